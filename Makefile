@@ -1,0 +1,38 @@
+# README's two commands are `make demo` and `make test`; both set up what they need in .venv first.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+
+.PHONY: install test-install demo test lint accuracy shared-test clean
+
+install: $(STAMP)
+
+$(STAMP): pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(PIP) install -e . 2>&1 | { grep -v "is ignored: it is neither" || true; }
+	@test -x $(BIN)/nilometer
+	@touch $(STAMP)
+
+$(VENV)/.installed-test: $(STAMP)
+	@$(PIP) install -e ".[test]" 2>&1 | { grep -v "is ignored: it is neither" || true; }
+	@$(BIN)/python -c "import pytest, hypothesis, xdist"
+	@touch $@
+
+test-install: $(VENV)/.installed-test
+	@tests/browser-setup
+
+demo: install
+	@$(BIN)/nilometer demo $(GAME)
+
+test: test-install
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/python -m pytest -n auto
+
+# The whole shared photo set: not needed by `make test`.
+accuracy: install
+	@$(BIN)/nilometer accuracy $(or $(COPIES),../shared/photos)
+
+clean:
+	rm -rf $(VENV) .pytest_cache .hypothesis .ruff_cache

@@ -1,0 +1,45 @@
+"""A layout: what lies where, `{site: (kinds...)}`, bottom first, empty sites left out (DESIGN 3)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+Contents = tuple[str, ...]
+Layout = dict[str, Contents]
+
+_FIRST = ("tile:", "water:")
+_FIRST_WHOLE = frozenset({"desert", "cover"})
+
+
+def lies_first(kind: str) -> bool:
+    """A tile or card: on a cluster site it lies below the loose pieces."""
+    return kind.startswith(_FIRST) or kind in _FIRST_WHOLE
+
+
+def same_contents(a: Iterable[str], b: Iterable[str], reads: str = "pile") -> bool:
+    """Equal, with "?" standing for anything below a pile's top, and loose pieces of a cluster in any order."""
+    a, b = tuple(a), tuple(b)
+    if a == b:
+        return True
+    if len(a) != len(b) or not a:
+        return False
+    if reads == "cluster":
+        if lies_first(a[0]) or lies_first(b[0]):
+            return a[0] == b[0] and Counter(a[1:]) == Counter(b[1:])
+        return Counter(a) == Counter(b)
+    return a[-1] == b[-1] and all(x == y or "?" in (x, y) for x, y in zip(a[:-1], b[:-1]))
+
+
+def canonical(contents: Iterable[str], reads: str = "pile") -> Contents:
+    """Loose pieces of a cluster sorted behind its tile or card; piles as they are."""
+    contents = tuple(contents)
+    if reads != "cluster" or len(contents) < 2:
+        return contents
+    if lies_first(contents[0]):
+        return contents[:1] + tuple(sorted(contents[1:]))
+    return tuple(sorted(contents))
+
+
+def clean(layout: Mapping[str, Iterable[str]]) -> Layout:
+    return {s: tuple(c) for s, c in layout.items() if c}

@@ -1,0 +1,75 @@
+"""What the rules need of a plan (DESIGN 3): sites with tags and borders, kinds with the numbers in the box.
+
+Where things lie in millimetres is `vision`'s business, which reads the same file.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cached_property
+from typing import Any
+
+
+class BadPlan(ValueError):
+    """A plan that cannot be used; the message names the place in the file and the fault."""
+
+
+class Site:
+    """One place: `id`, `reads` ("pile" or "cluster"), `tags`, `borders` (ids), `of` (the cell a spot lies in), `optional`."""
+
+    __slots__ = ("borders", "id", "of", "optional", "outline", "reads", "tags")
+
+    def __init__(self, data: dict[str, Any]) -> None:
+        self.id: str = data["id"]
+        self.reads: str = data.get("reads", "pile")
+        self.tags: frozenset[str] = frozenset(data.get("tags", ()))
+        self.borders: tuple[str, ...] = tuple(data.get("borders", ()))
+        self.of: str | None = data.get("of")
+        self.optional: bool = bool(data.get("optional", False))
+        self.outline: tuple[tuple[float, float], ...] = tuple(tuple(p) for p in data.get("outline", ()))
+
+    def number(self, prefix: str) -> int | None:
+        """The number of a tag such as `palms3` for prefix `palms`; None without one."""
+        for tag in self.tags:
+            if tag.startswith(prefix) and tag[len(prefix):].isdigit():
+                return int(tag[len(prefix):])
+        return None
+
+
+class Plan:
+    """A plan as the rules see it. `sites` keeps the file's order; `counts` is kind -> number in the box."""
+
+    def __init__(self, data: dict[str, Any]) -> None:
+        try:
+            self.game: str = data["game"]
+            self.sites: dict[str, Site] = {s["id"]: Site(s) for s in data["site"]}
+            self.counts: dict[str, int] = {p["kind"]: int(p.get("count", 0)) for p in data.get("piece", ())}
+        except (KeyError, TypeError, ValueError) as e:
+            raise BadPlan(f"plan: {type(e).__name__} {e}") from None
+        if len(self.sites) != len(data["site"]):
+            raise BadPlan("plan: a site id stands twice")
+        for s in self.sites.values():
+            for b in s.borders:
+                if b not in self.sites:
+                    raise BadPlan(f"plan: site {s.id} borders {b}, which the plan lacks")
+            if s.of is not None and s.of not in self.sites:
+                raise BadPlan(f"plan: site {s.id} is of {s.of}, which the plan lacks")
+
+    @classmethod
+    def parse(cls, text: str) -> Plan:
+        try:
+            return cls(tomllib.loads(text))
+        except tomllib.TOMLDecodeError as e:
+            raise BadPlan(f"plan: {e}") from None
+
+    def tagged(self, tag: str) -> list[Site]:
+        return [s for s in self.sites.values() if tag in s.tags]
+
+    @cached_property
+    def spots(self) -> dict[str, list[str]]:
+        """cell -> the spots inside it, in the file's order"""
+        out: dict[str, list[str]] = {}
+        for s in self.sites.values():
+            if s.of is not None:
+                out.setdefault(s.of, []).append(s.id)
+        return out

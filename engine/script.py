@@ -1,0 +1,221 @@
+"""`.play` scripts (DESIGN 8): set-up lines, actions, refusals, expectations. Pure: text in, faults out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import msgspec
+
+import engine
+from engine.game import Action, BadText, IllegalAction, State, Statement
+from engine.layout import same_contents
+from engine.plan import Plan
+
+_ACTION = re.compile(r"^([a-z][\w-]*): *(.+)$")
+
+
+class Fault(msgspec.Struct, frozen=True):
+    """What did not hold: the line, what it expected, what was found."""
+
+    line: int
+    expected: str
+    found: str
+
+    def __str__(self) -> str:
+        return f"line {self.line}: expected {self.expected}; found {self.found}"
+
+
+class BadScript(ValueError):
+    """A script that cannot be read; the message begins with `line N: `."""
+
+
+class Result(msgspec.Struct):
+    """What a script came to: the state at its end, its faults, the actions done (text) and the number of expectations."""
+
+    state: State
+    faults: list[Fault]
+    actions: list[str]
+    expectations: int
+    start: State
+
+
+def lines(text: str) -> list[tuple[int, str]]:
+    """(number, line without comment and outer space) of every line that says something."""
+    out = []
+    for n, raw in enumerate(text.splitlines(), 1):
+        line = raw.split("#", 1)[0].strip()
+        if line:
+            out.append((n, line))
+    return out
+
+
+class Script(msgspec.Struct):
+    """A script taken apart: the game, the seats, set-up statements, and the rest as (line number, line)."""
+
+    game: str
+    seats: tuple[str, ...]
+    setup: tuple[Statement, ...]
+    body: tuple[tuple[int, str], ...]
+
+    def start(self, plan: Plan | None = None) -> State:
+        """The position after the set-up lines. Raises BadScript."""
+        try:
+            game = engine.game(self.game)
+            return game.setup(self.seats or [s.id for s in game.seats[: game.players[1]]], self.setup, plan)
+        except engine.UnknownGame as e:
+            raise BadScript(f"line 1: {e}") from None
+        except BadText as e:
+            raise BadScript(str(e) if str(e).startswith("line ") else f"line 1: {e}") from None
+
+
+def parse(text: str) -> Script:
+    """Raises BadScript for a script whose lines are not in order."""
+    name, seats, setup, body = None, (), [], []
+    for n, line in lines(text):
+        words = tuple(line.split())
+        if line.startswith("?") or _ACTION.match(line):
+            body.append((n, line))
+        elif body:
+            raise BadScript(f"line {n}: set-up line {words[0]!r} after the first action or expectation")
+        elif words[0] == "game":
+            if name is not None or len(words) != 2:
+                raise BadScript(f"line {n}: {'a second game' if name else 'game takes one name'}")
+            name = words[1]
+        elif name is None:
+            raise BadScript(f"line {n}: a script begins with a line `game NAME`")
+        elif words[0] == "seats":
+            seats = words[1:]
+        else:
+            setup.append(Statement(n, words))
+    if name is None:
+        raise BadScript("line 1: a script begins with a line `game NAME`")
+    return Script(name, seats, tuple(setup), tuple(body))
+
+
+def run(text: str, plan: Plan | None = None, on_action: Callable[[Action, State], None] | None = None) -> Result:
+    """Plays the script. Raises BadScript; what fails on the way is in `faults` (an illegal action is left out)."""
+    script = parse(text)
+    state = start = script.start(plan)
+    result = Result(state, [], [], 0, start)
+    for n, line in script.body:
+        if line.startswith("?"):
+            result.expectations += 1
+            fault = _expect(state, n, line[1:].split())
+            if fault:
+                result.faults.append(fault)
+            continue
+        line, *refused = re.split(r"\s+!", line)
+        try:
+            state, action = _action(state, line)
+        except BadText as e:
+            raise BadScript(f"line {n}: {e}") from None
+        violations = state.check(action)
+        rules = [v.rule for v in violations]
+        if refused:
+            result.expectations += 1
+            wanted = [r for part in refused for r in re.split(r"[\s,!]+", part) if r]
+            if not violations:
+                result.faults.append(Fault(n, f"refused by {' '.join(wanted)}", "it is legal"))
+            elif missing := [r for r in wanted if r not in rules]:
+                result.faults.append(Fault(n, f"refused by {' '.join(missing)}", f"refused by {' '.join(rules)}"))
+            continue
+        if violations:
+            found = "; ".join(f"{v.rule} {v.text}" for v in violations)
+            result.faults.append(Fault(n, f"{line} is legal", f"refused: {found}"))
+            continue
+        try:
+            state = state.apply(action)
+        except IllegalAction as e:
+            result.faults.append(Fault(n, f"{line} is legal", str(e)))
+            continue
+        result.actions.append(str(action))
+        if on_action:
+            on_action(action, state)
+    result.state = state
+    return result
+
+
+def _action(state: State, line: str) -> tuple[State, Action]:
+    """An action said while a draw waits that nobody told: the draw stays unknown."""
+    action = state.parse(line)
+    if action.seat not in state.actors and state.chance():
+        state = state.skip_chance()
+        action = state.parse(line)
+    return state, action
+
+
+def _expect(state: State, n: int, words: list[str]) -> Fault | None:
+    if not words:
+        raise BadScript(f"line {n}: an expectation without words")
+    said = "? " + " ".join(words)
+    head, rest = words[0], words[1:]
+
+    def fault(found: object) -> Fault:
+        return Fault(n, said, str(found))
+
+    if head == "at" and rest:
+        here = state.layout().get(rest[0], ())
+        reads = _reads(state, rest[0], n)
+        return None if same_contents(here, rest[1:], reads) else fault(" ".join(here) or "empty")
+    if head == "turn" and len(rest) == 1:
+        return None if state.turn == rest[0] else fault(state.turn or "nobody: the game is over")
+    if head == "over" and not rest:
+        return None if state.outcome() else fault("the game goes on")
+    if head == "not" and rest == ["over"]:
+        return fault("the game is over") if state.outcome() else None
+    if head == "winner":
+        outcome = state.outcome()
+        if outcome is None:
+            return fault("the game goes on")
+        return None if set(outcome.winners) == set(rest) else fault("winner " + " ".join(outcome.winners))
+    if head in ("can", "cannot"):
+        line, *wanted = re.split(r"\s+!", " ".join(rest))
+        try:
+            now, action = _action(state, line)
+        except BadText as e:
+            raise BadScript(f"line {n}: {e}") from None
+        violations = now.check(action)
+        rules = [v.rule for v in violations]
+        if head == "can":
+            return fault("; ".join(f"{v.rule} {v.text}" for v in violations)) if violations else None
+        wanted = [r for part in wanted for r in re.split(r"[\s,!]+", part) if r]
+        if not violations or any(r not in rules for r in wanted):
+            return fault("refused by " + " ".join(rules) if violations else "it is legal")
+        return None
+    if head == "todo" and rest:
+        todo = state.todo()
+        if any(site in t.sites for site in rest[:1] for t in todo):
+            return None
+        return fault("; ".join(str(t.text) for t in todo) or "nothing to do")
+    if head == "score" and len(rest) in (2, 3):
+        return _score(state, n, rest, fault)
+    own = state.expect(words)
+    if own is None:
+        raise BadScript(f"line {n}: {said!r} is no expectation of {state.game}")
+    return None if own[0] else fault(own[1])
+
+
+def _score(state: State, n: int, rest: list[str], fault: Callable[[object], Fault]) -> Fault | None:
+    own = state.expect(["score", *rest])      # a game may know more colours than it shows ("score bull treasure 1")
+    if own is not None:
+        return None if own[0] else fault(own[1])
+    seat, *colour, value = rest
+    scores = state.scores()
+    if seat not in scores:
+        raise BadScript(f"line {n}: no seat called {seat}")
+    have = scores[seat]
+    if colour:
+        have = have.get(colour[0], 0) if isinstance(have, dict) else have
+    elif isinstance(have, dict):
+        have = have.get("total", have)
+    return None if str(have) == value else fault(have)
+
+
+def _reads(state: State, site: str, n: int) -> str:
+    plan = getattr(state, "plan", None)
+    if plan is None:
+        return "pile"
+    if site not in plan.sites:
+        raise BadScript(f"line {n}: no site called {site}")
+    return plan.sites[site].reads

@@ -1,0 +1,49 @@
+"""The house keeps its order (DESIGN 1): who imports whom, and who knows a game's name."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+import engine
+
+ROOT = Path(__file__).resolve().parent.parent
+ROOMS = ("engine", "vision", "calibration", "hardware", "companion", "companion_web")
+MAY = {
+    "engine": set(), "vision": set(), "hardware": set(), "calibration": {"vision", "engine"},
+    "companion_web": {"companion", "calibration", "vision", "engine"}, "companion": set(ROOMS),
+}
+
+
+def files(room):
+    return sorted((ROOT / room).rglob("*.py"))
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_imports_only_what_it_may(room):
+    for path in files(room):
+        for node in ast.walk(ast.parse(path.read_text())):
+            names = []
+            if isinstance(node, ast.Import):
+                names = [a.name for a in node.names]
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                names = [node.module]
+            for name in names:
+                top = name.split(".")[0]
+                assert top not in ROOMS or top == room or top in MAY[room], f"{path}: {room} may not import {top}"
+
+
+@pytest.mark.parametrize("room", [r for r in ROOMS if r != "engine"])
+def test_only_the_engine_knows_a_games_name(room):
+    word = re.compile(r"['\"](" + "|".join(engine.games()) + r")['\"]")
+    for path in [*files(room), *(ROOT / room).rglob("*.js"), *(ROOT / room).rglob("*.html")]:
+        for n, line in enumerate(path.read_text().splitlines(), 1):
+            assert not word.search(line), f"{path}:{n} names a game: {line.strip()}"
+
+
+def test_engine_does_no_input_or_output():
+    for path in files("engine"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                assert node.func.id not in ("open", "print", "input"), f"{path}:{node.lineno} calls {node.func.id}"

@@ -1,0 +1,120 @@
+"""What a picture says: per site the possible contents with their log-probabilities. No rules, no answers."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+
+import msgspec
+import numpy as np
+
+Contents = tuple[str, ...]
+FLOOR = math.log(1e-6)
+
+
+def first_lies_below(kind: str) -> bool:
+    """A tile or card: on a cluster site it is listed first, the loose pieces after it (DESIGN 3)."""
+    return kind.startswith(("tile:", "water:")) or kind in ("desert", "cover")
+
+
+class SiteEvidence(msgspec.Struct, frozen=True):
+    """options: (contents, natural log of probability), best first; "?" in contents: hidden under another piece.
+
+    other: log-probability of something that is none of the known kinds (a hand, a phone, a cup).
+    Probabilities of options and other add up to at most 1; what is not listed shares the rest.
+    """
+
+    options: tuple[tuple[Contents, float], ...]
+    other: float = FLOOR
+
+    @property
+    def best(self) -> Contents:
+        return self.options[0][0] if self.options else ()
+
+    @property
+    def foreign(self) -> bool:
+        return not self.options or self.other > self.options[0][1]
+
+    def logp(self, contents: Contents, reads: str = "pile") -> float:
+        """Log-probability of these contents; FLOOR for what is not listed. Where something foreign lies nothing can be
+        told, so any contents get the same share of it."""
+        p = max((lp for c, lp in self.options if matches(c, contents, reads)), default=FLOOR)
+        return max(float(np.logaddexp(p, self.other + math.log(0.5))), FLOOR)
+
+
+class CountedEvidence(SiteEvidence, frozen=True):
+    """A cluster: what lies first (a tile, a card, None: nothing) and how many of each loose kind, as independent factors.
+
+    first: kind or "" -> log-probability; counts: kind -> (n,) log-probabilities of 0, 1, 2 ... pieces.
+    """
+
+    first: dict[str, float] = {}
+    counts: dict[str, tuple[float, ...]] = {}
+
+    def logp(self, contents: Contents, reads: str = "cluster") -> float:
+        below = contents[0] if contents and first_lies_below(contents[0]) else ""
+        loose = Counter(contents[1:] if below else contents)
+        p = self.first.get(below, FLOOR) if self.first else (FLOOR if below else 0.0)
+        for kind, table in self.counts.items():
+            n = loose.pop(kind, 0)
+            p += table[n] if n < len(table) else FLOOR
+        p += FLOOR * sum(loose.values())
+        return max(float(np.logaddexp(p, self.other + math.log(0.5))), 3 * FLOOR)
+
+
+def matches(seen: Contents, contents: Contents, reads: str = "pile") -> bool:
+    """Whether what was seen can be these contents; "?" stands for anything below the top of a pile."""
+    if seen == contents:
+        return True
+    if len(seen) != len(contents) or not seen:
+        return False
+    if reads == "cluster":
+        if first_lies_below(seen[0]) or first_lies_below(contents[0]):
+            return seen[0] == contents[0] and Counter(seen[1:]) == Counter(contents[1:])
+        return Counter(seen) == Counter(contents)
+    return seen[-1] == contents[-1] and all(a == b or "?" in (a, b) for a, b in zip(seen[:-1], contents[:-1]))
+
+
+class Registration(msgspec.Struct, frozen=True):
+    """How the board was found: by "markers", "print", "tiles" or "last" (the pose before still holds); error in pixels."""
+
+    by: str
+    error_px: float
+    moved_px: float = 0.0
+
+
+class Evidence(msgspec.Struct, frozen=True):
+    """One picture's reading. busy: why nothing should be concluded from it ("hand", "moving", "dark", "covered"), or None.
+
+    changed: sites read anew in this picture (others were taken over from the picture before); None: all.
+    """
+
+    sites: dict[str, SiteEvidence]
+    registration: Registration
+    busy: str | None = None
+    changed: frozenset[str] | None = None
+    ms: float = 0.0
+
+    def layout(self) -> dict[str, Contents]:
+        """The likeliest contents of every site that shows any; foreign sites are left out."""
+        return {s: e.best for s, e in self.sites.items() if e.best and not e.foreign}
+
+    def unsure(self, below: float = 0.9) -> dict[str, list[tuple[list[str], float]]]:
+        """site -> [[contents, probability], ...] where the best is less probable than `below`"""
+        out = {}
+        for s, e in self.sites.items():
+            if not e.options or e.options[0][1] < math.log(below):
+                out[s] = [(list(c), round(math.exp(p), 4)) for c, p in e.options[:4] if p > math.log(0.005)]
+        return out
+
+
+class NoBoard(ValueError):
+    """The picture does not show the board; the message says why."""
+
+
+def from_scores(scores: Mapping[Contents, float], other: float = FLOOR, keep: int = 8) -> SiteEvidence:
+    """SiteEvidence from log-scores (any offset): normalised with `other` (a log-score on the same scale)."""
+    items = sorted(scores.items(), key=lambda kv: -kv[1])
+    total = float(np.logaddexp.reduce([v for _, v in items] + [other])) if items else other
+    return SiteEvidence(tuple((c, max(v - total, FLOOR)) for c, v in items[:keep]), max(other - total, FLOOR))

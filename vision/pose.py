@@ -1,0 +1,56 @@
+"""Where the board is in the picture: a camera pose with a lens, from board millimetres to pixels and back."""
+
+from __future__ import annotations
+
+import cv2
+import msgspec
+import numpy as np
+
+
+class Pose(msgspec.Struct, frozen=True, eq=False):
+    """Maps board millimetres (x right, y down, z up from the board's plane) to pixels.
+
+    K: (3, 3) camera matrix; dist: (n,) OpenCV distortion; rvec, tvec: (3,) board to camera, mm (z of the board's frame
+    points *into* the table, as x right and y down demand: a piece of height h has its top at z = -h).
+    size: (width, height) of the picture in pixels; by, error_px: how it was found and how far off it may be.
+    """
+
+    K: np.ndarray
+    dist: np.ndarray
+    rvec: np.ndarray
+    tvec: np.ndarray
+    size: tuple[int, int]
+    by: str = "markers"
+    error_px: float = 0.0
+
+    def to_px(self, mm: np.ndarray, height: float | np.ndarray = 0.0) -> np.ndarray:
+        """(N, 2) board mm at a height above the board (mm, one or (N,)) -> (N, 2) pixels"""
+        mm = np.asarray(mm, float).reshape(-1, 2)
+        z = np.broadcast_to(-np.asarray(height, float), (len(mm),))
+        points = np.column_stack([mm, z])
+        return cv2.projectPoints(points, self.rvec, self.tvec, self.K, self.dist)[0].reshape(-1, 2)
+
+    def to_mm(self, px: np.ndarray, height: float = 0.0) -> np.ndarray:
+        """(N, 2) pixels -> (N, 2) board mm in the plane `height` mm above the board"""
+        px = np.asarray(px, float).reshape(-1, 1, 2)
+        rays = cv2.undistortPoints(px, self.K, self.dist).reshape(-1, 2)
+        R = cv2.Rodrigues(self.rvec)[0]
+        H = np.column_stack([R[:, 0], R[:, 1], -height * R[:, 2] + self.tvec.ravel()])
+        q = np.linalg.solve(H, np.column_stack([rays, np.ones(len(rays))]).T).T
+        return q[:, :2] / q[:, 2:]
+
+    def rectify_map(self, x0: float, y0: float, x1: float, y1: float, px_per_mm: float, height: float = 0.0
+                    ) -> tuple[np.ndarray, np.ndarray]:
+        """cv2.remap maps (two float32 arrays, h x w) that show the board rectangle [x0, x1] x [y0, y1] mm from above"""
+        w, h = round((x1 - x0) * px_per_mm), round((y1 - y0) * px_per_mm)
+        xs = x0 + (np.arange(w) + 0.5) / px_per_mm
+        ys = y0 + (np.arange(h) + 0.5) / px_per_mm
+        grid = np.stack(np.meshgrid(xs, ys), -1).reshape(-1, 2)
+        p = self.to_px(grid, height).reshape(h, w, 2).astype(np.float32)
+        return p[..., 0], p[..., 1]
+
+    def rectify(self, image: np.ndarray, x0: float, y0: float, x1: float, y1: float, px_per_mm: float,
+                height: float = 0.0) -> np.ndarray:
+        """That rectangle as a picture, px_per_mm pixels a millimetre"""
+        a, b = self.rectify_map(x0, y0, x1, y1, px_per_mm, height)
+        return cv2.remap(image, a, b, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)

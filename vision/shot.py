@@ -1,0 +1,18 @@
+"""A calibration photo: the picture, what lies on the board in it, and where the board is in it."""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+
+from vision.evidence import Contents
+from vision.pose import Pose
+
+
+class Shot(msgspec.Struct, frozen=True, eq=False):
+    """image: (h, w, 3) uint8 BGR; layout: {site: contents}; name: the file, for messages and the report."""
+
+    image: np.ndarray
+    layout: dict[str, Contents]
+    pose: Pose
+    name: str = ""

@@ -1,0 +1,46 @@
+"""One place for the shapes OpenCV changed between 4 and 5 (an axis was dropped from several results)."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import cv2
+import numpy as np
+
+
+def as_points(found: np.ndarray | None) -> np.ndarray:
+    """(N, 2) floats from whatever corners, findNonZero or goodFeaturesToTrack gave; (0, 2) for None"""
+    return np.zeros((0, 2)) if found is None else np.asarray(found, float).reshape(-1, 2)
+
+
+def as_ids(found: np.ndarray | None) -> list[int]:
+    """ArUco's ids, (N, 1) in OpenCV 4 and (N,) in 5, as a list"""
+    return [] if found is None else np.asarray(found).ravel().astype(int).tolist()
+
+
+def as_lines(found: np.ndarray | None) -> np.ndarray:
+    """(N, 4) end points of HoughLinesP or a line detector; (0, 4) for None"""
+    return np.zeros((0, 4)) if found is None else np.asarray(found, float).reshape(-1, 4)
+
+
+def grey(image: np.ndarray) -> np.ndarray:
+    """(h, w) uint8 of a colour, grey or four-channel picture"""
+    if image.ndim == 2:
+        return image
+    if image.shape[2] == 1:
+        return np.ascontiguousarray(image[..., 0])
+    return cv2.cvtColor(image, cv2.COLOR_BGR2GRAY if image.shape[2] == 3 else cv2.COLOR_BGRA2GRAY)
+
+
+@cache
+def _detector(refine: bool) -> cv2.aruco.ArucoDetector:
+    p = cv2.aruco.DetectorParameters()
+    p.cornerRefinementMethod = cv2.aruco.CORNER_REFINE_SUBPIX if refine else cv2.aruco.CORNER_REFINE_NONE
+    return cv2.aruco.ArucoDetector(cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_4X4_50), p)
+
+
+def aruco(grey_image: np.ndarray, refine: bool = True) -> dict[int, np.ndarray]:
+    """id -> (4, 2) pixels of a card's black corners, clockwise from its own upper left; an id seen twice is left out"""
+    corners, ids, _ = _detector(refine).detectMarkers(grey_image)
+    ids = as_ids(ids)
+    return {i: as_points(c) for i, c in zip(ids, corners or ()) if ids.count(i) == 1}

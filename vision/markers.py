@@ -1,0 +1,57 @@
+"""The four ArUco cards at the board's corners (DESIGN 4): where they should lie, and where they are in a picture."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+
+from vision import cv5
+from vision.plan import Plan
+
+CARD, GAP = 36.0, 8.0
+IDS = (0, 1, 2, 3)
+
+
+def ideal_cards(plan: Plan) -> dict[int, np.ndarray]:
+    """id -> (4, 2) mm of the card's black corners, clockwise from its upper left, if taped exactly"""
+    w, h = plan.size
+    left, top = -GAP - CARD, -GAP - CARD
+    square = np.array([[0, 0], [CARD, 0], [CARD, CARD], [0, CARD]])
+    at = {0: (left, top), 1: (w + GAP, top), 2: (w + GAP, h + GAP), 3: (left, h + GAP)}
+    return {i: square + at[i] for i in IDS}
+
+
+def find_cards(grey: np.ndarray) -> dict[int, np.ndarray]:
+    """id -> (4, 2) pixels, for the cards of ours in the whole picture"""
+    return {i: c for i, c in cv5.aruco(grey).items() if i in IDS}
+
+
+def find_cards_near(grey: np.ndarray, expected: dict[int, np.ndarray]) -> dict[int, np.ndarray]:
+    """The same, looked for only where each is expected ((4, 2) pixels): quick, for a camera that stands still."""
+    out = {}
+    h, w = grey.shape
+    for i, corners in expected.items():
+        side = np.ptp(corners, axis=0).max()
+        x0, y0 = np.floor(corners.min(0) - 0.4 * side).astype(int).clip(0)
+        x1, y1 = np.minimum(np.ceil(corners.max(0) + 0.4 * side).astype(int), (w, h))
+        if x1 - x0 < side or y1 - y0 < side:
+            continue
+        found = cv5.aruco(np.ascontiguousarray(grey[y0:y1, x0:x1]))
+        if i in found:
+            out[i] = found[i] + (x0, y0)
+    return out
+
+
+def turned_to_fit(cards: dict[int, np.ndarray], plan: Plan) -> dict[int, np.ndarray]:
+    """mm of the found cards' corners; a card taped upside down or sideways has its corners in another order.
+
+    The cards' middles say how the board lies; of a card's four turns the one that fits is taken. Needs all four."""
+    ideal = ideal_cards(plan)
+    middle = np.array([cards[i].mean(0) for i in IDS], np.float32)
+    H = cv2.getPerspectiveTransform(np.array([ideal[i].mean(0) for i in IDS], np.float32), middle)
+    out = {}
+    for i in IDS:
+        seen = cv2.perspectiveTransform(ideal[i].reshape(-1, 1, 2), H.astype(float)).reshape(-1, 2)
+        turn = min(range(4), key=lambda k: np.linalg.norm(np.roll(seen, k, 0) - cards[i]))
+        out[i] = np.roll(ideal[i], turn, 0)
+    return out

@@ -100,6 +100,8 @@ class Decision(msgspec.Struct, frozen=True):
     text: Text
     choices: tuple[Choice, ...] = ()
     sites: tuple[str, ...] = ()
+    ask: bool = True      # False: a later look at the board will tell, so nobody is asked unless they want to say it
+
 
 
 class Outcome(msgspec.Struct, frozen=True):

@@ -17,7 +17,7 @@ class BadPlan(ValueError):
 class Site:
     """One place: `id`, `reads` ("pile" or "cluster"), `tags`, `borders` (ids), `of` (the cell a spot lies in), `optional`."""
 
-    __slots__ = ("borders", "id", "of", "optional", "outline", "reads", "tags")
+    __slots__ = ("also", "borders", "id", "of", "optional", "outline", "reads", "tags")
 
     def __init__(self, data: dict[str, Any]) -> None:
         self.id: str = data["id"]
@@ -27,6 +27,7 @@ class Site:
         self.of: str | None = data.get("of")
         self.optional: bool = bool(data.get("optional", False))
         self.outline: tuple[tuple[float, float], ...] = tuple(tuple(p) for p in data.get("outline", ()))
+        self.also: tuple[tuple[tuple[float, float], ...], ...] = tuple(tuple(tuple(p) for p in o) for o in data.get("also", ()))
 
     def number(self, prefix: str) -> int | None:
         """The number of a tag such as `palms3` for prefix `palms`; None without one."""
@@ -42,6 +43,7 @@ class Plan:
     def __init__(self, data: dict[str, Any]) -> None:
         try:
             self.game: str = data["game"]
+            self.size: tuple[float, float] = tuple(float(v) for v in data.get("size", (0, 0)))
             self.sites: dict[str, Site] = {s["id"]: Site(s) for s in data["site"]}
             self.counts: dict[str, int] = {p["kind"]: int(p.get("count", 0)) for p in data.get("piece", ())}
         except (KeyError, TypeError, ValueError) as e:

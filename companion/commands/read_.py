@@ -1,0 +1,55 @@
+"""nilometer read COPY PHOTO... --json: one JSON line a photo (DESIGN 7)."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import click
+from vision.reader import BadPhoto, load_photo
+
+from companion.copies import open_copy
+from vision.evidence import Evidence, NoBoard
+
+
+def line_of(photo: str, evidence: Evidence, ms: float) -> dict:
+    """A reading as the command prints it."""
+    r = evidence.registration
+    return {"photo": photo, "layout": {s: list(c) for s, c in evidence.layout().items()}, "unsure": evidence.unsure(),
+            "registration": {"by": r.by, "error_px": round(r.error_px, 2)}, "ms": round(ms, 1),
+            **({"busy": evidence.busy} if evidence.busy else {})}
+
+
+@click.command()
+@click.argument("copy", type=click.Path())
+@click.argument("photos", nargs=-1, required=True)
+@click.option("--json", "as_json", is_flag=True, help="one JSON line a photo")
+def command(copy: str, photos: tuple[str, ...], as_json: bool) -> int:
+    """What lies on the board in photos."""
+    reader = open_copy(copy).reader
+    failed = False
+    for name in photos:
+        photo = Path(name).name
+        try:
+            image = load_photo(name)
+            start = time.perf_counter()
+            evidence = reader.read(image)
+            out = line_of(photo, evidence, 1000 * (time.perf_counter() - start))
+        except (NoBoard, BadPhoto) as e:
+            failed = True
+            out = {"photo": photo, "error": str(e)}
+        click.echo(json.dumps(out, ensure_ascii=False) if as_json else _table(out))
+    return 1 if failed else 0
+
+
+def _table(out: dict) -> str:
+    if "error" in out:
+        return f"{out['photo']}: {out['error']}"
+    r = out["registration"]
+    lines = [f"{out['photo']}: {len(out['layout'])} sites occupied, board found by {r['by']} to {r['error_px']} px, "
+             f"{out['ms']} ms"]
+    lines += [f"  {site}: {' '.join(contents)}" for site, contents in out["layout"].items()]
+    lines += [f"  unsure {site}: " + ", ".join(f"{' '.join(c) or 'empty'} {100 * p:.0f} %" for c, p in options)
+              for site, options in out["unsure"].items()]
+    return "\n".join(lines)

@@ -1,0 +1,101 @@
+"""nilometer watch COPY --frames DIR [--start FILE.play] [--declare FILE] --json: verdicts frame by frame (DESIGN 7)."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import click
+from vision.reader import BadPhoto, load_photo
+
+from companion.cli import Fault
+from companion.commands.play_ import read_text
+from companion.copies import game_of, open_copy
+from companion.table import Refused, Table, line_of
+from engine import BadText, script
+from vision.evidence import NoBoard
+
+PICTURES = {".jpg", ".jpeg", ".png"}
+
+
+def declared(path: str | None) -> dict[str, list[str]]:
+    """frame (the name's stem) -> the acts said right after it. Raises Fault, naming file and line."""
+    out: dict[str, list[str]] = {}
+    if path is None:
+        return out
+    for n, line in script.lines(read_text(path)):
+        m = re.match(r"^(\S+)\s+(\S+:.*)$", line)
+        if not m:
+            raise Fault(f"{path}:{n}: not a declared act (`03 lion: commit 2`): {line}")
+        out.setdefault(Path(m[1]).stem, []).append(m[2])
+    return out
+
+
+def start_state(path: str | None, specimen):
+    """The state a `.play` file leads to, else the game's beginning. Raises Fault, naming file and line."""
+    game = game_of(specimen)
+    if path is None:
+        return game.setup([s.id for s in game.seats[: game.players[1]]], (), specimen.rules_plan)
+    try:
+        result = script.run(read_text(path), specimen.rules_plan)
+    except script.BadScript as e:
+        raise Fault(f"{path}: {e}") from None
+    if result.faults:
+        raise Fault(f"{path}: {result.faults[0]}")
+    if result.state.game != game.name:
+        raise Fault(f"{path}: a script of {result.state.game}, but the copy is of {game.name}")
+    return result.state
+
+
+@click.command()
+@click.argument("copy", type=click.Path())
+@click.option("--frames", required=True, type=click.Path(), help="a folder of pictures, one look each, in name order")
+@click.option("--start", type=click.Path(), help="a .play file: game, seats, options, position")
+@click.option("--declare", type=click.Path(), help="lines such as `03 lion: commit 2`: said right after that frame")
+@click.option("--journal", type=click.Path(), help="keep the game in this file")
+@click.option("--json", "as_json", is_flag=True, help="one JSON line a frame")
+def command(copy: str, frames: str, start: str | None, declare: str | None, journal: str | None, as_json: bool) -> int:
+    """Verdicts on a game photographed frame by frame."""
+    from companion.journal import Journal
+
+    specimen = open_copy(copy)
+    acts = declared(declare)
+    folder = Path(frames)
+    if not folder.is_dir():
+        raise Fault(f"{frames}: no such folder")
+    pictures = sorted(p for p in folder.iterdir() if p.suffix.lower() in PICTURES)
+    if not pictures:
+        raise Fault(f"{frames}: no pictures in it")
+    table = Table(start_state(start, specimen), Journal(journal) if journal else None, specimen.rules_plan)
+    view, failed = None, False
+    for path in pictures:
+        said: list[str] = []
+        try:
+            image = load_photo(path)
+            view = specimen.reader.read(image, view)
+            verdict = table.look(view, image if journal else None)
+            out = line_of(verdict, path.name)
+            out["registration"] = {"by": view.registration.by, "error_px": round(view.registration.error_px, 2)}
+        except (NoBoard, BadPhoto) as e:
+            failed = failed or isinstance(e, BadPhoto)
+            out = line_of(table.verdict, path.name) | {"verdict": "busy", "actions": [], "error": str(e)}
+        for act in acts.pop(path.stem, []):
+            try:
+                table.declare(act, "declared")
+                said.append(act)
+            except (Refused, BadText) as e:
+                click.echo(f"nilometer: {declare}: after {path.name}: {act}: {e}", err=True)
+                failed = True
+        if said:
+            out["declared"] = said
+        click.echo(json.dumps(out, ensure_ascii=False) if as_json else _words(out))
+    for stem in acts:
+        click.echo(f"nilometer: {declare}: no frame called {stem}", err=True)
+        failed = True
+    return 1 if failed else 0
+
+
+def _words(out: dict) -> str:
+    tail = "; ".join(out["actions"] + out["todo"] + [f"{v['rule']} {v['text']}" for v in out["violations"]])
+    return f"{out['frame']}: {out['verdict']}" + (f": {tail}" if tail else "")

@@ -1,0 +1,213 @@
+"""The journal: every event of one game in order, in SQLite with a write-ahead log. The state is its fold.
+
+An event is written in the same transaction as the state's hash, so a power cut loses at most the unsettled view.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+import engine
+from engine import IllegalAction, State
+from engine.plan import Plan
+
+VERSION = 1
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS event (
+    id INTEGER PRIMARY KEY, at REAL NOT NULL, kind TEXT NOT NULL, data TEXT NOT NULL, by TEXT NOT NULL, hash TEXT NOT NULL
+);
+"""
+
+
+class BadJournal(ValueError):
+    """A journal that cannot be used or written; one line that names the file and the fault."""
+
+
+class Event(msgspec.Struct, frozen=True):
+    """One row. kind: start, action, undo (data: {"to": event id}), edit (data: {"state": ...}), setting. hash: of the
+    state after it."""
+
+    id: int
+    at: float
+    kind: str
+    data: dict[str, Any]
+    by: str
+    hash: str
+
+
+def state_hash(state: State) -> str:
+    """sha256 of all that matters in a state, hex, 16 digits"""
+    return hashlib.sha256(state.key()).hexdigest()[:16]
+
+
+class Journal:
+    """`path` ":memory:" keeps it in memory only (scripts, tests)."""
+
+    def __init__(self, path: str | Path = ":memory:", picture_budget: int = 200 * 2**20, readonly: bool = False) -> None:
+        self.path = str(path)
+        self.picture_budget = picture_budget
+        self._lock = threading.RLock()
+        if readonly and not Path(path).is_file():
+            raise BadJournal(f"{path}: no such file")
+        try:
+            self._db = sqlite3.connect(self.path, check_same_thread=False, isolation_level=None, timeout=5)
+            with self._lock:
+                if not readonly:
+                    self._db.execute("PRAGMA journal_mode=WAL")
+                    self._db.execute("PRAGMA synchronous=FULL")
+                self._check_version(readonly)
+        except sqlite3.Error as e:
+            raise BadJournal(f"{self.path}: {_plain(e)}") from None
+
+    def _check_version(self, readonly: bool) -> None:
+        tables = {r[0] for r in self._db.execute("SELECT name FROM sqlite_master WHERE type='table'")}
+        if tables and not {"meta", "event"} <= tables:
+            raise BadJournal(f"{self.path}: a database, but not a journal of Nilometer")
+        if not tables:
+            if readonly:
+                raise BadJournal(f"{self.path}: empty, not a journal")
+            self._db.executescript(_SCHEMA)
+            self._db.execute("INSERT INTO meta VALUES ('version', ?)", (str(VERSION),))
+        version = int(self.meta("version", "0"))
+        if version > VERSION:
+            raise BadJournal(f"{self.path}: written by a newer Nilometer (journal version {version}, this one knows {VERSION})")
+
+    def meta(self, key: str, default: str = "") -> str:
+        with self._lock:
+            row = self._db.execute("SELECT value FROM meta WHERE key=?", (key,)).fetchone()
+        return row[0] if row else default
+
+    def events(self) -> list[Event]:
+        """All of them in order. Raises BadJournal for a damaged file."""
+        try:
+            with self._lock:
+                rows = self._db.execute("SELECT id, at, kind, data, by, hash FROM event ORDER BY id").fetchall()
+            return [Event(i, at, kind, json.loads(data), by, h) for i, at, kind, data, by, h in rows]
+        except (sqlite3.Error, ValueError) as e:
+            raise BadJournal(f"{self.path}: {_plain(e)}") from None
+
+    def append(self, entries: Sequence[tuple[str, dict[str, Any], str, str]], meta: dict[str, str] | None = None) -> list[int]:
+        """Writes (kind, data, by, hash) entries in one transaction, all or none; their ids. Raises BadJournal."""
+        ids = []
+        with self._lock:
+            try:
+                self._db.execute("BEGIN IMMEDIATE")
+                for kind, data, by, digest in entries:
+                    cur = self._db.execute("INSERT INTO event (at, kind, data, by, hash) VALUES (?, ?, ?, ?, ?)",
+                                           (time.time(), kind, json.dumps(data, ensure_ascii=False), by, digest))
+                    ids.append(int(cur.lastrowid or 0))
+                for key, value in (meta or {}).items():
+                    self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+                self._db.execute("COMMIT")
+            except sqlite3.Error as e:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+                raise BadJournal(f"{self.path}: {_plain(e)}") from None
+        return ids
+
+    def close(self) -> None:
+        with self._lock:
+            self._db.close()
+
+    # Pictures lie beside the journal, one JPEG each, the oldest thrown away when the budget is used up.
+
+    @property
+    def picture_dir(self) -> Path | None:
+        return None if self.path == ":memory:" else Path(self.path + ".pictures")
+
+    def keep_picture(self, event: int, which: str, jpeg: bytes) -> None:
+        """which: "before" or "after". A picture that cannot be kept (full disk) is let go: events come first."""
+        folder = self.picture_dir
+        if folder is None:
+            return
+        try:
+            folder.mkdir(exist_ok=True)
+            path = folder / f"{event:06d}-{which}.jpg"
+            part = path.with_suffix(".part")
+            part.write_bytes(jpeg)
+            os.replace(part, path)
+            self._trim(folder)
+        except OSError:
+            return
+
+    def _trim(self, folder: Path) -> None:
+        files = sorted(folder.glob("*.jpg"))
+        size = sum(f.stat().st_size for f in files)
+        for f in files:
+            if size <= self.picture_budget:
+                break
+            size -= f.stat().st_size
+            f.unlink(missing_ok=True)
+
+    def picture(self, event: int, which: str) -> bytes | None:
+        folder = self.picture_dir
+        path = folder / f"{event:06d}-{which}.jpg" if folder and which in ("before", "after") else None
+        try:
+            return path.read_bytes() if path else None
+        except OSError:
+            return None
+
+    def pictured(self) -> set[int]:
+        """The events that have a picture"""
+        folder = self.picture_dir
+        return {int(f.name[:6]) for f in folder.glob("??????-*.jpg")} if folder and folder.is_dir() else set()
+
+
+class Line(msgspec.Struct, frozen=True):
+    """One step of the fold that still stands: the event's id, the action's text (None for start and edits), the state."""
+
+    event: int
+    action: str | None
+    state: State
+
+
+def fold(events: Iterable[Event], plan: Plan | None = None, check: bool = True, name: str = "journal") -> list[Line]:
+    """The states that stand after all events, from the start on. Raises BadJournal where an event cannot be replayed, or
+    (check) where a state's hash is not the one written."""
+    lines: list[Line] = []
+    for e in events:
+        try:
+            if e.kind == "start":
+                lines = [Line(e.id, None, engine.game(e.data["game"]).load(e.data["state"], plan))]
+            elif e.kind == "action":
+                state = lines[-1].state
+                lines.append(Line(e.id, e.data["action"], state.apply(state.parse(e.data["action"]))))
+            elif e.kind == "undo":
+                while lines[-1].event != e.data["to"]:
+                    lines.pop()
+            elif e.kind == "edit":
+                state = engine.game(lines[-1].state.game).load(e.data["state"], plan)
+                lines.append(Line(e.id, None, state))
+        except (IndexError, KeyError, TypeError, ValueError, IllegalAction) as fault:
+            raise BadJournal(f"{name}: event {e.id}: {fault or type(fault).__name__}") from None
+        if check and e.kind != "setting" and lines and state_hash(lines[-1].state) != e.hash:
+            raise BadJournal(f"{name}: event {e.id}: the state does not come out as it was written")
+    return lines
+
+
+def export(events: Iterable[Event]) -> Iterator[str]:
+    """JSON Lines, one event each."""
+    for e in events:
+        yield json.dumps(msgspec.to_builtins(e), ensure_ascii=False)
+
+
+def _plain(e: Exception) -> str:
+    text = str(e)
+    if "malformed" in text or "not a database" in text:
+        return "damaged, or not a journal"
+    if "full" in text:
+        return "the disk is full"
+    if "readonly" in text:
+        return "cannot be written"
+    return text

@@ -1,0 +1,329 @@
+"""The table: the state, its journal, what was concluded last, and everybody who follows it."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import cv2
+import msgspec
+import numpy as np
+
+import engine
+from companion.journal import BadJournal, Journal, Line, fold, state_hash
+from companion.reconcile import TAKE_BACK, reconcile
+from companion.verdict import BUSY, ILLEGAL, MOVED, SAME, UNCLEAR, UNFINISHED, Question, Verdict
+from engine import BadText, State, Text, Violation, say
+from engine.layout import Contents, Layout
+from engine.plan import Plan
+from engine.text import pack
+from vision.evidence import Evidence
+
+
+class Refused(ValueError):
+    """A declared act that the rules forbid; carries the violations."""
+
+    def __init__(self, violations: Sequence[Violation]) -> None:
+        self.violations = tuple(violations)
+        super().__init__("; ".join(f"{v.rule}: {v.text}" for v in violations))
+
+
+class Gone(ValueError):
+    """An answer or undo to something that is no longer there."""
+
+
+class Table:
+    """One game being played. All methods may be called from any thread.
+
+    state: where to begin, unless the journal already holds a game, which then goes on. Raises BadJournal.
+    """
+
+    def __init__(self, state: State | None, journal: Journal | None = None, plan: Plan | None = None,
+                 settings: Mapping[str, Any] | None = None) -> None:
+        self._lock = threading.RLock()
+        self._changed = threading.Condition(self._lock)
+        self.journal = journal or Journal()
+        self.version = 1
+        self.camera: dict[str, Any] = {"state": "ok", "by": None, "error_px": None, "fps": None}
+        self.trouble: Text | None = None
+        self.settings: dict[str, Any] = {"hidden_scores": False, **(settings or {})}
+        self._before: bytes | None = None
+        self._seen: Layout = {}
+        self._asked = 0
+        self.question: Question | None = None
+        events = self.journal.events()
+        if events:
+            self._lines = fold(events, plan, name=self.journal.path)
+            self._seen = {s: tuple(c) for s, c in json.loads(self.journal.meta("seen", "{}")).items()}
+            for e in events:
+                if e.kind == "setting":
+                    self.settings.update(e.data)
+        elif state is None:
+            raise BadJournal(f"{self.journal.path}: no game in it yet")
+        else:
+            data = {"game": state.game, "state": state.to_json()}
+            [first] = self.journal.append([("start", data, "table", state_hash(state))])
+            self._lines = [Line(first, None, state)]
+        self.game = engine.game(self.state.game)
+        self.plan: Plan = plan or getattr(self.state, "plan", None) or self.game.plan()
+        self.reads = {s.id: s.reads for s in self.plan.sites.values()}
+        self.optional = frozenset(s.id for s in self.plan.sites.values() if s.optional)
+        self.verdict = Verdict(SAME, self.state, seen=self._seen, text=say("ready"))
+        self._ask(None)
+
+    @property
+    def state(self) -> State:
+        return self._lines[-1].state
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        """What stands: the start and every action since that was not taken back"""
+        with self._lock:
+            return tuple(self._lines)
+
+    # What the camera sees
+
+    def look(self, evidence: Evidence, image: np.ndarray | None = None) -> Verdict:
+        """Concludes from a settled view, writes what happened into the journal and tells everybody."""
+        with self._lock:
+            bases = [(line.state, n) for n, line in enumerate(self._back_to())]
+            verdict = reconcile(self.game, bases, evidence, self._seen, self.reads, self.optional)
+            registration = evidence.registration
+            self.camera = {**self.camera, "state": "ok", "by": registration.by, "error_px": round(registration.error_px, 2)}
+            picture = _jpeg(image) if verdict.verdict in (MOVED, UNFINISHED) else None
+            if verdict.actions or verdict.undo or dict(verdict.seen) != dict(self._seen):
+                if verdict.verdict in (MOVED, UNFINISHED, SAME):
+                    self._settle([str(a) for a in verdict.actions], verdict.undo, verdict.seen, "camera", picture)
+            if verdict.verdict in (SAME, MOVED, UNFINISHED) and image is not None:
+                self._before = picture or _jpeg(image)
+            if verdict.verdict == SAME and self.verdict.verdict == SAME and self.trouble is None:
+                return verdict
+            self._conclude(verdict)
+            return verdict
+
+    def _back_to(self) -> list[Line]:
+        """The lines a correction may go back to, newest first: up to a few actions, never past an edit by hand."""
+        out = [self._lines[-1]]
+        for line, before in zip(reversed(self._lines), list(reversed(self._lines))[1:]):
+            if line.action is None or len(out) == len(TAKE_BACK):
+                break
+            out.append(before)
+        return out
+
+    def _settle(self, actions: Sequence[str], undo: int, seen: Layout, by: str, picture: bytes | None = None) -> None:
+        """Journal first, memory after: what could not be written did not happen. Raises BadJournal."""
+        lines = self._lines[: len(self._lines) - undo] if undo else list(self._lines)
+        entries: list[tuple[str, dict, str, str]] = []
+        if undo:
+            entries.append(("undo", {"to": lines[-1].event}, by, state_hash(lines[-1].state)))
+        new: list[tuple[str, State]] = []
+        state = lines[-1].state
+        for text in actions:
+            state = state.apply(state.parse(text))
+            new.append((text, state))
+            entries.append(("action", {"action": text}, by, state_hash(state)))
+        try:
+            ids = self.journal.append(entries, {"seen": json.dumps({s: list(c) for s, c in seen.items()})})
+        except BadJournal as e:
+            self.trouble = say("the journal cannot be written: {fault}", fault=str(e))
+            self._tell()
+            raise
+        self.trouble = None
+        ids = ids[1:] if undo else ids
+        self._lines = lines + [Line(i, text, st) for i, (text, st) in zip(ids, new)]
+        self._seen = {s: tuple(c) for s, c in seen.items()}
+        for i in ids[:1]:
+            if self._before:
+                self.journal.keep_picture(i, "before", self._before)
+            if picture:
+                self.journal.keep_picture(ids[-1], "after", picture)
+
+    def _conclude(self, verdict: Verdict) -> None:
+        self.verdict = verdict
+        if verdict.verdict != BUSY:
+            self._ask(verdict.question)
+        self._tell()
+
+    def _ask(self, question: Question | None) -> None:
+        if question is None:
+            from companion.reconcile import _asked
+            question = _asked(self.state, ())
+        if question != self.question:
+            self._asked += question is not None
+            self.question = question
+
+    # What people say
+
+    def declare(self, text: str, by: str = "script") -> Verdict:
+        """An act said aloud, in the action notation. Raises BadText, Refused, BadJournal; nothing changes then."""
+        with self._lock:
+            state = self.state
+            action = state.parse(text)
+            if action.seat not in state.actors and state.chance():
+                state = state.skip_chance()
+            violations = state.check(action)
+            if violations:
+                raise Refused(violations)
+            before = self.state.layout()
+            self._settle([str(action)], 0, self._seen, by)
+            self._seen = self._behind(before)
+            verdict = Verdict(MOVED, self.state, (action,), seen=self._seen, text=say("{actions}", actions=str(action)),
+                              todo=self._todo_after_declaring(before))
+            if verdict.todo:
+                verdict = msgspec.structs.replace(verdict, verdict=UNFINISHED)
+            self._conclude(verdict)
+            return verdict
+
+    def _behind(self, before: Layout) -> Layout:
+        """What the board still shows after something said changed the state's layout."""
+        after = self.state.layout()
+        seen: dict[str, Contents] = dict(self._seen)
+        for s in set(before) | set(after):
+            if before.get(s, ()) != after.get(s, ()):
+                seen.setdefault(s, before.get(s, ()))
+        return {s: c for s, c in seen.items() if c != after.get(s, ())}
+
+    def _todo_after_declaring(self, before: Layout) -> tuple:
+        from companion.reconcile import World, _todo
+        world = World(self.state, self.state.layout(), 0, 0.0, {})
+        world.base, world.steps = before, tuple(self.state.steps)
+        return tuple(_todo(self.game, world, s, c) for s, c in self._seen.items())
+
+    def answer(self, question_id: str, choice: int, by: str = "script") -> Verdict:
+        """Raises Gone when that question no longer stands, Refused, BadJournal."""
+        with self._lock:
+            if self.question is None or question_id != f"q{self._asked}" or not 0 <= choice < len(self.question.answers):
+                raise Gone("that question no longer stands")
+            run = self.question.answers[choice]
+            if run.run is None:
+                self.question = None
+                self._conclude(Verdict(SAME, self.state, seen=self._seen, text=say("put it back as it was")))
+                return self.verdict
+            before = self.state.layout()
+            try:
+                self._settle(run.run, run.undo, self._seen, by)
+            except (engine.IllegalAction, BadText) as e:
+                raise Refused(getattr(e, "violations", ())) from None
+            self._seen = self._behind(before)
+            self.question = None
+            actions = tuple(line.state.parse(line.action) for line in self._lines[len(self._lines) - len(run.run):])
+            self._conclude(Verdict(MOVED, self.state, actions, run.undo, seen=self._seen, text=run.text))
+            return self.verdict
+
+    def undo(self, event: int, by: str = "script") -> Verdict:
+        """Goes back to how things stood after `event`; the board is compared with that state from the next look on.
+        Raises Gone for an event that does not stand, BadJournal."""
+        with self._lock:
+            at = next((i for i, line in enumerate(self._lines) if line.event == event), None)
+            if at is None:
+                raise Gone(f"event {event} does not stand any more")
+            back = len(self._lines) - 1 - at
+            if back:
+                before = self.state.layout()
+                self._settle([], back, {}, by)
+                self._seen = self._behind(before)
+            self._conclude(Verdict(MOVED, self.state, undo=back, seen=self._seen, text=say("taken back")))
+            return self.verdict
+
+    def edit(self, state: State, by: str = "host") -> None:
+        """Goes on from another state (the board edited by hand); the journal keeps both. Raises BadJournal."""
+        with self._lock:
+            [i] = self.journal.append([("edit", {"state": state.to_json()}, by, state_hash(state))], {"seen": "{}"})
+            self._lines.append(Line(i, None, state))
+            self._seen = {}
+            self._conclude(Verdict(MOVED, state, text=say("corrected by hand")))
+
+    def set(self, by: str = "host", **settings: Any) -> None:
+        """Table settings (hidden_scores ...). Raises BadJournal."""
+        with self._lock:
+            self.journal.append([("setting", settings, by, state_hash(self.state))])
+            self.settings.update(settings)
+            self._tell()
+
+    # Who follows it
+
+    def camera_state(self, state: str, **more: Any) -> None:
+        """"ok", "lost", "covered", "dark", "frozen" and what else is known (fps)."""
+        with self._lock:
+            new = {**self.camera, "state": state, **more}
+            if new != self.camera:
+                self.camera = new
+                self._tell()
+
+    def _tell(self) -> None:
+        self.version += 1
+        self._changed.notify_all()
+
+    def wait(self, version: int, timeout: float) -> int:
+        """Blocks until the version is another one than this, or the time is up; the version now."""
+        end = time.monotonic() + timeout
+        with self._changed:
+            while self.version == version and (left := end - time.monotonic()) > 0:
+                self._changed.wait(left)
+            return self.version
+
+    def snapshot(self) -> dict[str, Any]:
+        """All a page shows, as plain JSON data; the form is in docs/architecture.md."""
+        with self._lock:
+            state, verdict, outcome = self.state, self.verdict, self.state.outcome()
+            seats = {s.id: s for s in self.game.seats}
+            pictured = self.journal.pictured()
+            moves = [{"event": line.event, "seat": line.action.split(":")[0], "text": line.action, "words": None,
+                      "scores": line.state.scores(), "pictures": line.event in pictured}
+                     for line in self._lines if line.action]
+            return {
+                "version": self.version, "game": state.game, "title": pack(self.game.title),
+                "seats": [{"id": s, "name": pack(seats[s].name), "colour": seats[s].colour} for s in state.seats],
+                "layout": {s: list(c) for s, c in state.layout().items()}, "turn": state.turn, "actors": list(state.actors),
+                "scores": state.scores(), "view": pack(state.view()), "settings": dict(self.settings),
+                "outcome": {"winners": list(outcome.winners), "reason": pack(outcome.reason)} if outcome else None,
+                "verdict": {"verdict": verdict.verdict, "actions": [str(a) for a in verdict.actions],
+                            "text": pack(verdict.text), "back": [pack(t) for t in verdict.back],
+                            "violations": [{"rule": v.rule, "text": pack(v.text)} for v in verdict.violations],
+                            "todo": [pack(t) for t in verdict.todo]},
+                "question": self._question(), "decision": pack(state.decision()), "moves": moves, "start": self._lines[0].event,
+                "trouble": pack(self.trouble), "camera": dict(self.camera),
+            }
+
+    def _question(self) -> dict[str, Any] | None:
+        q = self.question
+        if q is None:
+            return None
+        return {"id": f"q{self._asked}", "seat": q.seat, "text": pack(q.text), "sites": list(q.sites),
+                "answers": [{"text": pack(a.text), "picture": a.picture} for a in q.answers]}
+
+
+def line_of(verdict: Verdict, frame: str, declared: Sequence[str] = ()) -> dict[str, Any]:
+    """A verdict as `nilometer watch` prints it (DESIGN 7)."""
+    state = verdict.state
+    q = verdict.question
+    illegal = verdict.verdict == ILLEGAL
+    out = {
+        "frame": frame, "verdict": verdict.verdict, "actions": [] if illegal else [str(a) for a in verdict.actions],
+        "scores": state.scores(), "turn": state.turn, "layout": {s: list(c) for s, c in state.layout().items()},
+        "todo": [str(t.text) for t in verdict.todo],
+        "violations": [{"rule": v.rule, "text": str(v.text)} for v in verdict.violations],
+        "question": None if q is None else {"seat": q.seat, "text": str(q.text), "answers": [str(a.text) for a in q.answers]},
+    }
+    if illegal:
+        out["back"] = [str(t) for t in verdict.back]
+        out["tried"] = [str(a) for a in verdict.actions]
+    if verdict.undo:
+        out["undone"] = verdict.undo
+    if declared:
+        out["declared"] = list(declared)
+    if verdict.verdict == UNCLEAR:
+        out["why"] = str(verdict.text)
+    return out
+
+
+def _jpeg(image: np.ndarray | None) -> bytes | None:
+    if image is None:
+        return None
+    scale = 960 / max(image.shape[:2])
+    small = cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA) if scale < 1 else image
+    ok, data = cv2.imencode(".jpg", small, [cv2.IMWRITE_JPEG_QUALITY, 80])
+    return data.tobytes() if ok else None

@@ -1,0 +1,57 @@
+"""The real table's configuration: one TOML file (DESIGN 7, `nilometer run --config FILE`)."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from companion.cli import Fault
+
+
+class Web(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where the page is served. host "0.0.0.0": every phone in the network; pin: the host's, made up when empty."""
+
+    host: str = "0.0.0.0"
+    port: int = 8080
+    pin: str = ""
+    address: str = ""       # what the QR code says, when it is another than this machine's own (http://nilometer.local:8080)
+
+
+class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Paths are relative to the configuration file.
+
+    copy: folder of the calibrated copy; seats: who plays, in order; start: a .play file to start from instead of the
+    beginning; journal: the game's file, gone on with when it exists; camera, pins: see hardware/camera.py and hardware/panel.py.
+    """
+
+    copy: str
+    seats: tuple[str, ...] = ()
+    options: dict[str, str] = {}
+    start: str = ""
+    journal: str = "game.journal"
+    picture_budget_mb: int = 200
+    hidden_scores: bool = False
+    looks_per_second: float = 5.0
+    settle_seconds: float = 0.4
+    camera: dict[str, Any] = {"kind": "usb"}
+    pins: dict[str, Any] = {}
+    web: Web = Web()
+    folder: str = "."
+
+    def path(self, name: str) -> Path:
+        return Path(self.folder) / name
+
+
+def load_config(path: str | Path) -> Config:
+    """Raises Fault, naming the file and what is wrong in it."""
+    try:
+        data = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        data["folder"] = str(Path(path).resolve().parent)
+        return msgspec.convert(data, Config)
+    except OSError as e:
+        raise Fault(f"{path}: {e.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as e:
+        raise Fault(f"{path}: {e}") from None

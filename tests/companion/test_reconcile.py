@@ -1,0 +1,131 @@
+"""Verdicts from evidence: the six of DESIGN 6, on made-up looks at a game of tiles and leaders."""
+
+import pytest
+from tests.companion.conftest import acts
+
+START = "game tigris\nseats bull lion\n"
+
+
+def test_nothing_changed_is_same(player):
+    assert player(START).look().verdict == "same"
+
+
+def test_one_tile_is_moved(player):
+    p = player(START)
+    v = p.look(C2="market")
+    assert (v.verdict, acts(v)) == ("moved", ["bull: tile green C2"])
+    assert p.look().verdict == "same"
+
+
+def test_two_actions_between_two_looks(player):
+    p = player(START)
+    v = p.look(C2="leader:bull:green", D2="market")
+    assert v.verdict == "moved"
+    assert sorted(acts(v)) == ["bull: leader green C2", "bull: tile green D2"]
+    assert v.state.scores()["bull"]["green"] == 1      # the leader stood there first: that order explains as well, scores more
+    assert v.state.turn == "lion"
+
+
+def test_the_next_player_acts_so_the_first_has_passed(player):
+    p = player(START)
+    p.look(C2="market")
+    v = p.look(J1="leader:lion:black")
+    assert (v.verdict, acts(v)) == ("moved", ["lion: leader black J1"])
+
+
+def test_a_hand_is_busy_and_changes_nothing(player):
+    p = player(START)
+    v = p.look(busy="hand", C2="market")
+    assert v.verdict == "busy" and p.table.state == p.start.state
+
+
+def test_a_cup_on_the_board_is_never_a_move(player):
+    p = player(START)
+    v = p.look(foreign=("C4", "C5", "D4", "D5"))
+    assert v.verdict == "unclear" and not v.actions
+    assert p.table.state == p.start.state
+    assert p.look().verdict == "same"
+
+
+def test_illegal_names_its_rule_and_how_to_put_it_back(player):
+    p = player(START)
+    v = p.look(A1="leader:bull:black")
+    assert v.verdict == "illegal" and "T13" in {x.rule for x in v.violations}
+    assert any("A1" in str(t) for t in v.back)
+    assert p.table.state == p.start.state
+    v = p.look(A1="")
+    assert v.verdict == "same"
+
+
+@pytest.mark.parametrize("changes, rules", [
+    ({"C2": "farm"}, {"T19"}),                       # a farm off the river
+    ({"E1": "market"}, {"T19"}),                     # a market on the river
+    ({"C2": "leader:lion:black"}, {"T36", "T11", "T9"}),     # not the one whose turn it is... unless the first passed
+    ({"B2": ""}, {"T25", "T28", "T59"}),             # a temple with its treasure taken off
+    ({"K1": "temple"}, {"T59", "T61", "T62"}),       # a treasure taken by nobody
+])
+def test_illegal_doings(player, changes, rules):
+    v = player(START).look(**changes)
+    if v.verdict == "moved":                          # bull passed, lion placed: fair
+        assert acts(v) == ["lion: leader black C2"]
+        return
+    assert v.verdict == "illegal" and rules & {x.rule for x in v.violations}
+
+
+def test_a_correction_within_the_turn(player):
+    p = player(START)
+    p.look(C2="market")
+    v = p.look(C2="", C3="market")
+    assert (v.verdict, acts(v), v.undo) == ("moved", ["bull: tile green C3"], 1)
+    assert p.table.state.layout().get("C2") is None
+
+
+def test_a_correction_after_the_turn_has_passed(player):
+    p = player(START)
+    p.look(C2="leader:bull:green")
+    p.look(D2="market")
+    assert p.table.state.turn == "lion"
+    v = p.look(D2="", C1="market")
+    assert (v.verdict, acts(v)) == ("moved", ["bull: tile green C1"])
+    assert p.table.state.turn == "lion" and p.table.state.scores()["bull"]["green"] == 1
+
+
+WAR = START + """layout clear
+layout C3 temple C4 leader:bull:red E3 temple E4 leader:lion:red F3 temple F4 temple F5 temple
+"""
+
+
+def test_a_loser_who_still_stands_is_a_to_do(player):
+    p = player(WAR)
+    p.look(D3="market")
+    assert p.table.state.decision() is not None
+    v = p.look(C4="")                                 # bull's priest is gone: bull lost
+    assert v.verdict in ("moved", "unfinished")
+    if v.verdict == "unfinished":
+        v = p.follow()
+    assert "C4" not in p.table.state.layout()
+    assert p.table.state.scores()["lion"]["red"] >= 1
+
+
+def test_a_catastrophe_sends_a_leader_home(player):
+    p = player(START + "layout clear\nlayout C3 temple C4 leader:lion:red\n")
+    v = p.look(C3="catastrophe")
+    assert v.verdict == "unfinished"
+    assert any("C4" in t.sites for t in v.todo) and any("C4" in str(t.text) for t in v.todo)
+    v = p.look()
+    assert v.verdict == "unfinished", "it still stands there"
+    v = p.look(C4="")
+    assert v.verdict in ("moved", "same") and not v.todo
+
+
+def test_an_unsure_site_is_not_a_move(player):
+    p = player(START)
+    v = p.look(unsure={"C2": [((), 0.55), (("market",), 0.4)]})
+    assert v.verdict == "same"
+
+
+def test_what_no_doing_explains_is_never_a_move(player):
+    p = player(START)
+    v = p.look(C2="market temple farm", G5="union", A1="monument:black-red")
+    assert v.verdict in ("unclear", "illegal")
+    assert p.table.state == p.start.state

@@ -42,7 +42,8 @@ Shapes (each may have `at`, `turn`, `scale`, `fill`, `stroke`, `width`): `circle
 `ellipse = [rx, ry]`, `polygon = [...]`, `line = [...]`, `arc = [r, from, to]`, `wave = [length, height, periods]`,
 `star = [points, outer, inner]`, `text = "..."` with `size`, `outline = grow` (the site's own outlines, board only),
 `row = n` with `step` and `draw`, `ring = n` with `r` and `draw`, `use = symbol` (further keys become its {names}),
-`draw = [...]`. Numbers may be sums such as "w/2-3": w and h are the width and height of what is drawn on (piece, site, board).
+`draw = [...]`. Numbers may be sums such as "w/2-3": w and h are the width and height of what is drawn on (piece, site, board), cx and cy
+where the middle of a site's area lies from the middle of its box, which is (0, 0).
 """
 
 from __future__ import annotations
@@ -210,7 +211,9 @@ class Art:
             m = ids.fullmatch(site.id)
             t = next((t for t in map(tags.fullmatch, sorted(site.tags)) if t), None) if "tag" in rule else m
             if m and t:
-                found.append((_Frame.of(site), {**m.groupdict(), **t.groupdict(), "id": site.id}))
+                frame = _Frame.of(site)
+                cx, cy = _centroid(site.outline)
+                found.append((frame, {**m.groupdict(), **t.groupdict(), "id": site.id, "cx": cx - frame.x, "cy": cy - frame.y}))
         if not rule.get("group"):
             yield from found
         elif found:
@@ -301,6 +304,15 @@ class _Frame:
         x0, x1, y0, y1 = min(xs), max(xs), min(ys), max(ys)
         also = getattr(site, "also", ())
         return cls((x0 + x1) / 2, (y0 + y1) / 2, x1 - x0, y1 - y0, (site.outline, *also))
+
+
+def _centroid(outline: Sequence[Sequence[float]]) -> tuple[float, float]:
+    """The middle of an outline's area."""
+    twice = x = y = 0.0
+    for (x0, y0), (x1, y1) in zip(outline, (*outline[1:], outline[0])):
+        cross = x0 * y1 - x1 * y0
+        twice, x, y = twice + cross, x + (x0 + x1) * cross, y + (y0 + y1) * cross
+    return (x / (3 * twice), y / (3 * twice)) if twice else (outline[0][0], outline[0][1])
 
 
 def footprint(size: Size) -> list[list[float]]:
@@ -464,7 +476,8 @@ def _lettered(kind: str, size: Size) -> list[Prim]:
 
 def _plain_board(plan: Any) -> list[Prim]:
     w, h = (float(v) for v in plan.size)
-    out: list[Prim] = [{"p": "polygon", "points": [[0, 0], [w, 0], [w, h], [0, h]], "fill": "#d8d2c0", "stroke": None, "width": 0}]
+    sheet = [[0, 0], [w, 0], [w, h], [0, h]]
+    out: list[Prim] = [{"p": "polygon", "points": sheet, "fill": "#d8d2c0", "stroke": None, "width": 0.0}]
     for site in plan.sites.values():
         tag = min(site.tags, default="")
         tint = _PLAIN[hashlib.sha256(tag.encode()).digest()[0] % len(_PLAIN)] if tag else None

@@ -1,0 +1,180 @@
+"""A copy's folder (DESIGN 4): copy.toml, its photos and their layouts. Its central value: Copy."""
+
+from __future__ import annotations
+
+import importlib.resources
+import json
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from vision.plan import BadPlan, Piece, Plan, parse_plan
+from vision.photo import BadPhoto, is_dark, load_photo
+
+Layout = dict[str, tuple[str, ...]]
+
+
+class BadCopy(ValueError):
+    """A copy that cannot be used; the message is one line that names the file and the fault."""
+
+
+class Photo(msgspec.Struct, frozen=True, eq=False):
+    """name: the file's name; image: (h, w, 3) uint8 BGR; corners: (4, 2) pixels as tapped, or None."""
+
+    name: str
+    image: np.ndarray
+    layout: Layout
+    corners: np.ndarray | None
+
+
+class Copy(msgspec.Struct, frozen=True, eq=False):
+    folder: Path
+    game: str
+    name: str
+    plan: Plan
+    markers: bool
+    photos: list[Photo]
+
+    @property
+    def model(self) -> Path:
+        return self.folder / "model.npz"
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    try:
+        with open(path, "rb") as f:
+            return tomllib.load(f)
+    except OSError as e:
+        raise BadCopy(f"{path}: {e.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as e:
+        raise BadCopy(f"{path}: {e}") from None
+
+
+def game_plan(game: str) -> Plan:
+    """The plan that comes with a game's engine. Raises BadPlan for a game without one."""
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", game):
+        raise BadPlan(f"no game is called {game!r}")
+    file = importlib.resources.files("engine") / game / "plan.toml"
+    if not file.is_file():
+        raise BadPlan(f"no engine for a game called {game!r}: the copy needs a plan.toml of its own")
+    return parse_plan(tomllib.loads(file.read_text(encoding="utf-8")), f"plan of {game}")
+
+
+def load_plan_of(folder: Path, data: dict[str, Any]) -> Plan:
+    """The copy's own plan where it has one, else its game's. Raises BadCopy."""
+    name = data.get("plan")
+    if name is not None and not isinstance(name, str):
+        raise BadCopy(f"{folder / 'copy.toml'}: plan is not a file name")
+    own = folder / (name or "plan.toml")
+    try:
+        if name is not None or own.exists():
+            return parse_plan(_toml(own), str(own))
+        return game_plan(data["game"])
+    except BadPlan as e:
+        raise BadCopy(f"{folder / 'copy.toml'}: {e}" if not str(e).startswith(str(own)) else str(e)) from None
+
+
+def check_layout(data: Any, plan: Plan, name: str) -> Layout:
+    """A layout's JSON as sites and kinds the plan knows. Raises BadCopy, naming the place."""
+    if not isinstance(data, dict):
+        raise BadCopy(f"{name}: not an object of sites")
+    out: Layout = {}
+    for site, kinds in data.items():
+        if site not in plan.sites:
+            raise BadCopy(f"{name}: site {site!r} is not in the plan")
+        if not isinstance(kinds, list) or not all(isinstance(k, str) for k in kinds):
+            raise BadCopy(f"{name}: {site}: not a list of kinds")
+        for k in kinds:
+            if k != "?" and k not in plan.pieces:
+                raise BadCopy(f"{name}: {site}: kind {k!r} is not in the plan")
+        if kinds:
+            out[site] = tuple(kinds)
+    return out
+
+
+def _layout(path: Path, plan: Plan) -> Layout:
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as e:
+        raise BadCopy(f"{path}: {e.strerror}") from None
+    except (ValueError, RecursionError) as e:
+        raise BadCopy(f"{path}: {e}") from None
+    return check_layout(data, plan, str(path))
+
+
+def check_corners(value: Any, image: np.ndarray, name: str) -> np.ndarray:
+    """(4, 2) pixels of a convex quadrilateral in or near the picture. Raises BadCopy."""
+    try:
+        corners = np.array(value, float)
+    except (TypeError, ValueError):
+        corners = np.zeros(0)
+    if corners.shape != (4, 2) or not np.isfinite(corners).all():
+        raise BadCopy(f"{name}: corners are not four [x, y] pixels")
+    sides = np.roll(corners, -1, 0) - corners
+    following = np.roll(sides, -1, 0)
+    turns = sides[:, 0] * following[:, 1] - sides[:, 1] * following[:, 0]
+    if not (turns > 0).all():
+        if (turns < 0).all():
+            raise BadCopy(f"{name}: corners go round the wrong way; they must be those of (0,0) (w,0) (w,h) (0,h)")
+        raise BadCopy(f"{name}: corners are crossed; they must go round the board: (0,0) (w,0) (w,h) (0,h)")
+    size = np.array([image.shape[1], image.shape[0]], float)
+    if (corners < -size / 2).any() or (corners > 1.5 * size).any():
+        raise BadCopy(f"{name}: corners lie far outside the picture of {image.shape[1]} x {image.shape[0]} pixels")
+    (ax, ay), (bx, by) = corners[2] - corners[0], corners[3] - corners[1]
+    if abs(ax * by - ay * bx) / 2 < 0.01 * size.prod():
+        raise BadCopy(f"{name}: corners enclose next to nothing")
+    return corners
+
+
+def _photo(folder: Path, entry: Any, plan: Plan, n: int) -> Photo:
+    where = f"{folder / 'copy.toml'}: photo {n}"
+    if not isinstance(entry, dict):
+        raise BadCopy(f"{where}: not a table")
+    for key in ("file", "layout"):
+        if not isinstance(entry.get(key), str) or not entry[key]:
+            raise BadCopy(f"{where}: {key} is missing or not a file name")
+    path = folder / entry["file"]
+    try:
+        image = load_photo(path)
+    except BadPhoto as e:
+        raise BadCopy(str(e)) from None
+    if is_dark(image):
+        raise BadCopy(f"{path}: the picture is black")
+    layout = _layout(folder / entry["layout"], plan)
+    corners = entry.get("corners")
+    return Photo(path.name, image, layout, None if corners is None else check_corners(corners, image, f"{where}"))
+
+
+def load_copy(folder: str | Path) -> Copy:
+    """Reads a copy's folder with all its photos. Raises BadCopy."""
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise BadCopy(f"{folder}: no such folder")
+    path = folder / "copy.toml"
+    data = _toml(path)
+    game, name, markers = data.get("game"), data.get("name", folder.name), data.get("markers", False)
+    if not isinstance(game, str) or not game:
+        raise BadCopy(f"{path}: game is missing")
+    if not isinstance(name, str) or not isinstance(markers, bool):
+        raise BadCopy(f"{path}: name must be a text, markers true or false")
+    plan = load_plan_of(folder, data)
+    entries = data.get("photo", [])
+    if not isinstance(entries, list) or not entries:
+        raise BadCopy(f"{path}: no [[photo]]")
+    photos = [_photo(folder, e, plan, n) for n, e in enumerate(entries, 1)]
+    if not any(p.layout for p in photos):
+        raise BadCopy(f"{path}: no sampler: every photo shows an empty board, so no kind of piece can be learnt")
+    if not markers and not any(p.corners is not None for p in photos):
+        raise BadCopy(f"{path}: markers = false and no photo has corners")
+    return Copy(folder, game, name, plan, markers, photos)
+
+
+def missing_kinds(copy: Copy) -> list[Piece]:
+    """Kinds of the plan that no photo shows: nothing can be learnt of them, so they will not be read."""
+    shown = {k for p in copy.photos for kinds in p.layout.values() for k in kinds}
+    shown |= {copy.plan.pieces[k].looks for k in shown if k in copy.plan.pieces}
+    return [p for p in copy.plan.piece if p.kind not in shown and p.looks not in shown]

@@ -1,0 +1,60 @@
+"""A copy's photos in, its model out. `calibrate` is what the command and the phone call."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from calibration.copy import BadCopy, Copy, load_copy, missing_kinds
+from vision.evidence import NoBoard
+from vision.reader import Reader
+from vision.registration import Registrar
+from vision.shot import Shot
+
+Progress = Callable[[str, float], None]
+
+
+class Report(msgspec.Struct):
+    """What a calibration found out about a copy. missing: kinds no photo shows."""
+
+    copy: str
+    game: str
+    photos: int
+    seconds: float
+    error_px: list[float]
+    missing: list[str]
+    advice: list[str]
+
+
+def shots_of(copy: Copy) -> tuple[Registrar, list[Shot]]:
+    """Every photo with its pose. Raises BadCopy."""
+    try:
+        registrar, poses = Registrar.fit(copy.plan, [p.image for p in copy.photos], [p.corners for p in copy.photos],
+                                         copy.markers, [p.layout for p in copy.photos])
+    except NoBoard as e:
+        raise BadCopy(f"{copy.folder}: {e}") from None
+    return registrar, [Shot(p.image, p.layout, pose, p.name) for p, pose in zip(copy.photos, poses)]
+
+
+def calibrate(folder: str | Path, progress: Progress | None = None) -> Report:
+    """Fits the copy's model and writes it to COPY/model.npz, whole or not at all. Raises BadCopy.
+
+    progress: called with what is being done and how far it is, 0 to 1."""
+    tell = progress or (lambda words, part: None)
+    start = time.monotonic()
+    tell("photos", 0.0)
+    copy = load_copy(folder)
+    tell("board", 0.1)
+    registrar, shots = shots_of(copy)
+    tell("pieces", 0.2)
+    reader = Reader.fit(copy.plan, registrar, shots)
+    tell("model", 0.95)
+    reader.save(copy.model)
+    missing = [p.kind for p in missing_kinds(copy)]
+    advice = [f"no photo shows {kind}: it will not be read" for kind in missing]
+    tell("done", 1.0)
+    return Report(copy.name, copy.game, len(copy.photos), time.monotonic() - start, [s.pose.error_px for s in shots],
+                  missing, advice)

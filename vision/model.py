@@ -1,0 +1,65 @@
+"""The model file: arrays in an .npz, in named drawers, written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import zipfile
+from pathlib import Path
+
+import numpy as np
+
+Arrays = dict[str, np.ndarray]
+FORMAT = 1
+
+
+class BadModel(ValueError):
+    """A model file that cannot be used; the message names the file and the fault."""
+
+
+def drawer(name: str, arrays: Arrays) -> Arrays:
+    """The arrays under a common name, for one file together with others'"""
+    return {f"{name}/{key}": value for key, value in arrays.items()}
+
+
+def opened(name: str, arrays: Arrays) -> Arrays:
+    """One drawer's arrays again, under their own names"""
+    return {key[len(name) + 1:]: value for key, value in arrays.items() if key.startswith(name + "/")}
+
+
+def save(path: str | Path, arrays: Arrays) -> None:
+    """Writes the file beside its place and moves it there, so that a reader sees the old model or the new one."""
+    path = Path(path)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
+    try:
+        with os.fdopen(handle, "wb") as f:
+            np.savez_compressed(f, format=np.array(FORMAT), **arrays)
+            f.flush()
+            os.fsync(f.fileno())
+        os.chmod(name, 0o644)
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise
+
+
+def load(path: str | Path) -> Arrays:
+    """Raises BadModel."""
+    try:
+        with np.load(path, allow_pickle=False) as f:
+            arrays = {key: f[key] for key in f.files}
+    except OSError as e:
+        raise BadModel(f"{path}: {e.strerror or e}") from None
+    except (ValueError, zipfile.BadZipFile, EOFError, KeyError) as e:
+        raise BadModel(f"{path}: not a model, or cut off ({type(e).__name__}); calibrate again") from None
+    if int(arrays.pop("format", np.array(0))) != FORMAT:
+        raise BadModel(f"{path}: made by another version; calibrate again")
+    return arrays
+
+
+def text(value: str) -> np.ndarray:
+    return np.frombuffer(value.encode(), np.uint8).copy()
+
+
+def as_text(array: np.ndarray) -> str:
+    return array.tobytes().decode()

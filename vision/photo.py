@@ -1,0 +1,94 @@
+"""Pictures from files, with bounds: nothing huge is decoded, and a picture cut off is named as such."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+MOST_PIXELS = 64_000_000
+MOST_BYTES = 128 << 20
+SMALLEST = 64   # pixels a side
+
+
+class BadPhoto(ValueError):
+    """A picture that cannot be used; the message names the file and the fault."""
+
+
+def _jpeg_size(data: bytes) -> tuple[int, int] | None:
+    """(width, height) from a JPEG's frame header"""
+    at = 2
+    while at + 9 < len(data):
+        if data[at] != 0xFF:
+            return None
+        marker = data[at + 1]
+        if marker == 0xFF:
+            at += 1
+        elif marker in range(0xC0, 0xD0) and marker not in (0xC4, 0xC8, 0xCC):
+            height, width = struct.unpack(">HH", data[at + 5:at + 9])
+            return width, height
+        elif marker in range(0xD0, 0xDA) or marker == 0x01:
+            at += 2
+        else:
+            at += 2 + struct.unpack(">H", data[at + 2:at + 4])[0]
+    return None
+
+
+def _claimed_size(data: bytes) -> tuple[int, int] | None:
+    if data[:3] == b"\xff\xd8\xff":
+        return _jpeg_size(data)
+    if data[:8] == b"\x89PNG\r\n\x1a\n" and len(data) >= 24:
+        return struct.unpack(">II", data[16:24])
+    return None
+
+
+def _cut_off(data: bytes) -> bool:
+    """The end of the picture is missing. Some cameras append bytes after it, so its end mark is searched, not demanded."""
+    if data[:2] == b"\xff\xd8":
+        return data.rfind(b"\xff\xd9") < data.rfind(b"\xff\xda")
+    return b"IEND" not in data[-4096:]
+
+
+def load_photo(path: str | Path) -> np.ndarray:
+    """(h, w, 3) uint8 BGR of a JPEG or PNG file, turned as its orientation tag says. Raises BadPhoto."""
+    path = Path(path)
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            raise BadPhoto(f"{path}: larger than {MOST_BYTES >> 20} MB")
+        data = path.read_bytes()
+    except OSError as e:
+        raise BadPhoto(f"{path}: {e.strerror}") from None
+    return decode_photo(data, str(path))
+
+
+def decode_photo(data: bytes, name: str) -> np.ndarray:
+    """The same from a file's bytes; `name` is for messages."""
+    if not data:
+        raise BadPhoto(f"{name}: empty file")
+    try:
+        size = _claimed_size(data)
+    except struct.error:
+        size = None
+    if size is None:
+        raise BadPhoto(f"{name}: not a JPEG or PNG picture")
+    width, height = size
+    if width * height > MOST_PIXELS:
+        raise BadPhoto(f"{name}: {width} x {height} pixels, more than {MOST_PIXELS // 1_000_000} million")
+    if min(width, height) < SMALLEST:
+        raise BadPhoto(f"{name}: {width} x {height} pixels, too small to show a board")
+    if _cut_off(data):
+        raise BadPhoto(f"{name}: the picture is cut off")
+    try:
+        image = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR)
+    except cv2.error:
+        image = None
+    if image is None:
+        raise BadPhoto(f"{name}: cannot be decoded")
+    return image
+
+
+def is_dark(image: np.ndarray) -> bool:
+    """A covered lens or no light: hardly any pixel brighter than a camera's noise"""
+    return float(np.percentile(image[::8, ::8], 99)) < 30

@@ -1,0 +1,83 @@
+"""From a picture to evidence: where the board is, then what lies on each site. Its central value: Reader."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from vision import model
+from vision.evidence import Evidence, NoBoard, Registration
+from vision.photo import BadPhoto, is_dark, load_photo
+from vision.pile import PileReader
+from vision.plan import Plan, parse_plan
+from vision.pose import Pose
+from vision.registration import Registrar
+from vision.shot import Shot
+
+try:
+    from vision.cluster import ClusterReader
+except ImportError:
+    ClusterReader = None
+
+__all__ = ["BadPhoto", "Reader", "load_photo"]
+
+
+class Reader:
+    """Reads pictures of one copy. Keeps no memory of its own: what is known of the picture before comes in `last`."""
+
+    def __init__(self, plan: Plan, registrar: Registrar, readers: Iterable[PileReader | ClusterReader]) -> None:
+        self.plan, self.registrar, self.readers = plan, registrar, list(readers)
+
+    @classmethod
+    def fit(cls, plan: Plan, registrar: Registrar, shots: list[Shot]) -> Reader:
+        """From the calibration photos with their poses."""
+        kinds = {s.reads for s in plan.site}
+        readers = [PileReader.fit(plan, shots)] if "pile" in kinds else []
+        if "cluster" in kinds and ClusterReader is not None:
+            readers.append(ClusterReader.fit(plan, shots))
+        return cls(plan, registrar, readers)
+
+    def read(self, image: np.ndarray, last: Pose | None = None, sites: set[str] | None = None) -> Evidence:
+        """What lies where in this picture. Raises NoBoard.
+
+        image: (h, w, 3) uint8 BGR; last: the pose before, tried first; sites: only these are read (None: all)."""
+        start = time.perf_counter()
+        if is_dark(image):
+            raise NoBoard("the picture is dark")
+        pose = self.registrar.locate(image, last)
+        found = {}
+        for reader in self.readers:
+            found |= reader.read(image, pose, sites)
+        registration = Registration(pose.by, round(pose.error_px, 3))
+        return Evidence(found, registration, changed=None if sites is None else frozenset(sites),
+                        ms=(time.perf_counter() - start) * 1000)
+
+    def pack(self) -> model.Arrays:
+        arrays = {"plan": model.text(json.dumps(msgspec.to_builtins(self.plan)))}
+        arrays |= model.drawer("registration", self.registrar.pack())
+        for reader in self.readers:
+            arrays |= model.drawer("pile" if isinstance(reader, PileReader) else "cluster", reader.pack())
+        return arrays
+
+    def save(self, path: str | Path) -> None:
+        model.save(path, self.pack())
+
+    @classmethod
+    def load(cls, path: str | Path, plan: Plan | None = None) -> Reader:
+        """From a model file; plan: checked against the one it was made for. Raises model.BadModel."""
+        arrays = model.load(path)
+        try:
+            own = parse_plan(json.loads(model.as_text(arrays["plan"])), str(path))
+            readers = [r.unpack(own, part) for name, r in (("pile", PileReader), ("cluster", ClusterReader))
+                       if (part := model.opened(name, arrays)) and r is not None]
+            registrar = Registrar.unpack(own, model.opened("registration", arrays))
+        except (KeyError, ValueError, IndexError, TypeError) as e:
+            raise model.BadModel(f"{path}: something is missing ({e}); calibrate again") from None
+        if plan is not None and plan != own:
+            raise model.BadModel(f"{path}: made for another plan; calibrate again")
+        return cls(own, registrar, readers)

@@ -1,0 +1,74 @@
+"""Square windows of the board, seen from above, many at once. Its central value: Windows."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import cv2
+import msgspec
+import numpy as np
+
+from vision.pose import Pose
+
+EDGE = 3   # points a side whose pixels are computed exactly; between them the lens is as good as a parabola
+
+
+def pixels_a_mm(pose: Pose, mm: np.ndarray, height: float = 0.0) -> float:
+    """How many pixels of the picture a millimetre of board takes, the mean over the points mm (N, 2)"""
+    step = np.vstack([pose.to_px(mm + d, height) for d in ((0.5, 0), (0, 0.5), (-0.5, 0), (0, -0.5))]).reshape(4, -1, 2)
+    a, b = step[0] - step[2], step[1] - step[3]
+    return float(np.sqrt(np.abs(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0])).mean())
+
+
+class Pyramid:
+    """A picture and its halves, made when asked for."""
+
+    def __init__(self, image: np.ndarray) -> None:
+        self.levels = [image]
+
+    def level(self, n: int) -> np.ndarray:
+        while len(self.levels) <= n:
+            big = self.levels[-1]
+            self.levels.append(cv2.resize(big, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA))
+        return self.levels[n]
+
+
+class Windows(msgspec.Struct, frozen=True, dict=True, eq=False):
+    """centres: (N, 2) mm; half: half a window's side in mm; scale: window pixels a millimetre."""
+
+    centres: np.ndarray
+    half: float
+    scale: float
+
+    @property
+    def side(self) -> int:
+        """pixels a side"""
+        return max(round(2 * self.half * self.scale), 8)
+
+    @cached_property
+    def _basis(self) -> np.ndarray:
+        """(side^2, EDGE^2) weights of the exact points at each window pixel"""
+        t = (np.arange(self.side) + 0.5) / self.side * 2 - 1
+        nodes = np.linspace(-1, 1, EDGE)
+        line = np.stack([np.prod([(t - m) / (n - m) for m in nodes if m != n], axis=0) for n in nodes], 1)
+        return np.einsum("ya,xb->yxab", line, line).reshape(self.side ** 2, EDGE ** 2).astype(np.float32)
+
+    def cut(self, pyramid: Pyramid, pose: Pose, which: np.ndarray, height: float = 0.0) -> np.ndarray:
+        """(n, side, side, 3) uint8: the windows of these indices in the plane `height` mm above the board"""
+        n, side = len(which), self.side
+        if n == 0:
+            return np.zeros((0, side, side, 3), np.uint8)
+        nodes = np.linspace(-self.half, self.half, EDGE)
+        grid = np.stack(np.meshgrid(nodes, nodes), -1).reshape(-1, 2)
+        points = self.centres[which][:, None] + grid
+        px = pose.to_px(points.reshape(-1, 2), height)
+        level = max(int(np.log2(max(pixels_a_mm(pose, self.centres[which[:8]], height) / self.scale, 1.0)) + 0.25), 0)
+        small = pyramid.level(level)
+        px = ((px + 0.5) / 2 ** level - 0.5).astype(np.float32).reshape(n, EDGE ** 2, 2)
+        maps = np.matmul(self._basis, px)                                       # (n, side^2, 2)
+        flat = maps.reshape(n * side, side, 2)
+        out = np.empty((n * side, side, 3), np.uint8)
+        for a in range(0, n * side, 32000):                                     # remap's coordinates are 16 bit
+            out[a:a + 32000] = cv2.remap(small, flat[a:a + 32000], None, cv2.INTER_LINEAR,
+                                         borderMode=cv2.BORDER_REPLICATE)
+        return out.reshape(n, side, side, 3)

@@ -4,29 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import cv2
 import msgspec
 import numpy as np
 
-from vision import cv5
+from vision.align import Fit, consensus, expected_error, follow, robust_pose
 from vision.evidence import Contents, NoBoard
-from vision.lens import Lens, usual_lens
-from vision.markers import IDS, find_cards, find_cards_near, turned_to_fit
+from vision.lens import Lens
+from vision.markers import IDS, find_cards, find_cards_near
 from vision.plan import Plan
 from vision.pose import Pose
+from vision.printed import Picture, Print
 
-Corners = np.ndarray
+SMALLEST, LARGEST = 160, 20000      # sides of a picture, pixels
+STILL_PX = 0.35                     # less than this the camera did not move, at 1640 wide
+QUICK = 40                          # patches that a quick check looks at
+SURE, ENOUGH = 0.25, 0.12           # shares of the patches seen: no need to search on; the least to believe
 
 
 class Registrar(msgspec.Struct, frozen=True, eq=False):
-    """cards: id -> (4, 2) mm where each card's corners really lie; empty without cards."""
+    """lens: of the calibration photos; cards: id -> (4, 2) mm where each card's corners really lie, empty without cards;
+    printed: the board as a map, None where it has no print; first: the pose in the first calibration photo."""
 
     plan: Plan
     lens: Lens
     cards: dict[int, np.ndarray]
+    printed: Print | None
     first: Pose
 
     @classmethod
-    def fit(cls, plan: Plan, images: Sequence[np.ndarray], corners: Sequence[Corners | None] | None = None,
+    def fit(cls, plan: Plan, images: Sequence[np.ndarray], corners: Sequence[np.ndarray | None] | None = None,
             markers: bool = True, layouts: Sequence[dict[str, Contents]] | None = None
             ) -> tuple[Registrar, list[Pose]]:
         """From a copy's calibration photos: where cards and print lie, what the lens is like, and each photo's pose.
@@ -34,39 +41,100 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         images: (h, w, 3) uint8 BGR; corners: per photo (4, 2) pixels of the board's corners as tapped, or None;
         markers: whether the four cards lie at the corners; layouts: what lies in each photo, same order.
         Raises NoBoard, naming the photo's number, where a photo cannot be used."""
-        corners = list(corners) if corners is not None else [None] * len(images)
-        seen = []
-        for n, image in enumerate(images):
-            size = image.shape[1], image.shape[0]
-            found = find_cards(cv5.grey(image)) if markers else {}
-            if len(found) == 4:
-                mm = turned_to_fit(found, plan)
-                seen.append((size, np.vstack([mm[i] for i in IDS]), np.vstack([found[i] for i in IDS]), mm))
-            elif corners[n] is not None:
-                seen.append((size, plan.corners, np.asarray(corners[n], float), {}))
-            else:
-                raise NoBoard(f"photo {n + 1}: {len(found)} of 4 cards found and no corners tapped")
-        size, mm, px, cards = seen[0]
-        lens = usual_lens(mm, px, size, 1.0)
-        poses = [lens.pose(mm, px, size, "markers" if cards else "print")[0] for size, mm, px, cards in seen]
-        return cls(plan, lens, cards, poses[0]), poses
+        from vision.survey import survey
+        return survey(plan, images, corners, markers, layouts)
 
     def locate(self, image: np.ndarray, last: Pose | None = None) -> Pose:
-        """The board's pose in a picture; last: the pose before, tried first. Raises NoBoard with the reason."""
-        size = image.shape[1], image.shape[0]
-        if not self.cards:
-            return last or self.first
-        grey = cv5.grey(image)
-        found = {}
-        if last is not None and last.size == size:
-            found = find_cards_near(grey, {i: last.to_px(c) for i, c in self.cards.items()})
-        if len(found) < 4:
-            found = find_cards(grey)
-        if len(found) < 2:
-            raise NoBoard(f"{len(found)} of 4 marker cards in view")
-        pose, off = self.lens.pose(np.vstack([self.cards[i] for i in found]), np.vstack(list(found.values())), size,
-                                   "markers")
-        return msgspec.structs.replace(pose, error_px=float(np.sqrt((off ** 2).mean())))
+        """The board's pose in a picture (BGR or grey, uint8), with error_px. Raises NoBoard with the reason.
+
+        last: the pose before, checked first; when it still holds, that very object comes back."""
+        picture = usable(image)
+        if last is not None and last.size == picture.size:
+            pose = self._still(picture, last)
+            if pose is not None:
+                return pose
+        return self._search(picture, last)
+
+    def _still(self, picture: Picture, last: Pose) -> Pose | None:
+        """`last` where it still holds, a slightly moved one where the camera was touched, else None"""
+        if self.printed is None:
+            found = find_cards_near(picture.level(0), {i: last.to_px(c) for i, c in self.cards.items()})
+            return self._by_cards(found, picture.size, last) if len(found) > 2 else None
+        fit = follow(self.plan, self.lens, self.printed, picture, last, (0,), (3,), QUICK)
+        if fit is None or fit.share < SURE:
+            return None
+        if moved(self.plan, fit.pose, last) < max(STILL_PX * max(picture.size) / 1640, fit.pose.error_px):
+            return last
+        return self._refined(picture, fit.pose, {})
+
+    def _search(self, picture: Picture, last: Pose | None) -> Pose:
+        """Looks everywhere: cards, near the last pose, near the first one, the print's features"""
+        found = find_cards(picture.level(0)) if self.cards else {}
+        by_cards = self._by_cards(found, picture.size, None) if len(found) > 1 else None
+        if self.printed is None:
+            if by_cards is None:
+                raise NoBoard(f"{len(found)} of 4 cards in view")
+            return by_cards
+        best = None
+        for start in self._starts(picture, by_cards, last):
+            fit = follow(self.plan, self.lens, self.printed, picture, start)
+            if fit is not None and (best is None or fit.share > best.share):
+                best = fit
+                if fit.share >= SURE:
+                    break
+        if best is not None and best.share >= ENOUGH:
+            return self._refined(picture, best.pose, found)
+        if by_cards is not None:
+            return by_cards
+        seen = f"{len(found)} of 4 cards in view, and " if self.cards else ""
+        raise NoBoard(f"{seen}the board's print was not found")
+
+    def _starts(self, picture: Picture, by_cards: Pose | None, last: Pose | None):
+        """Rough poses to try, the likeliest first"""
+        if by_cards is not None:
+            yield by_cards
+        if last is not None and last.size == picture.size:
+            yield last
+        if self.first.size[0] * picture.size[1] == self.first.size[1] * picture.size[0]:
+            K = self.lens.K(picture.size)
+            yield Pose(K, self.lens.dist, self.first.rvec, self.first.tvec, picture.size, "print")
+        by_features = self._by_features(picture)
+        if by_features is not None:
+            yield by_features
+
+    def _by_features(self, picture: Picture) -> Pose | None:
+        """A rough pose from features of the print, however the board is turned"""
+        k = max(int(np.ceil(np.log2(max(picture.size) / 1000))), 0)
+        matched = self.printed.match(picture, k)
+        if matched is None:
+            return None
+        mm, px = matched
+        found = consensus(self.lens, mm, px, picture.size, 4.0 * max(picture.size) / 1640, "print")
+        return found[0] if found is not None else None
+
+    def _by_cards(self, found: dict[int, np.ndarray], size: tuple[int, int], last: Pose | None) -> Pose | None:
+        """The pose from cards alone; `last` itself where it fits them as well"""
+        px = np.vstack(list(found.values()))
+        middles = np.repeat([self.cards[i].mean(0) for i in found], 4, 0)
+        off = np.vstack([self.cards[i] for i in found]) - middles
+        mm = middles + off
+        try:
+            pose, _ = self.lens.pose(mm, px, size, "markers")
+        except ValueError:
+            return None
+        for _ in range(2):      # how big the black looks depends on the exposure
+            seen = pose.to_mm(px) - middles
+            mm = middles + off * np.clip((seen * off).sum() / (off * off).sum(), 0.95, 1.05)
+            pose, apart = robust_pose(self.lens, mm, px, pose, 3.0)
+        if last is not None and moved(self.plan, pose, last) < STILL_PX * max(size) / 1640:
+            return last
+        return msgspec.structs.replace(pose, error_px=expected_error(self.plan, pose, mm, apart))
+
+    def _refined(self, picture: Picture, pose: Pose, found: dict[int, np.ndarray]) -> Pose:
+        """The pose sharpened by all patches of the print"""
+        fit: Fit | None = follow(self.plan, self.lens, self.printed, picture, pose, (0,), (3,))
+        by = "markers" if len(found) > 1 else "print"
+        return msgspec.structs.replace(fit.pose if fit is not None else pose, by=by)
 
     def pack(self) -> dict[str, np.ndarray]:
         """As arrays for the model file"""
@@ -74,6 +142,11 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
                "first": np.concatenate([self.first.rvec, self.first.tvec, self.first.size])}
         for i, c in self.cards.items():
             out[f"card{i}"] = c
+        if self.printed is not None:
+            p = self.printed
+            out["print"] = cv2.imencode(".png", p.canvas)[1].ravel()
+            out["print_frame"] = np.array([p.px_per_mm, *p.origin])
+            out["print_spots"] = p.spots.astype(np.uint16)
         return out
 
     @classmethod
@@ -82,5 +155,30 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         lens = Lens(*map(float, arrays["lens"]))
         a = arrays["first"]
         size = int(a[6]), int(a[7])
-        first = Pose(lens.K(size), lens.dist, a[:3], a[3:6], size)
-        return cls(plan, lens, {i: arrays[f"card{i}"] for i in IDS if f"card{i}" in arrays}, first)
+        first = Pose(lens.K(size), lens.dist, a[:3].copy(), a[3:6].copy(), size)
+        printed = None
+        if "print" in arrays:
+            scale, x, y = map(float, arrays["print_frame"])
+            canvas = cv2.imdecode(np.asarray(arrays["print"], np.uint8), cv2.IMREAD_GRAYSCALE)
+            printed = Print(canvas, scale, np.array([x, y]), np.asarray(arrays["print_spots"], float))
+        return cls(plan, lens, {i: np.asarray(arrays[f"card{i}"]) for i in IDS if f"card{i}" in arrays}, printed, first)
+
+
+def usable(image: np.ndarray) -> Picture:
+    """Raises NoBoard for what cannot show a board: too small, too large, black, all one colour"""
+    if not isinstance(image, np.ndarray) or image.dtype != np.uint8 or image.ndim not in (2, 3) or not image.size:
+        raise NoBoard("not a picture")
+    h, w = image.shape[:2]
+    if min(h, w) < SMALLEST or max(h, w) > LARGEST:
+        raise NoBoard(f"a picture of {w} x {h} pixels is of no use")
+    few = image[:: max(h // 64, 1), :: max(w // 64, 1)]
+    if few.max() < 24 or np.percentile(few, 90) < 12:
+        raise NoBoard("the picture is black")
+    if few.std(axis=(0, 1)).max() < 2.5:
+        raise NoBoard("the picture is all one colour")
+    return Picture(image)
+
+
+def moved(plan: Plan, pose: Pose, other: Pose) -> float:
+    """How far apart two poses put the board's corners at most, pixels"""
+    return float(np.linalg.norm(pose.to_px(plan.corners) - other.to_px(plan.corners), axis=1).max())

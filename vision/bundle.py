@@ -1,0 +1,192 @@
+"""Bundle adjustment: one lens, each photo's pose, each card's place and the print's points, from all photos at once."""
+
+from __future__ import annotations
+
+import cv2
+import msgspec
+import numpy as np
+
+from vision.edges import EdgePoints
+from vision.lens import USUAL_FOCAL, Lens
+from vision.pose import Pose
+
+CARD_PX, EDGE_PX, TRACK_PX, TAP_PX = 0.4, 0.8, 0.5, 5.0     # what a seen point may be off, pixels at 1640 wide
+CARD_MM, CARD_TURN = 2.0, np.radians(3)                     # how a hand tapes a card
+CARD_SIZE = 0.02            # printers scale, and overexposed paper eats into the black: a share of the card's size
+FOCAL_SD, K1_SD, K2_SD = 0.25, 0.1, 0.05                    # how lenses differ
+ROUNDS = 15
+
+
+class Sight(msgspec.Struct, eq=False):
+    """What one photo shows. cards: id -> (4, 2) px; edges: of the board; taps: (4, 2) px or None;
+    tracks: number of a printed point -> (2,) px."""
+
+    size: tuple[int, int]
+    cards: dict[int, np.ndarray] = {}
+    edges: EdgePoints | None = None
+    taps: np.ndarray | None = None
+    tracks: dict[int, np.ndarray] = {}
+
+
+class Bundle(msgspec.Struct, eq=False):
+    """lens: with three numbers log focal, k1, k2; poses: (P, 7) rvec, tvec and by how much cards look too big; cards:
+    id -> (x, y, turn) from where it should lie; points: (T, 2) mm of printed points."""
+
+    ideal: dict[int, np.ndarray]
+    corners: np.ndarray
+    sights: list[Sight]
+    lens: np.ndarray
+    poses: np.ndarray
+    cards: dict[int, np.ndarray]
+    points: np.ndarray
+
+    def card(self, i: int, bigger: float = 0.0) -> np.ndarray:
+        """(4, 2) mm of a card's corners"""
+        x, y, turn = self.cards[i]
+        c, s = np.cos(turn), np.sin(turn)
+        middle = self.ideal[i].mean(0)
+        return (1 + bigger) * (self.ideal[i] - middle) @ np.array([[c, s], [-s, c]]) + middle + (x, y)
+
+    def as_lens(self) -> Lens:
+        return Lens(float(np.exp(self.lens[0])), float(self.lens[1]), float(self.lens[2]))
+
+    def pose(self, n: int, by: str = "markers", error_px: float = 0.0) -> Pose:
+        size = self.sights[n].size
+        lens = self.as_lens()
+        return Pose(lens.K(size), lens.dist, self.poses[n, :3].copy(), self.poses[n, 3:6].copy(), size, by, error_px)
+
+    def solve(self) -> float:
+        """Levenberg-Marquardt in place; returns the root mean square of the residuals, each in its own sd."""
+        damp = 1e-3
+        r, J = self._residuals()
+        cost = robust_cost(r)
+        for _ in range(ROUNDS):
+            w = robust_weight(r)
+            A, g = J.T @ (J * w[:, None]), J.T @ (w * r)
+            for _ in range(6):
+                step = -np.linalg.solve(A + damp * np.diag(np.diag(A) + 1e-9), g)
+                kept = self._vector()
+                self._assign(kept + step)
+                new_r, new_J = self._residuals()
+                new_cost = robust_cost(new_r)
+                if new_cost < cost:
+                    damp = max(damp / 5, 1e-7)
+                    break
+                self._assign(kept)
+                damp *= 8
+            else:
+                break
+            done = cost - new_cost < 1e-5 * cost
+            r, J, cost = new_r, new_J, new_cost
+            if done:
+                break
+        return float(np.sqrt(np.mean(np.minimum(r ** 2, 9))))
+
+    def _vector(self) -> np.ndarray:
+        parts = [self.lens, self.poses.ravel(), *(self.cards[i] for i in sorted(self.cards)), self.points.ravel()]
+        return np.concatenate(parts)
+
+    def _assign(self, v: np.ndarray) -> None:
+        p, c = 7 * len(self.poses), 3 * len(self.cards)
+        self.lens = v[:3].copy()
+        self.poses = v[3:3 + p].reshape(-1, 7).copy()
+        for k, i in enumerate(sorted(self.cards)):
+            self.cards[i] = v[3 + p + 3 * k:6 + p + 3 * k].copy()
+        self.points = v[3 + p + c:].reshape(-1, 2).copy()
+
+    def _residuals(self) -> tuple[np.ndarray, np.ndarray]:
+        """(R,) residuals in their sds, (R, parameters) their derivatives"""
+        width = 3 + self.poses.size + 3 * len(self.cards) + self.points.size
+        rs, Js = [], []
+        for n, sight in enumerate(self.sights):
+            r, J = self._sight(n, sight, width)
+            rs.append(r)
+            Js.append(J)
+        sd = np.concatenate([[FOCAL_SD, K1_SD, K2_SD], *[[np.inf] * 6 + [CARD_SIZE]] * len(self.poses),
+                             *[[CARD_MM, CARD_MM, CARD_TURN]] * len(self.cards), np.full(self.points.size, np.inf)])
+        middle = np.zeros(width)
+        middle[0] = np.log(USUAL_FOCAL)
+        held = np.isfinite(sd)
+        rs.append(((self._vector() - middle) / sd)[held])
+        return np.concatenate(rs), np.vstack([*Js, np.diag(1 / sd)[held]])
+
+    def _sight(self, n: int, sight: Sight, width: int) -> tuple[np.ndarray, np.ndarray]:
+        """One photo's residuals and their derivatives"""
+        scale = max(sight.size) / 1640
+        mm, px, direction, sd, spread = [], [], [], [], []
+        order = sorted(self.cards)
+        first_card = 3 + self.poses.size
+        bigger = self.poses[n, 6]
+        first_point = first_card + 3 * len(order)
+
+        def add(points, seen, normals, s, chain=None):
+            k = len(points)
+            mm.append(points)
+            px.append(seen)
+            direction.append(normals)
+            sd.append(np.full(k, s * scale))
+            spread.append(chain)
+
+        def add_both(points, seen, s, chain=None):
+            for axis in ((1.0, 0.0), (0.0, 1.0)):
+                add(points, seen, np.tile(axis, (len(points), 1)), s, chain)
+
+        for i, c in sight.cards.items():
+            x, y, turn = self.cards[i]
+            off = self.card(i, bigger) - self.ideal[i].mean(0) - (x, y)
+            chain = np.zeros((4, 2, 4))
+            chain[:, 0, 0] = chain[:, 1, 1] = 1
+            chain[:, 0, 2], chain[:, 1, 2] = -off[:, 1], off[:, 0]
+            chain[:, :, 3] = off / (1 + bigger)
+            first = first_card + 3 * order.index(i)
+            add_both(self.card(i, bigger), c, CARD_PX, ([first, first + 1, first + 2, 9 + 7 * n], chain))
+        if sight.edges is not None and len(sight.edges.mm):
+            # neighbours along a side err together: some fifty stations count as a dozen
+            add(sight.edges.mm, sight.edges.px, sight.edges.normal, EDGE_PX * 2)
+        if sight.taps is not None:
+            add_both(self.corners, sight.taps, TAP_PX)
+        if sight.tracks:
+            ids = np.array(list(sight.tracks))
+            chain = np.tile(np.eye(2), (len(ids), 1, 1))
+            add_both(self.points[ids], np.array(list(sight.tracks.values())), TRACK_PX,
+                     (first_point + 2 * ids[:, None] + (0, 1), chain))
+        if not mm:
+            return np.zeros(0), np.zeros((0, width))
+        return self._project(n, sight.size, mm, px, direction, sd, spread, width)
+
+    def _project(self, n, size, mm, px, direction, sd, spread, width):
+        lens = self.as_lens()
+        K, f = lens.K(size), lens.focal * max(size)
+        rvec, tvec = self.poses[n, :3], self.poses[n, 3:6]
+        counts = [len(m) for m in mm]
+        mm, px, direction, sd = np.vstack(mm), np.vstack(px), np.vstack(direction), np.concatenate(sd)
+        flat = np.column_stack([mm, np.zeros(len(mm))])
+        seen, jac = cv2.projectPoints(flat, rvec, tvec, K, lens.dist)
+        seen, jac = seen.reshape(-1, 2), jac.reshape(-1, 2, jac.shape[1])
+        J = np.zeros((len(mm), width))
+
+        def along(d):
+            return np.einsum("nk,nk...->n...", direction, d)
+        J[:, 0] = along((jac[:, :, 6] + jac[:, :, 7]) * f)
+        J[:, 1], J[:, 2] = along(jac[:, :, 10]), along(jac[:, :, 11])
+        J[:, 3 + 7 * n:9 + 7 * n] = along(jac[:, :, :6])
+        by_mm = np.stack([cv2.projectPoints(flat + d, rvec, tvec, K, lens.dist)[0].reshape(-1, 2) - seen
+                          for d in (np.array([0.01, 0, 0]), np.array([0, 0.01, 0]))], -1) / 0.01
+        start = 0
+        for k, chain in zip(counts, spread):
+            if chain is not None:
+                columns, c = chain
+                d = np.einsum("nk,nkl,nlm->nm", direction[start:start + k], by_mm[start:start + k], c)
+                J[np.arange(start, start + k)[:, None], np.broadcast_to(columns, d.shape)] = d
+            start += k
+        return along(seen - px) / sd, J / sd[:, None]
+
+
+def robust_cost(r: np.ndarray) -> float:
+    """Cauchy-like, so that a wrong edge or a knocked card cannot pull the rest along"""
+    return float(np.log1p(r ** 2 / 9).sum() * 9)
+
+
+def robust_weight(r: np.ndarray) -> np.ndarray:
+    """(R,) the weight that makes least squares follow robust_cost"""
+    return 1 / (1 + r ** 2 / 9)

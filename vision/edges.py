@@ -1,0 +1,105 @@
+"""The board's own edge against the table: where its four sides run in a picture, to a fraction of a pixel."""
+
+from __future__ import annotations
+
+import cv2
+import msgspec
+import numpy as np
+
+from vision.pose import Pose
+
+STATIONS = 48
+
+
+class EdgePoints(msgspec.Struct, frozen=True, eq=False):
+    """mm: (N, 2) on the board's sides; px: (N, 2) where the edge was seen; normal: (N, 2) across it, unit pixels."""
+
+    mm: np.ndarray
+    px: np.ndarray
+    normal: np.ndarray
+
+    @staticmethod
+    def join(parts: list[EdgePoints]) -> EdgePoints:
+        parts = parts or [EdgePoints(*np.zeros((3, 0, 2)))]
+        return EdgePoints(*(np.vstack([getattr(p, f) for p in parts]) for f in ("mm", "px", "normal")))
+
+
+def profiles(image: np.ndarray, px: np.ndarray, normal: np.ndarray, reach: int) -> np.ndarray:
+    """(N, 2 reach + 1, channels): how colours change along the normal through each of (N, 2) pixels, one pixel a step"""
+    at = px[:, None] + normal[:, None] * np.arange(-reach - 1, reach + 2)[None, :, None]
+    at = at.astype(np.float32)
+    values = cv2.remap(image, at[..., 0], at[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    values = values.reshape(*at.shape[:2], -1).astype(np.float32)
+    return (values[:, 2:] - values[:, :-2]) / 2
+
+
+def find_side(image: np.ndarray, pose: Pose, a: np.ndarray, b: np.ndarray, reach: int) -> EdgePoints | None:
+    """The edge near the straight line from a to b (mm), if one change of colour runs along all of it; image blurred."""
+    t = np.linspace(0.03, 0.97, STATIONS)
+    mm = a + (b - a) * t[:, None]
+    px = pose.to_px(mm)
+    along = np.gradient(px, axis=0)
+    along /= np.linalg.norm(along, axis=1, keepdims=True)
+    normal = np.column_stack([along[:, 1], -along[:, 0]])
+    h, w = image.shape[:2]
+    inside = ((px > reach / 2) & (px < (w - reach / 2, h - reach / 2))).all(1)
+    if inside.sum() < STATIONS // 2:
+        return None
+    t, mm, px, normal = t[inside], mm[inside], px[inside], normal[inside]
+    change = profiles(image, px, normal, reach)
+    offsets, strength = best_curve(change, t, reach)
+    if offsets is None:
+        return None
+    return sharpen(change, offsets, strength, mm, px, normal, reach)
+
+
+def best_curve(change: np.ndarray, t: np.ndarray, reach: int) -> tuple[np.ndarray | None, np.ndarray]:
+    """(N,) offsets of the gently bent line along which the same change of colour is seen all the way, and (channels,)
+    that change; None where no line stands out from the others."""
+    ends = np.arange(-reach + 2, reach - 1)
+    bows = np.arange(-reach // 2, reach // 2 + 1)
+    a, b, bow = (g.ravel() for g in np.meshgrid(ends, ends, bows, indexing="ij"))
+    keep = np.abs(a - b) <= reach
+    a, b, bow = a[keep], b[keep], bow[keep]
+    curve = a[:, None] * (1 - t) + b[:, None] * t + bow[:, None] * 4 * t * (1 - t)
+    index = np.rint(curve).astype(np.int32) + reach
+    good = ((index >= 0) & (index <= 2 * reach)).all(1)
+    curve, index = curve[good], index[good]
+    flat = change.reshape(-1, change.shape[2])
+    row = (np.arange(len(t)) * change.shape[1])[None]
+    total = np.zeros((len(index), change.shape[2]), np.float32)
+    for start in range(0, len(index), 4096):
+        total[start:start + 4096] = flat[index[start:start + 4096] + row].mean(1)
+    score = np.linalg.norm(total, axis=1)
+    best = int(score.argmax())
+    typical = float(np.median(score))
+    if score[best] < max(4 * typical, 2.0):
+        return None, total[best]
+    return curve[best], total[best]
+
+
+def sharpen(change: np.ndarray, offsets: np.ndarray, strength: np.ndarray, mm: np.ndarray, px: np.ndarray,
+            normal: np.ndarray, reach: int) -> EdgePoints | None:
+    """Each station's own peak near the common curve, between the pixels; those that stray or are faint are left out."""
+    along = change @ (strength / np.linalg.norm(strength))
+    centre = np.rint(offsets).astype(int) + reach
+    window = np.clip(centre[:, None] + np.arange(-3, 4), 1, 2 * reach - 1)
+    row = np.arange(len(along))
+    peak = window[row, along[row[:, None], window].argmax(1)]
+    left, mid, right = (along[row, peak + d] for d in (-1, 0, 1))
+    bend = left - 2 * mid + right
+    shift = np.where(bend < 0, 0.5 * (left - right) / np.where(bend < 0, bend, -1), 0.0)
+    found = peak - reach + np.clip(shift, -0.5, 0.5)
+    smooth = np.polyval(np.polyfit(np.arange(len(found)), found, 3), np.arange(len(found)))
+    off = np.abs(found - smooth)
+    good = (mid > 0.35 * np.median(mid)) & (off < max(3 * np.median(off), 0.5))
+    if good.sum() < STATIONS // 3:
+        return None
+    return EdgePoints(mm[good], (px + normal * found[:, None])[good], normal[good])
+
+
+def board_edges(image: np.ndarray, pose: Pose, corners: np.ndarray, reach: int) -> list[EdgePoints]:
+    """What is seen of the sides of the board whose corners (4, 2) mm are given, near where the pose has them."""
+    smooth = cv2.GaussianBlur(image, (0, 0), 1.2)
+    sides = [find_side(smooth, pose, corners[i], corners[(i + 1) % 4], reach) for i in range(4)]
+    return [s for s in sides if s is not None]

@@ -1,0 +1,214 @@
+"""The printed board as a map: what it looks like from above, and how to find that look again in any picture of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import cv2
+import msgspec
+import numpy as np
+
+from vision import cv5
+from vision.evidence import Contents
+from vision.plan import Plan
+from vision.pose import Pose
+
+CANVAS = 900        # longer side of the map, pixels
+RADIUS = 10         # of a patch, pixels of its own level
+FEATURES = 1200     # ORB features of the map and of a picture
+CELLS = 14          # patches are spread over so many cells along the longer side
+ALIKE = 0.65        # correlation from which a patch counts as seen
+
+
+class Picture:
+    """A grey picture with its smaller copies, made when first asked for; size: (width, height) of the full one."""
+
+    def __init__(self, image: np.ndarray) -> None:
+        self.levels = [cv5.grey(image)]
+        self.size = (image.shape[1], image.shape[0])
+
+    def level(self, k: int) -> np.ndarray:
+        while len(self.levels) <= k:
+            self.levels.append(cv2.resize(self.levels[-1], None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA))
+        return self.levels[k]
+
+
+def at_level(px: np.ndarray, k: int) -> np.ndarray:
+    """Full-size pixels as pixels of a copy halved k times"""
+    return (px + 0.5) / 2 ** k - 0.5
+
+
+class Print(msgspec.Struct, frozen=True, eq=False, dict=True):
+    """canvas: (h, w) uint8 grey, the board from above; px_per_mm: its scale; origin: (2,) mm of its upper left;
+    spots: (N, 2) canvas pixels around which patches are worth looking for, the best spread first."""
+
+    canvas: np.ndarray
+    px_per_mm: float
+    origin: np.ndarray
+    spots: np.ndarray
+
+    @cached_property
+    def levels(self) -> list[np.ndarray]:
+        out = [self.canvas]
+        for _ in range(3):
+            out.append(cv2.resize(out[-1], None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA))
+        return out
+
+    def mm(self, canvas_px: np.ndarray) -> np.ndarray:
+        """(N, 2) canvas pixels -> mm"""
+        return (np.asarray(canvas_px, float) + 0.5) / self.px_per_mm + self.origin
+
+    @cached_property
+    def patches(self) -> list[np.ndarray]:
+        """per level (N, 2 RADIUS + 1, 2 RADIUS + 1) what each spot looks like"""
+        return [np.stack([cv2.getRectSubPix(c, (2 * RADIUS + 1,) * 2, tuple(map(float, s)))
+                          for s in at_level(self.spots, k)]) for k, c in enumerate(self.levels)]
+
+    @cached_property
+    def features(self) -> tuple[np.ndarray, np.ndarray]:
+        """(N, 2) mm and (N, 32) ORB descriptors of the canvas"""
+        points, descriptors = cv2.ORB_create(FEATURES).detectAndCompute(self.canvas, None)
+        return self.mm(np.array([p.pt for p in points]).reshape(-1, 2)), descriptors
+
+    def match(self, picture: Picture, level: int) -> tuple[np.ndarray, np.ndarray] | None:
+        """Features of the print found again in a picture halved `level` times: (N, 2) mm, (N, 2) full-size pixels;
+        many may be wrong. None for too few."""
+        mm, descriptors = self.features
+        points, seen = cv2.ORB_create(FEATURES).detectAndCompute(picture.level(level), None)
+        if seen is None or descriptors is None or len(points) < 8 or len(mm) < 8:
+            return None
+        pairs = cv2.BFMatcher(cv2.NORM_HAMMING).knnMatch(seen, descriptors, k=2)
+        good = [m for m, *rest in pairs if rest and m.distance < 0.85 * rest[0].distance]
+        if len(good) < 8:
+            return None
+        px = (np.array([points[m.queryIdx].pt for m in good]) + 0.5) * 2 ** level - 0.5
+        return mm[[m.trainIdx for m in good]], px
+
+    def measure(self, picture: Picture, pose: Pose, level: int, margin: int, which: slice | np.ndarray = slice(None)
+                ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Where the patches are in a picture, looked for within `margin` pixels of the level around where the pose has
+        them: (N, 2) mm, (N, 2) full-size pixels, (N,) correlation (-1 where out of the picture)."""
+        spots = self.spots[which]
+        mm = self.mm(spots)
+        step = 2 ** level / self.px_per_mm
+        at = pose.to_px(np.vstack([mm, mm + (step, 0), mm + (0, step)])).reshape(3, -1, 2)
+        centre, across, down = at[0], at[1] - at[0], at[2] - at[0]
+        zoom = float(np.median(np.abs(np.cross(across, down)))) ** 0.5
+        k = max(int(np.floor(np.log2(max(zoom, 1e-6) / 1.3) + 1)), 0)
+        image = picture.level(k)
+        r = RADIUS + margin
+        g = np.arange(-r, r + 1)
+        grid = (across[:, None, None] * g[None, None, :, None] + down[:, None, None] * g[None, :, None, None]) / 2 ** k
+        maps = (at_level(centre, k)[:, None, None] + grid).astype(np.float32)
+        n = len(spots)
+        maps = maps.reshape(n * (2 * r + 1), 2 * r + 1, 2)
+        seen = cv2.remap(image, maps, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT)
+        seen = seen.reshape(n, 2 * r + 1, 2 * r + 1)
+        w, h = picture.size
+        inside = ((centre > 4) & (centre < (w - 5, h - 5))).all(1)
+        shift, alike = np.zeros((n, 2)), np.full(n, -1.0)
+        patches = self.patches[level][which]
+        for i in np.flatnonzero(inside):
+            shift[i], alike[i] = best_match(seen[i], patches[i], margin)
+        px = centre + across * shift[:, :1] + down * shift[:, 1:]
+        return mm, px, alike
+
+
+def best_match(seen: np.ndarray, patch: np.ndarray, margin: int) -> tuple[tuple[float, float], float]:
+    """The shift (x, y) of a patch within what is seen, between the pixels, and its correlation there"""
+    score = cv2.matchTemplate(seen, patch, cv2.TM_CCOEFF_NORMED)
+    _, best, _, (x, y) = cv2.minMaxLoc(score)
+    if not np.isfinite(best) or best > 1.01:
+        return (0.0, 0.0), -1.0
+    dx = dy = 0.0
+    if 0 < x < 2 * margin:
+        dx = peak_between(score[y, x - 1], best, score[y, x + 1])
+    if 0 < y < 2 * margin:
+        dy = peak_between(score[y - 1, x], best, score[y + 1, x])
+    return (x + dx - margin, y + dy - margin), best
+
+
+def peak_between(left: float, middle: float, right: float) -> float:
+    """Where a parabola through three neighbours peaks, -0.5 to 0.5"""
+    bend = left - 2 * middle + right
+    return float(np.clip(0.5 * (left - right) / bend, -0.5, 0.5)) if bend < -1e-9 else 0.0
+
+
+def covered(plan: Plan, layout: dict[str, Contents], shape: tuple[int, int], px_per_mm: float, origin: np.ndarray
+            ) -> np.ndarray:
+    """(h, w) uint8: 255 where pieces lie on the canvas, or may reach by their height and sloppiness"""
+    mask = np.zeros(shape, np.uint8)
+    for site, contents in layout.items():
+        if site not in plan.sites or not contents:
+            continue
+        known = [plan.pieces[k] for k in contents if k in plan.pieces]
+        reach = max([max(p.footprint) / 2 for p in known], default=0)
+        for outline in plan.sites[site].outlines:
+            if plan.sites[site].reads == "pile":
+                middle = (outline.min(0) + outline.max(0)) / 2
+                spans = [p.spans for p in known if p.spans]
+                if spans:
+                    reach = max(reach, 1.5 * max(np.ptp(outline, axis=0)))
+                at = (middle - origin) * px_per_mm
+                half = (max(reach, np.ptp(outline, axis=0).max() / 2) + 4) * px_per_mm
+                cv2.rectangle(mask, tuple(np.rint(at - half).astype(int)), tuple(np.rint(at + half).astype(int)), 255, -1)
+            else:
+                cv2.fillPoly(mask, [np.rint((outline - origin) * px_per_mm).astype(np.int32)], 255)
+    return cv2.dilate(mask, np.ones((2 * int(4 * px_per_mm) + 1,) * 2, np.uint8))
+
+
+def compose(plan: Plan, images: Sequence[np.ndarray], poses: Sequence[Pose], layouts: Sequence[dict[str, Contents]],
+            margin_mm: float = 0.0) -> tuple[np.ndarray, np.ndarray, float, np.ndarray]:
+    """The empty board from above, put together from where the photos show it bare, the barest photo first.
+
+    Returns the canvas, (h, w) bool where it is bare, its scale and origin."""
+    w, h = plan.size[0] + 2 * margin_mm, plan.size[1] + 2 * margin_mm
+    scale = CANVAS / max(w, h)
+    origin = np.array([-margin_mm, -margin_mm])
+    shape = round(h * scale), round(w * scale)
+    bare = [covered(plan, layout, shape, scale, origin) == 0 for layout in layouts]
+    order = sorted(range(len(images)), key=lambda n: -int(bare[n].sum()))
+    canvas, known = None, None
+    for n in order:
+        pose, picture = poses[n], Picture(images[n])
+        zoom = np.linalg.norm(np.diff(pose.to_px(np.array([plan.size, plan.size]) / 2 + [[0, 0], [1, 0]]), axis=0))
+        k = max(int(np.floor(np.log2(zoom / scale / 1.3) + 1)), 0)
+        a, b = pose.rectify_map(origin[0], origin[1], origin[0] + w, origin[1] + h, scale)
+        seen = cv2.remap(picture.level(k), ((a + 0.5) / 2 ** k - 0.5), ((b + 0.5) / 2 ** k - 0.5), cv2.INTER_LINEAR)
+        seen = seen[:shape[0], :shape[1]]
+        if canvas is None:
+            canvas, known = seen.copy(), bare[n].copy()
+            continue
+        fresh = bare[n] & ~known
+        if fresh.any():
+            canvas[fresh] = seen[fresh]
+            known |= fresh
+        if known.all():
+            break
+    return canvas, known, scale, origin
+
+
+def choose_spots(canvas: np.ndarray, bare: np.ndarray) -> np.ndarray:
+    """(N, 2) canvas pixels of corner-like places, spread over the board, in an order that keeps any first part spread"""
+    strength = cv2.cornerMinEigenVal(cv2.GaussianBlur(canvas, (0, 0), 1.0), 2 * RADIUS // 2 + 1, 3)
+    edge = np.zeros(canvas.shape, bool)
+    edge[RADIUS:-RADIUS, RADIUS:-RADIUS] = True
+    whole = cv2.erode(bare.astype(np.uint8), np.ones((2 * RADIUS + 1,) * 2, np.uint8)).astype(bool)
+    strength = np.where(edge & whole, strength, 0)
+    cell = max(canvas.shape) / CELLS
+    found = []
+    for row in range(round(canvas.shape[0] / cell)):
+        for column in range(round(canvas.shape[1] / cell)):
+            y0, x0 = round(row * cell), round(column * cell)
+            part = strength[y0:round(y0 + cell), x0:round(x0 + cell)]
+            if part.size and part.max() > 0:
+                y, x = np.unravel_index(part.argmax(), part.shape)
+                found.append((part.max(), x0 + x, y0 + y, (row % 2) * 2 + column % 2))
+    if not found:
+        return np.zeros((0, 2))
+    floor = 0.02 * np.median(sorted(f[0] for f in found)[len(found) // 2:])
+    found = [f for f in found if f[0] > floor]
+    order = {0: 0, 3: 1, 1: 2, 2: 3}
+    found.sort(key=lambda f: (order[f[3]], -f[0]))
+    return np.array([f[1:3] for f in found], float)

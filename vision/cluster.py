@@ -1,0 +1,313 @@
+"""Reads sites where pieces lie loose: a tile or card below, any number of pieces on it. Its value: ClusterReader."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+import cv2
+import numpy as np
+
+from vision.cluster_base import CAP, NOISE, Sheet, cut, grid_of, halved, learn_sheet, search, settle
+from vision.cluster_canvas import Empty, Frame, Lean, Light, match_light, spread_of, trust
+from vision.cluster_find import LIGHT_STEP, Piece, Scene, find, polygons, refined
+from vision.cluster_learn import Found, by_shape, name_all
+from vision.cluster_polar import SCORE_NOISE, Form, Looks, Patch, Rings, look_at, turned
+from vision.evidence import FLOOR, CountedEvidence, first_lies_below
+from vision.plan import Piece as PlanPiece
+from vision.plan import Plan, Site
+from vision.pose import Pose
+from vision.shot import Shot
+
+
+def form_of(p: PlanPiece) -> Form:
+    return Form(tuple(map(float, p.footprint)), float(p.height), p.disc)
+
+
+def group_of(site: str) -> str:
+    """Sites named alike lie alike: L5.3 and L2.1, but not R5.3"""
+    return re.match(r"[^\d.]*", site).group()
+
+
+class ClusterReader:
+    """Fitted to a copy's photos; read() gives CountedEvidence for every site of a plan that reads "cluster"."""
+
+    def __init__(self, plan: Plan, empty: Empty, sheets: Sequence[Sheet], looks: dict[Form, tuple[tuple[str, ...], np.ndarray]],
+                 turns: dict[str, float]) -> None:
+        self.plan, self.empty, self.sheets, self.turns = plan, empty, list(sheets), turns
+        self.frame = empty.frame
+        self.trusted = trust(self.frame, plan)
+        self.clusters = {s.id: s for s in plan.site if s.reads == "cluster"}
+        self.looks = looks
+        self.tables = {f: Looks(Rings(f, self.frame.scale), kinds, a) for f, (kinds, a) in looks.items()}
+        self._maps: tuple[Pose, tuple[np.ndarray, np.ndarray]] | None = None
+        self.weight = (1 / (self.empty.spread ** 2 + SCORE_NOISE ** 2)).astype(np.float32)
+
+    # ---------------------------------------------------------------- reading
+
+    def read(self, image: np.ndarray, pose: Pose, sites: Iterable[str] | None = None) -> dict[str, CountedEvidence]:
+        """image: (h, w, 3) uint8 BGR; sites: only these, else all. -> {site: evidence}"""
+        wanted = {s: self.clusters[s] for s in (self.clusters if sites is None else sites) if s in self.clusters}
+        if not wanted:
+            return {}
+        scene = self.scene(image, pose)
+        firsts = self.read_bases(scene, wanted)
+        area = polygons(self.frame, [o for s in wanted.values() for o in s.outlines], 6.0)
+        pieces = find(scene, self.tables, {f: area for f in self.tables}, 6.0)
+        return self.evidence(wanted, firsts, pieces)
+
+    def scene(self, image: np.ndarray, pose: Pose) -> Scene:
+        if self._maps is None or self._maps[0] is not pose:
+            self._maps = pose, self.frame.maps(pose)
+        seen = self.frame.flatten(image, self._maps[1])
+        light = match_light(self.frame, seen, self.empty.canvas, self.trusted)
+        return scene_of(self.empty, seen, light, Lean(pose), self.weight)
+
+    def read_bases(self, scene: Scene, wanted: dict[str, Site]) -> dict[str, dict[str, float]]:
+        """site -> kind or "" -> log-probability; paints what was found on the scene's ground"""
+        out: dict[str, dict[str, float]] = {}
+        for sheet in self.sheets:
+            ids = [s for s in wanted if self.takes(wanted[s], sheet)]
+            if not ids:
+                continue
+            centre = np.array([wanted[s].centre for s in ids])
+            home = np.column_stack([centre + scene.lean.shift(centre, sheet.height), [self.turns.get(group_of(s), 0.0) for s in ids]])
+            light = scene.light_at(centre)
+            rough, cost = search(scene.seen, self.frame, sheet.looks, sheet.size, home, light)
+            n = len(ids)
+            grid = grid_of(sheet.size, sheet.scale)
+            coarse = grid_of(sheet.size, sheet.scale, 2)
+            order = np.argsort(cost, 1)[:, :2]
+            misfit = np.full((n, len(sheet.kinds)), np.inf)
+            poses = np.zeros((n, len(sheet.kinds), 3))
+            small = halved(sheet.looks, 2)
+            for rank in range(order.shape[1]):
+                k = order[:, rank]
+                pose = rough[np.arange(n), k]
+                pose, _ = settle(scene.seen, self.frame, small[k], coarse, pose, 5, light)
+                pose, gain = settle(scene.seen, self.frame, sheet.looks[k], grid, pose, 2, light, reach=1.5)
+                got = cut(scene.seen, self.frame, grid, pose, light * gain)
+                for j in range(len(sheet.kinds)):
+                    m = np.minimum(((got - sheet.looks[j]) ** 2).mean(-1) / NOISE ** 2, CAP).mean((1, 2))
+                    better = m < misfit[:, j]
+                    misfit[better, j] = m[better]
+                    poses[better, j] = pose[better]
+            bare = cut(scene.ground, self.frame, grid, poses[np.arange(n), misfit.argmin(1)])
+            got = cut(scene.seen, self.frame, grid, poses[np.arange(n), misfit.argmin(1)], light)
+            none = np.minimum(((got - bare) ** 2).mean(-1) / NOISE ** 2, CAP).mean((1, 2))
+            area = sheet.size[0] * sheet.size[1]
+            for i, s in enumerate(ids):
+                scores = {k: -0.15 * area * float(misfit[i, j]) for j, k in enumerate(sheet.kinds)}
+                scores[""] = -0.15 * area * float(none[i])
+                total = np.logaddexp.reduce(list(scores.values()))
+                out[s] = {k: max(float(v - total), FLOOR) for k, v in scores.items()}
+                best = max(out[s], key=out[s].get)
+                if best:
+                    j = sheet.kinds.index(best)
+                    paint(scene, sheet, j, poses[i, j])
+        return out
+
+    def takes(self, site: Site, sheet: Sheet) -> bool:
+        o = np.ptp(np.array(site.outline), axis=0)
+        return bool(min(o) > 0.8 * min(sheet.size) and max(o) < 1.6 * max(sheet.size))
+
+    def evidence(self, wanted: dict[str, Site], firsts: dict[str, dict[str, float]], pieces: Sequence[Piece]
+                 ) -> dict[str, CountedEvidence]:
+        here: dict[str, list[Piece]] = {s: [] for s in wanted}
+        for p in pieces:
+            s = self.home(p.foot)
+            if s in here:
+                here[s].append(p)
+        out = {}
+        for s in wanted:
+            first = firsts.get(s, {})
+            below = max(first, key=first.get) if first else ""
+            loose = sorted(p.kind for p in here[s] if p.kind in self.plan.pieces)
+            contents = ((below,) if below else ()) + tuple(loose)
+            out[s] = CountedEvidence(((contents, -0.1),), FLOOR, first, {})
+        return out
+
+    def home(self, foot: np.ndarray) -> str | None:
+        """The cluster site in which a foot point lies, or the nearest within a few mm"""
+        best = -4.0, None
+        for s, site in self.clusters.items():
+            for o in site.outlines:
+                d = cv2.pointPolygonTest(o.astype(np.float32).reshape(-1, 1, 2), tuple(map(float, foot)), True)
+                if d > best[0]:
+                    best = d, s
+        return best[1]
+
+    # ---------------------------------------------------------------- fitting
+
+    @classmethod
+    def fit(cls, plan: Plan, shots: Sequence[Shot]) -> ClusterReader:
+        """From calibration photos, some of the empty board. Raises ValueError where there is nothing to learn from."""
+        frame = Frame.of(plan, [s.pose for s in shots])
+        canvases = [frame.flatten(s.image, frame.maps(s.pose)) for s in shots]
+        bare = [c for s, c in zip(shots, canvases) if not s.layout]
+        full = [(s, c) for s, c in zip(shots, canvases) if s.layout]
+        if not bare:
+            bare = [np.median(canvases, 0).astype(np.uint8)]
+        empty = Empty.of(frame, bare)
+        trusted = trust(frame, plan)
+        lights = [match_light(frame, c, empty.canvas, trusted) for _, c in full]
+        level = max(1.0, float(np.exp(np.median([light.terms[0] for light in lights])))) if lights else 1.0
+        if level > 1:       # pieces are brighter than the table: keep them below white
+            empty = Empty(frame, (empty.canvas / level).astype(np.uint8), empty.spread / level)
+            for light in lights:
+                light.terms[0] -= np.log(level)
+        return learn(plan, empty, full, lights)
+
+
+def scene_of(empty: Empty, seen: np.ndarray, light: Light, lean: Lean, weight: np.ndarray) -> Scene:
+    frame = empty.frame
+    full = light.over(frame)
+    even = cv2.multiply(seen, full, dtype=cv2.CV_32F)
+    off = np.abs(even - empty.canvas).max(-1) / empty.spread
+    strange = cv2.blur(((off - 2) / 3).clip(0, 1), (3, 3))
+    coarse = full[LIGHT_STEP // 2::LIGHT_STEP, LIGHT_STEP // 2::LIGHT_STEP]
+    return Scene(frame, lean, seen, empty.canvas.copy(), weight.copy(), strange, coarse)
+
+
+def paint(scene: Scene, sheet: Sheet, kind: int, pose: np.ndarray) -> None:
+    """A card found becomes the ground on which loose pieces lie"""
+    f = scene.frame
+    w, h = sheet.size
+    look = sheet.looks[kind]
+    box = np.array([[-w / 2, -h / 2], [w / 2, -h / 2], [w / 2, h / 2], [-w / 2, h / 2]])
+    c, s = np.cos(pose[2]), np.sin(pose[2])
+    corners = f.to_px(box @ np.array([[c, s], [-s, c]]) + pose[:2])
+    lo = np.floor(corners.min(0)).astype(int).clip(0)
+    hi = np.minimum(np.ceil(corners.max(0)).astype(int) + 2, (f.width, f.height))
+    a, b = look.shape[1], look.shape[0]
+    M = cv2.getAffineTransform(np.array([[-.5, -.5], [a - .5, -.5], [a - .5, b - .5]], np.float32), (corners[:3] - lo).astype(np.float32))
+    size = tuple(int(v) for v in hi - lo)
+    got = cv2.warpAffine(look, M, size, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    mask = np.zeros((size[1], size[0]), np.uint8)
+    cv2.fillConvexPoly(mask, np.round(corners - lo).astype(np.int32), 1)
+    there = slice(lo[1], hi[1]), slice(lo[0], hi[0])
+    m = mask > 0
+    scene.ground[there][m] = got.clip(0, 255).astype(np.uint8)[m]
+    spread = spread_of(got)
+    even = scene.seen[there] * scene.light_at(pose[None, :2])[0]
+    off = np.abs(even - got).max(-1) / spread
+    scene.strange[there][m] = ((off - 2) / 3).clip(0, 1)[m]
+    edge = cv2.dilate(mask, np.ones((3, 3))) - cv2.erode(mask, np.ones((3, 3)))
+    spread[edge > 0] += 15
+    m = (mask > 0) | (edge > 0)
+    scene.weight[there][m] = (1 / (spread ** 2 + SCORE_NOISE ** 2))[m]
+
+
+def learn(plan: Plan, empty: Empty, full: Sequence[tuple[Shot, np.ndarray]], lights: Sequence[Light]) -> ClusterReader:
+    frame = empty.frame
+    reader = ClusterReader(plan, empty, [], {}, {})
+    scenes = [scene_of(empty, c, light, Lean(s.pose), reader.weight) for (s, c), light in zip(full, lights)]
+    sheets, turns = learn_bases(plan, frame, full, scenes)
+    looks = learn_loose(plan, frame, full, scenes)
+    return ClusterReader(plan, empty, sheets, looks, turns)
+
+
+def learn_bases(plan: Plan, frame: Frame, full: Sequence[tuple[Shot, np.ndarray]], scenes: Sequence[Scene]
+                ) -> tuple[list[Sheet], dict[str, float]]:
+    by_size: dict[tuple, list[tuple[int, str, str]]] = {}
+    for n, (shot, _) in enumerate(full):
+        for site, contents in shot.layout.items():
+            if plan.sites[site].reads == "cluster" and contents and first_lies_below(contents[0]):
+                p = plan.pieces[contents[0]]
+                by_size.setdefault((p.footprint, p.height), []).append((n, site, contents[0]))
+    sheets, turns = [], {}
+    for (size, height), places in by_size.items():
+        seen, lights = [], []
+        for n, site, kind in places:
+            mm = plan.sites[site].centre
+            seen.append((n, mm + scenes[n].lean.shift(mm, height)[0], kind, np.pi if group_of(site) == "R" else 0.0))
+            lights.append(scenes[n].light_at(mm[None])[0])
+        sheet, pose = learn_sheet([s.seen for s in scenes], [s.strange for s in scenes], frame, seen, np.array(lights),
+                                  tuple(map(float, size)), float(height))
+        for (n, site, kind), p in zip(places, pose):
+            paint(scenes[n], sheet, sheet.kinds.index(kind), p)
+        sheets.append(sheet)
+    return sheets, {"R": np.pi} if plan.game == "nile" else {}
+
+
+def learn_loose(plan: Plan, frame: Frame, full: Sequence[tuple[Shot, np.ndarray]], scenes: Sequence[Scene]
+                ) -> dict[Form, tuple[tuple[str, ...], np.ndarray]]:
+    groups: list[tuple[int, Site, Counter[str]]] = []
+    used: set[Form] = set()
+    for n, (shot, _) in enumerate(full):
+        for site, contents in shot.layout.items():
+            if plan.sites[site].reads == "cluster":
+                loose = Counter(plan.pieces[k].looks or k for k in contents if not first_lies_below(k) and k in plan.pieces)
+                if loose:
+                    groups.append((n, plan.sites[site], loose))
+                    used |= {form_of(plan.pieces[k]) for k in loose}
+    spots = {s.of for s in plan.site if s.of}
+    for n, (shot, _) in enumerate(full):
+        for site, contents in shot.layout.items():
+            s = plan.sites[site]
+            if s.reads == "pile" and len(contents) == 1 and contents[0] in plan.pieces:
+                p = plan.pieces[contents[0]]
+                if form_of(p) in used or (s.of in spots and plan.sites[s.of].reads == "cluster"):
+                    used.add(form_of(p))
+                    groups.append((n, s, Counter([p.looks or p.kind])))
+    flat = {f for f in used if f.height <= 1.6 * 2 * f.inner}
+    found: list[Found] = []
+    for g, (n, site, loose) in enumerate(groups):
+        scene = scenes[n]
+        wanted = Counter()
+        for k, c in loose.items():
+            if form_of(plan.pieces[k]) in flat:
+                wanted[form_of(plan.pieces[k])] += c
+        if not wanted:
+            continue
+        best = None
+        for o in site.outlines:
+            height = max(f.height for f in wanted)
+            got = by_shape(scene.strange, frame, o + scene.lean.shift(o.mean(0), height), wanted)
+            total = sum(x[3] * x[0].area for x in got)
+            if best is None or total > best[0]:
+                best = total, got
+        found += [Found(g, f, at, score) for f, at, _, score in best[1]]
+    out = {}
+    for form in flat:
+        mine = [f for f in found if f.form == form]
+        contents = {g: Counter({k: c for k, c in groups[g][2].items() if form_of(plan.pieces[k]) == form}) for g in {f.group for f in mine}}
+        out[form] = learn_form(form, mine, contents, groups, scenes, frame)
+    return out
+
+
+def learn_form(form: Form, mine: list[Found], contents: dict[int, Counter[str]], groups: Sequence, scenes: Sequence[Scene],
+               frame: Frame) -> tuple[tuple[str, ...], np.ndarray]:
+    rings = Rings(form, frame.scale)
+    patches = patches_of(rings, frame, mine, groups, scenes)
+    everyone = Looks(rings, [str(i) for i in range(len(mine))], patches.seen)
+    cost = everyone.compare(Patch(patches.seen, patches.ground, np.full_like(patches.weight, 1 / SCORE_NOISE ** 2)))[0].min(2)
+    D = (cost + cost.T) / 2 / form.area
+    name_all(mine, contents, lambda i, j: float(D[i, j]))
+    kinds = tuple(sorted({f.kind for f in mine}))
+    looks = np.zeros((len(kinds), *patches.seen.shape[1:]), np.float32)
+    for _ in range(3):
+        for k, kind in enumerate(kinds):
+            which = [i for i, f in enumerate(mine) if f.kind == kind]
+            first = max(which, key=lambda i: mine[i].score)
+            one = Looks(rings, [kind], patches.seen[first:first + 1])
+            part = Patch(patches.seen[which], patches.ground[which], patches.weight[which])
+            turn = one.compare(part)[0][:, 0].argmin(1)
+            looks[k] = np.median(turned(part.seen, turn), 0)
+        table = Looks(rings, kinds, looks)
+        for f in mine:
+            n, site, _ = groups[f.group]
+            p = refined(scenes[n], form, Looks(rings, [f.kind], looks[kinds.index(f.kind)][None]), f.at[None])[0]
+            f.at, f.score = p.at, p.gain
+        patches = patches_of(rings, frame, mine, groups, scenes)
+    del table
+    return kinds, looks
+
+
+def patches_of(rings: Rings, frame: Frame, mine: Sequence[Found], groups: Sequence, scenes: Sequence[Scene]) -> Patch:
+    parts = []
+    for f in mine:
+        scene = scenes[groups[f.group][0]]
+        parts.append(look_at(rings, frame, scene.seen, scene.ground, scene.weight, f.at[None], scene.light_at(f.at[None])))
+    return Patch(*(np.concatenate([getattr(p, a) for p in parts]) for a in ("seen", "ground", "weight")))

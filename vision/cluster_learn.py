@@ -1,0 +1,168 @@
+"""Learning loose pieces from samplers: the layout tells what lies on a site, not where; sizes, print and colour tell which is which."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+import cv2
+import msgspec
+import numpy as np
+
+from vision.cluster_base import related
+from vision.cluster_canvas import Frame, sample
+from vision.cluster_polar import Form
+
+
+class Found(msgspec.Struct, eq=False):
+    """A piece found in a sampler. at: (2,) canvas mm of its top's middle; group: which site of which photo; kind once known."""
+
+    group: int
+    form: Form
+    at: np.ndarray
+    score: float
+    kind: str | None = None
+    turn: int = 0
+
+
+def by_shape(strange: np.ndarray, frame: Frame, area: np.ndarray, wanted: Counter[Form], grow: float = 1.0
+             ) -> list[tuple[Form, np.ndarray, float, float]]:
+    """The likeliest places of `wanted` pieces by their outlines alone.
+
+    strange: (h, w) 0..1, what differs from the ground; area: (n, 2) mm outline within which their middles appear.
+    Returns (form, (2,) mm, turn, score) of each."""
+    k = min(frame.scale, 1.5)
+    most = max(f.outer for f in wanted) + 2
+    lo, hi = area.min(0) - most, area.max(0) + most
+    w, h = np.ceil((hi - lo) * k).astype(int)
+    xy = np.stack(np.meshgrid(np.arange(w), np.arange(h)), -1)
+    patch = sample(cv2.blur(strange, (2, 2)), frame.to_px(lo + (xy + 0.5) / k))[..., 0]
+    allowed = np.zeros((h, w), np.uint8)
+    cv2.fillPoly(allowed, [np.round((area - lo) * k).astype(np.int32)], 1)
+    left = Counter(wanted)
+    kernels = {f: kernels_of(f, k, grow) for f in wanted}
+    out = []
+    while sum(left.values()):
+        best = None
+        for f, n in left.items():
+            if n <= 0:
+                continue
+            for turn, kernel in kernels[f]:
+                got = cv2.filter2D(patch, cv2.CV_32F, kernel, borderType=cv2.BORDER_CONSTANT)
+                got[allowed == 0] = -np.inf
+                i = int(got.argmax())
+                if best is None or got.flat[i] > best[0]:
+                    best = float(got.flat[i]), f, turn, i
+        score, f, turn, i = best
+        y, x = divmod(i, w)
+        at = lo + (np.array([x, y]) + 0.5) / k
+        out.append((f, at, turn, score / f.area))
+        cv2.fillPoly(patch, [np.round((f.outline(at, turn) - lo) * k - 0.5).astype(np.int32)], 0.0)
+        left[f] -= 1
+    return out
+
+
+def kernels_of(form: Form, k: float, grow: float, ring: float = 1.6) -> list[tuple[float, np.ndarray]]:
+    """(turn, kernel) that adds what is full inside an outline and takes off what is full around it"""
+    n = int(np.ceil((form.outer * grow + ring) * k)) + 1
+    grid = np.stack(np.meshgrid(np.arange(-n, n + 1), np.arange(-n, n + 1)), -1) / (k * grow)
+    square = not form.disc and form.size[0] == form.size[1]
+    turns = [0.0] if form.disc else np.arange(0, 90 if square else 180, 10.0) * np.pi / 180
+    out = []
+    for t in turns:
+        c, s = np.cos(t), np.sin(t)
+        edge = form.inside(np.stack([grid[..., 0] * c + grid[..., 1] * s, -grid[..., 0] * s + grid[..., 1] * c], -1))
+        soft = (edge * k + 0.5).clip(0, 1)
+        around = ((edge + ring) * k + 0.5).clip(0, 1) - soft
+        kernel = soft - around * 0.8
+        kernel[soft > 0.5] -= 0.25
+        out.append((float(t), (kernel / k ** 2).astype(np.float32)))
+    return out
+
+
+def name_all(found: Sequence[Found], contents: dict[int, Counter[str]],
+             unlike: Callable[[int, int], float], rounds: int = 4) -> None:
+    """Gives every found piece its kind, so that each group gets what lies there and pieces of a kind look alike.
+
+    contents: group -> kinds of this form; unlike(i, j): how differently two found pieces look, in any turn (0..)."""
+    by_group: dict[int, list[int]] = {}
+    for i, f in enumerate(found):
+        by_group.setdefault(f.group, []).append(i)
+    n = len(found)
+    D = np.zeros((n, n), np.float32)
+    for i in range(n):
+        for j in range(i):
+            D[i, j] = D[j, i] = unlike(i, j)
+    scale = float(np.median(D[D > 0])) if n > 1 and (D > 0).any() else 1.0
+    for g, members in by_group.items():
+        if len(contents[g]) == 1:
+            for i in members:
+                found[i].kind = next(iter(contents[g]))
+    kinds = sorted({k for c in contents.values() for k in c})
+    for _ in range(rounds):
+        changed = False
+        for g in sorted(by_group, key=lambda g: len(contents[g])):
+            if len(contents[g]) == 1:
+                continue
+            members = by_group[g]
+            slots = [k for k, c in contents[g].items() for _ in range(c)]
+            cost = np.array([[cost_of(i, k, g, found, contents, by_group, D, scale) for k in slots] for i in members])
+            for i, s in zip(members, assigned(cost)):
+                changed |= found[i].kind != slots[s]
+                found[i].kind = slots[s]
+        if not changed and all(f.kind in kinds for f in found):
+            break
+
+
+def cost_of(i: int, kind: str, g: int, found: Sequence[Found], contents: dict[int, Counter[str]],
+            by_group: dict[int, list[int]], D: np.ndarray, scale: float) -> float:
+    """How badly found piece i fits a kind: by those known to be it, else by the groups that hold one, else by relatives."""
+    same = sorted(D[i, j] for j, f in enumerate(found) if f.kind == kind and j != i and f.group != g)
+    if same:
+        return float(np.mean(same[: max(1, len(same) // 2)]))
+    holders = [min(D[i, j] for j in members) for h, members in by_group.items() if h != g and contents[h][kind]]
+    if holders:
+        strangers = [min(D[i, j] for j in members) for h, members in by_group.items() if h != g and not contents[h][kind]]
+        bonus = 0.3 * float(np.median(strangers)) if strangers else 0.0
+        return float(np.mean(holders)) - bonus + 0.1 * scale
+    kin = [(related(kind, f.kind), D[i, j]) for j, f in enumerate(found) if f.kind and f.kind != kind and j != i]
+    kin = [(r, d) for r, d in kin if r > 0]
+    if kin:
+        top = max(r for r, _ in kin)
+        return 0.5 * scale + float(np.mean(sorted(d for r, d in kin if r == top)[:3]))
+    return 2 * scale
+
+
+def assigned(cost: np.ndarray) -> list[int]:
+    """Cheapest one-to-one choice of a column for every row of a square matrix (shortest augmenting paths)"""
+    n = len(cost)
+    u, v = np.zeros(n + 1), np.zeros(n + 1)
+    match = np.zeros(n + 1, int)
+    for i in range(1, n + 1):
+        match[0] = i
+        j0 = 0
+        least = np.full(n + 1, np.inf)
+        before = np.zeros(n + 1, int)
+        done = np.zeros(n + 1, bool)
+        while True:
+            done[j0] = True
+            i0 = match[j0]
+            reduced = cost[i0 - 1] - u[i0] - v[1:]
+            better = ~done[1:] & (reduced < least[1:])
+            least[1:][better] = reduced[better]
+            before[1:][better] = j0
+            j1 = int(np.where(done, np.inf, least).argmin())
+            step = least[j1]
+            u[match[done]] += step
+            v[done] -= step
+            least[~done] -= step
+            j0 = j1
+            if match[j0] == 0:
+                break
+        while j0:
+            match[j0] = match[before[j0]]
+            j0 = before[j0]
+    out = [0] * n
+    for j in range(1, n + 1):
+        out[match[j] - 1] = j - 1
+    return out

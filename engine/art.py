@@ -17,7 +17,8 @@ A text is centred on `at`; `size` is its height of capitals and figures; bold sa
 
 A tier of a solid: {"z": [bottom, top], "outline": [[x, y], ...], "disc": bool, "side": "#rrggbb", "top": [primitive, ...]}.
 
-art.toml has `[colours]` (name = "#rrggbb"), `[symbols]` (name = [shape, ...]), `[[piece]]` and `[[board]]`:
+art.toml has `[colours]` (name = "#rrggbb"), `[symbols]` (name = [shape, ...]), `[[piece]]`, `[[board]]`, `[[turn]]`, and
+`[[lie]]`: what may lie where in made-up layouts, which companion/simulate/samples.py explains.
 
     [[piece]]
     kind = "leader:{sign}:{colour}"      # {names} match a part of the kind and can be used in every text below;
@@ -42,8 +43,8 @@ Shapes (each may have `at`, `turn`, `scale`, `fill`, `stroke`, `width`): `circle
 `ellipse = [rx, ry]`, `polygon = [...]`, `line = [...]`, `arc = [r, from, to]`, `wave = [length, height, periods]`,
 `star = [points, outer, inner]`, `text = "..."` with `size`, `outline = grow` (the site's own outlines, board only),
 `row = n` with `step` and `draw`, `ring = n` with `r` and `draw`, `use = symbol` (further keys become its {names}),
-`draw = [...]`. Numbers may be sums such as "w/2-3": w and h are the width and height of what is drawn on (piece, site, board), cx and cy
-where the middle of a site's area lies from the middle of its box, which is (0, 0).
+`draw = [...]`. Numbers may be sums such as "w/2-3": w and h are the width and height of what is drawn on (piece, site,
+board), cx and cy where the middle of a site's area lies from the middle of its box, which is (0, 0).
 """
 
 from __future__ import annotations

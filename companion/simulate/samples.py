@@ -1,0 +1,178 @@
+"""Made-up layouts of any plan: random ones to test with, and samplers that show every kind on few photos.
+
+What may lie where comes from `[[lie]]` in a game's art.toml:
+
+    [[lie]]
+    tag = "field"              # sites with this tag (patterns as in art.toml); `site`: with this id; `without`: lacking a tag
+    share = 3                  # how often this, among all that fits the site
+    contents = ["tile:*", "black|white x1-5"]     # bottom first; "x1-5": one to five of the same, "+0-8": up to eight of any
+
+`once = 0.35` instead of `share`: each kind that the last entry names lies on one site of the board with that probability.
+A {name} stands for the same word wherever it occurs in one contents, and for another word than other {names}. Without any
+[[lie]], any one piece lies on a pile and a few on a cluster.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from vision.plan import Plan, Site
+
+Layout = dict[str, list[str]]
+Rule = Mapping[str, Any]
+UNCOUNTED = 6     # how many there are of a kind whose number the plan leaves at 0
+
+
+def random_layout(plan: Plan, rules: Sequence[Rule], rng: random.Random) -> Layout:
+    """One random layout, within the numbers in the box."""
+    return _Maker(plan, rules, rng).make(need=None)
+
+
+def samplers(plan: Plan, rules: Sequence[Rule], rng: random.Random, photos: int = 2, each: int = 2) -> list[Layout]:
+    """Layouts that together show every kind at least `each` times, as far as box, sites and photos allow."""
+    need = Counter({p.kind: each for p in plan.piece})
+    out = []
+    for n in range(photos):
+        made = _Maker(plan, rules, rng).make(need, share_of_once=1 / (photos - n))
+        out.append(made)
+        need -= Counter(k for c in made.values() for k in c)
+    return out
+
+
+class _Maker:
+    """Fills one board."""
+
+    def __init__(self, plan: Plan, rules: Sequence[Rule], rng: random.Random) -> None:
+        self.plan, self.rng = plan, rng
+        self.rules = rules or [{"share": 1, "contents": []}, {"share": 2, "contents": ["*"]}]
+        self.left = Counter({p.kind: p.count or UNCOUNTED for p in plan.piece})
+        self.layout: Layout = {}
+
+    def make(self, need: Counter[str] | None, share_of_once: float = 1.0) -> Layout:
+        self.need = None if need is None else need.copy()
+        for rule in self.rules:
+            if "once" in rule:
+                self._once(rule, share_of_once)
+        sites = [s for s in self.plan.site if s.id not in self.layout]
+        self.rng.shuffle(sites)
+        for site in sites:
+            fitting = [r for r in self.rules if "share" in r and _fits(r, site)]
+            if site.id not in self.layout and fitting:
+                self._lay(site, self._choose(fitting))
+        return {s.id: self.layout[s.id] for s in self.plan.site if self.layout.get(s.id)}
+
+    def _once(self, rule: Rule, share: float) -> None:
+        kinds = _matching(self.plan, rule["contents"][-1])
+        self.rng.shuffle(kinds)
+        wanted = [k for k in kinds if self.need is None and self.rng.random() < rule["once"]]
+        if self.need is not None:
+            due = sorted((k for k in kinds if self.need[k] > 0), key=lambda k: -self.need[k])
+            wanted = due[:max(1, round(len(due) * share))] if self.plan.pieces[kinds[0]].spans else due
+        for kind in wanted:
+            sites = [s for s in self.plan.site if _fits(rule, s)]
+            self.rng.shuffle(sites)
+            for site in sites:
+                covered = spanned(self.plan, site, kind)
+                if covered and not any(c in self.layout for c in covered) and self.left[kind] > 0:
+                    under = self.plan.pieces[kind].over
+                    below = [under] if under else [self._pick(item, {}) for item in rule["contents"][:-1]]
+                    for c in covered:
+                        self.layout[c] = list(below)
+                    self.layout[site.id] = [*below, kind]
+                    self._take([*below * len(covered), kind])
+                    break
+
+    def _choose(self, fitting: list[Rule]) -> list[str]:
+        """A few throws; the one that shows most of what is still needed."""
+        shares = [r["share"] for r in fitting]
+        throws = [self._throw(r) for r in self.rng.choices(fitting, shares, k=1 if self.need is None else 14)]
+        if self.need is None:
+            return throws[0]
+        return max(throws, key=lambda c: sum((Counter(c) & self.need).values()) / (0.5 + len(c)))
+
+    def _throw(self, rule: Rule) -> list[str]:
+        out: list[str] = []
+        bound: dict[str, str] = {}
+        for item in rule["contents"]:
+            pattern, low, high, anew = _item(item)
+            n = self.rng.randint(low, high)
+            kind = self._pick(pattern, bound, out) if n else None
+            for _ in range(n):
+                if kind is None or self.left[kind] <= out.count(kind):
+                    break
+                out.append(kind)
+                kind = self._pick(pattern, bound, out) if anew else kind
+            if not out and low:
+                return []
+        return out
+
+    def _pick(self, pattern: str, bound: dict[str, str], taken: Sequence[str] = ()) -> str | None:
+        choices = [(k, names) for k, names in _matches(self.plan, pattern)
+                   if self.left[k] > list(taken).count(k) and not self.plan.pieces[k].spans
+                   and all(bound.get(n, v) == v and v not in [b for m, b in bound.items() if m != n] for n, v in names.items())]
+        if not choices:
+            return None
+        weights = [1.0 if self.need is None else 0.05 + max(self.need[k], 0) for k, _ in choices]
+        kind, names = self.rng.choices(choices, weights)[0]
+        bound.update(names)
+        return kind
+
+    def _lay(self, site: Site, contents: list[str]) -> None:
+        self.layout[site.id] = contents
+        self._take(contents)
+
+    def _take(self, contents: Sequence[str]) -> None:
+        self.left -= Counter(contents)
+        if self.need is not None:
+            self.need -= Counter(contents)
+
+
+def spanned(plan: Plan, site: Site, kind: str) -> list[str]:
+    """The sites a piece covers when it is listed on this one, itself first; [] where it would not fit on the board."""
+    piece = plan.pieces[kind]
+    if not piece.spans:
+        return [site.id]
+    w, h = (max(v) - min(v) for v in zip(*site.outline))
+    out = []
+    for row in range(piece.spans[1]):
+        for col in range(piece.spans[0]):
+            x, y = site.centre + (col * w, row * h)
+            there = [s.id for s in plan.site if abs(s.centre[0] - x) < w / 4 and abs(s.centre[1] - y) < h / 4]
+            if not there:
+                return []
+            out.append(there[0])
+    return out
+
+
+def _fits(rule: Rule, site: Site) -> bool:
+    return (_pattern(rule.get("site", "*")).fullmatch(site.id) is not None
+            and ("tag" not in rule or any(_pattern(rule["tag"]).fullmatch(t) for t in site.tags))
+            and ("without" not in rule or not any(_pattern(rule["without"]).fullmatch(t) for t in site.tags)))
+
+
+def _item(text: str) -> tuple[str, int, int, bool]:
+    """ "ripe:* +0-8" -> ("ripe:*", 0, 8, True)"""
+    m = re.fullmatch(r"(.*?)(?: ([x+])(\d+)(?:-(\d+))?)?", text)
+    low = int(m[3]) if m[3] else 1
+    return m[1], low, int(m[4] or low), m[2] == "+"
+
+
+@cache
+def _pattern(text: str) -> re.Pattern[str]:
+    parts = re.split(r"(\*|\{\w+\}|\|)", text)
+    turned = [{"*": ".*", "|": "|"}.get(p) or (f"(?P<{p[1:-1]}>[^:]+)" if p.startswith("{") else re.escape(p)) for p in parts]
+    return re.compile("".join(turned))
+
+
+def _matches(plan: Plan, pattern: str) -> list[tuple[str, dict[str, str]]]:
+    found = ((p.kind, _pattern(pattern).fullmatch(p.kind)) for p in plan.piece)
+    return [(k, m.groupdict()) for k, m in found if m]
+
+
+def _matching(plan: Plan, item: str) -> list[str]:
+    return [k for k, _ in _matches(plan, _item(item)[0])]

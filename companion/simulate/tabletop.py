@@ -1,0 +1,198 @@
+"""A layout laid out on a simulated table as people would: crooked, off the middle, heaps side by side."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from companion.simulate.samples import spanned
+from engine.art import Art
+from engine.layout import lies_first
+from hardware import props
+from hardware.scene import Scene, Thing, card_places
+from vision.plan import Piece, Plan, Site
+
+Contents = tuple[str, ...]
+
+
+class Tabletop:
+    """Pieces on a table. `lay` changes only the sites whose contents change: what nobody touches stays where it lies.
+
+    sloppiness: 0 exact, 1 as people lay pieces down. wandering: mm that a marker card may be off its place.
+    """
+
+    def __init__(self, plan: Plan, art: Art, seed: int = 0, sloppiness: float = 1.0, cards: bool = True, table: str = "wood",
+                 tint: str = "#8a6248", paper: float = 0.5, wandering: float = 1.2) -> None:
+        self.plan, self.art, self.sloppiness = plan, art, sloppiness
+        self.rng = random.Random(seed)
+        self._lying: dict[str, list[tuple[str, Thing]]] = {}
+        looks = {p.kind: art.solid(p.kind, p.size, p.height or None) for p in plan.piece if not p.looks}
+        looks |= {name: make() for name, make in props.PROPS.items()}
+        places = [(x + self.rng.gauss(0, wandering), y + self.rng.gauss(0, wandering), self.rng.gauss(0, wandering))
+                  for x, y in card_places(plan.size)] if cards else []
+        self._scene = Scene(plan.size, art.board(plan), looks, cards=tuple(places), table=table, tint=tint, paper=paper,
+                            seed=seed)
+        self._turn_matters = {p.looks for p in plan.piece if p.looks} | {p.kind for p in plan.piece if p.looks}
+        self._spots: dict[str, list[Site]] = {}
+        for s in plan.site:
+            if s.of:
+                self._spots.setdefault(s.of, []).append(s)
+
+    def lay(self, layout: Mapping[str, Sequence[str]]) -> set[str]:
+        """Makes the table show this layout; returns the sites that changed."""
+        changed = set()
+        for site in self.plan.site:
+            new = tuple(k for k in layout.get(site.id, ()) if k != "?")
+            old = tuple(k for k, _ in self._lying.get(site.id, ()))
+            if sorted(new) != sorted(old) if site.reads == "cluster" else new != old:
+                changed.add(site.id)
+                self._lying[site.id] = self._relay(site, new)
+        return changed
+
+    def scene(self, over: Sequence[Thing] = ()) -> Scene:
+        things = tuple(t for site in self.plan.site for _, t in self._lying.get(site.id, ()))
+        return replace(self._scene, things=things, over=tuple(over))
+
+    def towards(self, layout: Mapping[str, Sequence[str]], still: int = 3) -> Iterator[Scene]:
+        """The pictures from now to this layout: for each changed place a hand comes, the pieces change, it goes; then rest."""
+        before = {s: tuple(k for k, _ in c) for s, c in self._lying.items()}
+        wanted = {s.id: tuple(layout.get(s.id, ())) for s in self.plan.site}
+        changed = [s for s in wanted if sorted(wanted[s]) != sorted(before.get(s, ()))]
+        for n, near in enumerate(self._reaches(changed)):
+            at = np.mean([self.plan.sites[s].centre for s in near], 0)
+            yield from (self.scene([hand]) for hand in self._hand(at, (420, 160), n))
+            now = {s: c for s, c in before.items()}
+            now.update({s: wanted[s] for s in near})
+            self.lay(now)
+            before = now
+            yield from (self.scene([hand]) for hand in self._hand(at, (0, 260), n))
+        yield from (self.scene() for _ in range(still))
+
+    def _reaches(self, changed: Sequence[str], limit: int = 4) -> list[list[str]]:
+        """The changed sites in a few groups, as hands would do them: neighbours together."""
+        if not changed:
+            return []
+        sites = sorted(changed, key=lambda s: (self.plan.sites[s].centre[1] // 120, self.plan.sites[s].centre[0]))
+        size = math.ceil(len(sites) / limit)
+        return [sites[i:i + size] for i in range(0, len(sites), size)]
+
+    def _hand(self, at: Sequence[float], ways: Sequence[float], n: int) -> list[Thing]:
+        """A hand that is `ways` mm short of a place, coming from the nearest long side of the board."""
+        w, h = self.plan.size
+        from_below = at[1] > h / 2
+        lean = math.degrees(math.atan2(at[0] - w / 2, h)) * (-0.6 if from_below else 0.6) + 4 * (n % 3 - 1)
+        turn = lean if from_below else 180 + lean
+        back = np.array([-math.sin(math.radians(turn)), math.cos(math.radians(turn))])
+        return [Thing("hand", tuple(np.asarray(at) + back * way), turn) for way in ways]
+
+    def _relay(self, site: Site, new: Contents) -> list[tuple[str, Thing]]:
+        old = list(self._lying.get(site.id, ()))
+        if site.reads == "cluster":
+            return self._heap(site, new, old)
+        same = next((n for n, (a, b) in enumerate(zip(new, [k for k, _ in old])) if a != b), min(len(new), len(old)))
+        out = old[:same]
+        for n, kind in enumerate(new[same:], same):
+            out.append((kind, self._on_top(site, kind, out, n)))
+        return out
+
+    def _on_top(self, site: Site, kind: str, below: list[tuple[str, Thing]], n: int) -> Thing:
+        piece = self.plan.pieces[kind]
+        covered = spanned(self.plan, site, kind) or [site.id]
+        middle = np.mean([self.plan.sites[s].centre if s != site.id else site.centre for s in covered], 0)
+        room = _box(site) if len(covered) == 1 else np.array(piece.footprint)
+        z = sum(self.plan.pieces[k].height for k, _ in below)
+        small = below and min(piece.footprint) < 0.6 * min(self.plan.pieces[below[-1][0]].footprint)
+        if small:
+            middle, room = np.array(below[-1][1].at), np.array(self.plan.pieces[below[-1][0]].footprint) * 0.9
+        slack = np.maximum((room - piece.footprint) / 2, 0.6)
+        shift = [max(-s, min(s, self.rng.gauss(0, 0.55 * s))) * self.sloppiness for s in slack]
+        look, turn = self._turned(piece, site.id, straight=site.reads == "pile" and kind in self._turn_matters)
+        if below and not small and len(covered) == 1:
+            middle, shift = np.array(below[-1][1].at), [v * 0.5 for v in shift]
+        return Thing(look, (float(middle[0] + shift[0]), float(middle[1] + shift[1])), turn, z)
+
+    def _turned(self, piece: Piece, site: str, straight: bool) -> tuple[str, float]:
+        kind = piece.looks or piece.kind
+        turn = self.art.turn(kind, site) + self.rng.gauss(0, 3.0) * self.sloppiness
+        if straight:
+            return kind, turn + piece.turned
+        way = self.art.turns(kind)
+        if way == "any" and (not piece.disc or self.plan.sites[site].reads == "cluster"):
+            turn = self.rng.uniform(0, 360)
+        elif way != "straight":
+            turn += 90 * self.rng.randrange(4)
+        return kind, turn
+
+    def _heap(self, site: Site, new: Contents, old: list[tuple[str, Thing]]) -> list[tuple[str, Thing]]:
+        """Loose pieces side by side, none on another, what lay there before where it lay."""
+        out: list[tuple[str, Thing]] = []
+        rest = list(old)
+        wanted = list(new)
+        if wanted and lies_first(wanted[0]):
+            kept = next((o for o in rest if o[0] == wanted[0]), None)
+            first = kept or (wanted[0], self._on_top(site, wanted[0], [], 0))
+            if kept is None:
+                rest = []
+            out.append(first)
+            wanted = wanted[1:]
+        for kind in sorted(wanted, key=lambda k: -max(self.plan.pieces[k].footprint)):
+            kept = next((o for o in rest if o[0] == kind and o not in out), None)
+            out.append(kept or (kind, self._aside(site, kind, out, old)))
+        order = {k: n for n, k in reversed(list(enumerate(new)))}
+        return sorted(out, key=lambda o: order[o[0]])
+
+    def _aside(self, site: Site, kind: str, lying: list[tuple[str, Thing]], old: list[tuple[str, Thing]]) -> Thing:
+        piece = self.plan.pieces[kind]
+        floor = lying[:1] if lying and lies_first(lying[0][0]) else []
+        z = self.plan.pieces[floor[0][0]].height if floor else 0.0
+        others = [(np.array(t.at), _radius(self.plan.pieces[k])) for k, t in lying[len(floor):]]
+        spots = [(s.centre, max(_box(s)) / 2) for s in self._spots.get(site.id, ())]
+        radius = _radius(piece)
+        outlines = [site.outlines[0]] if floor else [o for o in site.outlines for _ in range(1 + int(_area(o) / 500))]
+        best, best_room = None, -math.inf
+        for attempt in range(160):
+            outline = self.rng.choice(outlines)
+            at = np.array([self.rng.uniform(outline[:, i].min(), outline[:, i].max())
+                           for i in (0, 1)])
+            inside = _inside(outline, at)
+            edge = (1 if inside else -1) * _to_edge(outline, at) - radius * 0.85
+            gaps = [np.hypot(*(at - o)) - r - radius for o, r in (*others, *spots)]
+            room = min([edge, *gaps])
+            if room > best_room:
+                best, best_room = at, room
+            if room > 0.5 + 2 * (attempt < 20):
+                break
+        look, turn = self._turned(piece, site.id, straight=False)
+        return Thing(look, (float(best[0]), float(best[1])), turn, z)
+
+
+def _box(site: Site) -> np.ndarray:
+    o = np.array(site.outline, float)
+    return o.max(0) - o.min(0)
+
+
+def _radius(piece: Piece) -> float:
+    return piece.size / 2 if piece.disc else math.hypot(*piece.footprint) / 2 * 0.9
+
+
+def _area(outline: np.ndarray) -> float:
+    x, y = outline[:, 0], outline[:, 1]
+    return abs(float(x @ np.roll(y, 1) - y @ np.roll(x, 1))) / 2
+
+
+def _inside(outline: np.ndarray, at: np.ndarray) -> bool:
+    a, b = outline, np.roll(outline, -1, 0)
+    crosses = (a[:, 1] > at[1]) != (b[:, 1] > at[1])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        x = a[:, 0] + (at[1] - a[:, 1]) * (b[:, 0] - a[:, 0]) / (b[:, 1] - a[:, 1])
+    return bool(np.count_nonzero(crosses & (at[0] < x)) % 2)
+
+
+def _to_edge(outline: np.ndarray, at: np.ndarray) -> float:
+    a, d = outline, np.roll(outline, -1, 0) - outline
+    t = np.clip(((at - a) * d).sum(1) / np.maximum((d * d).sum(1), 1e-9), 0, 1)
+    return float(np.hypot(*(a + t[:, None] * d - at).T).min())

@@ -41,8 +41,8 @@ class Conditions:
             plan.size, self.resolution or (RESOLUTIONS[0] if not self.edition else rng.choice(RESOLUTIONS)),
             tilt=rng.uniform(3, 13), azimuth=rng.choice([70, 90, 110, 90, 30, 150]), fill=rng.uniform(0.9, 0.97),
             turn=(180 if self.turned else 0) + rng.gauss(0, 1.5), field_of_view=rng.uniform(55, 72),
-            k1=rng.uniform(-0.09, 0.02), margin=46 if self.markers else 12, vignette=rng.uniform(0.1, 0.4), blur=rng.uniform(0.5, 1.1),
-            noise=rng.uniform(1.2, 3.5))
+            k1=rng.uniform(-0.09, 0.02), margin=46 if self.markers else 12, vignette=rng.uniform(0.1, 0.4),
+            blur=rng.uniform(0.5, 1.1), noise=rng.uniform(1.2, 3.5))
 
     def light(self, rng: random.Random) -> Light:
         """The room, another one for each photo."""

@@ -1,0 +1,110 @@
+"""The Flask application: puts the parts together. Everything they share is the `Web` in `app.extensions`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from flask import Flask, current_app, request
+
+from companion_web import errors, guard
+from companion_web.access import Access, Viewer
+from companion_web.drawing import Drawing
+from companion_web.feed import Feed, Streams
+from companion_web.limits import Tries
+from companion_web.settings import Settings
+
+COOKIE = "nilometer_seat"
+
+
+class Web:
+    """What the parts share. `table` has what docs/architecture.md says of companion.table.Table."""
+
+    def __init__(self, table: Any, settings: Settings) -> None:
+        self.settings = settings
+        self.access = Access(settings.pin, Path(settings.state) / "seats.json" if settings.state is not None else None)
+        self.joining = True
+        self._legal: tuple[int | None, dict[str, set[str]]] = (None, {})
+        self.feed = Feed(table, self._extras)
+        self.streams = Streams(settings.max_streams, settings.reserved_streams, settings.streams_per_address)
+        self.pin_tries, self.code_tries = Tries(*settings.pin_tries), Tries(*settings.pin_tries)
+        self.drawing = Drawing(settings.plan)
+        self.access.keep_only(self.seats)
+
+    @property
+    def table(self) -> Any:
+        return self.feed.table
+
+    @property
+    def snapshot(self) -> dict[str, Any]:
+        return self.feed.frame.snapshot
+
+    @property
+    def seats(self) -> list[str]:
+        return [s["id"] for s in self.snapshot.get("seats") or ()]
+
+    def actions(self, seat: str) -> list[str]:
+        """The notation of a seat's legal actions, worked out once for all phones that ask after the same move."""
+        version = self.snapshot.get("version")
+        kept_for, kept = self._legal
+        if kept_for != version:
+            kept = {}
+            for action in self.table.state.legal_actions():
+                kept.setdefault(action.seat, set()).add(action.words())
+            self._legal = version, kept
+        return sorted(kept.get(seat, ()))
+
+    def join_link(self, base: str | None = None) -> str:
+        """The link that seats who opens it. The code stands behind `#`: browsers never send that part, nothing logs it."""
+        return f"{self.look_link(base)}join#{self.access.code}"
+
+    def look_link(self, base: str | None = None) -> str:
+        return f"{(self.settings.address or base or 'http://localhost').rstrip('/')}/"
+
+    def _extras(self) -> dict[str, Any]:
+        return {"table": {"name": self.settings.name, "joining": self.joining, "taken": sorted(self.access.taken())}}
+
+
+def web() -> Web:
+    return web_of(current_app)
+
+
+def web_of(app: Flask) -> Web:
+    """The PIN is `web_of(app).access.pin`, the joining link `web_of(app).join_link(base)`."""
+    return app.extensions["nilometer"]
+
+
+def token() -> str | None:
+    return request.cookies.get(COOKIE)
+
+
+def viewer() -> Viewer:
+    return web().access.viewer(token())
+
+
+def create_app(table: Any, settings: Settings | None = None) -> Flask:
+    """Raises engine.BadPlan or vision.plan.BadPlan for a plan that cannot be used, ValueError for a broken language file."""
+    from companion_web.parts import api, history, join, page, stream
+
+    settings = settings or Settings()
+    app = Flask("companion_web", static_folder=None)
+    app.json.sort_keys = False
+    app.extensions["nilometer"] = shared = Web(table, settings)
+    errors.install(app)
+    guard.install(app, settings)
+    for part in (page, api, stream, history, join):
+        app.register_blueprint(part.part)
+    shared.feed.start()
+    return app
+
+
+def replace_table(app: Flask, table: Any) -> None:
+    """Another game at the same table: phones stay, seats that it lacks are freed."""
+    shared = web_of(app)
+    shared.feed.table = table
+    shared.feed.refresh()
+    shared.access.keep_only(shared.seats)
+    shared.feed.touch()
+
+
+__all__ = ["COOKIE", "Web", "create_app", "replace_table", "token", "viewer", "web", "web_of"]

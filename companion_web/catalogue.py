@@ -1,0 +1,55 @@
+"""Languages: one JSON file each in `locale/`, `{"name": "Nederlands", "texts": {English template: translation}}`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from engine.text import Text
+
+_FOLDER = resources.files("companion_web").joinpath("locale")
+ENGLISH = "en"
+
+
+class BadCatalogue(ValueError):
+    """A language file that cannot be used; the message names it and the fault."""
+
+
+@cache
+def languages() -> dict[str, str]:
+    """code -> the language's own name; English first"""
+    found = {f.name[:-5]: catalogue(f.name[:-5])["name"] for f in _FOLDER.iterdir() if f.name.endswith(".json")}
+    return {ENGLISH: found.pop(ENGLISH), **dict(sorted(found.items()))}
+
+
+@cache
+def catalogue(language: str) -> dict[str, Any]:
+    """Raises BadCatalogue; KeyError for a language there is no file for."""
+    path = _FOLDER.joinpath(f"{language}.json")
+    if not language.isalpha() or not path.is_file():
+        raise KeyError(language)
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(data["name"], str) or not all(isinstance(v, str) for v in data["texts"].values()):
+            raise TypeError("every text is a string")
+    except (ValueError, KeyError, TypeError, AttributeError) as e:
+        raise BadCatalogue(f"{path.name}: {type(e).__name__}: {e}") from None
+    return data
+
+
+def translate(language: str, template: str, **args: Any) -> str:
+    texts = catalogue(language)["texts"]
+    return Text(template, args).translated(lambda t: texts.get(t, t))
+
+
+def choose(wished: str | None, accepted: Iterable[str]) -> str:
+    """The language asked for, else the first that the browser accepts and there is, else English."""
+    there = languages()
+    for code in [wished or "", *accepted]:
+        short = code.split("-")[0].lower()
+        if short in there:
+            return short
+    return ENGLISH

@@ -1,0 +1,178 @@
+"""What the drawn twin is made of: sites, where pieces lie on them, and drawings of pieces and board, as compact JSON."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+import engine
+from engine import art as drawings
+from engine.text import Text, pack
+from vision.plan import Plan, Site, load_plan
+
+MOST_SPOTS = 12      # kinds of loose piece drawn apart on one cluster site; people rarely mix more
+
+
+class Drawing:
+    """plan: the copy's own plan.toml, None: the one that comes with the game."""
+
+    def __init__(self, plan: str | Path | None) -> None:
+        self._plan = plan
+        self._made: dict[str, tuple[bytes, str]] = {}
+        if plan is not None:
+            load_plan(plan)
+
+    def of(self, snapshot: Mapping[str, Any]) -> tuple[bytes, str]:
+        """(gzipped JSON, a tag that changes with it) for the game of a snapshot."""
+        game = snapshot["game"]
+        if game not in self._made:
+            body = gzip.compress(msgspec.json.encode(drawn(game, _plan(game, self._plan))), mtime=0)
+            self._made[game] = body, hashlib.sha256(body).hexdigest()[:16]
+        return self._made[game]
+
+
+def drawn(game: str, plan: Plan) -> dict[str, Any]:
+    """`{"size", "board": [shape], "sites": {id: {...}}, "pieces": {kind: {...}}}`, all in mm."""
+    try:
+        art = drawings.load(game)
+    except drawings.BadArt:
+        art = drawings.plain()
+    name = _namer(game)
+    return {
+        "game": game, "size": list(plan.size), "board": [shape(p) for p in art.board(plan)],
+        "sites": {s.id: _site(s, plan) for s in plan.site},
+        "pieces": {p.kind: {
+            "shapes": [shape(q) for q in _piece(art, plan, p.kind)], "name": pack(name(p.kind)),
+            "size": _round(p.footprint), "disc": p.disc, "spans": list(p.spans) if p.spans else None,
+            "first": p.kind.startswith(("tile:", "water:")) or p.kind in ("desert", "cover"),
+        } for p in plan.piece},
+        "turns": _turns(art, plan),
+    }
+
+
+def shape(prim: Mapping[str, Any]) -> dict[str, Any]:
+    """A primitive of engine.art as the page draws it: `d` (an SVG path), `c` (circle) or `t` (text); colours and width."""
+    out: dict[str, Any] = {}
+    if prim["p"] == "circle":
+        out["c"] = _round([*prim["at"], prim["r"]])
+    elif prim["p"] == "text":
+        return {"t": prim["text"], "at": _round(prim["at"]), "size": _round([prim["size"]])[0], "turn": prim.get("turn", 0),
+                "f": prim["fill"]}
+    else:
+        points = ["{:g} {:g}".format(*_round(p)) for p in prim["points"]]
+        out["d"] = "M" + "L".join(points) + ("Z" if prim["p"] == "polygon" else "")
+    if prim.get("fill"):
+        out["f"] = prim["fill"]
+    if prim.get("stroke"):
+        out.update(s=prim["stroke"], w=round(prim["width"], 2))
+    return out
+
+
+def spots(outline: Sequence[Sequence[float]], apart: float, most: int = MOST_SPOTS) -> list[list[float]]:
+    """Places for pieces inside an outline, (x, y) in mm, the roomiest first and then around it, at least `apart` from each
+    other where that fits, closer where it does not."""
+    pts, room = _inside(np.array(outline, float))
+    first = pts[int(np.argmax(room))]
+    for share in (1.0, 0.8, 0.6, 0.45):
+        fit = pts[room >= 0.45 * apart * share]
+        chosen = [first]
+        for p in fit[np.argsort(((fit - first) ** 2).sum(1), kind="stable")]:
+            if len(chosen) < most and min(math.dist(p, q) for q in chosen) >= apart * share:
+                chosen.append(p)
+        if len(chosen) >= most // 2:
+            break
+    return [_round(p) for p in chosen]
+
+
+def _inside(polygon: np.ndarray, across: int = 24) -> tuple[np.ndarray, np.ndarray]:
+    """Points of a grid inside the polygon, (N, 2), and their distances to its edge, (N,)."""
+    low, high = polygon.min(0), polygon.max(0)
+    step = (high - low).max() / across
+    xs, ys = (np.arange(lo + step / 2, hi, step) for lo, hi in zip(low, high))
+    grid = np.array([(x, y) for y in ys for x in xs] or [(low + high) / 2])
+    a, b = polygon, np.roll(polygon, -1, 0)
+    crosses = (a[:, 1] > grid[:, None, 1]) != (b[:, 1] > grid[:, None, 1])
+    dy = np.where(b[:, 1] == a[:, 1], 1e-9, b[:, 1] - a[:, 1])
+    at = a[:, 0] + (grid[:, None, 1] - a[:, 1]) * (b[:, 0] - a[:, 0]) / dy
+    grid = grid[((crosses & (grid[:, None, 0] < at)).sum(1) % 2) == 1]
+    if not len(grid):
+        grid = ((low + high) / 2)[None]
+    along = np.clip(((grid[:, None] - a) * (b - a)).sum(2) / np.maximum(((b - a) ** 2).sum(1), 1e-9), 0, 1)
+    gap = np.linalg.norm(grid[:, None] - (a + along[..., None] * (b - a)), axis=2)
+    return grid, gap.min(1)
+
+
+def _site(site: Site, plan: Plan) -> dict[str, Any]:
+    low, high = np.array(site.outline).min(0), np.array(site.outline).max(0)
+    out: dict[str, Any] = {
+        "outlines": ["M" + "L".join("{:g} {:g}".format(*_round(p)) for p in o) + "Z" for o in (site.outline, *site.also)],
+        "box": _round([*low, *(high - low)]), "reads": site.reads,
+    }
+    if site.reads == "cluster":
+        loose = [max(p.footprint) for p in plan.piece if not p.kind.startswith(("tile:", "water:"))]
+        out["spots"] = spots(site.outline, 1.15 * float(np.median(loose)) if loose else 10.0)
+    if site.of:
+        out["of"] = site.of
+    return out
+
+
+def _piece(art: drawings.Art, plan: Plan, kind: str) -> list[dict[str, Any]]:
+    piece = plan.pieces[kind]
+    if piece.looks is not None and not art.knows(kind):
+        return _turned(art.piece(piece.looks, piece.size), piece.turned)
+    return art.piece(kind, piece.size)
+
+
+def _turned(prims: Iterable[Mapping[str, Any]], degrees: float) -> list[dict[str, Any]]:
+    c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
+
+    def spin(p: Sequence[float]) -> list[float]:
+        return [p[0] * c - p[1] * s, p[0] * s + p[1] * c]
+
+    out = []
+    for p in prims:
+        q = dict(p)
+        if "at" in q:
+            q["at"] = spin(q["at"])
+        if "points" in q:
+            q["points"] = [spin(x) for x in q["points"]]
+        if "turn" in q:
+            q["turn"] = q["turn"] + degrees
+        out.append(q)
+    return out
+
+
+def _turns(art: drawings.Art, plan: Plan) -> dict[str, dict[str, float]]:
+    """kind -> {site: degrees} where a piece lies turned on a site; only what is turned"""
+    out = {p.kind: {s.id: d for s in plan.site if (d := art.turn(p.kind, s.id))} for p in plan.piece}
+    return {k: v for k, v in out.items() if v}
+
+
+def _namer(game: str) -> Any:
+    try:
+        return engine.game(game).kind_name
+    except engine.UnknownGame:
+        return lambda kind: Text(kind.replace(":", " "))
+
+
+def _plan(game: str, own: str | Path | None) -> Plan:
+    return load_plan(own) if own is not None else _own_plan(game)
+
+
+@cache
+def _own_plan(game: str) -> Plan:
+    with resources.as_file(resources.files(f"engine.{game}").joinpath("plan.toml")) as path:
+        return load_plan(path)
+
+
+def _round(values: Iterable[float]) -> list[float]:
+    return [round(float(v), 2) for v in values]

@@ -1,0 +1,150 @@
+"""One thread follows the table; every phone's stream takes what it publishes. Each view is encoded once for all."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from companion_web.access import LOOKER, Viewer
+from companion_web.views import Snapshot, change, seen_by
+
+log = logging.getLogger(__name__)
+KEPT = 8          # snapshots back from which a phone gets only what changed
+_encode = msgspec.json.Encoder().encode
+
+
+class Frame:
+    """One published snapshot and its encoded views."""
+
+    def __init__(self, serial: int, snapshot: Snapshot) -> None:
+        self.serial, self.snapshot = serial, snapshot
+        self._views: dict[Viewer, Snapshot] = {}
+        self._bytes: dict[tuple[Viewer, int | None], bytes] = {}
+        self._lock = threading.Lock()
+
+    def view(self, viewer: Viewer) -> Snapshot:
+        if viewer not in self._views:
+            seen = seen_by(viewer, self.snapshot)
+            self._views[viewer] = {**seen, "serial": self.serial, "you": msgspec.to_builtins(viewer)}
+        return self._views[viewer]
+
+    def encoded(self, viewer: Viewer, since: Frame | None = None) -> bytes:
+        """JSON: the whole view, or what changed since an earlier frame."""
+        with self._lock:
+            key = viewer, since.serial if since else None
+            if key not in self._bytes:
+                now = self.view(viewer)
+                self._bytes[key] = _encode(change(since.view(viewer), now) if since else now)
+            return self._bytes[key]
+
+
+class Feed:
+    """`extras` adds what the page itself knows (who is seated) to each snapshot."""
+
+    def __init__(self, table: Any, extras: Callable[[], dict[str, Any]]) -> None:
+        self.table, self._extras = table, extras
+        self._changed = threading.Condition()
+        self._frames: OrderedDict[int, Frame] = OrderedDict()
+        self._serial = 0
+        self._snapshot: Snapshot = {}
+        self.closed = False
+        self._thread: threading.Thread | None = None
+        self.refresh()
+
+    @property
+    def frame(self) -> Frame:
+        return self._frames[self._serial]
+
+    def start(self) -> None:
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._follow, name="feed", daemon=True)
+            self._thread.start()
+
+    def refresh(self) -> None:
+        """Asks the table and publishes."""
+        snapshot = self.table.snapshot()
+        with self._changed:
+            self._snapshot = snapshot
+            self._publish()
+
+    def touch(self) -> None:
+        """Something the page itself knows has changed."""
+        with self._changed:
+            self._publish()
+
+    def message(self, viewer: Viewer, since: int | None = None) -> tuple[int, bytes]:
+        """(serial, Server-Sent Event) that brings a page at `since` (None: a new one) up to now."""
+        with self._changed:
+            now, old = self.frame, self._frames.get(since) if since is not None else None
+        name = b"change" if old else b"snapshot"
+        return now.serial, b"id: %d\nevent: %s\ndata: %s\n\n" % (now.serial, name, now.encoded(viewer, old))
+
+    def wait(self, serial: int, timeout: float) -> int:
+        """Blocks until something newer than `serial` is there, the feed closes or the time is over."""
+        with self._changed:
+            self._changed.wait_for(lambda: self.closed or self._serial != serial, timeout)
+            return self._serial
+
+    def close(self) -> None:
+        with self._changed:
+            self.closed = True
+            self._changed.notify_all()
+
+    def _publish(self) -> None:
+        self._serial += 1
+        frame = Frame(self._serial, {**self._snapshot, **self._extras()})
+        before = self._frames.get(self._serial - 1)
+        if before is not None:
+            frame.encoded(LOOKER, before)      # most phones are lookers that follow: ready before they are woken
+        self._frames[self._serial] = frame
+        while len(self._frames) > KEPT:
+            self._frames.popitem(last=False)
+        self._changed.notify_all()
+
+    def _follow(self) -> None:
+        while not self.closed:
+            try:
+                have = self._snapshot.get("version", 0)
+                if self.table.wait(have, 0.5) != have:
+                    self.refresh()
+            except Exception:
+                # The page must outlive a fault in one look at the table: say it, go on a little later.
+                log.exception("the table could not be asked")
+                with self._changed:
+                    self._changed.wait_for(lambda: self.closed, 1.0)
+
+
+class Streams:
+    """How many phones follow, so that following never takes the threads that answer everything else."""
+
+    def __init__(self, most: int, reserved: int, per_address: int) -> None:
+        self.most, self.reserved, self.per_address = most, reserved, per_address
+        self._open: dict[str, int] = {}
+        self._lock = threading.Lock()
+
+    @property
+    def count(self) -> int:
+        return sum(self._open.values())
+
+    def enter(self, address: str, seated: bool) -> bool:
+        """False: no room. The table's own machine may open any number (a kiosk, a load test)."""
+        with self._lock:
+            if self.count >= self.most + (self.reserved if seated else 0):
+                return False
+            if address not in ("127.0.0.1", "::1") and self._open.get(address, 0) >= self.per_address:
+                return False
+            self._open[address] = self._open.get(address, 0) + 1
+            return True
+
+    def leave(self, address: str) -> None:
+        with self._lock:
+            left = self._open.get(address, 0) - 1
+            if left > 0:
+                self._open[address] = left
+            else:
+                self._open.pop(address, None)

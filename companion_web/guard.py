@@ -1,0 +1,83 @@
+"""What every request goes through before anything answers it, and the headers every answer carries."""
+
+from __future__ import annotations
+
+import ipaddress
+from urllib.parse import urlsplit
+
+from flask import Flask, Response, request
+
+from companion_web.errors import Problem
+from companion_web.limits import Rate
+from companion_web.settings import Settings
+
+WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+_PRIVATE = (".local", ".localhost", ".lan", ".home", ".internal", ".home.arpa", ".fritz.box", ".test")
+
+POLICY = ("default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; object-src 'none'; "
+          "base-uri 'none'; form-action 'self'; frame-ancestors 'none'; worker-src 'self'; manifest-src 'self'")
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
+}
+
+
+def install(app: Flask, settings: Settings) -> None:
+    reads, writes = Rate(*settings.read_rate), Rate(*settings.write_rate)
+
+    def keep_out() -> None:
+        own_name(request.host, settings.hosts)
+        writing = request.method in WRITES
+        seldom_enough(writes if writing else reads, request.remote_addr or "")
+        small_enough(request.content_length, settings.body_limit)
+        if writing:
+            same_origin(request.headers.get("Origin"), request.headers.get("Sec-Fetch-Site"), request.host)
+            if request.mimetype != "application/json":
+                raise Problem(415, "send application/json")
+
+    def dress(response: Response) -> Response:
+        for name, value in HEADERS.items():
+            response.headers.setdefault(name, value)
+        if "Cache-Control" not in response.headers:
+            response.headers["Cache-Control"] = "no-store"
+        return response
+
+    app.config["MAX_CONTENT_LENGTH"] = settings.body_limit
+    app.before_request(keep_out)
+    app.after_request(dress)
+
+
+def own_name(host: str, more: tuple[str, ...]) -> None:
+    """A public name that somebody pointed at this machine (DNS rebinding) makes a foreign page same-origin: refuse it."""
+    name = urlsplit(f"//{host}").hostname or ""
+    if name in more or "." not in name and ":" not in name or name.endswith(_PRIVATE):
+        return
+    try:
+        ipaddress.ip_address(name.split("%")[0])
+    except ValueError:
+        raise Problem(421, "this table is not called {name}", name=name[:80]) from None
+
+
+def seldom_enough(rate: Rate, address: str) -> None:
+    wait = rate.wait(address)
+    if wait > 0:
+        raise Problem(429, "too many requests; try again in a moment", retry_after=wait)
+
+
+def small_enough(length: int | None, limit: int) -> None:
+    if length is not None and length > limit:
+        raise Problem(413, "more than {limit} bytes", limit=limit)
+
+
+def same_origin(origin: str | None, site: str | None, host: str) -> None:
+    """Browsers name the page a write comes from; one that names none, or another, may not write."""
+    if site is not None and site != "same-origin":
+        raise Problem(403, "writes come from this page only")
+    if origin is None and site is None:
+        raise Problem(403, "a write has to say where it comes from (Origin)")
+    if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
+        raise Problem(403, "writes come from this page only")

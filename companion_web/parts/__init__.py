@@ -1,0 +1,1 @@
+"""The blueprints, one file each."""

@@ -1,0 +1,46 @@
+"""The referee's look: the board before and after a move, as the camera saw it and as the rules have it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Blueprint, Response, jsonify
+
+from companion_web.app import viewer, web
+from companion_web.errors import Problem
+from companion_web.views import seen_by
+
+part = Blueprint("history", __name__, url_prefix="/api/moves")
+
+
+@part.get("/<int:event>")
+def move(event: int) -> Response:
+    """The layouts before and after, and which camera pictures there are of them."""
+    before, after = _lines(event)
+    kept = [w for w in ("before", "after") if web().table.journal.picture(event, w) is not None]
+    one = {"moves": [{"scores": after.state.scores()}], "settings": web().snapshot.get("settings"),
+           "outcome": web().snapshot.get("outcome")}
+    return jsonify({
+        "event": event, "text": after.action, "before": _layout(before), "after": _layout(after), "pictures": kept,
+        "scores": seen_by(viewer(), one)["moves"][0]["scores"],
+    })
+
+
+@part.get("/<int:event>/<any(before, after):which>.jpg")
+def picture(event: int, which: str) -> Response:
+    data = web().table.journal.picture(event, which)
+    if data is None:
+        raise Problem(404, "there is no picture of that")
+    return Response(data, mimetype="image/jpeg", headers={"Cache-Control": "private, max-age=86400"})
+
+
+def _lines(event: int) -> tuple[Any, Any]:
+    lines = web().table.lines
+    for before, after in zip(lines, lines[1:]):
+        if after.event == event:
+            return before, after
+    raise Problem(404, "there is no such move any more")
+
+
+def _layout(line: Any) -> dict[str, list[str]]:
+    return {s: list(c) for s, c in line.state.layout().items()}

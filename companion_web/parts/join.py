@@ -1,0 +1,150 @@
+"""Sitting down: by the link in the QR code or by the host's PIN; and what the host can do about seats."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from flask import Blueprint, Response, jsonify, request
+
+from companion_web import qr
+from companion_web.access import Taken, Viewer
+from companion_web.app import COOKIE, token, viewer, web
+from companion_web.errors import Problem
+from companion_web.limits import Tries
+from companion_web.parts.api import done, number_in, text_in
+from companion_web.parts.page import shell
+
+part = Blueprint("join", __name__)
+log = logging.getLogger(__name__)
+A_YEAR = 365 * 24 * 3600
+
+
+@part.get("/join")
+def page() -> Response:
+    return shell("join")
+
+
+@part.get("/look.svg")
+def look_code() -> Response:
+    """Everybody may look, so everybody may see this one."""
+    return _picture(web().look_link(request.host_url))
+
+
+@part.get("/join.svg")
+def join_code() -> Response:
+    """The link that seats people, for the host to show."""
+    _host()
+    return _picture(web().join_link(request.host_url))
+
+
+@part.get("/api/join")
+def join_link() -> Response:
+    _host()
+    return jsonify({"link": web().join_link(request.host_url)})
+
+
+@part.post("/api/join")
+def join() -> Response:
+    shared, seat = web(), text_in("seat")
+    _tried(shared.code_tries, shared.access.is_code(text_in("code")), "this joining link is not valid any more")
+    if not shared.joining:
+        raise Problem(403, "the host has closed the table")
+    if seat not in shared.seats:
+        raise Problem(404, "there is no such seat")
+    try:
+        return _keep(shared.access.seat(seat, token()))
+    except Taken:
+        raise Problem(409, "somebody sits there; the host can free the seat") from None
+
+
+@part.post("/api/host")
+def host() -> Response:
+    shared = web()
+    _tried(shared.pin_tries, shared.access.is_pin(text_in("pin")), "this is not the PIN")
+    return _keep(shared.access.make_host(token()))
+
+
+@part.post("/api/leave")
+def leave() -> Response:
+    web().access.leave(token())
+    web().feed.touch()
+    response = jsonify({"you": {"host": False, "seats": []}})
+    response.delete_cookie(COOKIE, samesite="Strict", httponly=True)
+    return response
+
+
+@part.post("/api/host/free")
+def free() -> Response:
+    _host()
+    web().access.free(text_in("seat"))
+    web().feed.touch()
+    return jsonify({})
+
+
+@part.post("/api/host/seat")
+def take() -> Response:
+    """The host sits down too, or hands this phone over to a player."""
+    _host()
+    seat = text_in("seat")
+    if seat not in web().seats:
+        raise Problem(404, "there is no such seat")
+    try:
+        return _keep(web().access.seat(seat, token()))
+    except Taken:
+        raise Problem(409, "somebody sits there; the host can free the seat") from None
+
+
+@part.post("/api/host/link")
+def new_link() -> Response:
+    _host()
+    web().access.new_code()
+    return jsonify({"link": web().join_link(request.host_url)})
+
+
+@part.post("/api/host/settings")
+def settings() -> Response:
+    """`hidden_scores`, `joining`: 1 or 0"""
+    _host()
+    data = request.get_json(silent=True) or {}
+    wishes = {k: bool(number_in(k)) for k in ("hidden_scores", "joining") if k in data}
+    if not wishes:
+        raise Problem(400, "there is no such setting")
+    if "joining" in wishes:
+        web().joining = wishes["joining"]
+        web().feed.touch()
+    if "hidden_scores" in wishes:
+        return done(lambda: web().table.set(by="host", hidden_scores=wishes["hidden_scores"]))
+    return jsonify({})
+
+
+def _host() -> Viewer:
+    who = viewer()
+    if not who.host:
+        raise Problem(403, "only the host may do this")
+    return who
+
+
+def _tried(tries: Tries, right: bool, wrong: str) -> None:
+    """Whoever has tried too often is told so whether this try was right or not: else the answer would give it away."""
+    address = request.remote_addr or ""
+    wait = tries.wait(address)
+    if wait > 0:
+        raise Problem(429, "too many tries; wait {minutes} min", retry_after=wait, minutes=int(wait // 60) + 1)
+    if not right:
+        tries.failed(address)
+        log.info("a wrong PIN or joining link from %s", address)
+        raise Problem(403, wrong)
+    tries.succeeded(address)
+
+
+def _keep(fresh: str) -> Response:
+    web().feed.touch()
+    you: Any = web().access.viewer(fresh)
+    response = jsonify({"you": {"host": you.host, "seats": list(you.seats)}})
+    response.set_cookie(COOKIE, fresh, max_age=A_YEAR, httponly=True, samesite="Strict", secure=request.is_secure, path="/")
+    return response
+
+
+def _picture(link: str) -> Response:
+    return Response(qr.svg(link), mimetype="image/svg+xml")

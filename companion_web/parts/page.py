@@ -1,0 +1,91 @@
+"""The page itself, its scripts, styles and languages, and what makes it installable."""
+
+from __future__ import annotations
+
+from importlib import resources
+
+from flask import Blueprint, Response, jsonify, make_response, render_template, request, send_from_directory
+
+from companion_web import catalogue
+from companion_web.app import web
+from companion_web.errors import Problem
+from engine.text import Text
+
+part = Blueprint("page", __name__)
+LANGUAGE = "nilometer_language"
+_STATIC = resources.files("companion_web").joinpath("static")
+
+
+def language() -> str:
+    return catalogue.choose(request.cookies.get(LANGUAGE), request.accept_languages.values())
+
+
+def shell(name: str) -> Response:
+    """A page's HTML in the browser's language; what moves on it is drawn by its scripts."""
+    lang = language()
+
+    def say(template: str, **args: object) -> str:
+        return catalogue.translate(lang, template, **args)
+
+    def words(packed: dict) -> str:
+        texts = catalogue.catalogue(lang)["texts"]
+        return Text(packed["t"], packed.get("a", {})).translated(lambda t: texts.get(t, t))
+
+    snapshot = web().snapshot
+    html = render_template(f"{name}.html", say=say, lang=lang, languages=catalogue.languages(), table=web().settings.name,
+                           title=words(snapshot["title"]) if snapshot.get("title") else "Nilometer")
+    response = make_response(html)
+    response.headers["Cache-Control"] = "no-cache"
+    response.headers["Vary"] = "Accept-Language, Cookie"
+    return response
+
+
+@part.get("/")
+def index() -> Response:
+    return shell("page")
+
+
+@part.get("/static/<path:name>")
+def static(name: str) -> Response:
+    response = send_from_directory(str(_STATIC), name, conditional=True, etag=True)
+    response.headers["Cache-Control"] = "no-cache"
+    if name.endswith(".js"):
+        response.mimetype = "text/javascript"
+    return response
+
+
+@part.get("/locale/<code>.json")
+def locale(code: str) -> Response:
+    try:
+        data = catalogue.catalogue(code)
+    except KeyError:
+        raise Problem(404, "there is no language {code}", code=code[:20]) from None
+    response = jsonify(data)
+    response.headers["Cache-Control"] = "no-cache"
+    response.add_etag()
+    return response.make_conditional(request)
+
+
+@part.get("/manifest.webmanifest")
+def manifest() -> Response:
+    response = jsonify({
+        "name": web().settings.name or "Nilometer", "short_name": "Nilometer", "start_url": "/", "scope": "/",
+        "display": "standalone", "background_color": "#f5efe2", "theme_color": "#1d4e57", "lang": language(),
+        "icons": [{"src": "/static/icons/nilometer.svg", "sizes": "any", "type": "image/svg+xml", "purpose": "any"}],
+    })
+    response.mimetype = "application/manifest+json"
+    return response
+
+
+@part.get("/worker.js")
+def worker() -> Response:
+    """The service worker must lie at the root to answer for the whole page."""
+    response = send_from_directory(str(_STATIC), "js/worker.js")
+    response.mimetype = "text/javascript"
+    response.headers["Cache-Control"] = "no-cache"
+    return response
+
+
+@part.get("/favicon.ico")
+def favicon() -> Response:
+    return send_from_directory(str(_STATIC), "icons/nilometer.svg")

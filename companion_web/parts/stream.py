@@ -1,0 +1,51 @@
+"""The stream of changes: Server-Sent Events, one thread a phone, counted."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+
+from flask import Blueprint, Response, request
+
+from companion_web.access import Access, Viewer
+from companion_web.app import token, viewer, web
+from companion_web.errors import Problem
+from companion_web.feed import Feed
+
+part = Blueprint("stream", __name__)
+RETRY_AFTER = 10.0      # seconds until a phone that found no room asks again
+LOOK_EVERY = 1.0        # seconds between looks whether the phone is still there
+
+
+@part.get("/api/stream")
+def stream() -> Response:
+    shared = web()
+    address = request.remote_addr or ""
+    if not shared.streams.enter(address, viewer().seated):
+        raise Problem(503, "too many phones follow this table; look again in a moment", retry_after=RETRY_AFTER)
+    gone = request.environ.get("waitress.client_disconnected", lambda: False)
+    body = events(shared.feed, shared.access, token(), gone, shared.settings.heartbeat)
+    response = Response(body, mimetype="text/event-stream", headers={"X-Accel-Buffering": "no"})
+    response.call_on_close(lambda: shared.streams.leave(address))
+    return response
+
+
+def events(feed: Feed, access: Access, own: str | None, gone: Callable[[], bool], heartbeat: float) -> Iterator[bytes]:
+    """Everything now, then what changes, with a heartbeat when nothing does, until the phone is gone or the feed closes.
+
+    Who looks is asked each time: a seat that was freed stops showing what only it may see.
+    """
+    seen: Viewer | None = None
+    serial, said = -1, time.monotonic()
+    yield b"retry: 2000\n\n"
+    while not feed.closed and not gone():
+        now = access.viewer(own)
+        if now != seen or feed.frame.serial != serial:
+            serial, message = feed.message(now, serial if now == seen else None)
+            seen, said = now, time.monotonic()
+            yield message
+        elif time.monotonic() - said >= heartbeat:
+            said = time.monotonic()
+            yield b"event: beat\ndata: %d\n\n" % serial
+        feed.wait(serial, min(LOOK_EVERY, heartbeat))
+    yield b"event: bye\ndata: 0\n\n"

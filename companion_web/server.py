@@ -1,0 +1,124 @@
+"""Serving the page: waitress in a thread of this process, so the table, the camera and the page share one memory."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import socket
+import threading
+from typing import Any
+
+from flask import Flask
+from waitress import wasyncore
+from waitress.server import create_server
+
+from companion_web.app import web_of
+
+log = logging.getLogger(__name__)
+THREADS = 128               # one for each phone that follows, the rest for everything else
+CONNECTIONS = 400
+BODY_LIMIT = 2 * 2**20      # above it waitress hangs up by itself; the page's own, far lower limit answers in words
+UNANSWERED_MS = 15_000      # a phone that left the Wi-Fi without a word is dropped after this
+
+logging.getLogger("waitress.queue").setLevel(logging.ERROR)
+
+
+class CannotServe(ValueError):
+    """The address cannot be used; the message says why."""
+
+
+class Server:
+    """A running server. `port` is the real one, also when 0 was asked for."""
+
+    def __init__(self, app: Flask, host: str, port: int) -> None:
+        self.app = app
+        try:
+            self._server: Any = create_server(
+                app, host=host, port=port, threads=THREADS, connection_limit=CONNECTIONS, channel_timeout=30, ident=None,
+                cleanup_interval=10, max_request_body_size=BODY_LIMIT, max_request_header_size=32 * 1024,
+                # Reading on while a stream runs is what notices that the phone has hung up.
+                channel_request_lookahead=1, asyncore_use_poll=True, clear_untrusted_proxy_headers=True)
+        except (OSError, ValueError) as e:
+            raise CannotServe(f"{host}:{port}: {getattr(e, 'strerror', None) or e}") from None
+        self._server.adj.socket_options = [*self._server.adj.socket_options, *_socket_options()]
+        self.host, self.port = host, int(self._server.effective_port)
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="web", daemon=True)
+        self._thread.start()
+
+    @property
+    def url(self) -> str:
+        """As this machine itself reaches it."""
+        return f"http://{'localhost' if self.host in ('0.0.0.0', '::', '') else _bracketed(self.host)}:{self.port}/"
+
+    @property
+    def address(self) -> str:
+        """As phones in the network reach it."""
+        public = lan_address() if self.host in ("0.0.0.0", "::", "") else self.host
+        return f"http://{_bracketed(public)}:{self.port}/"
+
+    def stop(self, timeout: float = 2.0) -> None:
+        """Tells every phone goodbye, answers what is under way, closes. May be called twice, and from a signal handler."""
+        web_of(self.app).feed.close()
+        self._stop.set()
+        self._server.pull_trigger()
+        if threading.current_thread() is not self._thread:
+            self._thread.join(timeout)
+
+    def wait(self) -> None:
+        """Until it is stopped."""
+        while self._thread.is_alive():
+            self._thread.join(0.5)
+
+    def stop_on_signals(self) -> None:
+        """SIGTERM and SIGINT stop it instead of killing it in the middle of an answer (main thread only)."""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: threading.Thread(target=self.stop, daemon=True).start())
+
+    def _run(self) -> None:
+        server = self._server
+        while not self._stop.is_set():
+            self._turn(1.0)
+        server.accepting = False
+        dispatcher = server.task_dispatcher
+        dispatcher.set_thread_count(0)
+        # The streams' last words have to go out, and that is this loop's own work.
+        for _ in range(30):
+            self._turn(0.05)
+            if not dispatcher.threads and not any(c.total_outbufs_len for c in list(server.active_channels.values())):
+                break
+        for channel in list(server.active_channels.values()):
+            channel.handle_close()
+        server.close()
+
+    def _turn(self, seconds: float) -> None:
+        try:
+            wasyncore.loop(timeout=seconds, map=self._server._map, count=1, use_poll=True)
+        except OSError:
+            log.exception("a connection failed")
+
+
+def serve(app: Flask, host: str = "0.0.0.0", port: int = 8000) -> Server:
+    """Starts serving in threads of its own and returns. Raises CannotServe (port taken, no such address)."""
+    return Server(app, host, port)
+
+
+def lan_address() -> str:
+    """The address of this machine that phones in its network see; nothing is sent to find it."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+        try:
+            s.connect(("192.0.2.1", 9))
+            return s.getsockname()[0]
+        except OSError:
+            return "127.0.0.1"
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
+def _socket_options() -> list[tuple[int, int, int]]:
+    out = [(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)]
+    if hasattr(socket, "TCP_USER_TIMEOUT"):
+        out.append((socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, UNANSWERED_MS))
+    return out

@@ -1,0 +1,26 @@
+// What every page's foot does: language, light, and the wish for sound and vibration, kept on this phone.
+
+import { byId } from "./dom.js";
+import { choose } from "./words.js";
+
+const kept = name => { try { return localStorage.getItem(`nilometer.${name}`); } catch { return null; } };
+export const keep = (name, value) => { try { localStorage.setItem(`nilometer.${name}`, value); } catch { /* private window: not kept */ } };
+export const wish = kept;
+
+function light(theme) {
+  if (theme) document.documentElement.dataset.theme = theme;
+  else delete document.documentElement.dataset.theme;
+}
+
+export function footer() {
+  light(kept("theme") ?? "");
+  byId("theme").value = kept("theme") ?? "";
+  byId("theme").addEventListener("change", e => { keep("theme", e.target.value); light(e.target.value); });
+  byId("language").addEventListener("change", e => choose(e.target.value));
+  for (const name of ["sound", "buzz"]) {
+    const box = byId(name);
+    if (!box) continue;
+    box.checked = kept(name) === "1";
+    box.addEventListener("change", () => keep(name, box.checked ? "1" : "0"));
+  }
+}

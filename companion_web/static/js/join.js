@@ -1,0 +1,94 @@
+// Sitting down, and what the host can do about seats.
+
+import { byId, h } from "./dom.js";
+import { footer } from "./footer.js";
+import { speak } from "./notice.js";
+import { ask, tell } from "./talk.js";
+import { learn, say, words } from "./words.js";
+
+// The code stands behind # and is taken out of the address at once: nobody reads it off the phone later.
+const code = location.hash.slice(1) || sessionStorage.getItem("nilometer.code") || "";
+if (location.hash) {
+  sessionStorage.setItem("nilometer.code", code);
+  history.replaceState(null, "", location.pathname);
+}
+
+let snapshot = null;
+
+async function refresh() {
+  try {
+    snapshot = await ask("/api/snapshot");
+  } catch (e) {
+    byId("seats").replaceChildren(h("p", { class: "fault" }, e.message));
+    return;
+  }
+  const { you, table } = snapshot;
+  byId("seats").replaceChildren(
+    h("p", null, you.seats.length ? say("You have a seat: {names}.", { names: you.seats.map(named).join(", ") }) : code || you.host ? say("Choose your seat.") : say("To sit down, scan the code the host shows. Looking on needs no seat.")),
+    h("ul", { class: "seats" }, snapshot.seats.map(seat => line(seat, you, table.taken.includes(seat.id)))),
+    h("p", { class: "fault", id: "seat-fault", role: "alert" }),
+    ...(you.seats.length || you.host ? [h("div", { class: "row" }, h("a", { class: "button strong", href: "/" }, say("To the board")), h("button", { type: "button", onclick: () => act(() => tell("/api/leave", {})) }, say("Stand up")))] : []));
+  byId("pin-panel").hidden = you.host;
+  byId("host-panel").hidden = !you.host;
+  if (you.host) showHost(table);
+}
+
+const named = id => words(snapshot.seats.find(seat => seat.id === id)?.name) || id;
+
+function line(seat, you, taken) {
+  const own = you.seats.includes(seat.id), name = words(seat.name);
+  const may = !taken && (you.host || code);
+  return h("li", { colour: seat.colour },
+    h("span", { class: "seat", colour: seat.colour }, name), " ",
+    h("span", { class: "state" }, own ? say("you") : taken ? say("taken") : say("free")),
+    may ? h("button", { type: "button", "aria-label": say("Sit down as {name}", { name }), onclick: () => sit(seat.id) }, say("Sit down")) : null,
+    you.host && taken ? h("button", { type: "button", "aria-label": say("Free the seat of {name}", { name }), onclick: () => act(() => tell("/api/host/free", { seat: seat.id })) }, say("Free it")) : null);
+}
+
+const sit = seat => act(async () => {
+  await (snapshot.you.host ? tell("/api/host/seat", { seat }) : tell("/api/join", { code, seat }));
+  speak(say("You have a seat: {names}.", { names: named(seat) }));
+});
+
+async function act(doing) {
+  try {
+    await doing();
+    await refresh();
+  } catch (e) {
+    await refresh();
+    byId("seat-fault").textContent = e.message;
+  }
+}
+
+async function showHost(table) {
+  const { link } = await ask("/api/join");
+  const wish = (name, text, on) => h("label", null, h("input", { type: "checkbox", checked: on, onchange: e => act(() => tell("/api/host/settings", { [name]: e.target.checked ? 1 : 0 })) }), " ", text);
+  byId("host-panel").lastElementChild.replaceChildren(
+    h("p", null, say("Players scan this to sit down. Show it only to them.")),
+    h("img", { class: "qr", src: `/join.svg?${encodeURIComponent(Date.now())}`, width: 220, height: 220, alt: say("QR code of the joining link") }),
+    h("p", { class: "link" }, h("code", null, link)),
+    h("div", { class: "row" }, h("button", { type: "button", onclick: () => act(() => tell("/api/host/link", {})) }, say("Make a new link")),
+      h("button", { type: "button", onclick: () => navigator.clipboard?.writeText(link).then(() => speak(say("copied"))) }, say("Copy the link"))),
+    h("p", null, wish("joining", say("Players may sit down"), table.joining)),
+    h("p", null, wish("hidden_scores", say("Scores stay hidden till the end"), Boolean(snapshot.settings?.hidden_scores))));
+}
+
+byId("pin").addEventListener("submit", async e => {
+  e.preventDefault();
+  const field = byId("pin-field"), fault = byId("pin-fault");
+  fault.textContent = "";
+  try {
+    await tell("/api/host", { pin: field.value });
+    field.value = "";
+    await refresh();
+    byId("host-head").scrollIntoView({ block: "nearest" });
+  } catch (problem) {
+    fault.textContent = problem.message;
+    field.select();
+  }
+});
+
+footer();
+await learn();
+await refresh();
+document.body.dataset.ready = "1";

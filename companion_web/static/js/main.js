@@ -1,0 +1,130 @@
+// The board's page: follows the table and draws what it says.
+
+import { byId, fill, h } from "./dom.js";
+import { Board, boardInWords, contentsInWords } from "./board.js";
+import { showSay } from "./declare.js";
+import { follow } from "./follow.js";
+import { footer, keep, wish } from "./footer.js";
+import { showMoves } from "./moves.js";
+import { notice, speak } from "./notice.js";
+import { mine, seated } from "./people.js";
+import { showFacts, showPlayers, turnWords } from "./players.js";
+import { openDialog, readRules, ruleButton } from "./rules.js";
+import { ask } from "./talk.js";
+import { showQuestion, showTodo, showTrouble, showVerdict, verdictInWords } from "./verdict.js";
+import { learn, say, words } from "./words.js";
+
+let snapshot = null, plan = null, board = null, asked = null, planFor = null, fresh = [];
+
+function failed(problem) {
+  speak(problem.message, true);
+  openDialog(say("That did not work"), h("p", { class: "fault" }, problem.message),
+    problem.violations?.length ? h("ul", { class: "broken" }, problem.violations.map(({ rule, text }) => h("li", null, ruleButton(snapshot.game, rule), " ", words(text)))) : null);
+}
+
+function showLink(state) {
+  const item = byId("link");
+  if (item.dataset.state === state) return;
+  const before = item.dataset.state;
+  item.dataset.state = state;
+  item.textContent = { on: say("connected"), lost: say("connection lost, trying again"), slow: say("many phones: looks now and then") }[state];
+  document.body.classList.toggle("cut-off", state === "lost");
+  if (state === "lost") speak(say("connection lost, trying again"));
+  else if (before === "lost") speak(say("connected again"));
+}
+
+function showCamera(camera) {
+  const item = byId("camera");
+  item.hidden = !camera;
+  if (!camera) return;
+  item.dataset.state = camera.state === "ok" ? "on" : "lost";
+  const told = { ok: say("camera sees the board"), lost: say("camera is gone"), covered: say("camera is covered"), dark: say("too dark for the camera"), frozen: say("camera is stuck"), moved: say("the board is not in view") };
+  fill(item, [camera.state], () => told[camera.state] ?? camera.state);
+  const exact = [camera.by ? say("by {by}", { by: say(camera.by) }) : null, camera.error_px === null || camera.error_px === undefined ? null : say("off by {n} px", { n: camera.error_px }), camera.fps ? say("{n} pictures a second", { n: Math.round(camera.fps * 10) / 10 }) : null].filter(Boolean).join(", ");
+  item.title = exact;
+}
+
+function showBoard() {
+  if (!plan) return;
+  const changed = board.show(snapshot.layout);
+  if (changed.length) fresh = changed;
+  const marks = new Map();
+  const put = (sites, kind) => (sites ?? []).forEach(site => marks.set(site, kind));
+  put(Object.keys(snapshot.view?.highlight ?? {}), "note");
+  put(snapshot.verdict.verdict === "moved" ? fresh : [], "new");
+  put(snapshot.verdict.todo.flatMap(t => t.sites ?? []), "todo");
+  put(snapshot.question?.sites ?? snapshot.decision?.sites, "asked");
+  put(snapshot.verdict.verdict === "illegal" ? snapshot.verdict.sites ?? [] : [], "wrong");
+  board.mark([...marks].map(([site, kind]) => ({ site, kind })));
+  fill(byId("words").querySelector("dl"), snapshot.layout, () => boardInWords(plan, snapshot.layout));
+}
+
+async function drawPlan() {
+  const game = snapshot.game;
+  planFor = game;
+  try {
+    plan = await ask("/api/plan");
+  } catch {
+    planFor = null;
+    return;
+  }
+  board = new Board(plan, { label: say("The board, drawn; below it stands what lies where in words."), tapped: readSite });
+  board.turn(Number(wish("turned") ?? 0));
+  byId("frame").replaceChildren(board.svg);
+  show(snapshot);
+}
+
+function readSite(site) {
+  const contents = snapshot.layout[site] ?? [], why = snapshot.view?.highlight?.[site];
+  byId("site").textContent = [`${site}: ${contents.length ? contentsInWords(plan, contents) : say("nothing")}`, why ? words(why) : null].filter(Boolean).join(". ");
+}
+
+function show(next) {
+  const first = snapshot === null;
+  snapshot = next;
+  if (planFor !== snapshot.game) drawPlan();
+  byId("title").textContent = words(snapshot.title);
+  showTrouble(snapshot);
+  showCamera(snapshot.camera);
+  const changed = showVerdict(snapshot);
+  showTodo(snapshot);
+  showQuestion(snapshot, plan, failed);
+  showBoard();
+  showPlayers(snapshot, plan);
+  showSay(snapshot, plan, failed);
+  showFacts(snapshot);
+  showMoves(snapshot, plan, failed);
+  if (changed && !first) tellVerdict();
+  const q = snapshot.question;
+  if (q && q.id !== asked && seated(snapshot) && (!q.seat || mine(snapshot, q.seat))) {
+    speak(words(q.text));
+    notice("question");
+  }
+  asked = q?.id ?? null;
+  document.body.dataset.ready = snapshot.serial;
+}
+
+let told = null;
+function tellVerdict() {
+  const kind = snapshot.verdict.verdict, text = `${verdictInWords(snapshot)}. ${turnWords(snapshot)}`;
+  if (text === told) return;
+  told = text;
+  if (kind !== "busy") speak(text, kind === "illegal");
+  notice(kind);
+}
+
+byId("zoom").addEventListener("click", e => {
+  const large = byId("frame").classList.toggle("large");
+  e.currentTarget.setAttribute("aria-pressed", String(large));
+});
+byId("turn-board").addEventListener("click", () => {
+  if (!board) return;
+  board.turn(board.turned + 1);
+  keep("turned", board.turned);
+});
+byId("open-rules").addEventListener("click", () => { if (snapshot) readRules(snapshot.game); });
+
+footer();
+await learn();
+follow(show, showLink);
+if ("serviceWorker" in navigator) navigator.serviceWorker.register("/worker.js").catch(() => {});

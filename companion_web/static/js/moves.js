@@ -1,0 +1,75 @@
+// The moves so far: take back, and the referee's look at the board before and after.
+
+import { byId, fill, h, icon } from "./dom.js";
+import { Board, contentsInWords } from "./board.js";
+import { gained, points, seatTag, seated } from "./people.js";
+import { openDialog } from "./rules.js";
+import { ask, tell } from "./talk.js";
+import { act } from "./verdict.js";
+import { say, words } from "./words.js";
+
+const FIRST = 12;
+let all = false;
+
+export function showMoves(snapshot, plan, failed) {
+  const box = byId("moves").lastElementChild, moves = snapshot.moves;
+  fill(box, [moves, snapshot.you, all, Boolean(plan)], () => {
+    if (!moves.length) return h("p", { class: "hint" }, say("Nobody has moved yet."));
+    const from = all ? 0 : Math.max(0, moves.length - FIRST);
+    const items = moves.slice(from).map((move, i) => line(snapshot, from + i, plan, failed)).reverse();
+    return [h("ol", { class: "moves", reversed: true }, items),
+      from > 0 ? h("button", { type: "button", onclick: () => { all = true; showMoves(snapshot, plan, failed); } }, say("All {n} moves", { n: moves.length })) : null];
+  });
+}
+
+function line(snapshot, i, plan, failed) {
+  const moves = snapshot.moves, move = moves[i], n = i + 1;
+  const won = gained(moves[i - 1]?.scores, move.scores);
+  return h("li", { value: n },
+    h("span", { class: "number" }, `${n}`),
+    h("span", { class: "what" }, act(snapshot, move.text), move.words ? h("span", { class: "in-words" }, words(move.words)) : null,
+      won.length ? h("span", { class: "gains" }, won.map(([seat, name, d]) => h("span", { class: "gain" }, seat === move.seat ? null : [seatTag(snapshot, seat), " "], points(name, d, true)))) : null),
+    h("span", { class: "tools" },
+      h("button", { type: "button", class: "tool", "data-focus": `look-${move.event}`, "aria-label": say("Look at move {n}", { n }), title: say("Look at move {n}", { n }), onclick: () => look(snapshot, move, n, plan) }, icon("look")),
+      seated(snapshot) ? h("button", { type: "button", class: "tool", "data-focus": `back-${move.event}`, "aria-label": say("Take back move {n} and all after it", { n }), title: say("Take back move {n} and all after it", { n }), onclick: () => takeBack(snapshot, i, failed) }, icon("back")) : null));
+}
+
+export function takeBack(snapshot, i, failed) {
+  const moves = snapshot.moves, to = i > 0 ? moves[i - 1].event : snapshot.start, count = moves.length - i;
+  const dialog = openDialog(count > 1 ? say("Take back {n} moves?", { n: count }) : say("Take back this move?"),
+    h("ul", { class: "acts" }, moves.slice(i).map(move => h("li", null, act(snapshot, move.text)))),
+    h("p", null, say("The board is then compared with how it stood before; the page says what to put where.")),
+    h("div", { class: "row" },
+      h("button", { type: "button", class: "strong", id: "really", onclick: async () => {
+        dialog.close();
+        try { await tell("/api/undo", { event: to }); } catch (e) { failed(e); }
+      } }, say("Take back")),
+      h("button", { type: "button", onclick: () => dialog.close() }, say("No"))));
+}
+
+async function look(snapshot, move, n, plan) {
+  let data;
+  try {
+    data = await ask(`/api/moves/${move.event}`);
+  } catch (e) {
+    openDialog(say("Move {n}", { n }), h("p", { class: "fault" }, e.message));
+    return;
+  }
+  const sites = [...new Set([...Object.keys(data.before), ...Object.keys(data.after)])]
+    .filter(site => (data.before[site] ?? []).join("|") !== (data.after[site] ?? []).join("|"));
+  const half = (when, head) => h("section", { class: "half" }, h("h3", null, head),
+    data.pictures.includes(when) ? h("img", { src: `/api/moves/${move.event}/${when}.jpg`, alt: when === "before" ? say("The camera's picture before the move") : say("The camera's picture after the move") }) : null,
+    plan ? drawn(plan, data[when], sites, head) : null);
+  const named = contents => contents?.length ? contentsInWords(plan, contents) : say("nothing");
+  openDialog(say("Move {n}", { n }), h("p", null, act(snapshot, move.text)),
+    plan && sites.length ? h("ul", { class: "differences" }, sites.map(site => h("li", null, say("{site}: {before}, then {after}", { site, before: named(data.before[site]), after: named(data.after[site]) })))) : null,
+    h("div", { class: "halves" }, half("before", say("Before")), half("after", say("After"))),
+    data.pictures.length ? null : h("p", { class: "hint" }, say("There are no camera pictures of this move.")));
+}
+
+function drawn(plan, layout, sites, label) {
+  const board = new Board(plan, { label });
+  board.show(layout);
+  board.mark(sites.map(site => ({ site, kind: "new" })));
+  return board.svg;
+}

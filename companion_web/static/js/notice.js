@@ -1,0 +1,33 @@
+// Being noticed: said to a screen reader, and, where wished, heard and felt.
+
+import { byId } from "./dom.js";
+import { wish } from "./footer.js";
+
+let audio = null;
+
+// loud: interrupts what a screen reader is saying
+export function speak(text, loud = false) {
+  const region = byId(loud ? "alarm" : "speak");
+  if (region.textContent === text) region.textContent = "";
+  region.textContent = text;
+}
+
+const TUNES = { illegal: [[220, 0.12], [165, 0.22]], question: [[523, 0.1], [659, 0.14]], moved: [[659, 0.06]] };
+const BUZZES = { illegal: [120, 60, 120], question: [60], moved: [] };
+
+export function notice(kind) {
+  if (wish("buzz") === "1" && BUZZES[kind]?.length) navigator.vibrate?.(BUZZES[kind]);
+  if (wish("sound") !== "1" || !TUNES[kind]) return;
+  audio ??= new AudioContext();
+  let at = audio.currentTime + 0.02;
+  for (const [pitch, length] of TUNES[kind]) {
+    const tone = audio.createOscillator(), volume = audio.createGain();
+    tone.frequency.value = pitch;
+    volume.gain.setValueAtTime(0.15, at);
+    volume.gain.exponentialRampToValueAtTime(0.001, at + length);
+    tone.connect(volume).connect(audio.destination);
+    tone.start(at);
+    tone.stop(at + length);
+    at += length;
+  }
+}

@@ -1,0 +1,79 @@
+// Players: whose turn, scores and what else is known of each; and the game's tracks, tables and notes.
+
+import { byId, fill, h, icon } from "./dom.js";
+import { pieceIcon } from "./board.js";
+import { nameOf, parts, points } from "./people.js";
+import { say, words } from "./words.js";
+
+export function showPlayers(snapshot, plan) {
+  const view = snapshot.view ?? {}, hidden = snapshot.settings?.hidden_scores && !snapshot.outcome;
+  const box = byId("players").lastElementChild;
+  fill(box, [snapshot.seats, snapshot.turn, snapshot.actors, snapshot.scores, view.seats, view.phase, view.round, view.left, snapshot.outcome, snapshot.you, hidden, Boolean(plan)], () => [
+    h("p", { class: "turn" }, turnWords(snapshot), " ", h("span", { class: "phase" },
+      [view.round ? say("Round {n}", { n: view.round }) : null, words(view.phase), words(view.left)].filter(Boolean).join(" · "))),
+    h("ul", { class: "players" }, snapshot.seats.map(seat => player(snapshot, seat, plan, hidden))),
+    hidden ? h("p", { class: "hint" }, icon("secret"), " ", say("Scores stay hidden till the end.")) : null,
+  ]);
+}
+
+export function turnWords(snapshot) {
+  if (snapshot.outcome) return say("The game is over.");
+  if (!snapshot.turn) return "";
+  const others = snapshot.actors.filter(id => id !== snapshot.turn && snapshot.seats.some(seat => seat.id === id));
+  const turn = say("It is {name}'s turn.", { name: nameOf(snapshot, snapshot.turn) });
+  return others.length && !snapshot.actors.includes(snapshot.turn) ? `${turn} ${say("{names} must act first.", { names: others.map(id => nameOf(snapshot, id)).join(", ") })}` : turn;
+}
+
+function player(snapshot, seat, plan, hidden) {
+  const facts = snapshot.view?.seats?.find(({ id }) => id === seat.id)?.facts ?? [];
+  const turn = snapshot.turn === seat.id, won = snapshot.outcome?.winners.includes(seat.id);
+  const score = parts(snapshot.scores?.[seat.id]);
+  return h("li", { class: turn ? "player now" : "player", colour: seat.colour, "aria-current": turn ? "true" : null },
+    h("div", { class: "who" }, h("span", { class: "seat", colour: seat.colour }, words(seat.name)),
+      turn ? h("span", { class: "badge now" }, icon("turn"), say("turn")) : null,
+      won ? h("span", { class: "badge won" }, icon("winner"), say("winner")) : null,
+      snapshot.you.seats.includes(seat.id) ? h("span", { class: "badge you" }, say("you")) : null),
+    h("div", { class: "score" }, score.length ? score.map(([name, n]) => points(name, n)) : hidden ? h("span", { class: "hint" }, say("hidden")) : null),
+    facts.length ? h("dl", { class: "facts" }, facts.map(f => h("div", null,
+      h("dt", null, f.kind ? pieceIcon(plan, f.kind) : f.colour ? h("i", { class: "swatch", colour: f.colour, "aria-hidden": "true" }) : null, words(f.label)),
+      h("dd", null, f.value === null || f.value === undefined ? h("span", { title: say("hidden") }, icon("secret"), h("span", { class: "unseen" }, say("hidden"))) : words(f.value))))) : null);
+}
+
+export function showFacts(snapshot) {
+  const view = snapshot.view ?? {};
+  const shown = [view.tracks, view.coming, view.tables, view.notes, view.highlight];
+  byId("facts").hidden = !shown.some(part => part && (Array.isArray(part) ? part.length : Object.keys(part).length));
+  fill(byId("facts").lastElementChild, shown, () => [
+    (view.tracks ?? []).length ? h("ul", { class: "tracks" }, view.tracks.map(track)) : null,
+    (view.coming ?? []).length ? [h("h3", null, say("What comes next")), h("ol", { class: "coming" }, view.coming.map(text => h("li", null, words(text))))] : null,
+    (view.tables ?? []).map(table),
+    Object.keys(view.highlight ?? {}).length ? [h("h3", null, say("Marked on the board")), h("dl", { class: "marked" }, Object.entries(view.highlight).map(([site, text]) => [h("dt", null, site), h("dd", null, words(text))]))] : null,
+    (view.notes ?? []).map(text => h("p", { class: "note" }, words(text))),
+  ]);
+}
+
+function track({ label, value, max, steps, marks }) {
+  const names = steps?.map(words);
+  const said = names ? (names[value] ?? words(value)) : max === null || max === undefined ? words(value) : say("{value} of {max}", { value, max });
+  return h("li", null, h("span", { class: "label" }, words(label)), h("b", null, said),
+    names ? h("ol", { class: "steps", "aria-hidden": "true" }, names.map((name, i) => h("li", { class: i === value ? "at" : null }, name))) : null,
+    !names && max ? scale(value, max, marks ?? []) : null);
+}
+
+function scale(value, max, marks) {
+  const bar = h("div", { class: "scale", "aria-hidden": "true" }, h("i", { class: "level" }), marks.filter(m => m <= max).map(m => {
+    const mark = h("i", { class: "at" });
+    mark.style.setProperty("left", `${100 * m / max}%`);
+    return mark;
+  }));
+  bar.firstElementChild.style.setProperty("width", `${Math.max(0, Math.min(100, 100 * value / max))}%`);
+  return bar;
+}
+
+const cell = value => value === null || value === undefined ? "" : words(value);
+
+function table({ title, columns, rows }) {
+  return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": words(title) }, h("table", null, h("caption", null, words(title)),
+    columns?.length ? h("thead", null, h("tr", null, columns.map(c => h("th", { scope: "col" }, words(c))))) : null,
+    h("tbody", null, rows.map(row => h("tr", null, row.map((value, i) => i ? h("td", null, cell(value)) : h("th", { scope: "row" }, cell(value))))))));
+}

@@ -1,0 +1,51 @@
+"""What one viewer sees of a snapshot, and what changed between two of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from companion_web.access import Viewer
+
+Snapshot = dict[str, Any]
+
+
+def seen_by(viewer: Viewer, snapshot: Snapshot) -> Snapshot:
+    """The snapshot without what stays hidden till the end from this viewer, where the table plays with hidden scores."""
+    hidden = (snapshot.get("settings") or {}).get("hidden_scores")
+    if not hidden or snapshot.get("outcome"):
+        return snapshot
+    own = set(viewer.seats)
+    out = dict(snapshot)
+    out["scores"] = _own(snapshot.get("scores") or {}, own)
+    out["moves"] = [{**m, "scores": _own(m.get("scores") or {}, own)} for m in snapshot.get("moves") or ()]
+    view = dict(snapshot.get("view") or {})
+    view["seats"] = [s if s.get("id") in own else {**s, "facts": [_veiled(f) for f in s.get("facts") or ()]}
+                     for s in view.get("seats") or ()]
+    for key in ("tables", "tracks"):
+        view[key] = [t for t in view.get(key) or () if not t.get("secret")]
+    out["view"] = view
+    return out
+
+
+def change(old: Snapshot, new: Snapshot) -> Snapshot:
+    """What a page that shows `old` needs to show `new`: the top-level values that differ; of the layout the sites that
+    differ (`[]`: now empty); of the moves how many stay and those that follow."""
+    out = {k: v for k, v in new.items() if k not in old or old[k] != v}
+    if gone := [k for k in old if k not in new]:
+        out["gone"] = gone
+    if "layout" in out and "layout" in old:
+        was, now = old["layout"], out.pop("layout")
+        out["sites"] = {s: now.get(s, []) for s in {*was, *now} if was.get(s) != now.get(s)}
+    if "moves" in out and "moves" in old:
+        was, now = old["moves"], out.pop("moves")
+        keep = next((i for i, (a, b) in enumerate(zip(was, now)) if a != b), min(len(was), len(now)))
+        out["moved"] = {"keep": keep, "then": now[keep:]}
+    return out
+
+
+def _own(scores: dict[str, Any], own: set[str]) -> dict[str, Any]:
+    return {seat: value for seat, value in scores.items() if seat in own}
+
+
+def _veiled(fact: dict[str, Any]) -> dict[str, Any]:
+    return {**fact, "value": None} if fact.get("secret") else fact

@@ -1,0 +1,215 @@
+"""A table without camera and rules: what companion.table.Table publishes, made by hand, so that tests see the page only."""
+
+import threading
+import time
+from types import SimpleNamespace
+
+import pytest
+
+import companion_web
+from companion.table import Gone, Refused
+from engine import BadText, Violation, say
+from engine.text import pack
+
+GAME = "tigris"
+SEATS = [{"id": "bull", "name": pack(say("Bull")), "colour": "#c02020"},
+         {"id": "lion", "name": pack(say("Lion")), "colour": "#2060c0"}]
+SCORES = {"bull": {"red": 0, "black": 0}, "lion": {"red": 0, "black": 0}}
+LEGAL = ("pass", "tile red C4", "leader black E5", "leader red E5")
+READY = {"verdict": "same", "actions": [], "text": say("ready"), "violations": [], "back": [], "todo": []}
+START = {"B2": ["temple", "treasure"], "K1": ["temple", "treasure"], "D4": ["leader:bull:black"]}
+
+
+class FakeAction(SimpleNamespace):
+    def words(self):
+        return self.said
+
+
+class FakeState:
+    """One layout, scores, and a handful of legal actions."""
+
+    def __init__(self, layout, scores):
+        self._layout, self._scores = layout, scores
+
+    def layout(self):
+        return {s: tuple(c) for s, c in self._layout.items()}
+
+    def scores(self):
+        return {s: dict(v) for s, v in self._scores.items()}
+
+    def legal_actions(self):
+        return [FakeAction(seat=s, said=w) for s in ("bull", "lion") for w in LEGAL]
+
+
+def facts():
+    return [{"label": say("Catastrophes"), "value": 2, "colour": None, "kind": "catastrophe", "secret": False},
+            {"label": say("Points"), "value": 7, "colour": None, "kind": None, "secret": True}]
+
+
+VIEW = {
+    "phase": say("actions"), "round": None, "left": say("{n} actions left", n=2),
+    "tracks": [{"id": "bag", "label": say("Tiles in the bag"), "value": 120, "max": 143, "steps": None, "marks": [20]},
+               {"id": "sun", "label": say("Sun"), "value": 1, "max": None, "steps": [say("low"), say("high")], "marks": []}],
+    "seats": [{"id": "bull", "facts": facts()}, {"id": "lion", "facts": facts()}],
+    "coming": [say("The monument pays Bull")], "notes": [say("Bull plays first")],
+    "tables": [{"title": say("Kingdoms"), "columns": [say("Kingdom"), say("Leaders")], "rows": [["D4", 1]]}],
+    "highlight": {"E5": say("here one may build")},
+}
+
+
+class FakeTable:
+    """Same calls as companion.table.Table; `act(site, contents)` is a move seen by the camera."""
+
+    def __init__(self, hidden_scores=False):
+        self._changed = threading.Condition()
+        self.version, self.settings = 1, {"hidden_scores": hidden_scores}
+        self.heard, self.pictures, self.verdict, self.question, self.decision, self.outcome = [], {}, None, None, None, None
+        self.journal = SimpleNamespace(picture=lambda event, which: self.pictures.get((event, which)))
+        self.camera = {"state": "ok", "by": "markers", "error_px": 0.31, "fps": 5.0}
+        self.trouble = None
+        self.lines = (SimpleNamespace(event=1, action=None, state=FakeState(START, SCORES)),)
+
+    @property
+    def state(self):
+        return self.lines[-1].state
+
+    def tell(self):
+        with self._changed:
+            self.version += 1
+            self._changed.notify_all()
+
+    def wait(self, version, timeout):
+        with self._changed:
+            self._changed.wait_for(lambda: self.version != version, timeout)
+            return self.version
+
+    def act(self, text, site, contents, points=1):
+        seat = text.split(":")[0]
+        state = self.state
+        scores = state.scores()
+        if seat in scores:
+            scores[seat]["red"] += points
+        after = FakeState({**state._layout, site: contents}, scores)
+        self.lines += (SimpleNamespace(event=self.lines[-1].event + 1, action=text, state=after),)
+        self.conclude("moved", actions=[text], text=say("{actions}", actions=text))
+
+    def conclude(self, verdict, **more):
+        self.verdict = pack({**READY, "verdict": verdict, **more})
+        self.tell()
+
+    def declare(self, text, by):
+        seat, _, words = text.partition(":")
+        if not words.strip() or words.split()[0] not in ("tile", "leader", "pass", "commit"):
+            raise BadText(f"{words.strip()!r} is no action")
+        if "J9" in text:
+            raise Refused([Violation("T19", say("farms go on the river"))])
+        self.heard.append(("declare", text, by))
+        self.act(text, text.split()[-1], ["temple"] if "tile" in text else [])
+
+    def answer(self, question_id, choice, by):
+        if self.question is None or self.question["id"] != question_id:
+            raise Gone("gone")
+        self.heard.append(("answer", question_id, choice, by))
+        self.question = None
+        self.tell()
+
+    def undo(self, event, by):
+        if event not in [line.event for line in self.lines]:
+            raise Gone("gone")
+        self.heard.append(("undo", event, by))
+        self.lines = tuple(line for line in self.lines if line.event <= event)
+        self.tell()
+
+    def set(self, by, **settings):
+        self.heard.append(("set", settings, by))
+        self.settings.update(settings)
+        self.tell()
+
+    def snapshot(self):
+        moves = [{"event": line.event, "seat": line.action.split(":")[0], "text": line.action, "words": None,
+                  "scores": line.state.scores(), "pictures": (line.event, "after") in self.pictures} for line in self.lines[1:]]
+        return {"version": self.version, "game": GAME, "title": pack(say("Tigris & Euphrates")), "seats": SEATS,
+                "layout": {s: list(c) for s, c in self.state.layout().items() if c}, "turn": "bull", "actors": ["bull"],
+                "scores": self.state.scores(), "outcome": self.outcome, "view": pack(VIEW), "settings": dict(self.settings),
+                "verdict": self.verdict or pack(READY), "question": self.question, "decision": self.decision,
+                "moves": moves, "start": 1, "trouble": self.trouble, "camera": self.camera}
+
+    def ask(self, seat="lion", number=1):
+        self.question = {"id": f"q{number}", "seat": seat, "text": say("How many supporters?"), "sites": ["D4"],
+                         "answers": [{"text": say("none"), "picture": None}, {"text": say("one"), "picture": "temple"}]}
+        self.question = pack(self.question)
+        self.tell()
+
+
+@pytest.fixture
+def table():
+    return FakeTable()
+
+
+@pytest.fixture
+def make_app():
+    """make_app(table, **settings) -> app; what it started ends with the test"""
+    made = []
+
+    def make(table, **settings):
+        app = companion_web.create_app(table, companion_web.Settings(**{"pin": "1234 5678", **settings}))
+        made.append(app)
+        return app
+
+    yield make
+    for app in made:
+        companion_web.web_of(app).feed.close()
+
+
+@pytest.fixture
+def app(table, make_app):
+    return make_app(table)
+
+
+class Phone:
+    """A phone: a browser's headers and its cookie."""
+
+    def __init__(self, app, address="10.0.0.7"):
+        self.client = app.test_client()
+        self.environ = {"REMOTE_ADDR": address}
+        self.app = app
+
+    def get(self, path, **kw):
+        return self.client.get(path, environ_overrides=self.environ, **kw)
+
+    def post(self, path, data, headers=None):
+        headers = {"Origin": "http://localhost", "Sec-Fetch-Site": "same-origin"} if headers is None else headers
+        return self.client.post(path, json=data, headers=headers, environ_overrides=self.environ)
+
+    def sit(self, seat):
+        answer = self.post("/api/join", {"code": companion_web.web_of(self.app).access.code, "seat": seat})
+        assert answer.status_code == 200, answer.text
+        return self
+
+
+@pytest.fixture
+def phone(app):
+    """phone() is a looker, phone("bull") has that seat, phone("host") is the host"""
+    count = iter(range(2, 250))
+
+    def make(who=None):
+        made = Phone(app, f"10.0.0.{next(count)}")
+        if who == "host":
+            assert made.post("/api/host", {"pin": "12345678"}).status_code == 200
+        elif who:
+            made.sit(who)
+        return made
+
+    return make
+
+
+@pytest.fixture
+def eventually():
+    """eventually(holds): waits until `holds()`, at most three seconds; its value"""
+    def wait(holds, seconds=3.0):
+        end = time.monotonic() + seconds
+        while not (value := holds()):
+            assert time.monotonic() < end, "did not come"
+            time.sleep(0.01)
+        return value
+    return wait

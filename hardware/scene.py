@@ -131,7 +131,6 @@ def look_down(size: Sequence[float], resolution: tuple[int, int] = (1640, 1232),
     focal = resolution[0] / 2 / math.tan(math.radians(field_of_view / 2))
     K = np.array([[focal, 0, resolution[0] / 2], [0, focal, resolution[1] / 2], [0, 0, 1.0]])
     dist = np.array([k1, 0.0, 0.0, 0.0, 0.0])
-    middle = np.array([w / 2, h / 2, 0.0])
     t, a = math.radians(tilt), math.radians(azimuth)
     away = np.array([math.sin(t) * math.cos(a), math.sin(t) * math.sin(a), -math.cos(t)])
     down = -away
@@ -140,13 +139,19 @@ def look_down(size: Sequence[float], resolution: tuple[int, int] = (1640, 1232),
     right /= np.linalg.norm(right)
     R = np.stack([right, np.cross(down, right), down])
     corners = np.array([[-margin, -margin], [w + margin, -margin], [w + margin, h + margin], [-margin, h + margin]])
-    low, high = 50.0, 20000.0
-    view = None
-    for _ in range(40):
-        distance = (low + high) / 2
-        view = View(K, dist, cv2.Rodrigues(R)[0].ravel(), -R @ (middle + away * distance), resolution, vignette, blur, noise)
-        p = view.to_px(corners)
-        extent = np.abs(p - np.array(resolution) / 2).max(0) / (np.array(resolution) / 2)
-        behind = (np.column_stack([corners, np.zeros(4)]) @ R.T + view.tvec)[:, 2].min() < 10
-        low, high = (distance, high) if behind or extent.max() > fill else (low, distance)
+    aim = np.array([w / 2, h / 2, 0.0])
+    half = np.array(resolution) / 2
+    for _ in range(6):
+        low, high = 50.0, 20000.0
+        for _ in range(30):
+            distance = (low + high) / 2
+            tvec = -R @ (aim + away * distance)
+            view = View(K, dist, cv2.Rodrigues(R)[0].ravel(), tvec, resolution, vignette, blur, noise)
+            p = view.to_px(corners)
+            behind = (np.column_stack([corners, np.zeros(4)]) @ R.T + tvec)[:, 2].min() < 10
+            low, high = (distance, high) if behind or (np.ptp(p, axis=0) / 2 / half).max() > fill else (low, distance)
+        # The middle of what is seen comes to the middle of the picture.
+        off = ((p.min(0) + p.max(0)) / 2 - half) * distance / focal
+        aim = aim + off[0] * right + off[1] * np.cross(down, right)
+        aim[2] = 0.0
     return view

@@ -33,12 +33,12 @@ def random_layout(plan: Plan, rules: Sequence[Rule], rng: random.Random) -> Layo
     return _Maker(plan, rules, rng).make(need=None)
 
 
-def samplers(plan: Plan, rules: Sequence[Rule], rng: random.Random, photos: int = 2, each: int = 2) -> list[Layout]:
+def samplers(plan: Plan, rules: Sequence[Rule], rng: random.Random, photos: int = 2, each: int = 4) -> list[Layout]:
     """Layouts that together show every kind at least `each` times, as far as box, sites and photos allow."""
-    need = Counter({p.kind: each for p in plan.piece})
-    out = []
+    need = Counter({p.kind: min(each, max(photos, p.count) if p.count else each) for p in plan.piece})
+    full, out = need.copy(), []
     for n in range(photos):
-        made = _Maker(plan, rules, rng).make(need, share_of_once=1 / (photos - n))
+        made = _Maker(plan, rules, rng).make(need, full, share_of_once=1 / (photos - n))
         out.append(made)
         need -= Counter(k for c in made.values() for k in c)
     return out
@@ -53,8 +53,9 @@ class _Maker:
         self.left = Counter({p.kind: p.count or UNCOUNTED for p in plan.piece})
         self.layout: Layout = {}
 
-    def make(self, need: Counter[str] | None, share_of_once: float = 1.0) -> Layout:
-        self.need = None if need is None else need.copy()
+    def make(self, need: Counter[str] | None, full: Mapping[str, int] | None = None, share_of_once: float = 1.0) -> Layout:
+        """need: how many of each kind are still wanted, full: how many were at first; None for a layout at random."""
+        self.need, self.full = None if need is None else need.copy(), full
         for rule in self.rules:
             if "once" in rule:
                 self._once(rule, share_of_once)
@@ -93,7 +94,14 @@ class _Maker:
         throws = [self._throw(r) for r in self.rng.choices(fitting, shares, k=1 if self.need is None else 14)]
         if self.need is None:
             return throws[0]
-        return max(throws, key=lambda c: sum((Counter(c) & self.need).values()) / (0.5 + len(c)))
+        return max(throws, key=lambda c: sum(self._worth(k) * min(n, self.need[k]) for k, n in Counter(c).items())
+                   / (0.5 + len(c)))
+
+    def _worth(self, kind: str) -> float:
+        """How much one more of a kind is needed: a kind not seen yet above all."""
+        if self.need is None or self.need[kind] <= 0:
+            return 0.05
+        return (10.0 if self.need[kind] >= self.full[kind] else 1.0) * (1.5 if self.plan.pieces[kind].looks else 1.0)
 
     def _throw(self, rule: Rule) -> list[str]:
         out: list[str] = []
@@ -117,7 +125,7 @@ class _Maker:
                    and all(bound.get(n, v) == v and v not in [b for m, b in bound.items() if m != n] for n, v in names.items())]
         if not choices:
             return None
-        weights = [1.0 if self.need is None else 0.05 + max(self.need[k], 0) for k, _ in choices]
+        weights = [1.0 if self.need is None else self._worth(k) for k, _ in choices]
         kind, names = self.rng.choices(choices, weights)[0]
         bound.update(names)
         return kind

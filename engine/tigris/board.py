@@ -1,0 +1,137 @@
+"""The printed board as numbers: every square is a bit, a set of squares is an int, edges are shifts.
+
+Rows are laid one after another with one unused column between them, so that a shift past a row's end falls on nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from engine.plan import BadPlan, Plan, Site
+from engine.tigris.words import COLOURS, SEATS, TILES
+
+_ID = re.compile(r"^([A-Za-z]+)(\d+)$")
+
+
+class Board:
+    """A compiled plan. `index` is site id -> cell, `ids` cell -> site id (None between rows), masks are ints over cells."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        places = _grid(plan)
+        columns = 1 + max(x for x, _ in places.values())
+        rows = 1 + max(y for _, y in places.values())
+        self.width = columns + 1
+        self.index: dict[str, int] = {s: y * self.width + x for s, (x, y) in places.items()}
+        self.ids: list[str | None] = [None] * (rows * self.width)
+        for site, cell in self.index.items():
+            self.ids[cell] = site
+        self.all = self._mask(plan.sites.values())
+        self.river = self._mask(plan.tagged("river"))
+        self.land = self.all & ~self.river
+        self.winged = self._mask(plan.tagged("winged"))
+        self.corner = self._mask(plan.tagged("corner"))
+        self.order: list[int] = [self.index[s] for s in plan.sites]
+        self.near: list[int] = [self._around(1 << c) & self.all if self.ids[c] else 0 for c in range(len(self.ids))]
+        self.bytes = (len(self.ids) + 7) // 8
+        self.totals: tuple[int, ...] = tuple(plan.counts.get(kind, 0) for kind in TILES)
+        self.monuments: tuple[str, ...] = tuple(k[9:] for k in plan.counts if k.startswith("monument:"))
+        self.squares: dict[int, int] = {}             # upper left cell -> its four cells
+        self.squares_of: dict[int, tuple[int, ...]] = {c: () for c in self.index.values()}
+        self._find_squares()
+
+    def _mask(self, sites) -> int:
+        return sum(1 << self.index[s.id] for s in sites)
+
+    def _around(self, m: int) -> int:
+        w = self.width
+        return m << 1 | m >> 1 | m << w | m >> w
+
+    def _find_squares(self) -> None:
+        w = self.width
+        for c in self.index.values():
+            four = 1 << c | 1 << c + 1 | 1 << c + w | 1 << c + w + 1
+            if four & self.all == four:
+                self.squares[c] = four
+        for corner, four in self.squares.items():
+            for c in cells(four):
+                self.squares_of[c] += (corner,)
+
+    def around(self, m: int) -> int:
+        """The squares that touch one of `m` along an edge."""
+        w = self.width
+        return (m << 1 | m >> 1 | m << w | m >> w) & self.all
+
+    def flood(self, start: int, occupied: int) -> int:
+        """All of `occupied` that hangs together with `start` along edges (T6)."""
+        w = self.width
+        here = start
+        while True:
+            more = (here | here << 1 | here >> 1 | here << w | here >> w) & occupied
+            if more == here:
+                return here
+            here = more
+
+    def sites(self, m: int) -> list[str]:
+        """The site ids of a mask, in the plan's order."""
+        return [self.ids[c] for c in self.order if m >> c & 1]
+
+    def monument_colours(self, monument: str) -> tuple[int, ...]:
+        return tuple(COLOURS.index(c) for c in monument.split("-") if c in COLOURS)
+
+
+def cells(m: int) -> Iterator[int]:
+    """The cells of a mask, lowest first."""
+    while m:
+        low = m & -m
+        yield low.bit_length() - 1
+        m ^= low
+
+
+@lru_cache(maxsize=16)
+def compiled(plan: Plan) -> Board:
+    """Raises BadPlan for a plan that is no board of squares."""
+    for kind in (*TILES, "catastrophe", "union", "flipped", "treasure", *(f"leader:{s}:{c}" for s in SEATS for c in COLOURS)):
+        if kind not in plan.counts:
+            raise BadPlan(f"plan: no piece of kind {kind!r}")
+    if not plan.sites:
+        raise BadPlan("plan: no site")
+    return Board(plan)
+
+
+def _grid(plan: Plan) -> dict[str, tuple[int, int]]:
+    """site -> (column, row), from where the squares lie; from ids such as C4 where the plan has no outlines."""
+    sites = list(plan.sites.values())
+    if all(s.outline for s in sites):
+        across, down = _lines(sites, 0), _lines(sites, 1)
+        places = {s.id: (across[s.id], down[s.id]) for s in sites}
+        if len(set(places.values())) == len(sites):
+            return places
+    places = {}
+    for s in sites:
+        m = _ID.match(s.id)
+        if m is None:
+            raise BadPlan(f"plan: site {s.id} lies on no square of a grid")
+        places[s.id] = (_letters(m[1]), int(m[2]) - 1)
+    return places
+
+
+def _lines(sites: list[Site], axis: int) -> dict[str, int]:
+    """site -> number of its column (axis 0) or row (axis 1): squares whose middles lie within half a square of each other."""
+    middle = {s.id: sum(p[axis] for p in s.outline) / len(s.outline) for s in sites}
+    side = sorted(max(p[axis] for p in s.outline) - min(p[axis] for p in s.outline) for s in sites)[len(sites) // 2]
+    out, line, last = {}, 0, None
+    for site in sorted(middle, key=middle.get):
+        if last is not None and middle[site] - last > side / 2:
+            line += 1
+        out[site], last = line, middle[site]
+    return out
+
+
+def _letters(word: str) -> int:
+    n = 0
+    for ch in word.upper():
+        n = n * 26 + ord(ch) - ord("A") + 1
+    return n - 1

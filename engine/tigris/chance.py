@@ -1,0 +1,71 @@
+"""The bag: what may be drawn, how likely, and draws that nobody told."""
+
+from __future__ import annotations
+
+from itertools import product
+from math import comb, prod
+from typing import TYPE_CHECKING
+
+from engine.game import Action
+from engine.tigris.actions import BAG, Draw
+from engine.tigris.words import COLOURS
+
+if TYPE_CHECKING:
+    from engine.tigris.state import TigrisState
+
+Counts = tuple[int, ...]
+
+
+def pool(s: TigrisState) -> Counts:
+    """What a draw may come from, a number a colour: the bag's tiles where they are known, else all that nobody has seen."""
+    if s.bag_known is not None:
+        return s.bag_known
+    return tuple(s.unseen(c) for c in range(4))
+
+
+def could_draw(s: TigrisState, counts: Counts) -> bool:
+    return all(n <= have for n, have in zip(counts, pool(s)))
+
+
+def handfuls(n: int, have: Counts) -> list[Counts]:
+    """All ways to take n tiles out of so many a colour."""
+    out = []
+    for first in product(*(range(min(n, h) + 1) for h in have[:-1])):
+        last = n - sum(first)
+        if 0 <= last <= have[-1]:
+            out.append((*first, last))
+    return out
+
+
+def draws(s: TigrisState, seat: int, n: int) -> list[Draw]:
+    """All that a seat can draw."""
+    return [Draw(BAG, s.seats[seat], named(counts)) for counts in handfuls(n, pool(s))]
+
+
+def named(counts: Counts) -> tuple[str, ...]:
+    return tuple(c for c, n in zip(COLOURS, counts) for _ in range(n))
+
+
+def chance(s: TigrisState) -> list[tuple[Action, float]]:
+    """The next draw's outcomes with their probabilities; [] where the game does not wait for one."""
+    if s.phase != "draw":
+        return []
+    seat, n = s.draws[0]
+    have = pool(s)
+    ways = comb(sum(have), n)
+    return [(Draw(BAG, s.seats[seat], named(c)), prod(comb(h, k) for h, k in zip(have, c)) / ways)
+            for c in handfuls(n, have)]
+
+
+def skip(s: TigrisState) -> TigrisState:
+    """The waiting draws left unknown."""
+    new = s.copy()
+    new._before, new._events = s._before, s._events
+    unknown = list(s.unknown)
+    for seat, n in s.draws:
+        unknown[seat] += n
+        new.bag -= n
+    new.unknown, new.draws, new.bag_known = tuple(unknown), (), None
+    if new.phase == "draw":
+        new.phase = "action"
+    return new

@@ -1,0 +1,248 @@
+"""Every rule that an action breaks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.game import Action, Violation
+from engine.text import Text, say
+from engine.tigris import actions as act
+from engine.tigris.chance import could_draw
+from engine.tigris.moment import TEMPLES, treasure_choice, war_colours
+from engine.tigris.words import COLOURS, HAND, RED, TILES, colour_name, kind_name, leader_kind, seat_name
+
+if TYPE_CHECKING:
+    from engine.tigris.state import TigrisState
+
+Faults = list[Violation]
+
+
+def check(s: TigrisState, a: Action) -> Faults:
+    if isinstance(a, act.Draw):
+        return _draw(s, a)
+    if s.draws and s.phase == "action":
+        s = s.skip_chance()                   # nobody told what was drawn, and the game has gone on
+    if s.over:
+        return [Violation(s.over, say("the game is over"))]
+    if a.seat not in s.seats:
+        return [Violation("T4", say("{seat} does not play in this game", seat=seat_name(a.seat)))]
+    return _FAULTS[type(a)](s, a, s.seats.index(a.seat))
+
+
+def _fault(faults: Faults, rule: str, text: Text) -> None:
+    faults.append(Violation(rule, text))
+
+
+def _turn(s: TigrisState, seat: int) -> Faults:
+    """Why this seat may not take one of its actions now."""
+    faults: Faults = []
+    if s.phase != "action":
+        faults.append(_waiting(s))
+    if seat != s.active:
+        now = seat_name(s.seats[s.active])
+        _fault(faults, "T36", say("it is the turn of {seat}", seat=now))
+        _fault(faults, "T9", say("only the active player acts, up to two actions a turn; that is {seat}", seat=now))
+    return faults
+
+
+def _waiting(s: TigrisState) -> Violation:
+    """What has to be done first."""
+    if s.phase == "commit":
+        seat = seat_name(s.seats[s.actor])
+        if s.fight.kind == TEMPLES:
+            return Violation("T39", say("a conflict over a leader waits for the temples that {seat} adds", seat=seat))
+        return Violation("T47", say("a war waits for the tiles that {seat} adds", seat=seat))
+    if s.phase == "war":
+        return Violation("T44", say("{seat} first says which conflict comes next", seat=seat_name(s.seats[s.active])))
+    if s.phase == "build":
+        return Violation("T53", say("{seat} first builds a monument or keeps the tiles", seat=seat_name(s.seats[s.active])))
+    if s.phase == "treasure":
+        return Violation("T59", say("{seat} first takes treasures", seat=seat_name(s.seats[s.actor])))
+    return Violation("T34", say("tiles are being drawn"))
+
+
+def _tile(s: TigrisState, a: act.Tile, seat: int) -> Faults:
+    faults = _turn(s, seat)
+    p, board = s.pieces, s.board
+    cell, colour = board.index[a.site], COLOURS.index(a.colour)
+    bit = 1 << cell
+    if not p.free & bit:
+        _fault(faults, "T19", say("{site} is not free", site=a.site))
+    if (board.river & bit != 0) != (a.colour == "blue"):
+        text = say("a farm lies only on the river, {site} is land", site=a.site) if a.colour == "blue" else \
+            say("only a farm lies on the river, and {site} is river", site=a.site)
+        _fault(faults, "T19", text)
+    if not p.occupied & bit and len(p.touching(bit)) > 2:
+        _fault(faults, "T24", say("a tile on {site} would connect three kingdoms", site=a.site))
+    if not s.has(seat, colour):
+        if s.unknown[seat]:
+            _fault(faults, "T1", say("all tiles of this kind are in sight: {piece}", piece=kind_name(TILES[colour])))
+        else:
+            _fault(faults, "T4", say("{seat} does not hold {piece}", seat=seat_name(a.seat), piece=kind_name(TILES[colour])))
+    return faults
+
+
+def _leader(s: TigrisState, a: act.Leader, seat: int) -> Faults:
+    faults = _turn(s, seat)
+    p, board = s.pieces, s.board
+    own = seat * 4 + COLOURS.index(a.colour)
+    lifted = own
+    if a.origin is None:
+        if p.leaders[own] >= 0:
+            _fault(faults, "T12", say("{piece} stands on the board already", piece=kind_name(leader_kind(a.seat, a.colour))))
+    else:
+        lifted = p.leader_at(board.index[a.origin])
+        if lifted >= 0 and lifted // 4 != seat:
+            _fault(faults, "T11", say("the leader on {site} belongs to {seat}", site=a.origin,
+                                      seat=seat_name(s.seats[lifted // 4])))
+        elif lifted != own:
+            _fault(faults, "T12", say("{piece} does not stand on {site}", site=a.origin,
+                                      piece=kind_name(leader_kind(a.seat, a.colour))))
+    if a.target is None:
+        if a.origin is None:
+            _fault(faults, "T12", say("{piece} is not on the board", piece=kind_name(leader_kind(a.seat, a.colour))))
+        return faults
+    cell = board.index[a.target]
+    bit = 1 << cell
+    if a.target == a.origin:
+        _fault(faults, "T12", say("a leader moves to another square than its own"))
+    if board.river & bit:
+        _fault(faults, "T14", say("{site} is river: leaders do not swim", site=a.target))
+    if not p.free & bit:
+        _fault(faults, "T18", say("{site} is not free", site=a.target))
+    if not board.near[cell] & p.tiles[RED]:
+        _fault(faults, "T13", say("{site} touches no temple", site=a.target))
+    others = p.kingdoms() if lifted < 0 else p.kingdoms_without(lifted)
+    if not p.occupied & bit and len(p.touching(bit, others)) > 1:
+        _fault(faults, "T15", say("a leader on {site} would connect two kingdoms", site=a.target))
+    return faults
+
+
+def _catastrophe(s: TigrisState, a: act.Catastrophe, seat: int) -> Faults:
+    faults = _turn(s, seat)
+    p, cell = s.pieces, s.board.index[a.site]
+    bit = 1 << cell
+    if not s.catastrophes[seat]:
+        _fault(faults, "T27", say("{seat} has no catastrophe tile left", seat=seat_name(a.seat)))
+    if p.treasures & bit:
+        _fault(faults, "T29", say("a treasure lies on {site}", site=a.site))
+    if p.flipped & bit:
+        _fault(faults, "T29", say("a monument stands on {site}", site=a.site))
+    if cell in p.leaders:
+        _fault(faults, "T29", say("a leader stands on {site}", site=a.site))
+    if p.catastrophes & bit:
+        _fault(faults, "T29", say("a catastrophe lies on {site} already", site=a.site))
+    return faults
+
+
+def _swap(s: TigrisState, a: act.Swap, seat: int) -> Faults:
+    faults = _turn(s, seat)
+    if not 1 <= a.number <= min(HAND, s.hand(seat)):
+        _fault(faults, "T33", say("{seat} can swap 1 to {most} tiles", seat=seat_name(a.seat), most=min(HAND, s.hand(seat))))
+    if not a.colours:
+        if not s.unknown[seat]:
+            _fault(faults, "T33", say("the hand of {seat} is known: say which tiles", seat=seat_name(a.seat)))
+    elif any(a.colours.count(c) > s.known[seat][i] for i, c in enumerate(COLOURS)):
+        if s.unknown[seat] and not sum(s.known[seat]):
+            _fault(faults, "T33", say("the hand of {seat} is hidden: say only how many", seat=seat_name(a.seat)))
+        else:
+            _fault(faults, "T33", say("{seat} does not hold these tiles", seat=seat_name(a.seat)))
+    return faults
+
+
+def _pass(s: TigrisState, a: act.Pass, seat: int) -> Faults:
+    return _turn(s, seat)
+
+
+def _commit(s: TigrisState, a: act.Commit, seat: int) -> Faults:
+    if s.phase != "commit":
+        return [Violation(r, say("no conflict waits for tiles")) for r in ("T39", "T47")]
+    fight = s.fight
+    rule = "T39" if fight.kind == TEMPLES else "T47"
+    faults: Faults = []
+    if seat != s.actor:
+        _fault(faults, rule, say("first the attacker, then the defender: now {seat} adds", seat=seat_name(s.seats[s.actor])))
+    colour = RED if fight.kind == TEMPLES else fight.colour
+    most = s.has(seat, colour)
+    if a.number > most:
+        _fault(faults, rule, say("{seat} can add at most {most} ({colour})", seat=seat_name(a.seat), most=most,
+                                 colour=colour_name(COLOURS[colour])))
+    return faults
+
+
+def _war(s: TigrisState, a: act.War, seat: int) -> Faults:
+    if s.phase != "war":
+        return [Violation("T44", say("there is no choice between conflicts"))]
+    faults: Faults = []
+    if seat != s.active:
+        _fault(faults, "T44", say("the active player says which conflict is next; that is {seat}",
+                                  seat=seat_name(s.seats[s.active])))
+    if COLOURS.index(a.colour) not in war_colours(s.pieces):
+        _fault(faults, "T44", say("there is no conflict in {colour}", colour=colour_name(a.colour)))
+    return faults
+
+
+def _build(s: TigrisState, a: act.Build, seat: int) -> Faults:
+    faults: Faults = []
+    p, board, cell = s.pieces, s.board, s.board.index[a.site]
+    square = board.squares.get(cell)
+    if s.phase != "build":
+        _fault(faults, "T53", say("only a tile just placed that completes a square allows to build"))
+    elif seat != s.active:
+        _fault(faults, "T53", say("only {seat}, who placed the tile, may build", seat=seat_name(s.seats[s.active])))
+    colour = p.tile_at(cell)
+    if square is None or colour < 0 or p.tiles[colour] & square != square:
+        _fault(faults, "T53", say("{site} is not the upper left of four tiles of one colour", site=a.site))
+    else:
+        if s.phase == "build" and cell not in p.full_squares(s.laid):
+            _fault(faults, "T53", say("the tile just placed is not in the square at {site}", site=a.site))
+        if colour not in board.monument_colours(a.monument):
+            _fault(faults, "T53", say("none of the colours of {piece} is that of the tiles",
+                                      piece=kind_name("monument:" + a.monument)))
+    if p.monuments[board.monuments.index(a.monument)] >= 0:
+        for rule in ("T54", "T2"):
+            _fault(faults, rule, say("{piece} stands on the board already", piece=kind_name("monument:" + a.monument)))
+    return faults
+
+
+def _keep(s: TigrisState, a: act.Keep, seat: int) -> Faults:
+    if s.phase != "build":
+        return [Violation("T53", say("there is nothing to build on"))]
+    if seat != s.active:
+        return [Violation("T53", say("only {seat}, who placed the tile, decides", seat=seat_name(s.seats[s.active])))]
+    return []
+
+
+def _treasure(s: TigrisState, a: act.Treasure, seat: int) -> Faults:
+    if s.phase != "treasure":
+        return [Violation("T59", say("there are no treasures to choose from"))]
+    faults: Faults = []
+    owner, treasures, may_stay = treasure_choice(s.pieces, s.active, len(s.seats))
+    if seat != owner:
+        _fault(faults, "T59", say("the treasures go to the owner of the trader there: {seat}", seat=seat_name(s.seats[owner])))
+    taken = sum(1 << s.board.index[t] for t in a.sites)
+    stays = treasures & ~taken
+    if taken & ~treasures or stays.bit_count() != 1:
+        sites = ", ".join(s.board.sites(treasures))
+        _fault(faults, "T59", say("all but one of the treasures on {sites} are taken", sites=sites))
+    if stays & ~may_stay and may_stay & taken:
+        _fault(faults, "T60", say("treasures of the corner squares are taken before others"))
+    return faults
+
+
+def _draw(s: TigrisState, a: act.Draw) -> Faults:
+    if a.drawer not in s.seats:
+        return [Violation("T4", say("{seat} does not play in this game", seat=seat_name(a.drawer)))]
+    seat = s.seats.index(a.drawer)
+    n = s.drawing(seat)
+    if s.phase == "draw" and s.draws[0][0] != seat:
+        return [Violation("T35", say("first {seat} draws", seat=seat_name(s.seats[s.draws[0][0]])))]
+    if not n or len(a.colours) != n:
+        return [Violation("T34", say("{seat} draws {number} tiles", seat=seat_name(a.drawer), number=n))]
+    if not could_draw(s, tuple(a.colours.count(c) for c in COLOURS)):
+        return [Violation("T1", say("there are not so many of these tiles left"))]
+    return []
+
+
+_FAULTS = {act.Tile: _tile, act.Leader: _leader, act.Catastrophe: _catastrophe, act.Swap: _swap, act.Pass: _pass,
+           act.Commit: _commit, act.War: _war, act.Build: _build, act.Keep: _keep, act.Treasure: _treasure}

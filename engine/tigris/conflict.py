@@ -1,0 +1,106 @@
+"""Conflicts: over a leader (temples) and between joined kingdoms (supporters)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.tigris.board import cells
+from engine.tigris.moment import SUPPORTERS, TEMPLES, Fight, strength, supporters_lost, war, war_colours
+from engine.tigris.words import COLOURS, POINTS, RED, TILES, leader_kind
+
+if TYPE_CHECKING:
+    from engine.tigris.state import TigrisState
+
+
+def over_leader(s: TigrisState, attacker: int, defender: int) -> None:
+    """A leader came to one of its colour (T37): the attacker adds first."""
+    s.fight, s.phase = Fight(TEMPLES, attacker % 4, attacker, defender), "commit"
+
+
+def next_war(s: TigrisState) -> None:
+    """Looks for conflicts anew (T50): the only one begins, of several the active player says which (T44); phase "action"
+    when none is left."""
+    colours = war_colours(s.pieces)
+    if len(colours) == 1:
+        begin_war(s, colours[0])
+    else:
+        s.phase = "war" if colours else "action"
+
+
+def begin_war(s: TigrisState, colour: int) -> None:
+    s.fight, s.phase = war(s.pieces, colour, s.active, len(s.seats)), "commit"
+
+
+def add(s: TigrisState, number: int) -> bool:
+    """A side adds tiles from its hand, which leave the game. True when both have and the conflict is decided."""
+    fight, leader = s.fight, s.fight.adder
+    seat = leader // 4
+    colour = RED if fight.kind == TEMPLES else fight.colour
+    take_from_hand(s, seat, colour, number)
+    spend(s, colour, number)
+    s.tell("{seat} adds {number} ({colour})", by_hand=True, seat=s.seats[seat], number=number, colour=COLOURS[colour])
+    if fight.added < 0:
+        s.fight = Fight(fight.kind, fight.colour, fight.attacker, fight.defender, number)
+        return False
+    attack = strength(s.pieces, fight, fight.attacker) + fight.added
+    defence = strength(s.pieces, fight, fight.defender) + number
+    s.fight = None
+    if attack > defence:
+        _decide(s, fight, fight.attacker, fight.defender)
+    else:
+        _decide(s, fight, fight.defender, fight.attacker)
+    return True
+
+
+def _decide(s: TigrisState, fight: Fight, winner: int, loser: int) -> None:
+    lost = supporters_lost(s.pieces, fight, loser) if fight.kind == SUPPORTERS else 0
+    temples = s.pieces.tiles[RED]
+    take_home(s, loser)
+    for cell in cells(lost):
+        s.tell("take {piece} off {site}", s.pieces.without(1 << cell), piece=TILES[fight.colour], site=s.board.ids[cell])
+    for n in s.pieces.orphans(temples):          # none, as T49 spares their temples; the check of T51
+        take_home(s, n)
+    if fight.kind == TEMPLES:
+        score(s, winner // 4, RED, 1)
+    else:
+        spend(s, fight.colour, lost.bit_count())
+        score(s, winner // 4, fight.colour, 1 + lost.bit_count())
+
+
+def take_home(s: TigrisState, leader: int) -> None:
+    seat, colour = divmod(leader, 4)
+    cell = s.pieces.leaders[leader]
+    s.tell("take {piece} off {site} and give it back to {seat}", s.pieces.stand(leader, -1),
+           piece=leader_kind(s.seats[seat], COLOURS[colour]), site=s.board.ids[cell], seat=s.seats[seat])
+
+
+def score(s: TigrisState, seat: int, colour: int, number: int, monument: str | None = None) -> None:
+    """Points of a colour, or treasures (4)."""
+    points = list(s.points)
+    points[seat * 5 + colour] += number
+    s.points = tuple(points)
+    if monument is not None:
+        s.tell("{seat} scores {number} {colour} for {piece}", seat=s.seats[seat], number=number, colour=COLOURS[colour],
+               piece="monument:" + monument)
+    elif colour < 4:
+        s.tell("{seat} scores {number} {colour}", seat=s.seats[seat], number=number, colour=POINTS[colour])
+
+
+def take_from_hand(s: TigrisState, seat: int, colour: int, number: int) -> None:
+    """Known tiles first, then unknown ones."""
+    known = list(s.known[seat])
+    from_known = min(number, known[colour])
+    known[colour] -= from_known
+    set_hand(s, seat, tuple(known), s.unknown[seat] - (number - from_known))
+
+
+def set_hand(s: TigrisState, seat: int, known: tuple[int, ...], unknown: int) -> None:
+    s.known = (*s.known[:seat], known, *s.known[seat + 1:])
+    s.unknown = (*s.unknown[:seat], unknown, *s.unknown[seat + 1:])
+
+
+def spend(s: TigrisState, colour: int, number: int) -> None:
+    """Tiles of a colour that are out of the game or lie face-down from now on."""
+    spent = list(s.spent)
+    spent[colour] += number
+    s.spent = tuple(spent)

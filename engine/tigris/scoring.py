@@ -1,0 +1,63 @@
+"""Points: tiles, monuments, and the result."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.game import Outcome
+from engine.text import say
+from engine.tigris.pieces import Kingdom
+from engine.tigris.words import BLACK
+
+if TYPE_CHECKING:
+    from engine.tigris.state import TigrisState
+
+REASONS = {
+    "T63": say("the bag could not fill a hand again"),
+    "T64": say("only one or two treasures were left on the board"),
+}
+
+
+def scorer(kingdom: Kingdom, colour: int) -> int:
+    """The number of the leader whose owner gets a tile's point (T20), the king's in place of a missing one (T21); -1: none."""
+    for wanted in (colour, BLACK):
+        for n in kingdom[1]:
+            if n % 4 == wanted:
+                return n
+    return -1
+
+
+def monument_points(s: TigrisState, seat: int) -> list[tuple[int, int]]:
+    """(colour, monument) of every point a seat gets at the end of its turn (T57)."""
+    out = []
+    for number, cell in enumerate(s.pieces.monuments):
+        if cell < 0:
+            continue
+        kingdom = s.pieces.kingdom_at(cell)
+        if kingdom is None:
+            continue
+        for colour in s.board.monument_colours(s.board.monuments[number]):
+            if seat * 4 + colour in kingdom[1]:
+                out.append((colour, number))
+    return out
+
+
+def result(points: tuple[int, ...], jokers: int) -> tuple[int, ...]:
+    """Points a colour, weakest first, each joker put where it helps most: on the weakest (T62, T65)."""
+    out = sorted(points)
+    for _ in range(jokers):
+        out[0] += 1
+        out.sort()
+    return tuple(out)
+
+
+def results(s: TigrisState) -> list[tuple[int, ...]]:
+    return [result(s.points[i * 5: i * 5 + 4], s.points[i * 5 + 4]) for i in range(len(s.seats))]
+
+
+def outcome(s: TigrisState) -> Outcome | None:
+    if not s.over:
+        return None
+    all_results = results(s)
+    best = max(all_results)
+    return Outcome(tuple(seat for seat, r in zip(s.seats, all_results) if r == best), REASONS[s.over])

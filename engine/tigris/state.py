@@ -1,0 +1,186 @@
+"""The state of a game of Tigris & Euphrates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from engine.game import Action, Decision, IllegalAction, Outcome, Proposal, State, Step, Todo, Violation
+from engine.layout import Layout
+from engine.tigris import actions as act
+from engine.tigris import chance, checks, effects, explain, forms, legal, scoring, view
+from engine.tigris.board import Board, cells
+from engine.tigris.moment import Fight, sentence, treasure_choice
+from engine.tigris.pieces import Pieces
+from engine.tigris.words import ACTIONS, COLOURS, POINTS
+
+
+class TigrisState(State):
+    """See `engine.game.State`. Numbers stand for seats (order of play), colours (COLOURS) and cells (`Board`).
+
+    phase: action, commit, war, build, treasure, draw (forced: the bag's tiles are known), over.
+    `known`, `unknown`: a hand is known tiles (four counts) and a number of others; `open` hands draw by `bag: draw`.
+    `bag_known`: the bag's four counts in a game whose draws are known. `draws`: (seat, number) that wait; with `bag_known`
+    None they may be told or left unknown. `spent`: tiles a colour that are out of the game or face-down; `lost`: such tiles
+    of unknown colour. `laid`: the cell of the tile of this action. `over`: the rule that ended the game.
+    """
+
+    game = "tigris"
+
+    def __init__(self, board: Board, seats: Sequence[str], pieces: Pieces) -> None:
+        n = len(seats)
+        self.board, self.plan, self.seats, self.pieces = board, board.plan, tuple(seats), pieces
+        self.active, self.left, self.phase, self.over = 0, ACTIONS, "action", ""
+        self.points: tuple[int, ...] = (0,) * (5 * n)
+        self.catastrophes: tuple[int, ...] = (2,) * n
+        self.known: tuple[tuple[int, ...], ...] = ((0, 0, 0, 0),) * n
+        self.unknown: tuple[int, ...] = (6,) * n
+        self.open: tuple[bool, ...] = (False,) * n
+        self.bag = 0
+        self.bag_known: tuple[int, ...] | None = None
+        self.draws: tuple[tuple[int, int], ...] = ()
+        self.spent: tuple[int, ...] = (0, 0, 0, 0)
+        self.lost = 0
+        self.laid = -1
+        self.fight: Fight | None = None
+        self._before: Pieces = pieces
+        self._events: list[tuple[str, dict[str, Any], bool, Pieces]] = []
+
+    # A value, and the next one from it
+
+    def copy(self) -> TigrisState:
+        """A state to be changed before anybody else sees it; its events begin anew."""
+        new = object.__new__(TigrisState)
+        new.__dict__.update(self.__dict__)
+        new._before, new._events = self.pieces, []
+        return new
+
+    def tell(self, template: str, pieces: Pieces | None = None, by_hand: bool = False, **args: Any) -> None:
+        """One more step: what happened, and how the board looks after it."""
+        if pieces is not None:
+            self.pieces = pieces
+        self._events.append((template, args, by_hand, self.pieces))
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        out, before = [], self._before
+        for template, args, by_hand, after in self._events:
+            changed = cells(before.differs(after)) if after is not before else ()
+            out.append(Step(sentence(template, args),
+                            {self.board.ids[c]: after.contents(c, self.seats) for c in changed}, by_hand))
+            before = after
+        return tuple(out)
+
+    # Who
+
+    @property
+    def turn(self) -> str | None:
+        return None if self.over else self.seats[self.active]
+
+    @property
+    def actor(self) -> int:
+        """The number of the seat that acts; -1: the bag, or nobody."""
+        if self.phase in ("over", "draw"):
+            return -1
+        if self.phase == "commit":
+            return self.fight.adder // 4
+        if self.phase == "treasure":
+            return treasure_choice(self.pieces, self.active, len(self.seats))[0]
+        return self.active
+
+    @property
+    def actors(self) -> tuple[str, ...]:
+        if self.phase == "over":
+            return ()
+        if self.phase == "draw":
+            return (act.BAG,)
+        seat = self.seats[self.actor]
+        return (seat, act.BAG) if self.draws else (seat,)
+
+    # What may be done
+
+    def legal_actions(self) -> list[Action]:
+        return legal.legal_actions(self)
+
+    def check(self, action: Action) -> list[Violation]:
+        return checks.check(self, action)
+
+    def apply(self, action: Action) -> TigrisState:
+        violations = self.check(action)
+        if violations:
+            raise IllegalAction(action, violations)
+        return effects.perform(self, action)
+
+    def parse(self, text: str) -> Action:
+        return act.Reader(self.board, self._stands).action(text)
+
+    def _stands(self, seat: str, colour: str) -> str | None:
+        """Where a leader stands, as a site id; None: with its owner."""
+        if seat not in self.seats:
+            return None
+        cell = self.pieces.leaders[self.seats.index(seat) * 4 + COLOURS.index(colour)]
+        return self.board.ids[cell] if cell >= 0 else None
+
+    def hand(self, seat: int) -> int:
+        """Tiles in a hand, those it is just drawing not counted."""
+        return sum(self.known[seat]) + self.unknown[seat]
+
+    def drawing(self, seat: int) -> int:
+        return sum(n for s, n in self.draws if s == seat)
+
+    def unseen(self, colour: int) -> int:
+        """Tiles of a colour that nobody has seen: they may be in hidden hands or in the bag."""
+        n = self.board.totals[colour] - self.pieces.tiles[colour].bit_count() - self.spent[colour]
+        n -= sum(k[colour] for k in self.known)
+        if self.bag_known is not None:
+            n -= self.bag_known[colour]
+        return max(n, 0)
+
+    def has(self, seat: int, colour: int) -> int:
+        """How many tiles of a colour the hand could hold."""
+        unknown = self.unknown[seat]
+        return self.known[seat][colour] + (min(unknown, self.unseen(colour)) if unknown else 0)
+
+    # Chance
+
+    def chance(self) -> list[tuple[Action, float]]:
+        return chance.chance(self)
+
+    def skip_chance(self) -> TigrisState:
+        if not self.draws:
+            return self
+        return chance.skip(self)
+
+    # What is to be seen
+
+    def layout(self) -> Layout:
+        return self.pieces.layout(self.seats)
+
+    def scores(self) -> dict[str, Any]:
+        return {s: dict(zip(POINTS, self.points[i * 5: i * 5 + 5])) for i, s in enumerate(self.seats)}
+
+    def outcome(self) -> Outcome | None:
+        return scoring.outcome(self)
+
+    def explain(self, difference) -> list[Proposal]:
+        return explain.explain(self, difference)
+
+    def decision(self) -> Decision | None:
+        return view.decision(self)
+
+    def todo(self) -> list[Todo]:
+        """The steps of the last action, and what waits; a square that may be built on is no duty and is left out."""
+        return super().todo() if self.phase != "build" else \
+            [Todo(s.text, s.sites) for s in self.steps if not s.by_hand and s.changes]
+
+    def view(self) -> dict[str, Any]:
+        return view.view(self)
+
+    def expect(self, words: Sequence[str]) -> tuple[bool, str] | None:
+        return view.expect(self, words)
+
+    def to_json(self) -> dict[str, Any]:
+        return forms.to_json(self)
+
+    def to_text(self) -> str:
+        return forms.to_text(self)

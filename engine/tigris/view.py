@@ -1,0 +1,183 @@
+"""What a page shows beyond the board, what somebody can say, and the expectations of scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from engine.game import Choice, Decision
+from engine.text import Text, say
+from engine.tigris.board import cells
+from engine.tigris.effects import buildable
+from engine.tigris.moment import TEMPLES, strength, treasure_choice, war_colours
+from engine.tigris.scoring import monument_points, results
+from engine.tigris.words import COLOURS, POINTS, RED, colour_name, kind_name, leader_kind, seat_name
+
+if TYPE_CHECKING:
+    from engine.tigris.state import TigrisState
+
+PAINT = {"black": "#2b2a2f", "red": "#b8282f", "blue": "#2457a8", "green": "#2f8a4c", "treasure": "#cdb46e"}
+
+_PHASES = {
+    "action": say("actions"), "commit": say("conflict"), "war": say("conflicts"), "build": say("building"),
+    "treasure": say("treasures"), "draw": say("drawing"), "over": say("the game is over"),
+}
+
+
+def decision(s: TigrisState) -> Decision | None:
+    """All of it shows on the board sooner or later, so nobody has to be asked."""
+    if s.phase not in _DECISIONS:
+        return None
+    text, choices, sites = _DECISIONS[s.phase](s)
+    return Decision(s.seats[s.actor], text, tuple(choices), tuple(sites), ask=False)
+
+
+def _choices(s: TigrisState, text) -> list[Choice]:
+    return [Choice(text(a), str(a)) for a in s.legal_actions() if a.seat == s.seats[s.actor]]
+
+
+def _commit(s: TigrisState):
+    fight = s.fight
+    seats = [seat_name(s.seats[n // 4]) for n in (fight.attacker, fight.defender)]
+    on_board = [strength(s.pieces, fight, n) for n in (fight.attacker, fight.defender)]
+    added = max(fight.added, 0)
+    colour = colour_name(COLOURS[RED if fight.kind == TEMPLES else fight.colour])
+    text = say("{adder}: how many {colour} tiles do you add? {attacker} has {attack}, {defender} has {defence}",
+               adder=seat_name(s.seats[s.actor]), colour=colour, attacker=seats[0], defender=seats[1],
+               attack=on_board[0] + added, defence=on_board[1])
+    sites = [s.board.ids[s.pieces.leaders[n]] for n in (fight.attacker, fight.defender)]
+    return text, _choices(s, lambda a: say("{number}", number=a.number)), sites
+
+
+def _war(s: TigrisState):
+    return say("which conflict is next?"), _choices(s, lambda a: colour_name(a.colour)), [s.board.ids[s.pieces.union]]
+
+
+def _build(s: TigrisState):
+    choices = [Choice(say("build nothing"), f"{s.seats[s.active]}: keep")]
+    squares = 0
+    for a in s.legal_actions()[1:]:
+        kind = "monument:" + a.monument
+        squares |= s.board.squares[s.board.index[a.site]]
+        choices.append(Choice(say("{piece} on {site}", piece=kind_name(kind), site=a.site), str(a), kind))
+    return say("a monument can be built"), choices, s.board.sites(squares)
+
+
+def _treasure(s: TigrisState):
+    _, treasures, may_stay = treasure_choice(s.pieces, s.active, len(s.seats))
+    sites = s.board.sites(treasures)
+    text = say("{seat} takes the treasures on {sites} but one, which stays: which?", seat=seat_name(s.seats[s.actor]),
+               sites=", ".join(sites))
+    choices = [Choice(say("the one on {site} stays", site=next(x for x in sites if x not in a.sites)), str(a))
+               for a in s.legal_actions() if a.seat == s.seats[s.actor]]
+    return text, choices, sites
+
+
+_DECISIONS = {"commit": _commit, "war": _war, "build": _build, "treasure": _treasure}
+
+
+def view(s: TigrisState) -> dict[str, Any]:
+    left = None
+    if s.phase != "over":
+        left = say("1 action left") if s.left == 1 else say("{number} actions left", number=s.left)
+    treasures = s.pieces.treasures.bit_count()
+    total = sum(s.board.totals) - s.board.winged.bit_count()
+    return {
+        "phase": _PHASES[s.phase], "round": None, "left": left,
+        "tracks": [
+            {"id": "bag", "label": say("tiles in the bag"), "value": s.bag, "max": max(total, s.bag), "steps": None,
+             "marks": []},
+            {"id": "treasures", "label": say("treasures on the board"), "value": treasures,
+             "max": max(s.board.plan.counts["treasure"], treasures), "steps": None, "marks": [2]},
+        ],
+        "seats": [{"id": seat, "facts": _facts(s, i, seat)} for i, seat in enumerate(s.seats)],
+        "coming": _coming(s),
+        "tables": [_monuments(s)] + ([_result(s)] if s.over else []),
+        "highlight": _highlight(s),
+        "notes": [],
+    }
+
+
+def _facts(s: TigrisState, i: int, seat: str) -> list[dict[str, Any]]:
+    def fact(label: Text, value: Any, colour: str | None = None, kind: str | None = None, secret: bool = False):
+        return {"label": label, "value": value, "colour": colour, "kind": kind, "secret": secret}
+
+    points = s.points[i * 5: i * 5 + 5]
+    out = [fact(colour_name(c), n, PAINT[c], None, True) for c, n in zip(COLOURS, points)]
+    out.append(fact(say("treasures"), points[4], PAINT["treasure"], "treasure", True))
+    out.append(fact(say("catastrophe tiles"), s.catastrophes[i], None, "catastrophe"))
+    out.append(fact(say("tiles in hand"), s.hand(i)))
+    home = [leader_kind(seat, c) for n, c in enumerate(COLOURS) if s.pieces.leaders[i * 4 + n] < 0]
+    out += [fact(say("not on the board"), kind_name(kind), None, kind) for kind in home]
+    return out
+
+
+def _coming(s: TigrisState) -> list[Text]:
+    if s.over:
+        return []
+    out = [say("at the end of this turn {seat} scores {number} {colour} for {piece}", seat=seat_name(s.seats[s.active]),
+               number=1, colour=colour_name(COLOURS[c]), piece=kind_name("monument:" + s.board.monuments[m]))
+           for c, m in monument_points(s, s.active)]
+    spare = s.pieces.treasures.bit_count() - 2
+    if spare <= 0:
+        out.append(say("the game ends with this turn: two treasures or fewer are left"))
+    elif spare <= 2:
+        out.append(say("the game ends when {number} more treasures are taken", number=spare))
+    if s.bag < 6 * len(s.seats):
+        out.append(say("the game ends when the bag cannot fill a hand: {number} tiles are left", number=s.bag))
+    return out
+
+
+def _monuments(s: TigrisState) -> dict[str, Any]:
+    rows = []
+    for name, cell in zip(s.board.monuments, s.pieces.monuments):
+        rows.append([kind_name("monument:" + name), s.board.ids[cell] if cell >= 0 else say("free")])
+    return {"title": say("monuments"), "columns": [say("monument"), say("stands on")], "rows": rows}
+
+
+def _result(s: TigrisState) -> dict[str, Any]:
+    rows = [[seat_name(seat), *r] for seat, r in zip(s.seats, results(s))]
+    rows.sort(key=lambda row: [-n for n in row[1:]])
+    return {"title": say("result, treasures placed"), "rows": rows,
+            "columns": [say("dynasty"), say("weakest"), say("second"), say("third"), say("strongest")]}
+
+
+def _highlight(s: TigrisState) -> dict[str, Text]:
+    ids, out = s.board.ids, {}
+    if s.phase == "commit":
+        out[ids[s.pieces.leaders[s.fight.attacker]]] = say("attacks")
+        out[ids[s.pieces.leaders[s.fight.defender]]] = say("defends")
+    elif s.phase == "war":
+        joined, colours = s.pieces.region(s.pieces.union), war_colours(s.pieces)
+        for n, cell in enumerate(s.pieces.leaders):
+            if cell >= 0 and joined >> cell & 1 and n % 4 in colours:
+                out[ids[cell]] = say("in conflict")
+    elif s.phase == "build":
+        for corner, _ in buildable(s):
+            for cell in cells(s.board.squares[corner]):
+                out[ids[cell]] = say("a monument can be built")
+    elif s.phase == "treasure":
+        for cell in cells(treasure_choice(s.pieces, s.active, len(s.seats))[1]):
+            out[ids[cell]] = say("all treasures but one are taken")
+    return out
+
+
+def expect(s: TigrisState, words: Sequence[str]) -> tuple[bool, str] | None:
+    """`bag 14` and `hand bull 5`. While a draw waits that nobody told, the numbers before and after it are both right."""
+    head, *rest = words
+    if head == "bag" and len(rest) == 1:
+        return _either(rest[0], s.bag, s.bag - sum(n for _, n in s.draws))
+    if head == "hand" and len(rest) >= 2 and rest[0] in s.seats:
+        seat = s.seats.index(rest[0])
+        if len(rest) == 2 and rest[1].isdecimal():
+            return _either(rest[1], s.hand(seat), s.hand(seat) + s.drawing(seat))
+        if all(c in COLOURS for c in rest[1:]):
+            held = tuple(c for c, n in zip(COLOURS, s.known[seat]) for _ in range(n))
+            return sorted(rest[1:]) == sorted(held) and not s.unknown[seat], " ".join(held) or "none that is known"
+    if head == "score" and len(rest) == 3 and rest[0] in s.seats and rest[1] not in POINTS:
+        return None
+    return None
+
+
+def _either(word: str, *values: int) -> tuple[bool, str]:
+    return word in map(str, values), str(values[0])

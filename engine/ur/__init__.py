@@ -1,0 +1,62 @@
+"""Ur: 36 tiles in a square, stones, ziggurats, and a hand tile that says what one may do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import resources
+from typing import Any, ClassVar
+
+from engine.game import Game, Option, Seat, Statement
+from engine.plan import Plan
+from engine.text import Text, say
+from engine.ur import setup, store
+from engine.ur.board import Board
+from engine.ur.state import UrState
+from engine.ur.words import SEATS, kind_name, seat_name
+
+_COLOURS = {"black": "#202020", "white": "#e8e4d8", "green": "#2f8f46", "blue": "#2a5db0"}
+
+
+class Ur(Game):
+    name = "ur"
+    title = say("Ur")
+    seats = tuple(Seat(s, seat_name(s), _COLOURS[s]) for s in SEATS)
+    players = (3, 4)
+    options: ClassVar[tuple[Option, ...]] = (
+        Option("bonus", setup.OPTIONS["bonus"], say("Who gets two extra stones?"),
+               (say("whoever uses both actions of the hand tile (as both copies of the rules say)"),
+                say("whoever uses neither action of the hand tile (as printed in other languages)"))),
+    )
+
+    def plan(self) -> Plan:
+        return _plan()
+
+    def setup(self, seats: Sequence[str], statements: Sequence[Statement] = (), plan: Plan | None = None) -> UrState:
+        return setup.read(setup.begin(_board(plan), SEATS, seats, {}), statements)
+
+    def new(self, seats: Sequence[str], options: Mapping[str, str] | None = None, plan: Plan | None = None) -> UrState:
+        return setup.begin(_board(plan), SEATS, seats, options or {}).changed(drawn=True)
+
+    def load(self, data: Mapping[str, Any], plan: Plan | None = None) -> UrState:
+        return store.from_json(data, _board(plan))
+
+    def kind_name(self, kind: str) -> Text:
+        return kind_name(kind)
+
+
+@cache
+def _plan() -> Plan:
+    return Plan.parse(resources.files(__package__).joinpath("plan.toml").read_text(encoding="utf-8"))
+
+
+@cache
+def _own_board() -> Board:
+    return Board(_plan())
+
+
+def _board(plan: Plan | None) -> Board:
+    return _own_board() if plan is None else Board(plan)
+
+
+GAME = Ur()

@@ -1,0 +1,69 @@
+"""What the rules count on the tiles: sides, losses, gains, costs. Asked by checks, effects, legal actions and explain."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.ur.board import pair
+from engine.ur.words import FIVE
+
+if TYPE_CHECKING:
+    from engine.ur.state import UrState
+
+AS_WRITTEN = "as-written"
+
+
+def allowance(state: UrState, used: int) -> int:
+    """Extra stones for having used so many domains (U12, U13); 2 also lets a free tile be settled."""
+    return (0, 1, 2)[used] if state.option == AS_WRITTEN else (2, 1, 0)[used]
+
+
+def round_of(state: UrState) -> int:
+    """0 for the first round of stones, 1 and 2 for the next (U6, U7)."""
+    return state.puts // len(state.seats)
+
+
+def remaining(state: UrState) -> dict[frozenset[str], int]:
+    """Tiles that lie nowhere yet, a pair (U1)."""
+    left = dict(state.board.pairs)
+    for tile in (*state.tiles, *state.hands, state.spare):
+        if tile and pair(tile) in left:
+            left[pair(tile)] -= 1
+    return left
+
+
+def harvest_losses(state: UrState, p: int) -> list[int]:
+    """Places that lose a stone to agriculture (U29)."""
+    own = state.own(p)
+    fields = {i for i in own if state.face(i) == "agriculture"}
+    return [i for i in own if i not in fields and not any(j in fields for j in state.board.near[i])]
+
+
+def trade_sides(state: UrState, i: int, p: int) -> int:
+    """Sides of a tile that touch a foreign tile or the border (U31, U19)."""
+    return state.board.border[i] + sum(1 for j in state.board.near[i] if state.owner[j] >= 0 and state.owner[j] != p)
+
+
+def culture_needs(state: UrState, p: int) -> dict[int, int]:
+    """place -> stones its owner puts there (U32), as if every owner had enough."""
+    beside: dict[int, int] = {}
+    for i in state.own(p):
+        if state.face(i) == "culture":
+            for j in state.board.near[i]:
+                if state.owner[j] >= 0 and not state.zig[j]:
+                    beside[j] = beside.get(j, 0) + 1
+    needs = {j: min(n, FIVE - state.count[j]) for j, n in sorted(beside.items())}
+    return {j: n for j, n in needs.items() if n > 0}
+
+
+def short_of(state: UrState, needs: dict[int, int]) -> dict[int, int]:
+    """owner -> stones there are, of those whose supply does not reach (U15)."""
+    wanted: dict[int, int] = {}
+    for i, n in needs.items():
+        wanted[state.owner[i]] = wanted.get(state.owner[i], 0) + n
+    return {q: state.supplies[q] for q, n in wanted.items() if n > state.supplies[q]}
+
+
+def war_cost(state: UrState, i: int, j: int) -> int:
+    """Stones an attack takes off the attacker: as many as lie on the target, and one when the faces differ (U35)."""
+    return state.count[j] + (state.face(i) != state.face(j))

@@ -1,0 +1,264 @@
+"""Every legal action, and the box's chances.
+
+Where the choices of one domain multiply beyond FEW, only some are listed: no stone, the stones of one tile, and as many
+as possible (agriculture, trade, culture); no move, and the moves between two tiles (politics). `check` knows them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from engine.game import Action
+from engine.ur import actions as a
+from engine.ur.board import face, pair
+from engine.ur.checks import ZIGGURATS_A_TURN
+from engine.ur.domains import (
+    allowance,
+    culture_needs,
+    harvest_losses,
+    remaining,
+    round_of,
+    short_of,
+    trade_sides,
+    war_cost,
+)
+from engine.ur.words import DOMAINS, FIVE
+
+if TYPE_CHECKING:
+    from engine.ur.state import UrState
+
+FEW = 200
+
+
+def legal_actions(state: UrState) -> list[Action]:
+    if state.phase == "over":
+        return []
+    if state.phase == "lay":
+        return list(_lays(state))
+    seat, p = state.seats[state.mover], state.mover
+    told = list(_lays(state))
+    if state.phase == "put":
+        return [*_puts(state, seat, p), *told]
+    if state.phase == "swap":
+        return [*_swaps(state, seat, p), a.Pass(seat), *told]
+    out: list[Action] = []
+    if not (state.built or state.returned or state.bonus):
+        for domain in DOMAINS:
+            again = domain == "war" and state.used[-1:] == ("war",)
+            if (domain not in state.used or again) and state.could_bear(p, domain):
+                out += _USES[domain](state, seat, p)
+    if not state.returned:
+        out += _ziggurats(state, seat, p)
+        if not state.built:
+            out += _bonus(state, seat, p)
+    if not (state.built or state.returned or state.bonus or state.used or state.own(p)) and state.supplies[p] >= 3:
+        out += [a.Return(seat, s) for i, s in enumerate(state.board.sites) if state.free(i)]
+    swaps = list(_swaps(state, seat, p))
+    return [*out, *(swaps or [a.Pass(seat)]), *told]
+
+
+def _puts(state: UrState, seat: str, p: int) -> Iterator[Action]:
+    if not state.supplies[p]:
+        return
+    first = not round_of(state)
+    for i, site in enumerate(state.board.sites):
+        if state.zig[i] or state.tiles[i] is None or state.count[i] >= FIVE:
+            continue
+        q = state.owner[i]
+        if (first and q < 0) or (not first and (q == p or (q < 0 and _beside_own(state, i, p)))):
+            yield a.Put(seat, site)
+
+
+def _beside_own(state: UrState, i: int, p: int) -> bool:
+    return any(state.owner[j] == p and not state.zig[j] for j in state.board.near[i])
+
+
+def _swaps(state: UrState, seat: str, p: int) -> Iterator[Action]:
+    mine = state.known(p)
+    setup = state.phase == "swap"
+    faces = _faces(state, p)
+    for i, site in enumerate(state.board.sites):
+        if not state.free(i):
+            continue
+        there = pair(state.tiles[i] or "")
+        if len(mine) == 2:
+            if setup or there != mine:
+                for up in faces:
+                    yield a.Swap(seat, site, up)
+        else:
+            for tile in faces:
+                if setup or pair(tile) != there:
+                    yield a.Swap(seat, site, *tile.split("/"))
+    if not setup and state.spare and len(state.seats) == 3 and (len(mine) < 2 or pair(state.spare) != mine):
+        yield a.Swap(seat, a.SPARE)
+
+
+def _faces(state: UrState, p: int) -> list[str]:
+    """The faces the hand tile may show; of a tile not known, both signs as far as they may be."""
+    mine = state.known(p)
+    if len(mine) == 2:
+        return [d for d in DOMAINS if d in mine]
+    return sorted(f"{x}/{y}" for x in DOMAINS for y in DOMAINS if x != y and mine <= {x, y})
+
+
+def spread(limits: Sequence[tuple[str, int]], supply: int) -> list[a.Stones]:
+    """The ways to lay up to so many stones on each of the tiles, or some of them when there are too many ways."""
+    ways = 1
+    for _, most in limits:
+        ways *= most + 1
+    if ways <= FEW:
+        out: list[a.Stones] = [()]
+        for site, most in limits:
+            out += [(*rest, (site, n)) for rest in out for n in range(1, most + 1)]
+        return [s for s in out if sum(n for _, n in s) <= supply]
+    full, left = [], supply
+    for site, most in limits:
+        if n := min(most, left):
+            full.append((site, n))
+            left -= n
+    return [(), *(((s, n),) for s, most in limits for n in range(1, min(most, supply) + 1)), tuple(full)]
+
+
+def _agriculture(state: UrState, seat: str, p: int) -> list[Action]:
+    sites = state.board.sites
+    limits = [(sites[i], min(2, FIVE - state.count[i])) for i in state.own(p) if state.face(i) == "agriculture"]
+    supply = state.supplies[p] + len(harvest_losses(state, p))
+    return [a.Agriculture(seat, s) for s in spread([x for x in limits if x[1] > 0], supply)]
+
+
+def _trade(state: UrState, seat: str, p: int) -> list[Action]:
+    sites = state.board.sites
+    limits = [(sites[i], min(trade_sides(state, i, p), FIVE - state.count[i]))
+              for i in state.own(p) if state.face(i) == "trade"]
+    return [a.Trade(seat, s) for s in spread([x for x in limits if x[1] > 0], state.supplies[p])]
+
+
+def _culture(state: UrState, seat: str, p: int) -> list[Action]:
+    needs = culture_needs(state, p)
+    short = short_of(state, needs)
+    out: list[Action] = [a.Culture(seat)]
+    ways: list[a.Stones] = [()]
+    for q, there in short.items():
+        limits = [(state.board.sites[i], n) for i, n in needs.items() if state.owner[i] == q]
+        exact = [s for s in spread(limits, there) if sum(n for _, n in s) == there]
+        ways = [(*w, *s) for w in ways for s in exact]
+    return out + [a.Culture(seat, a.stones(w, state.board)) for w in ways[:FEW] if w]
+
+
+def _politics(state: UrState, seat: str, p: int) -> list[Action]:
+    own, sites = state.own(p), state.board.sites
+    have = [state.count[i] for i in own]
+    out: list[Action] = []
+    for want in _distributions(len(own), sum(have)):
+        if len(out) == FEW:
+            break
+        out.append(a.Politics(seat, shifts([sites[i] for i in own], have, want)))
+    else:
+        return out
+    return [a.Politics(seat)] + [
+        a.Politics(seat, ((sites[i], sites[j], n),)) for i in own for j in own if i != j
+        for n in range(1, min(state.count[i], FIVE - state.count[j]) + 1)]
+
+
+def _distributions(tiles: int, stones: int) -> Iterator[tuple[int, ...]]:
+    """So many stones on so many tiles, at most five each."""
+    if not tiles:
+        if not stones:
+            yield ()
+        return
+    for n in range(max(0, stones - FIVE * (tiles - 1)), min(FIVE, stones) + 1):
+        for rest in _distributions(tiles - 1, stones - n):
+            yield (n, *rest)
+
+
+def shifts(sites: Sequence[str], have: Sequence[int], want: Sequence[int]) -> a.Moves:
+    """The fewest moves from one distribution to another of as many stones, sources and targets in order."""
+    give = [[s, h - w] for s, h, w in zip(sites, have, want) if h > w]
+    take = [[s, w - h] for s, h, w in zip(sites, have, want) if w > h]
+    out = []
+    while give and take:
+        n = min(give[0][1], take[0][1])
+        out.append((give[0][0], take[0][0], n))
+        for side in (give, take):
+            side[0][1] -= n
+            if not side[0][1]:
+                side.pop(0)
+    return tuple(out)
+
+
+def _war(state: UrState, seat: str, p: int) -> list[Action]:
+    sites = state.board.sites
+    return [a.War(seat, sites[i], sites[j], n)
+            for i in state.own(p) for j in state.board.near[i]
+            if state.tiles[j] is not None and not state.zig[j] and state.owner[j] != p
+            for n in range(1, state.count[i] - war_cost(state, i, j) + 1)]
+
+
+def _bonus(state: UrState, seat: str, p: int) -> Iterator[Action]:
+    allowed = allowance(state, len(state.used))
+    sites, supply = state.board.sites, state.supplies[p]
+    if state.bonus is not None:
+        kind, i, had = state.bonus
+        places = [i] if kind == "extra" else []
+    else:
+        places, had = state.own(p), 0
+        if allowed == 2 and supply:
+            yield from (a.Settle(seat, s) for i, s in enumerate(sites) if state.free(i))
+    for i in places:
+        for n in range(1, min(allowed - had, FIVE - state.count[i], supply) + 1):
+            yield a.Extra(seat, ((sites[i], n),))
+
+
+def _ziggurats(state: UrState, seat: str, p: int) -> Iterator[Action]:
+    if state.used or state.bonus is not None:
+        return
+    full = [state.board.sites[i] for i in state.own(p) if state.count[i] >= FIVE]
+    most = min(ZIGGURATS_A_TURN - state.built, state.board.ziggurats - state.ziggurats)
+    if most >= 1:
+        yield from (a.Ziggurat(seat, (x,)) for x in full)
+    if most >= 2:
+        yield from (a.Ziggurat(seat, (x, y)) for k, x in enumerate(full) for y in full[k + 1:])
+
+
+def _lays(state: UrState) -> Iterator[Action]:
+    places = _bare(state)
+    if not places:
+        return
+    left = remaining(state)
+    kinds = sorted(f"{x}/{y}" for x in DOMAINS for y in DOMAINS if x != y and left.get(frozenset((x, y)), 0) > 0)
+    for site in places:
+        for tile in kinds:
+            yield a.Lay(a.BOX, site, tile)
+
+
+def _bare(state: UrState) -> list[str]:
+    """Places that wait for a tile: the square first, then beside it."""
+    board = state.board
+    out = [s for i, s in enumerate(board.sites) if state.tiles[i] is None] if state.phase == "lay" else []
+    out += [s for s, tile in zip(board.hands, state.hands) if tile is None]
+    if board.spare and len(state.seats) == 3 and state.spare is None:
+        out.append(board.spare)
+    return out
+
+
+def chance(state: UrState) -> list[tuple[Action, float]]:
+    """The next tile of a shuffled box (open mode), face drawn too; a face its neighbours show is laid the other way up or
+    put back (U4) as long as there is another tile."""
+    if state.phase != "lay" or not state.drawn:
+        return []
+    site = _bare(state)[0]
+    i = state.board.index.get(site)
+    near = {state.face(j) for j in state.board.near[i]} if i is not None else set()
+    weights = {tile: n for both, n in remaining(state).items() if n > 0 for tile in _both_ways(both)}
+    fitting = {t: n for t, n in weights.items() if face(t) not in near} or weights
+    total = sum(fitting.values())
+    return [(a.Lay(a.BOX, site, t), n / total) for t, n in sorted(fitting.items())]
+
+
+def _both_ways(both: frozenset[str]) -> list[str]:
+    x, y = sorted(both)
+    return [f"{x}/{y}", f"{y}/{x}"]
+
+
+_USES = {"agriculture": _agriculture, "trade": _trade, "culture": _culture, "politics": _politics, "war": _war}

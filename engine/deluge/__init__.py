@@ -1,0 +1,47 @@
+"""Zondvloed (Déluges): the rules of `rules.md`, on the map of `plan.toml` or a copy's own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from engine.deluge import forms
+from engine.deluge.state import DelugeState
+from engine.deluge.words import COLOURS, kind_name, seat_name
+from engine.game import Game, Seat, Statement
+from engine.plan import Plan
+from engine.text import Text, say
+
+
+@cache
+def _plan() -> Plan:
+    return Plan.parse(resources.files(__name__).joinpath("plan.toml").read_text(encoding="utf-8"))
+
+
+class Deluge(Game):
+    """Everything lies open on the table, so open and table mode are one; goods are declared."""
+
+    name = "deluge"
+    title = say("Zondvloed")
+    seats = tuple(Seat(c, seat_name(c), colour) for c, colour in zip(COLOURS, ("#e3b505", "#2459c7", "#2f8f3a", "#d9d9d9")))
+    players = (2, 4)
+
+    def plan(self) -> Plan:
+        return _plan()
+
+    def setup(self, seats: Sequence[str], statements: Sequence[Statement] = (), plan: Plan | None = None) -> DelugeState:
+        return forms.setup(seats, statements, plan or self.plan())
+
+    def new(self, seats: Sequence[str], options: Mapping[str, str] | None = None, plan: Plan | None = None) -> DelugeState:
+        return forms.setup(seats, (), plan or self.plan())
+
+    def load(self, data: Mapping[str, Any], plan: Plan | None = None) -> DelugeState:
+        return forms.load(data, plan or self.plan())
+
+    def kind_name(self, kind: str) -> Text:
+        return kind_name(kind)
+
+
+GAME = Deluge()

@@ -1,0 +1,92 @@
+"""What stands on one cell, as a value."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+import msgspec
+
+from engine.deluge.words import COLOURS
+from engine.game import BadText
+from engine.layout import Contents
+
+Four = tuple[int, int, int, int]        # a number for each of COLOURS
+NONE: Four = (0, 0, 0, 0)
+_INDEX = {c: i for i, c in enumerate(COLOURS)}
+
+
+class Cell(msgspec.Struct, frozen=True):
+    """taken: by fanatics (D32); flooded: a sea cell now (D47); counted: it is on the counter (D44)."""
+
+    people: Four = NONE
+    soldiers: Four = NONE
+    ships: Four = NONE
+    dolmens: Four = NONE
+    fanatics: int = 0
+    mines: int = 0
+    bare: tuple[str, ...] = ()          # forest spots covered, in the plan's order
+    taken: bool = False
+    flooded: bool = False
+    counted: bool = False
+
+    @property
+    def pawns(self) -> int:
+        """people, slaves and soldiers; no fanatics"""
+        return sum(self.people) + sum(self.soldiers)
+
+    def ruler(self) -> int | None:
+        """The index of the land's ruler (D7): one colour's soldiers, else one colour's people, else nobody."""
+        if self.taken or self.flooded:
+            return None
+        for four in (self.soldiers, self.people):
+            here = [i for i in range(4) if four[i]]
+            if here:
+                return here[0] if len(here) == 1 else None
+        return None
+
+    def slaves(self) -> Four:
+        """People of other colours than the soldiers that hold the cell"""
+        holder = self.ruler() if any(self.soldiers) else None
+        return NONE if holder is None else tuple(0 if i == holder else n for i, n in enumerate(self.people))  # type: ignore
+
+    def free(self, seat: int) -> int:
+        """People of a colour that are nobody's slaves"""
+        return self.people[seat] - self.slaves()[seat]
+
+    def contents(self) -> Contents:
+        """As a layout lists it: pieces of a cluster, in a fixed order"""
+        out: list[str] = ["water"] if self.flooded else []
+        for name, four in (("people", self.people), ("soldier", self.soldiers), ("ship", self.ships), ("dolmen", self.dolmens)):
+            for colour, n in zip(COLOURS, four):
+                out += [f"{name}:{colour}"] * n
+        return tuple(out + ["fanatic"] * self.fanatics + ["mine"] * self.mines)
+
+    @classmethod
+    def of(cls, kinds: Iterable[str], **more: object) -> Cell:
+        """The cell these pieces make. Raises BadText for a kind that lies on no cell."""
+        fours = {"people": [0] * 4, "soldier": [0] * 4, "ship": [0] * 4, "dolmen": [0] * 4}
+        counts = Counter(kinds)
+        fanatics, mines, water = counts.pop("fanatic", 0), counts.pop("mine", 0), counts.pop("water", 0)
+        for kind, n in counts.items():
+            head, _, colour = kind.partition(":")
+            if head not in fours or colour not in _INDEX:
+                raise BadText(f"{kind} is no piece that lies on a cell")
+            fours[head][_INDEX[colour]] += n
+        return cls(tuple(fours["people"]), tuple(fours["soldier"]), tuple(fours["ship"]), tuple(fours["dolmen"]),
+                   fanatics, mines, flooded=bool(water) or bool(more.pop("flooded", False)), **more)  # type: ignore
+
+
+def add(four: Four, index: int, n: int) -> Four:
+    out = list(four)
+    out[index] += n
+    return tuple(out)  # type: ignore
+
+
+def fight(four: Four) -> Four:
+    """One for one until at most one colour is left (D17, D20, D22); equal numbers all vanish (D21)."""
+    out = list(four)
+    while sum(1 for n in out if n) > 1:
+        least = min(n for n in out if n)
+        out = [n - least if n else 0 for n in out]
+    return tuple(out)  # type: ignore

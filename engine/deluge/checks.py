@@ -1,0 +1,290 @@
+"""Which rules an action breaks: all of them, by number."""
+
+from __future__ import annotations
+
+from engine.deluge import actions as act
+from engine.deluge.state import BUILDING, FLIGHT, HARVEST, MOVEMENT, OVER, TRADE, DelugeState
+from engine.deluge.words import (
+    COLOURS,
+    GOODS,
+    MINES,
+    PRICE,
+    SHIP_WOOD,
+    SHIPS,
+    SOLDIERS,
+    colour_name,
+    good_name,
+    seat_name,
+)
+from engine.game import Action, Violation
+from engine.text import Text, say
+
+_PHASE = {
+    act.Move: MOVEMENT, act.Ferry: MOVEMENT, act.Sail: MOVEMENT, act.Agree: MOVEMENT, act.Harvest: HARVEST,
+    act.Trade: TRADE, act.Build: BUILDING, act.Flee: FLIGHT,
+}
+PHASE_NAMES = {MOVEMENT: say("movement"), HARVEST: say("harvest"), TRADE: say("trade"), BUILDING: say("building"),
+               FLIGHT: say("flight from the water"), OVER: say("the end")}
+
+
+class Faults(list):
+    """Violations, each rule and sentence once."""
+
+    def add(self, rule: str, template: str, **args: object) -> None:
+        fault = Violation(rule, Text(template, dict(args)))
+        if fault not in self:
+            self.append(fault)
+
+
+def check(state: DelugeState, action: Action) -> list[Violation]:
+    """Every rule the action breaks, [] when legal."""
+    out = Faults()
+    if state.phase == OVER:
+        out.add("D50", "the game is over")
+        return out
+    if action.seat not in state.seats:
+        out.add("D1", "{seat} does not play", seat=seat_name(action.seat))
+        return out
+    wanted = _PHASE.get(type(action))
+    if wanted is not None and wanted != state.phase:
+        out.add("D8", "this is the phase of {phase}", phase=PHASE_NAMES[state.phase])
+    if action.seat != state.turn and not isinstance(action, act.Agree):
+        out.add("D9", "it is the turn of {seat}", seat=seat_name(str(state.turn)))
+    if isinstance(action, act.Done):
+        if state.phase == FLIGHT:
+            out.add("D48", "who can flee must flee")
+    elif isinstance(action, act.Ferry):
+        _ferry(state, action, out)
+    elif isinstance(action, act.Flee):
+        _flee(state, action, out)
+    elif isinstance(action, act.Move):
+        _move(state, action, out)
+    elif isinstance(action, act.Sail):
+        _sail(state, action, out)
+    elif isinstance(action, act.Agree):
+        _agree(state, action, out)
+    elif isinstance(action, act.Harvest):
+        _harvest(state, action, out)
+    elif isinstance(action, act.Trade):
+        _trade(state, action, out)
+    elif isinstance(action, act.Build):
+        _build(state, action, out)
+    return out
+
+
+# Going
+
+def _lands(state: DelugeState, a: act.Crew, out: Faults) -> bool:
+    """Whether both ends are land that pawns may be on; says why not."""
+    for name in (a.origin, a.target):
+        if not state.is_land(name):
+            out.add("D10", "{cell} is sea", cell=name)
+        elif state.cell(name).taken:
+            out.add("D32", "{cell} is taken by fanatics", cell=name)
+    if a.origin == a.target:
+        out.add("D10", "{cell} is where they are", cell=a.origin)
+    return state.is_land(a.origin) and state.is_land(a.target)
+
+
+def _those_who_go(state: DelugeState, a: act.Crew, out: Faults, fresh: bool) -> None:
+    """Enough of each kind on the cell (fresh: that have not moved yet), and slaves only with a soldier that holds them."""
+    i = state.colour(a.seat)
+    cell = state.cell(a.origin)
+    people, soldiers, _ = state.unmoved(a.origin, i)
+    slaves = cell.slaves()
+    if not fresh:
+        people, soldiers = cell.people[i], cell.soldiers[i]
+    if a.people and slaves[i]:
+        out.add("D16", "slaves do not move by themselves")
+    if a.people > cell.people[i] or a.soldiers > cell.soldiers[i]:
+        out.add("D10", "there are not so many on {cell}", cell=a.origin)
+    elif a.people > people or a.soldiers > soldiers:
+        out.add("D10", "a pawn moves one cell only: not so many on {cell} have not moved yet", cell=a.origin)
+    if not a.slaves:
+        return
+    if not a.soldiers:
+        out.add("D16", "slaves go only with a soldier")
+    for colour, n in a.slaves:
+        c = COLOURS.index(colour)
+        free = state.unmoved(a.origin, c)[0] if fresh else cell.people[c]
+        if cell.ruler() != i or n > slaves[c]:
+            out.add("D16", "{seat} has not so many {colour} slaves on {cell}", seat=seat_name(a.seat), cell=a.origin,
+                    colour=colour_name(colour))
+        elif n > free:
+            out.add("D10", "a pawn moves one cell only: not so many on {cell} have not moved yet", cell=a.origin)
+    if state.ruler(a.target) != i:
+        out.add("D16", "slaves go only to a cell that {seat} rules", seat=seat_name(a.seat))
+
+
+def _enter(state: DelugeState, a: act.Crew, out: Faults) -> None:
+    i, ruler = state.colour(a.seat), state.ruler(a.target)
+    others = ruler is not None and ruler != i
+    if others and a.people:
+        out.add("D13", "only soldiers may enter {cell}: {seat} rules it", cell=a.target, seat=seat_name(COLOURS[ruler]))
+
+
+def _move(state: DelugeState, a: act.Move, out: Faults) -> None:
+    if _lands(state, a, out):
+        if a.target not in state.world.touching[a.origin] and a.origin != a.target:
+            out.add("D10", "{target} does not border {origin}", target=a.target, origin=a.origin)
+        _enter(state, a, out)
+        _those_who_go(state, a, out, True)
+    elif a.target not in state.world.touching[a.origin]:
+        out.add("D10", "{target} does not border {origin}", target=a.target, origin=a.origin)
+
+
+def _ferry(state: DelugeState, a: act.Ferry, out: Faults) -> None:
+    if _lands(state, a, out):
+        _enter(state, a, out)
+        _those_who_go(state, a, out, True)
+    chain = (a.origin, *a.via, a.target)
+    for one, other in zip(chain, chain[1:]):
+        if other not in state.world.touching[one]:
+            out.add("D11", "{target} does not border {origin}", target=other, origin=one)
+    i = state.colour(a.seat)
+    for sea in dict.fromkeys(a.via):
+        if not state.is_sea(sea):
+            out.add("D11", "{cell} is no sea", cell=sea)
+        elif not willing(state, i, sea):
+            own = state.cell(sea).ships[i]
+            out.add("D12" if any(state.cell(sea).ships) else "D11",
+                    "the ship on {cell} has moved already" if own else "no ship on {cell} is willing to ferry", cell=sea)
+
+
+def willing(state: DelugeState, colour: int, sea: str) -> bool:
+    """Whether a ship on that sea cell ferries this colour's pawns: an own one that has not moved, or another's that agreed."""
+    if state.unmoved(sea, colour)[2] > 0:
+        return True
+    ships = state.cell(sea).ships
+    return any(owner != colour and ships[owner] and (owner, colour, sea) in state.agreed for owner in range(4))
+
+
+def _sail(state: DelugeState, a: act.Sail, out: Faults) -> None:
+    i = state.colour(a.seat)
+    for name in (a.origin, a.target):
+        if not state.is_sea(name):
+            out.add("D10", "{cell} is land", cell=name)
+    if a.target not in state.world.touching[a.origin]:
+        out.add("D10", "{target} does not border {origin}", target=a.target, origin=a.origin)
+    ships = state.cell(a.origin).ships[i]
+    left = state.unmoved(a.origin, i)[2]
+    if a.ships < 1 or a.ships > ships:
+        out.add("D10", "there are not so many on {cell}", cell=a.origin)
+    elif a.ships > left:
+        out.add("D10", "a ship moves one cell only: not so many on {cell} have not moved yet", cell=a.origin)
+    elif a.ships > left - ((i, a.origin) in state.ferried):
+        out.add("D12", "a ship that ferried does not move")
+
+
+def _agree(state: DelugeState, a: act.Agree, out: Faults) -> None:
+    if a.guest not in state.seats or a.guest == a.seat:
+        out.add("D12", "{seat} needs no leave of {other}", seat=seat_name(a.guest), other=seat_name(a.seat))
+    if not state.cell(a.sea).ships[state.colour(a.seat)]:
+        out.add("D12", "{seat} has no ship on {cell}", seat=seat_name(a.seat), cell=a.sea)
+
+
+def _flee(state: DelugeState, a: act.Flee, out: Faults) -> None:
+    if a.origin not in state.sinking:
+        out.add("D48", "{cell} is not being flooded", cell=a.origin)
+    if a.target in state.sinking:
+        out.add("D48", "{cell} is being flooded too", cell=a.target)
+    if a.target not in state.world.touching[a.origin] or not state.is_land(a.target):
+        out.add("D48", "one flees to land that borders: {cell} does not", cell=a.target)
+        return
+    if state.cell(a.target).taken:
+        out.add("D32", "{cell} is taken by fanatics", cell=a.target)
+    _those_who_go(state, a, out, False)
+    i, target = state.colour(a.seat), state.cell(a.target)
+    if a.people and state.ruler(a.target) != i and (target.pawns or target.fanatics):
+        out.add("D48", "people flee only to cells of their own or to empty land")
+
+
+# Harvest, trade, building
+
+def _harvest(state: DelugeState, a: act.Harvest, out: Faults) -> None:
+    if not state.is_land(a.cell):
+        out.add("D23", "{cell} is sea", cell=a.cell)
+        return
+    if state.cell(a.cell).taken:
+        out.add("D32", "{cell} is taken by fanatics", cell=a.cell)
+    i = state.colour(a.seat)
+    if state.ruler(a.cell) != i:
+        out.add("D23", "{seat} does not rule {cell}", seat=seat_name(a.seat), cell=a.cell)
+    goods = dict(a.goods)
+    pawns, forests, mineral = state.work(a.cell)
+    if not goods:
+        out.add("D23", "nothing is harvested")
+    if sum(goods.values()) > pawns:
+        out.add("D23", "each pawn harvests at most one thing: {n} can work on {cell}", n=max(pawns, 0), cell=a.cell)
+    if goods.get("wood", 0) > forests:
+        out.add("D24", "there are {n} forests left on {cell}", n=forests, cell=a.cell)
+    if a.spots and (len(set(a.spots)) != goods.get("wood", 0) or set(a.spots) & set(state.cell(a.cell).bare)):
+        out.add("D24", "one forest is covered for each wood")
+    for good, n in goods.items():
+        if good != "wood" and good != state.world.mineral[a.cell]:
+            out.add("D25", "{cell} yields no {good}", cell=a.cell, good=good_name(good))
+        elif good != "wood" and n > mineral:
+            out.add("D25", "the mines of {cell} employ {n} more", cell=a.cell, n=max(mineral, 0))
+
+
+def _trade(state: DelugeState, a: act.Trade, out: Faults) -> None:
+    if a.seat not in (a.giver, a.taker) or a.giver == a.taker:
+        out.add("D33", "who trades says so")
+    if not a.gives or not a.takes:
+        out.add("D33", "goods are traded for goods")
+    for seat, goods in ((a.giver, a.gives), (a.taker, a.takes)):
+        stock = state.stock(state.colour(seat))
+        for good, n in goods:
+            if n > stock[good]:
+                out.add("D33", "{seat} has only {n} {good}", seat=seat_name(seat), n=stock[good], good=good_name(good))
+
+
+def _build(state: DelugeState, a: act.Build, out: Faults) -> None:
+    i = state.colour(a.seat)
+    stock = state.stock(i)
+    if a.what == "ship":
+        _ship(state, a, i, out)
+        return
+    if not state.is_land(a.cell):
+        out.add("D34", "{cell} is sea", cell=a.cell)
+        return
+    cell = state.cell(a.cell)
+    if cell.taken:
+        out.add("D32", "{cell} is taken by fanatics", cell=a.cell)
+    if state.ruler(a.cell) != i:
+        out.add("D34", "{seat} does not rule {cell}", seat=seat_name(a.seat), cell=a.cell)
+        if a.what == "soldier":
+            out.add("D39", "a soldier only where one rules")
+    price = PRICE.get(len(a.pay))
+    if price is None or any(n != price for _, n in a.pay):
+        out.add("D36", "the price is 10 of one kind, 4 each of two, 2 each of three or 1 each of four")
+    for good, n in a.pay:
+        if n > stock[good]:
+            out.add("D36", "{seat} has only {n} {good}", seat=seat_name(a.seat), n=stock[good], good=good_name(good))
+    if a.what == "mine":
+        if cell.mines >= MINES:
+            out.add("D37", "at most three mines on a cell")
+        if sum(c.mines for c in state.cells.values()) >= state.world.box.get("mine", 10**6):
+            out.add("D1", "no mine is left in the box")
+    if a.what == "dolmen":
+        if any(cell.dolmens):
+            out.add("D38", "at most one dolmen on a cell")
+        if state.on_map("dolmens", i) >= state.world.box.get(f"dolmen:{a.seat}", 10**6):
+            out.add("D1", "no dolmen is left in the box")
+    if a.what == "soldier" and state.soldiers_left(i) < 1:
+        out.add("D39", "never a sixth soldier")
+        out.add("D2", "a player has at most {n} soldiers", n=SOLDIERS)
+
+
+def _ship(state: DelugeState, a: act.Build, i: int, out: Faults) -> None:
+    if not state.is_sea(a.cell):
+        out.add("D34", "{cell} is land", cell=a.cell)
+    elif not any(state.is_land(c) and state.ruler(c) == i for c in state.world.borders[a.cell]):
+        out.add("D34", "{cell} borders no land that {seat} rules", cell=a.cell, seat=seat_name(a.seat))
+    if a.pay and a.pay != (("wood", SHIP_WOOD),):
+        out.add("D35", "a ship costs {n} wood", n=SHIP_WOOD)
+    wood = state.stocks[i][GOODS.index("wood")]
+    if wood < SHIP_WOOD:
+        out.add("D35", "a ship costs {n} wood, {seat} has {have}", n=SHIP_WOOD, seat=seat_name(a.seat), have=wood)
+    if state.on_map("ships", i) >= SHIPS:
+        out.add("D2", "a player has at most {n} ships", n=SHIPS)

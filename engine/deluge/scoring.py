@@ -1,0 +1,52 @@
+"""Victory points (D51, D52)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.deluge.words import COLOURS
+
+if TYPE_CHECKING:
+    from engine.deluge.state import DelugeState
+
+DOLMEN, BONUS = 2, 3
+BONUSES = ("trees", "ships", "soldiers", "mines")        # ecology, explorer, war, mining
+
+
+def holdings(state: DelugeState) -> dict[str, dict[str, int]]:
+    """bonus -> seat -> how many (D52: trees and mines on cells one rules)"""
+    out = {b: dict.fromkeys(state.seats, 0) for b in BONUSES}
+    for seat in state.seats:
+        i = COLOURS.index(seat)
+        out["ships"][seat] = state.on_map("ships", i)
+        out["soldiers"][seat] = state.on_map("soldiers", i)
+    for name in state.world.lands:
+        ruler = state.ruler(name) if state.is_land(name) else None
+        if ruler is not None and COLOURS[ruler] in out["trees"]:
+            out["trees"][COLOURS[ruler]] += state.forests(name)
+            out["mines"][COLOURS[ruler]] += state.cell(name).mines
+    return out
+
+
+def bonuses(state: DelugeState) -> dict[str, str | None]:
+    """bonus -> the seat that has most, None when nobody has or several have"""
+    out: dict[str, str | None] = {}
+    for bonus, have in holdings(state).items():
+        most = max(have.values())
+        best = [s for s, n in have.items() if n == most]
+        out[bonus] = best[0] if most > 0 and len(best) == 1 else None
+    return out
+
+
+def dolmen_points(state: DelugeState) -> dict[str, int]:
+    return {s: DOLMEN * state.on_map("dolmens", COLOURS.index(s)) for s in state.seats}
+
+
+def scores(state: DelugeState) -> dict[str, int]:
+    """Dolmens so far; at the end the bonuses too."""
+    out = dolmen_points(state)
+    if state.phase == "over":
+        for seat in bonuses(state).values():
+            if seat is not None:
+                out[seat] += BONUS
+    return out

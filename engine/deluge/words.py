@@ -1,0 +1,47 @@
+"""Names: colours, goods, kinds of piece, and what people call them."""
+
+from __future__ import annotations
+
+from engine.text import Text, say
+
+COLOURS = ("yellow", "blue", "green", "white")
+GOODS = ("wood", "gold", "bronze", "marble", "granite")
+MINERALS = GOODS[1:]
+HOME = {"yellow": "eurasia", "blue": "africa", "green": "australia", "white": "america"}
+
+SOLDIERS, SHIPS, MINES, FORESTS = 5, 8, 3, 3       # the most of a colour (D2), of a cell (D37, D6)
+PEOPLE_AT_START = 4                                # D5
+PRICE = {1: 10, 2: 4, 3: 2, 4: 1}                  # kinds of goods used -> of each (D36)
+SHIP_WOOD = 4                                      # D35
+RISES = {5: 1, 8: 2, 11: 3}                        # the counter's marks -> which rise (D45, D46)
+END = 14                                           # D50
+
+_COLOURS = {c: say(c) for c in COLOURS}
+_SEATS = {"yellow": say("Yellow"), "blue": say("Blue"), "green": say("Green"), "white": say("White")}
+_GOODS = {g: say(g) for g in GOODS}
+_KINDS = {"fanatic": say("a fanatic"), "mine": say("a mine"), "bare": say("a “deforested” card"),
+          "water": say("a blue card"), "counter": say("the counter")}
+_OWNED = {"people": say("a {colour} pawn"), "soldier": say("a {colour} soldier"), "ship": say("a {colour} ship"),
+          "dolmen": say("a {colour} dolmen")}
+
+
+def colour_name(colour: str) -> Text:
+    return _COLOURS.get(colour) or say(colour)
+
+
+def seat_name(seat: str) -> Text:
+    return _SEATS.get(seat) or say(seat)
+
+
+def good_name(good: str) -> Text:
+    return _GOODS.get(good) or say(good)
+
+
+def kind_name(kind: str) -> Text:
+    """What people call a kind: "a white soldier"."""
+    if kind in _KINDS:
+        return _KINDS[kind]
+    head, _, colour = kind.partition(":")
+    if head in _OWNED and colour:
+        return Text(_OWNED[head].template, {"colour": colour_name(colour)})
+    return say(kind)

@@ -12,38 +12,71 @@ from vision.pose import Pose
 from vision.printed import ALIKE, Picture, Print
 
 LEAST = 8           # patches that must agree before a board counts as seen
+GIVE = np.array([0.35, 0.1, 0.05])  # how far log focal, k1, k2 of another camera may be from the calibrated one's
+STRAINED_PX = 0.5   # typical residual from which the calibrated lens does not explain what is seen, at 1640 wide
 FLOOR_PX = 0.12     # what interpolation and the lens's model leave, at 1640 wide
 
 
 class Fit(msgspec.Struct, frozen=True, eq=False):
-    """pose, its error_px filled in; inliers: (N,) bool of the points given; spread: how far apart they lie, 0 to 1."""
+    """pose, its error_px filled in; inliers: (N,) bool of the patches looked for, share: of them; typical: their median
+    residual, pixels."""
 
     pose: Pose
     inliers: np.ndarray
     share: float
+    typical: float
 
 
-def robust_pose(lens: Lens, mm: np.ndarray, px: np.ndarray, start: Pose, loose: float) -> tuple[Pose, np.ndarray]:
+def robust_pose(mm: np.ndarray, px: np.ndarray, start: Pose, loose: float, give: bool = False
+                ) -> tuple[Pose, np.ndarray]:
     """The pose nearest `start` that most of the points agree with, each up to about `loose` pixels off; (N,) errors.
 
-    Points further off than three times the typical error weigh next to nothing."""
+    Points further off than three times the typical error weigh next to nothing. give: the lens may differ too."""
     points = np.column_stack([mm, np.zeros(len(mm))])
-    x = np.concatenate([start.rvec, start.tvec]).astype(float)
-    K, dist = lens.K(start.size), lens.dist
-    for turn in range(12):
-        seen, jac = cv2.projectPoints(points, x[:3], x[3:], K, dist)
-        r = seen.reshape(-1, 2) - px
-        off = np.linalg.norm(r, axis=1)
-        scale = min(max(1.5 * np.median(off), 0.15), loose)
-        w = np.repeat(1 / (1 + (off / (2 * scale)) ** 2) ** 2, 2)
-        J = jac[:, :6]
-        A = J.T @ (J * w[:, None])
-        step = np.linalg.solve(A + 1e-9 * np.diag(np.diag(A)), -J.T @ (w * r.ravel()))
-        x += step
-        if turn > 2 and np.abs(J @ step).max() < 0.01:
+    free = 9 if give else 6
+    held = np.concatenate([np.zeros(6), 1 / GIVE ** 2])[:free]
+    x = np.zeros(free)
+    pose, damp = start, 1e-4
+
+    def seen(pose: Pose) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        at, jac = cv2.projectPoints(points, pose.rvec, pose.tvec, pose.K, pose.dist)
+        r = at.reshape(-1, 2) - px
+        J = np.column_stack([jac[:, :6], (jac[:, 6] + jac[:, 7]) * pose.K[0, 0], jac[:, 10:12]])[:, :free]
+        return r.ravel(), np.linalg.norm(r, axis=1), J
+
+    def cost(off: np.ndarray, x: np.ndarray, scale: float) -> float:
+        u = (off / (2 * scale)) ** 2
+        return float(4 * (u / (1 + u)).sum() + held @ x ** 2)
+
+    r, off, J = seen(pose)
+    for _ in range(30 if give else 12):
+        scale = min(max(1.5 * float(np.median(off)), 0.15), loose)
+        w = np.repeat(1 / (1 + (off / (2 * scale)) ** 2) ** 2, 2) / scale ** 2
+        A, g = J.T @ (J * w[:, None]) + np.diag(held), J.T @ (w * r) + held * x
+        step = -np.linalg.solve(A + damp * np.diag(np.diag(A) + 1e-12), g)
+        tried = lens_and_pose(start, pose, step, x + step)
+        new_r, new_off, new_J = seen(tried)
+        if cost(new_off, x + step, scale) > cost(off, x, scale) * (1 + 1e-9):
+            damp *= 10
+            continue
+        small = np.abs(J @ step).max() < 0.01
+        pose, x, r, off, J, damp = tried, x + step, new_r, new_off, new_J, max(damp / 10, 1e-9)
+        if small:
             break
-    pose = Pose(K, dist, x[:3], x[3:], start.size, start.by, start.error_px)
-    return pose, np.linalg.norm(pose.to_px(mm) - px, axis=1)
+    return pose, off
+
+
+def lens_and_pose(start: Pose, pose: Pose, step: np.ndarray, total: np.ndarray) -> Pose:
+    """The pose moved by a step (rvec, tvec, perhaps log focal, k1, k2), the lens by the total from the start's"""
+    out = msgspec.structs.replace(pose, rvec=pose.rvec + step[:3], tvec=pose.tvec + step[3:6])
+    if len(step) == 6:
+        return out
+    K = start.K.copy()
+    K[[0, 1], [0, 1]] *= np.exp(total[6])
+    dist = np.zeros(4)
+    dist[:len(start.dist)] = start.dist[:4]
+    dist[:2] += total[7:]
+    return msgspec.structs.replace(out, K=K, dist=dist)
 
 
 def expected_error(plan: Plan, pose: Pose, mm: np.ndarray, off: np.ndarray) -> float:
@@ -68,8 +101,8 @@ def consensus(lens: Lens, mm: np.ndarray, px: np.ndarray, size: tuple[int, int],
     if len(mm) < LEAST:
         return None
     K = lens.K(size)
-    flat = cv2.undistortPoints(np.ascontiguousarray(px, float).reshape(-1, 1, 2), K, lens.dist).reshape(-1, 2)
-    H, good = cv2.findHomography(mm, flat, cv2.USAC_MAGSAC, loose / K[0, 0], maxIters=2000, confidence=0.999)
+    flat = cv2.undistortPoints(np.ascontiguousarray(px, float).reshape(-1, 1, 2), K, lens.dist, P=K).reshape(-1, 2)
+    H, good = cv2.findHomography(mm, flat, cv2.USAC_MAGSAC, loose, maxIters=2000, confidence=0.999)
     if H is None or good is None or good.sum() < LEAST:
         return None
     good = good.ravel().astype(bool)
@@ -81,8 +114,9 @@ def consensus(lens: Lens, mm: np.ndarray, px: np.ndarray, size: tuple[int, int],
 
 
 def follow(plan: Plan, lens: Lens, known: Print, picture: Picture, start: Pose, levels: tuple[int, ...] = (2, 1, 0),
-           margins: tuple[int, ...] = (8, 4, 3), most: int = 120) -> Fit | None:
-    """From a rough pose, the pose at which the print is seen; None where it is not. Margins are pixels of each level."""
+           margins: tuple[int, ...] = (8, 4, 3), most: int = 120, give: bool = False) -> Fit | None:
+    """From a rough pose, the pose at which the print is seen; None where it is not. Margins are pixels of each level;
+    give: the lens may differ from the calibrated one."""
     pose, fit = start, None
     for k, (level, margin) in enumerate(zip(levels, margins)):
         mm, px, alike = known.measure(picture, pose, level, margin, slice(0, most))
@@ -90,12 +124,12 @@ def follow(plan: Plan, lens: Lens, known: Print, picture: Picture, start: Pose, 
         good = alike > ALIKE
         if good.sum() < LEAST:
             return None
-        if k == 0 and len(levels) > 1:
+        if k == 0 and level > 1:
             found = consensus(lens, mm[good], px[good], picture.size, 1.5 * step, start.by)
             if found is None:
                 return None
             pose = found[0]
-        pose, off = robust_pose(lens, mm[good], px[good], pose, 1.5 * step)
+        pose, off = robust_pose(mm[good], px[good], pose, 1.5 * step, give)
         near = off < max(3 * np.median(off), 0.3 * step)
         near &= off < 1.5 * step
         if near.sum() < LEAST:
@@ -103,8 +137,23 @@ def follow(plan: Plan, lens: Lens, known: Print, picture: Picture, start: Pose, 
         inliers = np.zeros(len(mm), bool)
         inliers[np.flatnonzero(good)[near]] = True
         fit = inliers
-    error = expected_error(plan, pose, mm[fit], np.linalg.norm(pose.to_px(mm[fit]) - px[fit], axis=1))
-    return Fit(msgspec.structs.replace(pose, error_px=error), fit, float(fit.mean()))
+    off = np.linalg.norm(pose.to_px(mm[fit]) - px[fit], axis=1)
+    typical = float(np.median(off))
+    strain = 4 * max(typical - STRAINED_PX * max(pose.size) / 1640, 0.0)   # what pulls patches off bends the rest more
+    error = float(np.hypot(expected_error(plan, pose, mm[fit], off), strain))
+    return Fit(msgspec.structs.replace(pose, error_px=error), fit, float(fit.mean()), typical)
+
+
+def follow_other_lens(plan: Plan, lens: Lens, known: Print, picture: Picture, fit: Fit) -> Fit:
+    """Where the calibrated lens does not explain what is seen (another camera, zoomed, refocused), one that does"""
+    best = fit
+    for levels, margins in (((1, 0), (6, 3)), ((0,), (4,)), ((0,), (3,))):
+        if best.typical < STRAINED_PX / 2 * max(picture.size) / 1640:
+            break
+        other = follow(plan, lens, known, picture, best.pose, levels, margins, give=True)
+        if other is not None and other.typical * fit.share < best.typical * other.share:
+            best = other
+    return best
 
 
 def pixels_a_mm(pose: Pose, plan: Plan) -> float:

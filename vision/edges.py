@@ -33,8 +33,10 @@ def profiles(image: np.ndarray, px: np.ndarray, normal: np.ndarray, reach: int) 
     return (values[:, 2:] - values[:, :-2]) / 2
 
 
-def find_side(image: np.ndarray, pose: Pose, a: np.ndarray, b: np.ndarray, reach: int) -> EdgePoints | None:
-    """The edge near the straight line from a to b (mm), if one change of colour runs along all of it; image blurred."""
+def find_side(image: np.ndarray, pose: Pose, a: np.ndarray, b: np.ndarray, reach: int, limit: int
+              ) -> EdgePoints | None:
+    """The edge near the straight line from a to b (mm), if one change of colour runs along all of it, at most `limit`
+    pixels away and standing out within `reach` pixels; image blurred."""
     t = np.linspace(0.03, 0.97, STATIONS)
     mm = a + (b - a) * t[:, None]
     px = pose.to_px(mm)
@@ -47,32 +49,29 @@ def find_side(image: np.ndarray, pose: Pose, a: np.ndarray, b: np.ndarray, reach
         return None
     t, mm, px, normal = t[inside], mm[inside], px[inside], normal[inside]
     change = profiles(image, px, normal, reach)
-    offsets, strength = best_curve(change, t, reach)
+    offsets, strength = best_curve(change, t, reach, limit)
     if offsets is None:
         return None
     return sharpen(change, offsets, strength, mm, px, normal, reach)
 
 
-def best_curve(change: np.ndarray, t: np.ndarray, reach: int) -> tuple[np.ndarray | None, np.ndarray]:
+def best_curve(change: np.ndarray, t: np.ndarray, reach: int, limit: int) -> tuple[np.ndarray | None, np.ndarray]:
     """(N,) offsets of the gently bent line along which the same change of colour is seen all the way, and (channels,)
-    that change; None where no line stands out from the others."""
-    ends = np.arange(-reach + 2, reach - 1)
-    bows = np.arange(-reach // 2, reach // 2 + 1)
+    that change; None where no line stands out from its parallels."""
+    ends = np.arange(-limit, limit + 1)
+    bows = np.arange(-limit // 2, limit // 2 + 1)
     a, b, bow = (g.ravel() for g in np.meshgrid(ends, ends, bows, indexing="ij"))
-    keep = np.abs(a - b) <= reach
-    a, b, bow = a[keep], b[keep], bow[keep]
-    curve = a[:, None] * (1 - t) + b[:, None] * t + bow[:, None] * 4 * t * (1 - t)
+    keep = np.abs(a - b) <= limit
+    curve = a[keep, None] * (1 - t) + b[keep, None] * t + bow[keep, None] * 4 * t * (1 - t)
     index = np.rint(curve).astype(np.int32) + reach
     good = ((index >= 0) & (index <= 2 * reach)).all(1)
     curve, index = curve[good], index[good]
     flat = change.reshape(-1, change.shape[2])
     row = (np.arange(len(t)) * change.shape[1])[None]
-    total = np.zeros((len(index), change.shape[2]), np.float32)
-    for start in range(0, len(index), 4096):
-        total[start:start + 4096] = flat[index[start:start + 4096] + row].mean(1)
+    total = np.concatenate([flat[index[start:start + 4096] + row].mean(1) for start in range(0, len(index), 4096)])
     score = np.linalg.norm(total, axis=1)
     best = int(score.argmax())
-    typical = float(np.median(score))
+    typical = float(np.median(np.linalg.norm(change.mean(0), axis=1)))
     if score[best] < max(4 * typical, 2.0):
         return None, total[best]
     return curve[best], total[best]
@@ -98,8 +97,9 @@ def sharpen(change: np.ndarray, offsets: np.ndarray, strength: np.ndarray, mm: n
     return EdgePoints(mm[good], (px + normal * found[:, None])[good], normal[good])
 
 
-def board_edges(image: np.ndarray, pose: Pose, corners: np.ndarray, reach: int) -> list[EdgePoints]:
-    """What is seen of the sides of the board whose corners (4, 2) mm are given, near where the pose has them."""
+def board_edges(image: np.ndarray, pose: Pose, corners: np.ndarray, reach: int, limit: int) -> list[EdgePoints]:
+    """What is seen of the sides of the board whose corners (4, 2) mm are given, at most `limit` pixels from where the
+    pose has them."""
     smooth = cv2.GaussianBlur(image, (0, 0), 1.2)
-    sides = [find_side(smooth, pose, corners[i], corners[(i + 1) % 4], reach) for i in range(4)]
+    sides = [find_side(smooth, pose, corners[i], corners[(i + 1) % 4], reach, limit) for i in range(4)]
     return [s for s in sides if s is not None]

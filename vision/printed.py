@@ -16,7 +16,8 @@ from vision.pose import Pose
 
 CANVAS = 900        # longer side of the map, pixels
 RADIUS = 10         # of a patch, pixels of its own level
-FEATURES = 1200     # ORB features of the map and of a picture
+FEATURES = 2000     # ORB features of the map and of a picture
+SEARCHED = 900      # longer side of a picture in which features are looked for
 CELLS = 14          # patches are spread over so many cells along the longer side
 ALIKE = 0.65        # correlation from which a patch counts as seen
 
@@ -66,23 +67,30 @@ class Print(msgspec.Struct, frozen=True, eq=False, dict=True):
                           for s in at_level(self.spots, k)]) for k, c in enumerate(self.levels)]
 
     @cached_property
-    def features(self) -> tuple[np.ndarray, np.ndarray]:
-        """(N, 2) mm and (N, 32) ORB descriptors of the canvas"""
-        points, descriptors = cv2.ORB_create(FEATURES).detectAndCompute(self.canvas, None)
-        return self.mm(np.array([p.pt for p in points]).reshape(-1, 2)), descriptors
+    def features(self) -> tuple[np.ndarray, np.ndarray | None]:
+        """(N, 2) mm and (N, 32) ORB descriptors of the map, at the scales at which a picture may show it"""
+        small = cv2.resize(self.canvas, None, fx=0.8, fy=0.8, interpolation=cv2.INTER_AREA)
+        points, descriptors = orb(scales=5).detectAndCompute(evened(small), None)
+        at = (np.array([p.pt for p in points]).reshape(-1, 2) + 0.5) / 0.8 - 0.5
+        return self.mm(at), descriptors
 
-    def match(self, picture: Picture, level: int) -> tuple[np.ndarray, np.ndarray] | None:
-        """Features of the print found again in a picture halved `level` times: (N, 2) mm, (N, 2) full-size pixels;
-        many may be wrong. None for too few."""
+    def match(self, picture: Picture) -> tuple[np.ndarray, np.ndarray] | None:
+        """Features of the print found again in a picture: (N, 2) mm, (N, 2) full-size pixels; many may be wrong.
+        None for too few."""
         mm, descriptors = self.features
-        points, seen = cv2.ORB_create(FEATURES).detectAndCompute(picture.level(level), None)
+        scale = SEARCHED / max(picture.size)
+        k = max(int(np.floor(np.log2(1 / scale))), 0)
+        image = picture.level(k)
+        size = tuple(max(round(s * scale), 1) for s in picture.size)
+        image = cv2.resize(image, size, interpolation=cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR)
+        points, seen = orb(scales=3).detectAndCompute(evened(image), None)
         if seen is None or descriptors is None or len(points) < 8 or len(mm) < 8:
             return None
         pairs = cv2.BFMatcher(cv2.NORM_HAMMING).knnMatch(seen, descriptors, k=2)
         good = [m for m, *rest in pairs if rest and m.distance < 0.85 * rest[0].distance]
         if len(good) < 8:
             return None
-        px = (np.array([points[m.queryIdx].pt for m in good]) + 0.5) * 2 ** level - 0.5
+        px = (np.array([points[m.queryIdx].pt for m in good]) + 0.5) / scale - 0.5
         return mm[[m.trainIdx for m in good]], px
 
     def measure(self, picture: Picture, pose: Pose, level: int, margin: int, which: slice | np.ndarray = slice(None)
@@ -115,17 +123,29 @@ class Print(msgspec.Struct, frozen=True, eq=False, dict=True):
         return mm, px, alike
 
 
+def orb(scales: int) -> cv2.ORB:
+    """Features with wide patches: prints are soft and pieces small beside them"""
+    return cv2.ORB_create(FEATURES, 1.2, scales, edgeThreshold=41, patchSize=41, fastThreshold=5)
+
+
+def evened(grey: np.ndarray) -> np.ndarray:
+    """(h, w) uint8 with light and shadow taken out: each pixel against its surroundings"""
+    f = grey.astype(np.float32)
+    f -= cv2.blur(f, (41, 41))
+    spread = np.sqrt(np.maximum(cv2.blur(f * f, (81, 81)), 9))
+    return np.clip(128 + 42 * f / spread, 0, 255).astype(np.uint8)
+
+
 def best_match(seen: np.ndarray, patch: np.ndarray, margin: int) -> tuple[tuple[float, float], float]:
     """The shift (x, y) of a patch within what is seen, between the pixels, and its correlation there"""
     score = cv2.matchTemplate(seen, patch, cv2.TM_CCOEFF_NORMED)
     _, best, _, (x, y) = cv2.minMaxLoc(score)
     if not np.isfinite(best) or best > 1.01:
         return (0.0, 0.0), -1.0
-    dx = dy = 0.0
-    if 0 < x < 2 * margin:
-        dx = peak_between(score[y, x - 1], best, score[y, x + 1])
-    if 0 < y < 2 * margin:
-        dy = peak_between(score[y - 1, x], best, score[y + 1, x])
+    if not (0 < x < 2 * margin and 0 < y < 2 * margin):
+        return (0.0, 0.0), -1.0     # it may go on rising outside
+    dx = peak_between(score[y, x - 1], best, score[y, x + 1])
+    dy = peak_between(score[y - 1, x], best, score[y + 1, x])
     return (x + dx - margin, y + dy - margin), best
 
 

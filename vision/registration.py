@@ -8,7 +8,7 @@ import cv2
 import msgspec
 import numpy as np
 
-from vision.align import Fit, consensus, expected_error, follow, robust_pose
+from vision.align import STRAINED_PX, Fit, consensus, expected_error, follow, follow_other_lens, robust_pose
 from vision.evidence import Contents, NoBoard
 from vision.lens import Lens
 from vision.markers import IDS, find_cards, find_cards_near
@@ -65,7 +65,8 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
             return None
         if moved(self.plan, fit.pose, last) < max(STILL_PX * max(picture.size) / 1640, fit.pose.error_px):
             return last
-        return self._refined(picture, fit.pose, {})
+        fit = follow(self.plan, self.lens, self.printed, picture, last, (1, 0), (5, 3))
+        return fit.pose if fit is not None and fit.share >= SURE else None
 
     def _search(self, picture: Picture, last: Pose | None) -> Pose:
         """Looks everywhere: cards, near the last pose, near the first one, the print's features"""
@@ -76,11 +77,11 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
                 raise NoBoard(f"{len(found)} of 4 cards in view")
             return by_cards
         best = None
-        for start in self._starts(picture, by_cards, last):
-            fit = follow(self.plan, self.lens, self.printed, picture, start)
+        for start, levels, margins in self._starts(picture, by_cards, last):
+            fit = follow(self.plan, self.lens, self.printed, picture, start, levels, margins)
             if fit is not None and (best is None or fit.share > best.share):
-                best = fit
-                if fit.share >= SURE:
+                best = fit if start is by_cards else self._right_way_round(picture, fit)
+                if best.share >= SURE:
                     break
         if best is not None and best.share >= ENOUGH:
             return self._refined(picture, best.pose, found)
@@ -90,22 +91,43 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         raise NoBoard(f"{seen}the board's print was not found")
 
     def _starts(self, picture: Picture, by_cards: Pose | None, last: Pose | None):
-        """Rough poses to try, the likeliest first"""
+        """Rough poses to try, the likeliest first, and through which levels of the print, how widely, to follow each"""
         if by_cards is not None:
-            yield by_cards
-        if last is not None and last.size == picture.size:
-            yield last
+            yield by_cards, (1, 0), (8, 3)
+        near = [last] if last is not None and last.size == picture.size else []
         if self.first.size[0] * picture.size[1] == self.first.size[1] * picture.size[0]:
             K = self.lens.K(picture.size)
-            yield Pose(K, self.lens.dist, self.first.rvec, self.first.tvec, picture.size, "print")
+            near.append(Pose(K, self.lens.dist, self.first.rvec, self.first.tvec, picture.size, "print"))
+        for pose in near:
+            yield pose, (2, 1, 0), (8, 4, 3)
         by_features = self._by_features(picture)
         if by_features is not None:
-            yield by_features
+            yield by_features, (1, 0), (8, 3)
+        for pose in near[-1:]:
+            for turned in (2, 1, 3):
+                yield turn_board(self.plan, self.lens, pose, turned), (2, 1, 0), (8, 4, 3)
+        for pose in near:       # coarse patches are wide: among many pieces few of them stay whole
+            yield pose, (1, 0), (12, 3)
+
+    def _right_way_round(self, picture: Picture, fit: Fit) -> Fit:
+        """Many boards look much the same turned round or shifted by a square: of a pose and its likes, the one seen best"""
+        if fit.share > 2 * SURE:
+            return fit
+        for mm in look_alikes(self.plan):
+            try:
+                pose, _ = self.lens.pose(mm, fit.pose.to_px(self.plan.corners), picture.size, "print")
+            except ValueError:
+                continue
+            other = follow(self.plan, self.lens, self.printed, picture, pose, (0,), (4,), QUICK // 2)
+            if other is not None and other.share > 1.2 * fit.share:
+                other = follow(self.plan, self.lens, self.printed, picture, other.pose, (0,), (3,))
+                if other is not None and other.share > fit.share:
+                    fit = other
+        return fit
 
     def _by_features(self, picture: Picture) -> Pose | None:
         """A rough pose from features of the print, however the board is turned"""
-        k = max(int(np.ceil(np.log2(max(picture.size) / 1000))), 0)
-        matched = self.printed.match(picture, k)
+        matched = self.printed.match(picture)
         if matched is None:
             return None
         mm, px = matched
@@ -125,14 +147,16 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         for _ in range(2):      # how big the black looks depends on the exposure
             seen = pose.to_mm(px) - middles
             mm = middles + off * np.clip((seen * off).sum() / (off * off).sum(), 0.95, 1.05)
-            pose, apart = robust_pose(self.lens, mm, px, pose, 3.0)
+            pose, apart = robust_pose(mm, px, pose, 3.0)
         if last is not None and moved(self.plan, pose, last) < STILL_PX * max(size) / 1640:
             return last
         return msgspec.structs.replace(pose, error_px=expected_error(self.plan, pose, mm, apart))
 
     def _refined(self, picture: Picture, pose: Pose, found: dict[int, np.ndarray]) -> Pose:
         """The pose sharpened by all patches of the print"""
-        fit: Fit | None = follow(self.plan, self.lens, self.printed, picture, pose, (0,), (3,))
+        fit = follow(self.plan, self.lens, self.printed, picture, pose, (0,), (3,))
+        if fit is not None and fit.typical > STRAINED_PX * max(picture.size) / 1640:
+            fit = follow_other_lens(self.plan, self.lens, self.printed, picture, fit)
         by = "markers" if len(found) > 1 else "print"
         return msgspec.structs.replace(fit.pose if fit is not None else pose, by=by)
 
@@ -177,6 +201,30 @@ def usable(image: np.ndarray) -> Picture:
     if few.std(axis=(0, 1)).max() < 2.5:
         raise NoBoard("the picture is all one colour")
     return Picture(image)
+
+
+def look_alikes(plan: Plan) -> list[np.ndarray]:
+    """(4, 2) mm each: where the board's corners would be on it, turned half round (a square one also by quarters) or
+    shifted by one site"""
+    w, h = plan.size
+    turned = [np.roll(plan.corners, 2, 0)]
+    if abs(w - h) < 0.02 * max(w, h):
+        turned += [np.roll(plan.corners, 1, 0), np.roll(plan.corners, 3, 0)]
+    middles = np.array([s.centre for s in plan.site if s.of is None])
+    apart = np.abs(middles[:, None] - middles[None]).reshape(-1, 2)
+    across, down = apart[apart[:, 1] < 1, 0], apart[apart[:, 0] < 1, 1]
+    dx, dy = (float(np.median(np.sort(d[d > 1])[:len(plan.site)])) if (d > 1).any() else 0.0 for d in (across, down))
+    shifts = [(x * dx, y * dy) for x in (-1, 0, 1) for y in (-1, 0, 1) if abs(x * dx) + abs(y * dy) > 0]
+    return turned + [plan.corners + s for s in shifts]
+
+
+def turn_board(plan: Plan, lens: Lens, pose: Pose, quarters: int) -> Pose:
+    """The pose if the board were turned on the table about its middle, so many quarter turns"""
+    corners = np.array(plan.corners) - np.array(plan.size) / 2
+    for _ in range(quarters):
+        corners = np.column_stack([-corners[:, 1], corners[:, 0]])
+    px = pose.to_px(corners + np.array(plan.size) / 2)
+    return lens.pose(plan.corners, px, pose.size, "print")[0]
 
 
 def moved(plan: Plan, pose: Pose, other: Pose) -> float:

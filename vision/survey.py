@@ -91,11 +91,11 @@ def rough(plan: Plan, sights: list[Sight]) -> Bundle:
 
 def add_edges(bundle: Bundle, images: Sequence[np.ndarray]) -> None:
     """Finds the board's sides in every photo and solves again; twice, the second time nearer"""
-    for reach in (EDGE_REACH, EDGE_REACH // 2):
+    for limit in (EDGE_REACH - 2, EDGE_REACH // 3):
         for n, (sight, image) in enumerate(zip(bundle.sights, images)):
             scale = max(sight.size) / 1640
             pose = bundle.pose(n)
-            sides = board_edges(image, pose, bundle.corners, round(reach * scale))
+            sides = board_edges(image, pose, bundle.corners, round(EDGE_REACH * scale), round(limit * scale))
             if sight.taps is not None and not sight.cards:
                 sides = [s for s in sides if abs(np.mean(((s.px - pose.to_px(s.mm)) * s.normal).sum(1)))
                          < TAP_REACH * scale]

@@ -7,18 +7,22 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 import cv2
+import msgspec
 import numpy as np
 
 from vision.cluster_base import CAP, NOISE, Sheet, cut, grid_of, halved, learn_sheet, search, settle
 from vision.cluster_canvas import Empty, Frame, Lean, Light, match_light, spread_of, trust
 from vision.cluster_find import LIGHT_STEP, Piece, Scene, find, polygons, refined
 from vision.cluster_learn import Found, by_shape, name_all
-from vision.cluster_polar import SCORE_NOISE, Form, Looks, Patch, Rings, look_at, turned
+from vision.cluster_polar import ANGLES, SCORE_NOISE, Form, Looks, Patch, Rings, look_at, turned
 from vision.evidence import FLOOR, CountedEvidence, first_lies_below
 from vision.plan import Piece as PlanPiece
 from vision.plan import Plan, Site
 from vision.pose import Pose
 from vision.shot import Shot
+
+
+LEAST = 60.0        # gain (mm² of squared noise) below which nothing is worth telling
 
 
 def form_of(p: PlanPiece) -> Form:
@@ -34,12 +38,14 @@ class ClusterReader:
     """Fitted to a copy's photos; read() gives CountedEvidence for every site of a plan that reads "cluster"."""
 
     def __init__(self, plan: Plan, empty: Empty, sheets: Sequence[Sheet], looks: dict[Form, tuple[tuple[str, ...], np.ndarray]],
-                 turns: dict[str, float]) -> None:
+                 turns: dict[str, float],
+                 aside: Iterable[str] = ()) -> None:
         self.plan, self.empty, self.sheets, self.turns = plan, empty, list(sheets), turns
         self.frame = empty.frame
         self.trusted = trust(self.frame, plan)
         self.clusters = {s.id: s for s in plan.site if s.reads == "cluster"}
         self.looks = looks
+        self.aside = frozenset(aside)       # kinds of spots inside a cell: known, so that they are not taken for others
         self.tables = {f: Looks(Rings(f, self.frame.scale), kinds, a) for f, (kinds, a) in looks.items()}
         self._maps: tuple[Pose, tuple[np.ndarray, np.ndarray]] | None = None
         self.weight = (1 / (self.empty.spread ** 2 + SCORE_NOISE ** 2)).astype(np.float32)
@@ -54,7 +60,8 @@ class ClusterReader:
         scene = self.scene(image, pose)
         firsts = self.read_bases(scene, wanted)
         area = polygons(self.frame, [o for s in wanted.values() for o in s.outlines], 6.0)
-        pieces = find(scene, self.tables, {f: area for f in self.tables}, 6.0)
+        pieces = find(scene, self.tables, {f: area for f in self.tables}, LEAST)
+        self.last = pieces
         return self.evidence(wanted, firsts, pieces)
 
     def scene(self, image: np.ndarray, pose: Pose) -> Scene:
@@ -123,19 +130,19 @@ class ClusterReader:
         for s in wanted:
             first = firsts.get(s, {})
             below = max(first, key=first.get) if first else ""
-            loose = sorted(p.kind for p in here[s] if p.kind in self.plan.pieces)
+            loose = sorted(p.kind for p in here[s] if p.kind not in self.aside)
             contents = ((below,) if below else ()) + tuple(loose)
             out[s] = CountedEvidence(((contents, -0.1),), FLOOR, first, {})
         return out
 
-    def home(self, foot: np.ndarray) -> str | None:
-        """The cluster site in which a foot point lies, or the nearest within a few mm"""
-        best = -4.0, None
-        for s, site in self.clusters.items():
+    def home(self, foot: np.ndarray, sites: Iterable[Site] | None = None, reach: float = 4.0) -> str | None:
+        """The cluster site (or one of `sites`) in which a foot point lies, or the nearest within `reach` mm"""
+        best = -reach, None
+        for site in self.clusters.values() if sites is None else sites:
             for o in site.outlines:
                 d = cv2.pointPolygonTest(o.astype(np.float32).reshape(-1, 1, 2), tuple(map(float, foot)), True)
                 if d > best[0]:
-                    best = d, s
+                    best = d, site.id
         return best[1]
 
     # ---------------------------------------------------------------- fitting
@@ -160,17 +167,25 @@ class ClusterReader:
         return learn(plan, empty, full, lights)
 
 
-def scene_of(empty: Empty, seen: np.ndarray, light: Light, lean: Lean, weight: np.ndarray) -> Scene:
+def scene_of(empty: Empty, seen: np.ndarray, light: Light, lean: Lean, weight: np.ndarray, exact: bool = False
+             ) -> Scene:
     frame = empty.frame
     full = light.over(frame)
     even = cv2.multiply(seen, full, dtype=cv2.CV_32F)
     off = np.abs(even - empty.canvas).max(-1) / empty.spread
-    strange = cv2.blur(((off - 2) / 3).clip(0, 1), (3, 3))
+    strange = sharp(off, frame.scale) if exact else cv2.blur(((off - 2) / 3).clip(0, 1), (3, 3))
     coarse = full[LIGHT_STEP // 2::LIGHT_STEP, LIGHT_STEP // 2::LIGHT_STEP]
     return Scene(frame, lean, seen, empty.canvas.copy(), weight.copy(), strange, coarse)
 
 
-def paint(scene: Scene, sheet: Sheet, kind: int, pose: np.ndarray) -> None:
+def sharp(off: np.ndarray, scale: float) -> np.ndarray:
+    """Where something lies, with its edge at half of its contrast: blur makes all that is strange look bigger"""
+    n = 2 * max(int(round(1.5 * scale)), 1) + 1
+    most = cv2.dilate(off, np.ones((n, n)))
+    return ((off - 2) / 3).clip(0, 1) * (off / np.maximum(most, 1) * 4 - 1.5).clip(0, 1)
+
+
+def paint(scene: Scene, sheet: Sheet, kind: int, pose: np.ndarray, exact: bool = False) -> None:
     """A card found becomes the ground on which loose pieces lie"""
     f = scene.frame
     w, h = sheet.size
@@ -192,7 +207,7 @@ def paint(scene: Scene, sheet: Sheet, kind: int, pose: np.ndarray) -> None:
     spread = spread_of(got)
     even = scene.seen[there] * scene.light_at(pose[None, :2])[0]
     off = np.abs(even - got).max(-1) / spread
-    scene.strange[there][m] = ((off - 2) / 3).clip(0, 1)[m]
+    scene.strange[there][m] = (sharp(off, f.scale) if exact else ((off - 2) / 3).clip(0, 1))[m]
     edge = cv2.dilate(mask, np.ones((3, 3))) - cv2.erode(mask, np.ones((3, 3)))
     spread[edge > 0] += 15
     m = (mask > 0) | (edge > 0)
@@ -202,10 +217,19 @@ def paint(scene: Scene, sheet: Sheet, kind: int, pose: np.ndarray) -> None:
 def learn(plan: Plan, empty: Empty, full: Sequence[tuple[Shot, np.ndarray]], lights: Sequence[Light]) -> ClusterReader:
     frame = empty.frame
     reader = ClusterReader(plan, empty, [], {}, {})
-    scenes = [scene_of(empty, c, light, Lean(s.pose), reader.weight) for (s, c), light in zip(full, lights)]
+    scenes = [scene_of(empty, c, light, Lean(s.pose), reader.weight, True) for (s, c), light in zip(full, lights)]
     sheets, turns = learn_bases(plan, frame, full, scenes)
-    looks = learn_loose(plan, frame, full, scenes)
-    return ClusterReader(plan, empty, sheets, looks, turns)
+    groups = groups_of(plan, full)
+    loose = {k for g in groups if g.site.reads == "cluster" for k in g.kinds}
+    forms = {form_of(plan.pieces[k]) for k in loose}
+    aside = {k for g in groups for k in g.kinds if form_of(plan.pieces[k]) not in forms}
+    found = first_places(plan, frame, groups, scenes)
+    named(found, groups, scenes, frame, plan)
+    reader = ClusterReader(plan, empty, sheets, looks_of(found, groups, scenes, frame), turns, aside)
+    for _ in range(2):
+        found = second_look(reader, found, groups, full, lights)
+        reader = ClusterReader(plan, empty, sheets, looks_of(found, groups, scenes, frame), turns, aside)
+    return reader
 
 
 def learn_bases(plan: Plan, frame: Frame, full: Sequence[tuple[Shot, np.ndarray]], scenes: Sequence[Scene]
@@ -226,88 +250,141 @@ def learn_bases(plan: Plan, frame: Frame, full: Sequence[tuple[Shot, np.ndarray]
         sheet, pose = learn_sheet([s.seen for s in scenes], [s.strange for s in scenes], frame, seen, np.array(lights),
                                   tuple(map(float, size)), float(height))
         for (n, site, kind), p in zip(places, pose):
-            paint(scenes[n], sheet, sheet.kinds.index(kind), p)
+            paint(scenes[n], sheet, sheet.kinds.index(kind), p, True)
         sheets.append(sheet)
     return sheets, {"R": np.pi} if plan.game == "nile" else {}
 
 
-def learn_loose(plan: Plan, frame: Frame, full: Sequence[tuple[Shot, np.ndarray]], scenes: Sequence[Scene]
-                ) -> dict[Form, tuple[tuple[str, ...], np.ndarray]]:
-    groups: list[tuple[int, Site, Counter[str]]] = []
-    used: set[Form] = set()
+class Group(msgspec.Struct, frozen=True, eq=False):
+    """A site of a sampler photo and the loose kinds that lie there."""
+
+    shot: int
+    site: Site
+    kinds: Counter[str]
+
+
+def groups_of(plan: Plan, full: Sequence[tuple[Shot, np.ndarray]]) -> list[Group]:
+    """What samplers show of loose pieces: on clusters, on the spots inside them, and alone on piles where the size is one of theirs"""
+    out = []
     for n, (shot, _) in enumerate(full):
         for site, contents in shot.layout.items():
             if plan.sites[site].reads == "cluster":
                 loose = Counter(plan.pieces[k].looks or k for k in contents if not first_lies_below(k) and k in plan.pieces)
                 if loose:
-                    groups.append((n, plan.sites[site], loose))
-                    used |= {form_of(plan.pieces[k]) for k in loose}
-    spots = {s.of for s in plan.site if s.of}
+                    out.append(Group(n, plan.sites[site], loose))
+    used = {form_of(plan.pieces[k]) for g in out for k in g.kinds}
     for n, (shot, _) in enumerate(full):
         for site, contents in shot.layout.items():
             s = plan.sites[site]
             if s.reads == "pile" and len(contents) == 1 and contents[0] in plan.pieces:
                 p = plan.pieces[contents[0]]
-                if form_of(p) in used or (s.of in spots and plan.sites[s.of].reads == "cluster"):
-                    used.add(form_of(p))
-                    groups.append((n, s, Counter([p.looks or p.kind])))
-    flat = {f for f in used if f.height <= 1.6 * 2 * f.inner}
+                if form_of(p) in used or (s.of and plan.sites[s.of].reads == "cluster"):
+                    out.append(Group(n, s, Counter([p.looks or p.kind])))
+    return out
+
+
+def first_places(plan: Plan, frame: Frame, groups: Sequence[Group], scenes: Sequence[Scene]) -> list[Found]:
+    """Where the sampler's pieces lie, by their outlines"""
     found: list[Found] = []
-    for g, (n, site, loose) in enumerate(groups):
-        scene = scenes[n]
-        wanted = Counter()
-        for k, c in loose.items():
-            if form_of(plan.pieces[k]) in flat:
+    for g, group in enumerate(groups):
+        scene = scenes[group.shot]
+        wanted: Counter[Form] = Counter()
+        for k, c in group.kinds.items():
+            if flat(form_of(plan.pieces[k])):
                 wanted[form_of(plan.pieces[k])] += c
         if not wanted:
             continue
         best = None
-        for o in site.outlines:
+        for o in group.site.outlines:
             height = max(f.height for f in wanted)
             got = by_shape(scene.strange, frame, o + scene.lean.shift(o.mean(0), height), wanted)
             total = sum(x[3] * x[0].area for x in got)
             if best is None or total > best[0]:
                 best = total, got
-        found += [Found(g, f, at, score) for f, at, _, score in best[1]]
-    out = {}
-    for form in flat:
+        found += [Found(g, f, at, score, turn=turn) for f, at, turn, score in best[1]]
+    return found
+
+
+def flat(form: Form) -> bool:
+    """Seen from above, not from the side"""
+    return form.height <= 1.6 * 2 * form.inner
+
+
+def named(found: Sequence[Found], groups: Sequence[Group], scenes: Sequence[Scene], frame: Frame, plan: Plan) -> None:
+    """Gives each found piece its kind, form by form"""
+    for form in {f.form for f in found}:
         mine = [f for f in found if f.form == form]
-        contents = {g: Counter({k: c for k, c in groups[g][2].items() if form_of(plan.pieces[k]) == form}) for g in {f.group for f in mine}}
-        out[form] = learn_form(form, mine, contents, groups, scenes, frame)
+        rings = Rings(form, frame.scale)
+        patches = patches_of(rings, frame, mine, groups, scenes)
+        everyone = Looks(rings, [str(i) for i in range(len(mine))], patches.seen)
+        even = np.full_like(patches.weight, 1 / SCORE_NOISE ** 2)
+        cost = everyone.compare(Patch(patches.seen, patches.ground, even))[0].min(2)
+        D = (cost + cost.T) / 2 / form.area
+        contents = {g: Counter({k: c for k, c in groups[g].kinds.items() if form_of(plan.pieces[k]) == form})
+                    for g in {f.group for f in mine}}
+        name_all(mine, contents, lambda i, j, D=D: float(D[i, j]))
+
+
+def looks_of(found: Sequence[Found], groups: Sequence[Group], scenes: Sequence[Scene], frame: Frame
+             ) -> dict[Form, tuple[tuple[str, ...], np.ndarray]]:
+    """The look of every kind: the median of its pieces, turned alike; shifts every piece to where it fits that best"""
+    out = {}
+    for form in sorted({f.form for f in found}, key=lambda f: -f.area):
+        mine = [f for f in found if f.form == form]
+        rings = Rings(form, frame.scale)
+        kinds = tuple(sorted({f.kind for f in mine}))
+        for again in (True, True, False):
+            patches = patches_of(rings, frame, mine, groups, scenes)
+            looks = np.zeros((len(kinds), *patches.seen.shape[1:]), np.float32)
+            for k, kind in enumerate(kinds):
+                which = [i for i, f in enumerate(mine) if f.kind == kind]
+                first = max(which, key=lambda i: mine[i].score)
+                straight = turned(patches.seen[first:first + 1], np.array([steps(mine[first].turn)]))
+                part = Patch(patches.seen[which], patches.ground[which], patches.weight[which])
+                turn = Looks(rings, [kind], straight).compare(part)[0][:, 0].argmin(1)
+                looks[k] = np.median(turned(part.seen, turn), 0)
+            for f in mine if again else ():
+                one = Looks(rings, [f.kind], looks[kinds.index(f.kind)][None])
+                p = refined(scenes[groups[f.group].shot], form, one, f.at[None])[0]
+                f.at, f.score, f.turn = p.at, p.gain, p.turn
+        out[form] = kinds, looks
     return out
 
 
-def learn_form(form: Form, mine: list[Found], contents: dict[int, Counter[str]], groups: Sequence, scenes: Sequence[Scene],
-               frame: Frame) -> tuple[tuple[str, ...], np.ndarray]:
-    rings = Rings(form, frame.scale)
-    patches = patches_of(rings, frame, mine, groups, scenes)
-    everyone = Looks(rings, [str(i) for i in range(len(mine))], patches.seen)
-    cost = everyone.compare(Patch(patches.seen, patches.ground, np.full_like(patches.weight, 1 / SCORE_NOISE ** 2)))[0].min(2)
-    D = (cost + cost.T) / 2 / form.area
-    name_all(mine, contents, lambda i, j: float(D[i, j]))
-    kinds = tuple(sorted({f.kind for f in mine}))
-    looks = np.zeros((len(kinds), *patches.seen.shape[1:]), np.float32)
-    for _ in range(3):
-        for k, kind in enumerate(kinds):
-            which = [i for i, f in enumerate(mine) if f.kind == kind]
-            first = max(which, key=lambda i: mine[i].score)
-            one = Looks(rings, [kind], patches.seen[first:first + 1])
-            part = Patch(patches.seen[which], patches.ground[which], patches.weight[which])
-            turn = one.compare(part)[0][:, 0].argmin(1)
-            looks[k] = np.median(turned(part.seen, turn), 0)
-        table = Looks(rings, kinds, looks)
-        for f in mine:
-            n, site, _ = groups[f.group]
-            p = refined(scenes[n], form, Looks(rings, [f.kind], looks[kinds.index(f.kind)][None]), f.at[None])[0]
-            f.at, f.score = p.at, p.gain
-        patches = patches_of(rings, frame, mine, groups, scenes)
-    del table
-    return kinds, looks
+def second_look(reader: ClusterReader, found: Sequence[Found], groups: Sequence[Group], full: Sequence[tuple[Shot, np.ndarray]],
+                lights: Sequence[Light]) -> list[Found]:
+    """What a first reader finds in the samplers, where it agrees with the layout; else what was found before"""
+    plan = reader.plan
+    pieces = []
+    for (shot, seen), light in zip(full, lights):
+        scene = scene_of(reader.empty, seen, light, Lean(shot.pose), reader.weight)
+        reader.read_bases(scene, reader.clusters)
+        everywhere = np.ones((reader.frame.height, reader.frame.width), np.uint8)
+        pieces.append(find(scene, reader.tables, {f: everywhere for f in reader.tables}, LEAST))
+    out = []
+    for g, group in enumerate(groups):
+        old = [f for f in found if f.group == g]
+        here = [p for p in pieces[group.shot] if reader.home(p.foot, [group.site], 2.0) and p.kind in group.kinds]
+        for kind, n in group.kinds.items():
+            now = [p for p in here if p.kind == kind]
+            if len(now) == n:
+                out += [Found(g, p.form, p.at, p.gain, kind, p.turn) for p in now]
+            else:
+                mine = [f for f in old if f.kind == kind]
+                others = [f for f in found if f.kind == kind and f.group != g]
+                if not others:
+                    out += mine
+    return out
 
 
-def patches_of(rings: Rings, frame: Frame, mine: Sequence[Found], groups: Sequence, scenes: Sequence[Scene]) -> Patch:
+def steps(turn: float) -> int:
+    return int(round(turn / (2 * np.pi) * ANGLES)) % ANGLES
+
+
+def patches_of(rings: Rings, frame: Frame, mine: Sequence[Found], groups: Sequence[Group], scenes: Sequence[Scene]
+               ) -> Patch:
     parts = []
     for f in mine:
-        scene = scenes[groups[f.group][0]]
+        scene = scenes[groups[f.group].shot]
         parts.append(look_at(rings, frame, scene.seen, scene.ground, scene.weight, f.at[None], scene.light_at(f.at[None])))
     return Patch(*(np.concatenate([getattr(p, a) for p in parts]) for a in ("seen", "ground", "weight")))

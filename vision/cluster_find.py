@@ -9,9 +9,9 @@ import msgspec
 import numpy as np
 
 from vision.cluster_canvas import Frame, Lean
-from vision.cluster_polar import Form, Looks, look_at
+from vision.cluster_polar import Form, Looks, Patch, look_at
 
-LEAST = 0.12        # of its area times the contrast a piece has: gain below which it is not there
+SURE = 0.3          # share of the gain of a perfect match below which a piece is not there
 
 
 class Scene(msgspec.Struct, eq=False):
@@ -39,7 +39,7 @@ LIGHT_STEP = 24
 
 class Piece(msgspec.Struct, eq=False):
     """A piece found. at: (2,) canvas mm of its top; foot: (2,) board mm; gains: per kind, how much better than bare
-    ground it explains what is seen (log-likelihood); turn in radians."""
+    ground it explains what is seen (log-likelihood); turn in radians; ideal: the gain of a perfect match here."""
 
     form: Form
     at: np.ndarray
@@ -48,6 +48,7 @@ class Piece(msgspec.Struct, eq=False):
     kinds: tuple[str, ...]
     gains: np.ndarray
     best: int
+    ideal: float = 0.0
 
     @property
     def gain(self) -> float:
@@ -120,23 +121,21 @@ def find(scene: Scene, forms: dict[Form, Looks], allowed: dict[Form, np.ndarray]
         at, which, gain, stale = at[keep], which[keep], gain[keep], stale[keep]
         if not len(at):
             break
-        order = np.argsort(-gain)
-        peaks: list[int] = []
-        free = np.ones(len(at), bool)
-        for j in order:
-            if free[j]:
-                peaks.append(j)
-                free &= np.linalg.norm(at - at[j], axis=1) > radius[which] + radius[which[j]]
         found: list[Piece] = []
         for i, f in enumerate(keys):
-            mine = [j for j in peaks if which[j] == i]
-            if mine:
-                found += refined(scene, f, forms[f], at[mine])
-        found = [p for p in found if p.gain > least]
+            mine = np.flatnonzero(which == i)
+            peaks: list[int] = []
+            free = np.ones(len(mine), bool)
+            for j in np.argsort(-gain[mine]):
+                if free[j]:
+                    peaks.append(mine[j])
+                    free &= np.linalg.norm(at[mine] - at[mine[j]], axis=1) > 1.2 * radius[i]
+            if peaks:
+                found += refined(scene, f, forms[f], at[peaks])
+        found = apart([p for p in found if p.gain > max(least, SURE * p.ideal)])
         if not found:
             break
         gone = np.zeros(len(at), bool)
-        gone[peaks] = True
         for p in found:
             cover(scene, p.form, p.foot, p.turn)
             d = np.linalg.norm(at - p.at, axis=1)
@@ -144,6 +143,20 @@ def find(scene: Scene, forms: dict[Form, Looks], allowed: dict[Form, np.ndarray]
             gone |= d < 0.5 * (inner[which] + p.form.inner)
         out += found
         at, which, gain, stale = at[~gone], which[~gone], gain[~gone], stale[~gone]
+    return out
+
+
+def apart(found: Sequence[Piece]) -> list[Piece]:
+    """The best ones of those that stand in each other's way"""
+    out: list[Piece] = []
+    blocked: list[Piece] = []
+    for p in sorted(found, key=lambda p: -p.gain):
+        near = [np.linalg.norm(p.at - q.at) < p.form.outer + q.form.outer for q in out]
+        beside = [np.linalg.norm(p.at - q.at) < p.form.inner + q.form.inner for q in blocked]
+        if any(near) or any(beside):
+            blocked.append(p)
+        else:
+            out.append(p)
     return out
 
 
@@ -164,8 +177,12 @@ def refined(scene: Scene, form: Form, looks: Looks, at: np.ndarray) -> list[Piec
     gains, turns = gains_at(scene, looks, at)
     best = gains.argmax(1)
     foot = scene.lean.foot(at, form.height)
+    patch = look_at(looks.rings, scene.frame, scene.seen, scene.ground, scene.weight, at, scene.light_at(at))
+    ideal = looks.compare(Patch(patch.ground, patch.ground, patch.weight))[0]
+    ideal = ideal[np.arange(len(at)), best, turns[np.arange(len(at)), best]]
     angle = turns[np.arange(len(at)), best] * 2 * np.pi / looks.rings.angles
-    return [Piece(form, at[i], foot[i], float(angle[i]), looks.kinds, gains[i], int(best[i])) for i in range(len(at))]
+    return [Piece(form, at[i], foot[i], float(angle[i]), looks.kinds, gains[i], int(best[i]),
+                  float(ideal[i])) for i in range(len(at))]
 
 
 def polygons(frame: Frame, outlines: Sequence[np.ndarray], grow: float = 0.0) -> np.ndarray:

@@ -15,14 +15,15 @@ from vision.cluster_polar import Form
 
 
 class Found(msgspec.Struct, eq=False):
-    """A piece found in a sampler. at: (2,) canvas mm of its top's middle; group: which site of which photo; kind once known."""
+    """A piece found in a sampler. at: (2,) canvas mm of its top's middle; group: which site of which photo; turn in
+    radians, by its outline; kind once known."""
 
     group: int
     form: Form
     at: np.ndarray
     score: float
     kind: str | None = None
-    turn: int = 0
+    turn: float = 0.0
 
 
 def by_shape(strange: np.ndarray, frame: Frame, area: np.ndarray, wanted: Counter[Form], grow: float = 1.0
@@ -39,27 +40,49 @@ def by_shape(strange: np.ndarray, frame: Frame, area: np.ndarray, wanted: Counte
     patch = sample(cv2.blur(strange, (2, 2)), frame.to_px(lo + (xy + 0.5) / k))[..., 0]
     allowed = np.zeros((h, w), np.uint8)
     cv2.fillPoly(allowed, [np.round((area - lo) * k).astype(np.int32)], 1)
-    left = Counter(wanted)
     kernels = {f: kernels_of(f, k, grow) for f in wanted}
-    out = []
+    whole = patch.copy()
+    left = Counter(wanted)
+    out: list[list] = []
     while sum(left.values()):
-        best = None
-        for f, n in left.items():
-            if n <= 0:
-                continue
-            for turn, kernel in kernels[f]:
-                got = cv2.filter2D(patch, cv2.CV_32F, kernel, borderType=cv2.BORDER_CONSTANT)
-                got[allowed == 0] = -np.inf
-                i = int(got.argmax())
-                if best is None or got.flat[i] > best[0]:
-                    best = float(got.flat[i]), f, turn, i
-        score, f, turn, i = best
-        y, x = divmod(i, w)
-        at = lo + (np.array([x, y]) + 0.5) / k
-        out.append((f, at, turn, score / f.area))
-        cv2.fillPoly(patch, [np.round((f.outline(at, turn) - lo) * k - 0.5).astype(np.int32)], 0.0)
+        f, at, turn, score = max((best_of(patch, kernels[f], f, allowed) for f, n in left.items() if n > 0),
+                                 key=lambda b: b[3])
+        out.append([f, at, turn, score])
+        cv2.fillPoly(patch, [np.round(f.outline(at / k, turn) * k - 0.5).astype(np.int32)], 0.0)
         left[f] -= 1
-    return out
+    for i in range(len(out)):           # a square taken for a disc and a disc for the square: change them over
+        for j in range(i):
+            if out[i][0] != out[j][0]:
+                swapped = [[f, *best_of(whole, kernels[f], f, allowed, at, 2.5 * k)[1:]]
+                           for f, at in ((out[j][0], out[i][1]), (out[i][0], out[j][1]))]
+                now = [best_of(whole, kernels[f], f, allowed, at, 2.5 * k)[3] for f, at in ((out[i][0], out[i][1]), (out[j][0], out[j][1]))]
+                if swapped[0][3] + swapped[1][3] > sum(now):
+                    out[i], out[j] = swapped
+    return [(f, lo + (at + 0.5) / k, turn, score / f.area) for f, at, turn, score in out]
+
+
+def best_of(patch: np.ndarray, kernels: Sequence[tuple[float, np.ndarray]], form: Form, allowed: np.ndarray,
+            near: np.ndarray | None = None, reach: float = 0.0) -> tuple[Form, np.ndarray, float, float]:
+    """(form, (2,) pixel, turn, score) of the best place on a patch, or the best within `reach` pixels of one"""
+    x0 = y0 = 0
+    inner = slice(None), slice(None)
+    if near is not None:
+        m = kernels[0][1].shape[0] // 2 + int(reach) + 1
+        x0, y0 = (max(int(v) - m, 0) for v in near)
+        patch = patch[y0:int(near[1]) + m + 1, x0:int(near[0]) + m + 1]
+        inner = (slice(max(int(near[1] - reach) - y0, 0), int(near[1] + reach) - y0 + 1),
+                 slice(max(int(near[0] - reach) - x0, 0), int(near[0] + reach) - x0 + 1))
+        x0, y0 = x0 + inner[1].start, y0 + inner[0].start
+    best = None
+    for turn, kernel in kernels:
+        got = cv2.filter2D(patch, cv2.CV_32F, kernel, borderType=cv2.BORDER_CONSTANT)[inner]
+        if near is None:
+            got[allowed == 0] = -np.inf
+        i = int(got.argmax())
+        if best is None or got.flat[i] > best[0]:
+            y, x = divmod(i, got.shape[1])
+            best = float(got.flat[i]), np.array([x + x0, y + y0], float), turn
+    return form, best[1], best[2], best[0]
 
 
 def kernels_of(form: Form, k: float, grow: float, ring: float = 1.6) -> list[tuple[float, np.ndarray]]:

@@ -1,2 +1,194 @@
-def explain(s, difference):
-    return []
+"""What people may have done between two looks at the board (DESIGN 5): one action of somebody a guess, with what must have
+been declared on the way and who passed before; the reconciler asks again for what is left."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.game import Action, Difference, Proposal, Violation
+from engine.tigris import actions as act
+from engine.tigris.board import cells
+from engine.tigris.endings import Run, endings, ready
+from engine.tigris.seen import Seen
+from engine.tigris.words import COLOURS
+from engine.tigris.wrongs import wrongs
+
+if TYPE_CHECKING:
+    from engine.tigris.state import TigrisState
+
+PASS_ONE = 1.5          # a player leaves one action
+PASS_TURN = 2.0         # a player leaves a whole turn
+COME_ROUND = 5.0        # all others leave their turns, rather than that somebody acts a third time
+WITHDRAWN = 3.0         # a leader taken off for good: far more often it lost a conflict
+OUT_OF_TURN = 2.0
+LEFT = 3.0              # a square that a guess leaves unexplained
+ILLEGAL = 6.0
+MOST = 30
+SITES = 16              # more than so many squares changed at once: no action can be told from that
+
+
+def explain(state: TigrisState, difference: Difference) -> list[Proposal]:
+    s = state.skip_chance()
+    seen = Seen(s, difference)
+    changed = seen.differs(s.pieces)
+    if not changed or s.phase == "over":
+        return []
+    found = Guesses(s, seen)
+    for e in endings(s, seen)[:3]:
+        if e.run:
+            found.add(e.run, e.cost, e.far)
+    for e in ready(s):
+        for action in doings(e.state, seen):
+            _attempt(found, e.state, e.run, e.cost, action)
+    if s.phase in ("build", "treasure"):
+        _wrong_choice(found, s, seen)
+    for guess in wrongs(s, seen):
+        found.broken(guess)
+    return found.best()
+
+
+class Guesses:
+    """Proposals with a rank: what they cost, and what they leave."""
+
+    def __init__(self, s: TigrisState, seen: Seen) -> None:
+        self.s, self.seen = s, seen
+        self._ranked: list[tuple[float, Proposal]] = []
+
+    def add(self, run: Run, cost: float, far: int) -> None:
+        self._ranked.append((cost + LEFT * far, Proposal(run, {}, (), cost)))
+
+    def illegal(self, run: Run, cost: float, violations: list[Violation], touched: int) -> None:
+        changes = self.changes(touched)
+        far = (self.seen.differs(self.s.pieces) & ~touched).bit_count()
+        self._ranked.append((cost + ILLEGAL + LEFT * far, Proposal(run, changes, tuple(violations), cost)))
+
+    def broken(self, guess: tuple[int, tuple[Violation, ...], float]) -> None:
+        touched, violations, cost = guess
+        self.illegal((), cost, list(violations), touched)
+
+    def changes(self, touched: int) -> dict[str, tuple[str, ...]]:
+        ids = self.s.board.ids
+        return {ids[c]: self.seen.sites[ids[c]] for c in cells(touched) if ids[c] in self.seen.sites}
+
+    def best(self) -> list[Proposal]:
+        self._ranked.sort(key=lambda r: r[0])
+        out: list[Proposal] = []
+        for _, p in self._ranked:
+            if p not in out:
+                out.append(p)
+            if len(out) == MOST:
+                break
+        return out
+
+
+def doings(s: TigrisState, seen: Seen) -> list[tuple[str, int, int, int]]:
+    """(sort, number, origin, target) of what is new on the board: tile, leader, catastrophe, monument; cells, -1: none."""
+    p, out = s.pieces, []
+    for n, cell in seen.new_leaders(p):
+        out.append(("leader", n, p.leaders[n], cell))
+    for n in seen.gone_leaders(p):
+        out.append(("leader", n, p.leaders[n], -1))
+    for c, mask in enumerate(seen.tiles):
+        out += [("tile", c, -1, cell) for cell in cells(mask & ~p.tiles[c])]
+    out += [("tile", c, -1, cell) for c, cell in _turned(s, seen)]
+    out += [("catastrophe", 0, -1, cell) for cell in cells(seen.catastrophes & ~p.catastrophes)]
+    for m, mask in enumerate(seen.monuments):
+        out += [("monument", m, -1, cell) for cell in cells(mask) if cell != p.monuments[m]]
+    return out[:SITES]
+
+
+def _turned(s: TigrisState, seen: Seen) -> list[tuple[int, int]]:
+    """(colour, cell) of tiles that were laid and at once turned over for a monument: the other three tell the colour."""
+    p, board = s.pieces, s.board
+    return [(c, cell) for cell in cells(seen.flipped & p.free) for c in range(4)
+            if any(board.squares[q] & ~p.tiles[c] == 1 << cell for q in board.squares_of[cell])]
+
+
+def _action(s: TigrisState, doing: tuple[str, int, int, int], seat: int) -> Action:
+    sort, n, origin, target = doing
+    name, ids = s.seats[seat], s.board.ids
+    if sort == "leader":
+        return act.Leader(name, COLOURS[n % 4], ids[origin] if origin >= 0 else None, ids[target] if target >= 0 else None)
+    if sort == "tile":
+        return act.Tile(name, COLOURS[n], ids[target])
+    if sort == "catastrophe":
+        return act.Catastrophe(name, ids[target])
+    return act.Build(name, s.board.monuments[n], ids[target])
+
+
+def _attempt(found: Guesses, s: TigrisState, before: Run, cost: float, doing: tuple[str, int, int, int]) -> None:
+    """This doing by everybody who may have done it: the player in turn, the next one, a leader's owner."""
+    sort, n, origin, target = doing
+    players = len(s.seats)
+    if sort == "leader":
+        seats = [n // 4]
+        if target < 0:
+            cost += WITHDRAWN
+    elif sort == "monument":
+        seats = [s.active]
+    else:
+        seats = [s.active, (s.active + 1) % players]
+    for seat in seats:
+        passes, price, now = _passes(s, seat)
+        if now is None:                           # the game would have ended before
+            if sort == "leader":
+                found.illegal((*before, _action(s, doing, seat)), cost, s.check(_action(s, doing, seat)), _touched(s, doing))
+            continue
+        action = _action(now, doing, seat)
+        violations = now.check(action)
+        if not violations:
+            after = now.apply(action)
+            for e in endings(after, found.seen)[:2]:
+                found.add((*before, *passes, action, *e.run), cost + price + e.cost, e.far)
+        elif seat == s.active or sort == "leader":
+            found.illegal((*before, *passes, action), cost + price, violations, _touched(s, doing))
+        if passes and sort == "leader":
+            out_of_turn = s.check(action)
+            found.illegal((*before, action), cost + OUT_OF_TURN, out_of_turn, _touched(s, doing))
+    if sort == "leader" and n // 4 != s.active and target < 0:
+        action = _action(s, doing, s.active)                  # somebody took another's leader off
+        found.illegal((*before, action), cost, s.check(action), _touched(s, doing))
+
+
+def _passes(s: TigrisState, seat: int) -> tuple[Run, float, TigrisState | None]:
+    """Everybody before this seat leaves what is left of the turn: (the passes, their cost, the state then); the state is None
+    when the game ends on the way."""
+    run, price, now = [], 0.0, s
+    while now.active != seat:
+        price += PASS_TURN if now.left > 1 else PASS_ONE
+        a = act.Pass(now.seats[now.active])
+        run.append(a)
+        now = now.apply(a).skip_chance()
+        if now.over:
+            return (), 0.0, None
+    if len(run) == len(s.seats) - 1 and s.left > 1:
+        price += COME_ROUND
+    return tuple(run), price, now
+
+
+def _touched(s: TigrisState, doing: tuple[str, int, int, int]) -> int:
+    sort, _, origin, target = doing
+    out = (1 << origin if origin >= 0 else 0) | (1 << target if target >= 0 else 0)
+    if sort == "monument":
+        out |= s.board.squares.get(target, 0)
+    return out
+
+
+def _wrong_choice(found: Guesses, s: TigrisState, seen: Seen) -> None:
+    """A monument or treasures that the rules forbid just now, while the right ones are waited for."""
+    if s.phase == "build":
+        for m, mask in enumerate(seen.monuments):
+            for cell in cells(mask):
+                if cell != s.pieces.monuments[m]:
+                    doing = ("monument", m, -1, cell)
+                    action = _action(s, doing, s.active)
+                    violations = s.check(action)
+                    if violations:
+                        found.illegal((action,), 0.0, violations, _touched(s, doing))
+        return
+    taken = s.pieces.treasures & ~seen.treasures
+    if taken:
+        action = act.Treasure(s.seats[s.actor], tuple(s.board.sites(taken)))
+        violations = s.check(action)
+        if violations:
+            found.illegal((action,), 0.0, violations, taken)

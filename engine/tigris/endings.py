@@ -1,0 +1,131 @@
+"""How an action that has begun may have gone on, judged by what the board shows: what was added in a conflict, which war
+came first, what was built, which treasures were taken. Nobody says these things aloud as long as the outcome shows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.game import Action
+from engine.tigris import actions as act
+from engine.tigris.effects import buildable
+from engine.tigris.moment import TEMPLES, strength, treasure_choice, war_colours
+from engine.tigris.seen import Seen
+from engine.tigris.words import COLOURS, RED
+
+if TYPE_CHECKING:
+    from engine.tigris.state import TigrisState
+
+Run = tuple[Action, ...]
+MOST = 60                   # states looked at for one action
+
+
+class Ending:
+    """A run of declarations and the state it leads to. `far`: squares that still differ from what is seen."""
+
+    __slots__ = ("cost", "far", "run", "state")
+
+    def __init__(self, run: Run, state: TigrisState, cost: float, far: int) -> None:
+        self.run, self.state, self.cost, self.far = run, state, cost, far
+
+
+def endings(s: TigrisState, seen: Seen) -> list[Ending]:
+    """Where the state may have come to by itself and by declarations that fit, best first; to stay is one of them."""
+    out: list[Ending] = []
+    waiting = [Ending((), s, 0.0, seen.far(s.pieces))]
+    while waiting and len(out) < MOST:
+        here = waiting.pop()
+        out.append(here)
+        for run, cost in fitting(here.state, seen):
+            after = here.state
+            for a in run:
+                after = after.apply(a)
+            waiting.append(Ending(here.run + run, after, here.cost + cost, seen.far(after.pieces)))
+    out.sort(key=lambda e: (e.far, e.cost, len(e.run)))
+    return out
+
+
+def fitting(s: TigrisState, seen: Seen) -> list[tuple[Run, float]]:
+    """The declarations that what is seen speaks for."""
+    if s.phase == "commit":
+        fight, leaders = s.fight, s.pieces.leaders
+        attacker, defender = (seen.leaders[n] >> leaders[n] & 1 for n in (fight.attacker, fight.defender))
+        if attacker and defender:
+            return []
+        return decided(s, not defender, not attacker)
+    if s.phase == "war":
+        return [((act.War(s.seats[s.active], COLOURS[c]),), 0.1 * i) for i, c in enumerate(war_colours(s.pieces))]
+    if s.phase == "build":
+        return _built(s, seen)
+    if s.phase == "treasure":
+        taken = s.pieces.treasures & ~seen.treasures
+        return [(run, cost) for run, cost, sites in _treasures(s) if taken & sites][:4]
+    return []
+
+
+def forced(s: TigrisState) -> list[tuple[Run, float]]:
+    """What must have happened, one way or another, when people have gone on although nothing on the board shows it."""
+    if s.phase == "commit":
+        return [(run, cost + 2.0) for run, cost in decided(s, True, True)]
+    if s.phase == "war":
+        return [((act.War(s.seats[s.active], COLOURS[c]),), 1.0) for c in war_colours(s.pieces)[:1]]
+    if s.phase == "build":
+        return [((act.Keep(s.seats[s.active]),), 0.0)]
+    if s.phase == "treasure":
+        return [(run, cost + 2.0) for run, cost, _ in _treasures(s)[:1]]
+    return []
+
+
+def ready(s: TigrisState) -> list[Ending]:
+    """The states from which somebody can take an action."""
+    if s.phase == "action":
+        return [Ending((), s, 0.0, 0)]
+    out, waiting = [], [Ending((), s, 0.0, 0)]
+    while waiting and len(out) < 4:
+        here = waiting.pop(0)
+        for run, cost in forced(here.state):
+            after = here.state
+            for a in run:
+                after = after.apply(a)
+            ending = Ending(here.run + run, after, here.cost + cost, 0)
+            (out if after.phase == "action" else waiting).append(ending)
+    return out
+
+
+def decided(s: TigrisState, attack_may_win: bool, defence_may_win: bool) -> list[tuple[Run, float]]:
+    """The least that both sides can have added for either outcome."""
+    fight, out = s.fight, []
+    seats = [s.seats[n // 4] for n in (fight.attacker, fight.defender)]
+    colour = RED if fight.kind == TEMPLES else fight.colour
+    attack, defence = (strength(s.pieces, fight, n) for n in (fight.attacker, fight.defender))
+    said = fight.added >= 0
+    added = max(fight.added, 0)
+    if attack_may_win:
+        need = added if said else max(defence - attack + 1, 0)
+        if attack + need > defence and (said or need <= s.has(fight.attacker // 4, colour)):
+            out.append(((act.Commit(seats[0], need), act.Commit(seats[1], 0)), 0.1 * need))
+    if defence_may_win:
+        need = max(attack + added - defence, 0)
+        if need <= s.has(fight.defender // 4, colour):
+            out.append(((act.Commit(seats[0], added), act.Commit(seats[1], need)), 0.1 * need))
+    return [(run[1:] if said else run, cost) for run, cost in out]
+
+
+def _built(s: TigrisState, seen: Seen) -> list[tuple[Run, float]]:
+    seat, out = s.seats[s.active], []
+    for corner, monument in buildable(s):
+        square = s.board.squares[corner]
+        action = act.Build(seat, s.board.monuments[monument], s.board.ids[corner])
+        if seen.monuments[monument] >> corner & 1:
+            out.append(((action,), 0.0))
+        elif (seen.flipped & square & ~s.pieces.flipped).bit_count() >= 2:
+            out.append(((action,), 1.0))
+    return out
+
+
+def _treasures(s: TigrisState) -> list[tuple[Run, float, int]]:
+    owner, treasures, may_stay = treasure_choice(s.pieces, s.active, len(s.seats))
+    out = []
+    for a in s.legal_actions():
+        if isinstance(a, act.Treasure):
+            out.append(((a,), 0.0, sum(1 << s.board.index[t] for t in a.sites)))
+    return out

@@ -12,8 +12,8 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from vision.plan import BadPlan, Piece, Plan, parse_plan
 from vision.photo import BadPhoto, is_dark, load_photo
+from vision.plan import BadPlan, Piece, Plan, parse_plan
 
 Layout = dict[str, tuple[str, ...]]
 

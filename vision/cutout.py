@@ -84,7 +84,7 @@ def log_windows(windows: Windows, shot_pyramid: Pyramid, pose, light: Light, whi
 
 
 def difference(seen: np.ndarray, empty: np.ndarray) -> np.ndarray:
-    """(n, side, side) float32: how unlike the empty site each pixel is; colour counts more than brightness (shadows)"""
+    """(..., h, w) float32: how unlike each pixel is; colour counts more than brightness (shadows)"""
     d = seen - empty
     bright = d.mean(-1)
     return np.sqrt(0.3 * bright ** 2 + ((d - bright[..., None]) ** 2).sum(-1))
@@ -104,9 +104,8 @@ def localise(unlike: np.ndarray, edges: np.ndarray, size: tuple[float, float], d
     level = unlike / (np.percentile(unlike, 90) + 1e-6)
     strength = edges / (np.percentile(edges, 95) + 1e-6)
     for tilt in ([0.0] if disc else np.arange(-12, 12.1, 2.0)):
-        inner = footprint_mask(size, disc, m, scale, -0.5 / scale, tilt)
-        outer = footprint_mask(size, disc, m, scale, 2.0 / scale, tilt) - footprint_mask(size, disc, m, scale, 0.5 / scale, tilt)
-        rim = footprint_mask(size, disc, m, scale, 0.5 / scale, tilt) - footprint_mask(size, disc, m, scale, -1.0 / scale, tilt)
+        grown = [footprint_mask(size, disc, m, scale, px / scale, tilt) for px in (-1.0, -0.5, 0.5, 2.0)]
+        inner, outer, rim = grown[1], grown[3] - grown[2], grown[2] - grown[0]
         score = (cv2.filter2D(level, cv2.CV_32F, inner / inner.sum() - outer / outer.sum(), borderType=pad)
                  + cv2.filter2D(strength, cv2.CV_32F, rim / rim.sum(), borderType=pad))
         part = score[middle - r:middle + r + 1, middle - r:middle + r + 1]

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
+import typing
 import zipfile
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import numpy as np
 
 Arrays = dict[str, np.ndarray]
@@ -63,3 +67,46 @@ def text(value: str) -> np.ndarray:
 
 def as_text(array: np.ndarray) -> str:
     return array.tobytes().decode()
+
+
+def pack(value: msgspec.Struct) -> Arrays:
+    """A struct of arrays, plain data and further structs (or lists of them) as arrays; `unpack` is its reverse."""
+    out: Arrays = {}
+    plain: dict[str, Any] = {}
+    for field in msgspec.structs.fields(value):
+        part = getattr(value, field.name)
+        if isinstance(part, np.ndarray):
+            out[field.name] = part
+        elif isinstance(part, msgspec.Struct):
+            out |= drawer(field.name, pack(part))
+        elif isinstance(part, list) and part and isinstance(part[0], msgspec.Struct):
+            for n, item in enumerate(part):
+                out |= drawer(f"{field.name}.{n}", pack(item))
+        elif part is not None:
+            plain[field.name] = part
+    out["about"] = text(json.dumps(msgspec.to_builtins(plain)))
+    return out
+
+
+def unpack(kind: type[msgspec.Struct], arrays: Arrays) -> Any:
+    """Raises KeyError or msgspec.ValidationError where something is missing or odd."""
+    plain = json.loads(as_text(arrays["about"]))
+    hints = typing.get_type_hints(kind)
+    values: dict[str, Any] = {}
+    for field in msgspec.structs.fields(kind):
+        hint, name = hints[field.name], field.name
+        inner = next((t for t in (hint, *typing.get_args(hint))
+                      if isinstance(t, type) and issubclass(t, msgspec.Struct)), None)
+        if name in arrays:
+            values[name] = arrays[name]
+        elif name in plain:
+            values[name] = msgspec.convert(plain[name], hint)
+        elif inner is not None and typing.get_origin(hint) is list:
+            numbers = sorted({int(k[len(name) + 1:].split("/")[0]) for k in arrays if k.startswith(name + ".")})
+            values[name] = [unpack(inner, opened(f"{name}.{n}", arrays)) for n in numbers]
+        elif inner is not None and opened(name, arrays):
+            values[name] = unpack(inner, opened(name, arrays))
+    try:
+        return kind(**values)
+    except TypeError as e:
+        raise KeyError(str(e)) from None

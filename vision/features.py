@@ -1,0 +1,50 @@
+"""What the classifier sees of a piece laid straight: strokes by direction in small cells, and colours."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+
+from vision.match import FLOOR, posed, sample
+
+PIXELS = 40          # a side of the straightened piece
+CELLS = 10           # cells a side for strokes
+TINTS = 10           # cells a side for colours
+WIDER = 1.12         # the straightened square's side as a multiple of the footprint's
+DIRECTIONS = 8
+LENGTH = CELLS * CELLS * DIRECTIONS + TINTS * TINTS * 3
+
+
+def straight(windows: np.ndarray, which: np.ndarray, middle: np.ndarray, angle: np.ndarray, half: np.ndarray
+             ) -> np.ndarray:
+    """(n, PIXELS, PIXELS, 3): windows (N, S, S, 3)[which] seen straight round `middle` (n, 2) px, turned by `angle` (n,)
+    radians, half a footprint `half` (n,) px"""
+    t = (np.arange(PIXELS, dtype=np.float32) + 0.5) / PIXELS * 2 - 1
+    x, y = np.meshgrid(t, t)
+    points = np.stack([x, y], -1).reshape(1, -1, 2) * (np.asarray(half, np.float32) * WIDER)[:, None, None]
+    return sample(windows, which, posed(points, middle.astype(np.float32), angle.astype(np.float32))).reshape(
+        len(which), PIXELS, PIXELS, 3)
+
+
+def describe(pictures: np.ndarray) -> np.ndarray:
+    """(n, LENGTH) float32 of (n, P, P, 3) opponent colours"""
+    n, p = pictures.shape[:2]
+    if n == 0:
+        return np.zeros((0, LENGTH), np.float32)
+    tall = pictures.reshape(n * p, p, 3)
+    bright = np.ascontiguousarray(tall[..., 0])
+    gx = cv2.Sobel(bright, cv2.CV_32F, 1, 0, ksize=3, scale=0.125)
+    gy = cv2.Sobel(bright, cv2.CV_32F, 0, 1, ksize=3, scale=0.125)
+    for g in (gx, gy):
+        seams = g.reshape(n, p, p)
+        seams[:, 0] = seams[:, -1] = 0
+    strokes = np.empty((n, DIRECTIONS, CELLS, CELLS), np.float32)
+    for d in range(DIRECTIONS // 2):
+        a = d * 2 * np.pi / DIRECTIONS
+        along = cv2.addWeighted(gx, np.cos(a), gy, np.sin(a), 0)
+        for sign, at in ((1, d), (-1, d + DIRECTIONS // 2)):
+            part = cv2.threshold(along if sign > 0 else -along, 0, 0, cv2.THRESH_TOZERO)[1]
+            strokes[:, at] = cv2.resize(part, (CELLS, n * CELLS), interpolation=cv2.INTER_AREA).reshape(n, CELLS, CELLS)
+    strokes = np.sqrt(strokes.reshape(n, -1) / 0.1)
+    tints = cv2.resize(tall, (TINTS, n * TINTS), interpolation=cv2.INTER_AREA).reshape(n, TINTS * TINTS, 3)
+    return np.hstack([strokes, (tints / (4 * FLOOR)).reshape(n, -1)])

@@ -1,0 +1,85 @@
+"""A small network: one hidden layer, trained on the spot, answering with log-probabilities."""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+
+
+class Net(msgspec.Struct, frozen=True, eq=False):
+    """mean, spread: (D,) of the inputs; first: (D, H), bias1: (H,), second: (H, K), bias2: (K,); sharpness: what the
+    answers are multiplied by so that they mean what they say."""
+
+    mean: np.ndarray
+    spread: np.ndarray
+    first: np.ndarray
+    bias1: np.ndarray
+    second: np.ndarray
+    bias2: np.ndarray
+    sharpness: float = 1.0
+
+    def scores(self, inputs: np.ndarray) -> np.ndarray:
+        """(n, K) unnormalised"""
+        hidden = np.maximum(((inputs - self.mean) / self.spread) @ self.first + self.bias1, 0)
+        return (hidden @ self.second + self.bias2) * np.float32(self.sharpness)
+
+    def answer(self, inputs: np.ndarray) -> np.ndarray:
+        """(n, K) log-probabilities"""
+        return log_softmax(self.scores(inputs))
+
+
+def log_softmax(scores: np.ndarray) -> np.ndarray:
+    s = scores - scores.max(1, keepdims=True)
+    return s - np.log(np.exp(s).sum(1, keepdims=True))
+
+
+def train(inputs: np.ndarray, labels: np.ndarray, classes: int, hidden: int, seed: int, epochs: int = 12,
+          batch: int = 256, rate: float = 2e-3, decay: float = 1e-4, drop: float = 0.1, smooth: float = 0.01,
+          weights: np.ndarray | None = None) -> Net:
+    """Fits by Adam with a falling rate. inputs: (n, D) float32; labels: (n,) ints; weights: (n,) of the examples;
+    drop: share of inputs left out each time; smooth: share of certainty given to the other classes."""
+    rng = np.random.default_rng(seed)
+    n, d = inputs.shape
+    mean = inputs.mean(0)
+    spread = inputs.std(0) + 0.05 * inputs.std() + 1e-3
+    x = ((inputs - mean) / spread).astype(np.float32)
+    p = [(rng.standard_normal((d, hidden)) * np.sqrt(2 / d)).astype(np.float32), np.zeros(hidden, np.float32),
+         (rng.standard_normal((hidden, classes)) * np.sqrt(1 / hidden)).astype(np.float32), np.zeros(classes, np.float32)]
+    m, v = [np.zeros_like(q) for q in p], [np.zeros_like(q) for q in p]
+    target = np.full((n, classes), smooth / classes, np.float32)
+    target[np.arange(n), labels] += 1 - smooth
+    share = np.ones(n, np.float32) if weights is None else (weights / weights.mean()).astype(np.float32)
+    steps, t = epochs * max(n // batch, 1), 0
+    for _ in range(epochs):
+        order = rng.permutation(n)
+        for a in range(0, max(n - batch + 1, 1), batch):
+            pick = order[a:a + batch]
+            xb = x[pick]
+            if drop:
+                xb = xb * (rng.random(xb.shape, np.float32) > drop)
+            h = xb @ p[0] + p[1]
+            on = h > 0
+            h *= on
+            s = h @ p[2] + p[3]
+            s = np.exp(s - s.max(1, keepdims=True))
+            s /= s.sum(1, keepdims=True)
+            e = (s - target[pick]) * (share[pick] / len(pick))[:, None]
+            back = (e @ p[2].T) * on
+            grads = [xb.T @ back, back.sum(0), h.T @ e, e.sum(0)]
+            t += 1
+            lr = rate * min(t / 30, 1) * (0.5 * (1 + np.cos(np.pi * t / (steps + 1))) + 0.01)
+            for q, g, mm, vv in zip(p, grads, m, v):
+                mm *= 0.9
+                mm += 0.1 * g
+                vv *= 0.999
+                vv += 0.001 * g * g
+                q -= lr * (mm / (1 - 0.9 ** t) / (np.sqrt(vv / (1 - 0.999 ** t)) + 1e-8) + decay * q)
+    return Net(mean.astype(np.float32), spread.astype(np.float32), *p)
+
+
+def sharpened(net: Net, inputs: np.ndarray, labels: np.ndarray) -> Net:
+    """The same with `sharpness` set so that held-out examples are likeliest"""
+    raw = msgspec.structs.replace(net, sharpness=1.0).scores(inputs)
+    tried = np.geomspace(0.2, 4, 25)
+    cost = [-log_softmax(raw * s)[np.arange(len(labels)), labels].mean() for s in tried]
+    return msgspec.structs.replace(net, sharpness=float(tried[int(np.argmin(cost))]))

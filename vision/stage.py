@@ -1,0 +1,153 @@
+"""One group of sites: how its looks are searched, described and told apart. Its central value: Stage."""
+
+from __future__ import annotations
+
+import cv2
+import msgspec
+import numpy as np
+
+from vision.cutout import Exemplar
+from vision.evidence import Contents
+from vision.features import LENGTH, describe, straight
+from vision.match import Coarse, Fine, Rings, opponent, turns_allowed
+from vision.net import Net, log_softmax
+
+TILES = 14           # cells a side in which a window is compared with the empty site
+TRIED = 2            # looks laid straight and described, the likeliest first
+OTHER: Contents = ("other",)
+SMALL = 24           # pixels along a site in the small windows
+COARSE = 14          # and in those that looks are slid over
+
+
+class Stage(msgspec.Struct, eq=False):
+    """looks: what this group's sites can show; owner: (E,) the look of each cut-out, pieces ordered by shape;
+    empty, spread: (N, S, S, 3) opponent small windows; bare: tells empty sites, kinds: tells looks (last class: other)."""
+
+    looks: list[Contents]
+    coarse: Coarse
+    rings: list[Rings]
+    fine: Fine
+    owner: np.ndarray
+    shape: np.ndarray
+    ratio: float                      # fine pixels a small pixel
+    scale: float                      # fine pixels a mm
+    bare: Net | None = None
+    kinds: Net | None = None
+    held: list[float] = []
+    order: list[int] = []
+
+    @classmethod
+    def fit(cls, looks: list[Contents], pieces: list[Exemplar], looks_of: list[int], small: float, coarse: float,
+            fine: float, room: int
+            ) -> Stage:
+        """pieces: cut-outs; looks_of: their looks; small, fine: pixels a mm of the two windows"""
+        shapes = sorted({(e.size, e.disc) for e in pieces})
+        order = sorted(range(len(pieces)), key=lambda i: shapes.index((pieces[i].size, pieces[i].disc)))
+        pieces, owner = [pieces[i] for i in order], np.array([looks_of[i] for i in order])
+        shape = np.array([shapes.index((e.size, e.disc)) for e in pieces])
+        search = Coarse.fit([[e for e, o in zip(pieces, owner) if o == k] for k in range(len(looks))], shapes, coarse, room)
+        rings = [Rings.fit([e for e, s in zip(pieces, shape) if s == n]) for n in range(len(shapes))]
+        stage = cls(looks, search, rings, Fine.fit(pieces, fine), owner, shape, fine / small, fine)
+        stage.order = order
+        return stage
+
+    def unlike(self, seen: np.ndarray, empty: np.ndarray) -> np.ndarray:
+        """(n, D): what tells whether a site is empty"""
+        n, side = seen.shape[:2]
+        d = (seen - empty).reshape(n * side, side, 3)
+        cells = cv2.resize(d, (TILES, n * TILES), interpolation=cv2.INTER_AREA).reshape(n, TILES * TILES * 3)
+        own, other = edges(seen), edges(empty)
+        e = cv2.resize((own - other).reshape(n * side, side), (TILES, n * TILES), interpolation=cv2.INTER_AREA)
+        o = cv2.resize(other.reshape(n * side, side), (TILES, n * TILES), interpolation=cv2.INTER_AREA)
+        soft = np.sort(np.abs(cells).reshape(n, -1, 3), 1)
+        pooled = np.concatenate([soft[:, -q] for q in (1, 5, 20, 60)], 1)
+        return np.hstack([cells * 3, e.reshape(n, -1) * 5, o.reshape(n, -1) * 5, pooled * 5])
+
+    def places(self, seen: np.ndarray, empty: np.ndarray, spread: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(gain (n, looks), place (n, looks, 2) fine pixels off the middle) in small windows (n, S, S, 3)"""
+        side = round(seen.shape[1] * self.coarse.scale * self.ratio / self.scale)
+        gain, place = self.coarse.search(*(resized(v, side) for v in (seen, empty, spread)))
+        return gain, place * (self.scale / self.coarse.scale)
+
+    def hypotheses(self, windows: np.ndarray, which: np.ndarray, gain: np.ndarray, place: np.ndarray,
+                   banned: np.ndarray | None = None) -> tuple[np.ndarray, ...]:
+        """What each window may show, laid straight and described.
+
+        windows: (N, S, S, 3) opponent fine windows, which: (n,) of them; gain, place: of the coarse search (n, K);
+        banned: (n, 2) cut-outs not to be used (for examples made from them), -1: none.
+        -> (inputs (n * TRIED, D), misfit (n, looks), piece (n, TRIED), middle (n, TRIED, 2) px, angle (n, TRIED))"""
+        n, looks = len(which), len(self.looks)
+        side = windows.shape[1]
+        misfit = np.full((n, len(self.owner)), np.inf, np.float32)
+        turn = np.zeros((n, len(self.owner)), np.float32)
+        spot = np.zeros((n, len(self.rings), 2), np.float32)
+        for s, ring in enumerate(self.rings):
+            mine = np.flatnonzero(self.coarse.shape == s)
+            best = mine[gain[:, mine].argmax(1)]
+            spot[:, s] = place[np.arange(n), best] + side / 2 - 0.5
+            fit = ring.compare(windows, which, spot[:, s], self.scale)
+            fit = np.where(turns_allowed(ring.disc), fit, np.inf)
+            at = fit.argmin(2)
+            members = np.flatnonzero(self.shape == s)
+            misfit[:, members] = np.take_along_axis(fit, at[..., None], 2)[..., 0]
+            turn[:, members] = at * (2 * np.pi / fit.shape[2])
+        if banned is not None:
+            for column in banned.T:
+                rows = np.flatnonzero(column >= 0)
+                misfit[rows, column[rows]] = 50.0
+        by_look = np.full((n, looks), 50.0, np.float32)
+        champion = np.zeros((n, looks), int)
+        for k in range(looks):
+            members = np.flatnonzero(self.owner == k)
+            pick = misfit[:, members].argmin(1)
+            champion[:, k] = members[pick]
+            by_look[:, k] = np.minimum(misfit[np.arange(n), champion[:, k]], 50)
+        # misfits of other footprints are over other areas; the coarse gain puts them on one scale
+        rank = np.argsort(by_look - gain, axis=1)[:, :TRIED]
+        if rank.shape[1] < TRIED:
+            rank = np.repeat(rank[:, :1], TRIED, 1)
+        piece = np.take_along_axis(champion, rank, 1)
+        rows = np.arange(n)[:, None]
+        flat = piece.ravel()
+        at = np.repeat(which, TRIED)
+        middle, angle = self.fine.refine(windows, at, flat, spot[rows, self.shape[piece]].reshape(-1, 2),
+                                         turn[rows, piece].ravel(), self.scale)
+        half = self.fine.half[flat] * self.scale
+        described = describe(straight(windows, at, middle, angle, half))
+        site = np.hstack([np.clip(gain, -10, 10) * 0.5, np.sqrt(np.maximum(by_look, 0))])
+        chosen = np.eye(looks, dtype=np.float32)[self.owner[flat]]
+        inputs = np.hstack([described, np.repeat(site, TRIED, 0), chosen]).astype(np.float32)
+        return inputs, by_look, piece, middle.reshape(n, TRIED, 2), angle.reshape(n, TRIED)
+
+    def told(self, inputs: np.ndarray) -> np.ndarray:
+        """(n, looks + 1) log-probabilities from hypotheses' inputs (n * TRIED, D); last: something else"""
+        scores = self.kinds.scores(inputs)
+        return log_softmax(scores.reshape(-1, TRIED, scores.shape[1]).mean(1))
+
+    @property
+    def width(self) -> int:
+        return LENGTH + 3 * len(self.looks)
+
+
+def edges(views: np.ndarray) -> np.ndarray:
+    """(n, S, S): strength of brightness edges of (n, S, S, 3)"""
+    n, side = views.shape[:2]
+    tall = np.ascontiguousarray(views[..., 0]).reshape(n * side, side)
+    gx = cv2.Sobel(tall, cv2.CV_32F, 1, 0, ksize=3, scale=0.125)
+    gy = cv2.Sobel(tall, cv2.CV_32F, 0, 1, ksize=3, scale=0.125)
+    out = cv2.magnitude(gx, gy).reshape(n, side, side)
+    out[:, 0] = out[:, 1]
+    out[:, -1] = out[:, -2]
+    return out
+
+
+def resized(views: np.ndarray, side: int) -> np.ndarray:
+    """(n, side, side, C) of (n, S, S, C)"""
+    n, big = views.shape[:2]
+    return cv2.resize(views.reshape(n * big, big, -1), (side, n * side), interpolation=cv2.INTER_AREA).reshape(
+        n, side, side, -1)
+
+
+def small(logs: np.ndarray, side: int) -> np.ndarray:
+    """(n, side, side, 3) opponent colours from (n, S, S, 3) log windows"""
+    return opponent(resized(logs, side))

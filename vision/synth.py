@@ -1,0 +1,175 @@
+"""Pictures of sites that nobody has taken: cut-outs laid on empty sites in other places, turns and lights.
+
+They are what the classifiers learn from, since a copy's few photos show each kind a handful of times.
+"""
+
+from __future__ import annotations
+
+import cv2
+import msgspec
+import numpy as np
+
+from vision.cutout import Exemplar, difference, footprint_mask, localise
+from vision.match import turned
+
+
+class Patch(msgspec.Struct, frozen=True, eq=False):
+    """Something to lay down. picture: (m, m, 3) log; alpha: (m, m) 0..1; scale: px a mm; radius: mm; height: mm;
+    side: (3,) log colour of its side; disc: may be turned freely."""
+
+    picture: np.ndarray
+    alpha: np.ndarray
+    scale: float
+    radius: float
+    height: float
+    side: np.ndarray
+    disc: bool
+
+
+def as_patch(e: Exemplar, height: float) -> Patch:
+    alpha = footprint_mask(e.size, e.disc, len(e.picture), e.scale, 0.2)
+    rim = (alpha > 0.9) & (footprint_mask(e.size, e.disc, len(e.picture), e.scale, -1.5) < 0.1)
+    colour = np.median(e.picture[rim], 0) if rim.any() else e.picture.mean((0, 1))
+    return Patch(e.picture, alpha, e.scale, max(e.size) / 2, height, colour - 0.25, e.disc)
+
+
+def least_unlike(whole: np.ndarray, under: np.ndarray, about: int = 1) -> np.ndarray:
+    """(m, m): difference of two pictures, the least over shifts of up to `about` pixels, so that edges do not count"""
+    m = len(whole)
+    padded = cv2.copyMakeBorder(under, about, about, about, about, cv2.BORDER_REPLICATE)
+    return np.min([difference(whole, padded[y:y + m, x:x + m]) for y in range(2 * about + 1) for x in range(2 * about + 1)],
+                  axis=0)
+
+
+def laid_under(whole: Exemplar, bases: list[Exemplar]) -> np.ndarray | None:
+    """(m, m): where a pile is unlike its lower piece alone, for the cut-out and turn of that piece which fit it best"""
+    m = len(whole.picture)
+    core = footprint_mask(whole.size, whole.disc, m, whole.scale, -1.5) > 0.5
+    best = None
+    for b in bases:
+        for turn in np.arange(0, 360, 15) if b.disc else (0, 90, 180, 270):
+            under = turned(b.picture, float(turn), whole.scale / b.scale, m)
+            for dx, dy in ((0, 0), (1.5, 0), (-1.5, 0), (0, 1.5), (0, -1.5)):
+                moved = cv2.warpAffine(under, np.float32([[1, 0, dx], [0, 1, dy]]), (m, m), borderMode=cv2.BORDER_REPLICATE)
+                unlike = difference(whole.picture, moved)
+                misfit = float(np.median(unlike[core])) + 0.3 * float(unlike[core].mean())
+                if best is None or misfit < best[0]:
+                    best = misfit, moved
+    return None if best is None else least_unlike(whole.picture, best[1]) * core
+
+
+def overlay(whole: Exemplar, bases: list[Exemplar], size: tuple[float, float], disc: bool, height: float) -> Patch | None:
+    """The upper piece of a pile alone, found where the pile differs from its lower piece alone."""
+    unlike = laid_under(whole, bases)
+    if unlike is None:
+        return None
+    m = len(unlike)
+    reach = max(whole.size) / 2 - min(size) / 3
+    flat = np.zeros_like(unlike)
+    offset, tilt = localise(cv2.GaussianBlur(unlike, (0, 0), 0.8), flat, size, disc, whole.scale, reach)
+    wide = int(np.ceil((max(size) * 1.5 + 0.8 * height) * whole.scale))
+    middle = m / 2 - 0.5 + offset * whole.scale
+    move = np.float32([[1, 0, middle[0] - wide / 2 + 0.5], [0, 1, middle[1] - wide / 2 + 0.5]])
+    how = {"flags": cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP, "borderMode": cv2.BORDER_REPLICATE}
+    picture = cv2.warpAffine(whole.picture, move, (wide, wide), **how)
+    there = cv2.warpAffine(unlike, move, (wide, wide), **how)
+    sure = footprint_mask(size, disc, wide, whole.scale, 0.2, tilt)
+    near = footprint_mask(size, disc, wide, whole.scale, 0.4 * height, tilt)
+    level = np.median(there[sure > 0.5]) * 0.5 + 1e-6
+    alpha = np.maximum(sure, cv2.GaussianBlur(np.clip(there / level - 0.5, 0, 1), (0, 0), 0.7) * near)
+    colour = np.median(picture[sure > 0.5], 0)
+    return Patch(picture, alpha.astype(np.float32), whole.scale, max(size) / 2, height, colour, True)
+
+
+def agreeing(patches: list[tuple[Patch, int]]) -> list[tuple[Patch, int]]:
+    """Without those whose colour is unlike most: they were cut out of the wrong place"""
+    if len(patches) < 3:
+        return patches
+    colours = np.array([p.side for p, _ in patches])
+    off = np.abs(colours - np.median(colours, 0)).max(1)
+    return [p for p, o in zip(patches, off) if o <= max(2.5 * np.median(off), 0.1)]
+
+
+def lay(window: np.ndarray, patch: Patch, middle: np.ndarray, angle: float, scale: float, lean: np.ndarray,
+        shadow: tuple[np.ndarray, float, float] | None) -> None:
+    """Lays a patch into a log window (S, S, 3), in place. middle: px; angle: degrees; lean: (2,) mm that the top stands
+    off the foot a mm of height; shadow: (direction (2,), depth in log units, softness px) or None."""
+    side = len(window)
+    zoom = scale / patch.scale
+    m = len(patch.picture)
+    a = np.deg2rad(angle)
+    inverse = np.array([[np.cos(a), np.sin(a)], [-np.sin(a), np.cos(a)]]) / zoom
+    half = int(np.ceil(m * zoom * 0.72 + 6))
+    x0, y0 = (int(np.clip(np.floor(c) - half, 0, side)) for c in middle)
+    x1, y1 = (int(np.clip(np.ceil(c) + half + 1, 0, side)) for c in middle)
+    if x1 <= x0 or y1 <= y0:
+        return
+
+    def put(source: np.ndarray, at: np.ndarray, border: int) -> np.ndarray:
+        shift = m / 2 - 0.5 - inverse @ (at - (x0, y0))
+        return cv2.warpAffine(source, np.column_stack([inverse, shift]).astype(np.float32), (x1 - x0, y1 - y0),
+                              flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP, borderMode=border)
+
+    part = window[y0:y1, x0:x1]
+    foot = middle - lean * patch.height * scale
+    if shadow is not None:
+        away, depth, soft = shadow
+        dark = put(patch.alpha, foot + away * patch.height * scale, cv2.BORDER_CONSTANT)
+        part -= (cv2.GaussianBlur(dark, (0, 0), soft) * depth)[..., None]
+    steps = int(np.ceil(np.abs(lean).max() * patch.height * scale))
+    for k in range(steps):
+        between = put(patch.alpha, foot + (middle - foot) * k / steps, cv2.BORDER_CONSTANT)[..., None]
+        part += (patch.side - part) * between
+    alpha = put(patch.alpha, middle, cv2.BORDER_CONSTANT)[..., None]
+    part += (put(patch.picture, middle, cv2.BORDER_REPLICATE) - part) * alpha
+
+
+def relight(rng: np.random.Generator, window: np.ndarray, strength: float = 1.0) -> np.ndarray:
+    """Another light, shadow, gloss, sharpness and noise on a log window (S, S, 3)"""
+    side = len(window)
+    t = np.linspace(-1, 1, side, dtype=np.float32)
+    x, y = t[None], t[:, None]
+    k = (rng.normal(0, 0.05, 3) * strength).astype(np.float32)
+    shade = k[0] + k[1] * x + k[2] * y
+    if rng.random() < 0.25:                                                    # the edge of a cast shadow
+        a = rng.uniform(0, 2 * np.pi)
+        across = np.float32(np.cos(a)) * x + np.float32(np.sin(a)) * y - np.float32(rng.uniform(-0.8, 0.8))
+        soft = np.tanh(across / np.float32(rng.uniform(0.04, 0.8)))
+        shade = shade - np.float32(rng.uniform(0.05, 0.3) * strength) * (1 + soft)
+    out = window + shade[..., None] + (rng.normal(0, 0.035, 3) * strength).astype(np.float32)
+    if rng.random() < 0.2:                                                     # gloss
+        cx, cy, r, stretch, depth = rng.uniform((-0.7, -0.7, 0.1, 0.5, 0.05), (0.7, 0.7, 0.5, 2, 0.3)).astype(np.float32)
+        gleam = depth * np.exp(-((x - cx) ** 2 + ((y - cy) * stretch) ** 2) / r ** 2)
+        out += (np.float32(5.5) - out) * gleam[..., None]
+    if rng.random() < 0.7:
+        out = cv2.GaussianBlur(out, (0, 0), rng.uniform(0.2, 1.3))
+    contrast = np.float32(rng.uniform(0.9, 1.1))
+    out = out * contrast + (1 - contrast) * out[::4, ::4].mean((0, 1))
+    return out + rng.standard_normal(out.shape, np.float32) * np.float32(rng.uniform(0.005, 0.035))
+
+
+def foreign(rng: np.random.Generator, window: np.ndarray) -> np.ndarray:
+    """Something that is no piece over much of a log window: skin, cloth, a phone, a cup's rim, paper"""
+    side = len(window)
+    base = np.log(rng.uniform(15, 250) * np.clip(rng.normal(1, 0.25, 3), 0.4, 1.6) + 6).astype(np.float32)
+    if rng.random() < 0.4:                                                     # skin, of any tone, B G R
+        base = np.log(rng.uniform(0.25, 1.1) * np.array([130, 160, 215]) * rng.normal(1, 0.06, 3) + 6).astype(np.float32)
+    cells = int(rng.integers(2, 10))
+    rough = cv2.resize(rng.normal(0, 1, (cells, cells)).astype(np.float32), (side, side), interpolation=cv2.INTER_CUBIC)
+    colours = cv2.resize(rng.normal(0, 1, (3, 3, 3)).astype(np.float32), (side, side), interpolation=cv2.INTER_CUBIC)
+    thing = base + rough[..., None] * rng.uniform(0, 0.3) + colours * rng.uniform(0, 0.12)
+    t = np.linspace(-1, 1, side, dtype=np.float32)
+    x, y = np.meshgrid(t, t)
+    a = rng.uniform(0, 2 * np.pi)
+    if rng.random() < 0.5:                                                     # an edge of it lies in the window
+        inside = x * np.cos(a) + y * np.sin(a) + rng.uniform(0.0, 1.0)
+    else:
+        cx, cy = rng.uniform(-0.5, 0.5, 2)
+        inside = rng.uniform(0.6, 1.6) - np.hypot((x - cx) * rng.uniform(0.5, 1.5), y - cy)
+    alpha = 1 / (1 + np.exp(-inside * side / rng.uniform(2, 8)))
+    if rng.random() < 0.3:                                                     # fingers: stripes
+        across = -x * np.sin(a) + y * np.cos(a)
+        alpha *= (np.abs((across * rng.uniform(1, 2.5) + rng.uniform(0, 1)) % 1 - 0.5) < 0.38)
+        alpha = cv2.GaussianBlur(alpha.astype(np.float32), (0, 0), 1.0)
+    shade = cv2.GaussianBlur(alpha.astype(np.float32), (0, 0), 5) * rng.uniform(0, 0.4)
+    return (window - shade[..., None]) * (1 - alpha[..., None]) + thing * alpha[..., None]

@@ -1,0 +1,212 @@
+"""Keeps a camera running: tells when it is lost, frozen, covered or in the dark, and goes on by itself when it is back.
+
+    with Supervisor(open_camera(config)) as eye:
+        frame = eye.newest(after=last, timeout=1.0)     # None: nothing new; eye.state and eye.message say why
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from types import TracebackType
+
+import cv2
+import msgspec
+import numpy as np
+
+from hardware.camera import Camera, CameraLost
+
+PATIENCE = 1.5        # seconds without a new picture before the camera counts as lost or frozen
+RETRY = 1.0           # seconds between two attempts to open it
+FLAT = 5.0            # grey levels: a picture whose coarse detail varies less shows nothing
+DARK = 22.0           # grey levels: the mean of a picture in which little can be told
+ROOM = 1.5            # the room's light has changed when the picture's mean has, by this factor ...
+ROOM_AFTER = 4.0      # ... for so many seconds
+OK, LOST, FROZEN, COVERED, IN_THE_DARK = "ok", "lost", "frozen", "covered", "dark"
+
+
+class Frame(msgspec.Struct, frozen=True, eq=False):
+    """A picture: number counts from 1, at is the clock's time when it was there.
+
+    image: (h, w, 3) uint8 BGR; None where the supervisor watches the small stream and nobody asked for the full picture.
+    small: (h, w) uint8, grey, for watching; None where only the full picture was taken.
+    """
+
+    image: np.ndarray | None
+    number: int
+    at: float
+    small: np.ndarray | None = None
+
+
+class Judge:
+    """What can be told from pictures alone whether a camera is of use. No clock of its own: `now` in seconds is handed in."""
+
+    def __init__(self, live: bool = True) -> None:
+        self.live = live
+        self._last: np.ndarray | None = None
+        self._fresh = self._steady = 0.0
+        self._mean: float | None = None
+
+    def see(self, image: np.ndarray, now: float) -> str:
+        """ "ok", "frozen", "covered" or "dark" """
+        small = cv2.resize(image, (64, 48), interpolation=cv2.INTER_AREA)
+        sample = image[::image.shape[0] // 30 | 1, ::image.shape[1] // 40 | 1]
+        if self._last is None or self._last.shape != sample.shape or not np.array_equal(sample, self._last):
+            self._fresh, self._last = now, sample.copy()
+        if self.live and now - self._fresh > PATIENCE:
+            return FROZEN
+        grey = (cv2.cvtColor(small, cv2.COLOR_BGR2GRAY) if small.ndim == 3 else small).astype(np.float32)
+        detail = float((grey - cv2.GaussianBlur(grey, (0, 0), 8)).std())
+        if detail < FLAT / 3 and float(grey.std()) < FLAT * 2:
+            return COVERED
+        return IN_THE_DARK if grey.mean() < DARK else OK
+
+    def room_changed(self, image: np.ndarray, now: float) -> bool:
+        """Whether the light has been another one for a while, so that a locked exposure should be found anew."""
+        mean = float(image[::7, ::7].mean()) + 1.0
+        if self._mean is None:
+            self._mean, self._steady = mean, now
+        if 1 / ROOM < mean / self._mean < ROOM:
+            self._steady = now
+        return now - self._steady > ROOM_AFTER
+
+    def settled(self) -> None:
+        """Exposure was found anew: what is seen next is the room's light."""
+        self._mean = None
+
+
+class Supervisor:
+    """A camera read in a thread of its own, so that one that hangs hangs nobody else.
+
+    small: watch the camera's small stream; `picture` then fetches a full one when it is needed.
+    clock, sleep: the time, so that tests need not wait. state: "ok", "lost", "frozen", "covered" or "dark";
+    message: one line, "" when ok.
+    """
+
+    def __init__(self, camera: Camera, clock: Callable[[], float] = time.monotonic,
+                 sleep: Callable[[float], object] | None = None, on_state: Callable[[str, str], None] | None = None,
+                 fps: float = 10.0, small: bool = False) -> None:
+        self.camera, self._clock, self._on_state, self._pause, self._small = camera, clock, on_state, 1 / fps, small
+        self._stop = threading.Event()
+        self._sleep = sleep or self._stop.wait
+        self._changed = threading.Condition()
+        self._frame: Frame | None = None
+        self._full: Frame | None = None
+        self._wanted = 0      # number from which on somebody waits for a full picture
+        self._judge = Judge(camera.live)
+        self._open, self._retry_at, self._resettle = False, -1e9, False
+        self._asked = clock()
+        self._state, self._message = LOST, f"{camera.name}: starting"
+        self._thread: threading.Thread | None = None
+
+    @property
+    def state(self) -> str:
+        self._notice_silence()
+        return self._state
+
+    @property
+    def message(self) -> str:
+        self._notice_silence()
+        return self._message
+
+    def step(self) -> Frame | None:
+        """One look: opens the camera when that is due, reads, judges. Returns a usable or unusable picture, None without."""
+        now = self._clock()
+        self._asked = now
+        try:
+            if not self._open:
+                if now < self._retry_at:
+                    return None
+                self._retry_at = now + RETRY
+                self.camera.open()
+                self._open = True
+                self._judge.settled()
+            if self._resettle:
+                self._resettle = False
+                self.camera.settle()
+                self._judge.settled()
+            if self._small and not self._wanted:
+                image, small = None, self.camera.glance()
+            else:
+                image, small = self.camera.read(), None
+        except CameraLost as e:
+            self._lose(str(e))
+            return None
+        return self._judged(image, small)
+
+    def _judged(self, image: np.ndarray | None, small: np.ndarray | None) -> Frame:
+        now = self._clock()
+        seen = small if image is None else image
+        # The two streams differ, so that one between two of the other would look like a fresh picture: each is judged alone.
+        state = self._judge.see(seen, now) if image is None or not self._small else self._state
+        if state == OK and self.camera.live and self._judge.room_changed(seen, now):
+            self._resettle = True
+        with self._changed:
+            frame = Frame(image, (self._frame.number if self._frame else 0) + 1, now, small)
+            if image is not None:
+                self._wanted, self._full = 0, frame
+            self._frame = frame
+            self._changed.notify_all()
+        self._say(state, {
+            OK: "", FROZEN: f"{self.camera.name}: the picture stands still; is the camera hanging?",
+            COVERED: f"{self.camera.name}: something covers the lens",
+            IN_THE_DARK: f"{self.camera.name}: too dark to see"}[state])
+        if state == FROZEN:
+            self._close()
+        return frame
+
+    def newest(self, after: int = 0, timeout: float | None = None) -> Frame | None:
+        """The newest picture whose number is above `after`, waited for at most `timeout` seconds; None: there is none."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._frame is not None and self._frame.number > after, timeout)
+            return self._frame if self._frame is not None and self._frame.number > after else None
+
+    def picture(self, timeout: float | None = None) -> Frame | None:
+        """A full picture taken after this call, also where the small stream is watched; None after `timeout` seconds."""
+        with self._changed:
+            self._wanted = asked = (self._frame.number if self._frame else 0) + 1
+            self._changed.wait_for(lambda: self._full is not None and self._full.number >= asked, timeout)
+            return self._full if self._full is not None and self._full.number >= asked else None
+
+    def settle(self) -> None:
+        """Asks for exposure and white balance to be found anew before the next picture."""
+        self._resettle = True
+
+    def __enter__(self) -> Supervisor:
+        self._thread = threading.Thread(target=self._run, name="camera", daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join(2.0)
+        if self._thread is None or not self._thread.is_alive():
+            self._close()
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            began = self._clock()
+            found = self.step()
+            self._sleep(max(0.0, self._pause - (self._clock() - began)) if found else min(RETRY / 4, 0.25))
+        self._close()
+
+    def _notice_silence(self) -> None:
+        """A read that hangs says nothing: the time that has passed does."""
+        if self._thread is not None and self._state != LOST and self._clock() - self._asked > PATIENCE:
+            self._say(LOST, f"{self.camera.name}: no answer")
+
+    def _lose(self, message: str) -> None:
+        self._close()
+        self._say(LOST, message)
+
+    def _close(self) -> None:
+        self._open = False
+        self.camera.close()
+
+    def _say(self, state: str, message: str) -> None:
+        changed = (state, message) != (self._state, self._message)
+        self._state, self._message = state, message
+        if changed and self._on_state is not None:
+            self._on_state(state, message)

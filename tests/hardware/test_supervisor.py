@@ -1,0 +1,145 @@
+"""A camera that comes and goes, judged by a clock that tests turn by hand."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from hardware.camera import Camera, CameraLost
+from hardware.supervisor import PATIENCE, Judge, Supervisor
+
+
+class Clock:
+    def __init__(self):
+        self.now = 100.0
+
+    def __call__(self):
+        return self.now
+
+
+class Plug(Camera):
+    """A camera whose cable, picture and light the test holds in its hands."""
+
+    name = "test camera"
+
+    def __init__(self):
+        self.plugged, self.still, self.flat, self.level, self.opened, self.settled = True, False, False, 120, 0, 0
+        self.rng = np.random.default_rng(1)
+        self.scene = np.kron(self.rng.integers(-90, 90, (12, 16)), np.ones((10, 10))).astype(int)
+        self.last = None
+
+    def open(self):
+        if not self.plugged:
+            raise CameraLost("test camera: not there")
+        self.opened += 1
+
+    def close(self):
+        pass
+
+    def settle(self):
+        self.settled += 1
+
+    def read(self):
+        if not self.plugged:
+            raise CameraLost("test camera: unplugged")
+        if not (self.still and self.last is not None):
+            detail = 0 if self.flat else self.scene * self.level / 120
+            noise = self.rng.normal(0, 2, self.scene.shape)
+            self.last = np.repeat(np.clip(self.level + detail + noise, 0, 255)[..., None], 3, 2).astype(np.uint8)
+        return self.last
+
+
+def looks(eye, clock, seconds, every=0.2):
+    """Looks for so long; the state at the end."""
+    for _ in range(round(seconds / every)):
+        eye.step()
+        clock.now += every
+    return eye.state
+
+
+@pytest.fixture
+def table():
+    clock, plug = Clock(), Plug()
+    said = []
+    return clock, plug, Supervisor(plug, clock, on_state=lambda s, m: said.append(s)), said
+
+
+def test_a_pulled_cable_is_told_at_once_and_forgotten_when_it_is_back(table):
+    clock, plug, eye, said = table
+    assert looks(eye, clock, 1) == "ok" and eye.message == ""
+    plug.plugged = False
+    assert looks(eye, clock, 0.2) == "lost"
+    assert eye.message == "test camera: unplugged"
+    assert looks(eye, clock, 5) == "lost"
+    plug.plugged = True
+    assert looks(eye, clock, 2) == "ok"
+    assert plug.opened == 2 and said == ["ok", "lost", "lost", "ok"]
+
+
+def test_a_frozen_picture_is_told_within_two_seconds_and_the_camera_is_opened_anew(table):
+    clock, plug, eye, _ = table
+    looks(eye, clock, 1)
+    plug.still = True
+    assert looks(eye, clock, PATIENCE - 0.4) == "ok"
+    looks(eye, clock, 0.8)
+    assert eye.state == "frozen" and "stands still" in eye.message
+    opened = plug.opened
+    plug.still = False
+    assert looks(eye, clock, 2) == "ok" and plug.opened > opened
+
+
+def test_files_may_stand_still_for_ever():
+    judge, image = Judge(live=False), Plug().read()
+    assert {judge.see(image, t) for t in range(60)} == {"ok"}
+
+
+def test_a_covered_lens_and_a_dark_room(table):
+    clock, plug, eye, _ = table
+    assert looks(eye, clock, 1) == "ok"
+    plug.flat = True
+    assert looks(eye, clock, 0.2) == "covered"
+    plug.flat, plug.level = False, 14
+    assert looks(eye, clock, 0.2) == "dark"
+    plug.level = 120
+    assert looks(eye, clock, 0.2) == "ok"
+
+
+def test_another_light_in_the_room_settles_the_exposure_anew_once(table):
+    clock, plug, eye, _ = table
+    looks(eye, clock, 2)
+    plug.level = 70
+    looks(eye, clock, 3)
+    assert plug.settled == 0          # a hand's shadow passes
+    looks(eye, clock, 20)
+    assert plug.settled == 1
+    eye.settle()
+    looks(eye, clock, 0.4)
+    assert plug.settled == 2
+
+
+def test_the_small_stream_is_watched_and_a_full_picture_comes_when_asked_for():
+    plug = Plug()
+    with Supervisor(plug, small=True, fps=200) as eye:
+        frame = eye.newest(timeout=5)
+        assert frame.image is None and frame.small.shape == (30, 40)
+        full = eye.picture(timeout=5)
+        assert full.image.shape == (120, 160, 3) and full.number > frame.number
+        later = eye.newest(after=full.number, timeout=5)
+        assert later.image is None
+        assert eye.newest(after=10**9, timeout=0.01) is None
+
+
+def test_a_camera_that_hangs_counts_as_lost_while_it_hangs():
+    clock, plug, stuck = Clock(), Plug(), threading.Event()
+    read = plug.read
+    with Supervisor(plug, clock, fps=200) as eye:
+        assert eye.newest(timeout=5) is not None and eye.state == "ok"
+        plug.read = lambda: (stuck.wait(5), read())[1]
+        number = eye.newest().number
+        time.sleep(0.05)
+        clock.now += PATIENCE + 0.1
+        assert eye.state == "lost" and "no answer" in eye.message
+        stuck.set()
+        assert eye.newest(after=number, timeout=5) is not None
+        assert eye.state == "ok"

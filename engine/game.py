@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from engine.layout import Contents, Layout
+from engine.layout import Contents, Layout, same_contents
 from engine.plan import Plan
 from engine.text import Text
 
@@ -77,12 +77,16 @@ class Proposal(msgspec.Struct, frozen=True):
     `changes`: site -> contents as people's hands leave it, before anything that follows by itself. For a run that is legal
     the state's own steps count and `changes` may be empty. Doings that no action can express (a tile taken off the board)
     have no actions but `violations`. `cost`: how much less likely than a plain action, in nats.
+    `belated`: the actions were done earlier, unseen: they are to be put in at the latest moment they were legal, and what
+    was done since is done again. `certain`: False where the board cannot tell the actions, only what they came to.
     """
 
     actions: tuple[Action, ...] = ()
     changes: dict[str, Contents] = {}
     violations: tuple[Violation, ...] = ()
     cost: float = 0.0
+    belated: bool = False
+    certain: bool = True
 
 
 class Choice(msgspec.Struct, frozen=True):
@@ -195,6 +199,10 @@ class State(abc.ABC):
     def skip_chance(self) -> State:
         """The state with a waiting chance node left unknown (nobody said what was drawn); self when none waits."""
         return self
+
+    def shows_same(self, site: str, have: Contents, seen: Contents, reads: str = "pile") -> bool:
+        """Whether these contents of a site are one to the rules (a game may not care which side is up in a heap)."""
+        return same_contents(have, seen, reads)
 
     def expect(self, words: Sequence[str]) -> tuple[bool, str] | None:
         """A game's own script expectation (`["bag", "14"]`): (holds, what was found); None: not an expectation here."""

@@ -9,7 +9,6 @@ import msgspec
 
 import engine
 from engine.game import Action, BadText, IllegalAction, State, Statement
-from engine.layout import same_contents
 from engine.plan import Plan
 
 _ACTION = re.compile(r"^([a-z][\w-]*): *(.+)$")
@@ -57,6 +56,8 @@ class Script(msgspec.Struct):
     seats: tuple[str, ...]
     setup: tuple[Statement, ...]
     body: tuple[tuple[int, str], ...]
+    game_line: int = 1
+    seats_line: int = 1
 
     def start(self, plan: Plan | None = None) -> State:
         """The position after the set-up lines. Raises BadScript."""
@@ -64,14 +65,15 @@ class Script(msgspec.Struct):
             game = engine.game(self.game)
             return game.setup(self.seats or [s.id for s in game.seats[: game.players[1]]], self.setup, plan)
         except engine.UnknownGame as e:
-            raise BadScript(f"line 1: {e}") from None
+            raise BadScript(f"line {self.game_line}: {e}") from None
         except BadText as e:
-            raise BadScript(str(e) if str(e).startswith("line ") else f"line 1: {e}") from None
+            raise BadScript(str(e) if str(e).startswith("line ") else f"line {self.seats_line}: {e}") from None
 
 
 def parse(text: str) -> Script:
     """Raises BadScript for a script whose lines are not in order."""
     name, seats, setup, body = None, (), [], []
+    game_line = seats_line = 1
     for n, line in lines(text):
         words = tuple(line.split())
         if line.startswith("?") or _ACTION.match(line):
@@ -81,16 +83,19 @@ def parse(text: str) -> Script:
         elif words[0] == "game":
             if name is not None or len(words) != 2:
                 raise BadScript(f"line {n}: {'a second game' if name else 'game takes one name'}")
-            name = words[1]
+            name, game_line = words[1], n
+            seats_line = seats_line if seats else n
         elif name is None:
             raise BadScript(f"line {n}: a script begins with a line `game NAME`")
         elif words[0] == "seats":
-            seats = words[1:]
+            if len(words) < 2:
+                raise BadScript(f"line {n}: seats takes the names of those who play")
+            seats, seats_line = words[1:], n
         else:
             setup.append(Statement(n, words))
     if name is None:
         raise BadScript("line 1: a script begins with a line `game NAME`")
-    return Script(name, seats, tuple(setup), tuple(body))
+    return Script(name, seats, tuple(setup), tuple(body), game_line, seats_line)
 
 
 def run(text: str, plan: Plan | None = None, on_action: Callable[[Action, State], None] | None = None) -> Result:
@@ -157,7 +162,7 @@ def _expect(state: State, n: int, words: list[str]) -> Fault | None:
     if head == "at" and rest:
         here = state.layout().get(rest[0], ())
         reads = _reads(state, rest[0], n)
-        return None if same_contents(here, rest[1:], reads) else fault(" ".join(here) or "empty")
+        return None if state.shows_same(rest[0], here, tuple(rest[1:]), reads) else fault(" ".join(here) or "empty")
     if head == "turn" and len(rest) == 1:
         return None if state.turn == rest[0] else fault(state.turn or "nobody: the game is over")
     if head == "over" and not rest:

@@ -1,0 +1,61 @@
+"""What somebody has to say because no camera can see it."""
+
+from __future__ import annotations
+
+from engine.game import Choice, Decision
+from engine.nile.actions import PICTURES, event_words
+from engine.nile.board import Board, marker
+from engine.nile.names import event_name, seat_name
+from engine.nile.position import Position
+from engine.nile.scoring import row_kinds
+from engine.text import Text, say
+
+
+def decision(p: Position, board: Board) -> Decision | None:
+    w = p.wait
+    if w is None or p.phase == "over" or (p.open and w.kind in ("event", "top", "desert", "die")):
+        return None
+    if w.kind == "event":
+        return _event(p, w.site)
+    if w.kind == "spoil":
+        return _spoil(p, board, w.number)
+    if w.kind == "fist":
+        return _fist(p)
+    if w.kind == "die":
+        tied = [s for i, s in enumerate(p.seats) if p.fists[i] == -1]
+        return Decision(tied[0], Text("Whom does the die make the first start player?"),
+                        tuple(Choice(seat_name(s), f"die: start {s}") for s in tied))
+    if w.kind == "boat":
+        seat = p.seats[w.seat]
+        return Decision(seat, say("Put the {n} markers of your fist into the boat", n=w.number), (), ("boat",), ask=False)
+    if w.kind == "cover":
+        return Decision(p.seats[p.turn], Text("Which row does the strip cover?"), (), (), ask=False)
+    return None
+
+
+def _event(p: Position, site: str) -> Decision:
+    seat = p.seats[p.starter]
+    choices = tuple(Choice(event_name(picture, arrow), f"{seat}: event {event_words(picture, arrow)}",
+                           f"event:{picture}" + (":arrow" if arrow else ""))
+                    for arrow in (False, True) for picture in PICTURES)
+    return Decision(seat, say("What does the card from {site} show?", site=site), choices, (site,))
+
+
+def _spoil(p: Position, board: Board, palms: int) -> Decision:
+    """The turned fruit tells the row, an empty row only words do."""
+    seat, rows = p.seats[p.starter], board.open_rows(palms)
+    sites = tuple(s for n in rows for s in board.market[n] if p.lay.get(s))
+    empty = [n for n in rows if all(m[0] == "rotten" for k in row_kinds(p.lay, board, n) if (m := marker(k)))]
+    choices = tuple(Choice(say("row M{row}: nothing goes bad", row=n), f"{seat}: spoil M{n}") for n in empty)
+    text = say("Two fruits of one of these rows go bad: {rows}", rows=", ".join(f"M{n}" for n in rows))
+    return Decision(seat, text, choices, sites, ask=bool(empty) and not sites)
+
+
+def _fist(p: Position) -> Decision:
+    order = [(p.starter + i) % len(p.seats) for i in range(len(p.seats))]
+    i = next(i for i in order if p.fists[i] == -1)
+    seat, most = p.seats[i], p.in_stock(i) - p.bids[i]
+    choices = tuple(Choice(say("{n} markers", n=n), f"{seat}: fist {n}") for n in range(most + 1))
+    text = Text("How many markers do you bid for the first start?") if p.phase == "bid" else Text(
+        "A hippo: how many markers does your fist hold?")
+    return Decision(seat, text, choices)

@@ -1,0 +1,281 @@
+"""What a legal action does: the people's own doing first, then all that follows by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from engine.game import Action, Step
+from engine.nile import actions as act
+from engine.nile import flow
+from engine.nile.board import Board, marker, markers
+from engine.nile.names import FRUIT, event_name, fruit_name, kind_name, seat_name
+from engine.nile.position import SETUP, UNKNOWN, Draft, Position, Wait
+from engine.text import Text, say
+
+
+def effect(p: Position, board: Board, a: Action) -> tuple[Position, tuple[Step, ...]]:
+    """The position after a legal action, and its steps."""
+    d = Draft(p, board)
+    if not isinstance(a, (act.Cover, act.Desert, act.Top)):
+        d.fresh = False
+    d.asif = False
+    _EFFECTS[type(a)](d, a)
+    return d.freeze(), tuple(d.steps)
+
+
+def _lay_card(d: Draft, site: str, pair: str, seat: int) -> None:
+    """A card from one of the seat's piles comes to lie on a field; in open mode the next one then shows itself."""
+    d.put(site, (f"water:{pair}", *(k for k in d.lay.get(site, ()) if marker(k))))
+    piles = d.piles[seat]
+    which = max((i for i in (0, 1) if piles[i][1] and piles[i][0] in (act.face(pair), "?")),
+                key=lambda i: (piles[i][0] != "?", piles[i][1]))
+    _, n = piles[which]
+    left = n if n == UNKNOWN else n - 1
+    piles[which] = ("?" if left else "", left)
+    if d.open and left:
+        d.waiting.append(Wait("top", seat=seat, number=which))
+
+
+def _flood(d: Draft, a: act.Flood) -> None:
+    desert = "desert" in d.lay.get(a.site, ())
+    d.laid += 1
+    if desert:
+        d.waiting.append(Wait("event", site=a.site, cause="flood"))
+        d.jokers[d.starter] += 1
+    _lay_card(d, a.site, a.waves, d.starter)
+    d.step(say("lay {card} on {site}", card=kind_name(f"water:{a.waves}"), site=a.site), by_hand=True)
+    flow.to_boat(d, a.site)
+    if desert and a.picture:
+        _turn(d, a.picture, a.arrow)
+    flow.settle(d)
+
+
+def _ebb(d: Draft, a: act.Ebb) -> None:
+    if d.waiting:                                            # said once more, now with what the card shows
+        _event(d, act.Event(a.seat, a.picture, a.arrow))
+        return
+    d.laid += 1
+    d.put(a.site, [k for k in d.lay[a.site] if marker(k)])
+    d.waiting.append(Wait("event", site=a.site, cause="ebb"))
+    d.step(say("take the water card off {site}", site=a.site), by_hand=True)
+    if a.picture:
+        _turn(d, a.picture, a.arrow)
+    flow.settle(d)
+
+
+def _turn(d: Draft, picture: str, arrow: bool) -> None:
+    w = d.waiting.pop(0)
+    flow.turned(d, w.site, w.cause, picture, arrow)
+
+
+def _event(d: Draft, a: act.Event) -> None:
+    d.step(say("the card shows {event}", event=event_name(a.picture, a.arrow)), by_hand=True)
+    _turn(d, a.picture, a.arrow)
+    flow.settle(d)
+
+
+def _spoil(d: Draft, a: act.Spoil) -> None:
+    d.waiting.pop(0)
+    text = say("nothing in row M{row} goes bad", row=a.row)
+    for i in a.places:
+        site = d.board.market[a.row][i - 1]
+        *below, top = d.lay[site]
+        side, colour, fruit = marker(top)
+        d.put(site, (*below, f"{'seed' if side == 'ripe' else 'rotten'}:{colour}:{fruit}"))
+        one = (say("turn the {what} on {site} over: it is bad now", what=fruit_name(colour, fruit), site=site)
+               if side == "ripe" else
+               say("turn the {what} on {site} by 45 degrees: it is rotten now", what=fruit_name(colour, fruit), site=site))
+        text = one if i == a.places[0] else say("{one}; {other}", one=text, other=one)
+    d.step(text, by_hand=True)
+    flow.settle(d)
+
+
+def _sow(d: Draft, a: act.Sow) -> None:
+    d.points -= 2 if markers(d.lay.get(a.site, ())) else 1
+    d.add(a.site, f"seed:{a.seat}:{a.fruit}")
+    d.take_stock(d.seats.index(a.seat), a.fruit)
+    d.active.add(f"{a.site} {a.seat}")
+    d.step(say("put a seed {what} on {site}", what=fruit_name(a.seat, a.fruit), site=a.site), by_hand=True)
+
+
+def _own(d: Draft, site: str, seat: str, side: str) -> str:
+    return next(k for k in d.lay[site] if k.startswith(f"{side}:{seat}:"))
+
+
+def _grow(d: Draft, a: act.Grow) -> None:
+    here = d.lay[a.site]
+    d.points -= 2 if len(markers(here)) > 1 else 1
+    seed = _own(d, a.site, a.seat, "seed")
+    d.remove(a.site, seed)
+    d.add(a.site, "ripe" + seed[4:])
+    d.active.add(f"{a.site} {a.seat}")
+    d.step(say("turn {what} on {site} over: it is ripe", what=kind_name(seed), site=a.site), by_hand=True)
+
+
+def _harvest(d: Draft, a: act.Harvest) -> None:
+    d.points -= 2 if len(markers(d.lay[a.site])) > 1 else 1
+    ripe = _own(d, a.site, a.seat, "ripe")
+    place = free_place(d, a.row)
+    d.remove(a.site, ripe)
+    d.put(place, (ripe,))
+    d.step(say("take {what} from {site} to {place}", what=kind_name(ripe), site=a.site, place=place), by_hand=True)
+
+
+def free_place(p: Position | Draft, row: int, board: Board | None = None) -> str | None:
+    """The free place of a market row nearest the house wall (N30); None when it is full."""
+    return next((s for s in (board or p.board).market[row] if not p.lay.get(s)), None)
+
+
+def _buy(d: Draft, a: act.Buy) -> None:
+    d.points -= 1 if a.colour == a.seat else 2
+    owner = d.seats.index(a.colour)
+    kind = next((k for side in ("seed", "ripe") if (k := f"{side}:{a.colour}:{a.fruit}") in d.lay.get("boat", ())), None)
+    if kind:
+        d.remove("boat", kind)
+        d.give_stock(owner, a.fruit)
+    else:
+        d.owed[owner] -= 1
+    d.step(say("take a {what} out of the boat", what=fruit_name(a.colour, a.fruit)), by_hand=True)
+
+
+def _joker(d: Draft, a: act.Joker) -> None:
+    d.points -= 1
+    seat = d.seats.index(a.seat)
+    d.bought.add(seat)
+    d.jokers[seat] += 1
+    d.take_desert()
+    d.step(say("{seat} takes the top desert card", seat=seat_name(a.seat)), by_hand=True)
+
+
+def _give_joker(d: Draft, seat: str) -> None:
+    d.jokers[d.seats.index(seat)] -= 1
+    d.discard += 1
+
+
+def _spend(d: Draft, a: act.Spend) -> None:
+    _give_joker(d, a.seat)
+    d.points += 1
+    d.step(say("{seat} gives a joker up", seat=seat_name(a.seat)), by_hand=True)
+
+
+def _freshen(d: Draft, a: act.Freshen) -> None:
+    _give_joker(d, a.seat)
+    *below, bad = d.lay[a.site]
+    d.put(a.site, (*below, "ripe" + bad[4:]))
+    _, colour, fruit = marker(bad)
+    d.step(say("turn the {what} on {site} over: it is fresh again", what=fruit_name(colour, fruit), site=a.site), by_hand=True)
+
+
+def _fist(d: Draft, a: act.Fist) -> None:
+    d.fists[d.seats.index(a.seat)] = a.count
+    d.step(say("{seat} holds {n} markers", seat=seat_name(a.seat), n=a.count), by_hand=True)
+    if -1 not in d.fists:
+        flow.fists_open(d)
+
+
+def _put_in_boat(d: Draft, a: act.Boat) -> None:
+    for f in a.fruits:
+        d.take_stock(d.seats.index(a.seat), f)
+    d.into_boat((a.seat, f) for f in a.fruits)
+    what: Text = FRUIT[a.fruits[0]]
+    for f in a.fruits[1:]:
+        what = say("{some}, {more}", some=what, more=FRUIT[f])
+    d.step(say("{seat} puts {what} into the boat", seat=seat_name(a.seat), what=what), by_hand=True)
+
+
+def _boat(d: Draft, a: act.Boat) -> None:
+    seat = d.seats.index(a.seat)
+    due = next((w for w in d.waiting if w.kind == "boat" and w.seat == seat), None)
+    _put_in_boat(d, a)
+    if due:
+        d.waiting.remove(due)
+    else:
+        next_in_setup(d)
+
+
+def next_in_setup(d: Draft) -> None:
+    """The next player of this stage of the first round, or the next stage, or the first tide."""
+    d.turn = (d.turn + 1) % len(d.seats)
+    if d.turn != d.starter:
+        return
+    i = SETUP.index(d.phase) + 1
+    if i < len(SETUP):
+        d.phase = SETUP[i]
+    else:
+        flow.begin_tide(d)
+
+
+def _water(d: Draft, a: act.Water) -> None:
+    _lay_card(d, a.site, a.waves, d.seats.index(a.seat))
+    d.step(say("lay {card} on {site}", card=kind_name(f"water:{a.waves}"), site=a.site), by_hand=True)
+    next_in_setup(d)
+
+
+def _plant(d: Draft, a: act.Plant) -> None:
+    kind = f"{a.side}:{a.seat}:{a.fruit}"
+    d.add(a.site, kind)
+    d.take_stock(d.seats.index(a.seat), a.fruit)
+    d.step(say("put {what} on {site}", what=kind_name(kind), site=a.site), by_hand=True)
+    if d.planted:
+        d.planted = ()
+        next_in_setup(d)
+    else:
+        d.planted = (a.side,)
+
+
+def _next_wait(d: Draft, kind: str) -> None:
+    if d.waiting and d.waiting[0].kind == kind:
+        d.waiting.pop(0)
+
+
+def _cover(d: Draft, a: act.Cover) -> None:
+    for s in d.board.rows[a.row]:
+        d.put(s, ("cover",))
+    d.step(say("cover row {row} with its strip", row=a.row), by_hand=True)
+    _next_wait(d, "cover")
+
+
+def _desert(d: Draft, a: act.Desert) -> None:
+    d.take_desert()
+    d.put(a.site, ("desert",))
+    d.step(say("lay a desert card on {site}", site=a.site), by_hand=True)
+    _next_wait(d, "desert")
+
+
+def _top(d: Draft, a: act.Top) -> None:
+    w = d.waiting.pop(0)
+    d.piles[w.seat][w.number] = (a.waves, d.piles[w.seat][w.number][1])
+    d.step(say("a card with waves {waves} comes up", waves=a.waves), by_hand=True)
+    flow.settle(d)
+
+
+def _start(d: Draft, a: act.Start) -> None:
+    d.waiting.pop(0)
+    flow.start_with(d, d.seats.index(a.who))
+
+
+def _pass(d: Draft, a: act.Pass) -> None:
+    d.step(say("{seat} passes", seat=seat_name(a.seat)), by_hand=True)
+    if d.phase == "tide":
+        flow.nothing_fits(d)
+    elif d.phase in SETUP:
+        d.planted = ()
+        next_in_setup(d)
+    else:
+        flow.end_turn(d)
+
+
+def skip_owed(d: Draft) -> None:
+    """Nobody said which markers of the fists went into the boat."""
+    for w in [w for w in d.waiting if w.kind == "boat"]:
+        d.owed[w.seat] += w.number
+        d.waiting.remove(w)
+
+
+_EFFECTS: dict[type, Callable[[Draft, Any], None]] = {
+    act.Flood: _flood, act.Ebb: _ebb, act.Event: _event, act.Spoil: _spoil, act.Sow: _sow, act.Grow: _grow,
+    act.Harvest: _harvest, act.Buy: _buy, act.Joker: _joker, act.Spend: _spend, act.Freshen: _freshen, act.Fist: _fist,
+    act.Boat: _boat, act.Water: _water, act.Plant: _plant, act.Cover: _cover, act.Desert: _desert, act.Top: _top,
+    act.Start: _start, act.Pass: _pass,
+}

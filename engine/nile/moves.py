@@ -1,0 +1,185 @@
+"""All actions that break no rule in exactly this position."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import combinations, combinations_with_replacement
+
+from engine.game import Action
+from engine.nile import actions as act
+from engine.nile.board import FRUITS, Board, card, counted, marker, markers, waves
+from engine.nile.checks import faults, row_faults
+from engine.nile.fit import covers_left, desert_sites_left, fits, fits_anywhere, none_may_fit, open_fields
+from engine.nile.position import Position
+
+FACES = tuple((p, arrow) for p in act.PICTURES for arrow in (False, True))
+
+
+def moves(p: Position, board: Board) -> list[Action]:
+    if p.phase == "over":
+        return []
+    seat = p.seats[p.turn]
+    out: list[Action] = []
+    if p.fresh:
+        out += [a for row in board.rows for a in [act.Cover(seat, row)] if not faults(p, board, a)]
+        who = act.CARDS if p.open else seat
+        out += [a for s in desert_sites_left(p, board) for a in [act.Desert(who, s)] if not faults(p, board, a)]
+    if p.wait:
+        return out + list(_waiting(p, board))
+    if p.phase == "tide":
+        return out + list(_flood(p, board) if p.mode == "flood" else _ebb(p))
+    if p.phase in ("actions", "extra"):
+        return out + list(_actions(p, board, seat))
+    return out + list(_first_round(p, board, seat))
+
+
+def _waiting(p: Position, board: Board) -> Iterator[Action]:
+    w = p.wait
+    starter = p.seats[p.starter]
+    if w.kind == "event":
+        for picture, arrow in FACES:
+            yield act.Event(act.CARDS if p.open else starter, picture, arrow)
+            if not p.open and w.cause == "ebb":
+                yield act.Ebb(starter, w.site, picture, arrow)
+    elif w.kind == "spoil":
+        for row in board.open_rows(w.number):
+            kinds = [p.lay.get(s, ()) for s in board.market[row]]
+            can = [i + 1 for i, k in enumerate(kinds) if k and (m := marker(k[-1])) and m[0] != "rotten"]
+            for places in combinations(can, min(2, len(can))):
+                yield act.Spoil(starter, row, places)
+    elif w.kind == "fist":
+        for i, seat in enumerate(p.seats):
+            if p.fists[i] == -1:
+                yield from (act.Fist(seat, n) for n in range(p.in_stock(i) - p.bids[i] + 1))
+    elif w.kind == "boat":
+        for due in p.waiting:
+            if due.kind == "boat":
+                yield from _boats(p, due.seat, due.number)
+    elif w.kind == "die":
+        for who in (p.seats[i] for i, n in enumerate(p.fists) if n == -1):
+            yield from (act.Start(s, who) for s in ((act.DIE,) if p.open else (act.DIE, *p.seats)))
+    elif w.kind == "top":
+        faces = sorted({act.face(pair) for pair in board.waves})
+        yield from (act.Top(act.CARDS, p.seats[w.seat], f) for f in faces)
+
+
+def _boats(p: Position, seat: int, number: int) -> Iterator[Action]:
+    name, stock = p.seats[seat], p.stock[seat]
+    if p.in_stock(seat) < number:
+        return
+    for fruits in combinations_with_replacement(FRUITS, number):
+        if all(fruits.count(f) <= stock[FRUITS.index(f)] for f in set(fruits)):
+            yield act.Boat(name, fruits)
+
+
+def _pairs(p: Position, board: Board, seat: int) -> list[str]:
+    """The waves, river side first, that the seat could lay now."""
+    tops = {top for top, n in p.piles[seat] if n}
+    return sorted(pair for pair in board.waves if "?" in tops or act.face(pair) in tops)
+
+
+def _flood(p: Position, board: Board) -> Iterator[Action]:
+    seat = p.seats[p.starter]
+    pairs = _pairs(p, board, p.starter)
+    for site in open_fields(p, board):
+        desert = card(p.lay.get(site, ())) == "desert"
+        for pair in pairs:
+            if fits(p.lay, board, site, pair):
+                yield act.Flood(seat, site, pair)
+                if desert and not p.open:
+                    yield from (act.Flood(seat, site, pair, *face) for face in FACES)
+    if not fits_anywhere(p, board, p.starter):
+        yield act.Pass(seat)
+
+
+def _ebb(p: Position) -> Iterator[Action]:
+    seat = p.seats[p.starter]
+    for site, contents in p.lay.items():
+        if waves(contents):
+            yield act.Ebb(seat, site)
+            if not p.open:
+                yield from (act.Ebb(seat, site, *face) for face in FACES)
+
+
+def _actions(p: Position, board: Board, seat: str) -> Iterator[Action]:
+    yield act.Pass(seat)
+    if p.points:
+        yield from _on_fields(p, board, seat)
+        yield from _out_of_boat(p, board, seat)
+        if p.turn not in p.bought and p.deserts > 0:
+            yield act.Joker(seat)
+    if p.jokers[p.turn]:
+        yield act.Spend(seat)
+        if "freshen" in p.options:
+            for site in board.places:
+                here = p.lay.get(site)
+                if here and here[-1].startswith("seed:"):
+                    yield act.Freshen(seat, site)
+
+
+def _on_fields(p: Position, board: Board, seat: str) -> Iterator[Action]:
+    stock = [f for i, f in enumerate(FRUITS) if p.stock[p.turn][i]] if p.in_stock(p.turn) > 0 else []
+    for site in board.fields:
+        here = p.lay.get(site, ())
+        if not here:
+            yield from (act.Sow(seat, site, f) for f in stock)
+            continue
+        on = markers(here)
+        own = [m for m in on if m[1] == seat]
+        if not own:
+            if len(on) == 1 and p.points >= 2 and not card(here):
+                yield from (act.Sow(seat, site, f) for f in stock)
+            continue
+        if p.points < (2 if len(on) > 1 else 1) or f"{site} {seat}" in p.active:
+            continue
+        if any(m[0] == "seed" for m in own):
+            yield act.Grow(seat, site)
+        if ripe := [m for m in own if m[0] == "ripe"]:
+            for row in board.market:
+                if not row_faults(p, board, site, row, ripe[0][2]):
+                    yield act.Harvest(seat, site, row)
+
+
+def _out_of_boat(p: Position, board: Board, seat: str) -> Iterator[Action]:
+    there = set(counted(p.lay.get("boat", ())))
+    for i, colour in enumerate(p.seats):
+        if p.owed[i] > p.lost[i]:
+            there |= {(colour, f) for k, f in enumerate(FRUITS) if p.stock[i][k]}
+    for colour, fruit in sorted(there):
+        if colour == seat or ("buy-others" in p.options and colour in p.seats and p.points >= 2):
+            yield act.Buy(seat, colour, fruit)
+
+
+def _first_round(p: Position, board: Board, seat: str) -> Iterable[Action]:
+    if p.phase == "boat":
+        return _boats(p, p.turn, 2)
+    if p.phase == "water":
+        return _first_water(p, board, seat)
+    return _plants(p, board, seat)
+
+
+def _first_water(p: Position, board: Board, seat: str) -> Iterator[Action]:
+    pairs = _pairs(p, board, p.turn)
+    for site in open_fields(p, board):
+        if not p.lay.get(site):
+            yield from (act.Water(seat, site, pair) for pair in pairs if fits(p.lay, board, site, pair))
+    if none_may_fit(p, board, p.turn):
+        yield act.Pass(seat)
+
+
+def _plants(p: Position, board: Board, seat: str) -> Iterator[Action]:
+    if p.in_stock(p.turn) <= 0:
+        yield act.Pass(seat)
+    for site in board.fields:
+        here = p.lay.get(site, ())
+        on = markers(here)
+        if card(here) or len(on) >= 2 or any(m[1] == seat for m in on):
+            continue
+        for i, fruit in enumerate(FRUITS):
+            if p.stock[p.turn][i] and p.in_stock(p.turn) > 0:
+                yield from (act.Plant(seat, site, side, fruit) for side in ("seed", "ripe") if side not in p.planted)
+
+
+def left_to_lay(p: Position, board: Board) -> bool:
+    """Whether strips or desert cards of the set-up may still be laid."""
+    return p.fresh and bool(covers_left(p, board) or desert_sites_left(p, board))

@@ -1,0 +1,212 @@
+"""Everything the rules know at one moment, as a frozen value, and the draft in which the next one is written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from engine.game import Step
+from engine.layout import Contents, Layout, canonical
+from engine.nile.board import FRUITS, TIDES, Board, card, waves
+from engine.text import Text
+
+UNKNOWN = -1                                # a number nobody knows: cards left in a pile
+SETUP = ("bid", "boat", "water", "plant")   # the first round's stages, in their order
+Pile = tuple[str, int]                      # (waves of its top card: "?" unknown, "" none left; cards in it)
+
+
+class Wait(msgspec.Struct, frozen=True):
+    """Something that has to happen before the game goes on.
+
+    kind: cover, desert, top, event, spoil, fist, die, boat. site: where the turned card lay. cause: flood or ebb (event).
+    seat: whose top card, who puts markers into the boat. number: which pile, how many palms, how many markers.
+    """
+
+    kind: str
+    site: str = ""
+    cause: str = ""
+    seat: int = -1
+    number: int = 0
+
+
+class Position(msgspec.Struct, frozen=True):
+    """The game between two actions. `lay` has fields, market and boat only; the rest of the layout follows from the numbers.
+
+    stock, out (left the game), piles: a tuple a seat. phase: one of SETUP, tide, actions, extra (N56), over. laid: cards
+    laid or taken in this phase 1; mode: flood or ebb, whatever an arrow does to the stone meanwhile; tried: the other of the
+    two came to nothing. active: "SITE COLOUR" of markers sown or grown this round. bought: seats that bought a joker this
+    round. fists: what each has in the hand, -1 not said; bids: offered before (N61); owed: gone from the stock, but nobody
+    said which kinds; lost: those of them that left the game. fresh: nothing done yet. asif: set-up could still be played
+    (only desert cards lie).
+    """
+
+    seats: tuple[str, ...]
+    options: tuple[str, ...]
+    open: bool
+    lay: dict[str, Contents]
+    tide: str
+    scores: tuple[int, ...]
+    obelisk: int
+    stock: tuple[tuple[int, ...], ...]
+    out: tuple[tuple[int, ...], ...]
+    jokers: tuple[int, ...]
+    deserts: int
+    discard: int
+    piles: tuple[tuple[Pile, Pile], ...]
+    round: int = 1
+    starter: int = 0
+    phase: str = "tide"
+    turn: int = 0
+    mode: str = "flood"
+    laid: int = 0
+    tried: bool = False
+    points: int = 0
+    active: tuple[str, ...] = ()
+    bought: tuple[int, ...] = ()
+    waiting: tuple[Wait, ...] = ()
+    fists: tuple[int, ...] = ()
+    bids: tuple[int, ...] = ()
+    rebids: int = 0
+    owed: tuple[int, ...] = ()
+    lost: tuple[int, ...] = ()
+    planted: tuple[str, ...] = ()
+    fresh: bool = False
+    asif: bool = False
+
+    @property
+    def wait(self) -> Wait | None:
+        return self.waiting[0] if self.waiting else None
+
+    def seat(self, name: str) -> int:
+        return self.seats.index(name)
+
+    def covered(self, site: str) -> bool:
+        return card(self.lay.get(site, ())) == "cover"
+
+    def water_sites(self) -> list[str]:
+        return [s for s, c in self.lay.items() if waves(c)]
+
+    def in_stock(self, seat: int) -> int:
+        """Markers in a player's hands; those already in the boat that nobody named are not."""
+        return sum(self.stock[seat]) - self.owed[seat]
+
+    def water_left(self, seat: int) -> int:
+        """Cards left in both piles of a seat; UNKNOWN when a pile's size is."""
+        a, b = self.piles[seat]
+        return UNKNOWN if UNKNOWN in (a[1], b[1]) else a[1] + b[1]
+
+
+def layout_of(p: Position, board: Board) -> Layout:
+    out: Layout = dict(p.lay)
+    for site, contents in off_board(p, board).items():
+        if contents:
+            out[site] = contents
+    return out
+
+
+def off_board(p: Position | Draft, board: Board) -> dict[str, Contents]:
+    """Track, tide circle and the desert stock as the numbers have them, empty sites too."""
+    out: dict[str, list[str]] = {}
+    for seat, score in zip(p.seats, p.scores):
+        out.setdefault(board.track[min(score, board.last_square - 1)], []).append(f"figure:{seat}")
+    out.setdefault(board.track[min(max(p.obelisk, 1), board.last_square) - 1], []).append("obelisk")
+    if p.tide in board.sites:
+        out[p.tide] = ["tide"]
+    if p.deserts > 0 and "desert-stock" in board.sites:
+        out["desert-stock"] = ["desert"]
+    return {s: canonical(c, "cluster") for s, c in out.items()}
+
+
+class Draft:
+    """A position being changed. `put` and the setters note which sites change; `step` closes one step of what happened."""
+
+    def __init__(self, p: Position, board: Board) -> None:
+        self.board = board
+        self.__dict__.update({k: getattr(p, k) for k in p.__struct_fields__})
+        self.lay: dict[str, Contents] = dict(p.lay)
+        self.scores, self.jokers = list(p.scores), list(p.jokers)
+        self.stock, self.out = [list(s) for s in p.stock], [list(s) for s in p.out]
+        self.piles = [list(s) for s in p.piles]
+        self.active, self.bought = set(p.active), set(p.bought)
+        self.waiting = list(p.waiting)
+        self.fists, self.bids, self.owed, self.lost = list(p.fists), list(p.bids), list(p.owed), list(p.lost)
+        self.steps: list[Step] = []
+        self._touched: set[str] = set()
+
+    def freeze(self) -> Position:
+        values: dict[str, Any] = {k: getattr(self, k) for k in Position.__struct_fields__}
+        for k in ("scores", "jokers", "waiting", "fists", "bids", "owed", "lost", "planted"):
+            values[k] = tuple(values[k])
+        values["stock"] = tuple(map(tuple, self.stock))
+        values["out"] = tuple(map(tuple, self.out))
+        values["piles"] = tuple(map(tuple, self.piles))
+        values["active"], values["bought"] = tuple(sorted(self.active)), tuple(sorted(self.bought))
+        return Position(**values)
+
+    def step(self, text: Text, by_hand: bool = False) -> None:
+        """Everything put since the last step happened in this one."""
+        numbers = off_board(self, self.board)
+        changes = {s: self.lay.get(s) or numbers.get(s, ()) for s in sorted(self._touched)}
+        self._touched.clear()
+        self.steps.append(Step(text, changes, by_hand))
+
+    def put(self, site: str, contents: Iterable[str]) -> None:
+        contents = canonical(contents, "cluster")
+        if contents != self.lay.get(site, ()):
+            self._touched.add(site)
+        if contents:
+            self.lay[site] = contents
+        else:
+            self.lay.pop(site, None)
+
+    def remove(self, site: str, kind: str) -> None:
+        contents = list(self.lay.get(site, ()))
+        contents.remove(kind)
+        self.put(site, contents)
+
+    def add(self, site: str, *kinds: str) -> None:
+        self.put(site, self.lay.get(site, ()) + kinds)
+
+    def into_boat(self, kinds: Iterable[tuple[str, str]]) -> None:
+        """(colour, fruit) pairs go into the boat, seed side up."""
+        self.add("boat", *(f"seed:{c}:{f}" for c, f in kinds))
+
+    def set_tide(self, tide: str) -> None:
+        if tide != self.tide:
+            self._touched.update({self.tide, tide} & self.board.sites)
+            self.tide = tide
+
+    def advance(self, seat: int, points: int) -> None:
+        """Moves a figure forward."""
+        track = self.board.track
+        for score in (self.scores[seat], self.scores[seat] + points):
+            self._touched.add(track[min(score, len(track) - 1)])
+        self.scores[seat] += points
+
+    def move_obelisk(self, squares: int) -> None:
+        """Toward the figures, to the first square at most."""
+        track = self.board.track
+        to = max(1, self.obelisk - squares)
+        self._touched.update((track[self.obelisk - 1], track[to - 1]))
+        self.obelisk = to
+
+    def take_desert(self) -> None:
+        """One card off the desert stock."""
+        self.deserts -= 1
+        if self.deserts <= 0 and "desert-stock" in self.board.sites:
+            self._touched.add("desert-stock")
+
+    def take_stock(self, seat: int, fruit: str) -> None:
+        self.stock[seat][FRUITS.index(fruit)] -= 1
+
+    def give_stock(self, seat: int, fruit: str) -> None:
+        self.stock[seat][FRUITS.index(fruit)] += 1
+
+    def start_round(self) -> None:
+        self.active, self.bought = set(), set()
+
+
+def next_tide(tide: str) -> str:
+    return TIDES[(TIDES.index(tide) + 1) % len(TIDES)]

@@ -1,0 +1,210 @@
+"""The state other rooms meet: a position on a board, and what it can also be taken for when people leave things unsaid."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, ClassVar
+
+import msgspec
+
+from engine.game import Action, Decision, IllegalAction, Outcome, Proposal, State, Step, Violation
+from engine.layout import Contents, Layout, same_contents
+from engine.nile import actions as act
+from engine.nile import chance as odds
+from engine.nile import flow, scoring
+from engine.nile.asking import decision
+from engine.nile.board import Board, marker
+from engine.nile.checks import faults
+from engine.nile.effects import effect, skip_owed
+from engine.nile.expect import expect
+from engine.nile.explain import explain
+from engine.nile.moves import moves
+from engine.nile.position import SETUP, Draft, Position, layout_of
+from engine.nile.setup import JOKERS, open_bidding
+from engine.nile.view import view
+from engine.nile.write import write
+from engine.plan import Plan
+
+# The rules never look at these piles, and a card turned over has no kind that a plan could name.
+UNWATCHED = frozenset({"water-discard", "desert-discard"})
+
+
+class NileState(State):
+    game: ClassVar[str] = "nile"
+
+    def __init__(self, position: Position, board: Board, steps: Sequence[Step] = ()) -> None:
+        self.p, self.board, self.steps = position, board, tuple(steps)
+
+    @property
+    def seats(self) -> tuple[str, ...]:
+        return self.p.seats
+
+    @property
+    def plan(self) -> Plan:
+        return self.board.plan
+
+    @property
+    def turn(self) -> str | None:
+        p, w = self.p, self.p.wait
+        if p.phase == "over":
+            return None
+        if w and w.kind in ("fist", "die"):
+            order = [(p.starter + i) % len(p.seats) for i in range(len(p.seats))]
+            return next((p.seats[i] for i in order if p.fists[i] == -1), p.seats[p.starter])
+        return p.seats[w.seat] if w and w.kind == "boat" else p.seats[p.turn]
+
+    @cached_property
+    def _actors(self) -> tuple[str, ...]:
+        p, w = self.p, self.p.wait
+        if p.phase == "over":
+            return ()
+        if w is None or w.kind in ("cover", "spoil"):
+            own = [self.turn]
+        elif w.kind in ("fist", "die"):
+            own = [s for i, s in enumerate(p.seats) if p.fists[i] == -1]
+            own = own if w.kind == "fist" else [act.DIE] if p.open else [act.DIE, *p.seats]
+        elif w.kind == "boat":
+            own = [p.seats[x.seat] for x in p.waiting if x.kind == "boat"]
+        else:
+            own = [act.CARDS] if p.open else [p.seats[p.starter]]
+        if p.fresh and not p.open:
+            own.insert(0, p.seats[p.turn])
+        return tuple(dict.fromkeys([*own, *(a for r in self.readings for a in r.actors)]))
+
+    @property
+    def actors(self) -> tuple[str, ...]:
+        return self._actors
+
+    @cached_property
+    def readings(self) -> tuple[NileState, ...]:
+        """What this state also is when the next doing shows that something went without saying: the card turned over
+        showed nothing, no fruit was there to go bad, a player with no point and no joker left has passed."""
+        p, w = self.p, self.p.wait
+        if p.open or p.phase == "over":
+            return ()
+        if p.asif:
+            return (self._with(self._as_setup),)
+        if w is None:
+            if p.phase in ("actions", "extra") and not p.points and not p.jokers[p.turn]:
+                return (self._after(act.Pass(p.seats[p.turn])),)
+            return ()
+        if w.kind == "event":
+            return (self._after(act.Event(p.seats[p.starter], "none")),)
+        if w.kind == "spoil":
+            rows = self.board.open_rows(w.number)
+            going = any(m[0] != "rotten" for r in rows for k in scoring.row_kinds(p.lay, self.board, r) if (m := marker(k)))
+            return () if going else (self._after(act.Spoil(p.seats[p.starter], rows[0])),)
+        if w.kind == "boat":
+            return (self._with(skip_owed),)
+        if w.kind == "die":
+            return tuple(self._after(act.Start(act.DIE, p.seats[i])) for i, n in enumerate(p.fists) if n == -1)
+        return ()
+
+    def _after(self, action: Action) -> NileState:
+        position, steps = effect(self.p, self.board, action)
+        return NileState(position, self.board, steps)
+
+    def _with(self, change: Any) -> NileState:
+        d = Draft(self.p, self.board)
+        change(d)
+        return NileState(d.freeze(), self.board, d.steps)
+
+    @staticmethod
+    def _as_setup(d: Draft) -> None:
+        d.asif, d.phase, d.turn = False, SETUP[1], d.starter
+        dealt = [j or JOKERS for j in d.jokers]
+        d.deserts -= sum(dealt) - sum(d.jokers)
+        d.jokers = dealt
+        if "bidding" in d.options:
+            open_bidding(d)
+
+    @cached_property
+    def _legal(self) -> list[Action]:
+        out = moves(self.p, self.board)
+        if not self.readings:
+            return out
+        return list(dict.fromkeys([*out, *(a for r in self.readings for a in r.legal_actions())]))
+
+    def legal_actions(self) -> list[Action]:
+        return list(self._legal)
+
+    def check(self, action: Action) -> list[Violation]:
+        found = faults(self.p, self.board, action)
+        if found:
+            for reading in self.readings:
+                others = reading.check(action)
+                if not others:
+                    return []
+                found += [v for v in others if v not in found]
+        return found
+
+    def apply(self, action: Action) -> NileState:
+        found = faults(self.p, self.board, action)
+        if not found:
+            return self._after(action)
+        for reading in self.readings:
+            if not reading.check(action):
+                after = reading.apply(action)
+                return NileState(after.p, self.board, (*reading.steps, *after.steps))
+        raise IllegalAction(action, self.check(action))
+
+    def parse(self, text: str) -> Action:
+        return act.parse(text, self.board, self.p.seats)
+
+    @cached_property
+    def _layout(self) -> Layout:
+        return layout_of(self.p, self.board)
+
+    def layout(self) -> Layout:
+        return dict(self._layout)
+
+    def shows_same(self, site: str, have: Contents, seen: Contents, reads: str = "pile") -> bool:
+        if site in UNWATCHED:
+            return True
+        if site == "boat":                       # which side is up there means nothing
+            have, seen = (tuple(sorted(k.replace("ripe:", "seed:") for k in c)) for c in (have, seen))
+        return same_contents(have, seen, reads)
+
+    def scores(self) -> dict[str, int]:
+        return dict(zip(self.p.seats, self.p.scores))
+
+    def outcome(self) -> Outcome | None:
+        return scoring.outcome(self.p)
+
+    def explain(self, difference: Mapping[str, tuple[Contents, Contents]]) -> list[Proposal]:
+        return explain(self, difference)
+
+    def view(self) -> dict[str, Any]:
+        return view(self.p, self.board)
+
+    def decision(self) -> Decision | None:
+        return decision(self.p, self.board)
+
+    def chance(self) -> list[tuple[Action, float]]:
+        return odds.outcomes(self.p, self.board)
+
+    def skip_chance(self) -> State:
+        """A card turned over showed nothing; a card that came up stays unknown."""
+        if not self.chance():
+            return self
+        kind = self.p.wait.kind
+        if kind == "event":
+            return self._after(act.Event(act.CARDS, "none"))
+        if kind in ("top", "desert"):
+            return self._with(_unknown)
+        return self
+
+    def expect(self, words: Sequence[str]) -> tuple[bool, str] | None:
+        return expect(self.p, self.board, words)
+
+    def to_json(self) -> dict[str, Any]:
+        return msgspec.to_builtins(self.p)
+
+    def to_text(self) -> str:
+        return write(self.p, self.board)
+
+
+def _unknown(d: Draft) -> None:
+    d.waiting.pop(0)
+    flow.settle(d)

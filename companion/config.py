@@ -24,7 +24,8 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Paths are relative to the configuration file.
 
     copy: folder of the calibrated copy; seats: who plays, in order; start: a .play file to start from instead of the
-    beginning; journal: the game's file, gone on with when it exists; camera, pins: see hardware/camera.py and hardware/panel.py.
+    beginning; journal: the game's file, gone on with when it exists; camera, pins: as hardware/camera.py
+    and hardware/panel.py say.
     """
 
     copy: str

@@ -23,7 +23,7 @@ from companion.verdict import (
     Verdict,
     mend_text,
 )
-from engine import Action, Game, IllegalAction, Proposal, State, Step, Text, Violation, say
+from engine import Action, BadText, Game, IllegalAction, Proposal, State, Step, Text, Violation, say
 from engine.layout import Contents, Layout, same_contents
 from vision.evidence import Evidence, SiteEvidence
 
@@ -39,11 +39,14 @@ TOO_CLOSE = 1.5         # two explanations nearer than this are a question
 MISREAD = 9.0           # no single site may weigh more: a reader errs once in some thousand sites
 
 
+Past = Sequence[tuple[State, str | None]]
+
+
 class World:
     """A state after a run of actions, and per site what the board may meanwhile show at what cost."""
 
-    __slots__ = ("actions", "base", "cost", "lag", "layout", "scores", "state", "steps", "touched", "total", "undo",
-                 "violations", "hands")
+    __slots__ = ("actions", "base", "certain", "cost", "hands", "lag", "layout", "redone", "scores", "state", "steps",
+                 "touched", "total", "undo", "violations")
 
     def __init__(self, state: State, layout: Layout, undo: int, cost: float, lag: dict[str, dict[Contents, float]]) -> None:
         self.state, self.layout, self.undo, self.cost = state, layout, undo, cost
@@ -53,6 +56,8 @@ class World:
         self.steps: tuple[Step, ...] = ()
         self.violations: tuple[Violation, ...] = ()
         self.hands: Layout = {}                          # an illegal doing's changes
+        self.certain = True
+        self.redone = 0                                  # so many of the last actions were done before and are done again
         self.touched: set[str] = set(lag)
         self.total = 0.0
         self.scores: dict[str, tuple[float, Contents]] = {}
@@ -61,6 +66,7 @@ class World:
         """This world one legal action on."""
         w = World(state, state.layout(), self.undo, self.cost + cost, {s: dict(c) for s, c in self.lag.items()})
         w.base, w.actions, w.steps = self.base, (*self.actions, action), self.steps + tuple(state.steps)
+        w.certain, w.redone = self.certain, self.redone
         w.touched = set(self.touched)
         at: Layout = dict(self.layout)
         for step in state.steps:
@@ -170,8 +176,8 @@ def _known_below(seen: Contents, want: Contents) -> Contents:
                  enumerate(zip(seen, want + ("?",) * len(seen)))) if "?" in seen else seen
 
 
-def search(bases: Sequence[tuple[State, int]], seen: Layout, look: Look, budget_s: float, width: int = 8, depth: int = 8
-           ) -> list[World]:
+def search(bases: Sequence[tuple[State, int]], seen: Layout, look: Look, past: Past, budget_s: float, width: int = 8,
+           depth: int = 8) -> list[World]:
     """The worlds found, best first. bases: (state, events taken back), newest first."""
     end = time.monotonic() + budget_s
     worlds: list[World] = []
@@ -193,7 +199,7 @@ def search(bases: Sequence[tuple[State, int]], seen: Layout, look: Look, budget_
             if not diff or world.violations:
                 continue
             for proposal in world.state.explain(diff):
-                children += _do(world, proposal, look)
+                children += _put_in(world, proposal, look, past) if proposal.belated else _do(world, proposal, look)
             if time.monotonic() > end:
                 break
         fresh = []
@@ -225,27 +231,56 @@ def _do(world: World, proposal: Proposal, look: Look) -> list[World]:
         except IllegalAction as e:
             return [judge(w.broken(proposal, e.violations, action), look)]
         w = w.after(state, action, ACTION + (proposal.cost if i == 0 else 0.0))
+    w.certain = world.certain and proposal.certain
     return [judge(w, look)]
 
 
-def reconcile(game: Game, bases: Sequence[tuple[State, int]], evidence: Evidence, seen: Layout | None = None,
-              reads: dict[str, str] | None = None, optional: frozenset[str] = frozenset(), after_illegal: bool = False,
-              budget_s: float = 0.4) -> Verdict:
+def _put_in(world: World, proposal: Proposal, look: Look, past: Past) -> list[World]:
+    """The world in which these actions were done at the latest earlier moment that allowed them, and all since again."""
+    if world.actions or world.undo:
+        return []
+    for back in range(1, len(past)):
+        state = past[back][0]
+        since = [text for _, text in reversed(past[:back])]
+        try:
+            for action in proposal.actions:
+                state = state.apply(action)
+            again = []
+            for text in since:
+                again.append(state.parse(text or ""))
+                state = state.apply(again[-1])
+        except (IllegalAction, BadText):
+            continue
+        w = World(state, state.layout(), back, TAKE_BACK[1] + ACTION * len(proposal.actions) + proposal.cost, world.lag)
+        w.base, w.actions, w.redone = world.layout, (*proposal.actions, *again), len(again)
+        w.touched |= {s for s in set(w.layout) | set(w.base) if w.layout.get(s) != w.base.get(s)}
+        w.certain = False
+        return [judge(w, look)]
+    return []
+
+
+def reconcile(game: Game, past: Past, evidence: Evidence, seen: Layout | None = None, reads: dict[str, str] | None = None,
+              optional: frozenset[str] = frozenset(), budget_s: float = 0.4) -> Verdict:
     """The verdict on one settled view.
 
-    bases: the state now with 0, then earlier ones with the number of events that would be taken back.
-    seen: where the board was behind the state in the last settled view. after_illegal: the last verdict was illegal.
+    past: the states that stand, newest first, each with the text of the action that led to it (None: a start or an edit).
+    seen: where the board was behind the state in the last settled view.
     """
+    bases = [(past[0][0], 0)]
+    for n, (_, action) in enumerate(past[: len(TAKE_BACK) - 1]):
+        if action is None or n + 1 >= len(past):
+            break
+        bases.append((past[n + 1][0], n + 1))
     state, seen = bases[0][0], dict(seen or {})
     if evidence.busy:
         return Verdict(BUSY, state, seen=seen, text=say("I wait until the board is free"))
     look = Look(evidence, reads or {}, optional)
-    worlds = search(bases, seen, look, budget_s)
-    best = worlds[0]
+    worlds = search(bases, seen, look, past, budget_s)
+    best = _best_order(worlds)
     left = difference(best, look)
     if left or (look.foreign and best.actions and _rests_on_covered(best, look)):
         return _unclear(game, state, worlds, seen, left, look)
-    rival = next((w for w in worlds[1:] if _differs(w, best, look)), None)
+    rival = next((w for w in worlds if w is not best and _differs(w, best, look)), None)
     if rival is not None and best.total - rival.total < TOO_CLOSE and (best.actions or best.undo) and not best.violations:
         return _unclear(game, state, worlds, seen, left, look)
     lag = {s: site_score(best, look, s)[1] for s in best.touched}
@@ -253,7 +288,7 @@ def reconcile(game: Game, bases: Sequence[tuple[State, int]], evidence: Evidence
            and not same_contents(c, best.layout.get(s, ()), look.reads.get(s, "pile"))}
     if best.violations:
         return _illegal(game, state, best, seen, look)
-    todo = tuple(_todo(game, best, s, c) for s, c in lag.items())
+    todo = tuple(todo_of(game, best, s, c) for s, c in lag.items())
     if look.foreign and not best.actions:
         return Verdict(UNCLEAR if len(look.foreign) > 1 else SAME, state, seen=lag, todo=todo,
                        text=say("something lies on the board: {sites}", sites=", ".join(sorted(look.foreign)[:6])))
@@ -263,7 +298,7 @@ def reconcile(game: Game, bases: Sequence[tuple[State, int]], evidence: Evidence
     elif name == SAME and seen:
         name = MOVED                                      # the last to-do has been done
     return Verdict(name, best.state, best.actions, best.undo, (), todo, seen=lag, text=_words(name, best),
-                   question=_asked(best.state, todo))
+                   question=asked(best.state), certain=best.certain, redone=best.redone)
 
 
 def _rests_on_covered(world: World, look: Look) -> bool:
@@ -272,10 +307,32 @@ def _rests_on_covered(world: World, look: Look) -> bool:
 
 
 def _differs(a: World, b: World, look: Look) -> bool:
-    """Whether it matters which of the two it was: another state, not only another way to the same one."""
+    """Whether it matters which of the two it was: another state, not only another way or order to the same board."""
     if bool(a.violations) != bool(b.violations):
         return True
-    return a.state.key() != b.state.key()
+    if a.state.key() == b.state.key() or not (a.certain and b.certain):
+        return False
+    return _doings(a) != _doings(b)
+
+
+def _doings(world: World) -> list[str]:
+    return sorted(map(str, world.actions))
+
+
+def _best_order(worlds: list[World]) -> World:
+    """The likeliest world; where only the order of its actions is open, the order that gave their players most."""
+    best = worlds[0]
+    if len(best.actions) < 2 or best.violations:
+        return best
+    same = [w for w in worlds if w.total > best.total - TOO_CLOSE and not w.violations and _doings(w) == _doings(best)]
+    seats = {a.seat for a in best.actions}
+    return max(same, key=lambda w: (_points(w.state, seats), w.total))
+
+
+def _points(state: State, seats: set[str]) -> int:
+    scores = state.scores()
+    own = [scores.get(s, 0) for s in seats]
+    return sum(sum(x.values()) if isinstance(x, dict) else x for x in own)
 
 
 def _words(name: str, world: World) -> Text:
@@ -283,14 +340,15 @@ def _words(name: str, world: World) -> Text:
         return say("nothing changed")
     if world.undo and not world.actions:
         return say("taken back")
-    if world.undo:
-        return say("corrected: {actions}", actions="; ".join(map(str, world.actions)))
+    doings = world.actions[: len(world.actions) - world.redone]
+    if world.undo and not world.redone:
+        return say("corrected: {actions}", actions="; ".join(map(str, doings)))
     if not world.actions:
         return say("the board is as it should be")
-    return say("{actions}", actions="; ".join(map(str, world.actions)))
+    return say("{actions}", actions="; ".join(map(str, doings)))
 
 
-def _todo(game: Game, world: World, site: str, shown: Contents) -> ToDo:
+def todo_of(game: Game, world: World, site: str, shown: Contents) -> ToDo:
     """The sentence of the step that was to change this site, when the board is just before it; else what to mend."""
     want = world.layout.get(site, ())
     at = world.base.get(site, ())
@@ -335,7 +393,7 @@ def _unclear(game: Game, state: State, worlds: list[World], seen: Layout, left: 
     return Verdict(UNCLEAR, state, seen=seen, question=question, text=text)
 
 
-def _asked(state: State, todo: Sequence[ToDo]) -> Question | None:
+def asked(state: State) -> Question | None:
     """What somebody has to say now because no later look can tell it."""
     d = state.decision()
     if d is None or not d.ask or not d.choices:

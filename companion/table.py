@@ -14,13 +14,15 @@ import numpy as np
 
 import engine
 from companion.journal import BadJournal, Journal, Line, fold, state_hash
-from companion.reconcile import TAKE_BACK, reconcile
+from companion.reconcile import World, asked, reconcile, todo_of
 from companion.verdict import BUSY, ILLEGAL, MOVED, SAME, UNCLEAR, UNFINISHED, Question, Verdict
 from engine import BadText, State, Text, Violation, say
 from engine.layout import Contents, Layout
 from engine.plan import Plan
 from engine.text import pack
 from vision.evidence import Evidence
+
+MEMORY = 60        # events back that a belated act may be put in before
 
 
 class Refused(ValueError):
@@ -89,8 +91,8 @@ class Table:
     def look(self, evidence: Evidence, image: np.ndarray | None = None) -> Verdict:
         """Concludes from a settled view, writes what happened into the journal and tells everybody."""
         with self._lock:
-            bases = [(line.state, n) for n, line in enumerate(self._back_to())]
-            verdict = reconcile(self.game, bases, evidence, self._seen, self.reads, self.optional)
+            past = [(line.state, line.action) for line in reversed(self._lines[-MEMORY:])]
+            verdict = reconcile(self.game, past, evidence, self._seen, self.reads, self.optional)
             registration = evidence.registration
             self.camera = {**self.camera, "state": "ok", "by": registration.by, "error_px": round(registration.error_px, 2)}
             picture = _jpeg(image) if verdict.verdict in (MOVED, UNFINISHED) else None
@@ -103,15 +105,6 @@ class Table:
                 return verdict
             self._conclude(verdict)
             return verdict
-
-    def _back_to(self) -> list[Line]:
-        """The lines a correction may go back to, newest first: up to a few actions, never past an edit by hand."""
-        out = [self._lines[-1]]
-        for line, before in zip(reversed(self._lines), list(reversed(self._lines))[1:]):
-            if line.action is None or len(out) == len(TAKE_BACK):
-                break
-            out.append(before)
-        return out
 
     def _settle(self, actions: Sequence[str], undo: int, seen: Layout, by: str, picture: bytes | None = None) -> None:
         """Journal first, memory after: what could not be written did not happen. Raises BadJournal."""
@@ -149,8 +142,7 @@ class Table:
 
     def _ask(self, question: Question | None) -> None:
         if question is None:
-            from companion.reconcile import _asked
-            question = _asked(self.state, ())
+            question = asked(self.state)
         if question != self.question:
             self._asked += question is not None
             self.question = question
@@ -187,10 +179,9 @@ class Table:
         return {s: c for s, c in seen.items() if c != after.get(s, ())}
 
     def _todo_after_declaring(self, before: Layout) -> tuple:
-        from companion.reconcile import World, _todo
         world = World(self.state, self.state.layout(), 0, 0.0, {})
         world.base, world.steps = before, tuple(self.state.steps)
-        return tuple(_todo(self.game, world, s, c) for s, c in self._seen.items())
+        return tuple(todo_of(self.game, world, s, c) for s, c in self._seen.items())
 
     def answer(self, question_id: str, choice: int, by: str = "script") -> Verdict:
         """Raises Gone when that question no longer stands, Refused, BadJournal."""
@@ -280,7 +271,7 @@ class Table:
                 "layout": {s: list(c) for s, c in state.layout().items()}, "turn": state.turn, "actors": list(state.actors),
                 "scores": state.scores(), "view": pack(state.view()), "settings": dict(self.settings),
                 "outcome": {"winners": list(outcome.winners), "reason": pack(outcome.reason)} if outcome else None,
-                "verdict": {"verdict": verdict.verdict, "actions": [str(a) for a in verdict.actions],
+                "verdict": {"verdict": verdict.verdict, "actions": [str(a) for a in verdict.news], "certain": verdict.certain,
                             "text": pack(verdict.text), "back": [pack(t) for t in verdict.back],
                             "violations": [{"rule": v.rule, "text": pack(v.text)} for v in verdict.violations],
                             "todo": [pack(t) for t in verdict.todo]},
@@ -302,7 +293,8 @@ def line_of(verdict: Verdict, frame: str, declared: Sequence[str] = ()) -> dict[
     q = verdict.question
     illegal = verdict.verdict == ILLEGAL
     out = {
-        "frame": frame, "verdict": verdict.verdict, "actions": [] if illegal else [str(a) for a in verdict.actions],
+        "frame": frame, "verdict": verdict.verdict,
+        "actions": [str(a) for a in verdict.news] if verdict.certain and not illegal else [],
         "scores": state.scores(), "turn": state.turn, "layout": {s: list(c) for s, c in state.layout().items()},
         "todo": [str(t.text) for t in verdict.todo],
         "violations": [{"rule": v.rule, "text": str(v.text)} for v in verdict.violations],
@@ -311,7 +303,9 @@ def line_of(verdict: Verdict, frame: str, declared: Sequence[str] = ()) -> dict[
     if illegal:
         out["back"] = [str(t) for t in verdict.back]
         out["tried"] = [str(a) for a in verdict.actions]
-    if verdict.undo:
+    if not verdict.certain and not illegal:
+        out["supposed"] = [str(a) for a in verdict.news]
+    if verdict.undo and not verdict.redone:
         out["undone"] = verdict.undo
     if declared:
         out["declared"] = list(declared)

@@ -115,11 +115,13 @@ def camera(config: Config | None) -> Iterator[Check]:
     if mean < 35:
         yield Check("light", BAD, f"too dark (mean {mean:.0f} of 255)", "switch a lamp on, not straight above the board")
     elif burnt > 0.05:
-        yield Check("light", WARN, f"{100 * burnt:.0f} % of the picture is burnt out", "move the lamp, or let the light fall from aside")
+        yield Check("light", WARN, f"{100 * burnt:.0f} % of the picture is burnt out",
+                    "move the lamp, or let the light fall from aside")
     else:
         yield Check("light", GOOD, f"mean {mean:.0f} of 255, {100 * burnt:.1f} % burnt out")
     sharp = float(cv2.Laplacian(grey, cv2.CV_64F).var())
-    yield Check("focus", GOOD if sharp > 40 else WARN, f"sharpness {sharp:.0f}", "" if sharp > 40 else "turn the lens until print is crisp")
+    yield Check("focus", GOOD if sharp > 40 else WARN, f"sharpness {sharp:.0f}",
+                "" if sharp > 40 else "turn the lens until print is crisp")
     try:
         found = open_copy(config.path(config.copy)).reader.read(image)
         yield Check("board", GOOD, f"found by {found.registration.by} to {found.registration.error_px:.1f} px")

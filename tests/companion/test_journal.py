@@ -166,6 +166,7 @@ def test_kill_9_at_any_moment(tmp_path, seed):
         with open(out, "w") as f:
             child = subprocess.Popen([sys.executable, "-c", CHILD, str(path), str(seed + again)], stdout=f)
             while "ready" not in out.read_text():
+                assert child.poll() is None, "the table could not be opened"
                 time.sleep(0.01)
             time.sleep(random.Random(seed * 7 + again).uniform(0.01, 0.4))
             os.kill(child.pid, signal.SIGKILL)

@@ -97,7 +97,7 @@ layout C3 temple C4 leader:bull:red E3 temple E4 leader:lion:red F3 temple F4 te
 
 def test_a_loser_who_still_stands_is_a_to_do(player):
     p = player(WAR)
-    p.look(D3="market")
+    p.look(D3="farm")
     assert p.table.state.decision() is not None
     v = p.look(C4="")                                 # bull's priest is gone: bull lost
     assert v.verdict in ("moved", "unfinished")

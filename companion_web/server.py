@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import signal
 import socket
@@ -33,13 +34,15 @@ class Server:
     def __init__(self, app: Flask, host: str, port: int) -> None:
         self.app = app
         try:
-            self._server: Any = create_server(
-                app, host=host, port=port, threads=THREADS, connection_limit=CONNECTIONS, channel_timeout=30, ident=None,
-                cleanup_interval=10, max_request_body_size=BODY_LIMIT, max_request_header_size=32 * 1024,
-                # Reading on while a stream runs is what notices that the phone has hung up.
-                channel_request_lookahead=1, asyncore_use_poll=True, clear_untrusted_proxy_headers=True)
-        except (OSError, ValueError) as e:
+            # Bound here and not by waitress, which would first start its threads and leave them when the port is taken.
+            listening = _bound(host, port)
+        except (OSError, OverflowError, UnicodeError) as e:
             raise CannotServe(f"{host}:{port}: {getattr(e, 'strerror', None) or e}") from None
+        self._server: Any = create_server(
+            app, sockets=[listening], threads=THREADS, connection_limit=CONNECTIONS, channel_timeout=30, ident=None,
+            cleanup_interval=10, max_request_body_size=BODY_LIMIT, max_request_header_size=32 * 1024,
+            # Reading on while a stream runs is what notices that the phone has hung up.
+            channel_request_lookahead=1, asyncore_use_poll=True, clear_untrusted_proxy_headers=True)
         self._server.adj.socket_options = [*self._server.adj.socket_options, *_socket_options()]
         self.host, self.port = host, int(self._server.effective_port)
         self._stop = threading.Event()
@@ -61,7 +64,8 @@ class Server:
         """Tells every phone goodbye, answers what is under way, closes. May be called twice, and from a signal handler."""
         web_of(self.app).feed.close()
         self._stop.set()
-        self._server.pull_trigger()
+        with contextlib.suppress(OSError):      # it is closed already when it was stopped before
+            self._server.pull_trigger()
         if threading.current_thread() is not self._thread:
             self._thread.join(timeout)
 
@@ -111,6 +115,13 @@ def lan_address() -> str:
             return s.getsockname()[0]
         except OSError:
             return "127.0.0.1"
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    if not 0 <= port < 65536:
+        raise OverflowError("no such port")
+    family, _, _, _, address = socket.getaddrinfo(host or "0.0.0.0", port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+    return socket.create_server(address[:2], family=family, backlog=256)
 
 
 def _bracketed(host: str) -> str:

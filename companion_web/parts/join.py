@@ -47,7 +47,7 @@ def join_link() -> Response:
 @part.post("/api/join")
 def join() -> Response:
     shared, seat = web(), text_in("seat")
-    _tried(shared.code_tries, shared.access.is_code(text_in("code")), "this joining link is not valid any more")
+    _tried(shared.code_tries, shared.access.is_code(text_in("code")), Problem(403, "this joining link is not valid any more"))
     if not shared.joining:
         raise Problem(403, "the host has closed the table")
     if seat not in shared.seats:
@@ -61,7 +61,7 @@ def join() -> Response:
 @part.post("/api/host")
 def host() -> Response:
     shared = web()
-    _tried(shared.pin_tries, shared.access.is_pin(text_in("pin")), "this is not the PIN")
+    _tried(shared.pin_tries, shared.access.is_pin(text_in("pin")), Problem(403, "this is not the PIN"))
     return _keep(shared.access.make_host(token()))
 
 
@@ -125,7 +125,7 @@ def _host() -> Viewer:
     return who
 
 
-def _tried(tries: Tries, right: bool, wrong: str) -> None:
+def _tried(tries: Tries, right: bool, wrong: Problem) -> None:
     """Whoever has tried too often is told so whether this try was right or not: else the answer would give it away."""
     address = request.remote_addr or ""
     wait = tries.wait(address)
@@ -134,7 +134,7 @@ def _tried(tries: Tries, right: bool, wrong: str) -> None:
     if not right:
         tries.failed(address)
         log.info("a wrong PIN or joining link from %s", address)
-        raise Problem(403, wrong)
+        raise wrong
     tries.succeeded(address)
 
 

@@ -1,0 +1,338 @@
+"""The page in a real Chromium: what people see, with the keyboard, at 360 px, with a screen reader's tree; nothing foreign."""
+
+import shutil
+import time
+from urllib.parse import urlsplit
+
+import pytest
+
+import companion_web
+from engine import Violation, say
+
+CHROMIUM = next((c for name in ("chromium", "chromium-browser", "google-chrome") if (c := shutil.which(name))), None)
+ARGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-dev-shm-usage", "--disable-sync",
+        "--disable-component-update", "--no-first-run", "--disable-default-apps", "--disable-extensions"]
+pytestmark = [pytest.mark.browser, pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: apt-get install chromium")]
+PHONE, DESK = {"width": 360, "height": 740}, {"width": 1280, "height": 800}
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install -e .[test]")
+    with playwright.sync_playwright() as p:
+        browser = p.chromium.launch(executable_path=CHROMIUM, args=ARGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def server(app):
+    server = companion_web.serve(app, "127.0.0.1", 0)
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def visit(chromium, server, app):
+    """visit(path, seat, **context) -> a page that is ready. Whatever the console or the network complains of fails the test."""
+    complaints, contexts = [], []
+
+    def open_page(path="", seat=None, expected=(), **options):
+        context = chromium.new_context(**{"viewport": PHONE, "locale": "en-GB", "reduced_motion": "reduce", **options})
+        contexts.append(context)
+        if seat:
+            token = web(app).access.make_host() if seat == "host" else web(app).access.seat(seat)
+            context.add_cookies([{"name": "nilometer_seat", "value": token, "url": server.url, "httpOnly": True}])
+            web(app).feed.touch()
+        page = context.new_page()
+        page.set_default_timeout(5000)
+
+        def heard(message):
+            if message.type in ("error", "warning") and not any(e in message.text for e in expected):
+                complaints.append(f"console: {message.text}")
+
+        def asked(request):
+            if urlsplit(request.url).netloc != urlsplit(server.url).netloc:
+                complaints.append(f"foreign: {request.url}")
+        page.on("console", heard)
+        page.on("pageerror", lambda e: complaints.append(f"script: {e}"))
+        page.on("request", asked)
+        page.goto(server.url + path)
+        page.wait_for_selector("body[data-ready]")
+        if not path:
+            page.wait_for_selector("svg.twin")
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+def web(app):
+    return companion_web.web_of(app)
+
+
+def fits(page):
+    return page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+
+
+def test_the_board_follows_within_half_a_second(visit, table):
+    page = visit()
+    assert page.locator(".pieces > [data-site]").count() == 3
+    took = []
+    for n, site in enumerate(("C4", "E6", "F6")):
+        began = time.monotonic()
+        table.act(f"{('bull', 'lion')[n % 2]}: tile red {site}", site, ["temple"])
+        page.wait_for_selector(f".pieces > [data-site={site}] use", state="attached")
+        page.wait_for_selector(f"#verdict:has-text('tile red {site}')")
+        took.append(time.monotonic() - began)
+    assert min(took) < 0.5, took
+    assert page.locator("#verdict h2").inner_text() == "Done" and "+1" in page.locator("#verdict").inner_text()
+    assert "tile red F6" in page.locator("#moves").inner_text()
+    table.act("bull: tile red F6", "F6", [])
+    page.wait_for_selector(".pieces > [data-site=F6]", state="detached")
+
+
+def test_everything_the_table_says_stands_there(visit, table):
+    page = visit(viewport=DESK)
+    text = page.locator("main").inner_text()
+    for said in ("It is Bull's turn.", "2 actions left", "Tiles in the bag", "120 of 143", "Catastrophes", "Kingdoms", "high",
+                 "The monument pays Bull", "here one may build", "Bull plays first"):
+        assert said in text, said
+    assert "camera sees the board" in page.locator("header").inner_text()
+    table.camera = {"state": "lost", "by": None, "error_px": None, "fps": None}
+    table.trouble = {"t": "the journal cannot be written: {fault}", "a": {"fault": "disk full"}}
+    table.tell()
+    page.wait_for_selector("#camera:has-text('camera is gone')")
+    assert "disk full" in page.locator("#trouble").inner_text()
+
+
+VERDICTS = {"same": "All is well", "moved": "Done", "unfinished": "Not finished yet", "illegal": "Not allowed",
+            "unclear": "Not clear", "busy": "Looking away"}
+
+
+def test_verdicts_differ_in_word_and_shape_not_only_in_colour(visit, table):
+    page, shapes = visit(), set()
+    for verdict, head in VERDICTS.items():
+        table.conclude(verdict)
+        page.wait_for_selector(f"#verdict[data-verdict={verdict}]")
+        assert page.locator("#verdict h2").inner_text() == head
+        shapes.add(page.locator("#verdict use").get_attribute("href"))
+    assert len(shapes) == len(VERDICTS)
+
+
+def illegal(table):
+    why = say("farms lie on the river")
+    table.conclude("illegal", actions=["lion: tile blue E4"], text=why, violations=[Violation("T19", why)],
+                   back=[say("take {it} off E4", it=say("the farm"))])
+
+
+def test_an_illegal_move_is_told_with_its_rule_and_the_rules_words(visit, table):
+    page = visit()
+    illegal(table)
+    page.wait_for_selector("#verdict[data-verdict=illegal]")
+    assert "take the farm off E4" in page.locator("#verdict").inner_text()
+    assert "Rule T19" in page.locator("#alarm").inner_text(), "a screen reader is told at once"
+    page.get_by_role("button", name="Rule T19, read it").click()
+    page.wait_for_selector("dialog[open]:has-text('farms only on river spaces')")
+    page.get_by_role("button", name="All rules").click()
+    page.get_by_label("Find").fill("joining tile")
+    page.get_by_role("button", name="Close").click()
+    assert page.locator("dialog[open]").count() == 0
+
+
+def test_a_screen_reader_hears_the_move_and_reads_the_board(visit, table):
+    page = visit()
+    assert page.locator("#speak").inner_text() == "", "nothing is read out before something happens"
+    table.act("bull: tile red C4", "C4", ["temple"])
+    page.wait_for_function("document.getElementById('speak').textContent.includes('Bull: tile red C4')")
+    page.locator("#words summary").click()
+    words = page.locator("#words").inner_text()
+    assert "C4" in words and "B2" in words
+    assert page.locator("svg.twin").get_attribute("role") == "img" and page.locator("svg.twin").get_attribute("aria-label")
+
+
+def test_joining_by_the_link_in_the_qr_code(visit, server, app, table):
+    page = visit("join#" + web(app).access.code)
+    assert web(app).access.code not in page.url, "the code does not stay in the address"
+    page.get_by_role("button", name="Sit down as Lion").click()
+    page.wait_for_selector("text=You have a seat: Lion.")
+    page.get_by_role("link", name="To the board").first.click()
+    page.wait_for_selector("#say:not([hidden])")
+    table.ask("lion")
+    page.get_by_role("button", name="one", exact=True).click()
+    page.wait_for_selector("#question", state="hidden")
+    assert table.heard == [("answer", "q1", 1, "lion")]
+
+
+def test_a_looker_cannot_even_press(visit, table):
+    page = visit()
+    table.ask("lion")
+    page.wait_for_selector("#question:not([hidden])")
+    assert page.locator("#question button:not([disabled])").count() == 0
+    assert page.locator("#say").is_hidden() and page.get_by_role("button", name="Take back").count() == 0
+
+
+def test_the_host_by_pin_with_the_keyboard_alone(visit, table):
+    page = visit("join", expected=["403"])
+    page.get_by_label("The PIN").focus()
+    page.keyboard.type("1111")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#pin-fault:has-text('not the PIN')")
+    page.keyboard.type("12345678")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#host-panel:not([hidden]) img.qr")
+    page.get_by_label("Scores stay hidden till the end").focus()
+    page.keyboard.press("Space")
+    page.wait_for_function("true")
+    for _ in range(100):
+        if table.settings["hidden_scores"]:
+            break
+        page.wait_for_timeout(20)
+    assert table.settings["hidden_scores"] is True
+
+
+def test_declaring_and_taking_back_with_the_keyboard_alone(visit, table):
+    page = visit(seat="bull", expected=["409"])
+    page.wait_for_selector(".quick button")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    for _ in range(40):
+        if page.evaluate("document.activeElement.id") == "act":
+            break
+        page.keyboard.press("Tab")
+    page.keyboard.type("tile red C4")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#verdict:has-text('tile red C4')")
+    assert page.evaluate("document.activeElement.id") == "act", "the focus stays where people type"
+    page.keyboard.type("tile blue J9")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("dialog[open]:has-text('T19')")
+    page.keyboard.press("Escape")
+    for _ in range(40):
+        if "Take back the last" in page.evaluate("document.activeElement.textContent"):
+            break
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("dialog[open]:has-text('Take back this move?')")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#moves:has-text('Nobody has moved yet.')")
+    assert [h[0] for h in table.heard] == ["declare", "undo"] and table.heard[-1][1] == 1
+
+
+def test_buttons_for_what_has_to_be_decided(visit, table):
+    table.decision = {"seat": "bull", "text": {"t": "Which monument?"}, "sites": ["D4"],
+                      "choices": [{"text": {"t": "none"}, "action": "bull: pass", "picture": None},
+                                  {"text": {"t": "red"}, "action": "tile red C4", "picture": "temple"}]}
+    table.tell()
+    page = visit(seat="bull")
+    page.get_by_role("button", name="red", exact=True).click()
+    page.wait_for_selector("#verdict:has-text('tile red C4')")
+    assert table.heard == [("declare", "bull: tile red C4", "bull")]
+
+
+def test_looking_at_a_move(visit, table):
+    table.pictures[(2, "after")] = PIXEL
+    table.act("bull: tile red C4", "C4", ["temple"])
+    page = visit()
+    page.get_by_role("button", name="Look at move 1").click()
+    page.wait_for_selector("dialog[open] .halves")
+    assert page.locator("dialog svg.twin").count() == 2 and page.locator("dialog img").count() == 1
+    assert "C4: nothing, then" in page.locator("dialog").inner_text()
+
+
+def test_the_connection_lost_and_found_again_is_said(visit, server, app, table):
+    page = visit(expected=["ERR_"])
+    page.wait_for_selector("#link[data-state=on]")
+    server.stop()
+    page.wait_for_selector("#link[data-state=lost]")
+    assert "connection lost" in page.locator("#link").inner_text()
+
+
+def test_where_there_is_no_room_the_page_looks_now_and_then(visit, app, table):
+    web(app).streams.most = 0
+    page = visit(expected=["503"])
+    page.wait_for_selector("#link[data-state=slow]")
+    assert page.locator(".pieces > [data-site]").count() == 3
+
+
+@pytest.mark.parametrize("path", ["", "join"])
+@pytest.mark.parametrize("size", [PHONE, {"width": 320, "height": 640}, DESK], ids=["360", "320", "1280"])
+def test_nothing_sticks_out_sideways(visit, table, path, size):
+    illegal(table)
+    table.ask("bull")
+    for n in range(15):
+        table.act(f"lion: leader black C4 and a long sentence {n}", "C4", ["temple"] * (n % 2))
+    page = visit(path, seat="host", viewport=size)
+    assert fits(page)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("path, seat", [("", "bull"), ("", None), ("join", "host"), ("join", None)])
+def test_axe_finds_nothing(visit, table, path, seat, scheme):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    table.act("bull: tile red C4", "C4", ["temple"])
+    illegal(table)
+    table.ask("bull")
+    page = visit(path, seat=seat, color_scheme=scheme)
+    assert explained(axe.run(page)) == []
+    if path == "" and seat:
+        for verdict in ("moved", "unfinished", "unclear", "busy"):
+            table.conclude(verdict, todo=[{"text": say("take it off"), "sites": ["D4"], "seat": "bull"}])
+            page.wait_for_selector(f"#verdict[data-verdict={verdict}]")
+            assert explained(axe.run(page)) == [], verdict
+        page.locator("#words summary").click()
+        page.get_by_role("button", name="Rules").click()
+        page.wait_for_selector("dialog[open] .rules p")
+        assert explained(axe.run(page)) == []
+
+
+def explained(results):
+    return [f"{v['id']}: {[n['html'][:120] for n in v['nodes']]}" for v in results.response["violations"]]
+
+
+def test_in_dutch(visit, table):
+    page = visit(locale="nl-NL")
+    assert page.locator("html").get_attribute("lang") == "nl"
+    assert page.locator("#moves h2").inner_text() == "Zetten"
+    page.get_by_label("Taal").select_option("en")
+    page.wait_for_selector("#moves h2:has-text('Moves')")
+    assert page.locator("html").get_attribute("lang") == "en"
+
+
+def test_what_the_table_says_is_never_markup(visit, table):
+    table.act('bull: tile <img src=x onerror="alert(1)"> <b>C4</b>', "C4", ["temple"])
+    page = visit()
+    assert page.locator("#moves img, #moves b:has-text('C4'), #verdict img").count() == 0
+    assert "<b>C4</b>" in page.locator("#moves").inner_text()
+
+
+def test_night_by_hand_and_remembered(visit):
+    page = visit()
+    page.get_by_label("Light").select_option("dark")
+    night = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    page.reload()
+    page.wait_for_selector("body[data-ready]")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == night == "rgb(20, 24, 26)"
+
+
+def test_the_board_can_be_turned_and_enlarged(visit):
+    page = visit()
+    before = page.locator("svg.twin").bounding_box()
+    page.get_by_role("button", name="Turn").click()
+    after = page.locator("svg.twin").bounding_box()
+    assert after["height"] > before["height"]
+    page.get_by_role("button", name="Larger").click()
+    assert page.locator("svg.twin").bounding_box()["width"] > 1.8 * before["width"] and fits(page)
+
+
+PIXEL = bytes.fromhex(
+    "ffd8ffe000104a46494600010100000100010000ffdb004300" + "01" * 64 + "ffc0000b080001000101011100ffc4001f00"
+    "00010501010101010100000000000000000102030405060708090a0bffc400b5100002010303020403050504040000017d"
+    "01020300041105122131410613516107227114328191a1082342b1c11552d1f02433627282090a161718191a25262728292a"
+    "3435363738393a434445464748494a535455565758595a636465666768696a737475767778797a838485868788898a929394"
+    "95969798999aa2a3a4a5a6a7a8a9aab2b3b4b5b6b7b8b9bac2c3c4c5c6c7c8c9cad2d3d4d5d6d7d8d9dae1e2e3e4e5e6e7e8"
+    "e9eaf1f2f3f4f5f6f7f8f9faffda0008010100003f00fbd3ffd9")

@@ -1,0 +1,133 @@
+"""Languages: every sentence people can see is in every catalogue, with the same places for its arguments."""
+
+import ast
+import json
+import re
+import string
+from pathlib import Path
+
+import pytest
+
+from companion_web import catalogue
+from engine.text import Text, say
+
+ROOT = Path(catalogue.__file__).resolve().parent.parent
+LOCALE = ROOT / "companion_web" / "locale"
+OTHERS = sorted(p.stem for p in LOCALE.glob("*.json") if p.stem != "en")
+SPEAKING = {"say", "Text", "Problem"}
+
+
+def python_templates(folder):
+    """Every constant template of say("..."), Text("...") and Problem(404, "...") below a folder, also `a if b else c`."""
+    found = {}
+    for path in sorted(folder.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Call) or not node.args:
+                continue
+            name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+            if name in SPEAKING:
+                for text in constants(node.args[1] if name == "Problem" and len(node.args) > 1 else node.args[0]):
+                    found.setdefault(text, path.relative_to(ROOT))
+    return found
+
+
+def constants(node):
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return [node.value]
+    if isinstance(node, ast.IfExp):
+        return constants(node.body) + constants(node.orelse)
+    return []
+
+
+def page_templates():
+    """What the page itself says: scripts and HTML."""
+    found = {}
+    for path in [*(ROOT / "companion_web" / "static" / "js").glob("*.js"), *(ROOT / "companion_web" / "templates").glob("*.html")]:
+        for quote, text in re.findall(r"""\bsay\((["'])((?:(?!\1)[^\\]|\\.)*)\1""", path.read_text(encoding="utf-8")):
+            found.setdefault(text.replace("\\" + quote, quote), path.relative_to(ROOT))
+    return found
+
+
+def room_templates():
+    found = page_templates()
+    for word in catalogue.catalogue("en")["texts"]:      # words that come as data: colours of points, what found the board
+        found.setdefault(word, Path("companion_web/locale/en.json"))
+    for room in ("companion", "companion_web", "engine"):
+        for text, where in python_templates(ROOT / room).items():
+            found.setdefault(text, where)
+    # Placeholders alone and bare signs are the same in every language.
+    return {t: w for t, w in found.items() if re.search(r"[A-Za-z]", re.sub(r"\{\w*\}", "", t))}
+
+
+def places(template):
+    return sorted(name for _, name, _, _ in string.Formatter().parse(template) if name is not None)
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_nothing_the_page_says_is_missing(language):
+    texts = catalogue.catalogue(language)["texts"]
+    missing = {t: str(w) for t, w in room_templates().items() if t not in texts and str(w).startswith("companion_web")}
+    assert missing == {}
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_nothing_the_table_and_the_games_say_is_missing(language):
+    texts = catalogue.catalogue(language)["texts"]
+    missing = {t: str(w) for t, w in room_templates().items() if t not in texts and not str(w).startswith("companion_web")}
+    assert missing == {}
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_translations_have_the_same_places(language):
+    wrong = [t for t, said in catalogue.catalogue(language)["texts"].items() if set(places(said)) - set(places(t))]
+    assert wrong == []
+
+
+def test_the_collector_finds_what_is_there():
+    found = room_templates()
+    assert "connected again" in found and "Skip to the table" in found and "only the host may do this" in found
+
+
+def test_texts_inside_texts_are_translated():
+    texts = {"take {what} off": "haal {what} weg", "the farm": "de boerderij"}
+    assert say("take {what} off", what=Text("the farm")).translated(lambda t: texts.get(t, t)) == "haal de boerderij weg"
+
+
+@pytest.mark.parametrize("wished, accepted, got", [
+    (None, [], "en"), (None, ["nl-BE", "en"], "nl"), (None, ["xx", "nl"], "nl"), ("en", ["nl"], "en"), ("../etc", ["nl"], "nl"),
+])
+def test_the_language_is_what_the_phone_asks_for(wished, accepted, got):
+    assert catalogue.choose(wished, accepted) == got
+
+
+def test_another_language_is_one_file(monkeypatch, tmp_path):
+    for path in LOCALE.glob("*.json"):
+        (tmp_path / path.name).write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
+    (tmp_path / "eo.json").write_text(json.dumps({"name": "Esperanto", "texts": {"Moves": "Movoj"}}))
+    monkeypatch.setattr(catalogue, "_FOLDER", tmp_path)
+    catalogue.languages.cache_clear(), catalogue.catalogue.cache_clear()
+    try:
+        assert catalogue.languages()["eo"] == "Esperanto"
+        assert catalogue.translate("eo", "Moves") == "Movoj" and catalogue.translate("eo", "Players") == "Players"
+    finally:
+        catalogue.languages.cache_clear(), catalogue.catalogue.cache_clear()
+
+
+@pytest.mark.parametrize("text", ["{", '{"name": 1, "texts": {}}', '{"name": "X", "texts": {"a": 1}}', '{"texts": {}}', "[]"])
+def test_a_broken_language_file_is_named(monkeypatch, tmp_path, text):
+    (tmp_path / "zz.json").write_text(text)
+    monkeypatch.setattr(catalogue, "_FOLDER", tmp_path)
+    catalogue.catalogue.cache_clear()
+    with pytest.raises(catalogue.BadCatalogue, match=r"zz\.json"):
+        catalogue.catalogue("zz")
+    catalogue.catalogue.cache_clear()
+
+
+def test_the_page_comes_in_the_phones_language(app):
+    client = app.test_client()
+    dutch = client.get("/", headers={"Accept-Language": "nl-NL,nl;q=0.9"}).text
+    assert '<html lang="nl">' in dutch and "Spelers" in dutch
+    client.set_cookie("nilometer_language", "en")
+    assert "Players" in client.get("/", headers={"Accept-Language": "nl-NL"}).text
+    assert client.get("/locale/nl.json").json["name"] == "Nederlands"
+    assert client.get("/locale/zz.json").status_code == 404

@@ -1,0 +1,193 @@
+"""The server as it runs: a hundred phones over real sockets, phones that vanish, a clean stop."""
+
+import http.client
+import json
+import selectors
+import socket
+import time
+import urllib.error
+import urllib.request
+
+import pytest
+
+import companion_web
+from companion_web.server import CannotServe
+
+
+@pytest.fixture
+def started(make_app, table):
+    """started(**settings) -> (server, web); stopped with the test"""
+    servers = []
+
+    def start(**settings):
+        app = make_app(table, **settings)
+        servers.append(companion_web.serve(app, "127.0.0.1", 0))
+        return servers[-1], companion_web.web_of(app)
+
+    yield start
+    for server in servers:
+        server.stop()
+
+
+class Phones:
+    """Many phones that follow, in one thread of the test."""
+
+    def __init__(self, port, count):
+        self.selector, self.read = selectors.DefaultSelector(), {}
+        for _ in range(count):
+            s = socket.create_connection(("127.0.0.1", port))
+            s.sendall(b"GET /api/stream HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            self.selector.register(s, selectors.EVENT_READ)
+            self.read[s] = b""
+
+    def until(self, what, seconds=8.0):
+        """Reads until every phone's stream holds `what`; seconds it took till the last one did."""
+        began = time.monotonic()
+        waiting = {s for s, got in self.read.items() if what not in got}
+        while waiting:
+            assert time.monotonic() - began < seconds, f"{len(waiting)} phones got nothing"
+            for key, _ in self.selector.select(0.2):
+                data = key.fileobj.recv(65536)
+                if not data:
+                    self.selector.unregister(key.fileobj)
+                self.read[key.fileobj] += data
+                if what in self.read[key.fileobj]:
+                    waiting.discard(key.fileobj)
+        return time.monotonic() - began
+
+    def forget(self):
+        self.read = dict.fromkeys(self.read, b"")
+
+    def close(self):
+        for s in self.read:
+            s.close()
+
+
+def get(url):
+    with urllib.request.urlopen(url, timeout=5) as answer:
+        return answer.status, answer.read()
+
+
+def status_of(url):
+    try:
+        return get(url)[0]
+    except urllib.error.HTTPError as e:
+        return e.code, e.headers["Retry-After"]
+
+
+def test_a_hundred_phones_follow_and_the_next_is_told_to_come_back(started, table):
+    server, web = started(heartbeat=30)
+    phones = Phones(server.port, 100)
+    phones.until(b"event: snapshot")
+    assert web.streams.count == 100
+    late = []
+    for n in range(5):
+        phones.forget()
+        table.act("bull: tile red C4", "C4", ["temple"] * (n % 2))
+        late.append(phones.until(b"event: change"))
+    began = time.monotonic()
+    assert get(f"{server.url}api/snapshot")[0] == 200
+    quick = time.monotonic() - began
+    assert status_of(f"{server.url}api/stream") == (503, "10")
+    assert min(late) < 0.3, f"{min(late):.3f} s till the last of 100 phones had it"
+    assert quick < 0.5, f"an ordinary page took {quick:.3f} s meanwhile"
+    phones.close()
+
+
+def test_phones_that_are_gone_leave_their_places(started, eventually):
+    server, web = started(heartbeat=0.2)
+    phones = Phones(server.port, 30)
+    phones.until(b"event: snapshot")
+    phones.close()
+    eventually(lambda: web.streams.count == 0)
+
+
+def test_it_stops_within_two_seconds_with_twenty_phones_on(started):
+    server, web = started(heartbeat=30)
+    phones = Phones(server.port, 20)
+    phones.until(b"event: snapshot")
+    began = time.monotonic()
+    server.stop()
+    took = time.monotonic() - began
+    assert took < 2, f"{took:.2f} s"
+    phones.until(b"event: bye")
+    with pytest.raises(OSError):
+        socket.create_connection(("127.0.0.1", server.port), timeout=0.5).close()
+    phones.close()
+
+
+def test_it_stops_although_a_phone_says_nothing_and_another_does_not_listen(started):
+    server, _ = started(heartbeat=30)
+    silent = socket.create_connection(("127.0.0.1", server.port))
+    half = socket.create_connection(("127.0.0.1", server.port))
+    half.sendall(b"POST /api/declare HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{")
+    time.sleep(0.1)
+    began = time.monotonic()
+    server.stop()
+    assert time.monotonic() - began < 2
+    silent.close(), half.close()
+
+
+def test_a_megabyte_is_refused_over_the_wire(started, table):
+    server, _ = started()
+    body = b"x" * 2**20
+    headers = {"Content-Type": "application/json", "Origin": server.url[:-1]}
+    request = urllib.request.Request(f"{server.url}api/declare", body, headers)
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(request, timeout=5)
+    assert refused.value.code == 413 and json.loads(refused.value.read())["error"]
+
+
+def test_rubbish_on_the_wire_does_not_stop_it(started):
+    server, _ = started()
+    for rubbish in (b"\x16\x03\x01\x02\x00\x01\x00", b"GET / HTTP/9.9\r\n\r\n", b"\x00" * 100 + b"\r\n\r\n",
+                    b"GET " + b"x" * 40_000):
+        with socket.create_connection(("127.0.0.1", server.port)) as s:
+            s.sendall(rubbish)
+    assert get(f"{server.url}api/snapshot")[0] == 200
+
+
+def test_a_port_that_is_taken_is_said_in_one_line(started, make_app, table):
+    server, _ = started()
+    with pytest.raises(CannotServe, match=f"127.0.0.1:{server.port}: "):
+        companion_web.serve(make_app(table), "127.0.0.1", server.port)
+
+
+@pytest.mark.parametrize("host, port", [("no such host", 0), ("127.0.0.1", 70_000), ("192.0.2.1", 0), ("x" * 300, 80)])
+def test_an_address_that_cannot_be_is_said_in_one_line(app, host, port):
+    with pytest.raises(CannotServe) as fault:
+        companion_web.serve(app, host, port)
+    assert "\n" not in str(fault.value)
+
+
+def test_a_phone_that_left_without_a_word_is_given_up(started):
+    """The kernel gives up on unanswered data after some seconds instead of a quarter of an hour."""
+    server, _ = started()
+    phones = Phones(server.port, 1)
+    phones.until(b"event: snapshot")
+    channel, = server._server.active_channels.values()
+    assert 0 < channel.socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) <= 20_000
+    assert channel.socket.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE) == 1
+    phones.close()
+
+
+def test_addresses_are_such_that_a_phone_can_open_them(make_app, table):
+    server = companion_web.serve(make_app(table), "0.0.0.0", 0)
+    try:
+        assert server.url == f"http://localhost:{server.port}/"
+        assert server.address.endswith(f":{server.port}/") and "0.0.0.0" not in server.address
+        assert get(server.address)[0] == 200
+    finally:
+        server.stop()
+
+
+def test_the_table_goes_on_when_everybody_writes_nonsense(started, table):
+    """A thousand bad requests, then a good one."""
+    server, web = started(read_rate=(1e6, 1e6), write_rate=(1e6, 1e6))
+    line = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)
+    for n in range(1000):
+        line.request("POST", "/api/" + ("declare", "answer", "undo", "host", "join", "nothing")[n % 6], b"{%d}" % n)
+        answer = line.getresponse()
+        assert 400 <= answer.status < 500 and answer.read()
+    line.close()
+    assert get(f"{server.url}api/snapshot")[0] == 200 and table.heard == [] and len(web.feed.frame.snapshot["moves"]) == 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import cv2
 import msgspec
 import numpy as np
@@ -16,28 +18,37 @@ CHUNK = 512
 
 
 class Real(msgspec.Struct, frozen=True, eq=False):
-    """A site as a photo shows it. window: (S, S, 3) log; site: index; look: index or -1 for empty; piece: its cut-out or
-    -1."""
+    """A site as a photo shows it. window: (S, S, 3) log; site: index; look: index, BARE or STRANGE; piece: its cut-out
+    or -1."""
 
     window: np.ndarray
     site: int
     look: int
-    piece: int
+    piece: int = -1
+
+
+BARE, STRANGE = -1, -2
 
 
 class Scenery(msgspec.Struct, frozen=True, eq=False):
-    """What pictures are made of. patches: look -> [(patch, cut-out it is from, second cut-out or -1)]; over: patch lists
-    to be laid on a base: look -> [(base look, patches)]; lean: (N, 2) mm a mm of height; reach: mm."""
+    """What pictures of a group's sites are made of.
+
+    plain: look -> patches with the cut-out each is from; piled: look -> its upper pieces alone, likewise; base: look ->
+    the look these are laid on; near: per site the places (mm off it) where neighbours lie; around: patches of
+    neighbours; large: patches of pieces that cover several sites; lean: (N, 2) mm a mm of height; reach: mm."""
 
     group: Group
     real: list[Real]
     plain: dict[int, list[tuple[Patch, int]]]
     piled: dict[int, list[tuple[Patch, int]]]
     base: dict[int, int]
+    near: list[np.ndarray]
+    around: list[Patch]
+    large: list[Patch]
     lean: np.ndarray
     scale: float
     reach: float
-    base_height: float
+    height: float
 
 
 class Maker:
@@ -46,10 +57,9 @@ class Maker:
     def __init__(self, scenery: Scenery, seed: int) -> None:
         self.s = scenery
         self.rng = np.random.default_rng(seed)
-        self.bare = [r for r in scenery.real if r.look < 0]
-        d = np.linalg.norm(scenery.group.centres[:, None] - scenery.group.centres[None], axis=2)
-        self.near = [np.flatnonzero((row > 0) & (row < 1.6 * scenery.group.side)) for row in d]
-        self.looks = sorted(set(scenery.plain) | set(scenery.piled))
+        self.bare = [r for r in scenery.real if r.look == BARE]
+        self.strangers = [r for r in scenery.real if r.look == STRANGE]
+        self.full = [r for r in scenery.real if r.look >= 0]
 
     def light(self) -> tuple[np.ndarray, float, float] | None:
         if self.rng.random() < 0.15:
@@ -65,63 +75,91 @@ class Maker:
             return np.clip(self.rng.normal(0, 0.3 * r, 2), -r, r)
         return self.rng.uniform(-0.9 * r, 0.9 * r, 2)
 
+    def turn(self, patch: Patch) -> float:
+        return self.rng.uniform(0, 360) if patch.disc else 90 * self.rng.integers(4) + np.clip(self.rng.normal(0, 4), -10, 10)
+
+    def lay(self, window: np.ndarray, patch: Patch, at: np.ndarray, lean: np.ndarray, light) -> np.ndarray:
+        """Lays a patch with its foot at `at` (mm off the window's middle); -> its top's middle, px"""
+        middle = len(window) / 2 - 0.5 + (at + lean * (patch.height - self.s.height)) * self.s.scale
+        lay(window, patch, middle, self.turn(patch), self.s.scale, lean, light)
+        return middle
+
     def put(self, window: np.ndarray, look: int, at: np.ndarray, lean: np.ndarray, light) -> tuple[int, int]:
         """Lays a look at `at` (mm off the window's middle); -> the cut-outs it is made of"""
         rng, s = self.rng, self.s
-        base = s.base.get(look, look)
-        used = (-1, -1)
-        options = s.plain.get(base)
-        piled = s.piled.get(look) if base != look else None
-        if base != look and not (options and piled):
-            options, piled = s.plain.get(look), None
+        upper = s.piled.get(look) if rng.random() < 0.85 else None
+        options = s.plain[s.base[look] if upper else look]
         patch, piece = options[rng.integers(len(options))]
-        used = (piece, -1)
-        turn = rng.uniform(0, 360) if patch.disc else 90 * rng.integers(4) + np.clip(rng.normal(0, 4), -10, 10)
-        middle = len(window) / 2 - 0.5 + (at + lean * (patch.height - s.base_height)) * s.scale
-        lay(window, patch, middle, turn, s.scale, lean, light)
-        if piled:
-            top, second = piled[rng.integers(len(piled))]
-            used = (piece, second)
-            free = max(patch.radius - 0.6 * top.radius, 0)
-            where = rng.uniform(-free, free, 2) if rng.random() < 0.7 else rng.normal(0, 0.3 * free, 2)
-            spin = rng.uniform(0, 360) if rng.random() < 0.3 else 90 * rng.integers(4) + rng.normal(0, 12)
-            lay(window, top, middle + where * s.scale, spin, s.scale, lean * 0.2, light)
-        return used
+        middle = self.lay(window, patch, at, lean, light)
+        if not upper:
+            return piece, -1
+        top, second = upper[rng.integers(len(upper))]
+        free = max(patch.radius - 0.6 * top.radius, 0)
+        where = rng.uniform(-free, free, 2) if rng.random() < 0.7 else rng.normal(0, 0.3 * free, 2)
+        spin = rng.uniform(0, 360) if rng.random() < 0.3 else 90 * rng.integers(4) + rng.normal(0, 12)
+        lay(window, top, middle + where * s.scale, spin, s.scale, lean * 0.2, light)
+        return piece, second
 
-    def neighbours(self, window: np.ndarray, site: int, light) -> None:
+    def neighbours(self, window: np.ndarray, site: int, lean: np.ndarray, light) -> None:
         rng, s = self.rng, self.s
         busy = rng.choice([0.0, 0.25, 0.6])
-        for other in self.near[site]:
-            if rng.random() < busy:
-                at = s.group.centres[other] - s.group.centres[site] + self.offset() * 0.6
-                self.put(window, self.looks[rng.integers(len(self.looks))], at, s.lean[site], light)
+        for at in s.near[site]:
+            if s.around and rng.random() < busy:
+                self.lay(window, s.around[rng.integers(len(s.around))], at + self.offset() * 0.6, lean, light)
+        if s.large and rng.random() < 0.06:
+            self.lay(window, s.large[rng.integers(len(s.large))], self.beside(3), lean, light)
 
-    def empty(self) -> tuple[np.ndarray, int]:
+    def beside(self, halves: int) -> np.ndarray:
+        """mm: where a large piece's middle lies that covers this site (1) or the one next to it (3)"""
+        side = self.s.group.side / 2
+        at = np.array([halves, self.rng.choice([-1, 1])]) * side * self.rng.choice([-1, 1])
+        return at[::self.rng.choice([-1, 1])] + self.offset() * 0.5
+
+    def ground(self, light) -> tuple[np.ndarray, int, np.ndarray]:
+        """An empty site, sometimes with neighbours: (log window, site, how things lean there)"""
         r = self.bare[self.rng.integers(len(self.bare))]
+        lean = self.s.lean[r.site] * self.rng.uniform(0.5, 1.3) + self.rng.normal(0, 0.05, 2)
         window = r.window.copy()
         if self.rng.random() < 0.8:
             window = shifted(window, self.rng.normal(0, 0.25, 2) * self.s.scale)
         if self.rng.random() < 0.6:
-            self.neighbours(window, r.site, self.light())
-        return relight(self.rng, window), r.site
+            self.neighbours(window, r.site, lean, light)
+        return window, r.site, lean
+
+    def empty(self) -> tuple[np.ndarray, int]:
+        window, site, _ = self.ground(self.light())
+        return relight(self.rng, window), site
 
     def occupied(self, look: int) -> tuple[np.ndarray, int, tuple[int, int]]:
-        r = self.bare[self.rng.integers(len(self.bare))]
-        window, light = r.window.copy(), self.light()
-        if self.rng.random() < 0.6:
-            self.neighbours(window, r.site, light)
-        lean = self.s.lean[r.site] * self.rng.uniform(0.5, 1.3) + self.rng.normal(0, 0.05, 2)
+        light = self.light()
+        window, site, lean = self.ground(light)
         used = self.put(window, look, self.offset(), lean, light)
-        return relight(self.rng, window), r.site, used
+        return relight(self.rng, window), site, used
+
+    def photographed(self) -> tuple[np.ndarray, int, int, tuple[int, int]]:
+        """A piece as a photo shows it, in another light: (log window, site, look, its cut-out)"""
+        r = self.full[self.rng.integers(len(self.full))]
+        window = shifted(r.window, self.rng.normal(0, 0.08, 2) * self.s.reach * self.s.scale)
+        return relight(self.rng, window), r.site, r.look, (r.piece, -1)
 
     def strange(self) -> tuple[np.ndarray, int]:
-        if self.rng.random() < 0.5:
-            r = self.bare[self.rng.integers(len(self.bare))]
-            window = r.window.copy()
+        """None of the looks: something foreign, or what the photos show there"""
+        rng = self.rng
+        if self.strangers and rng.random() < 0.3:
+            r = self.strangers[rng.integers(len(self.strangers))]
+            return relight(rng, shifted(r.window, rng.normal(0, 0.5, 2) * self.s.scale)), r.site
+        light = self.light()
+        window, site, lean = self.ground(light)
+        if self.s.large and rng.random() < 0.5:
+            if not self.s.group.block:
+                self.lay(window, self.s.large[rng.integers(len(self.s.large))], self.beside(1), lean, light)
+        elif self.s.group.block or rng.random() < 0.2:
+            if self.full and not self.s.group.block:
+                r = self.full[rng.integers(len(self.full))]
+                window, site = foreign(rng, r.window), r.site
         else:
-            r = self.s.real[self.rng.integers(len(self.s.real))]
-            window = r.window.copy()
-        return relight(self.rng, foreign(self.rng, window)), r.site
+            window = foreign(rng, window)
+        return relight(rng, window), site
 
 
 def shifted(window: np.ndarray, by: np.ndarray) -> np.ndarray:
@@ -131,63 +169,55 @@ def shifted(window: np.ndarray, by: np.ndarray) -> np.ndarray:
 
 
 def teach(stage: Stage, scenery: Scenery, empty: np.ndarray, spread: np.ndarray, count: int, seed: int = 1,
-          tell=lambda part: None) -> None:
-    """Fits stage.bare and stage.kinds. empty, spread: (N, S, S, 3) opponent small windows; count: pictures of pieces."""
+          tell: Callable[[float], None] = lambda part: None) -> None:
+    """Fits stage.bare (not for blocks) and stage.kinds. empty, spread: (N, S, S, 3) opponent small windows; count:
+    pictures of pieces."""
     maker = Maker(scenery, seed)
-    rng = maker.rng
     looks = len(stage.looks)
-    jobs: list[tuple[str, int]] = []
-    for n in range(count):
-        jobs.append(("look", n % looks))
-    jobs += [("other", 0)] * (count // 8) + [("empty", 0)] * (count // 2)
-    full = [r for r in scenery.real if r.look >= 0]
-    jobs += [("real", int(i)) for i in rng.integers(len(full), size=count // 4)] if full else []
-    rng.shuffle(jobs)
-    side = empty.shape[1]
+    block = scenery.group.block
+    jobs = [n % looks for n in range(count)] + [looks] * (count if block else count // 8)
+    jobs += [] if block else [BARE] * (count // 2)
+    jobs += [looks + 1] * (count // 4 if maker.full else 0)
+    maker.rng.shuffle(jobs)
     bare_x, bare_y, kind_x, kind_y = [], [], [], []
     for a in range(0, len(jobs), CHUNK):
         windows, sites, labels, banned = [], [], [], []
-        for what, n in jobs[a:a + CHUNK]:
-            n = int(n)
+        for label in jobs[a:a + CHUNK]:
             used = (-1, -1)
-            if what == "look":
-                window, site, used = maker.occupied(n)
-                label = n
-            elif what == "other":
-                (window, site), label = maker.strange(), looks
-            elif what == "empty":
-                (window, site), label = maker.empty(), -1
+            if label == looks + 1:
+                window, site, label, used = maker.photographed()
+            elif label == looks:
+                window, site = maker.strange()
+            elif label == BARE:
+                window, site = maker.empty()
             else:
-                r = full[n]
-                window = shifted(r.window, rng.normal(0, 0.08, 2) * scenery.reach * scenery.scale)
-                window, site, label, used = relight(rng, window), r.site, r.look, (r.piece, -1)
+                window, site, used = maker.occupied(label)
             windows.append(window)
             sites.append(site)
             labels.append(label)
             banned.append(used)
-        logs = np.stack(windows)
-        labels, sites, banned = np.array(labels), np.array(sites), np.array(banned)
-        seen = small(logs, side)
-        bare_x.append(stage.unlike(seen, empty[sites]))
-        bare_y.append((labels < 0).astype(int))
-        rows = np.flatnonzero(labels >= 0)
+        logs, labels, sites, banned = np.stack(windows), np.array(labels), np.array(sites), np.array(banned)
+        seen = small(logs, empty.shape[1])
+        if not block:
+            bare_x.append(stage.unlike(seen, empty[sites]))
+            bare_y.append((labels == BARE).astype(int))
+        rows = np.flatnonzero(labels != BARE)
         gain, place = stage.places(seen[rows], empty[sites[rows]], spread[sites[rows]])
-        inputs = stage.hypotheses(opponent(logs), rows, gain, place, banned[rows])[0]
-        kind_x.append(inputs)
+        kind_x.append(stage.hypotheses(opponent(logs), rows, gain, place, banned[rows])[0])
         kind_y.append(np.repeat(labels[rows], TRIED))
         tell((a + CHUNK) / len(jobs) * 0.7)
-    x, y = np.vstack(bare_x), np.concatenate(bare_y)
-    held = len(x) // 10
-    stage.bare = net.sharpened(net.train(x[held:], y[held:], 2, 32, seed, epochs=10), x[:held], y[:held])
+    stage.held = []
+    if not block:
+        x, y = np.vstack(bare_x), np.concatenate(bare_y)
+        held = len(x) // 10
+        stage.bare = net.sharpened(net.train(x[held:], y[held:], 2, 32, seed, epochs=10), x[:held], y[:held])
+        stage.held = [float((stage.bare.scores(x[:held]).argmax(1) == y[:held]).mean())]
     tell(0.8)
     x, y = np.vstack(kind_x), np.concatenate(kind_y)
     held = len(x) // 10 // TRIED * TRIED
-    stage.kinds = net.train(x[held:], y[held:], looks + 1, 128, seed, epochs=12)
-    raw = stage.kinds.scores(x[:held]).reshape(-1, TRIED, looks + 1).mean(1)
-    truth = y[:held:TRIED]
-    tried = np.geomspace(0.3, 4, 25)
-    cost = [-net.log_softmax(raw * s)[np.arange(len(truth)), truth].mean() for s in tried]
-    stage.kinds = msgspec.structs.replace(stage.kinds, sharpness=float(tried[int(np.argmin(cost))]))
-    stage.held = [float((raw.argmax(1) == truth).mean()), float(min(cost)), stage.kinds.sharpness,
-                  float((stage.bare.scores(np.vstack(bare_x)[:held]).argmax(1) == np.concatenate(bare_y)[:held]).mean())]
+    kinds = net.train(x[held:], y[held:], looks + 1, 128, seed, epochs=12)
+    stage.kinds = net.sharpened(kinds, x[:held], y[:held], TRIED)
+    told = stage.told(x[:held])
+    stage.held += [float((told.argmax(1) == y[:held:TRIED]).mean()),
+                   float(-told[np.arange(len(told)), y[:held:TRIED]].mean()), stage.kinds.sharpness]
     tell(1.0)

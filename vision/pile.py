@@ -8,21 +8,23 @@ import msgspec
 import numpy as np
 
 from vision import model
-from vision.cutout import SLOP, Exemplar, exemplars, fine_windows, lights, log_windows
+from vision.cutout import SLOP, Exemplar, covered_by_blocks, exemplars, fine_windows, lights, log_windows
 from vision.evidence import FLOOR, Contents, SiteEvidence
-from vision.learn import Real, Scenery, teach
+from vision.learn import BARE, STRANGE, Real, Scenery, teach
 from vision.light import Light, compare, small_view
 from vision.match import opponent
 from vision.plan import Plan
 from vision.pose import Pose
 from vision.shot import Shot
-from vision.sites import Group, groups
+from vision.sites import Group, blocks, groups
 from vision.stage import COARSE, SMALL, Stage
-from vision.synth import agreeing, as_patch, overlay
+from vision.synth import Patch, agreeing, as_patch, overlay
 from vision.windows import Pyramid, Windows
 
 HEIGHT = 2.0         # mm above the board that windows are cut at: most pieces are about that high
 PICTURES = 6000      # made to learn from, a group
+WORTH = 0.002        # a chance of not being empty that is worth a closer look
+KEPT = 8             # contents told of a site
 
 
 def look_of(contents: Contents, plan: Plan) -> Contents:
@@ -54,110 +56,187 @@ class GroupReader(msgspec.Struct, eq=False):
     stage: Stage
 
 
-def fit_group(plan: Plan, group: Group, pieces: list[Exemplar], shots: list[Shot], room: list[Light],
-              tell: Callable[[float], None]) -> GroupReader:
-    fine = fine_windows(group, shots)
-    tiny = Windows(group.centres, fine.half, SMALL / group.side)
-    pyramids = [Pyramid(s.image) for s in shots]
-    everything = np.arange(len(group.ids))
-    blank = [n for n, s in enumerate(shots) if not s.layout]
-    views = [opponent(log_windows(tiny, pyramids[n], shots[n].pose, room[n], everything, 0.0)) for n in blank]
-    empty = np.mean(views, 0).astype(np.float32)
-    noise = np.sqrt(np.mean([(v - empty) ** 2 for v in views], 0).mean(0).mean((0, 1)))
-    looks = sorted({look_of(e.contents, plan) for e in pieces})
-    owner = [looks.index(look_of(e.contents, plan)) for e in pieces]
-    gy, gx = np.gradient(empty, axis=(1, 2))
-    spread = np.sqrt(np.array([0.15, 0.06, 0.06]) ** 2 + noise ** 2 + 0.1 * (gx ** 2 + gy ** 2)).astype(np.float32)
-    stage = Stage.fit(looks, pieces, owner, tiny.scale, COARSE / group.side, fine.scale,
-                      round(2 * fine.half * COARSE / group.side) - 4)
-    pieces, owner = [pieces[i] for i in stage.order], [owner[i] for i in stage.order]
-    plain: dict[int, list] = {}
-    piled: dict[int, list] = {}
+class Photos(msgspec.Struct, frozen=True, eq=False):
+    """The calibration photos with what is derived of them once"""
+
+    plan: Plan
+    shots: list[Shot]
+    room: list[Light]
+    pyramids: list[Pyramid]
+    pieces: list[Exemplar]
+
+    def logs(self, windows: Windows, n: int) -> np.ndarray:
+        """(N, S, S, 3): windows of photo n"""
+        height = HEIGHT if self.shots[n].layout else 0.0
+        return log_windows(windows, self.pyramids[n], self.shots[n].pose, self.room[n], np.arange(len(windows.centres)),
+                           height)
+
+    def height(self, contents: Contents) -> float:
+        return sum(self.plan.pieces[k].height if k != "?" else HEIGHT for k in contents)
+
+
+def photographed(photos: Photos, group: Group, windows: Windows, pieces: list[Exemplar], owner: list[int]) -> list[Real]:
+    """Every site of the group in every photo, with what lies there as far as the group has it as a look"""
+    known = {(e.photo, e.where): n for n, e in enumerate(pieces)}
+    real = []
+    for n, s in enumerate(photos.shots):
+        logs = photos.logs(windows, n)
+        hidden = covered_by_blocks(photos.plan, s.layout)
+        for i, site in enumerate(group.ids):
+            if (n, site) in known:
+                piece = known[n, site]
+                real.append(Real(logs[i], i, owner[piece], piece))
+            elif not any(s.layout.get(m) for m in group.members[i]):
+                real.append(Real(logs[i], i, BARE))
+            elif group.block or site in hidden:
+                real.append(Real(logs[i], i, STRANGE))
+    return real
+
+
+def scenery_of(photos: Photos, group: Group, windows: Windows, looks: list[Contents], pieces: list[Exemplar],
+               owner: list[int]) -> Scenery:
+    plan = photos.plan
+    plain: dict[int, list[tuple[Patch, int]]] = {}
+    piled: dict[int, list[tuple[Patch, int]]] = {}
     base: dict[int, int] = {}
     for n, e in enumerate(pieces):
-        height = sum(plan.pieces[k].height if k != "?" else 2.0 for k in looks[owner[n]])
-        plain.setdefault(owner[n], []).append((as_patch(e, height), n))
+        plain.setdefault(owner[n], []).append((as_patch(e, photos.height(e.contents)), n))
     for k, look in enumerate(looks):
         if len(look) > 1 and look[-2] != "?" and look[:-1] in looks:
             base[k] = looks.index(look[:-1])
             top = plan.pieces[look[-1]]
             bases = [e for e, o in zip(pieces, owner) if o == base[k]]
-            for n, e in enumerate(pieces):
-                if owner[n] == k and (patch := overlay(e, bases, top.footprint, top.disc, top.height)) is not None:
-                    piled.setdefault(k, []).append((patch, n))
-            piled[k] = agreeing(piled.get(k, []))
-    real = []
-    known = {(e.photo, e.where): n for n, e in enumerate(pieces)}
-    for n, s in enumerate(shots):
-        logs = log_windows(fine, pyramids[n], s.pose, room[n], everything, HEIGHT if s.layout else 0.0)
-        for i, site in enumerate(group.ids):
-            contents = s.layout.get(site, ())
-            if not contents:
-                real.append(Real(logs[i], i, -1, -1))
-            elif (n, site) in known:
-                piece = known[n, site]
-                real.append(Real(logs[i], i, owner[piece], piece))
-    scenery = Scenery(group, real, plain, piled, base, lean_at(shots[0].pose, group.centres), fine.scale,
-                      group.side * SLOP, HEIGHT)
-    teach(stage, scenery, empty, spread, PICTURES, tell=tell)
+            upper = [(overlay(e, bases, top.footprint, top.disc, top.height), n) for n, e in enumerate(pieces) if owner[n] == k]
+            piled[k] = agreeing([(p, n) for p, n in upper if p is not None])
+    cells = np.array([s.centre for s in plan.site if s.reads == "pile"])
+    near = []
+    for centre in group.centres:
+        off = cells - centre
+        far = np.abs(off).max(1)
+        near.append(off[(far < windows.half + 0.6 * group.side) & ((far > 1e-6) | group.block)])
+    others = [as_patch(e, photos.height(e.contents)) for e in photos.pieces]
+    large = [p for p, e in zip(others, photos.pieces) if plan.pieces[e.contents[-1]].spans]
+    around = [p for p, e in zip(others, photos.pieces) if not plan.pieces[e.contents[-1]].spans]
+    slop = SLOP / 2 if group.block else SLOP
+    return Scenery(group, photographed(photos, group, windows, pieces, owner), plain, piled, base, near, around, large,
+                   lean_at(photos.shots[0].pose, group.centres), windows.scale, group.side * slop, HEIGHT)
+
+
+def fit_group(photos: Photos, group: Group, pieces: list[Exemplar], tell: Callable[[float], None]) -> GroupReader:
+    plan = photos.plan
+    fine = fine_windows(group, photos.shots, SLOP / 2 if group.block else SLOP)
+    tiny = Windows(group.centres, fine.half, SMALL / group.side)
+    views = [opponent(photos.logs(tiny, n)) for n, s in enumerate(photos.shots) if not s.layout]
+    empty = np.mean(views, 0).astype(np.float32)
+    noise = np.mean([(v - empty) ** 2 for v in views], (0, 1, 2, 3))
+    gy, gx = np.gradient(empty, axis=(1, 2))
+    spread = np.sqrt(np.array([0.15, 0.06, 0.06]) ** 2 + noise + 0.1 * (gx ** 2 + gy ** 2)).astype(np.float32)
+    looks = sorted({look_of(e.contents, plan) for e in pieces})
+    stage = Stage.fit(looks, pieces, [looks.index(look_of(e.contents, plan)) for e in pieces], tiny.scale,
+                      COARSE / group.side, fine.scale, round(2 * fine.half * COARSE / group.side) - 4)
+    scenery = scenery_of(photos, group, fine, looks, [pieces[i] for i in stage.order], stage.owner.tolist())
+    teach(stage, scenery, empty, spread, PICTURES // (4 if group.block else 1), tell=tell)
     return GroupReader(group, tiny, fine, empty, spread, stage)
 
 
+class Sight(msgspec.Struct, frozen=True, eq=False):
+    """A picture ready to be read: with where the board is and the light on it"""
+
+    pyramid: Pyramid
+    pose: Pose
+    light: Light
+
+    def see(self, windows: Windows, which: np.ndarray) -> np.ndarray:
+        """(n, S, S, 3) opponent colours in the reference light"""
+        return opponent(log_windows(windows, self.pyramid, self.pose, self.light, which, HEIGHT))
+
+
 class PileReader:
-    def __init__(self, plan: Plan, reference: np.ndarray, readers: list[GroupReader]) -> None:
-        self.plan, self.reference, self.readers = plan, reference, readers
+    """reference: (h, w, 3) the empty board in the light that all is compared in; cells, blocks: readers of sites and of
+    pieces that cover several."""
+
+    def __init__(self, plan: Plan, reference: np.ndarray, cells: list[GroupReader], blocks: list[GroupReader]) -> None:
+        self.plan, self.reference, self.cells, self.blocks = plan, reference, cells, blocks
 
     @classmethod
     def fit(cls, plan: Plan, shots: list[Shot], tell: Callable[[float], None] = lambda part: None) -> PileReader:
         """From calibration photos: at least one sampler, and one empty board or sites empty somewhere."""
         reference, room = lights(plan, shots)
-        pieces = exemplars(plan, shots)
-        readers = []
-        for group in groups(plan):
+        photos = Photos(plan, shots, room, [Pyramid(s.image) for s in shots], exemplars(plan, shots))
+        readers: dict[bool, list[GroupReader]] = {False: [], True: []}
+        large = sorted({p.spans for p in plan.piece if p.spans})
+        for group in groups(plan) + [b for s in large if (b := blocks(plan, s)) is not None]:
             ids = set(group.ids)
-            mine = [e for e in pieces if e.where in ids and plan.pieces[e.contents[-1]].spans is None]
-            if mine:
-                readers.append(fit_group(plan, group, mine, shots, room, tell))
-        return cls(plan, reference, readers)
+            pieces = [e for e in photos.pieces if e.where in ids
+                      and plan.pieces[e.contents[-1]].spans == (group.spans if group.block else None)]
+            if pieces:
+                readers[group.block].append(fit_group(photos, group, pieces, tell))
+        return cls(plan, reference, readers[False], readers[True])
 
     def read(self, image: np.ndarray, pose: Pose, sites: set[str] | None = None) -> dict[str, SiteEvidence]:
         """site -> evidence for these pile sites (None: all)"""
-        pyramid = Pyramid(image)
         light = compare(small_view(image, pose, self.plan.size), self.reference, self.plan.size)
+        sight = Sight(Pyramid(image), pose, light)
         out: dict[str, SiteEvidence] = {}
-        for g in self.readers:
+        for g in self.cells:
             which = np.array([i for i, s in enumerate(g.group.ids) if sites is None or s in sites], int)
             if len(which):
-                out |= self._read_group(g, pyramid, pose, light, which)
-        return out
-
-    def _read_group(self, g: GroupReader, pyramid: Pyramid, pose: Pose, light: Light, which: np.ndarray
-                    ) -> dict[str, SiteEvidence]:
-        seen = opponent(log_windows(g.small, pyramid, pose, light, which, HEIGHT))
-        empty, spread = g.empty[which], g.spread[which]
-        bare = g.stage.bare.answer(g.stage.unlike(seen, empty))                 # (n, 2): occupied, empty
-        busy = np.flatnonzero(bare[:, 0] > np.log(0.002))
-        gain, place = g.stage.places(seen[busy], empty[busy], spread[busy])
-        logs = opponent(log_windows(g.fine, pyramid, pose, light, which[busy], HEIGHT))
-        inputs = g.stage.hypotheses(logs, np.arange(len(busy)), gain, place)[0]
-        told = g.stage.told(inputs) if len(busy) else np.zeros((0, len(g.stage.looks) + 1))
-        out = {g.group.ids[i]: SiteEvidence((((), float(b[1])),), FLOOR) for i, b in zip(which, bare)}
-        for n, row in zip(busy, told):
-            scores = row + bare[n, 0]
-            options = [(look, float(max(v, FLOOR))) for look, v in zip(g.stage.looks, scores)]
-            options.append(((), float(max(bare[n, 1], FLOOR))))
-            options.sort(key=lambda o: -o[1])
-            out[g.group.ids[which[n]]] = SiteEvidence(tuple(options[:8]), float(max(scores[-1], FLOOR)))
+                out |= read_cells(g, sight, which)
+        for g in self.blocks:
+            out |= read_blocks(g, sight, out)
         return out
 
     def pack(self) -> model.Arrays:
-        arrays: model.Arrays = {"reference": self.reference, "groups": np.array(len(self.readers))}
-        for n, g in enumerate(self.readers):
+        arrays: model.Arrays = {"reference": self.reference, "groups": np.array([len(self.cells), len(self.blocks)])}
+        for n, g in enumerate(self.cells + self.blocks):
             arrays |= model.drawer(str(n), model.pack(g))
         return arrays
 
     @classmethod
     def unpack(cls, plan: Plan, arrays: model.Arrays) -> PileReader:
         """Back from pack(). Raises KeyError or ValueError where something is missing."""
-        return cls(plan, arrays["reference"], [model.unpack(GroupReader, model.opened(str(n), arrays))
-                                               for n in range(int(arrays["groups"]))])
+        cells, large = arrays["groups"].tolist()
+        readers = [model.unpack(GroupReader, model.opened(str(n), arrays)) for n in range(cells + large)]
+        return cls(plan, arrays["reference"], readers[:cells], readers[cells:])
+
+
+def read_cells(g: GroupReader, sight: Sight, which: np.ndarray) -> dict[str, SiteEvidence]:
+    seen = sight.see(g.small, which)
+    empty = g.empty[which]
+    bare = g.stage.bare.answer(g.stage.unlike(seen, empty))                     # (n, 2): occupied, empty
+    busy = np.flatnonzero(bare[:, 0] > np.log(WORTH))
+    gain, place = g.stage.places(seen[busy], empty[busy], g.spread[which[busy]])
+    inputs = g.stage.hypotheses(sight.see(g.fine, which[busy]), np.arange(len(busy)), gain, place)[0]
+    told = g.stage.told(inputs)
+    out = {g.group.ids[i]: SiteEvidence((((), float(b[1])),), FLOOR) for i, b in zip(which, bare)}
+    for n, row in zip(busy, told):
+        scores = np.maximum(row + bare[n, 0], FLOOR)
+        options = [*zip(g.stage.looks, scores[:-1].tolist()), ((), float(max(bare[n, 1], FLOOR)))]
+        options.sort(key=lambda o: -o[1])
+        out[g.group.ids[which[n]]] = SiteEvidence(tuple(options[:KEPT]), float(scores[-1]))
+    return out
+
+
+def read_blocks(g: GroupReader, sight: Sight, cells: dict[str, SiteEvidence]) -> dict[str, SiteEvidence]:
+    """Evidence for sites under a piece that covers several, where the cells' own evidence leaves room for one"""
+    strange = {s for s, e in cells.items() if e.other > np.log(0.02)}
+    which = np.array([i for i, members in enumerate(g.group.members)
+                      if sum(m in strange for m in members) >= 0.75 * len(members)], int)
+    if not len(which):
+        return {}
+    seen = sight.see(g.small, which)
+    gain, place = g.stage.places(seen, g.empty[which], g.spread[which])
+    told = g.stage.told(g.stage.hypotheses(sight.see(g.fine, which), np.arange(len(which)), gain, place)[0])
+    out: dict[str, SiteEvidence] = {}
+    for n in np.argsort(told[:, -1]):
+        members = g.group.members[which[n]]
+        row = np.maximum(told[n], FLOOR)
+        if row[-1] > np.log(0.5) or any(m in out for m in members):
+            continue
+        order = np.argsort(-row[:-1])
+        options = tuple((g.stage.looks[k], float(row[k])) for k in order[:KEPT])
+        out[members[0]] = SiteEvidence(options, float(row[-1]))
+        below = options[0][0][:-1]
+        for m in members[1:]:
+            out[m] = SiteEvidence(((below, float(np.log1p(-np.exp(row[-1])))),), float(row[-1]))
+    return out

@@ -16,10 +16,11 @@ class Group(msgspec.Struct, frozen=True, eq=False):
     centres: np.ndarray
     side: float
     members: tuple[tuple[str, ...], ...]
+    spans: tuple[int, int] = (1, 1)
 
     @property
     def block(self) -> bool:
-        return len(self.members[0]) > 1
+        return self.spans != (1, 1)
 
 
 def box(site: Site) -> np.ndarray:
@@ -68,4 +69,4 @@ def blocks(plan: Plan, spans: tuple[int, int]) -> Group | None:
     if not ids:
         return None
     side = max(spans) * max(float(box(s).max()) for s in piles)
-    return Group(tuple(ids), np.array(middles), side, tuple(members))
+    return Group(tuple(ids), np.array(middles), side, tuple(members), spans)

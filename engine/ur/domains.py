@@ -44,15 +44,20 @@ def trade_sides(state: UrState, i: int, p: int) -> int:
     return state.board.border[i] + sum(1 for j in state.board.near[i] if state.owner[j] >= 0 and state.owner[j] != p)
 
 
-def culture_needs(state: UrState, p: int) -> dict[int, int]:
-    """place -> stones its owner puts there (U32), as if every owner had enough."""
+def culture_beside(state: UrState, p: int) -> dict[int, int]:
+    """place with stones -> the seat's culture tiles that share an edge with it (U32)."""
     beside: dict[int, int] = {}
     for i in state.own(p):
         if state.face(i) == "culture":
             for j in state.board.near[i]:
                 if state.owner[j] >= 0 and not state.zig[j]:
                     beside[j] = beside.get(j, 0) + 1
-    needs = {j: min(n, FIVE - state.count[j]) for j, n in sorted(beside.items())}
+    return beside
+
+
+def culture_needs(state: UrState, p: int) -> dict[int, int]:
+    """place -> stones its owner puts there (U32), as if every owner had enough."""
+    needs = {j: min(n, FIVE - state.count[j]) for j, n in sorted(culture_beside(state, p).items())}
     return {j: n for j, n in needs.items() if n > 0}
 
 

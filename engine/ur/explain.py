@@ -1,5 +1,370 @@
+"""What may have been done between two looks (docs/architecture.md): runs of actions, legal or not, likeliest first."""
+
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
-def explain(state, difference):
-    return []
+from engine.game import Action, Difference, Proposal, Violation
+from engine.layout import Contents, canonical
+from engine.ur import actions as a
+from engine.ur import blame, effects, solve
+from engine.ur.board import face, pair
+from engine.ur.checks import check
+from engine.ur.domains import culture_beside, culture_needs, short_of
+from engine.ur.seen import Seen
+from engine.ur.stage import Aim, Run
+from engine.ur.words import FIVE
+
+if TYPE_CHECKING:
+    from engine.ur.state import UrState
+
+# nats, for choosing among our own guesses; what a site costs the reconciler is its own business
+UNDONE, HALF, WRONG = 0.75, 3.0, 5.0
+UNSEEN_SPARE = 2.5        # a swap with the spare, whose place is not in view
+COVERED_SWAP = 5.5        # a swap whose tile the next player took up again before the camera looked
+MOST_LEGAL, MOST_WRONG = 14, 10
+
+Left = dict[str, tuple[Contents, Contents]]
+
+
+class Tried:
+    """A run tried out: what was legal of it, what is left of the difference, and what forbade the rest."""
+
+    def __init__(self, state: UrState, seen: Seen, actions: Iterable[Action], cost: float) -> None:
+        self.actions: list[Action] = []
+        self.cost = cost
+        self.broken: tuple[Action, list[Violation]] | None = None
+        self.at = state
+        shown: dict[str, dict[Contents, float]] = {}
+        for action in actions:
+            action = _named(self.at, action, seen)
+            violations = check(self.at, action)
+            if violations:
+                self.broken = (action, violations)
+                break
+            before = self.at
+            self.at = effects.apply(before, action)
+            self.actions.append(action)
+            for step in self.at.steps:
+                for site in step.changes:
+                    i = self.at.board.index.get(site)
+                    price = HALF if step.by_hand else UNDONE
+                    was = shown.setdefault(site, {})
+                    if not was and i is not None:
+                        was[canonical(before.contents(i), "cluster")] = price
+                    elif was:
+                        last = next(reversed(was))
+                        was[last] = min(was[last], price)
+                    was[canonical(step.changes[site], "cluster")] = price
+        self.left: Left = seen.mismatch(self.at)
+        self.value = cost + len(self.actions)
+        for site, (_, want) in self.left.items():
+            self.value += min(shown.get(site, {}).get(want, WRONG), WRONG)
+
+    def board(self) -> tuple:
+        s = self.at
+        return s.tiles, s.owner, s.count, s.zig, s.mover, s.phase
+
+
+def explain(state: UrState, difference: Difference) -> list[Proposal]:
+    seen = Seen(state, difference)
+    if not seen.mismatch(state):
+        return []
+    runs = {"lay": _lays, "put": _puts, "swap": _first_swaps, "turn": _turns, "over": _nothing}[state.phase]
+    tried: list[Tried] = []
+    known: set[tuple[Action, ...]] = set()
+    for actions, cost in runs(state, seen):
+        if tuple(actions) not in known:
+            known.add(tuple(actions))
+            tried.append(Tried(state, seen, actions, cost))
+    none = Tried(state, seen, (), 0.0)
+    legal = _best([t for t in tried if t.actions and t.value < none.value + len(t.actions)])
+    out = [Proposal(tuple(t.actions), cost=t.cost) for t in legal[:MOST_LEGAL]]
+    if not legal or legal[0].left:
+        out += _wrong(state, seen, [none, *legal[:2]], tried)
+    harmless = {s: want for s, (have, want) in none.left.items() if _turned_over(s, have, want, state)}
+    if harmless:
+        out.append(Proposal(changes=harmless, cost=0.2))
+    return out
+
+
+def _turned_over(site: str, have: Contents, want: Contents, state: UrState) -> bool:
+    """A tile beside the square shows its other face: no rule minds."""
+    return (site not in state.board.index and len(have) == len(want) == 1
+            and pair(have[0].removeprefix("tile:")) == pair(want[0].removeprefix("tile:")))
+
+
+def _named(state: UrState, action: Action, seen: Seen) -> Action:
+    """Culture with the stones of owners short of them where they are seen (U15)."""
+    if not isinstance(action, a.Culture) or action.seat not in state.seats:
+        return action
+    needs = culture_needs(state, state.seats.index(action.seat))
+    short = short_of(state, needs)
+    chosen: list[tuple[str, int]] = []
+    for q, there in short.items():
+        places = [i for i in needs if state.owner[i] == q]
+        more = {i: min(needs[i], max(0, seen.number(i, q) - state.count[i])) for i in places}
+        for wanted in (more, needs):
+            for i in places:
+                had = sum(n for s, n in chosen if s == state.board.sites[i])
+                n = min(wanted[i] - had, there)
+                if n > 0:
+                    chosen.append((state.board.sites[i], n))
+                    there -= n
+    return a.Culture(action.seat, a.stones(chosen, state.board))
+
+
+def _best(tried: list[Tried]) -> list[Tried]:
+    """Likeliest first; of several ways to the same board the one that needs least."""
+    out, known = [], set()
+    for t in sorted(tried, key=lambda t: t.value):
+        if t.board() not in known:
+            known.add(t.board())
+            out.append(t)
+    return out
+
+
+def _wrong(state: UrState, seen: Seen, bases: list[Tried], tried: list[Tried]) -> list[Proposal]:
+    """What breaks a rule: a run whose next action is refused, and what the leftovers of the best legal runs look like."""
+    found: list[tuple[float, Proposal]] = []
+    none = bases[0]
+
+    def add(t: Tried, action: Action | None, violations: list[Violation], cost: float, unexplained: int) -> None:
+        actions = () if action is None else (*t.actions, action)
+        if action is None and t.actions:
+            return                                   # the reconciler comes back for what a legal run leaves over
+        if action is not None and len(t.left) == len(none.left) and t.actions:
+            return                                   # nothing of the run shows on the board
+        cost += blame.BESIDE * max(0, unexplained)
+        changes = {s: want for s, (_, want) in t.left.items()}
+        value = t.value - blame.SITE * len(t.left) + cost
+        found.append((value, Proposal(actions, changes, tuple(violations), cost)))
+
+    for t in tried:
+        if t.broken is not None and t.left:
+            add(t, *t.broken, t.cost, len(t.left) - 1)
+    for t in bases:
+        if t.left:
+            for action, violations, cost, explained in blame.guesses(t.at, seen, t.left):
+                add(t, action, violations, cost, len(t.left) - explained)
+    if state.phase == "turn":
+        for action, cost, left in _others(state, seen):
+            violations = check(state, action)
+            if violations:
+                add(none, action, violations, cost, left)
+    found.sort(key=lambda x: x[0])
+    out: list[Proposal] = []
+    for _, p in found:
+        if all(p.actions != q.actions or p.actions == () for q in out):
+            out.append(p)
+    return out[:MOST_WRONG]
+
+
+def _others(state: UrState, seen: Seen) -> Iterator[tuple[Action, float, int]]:
+    """(first action, cost, sites left) of turns that would explain it, were it that seat's turn or that seat's domain."""
+    for q in range(len(state.seats)):
+        if q == state.mover or not _active(state, seen, q):
+            continue
+        there = state.changed(mover=q, used=(), bonus=None, built=0, returned=False)
+        best = _best([Tried(there, seen, acts, cost) for acts, cost in _own_turn(there, seen, _aim(there, seen, q))])
+        for t in best[:1]:
+            if t.actions:
+                yield t.actions[0], 0.0, len(t.left)
+    known = state.known(state.mover)
+    if len(known) == 2 and not (state.built or state.returned or state.bonus):
+        p = state.mover
+        hands = tuple(None if q == p else h for q, h in enumerate(state.hands))
+        there = state.changed(hands=hands, used=())
+        aim = _aim(state, seen, p)
+        for domain in ("agriculture", "trade", "culture", "politics", "war"):
+            if domain not in known or domain in state.used:
+                for acts, _ in solve.runs(there, p, aim, (domain,)):
+                    t = Tried(there, seen, acts, 0.0)
+                    if t.actions and len(t.left) < len(seen.raw):
+                        yield t.actions[0], 0.5, len(t.left)
+
+
+# A turn
+
+def _turns(state: UrState, seen: Seen) -> Iterator[Run]:
+    for aim in _aims(state, seen):
+        yield from _own_turn(state, seen, aim)
+    p, q = state.mover, (state.mover + 1) % len(state.seats)
+    if _active(state, seen, q) and not list(_swaps(state, seen, p)):
+        for swap, cost in _unseen_swaps(state, seen, p, q):
+            for acts, more in _before_swap(state, seen, _aim(state, seen, p)):
+                yield [*acts, swap], cost + more
+
+
+def _own_turn(state: UrState, seen: Seen, aim: Aim) -> Iterator[Run]:
+    swaps = list(_swaps(state, seen, state.mover))
+    for acts, cost in _before_swap(state, seen, aim):
+        if acts:
+            yield acts, cost
+        for swap in swaps[:3]:
+            yield [*acts, swap], cost
+
+
+def _before_swap(state: UrState, seen: Seen, aim: Aim) -> Iterator[Run]:
+    p, seat, sites = state.mover, state.seats[state.mover], state.board.sites
+    yield [], 0.0
+    built = [i for i in seen.changed if seen.zig[i] and not state.zig[i] and state.owner[i] == p]
+    if built:
+        yield [a.Ziggurat(seat, tuple(sites[i] for i in built))], 0.0
+    if not state.own(p):
+        for i in seen.changed:
+            if seen.number(i, p) and state.free(i):
+                yield [a.Return(seat, sites[i])], 0.0
+    for order in solve.orders(state, p):
+        yield from solve.runs(state, p, aim, order)
+
+
+def _aim(state: UrState, seen: Seen, p: int) -> Aim:
+    """The stones a seat has where they are seen; where others took its tile meanwhile, any number."""
+    n = len(state.tiles)
+    lo = [0 if seen.zig[i] or state.zig[i] else seen.number(i, p) for i in range(n)]
+    hi = list(lo)
+    for i in seen.changed:
+        taken = not lo[i] and any(seen.stones[i][q] for q in range(len(state.seats)) if q != p)
+        if state.owner[i] == p and not state.zig[i] and (taken or seen.zig[i]):
+            hi[i] = FIVE
+    gone = [i for i in seen.changed if state.owner[i] not in (-1, p) and not any(seen.stones[i].values())]
+    return Aim(lo, hi, gone)
+
+
+def _aims(state: UrState, seen: Seen) -> Iterator[Aim]:
+    """The aim of the seat on turn; and, when the next seat has acted too, what its culture has not yet added to it."""
+    p, q = state.mover, (state.mover + 1) % len(state.seats)
+    aim = _aim(state, seen, p)
+    yield aim
+    if state.could_bear(q, "culture") and _active(state, seen, q):
+        lo, hi = list(aim.lo), list(aim.hi)
+        for i, n in culture_beside(state, q).items():
+            if state.owner[i] == p and aim.lo[i]:
+                full = aim.lo[i] == FIVE
+                lo[i] = max(0, aim.lo[i] - n)
+                hi[i] = FIVE if full else lo[i]
+        if lo != aim.lo:
+            yield Aim(lo, hi, aim.gone)
+
+
+def _active(state: UrState, seen: Seen, q: int) -> bool:
+    """Whether a seat seems to have done something: stones of its colour, or a tile like its hand tile newly laid."""
+    mine = state.known(q)
+    for i in seen.changed:
+        laid = seen.laid(i)
+        if laid and len(mine) == 2 and pair(laid) == mine and pair(laid) != pair(state.tiles[i] or ""):
+            return True
+        before = state.count[i] if state.owner[i] == q else 0
+        if seen.number(i, q) > before:
+            return True
+    return False
+
+
+def _swaps(state: UrState, seen: Seen, p: int) -> Iterator[Action]:
+    """Swaps that a newly laid tile speaks of; what was taken, first."""
+    mine, seat = state.known(p), state.seats[p]
+    taken = seen.hands.get(p)
+    found = []
+    for i in seen.changed:
+        laid = seen.laid(i)
+        if laid is None or not (mine <= pair(laid)):
+            continue
+        other = pair(state.tiles[i] or "") == pair(laid)
+        fits = taken is None or pair(taken) == pair(state.tiles[i] or "")
+        back = laid.partition("/")[2] if len(mine) < 2 else ""
+        found.append(((other, not fits, i), a.Swap(seat, state.board.sites[i], face(laid), back)))
+    if seen.spare and seen.spare != state.spare and mine <= pair(seen.spare):
+        found.append(((False, False, -1), a.Swap(seat, a.SPARE)))
+    yield from (swap for _, swap in sorted(found, key=lambda x: x[0]))
+
+
+def _unseen_swaps(state: UrState, seen: Seen, p: int, q: int) -> Iterator[tuple[Action, float]]:
+    """Swaps that left nothing to see, though the next seat has gone on: with the spare, or a tile laid and taken up again."""
+    seat, mine = state.seats[p], state.known(p)
+    if state.spare and len(state.seats) == 3 and state.board.spare not in seen.raw:
+        yield a.Swap(seat, a.SPARE), UNSEEN_SPARE
+    for i in seen.changed:
+        if seen.laid(i) and state.free(i) and len(mine) == 2 and pair(seen.tiles[i] or "") == state.known(q):
+            proof = p in seen.hands and seen.hands[p] == state.tiles[i]
+            yield a.Swap(seat, state.board.sites[i], min(mine)), 0.5 if proof else COVERED_SWAP
+
+
+# The set-up
+
+def _nothing(state: UrState, seen: Seen) -> Iterator[Run]:
+    yield from ()
+
+
+def _lays(state: UrState, seen: Seen) -> Iterator[Run]:
+    """All tiles that newly lie there; what lies beside the square last."""
+    acts: list[Action] = []
+    for site, tile in [*zip(state.board.sites, seen.tiles), *((state.board.hands[p], t) for p, t in seen.hands.items())]:
+        i = state.board.index.get(site)
+        if tile and (i is None or state.tiles[i] is None):
+            acts.append(a.Lay(a.BOX, site, tile))
+    if seen.spare and state.spare is None and state.board.spare:
+        acts.append(a.Lay(a.BOX, state.board.spare, seen.spare))
+    if acts:
+        yield acts, 0.0
+
+
+def _puts(state: UrState, seen: Seen) -> Iterator[Run]:
+    """Stones put in turn, as long as the next seat has one that newly lies there; then the first swaps."""
+    waiting: dict[int, list[int]] = {}
+    for i in seen.changed:
+        for p in range(len(state.seats)):
+            had = state.count[i] if state.owner[i] == p else 0
+            waiting.setdefault(p, []).extend([i] * (seen.number(i, p) - had))
+    acts = _put_in_turn(state, waiting)
+    if acts:
+        yield list(acts), 0.0
+        yield [acts[0]], 0.0
+        if state.phase == "put":
+            t = Tried(state, seen, acts, 0.0)
+            if t.at.phase == "swap" and t.left:
+                for more, cost in _first_swaps(t.at, Seen(t.at, t.left)):
+                    yield [*acts, *more], cost
+    yield from _tiles_told(state, seen)
+
+
+def _put_in_turn(state: UrState, waiting: dict[int, list[int]]) -> list[Action]:
+    """The longest run of legal stones in turn."""
+    if state.phase != "put":
+        return []
+    best: list[Action] = []
+    seat, mine = state.seats[state.mover], waiting.get(state.mover, [])
+    for i in dict.fromkeys(mine):
+        action = a.Put(seat, state.board.sites[i])
+        if check(state, action):
+            continue
+        rest = list(mine)
+        rest.remove(i)
+        run = [action, *_put_in_turn(effects.apply(state, action), {**waiting, state.mover: rest})]
+        if len(run) > len(best):
+            best = run
+        if len(best) == sum(map(len, waiting.values())):
+            break
+    return best
+
+
+def _first_swaps(state: UrState, seen: Seen) -> Iterator[Run]:
+    """Each seat's swap, those before having passed; or all pass, and the first turn has begun."""
+    yield from _tiles_told(state, seen)
+    passes: list[Action] = []
+    while state.phase == "swap":
+        for swap in _swaps(state, seen, state.mover):
+            if not (isinstance(swap, a.Swap) and swap.site == a.SPARE):
+                yield [*passes, swap], 0.0
+        passes.append(a.Pass(state.seats[state.mover]))
+        state = effects.apply(state, passes[-1])
+    for acts, cost in _turns(state, Seen(state, seen.mismatch(state))):
+        yield [*passes, *acts], cost
+
+
+def _tiles_told(state: UrState, seen: Seen) -> Iterator[Run]:
+    """Hand tiles that come into view for the first time."""
+    acts: list[Action] = [a.Lay(a.BOX, state.board.hands[p], t) for p, t in seen.hands.items() if t and state.hands[p] is None]
+    if acts:
+        yield acts, 0.0

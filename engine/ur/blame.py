@@ -1,0 +1,138 @@
+"""What may have gone wrong: doings that break a rule, and changes that no action makes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from engine.game import Action, Violation
+from engine.layout import Contents
+from engine.text import Text, say
+from engine.ur import actions as a
+from engine.ur.board import face, pair
+from engine.ur.checks import check, moment_rule
+from engine.ur.legal import shifts
+from engine.ur.seen import Seen
+from engine.ur.words import FIVE, domain_name, seat_name, stones
+
+if TYPE_CHECKING:
+    from engine.ur.state import UrState
+
+SITE = 5.0          # nats a site that is wrong would have cost
+BESIDE = 1.5        # nats for a site that a wrong doing does not explain
+PLAIN = -0.75       # one stone too many is likelier than other wrong doings, and than a legal doing with a stone too many
+NO_ACTION = 1.0     # nats for what no action can do
+
+Guess = tuple[Action | None, list[Violation], float, int]
+
+
+def guesses(state: UrState, seen: Seen, left: Mapping[str, tuple[Contents, Contents]]) -> Iterator[Guess]:
+    """(action or None, violations, cost, sites explained) for what is left of a difference."""
+    places = [state.board.index[s] for s in left if s in state.board.index]
+    for action, explained in _actions(state, seen, places):
+        violations = check(state, action)
+        if violations:
+            yield action, violations, PLAIN if isinstance(action, _ADDING) else 0.0, explained
+    violations: list[Violation] = []
+    for site, (have, want) in left.items():
+        rule, text = _fault(state, site, have, want)
+        if rule and all(v.rule != rule or v.text != text for v in violations):
+            violations.append(Violation(rule, text))
+    if violations:
+        yield None, violations, NO_ACTION, len(left)
+
+
+_ADDING = (a.Agriculture, a.Trade, a.Extra, a.Settle, a.Put, a.Swap)
+
+
+def _actions(state: UrState, seen: Seen, places: list[int]) -> Iterator[tuple[Action, int]]:
+    """Single doings that the changed places speak of, the seat on turn first."""
+    sites = state.board.sites
+    order = [(state.mover + k) % len(state.seats) for k in range(len(state.seats))]
+    for i in places:
+        laid = seen.laid(i)
+        if seen.zig[i] and not state.zig[i]:
+            owner = next((p for p in order if seen.number(i, p)), state.owner[i])
+            if owner >= 0:
+                yield a.Ziggurat(state.seats[owner], (sites[i],)), 1
+        elif laid and state.tiles[i]:
+            turned = pair(laid) == pair(state.tiles[i] or "")
+            for p in order:
+                mine = state.known(p)
+                if mine <= pair(laid) and (p == state.mover or not turned):
+                    back = laid.partition("/")[2] if len(mine) < 2 else ""
+                    yield a.Swap(state.seats[p], sites[i], face(laid), back), 1 + (p in seen.hands)
+    for p in order:
+        change = {i: seen.number(i, p) - (state.count[i] if state.owner[i] == p and not state.zig[i] else state.zig[i])
+                  for i in places if not (seen.zig[i] and not state.zig[i])}
+        change = {i: n for i, n in change.items() if n and not (state.zig[i] and state.owner[i] != p and not seen.number(i, p))}
+        yield from _stones(state, seen, p, {i: n for i, n in change.items() if n})
+
+
+def _stones(state: UrState, seen: Seen, p: int, change: dict[int, int]) -> Iterator[tuple[Action, int]]:
+    """Doings of one seat that its own stones speak of: place -> stones more or fewer."""
+    sites, seat = state.board.sites, state.seats[p]
+    more = {i: n for i, n in change.items() if n > 0}
+    fewer = {i: -n for i, n in change.items() if n < 0}
+    if state.phase == "put":
+        yield from ((a.Put(seat, sites[i]), 1) for i in more)
+        return
+    if state.phase != "turn":
+        return
+    if more and fewer and sum(more.values()) == sum(fewer.values()):
+        places = sorted(change)
+        have = [state.count[i] if state.owner[i] == p else 0 for i in places]
+        want = [h + change[i] for h, i in zip(have, places)]
+        yield a.Politics(seat, shifts([sites[i] for i in places], have, want)), len(change)
+    for i, n in more.items():
+        if state.owner[i] != p and not state.zig[i] and (fewer or state.owner[i] >= 0):
+            near = [j for j in state.board.near[i] if j in fewer] or list(fewer)
+            near = near or [j for j in state.board.near[i] if state.owner[j] == p and not state.zig[j]]
+            yield from ((a.War(seat, sites[j], sites[i], n), 1 + (j in fewer)) for j in near[:2])
+    for domain, action in (("agriculture", a.Agriculture), ("trade", a.Trade)):
+        found = tuple((sites[i], n) for i, n in sorted(more.items())
+                      if state.face(i) == domain and (state.owner[i] == p or state.zig[i]))
+        if found and state.could_bear(p, domain):
+            yield action(seat, found), len(found)
+    for i, n in more.items():
+        if state.owner[i] == p or state.zig[i] or state.owner[i] >= 0:
+            yield a.Extra(seat, ((sites[i], n),)), 1
+        elif n == 3:
+            yield a.Return(seat, sites[i]), 1
+        else:
+            yield a.Settle(seat, sites[i]), 1
+
+
+def _fault(state: UrState, site: str, have: Contents, want: Contents) -> tuple[str, Text]:
+    """The rule against a place that looks like that, whatever was done."""
+    i = state.board.index.get(site)
+    if i is None:
+        if len(have) == len(want) == 1 and pair(have[0][5:]) == pair(want[0][5:]):
+            return "", say("")
+        return "U20", say("the tile on {site} changes only with a swap", site=site)
+    mine = [k for k in want if k in state.board.stones]
+    if state.zig[i]:
+        return "U18", say("the ziggurat of {site} is untouchable", site=site)
+    if "ziggurat" in want:
+        return "U16", say("a ziggurat comes only on a tile with five stones of its builder: {site}", site=site)
+    was, now = have[:1], tuple(k for k in want[:1] if k.startswith("tile:"))
+    if was and not now:
+        return "U20", say("the tile of {site} is gone: the hand tile of {seat} is to be laid there", site=site,
+                          seat=seat_name(state.seats[state.mover]))
+    if was != now:
+        if was and pair(was[0][5:]) == pair(now[0][5:]):
+            return "U20", say("the tile of {site} was turned over: it lies with {face} up", site=site,
+                              face=domain_name(face(was[0][5:])))
+        return "U20", say("the tile of {site} is another one: only a swap with the hand tile does that", site=site)
+    if len(set(mine)) > 1:
+        return "U10", say("the stones on {site} are all of one player", site=site)
+    if len(mine) > FIVE:
+        return "U10", say("{site} holds at most five stones", site=site)
+    rule = moment_rule(state)
+    nobody = [k for k in mine if k not in state.seats]
+    if nobody:
+        return "U3", say("nobody plays {colour}", colour=nobody[0])
+    if state.count[i] > len(mine) and state.owner[i] >= 0 and (not mine or mine[0] == state.seats[state.owner[i]]):
+        return rule, say("nothing took {stones} off {site}", site=site,
+                         stones=stones(state.seats[state.owner[i]], state.count[i] - len(mine)))
+    return rule, say("nothing that may be done now explains the stones on {site}", site=site)

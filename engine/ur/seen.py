@@ -1,0 +1,76 @@
+"""What a difference says about the whole square: tiles, stones a colour, ziggurats."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from engine.game import Difference
+from engine.layout import Contents, canonical
+from engine.ur.board import is_tile
+
+if TYPE_CHECKING:
+    from engine.ur.state import UrState
+
+
+class Seen:
+    """By place: `tiles`, `zig`, `stones` (Counter seat number -> stones). `changed`: places that differ from the state.
+
+    `hands`, `spare`: tiles beside the square that differ; those not in view are not in here. `raw`: site -> contents seen.
+    """
+
+    def __init__(self, state: UrState, difference: Difference) -> None:
+        board = state.board
+        self.state = state
+        self.raw: dict[str, Contents] = {s: canonical(tuple(c[1]), "cluster") for s, c in difference.items()}
+        self.tiles: list[str | None] = list(state.tiles)
+        self.zig = list(state.zig)
+        self.stones = [Counter({p: n}) if p >= 0 else Counter() for p, n in zip(state.owner, state.count)]
+        self.changed: list[int] = []
+        self.hands: dict[int, str | None] = {}
+        self.spare: str | None = state.spare
+        seats = {s: p for p, s in enumerate(state.seats)}
+        for site, contents in self.raw.items():
+            tile = next((k[5:] for k in contents if k.startswith("tile:")), None)
+            if tile is not None and not is_tile(tile):
+                tile = None
+            if site in board.hands:
+                if (p := board.hands.index(site)) < len(state.seats):
+                    self.hands[p] = tile
+            elif site == board.spare:
+                self.spare = tile
+            elif site in board.index:
+                i = board.index[site]
+                self.changed.append(i)
+                self.tiles[i] = state.tiles[i] if "?" in contents and tile is None else tile
+                self.zig[i] = "ziggurat" in contents
+                self.stones[i] = Counter(seats[k] for k in contents if k in seats)
+
+    def number(self, i: int, p: int) -> int:
+        return self.stones[i][p]
+
+    def laid(self, i: int) -> str | None:
+        """The tile newly to be seen on a place, None when it is the old one."""
+        return self.tiles[i] if self.tiles[i] != self.state.tiles[i] else None
+
+    def mismatch(self, state: UrState) -> dict[str, tuple[Contents, Contents]]:
+        """site -> (contents of that state, contents seen), where they differ."""
+        out = {}
+        board, before = state.board, self.state
+        for i, site in enumerate(board.sites):
+            have = state.contents(i)
+            want = self.raw.get(site)
+            if want is None:
+                want = before.contents(i)
+            if have != want and canonical(have, "cluster") != want:
+                out[site] = (have, want)
+        for p in self.hands:
+            site, tile = board.hands[p], state.hands[p]
+            have = ("tile:" + tile,) if tile else ()
+            if have != self.raw[site]:
+                out[site] = (have, self.raw[site])
+        if board.spare in self.raw:
+            have = ("tile:" + state.spare,) if state.spare else ()
+            if have != self.raw[board.spare]:
+                out[board.spare] = (have, self.raw[board.spare])
+        return out

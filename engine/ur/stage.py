@@ -1,0 +1,93 @@
+"""What may become of the stones on a place: the aim, and one use of a domain seen place by place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from engine.game import Action
+from engine.ur import actions as a
+from engine.ur.domains import culture_beside, trade_sides
+from engine.ur.words import FIVE
+
+if TYPE_CHECKING:
+    from engine.ur.state import UrState
+
+NOTHING_DONE = 0.6        # nats: a domain used without moving a stone
+ONE_MORE_MOVE = 0.3       # nats: every move of politics after the first
+
+Run = tuple[list[Action], float]
+
+
+class Aim:
+    """How many stones of a seat are to lie on each place: from `lo` to `hi`. `gone`: where others' stones are no more."""
+
+    def __init__(self, lo: Sequence[int], hi: Sequence[int], gone: Iterable[int] = ()) -> None:
+        self.lo, self.hi, self.gone = list(lo), list(hi), frozenset(gone)
+
+    def off(self, i: int, n: int) -> int:
+        """How far n stones on a place are from what is to lie there; positive: more are wanted."""
+        return self.lo[i] - n if n < self.lo[i] else min(0, self.hi[i] - n)
+
+    def less(self, i: int, n: int) -> Aim:
+        """The same with n stones fewer on a place (those come as extra stones)."""
+        new = Aim(self.lo, self.hi, self.gone)
+        new.lo[i], new.hi[i] = max(0, self.lo[i] - n), max(0, self.hi[i] - n)
+        return new
+
+
+class Stage:
+    """One use of agriculture, trade or culture (or of nothing): what may become of n stones on a place."""
+
+    def __init__(self, state: UrState, p: int, domain: str | None) -> None:
+        self.domain = domain
+        self.lose: set[int] = set()
+        self.gain: dict[int, int] = {}
+        self.most: dict[int, int] = {}
+        if domain == "agriculture":
+            self.most = {i: 2 for i in state.own(p) if state.face(i) == "agriculture"}
+            self.lose = {i for i, near in enumerate(state.board.near) if state.face(i) != "agriculture"
+                         and not any(j in self.most for j in near)}      # of the places held by then (U29)
+        elif domain == "trade":
+            self.most = {i: trade_sides(state, i, p) for i in state.own(p) if state.face(i) == "trade"}
+        elif domain == "culture":
+            self.gain = culture_beside(state, p)
+
+    def after(self, i: int, n: int) -> tuple[int, int]:
+        """Fewest and most stones after it, from n before."""
+        if not n:
+            return 0, 0
+        low = n - 1 if i in self.lose else max(n, min(FIVE, n + self.gain.get(i, 0)))
+        return low, max(low, min(FIVE, low + self.most.get(i, 0)))
+
+    def before(self, i: int, lo: int, hi: int) -> list[int]:
+        """The numbers before it from which lo to hi can come; the nearest one when none can."""
+        found = [n for n in range(FIVE + 1) if (r := self.after(i, n))[0] <= hi and lo <= r[1]]
+        return found or [lo]
+
+
+def pattern(state: UrState, p: int, own: Iterable[int]) -> UrState:
+    """The state with the seat holding exactly these tiles; how many stones lie there does not count."""
+    own = set(own)
+    owner, count = list(state.owner), list(state.count)
+    for i, q in enumerate(owner):
+        if i in own:
+            owner[i], count[i] = p, max(1, count[i] if q == p else 1)
+        elif q == p and not state.zig[i]:
+            owner[i], count[i] = -1, 0
+    return state.changed(owner=tuple(owner), count=tuple(count))
+
+
+def use(state: UrState, p: int, domain: str, stones: dict[int, int]) -> Action:
+    """The action of a domain that lays so many stones by place."""
+    sites, seat = state.board.sites, state.seats[p]
+    found = tuple((sites[i], n) for i, n in sorted(stones.items()) if n)
+    if domain == "agriculture":
+        return a.Agriculture(seat, found)
+    return a.Trade(seat, found) if domain == "trade" else a.Culture(seat)
+
+
+def idle(stage: Stage, own: Iterable[int], stones: dict[int, int]) -> float:
+    """What a use costs that changes nothing on the board."""
+    seen = any(stones.values()) or stage.gain or not stage.lose.isdisjoint(own)
+    return 0.0 if seen else NOTHING_DONE

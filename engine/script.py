@@ -83,8 +83,7 @@ def parse(text: str) -> Script:
         elif words[0] == "game":
             if name is not None or len(words) != 2:
                 raise BadScript(f"line {n}: {'a second game' if name else 'game takes one name'}")
-            name, game_line = words[1], n
-            seats_line = seats_line if seats else n
+            name, game_line, seats_line = words[1], n, n
         elif name is None:
             raise BadScript(f"line {n}: a script begins with a line `game NAME`")
         elif words[0] == "seats":

@@ -9,6 +9,7 @@ from engine.text import Text, say
 from engine.tigris import actions as act
 from engine.tigris.chance import could_draw
 from engine.tigris.moment import TEMPLES, treasure_choice, war_colours
+from engine.tigris.pieces import Pieces
 from engine.tigris.words import COLOURS, HAND, RED, TILES, colour_name, kind_name, leader_kind, seat_name
 
 if TYPE_CHECKING:
@@ -61,6 +62,11 @@ def _waiting(s: TigrisState) -> Violation:
     return Violation("T34", say("tiles are being drawn"))
 
 
+def _dead(faults: Faults, p: Pieces, bit: int, site: str) -> None:
+    if p.catastrophes & bit:
+        _fault(faults, "T32", say("{site} lies under a catastrophe for the rest of the game", site=site))
+
+
 def _tile(s: TigrisState, a: act.Tile, seat: int) -> Faults:
     faults = _turn(s, seat)
     p, board = s.pieces, s.board
@@ -68,6 +74,7 @@ def _tile(s: TigrisState, a: act.Tile, seat: int) -> Faults:
     bit = 1 << cell
     if not p.free & bit:
         _fault(faults, "T19", say("{site} is not free", site=a.site))
+    _dead(faults, p, bit, a.site)
     if (board.river & bit != 0) != (a.colour == "blue"):
         text = say("a farm lies only on the river, {site} is land", site=a.site) if a.colour == "blue" else \
             say("only a farm lies on the river, and {site} is river", site=a.site)
@@ -84,6 +91,8 @@ def _tile(s: TigrisState, a: act.Tile, seat: int) -> Faults:
 
 def _leader(s: TigrisState, a: act.Leader, seat: int) -> Faults:
     faults = _turn(s, seat)
+    if s.phase in ("commit", "war"):
+        _fault(faults, "T37", say("no leader pulls out of a conflict"))
     p, board = s.pieces, s.board
     own = seat * 4 + COLOURS.index(a.colour)
     lifted = own
@@ -110,6 +119,7 @@ def _leader(s: TigrisState, a: act.Leader, seat: int) -> Faults:
         _fault(faults, "T14", say("{site} is river: leaders do not swim", site=a.target))
     if not p.free & bit:
         _fault(faults, "T18", say("{site} is not free", site=a.target))
+    _dead(faults, p, bit, a.target)
     if not board.near[cell] & p.tiles[RED]:
         _fault(faults, "T13", say("{site} touches no temple", site=a.target))
     others = p.kingdoms() if lifted < 0 else p.kingdoms_without(lifted)
@@ -127,7 +137,8 @@ def _catastrophe(s: TigrisState, a: act.Catastrophe, seat: int) -> Faults:
     if p.treasures & bit:
         _fault(faults, "T29", say("a treasure lies on {site}", site=a.site))
     if p.flipped & bit:
-        _fault(faults, "T29", say("a monument stands on {site}", site=a.site))
+        for rule in ("T29", "T56"):
+            _fault(faults, rule, say("a monument stands on {site}", site=a.site))
     if cell in p.leaders:
         _fault(faults, "T29", say("a leader stands on {site}", site=a.site))
     if p.catastrophes & bit:
@@ -185,23 +196,29 @@ def _war(s: TigrisState, a: act.War, seat: int) -> Faults:
 def _build(s: TigrisState, a: act.Build, seat: int) -> Faults:
     faults: Faults = []
     p, board, cell = s.pieces, s.board, s.board.index[a.site]
-    square = board.squares.get(cell)
+    square = board.squares.get(cell, 0)
+    piece = kind_name("monument:" + a.monument)
     if s.phase != "build":
         _fault(faults, "T53", say("only a tile just placed that completes a square allows to build"))
     elif seat != s.active:
         _fault(faults, "T53", say("only {seat}, who placed the tile, may build", seat=seat_name(s.seats[s.active])))
+    if square & p.flipped:
+        _fault(faults, "T58", say("no tile is used for two monuments"))
     colour = p.tile_at(cell)
-    if square is None or colour < 0 or p.tiles[colour] & square != square:
+    if not square or colour < 0 or p.tiles[colour] & square != square:
         _fault(faults, "T53", say("{site} is not the upper left of four tiles of one colour", site=a.site))
+        if square & p.free:
+            _fault(faults, "T55", say("not all four tiles are there"))
     else:
         if s.phase == "build" and cell not in p.full_squares(s.laid):
             _fault(faults, "T53", say("the tile just placed is not in the square at {site}", site=a.site))
         if colour not in board.monument_colours(a.monument):
-            _fault(faults, "T53", say("none of the colours of {piece} is that of the tiles",
-                                      piece=kind_name("monument:" + a.monument)))
+            _fault(faults, "T53", say("none of the colours of {piece} is that of the tiles", piece=piece))
+        if not any(at < 0 and colour in board.monument_colours(m) for m, at in zip(board.monuments, p.monuments)):
+            _fault(faults, "T54", say("no monument with the colour of the tiles is left"))
     if p.monuments[board.monuments.index(a.monument)] >= 0:
         for rule in ("T54", "T2"):
-            _fault(faults, rule, say("{piece} stands on the board already", piece=kind_name("monument:" + a.monument)))
+            _fault(faults, rule, say("{piece} stands on the board already", piece=piece))
     return faults
 
 

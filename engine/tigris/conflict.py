@@ -70,8 +70,8 @@ def _decide(s: TigrisState, fight: Fight, winner: int, loser: int) -> None:
 def take_home(s: TigrisState, leader: int) -> None:
     seat, colour = divmod(leader, 4)
     cell = s.pieces.leaders[leader]
-    s.tell("take {piece} off {site} and give it back to {seat}", s.pieces.stand(leader, -1),
-           piece=leader_kind(s.seats[seat], COLOURS[colour]), site=s.board.ids[cell], seat=s.seats[seat])
+    s.tell("take {piece} off {site}", s.pieces.stand(leader, -1), piece=leader_kind(s.seats[seat], COLOURS[colour]),
+           site=s.board.ids[cell])
 
 
 def score(s: TigrisState, seat: int, colour: int, number: int, monument: str | None = None) -> None:

@@ -19,8 +19,8 @@ CATASTROPHES = 2  # a seat (T27)
 _SEATS = {"archer": say("Archer"), "bull": say("Bull"), "pot": say("Pot"), "lion": say("Lion")}
 _COLOURS = {"black": say("black"), "red": say("red"), "blue": say("blue"), "green": say("green")}
 _LEADERS = {
-    "black": say("the king (black) of {seat}"), "red": say("the priest (red) of {seat}"),
-    "blue": say("the farmer (blue) of {seat}"), "green": say("the trader (green) of {seat}"),
+    "black": say("the black leader of {seat}"), "red": say("the red leader of {seat}"),
+    "blue": say("the blue leader of {seat}"), "green": say("the green leader of {seat}"),
 }
 _KINDS = {
     "settlement": say("a settlement (black)"), "temple": say("a temple (red)"), "farm": say("a farm (blue)"),
@@ -42,7 +42,7 @@ def leader_kind(seat: str, colour: str) -> str:
 
 
 def kind_name(kind: str) -> Text:
-    """What people call a kind: "the trader (green) of Lion"."""
+    """What people call a kind: "the green leader of Lion"."""
     if kind in _KINDS:
         return _KINDS[kind]
     head, _, rest = kind.partition(":")

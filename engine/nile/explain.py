@@ -1,2 +1,398 @@
-def explain(state, difference):
-    return []
+"""Which doings, legal or not, could have made a difference between two layouts: the guesses the reconciler tries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from engine.game import Action, Proposal, Violation
+from engine.layout import Contents
+from engine.nile import actions as act
+from engine.nile import wrong
+from engine.nile.board import Board, marker, waves
+from engine.nile.clues import Clues
+from engine.nile.effects import free_place
+from engine.nile.fit import none_may_fit
+from engine.nile.position import SETUP, Position, next_tide
+from engine.nile.scoring import row_kinds
+
+if TYPE_CHECKING:
+    from engine.nile.state import NileState
+
+# What makes a guess less likely than a plain action, in nats
+LAPSED = (0.0, 0.4, 0.9, 2.0)          # a turn ended with so many points left
+JOKER = 1.0                            # a joker nobody said was given up
+NOTHING_FITTED = 0.5                   # the start player could not lay
+HARDLY = 8.0                           # ... although every card there is fits somewhere
+UNSAID = 0.5                           # an empty row chosen to go bad, a doing seen half done
+MOST = 48                              # proposals handed on
+
+
+class Later(msgspec.Struct, frozen=True):
+    """A moment some unsaid passes away: the run of them, the state then, the cost."""
+
+    run: tuple[Action, ...]
+    state: NileState
+    cost: float
+
+
+def explain(state: NileState, difference: Mapping[str, tuple[Contents, Contents]]) -> list[Proposal]:
+    diff = {s: c for s, c in difference.items() if not state.shows_same(s, *c, "cluster")}
+    if not diff or state.p.phase == "over":
+        return [] if not diff else list(wrong.guesses(state.p, state.board, Clues(state.board, diff), state.layout()))
+    clues = Clues(state.board, diff)
+    guesser = Guesser(state, clues)
+    found = [*guesser.guesses(), *wrong.guesses(state.p, state.board, clues, state.layout())]
+    out: dict[tuple, Proposal] = {}
+    for g in found:
+        if g.changes and g.cost >= HARDLY:
+            continue
+        key = (tuple(map(str, g.actions)), tuple(sorted(g.changes)), tuple(v.rule for v in g.violations))
+        if key not in out or g.cost < out[key].cost:
+            out[key] = g
+    return sorted(out.values(), key=lambda g: g.cost + 6.0 * bool(g.changes))[:MOST]
+
+
+class Guesser:
+    """One difference, asked from all sides. `later` are the moments people can have got to without a word."""
+
+    def __init__(self, state: NileState, clues: Clues) -> None:
+        self.state, self.clues = state, clues
+        self.p: Position = state.p
+        self.board: Board = state.board
+        self.later = list(_ahead(state))
+
+    def guesses(self) -> Iterator[Proposal]:
+        if self.p.phase in SETUP or self.p.asif:
+            yield from self._first_round()
+        yield from self._passes()
+        yield from self._tide_cards()
+        yield from self._waiting()
+        yield from self._fields()
+        yield from self._harvests()
+        yield from self._boat()
+        for site in self.clues.fresher:
+            yield from self._by_turn(lambda seat, site=site: act.Freshen(seat, site), site)
+
+    def _try(self, moment: Later, run: tuple[Action, ...], sites: Iterable[str], cost: float = 0.0,
+             illegal: bool = True) -> tuple[Proposal | None, bool]:
+        """(a proposal of a run begun at that moment, whether it is legal); jokers given up where points are lacking."""
+        state, done = moment.state, list(moment.run)
+        cost += moment.cost
+        for action in run:
+            broken = state.check(action)
+            while broken and (spend := _spend(state, action, broken)):
+                done.append(spend)
+                cost += JOKER
+                state = state.apply(spend)
+                broken = state.check(action)
+            if broken:
+                if not illegal:
+                    return None, False
+                changes = self.clues.seen(*sites)
+                return (Proposal((*done, action), changes, (), cost) if changes else None), False
+            done.append(action)
+            state = state.apply(action)
+        return Proposal(tuple(done), {}, (), cost), True
+
+    def _first_that_may(self, action: Action, *sites: str, cost: float = 0.0) -> Iterator[Proposal]:
+        """The action at the first moment it is legal; else as a rule broken, in its seat's turn if that is near."""
+        refused: list[tuple[bool, Proposal]] = []
+        for moment in self.later:
+            if _not_yet(moment.state, action.seat):
+                continue
+            guess, legal = self._try(moment, (action,), sites, cost)
+            if guess is None:
+                continue
+            if legal:
+                yield guess
+                return
+            refused.append((moment.state.turn != action.seat, guess))
+        if not refused:
+            guess, _ = self._try(self.later[0], (action,), sites, cost)
+            refused = [(True, guess)] if guess else []
+        if refused:
+            yield min(refused, key=lambda r: (r[0], r[1].cost))[1]
+
+    def _by_turn(self, make, *sites: str, cost: float = 0.0) -> Iterator[Proposal]:
+        """An action that any seat could do: by whose turn it is now, and by those that follow."""
+        refused = None
+        for moment in self.later:
+            seat = moment.state.turn
+            if seat is None or moment.state.p.phase not in ("actions", "extra"):
+                continue
+            guess, legal = self._try(moment, (make(seat),), sites, cost)
+            if legal:
+                yield guess
+                return
+            refused = refused or guess
+        if refused is None:
+            refused, _ = self._try(self.later[0], (make(self.state.turn or self.p.seats[0]),), sites, cost)
+        if refused:
+            yield refused
+
+    def _passes(self) -> Iterator[Proposal]:
+        """Passes alone, where what follows by itself is what is seen: a scoring, the tide stone moved on."""
+        now = self.state.layout()
+        for moment in self.later[1:]:
+            then = moment.state.layout()
+            won = sum(then.get(s, ()) == seen for s, (_, seen) in self.clues.diff.items())
+            if won and any(then.get(s, ()) != now.get(s, ()) for s in self.clues.diff):
+                yield Proposal(moment.run, {}, (), moment.cost)
+
+    def _tide_cards(self) -> Iterator[Proposal]:
+        c = self.clues
+        for site, pair in c.laid.items():
+            have = self.clues.diff[site][0]
+            if waves(have):
+                continue
+            for moment in self._tides():
+                starter = moment.state.p.seats[moment.state.p.starter]
+                if have and have[0] == "desert":
+                    yield from self._turned(moment, act.Flood(starter, site, pair), site, "flood")
+                yield from self._given(self._try(moment, (act.Flood(starter, site, pair),), [site]))
+        for site in c.lifted:
+            for moment in self._tides():
+                starter = moment.state.p.seats[moment.state.p.starter]
+                yield from self._turned(moment, act.Ebb(starter, site), site, "ebb")
+                yield from self._given(self._try(moment, (act.Ebb(starter, site),), [site]))
+
+    @staticmethod
+    def _given(guess: tuple[Proposal | None, bool]) -> Iterator[Proposal]:
+        if guess[0]:
+            yield guess[0]
+
+    def _tides(self) -> list[Later]:
+        """The moments a tide card can have been laid or taken: this phase 1 or the next; else now, against the rules."""
+        out = [m for m in self.later if m.state.p.phase == "tide" and not (m.state.p.wait and m.state.p.wait.kind != "event")]
+        if self.p.phase != "tide":
+            out = [self.later[0], *out]
+        return out
+
+    def _turned(self, moment: Later, said: act.Flood | act.Ebb, site: str, cause: str) -> Iterator[Proposal]:
+        """The card's event told by what it did: the desert grown, fruit gone bad, the stone moved on."""
+        for picture, arrow, then in self._events(moment.state, site, cause):
+            whole = msgspec.structs.replace(said, picture=picture, arrow=arrow)
+            guess, legal = self._try(moment, (whole, *then), [site], illegal=False)
+            if legal:
+                yield guess
+
+    def _events(self, state: NileState, site: str, cause: str) -> Iterator[tuple[str, bool, tuple[Action, ...]]]:
+        """(picture, arrow, what is done then) of the events whose traces are seen."""
+        c, p = self.clues, state.p
+        starter = p.seats[p.starter]
+        moved = c.tide is not None and c.tide == next_tide(p.tide)
+        pictures: list[tuple[str, tuple[Action, ...]]] = []
+        for row, places in c.worse.items():
+            palms = list(self.board.market).index(row) + 1
+            for chosen in _completed(p, self.board, row, places):
+                pictures.append((f"spoil{min(palms, 4)}", (act.Spoil(starter, row, chosen),)))
+        if cause == "ebb" and any(self.board.fields[s].row == self.board.fields[site].row for s in c.desert_new):
+            pictures.append(("desert", ()))
+        for picture, then in pictures:
+            yield picture, False, then
+            if moved:
+                yield picture, True, then
+        if moved:
+            yield "none", True, ()
+        if c.tide == "flood" and cause == "ebb" and not set(p.water_sites()) - {site}:
+            yield "none", False, ()
+
+    def _waiting(self) -> Iterator[Proposal]:
+        """What the game waits for, told by the board."""
+        p, w, c = self.p, self.p.wait, self.clues
+        if w is None:
+            return
+        starter = p.seats[p.starter]
+        if w.kind == "event" and not p.open:
+            for picture, arrow, then in self._events(self.state, w.site, w.cause):
+                guess, legal = self._try(self.later[0], (act.Event(starter, picture, arrow), *then), (), illegal=False)
+                if legal:
+                    yield guess
+            if "hippo" in p.options and c.sold:
+                after = self.state.apply(act.Event(starter, "hippo"))
+                yield from self._fists(after, (act.Event(starter, "hippo"),))
+        elif w.kind == "spoil":
+            for row, places in c.worse.items():
+                sites = [self.board.market[row][i - 1] for i in places]
+                for chosen in _completed(p, self.board, row, places):
+                    half = UNSAID * (len(chosen) - len(places))
+                    yield from self._given(self._try(self.later[0], (act.Spoil(starter, row, chosen),), sites, half))
+        elif w.kind == "fist":
+            yield from self._fists(self.state, ())
+        elif w.kind == "boat":
+            yield from self._boats(self.state, ())
+
+    def _fists(self, state: NileState, run: tuple[Action, ...]) -> Iterator[Proposal]:
+        """Markers out of fists lie in the boat: everybody held what is seen there, the others nothing."""
+        p = state.p
+        for i, seat in enumerate(p.seats):
+            if p.fists[i] == -1:
+                n = sum(k for (colour, _), k in self.clues.sold.items() if colour == seat)
+                fist = act.Fist(seat, n)
+                if state.check(fist):
+                    return
+                run, state = (*run, fist), state.apply(fist)
+        yield from self._boats(state, run)
+
+    def _boats(self, state: NileState, run: tuple[Action, ...]) -> Iterator[Proposal]:
+        for due in [w for w in state.p.waiting if w.kind == "boat"]:
+            seat = state.p.seats[due.seat]
+            fruits = [f for (colour, f), k in self.clues.sold.items() if colour == seat for _ in range(k)]
+            if len(fruits) == due.number:
+                boat = act.Boat(seat, act.sort_fruits(fruits))
+                if not state.check(boat):
+                    run, state = (*run, boat), state.apply(boat)
+        if run:
+            yield Proposal(run)
+
+    def _fields(self) -> Iterator[Proposal]:
+        c = self.clues
+        for site, colour, _ in c.turned_up:
+            if colour in self.p.seats:
+                yield from self._first_that_may(act.Grow(colour, site), site)
+        if self.p.phase in SETUP and not self.p.asif:
+            return
+        for site, come in c.gained.items():
+            for side, colour, fruit in come:
+                if side == "seed" and colour in self.p.seats:
+                    yield from self._first_that_may(act.Sow(colour, site, fruit), site)
+                    yield from self._bought_first(colour, site, fruit)
+
+    def _bought_first(self, colour: str, site: str, fruit: str) -> Iterator[Proposal]:
+        """A marker that went straight from the boat to the field: bought, then sown."""
+        if not self.clues.bought[colour, fruit]:
+            return
+        run = (act.Buy(colour, colour, fruit), act.Sow(colour, site, fruit))
+        for moment in self.later:
+            guess, legal = self._try(moment, run, (), illegal=False)
+            if legal:
+                yield guess
+                return
+
+    def _harvests(self) -> Iterator[Proposal]:
+        """Fruit gone from a field and come to the market, or on its way there."""
+        c, p, board = self.clues, self.p, self.board
+        for site, gone in c.lost.items():
+            if site in c.laid or site in c.desert_new:
+                continue
+            for side, colour, fruit in gone:
+                if colour not in p.seats:
+                    continue
+                places = [s for s, m in c.stalled.items() if m[1:] == (colour, fruit)]
+                for place in places:
+                    row, _ = board.places[place]
+                    for g in self._first_that_may(act.Harvest(colour, site, row), site, place):
+                        broken = bool(g.changes)
+                        if broken or place == free_place(p, row, board):
+                            yield g
+                        elif not all(s in c.stalled for s in _nearer(p, board, row, place)):
+                            yield wrong.place(c, site, place, free_place(p, row, board))
+                if not places and side == "ripe" and p.phase in ("actions", "extra"):
+                    for row in board.market:
+                        yield from self._given(self._try(self.later[0], (act.Harvest(colour, site, row),), (), UNSAID,
+                                                         illegal=False))
+
+    def _boat(self) -> Iterator[Proposal]:
+        for colour, fruit in self.clues.bought:
+            if colour not in self.p.seats:
+                continue
+            own = act.Buy(colour, colour, fruit)
+            guesses = list(self._first_that_may(own, "boat"))
+            yield from guesses
+            if "buy-others" in self.p.options or any(g.changes for g in guesses):
+                yield from self._by_turn(lambda seat, c=colour, f=fruit: act.Buy(seat, c, f), "boat", cost=UNSAID)
+
+    def _first_round(self) -> Iterator[Proposal]:
+        c, p, now = self.clues, self.p, self.later[0]
+        seat = p.seats[p.turn]
+        rows = dict.fromkeys(self.board.fields[s].row for s in c.cover_new)
+        for row in rows:
+            yield from self._given(self._try(now, (act.Cover(seat, row),), self.board.rows[row]))
+        for site in c.desert_new:
+            yield from self._given(self._try(now, (act.Desert(seat, site),), [site]))
+        for site, pair in c.laid.items():
+            yield from self._given(self._try(now, (act.Water(seat, site, pair),), [site]))
+        for site, come in c.gained.items():
+            for side, colour, fruit in come:
+                if colour in p.seats:
+                    yield from self._given(self._try(now, (act.Plant(colour, site, side, fruit),), [site]))
+        for colour in dict.fromkeys(colour for colour, _ in c.sold):
+            fruits = [f for (other, f), k in c.sold.items() if other == colour for _ in range(k)]
+            if colour in p.seats and not p.wait:
+                yield from self._given(self._try(now, (act.Boat(colour, act.sort_fruits(fruits)),), ["boat"]))
+
+
+def _ahead(state: NileState) -> Iterator[Later]:
+    """The moment itself and those that unsaid passes lead to: the turns of this round, the next phase 1, its actions."""
+    run: tuple[Action, ...] = ()
+    cost = 0.0
+    p = state.p
+    yield Later(run, state, cost)
+    if p.wait and p.wait.kind == "spoil":
+        rows = state.board.open_rows(p.wait.number)
+        empty = [r for r in rows if all(m[0] == "rotten" for k in row_kinds(p.lay, state.board, r) if (m := marker(k)))]
+        if not empty:
+            return
+        run, cost = (act.Spoil(p.seats[p.starter], empty[0]),), UNSAID
+        state = state.apply(run[0])
+        yield Later(run, state, cost)
+    tides = 0
+    for _ in range(2 * len(p.seats) + 2):
+        now = state.p
+        if now.phase == "over" or now.phase in SETUP or now.asif:
+            return
+        action = act.Pass(now.seats[now.turn])
+        if state.check(action):
+            return
+        if now.phase == "tide":
+            tides += 1
+            if tides > 1 and cost > HARDLY:
+                return
+            cost += NOTHING_FITTED if _may_be_unable(state) else HARDLY
+        else:
+            cost += LAPSED[min(now.points, 3)]
+        run, state = (*run, action), state.apply(action)
+        yield Later(run, state, cost)
+
+
+def _may_be_unable(state: NileState) -> bool:
+    p = state.p
+    return p.water_left(p.starter) == 0 or none_may_fit(p, state.board, p.starter)
+
+
+def _not_yet(state: NileState, seat: str) -> bool:
+    """A moment of somebody else's turn: a guess about this seat waits for a later one."""
+    p = state.p
+    if p.wait or p.phase not in ("actions", "extra"):
+        return False
+    return state.turn != seat and seat not in state.actors
+
+
+def _spend(state: NileState, action: Action, broken: list[Violation]) -> Action | None:
+    """The joker that would put a lack of points right."""
+    rules = {v.rule for v in broken}
+    if "N24" not in rules or rules - {"N24", "N26", "N27", "N28", "N63"} or state.turn != action.seat:
+        return None
+    spend = act.Spend(action.seat)
+    return None if state.check(spend) else spend
+
+
+def _completed(p: Position, board: Board, row: int, places: list[int]) -> Iterator[tuple[int, ...]]:
+    """The places seen gone bad, or, with one seen of two, each pair they can become."""
+    kinds = [p.lay.get(s, ()) for s in board.market[row]]
+    can = [i + 1 for i, k in enumerate(kinds) if k and (m := marker(k[-1])) and m[0] != "rotten"]
+    if len(places) == 1 < len(can):
+        yield from (tuple(sorted((places[0], i))) for i in can if i != places[0])
+    else:
+        yield tuple(places)
+
+
+def _nearer(p: Position, board: Board, row: int, place: str) -> list[str]:
+    """Free places of the row between the house wall and that one."""
+    sites = board.market[row]
+    return [s for s in sites[:sites.index(place)] if not p.lay.get(s)]
+
+

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from engine.nile.board import card, counted, waves
+from engine.nile.board import Board, card, counted, waves
 from engine.nile.names import TIDE, kind_name, seat_name
-from engine.nile.position import Draft, Wait, next_tide
+from engine.nile.position import Draft, Position, Wait, next_tide
 from engine.nile.scoring import score
 from engine.text import Text, say
 
@@ -90,9 +90,9 @@ def turned(d: Draft, site: str, cause: str, picture: str, arrow: bool) -> None:
         d.waiting.insert(0, Wait("fist"))
 
 
-def desert_field(d: Draft, row: str) -> str | None:
+def desert_field(d: Draft | Position, row: str, board: Board | None = None) -> str | None:
     """Where the next desert card of a row goes; None: nothing can be laid (N50)."""
-    for site in reversed(d.board.rows[row]):
+    for site in reversed((board or d.board).rows[row]):
         lying = card(d.lay.get(site, ()))
         if lying != "desert":
             return site if lying is None else None

@@ -1,2 +1,193 @@
-def view(p, board):
-    return {}
+"""What a page shows beyond the layout: the tide and who decides, the market, the boat, points and jokers, the next scoring."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from engine.nile.board import FRUITS, TIDES, Board, counted, markers, waves
+from engine.nile.effects import free_place
+from engine.nile.fit import open_fields
+from engine.nile.flow import desert_field
+from engine.nile.names import FRUIT, PHASES, SHADES, TIDE, seat_name
+from engine.nile.position import SETUP, Position
+from engine.nile.scoring import boat_colours, full_rows, out_count, row_gains, row_kinds
+from engine.text import Text, say
+
+ROUND = (PHASES["tide"], PHASES["actions"], Text("3 The pillar goes to the left"), Text("4 Scoring of full market rows"))
+VARIANTS = {"hippo": Text("hippo action"), "bidding": Text("bidding for the first start"),
+            "buy-others": Text("buying others' markers"), "freshen": Text("jokers freshen bad fruit")}
+
+
+def view(p: Position, board: Board) -> dict[str, Any]:
+    return {
+        "phase": PHASES[p.phase],
+        "round": None if p.phase in SETUP else p.round,
+        "left": _left(p),
+        "tracks": _tracks(p, board),
+        "seats": [{"id": s, "facts": _facts(p, board, i)} for i, s in enumerate(p.seats)],
+        "coming": _coming(p, board),
+        "tables": [_market(p, board), _boat(p), _stocks(p)],
+        "highlight": _highlight(p, board),
+        "notes": _notes(p),
+    }
+
+
+def _left(p: Position) -> Text | None:
+    if p.phase in ("actions", "extra"):
+        jokers = p.jokers[p.turn]
+        points = say("1 action point left") if p.points == 1 else say("{n} action points left", n=p.points)
+        return say("{points}, {jokers} jokers", points=points, jokers=jokers) if jokers else points
+    if p.phase == "tide":
+        left = max(0, 2 - p.laid)
+        if p.mode == "flood":
+            return say("1 card to lay") if left == 1 else say("{n} cards to lay", n=left)
+        return say("1 card to take") if left == 1 else say("{n} cards to take", n=left)
+    return None
+
+
+def _tracks(p: Position, board: Board) -> list[dict[str, Any]]:
+    tide = {"id": "tide", "label": Text("Tide"), "value": TIDES.index(p.tide), "max": 2, "large": True,
+            "steps": [TIDE[t] for t in TIDES], "marks": [], "means": _means(p)}
+    phases = ["tide", "actions", "", ""]
+    now = phases.index("tide" if p.phase == "extra" else p.phase) if p.phase in ("tide", "actions", "extra") else None
+    first = max(p.scores) + 1
+    return [
+        tide,
+        {"id": "phases", "label": Text("The round"), "value": now, "max": 3, "steps": list(ROUND), "marks": []},
+        {"id": "obelisk", "label": Text("Obelisk"), "value": p.obelisk, "max": board.last_square, "steps": None,
+         "marks": sorted({n + 1 for n in p.scores})},
+        {"id": "distance", "label": Text("From the first figure to the obelisk"), "value": max(0, p.obelisk - first),
+         "max": board.last_square - 1, "steps": None, "marks": [0]},
+        {"id": "deserts", "label": Text("Desert cards in stock"), "value": p.deserts, "max": board.deserts, "steps": None,
+         "marks": [0]},
+    ]
+
+
+def _means(p: Position) -> Text:
+    """The tide in a sentence: what it asks for this round, and of whom."""
+    who = seat_name(p.seats[p.starter])
+    if p.phase in SETUP:
+        return Text("the first round is being laid out")
+    if p.phase == "over":
+        return Text("the game is over")
+    if p.phase in ("tide", "extra"):
+        if p.mode == "flood":
+            return say("{seat} lays two water cards from the tops of two piles", seat=who)
+        return say("{seat} takes two water cards off the fields and turns them over", seat=who)
+    nxt = seat_name(p.seats[(p.starter + 1) % len(p.seats)])
+    if p.tide == "flood":
+        return say("the next round floods: {seat} will lay two water cards", seat=nxt)
+    return say("the next round dries up: {seat} will take two water cards", seat=nxt)
+
+
+def _facts(p: Position, board: Board, i: int) -> list[dict[str, Any]]:
+    seat = p.seats[i]
+
+    def fact(label: str, value: Any, kind: str | None = None) -> dict[str, Any]:
+        return {"label": Text(label), "value": value, "colour": SHADES[seat], "kind": kind, "secret": False}
+
+    out = [fact("points", p.scores[i], f"figure:{seat}"), fact("jokers", p.jokers[i], "desert")]
+    if i == p.turn and p.phase in ("actions", "extra"):
+        out.append(fact("action points left", p.points))
+    if i == p.starter:
+        out.append(fact("pillar", Text("starts this round")))
+    out.append(fact("markers in hand", p.in_stock(i)))
+    left = p.water_left(i)
+    tops = [top for top, n in p.piles[i] if n and top != "?"]
+    if left >= 0:
+        out.append(fact("water cards", left))
+    if tops:
+        out.append(fact("top cards", ", ".join(f"{t[0]}-{t[1]}" for t in tops)))
+    out.append(fact("markers out of the game", out_count(p, i)))
+    return out
+
+
+def _coming(p: Position, board: Board) -> list[Text]:
+    """The next scoring, as the market lies now."""
+    if p.phase == "over":
+        return []
+    out = []
+    for n in full_rows(p.lay, board):
+        out.append(say("row M{row} is full: {gains}", row=n, gains=_gains_text(p, row_gains(row_kinds(p.lay, board, n)))))
+    if out:
+        colours = boat_colours(p)
+        out.append(say("then the boat is emptied and the obelisk moves {n} squares", n=len(colours)))
+    else:
+        out.append(Text("no market row is full: nothing is scored after this round"))
+    first = max(p.scores) + 1
+    out.append(say("{n} squares between the first figure and the obelisk", n=max(0, p.obelisk - first)))
+    return out
+
+
+def _gains_text(p: Position, gains: dict[str, int]) -> Text:
+    some = sorted(((n, s) for s, n in gains.items() if n and s in p.seats), key=lambda g: (-g[0], p.seats.index(g[1])))
+    if not some:
+        return Text("no points")
+    text = say("{seat} {n}", seat=seat_name(some[0][1]), n=some[0][0])
+    for n, s in some[1:]:
+        text = say("{some}, {more}", some=text, more=say("{seat} {n}", seat=seat_name(s), n=n))
+    return text
+
+
+def _market(p: Position, board: Board) -> dict[str, Any]:
+    rows = []
+    for n, sites in board.market.items():
+        lying = row_kinds(p.lay, board, n)
+        free = free_place(p, n, board)
+        refused = sorted({f for _, _, f in markers(tuple(lying[-2:]))}, key=FRUITS.index)
+        sure = row_gains(lying)
+        bad = Counter(k.split(":")[0] for k in lying)
+        rows.append([f"M{n}", say("{n} of {all}", n=len(lying), all=len(sites)), free or Text("full"),
+                     _listed(refused) if free else Text("everything"), bad["seed"], bad["rotten"],
+                     _gains_text(p, sure) if lying else ""])
+    columns = ["row", "fruit", "next free place", "refuses", "bad", "rotten", "would give now"]
+    return {"title": Text("Market"), "columns": [Text(c) for c in columns], "rows": rows}
+
+
+def _listed(fruits: list[str]) -> Text | str:
+    text: Text | str = FRUIT[fruits[0]] if fruits else ""
+    for f in fruits[1:]:
+        text = say("{some}, {more}", some=text, more=FRUIT[f])
+    return text
+
+
+def _boat(p: Position) -> dict[str, Any]:
+    held = counted(p.lay.get("boat", ()))
+    rows = [[seat_name(s), *(held[s, f] for f in FRUITS), sum(held[s, f] for f in FRUITS) + p.owed[i] - p.lost[i]]
+            for i, s in enumerate(p.seats)]
+    return {"title": Text("Boat"), "columns": [Text("colour"), *(FRUIT[f] for f in FRUITS), Text("all")], "rows": rows}
+
+
+def _stocks(p: Position) -> dict[str, Any]:
+    rows = [[seat_name(s), *p.stock[i]] for i, s in enumerate(p.seats)]
+    return {"title": Text("Seed in hand"), "columns": [Text("colour"), *(FRUIT[f] for f in FRUITS)], "rows": rows}
+
+
+def _highlight(p: Position, board: Board) -> dict[str, Text]:
+    """Where the tide can go on, where fruit goes to market, where the desert grows next."""
+    out: dict[str, Text] = {}
+    if p.phase == "tide" and p.wait is None:
+        if p.mode == "flood":
+            out = {s: Text("a water card may fit here") for s in open_fields(p, board)}
+        else:
+            out = {s: Text("this water card may be taken") for s, c in p.lay.items() if waves(c)}
+    elif p.phase in ("actions", "extra"):
+        seat = p.seats[p.turn]
+        out = {a.split()[0]: Text("active this round already") for a in p.active if a.split()[1] == seat}
+        out |= {s: Text("the next fruit of this row goes here") for n in board.market if (s := free_place(p, n, board))}
+    if p.phase == "tide" and p.mode == "ebb" and p.deserts > 0:
+        for row in board.rows:
+            site = desert_field(p, row, board)
+            if site and any(waves(p.lay.get(s, ())) for s in board.rows[row]):
+                out.setdefault(site, Text("the desert would grow here"))
+    return out
+
+
+def _notes(p: Position) -> list[Text]:
+    out: list[Text] = [say("variant: {name}", name=VARIANTS[o]) for o in p.options] or [Text("no variants")]
+    if p.wait and p.wait.kind == "event":
+        out.append(say("the card from {site} is turned over", site=p.wait.site))
+    if p.wait and p.wait.kind == "spoil":
+        out.append(say("{n} palms: fruit goes bad", n=p.wait.number))
+    return out

@@ -1,0 +1,124 @@
+"""What a difference between two layouts shows, piece by piece, before anybody asks which action it was."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from engine.layout import Contents
+from engine.nile.board import TIDES, Board, card, counted, marker, waves
+
+Marker = tuple[str, str, str]               # side, colour, fruit
+BADNESS = {"ripe": 0, "seed": 1, "rotten": 2}
+
+
+class Clues:
+    """The difference taken apart.
+
+    laid: field -> waves of a water card that is new there; lifted: fields whose water card is gone. desert_new, desert_gone,
+    cover_new, cover_gone: fields. turned_up: (field, colour, fruit) seed that is ripe now; turned_down: the other way.
+    gained, lost: field -> markers come or gone. sold, bought: (colour, fruit) -> how many the boat has more or fewer.
+    stalled: market place -> marker come; fetched: gone; worse: row -> places gone bad; fresher: places turned back;
+    odd: other places. tide: where the stone lies now. figures: seat -> square (0 first, None: nowhere). obelisk likewise.
+    """
+
+    def __init__(self, board: Board, diff: Mapping[str, tuple[Contents, Contents]]) -> None:
+        self.board, self.diff = board, diff
+        self.laid: dict[str, str] = {}
+        self.lifted: list[str] = []
+        self.desert_new: list[str] = []
+        self.desert_gone: list[str] = []
+        self.cover_new: list[str] = []
+        self.cover_gone: list[str] = []
+        self.turned_up: list[tuple[str, str, str]] = []
+        self.turned_down: list[tuple[str, str, str]] = []
+        self.gained: dict[str, list[Marker]] = {}
+        self.lost: dict[str, list[Marker]] = {}
+        self.sold: Counter[tuple[str, str]] = Counter()
+        self.bought: Counter[tuple[str, str]] = Counter()
+        self.stalled: dict[str, Marker] = {}
+        self.fetched: dict[str, Marker] = {}
+        self.worse: dict[int, list[int]] = {}
+        self.fresher: list[str] = []
+        self.odd: list[str] = []
+        self.tide: str | None = None
+        self.figures: dict[str, int | None] = {}
+        self.obelisk: int | None = None
+        self.obelisk_moved = False
+        for site, (have, seen) in diff.items():
+            if site in board.fields:
+                self._field(site, have, seen)
+            elif site in board.places:
+                self._stall(site, have, seen)
+            elif site == "boat":
+                before, now = counted(have), counted(seen)
+                self.sold, self.bought = now - before, before - now
+            elif site in TIDES and "tide" in seen:
+                self.tide = site
+            elif site in board.square:
+                self._track(site, have, seen)
+
+    def _field(self, site: str, have: Contents, seen: Contents) -> None:
+        before, now = card(have), card(seen)
+        if before != now:
+            if waves(seen):
+                self.laid[site] = now[6:]
+            elif waves(have):
+                self.lifted.append(site)
+            for kind, new, gone in (("desert", self.desert_new, self.desert_gone), ("cover", self.cover_new, self.cover_gone)):
+                if now == kind:
+                    new.append(site)
+                elif before == kind and not waves(seen):
+                    gone.append(site)
+        was, is_ = Counter(_markers(have)), Counter(_markers(seen))
+        gone, come = was - is_, is_ - was
+        for side, colour, fruit in list(gone):
+            other = ("ripe" if side == "seed" else "seed", colour, fruit)
+            if come[other] > 0:
+                come[other] -= 1
+                gone[side, colour, fruit] -= 1
+                (self.turned_up if side == "seed" else self.turned_down).append((site, colour, fruit))
+        if gained := list(come.elements()):
+            self.gained[site] = gained
+        if lost := list(gone.elements()):
+            self.lost[site] = lost
+
+    def _stall(self, site: str, have: Contents, seen: Contents) -> None:
+        was = marker(have[-1]) if have else None
+        now = marker(seen[-1]) if seen else None
+        if was and now and was[1:] == now[1:]:
+            row, i = self.board.places[site]
+            if BADNESS[now[0]] > BADNESS[was[0]]:
+                self.worse.setdefault(row, []).append(i + 1)
+            elif was[0] == "seed":
+                self.fresher.append(site)
+            else:
+                self.odd.append(site)
+        elif was and now:
+            self.odd.append(site)
+        elif now:
+            self.stalled[site] = now
+        elif was:
+            self.fetched[site] = was
+
+    def _track(self, site: str, have: Contents, seen: Contents) -> None:
+        for k in set(have) - set(seen):
+            if k == "obelisk":
+                self.obelisk_moved = True
+            elif k.startswith("figure:"):
+                self.figures.setdefault(k[7:], None)
+        for k in set(seen) - set(have):
+            if k == "obelisk":
+                self.obelisk, self.obelisk_moved = self.board.square[site], True
+            elif k.startswith("figure:"):
+                self.figures[k[7:]] = self.board.square[site]
+
+    def seen(self, *sites: str) -> dict[str, Contents]:
+        """What is seen on those of the sites that differ."""
+        return {s: self.diff[s][1] for s in sites if s in self.diff}
+
+
+def _markers(contents: Contents) -> list[Marker]:
+    """Fruit markers; on a field the turn of one means nothing."""
+    found = [m for k in contents if (m := marker(k))]
+    return [("seed" if side == "rotten" else side, c, f) for side, c, f in found]

@@ -1,0 +1,140 @@
+"""Things on the board that no action can have done: what rule speaks against them, and where they belong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from engine.game import Proposal, Violation
+from engine.layout import Layout
+from engine.nile.board import Board, marker
+from engine.nile.clues import Clues
+from engine.nile.names import TIDE, kind_name, seat_name
+from engine.nile.position import SETUP, Position
+from engine.text import Text, say
+
+COST = 1.0                 # less likely than a rule broken by an action
+MISSING = 2.0              # a piece gone altogether: in a hand, or not seen
+
+
+def guesses(p: Position, board: Board, c: Clues, layout: Layout) -> Iterator[Proposal]:
+    yield from _tide(p, c)
+    yield from _track(p, board, c)
+    yield from _cards(p, c)
+    yield from _fields(p, c)
+    yield from _market(c)
+    yield from _boat(p, c)
+
+
+def _proposal(c: Clues, sites: list[str], violations: list[tuple[str, Text]], cost: float = COST) -> Iterator[Proposal]:
+    changes = c.seen(*sites)
+    if changes:
+        yield Proposal((), changes, tuple(Violation(r, t) for r, t in violations), cost)
+
+
+def _tide(p: Position, c: Clues) -> Iterator[Proposal]:
+    if c.tide is None:
+        return
+    text = say("the tide stone belongs on {tide}", tide=TIDE[p.tide])
+    rules = ["N19"] if p.tide == "flood" else ["N21"]
+    if {p.tide, c.tide} == {"ebb1", "ebb2"}:
+        rules.append("N23")
+    if p.phase in SETUP:
+        rules = ["N5"]
+    yield from _proposal(c, [p.tide, c.tide], [(r, text) for r in [*rules, "N46"]])
+
+
+def _track(p: Position, board: Board, c: Clues) -> Iterator[Proposal]:
+    """Figures and obelisk; all of them together too, since a scoring gone wrong seldom moves one alone."""
+    sites: list[str] = []
+    faults: list[tuple[str, Text]] = []
+    for seat, square in c.figures.items():
+        if seat not in p.seats:
+            continue
+        home = board.track[min(p.scores[p.seat(seat)], len(board.track) - 1)]
+        at = [home] if square is None else [home, board.track[square]]
+        fault = ("N43", say("the figure of {seat} belongs on {site}", seat=seat_name(seat), site=home))
+        sites, faults = sites + at, [*faults, fault]
+        yield from _proposal(c, at, [fault], MISSING if square is None else COST)
+    if c.obelisk_moved:
+        home = board.track[p.obelisk - 1]
+        at = [home] if c.obelisk is None else [home, board.track[c.obelisk]]
+        fault = ("N41", say("the obelisk belongs on {site}", site=home))
+        sites, faults = sites + at, [*faults, fault]
+        yield from _proposal(c, at, [fault], MISSING if c.obelisk is None else COST)
+    if len(faults) > 1:
+        yield from _proposal(c, sites, faults)
+
+
+def _cards(p: Position, c: Clues) -> Iterator[Proposal]:
+    for site in c.laid:
+        have = c.diff[site][0]
+        if have and have[0].startswith("water:"):
+            yield from _proposal(c, [site], [("N14", say("the card on {site} stays as it was laid", site=site)),
+                                             ("N13", say("the card on {site} stays as it was laid", site=site))])
+    for site in c.desert_new:
+        yield from _proposal(c, [site], [("N50", say("no event lays a desert card on {site}", site=site))])
+    for site in c.desert_gone:
+        yield from _proposal(c, [site], [("N18", say("the desert card on {site} goes only under water", site=site))], MISSING)
+    covers = c.cover_new + c.cover_gone
+    if covers and p.phase not in SETUP:
+        yield from _proposal(c, covers, [("N4", Text("the cover strips stay where they were laid"))], MISSING)
+
+
+def _fields(p: Position, c: Clues) -> Iterator[Proposal]:
+    for site, *_ in c.turned_down:
+        yield from _proposal(c, [site], [("N27", say("ripe fruit on {site} is not turned back to seed", site=site))])
+    come = [(s, m) for s, ms in c.gained.items() for m in ms]
+    for site, (side, colour, fruit) in come:
+        what = kind_name(f"{side}:{colour}:{fruit}")
+        froms = [s for s, ms in c.lost.items() if any(m[1:] == (colour, fruit) for m in ms)]
+        for other in froms:
+            yield from _proposal(c, [site, other], [("N26", say("{what} stays on {site} till it is harvested",
+                                                                what=what, site=other))])
+        if side == "ripe" and p.phase not in SETUP:
+            yield from _proposal(c, [site], [("N26", say("{what} on {site}: it is sown seed side up", what=what, site=site))])
+        if colour not in p.seats:
+            yield from _proposal(c, [site], [("N26", say("nobody plays {seat}", seat=seat_name(colour)))])
+    for site, gone in c.lost.items():
+        if site in c.laid:
+            continue
+        for side, colour, fruit in gone:
+            what = kind_name(f"{side}:{colour}:{fruit}")
+            boat = ["boat"] if c.sold[colour, fruit] else []
+            yield from _proposal(c, [site, *boat], [("N28", say("{what} belongs on {site}", what=what, site=site))], MISSING)
+
+
+def _market(c: Clues) -> Iterator[Proposal]:
+    for row, places in c.worse.items():
+        sites = [c.board.market[row][i - 1] for i in places]
+        yield from _proposal(c, sites, [("N47", say("no card made fruit of row M{row} go bad", row=row))])
+    for site in c.fresher:
+        yield from _proposal(c, [site], [("N48", say("the fruit on {site} is bad and stays so", site=site))])
+    for site in c.odd:
+        have = c.diff[site][0]
+        if marker(have[-1])[0] == "rotten":
+            yield from _proposal(c, [site], [("N48", say("the fruit on {site} is rotten and stays so", site=site))])
+        else:
+            yield from _proposal(c, [site], [("N42", say("{what} stays on {site} till its row is scored",
+                                                         what=kind_name(have[-1]), site=site))])
+    for site, m in c.fetched.items():
+        moved = [s for s, other in c.stalled.items() if other[1:] == m[1:]]
+        what = kind_name(":".join(m))
+        yield from _proposal(c, [site, *moved], [("N42", say("{what} stays on {site} till its row is scored", what=what,
+                                                             site=site))], COST if moved else MISSING)
+    for site, m in c.stalled.items():
+        yield from _proposal(c, [site], [("N28", say("{what} on {site} comes from no field", what=kind_name(":".join(m)),
+                                                     site=site))], MISSING)
+
+
+def _boat(p: Position, c: Clues) -> Iterator[Proposal]:
+    if c.bought and sum(c.bought.values()) != sum(c.sold.values()):
+        yield from _proposal(c, ["boat"], [("N34", Text("markers leave the boat when they are bought, or before a scoring"))],
+                             MISSING)
+    if c.sold:
+        yield from _proposal(c, ["boat"], [("N15", Text("only flooded and sold fruit goes into the boat"))], MISSING)
+
+
+def place(c: Clues, site: str, at: str, free: str | None) -> Proposal:
+    """Harvested to the right row, but not to its free place next to the wall."""
+    text = say("the fruit goes on {free}, nearest the house wall", free=free)
+    return Proposal((), c.seen(site, at), (Violation("N30", text),))

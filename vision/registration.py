@@ -10,6 +10,7 @@ import numpy as np
 
 from vision.align import STRAINED_PX, Fit, consensus, expected_error, follow, follow_other_lens, robust_pose
 from vision.evidence import Contents, NoBoard
+from vision.foreign import View
 from vision.lens import Lens
 from vision.markers import IDS, find_cards, find_cards_near
 from vision.plan import Plan
@@ -24,13 +25,15 @@ SURE, ENOUGH = 0.25, 0.12           # shares of the patches seen: no need to sea
 
 class Registrar(msgspec.Struct, frozen=True, eq=False):
     """lens: of the calibration photos; cards: id -> (4, 2) mm where each card's corners really lie, empty without cards;
-    printed: the board as a map, None where it has no print; first: the pose in the first calibration photo."""
+    printed: the board as a map, None where it has no print; first: the pose in the first calibration photo;
+    scene: a small view of the barest photo, table and all, against which a first picture is judged."""
 
     plan: Plan
     lens: Lens
     cards: dict[int, np.ndarray]
     printed: Print | None
     first: Pose
+    scene: View
 
     @classmethod
     def fit(cls, plan: Plan, images: Sequence[np.ndarray], corners: Sequence[np.ndarray | None] | None = None,
@@ -162,8 +165,9 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
 
     def pack(self) -> dict[str, np.ndarray]:
         """As arrays for the model file"""
-        out = {"lens": np.array([self.lens.focal, self.lens.k1, self.lens.k2]),
-               "first": np.concatenate([self.first.rvec, self.first.tvec, self.first.size])}
+        out = {"lens": np.array([self.lens.focal, self.lens.k1, self.lens.k2]), "first": pack_pose(self.first),
+               "scene": cv2.imencode(".jpg", self.scene.small, [cv2.IMWRITE_JPEG_QUALITY, 92])[1].ravel(),
+               "scene_pose": pack_pose(self.scene.pose)}
         for i, c in self.cards.items():
             out[f"card{i}"] = c
         if self.printed is not None:
@@ -177,15 +181,27 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
     def unpack(cls, plan: Plan, arrays: dict[str, np.ndarray]) -> Registrar:
         """Back from pack(); raises KeyError where something is missing"""
         lens = Lens(*map(float, arrays["lens"]))
-        a = arrays["first"]
-        size = int(a[6]), int(a[7])
-        first = Pose(lens.K(size), lens.dist, a[:3].copy(), a[3:6].copy(), size)
+        first = unpack_pose(lens, arrays["first"])
+        scene = View(cv2.imdecode(np.asarray(arrays["scene"], np.uint8), cv2.IMREAD_COLOR),
+                     unpack_pose(lens, arrays["scene_pose"]))
         printed = None
         if "print" in arrays:
             scale, x, y = map(float, arrays["print_frame"])
             canvas = cv2.imdecode(np.asarray(arrays["print"], np.uint8), cv2.IMREAD_GRAYSCALE)
             printed = Print(canvas, scale, np.array([x, y]), np.asarray(arrays["print_spots"], float))
-        return cls(plan, lens, {i: np.asarray(arrays[f"card{i}"]) for i in IDS if f"card{i}" in arrays}, printed, first)
+        cards = {i: np.asarray(arrays[f"card{i}"]) for i in IDS if f"card{i}" in arrays}
+        return cls(plan, lens, cards, printed, first, scene)
+
+
+def pack_pose(pose: Pose) -> np.ndarray:
+    """(8,) rvec, tvec, width, height"""
+    return np.concatenate([pose.rvec, pose.tvec, pose.size])
+
+
+def unpack_pose(lens: Lens, a: np.ndarray) -> Pose:
+    """Back, for the lens it was taken with"""
+    size = int(a[6]), int(a[7])
+    return Pose(lens.K(size), lens.dist, np.array(a[:3], float), np.array(a[3:6], float), size)
 
 
 def usable(image: np.ndarray) -> Picture:

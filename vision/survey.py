@@ -11,6 +11,7 @@ from vision.align import LEAST, follow
 from vision.bundle import Bundle, Sight
 from vision.edges import EdgePoints, board_edges
 from vision.evidence import Contents, NoBoard
+from vision.foreign import View
 from vision.lens import usual_lens
 from vision.markers import IDS, find_cards, ideal_cards, turned_to_fit
 from vision.plan import Plan
@@ -45,7 +46,9 @@ def survey(plan: Plan, images: Sequence[np.ndarray], corners: Sequence[np.ndarra
         poses = [bundle.pose(k) for k in range(len(known))]
         printed = make_print(plan, [images[n] for n in known], poses, [layouts[n] for n in known]) if tracks else None
     cards = {i: bundle.card(i, float(np.median(bundle.poses[:, 6]))) for i in bundle.cards}
-    registrar = Registrar(plan, bundle.as_lens(), cards, printed, poses[0])
+    barest = min(range(len(known)), key=lambda k: sum(map(len, layouts[known[k]].values())))
+    scene = View.of(images[known[barest]], poses[barest])
+    registrar = Registrar(plan, bundle.as_lens(), cards, printed, poses[0], scene)
     return registrar, finish(registrar, images, pictures, known, poses)
 
 

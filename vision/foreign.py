@@ -1,0 +1,160 @@
+"""Hands, arms and large things in a still picture: what differs from a view known to be free of them."""
+
+from __future__ import annotations
+
+import cv2
+import msgspec
+import numpy as np
+
+from vision.plan import Plan
+from vision.pose import Pose
+
+WIDE = 320                  # longer side of the small pictures compared
+STRONG, WEAK = 26.0, 12.0   # grey levels that no change of light explains; that are more than noise, at the least
+NOISES = 5.0                # ... and this many times what pictures differ by anyway
+GAIN = (0.45, 2.0)          # how much darker a shadow, how much brighter a lamp makes things
+ARM_MM = 18.0               # an arm, and a finger held to the board, are at least so wide
+
+
+class Foreign(msgspec.Struct, frozen=True, eq=False):
+    """Something that came in from the picture's edge and lies over the board.
+
+    mask: (h, w) bool on the small picture; sites: those it covers, wholly or in part; share: of the board's area."""
+
+    mask: np.ndarray
+    sites: frozenset[str]
+    share: float
+
+
+class View(msgspec.Struct, frozen=True, eq=False):
+    """A picture made small: (h, w, 3) uint8, its pose for that size."""
+
+    small: np.ndarray
+    pose: Pose
+
+    @classmethod
+    def of(cls, image: np.ndarray, pose: Pose) -> View:
+        small = image
+        while max(small.shape) >= 2 * WIDE:     # halving is ten times quicker than any other area average
+            small = cv2.resize(small, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA)
+        scale = WIDE / max(pose.size)
+        size = round(pose.size[0] * scale), round(pose.size[1] * scale)
+        small = cv2.resize(small, size, interpolation=cv2.INTER_AREA)
+        return cls(small if small.ndim == 3 else cv2.cvtColor(small, cv2.COLOR_GRAY2BGR), shrunk(pose, size))
+
+
+def shrunk(pose: Pose, size: tuple[int, int]) -> Pose:
+    """The same pose for a picture resized to (width, height)"""
+    sx, sy = size[0] / pose.size[0], size[1] / pose.size[1]
+    K = np.array([[pose.K[0, 0] * sx, 0, (pose.K[0, 2] + 0.5) * sx - 0.5],
+                  [0, pose.K[1, 1] * sy, (pose.K[1, 2] + 0.5) * sy - 0.5], [0, 0, 1]])
+    return msgspec.structs.replace(pose, K=K, size=size)
+
+
+def seen_from(view: View, pose: Pose) -> tuple[np.ndarray, np.ndarray]:
+    """A view as it would look from another pose, and (h, w) bool where that is known (the table taken as flat)"""
+    w, h = pose.size
+    if pose.size == view.pose.size and np.allclose(pose.to_px(FRAME), view.pose.to_px(FRAME), atol=0.1):
+        return view.small, np.ones((h, w), bool)
+    xs, ys = np.meshgrid(np.arange(0, w + 8, 8.0), np.arange(0, h + 8, 8.0))
+    at = view.pose.to_px(pose.to_mm(np.column_stack([xs.ravel(), ys.ravel()]))).reshape(*xs.shape, 2)
+    columns = np.broadcast_to(np.arange(w, dtype=np.float32) / 8, (h, w))
+    rows = np.broadcast_to(np.arange(h, dtype=np.float32)[:, None] / 8, (h, w))
+    at = cv2.remap(at.astype(np.float32), columns, rows, cv2.INTER_LINEAR)
+    vh, vw = view.small.shape[:2]
+    known = (at > 0).all(2) & (at[..., 0] < vw - 1) & (at[..., 1] < vh - 1)
+    return cv2.remap(view.small, at, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE), known
+
+
+FRAME = np.array([[0, 0], [300, 0], [0, 300], [300, 300]], float)
+
+
+def relit(before: np.ndarray, now: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """`before` under the light of `now`: per channel a factor that changes linearly over the picture, (h, w, 3) float.
+
+    Fitted to what most of the picture says, so that a hand does not count as light."""
+    h, w = known.shape
+    x, y = np.linspace(-1, 1, w)[None, ::4], np.linspace(-1, 1, h)[::4, None]
+    x, y = np.broadcast_arrays(x, y)
+    out = before.astype(np.float32)
+    for c in range(3):
+        b, n = before[::4, ::4, c].astype(np.float64) + 4, now[::4, ::4, c].astype(np.float64) + 4
+        ratio = np.log(n / b)
+        good = known[::4, ::4] & (n < 245) & (b < 245)
+        if good.sum() < 100:
+            continue
+        A = np.column_stack([np.ones(good.sum()), x[good], y[good]])
+        r, k = ratio[good], np.array([np.median(ratio[good]), 0, 0])
+        for _ in range(8):
+            off = r - A @ k
+            s = max(1.5 * np.median(np.abs(off)), 0.02)
+            weight = 1 / (1 + (off / s) ** 2) ** 2
+            k = np.linalg.solve(A.T @ (A * weight[:, None]) + 1e-6 * np.eye(3), A.T @ (weight * r))
+        gain = np.exp(k[0] + k[1] * np.linspace(-1, 1, w)[None] + k[2] * np.linspace(-1, 1, h)[:, None])
+        out[..., c] = (out[..., c] + 4) * gain - 4
+    return np.clip(out, 0, 255)
+
+
+def differences(before: np.ndarray, now: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(h, w) bool twice: strongly other than light explains; noticeably other"""
+    b = cv2.GaussianBlur(relit(before, now, known), (0, 0), 1.2)
+    n = cv2.GaussianBlur(now.astype(np.float32), (0, 0), 1.2)
+    size = (WIDE // 24 | 1,) * 2
+    up, down = cv2.blur((b * n).sum(2), size), cv2.blur((b * b).sum(2), size)
+    gain = np.clip(up / np.maximum(down, 1), *GAIN)[..., None]
+    strong = np.minimum(np.abs(n - b).max(2), np.abs(n - gain * b).max(2)) > STRONG
+    apart = np.abs(n - b).max(2)
+    # the quieter half of the picture tells what noise, and light that no plane describes, do by themselves
+    usual = float(np.percentile(apart[known], 40)) if known.any() else 0.0
+    weak = apart > max(WEAK, NOISES * usual)
+    return strong & known, weak & known
+
+
+def find_foreign(plan: Plan, now: View, before: View) -> Foreign | None:
+    """A hand or an arm over the board in a picture, given a view without; None where there is none."""
+    ref, known = seen_from(before, now.pose)
+    strong, weak = differences(ref, now.small, known)
+    a = pixels_a_mm(plan, now.pose)
+    width = max(round(ARM_MM * a), 2)
+    kernel = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (width, width))
+    body = cv2.morphologyEx((strong | weak).astype(np.uint8), cv2.MORPH_OPEN, kernel)
+    count, labels, stats, _ = cv2.connectedComponentsWithStats(body)
+    board = np.zeros(body.shape, np.uint8)
+    edge = np.linspace(0, 1, 16)[:-1, None]
+    corners = plan.corners
+    outline = np.vstack([corners[i] + edge * (corners[(i + 1) % 4] - corners[i]) for i in range(4)])
+    cv2.fillPoly(board, [np.rint(now.pose.to_px(outline)).astype(np.int32)], 1)
+    h, w = body.shape
+    mask = np.zeros(body.shape, bool)
+    for i in range(1, count):
+        x, y, bw, bh, _ = stats[i]
+        if x > 1 and y > 1 and x + bw < w - 1 and y + bh < h - 1:
+            continue
+        part = labels == i
+        over = part & (board > 0)
+        if (over & strong).sum() >= max(0.3 * over.sum(), (ARM_MM * a) ** 2):
+            mask |= part
+    if not mask.any():
+        return None
+    reach = cv2.dilate(mask.astype(np.uint8), kernel).astype(bool)
+    return Foreign(mask, covered_sites(plan, now.pose, reach), float((mask & (board > 0)).sum() / max(board.sum(), 1)))
+
+
+def covered_sites(plan: Plan, pose: Pose, mask: np.ndarray) -> frozenset[str]:
+    """The sites of which the mask hides a noticeable part"""
+    out = set()
+    for site in plan.site:
+        for outline in site.outlines:
+            area = np.zeros(mask.shape, np.uint8)
+            cv2.fillPoly(area, [np.rint(pose.to_px(outline)).astype(np.int32)], 1)
+            if (mask & (area > 0)).sum() > 0.05 * max(area.sum(), 1):
+                out.add(site.id)
+                break
+    return frozenset(out)
+
+
+def pixels_a_mm(plan: Plan, pose: Pose) -> float:
+    """The picture's scale in the board's middle"""
+    middle = np.array(plan.size) / 2
+    a, b, c = pose.to_px(np.array([middle, middle + (1, 0), middle + (0, 1)]))
+    return float(np.sqrt(abs(np.linalg.det(np.array([b - a, c - a])))))

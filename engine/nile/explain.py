@@ -116,6 +116,15 @@ class Guesser:
         if refused:
             yield min(refused, key=lambda r: (r[0], r[1].cost))[1]
 
+    def _legal_only(self, action: Action, cost: float) -> Iterator[Proposal]:
+        """The action at the first moment it is legal, if any: seen half done, or done and swept away by a scoring."""
+        for moment in self.later:
+            if not _not_yet(moment.state, action.seat):
+                guess, legal = self._try(moment, (action,), (), cost, illegal=False)
+                if legal:
+                    yield guess
+                    return
+
     def _by_turn(self, make, *sites: str, cost: float = 0.0) -> Iterator[Proposal]:
         """An action that any seat could do: by whose turn it is now, and by those that follow."""
         refused = None
@@ -183,7 +192,8 @@ class Guesser:
         """(picture, arrow, what is done then) of the events whose traces are seen."""
         c, p = self.clues, state.p
         starter = p.seats[p.starter]
-        moved = c.tide is not None and c.tide == next_tide(p.tide)
+        to = c.tide or self.p.tide
+        moved = to == next_tide(p.tide) or (len(c.lifted) > 1 and to == next_tide(next_tide(p.tide)))
         pictures: list[tuple[str, tuple[Action, ...]]] = []
         for row, places in c.worse.items():
             palms = list(self.board.market).index(row) + 1
@@ -263,7 +273,8 @@ class Guesser:
 
     def _bought_first(self, colour: str, site: str, fruit: str) -> Iterator[Proposal]:
         """A marker that went straight from the boat to the field: bought, then sown."""
-        if not self.clues.bought[colour, fruit]:
+        i = self.p.seat(colour)
+        if not self.clues.bought[colour, fruit] and self.p.owed[i] == self.p.lost[i]:
             return
         run = (act.Buy(colour, colour, fruit), act.Sow(colour, site, fruit))
         for moment in self.later:
@@ -290,10 +301,9 @@ class Guesser:
                             yield g
                         elif not all(s in c.stalled for s in _nearer(p, board, row, place)):
                             yield wrong.place(c, site, place, free_place(p, row, board))
-                if not places and side == "ripe" and p.phase in ("actions", "extra"):
+                if not places and side == "ripe":
                     for row in board.market:
-                        yield from self._given(self._try(self.later[0], (act.Harvest(colour, site, row),), (), UNSAID,
-                                                         illegal=False))
+                        yield from self._legal_only(act.Harvest(colour, site, row), UNSAID)
 
     def _boat(self) -> Iterator[Proposal]:
         for colour, fruit in self.clues.bought:
@@ -306,23 +316,29 @@ class Guesser:
                 yield from self._by_turn(lambda seat, c=colour, f=fruit: act.Buy(seat, c, f), "boat", cost=UNSAID)
 
     def _first_round(self) -> Iterator[Proposal]:
-        c, p, now = self.clues, self.p, self.later[0]
-        seat = p.seats[p.turn]
+        c, now = self.clues, self.later[0]
+        seat = self.p.seats[self.p.turn]
         rows = dict.fromkeys(self.board.fields[s].row for s in c.cover_new)
         for row in rows:
             yield from self._given(self._try(now, (act.Cover(seat, row),), self.board.rows[row]))
         for site in c.desert_new:
             yield from self._given(self._try(now, (act.Desert(seat, site),), [site]))
-        for site, pair in c.laid.items():
-            yield from self._given(self._try(now, (act.Water(seat, site, pair),), [site]))
+        for moment in self.later:
+            if moment.state.p.phase in SETUP or moment.state.p.asif:
+                yield from self._laid_out(moment)
+
+    def _laid_out(self, now: Later) -> Iterator[Proposal]:
+        """Boat, water card and planting of the first round."""
+        c, p = self.clues, now.state.p
+        legal_only = now is not self.later[0]
+        runs: list[tuple[Action, list[str]]] = [(act.Water(p.seats[p.turn], s, pair), [s]) for s, pair in c.laid.items()]
         for site, come in c.gained.items():
-            for side, colour, fruit in come:
-                if colour in p.seats:
-                    yield from self._given(self._try(now, (act.Plant(colour, site, side, fruit),), [site]))
-        for colour in dict.fromkeys(colour for colour, _ in c.sold):
+            runs += [(act.Plant(colour, site, side, fruit), [site]) for side, colour, fruit in come if colour in p.seats]
+        for colour in dict.fromkeys(colour for colour, _ in c.sold if colour in p.seats and not p.wait):
             fruits = [f for (other, f), k in c.sold.items() if other == colour for _ in range(k)]
-            if colour in p.seats and not p.wait:
-                yield from self._given(self._try(now, (act.Boat(colour, act.sort_fruits(fruits)),), ["boat"]))
+            runs.append((act.Boat(colour, act.sort_fruits(fruits)), ["boat"]))
+        for action, sites in runs:
+            yield from self._given(self._try(now, (action,), sites, illegal=not legal_only))
 
 
 def _ahead(state: NileState) -> Iterator[Later]:
@@ -342,7 +358,7 @@ def _ahead(state: NileState) -> Iterator[Later]:
     tides = 0
     for _ in range(2 * len(p.seats) + 2):
         now = state.p
-        if now.phase == "over" or now.phase in SETUP or now.asif:
+        if now.phase == "over" or now.asif:
             return
         action = act.Pass(now.seats[now.turn])
         if state.check(action):
@@ -352,6 +368,8 @@ def _ahead(state: NileState) -> Iterator[Later]:
             if tides > 1 and cost > HARDLY:
                 return
             cost += NOTHING_FITTED if _may_be_unable(state) else HARDLY
+        elif now.phase in SETUP:
+            cost += NOTHING_FITTED
         else:
             cost += LAPSED[min(now.points, 3)]
         run, state = (*run, action), state.apply(action)
@@ -372,8 +390,11 @@ def _not_yet(state: NileState, seat: str) -> bool:
 
 
 def _spend(state: NileState, action: Action, broken: list[Violation]) -> Action | None:
-    """The joker that would put a lack of points right."""
+    """The joker, given up or bought, that would put a lack of points or jokers right."""
     rules = {v.rule for v in broken}
+    if rules == {"N36"} and isinstance(action, act.Freshen):
+        joker = act.Joker(action.seat)
+        return None if state.check(joker) else joker
     if "N24" not in rules or rules - {"N24", "N26", "N27", "N28", "N63"} or state.turn != action.seat:
         return None
     spend = act.Spend(action.seat)

@@ -84,22 +84,22 @@ def _means(p: Position) -> Text:
 def _facts(p: Position, board: Board, i: int) -> list[dict[str, Any]]:
     seat = p.seats[i]
 
-    def fact(label: str, value: Any, kind: str | None = None) -> dict[str, Any]:
-        return {"label": Text(label), "value": value, "colour": SHADES[seat], "kind": kind, "secret": False}
+    def fact(label: Text, value: Any, kind: str | None = None) -> dict[str, Any]:
+        return {"label": label, "value": value, "colour": SHADES[seat], "kind": kind, "secret": False}
 
-    out = [fact("points", p.scores[i], f"figure:{seat}"), fact("jokers", p.jokers[i], "desert")]
+    out = [fact(Text("points"), p.scores[i], f"figure:{seat}"), fact(Text("jokers"), p.jokers[i], "desert")]
     if i == p.turn and p.phase in ("actions", "extra"):
-        out.append(fact("action points left", p.points))
+        out.append(fact(Text("action points left"), p.points))
     if i == p.starter:
-        out.append(fact("pillar", Text("starts this round")))
-    out.append(fact("markers in hand", p.in_stock(i)))
+        out.append(fact(Text("pillar"), Text("starts this round")))
+    out.append(fact(Text("markers in hand"), p.in_stock(i)))
     left = p.water_left(i)
     tops = [top for top, n in p.piles[i] if n and top != "?"]
     if left >= 0:
-        out.append(fact("water cards", left))
+        out.append(fact(Text("water cards"), left))
     if tops:
-        out.append(fact("top cards", ", ".join(f"{t[0]}-{t[1]}" for t in tops)))
-    out.append(fact("markers out of the game", out_count(p, i)))
+        out.append(fact(Text("top cards"), ", ".join(f"{t[0]}-{t[1]}" for t in tops)))
+    out.append(fact(Text("markers out of the game"), out_count(p, i)))
     return out
 
 
@@ -141,8 +141,9 @@ def _market(p: Position, board: Board) -> dict[str, Any]:
         rows.append([f"M{n}", say("{n} of {all}", n=len(lying), all=len(sites)), free or Text("full"),
                      _listed(refused) if free else Text("everything"), bad["seed"], bad["rotten"],
                      _gains_text(p, sure) if lying else ""])
-    columns = ["row", "fruit", "next free place", "refuses", "bad", "rotten", "would give now"]
-    return {"title": Text("Market"), "columns": [Text(c) for c in columns], "rows": rows}
+    columns = [Text("row"), Text("fruit"), Text("next free place"), Text("refuses"), Text("bad"), Text("rotten"),
+               Text("would give now")]
+    return {"title": Text("Market"), "columns": columns, "rows": rows}
 
 
 def _listed(fruits: list[str]) -> Text | str:

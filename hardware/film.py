@@ -17,7 +17,7 @@ import numpy as np
 
 from hardware import props
 from hardware.raster import FINE, bgr, draw
-from hardware.scene import CARD, Light, Scene, Thing, Tier, View
+from hardware.scene import CARD, CARD_GAP, Light, Scene, Thing, Tier, View
 
 TALL = 5.0       # mm: what reaches higher casts its shadow over its neighbours too, not only on the ground
 PAPER_PX = 3.0   # the print is kept at most this fine, pixels a mm
@@ -288,7 +288,7 @@ def _paint_ground(scene: Scene, view: View) -> np.ndarray:
         alpha = seen[..., 3:].astype(np.uint16)
         image = ((image * (255 - alpha) + seen[..., :3] * alpha) // 255).astype(np.uint8)
     for number, (x, y, turn) in enumerate(scene.cards):
-        half = CARD / 2 + 6
+        half = CARD / 2 + CARD_GAP
         box = [[-half, -half], [half, -half], [half, half], [-half, half]]
         tier = {"z": [0.0, 0.2], "outline": box, "disc": False, "side": None, "top": props.card(number)}
         px = float(np.hypot(*np.diff(view.to_px([[x, y], [x + 10, y]]), axis=0)[0])) / 10

@@ -22,7 +22,7 @@ def edition(art: Art, number: int) -> Art:
             groups.setdefault(name.split("-")[0], []).append(name)
     signs: dict[str, Any] = {}
     for group, names in sorted(groups.items()):
-        if group in ("wave", "rim", "mark", "border") or len(names) < 2:
+        if group in ("wave", "rim", "mark", "cap", "event") or len(names) < 2:
             continue
         if number % 2:
             turned = names[1:] + names[:1]

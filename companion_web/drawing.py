@@ -16,10 +16,15 @@ import numpy as np
 
 import engine
 from engine import art as drawings
+from engine.layout import lies_first
 from engine.text import Text, pack
 from vision.plan import Plan, Site, load_plan
 
+READABLE = 0.042     # of the board's longer side: about 15 px between pieces on a narrow phone
 MOST_SPOTS = 12      # kinds of loose piece drawn apart on one cluster site; people rarely mix more
+
+
+Outline = Sequence[Sequence[float]]
 
 
 class Drawing:
@@ -53,7 +58,7 @@ def drawn(game: str, plan: Plan) -> dict[str, Any]:
         "pieces": {p.kind: {
             "shapes": [shape(q) for q in _piece(art, plan, p.kind)], "name": pack(name(p.kind)),
             "size": _round(p.footprint), "disc": p.disc, "spans": list(p.spans) if p.spans else None,
-            "first": p.kind.startswith(("tile:", "water:")) or p.kind in ("desert", "cover"),
+            "first": lies_first(p.kind),
         } for p in plan.piece},
         "turns": _turns(art, plan),
     }
@@ -77,10 +82,13 @@ def shape(prim: Mapping[str, Any]) -> dict[str, Any]:
     return out
 
 
-def spots(outline: Sequence[Sequence[float]], apart: float, most: int = MOST_SPOTS) -> list[list[float]]:
+def spots(outline: Outline, apart: float, most: int = MOST_SPOTS, avoid: Sequence[Outline] = ()) -> list[list[float]]:
     """Places for pieces inside an outline, (x, y) in mm, the roomiest first and then around it, at least `apart` from each
-    other where that fits, closer where it does not."""
+    other where that fits, closer where it does not; outside the outlines to `avoid`."""
     pts, room = _inside(np.array(outline, float))
+    for other in avoid:
+        inside, gap = _gaps(pts, np.array(other, float))
+        room = np.where(inside, 0, np.minimum(room, gap))
     first = pts[int(np.argmax(room))]
     for share in (1.0, 0.8, 0.6, 0.45):
         fit = pts[room >= 0.45 * apart * share]
@@ -99,16 +107,19 @@ def _inside(polygon: np.ndarray, across: int = 24) -> tuple[np.ndarray, np.ndarr
     step = (high - low).max() / across
     xs, ys = (np.arange(lo + step / 2, hi, step) for lo, hi in zip(low, high))
     grid = np.array([(x, y) for y in ys for x in xs] or [(low + high) / 2])
+    inside, gap = _gaps(grid, polygon)
+    return (grid[inside], gap[inside]) if inside.any() else ((low + high)[None] / 2, np.zeros(1))
+
+
+def _gaps(points: np.ndarray, polygon: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """For each point, (N, 2): whether it is inside the polygon, and its distance to the polygon's edge in mm."""
     a, b = polygon, np.roll(polygon, -1, 0)
-    crosses = (a[:, 1] > grid[:, None, 1]) != (b[:, 1] > grid[:, None, 1])
+    x, y = points[:, None, 0], points[:, None, 1]
     dy = np.where(b[:, 1] == a[:, 1], 1e-9, b[:, 1] - a[:, 1])
-    at = a[:, 0] + (grid[:, None, 1] - a[:, 1]) * (b[:, 0] - a[:, 0]) / dy
-    grid = grid[((crosses & (grid[:, None, 0] < at)).sum(1) % 2) == 1]
-    if not len(grid):
-        grid = ((low + high) / 2)[None]
-    along = np.clip(((grid[:, None] - a) * (b - a)).sum(2) / np.maximum(((b - a) ** 2).sum(1), 1e-9), 0, 1)
-    gap = np.linalg.norm(grid[:, None] - (a + along[..., None] * (b - a)), axis=2)
-    return grid, gap.min(1)
+    crosses = ((a[:, 1] > y) != (b[:, 1] > y)) & (x < a[:, 0] + (y - a[:, 1]) * (b[:, 0] - a[:, 0]) / dy)
+    along = np.clip(((points[:, None] - a) * (b - a)).sum(2) / np.maximum(((b - a) ** 2).sum(1), 1e-9), 0, 1)
+    gap = np.linalg.norm(points[:, None] - (a + along[..., None] * (b - a)), axis=2).min(1)
+    return crosses.sum(1) % 2 == 1, gap
 
 
 def _site(site: Site, plan: Plan) -> dict[str, Any]:
@@ -118,11 +129,25 @@ def _site(site: Site, plan: Plan) -> dict[str, Any]:
         "box": _round([*low, *(high - low)]), "reads": site.reads,
     }
     if site.reads == "cluster":
-        loose = [max(p.footprint) for p in plan.piece if not p.kind.startswith(("tile:", "water:"))]
-        out["spots"] = spots(site.outline, 1.15 * float(np.median(loose)) if loose else 10.0)
+        out.update(_loosely(site, plan))
     if site.of:
         out["of"] = site.of
     return out
+
+
+def _loosely(site: Site, plan: Plan) -> dict[str, Any]:
+    """Where loose pieces lie on a cluster site, and how much larger than life they are drawn: on a big map's cells small
+    pawns would be specks on a phone, so they grow as long as five kinds still fit."""
+    loose = [max(p.footprint) for p in plan.piece if not lies_first(p.kind) and p.spans is None]
+    apart = 1.2 * float(np.median(loose)) if loose else 10.0
+    wanted = max(1.0, READABLE * max(plan.size) / apart)
+    inner = [s.outline for s in plan.site if s.of == site.id]
+    for scale in (wanted, 0.8 * wanted, 0.65 * wanted):
+        found = spots(site.outline, apart * scale, avoid=inner)
+        nearest = min((math.dist(p, q) for i, p in enumerate(found) for q in found[:i]), default=0)
+        if scale > 1 and len(found) >= 5 and nearest >= 0.75 * apart * scale:
+            return {"spots": found, "scale": round(scale, 2)}
+    return {"spots": spots(site.outline, apart, avoid=inner), "scale": 1}
 
 
 def _piece(art: drawings.Art, plan: Plan, kind: str) -> list[dict[str, Any]]:

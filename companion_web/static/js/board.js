@@ -113,20 +113,20 @@ export class Board {
     }
     [...loose].sort().forEach(([kind, n], i) => {
       const spot = site.spots[i % site.spots.length];
-      out.push(this.piece(kind, spot, id), n > 1 ? this.badge(kind, spot, n) : null);
+      out.push(this.piece(kind, spot, id, site.scale), n > 1 ? this.badge(kind, spot, n, site.scale) : null);
     });
     return out;
   }
 
-  piece(kind, [x, y], site) {
+  piece(kind, [x, y], site, scale = 1) {
     const piece = this.plan.pieces[kind];
     if (!piece) return null;
     const turn = this.plan.turns?.[kind]?.[site];
-    return s("use", { href: `#${this.name}-${piece.index}`, transform: `translate(${x} ${y})${turn ? ` rotate(${turn})` : ""}` });
+    return s("use", { href: `#${this.name}-${piece.index}`, transform: `translate(${x} ${y})${turn ? ` rotate(${turn})` : ""}${scale === 1 ? "" : ` scale(${scale})`}` });
   }
 
-  badge(kind, [x, y], n) {
-    const [w, d] = this.plan.pieces[kind]?.size ?? [10, 10];
+  badge(kind, [x, y], n, scale = 1) {
+    const [w, d] = (this.plan.pieces[kind]?.size ?? [10, 10]).map(v => v * scale);
     const r = Math.max(4.2, Math.min(w, d) * 0.36);
     const [bx, by] = [x + w / 2 - r * 0.35, y - d / 2 + r * 0.35];
     return s("g", { class: "badge" }, s("circle", { cx: bx, cy: by, r }), s("text", { x: bx, y: by, dy: ".36em", "font-size": r * 1.45 }, document.createTextNode(n)));

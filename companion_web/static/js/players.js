@@ -25,18 +25,24 @@ export function turnWords(snapshot) {
 }
 
 function player(snapshot, seat, plan, hidden) {
-  const facts = snapshot.view?.seats?.find(({ id }) => id === seat.id)?.facts ?? [];
   const turn = snapshot.turn === seat.id, won = snapshot.outcome?.winners.includes(seat.id);
   const score = parts(snapshot.scores?.[seat.id]);
+  // What the score says already is not said again.
+  const facts = (snapshot.view?.seats?.find(({ id }) => id === seat.id)?.facts ?? []).filter(f => !score.some(([name]) => name === f.label?.t));
   return h("li", { class: turn ? "player now" : "player", colour: seat.colour, "aria-current": turn ? "true" : null },
     h("div", { class: "who" }, h("span", { class: "seat", colour: seat.colour }, words(seat.name)),
       turn ? h("span", { class: "badge now" }, icon("turn"), say("turn")) : null,
       won ? h("span", { class: "badge won" }, icon("winner"), say("winner")) : null,
       snapshot.you.seats.includes(seat.id) ? h("span", { class: "badge you" }, say("you")) : null),
     h("div", { class: "score" }, score.length ? score.map(([name, n]) => points(name, n)) : hidden ? h("span", { class: "hint" }, say("hidden")) : null),
-    facts.length ? h("dl", { class: "facts" }, facts.map(f => h("div", null,
-      h("dt", null, f.kind ? pieceIcon(plan, f.kind) : f.colour ? h("i", { class: "swatch", colour: f.colour, "aria-hidden": "true" }) : null, words(f.label)),
-      h("dd", null, f.value === null || f.value === undefined ? h("span", { title: say("hidden") }, icon("secret"), h("span", { class: "unseen" }, say("hidden"))) : words(f.value))))) : null);
+    facts.length ? h("dl", { class: "facts" }, facts.map(f => fact(f, plan))) : null);
+}
+
+function fact(f, plan) {
+  const secret = f.value === null || f.value === undefined, value = secret ? "" : words(f.value);
+  return h("div", { class: value.length > 7 ? "long" : null },
+    h("dt", null, f.kind ? pieceIcon(plan, f.kind) : f.colour ? h("i", { class: "swatch", colour: f.colour, "aria-hidden": "true" }) : null, words(f.label)),
+    h("dd", null, secret ? h("span", { title: say("hidden") }, icon("secret"), h("span", { class: "unseen" }, say("hidden"))) : value));
 }
 
 export function showFacts(snapshot) {

@@ -7,6 +7,8 @@ import { ruleButton } from "./rules.js";
 import { tell } from "./talk.js";
 import { say, words } from "./words.js";
 
+const AT_ONCE = 6;      // to-dos shown without asking
+
 export const heads = () => ({
   same: say("All is well"), moved: say("Done"), unfinished: say("Not finished yet"), illegal: say("Not allowed"),
   unclear: say("Not clear"), busy: say("Looking away"), over: say("The game is over"),
@@ -65,7 +67,7 @@ export function verdictInWords(snapshot) {
   if (!onlyActions(v)) said.push(words(v.text));
   for (const { rule, text } of v.violations) said.push(say("Rule {rule}: {text}", { rule, text: words(text) }));
   for (const text of v.back) said.push(words(text));
-  for (const { text } of v.todo) said.push(words(text));
+  for (const { text } of v.todo.slice(0, AT_ONCE)) said.push(words(text));
   if (snapshot.outcome) said.push(winners(snapshot));
   return said.filter(Boolean).join(". ");
 }
@@ -73,10 +75,11 @@ export function verdictInWords(snapshot) {
 export function showTodo(snapshot) {
   const box = byId("todo"), todo = snapshot.verdict.todo;
   box.hidden = !todo.length;
+  const line = ({ text, seat }) => h("li", { class: seat && mine(snapshot, seat) ? "mine" : null }, h("span", null, seat ? [seatTag(snapshot, seat), " "] : null, words(text)));
   fill(box, [todo, snapshot.you], () => [
     h("h2", { id: "todo-head" }, say("Still to do")),
-    h("ul", { class: "todo" }, todo.map(({ text, seat }) =>
-      h("li", { class: seat && mine(snapshot, seat) ? "mine" : null }, seat ? [seatTag(snapshot, seat), " "] : null, words(text)))),
+    h("ul", { class: "todo" }, todo.slice(0, AT_ONCE).map(line)),
+    todo.length > AT_ONCE ? h("details", null, h("summary", null, say("{n} more", { n: todo.length - AT_ONCE })), h("ul", { class: "todo" }, todo.slice(AT_ONCE).map(line))) : null,
   ]);
 }
 

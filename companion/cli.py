@@ -51,16 +51,18 @@ def cli() -> None:
 
 def faults() -> tuple[type[BaseException], ...]:
     """What bad input raises, in any room: all of them say file and fault in one line."""
-    from vision.reader import BadModel, BadPhoto
-
     from calibration.copy import BadCopy
     from companion.journal import BadJournal
     from engine import BadPlan, BadText, UnknownGame
     from engine.script import BadScript
+    from hardware.camera import BadCamera, CameraLost
     from vision.evidence import NoBoard
+    from vision.model import BadModel
+    from vision.photo import BadPhoto
     from vision.plan import BadPlan as BadVisionPlan
 
-    return (Fault, BadCopy, BadJournal, BadPlan, BadText, UnknownGame, BadScript, NoBoard, BadVisionPlan, BadModel, BadPhoto)
+    return (Fault, BadCopy, BadJournal, BadPlan, BadText, UnknownGame, BadScript, NoBoard, BadVisionPlan, BadModel, BadPhoto,
+            BadCamera, CameraLost)
 
 
 def main(argv: list[str] | None = None) -> None:

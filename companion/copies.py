@@ -1,35 +1,46 @@
-"""A copy ready to be read: its plan, its reader, and the game's engine where there is one."""
+"""A copy ready to be read: its plan, its reader, and the rules' view of the same plan."""
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
 import msgspec
-from vision.reader import Reader
 
 import engine
-from calibration.copy import Copy, load_copy
 from companion.cli import Fault
 from engine.plan import Plan as RulesPlan
+from vision.reader import Reader
 
 
 class Specimen(msgspec.Struct, frozen=True, eq=False):
-    """copy: its copy.toml; reader: its fitted model; rules_plan: the same plan as the rules see it."""
+    """reader: the copy's fitted model; rules_plan: the plan it was made for, as the rules see it."""
 
-    copy: Copy
+    folder: Path
+    name: str
+    game: str
     reader: Reader
     rules_plan: RulesPlan
 
 
 def open_copy(folder: str | Path) -> Specimen:
-    """Raises BadCopy, BadModel; Fault when it was not calibrated yet."""
-    copy = load_copy(folder, photos=False)
-    model = Path(folder) / "model.npz"
+    """Raises BadModel; Fault for a folder that is no copy, or was not calibrated yet."""
+    folder = Path(folder)
+    path = folder / "copy.toml"
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as e:
+        raise Fault(f"{path}: {e.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as e:
+        raise Fault(f"{path}: {e}") from None
+    model = folder / "model.npz"
     if not model.is_file():
         raise Fault(f"{model}: not there yet; make it with: nilometer calibrate {folder}")
-    return Specimen(copy, Reader.load(model, copy.plan), RulesPlan.parse(copy.plan_text))
+    reader = Reader.load(model)
+    rules_plan = RulesPlan(msgspec.to_builtins(reader.plan))
+    return Specimen(folder, str(data.get("name", folder.name)), reader.plan.game, reader, rules_plan)
 
 
 def game_of(specimen: Specimen) -> engine.Game:
     """Raises UnknownGame for a copy of a game without an engine."""
-    return engine.game(specimen.copy.game)
+    return engine.game(specimen.game)

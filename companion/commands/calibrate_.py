@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import click
+
 from calibration.fit import calibrate
 
 
@@ -11,9 +12,10 @@ from calibration.fit import calibrate
 @click.option("--quiet", is_flag=True, help="print only the last line")
 def command(copy: str, quiet: bool) -> int:
     """Fit the reader to one's own copy."""
-    def progress(text: str) -> None:
+    def progress(text: str, part: float) -> None:
         if not quiet:
-            click.echo(text, err=True)
+            click.echo(f"{100 * part:3.0f} %  {text}", err=True)
+
     report = calibrate(copy, progress)
     click.echo(report.summary())
     return 0

@@ -81,7 +81,7 @@ def model(config: Config | None) -> Iterator[Check]:
     except faults() as e:
         yield Check("copy", BAD, str(e), "nilometer calibrate " + config.copy)
         return
-    yield Check("copy", GOOD, f"{specimen.copy.name or config.copy}, {specimen.copy.game}")
+    yield Check("copy", GOOD, f"{specimen.name}, {specimen.game}")
     folder = config.path(config.copy)
     newest = max((p.stat().st_mtime for p in folder.iterdir() if p.suffix in (".toml", ".jpg", ".json", ".png")), default=0)
     stale = newest > (folder / "model.npz").stat().st_mtime + 1
@@ -97,7 +97,7 @@ def camera(config: Config | None) -> Iterator[Check]:
 
     from companion.cli import faults
     from companion.copies import open_copy
-    from hardware.camera import CameraLost, open_camera
+    from hardware.camera import BadCamera, CameraLost, open_camera
 
     try:
         with open_camera(config.camera, config.folder) as cam:
@@ -105,7 +105,7 @@ def camera(config: Config | None) -> Iterator[Check]:
             start = time.monotonic()
             image = cam.read()
             took = time.monotonic() - start
-    except (CameraLost, ValueError) as e:
+    except (CameraLost, BadCamera) as e:
         yield Check("camera", BAD, str(e), "check the plug and cable; another program may hold it")
         return
     h, w = image.shape[:2]

@@ -7,10 +7,10 @@ import time
 from pathlib import Path
 
 import click
-from vision.reader import BadPhoto, load_photo
 
 from companion.copies import open_copy
 from vision.evidence import Evidence, NoBoard
+from vision.photo import BadPhoto, load_photo
 
 
 def line_of(photo: str, evidence: Evidence, ms: float) -> dict:

@@ -7,14 +7,15 @@ import re
 from pathlib import Path
 
 import click
-from vision.reader import BadPhoto, load_photo
 
 from companion.cli import Fault
 from companion.commands.play_ import read_text
 from companion.copies import game_of, open_copy
+from companion.eye import Eye
 from companion.table import Refused, Table, line_of
 from engine import BadText, script
 from vision.evidence import NoBoard
+from vision.photo import BadPhoto, load_photo
 
 PICTURES = {".jpg", ".jpeg", ".png"}
 
@@ -68,12 +69,12 @@ def command(copy: str, frames: str, start: str | None, declare: str | None, jour
     if not pictures:
         raise Fault(f"{frames}: no pictures in it")
     table = Table(start_state(start, specimen), Journal(journal) if journal else None, specimen.rules_plan)
-    view, failed = None, False
+    eye, failed = Eye(specimen.reader), False
     for path in pictures:
         said: list[str] = []
         try:
             image = load_photo(path)
-            view = specimen.reader.read(image, view)
+            view = eye.single(image)
             verdict = table.look(view, image if journal else None)
             out = line_of(verdict, path.name)
             out["registration"] = {"by": view.registration.by, "error_px": round(view.registration.error_px, 2)}

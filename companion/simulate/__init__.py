@@ -9,12 +9,14 @@ table, camera and resolution, seeds in camera, light and layouts. The same argum
 
     nilometer calibrate OUTDIR && nilometer read OUTDIR OUTDIR/test/*.jpg --json
 
-In code: `Tabletop` lays layouts on a table and gives scenes, `hardware.film.Film` films them, `make_copy` writes copies.
+In code: `Director` is a whole table with hands and camera; `Tabletop` lays layouts on a table and gives scenes,
+`hardware.film.Film` films them, `make_copy` writes copies.
 """
 
 from companion.simulate.copies import Conditions, art_for, make_copy, plan_of
+from companion.simulate.director import Director
 from companion.simulate.editions import edition
 from companion.simulate.samples import random_layout, samplers
 from companion.simulate.tabletop import Tabletop
 
-__all__ = ["Conditions", "Tabletop", "art_for", "edition", "make_copy", "plan_of", "random_layout", "samplers"]
+__all__ = ["Conditions", "Director", "Tabletop", "art_for", "edition", "make_copy", "plan_of", "random_layout", "samplers"]

@@ -57,6 +57,20 @@ class Tabletop:
         things = tuple(t for site in self.plan.site for _, t in self._lying.get(site.id, ()))
         return replace(self._scene, things=things, over=tuple(over))
 
+    def prop(self, name: str) -> str:
+        """The look of a prop: "hand" is somebody's, another one each time. Raises KeyError."""
+        looks = sorted(k for k in props.PROPS if k.split(" ")[0] == name)
+        if not looks:
+            raise KeyError(name)
+        return self.rng.choice(looks)
+
+    def nudge(self, site: str, by: tuple[float, float], turn: float) -> None:
+        """Shifts the uppermost piece of a site by mm, and turns it by degrees; nothing where nothing lies."""
+        lying = self._lying.get(site)
+        if lying:
+            kind, t = lying[-1]
+            lying[-1] = kind, replace(t, at=(t.at[0] + by[0], t.at[1] + by[1]), turn=t.turn + turn)
+
     def towards(self, layout: Mapping[str, Sequence[str]], still: int = 3) -> Iterator[Scene]:
         """The pictures from now to this layout: for each changed place a hand comes, the pieces change, it goes; then rest."""
         before = {s: tuple(k for k, _ in c) for s, c in self._lying.items()}
@@ -87,7 +101,8 @@ class Tabletop:
         lean = math.degrees(math.atan2(at[0] - w / 2, h)) * (-0.6 if from_below else 0.6) + 4 * (n % 3 - 1)
         turn = lean if from_below else 180 + lean
         back = np.array([-math.sin(math.radians(turn)), math.cos(math.radians(turn))])
-        return [Thing("hand", tuple(np.asarray(at) + back * way), turn) for way in ways]
+        look = self.prop("hand")
+        return [Thing(look, tuple(np.asarray(at) + back * way), turn) for way in ways]
 
     def _relay(self, site: Site, new: Contents) -> list[tuple[str, Thing]]:
         old = list(self._lying.get(site.id, ()))

@@ -1,0 +1,81 @@
+"""From pictures to settled evidence: where the board is, whether a hand is in view, what lies where."""
+
+from __future__ import annotations
+
+import time
+
+import msgspec
+import numpy as np
+
+from vision.evidence import Evidence, NoBoard, Registration
+from vision.pose import Pose
+from vision.reader import Reader
+from vision.watch import Watcher
+
+BUSY = {"hand": "a hand is in view", "moving": "something moves", "dark": "it is too dark", "covered": "the camera is covered",
+        "blurred": "the picture is blurred"}
+
+
+class Eye:
+    """Remembers the pose, the settled view and its evidence, so that only what changed is read anew."""
+
+    def __init__(self, reader: Reader) -> None:
+        self.reader = reader
+        self.pose: Pose | None = None
+        self.evidence: Evidence | None = None
+        self.watcher = Watcher(reader.plan)
+
+    def single(self, image: np.ndarray) -> Evidence:
+        """A picture that stands for a settled second by itself. Raises NoBoard for one without the board."""
+        start = time.perf_counter()
+        try:
+            pose = self.reader.registrar.locate(image, self.pose)
+        except NoBoard:
+            if self.pose is None:
+                raise
+            return self._busy("covered", self.pose, start)
+        look = self.watcher.single(image, pose, getattr(self.reader.registrar, "scene", None))
+        if look.state in BUSY:
+            return self._busy(look.state, pose, start)
+        return self._read(image, pose, None, start)
+
+    def stream(self, image: np.ndarray, now: float) -> Evidence | None:
+        """The next picture of a stream: evidence when the table is still and something may have changed, with `busy`
+        while it is not; None when nothing is new. Raises NoBoard."""
+        start = time.perf_counter()
+        look = self.watcher.see(image, now)
+        if look.state in BUSY:
+            return self._busy(look.state, self.pose, start)
+        if look.changed is not None and not look.changed and self.evidence is not None:
+            return None if self.evidence.busy is None else self._again()
+        fresh = look.shaken or look.changed is None or self.evidence is None or self.evidence.busy is not None
+        pose = self.reader.registrar.locate(image, self.pose)
+        return self._read(image, pose, None if fresh else set(look.changed or ()), start)
+
+    def _again(self) -> Evidence:
+        """What was read last still holds: the hand has gone without changing anything."""
+        assert self.evidence is not None
+        self.evidence = msgspec.structs.replace(self.evidence, busy=None)
+        return self.evidence
+
+    def _read(self, image: np.ndarray, pose: Pose, sites: set[str] | None, start: float) -> Evidence:
+        found = self.reader.read(image, pose, sites)
+        known = dict(self.evidence.sites) if sites is not None and self.evidence is not None else {}
+        moved = 0.0
+        if self.pose is not None and self.pose.size == pose.size:
+            corners = self.reader.plan.corners
+            moved = float(np.abs(pose.to_px(corners) - self.pose.to_px(corners)).max())
+        self.pose = pose
+        registration = msgspec.structs.replace(found.registration, moved_px=round(moved, 2))
+        self.evidence = msgspec.structs.replace(found, sites=known | found.sites, registration=registration,
+                                                ms=(time.perf_counter() - start) * 1000)
+        self.watcher.settle(pose, image)
+        return self.evidence
+
+    def _busy(self, why: str, pose: Pose | None, start: float) -> Evidence:
+        sites = self.evidence.sites if self.evidence is not None else {}
+        registration = Registration(pose.by, pose.error_px) if pose is not None else Registration("none", 0.0)
+        out = Evidence(sites, registration, why, frozenset(), (time.perf_counter() - start) * 1000)
+        if self.evidence is not None:
+            self.evidence = msgspec.structs.replace(self.evidence, busy=why)
+        return out

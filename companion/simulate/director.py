@@ -1,0 +1,88 @@
+"""A simulated table that can be told what happens on it: the demo's and the tests' stand-in for people, board and camera.
+
+    table = Director(plan, layout=state.layout(), seed=1)
+    with table.camera as camera:                    # a hardware.camera.Camera, for whoever looks
+        table.show(next_state.layout())             # hands come, do it, go: as long as that takes
+        table.put("cup", (300, 200)); table.clear()
+        table.nudge("C4", (12, 0)); table.fault("bumped", True)
+
+`frames(layout)` gives the same pictures without waiting, for tests.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from companion.simulate.copies import art_for
+from companion.simulate.tabletop import Tabletop
+from engine.art import Art
+from hardware.film import Film
+from hardware.scene import Light, Scene, Thing, View, look_down
+from hardware.simulated import FAULTS, SimulatedCamera
+from vision.plan import Plan
+
+Layout = Mapping[str, Sequence[str]]
+
+
+class Director:
+    """view, light: another camera or lamp than a sensible one; fps: pictures a second, also the hands' pace."""
+
+    def __init__(self, plan: Plan, art: Art | None = None, layout: Layout | None = None, seed: int = 0, cards: bool = True,
+                 view: View | None = None, light: Light | None = None, fps: float = 5.0, sloppiness: float = 1.0,
+                 sleep: Callable[[float], object] = time.sleep) -> None:
+        self.top = Tabletop(plan, art or art_for(plan), seed, sloppiness, cards)
+        self.top.lay(layout or {})
+        self._over: tuple[Thing, ...] = ()
+        self._sleep, self._gap = sleep, 1 / fps
+        view = view or look_down(plan.size, tilt=6, fill=0.97, margin=48 if cards else 12, k1=-0.04)
+        self.camera = SimulatedCamera(self.top.scene(), view, light, seed, fps, sleep)
+        self._film = Film(seed + 1)
+
+    def set(self, layout: Layout) -> None:
+        """The layout lies there at once, no hands."""
+        self.top.lay(layout)
+        self._show(self.top.scene())
+
+    def show(self, layout: Layout, still: float = 0.0) -> None:
+        """Hands change the table until it shows the layout, then nothing moves for `still` seconds."""
+        for scene in self.top.towards(layout, still=1):
+            self._show(scene)
+            self._sleep(self._gap)
+        self._sleep(still)
+
+    def frames(self, layout: Layout, still: int = 3) -> Iterator[np.ndarray]:
+        """The pictures of `show`, as fast as they can be painted; the last `still` ones without a hand."""
+        for scene in self.top.towards(layout, still):
+            self._show(scene)
+            yield self.picture()
+
+    def picture(self) -> np.ndarray:
+        """What the camera sees now, without opening it and without faults."""
+        return self._film.take(self.camera.scene, self.camera.view, self.camera.light)
+
+    def put(self, prop: str, at: tuple[float, float], turn: float = 0.0) -> None:
+        """Puts a "cup", "phone" or "hand" somewhere (board mm) and leaves it there. Raises KeyError for anything else."""
+        self._over = (*self._over, Thing(self.top.prop(prop), at, turn))
+        self._show(self.top.scene())
+
+    def clear(self) -> None:
+        """Takes away all that was put."""
+        self._over = ()
+        self._show(self.top.scene())
+
+    def nudge(self, site: str, by: tuple[float, float], turn: float = 0.0) -> None:
+        """Shifts the uppermost piece of a site by (x, y) mm and turns it, as a sleeve does."""
+        self.top.nudge(site, by, turn)
+        self._show(self.top.scene())
+
+    def fault(self, name: str, on: bool) -> None:
+        """Switches a fault of `hardware.simulated.FAULTS` on or off. Raises KeyError for another name."""
+        if name not in FAULTS:
+            raise KeyError(name)
+        (self.camera.faults.add if on else self.camera.faults.discard)(name)
+
+    def _show(self, scene: Scene) -> None:
+        self.camera.scene = scene if not self._over else self.top.scene((*self._over, *scene.over))

@@ -18,7 +18,6 @@ from engine.ur.words import FIVE, domain_name, seat_name, stones
 if TYPE_CHECKING:
     from engine.ur.state import UrState
 
-SITE = 5.0          # nats a site that is wrong would have cost
 BESIDE = 1.5        # nats for a site that a wrong doing does not explain
 PLAIN = -0.75       # one stone too many is likelier than other wrong doings, and than a legal doing with a stone too many
 NO_ACTION = 1.0     # nats for what no action can do

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from engine.ur.state import UrState
 
 # nats, for choosing among our own guesses; what a site costs the reconciler is its own business
-UNDONE, HALF, WRONG = 0.75, 3.0, 5.0
+UNDONE, HALF = 0.75, 3.0
+WRONG = 2.5               # a tile, or the stones on it
 UNSEEN_SPARE = 2.5        # a swap with the spare, whose place is not in view
 COVERED_SWAP = 5.5        # a swap whose tile the next player took up again before the camera looked
 MOST_LEGAL, MOST_WRONG = 14, 10
@@ -58,9 +59,11 @@ class Tried:
                         was[last] = min(was[last], price)
                     was[canonical(step.changes[site], "cluster")] = price
         self.left: Left = seen.mismatch(self.at)
-        self.value = cost + len(self.actions)
-        for site, (_, want) in self.left.items():
-            self.value += min(shown.get(site, {}).get(want, WRONG), WRONG)
+        self.wrong = 0.0
+        for site, (have, want) in self.left.items():
+            wrong = WRONG * ((have[:1] != want[:1]) + (have[1:] != want[1:]))
+            self.wrong += min(shown.get(site, {}).get(want, wrong), wrong)
+        self.value = cost + len(self.actions) + self.wrong
 
     def board(self) -> tuple:
         s = self.at
@@ -138,7 +141,7 @@ def _wrong(state: UrState, seen: Seen, bases: list[Tried], tried: list[Tried]) -
             return                                   # nothing of the run shows on the board
         cost += blame.BESIDE * max(0, unexplained)
         changes = {s: want for s, (_, want) in t.left.items()}
-        value = t.value - blame.SITE * len(t.left) + cost
+        value = t.value - t.wrong + cost
         found.append((value, Proposal(actions, changes, tuple(violations), cost)))
 
     for t in tried:
@@ -192,9 +195,15 @@ def _turns(state: UrState, seen: Seen) -> Iterator[Run]:
         yield from _own_turn(state, seen, aim)
     p, q = state.mover, (state.mover + 1) % len(state.seats)
     if _active(state, seen, q) and not list(_swaps(state, seen, p)):
+        before = _best([Tried(state, seen, acts, cost) for acts, cost in _before_swap(state, seen, _aim(state, seen, p))])
         for swap, cost in _unseen_swaps(state, seen, p, q):
-            for acts, more in _before_swap(state, seen, _aim(state, seen, p)):
-                yield [*acts, swap], cost + more
+            for t in before[:2]:                     # nothing shows of it, so the next turn goes into the same run
+                acts = [*t.actions, swap]
+                then = Tried(state, seen, acts, 0.0)
+                if then.broken is None and then.at.phase == "turn":
+                    seen_then = Seen(then.at, then.left)
+                    for more, price in _own_turn(then.at, seen_then, _aim(then.at, seen_then, q)):
+                        yield [*acts, *more], t.cost + cost + price
 
 
 def _own_turn(state: UrState, seen: Seen, aim: Aim) -> Iterator[Run]:

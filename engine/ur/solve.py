@@ -53,24 +53,24 @@ def runs(state: UrState, p: int, aim: Aim, order: tuple[str, ...]) -> Iterator[R
     elif "politics" in order:
         yield from _with_politics(state, p, aim, order, allowed)
     else:
-        yield _each_place(state, p, aim, order, allowed)
+        yield from _each_place(state, p, aim, order, allowed)
 
 
-def bonus(state: UrState, p: int, allowed: int, wanted: dict[int, int], there: dict[int, int]) -> Action | None:
-    """The extra stones for the place that wants some; `there`: own stones on it by then."""
+def bonuses(state: UrState, p: int, allowed: int, wanted: dict[int, int], there: dict[int, int]) -> list[Action | None]:
+    """The extra stones for the places that want some, the best first; `there`: own stones on them by then."""
+    if not allowed:
+        return [None]
     seat, sites = state.seats[p], state.board.sites
     extra = [i for i, n in wanted.items() if n > 0 and there.get(i) and state.bonus in (None, ("extra", i, 1))]
-    if extra and allowed:
-        i = min(extra, key=lambda i: (wanted[i] > allowed, -wanted[i]))
-        return a.Extra(seat, ((sites[i], min(wanted[i], allowed)),))
+    extra.sort(key=lambda i: (wanted[i] > allowed, -wanted[i]))
+    out: list[Action | None] = [a.Extra(seat, ((sites[i], min(wanted[i], allowed)),)) for i in extra]
     if allowed == 2 and not state.bonus:
-        for i, n in wanted.items():
-            if n == 1 and not there.get(i) and (state.free(i) or state.owner[i] == p):
-                return a.Settle(seat, sites[i])
-    return None
+        out += [a.Settle(seat, sites[i]) for i, n in wanted.items()
+                if n == 1 and not there.get(i) and (state.free(i) or state.owner[i] == p)]
+    return out[:3] or [None]
 
 
-def _each_place(state: UrState, p: int, aim: Aim, order: tuple[str, ...], allowed: int) -> Run:
+def _each_place(state: UrState, p: int, aim: Aim, order: tuple[str, ...], allowed: int) -> Iterator[Run]:
     """Agriculture, trade and culture: the fewest stones, place by place, that come nearest to the aim."""
     own = state.own(p)
     first = Stage(state, p, order[0] if order else None)
@@ -94,8 +94,8 @@ def _each_place(state: UrState, p: int, aim: Aim, order: tuple[str, ...], allowe
             wanted[i] = aim.off(i, best[4])
     acts: list[Action] = [use(state, p, d, stones) for d, stones in zip(order, laid)]
     cost = sum(idle(st, own, stones) for st, stones in zip((first, second)[:len(order)], laid))
-    extra = bonus(state, p, allowed, wanted, there)
-    return acts + ([extra] if extra else []), cost
+    for extra in bonuses(state, p, allowed, wanted, there):
+        yield acts + ([extra] if extra else []), cost
 
 
 def _with_politics(state: UrState, p: int, aim: Aim, order: tuple[str, ...], allowed: int) -> Iterator[Run]:

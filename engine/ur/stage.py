@@ -43,6 +43,7 @@ class Stage:
         self.domain = domain
         self.lose: set[int] = set()
         self.gain: dict[int, int] = {}
+        self.short = False
         self.most: dict[int, int] = {}
         if domain == "agriculture":
             self.most = {i: 2 for i in state.own(p) if state.face(i) == "agriculture"}
@@ -52,13 +53,15 @@ class Stage:
             self.most = {i: trade_sides(state, i, p) for i in state.own(p) if state.face(i) == "trade"}
         elif domain == "culture":
             self.gain = culture_beside(state, p)
+            wanted = sum(n for i, n in self.gain.items() if state.owner[i] == p)
+            self.short = wanted > state.supplies[p]          # then it is chosen where the stones go (U15)
 
     def after(self, i: int, n: int) -> tuple[int, int]:
         """Fewest and most stones after it, from n before."""
         if not n:
             return 0, 0
         low = n - 1 if i in self.lose else max(n, min(FIVE, n + self.gain.get(i, 0)))
-        return low, max(low, min(FIVE, low + self.most.get(i, 0)))
+        return n if self.short else low, max(low, min(FIVE, low + self.most.get(i, 0)))
 
     def before(self, i: int, lo: int, hi: int) -> list[int]:
         """The numbers before it from which lo to hi can come; the nearest one when none can."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from engine.ur.state import UrState
 
 THROUGH = 1.5           # nats: an attack on a free tile only to go on from there
-TRIES = 250             # assignments of attackers looked at, and as many with extra stones
+TRIES = 300             # assignments of attackers looked at, with and without extra stones
 MOST_TARGETS = 6
 
 Parents = dict[int, int]
@@ -40,6 +40,7 @@ class Campaign:
         self.first: Stage = Stage(state, p, local)
         self.mid = effects.apply(state, use(state, p, local, {})) if local else state
         self.own = self.mid.own(p)
+        self.tries = TRIES
 
     def second(self, targets: list[int], aim: Aim) -> Stage:
         after = None if self.after == "politics" else self.after
@@ -99,9 +100,13 @@ def _targets(c: Campaign, must: list[int], gone: list[int], allowed: int) -> Ite
     if gone and must:
         yield must, None, 0.0
     reach = {j for i in (*c.own, *must, *gone) for j in c.mid.board.near[i]}
-    for i in sorted(reach):
-        if c.mid.free(i) and i not in must:
-            yield [*must, *gone, i], None, THROUGH
+    through = [i for i in sorted(reach) if c.mid.free(i) and i not in must]
+    for i in through:
+        yield [*must, *gone, i], None, THROUGH
+    for i in through:
+        for j in c.mid.board.near[i]:
+            if c.mid.free(j) and j not in must and (j > i or j not in reach):
+                yield [*must, *gone, i, j], None, 2 * THROUGH
 
 
 def _best(c: Campaign, targets: list[int], settled: int | None, allowed: int) -> Run | None:
@@ -111,13 +116,13 @@ def _best(c: Campaign, targets: list[int], settled: int | None, allowed: int) ->
     seat, sites = c.state.seats[c.p], c.state.board.sites
     if settled is not None:
         extra = a.Settle(seat, sites[settled])
-    tried = 0
+    second = c.second(targets, aim)
+    ways = {i: _stays(c, i, second, aim) for i in (*c.own, *targets)}
     for parents in c.assignments(targets):
-        run = _solved(c, targets, parents, aim)
+        run = _solved(c, targets, parents, aim, second, ways)
         if run is not None:
             return run[0] + ([extra] if extra else []), run[1]
-        tried += 1
-        if tried >= TRIES:
+        if c.tries <= 0:
             break
     if extra is not None or not allowed:
         return None
@@ -126,25 +131,30 @@ def _best(c: Campaign, targets: list[int], settled: int | None, allowed: int) ->
     for parents in c.assignments(targets):
         for i in places[:8]:
             for n in range(1, min(allowed, aim.lo[i] - 1) + 1):
-                run = _solved(c, targets, parents, aim.less(i, n))
+                less = aim.less(i, n)
+                run = _solved(c, targets, parents, less, second, {**ways, i: _stays(c, i, second, less)})
                 if run is not None:
                     return [*run[0], a.Extra(seat, ((sites[i], n),))], run[1]
-                tried += 1
-        if tried >= 2 * TRIES:
+        if c.tries <= 0:
             break
     return None
 
 
-def _solved(c: Campaign, targets: list[int], parents: Parents, aim: Aim) -> Run | None:
+def _stays(c: Campaign, i: int, second: Stage, aim: Aim) -> tuple[int, int]:
+    """Fewest and most stones on a place after the war."""
+    if c.after == "politics":
+        return (1 if aim.lo[i] else 0), FIVE
+    found = second.before(i, aim.lo[i], aim.hi[i])
+    return found[0], found[-1]
+
+
+def _solved(c: Campaign, targets: list[int], parents: Parents, aim: Aim, second: Stage, ways: dict[int, tuple[int, int]]
+            ) -> Run | None:
     """The run when every number fits, else None."""
+    c.tries -= 1
     children: dict[int, list[int]] = {}
     for t, i in parents.items():
         children.setdefault(i, []).append(t)
-    second = c.second(targets, aim)
-    ways = {i: (w[0], w[-1]) if c.after != "politics" else (0, FIVE)
-            for i in (*c.own, *targets) if (w := second.before(i, aim.lo[i], aim.hi[i]))}
-    if c.after == "politics":
-        ways = {i: ((1 if aim.lo[i] else 0), FIVE) for i in ways}
     need: dict[int, tuple[int, int]] = {}
     for i in (*c.own, *targets):
         if i not in parents and not _span(c, i, children, ways, need):

@@ -8,6 +8,7 @@ is kept as long as scene, view and light stay what they are, so a resting table 
 from __future__ import annotations
 
 import math
+import zlib
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import replace
@@ -36,7 +37,8 @@ class Film:
 
     def take(self, scene: Scene, view: View, light: Light, noise: float | None = None) -> np.ndarray:
         """(h, w, 3) uint8 BGR. noise: standard deviation in grey levels, else the view's own."""
-        key = (view.key, light, id(scene.board), scene.things, scene.cards, scene.table, scene.tint, scene.paper, scene.seed)
+        key = (view.key, light, id(scene.board), scene.things, scene.cards, scene.table, scene.tint, scene.paper, scene.grain,
+               scene.seed)
         if self._base is None or self._base[0] != key:
             image = self._ground(scene, view).copy()
             self._things(image, scene, scene.things, view, light)
@@ -96,22 +98,25 @@ class Film:
                 _cast(image, group, view, lamp, light)
                 order = sorted(group, key=lambda b: (b.thing.z, -np.hypot(*(np.array(b.thing.at) - eye[:2]))))
                 for body in order:
-                    self._body(image, body, view, eye, lamp)
+                    self._body(image, body, scene, view, eye, lamp)
 
-    def _body(self, image: np.ndarray, body: _Body, view: View, eye: np.ndarray, lamp: np.ndarray) -> None:
+    def _body(self, image: np.ndarray, body: _Body, scene: Scene, view: View, eye: np.ndarray, lamp: np.ndarray) -> None:
         for n, tier in enumerate(body.tiers):
             bottom, top = (body.thing.z + z for z in tier["z"])
             if tier["side"]:
                 _sides(image, body.place(tier["outline"]), bottom, top, bgr(tier["side"]), tier["disc"], view, eye, lamp)
-            self._face(image, body, n, top, view)
+            self._face(image, body, n, top, view, scene.grain)
 
-    def _face(self, image: np.ndarray, body: _Body, n: int, height: float, view: View) -> None:
+    def _face(self, image: np.ndarray, body: _Body, n: int, height: float, view: View, grain: float) -> None:
         here = view.to_px([body.thing.at, (body.thing.at[0] + 1, body.thing.at[1])], height)
         scale = float(np.hypot(*(here[1] - here[0])))
         fine = min(8.0, _step(scale))
-        key = (body.thing.look, id(body.tiers), n, fine)
+        key = (body.thing.look, id(body.tiers), n, fine, grain)
         if key not in self._faces:
-            self._faces[key] = (*_texture(body.tiers[n], fine), body.tiers)      # the tiers too: their id stays theirs
+            face, x0, y0 = _texture(body.tiers[n], fine)
+            if grain:
+                face[..., :3] = _mottled(face[..., :3], grain, zlib.crc32(body.thing.look.encode()), 1 / 24)
+            self._faces[key] = face, x0, y0, body.tiers      # the tiers too: their id stays theirs
         texture, x0, y0, _ = self._faces[key]
         th, tw = texture.shape[:2]
         box = np.array([[0, 0], [tw, 0], [tw, th], [0, th]], float)
@@ -305,11 +310,14 @@ def _cloud(rng: np.random.Generator, h: int, w: int, cells: tuple[int, int]) -> 
     return cv2.resize(rng.standard_normal(cells, np.float32), (w, h), interpolation=cv2.INTER_CUBIC)
 
 
-def _mottled(sheet: np.ndarray, much: float, seed: int) -> np.ndarray:
+def _mottled(sheet: np.ndarray, much: float, seed: int, cells: float = 1.0) -> np.ndarray:
+    """A print with patches and grain. cells: how many patches there are, beside those on a whole board."""
     rng = np.random.default_rng(seed + 1)
     h, w = sheet.shape[:2]
-    cloud = 0.03 * _cloud(rng, h, w, (12, 16)) + 0.025 * _cloud(rng, h, w, (60, 80))
-    cloud += 0.015 * _cloud(rng, h, w, (h // 3, w // 3))
+    cloud = 0.0
+    for weight, down, across in ((0.03, 12, 16), (0.025, 60, 80), (0.015, h / 3 / cells, w / 3 / cells)):
+        grid = tuple(max(2, min(round(n * cells), limit)) for n, limit in ((down, h), (across, w)))
+        cloud = cloud + weight * _cloud(rng, h, w, grid)
     return np.clip(sheet * (1 + much * cloud)[..., None], 0, 255).astype(np.uint8)
 
 

@@ -55,7 +55,11 @@ def cup() -> list[dict[str, Any]]:
     return [{"z": [0.0, 85.0], "outline": ring(40.0), "disc": True, "side": "#d8d3c6", "top": rim}]
 
 
-PROPS = {"hand": hand, "phone": phone, "cup": cup}
+# "hand" stands for any of those whose first word it is.
+PROPS = {
+    "hand": hand, "hand dark": lambda: hand("#7a5238", "#b03a3a", 1.2), "hand pale": lambda: hand("#ecc9b4", "#ecc9b4", 0.8),
+    "phone": phone, "cup": cup,
+}
 
 
 def _shade(colour: str, by: float) -> str:

@@ -37,7 +37,8 @@ class Scene:
     size: (width, height) of the board, mm; board: its print as drawing primitives, [] where nothing is printed.
     looks: name -> tiers; things: pieces; over: what is held above or put on the table for a moment: hands, cups.
     cards: (x, y, turn) of the middle of the four marker cards with ids 0 to 3; () without.
-    table: "wood", "cloth" or "plain", tinted and varied by `seed`; paper: how mottled the board's print is, 0 to 1.
+    table: "wood", "cloth" or "plain", tinted and varied by `seed`; paper, grain: how mottled the print of the board and of the
+    pieces is: 0 not at all, 1 like good print, 5 like a painting.
     """
 
     size: tuple[float, float]
@@ -49,6 +50,7 @@ class Scene:
     table: str = "wood"
     tint: str = "#8a6248"
     paper: float = 0.5
+    grain: float = 0.0
     seed: int = 0
 
 

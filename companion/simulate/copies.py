@@ -71,7 +71,8 @@ def make_copy(plan: Plan, folder: str | Path, conditions: Conditions, photos: in
     rules = art_for(plan).data.get("lie", ())
     table, tint = TABLES[0] if not conditions.edition else rng.choice(TABLES)
     top = Tabletop(plan, art, rng.randrange(1 << 30), conditions.sloppiness, conditions.markers, table, tint,
-                   paper=rng.uniform(0.2, 0.8))
+                   paper=rng.uniform(0.2, 0.8) if not conditions.edition else rng.choice([0.3, 1.0, 2.5, 4.0]),
+                   grain=0.0 if not conditions.edition else rng.choice([0.0, 0.5, 2.0, 4.0]))
     view, film = conditions.look(plan), Film(conditions.seed)
     first = [({}, "empty-1"), ({}, "empty-2")]
     first += [(layout, f"sampler-{n}") for n, layout in enumerate(samplers(plan, rules, rng), 1)]

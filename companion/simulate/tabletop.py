@@ -26,7 +26,7 @@ class Tabletop:
     """
 
     def __init__(self, plan: Plan, art: Art, seed: int = 0, sloppiness: float = 1.0, cards: bool = True, table: str = "wood",
-                 tint: str = "#8a6248", paper: float = 0.5, wandering: float = 1.2) -> None:
+                 tint: str = "#8a6248", paper: float = 0.5, grain: float = 0.0, wandering: float = 1.2) -> None:
         self.plan, self.art, self.sloppiness = plan, art, sloppiness
         self.rng = random.Random(seed)
         self._lying: dict[str, list[tuple[str, Thing]]] = {}
@@ -35,7 +35,7 @@ class Tabletop:
         places = [(x + self.rng.gauss(0, wandering), y + self.rng.gauss(0, wandering), self.rng.gauss(0, wandering))
                   for x, y in card_places(plan.size)] if cards else []
         self._scene = Scene(plan.size, art.board(plan), looks, cards=tuple(places), table=table, tint=tint, paper=paper,
-                            seed=seed)
+                            grain=grain, seed=seed)
         self._turn_matters = {p.looks for p in plan.piece if p.looks} | {p.kind for p in plan.piece if p.looks}
         self._spots: dict[str, list[Site]] = {}
         for s in plan.site:

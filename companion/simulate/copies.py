@@ -107,7 +107,7 @@ def _copy_toml(plan: Plan, conditions: Conditions, names: list[str], rng: random
     for name in names:
         lines += ["", "[[photo]]", f'file = "{name}.jpg"', f'layout = "{name}.json"']
         if not conditions.markers:
-            taps = [[round(v + rng.gauss(0, conditions.tap_error), 1) for v in p] for p in view.to_px(plan.corners)]
+            taps = [[round(float(v) + rng.gauss(0, conditions.tap_error), 1) for v in p] for p in view.to_px(plan.corners)]
             lines.append(f"corners = {taps}")
     return "\n".join(lines) + "\n"
 

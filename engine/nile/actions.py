@@ -10,7 +10,7 @@ CARDS, DIE = "cards", "die"                 # who "acts" when a card is turned, 
 
 
 class Event(Action, frozen=True):
-    """What a turned card shows: a picture, then perhaps the arrow."""
+    """What a turned card shows: a picture, then perhaps the arrow. `picture` "": the arrow, and no word of a picture yet."""
 
     picture: str
     arrow: bool = False
@@ -189,24 +189,27 @@ class Start(Action, frozen=True):
         return f"start {self.who}"
 
 
+def tells(action: Flood | Ebb) -> bool:
+    """Whether it says anything of what the turned card shows."""
+    return bool(action.picture or action.arrow)
+
+
 def event_words(picture: str, arrow: bool) -> str:
-    if not arrow:
-        return picture
-    return "arrow" if picture == "none" else f"{picture} arrow"
+    return " ".join([picture] * bool(picture) + ["arrow"] * arrow)
 
 
 def _shown(action: Flood | Ebb) -> str:
-    return f" : {event_words(action.picture, action.arrow)}" if action.picture else ""
+    return f" : {event_words(action.picture, action.arrow)}" if tells(action) else ""
 
 
 def parse_event(words: list[str]) -> tuple[str, bool]:
-    """`["spoil3", "arrow"]` -> ("spoil3", True); `["arrow"]` -> ("none", True). Raises BadText."""
+    """`["spoil3", "arrow"]` -> ("spoil3", True); `["arrow"]` -> ("", True). Raises BadText."""
     pictures = [w for w in words if w != "arrow"]
     arrow = len(words) - len(pictures)
     if not words or len(pictures) > 1 or arrow > 1:
         raise BadText("an event is one picture, then perhaps `arrow`")
-    picture = pictures[0] if pictures else "none"
-    if picture not in PICTURES:
+    picture = pictures[0] if pictures else ""
+    if pictures and picture not in PICTURES:
         raise BadText(f"{picture!r} is no event (there are: {', '.join(PICTURES[:-1])}, arrow, none)")
     return picture, bool(arrow)
 

@@ -6,7 +6,7 @@ from engine.game import Choice, Decision
 from engine.nile.actions import PICTURES, event_words
 from engine.nile.board import Board, marker
 from engine.nile.names import event_name, seat_name
-from engine.nile.position import Position
+from engine.nile.position import Position, Wait
 from engine.nile.scoring import row_kinds
 from engine.text import Text, say
 
@@ -16,7 +16,7 @@ def decision(p: Position, board: Board) -> Decision | None:
     if w is None or p.phase == "over" or (p.open and w.kind in ("event", "top", "desert", "die")):
         return None
     if w.kind == "event":
-        return _event(p, w.site)
+        return _event(p, w)
     if w.kind == "spoil":
         return _spoil(p, board, w.number)
     if w.kind == "fist":
@@ -33,12 +33,13 @@ def decision(p: Position, board: Board) -> Decision | None:
     return None
 
 
-def _event(p: Position, site: str) -> Decision:
+def _event(p: Position, w: Wait) -> Decision:
+    """Each picture, without and with the arrow; the arrow is no question once it has been followed."""
     seat = p.seats[p.starter]
     choices = tuple(Choice(event_name(picture, arrow), f"{seat}: event {event_words(picture, arrow)}",
                            f"event:{picture}" + (":arrow" if arrow else ""))
-                    for arrow in (False, True) for picture in PICTURES)
-    return Decision(seat, say("What does the card from {site} show?", site=site), choices, (site,))
+                    for arrow in ((False,) if w.number else (False, True)) for picture in PICTURES)
+    return Decision(seat, say("What does the card from {site} show?", site=w.site), choices, (w.site,))
 
 
 def _spoil(p: Position, board: Board, palms: int) -> Decision:

@@ -99,9 +99,9 @@ def _flood(p: Position, board: Board, a: act.Flood) -> Faults:
     here = p.lay.get(a.site, ())
     out += _on_field(p, board, a.site, a.waves)
     out += _from_tops(p, p.seat(a.seat), a.waves, "N16")
-    if a.picture and card(here) != "desert":
+    if act.tells(a) and card(here) != "desert":
         out.append(no("N18", "no desert card lies on {site}", site=a.site))
-    elif a.picture and p.open:
+    elif act.tells(a) and p.open:
         out.append(no("N18", "the card itself tells its event"))
     return out
 
@@ -133,7 +133,7 @@ def _ebb(p: Position, board: Board, a: act.Ebb) -> Faults:
         out.append(no("N22", "the tide is at flood: cards are laid, not taken"))
     if not waves(p.lay.get(a.site, ())):
         out.append(no("N20", "no water card lies on {site}", site=a.site))
-    if a.picture and p.open:
+    if act.tells(a) and p.open:
         out.append(no("N20", "the card itself tells its event"))
     return out
 
@@ -141,12 +141,14 @@ def _ebb(p: Position, board: Board, a: act.Ebb) -> Faults:
 def _answers(p: Position, a: act.Ebb | act.Flood) -> bool:
     """The ebb said once more, now with what the card shows."""
     w = p.wait
-    return bool(w and w.kind == "event" and w.cause == "ebb" and w.site == a.site and a.picture and not p.open)
+    return bool(w and w.kind == "event" and w.cause == "ebb" and w.site == a.site and act.tells(a) and not p.open)
 
 
-def _turned_by(p: Position, a: Action) -> Faults:
+def _turned_by(p: Position, a: act.Event | act.Ebb) -> Faults:
+    if p.wait.number and not a.picture:
+        return [no("N46", "the arrow has been followed")]
     if p.open:
-        return [] if a.seat == act.CARDS else [no("N20", "the card itself tells its event")]
+        return [] if a.seat == act.CARDS and a.picture else [no("N20", "the card itself tells its event")]
     return [] if a.seat == p.seats[p.starter] else [no("N20", "the start player turns the card")]
 
 

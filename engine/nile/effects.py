@@ -46,7 +46,7 @@ def _flood(d: Draft, a: act.Flood) -> None:
     _lay_card(d, a.site, a.waves, d.starter)
     d.step(say("lay {card} on {site}", card=kind_name(f"water:{a.waves}"), site=a.site), by_hand=True)
     flow.to_boat(d, a.site)
-    if desert and a.picture:
+    if desert and act.tells(a):
         _turn(d, a.picture, a.arrow)
     flow.settle(d)
 
@@ -59,14 +59,13 @@ def _ebb(d: Draft, a: act.Ebb) -> None:
     d.put(a.site, [k for k in d.lay[a.site] if marker(k)])
     d.waiting.append(Wait("event", site=a.site, cause="ebb"))
     d.step(say("take the water card off {site}", site=a.site), by_hand=True)
-    if a.picture:
+    if act.tells(a):
         _turn(d, a.picture, a.arrow)
     flow.settle(d)
 
 
 def _turn(d: Draft, picture: str, arrow: bool) -> None:
-    w = d.waiting.pop(0)
-    flow.turned(d, w.site, w.cause, picture, arrow)
+    flow.turned(d, d.waiting.pop(0), picture, arrow)
 
 
 def _event(d: Draft, a: act.Event) -> None:

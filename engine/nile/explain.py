@@ -15,6 +15,7 @@ from engine.nile.board import Board, marker, waves
 from engine.nile.clues import Clues
 from engine.nile.effects import free_place
 from engine.nile.fit import none_may_fit
+from engine.nile.flow import POINTS
 from engine.nile.position import SETUP, Position, next_tide
 from engine.nile.scoring import row_kinds
 
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
     from engine.nile.state import NileState
 
 # What makes a guess less likely than a plain action, in nats
-LAPSED = (0.0, 0.4, 0.9, 2.0)          # a turn ended with so many points left
+LAPSED = (0.0, 0.3, 0.6, 1.0)          # a turn ended with so many points left
+IDLE = 5.0                             # nobody did anything in a whole round
 JOKER = 1.0                            # a joker nobody said was given up
 NOTHING_FITTED = 0.5                   # the start player could not lay
 HARDLY = 8.0                           # ... although every card there is fits somewhere
@@ -206,7 +208,7 @@ class Guesser:
             if moved:
                 yield picture, True, then
         if moved:
-            yield "none", True, ()
+            yield "", True, ()
         if c.tide == "flood" and cause == "ebb" and not set(p.water_sites()) - {site}:
             yield "none", False, ()
 
@@ -356,6 +358,7 @@ def _ahead(state: NileState) -> Iterator[Later]:
         state = state.apply(run[0])
         yield Later(run, state, cost)
     tides = 0
+    acted = p.phase != "actions" or p.turn != p.starter or p.points < POINTS
     for _ in range(2 * len(p.seats) + 2):
         now = state.p
         if now.phase == "over" or now.asif:
@@ -371,8 +374,11 @@ def _ahead(state: NileState) -> Iterator[Later]:
         elif now.phase in SETUP:
             cost += NOTHING_FITTED
         else:
-            cost += LAPSED[min(now.points, 3)]
+            cost += LAPSED[min(now.points, POINTS)]
+            acted = acted or now.points < POINTS
         run, state = (*run, action), state.apply(action)
+        if now.phase == "actions" and state.p.round > now.round:
+            cost, acted = cost + (0.0 if acted else IDLE), False
         yield Later(run, state, cost)
 
 

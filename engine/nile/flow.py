@@ -44,9 +44,14 @@ def settle(d: Draft) -> None:
         return
     if d.laid == 2 or (d.mode == "ebb" and d.tide == "flood"):
         start_actions(d)
-    elif d.mode == "ebb" and not any(waves(c) for c in d.lay.values()):
+    elif _only_one(d):
         stone(d, "flood", Text("only one card could be taken: the tide stone goes to flood"))
         start_actions(d)
+
+
+def _only_one(d: Draft) -> bool:
+    """One card was taken at ebb and none is left to take (N21)."""
+    return d.mode == "ebb" and d.laid == 1 and d.tide != "flood" and not any(waves(c) for c in d.lay.values())
 
 
 def start_actions(d: Draft) -> None:
@@ -77,14 +82,17 @@ def end_round(d: Draft) -> None:
     begin_tide(d)
 
 
-def turned(d: Draft, site: str, cause: str, picture: str, arrow: bool) -> None:
-    """The event of a card turned over at `site` by flood or ebb."""
-    if arrow:
+def turned(d: Draft, turned_card: Wait, picture: str, arrow: bool) -> None:
+    """The event of a card turned over by flood or ebb. Where only its arrow is told, the picture can still be, unless what
+    lies there has more to happen to the stone."""
+    if arrow and not turned_card.number:
         stone(d, next_tide(d.tide), say("the arrow: move the tide stone to {tide}", tide=TIDE[next_tide(d.tide)]))
-    if picture.startswith("spoil"):
+    if not picture and not _only_one(d):
+        d.waiting.insert(0, Wait("event", turned_card.site, turned_card.cause, number=1))
+    elif picture.startswith("spoil"):
         d.waiting.insert(0, Wait("spoil", number=int(picture[5:])))
-    elif picture == "desert" and cause == "ebb":
-        _lay_desert(d, d.board.fields[site].row)
+    elif picture == "desert" and turned_card.cause == "ebb":
+        _lay_desert(d, d.board.fields[turned_card.site].row)
     elif picture == "hippo" and "hippo" in d.options:
         d.fists = [-1] * len(d.seats)
         d.waiting.insert(0, Wait("fist"))

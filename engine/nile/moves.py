@@ -13,6 +13,7 @@ from engine.nile.fit import covers_left, desert_sites_left, fits, fits_anywhere,
 from engine.nile.position import Position
 
 FACES = tuple((p, arrow) for p in act.PICTURES for arrow in (False, True))
+SAID = (*FACES, ("", True))            # what people may say of a card: the arrow alone too, its picture to follow
 
 
 def moves(p: Position, board: Board) -> list[Action]:
@@ -37,7 +38,7 @@ def _waiting(p: Position, board: Board) -> Iterator[Action]:
     w = p.wait
     starter = p.seats[p.starter]
     if w.kind == "event":
-        for picture, arrow in FACES:
+        for picture, arrow in FACES if p.open or w.number else SAID:
             yield act.Event(act.CARDS if p.open else starter, picture, arrow)
             if not p.open and w.cause == "ebb":
                 yield act.Ebb(starter, w.site, picture, arrow)
@@ -87,7 +88,7 @@ def _flood(p: Position, board: Board) -> Iterator[Action]:
             if fits(p.lay, board, site, pair):
                 yield act.Flood(seat, site, pair)
                 if desert and not p.open:
-                    yield from (act.Flood(seat, site, pair, *face) for face in FACES)
+                    yield from (act.Flood(seat, site, pair, *face) for face in SAID)
     if not fits_anywhere(p, board, p.starter):
         yield act.Pass(seat)
 
@@ -98,7 +99,7 @@ def _ebb(p: Position) -> Iterator[Action]:
         if waves(contents):
             yield act.Ebb(seat, site)
             if not p.open:
-                yield from (act.Ebb(seat, site, *face) for face in FACES)
+                yield from (act.Ebb(seat, site, *face) for face in SAID)
 
 
 def _actions(p: Position, board: Board, seat: str) -> Iterator[Action]:

@@ -36,7 +36,7 @@ def seat_name(seat: str) -> Text:
 def event_name(picture: str, arrow: bool) -> Text:
     if not arrow:
         return EVENTS[picture]
-    return Text("only the arrow") if picture == "none" else say("{picture}, and the arrow", picture=EVENTS[picture])
+    return Text("the arrow") if not picture else say("{picture}, and the arrow", picture=EVENTS[picture])
 
 
 def kind_name(kind: str) -> Text:

@@ -21,7 +21,8 @@ class Wait(msgspec.Struct, frozen=True):
     """Something that has to happen before the game goes on.
 
     kind: cover, desert, top, event, spoil, fist, die, boat. site: where the turned card lay. cause: flood or ebb (event).
-    seat: whose top card, who puts markers into the boat. number: which pile, how many palms, how many markers.
+    seat: whose top card, who puts markers into the boat. number: which pile, how many palms, how many markers; 1 when the
+    card's arrow has been followed and only its picture is open (event).
     """
 
     kind: str

@@ -12,9 +12,10 @@ import numpy as np
 
 from vision.cluster_base import CAP, NOISE, Sheet, cut, grid_of, halved, learn_sheet, search, settle
 from vision.cluster_canvas import Empty, Frame, Lean, Light, match_light, spread_of, trust
-from vision.cluster_find import LIGHT_STEP, Piece, Scene, find, polygons, refined
-from vision.cluster_learn import Found, by_shape, name_all
-from vision.cluster_polar import ANGLES, SCORE_NOISE, Form, Looks, Patch, Rings, look_at, turned
+from vision.cluster_find import LIGHT_STEP, Fine, Piece, Scene, find, kits_of, polygons, refined, searched
+from vision.cluster_base import related
+from vision.cluster_learn import Found, by_shape, explained, name_all
+from vision.cluster_polar import ANGLES, SCORE_NOISE, Form, Patch, Rings, Table, turned
 from vision.evidence import FLOOR, CountedEvidence, first_lies_below
 from vision.plan import Piece as PlanPiece
 from vision.plan import Plan, Site
@@ -46,7 +47,7 @@ class ClusterReader:
         self.clusters = {s.id: s for s in plan.site if s.reads == "cluster"}
         self.looks = looks
         self.aside = frozenset(aside)       # kinds of spots inside a cell: known, so that they are not taken for others
-        self.tables = {f: Looks(Rings(f, self.frame.scale), kinds, a) for f, (kinds, a) in looks.items()}
+        self.kits = kits_of([Fine(f, self.frame.scale, kinds, a) for f, (kinds, a) in looks.items()])
         self._maps: tuple[Pose, tuple[np.ndarray, np.ndarray]] | None = None
         self.weight = (1 / (self.empty.spread ** 2 + SCORE_NOISE ** 2)).astype(np.float32)
 
@@ -60,7 +61,7 @@ class ClusterReader:
         scene = self.scene(image, pose)
         firsts = self.read_bases(scene, wanted)
         area = polygons(self.frame, [o for s in wanted.values() for o in s.outlines], 6.0)
-        pieces = find(scene, self.tables, {f: area for f in self.tables}, LEAST)
+        pieces = find(scene, self.kits, area, LEAST)
         self.last = pieces
         return self.evidence(wanted, firsts, pieces)
 
@@ -225,9 +226,11 @@ def learn(plan: Plan, empty: Empty, full: Sequence[tuple[Shot, np.ndarray]], lig
     aside = {k for g in groups for k in g.kinds if form_of(plan.pieces[k]) not in forms}
     found = first_places(plan, frame, groups, scenes)
     named(found, groups, scenes, frame, plan)
+    centred(found, groups, scenes, frame)
     reader = ClusterReader(plan, empty, sheets, looks_of(found, groups, scenes, frame), turns, aside)
     for _ in range(2):
         found = second_look(reader, found, groups, full, lights)
+        named(found, groups, scenes, frame, plan)
         reader = ClusterReader(plan, empty, sheets, looks_of(found, groups, scenes, frame), turns, aside)
     return reader
 
@@ -301,7 +304,7 @@ def first_places(plan: Plan, frame: Frame, groups: Sequence[Group], scenes: Sequ
             total = sum(x[3] * x[0].area for x in got)
             if best is None or total > best[0]:
                 best = total, got
-        found += [Found(g, f, at, score, turn=turn) for f, at, turn, score in best[1]]
+        found += [Found(g, f, at, score, turn=turn, shape=score) for f, at, turn, score in best[1]]
     return found
 
 
@@ -310,19 +313,49 @@ def flat(form: Form) -> bool:
     return form.height <= 1.6 * 2 * form.inner
 
 
+NEARBY = np.array([[0, 0], [1, 0], [-1, 0], [0, 1], [0, -1], [.7, .7], [.7, -.7], [-.7, .7], [-.7, -.7]])
+
+
 def named(found: Sequence[Found], groups: Sequence[Group], scenes: Sequence[Scene], frame: Frame, plan: Plan) -> None:
     """Gives each found piece its kind, form by form"""
     for form in {f.form for f in found}:
         mine = [f for f in found if f.form == form]
-        rings = Rings(form, frame.scale)
+        rings = Rings.around(form, frame.scale)
         patches = patches_of(rings, frame, mine, groups, scenes)
-        everyone = Looks(rings, [str(i) for i in range(len(mine))], patches.seen)
-        even = np.full_like(patches.weight, 1 / SCORE_NOISE ** 2)
-        cost = everyone.compare(Patch(patches.seen, patches.ground, even))[0].min(2)
-        D = (cost + cost.T) / 2 / form.area
+        everyone = Table(rings, patches.seen, np.broadcast_to(rings.area(form), patches.weight.shape))
+        cost = np.full((len(mine), len(mine)), np.inf)
+        for shift in NEARBY * 0.8:
+            part = patches_of(rings, frame, mine, groups, scenes, shift)
+            even = Patch(part.seen, part.ground, np.full_like(part.weight, 1 / SCORE_NOISE ** 2))
+            cost = np.minimum(cost, everyone.unlike(even))
+        D = np.minimum(cost, cost.T) / form.area
         contents = {g: Counter({k: c for k, c in groups[g].kinds.items() if form_of(plan.pieces[k]) == form})
                     for g in {f.group for f in mine}}
+        for f in mine:
+            f.kind = None
         name_all(mine, contents, lambda i, j, D=D: float(D[i, j]))
+
+
+def centred(found: Sequence[Found], groups: Sequence[Group], scenes: Sequence[Scene], frame: Frame) -> None:
+    """Pieces that hardly stand out from what they lie on are laid like their clearer relatives of another colour"""
+    looks = looks_of(found, groups, scenes, frame)
+    for form, (kinds, prints) in looks.items():
+        mine = [f for f in found if f.form == form]
+        clear = {k: float(np.mean([f.shape for f in mine if f.kind == k])) for k in kinds}
+        rings = Rings.around(form, frame.scale)
+        area = rings.area(form)
+        reach = np.arange(-0.6, 0.61, 0.1) * form.inner
+        shifts = np.stack(np.meshgrid(reach, reach), -1).reshape(-1, 2)
+        for kind in sorted(kinds, key=lambda k: -clear[k]):
+            kin = [k for k in kinds if related(kind, k) > 0 and clear[k] > clear[kind] + 0.05]
+            for f in (f for f in mine if f.kind == kind and kin):
+                near = np.concatenate([patches_of(rings, frame, [f], groups, scenes, s).seen for s in shifts])
+                shares = np.stack([explained(near, prints[kinds.index(k)], area) for k in kin])
+                k, s, turn = np.unravel_index(shares.argmax(), shares.shape)
+                here = shares[:, len(shifts) // 2].max()
+                if shares[k, s, turn] > 0.6 and shares[k, s, turn] > here + 0.1:
+                    f.at = f.at + shifts[s]
+                    f.turn = turn * 2 * np.pi / rings.angles
 
 
 def looks_of(found: Sequence[Found], groups: Sequence[Group], scenes: Sequence[Scene], frame: Frame
@@ -331,9 +364,10 @@ def looks_of(found: Sequence[Found], groups: Sequence[Group], scenes: Sequence[S
     out = {}
     for form in sorted({f.form for f in found}, key=lambda f: -f.area):
         mine = [f for f in found if f.form == form]
-        rings = Rings(form, frame.scale)
+        rings = Rings.around(form, frame.scale)
+        area = rings.area(form)[None]
         kinds = tuple(sorted({f.kind for f in mine}))
-        for again in (True, True, False):
+        for reach in (1.4, 0.5, 0.0):
             patches = patches_of(rings, frame, mine, groups, scenes)
             looks = np.zeros((len(kinds), *patches.seen.shape[1:]), np.float32)
             for k, kind in enumerate(kinds):
@@ -341,12 +375,14 @@ def looks_of(found: Sequence[Found], groups: Sequence[Group], scenes: Sequence[S
                 first = max(which, key=lambda i: mine[i].score)
                 straight = turned(patches.seen[first:first + 1], np.array([steps(mine[first].turn)]))
                 part = Patch(patches.seen[which], patches.ground[which], patches.weight[which])
-                turn = Looks(rings, [kind], straight).compare(part)[0][:, 0].argmin(1)
+                turn = Table(rings, straight, area).gains(part)[1][:, 0]
                 looks[k] = np.median(turned(part.seen, turn), 0)
-            for f in mine if again else ():
-                one = Looks(rings, [f.kind], looks[kinds.index(f.kind)][None])
-                p = refined(scenes[groups[f.group].shot], form, one, f.at[None])[0]
-                f.at, f.score, f.turn = p.at, p.gain, p.turn
+            for f in mine if reach else ():
+                one = Fine(form, frame.scale, [f.kind], looks[kinds.index(f.kind)][None])
+                scene = scenes[groups[f.group].shot]
+                f.at = searched(scene, one, f.at, reach, reach / 2)
+                p = refined(scene, one, f.at[None], 0)[0]
+                f.score, f.turn = p.gain, p.turn
         out[form] = kinds, looks
     return out
 
@@ -360,31 +396,31 @@ def second_look(reader: ClusterReader, found: Sequence[Found], groups: Sequence[
         scene = scene_of(reader.empty, seen, light, Lean(shot.pose), reader.weight)
         reader.read_bases(scene, reader.clusters)
         everywhere = np.ones((reader.frame.height, reader.frame.width), np.uint8)
-        pieces.append(find(scene, reader.tables, {f: everywhere for f in reader.tables}, LEAST))
+        pieces.append(find(scene, reader.kits, everywhere, LEAST))
     out = []
     for g, group in enumerate(groups):
         old = [f for f in found if f.group == g]
-        here = [p for p in pieces[group.shot] if reader.home(p.foot, [group.site], 2.0) and p.kind in group.kinds]
-        for kind, n in group.kinds.items():
-            now = [p for p in here if p.kind == kind]
-            if len(now) == n:
-                out += [Found(g, p.form, p.at, p.gain, kind, p.turn) for p in now]
-            else:
-                mine = [f for f in old if f.kind == kind]
-                others = [f for f in found if f.kind == kind and f.group != g]
-                if not others:
-                    out += mine
+        here = [p for p in pieces[group.shot] if reader.home(p.foot, [group.site], 2.0)]
+        for form in {f.form for f in old}:
+            mine = [f for f in old if f.form == form]
+            now = [p for p in here if p.form == form]
+            out += [Found(g, form, p.at, p.gain, None, p.turn, shape_near(p.at, mine)) for p in now] if len(now) == len(mine) else mine
     return out
+
+
+def shape_near(at: np.ndarray, mine: Sequence[Found]) -> float:
+    return min(mine, key=lambda f: np.linalg.norm(f.at - at)).shape
 
 
 def steps(turn: float) -> int:
     return int(round(turn / (2 * np.pi) * ANGLES)) % ANGLES
 
 
-def patches_of(rings: Rings, frame: Frame, mine: Sequence[Found], groups: Sequence[Group], scenes: Sequence[Scene]
-               ) -> Patch:
+def patches_of(rings: Rings, frame: Frame, mine: Sequence[Found], groups: Sequence[Group], scenes: Sequence[Scene],
+               shift: np.ndarray | float = 0.0) -> Patch:
     parts = []
     for f in mine:
         scene = scenes[groups[f.group].shot]
-        parts.append(look_at(rings, frame, scene.seen, scene.ground, scene.weight, f.at[None], scene.light_at(f.at[None])))
+        parts.append(rings.look_at(frame, scene.seen, scene.ground, scene.weight, f.at[None] + shift,
+                                   scene.light_at(f.at[None])))
     return Patch(*(np.concatenate([getattr(p, a) for p in parts]) for a in ("seen", "ground", "weight")))

@@ -181,8 +181,9 @@ def related(a: str, b: str) -> float:
     x, y = a.replace("/", ":").split(":"), b.replace("/", ":").split(":")
     if len(x) != len(y) or len(x) < 2:
         return 0.0
-    same = sum(p == q for p, q in zip(x[1:], y[1:]))
-    return 0.25 * same / max(len(x) - 1, 1)
+    if len(x) > 2:          # what stands first says what sort of thing it is, which says little about its look
+        x, y = x[1:], y[1:]
+    return 0.25 * sum(p == q for p, q in zip(x, y)) / len(x)
 
 
 def merged(patches: np.ndarray, kinds: Sequence[str], tau: float = 22.0) -> dict[str, np.ndarray]:

@@ -16,7 +16,7 @@ from vision.cluster_polar import Form
 
 class Found(msgspec.Struct, eq=False):
     """A piece found in a sampler. at: (2,) canvas mm of its top's middle; group: which site of which photo; turn in
-    radians, by its outline; kind once known."""
+    radians, by its outline; kind once known; shape: how clearly its outline shows."""
 
     group: int
     form: Form
@@ -24,6 +24,7 @@ class Found(msgspec.Struct, eq=False):
     score: float
     kind: str | None = None
     turn: float = 0.0
+    shape: float = 0.0
 
 
 def by_shape(strange: np.ndarray, frame: Frame, area: np.ndarray, wanted: Counter[Form], grow: float = 1.0
@@ -101,6 +102,22 @@ def kernels_of(form: Form, k: float, grow: float, ring: float = 1.6) -> list[tup
         kernel[soft > 0.5] -= 0.25
         out.append((float(t), (kernel / k ** 2).astype(np.float32)))
     return out
+
+
+def explained(patches: np.ndarray, look: np.ndarray, area: np.ndarray) -> np.ndarray:
+    """(N, A): what share of the variance of (N, R, A, 3) patches a look (R, A, 3) explains in each turn, whatever its colours"""
+    flat = look.reshape(-1, 3) - (look * area[..., None]).sum((0, 1)) / area.sum()
+    colour = np.linalg.eigh((flat * area.reshape(-1, 1)).T @ flat)[1][:, -1]
+    print_ = (flat @ colour).reshape(area.shape)
+    f = np.fft.rfft(patches.transpose(0, 3, 1, 2), axis=3)
+    f2 = np.fft.rfft((patches ** 2).sum(-1), axis=2)
+    t, m = np.conj(np.fft.rfft(area * print_, axis=1)), np.conj(np.fft.rfft(area, axis=1))
+    n = patches.shape[2]
+    both = np.fft.irfft((f * t).sum(2), n, axis=2)
+    mean = np.fft.irfft((f * m).sum(2), n, axis=2)
+    square = np.fft.irfft((f2 * m).sum(1), n, axis=1)
+    spread = square - (mean ** 2).sum(1) / area.sum() + 20.0 * area.sum()
+    return (both ** 2).sum(1) / ((area * print_ ** 2).sum() * spread)
 
 
 def name_all(found: Sequence[Found], contents: dict[int, Counter[str]],

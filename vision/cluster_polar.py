@@ -1,4 +1,4 @@
-"""Loose pieces of one size, seen from above in polar patches: a turn is then a shift, and all turns cost one FFT."""
+"""Loose pieces seen from above in polar patches: a turn is then a shift, and all turns cost one FFT."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from vision.cluster_canvas import Frame, sample
 
 ANGLES = 64
+PITCH = 1.25            # canvas pixels between rings
 SCORE_NOISE = 12.0      # grey levels by which a piece's look may differ from the learned one
 
 
@@ -41,35 +42,54 @@ class Form(msgspec.Struct, frozen=True):
             return self.inner + more - np.linalg.norm(xy, axis=-1)
         return np.minimum(self.size[0] / 2 + more - np.abs(xy[..., 0]), self.size[1] / 2 + more - np.abs(xy[..., 1]))
 
-    def outline(self, at: np.ndarray, turn: float) -> np.ndarray:
+    def outline(self, at: np.ndarray, turn: float, grown: float = 0.0) -> np.ndarray:
         """(n, 2) mm: the outline at a place"""
         if self.disc:
             a = np.linspace(0, 2 * np.pi, 24, endpoint=False)
-            return at + self.inner * np.stack([np.cos(a), np.sin(a)], -1)
-        w, d = self.size[0] / 2, self.size[1] / 2
+            return at + (self.inner + grown) * np.stack([np.cos(a), np.sin(a)], -1)
+        w, d = self.size[0] / 2 + grown, self.size[1] / 2 + grown
         c, s = np.cos(turn), np.sin(turn)
         box = np.array([[-w, -d], [w, -d], [w, d], [-w, d]])
         return at + box @ np.array([[c, s], [-s, c]])
 
 
 class Rings:
-    """The polar grid of a form: (R, A, 2) mm offsets and (R, A) areas in mm² of what lies inside the outline."""
+    """A polar grid: (R, A, 2) mm offsets, (R, A) mm² around each; out to `radius` mm, rings `pitch` mm apart."""
 
-    def __init__(self, form: Form, scale: float, grow: float = 1.0, angles: int = ANGLES, pitch: float = 1.25) -> None:
-        self.form, self.angles = form, angles
-        n = max(int(np.ceil(form.outer * scale / pitch)), 3)
-        dr = form.outer / n
-        r = (np.arange(n) + 0.5) * dr
-        a = np.arange(angles) * 2 * np.pi / angles
-        self.offsets = np.stack([r[:, None] * np.cos(a), r[:, None] * np.sin(a)], -1).astype(np.float32)
-        soft = (form.inside(self.offsets) / dr + 0.5).clip(0, 1)
-        self.area = (soft * (r[:, None] * dr * 2 * np.pi / angles)).astype(np.float32)
-        self.grow = grow
+    def __init__(self, radius: float, pitch: float, angles: int = ANGLES) -> None:
+        n = max(int(np.ceil(radius / pitch)), 3)
+        self.angles, self.step = angles, radius / n
+        self.r = ((np.arange(n) + 0.5) * self.step).astype(np.float32)
+        self.a = (np.arange(angles) * 2 * np.pi / angles).astype(np.float32)
+        self.offsets = np.stack([self.r[:, None] * np.cos(self.a), self.r[:, None] * np.sin(self.a)], -1)
+        self.cell = np.broadcast_to(self.r[:, None] * self.step * 2 * np.pi / angles, (n, angles)).astype(np.float32)
 
-    def px(self, frame: Frame, centres: np.ndarray) -> np.ndarray:
-        """(N, R, A, 2) canvas pixels around (N, 2) mm"""
-        step = self.offsets * np.float32(frame.scale * self.grow)
-        return frame.to_px(centres).astype(np.float32)[:, None, None, :] + step
+    @classmethod
+    def around(cls, form: Form, scale: float) -> Rings:
+        """As fine as the canvas, for pieces of one form"""
+        return cls(form.outer, PITCH / scale)
+
+    def area(self, form: Form) -> np.ndarray:
+        """(R, A) mm² of each cell that lie inside a form's outline"""
+        return self.cell * (form.inside(self.offsets) / self.step + 0.5).clip(0, 1).astype(np.float32)
+
+    def look_at(self, frame: Frame, canvas: np.ndarray, ground: np.ndarray, weight: np.ndarray, centres: np.ndarray,
+                light: np.ndarray) -> Patch:
+        """Patches at (N, 2) canvas mm; light: (N, 3) factors"""
+        px = frame.to_px(centres).astype(np.float32)[:, None, None, :] + self.offsets * np.float32(frame.scale)
+        seen = sample(canvas, px) * light[:, None, None, :].astype(np.float32)
+        return Patch(seen, sample(ground, px), sample(weight, px)[..., 0])
+
+    def resampled(self, looks: np.ndarray, other: Rings) -> np.ndarray:
+        """(K, R, A, 3) looks on this grid, from those on a finer one"""
+        r = (self.r / other.step - 0.5).clip(0, len(other.r) - 1)
+        lo = np.floor(r).astype(int)
+        hi = np.minimum(lo + 1, len(other.r) - 1)
+        part = (r - lo)[None, :, None, None]
+        rings = looks[:, lo] * (1 - part) + looks[:, hi] * part
+        fold = other.angles // self.angles
+        wide = np.concatenate([rings[:, :, -(fold // 2):], rings], 2)[:, :, :other.angles] if fold > 1 else rings
+        return wide.reshape(len(looks), len(self.r), self.angles, fold, 3).mean(3).astype(np.float32)
 
 
 class Patch(msgspec.Struct, frozen=True, eq=False):
@@ -79,52 +99,61 @@ class Patch(msgspec.Struct, frozen=True, eq=False):
     ground: np.ndarray
     weight: np.ndarray
 
-
-def look_at(rings: Rings, frame: Frame, canvas: np.ndarray, ground: np.ndarray, weight: np.ndarray,
-            centres: np.ndarray, light: np.ndarray) -> Patch:
-    """Patches at (N, 2) mm; light: (N, 3) factors"""
-    px = rings.px(frame, centres)
-    seen = sample(canvas, px) * light[:, None, None, :].astype(np.float32)
-    return Patch(seen, sample(ground, px), sample(weight, px)[..., 0])
+    def part(self, which: np.ndarray | Sequence[int]) -> Patch:
+        return Patch(self.seen[which], self.ground[which], self.weight[which])
 
 
-class Looks:
-    """Templates of K kinds of a form, ready to be compared in every turn at once."""
+class Table:
+    """Looks of K kinds, ready to be compared with patches in every turn at once."""
 
-    def __init__(self, rings: Rings, kinds: Sequence[str], looks: np.ndarray) -> None:
-        """looks: (K, R, A, 3) float32"""
-        self.rings, self.kinds, self.looks = rings, tuple(kinds), looks
-        m = rings.area[None]
-        k = len(kinds)
-        planes = np.concatenate([np.broadcast_to(m, (k, *m.shape[1:]))[..., None], -2 * looks * m[..., None],
-                                 ((looks ** 2).sum(-1) * m)[..., None]], -1)          # (K, R, A, 5)
-        f = np.fft.rfft(planes, axis=2)                                                # (K, R, F, 5)
-        self.spectrum = np.ascontiguousarray(np.conj(f).transpose(2, 1, 3, 0).reshape(f.shape[2], -1, k)).astype(np.complex64)
-        self.mask = np.ascontiguousarray(np.conj(np.fft.rfft(m[0], axis=1)).T).astype(np.complex64)     # (F, R)
+    def __init__(self, rings: Rings, looks: np.ndarray, areas: np.ndarray) -> None:
+        """looks: (K, R, A, 3) float32; areas: (K, R, A) mm² that count"""
+        self.rings, self.looks, self.areas = rings, looks, areas
+        planes = np.concatenate([-areas[..., None], 2 * looks * areas[..., None],
+                                 -((looks ** 2).sum(-1) * areas)[..., None]], -1)      # (K, R, A, 5)
+        f = np.conj(np.fft.rfft(planes, axis=2))                                       # (K, R, F, 5)
+        self.spectrum = np.ascontiguousarray(f.transpose(2, 1, 3, 0).reshape(f.shape[2], -1, len(looks))
+                                             ).astype(np.complex64)
 
-    def compare(self, patch: Patch) -> tuple[np.ndarray, np.ndarray]:
-        """(N, K, A) misfits with each kind in each turn and (N, A) or (N, 1) with the bare ground, both in mm² of
-        squared, weighted grey levels (a mean over the colours)."""
+    def gains(self, patch: Patch) -> tuple[np.ndarray, np.ndarray]:
+        """(N, K) how much better each kind explains a patch than bare ground does, in its best turn, and (N, K) that turn.
+
+        In mm² of squared, weighted grey levels, a mean over the colours."""
         n, r, a, _ = patch.seen.shape
         w = patch.weight / 3
-        planes = np.empty((n, r, a, 5), np.float32)
-        planes[..., 0] = w * (patch.seen ** 2).sum(-1)
-        planes[..., 1:4] = w[..., None] * patch.seen
-        planes[..., 4] = w
-        f = np.fft.rfft(planes, axis=2).astype(np.complex64)
-        f = f.transpose(2, 0, 1, 3).reshape(f.shape[2], n, -1)
-        cost = np.fft.irfft((f @ self.spectrum).transpose(1, 2, 0), a, axis=2).astype(np.float32)
-        bare = w * ((patch.seen - patch.ground) ** 2).sum(-1)
-        if self.rings.form.disc:
-            none = (bare * self.rings.area).sum((1, 2))[:, None]
-        else:
-            g = np.fft.rfft(bare, axis=2).astype(np.complex64)
-            none = np.fft.irfft(np.einsum("nrf,fr->nf", g, self.mask), a, axis=1).astype(np.float32)
-        return cost, none
+        planes = np.empty((n, r, 5, a), np.float32)
+        planes[:, :, 0] = w * (patch.ground * (2 * patch.seen - patch.ground)).sum(-1)
+        planes[:, :, 1:4] = (w[..., None] * patch.seen).transpose(0, 1, 3, 2)
+        planes[:, :, 4] = w
+        f = np.fft.rfft(planes, axis=3).astype(np.complex64)
+        f = np.ascontiguousarray(f.transpose(3, 0, 1, 2)).reshape(f.shape[3], n, -1)
+        gain = np.fft.irfft((f @ self.spectrum).transpose(1, 2, 0), a, axis=2)
+        turn = gain.argmax(2)
+        return np.take_along_axis(gain, turn[..., None], 2)[..., 0].astype(np.float32), turn
+
+    def unlike(self, patch: Patch) -> np.ndarray:
+        """(N, K) misfit with each look in its best turn, whatever the ground"""
+        seen = Patch(patch.seen, np.zeros_like(patch.seen), patch.weight)
+        bare = np.einsum("nra,nrac,kra->nk", patch.weight, patch.seen ** 2, self.areas, optimize=True) / 3
+        return bare - self.gains(seen)[0]
 
 
-def turned(looks: np.ndarray, steps: np.ndarray) -> np.ndarray:
-    """(N, R, A, 3) patches rolled back by (N,) steps of angle, so that they lie as the look they were compared with"""
-    n, r, a, c = looks.shape
+def ideal(areas: np.ndarray, looks: np.ndarray, patch: Patch) -> np.ndarray:
+    """(N,) gains that perfect matches would have: what (N, R, A, 3) looks, turned as they lie, differ from the ground"""
+    return np.einsum("nra,nra,nrac->n", patch.weight, areas, (looks - patch.ground) ** 2, optimize=True) / 3
+
+
+def turned(patches: np.ndarray, steps: np.ndarray) -> np.ndarray:
+    """(N, R, A, ...) patches rolled back by (N,) steps of angle: pieces turned so by `steps` then lie straight"""
+    a = patches.shape[2]
     index = (np.arange(a)[None, :] + steps[:, None]) % a
-    return np.take_along_axis(looks, index[:, None, :, None], 2)
+    index = index.reshape(len(patches), 1, a, *([1] * (patches.ndim - 3)))
+    return np.take_along_axis(patches, index, 2)
+
+
+def slopes(rings: Rings, looks: np.ndarray) -> np.ndarray:
+    """(K, R, A, 3, 3): how looks change per mm to the right, per mm down and per radian of turn"""
+    dr = np.gradient(looks, rings.step, axis=1)
+    da = (np.roll(looks, -1, 2) - np.roll(looks, 1, 2)) / (2 * (2 * np.pi / rings.angles))
+    c, s, r = np.cos(rings.a)[None, None, :, None], np.sin(rings.a)[None, None, :, None], rings.r[None, :, None, None]
+    return np.stack([c * dr - s / r * da, s * dr + c / r * da, da], -1).astype(np.float32)

@@ -27,12 +27,13 @@ class Fit(msgspec.Struct, frozen=True, eq=False):
     typical: float
 
 
-def robust_pose(mm: np.ndarray, px: np.ndarray, start: Pose, loose: float, give: bool = False
-                ) -> tuple[Pose, np.ndarray]:
+def robust_pose(mm: np.ndarray, px: np.ndarray, start: Pose, loose: float, give: bool = False, height: float = 0.0,
+                noise: float = 0.1) -> tuple[Pose, np.ndarray]:
     """The pose nearest `start` that most of the points agree with, each up to about `loose` pixels off; (N,) errors.
 
-    Points further off than three times the typical error weigh next to nothing. give: the lens may differ too."""
-    points = np.column_stack([mm, np.zeros(len(mm))])
+    Points further off than three times the typical error weigh next to nothing. give: the lens may differ too;
+    height: of the points above the board, mm; noise: what a good point is off at the least, pixels."""
+    points = np.column_stack([mm, np.full(len(mm), -height)])
     free = 9 if give else 6
     held = np.concatenate([np.zeros(6), 1 / GIVE ** 2])[:free]
     x = np.zeros(free)
@@ -50,7 +51,7 @@ def robust_pose(mm: np.ndarray, px: np.ndarray, start: Pose, loose: float, give:
 
     r, off, J = seen(pose)
     for _ in range(30 if give else 12):
-        scale = min(max(1.5 * float(np.median(off)), 0.15), loose)
+        scale = min(max(1.5 * float(np.median(off)), 1.5 * noise), loose)
         w = np.repeat(1 / (1 + (off / (2 * scale)) ** 2) ** 2, 2) / scale ** 2
         A, g = J.T @ (J * w[:, None]) + np.diag(held), J.T @ (w * r) + held * x
         step = -np.linalg.solve(A + damp * np.diag(np.diag(A) + 1e-12), g)

@@ -11,6 +11,7 @@ from vision.lens import USUAL_FOCAL, Lens
 from vision.pose import Pose
 
 CARD_PX, EDGE_PX, TRACK_PX, TAP_PX = 0.4, 0.8, 0.5, 5.0     # what a seen point may be off, pixels at 1640 wide
+TILE_PX = 4.0               # loose tiles lie a millimetre or two off
 CARD_MM, CARD_TURN = 2.0, np.radians(3)                     # how a hand tapes a card
 CARD_SIZE = 0.02            # printers scale, and overexposed paper eats into the black: a share of the card's size
 FOCAL_SD, K1_SD, K2_SD = 0.25, 0.1, 0.05                    # how lenses differ
@@ -19,13 +20,14 @@ ROUNDS = 15
 
 class Sight(msgspec.Struct, eq=False):
     """What one photo shows. cards: id -> (4, 2) px; edges: of the board; taps: (4, 2) px or None;
-    tracks: number of a printed point -> (2,) px."""
+    tracks: number of a printed point -> (2,) px; tiles: (N, 2) mm, (N, 2) px of loose tiles' middles, and their height."""
 
     size: tuple[int, int]
     cards: dict[int, np.ndarray] = {}
     edges: EdgePoints | None = None
     taps: np.ndarray | None = None
     tracks: dict[int, np.ndarray] = {}
+    tiles: tuple[np.ndarray, np.ndarray, float] | None = None
 
 
 class Bundle(msgspec.Struct, eq=False):
@@ -113,23 +115,23 @@ class Bundle(msgspec.Struct, eq=False):
     def _sight(self, n: int, sight: Sight, width: int) -> tuple[np.ndarray, np.ndarray]:
         """One photo's residuals and their derivatives"""
         scale = max(sight.size) / 1640
-        mm, px, direction, sd, spread = [], [], [], [], []
+        mm, px, direction, sd, spread = [], [], [], [], []     # mm with the height as a third column, downwards
         order = sorted(self.cards)
         first_card = 3 + self.poses.size
         bigger = self.poses[n, 6]
         first_point = first_card + 3 * len(order)
 
-        def add(points, seen, normals, s, chain=None):
+        def add(points, seen, normals, s, chain=None, height=0.0):
             k = len(points)
-            mm.append(points)
+            mm.append(np.column_stack([points, np.full(k, -height)]))
             px.append(seen)
             direction.append(normals)
             sd.append(np.full(k, s * scale))
             spread.append(chain)
 
-        def add_both(points, seen, s, chain=None):
+        def add_both(points, seen, s, chain=None, height=0.0):
             for axis in ((1.0, 0.0), (0.0, 1.0)):
-                add(points, seen, np.tile(axis, (len(points), 1)), s, chain)
+                add(points, seen, np.tile(axis, (len(points), 1)), s, chain, height)
 
         for i, c in sight.cards.items():
             x, y, turn = self.cards[i]
@@ -145,6 +147,8 @@ class Bundle(msgspec.Struct, eq=False):
             add(sight.edges.mm, sight.edges.px, sight.edges.normal, EDGE_PX * 2)
         if sight.taps is not None:
             add_both(self.corners, sight.taps, TAP_PX)
+        if sight.tiles is not None:
+            add_both(sight.tiles[0], sight.tiles[1], TILE_PX, None, sight.tiles[2])
         if sight.tracks:
             ids = np.array(list(sight.tracks))
             chain = np.tile(np.eye(2), (len(ids), 1, 1))
@@ -159,11 +163,10 @@ class Bundle(msgspec.Struct, eq=False):
         K, f = lens.K(size), lens.focal * max(size)
         rvec, tvec = self.poses[n, :3], self.poses[n, 3:6]
         counts = [len(m) for m in mm]
-        mm, px, direction, sd = np.vstack(mm), np.vstack(px), np.vstack(direction), np.concatenate(sd)
-        flat = np.column_stack([mm, np.zeros(len(mm))])
+        flat, px, direction, sd = np.vstack(mm), np.vstack(px), np.vstack(direction), np.concatenate(sd)
         seen, jac = cv2.projectPoints(flat, rvec, tvec, K, lens.dist)
         seen, jac = seen.reshape(-1, 2), jac.reshape(-1, 2, jac.shape[1])
-        J = np.zeros((len(mm), width))
+        J = np.zeros((len(flat), width))
 
         def along(d):
             return np.einsum("nk,nk...->n...", direction, d)

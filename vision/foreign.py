@@ -40,15 +40,7 @@ class View(msgspec.Struct, frozen=True, eq=False):
         scale = WIDE / max(pose.size)
         size = round(pose.size[0] * scale), round(pose.size[1] * scale)
         small = cv2.resize(small, size, interpolation=cv2.INTER_AREA)
-        return cls(small if small.ndim == 3 else cv2.cvtColor(small, cv2.COLOR_GRAY2BGR), shrunk(pose, size))
-
-
-def shrunk(pose: Pose, size: tuple[int, int]) -> Pose:
-    """The same pose for a picture resized to (width, height)"""
-    sx, sy = size[0] / pose.size[0], size[1] / pose.size[1]
-    K = np.array([[pose.K[0, 0] * sx, 0, (pose.K[0, 2] + 0.5) * sx - 0.5],
-                  [0, pose.K[1, 1] * sy, (pose.K[1, 2] + 0.5) * sy - 0.5], [0, 0, 1]])
-    return msgspec.structs.replace(pose, K=K, size=size)
+        return cls(small if small.ndim == 3 else cv2.cvtColor(small, cv2.COLOR_GRAY2BGR), pose.resized(size))
 
 
 def seen_from(view: View, pose: Pose) -> tuple[np.ndarray, np.ndarray]:

@@ -39,6 +39,13 @@ class Pose(msgspec.Struct, frozen=True, eq=False):
         q = np.linalg.solve(H, np.column_stack([rays, np.ones(len(rays))]).T).T
         return q[:, :2] / q[:, 2:]
 
+    def resized(self, size: tuple[int, int]) -> Pose:
+        """The same view in a picture resized to (width, height)"""
+        sx, sy = size[0] / self.size[0], size[1] / self.size[1]
+        K = np.array([[self.K[0, 0] * sx, 0, (self.K[0, 2] + 0.5) * sx - 0.5],
+                      [0, self.K[1, 1] * sy, (self.K[1, 2] + 0.5) * sy - 0.5], [0, 0, 1]])
+        return msgspec.structs.replace(self, K=K, size=(int(size[0]), int(size[1])))
+
     def rectify_map(self, x0: float, y0: float, x1: float, y1: float, px_per_mm: float, height: float = 0.0
                     ) -> tuple[np.ndarray, np.ndarray]:
         """cv2.remap maps (two float32 arrays, h x w) that show the board rectangle [x0, x1] x [y0, y1] mm from above"""

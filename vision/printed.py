@@ -23,9 +23,11 @@ ALIKE = 0.65        # correlation from which a patch counts as seen
 
 
 class Picture:
-    """A grey picture with its smaller copies, made when first asked for; size: (width, height) of the full one."""
+    """A picture as it came (image), in grey and with smaller copies made when first asked for (level);
+    size: (width, height) of the full one."""
 
     def __init__(self, image: np.ndarray) -> None:
+        self.image = image
         self.levels = [cv5.grey(image)]
         self.size = (image.shape[1], image.shape[0])
 

@@ -16,6 +16,7 @@ from vision.markers import IDS, find_cards, find_cards_near
 from vision.plan import Plan
 from vision.pose import Pose
 from vision.printed import Picture, Print
+from vision.tiles import Tiles, locate_tiles, settle_tiles
 
 SMALLEST, LARGEST = 160, 20000      # sides of a picture, pixels
 STILL_PX = 0.35                     # less than this the camera did not move, at 1640 wide
@@ -25,13 +26,15 @@ SURE, ENOUGH = 0.25, 0.12           # shares of the patches seen: no need to sea
 
 class Registrar(msgspec.Struct, frozen=True, eq=False):
     """lens: of the calibration photos; cards: id -> (4, 2) mm where each card's corners really lie, empty without cards;
-    printed: the board as a map, None where it has no print; first: the pose in the first calibration photo;
+    printed: the board as a map, None where it has no print; tiles: loose
+    tiles as a frame, where there is no print; first: the pose in the first calibration photo;
     scene: a small view of the barest photo, table and all, against which a first picture is judged."""
 
     plan: Plan
     lens: Lens
     cards: dict[int, np.ndarray]
     printed: Print | None
+    tiles: Tiles | None
     first: Pose
     scene: View
 
@@ -60,13 +63,18 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
 
     def _still(self, picture: Picture, last: Pose) -> Pose | None:
         """`last` where it still holds, a slightly moved one where the camera was touched, else None"""
+        if self.printed is None and not self.cards:
+            return self._by_tiles(picture, last)    # which looks near the last pose first
         if self.printed is None:
             found = find_cards_near(picture.level(0), {i: last.to_px(c) for i, c in self.cards.items()})
             return self._by_cards(found, picture.size, last) if len(found) > 2 else None
         fit = follow(self.plan, self.lens, self.printed, picture, last, (0,), (3,), QUICK)
         if fit is None or fit.share < SURE:
-            return None
-        if moved(self.plan, fit.pose, last) < max(STILL_PX * max(picture.size) / 1640, fit.pose.error_px):
+            # among many pieces little of the print is left: then all of it is asked, and whether it lies turned round
+            fit = follow(self.plan, self.lens, self.printed, picture, last, (0,), (3,))
+            if fit is None or fit.share < ENOUGH or self._right_way_round(picture, fit, turned_only=True) is not fit:
+                return None
+        if moved(self.plan, fit.pose, last) < max(STILL_PX * max(picture.size) / 1640, 2 * fit.pose.error_px):
             return last
         fit = follow(self.plan, self.lens, self.printed, picture, last, (1, 0), (5, 3))
         return fit.pose if fit is not None and fit.share >= SURE else None
@@ -76,9 +84,11 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         found = find_cards(picture.level(0)) if self.cards else {}
         by_cards = self._by_cards(found, picture.size, None) if len(found) > 1 else None
         if self.printed is None:
-            if by_cards is None:
-                raise NoBoard(f"{len(found)} of 4 cards in view")
-            return by_cards
+            pose = by_cards or self._by_tiles(picture, last)
+            if pose is None:
+                cards, tiles = f"{len(found)} of 4 cards in view", "no pattern of tiles in view"
+                raise NoBoard(cards if self.tiles is None else tiles if not self.cards else f"{cards}, and {tiles}")
+            return pose
         best = None
         for start, levels, margins in self._starts(picture, by_cards, last):
             fit = follow(self.plan, self.lens, self.printed, picture, start, levels, margins)
@@ -97,10 +107,7 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         """Rough poses to try, the likeliest first, and through which levels of the print, how widely, to follow each"""
         if by_cards is not None:
             yield by_cards, (1, 0), (8, 3)
-        near = [last] if last is not None and last.size == picture.size else []
-        if self.first.size[0] * picture.size[1] == self.first.size[1] * picture.size[0]:
-            K = self.lens.K(picture.size)
-            near.append(Pose(K, self.lens.dist, self.first.rvec, self.first.tvec, picture.size, "print"))
+        near = self._near(picture, last)
         for pose in near:
             yield pose, (2, 1, 0), (8, 4, 3)
         by_features = self._by_features(picture)
@@ -112,11 +119,34 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         for pose in near:       # coarse patches are wide: among many pieces few of them stay whole
             yield pose, (1, 0), (12, 3)
 
-    def _right_way_round(self, picture: Picture, fit: Fit) -> Fit:
+    def _near(self, picture: Picture, last: Pose | None) -> list[Pose]:
+        """The last pose and the first, where the picture's shape allows"""
+        near = [last] if last is not None and last.size == picture.size else []
+        if self.first.size[0] * picture.size[1] == self.first.size[1] * picture.size[0]:
+            near.append(Pose(self.lens.K(picture.size), self.lens.dist, self.first.rvec, self.first.tvec, picture.size,
+                             "print"))
+        return near
+
+    def _by_tiles(self, picture: Picture, last: Pose | None) -> Pose | None:
+        """The pose from loose tiles; `last` itself where it fits them as well"""
+        if self.tiles is None:
+            return None
+        if last is not None and last.size == picture.size:
+            pose = settle_tiles(self.plan, self.tiles, picture.image, last)
+            if pose is not None and moved(self.plan, pose, last) < 3 * pose.error_px:
+                return last
+        near = self._near(picture, last)
+        pose = locate_tiles(self.plan, self.tiles, picture.image, near)
+        if pose is None and near:
+            turned = [turn_board(self.plan, self.lens, near[-1], k) for k in (2, 1, 3)]
+            pose = locate_tiles(self.plan, self.tiles, picture.image, turned)
+        return pose
+
+    def _right_way_round(self, picture: Picture, fit: Fit, turned_only: bool = False) -> Fit:
         """Many boards look much the same turned round or shifted by a square: of a pose and its likes, the one seen best"""
         if fit.share > 2 * SURE:
             return fit
-        for mm in look_alikes(self.plan):
+        for mm in look_alikes(self.plan, turned_only):
             try:
                 pose, _ = self.lens.pose(mm, fit.pose.to_px(self.plan.corners), picture.size, "print")
             except ValueError:
@@ -175,6 +205,10 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
             out["print"] = cv2.imencode(".png", p.canvas)[1].ravel()
             out["print_frame"] = np.array([p.px_per_mm, *p.origin])
             out["print_spots"] = p.spots.astype(np.uint16)
+        if self.tiles is not None:
+            t = self.tiles
+            out["tiles"] = np.column_stack([t.centres, t.half])
+            out["tiles_change"] = np.append(t.change, t.height)
         return out
 
     @classmethod
@@ -189,8 +223,12 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
             scale, x, y = map(float, arrays["print_frame"])
             canvas = cv2.imdecode(np.asarray(arrays["print"], np.uint8), cv2.IMREAD_GRAYSCALE)
             printed = Print(canvas, scale, np.array([x, y]), np.asarray(arrays["print_spots"], float))
+        tiles = None
+        if "tiles" in arrays:
+            a, b = np.asarray(arrays["tiles"], float), np.asarray(arrays["tiles_change"], float)
+            tiles = Tiles(a[:, :2], a[:, 2:], b[:3], float(b[3]))
         cards = {i: np.asarray(arrays[f"card{i}"]) for i in IDS if f"card{i}" in arrays}
-        return cls(plan, lens, cards, printed, first, scene)
+        return cls(plan, lens, cards, printed, tiles, first, scene)
 
 
 def pack_pose(pose: Pose) -> np.ndarray:
@@ -219,13 +257,15 @@ def usable(image: np.ndarray) -> Picture:
     return Picture(image)
 
 
-def look_alikes(plan: Plan) -> list[np.ndarray]:
+def look_alikes(plan: Plan, turned_only: bool = False) -> list[np.ndarray]:
     """(4, 2) mm each: where the board's corners would be on it, turned half round (a square one also by quarters) or
     shifted by one site"""
     w, h = plan.size
     turned = [np.roll(plan.corners, 2, 0)]
     if abs(w - h) < 0.02 * max(w, h):
         turned += [np.roll(plan.corners, 1, 0), np.roll(plan.corners, 3, 0)]
+    if turned_only:
+        return turned
     middles = np.array([s.centre for s in plan.site if s.of is None])
     apart = np.abs(middles[:, None] - middles[None]).reshape(-1, 2)
     across, down = apart[apart[:, 1] < 1, 0], apart[apart[:, 0] < 1, 1]

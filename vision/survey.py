@@ -18,6 +18,7 @@ from vision.plan import Plan
 from vision.pose import Pose
 from vision.printed import Picture, Print, choose_spots, compose
 from vision.registration import ENOUGH, Registrar, usable
+from vision.tiles import FEWEST, Tiles, locate_tiles, tile_places
 
 EDGE_REACH = 20         # how far from where cards or fingers say the board's edge is looked for, pixels at 1640 wide
 TAP_REACH = 12          # sides further than this from where fingers tapped are some other line
@@ -40,15 +41,24 @@ def survey(plan: Plan, images: Sequence[np.ndarray], corners: Sequence[np.ndarra
     add_edges(bundle, [images[n] for n in known])
     poses = [bundle.pose(k) for k in range(len(known))]
     printed = make_print(plan, [images[n] for n in known], poses, [layouts[n] for n in known])
+    tracks = False
     if printed is not None:
         tracks = add_tracks(plan, bundle, printed, [pictures[n] for n in known])
         bundle.solve()
         poses = [bundle.pose(k) for k in range(len(known))]
-        printed = make_print(plan, [images[n] for n in known], poses, [layouts[n] for n in known]) if tracks else None
+        printed = make_print(plan, [images[n] for n in known], poses, [layouts[n] for n in known])
+    tiles = None
+    if printed is None or not tracks:
+        tiles = Tiles.learn(plan, [images[n] for n in known], poses, [layouts[n] for n in known])
+        if tiles is not None and not bundle.cards:
+            add_tiles(plan, bundle, tiles, [images[n] for n in known], [layouts[n] for n in known])
+            poses = [bundle.pose(k) for k in range(len(known))]
+        if tiles is not None or bundle.cards:
+            printed = None
     cards = {i: bundle.card(i, float(np.median(bundle.poses[:, 6]))) for i in bundle.cards}
     barest = min(range(len(known)), key=lambda k: sum(map(len, layouts[known[k]].values())))
     scene = View.of(images[known[barest]], poses[barest])
-    registrar = Registrar(plan, bundle.as_lens(), cards, printed, poses[0], scene)
+    registrar = Registrar(plan, bundle.as_lens(), cards, printed, tiles, poses[0], scene)
     return registrar, finish(registrar, images, pictures, known, poses)
 
 
@@ -126,6 +136,18 @@ def add_tracks(plan: Plan, bundle: Bundle, printed: Print, pictures: Sequence[Pi
         bundle.sights[n].tracks = {int(i): px[i] for i in np.flatnonzero(fit.inliers)}
         shared += 1
     return shared > 1 or len(pictures) == 1
+
+
+def add_tiles(plan: Plan, bundle: Bundle, tiles: Tiles, images: Sequence[np.ndarray],
+              layouts: Sequence[dict[str, Contents]]) -> None:
+    """Puts loose tiles, found in the photos that show them, into the bundle"""
+    for n, image in enumerate(images):
+        if sum(bool(layouts[n].get(s)) for s in tile_places(plan)) < FEWEST:
+            continue
+        pose = locate_tiles(plan, tiles, image, [bundle.pose(n)])
+        if pose is not None:
+            bundle.sights[n].tiles = (*tiles.seen(image, pose, plan), tiles.height)
+    bundle.solve()
 
 
 def finish(registrar: Registrar, images: Sequence[np.ndarray], pictures: Sequence[Picture], known: list[int],

@@ -7,7 +7,7 @@ import msgspec
 import numpy as np
 
 from vision.cv5 import grey
-from vision.foreign import Foreign, View, find_foreign, shrunk
+from vision.foreign import Foreign, View, find_foreign
 from vision.plan import Plan
 from vision.pose import Pose
 
@@ -88,11 +88,11 @@ class Watcher:
         small = shrink(image)
         self._settled = light_and_tint(image, small)
         self._detail = detail(self._settled[0])
-        self._view = View.of(image, pose if pose.size == image.shape[1::-1] else shrunk(pose, image.shape[1::-1]))
+        self._view = View.of(image, pose.resized(image.shape[1::-1]))
         self._checked = None
         if pose is not self._pose or not self._blocks:
             self._pose = pose
-            self._blocks = site_blocks(self.plan, shrunk(pose, small.shape[::-1]), small.shape)
+            self._blocks = site_blocks(self.plan, pose.resized(small.shape[::-1]), small.shape)
 
     def single(self, image: np.ndarray, pose: Pose, scene: View | None = None) -> Look:
         """One still picture by itself, its pose known: "hand", "dark" or "still". Compared with the settled view, or
@@ -145,7 +145,7 @@ class Watcher:
             return self._say("still", now, changed=frozenset())
         if self._checked is None:
             shaken = bool(changed.mean() > SHAKEN)
-            view = View.of(self._image, shrunk(self._pose, self._image.shape[1::-1]))
+            view = View.of(self._image, self._pose.resized(self._image.shape[1::-1]))
             self._checked = None if shaken else find_foreign(self.plan, view, self._view), shaken
         foreign, shaken = self._checked
         if foreign is not None:

@@ -1,0 +1,185 @@
+"""Where there is neither board nor card: loose tiles, laid in a pattern by hand, are the frame (and sloppy, each a bit off)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import cv2
+import msgspec
+import numpy as np
+
+from vision.align import expected_error, pixels_a_mm, robust_pose
+from vision.edges import profiles
+from vision.evidence import Contents
+from vision.plan import Plan
+from vision.pose import Pose
+
+STATIONS = 10           # along each side of a tile
+SLOPPY_MM = 5.0         # a tile lies at most so far from where its site has it
+FAR_MM = 20.0           # the table may have moved in the picture by so much: less than half a tile
+FEWEST = 6              # tiles that make a frame
+TURNS = np.radians([0, -1.5, 1.5, -3, 3, -5, 5])
+SIDES = np.array([[1, 0], [-1, 0], [0, 1], [0, -1]], float)
+
+
+class Tiles(msgspec.Struct, frozen=True, eq=False):
+    """centres: (N, 2) mm of sites that a tile fills; half: (N, 2) mm, half a tile's width and depth;
+    change: (3,) how colours change from a tile outwards, as a unit vector of blue, green, red; height: of a tile, mm."""
+
+    centres: np.ndarray
+    half: np.ndarray
+    change: np.ndarray
+    height: float
+
+    @classmethod
+    def learn(cls, plan: Plan, images: Sequence[np.ndarray], poses: Sequence[Pose],
+              layouts: Sequence[dict[str, Contents]]) -> Tiles | None:
+        """From photos with tiles in them, their poses a finger's width off at most. None where tiles are no frame."""
+        places = tile_places(plan)
+        total = np.zeros(3)
+        for image, pose, layout in zip(images, poses, layouts):
+            lying = [s for s in places if layout.get(s)]
+            if len(lying) < FEWEST:
+                continue
+            tiles = cls(*(np.array(a) for a in zip(*(places[s][:2] for s in lying))), np.zeros(3), places[lying[0]][2])
+            reach = round(2 * SLOPPY_MM * pixels_a_mm(pose, plan))
+            change = tiles._profiles(image, pose, reach)
+            shift = np.arange(-reach // 2, reach // 2 + 1)
+            mean = change.mean(0)       # (4, steps, 3): all tiles agree on one shift of the pattern
+            middle = mean.shape[1] // 2
+            best = None
+            for dx in shift:
+                for dy in shift:
+                    v = mean[0, middle + dx] + mean[1, middle - dx] + mean[2, middle + dy] + mean[3, middle - dy]
+                    if best is None or v @ v > best @ best:
+                        best = v
+            total += best
+        if not total.any():
+            return None
+        centres, half, heights = (np.array(a) for a in zip(*places.values()))
+        return cls(centres, half, total / np.linalg.norm(total), float(np.median(heights)))
+
+    def _profiles(self, image: np.ndarray, pose: Pose, reach: int) -> np.ndarray:
+        """(N, 4, 2 reach + 1, 3): how colours change outwards through each tile's sides (right, left, lower, upper),
+        each averaged along the side, as seen in the picture, one pixel a step"""
+        n = len(self.centres)
+        u = np.linspace(-0.85, 0.85, STATIONS)
+        along = np.abs(SIDES[:, ::-1])
+        offsets = SIDES[:, None] + along[:, None] * u[None, :, None]            # (4, stations, 2)
+        mm = self.centres[:, None, None] + offsets[None] * self.half[:, None, None]
+        outward = np.broadcast_to(SIDES[None, :, None], mm.shape)
+        px = pose.to_px(np.vstack([mm.reshape(-1, 2), (mm + outward).reshape(-1, 2)]), self.height).reshape(2, -1, 2)
+        normal = px[1] - px[0]
+        normal /= np.linalg.norm(normal, axis=1, keepdims=True)
+        found = profiles(image, px[0], normal, reach)
+        if found.shape[2] == 1:
+            found = np.repeat(found, 3, 2)
+        return found.reshape(n, 4, STATIONS, 2 * reach + 1, 3).mean(2)
+
+    def measure(self, image: np.ndarray, pose: Pose, reach: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Each tile's middle as seen: (N, 2) pixels of where its site's middle would be if the tile lay straight on it,
+        (N, 2) of where it is, (N,) how clear its sides are, in grey levels."""
+        side = self._profiles(image, pose, reach) @ self.change
+        side = cv2.GaussianBlur(side.reshape(-1, side.shape[2]), (0, 0), 1.0, borderType=cv2.BORDER_REPLICATE)
+        side = side.reshape(-1, 4, 2 * reach + 1)
+        right, left, lower, upper = (side[:, k] for k in range(4))
+        across, down = right + left[:, ::-1], lower + upper[:, ::-1]
+        dx, sx = peaks(across)
+        dy, sy = peaks(down)
+        ends = pose.to_px(np.vstack([self.centres + d for d in ((0, 0), (1, 0), (0, 1))]), self.height)
+        ends = ends.reshape(3, -1, 2)
+        ex, ey = (d / np.linalg.norm(d, axis=1, keepdims=True) for d in (ends[1] - ends[0], ends[2] - ends[0]))
+        return ends[0], ends[0] + ex * (dx - reach)[:, None] + ey * (dy - reach)[:, None], np.minimum(sx, sy) / 2
+
+    def common_shift(self, image: np.ndarray, pose: Pose, reach: int) -> tuple[np.ndarray, float]:
+        """(2,) mm by which the whole pattern is off, and how well it then fits, in grey levels"""
+        side = np.clip(self._profiles(image, pose, reach) @ self.change, 0, None)
+        right, left, lower, upper = (side[:, k].mean(0) for k in range(4))
+        across, down = right + left[::-1], lower + upper[::-1]
+        across, down = (cv2.blur(a.reshape(1, -1).astype(np.float32), (5, 1)).ravel() for a in (across, down))
+        x, y = int(across.argmax()), int(down.argmax())
+        return np.array([x - reach, y - reach], float), float(across[x] + down[y]) / 4
+
+
+    def seen(self, image: np.ndarray, pose: Pose, plan: Plan) -> tuple[np.ndarray, np.ndarray]:
+        """(N, 2) mm of sites with a tile on them near a good pose, and (N, 2) pixels where its middle is"""
+        _, px, clear = self.measure(image, pose, round(SLOPPY_MM * pixels_a_mm(pose, plan)))
+        good = clear_enough(clear, px, pose.size)
+        return self.centres[good], px[good]
+
+
+def clear_enough(clear: np.ndarray, px: np.ndarray, size: tuple[int, int]) -> np.ndarray:
+    """(N,) bool: the tiles whose sides stand out as the clearer ones' do, within the picture"""
+    good = clear > max(0.4 * np.percentile(clear, 80), 2.0)
+    return good & ((px > 0) & (px < np.array(size) - 1)).all(1)
+
+
+def peaks(score: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(N,) where each row peaks, between the steps, and (N,) how high"""
+    at = np.clip(score.argmax(1), 1, score.shape[1] - 2)
+    row = np.arange(len(score))
+    left, middle, right = (score[row, at + d] for d in (-1, 0, 1))
+    bend = left - 2 * middle + right
+    return at + np.where(bend < 0, np.clip(0.5 * (left - right) / np.where(bend < 0, bend, -1), -0.5, 0.5), 0), middle
+
+
+def tile_places(plan: Plan) -> dict[str, tuple[np.ndarray, np.ndarray, float]]:
+    """site -> (middle, half size, height) in mm of the tile that fills it, for sites that some kind nearly fills"""
+    out = {}
+    for site in plan.site:
+        outline = np.array(site.outline, float)
+        if len(outline) != 4 or site.also:
+            continue
+        size = np.ptp(outline, axis=0)
+        fitting = [(*p.footprint, p.height) for p in plan.piece
+                   if not p.disc and not p.spans and (np.array(p.footprint) >= 0.85 * size).all()
+                   and (np.array(p.footprint) <= 1.02 * size).all()]
+        if fitting:
+            usual = max(fitting, key=fitting.count)
+            out[site.id] = site.centre, np.array(usual[:2]) / 2, usual[2]
+    return out
+
+
+def locate_tiles(plan: Plan, tiles: Tiles, image: np.ndarray, starts: Sequence[Pose]) -> Pose | None:
+    """The pose at which tiles lie on their sites, starting from rough ones; None where no pattern of tiles is seen."""
+    best = None
+    small = cv2.resize(image, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA)
+    for start in starts:
+        start = start.resized(small.shape[1::-1])
+        reach = round(FAR_MM * pixels_a_mm(start, plan))
+        for turn in TURNS:
+            pose = nudged(plan, start, np.zeros(2), turn)
+            shift, score = tiles.common_shift(small, pose, reach)
+            if best is None or score > 1.1 * best[0]:
+                best = score, nudged(plan, pose, shift, 0.0)
+    return settle_tiles(plan, tiles, image, best[1].resized(image.shape[1::-1])) if best is not None else None
+
+
+def settle_tiles(plan: Plan, tiles: Tiles, image: np.ndarray, pose: Pose) -> Pose | None:
+    """The same from a pose that is a few millimetres off"""
+    scale = pixels_a_mm(pose, plan)
+    for reach, noise in ((1.6, 0.5), (1.0, 0.3), (1.0, 0.1)):
+        reach, noise = reach * SLOPPY_MM, noise * SLOPPY_MM * scale
+        site, px, clear = tiles.measure(image, pose, round(reach * scale))
+        good = clear_enough(clear, px, pose.size)
+        if good.sum() < FEWEST:
+            return None
+        pose, off = robust_pose(tiles.centres[good], px[good], pose, SLOPPY_MM * scale, height=tiles.height,
+                                noise=noise)
+    close = off < 0.6 * SLOPPY_MM * scale
+    if close.sum() < max(FEWEST, 0.5 * good.sum()):
+        return None
+    # tiles are pushed against each other: neighbours are off the same way, so that many say no more than a few
+    error = 2 * expected_error(plan, pose, tiles.centres[good][close], off[close])
+    return msgspec.structs.replace(pose, by="tiles", error_px=error)
+
+
+def nudged(plan: Plan, pose: Pose, shift_px: np.ndarray, turn: float) -> Pose:
+    """The pose as if the table were turned by `turn` radians about the board's middle, the picture then shifted"""
+    middle = np.append(np.array(plan.size) / 2, 0.0)
+    R = cv2.Rodrigues(pose.rvec)[0]
+    spin = cv2.Rodrigues(np.array([0, 0, turn]))[0]
+    t = pose.tvec + R @ middle - R @ spin @ middle
+    depth = (R @ middle + pose.tvec)[2]
+    t = t + np.array([shift_px[0] * depth / pose.K[0, 0], shift_px[1] * depth / pose.K[1, 1], 0])
+    return msgspec.structs.replace(pose, rvec=cv2.Rodrigues(R @ spin)[0].ravel(), tvec=t)

@@ -117,7 +117,7 @@ def _built(s: TigrisState, seen: Seen) -> list[tuple[Run, float]]:
         action = act.Build(seat, s.board.monuments[monument], s.board.ids[corner])
         if seen.monuments[monument] >> corner & 1:
             out.append(((action,), 0.0))
-        elif (seen.flipped & square & ~s.pieces.flipped).bit_count() >= 2:
+        elif (seen.flipped & square & ~s.pieces.flipped).bit_count() >= 2 and not any(m >> corner & 1 for m in seen.monuments):
             out.append(((action,), 1.0))
     return out
 

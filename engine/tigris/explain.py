@@ -10,7 +10,7 @@ from engine.tigris import actions as act
 from engine.tigris.board import cells
 from engine.tigris.endings import Run, endings, ready
 from engine.tigris.seen import Seen
-from engine.tigris.words import COLOURS
+from engine.tigris.words import BLUE, COLOURS
 from engine.tigris.wrongs import wrongs
 
 if TYPE_CHECKING:
@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 
 PASS_ONE = 1.5          # a player leaves one action
 PASS_TURN = 2.0         # a player leaves a whole turn
-COME_ROUND = 5.0        # all others leave their turns, rather than that somebody acts a third time
+COME_ROUND = 6.0        # all others leave their turns, rather than that somebody acts a third time
 WITHDRAWN = 3.0         # a leader taken off for good: far more often it lost a conflict
 OUT_OF_TURN = 2.0
+ACTION = 1.0            # each action of a run, as the reconciler counts them
 LEFT = 3.0              # a square that a guess leaves unexplained
 ILLEGAL = 6.0
 MOST = 30
@@ -55,7 +56,7 @@ class Guesses:
         self._ranked: list[tuple[float, Proposal]] = []
 
     def add(self, run: Run, cost: float, far: int) -> None:
-        self._ranked.append((cost + LEFT * far, Proposal(run, {}, (), cost)))
+        self._ranked.append((cost + ACTION * len(run) + LEFT * far, Proposal(run, {}, (), cost)))
 
     def illegal(self, run: Run, cost: float, violations: list[Violation], touched: int) -> None:
         changes = self.changes(touched)
@@ -90,6 +91,7 @@ def doings(s: TigrisState, seen: Seen) -> list[tuple[str, int, int, int]]:
         out.append(("leader", n, p.leaders[n], -1))
     for c, mask in enumerate(seen.tiles):
         out += [("tile", c, -1, cell) for cell in cells(mask & ~p.tiles[c])]
+        out += [("tile", c, -1, cell) for cell in cells(seen.hidden & p.free) if (c == BLUE) == bool(s.board.river >> cell & 1)]
     out += [("tile", c, -1, cell) for c, cell in _turned(s, seen)]
     out += [("catastrophe", 0, -1, cell) for cell in cells(seen.catastrophes & ~p.catastrophes)]
     for m, mask in enumerate(seen.monuments):

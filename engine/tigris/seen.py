@@ -57,23 +57,30 @@ class Seen:
 
     def differs(self, p: Pieces) -> int:
         """The squares on which these pieces are not what is seen."""
+        return self._squares(p) | self._leaders(p)
+
+    def _squares(self, p: Pieces) -> int:
         tiles = self.flipped ^ p.flipped
         for a, b in zip(self.tiles, p.tiles):
             tiles |= a ^ b
         out = tiles & ~self.hidden | (self.catastrophes ^ p.catastrophes) | (self.treasures ^ p.treasures) | self.strange
-        for mask, cell in zip(self.leaders, p.leaders):
-            if cell >= 0:
-                mask ^= 1 << cell
-            out |= mask
         for mask, cell in zip(self.monuments, p.monuments):
             if cell >= 0:
                 mask ^= 1 << cell
             out |= mask
         return out
 
+    def _leaders(self, p: Pieces) -> int:
+        out = 0
+        for mask, cell in zip(self.leaders, p.leaders):
+            if cell >= 0:
+                mask ^= 1 << cell
+            out |= mask
+        return out
+
     def far(self, p: Pieces) -> int:
-        """On how many squares."""
-        return self.differs(p).bit_count()
+        """On how many squares; leaders count twice, for they tell how a conflict ended while tiles are still being cleared."""
+        return self.differs(p).bit_count() + self._leaders(p).bit_count()
 
     def new_leaders(self, p: Pieces) -> list[tuple[int, int]]:
         """(leader, cell) of those seen where they did not stand."""

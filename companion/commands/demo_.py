@@ -1,0 +1,92 @@
+"""nilometer demo [GAME]: a simulated table plays; camera, reading, page and all."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+import click
+
+import companion_web
+import engine
+from companion.cli import Fault
+from companion.copies import Specimen, open_copy
+from companion.eye import Eye
+from companion.journal import Journal
+from companion.loop import Loop
+from companion.show import Show, page_of, print_address
+from companion.simulate import Conditions, Director, make_copy, plan_of
+from companion.table import Table
+from hardware.panel import Panel
+from hardware.supervisor import Supervisor
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+def state_dir() -> Path:
+    """Where the demo keeps its copies: `var/` in the checkout, or NILOMETER_STATE."""
+    folder = Path(os.environ.get("NILOMETER_STATE") or ROOT / "var")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as e:
+        raise Fault(f"{folder}: {e.strerror}") from None
+    return folder
+
+
+def demo_copy(name: str, folder: Path) -> Specimen:
+    """The simulated copy of a game, photographed and calibrated the first time."""
+    if not (folder / "model.npz").is_file():
+        from calibration.fit import calibrate
+
+        click.echo(f"The first time: photographing a simulated copy of {name} and learning its pieces (a minute or two) ...")
+        plan, _ = plan_of(name, None)
+        make_copy(plan, folder, Conditions(), photos=0)
+        calibrate(folder, lambda words, part: click.echo(f"  {100 * part:3.0f} %  {words}"))
+    return open_copy(folder)
+
+
+@click.command()
+@click.argument("name", metavar="[GAME]", required=False, default="")
+@click.option("--port", default=8000, show_default=True, help="the page's port; 0: any free one")
+@click.option("--host", default="127.0.0.1", show_default=True, help="0.0.0.0 lets other machines look")
+@click.option("--moves", default=0, help="stop after so many doings (0: play to the end and wait)")
+@click.option("--seed", default=1, show_default=True, help="another game")
+@click.option("--pace", default=1.0, show_default=True, help="seconds between doings")
+def command(name: str, port: int, host: str, moves: int, seed: int, pace: float) -> int:
+    """A simulated table plays; opens a local page."""
+    game = engine.game(name or default_game())
+    specimen = demo_copy(game.name, state_dir() / "demo" / game.name)
+    count = min(max(3, game.players[0]), game.players[1])
+    state = game.setup([s.id for s in game.seats[:count]], (), specimen.rules_plan)
+    table = Table(state, Journal(), specimen.rules_plan)
+    plan, _ = plan_of(game.name, None)
+    director = Director(plan, layout=state.layout(), seed=seed, view=Conditions().look(plan))
+    loop = Loop(table, Eye(specimen.reader), Supervisor(director.camera, fps=5.0), Panel())
+    app = companion_web.create_app(table, page_of(specimen, f"{game.title}: the demo"))
+    server = companion_web.serve(app, host, port)
+    print_address(app, server, f"{game.title}: a simulated table plays. Ctrl-C ends it.")
+    watching = threading.Thread(target=loop.run, name="loop", daemon=True)
+    watching.start()
+    show = Show(table, director, seed, pace)
+    stopped = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: (stopped.set(), show.stop()))
+    try:
+        summary = show.play(moves, click.echo)
+        click.echo(summary.words())
+        while not moves and not stopped.is_set():
+            time.sleep(0.2)
+    finally:
+        loop.stop()
+        server.stop()
+        watching.join(3)
+    return 0 if summary.holds else 1
+
+
+def default_game() -> str:
+    """Tigris & Euphrates, or whatever else comes last in the alphabet but has a printed start: rich from the first move."""
+    starts = {g.name: len(g.setup([s.id for s in g.seats[: g.players[0]]]).layout()) for g in engine.games().values()}
+    return max(starts, key=lambda name: (starts[name] > 1, starts[name]))

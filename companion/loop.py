@@ -1,0 +1,78 @@
+"""The table's loop: camera, eye, table, lamp. The same for a real and a simulated camera."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from companion.eye import Eye
+from companion.journal import BadJournal
+from companion.table import Table
+from companion.verdict import ILLEGAL, SAME
+from hardware.panel import Panel
+from hardware.supervisor import OK, Supervisor
+from vision.evidence import NoBoard
+
+
+class Loop:
+    """Runs until `stop`. beat: called with every turn of the loop (a watchdog). looks: settled views so far."""
+
+    def __init__(self, table: Table, eye: Eye, supervisor: Supervisor, panel: Panel | None = None,
+                 beat: Callable[[], object] = lambda: None, clock: Callable[[], float] = time.monotonic) -> None:
+        self.table, self.eye, self.supervisor, self.panel = table, eye, supervisor, panel or Panel()
+        self._beat, self._clock = beat, clock
+        self._stop = threading.Event()
+        self.looks = 0
+        self.busy_s = 0.0
+        self.trouble = ""
+        supervisor._on_state = self._camera_says
+
+    def run(self) -> None:
+        """In the calling thread; the camera has its own."""
+        number = 0
+        with self.supervisor:
+            while not self._stop.is_set():
+                self._beat()
+                frame = self.supervisor.newest(number, 0.5)
+                if frame is None or frame.image is None:
+                    continue
+                number = frame.number
+                if self.supervisor.state == OK:
+                    start = time.process_time()
+                    self.see(frame.image, frame.at)
+                    self.busy_s += time.process_time() - start
+
+    def see(self, image: np.ndarray, now: float) -> None:
+        """One picture: what it changes."""
+        try:
+            evidence = self.eye.stream(image, now)
+        except NoBoard as e:
+            self.table.camera_state("no board", message=str(e))
+            self.panel.show("busy")
+            return
+        if evidence is None:
+            return
+        settled = evidence.busy is None
+        self.looks += settled
+        before = self.table.verdict
+        try:
+            verdict = self.table.look(evidence, image if settled else None)
+            self.trouble = ""
+        except BadJournal as e:
+            self.trouble = str(e)
+            self.panel.show("lost")
+            return
+        self.panel.show("moved" if verdict.verdict == SAME else verdict.verdict)
+        if verdict.verdict == ILLEGAL and (before.verdict != ILLEGAL or before.violations != verdict.violations):
+            self.panel.buzz()
+
+    def _camera_says(self, state: str, message: str) -> None:
+        self.table.camera_state(state, message=message)
+        if state != OK:
+            self.panel.show("lost")
+
+    def stop(self) -> None:
+        self._stop.set()

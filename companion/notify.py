@@ -1,0 +1,40 @@
+"""Tells systemd that the table is ready, alive, stopping (sd_notify's protocol); nothing where no service asked for it."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+
+_last = 0.0
+
+
+def _send(message: str) -> bool:
+    path = os.environ.get("NOTIFY_SOCKET", "")
+    if not path:
+        return False
+    address = "\0" + path[1:] if path.startswith("@") else path
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as s:
+            s.sendto(message.encode(), address)
+        return True
+    except OSError:
+        return False
+
+
+def ready() -> bool:
+    return _send("READY=1\nSTATUS=watching the table")
+
+
+def alive(every: float = 1.0) -> bool:
+    """Feeds the watchdog, at most once in `every` seconds."""
+    global _last
+    now = time.monotonic()
+    if now - _last < every:
+        return False
+    _last = now
+    return _send("WATCHDOG=1")
+
+
+def stopping() -> bool:
+    return _send("STOPPING=1")

@@ -1,0 +1,94 @@
+"""Players made up for the demo and the tests: they choose what to do, and how the board looks when they have done it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import msgspec
+
+from engine import Action, State
+from engine.layout import Layout
+
+
+class Doing(msgspec.Struct, frozen=True):
+    """What somebody did: said are the acts no camera sees, in order; layout is how the board looks afterwards;
+    action is the visible one (None: the game is over)."""
+
+    said: tuple[Action, ...]
+    action: Action | None
+    after: State
+
+    @property
+    def layout(self) -> Layout:
+        return self.after.layout()
+
+
+class Players:
+    """Random but sensible: rather a doing that scores than one that does not, rather any than none."""
+
+    def __init__(self, seed: int = 0, eager: float = 0.7) -> None:
+        self.rng, self.eager = random.Random(seed), eager
+
+    def next(self, state: State, say: Callable[[Action], State]) -> Doing:
+        """The next visible doing from here. say: tells the table an act that changes nothing to be seen; the state after."""
+        said: list[Action] = []
+        for _ in range(200):
+            action = self.choose(state)
+            if action is None:
+                return Doing(tuple(said), None, state)
+            after = state.apply(action)
+            if after.layout() != state.layout():
+                return Doing(tuple(said), action, after)
+            said.append(action)
+            state = say(action)
+        return Doing(tuple(said), None, state)
+
+    def choose(self, state: State) -> Action | None:
+        """One legal action; None when there is none."""
+        actions = state.legal_actions()
+        if not actions:
+            return None
+        shuffled = self.rng.sample(actions, min(len(actions), 24))
+        if self.rng.random() > self.eager:
+            return shuffled[0]
+        layout, points = state.layout(), _points(state)
+        scored = []
+        for action in shuffled:
+            after = state.apply(action)
+            gain = _points(after).get(action.seat, 0) - points.get(action.seat, 0)
+            scored.append((gain, after.layout() != layout, self.rng.random(), action))
+        return max(scored, key=lambda s: s[:3])[3]
+
+
+def _points(state: State) -> dict[str, float]:
+    return {s: float(sum(v.values()) if isinstance(v, dict) else v) for s, v in state.scores().items()}
+
+
+def wrong_doing(state: State, rng: random.Random, tries: int = 60) -> tuple[str, Layout, set[str]] | None:
+    """Something against the rules that hands could do: (site, the board's look, rules it breaks); None: nothing found."""
+    layout = state.layout()
+    sites = [s for s in state.plan.sites if s not in layout]
+    pieces = [(s, c) for s, c in layout.items() if c]
+    for _ in range(tries):
+        if not sites or not pieces:
+            return None
+        source, contents = rng.choice(pieces)
+        target = rng.choice(sites)
+        piece = contents[:1]
+        changed = {**layout, target: piece}
+        proposals = state.explain({target: ((), piece)})
+        if not proposals or any(_legal(state, p.actions) for p in proposals):
+            continue
+        rules = {v.rule for p in proposals for v in (p.violations or state.check(p.actions[0]))}
+        if rules:
+            return target, changed, rules
+    return None
+
+
+def _legal(state: State, actions: tuple[Action, ...]) -> bool:
+    for action in actions:
+        if state.check(action):
+            return False
+        state = state.apply(action)
+    return bool(actions)

@@ -1,0 +1,156 @@
+"""A game played in front of the simulated camera: hands do it, the table has to find it. Counts what it got wrong."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+import msgspec
+import segno
+from flask import Flask
+
+import companion_web
+from companion.copies import Specimen
+from companion.players import Players, wrong_doing
+from companion.simulate import Director
+from companion.table import Refused, Table
+from companion.verdict import BUSY, ILLEGAL
+from companion_web import Server
+from engine import Action, State
+
+PATIENCE = 12.0     # seconds the table may take to find a doing before it counts as missed
+
+
+class Summary(msgspec.Struct):
+    """found, missed: doings; caught, overlooked: doings against the rules; alarms: illegal said of a legal board."""
+
+    found: int = 0
+    missed: int = 0
+    caught: int = 0
+    overlooked: int = 0
+    alarms: int = 0
+    seconds: float = 0.0
+    faults: list[str] = []
+
+    @property
+    def holds(self) -> bool:
+        return not (self.missed or self.overlooked or self.alarms)
+
+    def words(self) -> str:
+        return (f"{self.found} doings found, {self.missed} missed; {self.caught} against the rules noticed, "
+                f"{self.overlooked} overlooked; {self.alarms} false alarms; {self.seconds:.0f} s")
+
+
+class Show:
+    """Lets made-up players play on a director's table and compares what the table concludes."""
+
+    def __init__(self, table: Table, director: Director, seed: int = 0, pace: float = 1.0, mischief: float = 0.12) -> None:
+        self.table, self.director, self.pace, self.mischief = table, director, pace, mischief
+        self.players, self.rng = Players(seed), random.Random(seed + 1)
+        self._stop = False
+
+    def stop(self) -> None:
+        self._stop = True
+
+    def play(self, moves: int = 0, tell: Callable[[str], object] = lambda line: None) -> Summary:
+        """Plays to the end, or `moves` doings."""
+        out, start = Summary(), time.monotonic()
+        self._wait(lambda: self.table.verdict.verdict == "same", out)
+        while not self._stop and self.table.state.outcome() is None and (not moves or out.found + out.missed < moves):
+            if self.rng.random() < self.mischief:
+                self._misbehave(out, tell)
+            doing = self.players.next(self.table.state, self._say)
+            if doing.action is None:
+                break
+            before = len(self.table.lines)
+            self.director.show(doing.layout)
+            want = doing.after
+            done = self._wait(lambda w=want: agrees(self.table.state, w) and self.table.verdict.verdict != BUSY, out)
+            if done or self._stop:
+                out.found += done
+                for line in self.table.lines[before:]:
+                    tell(f"{line.action}    {self.table.verdict.verdict}")
+            else:
+                out.missed += 1
+                fault = f"not found: {doing.action} ({self.table.verdict.verdict}: {self.table.verdict.text})"
+                out.faults.append(fault)
+                tell(fault)
+                self.table.edit(want, "show")
+            self._pause(self.pace)
+        outcome = self.table.state.outcome()
+        if outcome is not None:
+            tell(f"{outcome.reason}; winner: {', '.join(outcome.winners)}")
+        out.seconds = time.monotonic() - start
+        return out
+
+    def _say(self, action: Action) -> State:
+        try:
+            self.table.declare(str(action), "phone")
+        except Refused:
+            pass
+        return self.table.state
+
+    def _misbehave(self, out: Summary, tell: Callable[[str], object]) -> None:
+        """Somebody does what the rules forbid, sees the lamp, and puts it back."""
+        state = self.table.state
+        wrong = wrong_doing(state, self.rng)
+        if wrong is None:
+            return
+        site, layout, rules = wrong
+        self.director.show(layout)
+        if self._wait(lambda: self.table.verdict.verdict == ILLEGAL, out, expected=True):
+            out.caught += 1
+            tell(f"against the rules on {site}: " + "; ".join(f"{v.rule} {v.text}" for v in self.table.verdict.violations))
+        else:
+            out.overlooked += 1
+            out.faults.append(f"overlooked on {site}: {sorted(rules)} ({self.table.verdict.verdict})")
+            tell(out.faults[-1])
+            if self.table.state != state:
+                self.table.edit(state, "show")
+        self._pause(self.pace)
+        self.director.show(state.layout())
+        self._wait(lambda: self.table.verdict.verdict not in (ILLEGAL, BUSY), out, expected=True)
+
+    def _wait(self, holds: Callable[[], bool], out: Summary, expected: bool = False) -> bool:
+        """Until it holds or patience is over; an `illegal` that nobody earned is a false alarm."""
+        end = time.monotonic() + PATIENCE
+        alarmed = False
+        while time.monotonic() < end and not self._stop:
+            if holds():
+                return True
+            if not expected and not alarmed and self.table.verdict.verdict == ILLEGAL:
+                alarmed = True
+                out.alarms += 1
+                out.faults.append(f"false alarm: {[str(v.text) for v in self.table.verdict.violations]}")
+            self.table.wait(self.table.version, 0.1)
+        return False
+
+    def _pause(self, seconds: float) -> None:
+        end = time.monotonic() + seconds
+        while not self._stop and time.monotonic() < end:
+            time.sleep(0.05)
+
+
+def agrees(a: State, b: State) -> bool:
+    """Whether two states are one for everybody at the table: what lies there, the scores, whose turn it is."""
+    return a.layout() == b.layout() and a.scores() == b.scores() and a.turn == b.turn
+
+
+def page_of(specimen: Specimen, name: str, pin: str | None = None, state: Path | None = None, address: str | None = None
+            ) -> companion_web.Settings:
+    """The page's settings for a copy: its own plan where it has one."""
+    own = specimen.folder / "plan.toml"
+    return companion_web.Settings(name=name, pin=pin, plan=own if own.is_file() else None, state=state, address=address)
+
+
+def print_address(app: Flask, server: Server, title: str) -> None:
+    """Where the page is, as words and as a QR code; the host's PIN."""
+    web = companion_web.web_of(app)
+    click.echo(title)
+    click.echo(f"The page:  {server.url}")
+    click.echo(f"To sit down at the table: {web.join_link(server.url)}")
+    click.echo(f"The host's PIN: {web.access.pin}")
+    segno.make(web.join_link(server.url)).terminal(compact=True)

@@ -84,7 +84,7 @@ def viewer() -> Viewer:
 
 def create_app(table: Any, settings: Settings | None = None) -> Flask:
     """Raises engine.BadPlan or vision.plan.BadPlan for a plan that cannot be used, ValueError for a broken language file."""
-    from companion_web.parts import api, history, join, page, stream
+    from companion_web.parts import api, history, join, page, record, stream
 
     settings = settings or Settings()
     app = Flask("companion_web", static_folder=None)
@@ -93,7 +93,7 @@ def create_app(table: Any, settings: Settings | None = None) -> Flask:
     app.extensions["nilometer"] = shared = Web(table, settings)
     errors.install(app)
     guard.install(app, settings)
-    for part in (page, api, stream, history, join):
+    for part in (page, api, stream, history, join, record):
         app.register_blueprint(part.part)
     shared.feed.start()
     return app

@@ -115,7 +115,7 @@ def settings() -> Response:
         web().feed.touch()
     if "hidden_scores" in wishes:
         return done(lambda: web().table.set(by="host", hidden_scores=wishes["hidden_scores"]))
-    return jsonify({})
+    return jsonify({"serial": web().feed.frame.serial})
 
 
 def _host() -> Viewer:

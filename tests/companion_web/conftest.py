@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 import companion_web
+import engine
 from companion.table import Gone, Refused
 from engine import BadText, Violation, say
 from engine.text import pack
@@ -36,6 +37,9 @@ class FakeState:
 
     def scores(self):
         return {s: dict(v) for s, v in self._scores.items()}
+
+    def to_text(self):
+        return f"game {GAME}\nseats bull lion\nlayout clear\nlayout B2 temple treasure K1 temple treasure D4 leader:bull:black"
 
     def legal_actions(self):
         return [FakeAction(seat=s, said=w) for s in ("bull", "lion") for w in LEGAL]
@@ -124,6 +128,15 @@ class FakeTable:
         self.heard.append(("set", settings, by))
         self.settings.update(settings)
         self.tell()
+
+    @property
+    def plan(self):
+        return engine.game(GAME).plan()
+
+    def edit(self, state, by):
+        contents = list(state.layout().get("D4", ()))
+        self.heard.append(("edit", "D4", contents))
+        self.act("table: corrected", "D4", contents)
 
     def snapshot(self):
         moves = [{"event": line.event, "seat": line.action.split(":")[0], "text": line.action, "words": None,

@@ -319,6 +319,38 @@ def test_night_by_hand_and_remembered(visit):
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == night == "rgb(20, 24, 26)"
 
 
+def test_the_host_corrects_a_place(visit, table):
+    page = visit(seat="host")
+    page.locator(".sites [data-site=D4] path").click(force=True)
+    page.get_by_role("button", name="Correct", exact=True).click()
+    assert "Bull" in page.locator("dialog .contents").inner_text()
+    page.get_by_role("button", name="Take off").first.click()
+    page.get_by_label("Piece").select_option("temple")
+    page.get_by_role("button", name="Put it on top").click()
+    page.get_by_role("button", name="That is how it is").click()
+    page.wait_for_selector(".pieces > [data-site=D4] use", state="attached")
+    page.wait_for_function("!document.querySelector('dialog[open]')")
+    for _ in range(100):
+        if table.heard:
+            break
+        page.wait_for_timeout(20)
+    assert table.heard == [("edit", "D4", ["temple"])]
+
+
+def test_points_over_time_and_a_picture_of_the_end(visit, table):
+    for n in range(6):
+        table.act(f"{('bull', 'lion')[n % 2]}: tile red C4", "C4", ["temple"] * (n % 2), points=n)
+    table.outcome = {"winners": ["lion"], "reason": {"t": "the bag is empty"}}
+    table.tell()
+    page = visit()
+    page.wait_for_selector("#summary .plot .line")
+    assert page.locator("#summary .plot .line").count() == 2 and "Lion: 9" in page.locator("#summary").inner_text()
+    assert "Lion wins. the bag is empty" in page.locator("#verdict").inner_text()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Picture").click()
+    assert open(download.value.path(), "rb").read(8) == b"\x89PNG\r\n\x1a\n"
+
+
 def test_the_board_can_be_turned_and_enlarged(visit):
     page = visit()
     before = page.locator("svg.twin").bounding_box()

@@ -14,20 +14,28 @@ from engine.text import Text, say
 ROOT = Path(catalogue.__file__).resolve().parent.parent
 LOCALE = ROOT / "companion_web" / "locale"
 OTHERS = sorted(p.stem for p in LOCALE.glob("*.json") if p.stem != "en")
-SPEAKING = {"say", "Text", "Problem"}
 
 
 def python_templates(folder):
-    """Every constant template of say("..."), Text("...") and Problem(404, "...") below a folder, also `a if b else c`."""
+    """Every constant sentence below a folder: what say(), Text() and Problem() get, and whatever is given to a parameter
+    called `template` of the folder's own functions; also `a if b else c`."""
+    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(folder.rglob("*.py"))}
+    speaking = {("say", 0), ("Text", 0), ("Problem", 1)}
+    for tree in trees.values():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef):
+                names = [a.arg for a in node.args.args if a.arg != "self"]
+                if "template" in names:
+                    speaking.add((node.name, names.index("template")))
     found = {}
-    for path in sorted(folder.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if not isinstance(node, ast.Call) or not node.args:
-                continue
-            name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
-            if name in SPEAKING:
-                for text in constants(node.args[1] if name == "Problem" and len(node.args) > 1 else node.args[0]):
-                    found.setdefault(text, path.relative_to(ROOT))
+    for path, tree in trees.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call):
+                name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+                for spoken, at in speaking:
+                    if name == spoken and len(node.args) > at:
+                        for text in constants(node.args[at]):
+                            found.setdefault(text, path.relative_to(ROOT))
     return found
 
 
@@ -41,8 +49,8 @@ def constants(node):
 
 def page_templates():
     """What the page itself says: scripts and HTML."""
-    found = {}
-    for path in [*(ROOT / "companion_web" / "static" / "js").glob("*.js"), *(ROOT / "companion_web" / "templates").glob("*.html")]:
+    found, web = {}, ROOT / "companion_web"
+    for path in [*(web / "static" / "js").glob("*.js"), *(web / "templates").glob("*.html")]:
         for quote, text in re.findall(r"""\bsay\((["'])((?:(?!\1)[^\\]|\\.)*)\1""", path.read_text(encoding="utf-8")):
             found.setdefault(text.replace("\\" + quote, quote), path.relative_to(ROOT))
     return found
@@ -52,8 +60,9 @@ def room_templates():
     found = page_templates()
     for word in catalogue.catalogue("en")["texts"]:      # words that come as data: colours of points, what found the board
         found.setdefault(word, Path("companion_web/locale/en.json"))
-    for room in ("companion", "companion_web", "engine"):
-        for text, where in python_templates(ROOT / room).items():
+    games = [path for path in (ROOT / "engine").iterdir() if (path / "plan.toml").is_file()]
+    for folder in (ROOT / "companion", ROOT / "companion_web", *games):
+        for text, where in python_templates(folder).items():
             found.setdefault(text, where)
     # Placeholders alone and bare signs are the same in every language.
     return {t: w for t, w in found.items() if re.search(r"[A-Za-z]", re.sub(r"\{\w*\}", "", t))}

@@ -3,6 +3,7 @@
 import { byId, fill, h } from "./dom.js";
 import { Board, boardInWords, contentsInWords } from "./board.js";
 import { showSay } from "./declare.js";
+import { correct } from "./edit.js";
 import { follow } from "./follow.js";
 import { footer, keep, wish } from "./footer.js";
 import { showMoves } from "./moves.js";
@@ -10,11 +11,12 @@ import { notice, speak } from "./notice.js";
 import { mine, seated } from "./people.js";
 import { showFacts, showPlayers, turnWords } from "./players.js";
 import { openDialog, readRules, ruleButton } from "./rules.js";
+import { showSummary } from "./summary.js";
 import { ask } from "./talk.js";
 import { showQuestion, showTodo, showTrouble, showVerdict, verdictInWords } from "./verdict.js";
 import { learn, say, words } from "./words.js";
 
-let snapshot = null, plan = null, board = null, asked = null, planFor = null, fresh = [];
+let snapshot = null, plan = null, tapped = null, board = null, asked = null, planFor = null, fresh = [];
 
 function failed(problem) {
   speak(problem.message, true);
@@ -75,6 +77,7 @@ async function drawPlan() {
 }
 
 function readSite(site) {
+  tapped = site;
   const contents = snapshot.layout[site] ?? [], why = snapshot.view?.highlight?.[site];
   byId("site").textContent = [`${site}: ${contents.length ? contentsInWords(plan, contents) : say("nothing")}`, why ? words(why) : null].filter(Boolean).join(". ");
 }
@@ -94,6 +97,8 @@ function show(next) {
   showSay(snapshot, plan, failed);
   showFacts(snapshot);
   showMoves(snapshot, plan, failed);
+  showSummary(snapshot);
+  byId("correct").hidden = !snapshot.you.host || !plan;
   if (changed && !first) tellVerdict();
   const q = snapshot.question;
   if (q && q.id !== asked && seated(snapshot) && (!q.seat || mine(snapshot, q.seat))) {
@@ -122,6 +127,7 @@ byId("turn-board").addEventListener("click", () => {
   board.turn(board.turned + 1);
   keep("turned", board.turned);
 });
+byId("correct").addEventListener("click", () => correct(snapshot, plan, tapped ?? Object.keys(plan.sites)[0], failed));
 byId("open-rules").addEventListener("click", () => { if (snapshot) readRules(snapshot.game); });
 
 footer();

@@ -1,0 +1,65 @@
+"""What a game leaves: the play record and the points over time; and the host's correction of the board by hand."""
+
+from __future__ import annotations
+
+from flask import Blueprint, Response, jsonify, request
+
+from companion_web.app import viewer, web
+from companion_web.errors import Problem
+from companion_web.parts.api import done, text_in
+from engine import BadText
+from engine.layout import same_contents
+from engine.script import BadScript, parse
+
+part = Blueprint("record", __name__, url_prefix="/api")
+MOST_PIECES = 60      # on one site; the fullest boat holds fewer
+
+
+@part.get("/record.play")
+def play() -> Response:
+    """The game as a rule script: how it began and every action that stands. Hands may be in it, so only when it is over."""
+    _over_or_host()
+    lines = web().table.lines
+    script = lines[0].state.to_text().rstrip() + "\n" + "".join(f"{line.action}\n" for line in lines[1:] if line.action)
+    return _kept(Response(script, mimetype="text/plain; charset=utf-8"), "play")
+
+
+@part.get("/record.json")
+def record() -> Response:
+    """Seats, moves with the points after each, and how it ended."""
+    _over_or_host()
+    shown = {k: web().snapshot.get(k) for k in ("game", "title", "seats", "scores", "outcome", "moves")}
+    return _kept(jsonify({"table": web().settings.name, **shown}), "json")
+
+
+@part.post("/host/edit")
+def edit() -> Response:
+    """`{"site": "C4", "contents": ["temple"]}`: that is what lies there; the rules go on from it, the journal keeps both."""
+    if not viewer().host:
+        raise Problem(403, "only the host may do this")
+    site = text_in("site")
+    contents = (request.get_json(silent=True) or {}).get("contents")
+    table = web().table
+    if site not in table.plan.sites:
+        raise Problem(400, "there is no place called {site}", site=site[:40])
+    if not isinstance(contents, list) or len(contents) > MOST_PIECES or \
+            not all(isinstance(k, str) and k in table.plan.counts for k in contents):
+        raise Problem(400, "there is no such piece")
+    try:
+        # The engines' own set-up text says everything about a state, and its last word on a site holds.
+        state = parse(f"{table.state.to_text().rstrip()}\nlayout {site} {' '.join(contents)}\n").start(table.plan)
+    except (BadScript, BadText) as e:
+        raise Problem(409, "{reason}", reason=str(e).split(": ", 1)[-1]) from None
+    if not same_contents(state.layout().get(site, ()), contents, table.plan.sites[site].reads):
+        raise Problem(409, "the rules know no way for that to lie on {site}", site=site)
+    return done(lambda: table.edit(state, by="host"))
+
+
+def _over_or_host() -> None:
+    if not web().snapshot.get("outcome") and not viewer().host:
+        raise Problem(403, "the record is open when the game is over")
+
+
+def _kept(response: Response, ending: str) -> Response:
+    response.headers["Content-Disposition"] = f'attachment; filename="nilometer.{ending}"'
+    return response

@@ -88,8 +88,7 @@ def measure(url: str, pin: str, phones: int = 100, changes: int = 20) -> Figures
             took, pages = [], []
             for n in range(changes):
                 watcher = threading.Thread(target=lambda: pages.append(_timed(host, port)))
-                began = time.monotonic()
-                serial = _tell(host, port, cookie, {"joining": n % 2})
+                serial, began = _tell(host, port, cookie, {"joining": n % 2})
                 watcher.start()
                 if crowd.until(serial) < followed:
                     raise CannotMeasure(f"{url}: a change did not reach all {followed} phones in 10 s")
@@ -111,12 +110,13 @@ def _login(host: str, port: int, pin: str) -> str:
     return (headers["Set-Cookie"] or "").split(";")[0]
 
 
-def _tell(host: str, port: int, cookie: str, wish: dict[str, int]) -> int:
-    """Changes a setting; the serial of the change."""
+def _tell(host: str, port: int, cookie: str, wish: dict[str, int]) -> tuple[int, float]:
+    """Changes a setting: the serial of the change, and when it was asked for (not counting refusals of hasty writes)."""
     for _ in range(50):
+        began = time.monotonic()
         status, headers, body = _post(host, port, "/api/host/settings", wish, cookie)
         if status != 429:
-            return json.loads(body)["serial"]
+            return json.loads(body)["serial"], began
         time.sleep(float(headers["Retry-After"] or 1))
     raise CannotMeasure(f"http://{host}:{port}/: too many requests")
 

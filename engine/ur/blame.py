@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from engine.ur.state import UrState
 
 BESIDE = 1.5        # nats for a site that a wrong doing does not explain
-PLAIN = -0.75       # one stone too many is likelier than other wrong doings, and than a legal doing with a stone too many
-NO_ACTION = 1.0     # nats for what no action can do
+NO_ACTION = 1.0     # nats for what no action can do, on one place
 
 Guess = tuple[Action | None, list[Violation], float, int]
 
@@ -31,17 +30,14 @@ def guesses(state: UrState, seen: Seen, left: Mapping[str, tuple[Contents, Conte
     for action, explained in _actions(state, seen, places):
         violations = check(state, action)
         if violations:
-            yield action, violations, PLAIN if isinstance(action, _ADDING) else 0.0, explained
+            yield action, violations, 0.0, explained
     violations: list[Violation] = []
     for site, (have, want) in left.items():
         rule, text = _fault(state, site, have, want)
         if rule and all(v.rule != rule or v.text != text for v in violations):
             violations.append(Violation(rule, text))
     if violations:
-        yield None, violations, NO_ACTION, len(left)
-
-
-_ADDING = (a.Agriculture, a.Trade, a.Extra, a.Settle, a.Put, a.Swap)
+        yield None, violations, NO_ACTION, 1
 
 
 def _actions(state: UrState, seen: Seen, places: list[int]) -> Iterator[tuple[Action, int]]:

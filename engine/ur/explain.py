@@ -24,6 +24,10 @@ UNDONE, HALF = 0.75, 3.0
 WRONG = 2.5               # a tile, or the stones on it
 UNSEEN_SPARE = 2.5        # a swap with the spare, whose place is not in view
 COVERED_SWAP = 5.5        # a swap whose tile the next player took up again before the camera looked
+OVERDONE = 1.5            # a legal doing where more lies than it puts there
+BEHIND = 1.0              # a run with consequences left undone; once more where another run leaves nothing undone
+PART = 1.6                # a turn seen before its swap: plainer is a look after a whole turn
+FEW_LEFT = 3              # sites beside a wrong doing that it may leave unexplained, where a legal run explains some
 MOST_LEGAL, MOST_WRONG = 14, 10
 
 Left = dict[str, tuple[Contents, Contents]]
@@ -38,6 +42,7 @@ class Tried:
         self.broken: tuple[Action, list[Violation]] | None = None
         self.at = state
         shown: dict[str, dict[Contents, float]] = {}
+        by_hand: set[str] = set()
         for action in actions:
             action = _named(self.at, action, seen)
             violations = check(self.at, action)
@@ -50,6 +55,8 @@ class Tried:
             for step in self.at.steps:
                 for site in step.changes:
                     i = self.at.board.index.get(site)
+                    if step.by_hand:
+                        by_hand.add(site)
                     price = HALF if step.by_hand else UNDONE
                     was = shown.setdefault(site, {})
                     if not was and i is not None:
@@ -60,10 +67,19 @@ class Tried:
                     was[canonical(step.changes[site], "cluster")] = price
         self.left: Left = seen.mismatch(self.at)
         self.wrong = 0.0
+        self.undone = 0
         for site, (have, want) in self.left.items():
             wrong = WRONG * ((have[:1] != want[:1]) + (have[1:] != want[1:]))
-            self.wrong += min(shown.get(site, {}).get(want, wrong), wrong)
-        self.value = cost + len(self.actions) + self.wrong
+            price = min(shown.get(site, {}).get(want, wrong), wrong)
+            self.wrong += price
+            self.undone += price == UNDONE
+            if site in by_hand and len(want) > len(have) and want not in shown[site]:
+                self.cost += OVERDONE
+                by_hand.clear()
+        self.cost += BEHIND * (self.undone > 0)
+        if self.at.phase == "turn" and self.actions and not isinstance(self.actions[-1], a.Swap):
+            self.cost += PART
+        self.value = self.cost + len(self.actions) + self.wrong
 
     def board(self) -> tuple:
         s = self.at
@@ -83,9 +99,11 @@ def explain(state: UrState, difference: Difference) -> list[Proposal]:
             tried.append(Tried(state, seen, actions, cost))
     none = Tried(state, seen, (), 0.0)
     legal = _best([t for t in tried if t.actions and t.value < none.value + len(t.actions)])
-    out = [Proposal(tuple(t.actions), cost=t.cost) for t in legal[:MOST_LEGAL]]
-    if not legal or legal[0].left:
-        out += _wrong(state, seen, [none, *legal[:2]], tried)
+    exact = bool(legal) and not legal[0].left
+    out = [Proposal(tuple(t.actions), cost=t.cost + (BEHIND if exact and t.left else 0.0)) for t in legal[:MOST_LEGAL]]
+    if not exact:
+        late = BEHIND + UNDONE * legal[0].undone if legal and legal[0].undone == len(legal[0].left) else 0.0
+        out += _wrong(state, seen, [none, *legal[:2]], tried, late)
     harmless = {s: want for s, (have, want) in none.left.items() if _turned_over(s, have, want, state)}
     if harmless:
         out.append(Proposal(changes=harmless, cost=0.2))
@@ -128,10 +146,13 @@ def _best(tried: list[Tried]) -> list[Tried]:
     return out
 
 
-def _wrong(state: UrState, seen: Seen, bases: list[Tried], tried: list[Tried]) -> list[Proposal]:
-    """What breaks a rule: a run whose next action is refused, and what the leftovers of the best legal runs look like."""
+def _wrong(state: UrState, seen: Seen, bases: list[Tried], tried: list[Tried], late: float) -> list[Proposal]:
+    """What breaks a rule: a run whose next action is refused, and what the leftovers of the best legal runs look like.
+
+    late: more cost where something legal explains all but what is not done yet."""
     found: list[tuple[float, Proposal]] = []
     none = bases[0]
+    progress = len(bases) > 1
 
     def add(t: Tried, action: Action | None, violations: list[Violation], cost: float, unexplained: int) -> None:
         actions = () if action is None else (*t.actions, action)
@@ -139,7 +160,9 @@ def _wrong(state: UrState, seen: Seen, bases: list[Tried], tried: list[Tried]) -
             return                                   # the reconciler comes back for what a legal run leaves over
         if action is not None and len(t.left) == len(none.left) and t.actions:
             return                                   # nothing of the run shows on the board
-        cost += blame.BESIDE * max(0, unexplained)
+        if progress and unexplained > FEW_LEFT:
+            return                                   # what is legal first: then less is left to blame
+        cost += late + blame.BESIDE * max(0, unexplained)
         changes = {s: want for s, (_, want) in t.left.items()}
         value = t.value - t.wrong + cost
         found.append((value, Proposal(actions, changes, tuple(violations), cost)))
@@ -151,7 +174,7 @@ def _wrong(state: UrState, seen: Seen, bases: list[Tried], tried: list[Tried]) -
         if t.left:
             for action, violations, cost, explained in blame.guesses(t.at, seen, t.left):
                 add(t, action, violations, cost, len(t.left) - explained)
-    if state.phase == "turn":
+    if state.phase == "turn" and all(t.at.mover == state.mover for t in bases):    # else the turn has gone on rightly
         for action, cost, left in _others(state, seen):
             violations = check(state, action)
             if violations:
@@ -165,7 +188,8 @@ def _wrong(state: UrState, seen: Seen, bases: list[Tried], tried: list[Tried]) -
 
 
 def _others(state: UrState, seen: Seen) -> Iterator[tuple[Action, float, int]]:
-    """(first action, cost, sites left) of turns that would explain it, were it that seat's turn or that seat's domain."""
+    """(first action, cost, sites left and the one explained) of turns that would explain the difference, were it that
+    seat's turn or that seat's domain."""
     for q in range(len(state.seats)):
         if q == state.mover or not _active(state, seen, q):
             continue
@@ -173,7 +197,7 @@ def _others(state: UrState, seen: Seen) -> Iterator[tuple[Action, float, int]]:
         best = _best([Tried(there, seen, acts, cost) for acts, cost in _own_turn(there, seen, _aim(there, seen, q))])
         for t in best[:1]:
             if t.actions:
-                yield t.actions[0], 0.0, len(t.left)
+                yield t.actions[0], len(t.actions) - 1.0, len(t.left) + 1
     known = state.known(state.mover)
     if len(known) == 2 and not (state.built or state.returned or state.bonus):
         p = state.mover
@@ -185,7 +209,7 @@ def _others(state: UrState, seen: Seen) -> Iterator[tuple[Action, float, int]]:
                 for acts, _ in solve.runs(there, p, aim, (domain,)):
                     t = Tried(there, seen, acts, 0.0)
                     if t.actions and len(t.left) < len(seen.raw):
-                        yield t.actions[0], 0.5, len(t.left)
+                        yield t.actions[0], 0.5, len(t.left) + 1
 
 
 # A turn
@@ -297,7 +321,9 @@ def _unseen_swaps(state: UrState, seen: Seen, p: int, q: int) -> Iterator[tuple[
     for i in seen.changed:
         if seen.laid(i) and state.free(i) and len(mine) == 2 and pair(seen.tiles[i] or "") == state.known(q):
             proof = p in seen.hands and seen.hands[p] == state.tiles[i]
-            yield a.Swap(seat, state.board.sites[i], min(mine)), 0.5 if proof else COVERED_SWAP
+            taken = seen.hands.get(q)
+            up = face(taken) if taken and pair(taken) == mine else min(mine)
+            yield a.Swap(seat, state.board.sites[i], up), 0.5 if proof else COVERED_SWAP
 
 
 # The set-up

@@ -40,6 +40,7 @@ def endings(s: TigrisState, seen: Seen) -> list[Ending]:
             for a in run:
                 after = after.apply(a)
             waiting.append(Ending(here.run + run, after, here.cost + cost, seen.far(after.pieces)))
+    out = [e for e in out if not (e.run and isinstance(e.run[-1], act.War))]     # nothing shows yet which came first
     out.sort(key=lambda e: (e.far, e.cost, len(e.run)))
     return out
 
@@ -75,14 +76,14 @@ def forced(s: TigrisState) -> list[tuple[Run, float]]:
     return []
 
 
-def ready(s: TigrisState) -> list[Ending]:
-    """The states from which somebody can take an action."""
+def ready(s: TigrisState, seen: Seen) -> list[Ending]:
+    """The states from which somebody can take an action: decided as the board shows, or one way or another."""
     if s.phase == "action":
         return [Ending((), s, 0.0, 0)]
     out, waiting = [], [Ending((), s, 0.0, 0)]
     while waiting and len(out) < 4:
         here = waiting.pop(0)
-        for run, cost in forced(here.state):
+        for run, cost in fitting(here.state, seen) or forced(here.state):
             after = here.state
             for a in run:
                 after = after.apply(a)

@@ -22,6 +22,7 @@ COME_ROUND = 6.0        # all others leave their turns, rather than that somebod
 WITHDRAWN = 3.0         # a leader taken off for good: far more often it lost a conflict
 OUT_OF_TURN = 2.0
 ACTION = 1.0            # each action of a run, as the reconciler counts them
+SILENT = -0.9           # what nobody says aloud is no further doing: a conflict's two sides, a war's turn, nothing built
 LEFT = 3.0              # a square that a guess leaves unexplained
 ILLEGAL = 6.0
 MOST = 30
@@ -38,9 +39,11 @@ def explain(state: TigrisState, difference: Difference) -> list[Proposal]:
     for e in endings(s, seen)[:3]:
         if e.run:
             found.add(e.run, e.cost, e.far)
-    for e in ready(s):
-        for action in doings(e.state, seen):
-            _attempt(found, e.state, e.run, e.cost, action)
+    for e in ready(s, seen):
+        for doing in doings(e.state, seen):
+            _, _, origin, target = doing
+            if changed >> (target if target >= 0 else origin) & 1:       # elsewhere it is only not cleared away yet
+                _attempt(found, e.state, e.run, e.cost, doing)
     if s.phase in ("build", "treasure"):
         _wrong_choice(found, s, seen)
     for guess in wrongs(s, seen):
@@ -56,6 +59,7 @@ class Guesses:
         self._ranked: list[tuple[float, Proposal]] = []
 
     def add(self, run: Run, cost: float, far: int) -> None:
+        cost += SILENT * sum(isinstance(a, (act.Commit, act.War, act.Keep)) for a in run)
         self._ranked.append((cost + ACTION * len(run) + LEFT * far, Proposal(run, {}, (), cost)))
 
     def illegal(self, run: Run, cost: float, violations: list[Violation], touched: int) -> None:
@@ -124,14 +128,14 @@ def _attempt(found: Guesses, s: TigrisState, before: Run, cost: float, doing: tu
     players = len(s.seats)
     if sort == "leader":
         seats = [n // 4]
-        if target < 0:
-            cost += WITHDRAWN
     elif sort == "monument":
         seats = [s.active]
     else:
         seats = [s.active, (s.active + 1) % players]
     for seat in seats:
         passes, price, now = _passes(s, seat)
+        if sort == "leader" and target < 0:
+            price += WITHDRAWN + (PASS_TURN if passes else 0)
         if now is None:                           # the game would have ended before
             if sort == "leader":
                 found.illegal((*before, _action(s, doing, seat)), cost, s.check(_action(s, doing, seat)), _touched(s, doing))
@@ -163,8 +167,8 @@ def _passes(s: TigrisState, seat: int) -> tuple[Run, float, TigrisState | None]:
         now = now.apply(a).skip_chance()
         if now.over:
             return (), 0.0, None
-    if len(run) == len(s.seats) - 1 and s.left > 1:
-        price += COME_ROUND
+    if len(run) == len(s.seats) - 1 and s.left > 1 and s._events:
+        price += COME_ROUND                       # the one who acted last, unless the game has only begun
     return tuple(run), price, now
 
 

@@ -10,18 +10,17 @@ import cv2
 import msgspec
 import numpy as np
 
-from vision.cluster_base import CAP, NOISE, Sheet, cut, grid_of, halved, learn_sheet, search, settle
-from vision.cluster_canvas import Empty, Frame, Lean, Light, match_light, spread_of, trust
-from vision.cluster_find import LIGHT_STEP, Fine, Piece, Scene, find, kits_of, polygons, refined, searched
-from vision.cluster_base import related
+from vision.cluster_base import CAP, NOISE, Sheet, cut, grid_of, halved, learn_sheet, related, search, settle
+from vision.cluster_canvas import MARGIN, Empty, Frame, match_light, trust
+from vision.cluster_find import Fine, Piece, find, kits_of, polygons, refined, searched
 from vision.cluster_learn import Found, by_shape, explained, name_all
 from vision.cluster_polar import ANGLES, SCORE_NOISE, Form, Patch, Rings, Table, turned
+from vision.cluster_scene import FOLD, Scene, Stage, paint, sharp
 from vision.evidence import FLOOR, CountedEvidence, first_lies_below
 from vision.plan import Piece as PlanPiece
 from vision.plan import Plan, Site
 from vision.pose import Pose
 from vision.shot import Shot
-
 
 LEAST = 60.0        # gain (mm² of squared noise) below which nothing is worth telling
 
@@ -43,13 +42,13 @@ class ClusterReader:
                  aside: Iterable[str] = ()) -> None:
         self.plan, self.empty, self.sheets, self.turns = plan, empty, list(sheets), turns
         self.frame = empty.frame
-        self.trusted = trust(self.frame, plan)
+        self.stage = Stage(empty, trust(self.frame, plan))
         self.clusters = {s.id: s for s in plan.site if s.reads == "cluster"}
         self.looks = looks
         self.aside = frozenset(aside)       # kinds of spots inside a cell: known, so that they are not taken for others
         self.kits = kits_of([Fine(f, self.frame.scale, kinds, a) for f, (kinds, a) in looks.items()])
-        self._maps: tuple[Pose, tuple[np.ndarray, np.ndarray]] | None = None
-        self.weight = (1 / (self.empty.spread ** 2 + SCORE_NOISE ** 2)).astype(np.float32)
+        self.all_boxes = boxes_of(plan.site)
+        self.boxes = boxes_of(self.clusters.values())
 
     # ---------------------------------------------------------------- reading
 
@@ -58,19 +57,22 @@ class ClusterReader:
         wanted = {s: self.clusters[s] for s in (self.clusters if sites is None else sites) if s in self.clusters}
         if not wanted:
             return {}
-        scene = self.scene(image, pose)
+        scene = self.stage.scene(image, pose, None if sites is None else self.rects(wanted.values()))
         firsts = self.read_bases(scene, wanted)
         area = polygons(self.frame, [o for s in wanted.values() for o in s.outlines], 6.0)
         pieces = find(scene, self.kits, area, LEAST)
         self.last = pieces
         return self.evidence(wanted, firsts, pieces)
 
-    def scene(self, image: np.ndarray, pose: Pose) -> Scene:
-        if self._maps is None or self._maps[0] is not pose:
-            self._maps = pose, self.frame.maps(pose)
-        seen = self.frame.flatten(image, self._maps[1])
-        light = match_light(self.frame, seen, self.empty.canvas, self.trusted)
-        return scene_of(self.empty, seen, light, Lean(pose), self.weight)
+    def rects(self, sites: Iterable[Site]) -> list[tuple[int, int, int, int]] | None:
+        """The parts of the canvas that show these sites; None where that is about all of it"""
+        f, out = self.frame, []
+        for o in (o for s in sites for o in s.outlines):
+            lo = np.floor(f.to_px(o.min(0) - MARGIN)).astype(int).clip(0) // FOLD * FOLD
+            hi = np.minimum(np.ceil(f.to_px(o.max(0) + MARGIN)).astype(int) // FOLD * FOLD, (f.width, f.height))
+            out.append((*map(int, lo), *map(int, hi)))
+        area = sum((x1 - x0) * (y1 - y0) for x0, y0, x1, y1 in out)
+        return None if area > 0.6 * f.width * f.height else out
 
     def read_bases(self, scene: Scene, wanted: dict[str, Site]) -> dict[str, dict[str, float]]:
         """site -> kind or "" -> log-probability; paints what was found on the scene's ground"""
@@ -139,11 +141,13 @@ class ClusterReader:
     def home(self, foot: np.ndarray, sites: Iterable[Site] | None = None, reach: float = 4.0) -> str | None:
         """The cluster site (or one of `sites`) in which a foot point lies, or the nearest within `reach` mm"""
         best = -reach, None
-        for site in self.clusters.values() if sites is None else sites:
-            for o in site.outlines:
-                d = cv2.pointPolygonTest(o.astype(np.float32).reshape(-1, 1, 2), tuple(map(float, foot)), True)
+        at = float(foot[0]), float(foot[1])
+        only = None if sites is None else {s.id for s in sites}
+        for site, lo, hi, outline in self.all_boxes if only else self.boxes:
+            if (only is None or site in only) and (foot > lo - reach).all() and (foot < hi + reach).all():
+                d = cv2.pointPolygonTest(outline, at, True)
                 if d > best[0]:
-                    best = d, site.id
+                    best = d, site
         return best[1]
 
     # ---------------------------------------------------------------- fitting
@@ -159,66 +163,22 @@ class ClusterReader:
             bare = [np.median(canvases, 0).astype(np.uint8)]
         empty = Empty.of(frame, bare)
         trusted = trust(frame, plan)
-        lights = [match_light(frame, c, empty.canvas, trusted) for _, c in full]
-        level = max(1.0, float(np.exp(np.median([light.terms[0] for light in lights])))) if lights else 1.0
+        levels = [match_light(frame, c, empty.canvas, trusted).terms[0] for _, c in full]
+        level = max(1.0, float(np.exp(np.median(levels)))) if levels else 1.0
         if level > 1:       # pieces are brighter than the table: keep them below white
             empty = Empty(frame, (empty.canvas / level).astype(np.uint8), empty.spread / level)
-            for light in lights:
-                light.terms[0] -= np.log(level)
-        return learn(plan, empty, full, lights)
+        return learn(plan, empty, [s for s in shots if s.layout])
 
 
-def scene_of(empty: Empty, seen: np.ndarray, light: Light, lean: Lean, weight: np.ndarray, exact: bool = False
-             ) -> Scene:
-    frame = empty.frame
-    full = light.over(frame)
-    even = cv2.multiply(seen, full, dtype=cv2.CV_32F)
-    off = np.abs(even - empty.canvas).max(-1) / empty.spread
-    strange = sharp(off, frame.scale) if exact else cv2.blur(((off - 2) / 3).clip(0, 1), (3, 3))
-    coarse = full[LIGHT_STEP // 2::LIGHT_STEP, LIGHT_STEP // 2::LIGHT_STEP]
-    return Scene(frame, lean, seen, empty.canvas.copy(), weight.copy(), strange, coarse)
+def boxes_of(sites: Iterable[Site]) -> list[tuple[str, np.ndarray, np.ndarray, np.ndarray]]:
+    """(id, least and largest corner, outline for cv2) of every outline"""
+    return [(s.id, o.min(0), o.max(0), o.astype(np.float32).reshape(-1, 1, 2)) for s in sites for o in s.outlines]
 
 
-def sharp(off: np.ndarray, scale: float) -> np.ndarray:
-    """Where something lies, with its edge at half of its contrast: blur makes all that is strange look bigger"""
-    n = 2 * max(int(round(1.5 * scale)), 1) + 1
-    most = cv2.dilate(off, np.ones((n, n)))
-    return ((off - 2) / 3).clip(0, 1) * (off / np.maximum(most, 1) * 4 - 1.5).clip(0, 1)
-
-
-def paint(scene: Scene, sheet: Sheet, kind: int, pose: np.ndarray, exact: bool = False) -> None:
-    """A card found becomes the ground on which loose pieces lie"""
-    f = scene.frame
-    w, h = sheet.size
-    look = sheet.looks[kind]
-    box = np.array([[-w / 2, -h / 2], [w / 2, -h / 2], [w / 2, h / 2], [-w / 2, h / 2]])
-    c, s = np.cos(pose[2]), np.sin(pose[2])
-    corners = f.to_px(box @ np.array([[c, s], [-s, c]]) + pose[:2])
-    lo = np.floor(corners.min(0)).astype(int).clip(0)
-    hi = np.minimum(np.ceil(corners.max(0)).astype(int) + 2, (f.width, f.height))
-    a, b = look.shape[1], look.shape[0]
-    M = cv2.getAffineTransform(np.array([[-.5, -.5], [a - .5, -.5], [a - .5, b - .5]], np.float32), (corners[:3] - lo).astype(np.float32))
-    size = tuple(int(v) for v in hi - lo)
-    got = cv2.warpAffine(look, M, size, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-    mask = np.zeros((size[1], size[0]), np.uint8)
-    cv2.fillConvexPoly(mask, np.round(corners - lo).astype(np.int32), 1)
-    there = slice(lo[1], hi[1]), slice(lo[0], hi[0])
-    m = mask > 0
-    scene.ground[there][m] = got.clip(0, 255).astype(np.uint8)[m]
-    spread = spread_of(got)
-    even = scene.seen[there] * scene.light_at(pose[None, :2])[0]
-    off = np.abs(even - got).max(-1) / spread
-    scene.strange[there][m] = (sharp(off, f.scale) if exact else ((off - 2) / 3).clip(0, 1))[m]
-    edge = cv2.dilate(mask, np.ones((3, 3))) - cv2.erode(mask, np.ones((3, 3)))
-    spread[edge > 0] += 15
-    m = (mask > 0) | (edge > 0)
-    scene.weight[there][m] = (1 / (spread ** 2 + SCORE_NOISE ** 2))[m]
-
-
-def learn(plan: Plan, empty: Empty, full: Sequence[tuple[Shot, np.ndarray]], lights: Sequence[Light]) -> ClusterReader:
+def learn(plan: Plan, empty: Empty, full: Sequence[Shot]) -> ClusterReader:
     frame = empty.frame
     reader = ClusterReader(plan, empty, [], {}, {})
-    scenes = [scene_of(empty, c, light, Lean(s.pose), reader.weight, True) for (s, c), light in zip(full, lights)]
+    scenes = [reader.stage.scene(s.image, s.pose, learning=True) for s in full]
     sheets, turns = learn_bases(plan, frame, full, scenes)
     groups = groups_of(plan, full)
     loose = {k for g in groups if g.site.reads == "cluster" for k in g.kinds}
@@ -229,16 +189,16 @@ def learn(plan: Plan, empty: Empty, full: Sequence[tuple[Shot, np.ndarray]], lig
     centred(found, groups, scenes, frame)
     reader = ClusterReader(plan, empty, sheets, looks_of(found, groups, scenes, frame), turns, aside)
     for _ in range(2):
-        found = second_look(reader, found, groups, full, lights)
+        found = second_look(reader, found, groups, full)
         named(found, groups, scenes, frame, plan)
         reader = ClusterReader(plan, empty, sheets, looks_of(found, groups, scenes, frame), turns, aside)
     return reader
 
 
-def learn_bases(plan: Plan, frame: Frame, full: Sequence[tuple[Shot, np.ndarray]], scenes: Sequence[Scene]
+def learn_bases(plan: Plan, frame: Frame, full: Sequence[Shot], scenes: Sequence[Scene]
                 ) -> tuple[list[Sheet], dict[str, float]]:
     by_size: dict[tuple, list[tuple[int, str, str]]] = {}
-    for n, (shot, _) in enumerate(full):
+    for n, shot in enumerate(full):
         for site, contents in shot.layout.items():
             if plan.sites[site].reads == "cluster" and contents and first_lies_below(contents[0]):
                 p = plan.pieces[contents[0]]
@@ -250,10 +210,10 @@ def learn_bases(plan: Plan, frame: Frame, full: Sequence[tuple[Shot, np.ndarray]
             mm = plan.sites[site].centre
             seen.append((n, mm + scenes[n].lean.shift(mm, height)[0], kind, np.pi if group_of(site) == "R" else 0.0))
             lights.append(scenes[n].light_at(mm[None])[0])
-        sheet, pose = learn_sheet([s.seen for s in scenes], [s.strange for s in scenes], frame, seen, np.array(lights),
+        sheet, pose = learn_sheet([s.seen for s in scenes], [sharp(s.off, frame.scale) for s in scenes], frame, seen, np.array(lights),
                                   tuple(map(float, size)), float(height))
         for (n, site, kind), p in zip(places, pose):
-            paint(scenes[n], sheet, sheet.kinds.index(kind), p, True)
+            paint(scenes[n], sheet, sheet.kinds.index(kind), p)
         sheets.append(sheet)
     return sheets, {"R": np.pi} if plan.game == "nile" else {}
 
@@ -266,17 +226,17 @@ class Group(msgspec.Struct, frozen=True, eq=False):
     kinds: Counter[str]
 
 
-def groups_of(plan: Plan, full: Sequence[tuple[Shot, np.ndarray]]) -> list[Group]:
+def groups_of(plan: Plan, full: Sequence[Shot]) -> list[Group]:
     """What samplers show of loose pieces: on clusters, on the spots inside them, and alone on piles where the size is one of theirs"""
     out = []
-    for n, (shot, _) in enumerate(full):
+    for n, shot in enumerate(full):
         for site, contents in shot.layout.items():
             if plan.sites[site].reads == "cluster":
                 loose = Counter(plan.pieces[k].looks or k for k in contents if not first_lies_below(k) and k in plan.pieces)
                 if loose:
                     out.append(Group(n, plan.sites[site], loose))
     used = {form_of(plan.pieces[k]) for g in out for k in g.kinds}
-    for n, (shot, _) in enumerate(full):
+    for n, shot in enumerate(full):
         for site, contents in shot.layout.items():
             s = plan.sites[site]
             if s.reads == "pile" and len(contents) == 1 and contents[0] in plan.pieces:
@@ -288,6 +248,7 @@ def groups_of(plan: Plan, full: Sequence[tuple[Shot, np.ndarray]]) -> list[Group
 
 def first_places(plan: Plan, frame: Frame, groups: Sequence[Group], scenes: Sequence[Scene]) -> list[Found]:
     """Where the sampler's pieces lie, by their outlines"""
+    sharps = [sharp(s.off, frame.scale) for s in scenes]
     found: list[Found] = []
     for g, group in enumerate(groups):
         scene = scenes[group.shot]
@@ -300,7 +261,7 @@ def first_places(plan: Plan, frame: Frame, groups: Sequence[Group], scenes: Sequ
         best = None
         for o in group.site.outlines:
             height = max(f.height for f in wanted)
-            got = by_shape(scene.strange, frame, o + scene.lean.shift(o.mean(0), height), wanted)
+            got = by_shape(sharps[group.shot], frame, o + scene.lean.shift(o.mean(0), height), wanted)
             total = sum(x[3] * x[0].area for x in got)
             if best is None or total > best[0]:
                 best = total, got
@@ -387,15 +348,15 @@ def looks_of(found: Sequence[Found], groups: Sequence[Group], scenes: Sequence[S
     return out
 
 
-def second_look(reader: ClusterReader, found: Sequence[Found], groups: Sequence[Group], full: Sequence[tuple[Shot, np.ndarray]],
-                lights: Sequence[Light]) -> list[Found]:
+def second_look(reader: ClusterReader, found: Sequence[Found], groups: Sequence[Group], full: Sequence[Shot]
+                ) -> list[Found]:
     """What a first reader finds in the samplers, where it agrees with the layout; else what was found before"""
     plan = reader.plan
     pieces = []
-    for (shot, seen), light in zip(full, lights):
-        scene = scene_of(reader.empty, seen, light, Lean(shot.pose), reader.weight)
+    for shot in full:
+        scene = reader.stage.scene(shot.image, shot.pose)
         reader.read_bases(scene, reader.clusters)
-        everywhere = np.ones((reader.frame.height, reader.frame.width), np.uint8)
+        everywhere = np.ones_like(scene.strange, np.uint8)
         pieces.append(find(scene, reader.kits, everywhere, LEAST))
     out = []
     for g, group in enumerate(groups):

@@ -8,31 +8,12 @@ import cv2
 import msgspec
 import numpy as np
 
-from vision.cluster_canvas import Frame, Lean
-from vision.cluster_polar import Form, Rings, Table, ideal, slopes, turned
+from vision.cluster_canvas import Frame
+from vision.cluster_polar import Form, Patch, Rings, Table, slopes, turned
+from vision.cluster_scene import FOLD, Scene, cover
 
 SURE = 0.3          # share of the gain of a perfect match below which a piece is not there
-LIGHT_STEP = 24
-
-
-class Scene(msgspec.Struct, eq=False):
-    """One picture on the canvas: seen (h, w, 3) uint8, ground (the empty board and the cards found), weight (h, w)
-    float32 1/grey levels² (0 where something known covers), strange (h, w) 0..1, factors of light."""
-
-    frame: Frame
-    lean: Lean
-    seen: np.ndarray
-    ground: np.ndarray
-    weight: np.ndarray
-    strange: np.ndarray
-    light: np.ndarray           # (h, w, 3) float32, coarse: LIGHT_STEP pixels a cell
-
-    def light_at(self, mm: np.ndarray) -> np.ndarray:
-        """(N, 3) factors at (N, 2) mm"""
-        px = self.frame.to_px(mm) / LIGHT_STEP
-        x = px[:, 0].round().astype(int).clip(0, self.light.shape[1] - 1)
-        y = px[:, 1].round().astype(int).clip(0, self.light.shape[0] - 1)
-        return self.light[y, x]
+CAP = 9.0           # squared, weighted grey levels beyond which a pixel shows something else altogether
 
 
 class Piece(msgspec.Struct, eq=False):
@@ -94,32 +75,38 @@ def kits_of(fines: Sequence[Fine]) -> list[Kit]:
     return [Kit(k) for k in out]
 
 
-def raster(scene: Scene, inner: float, allowed: np.ndarray, share: float = 0.2) -> np.ndarray:
-    """(N, 2) canvas mm where a piece of this size may lie: enough of what is there is strange"""
-    r = inner * 0.8
-    step = max(inner * 0.42, 1.5 / scene.frame.scale)
-    k = max(int(round(2 * r * scene.frame.scale)), 1)
-    dense = cv2.blur(scene.strange, (k, k))
-    h, w = dense.shape
-    nx, ny = int(w / scene.frame.scale / step), int(h / scene.frame.scale / step)
-    gx, gy = np.meshgrid((np.arange(nx) + 0.5) * step, (np.arange(ny) + 0.5) * step)
-    px = np.round(np.stack([gx, gy], -1).reshape(-1, 2) * scene.frame.scale - 0.5).astype(int)
-    ok = (dense[px[:, 1], px[:, 0]] > share) & (allowed[px[:, 1], px[:, 0]] > 0)
-    return scene.frame.to_mm(px[ok].astype(float))
+class Net:
+    """Places on a regular net, (ny, nx) of them, `step` mm apart, where something may lie"""
 
+    def __init__(self, scene: Scene, inner: float, allowed: np.ndarray, share: float = 0.2) -> None:
+        k = scene.frame.scale / FOLD
+        self.step = max(inner * 0.42, 1.0 / k)
+        n = max(int(round(1.6 * inner * k)), 1)
+        dense = cv2.blur(scene.strange, (n, n))
+        h, w = dense.shape
+        self.shape = int(h / k / self.step), int(w / k / self.step)
+        xs = np.round((np.arange(self.shape[1]) + 0.5) * self.step * k - 0.5).astype(int).clip(0, w - 1)
+        ys = np.round((np.arange(self.shape[0]) + 0.5) * self.step * k - 0.5).astype(int).clip(0, h - 1)
+        rows = ys[:, None]
+        self.y, self.x = np.nonzero((dense[rows, xs] > share) & (allowed[rows, xs] > 0))
+        self.at = scene.frame.to_mm((np.stack([xs[self.x], ys[self.y]], -1) + 0.5) * FOLD - 0.5)
 
-def cover(scene: Scene, form: Form, foot: np.ndarray, turn: float, grown: float = 0.8) -> None:
-    """What a piece hides counts no more: its top, and for a high one its sides"""
-    base = form.outline(foot, turn, grown)
-    top = base + scene.lean.shift(base, form.height)
-    hull = cv2.convexHull(np.vstack([base, top]).astype(np.float32)).reshape(-1, 2) if form.height > 3 else top
-    px = np.round(scene.frame.to_px(hull)).astype(np.int32)
-    cv2.fillPoly(scene.weight, [px], 0.0)
-    cv2.fillPoly(scene.strange, [px], 0.0)
+    def keep(self, which: np.ndarray) -> None:
+        self.y, self.x, self.at = self.y[which], self.x[which], self.at[which]
+
+    def most_near(self, values: np.ndarray, radius: float) -> np.ndarray:
+        """(N,) the largest of (N,) values within `radius` mm of each place"""
+        field = np.full(self.shape, -1e9, np.float32)
+        field[self.y, self.x] = values
+        n = int(radius / self.step)
+        if n < 1:
+            return values
+        disc = np.hypot(*np.mgrid[-n:n + 1, -n:n + 1]) * self.step <= radius
+        return cv2.dilate(field, disc.astype(np.uint8), borderType=cv2.BORDER_CONSTANT, borderValue=-1e9)[self.y, self.x]
 
 
 def find(scene: Scene, kits: Sequence[Kit], allowed: np.ndarray, least: float, most: int = 300) -> list[Piece]:
-    """Pieces that explain the scene. allowed: the (h, w) mask of where their tops may appear.
+    """Pieces that explain the scene. allowed: the mask of polygons() where their tops may appear.
 
     scene.weight, ground and strange are used up."""
     out: list[Piece] = []
@@ -130,34 +117,37 @@ def find(scene: Scene, kits: Sequence[Kit], allowed: np.ndarray, least: float, m
 
 def find_of(scene: Scene, kit: Kit, allowed: np.ndarray, least: float, most: int, below: bool) -> list[Piece]:
     """The pieces of one kit; below: smaller ones may lie on them"""
-    at = raster(scene, kit.inner, allowed)
-    if not len(at):
+    net = Net(scene, kit.inner, allowed)
+    if not len(net.at):
         return []
     n = max(int(kit.rings.step * scene.frame.scale), 1)
     seen, ground = cv2.blur(scene.seen, (n, n)), cv2.blur(scene.ground, (n, n))
-    gain = np.zeros((len(at), len(kit.fines)), np.float32)
-    stale = np.ones(len(at), bool)
+    gain = np.zeros((len(net.at), len(kit.fines)), np.float32)
+    stale = np.ones(len(gain), bool)
     out: list[Piece] = []
-    while len(at) and len(out) < most:
+    while len(gain) and len(out) < most:
         for part in np.array_split(np.flatnonzero(stale), stale.sum() // 400 + 1):
             if len(part):
-                patch = kit.rings.look_at(scene.frame, seen, ground, scene.weight, at[part], scene.light_at(at[part]))
+                at = net.at[part]
+                patch = kit.rings.look_at(scene.frame, seen, ground, scene.weight, at, scene.light_at(at))
                 each = kit.table.gains(patch)[0]
                 gain[part] = np.stack([each[:, p].max(1) for p in kit.parts], 1)
         stale[:] = False
         keep = gain.max(1) > least * 0.5
-        at, gain, stale = at[keep], gain[keep], stale[keep]
-        found = apart([p for p in candidates(scene, kit, (seen, ground), at, gain) if p.gain > max(least, SURE * p.ideal)])
+        net.keep(keep)
+        gain, stale = gain[keep], stale[keep]
+        found = apart([p for p in candidates(scene, kit, (seen, ground), net, gain) if p.gain > max(least, SURE * p.ideal)])
         if not found:
             break
-        gone = np.zeros(len(at), bool)
+        gone = np.zeros(len(gain), bool)
         for p in found:
             cover(scene, p.form, p.foot, p.turn)
-            d = np.linalg.norm(at - p.at, axis=1)
+            d = np.linalg.norm(net.at - p.at, axis=1)
             stale |= d < kit.rings.r[-1] + p.form.outer + 1
             gone |= d < 0.5 * (kit.inner + p.form.inner)
         out += found
-        at, gain, stale = at[~gone], gain[~gone], stale[~gone]
+        net.keep(~gone)
+        gain, stale = gain[~gone], stale[~gone]
     return out
 
 
@@ -173,19 +163,17 @@ def nudged(scene: Scene, kit: Kit, blurred: tuple[np.ndarray, np.ndarray], at: n
     return at
 
 
-def candidates(scene: Scene, kit: Kit, blurred: tuple[np.ndarray, np.ndarray], at: np.ndarray, gain: np.ndarray
-               ) -> list[Piece]:
-    """The best places of each form, refined; gain: (N, forms) at (N, 2) canvas mm"""
+def candidates(scene: Scene, kit: Kit, blurred: tuple[np.ndarray, np.ndarray], net: Net, gain: np.ndarray) -> list[Piece]:
+    """The best places of each form, refined; gain: (N, forms) at the places of the net"""
     out: list[Piece] = []
-    if not len(at):
+    if not len(gain):
         return out
-    far = np.linalg.norm(at[:, None] - at[None], axis=2)
-    top = np.where(far < kit.inner, gain.max(1)[None], 0).max(1)
+    top = net.most_near(gain.max(1), kit.inner)
     for i, fine in enumerate(kit.fines):
-        near = np.where(far < 0.75 * fine.form.inner, gain[:, i][None], -np.inf).max(1)
+        near = net.most_near(gain[:, i], 0.75 * fine.form.inner)
         peaks = np.flatnonzero((gain[:, i] >= near) & (gain[:, i] > 0.4 * top))
         if len(peaks):
-            out += refined(scene, fine, nudged(scene, kit, blurred, at[peaks], i))
+            out += refined(scene, fine, nudged(scene, kit, blurred, net.at[peaks], i))
     return out
 
 
@@ -225,11 +213,39 @@ def refined(scene: Scene, fine: Fine, at: np.ndarray, rounds: int = 3) -> list[P
         c, s = np.cos(turn * step), np.sin(turn * step)
         at[:, 0] += c * d[:, 0] - s * d[:, 1]
         at[:, 1] += s * d[:, 0] + c * d[:, 1]
+    gains, perfect = judged(fine, patch, gains, turns if turns.ndim == 2 else turns[:, None])
+    best = gains.argmax(1)
     foot = scene.lean.foot(at, fine.form.height)
-    seen = type(patch)(turned(patch.seen, turn), turned(patch.ground, turn), turned(patch.weight, turn))
-    perfect = ideal(np.broadcast_to(fine.area, seen.weight.shape), fine.looks[best], seen)
-    return [Piece(fine.form, at[i], foot[i], float(turn[i] * step), fine.kinds, gains[i], int(best[i]), float(perfect[i]))
+    return [Piece(fine.form, at[i], foot[i], float(turns[i, best[i]] * step), fine.kinds, gains[i], int(best[i]), float(perfect[i]))
             for i in range(len(at))]
+
+
+def judged(fine: Fine, patch: Patch, gains: np.ndarray, turns: np.ndarray, top: int = 3) -> tuple[np.ndarray, np.ndarray]:
+    """(N, K) gains again, and (N,) those of perfect matches, with no pixel counting for more than CAP, so that what is
+    neither the ground nor the piece (a shadow, something lying across) speaks for nothing. Only the best few are
+    judged; the rest keep their distance."""
+    n = np.arange(len(gains))
+    order = np.argsort(-gains, 1)[:, :top]
+    bare = np.minimum(patch.weight * ((patch.seen - patch.ground) ** 2).sum(-1) / 3, CAP)
+    out = np.empty_like(gains)
+    perfect = np.empty(len(gains), np.float32)
+    sure = np.full(len(gains), -np.inf)
+    kept = {}
+    for rank in range(order.shape[1]):
+        k = order[:, rank]
+        look = turned(fine.looks[k], -turns[n, k])
+        area = turned(np.broadcast_to(fine.area, bare.shape), -turns[n, k])
+        cost = np.minimum(patch.weight * ((patch.seen - look) ** 2).sum(-1) / 3, CAP)
+        gain = ((bare - cost) * area).sum((1, 2))
+        most = (np.minimum(patch.weight * ((patch.ground - look) ** 2).sum(-1) / 3, CAP) * area).sum((1, 2))
+        kept[rank] = gain
+        better = gain > sure
+        sure[better], perfect[better] = gain[better], most[better]
+    first = gains[n, order[:, 0]]
+    out[:] = np.minimum(sure, kept[order.shape[1] - 1])[:, None] - 0.2 * (first[:, None] - gains)
+    for rank, gain in kept.items():
+        out[n, order[:, rank]] = gain
+    return out, perfect
 
 
 def searched(scene: Scene, fine: Fine, at: np.ndarray, reach: float, step: float) -> np.ndarray:
@@ -241,11 +257,11 @@ def searched(scene: Scene, fine: Fine, at: np.ndarray, reach: float, step: float
 
 
 def polygons(frame: Frame, outlines: Sequence[np.ndarray], grow: float = 0.0) -> np.ndarray:
-    """(h, w) uint8 mask of outlines in mm, grown by some mm"""
-    out = np.zeros((frame.height, frame.width), np.uint8)
+    """Mask (as coarse as what is strange) of outlines in mm, grown by some mm"""
+    out = np.zeros((frame.height // FOLD, frame.width // FOLD), np.uint8)
     for o in outlines:
-        cv2.fillPoly(out, [np.round(frame.to_px(o)).astype(np.int32)], 1)
+        cv2.fillPoly(out, [np.round(frame.to_px(o) / FOLD).astype(np.int32)], 1)
     if grow > 0:
-        n = int(np.ceil(grow * frame.scale))
+        n = int(np.ceil(grow * frame.scale / FOLD))
         out = cv2.dilate(out, np.ones((2 * n + 1, 2 * n + 1), np.uint8))
     return out

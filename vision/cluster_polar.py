@@ -138,11 +138,6 @@ class Table:
         return bare - self.gains(seen)[0]
 
 
-def ideal(areas: np.ndarray, looks: np.ndarray, patch: Patch) -> np.ndarray:
-    """(N,) gains that perfect matches would have: what (N, R, A, 3) looks, turned as they lie, differ from the ground"""
-    return np.einsum("nra,nra,nrac->n", patch.weight, areas, (looks - patch.ground) ** 2, optimize=True) / 3
-
-
 def turned(patches: np.ndarray, steps: np.ndarray) -> np.ndarray:
     """(N, R, A, ...) patches rolled back by (N,) steps of angle: pieces turned so by `steps` then lie straight"""
     a = patches.shape[2]

@@ -1,0 +1,228 @@
+"""One picture made ready for reading: evened light, what is strange in it, and the ground as it gets known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import cv2
+import msgspec
+import numpy as np
+
+from vision.cluster_base import Sheet
+from vision.cluster_canvas import Empty, Frame, Lean, powers, spread_of
+from vision.cluster_polar import SCORE_NOISE, Form
+from vision.pose import Pose
+
+LIGHT_STEP = 24         # canvas pixels a cell of the light's map
+FOLD = 2                # the map of what is strange is that much coarser than the canvas
+Rect = tuple[int, int, int, int]
+
+
+class Scene(msgspec.Struct, eq=False):
+    """seen: (h, w, 3) uint8; ground: the same for the empty board and the cards found; weight: (h, w) float32,
+    1 / grey levels², 0 where something known covers; strange: (h / FOLD, w / FOLD) 0..1; light: (h / LIGHT_STEP ..., 3)
+    factors to the empty board's light; off: (h, w) how strange in units of noise, only kept for learning."""
+
+    frame: Frame
+    lean: Lean
+    seen: np.ndarray
+    ground: np.ndarray
+    weight: np.ndarray
+    strange: np.ndarray
+    light: np.ndarray
+    off: np.ndarray | None = None
+
+    def light_at(self, mm: np.ndarray) -> np.ndarray:
+        """(N, 3) factors at (N, 2) canvas mm"""
+        px = (self.frame.to_px(mm) / LIGHT_STEP).round().astype(int)
+        return self.light[px[:, 1].clip(0, self.light.shape[0] - 1), px[:, 0].clip(0, self.light.shape[1] - 1)]
+
+
+class Stage:
+    """What scenes of one copy share: the empty board, fine and coarse, and how far to trust it."""
+
+    def __init__(self, empty: Empty, trusted: np.ndarray) -> None:
+        self.empty, self.frame = empty, empty.frame
+        f = self.frame
+        self.weight = (1 / (empty.spread ** 2 + SCORE_NOISE ** 2)).astype(np.float32)
+        half = f.width // FOLD, f.height // FOLD
+        self.half = cv2.resize(empty.canvas, half, interpolation=cv2.INTER_AREA)
+        self.half_spread = cv2.resize(empty.spread, half, interpolation=cv2.INTER_AREA) / 255
+        cells = f.width // LIGHT_STEP + 1, f.height // LIGHT_STEP + 1
+        self.cells = cells
+        xs, ys = np.meshgrid(np.arange(cells[0]) * LIGHT_STEP, np.arange(cells[1]) * LIGHT_STEP)
+        self.cell_mm = f.to_mm(np.stack([xs, ys], -1).reshape(-1, 2))
+        self.cell_terms = powers(f, self.cell_mm)
+        self.dim = thinned(empty.canvas, cells)
+        self.cell_trust = thinned(trusted, cells).ravel() + 1e-3
+        self._maps: tuple[Pose, tuple[np.ndarray, np.ndarray]] | None = None
+
+    def scene(self, image: np.ndarray, pose: Pose, rects: Sequence[Rect] | None = None, learning: bool = False) -> Scene:
+        """rects: (x0, y0, x1, y1) canvas pixels that matter, with even corners; None: everything"""
+        f = self.frame
+        if self._maps is None or self._maps[0] is not pose:
+            self._maps = pose, f.maps(pose)
+        a, b = self._maps[1]
+        if rects is None:
+            rects = [(0, 0, f.width, f.height)]
+            seen = cv2.remap(image, a, b, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+            low = thinned(seen, self.cells)
+        else:
+            seen = np.zeros((f.height, f.width, 3), np.uint8)
+            for x0, y0, x1, y1 in rects:
+                seen[y0:y1, x0:x1] = cv2.remap(image, a[y0:y1, x0:x1], b[y0:y1, x0:x1], cv2.INTER_LINEAR,
+                                               borderMode=cv2.BORDER_REPLICATE)
+            low = self.low(image, pose)
+        light = self.light(low)
+        scene = Scene(f, Lean(pose), seen, self.empty.canvas.copy(), self.weight.copy(),
+                      np.zeros(self.half.shape[:2], np.float32), light)
+        if learning:
+            full = cv2.resize(light, (self.cells[0] * LIGHT_STEP, self.cells[1] * LIGHT_STEP))
+            even = seen * shifted(full)[:f.height, :f.width]
+            scene.off = np.abs(even - self.empty.canvas).max(-1) / self.empty.spread
+        for rect in rects:
+            self.estrange(scene, rect)
+        return scene
+
+    def estrange(self, scene: Scene, rect: Rect) -> None:
+        """Fills in scene.strange in a rectangle"""
+        x0, y0, x1, y1 = (v // FOLD for v in rect)
+        x1, y1 = min(x1, self.half.shape[1]), min(y1, self.half.shape[0])
+        if x1 <= x0 or y1 <= y0:
+            return
+        small = cv2.resize(scene.seen[y0 * FOLD:y1 * FOLD, x0 * FOLD:x1 * FOLD], (x1 - x0, y1 - y0),
+                           interpolation=cv2.INTER_AREA)
+        there = slice(y0, y1), slice(x0, x1)
+        scene.strange[there] = strangeness(small, self.light_over(scene.light, x0, y0, x1, y1), self.half[there],
+                                           self.half_spread[there])
+
+    def light_over(self, light: np.ndarray, x0: int, y0: int, x1: int, y1: int) -> np.ndarray:
+        """(y1 - y0, x1 - x0, 3) factors for a rectangle of the coarse map"""
+        k = FOLD / LIGHT_STEP
+        M = np.array([[k, 0, x0 * k], [0, k, y0 * k]])
+        return cv2.warpAffine(light, M, (x1 - x0, y1 - y0), flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP,
+                              borderMode=cv2.BORDER_REPLICATE)
+
+    def low(self, image: np.ndarray, pose: Pose) -> np.ndarray:
+        """The picture at one pixel a cell of light, without flattening all of it"""
+        px = pose.to_px(self.cell_mm).reshape(self.cells[1], self.cells[0], 2)
+        return cv2.remap(cv2.blur(image, (9, 9)), px.astype(np.float32), None, cv2.INTER_LINEAR,
+                         borderMode=cv2.BORDER_REPLICATE)
+
+    def light(self, low: np.ndarray) -> np.ndarray:
+        """(cells, 3) float32 factors that make the picture look as the empty board did: smooth over the board, and
+        locally where enough of the empty board shows"""
+        ratio = np.log((self.dim.reshape(-1, 3).astype(np.float32) + 4) / (low.reshape(-1, 3).astype(np.float32) + 4))
+        terms = robust_terms(self.cell_terms, ratio, self.cell_trust)
+        smooth = self.cell_terms @ terms
+        rest = ratio - smooth
+        w = self.cell_trust / (1 + (np.abs(rest).max(1) / 0.05) ** 2) ** 3
+        planes = np.concatenate([rest * w[:, None], w[:, None]], 1).reshape(self.cells[1], self.cells[0], 4).astype(np.float32)
+        planes = cv2.GaussianBlur(planes, (0, 0), 2.0)
+        local = planes[..., :3] / (planes[..., 3:] + 0.05)
+        return np.exp(smooth.reshape(local.shape) + local).astype(np.float32)
+
+
+def thinned(canvas: np.ndarray, cells: tuple[int, int]) -> np.ndarray:
+    """A canvas at one pixel for every cell of light, around the cell's corner point"""
+    w, h = cells[0] * LIGHT_STEP, cells[1] * LIGHT_STEP
+    m = LIGHT_STEP // 2
+    wide = cv2.copyMakeBorder(canvas, m, max(h - m - canvas.shape[0], 0), m, max(w - m - canvas.shape[1], 0),
+                              cv2.BORDER_REPLICATE)[:h, :w]
+    return cv2.resize(wide, cells, interpolation=cv2.INTER_AREA)
+
+
+def shifted(full: np.ndarray) -> np.ndarray:
+    """cv2.resize puts a cell's middle where ours has its corner"""
+    m = LIGHT_STEP // 2
+    return cv2.copyMakeBorder(full[m:, m:], 0, m, 0, m, cv2.BORDER_REPLICATE)
+
+
+def robust_terms(X: np.ndarray, ratio: np.ndarray, trusted: np.ndarray) -> np.ndarray:
+    """(6, 3) terms of the quadratic that most of the trusted cells follow; what lies about is outlier"""
+    terms = np.zeros((6, 3), np.float32)
+    for c in range(3):
+        order = np.argsort(ratio[:, c])
+        total = np.cumsum(trusted[order])
+        terms[0, c] = ratio[order[np.searchsorted(total, total[-1] / 2)], c]
+    ridge = np.diag([0, 1, 1, 2, 2, 2]).astype(np.float32) * trusted.sum() * 0.002
+    for scale in (0.3, 0.15, 0.08, 0.05, 0.05, 0.05):
+        off = np.abs(ratio - X @ terms).max(1)
+        w = trusted / (1 + (off / scale) ** 2) ** 2
+        A = X.T * w
+        start = np.zeros((6, 3), np.float32)
+        start[0] = terms[0]
+        terms = np.linalg.solve(A @ X + ridge, A @ ratio + ridge @ start).astype(np.float32)
+    return terms
+
+
+def strangeness(seen: np.ndarray, light: np.ndarray, ground: np.ndarray, spread: np.ndarray) -> np.ndarray:
+    """(h, w) 0..1: how surely a pixel is not the ground; spread in 255ths of noise"""
+    even = cv2.multiply(seen, light, dtype=cv2.CV_8U)
+    off = cv2.divide(largest(cv2.absdiff(even, ground)), spread, scale=1 / 255, dtype=cv2.CV_32F)
+    return cv2.blur(((off - 2) * (1 / 3)).clip(0, 1), (2, 2))
+
+
+def largest(a: np.ndarray) -> np.ndarray:
+    """(h, w) the largest of three channels"""
+    return cv2.max(cv2.max(a[..., 0], a[..., 1]), a[..., 2])
+
+
+def cover(scene: Scene, form: Form, foot: np.ndarray, turn: float, grown: float = 0.8) -> None:
+    """What a piece hides counts no more: its top, and for a high one its sides"""
+    base = form.outline(foot, turn, grown)
+    top = base + scene.lean.shift(base, form.height)
+    hull = cv2.convexHull(np.vstack([base, top]).astype(np.float32)).reshape(-1, 2) if form.height > 3 else top
+    px = scene.frame.to_px(hull)
+    cv2.fillPoly(scene.weight, [np.round(px).astype(np.int32)], 0.0)
+    cv2.fillPoly(scene.strange, [np.round((px + 0.5) / FOLD - 0.5).astype(np.int32)], 0.0)
+
+
+def lay(scene: Scene, look: np.ndarray, size: tuple[float, float], pose: np.ndarray) -> None:
+    """A card found, (h, w, 3) as it looks, becomes the ground on which loose pieces lie; pose: x, y in mm, radians"""
+    f = scene.frame
+    w, h = size
+    box = np.array([[-w / 2, -h / 2], [w / 2, -h / 2], [w / 2, h / 2], [-w / 2, h / 2]])
+    c, s = np.cos(pose[2]), np.sin(pose[2])
+    corners = f.to_px(box @ np.array([[c, s], [-s, c]]) + pose[:2])
+    lo = np.floor(corners.min(0)).astype(int).clip(0) // FOLD * FOLD
+    hi = np.minimum(np.ceil(corners.max(0)).astype(int) + 2, (f.width // FOLD * FOLD, f.height // FOLD * FOLD))
+    hi = lo + (hi - lo + FOLD - 1) // FOLD * FOLD
+    hi = np.minimum(hi, (f.width // FOLD * FOLD, f.height // FOLD * FOLD))
+    if (hi <= lo).any():
+        return
+    a, b = look.shape[1], look.shape[0]
+    M = cv2.getAffineTransform(np.array([[-.5, -.5], [a - .5, -.5], [a - .5, b - .5]], np.float32),
+                               (corners[:3] - lo).astype(np.float32))
+    out = int(hi[0] - lo[0]), int(hi[1] - lo[1])
+    got = cv2.warpAffine(look, M, out, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    mask = np.zeros((out[1], out[0]), np.uint8)
+    cv2.fillConvexPoly(mask, np.round(corners - lo).astype(np.int32), 1)
+    edge = cv2.dilate(mask, np.ones((3, 3))) - cv2.erode(mask, np.ones((3, 3)))
+    spread = spread_of(got)
+    spread[edge > 0] += 15
+    there = slice(lo[1], hi[1]), slice(lo[0], hi[0])
+    paper = np.minimum(got, 255).astype(np.uint8)
+    cv2.copyTo(paper, mask, scene.ground[there])
+    cv2.copyTo((1 / (spread ** 2 + SCORE_NOISE ** 2)).astype(np.float32), mask | edge, scene.weight[there])
+    light = scene.light_at(pose[None, :2])[0]
+    even = cv2.multiply(scene.seen[there], (*map(float, light), 0.0), dtype=cv2.CV_8U)
+    off = largest(cv2.absdiff(even, paper)) / spread
+    if scene.off is not None:
+        scene.off[there][mask > 0] = off[mask > 0]
+    small = out[0] // FOLD, out[1] // FOLD
+    coarse = slice(lo[1] // FOLD, lo[1] // FOLD + small[1]), slice(lo[0] // FOLD, lo[0] // FOLD + small[0])
+    strange = cv2.resize(((off - 2) / 3).clip(0, 1).astype(np.float32), small, interpolation=cv2.INTER_AREA)
+    cv2.copyTo(strange, cv2.resize(mask, small, interpolation=cv2.INTER_NEAREST), scene.strange[coarse])
+
+
+def paint(scene: Scene, sheet: Sheet, kind: int, pose: np.ndarray) -> None:
+    """lay() for a kind of a sheet"""
+    lay(scene, sheet.looks[kind], sheet.size, pose)
+
+
+def sharp(off: np.ndarray, scale: float) -> np.ndarray:
+    """Where something lies, with its edge at half of its contrast: blur makes all that is strange look bigger"""
+    n = 2 * max(int(round(1.5 * scale)), 1) + 1
+    most = cv2.dilate(off, np.ones((n, n)))
+    return (((off - 2) / 3).clip(0, 1) * (off / np.maximum(most, 1) * 4 - 1.5).clip(0, 1)).astype(np.float32)

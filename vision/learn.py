@@ -198,13 +198,13 @@ def teach(stage: Stage, scenery: Scenery, empty: np.ndarray, spread: np.ndarray,
             banned.append(used)
         logs, labels, sites, banned = np.stack(windows), np.array(labels), np.array(sites), np.array(banned)
         seen = small(logs, empty.shape[1])
+        unlike = stage.unlike(seen, empty[sites])
         if not block:
-            bare_x.append(stage.unlike(seen, empty[sites]))
+            bare_x.append(unlike)
             bare_y.append((labels == BARE).astype(int))
-        rows = np.flatnonzero(labels != BARE)
-        gain, place = stage.places(seen[rows], empty[sites[rows]], spread[sites[rows]])
-        kind_x.append(stage.hypotheses(opponent(logs), rows, gain, place, banned[rows])[0])
-        kind_y.append(np.repeat(labels[rows], TRIED))
+        gain, place = stage.places(seen, empty[sites], spread[sites])
+        kind_x.append(stage.hypotheses(opponent(logs), np.arange(len(logs)), gain, place, unlike, banned)[0])
+        kind_y.append(np.repeat(np.where(labels == BARE, looks + 1, labels), TRIED))
         tell((a + CHUNK) / len(jobs) * 0.7)
     stage.held = []
     if not block:
@@ -215,7 +215,7 @@ def teach(stage: Stage, scenery: Scenery, empty: np.ndarray, spread: np.ndarray,
     tell(0.8)
     x, y = np.vstack(kind_x), np.concatenate(kind_y)
     held = len(x) // 10 // TRIED * TRIED
-    kinds = net.train(x[held:], y[held:], looks + 1, 128, seed, epochs=12)
+    kinds = net.train(x[held:], y[held:], looks + 2, 128, seed, epochs=12)
     stage.kinds = net.sharpened(kinds, x[:held], y[:held], TRIED)
     told = stage.told(x[:held])
     stage.held += [float((told.argmax(1) == y[:held:TRIED]).mean()),

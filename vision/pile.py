@@ -8,7 +8,17 @@ import msgspec
 import numpy as np
 
 from vision import model
-from vision.cutout import SLOP, Exemplar, covered_by_blocks, exemplars, fine_windows, lights, log_windows
+from vision.cutout import (
+    HEIGHT,
+    SLOP,
+    Exemplar,
+    covered_by_blocks,
+    exemplars,
+    fine_windows,
+    lean_at,
+    lights,
+    log_windows,
+)
 from vision.evidence import FLOOR, Contents, SiteEvidence
 from vision.learn import BARE, STRANGE, Real, Scenery, teach
 from vision.light import Light, compare, small_view
@@ -21,7 +31,6 @@ from vision.stage import COARSE, SMALL, Stage
 from vision.synth import Patch, agreeing, as_patch, overlay
 from vision.windows import Pyramid, Windows
 
-HEIGHT = 2.0         # mm above the board that windows are cut at: most pieces are about that high
 PICTURES = 6000      # made to learn from, a group
 WORTH = 0.002        # a chance of not being empty that is worth a closer look
 KEPT = 8             # contents told of a site
@@ -38,11 +47,6 @@ def look_of(contents: Contents, plan: Plan) -> Contents:
                 area(k) >= 0.95 * area(kind) for k in contents[i + 1:] if k != "?"):
             out[i] = "?"
     return tuple(out)
-
-
-def lean_at(pose: Pose, mm: np.ndarray) -> np.ndarray:
-    """(N, 2): how far, in mm a mm of height, the top of something upright is seen off its foot"""
-    return (pose.to_mm(pose.to_px(mm, 10.0)) - mm) / 10.0
 
 
 class GroupReader(msgspec.Struct, eq=False):
@@ -124,7 +128,7 @@ def scenery_of(photos: Photos, group: Group, windows: Windows, looks: list[Conte
 
 def fit_group(photos: Photos, group: Group, pieces: list[Exemplar], tell: Callable[[float], None]) -> GroupReader:
     plan = photos.plan
-    fine = fine_windows(group, photos.shots, SLOP / 2 if group.block else SLOP)
+    fine = fine_windows(group, photos.shots)
     tiny = Windows(group.centres, fine.half, SMALL / group.side)
     views = [opponent(photos.logs(tiny, n)) for n, s in enumerate(photos.shots) if not s.layout]
     empty = np.mean(views, 0).astype(np.float32)
@@ -203,17 +207,17 @@ class PileReader:
 def read_cells(g: GroupReader, sight: Sight, which: np.ndarray) -> dict[str, SiteEvidence]:
     seen = sight.see(g.small, which)
     empty = g.empty[which]
-    bare = g.stage.bare.answer(g.stage.unlike(seen, empty))                     # (n, 2): occupied, empty
+    unlike = g.stage.unlike(seen, empty)
+    bare = g.stage.bare.answer(unlike)                                          # (n, 2): occupied, empty
     busy = np.flatnonzero(bare[:, 0] > np.log(WORTH))
     gain, place = g.stage.places(seen[busy], empty[busy], g.spread[which[busy]])
-    inputs = g.stage.hypotheses(sight.see(g.fine, which[busy]), np.arange(len(busy)), gain, place)[0]
-    told = g.stage.told(inputs)
+    inputs = g.stage.hypotheses(sight.see(g.fine, which[busy]), np.arange(len(busy)), gain, place, unlike[busy])[0]
+    told = np.maximum(g.stage.told(inputs), FLOOR)
     out = {g.group.ids[i]: SiteEvidence((((), float(b[1])),), FLOOR) for i, b in zip(which, bare)}
+    contents = [*g.stage.looks, ()]
     for n, row in zip(busy, told):
-        scores = np.maximum(row + bare[n, 0], FLOOR)
-        options = [*zip(g.stage.looks, scores[:-1].tolist()), ((), float(max(bare[n, 1], FLOOR)))]
-        options.sort(key=lambda o: -o[1])
-        out[g.group.ids[which[n]]] = SiteEvidence(tuple(options[:KEPT]), float(scores[-1]))
+        options = sorted(zip(contents, np.delete(row, -2).tolist()), key=lambda o: -o[1])
+        out[g.group.ids[which[n]]] = SiteEvidence(tuple(options[:KEPT]), float(row[-2]))
     return out
 
 
@@ -226,7 +230,9 @@ def read_blocks(g: GroupReader, sight: Sight, cells: dict[str, SiteEvidence]) ->
         return {}
     seen = sight.see(g.small, which)
     gain, place = g.stage.places(seen, g.empty[which], g.spread[which])
-    told = g.stage.told(g.stage.hypotheses(sight.see(g.fine, which), np.arange(len(which)), gain, place)[0])
+    unlike = g.stage.unlike(seen, g.empty[which])
+    told = g.stage.told(g.stage.hypotheses(sight.see(g.fine, which), np.arange(len(which)), gain, place, unlike)[0])
+    told = np.hstack([told[:, :-2], np.logaddexp(told[:, -2:-1], told[:, -1:])])
     out: dict[str, SiteEvidence] = {}
     for n in np.argsort(told[:, -1]):
         members = g.group.members[which[n]]

@@ -10,12 +10,14 @@ from vision.plan import Plan, Site
 
 class Group(msgspec.Struct, frozen=True, eq=False):
     """Sites of one size. ids: N of them; centres: (N, 2) mm; side: mm, the larger side of the outline's box;
-    members: the sites each covers, in reading order; one each, except in a group of blocks."""
+    members: the sites each covers, in reading order; one each, except in a group of blocks; boxes: (N, 2) mm, width and
+    depth."""
 
     ids: tuple[str, ...]
     centres: np.ndarray
     side: float
     members: tuple[tuple[str, ...], ...]
+    boxes: np.ndarray
     spans: tuple[int, int] = (1, 1)
 
     @property
@@ -42,8 +44,9 @@ def groups(plan: Plan) -> list[Group]:
     found = []
     for sites in out:
         sites.sort(key=lambda s: order[s.id])
-        found.append(Group(tuple(s.id for s in sites), np.array([s.centre for s in sites]),
-                           float(max(box(s).max() for s in sites)), tuple((s.id,) for s in sites)))
+        boxes = np.array([box(s) for s in sites])
+        found.append(Group(tuple(s.id for s in sites), np.array([s.centre for s in sites]), float(boxes.max()),
+                           tuple((s.id,) for s in sites), boxes))
     return found
 
 
@@ -53,7 +56,7 @@ def blocks(plan: Plan, spans: tuple[int, int]) -> Group | None:
     if not piles:
         return None
     centres = np.array([s.centre for s in piles])
-    ids, middles, members = [], [], []
+    ids, middles, members, sizes = [], [], [], []
     for s in piles:
         w, h = box(s)
         covered = []
@@ -65,8 +68,9 @@ def blocks(plan: Plan, spans: tuple[int, int]) -> Group | None:
         if len(covered) == spans[0] * spans[1]:
             ids.append(s.id)
             middles.append(centres[covered].mean(0))
+            sizes.append((spans[0] * w, spans[1] * h))
             members.append(tuple(piles[i].id for i in covered))
     if not ids:
         return None
     side = max(spans) * max(float(box(s).max()) for s in piles)
-    return Group(tuple(ids), np.array(middles), side, tuple(members), spans)
+    return Group(tuple(ids), np.array(middles), side, tuple(members), np.array(sizes), spans)

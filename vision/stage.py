@@ -8,7 +8,7 @@ import numpy as np
 
 from vision.cutout import Exemplar
 from vision.evidence import Contents
-from vision.features import LENGTH, describe, straight
+from vision.features import describe, straight
 from vision.match import Coarse, Fine, Rings, opponent, turns_allowed
 from vision.net import Net, log_softmax
 
@@ -21,7 +21,7 @@ COARSE = 14          # and in those that looks are slid over
 
 class Stage(msgspec.Struct, eq=False):
     """looks: what this group's sites can show; owner: (E,) the look of each cut-out, pieces ordered by shape;
-    empty, spread: (N, S, S, 3) opponent small windows; bare: tells empty sites, kinds: tells looks (last class: other)."""
+    empty, spread: (N, S, S, 3) opponent small windows; bare: tells empty sites, kinds: tells looks, something else, and empty."""
 
     looks: list[Contents]
     coarse: Coarse
@@ -69,11 +69,12 @@ class Stage(msgspec.Struct, eq=False):
         gain, place = self.coarse.search(*(resized(v, side) for v in (seen, empty, spread)))
         return gain, place * (self.scale / self.coarse.scale)
 
-    def hypotheses(self, windows: np.ndarray, which: np.ndarray, gain: np.ndarray, place: np.ndarray,
+    def hypotheses(self, windows: np.ndarray, which: np.ndarray, gain: np.ndarray, place: np.ndarray, unlike: np.ndarray,
                    banned: np.ndarray | None = None) -> tuple[np.ndarray, ...]:
         """What each window may show, laid straight and described.
 
         windows: (N, S, S, 3) opponent fine windows, which: (n,) of them; gain, place: of the coarse search (n, K);
+        unlike: (n, U) what tells whether the site is empty;
         banned: (n, 2) cut-outs not to be used (for examples made from them), -1: none.
         -> (inputs (n * TRIED, D), misfit (n, looks), piece (n, TRIED), middle (n, TRIED, 2) px, angle (n, TRIED))"""
         n, looks = len(which), len(self.looks)
@@ -114,19 +115,15 @@ class Stage(msgspec.Struct, eq=False):
                                          turn[rows, piece].ravel(), self.scale)
         half = self.fine.half[flat] * self.scale
         described = describe(straight(windows, at, middle, angle, half))
-        site = np.hstack([np.clip(gain, -10, 10) * 0.5, np.sqrt(np.maximum(by_look, 0))])
+        site = np.hstack([np.clip(gain, -10, 10) * 0.5, np.sqrt(np.maximum(by_look, 0)), unlike])
         chosen = np.eye(looks, dtype=np.float32)[self.owner[flat]]
         inputs = np.hstack([described, np.repeat(site, TRIED, 0), chosen]).astype(np.float32)
         return inputs, by_look, piece, middle.reshape(n, TRIED, 2), angle.reshape(n, TRIED)
 
     def told(self, inputs: np.ndarray) -> np.ndarray:
-        """(n, looks + 1) log-probabilities from hypotheses' inputs (n * TRIED, D); last: something else"""
+        """(n, looks + 2) log-probabilities from hypotheses' inputs (n * TRIED, D); the last two: something else, empty"""
         scores = self.kinds.scores(inputs)
         return log_softmax(scores.reshape(-1, TRIED, scores.shape[1]).mean(1))
-
-    @property
-    def width(self) -> int:
-        return LENGTH + 3 * len(self.looks)
 
 
 def edges(views: np.ndarray) -> np.ndarray:

@@ -9,7 +9,8 @@ import cv2
 import msgspec
 import numpy as np
 
-from vision.cutout import Exemplar, difference, footprint_mask, localise
+from vision.cutout import Exemplar, difference, doubt_map, footprint_mask, localise
+from vision.light import DARK
 from vision.match import turned
 
 
@@ -64,9 +65,9 @@ def overlay(whole: Exemplar, bases: list[Exemplar], size: tuple[float, float], d
     if unlike is None:
         return None
     m = len(unlike)
-    reach = max(whole.size) / 2 - min(size) / 3
-    flat = np.zeros_like(unlike)
-    offset, tilt = localise(cv2.GaussianBlur(unlike, (0, 0), 0.8), flat, size, disc, whole.scale, reach)
+    free = np.array(whole.size) / 2 - min(size) / 3
+    doubt = doubt_map(m, whole.scale, free, np.zeros(2), 0.1 * min(size))
+    offset, tilt = localise(cv2.GaussianBlur(unlike, (0, 0), 0.8), np.zeros_like(unlike), size, disc, whole.scale, doubt)
     wide = int(np.ceil((max(size) * 1.5 + 0.8 * height) * whole.scale))
     middle = m / 2 - 0.5 + offset * whole.scale
     move = np.float32([[1, 0, middle[0] - wide / 2 + 0.5], [0, 1, middle[1] - wide / 2 + 0.5]])
@@ -124,28 +125,36 @@ def lay(window: np.ndarray, patch: Patch, middle: np.ndarray, angle: float, scal
     part += (put(patch.picture, middle, cv2.BORDER_REPLICATE) - part) * alpha
 
 
-def relight(rng: np.random.Generator, window: np.ndarray, strength: float = 1.0) -> np.ndarray:
-    """Another light, shadow, gloss, sharpness and noise on a log window (S, S, 3)"""
+def relight(rng: np.random.Generator, window: np.ndarray) -> np.ndarray:
+    """Another light, shadow, gloss, sharpness and noise on a log window (S, S, 3).
+
+    The light's strength and colour change as in a camera, grey levels that clip and blacks that stay black, and are
+    taken out again by their effect on a middle grey, as the reader does."""
     side = len(window)
     t = np.linspace(-1, 1, side, dtype=np.float32)
     x, y = t[None], t[:, None]
-    k = (rng.normal(0, 0.05, 3) * strength).astype(np.float32)
+    k = rng.normal(0, 0.06, 3).astype(np.float32)
     shade = k[0] + k[1] * x + k[2] * y
     if rng.random() < 0.25:                                                    # the edge of a cast shadow
         a = rng.uniform(0, 2 * np.pi)
         across = np.float32(np.cos(a)) * x + np.float32(np.sin(a)) * y - np.float32(rng.uniform(-0.8, 0.8))
         soft = np.tanh(across / np.float32(rng.uniform(0.04, 0.8)))
-        shade = shade - np.float32(rng.uniform(0.05, 0.3) * strength) * (1 + soft)
-    out = window + shade[..., None] + (rng.normal(0, 0.035, 3) * strength).astype(np.float32)
+        shade = shade - np.float32(rng.uniform(0.05, 0.3)) * (1 + soft)
+    grey = np.exp(window + shade[..., None]) - DARK
     if rng.random() < 0.2:                                                     # gloss
-        cx, cy, r, stretch, depth = rng.uniform((-0.7, -0.7, 0.1, 0.5, 0.05), (0.7, 0.7, 0.5, 2, 0.3)).astype(np.float32)
-        gleam = depth * np.exp(-((x - cx) ** 2 + ((y - cy) * stretch) ** 2) / r ** 2)
-        out += (np.float32(5.5) - out) * gleam[..., None]
+        cx, cy, r, stretch, depth = rng.uniform((-0.7, -0.7, 0.1, 0.5, 10), (0.7, 0.7, 0.5, 2, 90)).astype(np.float32)
+        grey += (depth * np.exp(-((x - cx) ** 2 + ((y - cy) * stretch) ** 2) / r ** 2))[..., None]
+    gain = np.exp(rng.normal(0, 0.25) + rng.normal(0, 0.12, 3)).astype(np.float32)
+    gain *= np.float32(min(1.0, 235 / max(float(np.percentile(grey[::4, ::4] * gain, 90)), 1)))
+    black = np.float32(rng.normal(0, 3))
+    grey = grey * gain + black
     if rng.random() < 0.7:
-        out = cv2.GaussianBlur(out, (0, 0), rng.uniform(0.2, 1.3))
-    contrast = np.float32(rng.uniform(0.9, 1.1))
-    out = out * contrast + (1 - contrast) * out[::4, ::4].mean((0, 1))
-    return out + rng.standard_normal(out.shape, np.float32) * np.float32(rng.uniform(0.005, 0.035))
+        grey = cv2.GaussianBlur(grey, (0, 0), rng.uniform(0.2, 1.3))
+    grey += rng.standard_normal(grey.shape, np.float32) * np.float32(rng.uniform(0.5, 4))
+    middle = np.float32(110)
+    seen = np.log((middle * gain + black + DARK) / (middle + DARK))
+    out = np.log(np.clip(grey, 0, 255) + DARK) - seen
+    return out + rng.normal(0, 0.03, 3).astype(np.float32)
 
 
 def foreign(rng: np.random.Generator, window: np.ndarray) -> np.ndarray:

@@ -19,7 +19,7 @@ from hardware.camera import Camera, CameraLost
 
 PATIENCE = 1.5        # seconds without a new picture before the camera counts as lost or frozen
 RETRY = 1.0           # seconds between two attempts to open it
-FLAT = 5.0            # grey levels: a picture whose coarse detail varies less shows nothing
+FLAT = 0.025          # of its brightness: a picture whose coarse detail varies less shows nothing (a bare table with cards: 0.06)
 DARK = 22.0           # grey levels: the mean of a picture in which little can be told
 ROOM = 1.5            # the room's light has changed when the picture's mean has, by this factor ...
 ROOM_AFTER = 4.0      # ... for so many seconds
@@ -58,7 +58,7 @@ class Judge:
             return FROZEN
         grey = (cv2.cvtColor(small, cv2.COLOR_BGR2GRAY) if small.ndim == 3 else small).astype(np.float32)
         detail = float((grey - cv2.GaussianBlur(grey, (0, 0), 8)).std())
-        if detail < FLAT / 3 and float(grey.std()) < FLAT * 2:
+        if detail < FLAT * (float(grey.mean()) + 4):
             return COVERED
         return IN_THE_DARK if grey.mean() < DARK else OK
 

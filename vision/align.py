@@ -18,11 +18,13 @@ FLOOR_PX = 0.12     # what interpolation and the lens's model leave, at 1640 wid
 
 
 class Fit(msgspec.Struct, frozen=True, eq=False):
-    """pose, its error_px filled in; inliers: (N,) bool of the patches looked for, share: of them; typical: their median
-    residual, pixels."""
+    """pose, its error_px filled in; inliers: (N,) bool of the patches looked for, share: of them; mm, px: (M, 2) where
+    those were; typical: their median residual, pixels."""
 
     pose: Pose
     inliers: np.ndarray
+    mm: np.ndarray
+    px: np.ndarray
     share: float
     typical: float
 
@@ -142,7 +144,7 @@ def follow(plan: Plan, lens: Lens, known: Print, picture: Picture, start: Pose, 
     typical = float(np.median(off))
     strain = 4 * max(typical - STRAINED_PX * max(pose.size) / 1640, 0.0)   # what pulls patches off bends the rest more
     error = float(np.hypot(expected_error(plan, pose, mm[fit], off), strain))
-    return Fit(msgspec.structs.replace(pose, error_px=error), fit, float(fit.mean()), typical)
+    return Fit(msgspec.structs.replace(pose, error_px=error), fit, mm[fit], px[fit], float(fit.mean()), typical)
 
 
 def follow_other_lens(plan: Plan, lens: Lens, known: Print, picture: Picture, fit: Fit) -> Fit:

@@ -10,6 +10,7 @@ from vision.plan import Plan
 
 CARD, GAP = 36.0, 8.0
 IDS = (0, 1, 2, 3)
+LONGEST = 2000      # in larger pictures cards are found on a smaller copy, then measured on the full one
 
 
 def ideal_cards(plan: Plan) -> dict[int, np.ndarray]:
@@ -23,7 +24,12 @@ def ideal_cards(plan: Plan) -> dict[int, np.ndarray]:
 
 def find_cards(grey: np.ndarray) -> dict[int, np.ndarray]:
     """id -> (4, 2) pixels, for the cards of ours in the whole picture"""
-    return {i: c for i, c in cv5.aruco(grey).items() if i in IDS}
+    shrink = max(max(grey.shape) / LONGEST, 1.0)
+    if shrink == 1.0:
+        return {i: c for i, c in cv5.aruco(grey).items() if i in IDS}
+    small = cv2.resize(grey, None, fx=1 / shrink, fy=1 / shrink, interpolation=cv2.INTER_AREA)
+    rough = {i: (c + 0.5) * shrink - 0.5 for i, c in cv5.aruco(small).items() if i in IDS}
+    return rough | find_cards_near(grey, rough)
 
 
 def find_cards_near(grey: np.ndarray, expected: dict[int, np.ndarray]) -> dict[int, np.ndarray]:

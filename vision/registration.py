@@ -169,29 +169,48 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
 
     def _by_cards(self, found: dict[int, np.ndarray], size: tuple[int, int], last: Pose | None) -> Pose | None:
         """The pose from cards alone; `last` itself where it fits them as well"""
-        px = np.vstack(list(found.values()))
-        middles = np.repeat([self.cards[i].mean(0) for i in found], 4, 0)
-        off = np.vstack([self.cards[i] for i in found]) - middles
-        mm = middles + off
+        mm, px = self._card_points(found, None)
         try:
             pose, _ = self.lens.pose(mm, px, size, "markers")
         except ValueError:
             return None
-        for _ in range(2):      # how big the black looks depends on the exposure
-            seen = pose.to_mm(px) - middles
-            mm = middles + off * np.clip((seen * off).sum() / (off * off).sum(), 0.95, 1.05)
+        for _ in range(2):
+            mm, px = self._card_points(found, pose)
             pose, apart = robust_pose(mm, px, pose, 3.0)
         if last is not None and moved(self.plan, pose, last) < STILL_PX * max(size) / 1640:
             return last
         return msgspec.structs.replace(pose, error_px=expected_error(self.plan, pose, mm, apart))
 
+    def _card_points(self, found: dict[int, np.ndarray], pose: Pose | None) -> tuple[np.ndarray, np.ndarray]:
+        """(N, 2) mm and pixels of the cards' corners. How big the black looks depends on the exposure: a good pose
+        tells."""
+        px = np.vstack(list(found.values()))
+        middles = np.repeat([self.cards[i].mean(0) for i in found], 4, 0)
+        off = np.vstack([self.cards[i] for i in found]) - middles
+        if pose is None:
+            return middles + off, px
+        seen = pose.to_mm(px) - middles
+        return middles + off * np.clip((seen * off).sum() / (off * off).sum(), 0.95, 1.05), px
+
     def _refined(self, picture: Picture, pose: Pose, found: dict[int, np.ndarray]) -> Pose:
-        """The pose sharpened by all patches of the print"""
+        """The pose sharpened by all patches of the print, and by the cards where they say the same"""
+        scale = max(picture.size) / 1640
         fit = follow(self.plan, self.lens, self.printed, picture, pose, (0,), (3,))
-        if fit is not None and fit.typical > STRAINED_PX * max(picture.size) / 1640:
+        if fit is None:
+            return pose
+        if fit.typical > STRAINED_PX * scale:
             fit = follow_other_lens(self.plan, self.lens, self.printed, picture, fit)
-        by = "markers" if len(found) > 1 else "print"
-        return msgspec.structs.replace(fit.pose if fit is not None else pose, by=by)
+        if len(found) < 2:
+            return msgspec.structs.replace(fit.pose, by="print")
+        mm, px = self._card_points(found, fit.pose)
+        apart = np.linalg.norm(fit.pose.to_px(mm) - px, axis=1)
+        if np.median(apart) < max(0.5 * scale, 3 * fit.pose.error_px):      # else the board slid between the cards
+            mm, px = np.vstack([mm, fit.mm]), np.vstack([px, fit.px])
+            pose, off = robust_pose(mm, px, fit.pose, 3.0 * scale)
+            good = off < 3 * max(np.median(off), 0.2 * scale)
+            error = min(fit.pose.error_px, expected_error(self.plan, pose, mm[good], off[good]))
+            return msgspec.structs.replace(pose, by="markers", error_px=error)
+        return msgspec.structs.replace(fit.pose, by="markers")
 
     def pack(self) -> dict[str, np.ndarray]:
         """As arrays for the model file"""

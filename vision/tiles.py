@@ -171,6 +171,8 @@ def settle_tiles(plan: Plan, tiles: Tiles, image: np.ndarray, pose: Pose) -> Pos
         return None
     # tiles are pushed against each other: neighbours are off the same way, so that many say no more than a few
     error = 2 * expected_error(plan, pose, tiles.centres[good][close], off[close])
+    if error > 0.3 * SLOPPY_MM * scale:
+        return None     # that was no pattern
     return msgspec.structs.replace(pose, by="tiles", error_px=error)
 
 

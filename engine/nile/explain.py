@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 LAPSED = (0.0, 0.3, 0.6, 1.0)          # a turn ended with so many points left
 IDLE = 5.0                             # nobody did anything in a whole round
 JOKER = 1.0                            # a joker nobody said was given up
+OUT_OF_TURN = 2.2                      # a rule broken, and that when it was not even one's turn
 NOTHING_FITTED = 0.5                   # the start player could not lay
 HARDLY = 8.0                           # ... although every card there is fits somewhere
 UNSAID = 0.5                           # an empty row chosen to go bad, a doing seen half done
@@ -100,7 +101,8 @@ class Guesser:
         return Proposal(tuple(done), {}, (), cost), True
 
     def _first_that_may(self, action: Action, *sites: str, cost: float = 0.0) -> Iterator[Proposal]:
-        """The action at the first moment it is legal; else as a rule broken, in its seat's turn if that is near."""
+        """The action at the first moment it is legal; else as a rule broken, in its seat's turn if that is near, or at once.
+        Where several players would have let a whole turn go for it, it may as well have been done out of turn."""
         refused: list[tuple[bool, Proposal]] = []
         for moment in self.later:
             if _not_yet(moment.state, action.seat):
@@ -110,13 +112,18 @@ class Guesser:
                 continue
             if legal:
                 yield guess
+                if moment.cost >= 2 * LAPSED[POINTS]:
+                    yield from self._at_once(action, sites, cost)
                 return
             refused.append((moment.state.turn != action.seat, guess))
-        if not refused:
-            guess, _ = self._try(self.later[0], (action,), sites, cost)
-            refused = [(True, guess)] if guess else []
         if refused:
             yield min(refused, key=lambda r: (r[0], r[1].cost))[1]
+        yield from self._at_once(action, sites, cost + (OUT_OF_TURN if refused else 0.0))
+
+    def _at_once(self, action: Action, sites: Iterable[str], cost: float) -> Iterator[Proposal]:
+        guess, legal = self._try(self.later[0], (action,), sites, cost)
+        if guess and not legal:
+            yield guess
 
     def _legal_only(self, action: Action, cost: float) -> Iterator[Proposal]:
         """The action at the first moment it is legal, if any: seen half done, or done and swept away by a scoring."""

@@ -52,7 +52,6 @@ from __future__ import annotations
 import ast
 import hashlib
 import importlib.resources
-import math
 import operator
 import re
 import tomllib
@@ -60,8 +59,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-Prim = dict[str, Any]
-Size = float | tuple[float, float]
+from engine.shapes import (
+    SHAPES,
+    Prim,
+    Size,
+    centroid,
+    factors,
+    footprint,
+    grown,
+    is_pair,
+    moved,
+    oval,
+    pair,
+    rect,
+    resized,
+    turned,
+)
+
+__all__ = ["Art", "BadArt", "Prim", "Size", "footprint", "load", "parse", "plain"]
 
 
 class BadArt(ValueError):
@@ -143,7 +158,7 @@ class Art:
             prims = [p for t in self._tiers(entry, names, made_for) for p in t["top"]]
         else:
             prims = self._draw(entry.get("draw", ()), names, made_for, f"piece {kind}")
-        return _resized(prims, made_for, size)
+        return resized(prims, made_for, size)
 
     def solid(self, kind: str, size: Size | None = None, height: float | None = None) -> list[dict[str, Any]]:
         """The piece as a body of tiers, lowest first; height: mm of this copy's piece."""
@@ -151,15 +166,15 @@ class Art:
         made_for = size or self.size(kind) or 20.0
         if found is None or "tiers" not in found[0]:
             side = self._colour(found[0].get("side", "edge"), found[1], kind) if found else "#8a8378"
-            return [{"z": [0.0, float(height or 2.0)], "outline": footprint(made_for), "disc": not _is_pair(made_for),
+            return [{"z": [0.0, float(height or 2.0)], "outline": footprint(made_for), "disc": not is_pair(made_for),
                      "side": side, "top": self.piece(kind, size)}]
         tiers = self._tiers(*found, self.size(kind))
-        fx, fy = _factors(self.size(kind), size)
+        fx, fy = factors(self.size(kind), size)
         fz = height / max(t["z"][1] for t in tiers) if height else 1.0
         for t in tiers:
             t["z"] = [z * fz for z in t["z"]]
             t["outline"] = [[x * fx, y * fy] for x, y in t["outline"]]
-            t["top"] = _resized(t["top"], self.size(kind), size)
+            t["top"] = resized(t["top"], self.size(kind), size)
         return tiers
 
     def board(self, plan: Any) -> list[Prim]:
@@ -171,7 +186,7 @@ class Art:
         for n, rule in enumerate(rules, 1):
             for frame, names in self._frames(rule, plan):
                 prims = self._draw(rule.get("draw", ()), names, (frame.w, frame.h), f"board rule {n}", frame)
-                out += [_moved(p, frame.x, frame.y) for p in prims]
+                out += [moved(p, frame.x, frame.y) for p in prims]
         return out
 
     def _find(self, kind: str) -> tuple[dict[str, Any], dict[str, str]] | None:
@@ -189,7 +204,7 @@ class Art:
             shape.setdefault("width", 0.3)
             base = self._draw([shape], names, size, f"piece {names['kind']}")[0]
             disc = base["p"] == "circle"
-            outline = _round(base["at"], base["r"], base["r"]) if disc else base["points"]
+            outline = oval(base["at"], base["r"], base["r"]) if disc else base["points"]
             out.append({"z": [float(z) for z in t["z"]], "outline": outline, "disc": disc,
                         "side": self._colour(t.get("side", t.get("fill", "edge")), names, names["kind"]),
                         "top": [base, *self._draw(t.get("draw", ()), names, size, f"piece {names['kind']}")]})
@@ -213,7 +228,7 @@ class Art:
             t = next((t for t in map(tags.fullmatch, sorted(site.tags)) if t), None) if "tag" in rule else m
             if m and t:
                 frame = _Frame.of(site)
-                cx, cy = _centroid(site.outline)
+                cx, cy = centroid(site.outline)
                 found.append((frame, {**m.groupdict(), **t.groupdict(), "id": site.id, "cx": cx - frame.x, "cy": cy - frame.y}))
         if not rule.get("group"):
             yield from found
@@ -224,7 +239,7 @@ class Art:
 
     def _draw(self, shapes: Sequence[Mapping[str, Any]], names: Mapping[str, Any], size: Size | None, where: str,
               frame: _Frame | None = None) -> list[Prim]:
-        w, h = _pair(size or 0.0)
+        w, h = pair(size or 0.0)
         try:
             return [p for s in shapes for p in self._shape(s, {"w": w, "h": h, **names}, frame, 0)]
         except (KeyError, TypeError, ValueError, IndexError, SyntaxError, ZeroDivisionError) as e:
@@ -238,7 +253,7 @@ class Art:
         prims = self._plain_shape(spec, names, frame, depth)
         scale = _number(spec.get("scale", 1), names)
         at = [_number(v, names) for v in spec.get("at", (0, 0))]
-        return [_moved(p, *at) for p in _turned(prims, _number(spec.get("turn", 0), names), scale)]
+        return [moved(p, *at) for p in turned(prims, _number(spec.get("turn", 0), names), scale)]
 
     def _plain_shape(self, spec: Mapping[str, Any], names: Mapping[str, Any], frame: _Frame | None, depth: int) -> list[Prim]:
         inner = {"use": self._use, "row": self._row, "ring": self._ring}
@@ -255,14 +270,15 @@ class Art:
         if "circle" in spec:
             return [{"p": "circle", "at": [0.0, 0.0], "r": _number(spec["circle"], names), "fill": fill, "stroke": stroke,
                      "width": width}]
-        for key, (points_of, closed) in _SHAPES.items():
+        for key, (points_of, closed) in SHAPES.items():
             if key in spec:
                 points = points_of(_numbers(spec[key], names), _number(spec.get("round", 0), names))
                 return [{"p": "polygon", "points": points, "fill": fill, "stroke": stroke, "width": width} if closed else
                         {"p": "line", "points": points, "stroke": stroke or self._colour("line", names), "width": width or 0.5}]
         if "outline" in spec and frame is not None:
-            return [{"p": "polygon", "points": _grown(o, frame, _number(spec["outline"], names)), "fill": fill,
-                     "stroke": stroke, "width": width} for o in frame.outlines]
+            by, box = _number(spec["outline"], names), (frame.x, frame.y, frame.w, frame.h)
+            return [{"p": "polygon", "points": grown(o, box, by), "fill": fill, "stroke": stroke, "width": width}
+                    for o in frame.outlines]
         raise BadArt(f"no shape in {dict(spec)}")
 
     def _use(self, spec: Mapping[str, Any], names: Mapping[str, Any], frame: _Frame | None, depth: int) -> list[Prim]:
@@ -276,12 +292,12 @@ class Art:
         n = round(_number(spec["row"], names))
         dx, dy = _numbers(spec["step"], names)
         one = [p for s in spec["draw"] for p in self._shape(s, names, frame, depth)]
-        return [_moved(p, (i - (n - 1) / 2) * dx, (i - (n - 1) / 2) * dy) for i in range(n) for p in one]
+        return [moved(p, (i - (n - 1) / 2) * dx, (i - (n - 1) / 2) * dy) for i in range(n) for p in one]
 
     def _ring(self, spec: Mapping[str, Any], names: Mapping[str, Any], frame: _Frame | None, depth: int) -> list[Prim]:
         n, r = round(_number(spec["ring"], names)), _number(spec.get("r", 0), names)
-        one = [_moved(p, 0, -r) for s in spec["draw"] for p in self._shape(s, names, frame, depth)]
-        return [q for i in range(n) for q in _turned(one, 360 * i / n, 1)]
+        one = [moved(p, 0, -r) for s in spec["draw"] for p in self._shape(s, names, frame, depth)]
+        return [q for i in range(n) for q in turned(one, 360 * i / n, 1)]
 
     def _colour(self, value: str | None, names: Mapping[str, Any], where: str = "") -> str | None:
         if value is None or value == "none":
@@ -305,35 +321,6 @@ class _Frame:
         x0, x1, y0, y1 = min(xs), max(xs), min(ys), max(ys)
         also = getattr(site, "also", ())
         return cls((x0 + x1) / 2, (y0 + y1) / 2, x1 - x0, y1 - y0, (site.outline, *also))
-
-
-def _centroid(outline: Sequence[Sequence[float]]) -> tuple[float, float]:
-    """The middle of an outline's area."""
-    twice = x = y = 0.0
-    for (x0, y0), (x1, y1) in zip(outline, (*outline[1:], outline[0])):
-        cross = x0 * y1 - x1 * y0
-        twice, x, y = twice + cross, x + (x0 + x1) * cross, y + (y0 + y1) * cross
-    return (x / (3 * twice), y / (3 * twice)) if twice else (outline[0][0], outline[0][1])
-
-
-def footprint(size: Size) -> list[list[float]]:
-    """The outline of a piece of that size around (0, 0): a rectangle, or a disc as 32 points."""
-    return _rect(size) if _is_pair(size) else _round((0.0, 0.0), size / 2, size / 2)
-
-
-def _is_pair(size: Any) -> bool:
-    return isinstance(size, Sequence)
-
-
-def _pair(size: Size) -> tuple[float, float]:
-    return (float(size[0]), float(size[1])) if _is_pair(size) else (float(size), float(size))
-
-
-def _factors(made_for: Size | None, size: Size | None) -> tuple[float, float]:
-    if made_for is None or size is None:
-        return 1.0, 1.0
-    (w0, h0), (w1, h1) = _pair(made_for), _pair(size)
-    return w1 / w0, h1 / h0
 
 
 @cache
@@ -381,82 +368,6 @@ def _numbers(value: Any, names: Mapping[str, Any]) -> Any:
     return [_numbers(v, names) for v in value] if isinstance(value, list) else _number(value, names)
 
 
-def _round(at: Sequence[float], rx: float, ry: float, n: int = 32) -> list[list[float]]:
-    return [[at[0] + rx * math.cos(2 * math.pi * i / n), at[1] + ry * math.sin(2 * math.pi * i / n)] for i in range(n)]
-
-
-def _rect(size: Sequence[float], round_: float = 0.0) -> list[list[float]]:
-    x, y, r = size[0] / 2, size[1] / 2, round_
-    if not r:
-        return [[-x, -y], [x, -y], [x, y], [-x, y]]
-    centres = [(x - r, -y + r, 270), (x - r, y - r, 0), (-x + r, y - r, 90), (-x + r, -y + r, 180)]
-    return [[cx + r * math.cos(math.radians(a + d)), cy + r * math.sin(math.radians(a + d))]
-            for cx, cy, a in centres for d in (0, 30, 60, 90)]
-
-
-def _arc(spec: Sequence[float], _: float = 0.0) -> list[list[float]]:
-    r, a, b = spec
-    n = max(3, round(abs(b - a) / 12))
-    return [[r * math.cos(math.radians(a + (b - a) * i / n)), r * math.sin(math.radians(a + (b - a) * i / n))]
-            for i in range(n + 1)]
-
-
-def _wave(spec: Sequence[float], _: float = 0.0) -> list[list[float]]:
-    length, height, periods = spec
-    n = max(4, round(8 * periods))
-    return [[length * (i / n - 0.5), -height / 2 * math.sin(2 * math.pi * periods * i / n)] for i in range(n + 1)]
-
-
-def _star(spec: Sequence[float], _: float = 0.0) -> list[list[float]]:
-    n, outer, inner = round(spec[0]), spec[1], spec[2]
-    return [[r * math.sin(math.pi * i / n), -r * math.cos(math.pi * i / n)]
-            for i in range(2 * n) for r in [inner if i % 2 else outer]]
-
-
-_SHAPES = {
-    "rect": (_rect, True), "ellipse": (lambda v, _: _round((0.0, 0.0), *v), True), "polygon": (lambda v, _: v, True),
-    "star": (_star, True), "line": (lambda v, _: v, False), "arc": (_arc, False), "wave": (_wave, False),
-}
-
-
-def _grown(outline: Sequence[Sequence[float]], frame: _Frame, by: float) -> list[list[float]]:
-    """The outline around the frame's middle, each side `by` mm further out in proportion to the frame."""
-    fx, fy = 1 + 2 * by / frame.w, 1 + 2 * by / frame.h
-    return [[(x - frame.x) * fx, (y - frame.y) * fy] for x, y in outline]
-
-
-def _mapped(prim: Prim, point: Any, scale: float, turn: float = 0.0) -> Prim:
-    out = dict(prim)
-    if "points" in out:
-        out["points"] = [point(p) for p in out["points"]]
-    else:
-        out["at"] = point(out["at"])
-    for key in ("r", "width", "size"):
-        if key in out:
-            out[key] = out[key] * scale
-    if "turn" in out:
-        out["turn"] = out["turn"] + turn
-    return out
-
-
-def _moved(prim: Prim, dx: float, dy: float) -> Prim:
-    return _mapped(prim, lambda p: [p[0] + dx, p[1] + dy], 1.0) if dx or dy else prim
-
-
-def _turned(prims: list[Prim], degrees: float, scale: float) -> list[Prim]:
-    if not degrees and scale == 1:
-        return prims
-    c, s = math.cos(math.radians(degrees)) * scale, math.sin(math.radians(degrees)) * scale
-    return [_mapped(p, lambda q: [c * q[0] - s * q[1], s * q[0] + c * q[1]], scale, degrees) for p in prims]
-
-
-def _resized(prims: list[Prim], made_for: Size | None, size: Size | None) -> list[Prim]:
-    fx, fy = _factors(made_for, size)
-    if fx == fy == 1:
-        return prims
-    return [_mapped(p, lambda q: [q[0] * fx, q[1] * fy], math.sqrt(fx * fy)) for p in prims]
-
-
 _PLAIN = ("#d9c7a0", "#c8505a", "#4a78b8", "#58a468", "#d8a93c", "#8e6bb0", "#5aa9b0", "#dddddd", "#77706a", "#c97f4e")
 
 
@@ -467,9 +378,9 @@ def _lettered(kind: str, size: Size) -> list[Prim]:
     letters = "".join(part[:2] if len(part) < 3 else part[0] for part in re.split(r"[:/\-]", kind) if part)[-3:].upper()
     if len(kind) <= 2:
         letters = kind
-    w, h = _pair(size)
+    w, h = pair(size)
     style = {"fill": ground, "stroke": "#3a3530", "width": min(w, h) * 0.03}
-    base = ({"p": "polygon", "points": _rect((w * 0.97, h * 0.97)), **style} if _is_pair(size) else
+    base = ({"p": "polygon", "points": rect((w * 0.97, h * 0.97)), **style} if is_pair(size) else
             {"p": "circle", "at": [0.0, 0.0], "r": w * 0.485, **style})
     return [base, {"p": "text", "at": [0.0, 0.0], "text": letters, "turn": 0.0, "fill": "#ffffff" if dark else "#26221e",
                    "size": min(w, h) * (0.55 if len(letters) == 1 else 0.4 if len(letters) == 2 else 0.28)}]

@@ -1,0 +1,119 @@
+"""The geometry of drawings: outlines of shapes, and primitives moved, turned and resized. See engine/art.py for their form."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+Prim = dict[str, Any]
+Size = float | tuple[float, float]
+
+
+def footprint(size: Size) -> list[list[float]]:
+    """The outline of a piece of that size around (0, 0): a rectangle, or a disc as 32 points."""
+    return rect(size) if is_pair(size) else oval((0.0, 0.0), size / 2, size / 2)
+
+
+def is_pair(size: Any) -> bool:
+    return isinstance(size, Sequence)
+
+
+def pair(size: Size) -> tuple[float, float]:
+    return (float(size[0]), float(size[1])) if is_pair(size) else (float(size), float(size))
+
+
+def factors(made_for: Size | None, size: Size | None) -> tuple[float, float]:
+    """By how much a drawing made for one size is stretched for another, across and down."""
+    if made_for is None or size is None:
+        return 1.0, 1.0
+    (w0, h0), (w1, h1) = pair(made_for), pair(size)
+    return w1 / w0, h1 / h0
+
+
+def centroid(outline: Sequence[Sequence[float]]) -> tuple[float, float]:
+    """The middle of an outline's area."""
+    twice = x = y = 0.0
+    for (x0, y0), (x1, y1) in zip(outline, (*outline[1:], outline[0])):
+        cross = x0 * y1 - x1 * y0
+        twice, x, y = twice + cross, x + (x0 + x1) * cross, y + (y0 + y1) * cross
+    return (x / (3 * twice), y / (3 * twice)) if twice else (outline[0][0], outline[0][1])
+
+
+def oval(at: Sequence[float], rx: float, ry: float, n: int = 32) -> list[list[float]]:
+    return [[at[0] + rx * math.cos(2 * math.pi * i / n), at[1] + ry * math.sin(2 * math.pi * i / n)] for i in range(n)]
+
+
+def rect(size: Sequence[float], round_: float = 0.0) -> list[list[float]]:
+    x, y, r = size[0] / 2, size[1] / 2, round_
+    if not r:
+        return [[-x, -y], [x, -y], [x, y], [-x, y]]
+    centres = [(x - r, -y + r, 270), (x - r, y - r, 0), (-x + r, y - r, 90), (-x + r, -y + r, 180)]
+    return [[cx + r * math.cos(math.radians(a + d)), cy + r * math.sin(math.radians(a + d))]
+            for cx, cy, a in centres for d in (0, 30, 60, 90)]
+
+
+def arc(spec: Sequence[float], _: float = 0.0) -> list[list[float]]:
+    r, a, b = spec
+    n = max(3, round(abs(b - a) / 12))
+    return [[r * math.cos(math.radians(a + (b - a) * i / n)), r * math.sin(math.radians(a + (b - a) * i / n))]
+            for i in range(n + 1)]
+
+
+def wave(spec: Sequence[float], _: float = 0.0) -> list[list[float]]:
+    length, height, periods = spec
+    n = max(4, round(8 * periods))
+    return [[length * (i / n - 0.5), -height / 2 * math.sin(2 * math.pi * periods * i / n)] for i in range(n + 1)]
+
+
+def star(spec: Sequence[float], _: float = 0.0) -> list[list[float]]:
+    n, outer, inner = round(spec[0]), spec[1], spec[2]
+    return [[r * math.sin(math.pi * i / n), -r * math.cos(math.pi * i / n)]
+            for i in range(2 * n) for r in [inner if i % 2 else outer]]
+
+
+SHAPES = {
+    "rect": (rect, True), "ellipse": (lambda v, _: oval((0.0, 0.0), *v), True), "polygon": (lambda v, _: v, True),
+    "star": (star, True), "line": (lambda v, _: v, False), "arc": (arc, False), "wave": (wave, False),
+}
+
+
+def grown(outline: Sequence[Sequence[float]], box: Sequence[float], by: float) -> list[list[float]]:
+    """The outline around the middle of its box (x, y, width, height), each side `by` mm further out."""
+    mx, my, w, h = box
+    fx, fy = 1 + 2 * by / w, 1 + 2 * by / h
+    return [[(x - mx) * fx, (y - my) * fy] for x, y in outline]
+
+
+def _mapped(prim: Prim, point: Any, scale: float, turn: float = 0.0) -> Prim:
+    out = dict(prim)
+    if "points" in out:
+        out["points"] = [point(p) for p in out["points"]]
+    else:
+        out["at"] = point(out["at"])
+    for key in ("r", "width", "size"):
+        if key in out:
+            out[key] = out[key] * scale
+    if "turn" in out:
+        out["turn"] = out["turn"] + turn
+    return out
+
+
+def moved(prim: Prim, dx: float, dy: float) -> Prim:
+    return _mapped(prim, lambda p: [p[0] + dx, p[1] + dy], 1.0) if dx or dy else prim
+
+
+def turned(prims: list[Prim], degrees: float, scale: float) -> list[Prim]:
+    """Turned clockwise about (0, 0) and made larger or smaller."""
+    if not degrees and scale == 1:
+        return prims
+    c, s = math.cos(math.radians(degrees)) * scale, math.sin(math.radians(degrees)) * scale
+    return [_mapped(p, lambda q: [c * q[0] - s * q[1], s * q[0] + c * q[1]], scale, degrees) for p in prims]
+
+
+def resized(prims: list[Prim], made_for: Size | None, size: Size | None) -> list[Prim]:
+    """Drawings made for one size, drawn in another."""
+    fx, fy = factors(made_for, size)
+    if fx == fy == 1:
+        return prims
+    return [_mapped(p, lambda q: [q[0] * fx, q[1] * fy], math.sqrt(fx * fy)) for p in prims]

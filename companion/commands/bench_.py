@@ -17,6 +17,7 @@ import cv2
 import msgspec
 import numpy as np
 
+import companion_web
 import engine
 from companion.commands.demo_ import default_game, demo_copy, state_dir
 from companion.eye import Eye
@@ -24,6 +25,7 @@ from companion.journal import Journal
 from companion.reconcile import reconcile
 from companion.simulate import Conditions, Director, plan_of
 from companion.table import Table
+from companion_web import load
 from vision.photo import load_photo
 
 
@@ -142,10 +144,19 @@ def remembering(runs: int) -> Iterator[Figure]:
 
 
 def phones(count: int) -> Iterator[Figure]:
-    """A change on all phones, in the same process as the clients (so it shares one core with them)"""
-    from companion.load import measure
-
-    yield from (Figure(*row) for row in measure(count))
+    """A change on all phones, in the same process as the clients (so it shares its core with them)"""
+    game = next(iter(engine.games().values()))
+    table = Table(game.setup([s.id for s in game.seats[: game.players[0]]]))
+    page = companion_web.Settings(name="bench", pin="12345678", streams_per_address=count + 8, max_streams=max(count, 1),
+                                  reserved_streams=0)
+    server = companion_web.serve(companion_web.create_app(table, page), "127.0.0.1", 0)
+    try:
+        found = load.measure(server.url, "12345678", count, 8)
+    finally:
+        server.stop()
+    yield Figure(f"phones that follow, of {found.phones}", float(found.followed), "phones", float(count))
+    yield Figure("a change on the last of them", found.change_median_ms, "ms", 300.0, f"worst {found.change_worst_ms:.0f} ms")
+    yield Figure("an ordinary page meanwhile", found.page_median_ms, "ms", None, f"worst {found.page_worst_ms:.0f} ms")
 
 
 def filmed(specimen, shots: int) -> tuple[list[np.ndarray], list]:
@@ -161,8 +172,7 @@ def filmed(specimen, shots: int) -> tuple[list[np.ndarray], list]:
         doing = players.next(state, lambda a, s=state: s.apply(a))
         if doing.action is None:
             break
-        states.append(doing.after if not doing.said else state)
-        states[-1] = state
+        states.append(state)
         director.set(doing.layout)
         pictures.append(director.picture())
         state = doing.after

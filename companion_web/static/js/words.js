@@ -22,7 +22,7 @@ export function words(value) {
     const template = texts[value.t] ?? value.t;
     return value.a ? filled(template, value.a) : template;
   }
-  return typeof value === "number" ? value.toLocaleString(language) : String(value);
+  return typeof value === "number" ? value.toLocaleString(language) : texts[value] ?? String(value);
 }
 
 export function choose(code) {

@@ -54,8 +54,26 @@ class Tabletop:
         return changed
 
     def scene(self, over: Sequence[Thing] = ()) -> Scene:
-        things = tuple(t for site in self.plan.site for _, t in self._lying.get(site.id, ()))
-        return replace(self._scene, things=things, over=tuple(over))
+        things = [t for site in self.plan.site for _, t in self._lying.get(site.id, ())]
+        for site, lying in self._lying.items():
+            for kind, body in lying:
+                if self.plan.pieces[kind].spans:
+                    things = self._raised(things, site, kind, body)
+        return replace(self._scene, things=tuple(things), over=tuple(over))
+
+    def _raised(self, things: list[Thing], site: str, kind: str, body: Thing) -> list[Thing]:
+        """What lies loose on the squares that a body covers stands on the body, not inside it."""
+        under = self.plan.pieces[kind].over
+        loose = {t for s in spanned(self.plan, self.plan.sites[site], kind)
+                 for k, t in self._lying.get(s, ()) if k not in (under, kind)}
+        return [replace(t, z=body.z + self._height_at(body, t.at)) if t in loose else t for t in things]
+
+    def _height_at(self, body: Thing, at: Sequence[float]) -> float:
+        """How high a body is at a place, mm above its own foot; 0 beside it."""
+        c, s = math.cos(math.radians(body.turn)), math.sin(math.radians(body.turn))
+        dx, dy = at[0] - body.at[0], at[1] - body.at[1]
+        mine = np.array([c * dx + s * dy, c * dy - s * dx])
+        return max((t["z"][1] for t in self._scene.looks[body.look] if _inside(np.array(t["outline"]), mine)), default=0.0)
 
     def prop(self, name: str) -> str:
         """The look of a prop: "hand" is somebody's, another one each time. Raises KeyError."""
@@ -119,7 +137,7 @@ class Tabletop:
         covered = spanned(self.plan, site, kind) or [site.id]
         middle = np.mean([self.plan.sites[s].centre if s != site.id else site.centre for s in covered], 0)
         room = _box(site) if len(covered) == 1 else np.array(piece.footprint)
-        z = sum(self.plan.pieces[k].height for k, _ in below)
+        z = self.plan.pieces[piece.over].height if piece.over else sum(self.plan.pieces[k].height for k, _ in below)
         small = below and min(piece.footprint) < 0.6 * min(self.plan.pieces[below[-1][0]].footprint)
         if small:
             middle, room = np.array(below[-1][1].at), np.array(self.plan.pieces[below[-1][0]].footprint) * 0.9
@@ -181,6 +199,8 @@ class Tabletop:
                 best, best_room = at, room
             if room > 0.5 + 2 * (attempt < 20):
                 break
+        # Where there is no room beside the others, people put it upon one of them.
+        z += max((self._height_at(t, best) for _, t in lying[len(floor):]), default=0.0)
         look, turn = self._turned(piece, site.id, straight=False)
         return Thing(look, (float(best[0]), float(best[1])), turn, z)
 

@@ -116,6 +116,20 @@ def test_a_monument_stands_on_the_middle_of_its_four_squares():
     assert np.abs(np.array(monument.at) - middle).max() < 2 and monument.z == 2.0
 
 
+def test_what_finds_no_room_stands_on_something_and_never_inside_it():
+    plan, art = setting("tigris")
+    top = Tabletop(plan, art, seed=1)
+    top.lay({"E6": ["flipped", "treasure"], "D7": ["flipped"], "E7": ["flipped"], "D6": ["flipped", "monument:blue-red"]})
+    treasure = next(t for t in top.scene().things if t.look == "treasure")
+    assert treasure.z in (10.0, 17.0, 23.0)          # on one of the monument's steps, which stands on tiles of 2 mm
+    plan, art = setting("ur")
+    top = Tabletop(plan, art, seed=1)
+    top.lay({s.id: ["tile:war/trade", "ziggurat", "black"] for s in plan.site[:8]})
+    for tile, ziggurat, stone in zip(*[iter(top.scene().things)] * 3):
+        apart = np.abs(np.array(stone.at) - ziggurat.at).max()
+        assert tile.z == 0 and ziggurat.z == 2.0 and (stone.z > 2.0 or apart > 10)
+
+
 def test_heaps_lie_side_by_side_inside_their_cell_off_its_spots():
     plan, art = setting("deluge")
     top = Tabletop(plan, art, seed=4)

@@ -63,7 +63,9 @@ class Seen:
         tiles = self.flipped ^ p.flipped
         for a, b in zip(self.tiles, p.tiles):
             tiles |= a ^ b
-        out = tiles & ~self.hidden | (self.catastrophes ^ p.catastrophes) | (self.treasures ^ p.treasures) | self.strange
+        there = p.tiles[0] | p.tiles[1] | p.tiles[2] | p.tiles[3] | p.flipped
+        out = tiles & ~self.hidden | self.hidden & ~there | self.strange
+        out |= (self.catastrophes ^ p.catastrophes) | (self.treasures ^ p.treasures)
         for mask, cell in zip(self.monuments, p.monuments):
             if cell >= 0:
                 mask ^= 1 << cell

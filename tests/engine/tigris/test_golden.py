@@ -1,0 +1,44 @@
+"""A whole open game, written down move by move: whatever changes the rules by accident shows up as a line that differs.
+
+`python -m tests.engine.tigris.test_golden` writes the file anew.
+"""
+
+import random
+import sys
+from pathlib import Path
+
+import engine
+from engine import script
+from tests.engine.tigris.playing import choose
+
+FILE = Path(__file__).with_name("golden.txt")
+SEED = 19       # a game in which everything happens: wars to choose from, monuments built and not, treasures chosen
+
+
+def played(seed=SEED):
+    """One line a move: the action, how many were legal, who acts next in which phase, and all points so far."""
+    rnd = random.Random(seed)
+    state = engine.game("tigris").new(["archer", "bull", "pot"])
+    lines = []
+    while state.outcome() is None:
+        legal = sorted(state.legal_actions(), key=str)
+        action = choose(rnd, legal)
+        state = state.apply(action)
+        points = " ".join("/".join(str(n) for n in s.values()) for s in state.scores().values())
+        lines.append(f"{action} | {len(legal)} | {' '.join(state.actors)} {state.phase} | {points} | {state.bag}")
+    lines.append("winner " + " ".join(state.outcome().winners))
+    return lines, state
+
+
+def test_golden_game():
+    lines, state = played()
+    moves, final = FILE.read_text(encoding="utf-8").split("\n\n")
+    assert lines == moves.splitlines()
+    assert state.to_text() == final
+    assert script.parse(final).start() == state
+
+
+if __name__ == "__main__":
+    moves, last = played()
+    FILE.write_text("\n".join(moves) + "\n\n" + last.to_text(), encoding="utf-8")
+    sys.stdout.write(f"{FILE}: {len(moves)} lines\n")

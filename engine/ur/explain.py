@@ -26,7 +26,7 @@ UNSEEN_SPARE = 2.5        # a swap with the spare, whose place is not in view
 COVERED_SWAP = 5.5        # a swap whose tile the next player took up again before the camera looked
 OVERDONE = 1.5            # a legal doing where more lies than it puts there
 BEHIND = 1.0              # a run with consequences left undone; once more where another run leaves nothing undone
-PART = 1.6                # a turn seen before its swap: plainer is a look after a whole turn
+WAIVED = 1.6              # both actions waived, and the swap not yet made: plainer is a look after a whole turn
 FEW_LEFT = 3              # sites beside a wrong doing that it may leave unexplained, where a legal run explains some
 MOST_LEGAL, MOST_WRONG = 14, 10
 
@@ -77,8 +77,8 @@ class Tried:
                 self.cost += OVERDONE
                 by_hand.clear()
         self.cost += BEHIND * (self.undone > 0)
-        if self.at.phase == "turn" and self.actions and not isinstance(self.actions[-1], a.Swap):
-            self.cost += PART
+        if self.at.bonus and not self.at.used and not state.bonus:
+            self.cost += WAIVED
         self.value = self.cost + len(self.actions) + self.wrong
 
     def board(self) -> tuple:

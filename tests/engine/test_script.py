@@ -1,0 +1,95 @@
+"""`.play` scripts: what is read, what fails and how it is said."""
+
+import pytest
+
+from engine import script
+
+HEAD = "game tigris\nseats bull lion\n"
+
+
+def faults(body):
+    return [str(f) for f in script.run(HEAD + body).faults]
+
+
+def test_a_script_that_holds():
+    result = script.run(HEAD + "# a comment\n\nbull: tile red C2   # and another\n? at C2 temple\nlion: pass !T36\n? turn bull\n")
+    assert result.faults == [] and result.actions == ["bull: tile red C2"] and result.expectations == 3
+    assert result.start.layout() != result.state.layout()
+
+
+@pytest.mark.parametrize("body, line, expected, found", [
+    ("bull: tile red B2", 3, "bull: tile red B2 is legal", "T19"),
+    ("bull: tile red C2 !T19", 3, "refused by T19", "it is legal"),
+    ("bull: tile red B2 !T24", 3, "refused by T24", "refused by T19"),
+    ("lion: tile red B2 !T19 !T24 !T36", 3, "refused by T24", "T36"),
+    ("? at C2 temple", 3, "? at C2 temple", "empty"),
+    ("? at B2", 3, "? at B2", "temple treasure"),
+    ("? turn lion", 3, "? turn lion", "bull"),
+    ("? over", 3, "? over", "the game goes on"),
+    ("bag 1\nbull: swap 2\n? not over", 5, "? not over", "the game is over"),
+    ("bag 1\nbull: swap 2\n? turn bull", 5, "? turn bull", "nobody"),
+    ("? winner bull", 3, "? winner bull", "the game goes on"),
+    ("score bull black 3\nbag 1\nbull: swap 2\n? winner lion", 6, "? winner lion", "winner bull"),
+    ("? can bull: tile red B2", 3, "? can bull: tile red B2", "T19"),
+    ("? cannot bull: tile red C2", 3, "? cannot bull: tile red C2", "it is legal"),
+    ("? cannot bull: tile red B2 !T24", 3, "? cannot bull: tile red B2 !T24", "refused by T19"),
+    ("? todo C2", 3, "? todo C2", "nothing to do"),
+    ("? score bull red 3", 3, "? score bull red 3", "0"),
+    ("? bag 3", 3, "? bag 3", "131"),
+    ("? hand bull 3", 3, "? hand bull 3", "6"),
+])
+def test_what_does_not_hold_is_a_fault(body, line, expected, found):
+    [fault] = script.run(HEAD + body).faults
+    assert fault.line == line and fault.expected == expected and found in fault.found
+    assert str(fault) == f"line {line}: expected {expected}; found {fault.found}"
+
+
+def test_after_a_fault_the_script_goes_on():
+    assert len(faults("bull: tile red B2\nbull: tile red C2\n? at C2\n? turn lion")) == 3
+
+
+@pytest.mark.parametrize("text, line", [
+    ("", 1), ("# nothing\n", 1), ("seats bull lion\n", 1), ("\n\nlayout clear\n", 3), ("game\n", 1), ("game tigris ur\n", 1),
+    ("# first\ngame chess\n", 2), (HEAD + "game tigris\n", 3), ("game tigris\nseats\n", 2), ("game tigris\n# x\nseats bull\n", 3),
+    (HEAD + "layuot clear\n", 3), (HEAD + "layout C2 tempel\n", 3), (HEAD + "layout clear\nlayout Z3 temple\n", 4),
+    (HEAD + "bull: tile red C2\nlayout clear\n", 4), (HEAD + "? turn bull\nscore bull red 1\n", 4),
+    (HEAD + "bull: tyle red C2\n", 3), (HEAD + "bull: tile red ZZ\n", 3), (HEAD + "\nbull: tile reed C2\n", 4),
+    (HEAD + "bull tile red C2\n", 3), (HEAD + "bul: tile red C2\n", 3), (HEAD + "?\n", 3), (HEAD + "? trun bull\n", 3),
+    (HEAD + "? at Z9\n", 3), (HEAD + "? at\n", 3), (HEAD + "? can bull: tile red\n", 3), (HEAD + "? cannot bull: dance\n", 3),
+    (HEAD + "? score cat red 1\n", 3), (HEAD + "? score bull\n", 3), (HEAD + "? todo\n", 3), (HEAD + "? winner\n? what\n", 4),
+    (HEAD + "bull: pass !T1\nlion: pess\n", 4), (HEAD + "? turn\n", 3), (HEAD + "? not over yet\n", 3),
+])
+def test_typing_errors_name_the_line(text, line):
+    with pytest.raises(script.BadScript) as e:
+        script.run(text)
+    assert str(e.value).startswith(f"line {line}: "), str(e.value)
+    assert len(str(e.value)) > len(f"line {line}: ") + 8
+
+
+def test_no_seats_line_seats_everybody():
+    assert script.parse("game tigris\n").start().seats == ("archer", "bull", "pot", "lion")
+
+
+def test_several_rules_after_a_refusal():
+    assert faults("bull: leader blue E2 !T13 !T14") == faults("bull: leader blue E2 !T13, T14") == []
+
+
+def test_what_was_drawn_is_told_or_left_unknown():
+    hand = "hand bull red red red red red red\nbull: tile red A1\nbull: pass\n"
+    assert faults(hand + "bag: draw bull blue\n? hand bull red red red red red blue\nlion: pass") == []
+    assert faults(hand + "lion: pass\n? hand bull 6") == []
+    assert faults(hand + "? can lion: pass\n? turn lion") == []
+    known = hand + "bag red 20 blue 20 black 20 green 20\n"
+    setup = "\n".join(sorted(known.splitlines(), key=lambda line: ":" in line)) + "\n"
+    assert faults(setup + "lion: pass") == []
+    assert faults(setup + "bag: draw bull blue\nlion: pass\n? hand bull 6") == []
+
+
+def test_actions_are_told_as_they_happen():
+    told = []
+    script.run(HEAD + "bull: tile red C2\nlion: pass !T36\nbull: pass\n", on_action=lambda a, s: told.append((str(a), s.turn)))
+    assert told == [("bull: tile red C2", "bull"), ("bull: pass", "lion")]
+
+
+def test_lines_without_comments():
+    assert script.lines("a # b\n\n  # c\n d\n") == [(1, "a"), (4, "d")]

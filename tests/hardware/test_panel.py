@@ -1,6 +1,9 @@
 """Lamp, buzzer and buttons on gpiozero's mock pins."""
 
+import re
 import time
+import tomllib
+from pathlib import Path
 
 import pytest
 from gpiozero.pins.mock import MockFactory, MockPWMPin
@@ -130,3 +133,26 @@ def test_no_pins_on_this_machine(monkeypatch):
     monkeypatch.setattr(gpiozero, "Buzzer", bad)
     with pytest.raises(PinFault, match="^pins: Unable to load any default pin factory!$"):
         Panel.open({"buzzer": 18})
+
+
+def test_the_wiring_table_is_right():
+    """Its TOML is a panel that opens, and each GPIO is on the header's pin it says."""
+    text = (Path(__file__).parents[2] / "docs" / "wiring.md").read_text()
+    pins = tomllib.loads(re.search(r"```toml\n(.*?)```", text, re.S)[1])["pins"]
+    factory = MockFactory(pin_class=MockPWMPin)
+    Panel.open(pins, factory).close()
+    told = {name: (int(gpio), int(pin)) for name, gpio, pin in re.findall(r"\| `([\w.]+)` \| GPIO(\d+) \| (\d+) \|", text)}
+    wanted = {f"lamp.{c}": p for c, p in pins["lamp"].items()} | {k: v for k, v in pins.items() if k != "lamp"}
+    assert {name: gpio for name, (gpio, _) in told.items()} == wanted
+    header = {p.number: p.names for p in factory.board_info.headers["J8"].pins.values()}
+    for gpio, pin in told.values():
+        assert f"GPIO{gpio}" in header[pin]
+    assert all("GND" in header[int(n)] for n in re.findall(r"ground, pin (\d+)", text))
+    factory.reset()
+
+
+def test_the_table_of_lights_is_right():
+    text = (Path(__file__).parents[2] / "docs" / "wiring.md").read_text()
+    for verdict, (colour, _) in SIGNALS.items():
+        row = re.search(rf"\| `?{'no camera' if verdict == 'lost' else verdict}`? \| (\w+)", text)
+        assert row and row[1] == colour

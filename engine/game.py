@@ -204,6 +204,11 @@ class State(abc.ABC):
         """Whether these contents of a site are one to the rules (a game may not care which side is up in a heap)."""
         return same_contents(have, seen, reads)
 
+    def unsaid(self) -> State:
+        """The state with an offer that waits declined, as when people just go on (to build a monument, say); self when
+        none waits. A decision that cannot be left out is no offer."""
+        return self
+
     def expect(self, words: Sequence[str]) -> tuple[bool, str] | None:
         """A game's own script expectation (`["bag", "14"]`): (holds, what was found); None: not an expectation here."""
         return None

@@ -111,10 +111,10 @@ def run(text: str, plan: Plan | None = None, on_action: Callable[[Action, State]
             continue
         line, *refused = re.split(r"\s+!", line)
         try:
-            state, action = _action(state, line)
+            now, action = _action(state, line, legal=not refused)
         except BadText as e:
             raise BadScript(f"line {n}: {e}") from None
-        violations = state.check(action)
+        violations = now.check(action)
         rules = [v.rule for v in violations]
         if refused:
             result.expectations += 1
@@ -129,7 +129,7 @@ def run(text: str, plan: Plan | None = None, on_action: Callable[[Action, State]
             result.faults.append(Fault(n, f"{line} is legal", f"refused: {found}"))
             continue
         try:
-            state = state.apply(action)
+            state = now.apply(action)
         except IllegalAction as e:
             result.faults.append(Fault(n, f"{line} is legal", str(e)))
             continue
@@ -140,12 +140,18 @@ def run(text: str, plan: Plan | None = None, on_action: Callable[[Action, State]
     return result
 
 
-def _action(state: State, line: str) -> tuple[State, Action]:
-    """An action said while a draw waits that nobody told: the draw stays unknown."""
+def _action(state: State, line: str, legal: bool) -> tuple[State, Action]:
+    """An action said while a draw waits that nobody told: the draw stays unknown. One that is legal once an offer is
+    declined, as it is when people just go on: the offer is declined."""
     action = state.parse(line)
     if action.seat not in state.actors and state.chance():
         state = state.skip_chance()
         action = state.parse(line)
+    later = state.unsaid()
+    if legal and later is not state and state.check(action):
+        again = later.parse(line)
+        if not later.check(again):
+            return later, again
     return state, action
 
 
@@ -176,7 +182,7 @@ def _expect(state: State, n: int, words: list[str]) -> Fault | None:
     if head in ("can", "cannot"):
         line, *wanted = re.split(r"\s+!", " ".join(rest))
         try:
-            now, action = _action(state, line)
+            now, action = _action(state, line, legal=head == "can")
         except BadText as e:
             raise BadScript(f"line {n}: {e}") from None
         violations = now.check(action)

@@ -151,6 +151,9 @@ class TigrisState(State):
             return self
         return chance.skip(self)
 
+    def unsaid(self) -> TigrisState:
+        return effects.perform(self, act.Keep(self.seats[self.active])) if self.phase == "build" else self
+
     # What is to be seen
 
     def layout(self) -> Layout:

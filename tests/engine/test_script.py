@@ -85,6 +85,20 @@ def test_what_was_drawn_is_told_or_left_unknown():
     assert faults(setup + "bag: draw bull blue\nlion: pass\n? hand bull 6") == []
 
 
+def test_a_refused_action_leaves_a_waiting_draw_waiting():
+    bag = "hand bull red red red red red red\nbag red 20 blue 20 black 20 green 20\nbull: tile red A1\nbull: pass\n"
+    assert faults(bag + "lion: tile red A1 !T19\nbag: draw bull blue\n? hand bull red red red red red blue") == []
+
+
+def test_an_offer_is_declined_by_going_on():
+    square = "layout B10 settlement C10 settlement B11 settlement\nbull: tile black C11\n"
+    assert faults(square + "? can bull: build black-red B10\n? can bull: tile red A1\nbull: tile red A1\n? turn lion") == []
+    assert faults(square + "bull: tile red A1 !T53\nbull: tile red B10 !T53 !T19\nbull: build black-red B10") == []
+    assert faults(square + "? cannot bull: tile red A1") == []
+    [fault] = faults(square + "bull: tile red B10\n")
+    assert "T19" in fault and "T53" in fault
+
+
 def test_actions_are_told_as_they_happen():
     told = []
     script.run(HEAD + "bull: tile red C2\nlion: pass !T36\nbull: pass\n", on_action=lambda a, s: told.append((str(a), s.turn)))

@@ -16,7 +16,7 @@ class Pieces:
     """Immutable. `tiles`: a mask a colour (face-up tiles); `leaders`: a cell a leader or -1, number = seat * 4 + colour;
     `monuments`: upper left cell a monument or -1; `union`: the cell of the tile it lies on or -1."""
 
-    __slots__ = ("_kingdoms", "board", "catastrophes", "flipped", "leaders", "monuments", "occupied", "tiles", "treasures",
+    __slots__ = ("_kingdoms", "_layout", "board", "catastrophes", "flipped", "leaders", "monuments", "occupied", "tiles", "treasures",
                  "union")
 
     def __init__(self, board: Board, tiles: tuple[int, ...], flipped: int, catastrophes: int, treasures: int, union: int,
@@ -29,6 +29,7 @@ class Pieces:
                 occupied |= 1 << c
         self.occupied = occupied          # what hangs together: tiles and leaders, not catastrophes (T6, T8)
         self._kingdoms: list[Kingdom] | None = None
+        self._layout: Layout | None = None
 
     def change(self, tiles=None, flipped=None, catastrophes=None, treasures=None, union=None, leaders=None, monuments=None
                ) -> Pieces:
@@ -155,8 +156,24 @@ class Pieces:
         return tuple(out)
 
     def layout(self, seats: tuple[str, ...]) -> Layout:
-        taken = self.board.all & ~self.free
-        return {self.board.ids[c]: self.contents(c, seats) for c in cells(taken)}
+        if self._layout is None:
+            at: dict[int, Contents] = {}
+            for kind, mask in zip((*TILES, "flipped", "catastrophe"), (*self.tiles, self.flipped, self.catastrophes)):
+                for cell in cells(mask):
+                    at[cell] = (kind,)
+            for n, cell in enumerate(self.leaders):
+                if cell >= 0:
+                    at[cell] = (leader_kind(seats[n // 4], COLOURS[n % 4]),)
+            for cell in cells(self.treasures):
+                at[cell] = (*at.get(cell, ()), "treasure")
+            if self.union >= 0:
+                at[self.union] = (*at[self.union], "union")
+            for name, cell in zip(self.board.monuments, self.monuments):
+                if cell >= 0:
+                    at[cell] = (*at[cell], "monument:" + name)
+            ids = self.board.ids
+            self._layout = {ids[cell]: at[cell] for cell in sorted(at)}
+        return dict(self._layout)
 
     def differs(self, other: Pieces) -> int:
         """The squares on which something else lies; a monument counts on its upper left square."""

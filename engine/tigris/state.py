@@ -45,6 +45,7 @@ class TigrisState(State):
         self.fight: Fight | None = None
         self._before: Pieces = pieces
         self._events: list[tuple[str, dict[str, Any], bool, Pieces]] = []
+        self._key: bytes | None = None
 
     # A value, and the next one from it
 
@@ -52,7 +53,7 @@ class TigrisState(State):
         """A state to be changed before anybody else sees it; its events begin anew."""
         new = object.__new__(TigrisState)
         new.__dict__.update(self.__dict__)
-        new._before, new._events = self.pieces, []
+        new._before, new._events, new._key = self.pieces, [], None
         return new
 
     def tell(self, template: str, pieces: Pieces | None = None, by_hand: bool = False, **args: Any) -> None:
@@ -181,6 +182,11 @@ class TigrisState(State):
 
     def expect(self, words: Sequence[str]) -> tuple[bool, str] | None:
         return view.expect(self, words)
+
+    def key(self) -> bytes:
+        if self._key is None:
+            self._key = super().key()
+        return self._key
 
     def to_json(self) -> dict[str, Any]:
         return forms.to_json(self)

@@ -29,6 +29,8 @@ from vision.evidence import Evidence, SiteEvidence
 
 # What a doing costs, in nats: odds between explanations that the picture cannot tell apart.
 ACTION = 1.0            # one more action in a run
+STILL = 0.5             # a to-do that is still not done, a site
+FORGOTTEN = 0.2         # an act put in where it was forgotten
 BY_ITSELF = 0.75        # a consequence not yet done on the board, a site
 BY_HAND = 3.0           # the doing itself only half done, a site
 WRONG = 5.0             # a consequence done wrongly, a site
@@ -57,7 +59,7 @@ class World:
         self.violations: tuple[Violation, ...] = ()
         self.hands: Layout = {}                          # an illegal doing's changes
         self.certain = True
-        self.redone = 0                                  # so many of the last actions were done before and are done again
+        self.redone: frozenset[int] = frozenset()        # which of the actions stood before and are only done again
         self.touched: set[str] = set(lag)
         self.total = 0.0
         self.scores: dict[str, tuple[float, Contents]] = {}
@@ -186,12 +188,15 @@ def search(bases: Sequence[tuple[State, int]], seen: Layout, look: Look, past: P
         layout = state.layout()
         lag: dict[str, dict[Contents, float]] = {}
         if not undo:
-            lag = {s: {c: 0.0} for s, c in seen.items()}
+            lag = {s: {c: STILL} for s, c in seen.items()}
         beam.append(judge(World(state, layout, undo, TAKE_BACK[undo], lag), look))
     worlds += beam
     known: set[bytes] = set()
+    for world in _forgotten(beam[0], look, past):
+        worlds.append(world)
+        beam.append(world)
     if not difference(beam[0], look):
-        return sorted(worlds[:1], key=lambda w: -w.total)
+        return sorted([beam[0], *worlds[len(bases):]], key=lambda w: -w.total)
     for _ in range(depth):
         children: list[World] = []
         for world in beam:
@@ -216,6 +221,15 @@ def search(bases: Sequence[tuple[State, int]], seen: Layout, look: Look, past: P
     return sorted(worlds, key=lambda w: -w.total)
 
 
+def _forgotten(world: World, look: Look, past: Past) -> list[World]:
+    """Where the board does not follow the state: the worlds in which somebody did something earlier that nobody saw."""
+    behind = {s: (world.layout.get(s, ()), site_score(world, look, s)[1]) for s in world.lag}
+    behind = {s: both for s, both in behind.items() if both[0] != both[1]}
+    if not behind:
+        return []
+    return [w for p in world.state.explain(behind) if p.belated for w in _put_in(world, p, look, past)]
+
+
 def _do(world: World, proposal: Proposal, look: Look) -> list[World]:
     """The worlds a proposal leads to: after its last legal action, and the broken one when an action is refused."""
     if not proposal.actions:
@@ -236,27 +250,39 @@ def _do(world: World, proposal: Proposal, look: Look) -> list[World]:
 
 
 def _put_in(world: World, proposal: Proposal, look: Look, past: Past) -> list[World]:
-    """The world in which these actions were done at the latest earlier moment that allowed them, and all since again."""
+    """The world in which these actions were done earlier, each at the latest moment that allowed it, and all since again."""
     if world.actions or world.undo:
         return []
-    for back in range(1, len(past)):
-        state = past[back][0]
-        since = [text for _, text in reversed(past[:back])]
+    states, texts = [past[0][0]], []                     # oldest first; texts[i] led from states[i] to states[i + 1]
+    for (_, text), (before, _) in zip(past, past[1:]):
+        if text is None:
+            break
+        states.insert(0, before)
+        texts.insert(0, text)
+    deepest, added = len(texts), 0
+    for action in proposal.actions:
+        at = next((n for n in range(len(texts) - 1, -1, -1) if not states[n].check(action)), None)
+        if at is None:
+            return []
         try:
-            for action in proposal.actions:
-                state = state.apply(action)
-            again = []
-            for text in since:
-                again.append(state.parse(text or ""))
-                state = state.apply(again[-1])
+            state, again = states[at].apply(action), [states[at]]
+            for text in texts[at:]:
+                again.append(state)
+                state = state.apply(state.parse(text))
         except (IllegalAction, BadText):
-            continue
-        w = World(state, state.layout(), back, TAKE_BACK[1] + ACTION * len(proposal.actions) + proposal.cost, world.lag)
-        w.base, w.actions, w.redone = world.layout, (*proposal.actions, *again), len(again)
-        w.touched |= {s for s in set(w.layout) | set(w.base) if w.layout.get(s) != w.base.get(s)}
-        w.certain = False
-        return [judge(w, look)]
-    return []
+            return []
+        deepest = min(deepest, at)
+        states, texts = [*states[:at], *again, state], [*texts[:at], str(action), *texts[at:]]
+        added += 1
+    w = World(state, state.layout(), len(texts) - added - deepest, FORGOTTEN * added + proposal.cost, world.lag)
+    new = set(map(str, proposal.actions))
+    run = texts[deepest:]
+    w.base = world.layout
+    w.actions = tuple(states[deepest + n].parse(text) for n, text in enumerate(run))
+    w.redone = frozenset(n for n, text in enumerate(run) if text not in new)
+    w.touched |= {s for s in set(w.layout) | set(w.base) if w.layout.get(s) != w.base.get(s)}
+    w.certain = False
+    return [judge(w, look)]
 
 
 def reconcile(game: Game, past: Past, evidence: Evidence, seen: Layout | None = None, reads: dict[str, str] | None = None,
@@ -340,7 +366,7 @@ def _words(name: str, world: World) -> Text:
         return say("nothing changed")
     if world.undo and not world.actions:
         return say("taken back")
-    doings = world.actions[: len(world.actions) - world.redone]
+    doings = [a for n, a in enumerate(world.actions) if n not in world.redone]
     if world.undo and not world.redone:
         return say("corrected: {actions}", actions="; ".join(map(str, doings)))
     if not world.actions:

@@ -42,8 +42,8 @@ class Verdict(msgspec.Struct, frozen=True):
     """undo: how many events are taken back before `actions` are done; state: the one to go on from.
 
     seen: site -> contents where the board is behind the state (to-dos); back: how to put an illegal doing back.
-    certain: False where several sets of actions give the same board and these are a guess; redone: so many of the last
-    actions stood already and were only done again behind one put in before them.
+    certain: False where several sets of actions give the same board and these are a guess; redone: which of the actions
+    stood already and are only done again behind one put in before them.
     """
 
     verdict: str
@@ -57,12 +57,12 @@ class Verdict(msgspec.Struct, frozen=True):
     seen: Layout = {}
     text: Text = say("nothing changed")
     certain: bool = True
-    redone: int = 0
+    redone: frozenset[int] = frozenset()
 
     @property
     def news(self) -> tuple[Action, ...]:
         """The actions that are new, without those done again"""
-        return self.actions[: len(self.actions) - self.redone]
+        return tuple(a for n, a in enumerate(self.actions) if n not in self.redone)
 
 
 def pieces_text(contents: Contents, name: Any) -> Text:

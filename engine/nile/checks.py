@@ -95,7 +95,7 @@ def _points(p: Position, a: Action, cost: int, rule: str) -> Faults:
 def _flood(p: Position, board: Board, a: act.Flood) -> Faults:
     out = _phase1(p, a, "N16")
     if p.phase in ("tide", "actions") and p.mode == "ebb":
-        out.append(no("N22", "the tide is at {tide}: cards are taken, not laid", tide=TIDE[p.tide]))
+        out += [no(r, "the tide is at {tide}: cards are taken, not laid", tide=TIDE[p.tide]) for r in ("N16", "N22")]
     here = p.lay.get(a.site, ())
     out += _on_field(p, board, a.site, a.waves)
     out += _from_tops(p, p.seat(a.seat), a.waves, "N16")
@@ -130,7 +130,7 @@ def _ebb(p: Position, board: Board, a: act.Ebb) -> Faults:
         return _turned_by(p, a)
     out = _phase1(p, a, "N20")
     if p.phase in ("tide", "actions") and p.mode == "flood":
-        out.append(no("N22", "the tide is at flood: cards are laid, not taken"))
+        out += [no(r, "the tide is at flood: cards are laid, not taken") for r in ("N20", "N22")]
     if not waves(p.lay.get(a.site, ())):
         out.append(no("N20", "no water card lies on {site}", site=a.site))
     if act.tells(a) and p.open:
@@ -252,7 +252,7 @@ def _buy(p: Position, board: Board, a: act.Buy) -> Faults:
     out = _phase2(p, a)
     rule = "N34" if a.colour == a.seat else "N63"
     if a.colour != a.seat and "buy-others" not in p.options:
-        out.append(no("N63", "only one's own markers are bought (the variant is off)"))
+        out += [no(r, "only one's own markers are bought (the variant is off)") for r in ("N34", "N63")]
     if a.colour not in p.seats:
         out.append(no("N63", "nobody plays {colour}", colour=seat_name(a.colour)))
     elif not _in_boat(p, a.colour, a.fruit):
@@ -277,13 +277,13 @@ def _joker(p: Position, board: Board, a: act.Joker) -> Faults:
 
 
 def _spend(p: Position, board: Board, a: act.Spend) -> Faults:
-    return _phase2(p, a) + _no_joker(p, a)
+    return _phase2(p, a) + _no_joker(p, a, "N36")
 
 
-def _no_joker(p: Position, a: Action) -> Faults:
+def _no_joker(p: Position, a: Action, *rules: str) -> Faults:
     if p.jokers[p.seat(a.seat)] > 0:
         return []
-    return [no("N36", "{seat} has no joker", seat=seat_name(a.seat))]
+    return [no(r, "{seat} has no joker", seat=seat_name(a.seat)) for r in rules]
 
 
 def _freshen(p: Position, board: Board, a: act.Freshen) -> Faults:
@@ -295,7 +295,7 @@ def _freshen(p: Position, board: Board, a: act.Freshen) -> Faults:
     if m is None or m[0] != "seed":
         out.append(no("N64", "rotten stays rotten") if m and m[0] == "rotten"
                    else no("N64", "no bad fruit lies on {site}", site=a.site))
-    return out + _no_joker(p, a)
+    return out + _no_joker(p, a, "N36", "N64")
 
 
 def _fist(p: Position, board: Board, a: act.Fist) -> Faults:
@@ -364,7 +364,10 @@ def _water(p: Position, board: Board, a: act.Water) -> Faults:
     here = p.lay.get(a.site, ())
     if card(here) == "desert" or markers(here):
         out.append(no("N10", "{site} is not free", site=a.site))
-    return out + _on_field(p, board, a.site, a.waves) + _from_tops(p, p.seat(a.seat), a.waves, "N10")
+    ground = _on_field(p, board, a.site, a.waves)
+    if ground:
+        out.append(no("N10", "the card is laid on a free field where its waves fit"))
+    return out + ground + _from_tops(p, p.seat(a.seat), a.waves, "N10")
 
 
 def _plant(p: Position, board: Board, a: act.Plant) -> Faults:

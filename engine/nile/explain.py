@@ -405,7 +405,7 @@ def _not_yet(state: NileState, seat: str) -> bool:
 def _spend(state: NileState, action: Action, broken: list[Violation]) -> Action | None:
     """The joker, given up or bought, that would put a lack of points or jokers right."""
     rules = {v.rule for v in broken}
-    if rules == {"N36"} and isinstance(action, act.Freshen):
+    if rules == {"N36", "N64"} and isinstance(action, act.Freshen):
         joker = act.Joker(action.seat)
         return None if state.check(joker) else joker
     if "N24" not in rules or rules - {"N24", "N26", "N27", "N28", "N63"} or state.turn != action.seat:

@@ -12,7 +12,7 @@ from companion_web.access import Access, Viewer
 from companion_web.drawing import Drawing
 from companion_web.feed import Feed, Streams
 from companion_web.limits import Tries
-from companion_web.settings import Settings
+from companion_web.settings import Settings, Switches
 
 COOKIE = "nilometer_seat"
 
@@ -20,8 +20,8 @@ COOKIE = "nilometer_seat"
 class Web:
     """What the parts share. `table` has what docs/architecture.md says of companion.table.Table."""
 
-    def __init__(self, table: Any, settings: Settings) -> None:
-        self.settings = settings
+    def __init__(self, table: Any, settings: Settings, switches: Switches | None = None) -> None:
+        self.settings, self.switches = settings, switches
         self.access = Access(settings.pin, Path(settings.state) / "seats.json" if settings.state is not None else None)
         self.joining = True
         self._legal: tuple[int | None, dict[str, set[str]]] = (None, {})
@@ -62,7 +62,11 @@ class Web:
         return f"{(self.settings.address or base or 'http://localhost').rstrip('/')}/"
 
     def _extras(self) -> dict[str, Any]:
-        return {"table": {"name": self.settings.name, "joining": self.joining, "taken": sorted(self.access.taken())}}
+        wires = self.switches
+        lit = wires.on() if wires else ()
+        return {"switches": [{"id": i, "text": t, "on": i in lit} for i, t in wires.texts.items()] if wires else [],
+                "table": {"name": self.settings.name, "joining": self.joining,
+                          "taken": sorted(self.access.taken())}}
 
 
 def web() -> Web:
@@ -82,7 +86,7 @@ def viewer() -> Viewer:
     return web().access.viewer(token())
 
 
-def create_app(table: Any, settings: Settings | None = None) -> Flask:
+def create_app(table: Any, settings: Settings | None = None, switches: Switches | None = None) -> Flask:
     """Raises engine.BadPlan or vision.plan.BadPlan for a plan that cannot be used, ValueError for a broken language file."""
     from companion_web.parts import api, history, join, page, record, stream
 
@@ -90,7 +94,7 @@ def create_app(table: Any, settings: Settings | None = None) -> Flask:
     app = Flask("companion_web", static_folder=None)
     app.json.sort_keys = False
     app.url_map.merge_slashes = False
-    app.extensions["nilometer"] = shared = Web(table, settings)
+    app.extensions["nilometer"] = shared = Web(table, settings, switches)
     errors.install(app)
     guard.install(app, settings)
     for part in (page, api, stream, history, join, record):

@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 import msgspec
+
+
+class Switches(msgspec.Struct, frozen=True):
+    """What the host may switch on and off from the page: the faults of simulated hardware.
+
+    texts: name -> English sentence; on: the names that are on now; switch(name, on).
+    """
+
+    texts: Mapping[str, str]
+    on: Callable[[], Collection[str]]
+    switch: Callable[[str, bool], object]
 
 
 class Settings(msgspec.Struct, frozen=True):

@@ -118,6 +118,18 @@ def settings() -> Response:
     return jsonify({"serial": web().feed.frame.serial})
 
 
+@part.post("/api/host/switch")
+def switch() -> Response:
+    """`{"name": "covered", "on": 1}`"""
+    _host()
+    wires, name = web().switches, text_in("name")
+    if wires is None or name not in wires.texts:
+        raise Problem(404, "there is no such switch")
+    wires.switch(name, bool(number_in("on")))
+    web().feed.touch()
+    return jsonify({"serial": web().feed.frame.serial})
+
+
 def _host() -> Viewer:
     who = viewer()
     if not who.host:

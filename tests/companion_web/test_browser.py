@@ -146,7 +146,7 @@ def test_a_screen_reader_hears_the_move_and_reads_the_board(visit, table):
     page = visit()
     assert page.locator("#speak").inner_text() == "", "nothing is read out before something happens"
     table.act("bull: tile red C4", "C4", ["temple"])
-    page.wait_for_function("document.getElementById('speak').textContent.includes('Bull: tile red C4')")
+    page.wait_for_selector("#speak:has-text('Bull: tile red C4')", state="attached")
     page.locator("#words summary").click()
     words = page.locator("#words").inner_text()
     assert "C4" in words and "B2" in words
@@ -185,7 +185,6 @@ def test_the_host_by_pin_with_the_keyboard_alone(visit, table):
     page.wait_for_selector("#host-panel:not([hidden]) img.qr")
     page.get_by_label("Scores stay hidden till the end").focus()
     page.keyboard.press("Space")
-    page.wait_for_function("true")
     for _ in range(100):
         if table.settings["hidden_scores"]:
             break
@@ -319,6 +318,30 @@ def test_night_by_hand_and_remembered(visit):
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == night == "rgb(20, 24, 26)"
 
 
+def test_the_installed_page_opens_while_the_table_is_off(visit, server):
+    page = visit(expected=["ERR_", "Failed to load"])
+    page.evaluate("navigator.serviceWorker.ready.then(() => true)")
+    page.reload()
+    page.wait_for_selector("svg.twin")
+    server.stop()
+    page.reload()
+    page.wait_for_selector("svg.twin")
+    page.wait_for_selector("#link[data-state=lost]")
+    assert page.locator(".pieces > [data-site]").count() == 3, "the board as it stood when the table was last heard"
+
+
+def test_the_demos_faults_are_switched_from_the_page(visit, app):
+    faults, wires = set(), web(app)
+    wires.switches = companion_web.Switches({"dark": "the lamp is off"}, lambda: faults,
+                                            lambda name, on: (faults.add if on else faults.discard)(name))
+    wires.feed.touch()
+    page = visit(seat="host")
+    page.get_by_label("the lamp is off").check()
+    page.wait_for_selector("#switches input:checked")
+    assert faults == {"dark"}
+    assert visit().locator("#switches").is_hidden(), "lookers break nothing"
+
+
 def test_the_host_corrects_a_place(visit, table):
     page = visit(seat="host")
     page.locator(".sites [data-site=D4] path").click(force=True)
@@ -329,7 +352,7 @@ def test_the_host_corrects_a_place(visit, table):
     page.get_by_role("button", name="Put it on top").click()
     page.get_by_role("button", name="That is how it is").click()
     page.wait_for_selector(".pieces > [data-site=D4] use", state="attached")
-    page.wait_for_function("!document.querySelector('dialog[open]')")
+    page.wait_for_selector("dialog[open]", state="detached")
     for _ in range(100):
         if table.heard:
             break

@@ -185,6 +185,7 @@ CASES = [
     ("host", player_plays_host("/api/host/seat", {"seat": "lion"}), 403),
     ("host", player_plays_host("/api/host/link", {}), 403),
     ("host", player_plays_host("/api/host/settings", {"hidden_scores": 1}), 403),
+    ("host", player_plays_host("/api/host/switch", {"name": "dark", "on": 1}), 403),
     ("code", wrong_code, 403), ("code", old_code, 403), ("taken", somebody_sits_there, 409), ("pin", wrong_pin, 403),
     ("tries", right_pin_after_five_wrong, 429), ("tries", right_code_after_five_wrong, 429), ("rate", hasty_writes, 429),
     ("rate", hasty_reads, 429),

@@ -44,7 +44,7 @@ export function follow(show, link) {
     source.addEventListener("error", () => {
       link("lost");
       // The browser tries again by itself unless the answer was a refusal (no room): then look now and then instead.
-      if (source.readyState === EventSource.CLOSED) { look(); later(SLOW * 2); }
+      if (source.readyState === EventSource.CLOSED) { look(); later(SLOW * 2); } else if (!shown) look();
     });
   }
   function later(ms) {
@@ -58,7 +58,11 @@ export function follow(show, link) {
     clearTimeout(looks);
     try {
       const answer = await fetch("/api/snapshot");
-      if (answer.ok) { take(await answer.json()); link("slow"); }
+      if (answer.ok) {
+        take(await answer.json());
+        // Else it is what the service worker kept from last time.
+        if (!answer.headers.has("X-Kept") && source?.readyState === EventSource.CLOSED) link("slow");
+      }
     } catch { /* the next look tells */ }
     if (source?.readyState === EventSource.CLOSED) looks = setTimeout(look, SLOW);
   }

@@ -12,7 +12,7 @@ import { mine, seated } from "./people.js";
 import { showFacts, showPlayers, turnWords } from "./players.js";
 import { openDialog, readRules, ruleButton } from "./rules.js";
 import { showSummary } from "./summary.js";
-import { ask } from "./talk.js";
+import { ask, tell } from "./talk.js";
 import { showQuestion, showTodo, showTrouble, showVerdict, verdictInWords } from "./verdict.js";
 import { learn, say, words } from "./words.js";
 
@@ -44,6 +44,14 @@ function showCamera(camera) {
   fill(item, [camera.state], () => told[camera.state] ?? camera.state);
   const exact = [camera.by ? say("by {by}", { by: say(camera.by) }) : null, camera.error_px === null || camera.error_px === undefined ? null : say("off by {n} px", { n: camera.error_px }), camera.fps ? say("{n} pictures a second", { n: Math.round(camera.fps * 10) / 10 }) : null].filter(Boolean).join(", ");
   item.title = exact;
+}
+
+// The demo's host can break the simulated camera and see what the table makes of it.
+function showSwitches() {
+  const box = byId("switches"), { switches, you } = snapshot;
+  box.hidden = !you.host || !switches?.length;
+  if (!box.hidden) fill(box.lastElementChild, switches, () => h("ul", null, switches.map(({ id, text, on }) => h("li", null, h("label", null,
+    h("input", { type: "checkbox", checked: on, "data-focus": `switch-${id}`, onchange: e => tell("/api/host/switch", { name: id, on: e.target.checked ? 1 : 0 }).catch(failed) }), " ", words(text))))));
 }
 
 function showBoard() {
@@ -98,6 +106,7 @@ function show(next) {
   showFacts(snapshot);
   showMoves(snapshot, plan, failed);
   showSummary(snapshot);
+  showSwitches();
   byId("correct").hidden = !snapshot.you.host || !plan;
   if (changed && !first) tellVerdict();
   const q = snapshot.question;

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 PASS_ONE = 1.5          # a player leaves one action
 PASS_TURN = 2.0         # a player leaves a whole turn
-COME_ROUND = 6.0        # all others leave their turns, rather than that somebody acts a third time
+PASS_MORE = 3.0         # and another one too, rather than that somebody acts out of turn
+COME_ROUND = 6.0        # the only other player leaves a turn, rather than that somebody acts a third time
 WITHDRAWN = 3.0         # a leader taken off for good: far more often it lost a conflict
 OUT_OF_TURN = 2.0
 ACTION = 1.0            # each action of a run, as the reconciler counts them
@@ -161,14 +162,14 @@ def _passes(s: TigrisState, seat: int) -> tuple[Run, float, TigrisState | None]:
     when the game ends on the way."""
     run, price, now = [], 0.0, s
     while now.active != seat:
-        price += PASS_TURN if now.left > 1 else PASS_ONE
+        price += (PASS_TURN if now.left > 1 else PASS_ONE) + (PASS_MORE if run else 0.0)
         a = act.Pass(now.seats[now.active])
         run.append(a)
         now = now.apply(a).skip_chance()
         if now.over:
             return (), 0.0, None
-    if len(run) == len(s.seats) - 1 and s.left > 1 and s._events:
-        price += COME_ROUND                       # the one who acted last, unless the game has only begun
+    if len(run) == len(s.seats) - 1 and s.left > 1 and s._events:      # not where the game has only begun
+        price += COME_ROUND
     return tuple(run), price, now
 
 

@@ -221,6 +221,13 @@ def test_third_action_and_out_of_turn():
     assert {"T9", "T36"} <= set(violated(proposal)) and said(proposal) == ["bull: leader black D6"]
 
 
+def test_two_whole_turns_are_not_left_out():
+    """T36: Pot acts while Bull is in turn: out of turn, rather than that Bull and Lion both left theirs."""
+    state = position("layout D5 temple", seats="bull lion pot archer")
+    assert {"T9", "T36"} <= set(violated(best(state, D6="leader:pot:red")))
+    assert said(best(state, D6="leader:lion:red")) == ["bull: pass", "lion: leader red D6"]
+
+
 def test_wrong_treasure():
     """T60: the corner's treasure goes first; players took the other one."""
     state = position("layout B2 temple treasure F3 temple treasure C2 market D2 market E2 farm E3 farm\nbull: leader green A2")

@@ -80,7 +80,8 @@ def _stones(state: UrState, seen: Seen, p: int, change: dict[int, int]) -> Itera
         want = [h + change[i] for h, i in zip(have, places)]
         yield a.Politics(seat, shifts([sites[i] for i in places], have, want)), len(change)
     for i, n in more.items():
-        if state.owner[i] != p and not state.zig[i] and (fewer or state.owner[i] >= 0):
+        beaten = state.owner[i] >= 0 and seen.number(i, state.owner[i]) < state.count[i]
+        if state.owner[i] != p and not state.zig[i] and (fewer or beaten):
             near = [j for j in state.board.near[i] if j in fewer] or list(fewer)
             near = near or [j for j in state.board.near[i] if state.owner[j] == p and not state.zig[j]]
             yield from ((a.War(seat, sites[j], sites[i], n), 1 + (j in fewer)) for j in near[:2])

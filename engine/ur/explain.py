@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # nats, for choosing among our own guesses; what a site costs the reconciler is its own business
 UNDONE, HALF = 0.75, 3.0
 WRONG = 2.5               # a tile, or the stones on it
-UNSEEN_SPARE = 2.5        # a swap with the spare, whose place is not in view
+UNSEEN_SPARE = 3.5        # a swap with the spare, whose place is not in view
 COVERED_SWAP = 5.5        # a swap whose tile the next player took up again before the camera looked
 OVERDONE = 1.5            # a legal doing where more lies than it puts there
 BEHIND = 1.0              # a run with consequences left undone; once more where another run leaves nothing undone
@@ -99,7 +99,7 @@ def explain(state: UrState, difference: Difference) -> list[Proposal]:
             tried.append(Tried(state, seen, actions, cost))
     none = Tried(state, seen, (), 0.0)
     legal = _best([t for t in tried if t.actions and t.value < none.value + len(t.actions)])
-    exact = bool(legal) and not legal[0].left
+    exact = bool(legal) and not legal[0].left and legal[0].cost < UNSEEN_SPARE     # else it may still be a wrong doing
     out = [Proposal(tuple(t.actions), cost=t.cost + (BEHIND if exact and t.left else 0.0)) for t in legal[:MOST_LEGAL]]
     if not exact:
         late = BEHIND + UNDONE * legal[0].undone if legal and legal[0].undone == len(legal[0].left) else 0.0

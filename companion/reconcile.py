@@ -292,15 +292,11 @@ def reconcile(game: Game, past: Past, evidence: Evidence, seen: Layout | None = 
     past: the states that stand, newest first, each with the text of the action that led to it (None: a start or an edit).
     seen: where the board was behind the state in the last settled view.
     """
-    bases = [(past[0][0], 0)]
-    for n, (_, action) in enumerate(past[: len(TAKE_BACK) - 1]):
-        if action is None or n + 1 >= len(past):
-            break
-        bases.append((past[n + 1][0], n + 1))
-    state, seen = bases[0][0], dict(seen or {})
+    state, seen = past[0][0], dict(seen or {})
     if evidence.busy:
         return Verdict(BUSY, state, seen=seen, text=say("I wait until the board is free"))
     look = Look(evidence, reads or {}, optional)
+    bases = _bases(past, look)
     worlds = search(bases, seen, look, past, budget_s)
     best = _best_order(worlds)
     left = difference(best, look)
@@ -325,6 +321,19 @@ def reconcile(game: Game, past: Past, evidence: Evidence, seen: Layout | None = 
         name = MOVED                                      # the last to-do has been done
     return Verdict(name, best.state, best.actions, best.undo, (), todo, seen=lag, text=_words(name, best),
                    question=asked(best.state), certain=best.certain, redone=best.redone)
+
+
+def _bases(past: Past, look: Look) -> list[tuple[State, int]]:
+    """The state now, and the earlier ones a correction may go back to: those after which what people's hands did does not
+    lie there any more as they left it (who leaves a piece where it is takes nothing back)."""
+    bases = [(past[0][0], 0)]
+    for n, ((after, action), (before, _)) in enumerate(zip(past, past[1: len(TAKE_BACK)])):
+        if action is None:
+            break
+        by_hand = {s: c for step in after.steps if step.by_hand for s, c in step.changes.items()}
+        if not by_hand or any(look.logp(s, c) < -NOTICED for s, c in by_hand.items()):
+            bases.append((before, n + 1))
+    return bases
 
 
 def _rests_on_covered(world: World, look: Look) -> bool:

@@ -40,7 +40,7 @@ function player(snapshot, seat, plan, hidden) {
 
 function fact(f, plan) {
   const secret = f.value === null || f.value === undefined, value = secret ? "" : words(f.value);
-  return h("div", { class: value.length > 7 ? "long" : null },
+  return h("div", { class: value.length > 6 ? "long" : null },
     h("dt", null, f.kind ? pieceIcon(plan, f.kind) : f.colour ? h("i", { class: "swatch", colour: f.colour, "aria-hidden": "true" }) : null, words(f.label)),
     h("dd", null, secret ? h("span", { title: say("hidden") }, icon("secret"), h("span", { class: "unseen" }, say("hidden"))) : value));
 }

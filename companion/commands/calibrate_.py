@@ -17,5 +17,9 @@ def command(copy: str, quiet: bool) -> int:
             click.echo(f"{100 * part:3.0f} %  {text}", err=True)
 
     report = calibrate(copy, progress)
-    click.echo(report.summary())
+    error = max(report.error_px, default=0.0)
+    click.echo(f"{report.copy}: learnt from {report.photos} photos in {report.seconds:.0f} s; board found to {error:.1f} px; "
+               f"{len(report.missing)} kinds in no photo")
+    for line in report.advice:
+        click.echo(f"  {line}")
     return 0

@@ -44,6 +44,14 @@ class Conditions:
             k1=rng.uniform(-0.09, 0.02), margin=46 if self.markers else 12, vignette=rng.uniform(0.1, 0.4),
             blur=rng.uniform(0.5, 1.1), noise=rng.uniform(1.2, 3.5))
 
+    def table(self, plan: Plan) -> Tabletop:
+        """The one specimen these conditions mean: its print, its table, its cards where they were taped once and for all."""
+        rng = random.Random(self.seed * 1009 + self.edition)
+        table, tint = TABLES[0] if not self.edition else rng.choice(TABLES)
+        return Tabletop(plan, other_edition(art_for(plan), self.edition), rng.randrange(1 << 30), self.sloppiness, self.markers,
+                        table, tint, paper=rng.uniform(0.2, 0.8) if not self.edition else rng.choice([0.3, 1.0, 2.5, 4.0]),
+                        grain=0.0 if not self.edition else rng.choice([0.0, 0.5, 2.0, 4.0]))
+
     def light(self, rng: random.Random) -> Light:
         """The room, another one for each photo."""
         return Light(lamp=(rng.uniform(-600, 600), rng.uniform(-700, 300), rng.uniform(700, 1300)), size=rng.uniform(80, 300),
@@ -67,12 +75,7 @@ def make_copy(plan: Plan, folder: str | Path, conditions: Conditions, photos: in
     folder = Path(folder)
     (folder / "test").mkdir(parents=True, exist_ok=True)
     rng = random.Random(conditions.seed * 1009 + conditions.edition)
-    art = other_edition(art_for(plan), conditions.edition)
-    rules = art_for(plan).data.get("lie", ())
-    table, tint = TABLES[0] if not conditions.edition else rng.choice(TABLES)
-    top = Tabletop(plan, art, rng.randrange(1 << 30), conditions.sloppiness, conditions.markers, table, tint,
-                   paper=rng.uniform(0.2, 0.8) if not conditions.edition else rng.choice([0.3, 1.0, 2.5, 4.0]),
-                   grain=0.0 if not conditions.edition else rng.choice([0.0, 0.5, 2.0, 4.0]))
+    rules, top = art_for(plan).data.get("lie", ()), conditions.table(plan)
     view, film = conditions.look(plan), Film(conditions.seed)
     first = [({}, "empty-1"), ({}, "empty-2")]
     first += [(layout, f"sampler-{n}") for n, layout in enumerate(samplers(plan, rules, rng), 1)]

@@ -16,11 +16,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from companion.simulate.copies import art_for
-from companion.simulate.tabletop import Tabletop
-from engine.art import Art
+from companion.simulate.copies import Conditions
 from hardware.film import Film
-from hardware.scene import Light, Scene, Thing, View, look_down
+from hardware.scene import Light, Scene, Thing, View
 from hardware.simulated import FAULTS, SimulatedCamera
 from vision.plan import Plan
 
@@ -28,17 +26,21 @@ Layout = Mapping[str, Sequence[str]]
 
 
 class Director:
-    """view, light: another camera or lamp than a sensible one; fps: pictures a second, also the hands' pace."""
+    """conditions: the specimen and its camera, the same that `make_copy` with these conditions photographs, so that a model
+    calibrated on that copy reads this table; seed: how people lay pieces down this time; view, light: another camera or
+    lamp; fps: pictures a second, also the hands' pace.
+    """
 
-    def __init__(self, plan: Plan, art: Art | None = None, layout: Layout | None = None, seed: int = 0, cards: bool = True,
-                 view: View | None = None, light: Light | None = None, fps: float = 5.0, sloppiness: float = 1.0,
+    def __init__(self, plan: Plan, layout: Layout | None = None, seed: int = 0, conditions: Conditions | None = None,
+                 view: View | None = None, light: Light | None = None, fps: float = 5.0,
                  sleep: Callable[[float], object] = time.sleep) -> None:
-        self.top = Tabletop(plan, art or art_for(plan), seed, sloppiness, cards)
+        conditions = conditions or Conditions()
+        self.top = conditions.table(plan)
+        self.top.rng.seed(seed)
         self.top.lay(layout or {})
         self._over: tuple[Thing, ...] = ()
         self._sleep, self._gap = sleep, 1 / fps
-        view = view or look_down(plan.size, tilt=6, fill=0.97, margin=48 if cards else 12, k1=-0.04)
-        self.camera = SimulatedCamera(self.top.scene(), view, light, seed, fps, sleep)
+        self.camera = SimulatedCamera(self.top.scene(), view or conditions.look(plan), light, seed, fps, sleep)
         self._film = Film(seed + 1)
 
     def set(self, layout: Layout) -> None:

@@ -1,0 +1,122 @@
+"""How right the reader is on photos it was not fitted on: sites, boards, honesty of its probabilities, confusions, times."""
+
+from __future__ import annotations
+
+import json
+import math
+import statistics
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from calibration.copy import BadCopy, check_layout, load_copy
+from calibration.fit import shots_of
+from engine.layout import same_contents
+from vision.evidence import NoBoard
+from vision.photo import BadPhoto, load_photo
+from vision.reader import Reader
+
+BINS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999, 1.0001)
+PHOTOS = {".jpg", ".jpeg", ".png"}
+
+
+class Accuracy(msgspec.Struct):
+    """One copy's figures. reliability: for each of BINS but the last: (sites given such a probability, right among them);
+    confusions: ("is", "read") -> how often, as a list; faults: photos that could not be read."""
+
+    copy: str
+    game: str
+    photos: int = 0
+    sites: int = 0
+    right: int = 0
+    boards: int = 0
+    fit_s: float = 0.0
+    ms: float = 0.0
+    reliability: list[tuple[int, int]] = []
+    confusions: list[tuple[str, str, int]] = []
+    faults: list[str] = []
+
+    @property
+    def share(self) -> float:
+        return self.right / self.sites if self.sites else 0.0
+
+
+def copies_in(folder: Path) -> Iterator[Path]:
+    """The folder itself or those below it that are copies with test photos"""
+    for path in [folder, *sorted(p for p in folder.rglob("*") if p.is_dir())]:
+        if (path / "copy.toml").is_file() and (path / "test").is_dir():
+            yield path
+
+
+def measure(folder: Path, tell: Callable[[str], object] = lambda line: None) -> Accuracy:
+    """Fits the copy in memory (nothing is written) and reads its test photos. Raises BadCopy."""
+    copy = load_copy(folder)
+    out = Accuracy(copy.name or folder.name, copy.game)
+    start = time.monotonic()
+    registrar, shots = shots_of(copy)
+    reader = Reader.fit(copy.plan, registrar, shots)
+    out.fit_s = time.monotonic() - start
+    bins = [[0, 0] for _ in BINS[:-1]]
+    confused: Counter[tuple[str, str]] = Counter()
+    times = []
+    for photo in sorted(p for p in (folder / "test").iterdir() if p.suffix.lower() in PHOTOS):
+        truth = _truth(photo, copy.plan)
+        out.photos += 1
+        try:
+            image = load_photo(photo)
+            began = time.perf_counter()
+            evidence = reader.read(image)
+            times.append(1000 * (time.perf_counter() - began))
+        except (NoBoard, BadPhoto) as e:
+            out.faults.append(f"{photo.name}: {e}")
+            out.sites += sum(not s.optional for s in copy.plan.site)
+            continue
+        wrong = 0
+        read = evidence.layout()
+        for site in copy.plan.site:
+            if site.optional:
+                continue
+            seen = evidence.sites.get(site.id)
+            want, got = truth.get(site.id, ()), read.get(site.id, ())
+            ok = same_contents(want, got, site.reads)
+            out.sites += 1
+            out.right += ok
+            wrong += not ok
+            if seen is not None and seen.options:
+                n = next(i for i, top in enumerate(BINS[1:]) if math.exp(seen.options[0][1]) < top)
+                bins[n][0] += 1
+                bins[n][1] += ok
+            if not ok:
+                confused[" ".join(want) or "empty", " ".join(got) or "empty"] += 1
+        out.boards += not wrong
+        tell(f"  {photo.name}: {wrong} wrong")
+    out.ms = statistics.median(times) if times else 0.0
+    out.reliability = [(n, k) for n, k in bins]
+    out.confusions = [(a, b, n) for (a, b), n in confused.most_common(12)]
+    return out
+
+
+def _truth(photo: Path, plan: Any) -> dict[str, tuple[str, ...]]:
+    path = photo.with_suffix(".json")
+    try:
+        return check_layout(json.loads(path.read_text(encoding="utf-8")), plan, str(path))
+    except OSError as e:
+        raise BadCopy(f"{path}: {e.strerror}") from None
+    except ValueError as e:
+        raise BadCopy(f"{path}: {e}") from None
+
+
+def table(a: Accuracy, before: dict[str, Any] | None) -> list[str]:
+    """One copy's figures as lines, beside those of the last run"""
+    last = f" (last {100 * before['share']:.3f} %, {before['boards']})" if before else ""
+    out = [f"{a.copy} ({a.game}): sites {a.right}/{a.sites} {100 * a.share:.3f} %, boards exact {a.boards}/{a.photos}{last}; "
+           f"fitted in {a.fit_s:.0f} s, {a.ms:.0f} ms a photo"]
+    for (low, high), (n, k) in zip(zip(BINS, BINS[1:]), a.reliability):
+        if n:
+            out.append(f"  given {100 * low:5.1f} to {100 * min(high, 1):5.1f} %: {n:6d} sites, {100 * k / n:6.2f} % right")
+    out += [f"  {n} x {is_} read as {read}" for is_, read, n in a.confusions]
+    return out + [f"  {fault}" for fault in a.faults]

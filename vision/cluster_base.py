@@ -174,63 +174,176 @@ def search(canvas: np.ndarray, frame: Frame, looks: np.ndarray, size: tuple[floa
     return pose, np.take_along_axis(flat, best[:, None], 1)[:, 0]
 
 
+def parts_of(kind: str) -> list[str]:
+    """The parts of a kind's name that say how it looks: what stands first in a long one only says what sort of thing it is"""
+    parts = kind.replace("/", ":").split(":")
+    return parts[1:] if len(parts) > 2 else parts
+
+
 def related(a: str, b: str) -> float:
     """1 for the same kind, less for kinds that share a part of their name in the same place, 0 for strangers"""
     if a == b:
         return 1.0
-    x, y = a.replace("/", ":").split(":"), b.replace("/", ":").split(":")
-    if len(x) != len(y) or len(x) < 2:
+    x, y = parts_of(a), parts_of(b)
+    if len(x) != len(y) or a.count(":") != b.count(":") or (len(x) < 2 and a.count(":") < 1):
         return 0.0
-    if len(x) > 2:          # what stands first says what sort of thing it is, which says little about its look
-        x, y = x[1:], y[1:]
     return 0.25 * sum(p == q for p, q in zip(x, y)) / len(x)
 
 
 def merged(patches: np.ndarray, kinds: Sequence[str], tau: float = 22.0) -> dict[str, np.ndarray]:
     """kind -> (h, w, 3): what the patches of a kind agree on; where pieces cover them, what related kinds confirm."""
     soft = patches.astype(np.float32)
+    shape = soft.shape[1:3]
     out = {}
     for kind in dict.fromkeys(kinds):
         mine = [i for i, k in enumerate(kinds) if k == kind]
-        total = np.zeros(soft.shape[1:], np.float32)
-        weights = np.zeros(soft.shape[1:3], np.float32)
-        for i in mine:
-            support = np.full(soft.shape[1:3], 0.05, np.float32)
-            for j, other in enumerate(kinds):
-                rel = related(kind, other)
-                if j != i and rel > 0:
-                    support += rel * np.exp(-((soft[i] - soft[j]) ** 2).mean(-1) / (2 * tau ** 2))
-            w = support ** 2
-            total += w[..., None] * soft[i]
-            weights += w
-        out[kind] = total / weights[..., None]
+        kin = kin_of(kind, kinds, soft, tau)
+        own = np.stack([sum((near(soft[i], soft[j], tau) for j in mine if j != i), np.zeros(shape, np.float32)) for i in mine])
+        support = own + 0.05 + np.stack([sum((r * near(soft[i], soft[j], tau) for j, r in kin), np.zeros(shape, np.float32))
+                                         for i in mine])
+        w = support ** 6
+        look = (w[..., None] * soft[mine]).sum(0) / w.sum(0)[..., None]
+        hidden = (own.max(0) < 0.3) & (support.max(0) < 0.6)    # something else lay there each time
+        if kin and hidden.any():
+            there = soft[[j for j, _ in kin]][:, hidden]
+            says = [r[hidden] for _, r in kin]
+            backed = np.stack([sum(r * near(v, u, tau) for u, r in zip(there, says)) for v in there])
+            w = backed ** 6
+            borrowed = (w[..., None] * there).sum(0) / w.sum(0)[..., None]
+            look[hidden] = np.where((backed.max(0) > 0.8)[:, None], borrowed, look[hidden])
+        out[kind] = look
     return out
 
 
-def learn_sheet(canvases: Sequence[np.ndarray], strange: Sequence[np.ndarray], frame: Frame,
-                seen: Sequence[tuple[int, np.ndarray, str, float]], lights: Sequence[np.ndarray],
-                size: tuple[float, float], height: float) -> tuple[Sheet, np.ndarray]:
-    """seen: (which canvas, (2,) mm where the site's middle appears, kind, quarter turns of the site in radians).
+def remerged(patches: np.ndarray, kinds: Sequence[str], free: np.ndarray) -> dict[str, np.ndarray]:
+    """kind -> (h, w, 3): the same, now that it is known what of each patch lies free, (M, h, w) 0..1"""
+    before = merged(patches, kinds)
+    out = {}
+    for kind, look in before.items():
+        mine = [i for i, k in enumerate(kinds) if k == kind]
+        w = free[mine] ** 4
+        own = (w[..., None] * patches[mine]).sum(0) / (w.sum(0)[..., None] + 1e-6)
+        share = (w.max(0) * 2 - 1).clip(0, 1)[..., None]
+        kin = kin_of(kind, kinds, patches, 22.0)
+        if kin:
+            says = np.stack([r * free[j] ** 4 for j, r in kin])
+            lent = (says[..., None] * patches[[j for j, _ in kin]]).sum(0) / (says.sum(0)[..., None] + 1e-6)
+            look = np.where((says.max(0) > 0.05)[..., None], lent, look)
+        out[kind] = own * share + look * (1 - share)
+    return out
 
-    Returns the sheet and the (N, 3) poses at which each was found."""
+
+def kin_of(kind: str, kinds: Sequence[str], patches: np.ndarray, tau: float) -> list[tuple[int, np.ndarray]]:
+    """(index, (h, w) 0..1 say) of patches whose kinds share a part of the name: what shares a part has a say where all
+    that share it look alike, for that is where the part is printed"""
+    out: list[tuple[int, np.ndarray]] = []
+    mine = parts_of(kind)
+    for slot, part in enumerate(mine):
+        members = [j for j, k in enumerate(kinds) if k != kind and len(parts_of(k)) == len(mine) and parts_of(k)[slot] == part]
+        if len(mine) > 1 and members:
+            middle = np.median(patches[members], 0)
+            alike = np.mean([near(patches[j], middle, tau) for j in members], 0) ** 3
+            out += [(j, (0.25 * alike).astype(np.float32)) for j in members]
+    return out
+
+
+def near(a: np.ndarray, b: np.ndarray, tau: float) -> np.ndarray:
+    """0..1: how well two colours (..., 3) agree"""
+    return np.exp(-((a - b) ** 2).mean(-1) / (2 * tau ** 2))
+
+
+def composed(pose: np.ndarray, inner: np.ndarray) -> np.ndarray:
+    """(3,) pose of what lies at `inner` in the frame of something that lies at `pose`"""
+    c, s = np.cos(pose[2]), np.sin(pose[2])
+    return np.array([pose[0] + c * inner[0] - s * inner[1], pose[1] + s * inner[0] + c * inner[1], pose[2] + inner[2]])
+
+
+def alike(looks: dict[str, np.ndarray], size: tuple[float, float], scale: float) -> dict[str, np.ndarray]:
+    """kind -> (3,) shift and turn that lays its look as those of its relatives lie, so that what kinds share falls together"""
+    kinds = list(looks)
+    grid = grid_of(size, scale)
+    h, w = grid.shape[:2]
+    frame = Frame(-size[0] / 2, -size[1] / 2, scale, w, h)
+    pairs: dict[tuple[str, str], tuple[float, np.ndarray]] = {}
+    for b in kinds:
+        kin = [a for a in kinds if a != b and related(a, b) > 0]
+        if kin:
+            canvas = looks[b].clip(0, 255).astype(np.uint8)
+            stack = np.stack([looks[a] for a in kin])
+            pose, gain = settle(canvas, frame, stack, grid, np.zeros((len(kin), 3)), 6, reach=2.5)
+            got = cut(canvas, frame, grid, pose, gain)
+            fit = (((got - stack) ** 2).mean(-1) < (2 * NOISE) ** 2).mean((1, 2))
+            pairs |= {(a, b): (float(f), p) for a, f, p in zip(kin, fit, pose)}
+    out: dict[str, np.ndarray] = {}
+    for start in kinds:
+        if start in out:
+            continue
+        out[start] = np.zeros(3)
+        while True:
+            edges = [(pairs[a, b][0], a, b) for a in out for b in kinds if b not in out and (a, b) in pairs]
+            if not edges:
+                break
+            _, a, b = max(edges)
+            out[b] = composed(pairs[a, b][1], out[a])
+    return out
+
+
+def turns_of(patches: np.ndarray, kinds: Sequence[str], groups: Sequence[str], square: bool) -> dict[str, int]:
+    """group of sites -> quarter turns by which its cards lie turned, as pairs of a kind tell; no turn where they do not.
+
+    patches: (M, h, w, 3) of cards as if none was turned."""
+    small = np.stack([cv2.resize(cv2.blur(p, (5, 5)), (20, 20), interpolation=cv2.INTER_AREA) for p in patches])
+    quarters = (0, 1, 2, 3) if square else (0, 2)
+    names = list(dict.fromkeys(groups))
+    cost = np.zeros((len(names), len(names), 4))
+    for i in range(len(kinds)):
+        for j in range(len(kinds)):
+            if i != j and kinds[i] == kinds[j]:
+                for q in quarters:      # j would have to be turned by q more than i
+                    off = np.abs(small[i] - np.rot90(small[j], q)).mean(-1)
+                    cost[names.index(groups[i]), names.index(groups[j]), q] += np.minimum(off, 40).mean()
+    turn = dict.fromkeys(range(len(names)), 0)
+    for _ in range(4):
+        for g in range(1, len(names)):
+            total = {q: sum(cost[h, g, (q - turn[h]) % 4] for h in turn if h != g) for q in quarters}
+            best = min(total, key=total.get)
+            if total[best] < 0.9 * total[turn[g]]:
+                turn[g] = best
+    return {names[g]: q for g, q in turn.items()}
+
+
+def learn_sheet(canvases: Sequence[np.ndarray], strange: Sequence[np.ndarray], frame: Frame,
+                seen: Sequence[tuple[int, np.ndarray, str, str]], lights: Sequence[np.ndarray],
+                size: tuple[float, float], height: float
+                ) -> tuple[Sheet, np.ndarray, dict[str, float]]:
+    """seen: (which canvas, (2,) mm where the site's middle appears, kind, group of sites that lie alike).
+
+    Returns the sheet, the (N, 3) poses at which each was found, and group -> radians by which its cards are turned."""
     scale = min(frame.scale, 2.2)
     grid = grid_of(size, scale)
     pose = np.zeros((len(seen), 3))
     for n in set(s[0] for s in seen):
         which = [i for i, s in enumerate(seen) if s[0] == n]
         pose[which] = by_outline(strange[n], frame, size, np.array([seen[i][1] for i in which]))
-    pose[:, 2] += [s[3] for s in seen]
+    patches = np.concatenate([cut(canvases[s[0]], frame, grid, pose[i:i + 1], lights[i:i + 1]) for i, s in enumerate(seen)])
+    quarters = turns_of(patches, [s[2] for s in seen], [s[3] for s in seen], size[0] == size[1])
+    turns = {g: q * np.pi / 2 for g, q in quarters.items()}
+    pose[:, 2] += [turns[s[3]] for s in seen]
     kinds = [s[2] for s in seen]
-    home = np.array([[*s[1], s[3]] for s in seen])
-    for turn in range(4):
+    home = np.array([[*s[1], turns[s[3]]] for s in seen])
+    for turn in range(8):
         patches = np.concatenate([cut(canvases[s[0]], frame, grid, pose[i:i + 1], lights[i:i + 1])
                                   for i, s in enumerate(seen)])
         looks = merged(patches, kinds)
-        if turn == 3:
+        if turn == 7:
             break
+        if turn in (1, 4):
+            shifts = alike(looks, size, scale)
+            pose = np.array([composed(p, shifts[k]) for p, k in zip(pose, kinds)])
+            continue
         for i, s in enumerate(seen):
             look = looks[s[2]][None]
             if turn == 0:
                 pose[i] = search(canvases[s[0]], frame, look, size, home[i:i + 1], lights[i:i + 1])[0][0, 0]
             pose[i:i + 1], _ = settle(canvases[s[0]], frame, look, grid, pose[i:i + 1], 5, lights[i:i + 1], reach=2.0)
-    return Sheet(size, height, scale, tuple(looks), np.stack(list(looks.values())).astype(np.float32)), pose
+    return Sheet(size, height, scale, tuple(looks), np.stack(list(looks.values())).astype(np.float32)), pose, turns

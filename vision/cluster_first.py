@@ -1,0 +1,136 @@
+"""What lies first on a site, below the loose pieces: which tile or card, and where exactly. Its value: Firsts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+import msgspec
+import numpy as np
+
+from vision.cluster_base import CAP, NOISE, Sheet, cut, grid_of, halved, learn_sheet, remerged, search, settle
+from vision.cluster_canvas import Frame
+from vision.cluster_scene import Scene, paint, sharp
+from vision.evidence import first_lies_below
+from vision.plan import Plan, Site
+from vision.shot import Shot
+
+SURENESS = 0.15         # of a mm² of a card on which two kinds differ: how many nats it tells
+TRIES = 2               # kinds whose place is worked out, of all that may lie on a site
+
+
+def group_of(site: str) -> str:
+    """Sites named alike lie alike: L5.3 and L2.1, but not R5.3"""
+    return re.match(r"[^\d.]*", site).group()
+
+
+class Place(msgspec.Struct, frozen=True, eq=False):
+    """A card of a sampler: which photo and site, its kind, its sheet's number and the (3,) pose it was found at."""
+
+    shot: int
+    site: str
+    kind: str
+    sheet: int
+    pose: np.ndarray
+
+
+class Firsts(msgspec.Struct, frozen=True, eq=False):
+    """sheets: a size of tiles or cards each; turns: group of sites -> radians by which cards lie turned there."""
+
+    sheets: tuple[Sheet, ...]
+    turns: dict[str, float]
+
+    def read(self, scene: Scene, wanted: Mapping[str, Site]) -> dict[str, dict[str, float]]:
+        """site -> kind, or "" for none -> log-likelihood (any offset); lays what was found on the scene's ground"""
+        out: dict[str, dict[str, float]] = {}
+        for sheet in self.sheets:
+            ids = [s for s in wanted if fits(wanted[s], sheet)]
+            if ids:
+                out |= self.read_sheet(scene, sheet, {s: wanted[s] for s in ids})
+        return out
+
+    def read_sheet(self, scene: Scene, sheet: Sheet, wanted: Mapping[str, Site]) -> dict[str, dict[str, float]]:
+        centre = np.array([s.centre for s in wanted.values()])
+        turn = [self.turns.get(group_of(s), 0.0) for s in wanted]
+        home = np.column_stack([centre + scene.lean.shift(centre, sheet.height), turn])
+        light = scene.light_at(centre)
+        frame, n = scene.frame, np.arange(len(wanted))
+        rough, cost = search(scene.seen, frame, sheet.looks, sheet.size, home, light)
+        misfit = np.full(cost.shape, np.inf)
+        poses = np.zeros((*cost.shape, 3))
+        grid, coarse, small = sheet.grid(), grid_of(sheet.size, sheet.scale, 2), halved(sheet.looks, 2)
+        for k in np.argsort(cost, 1)[:, :TRIES].T:
+            pose, _ = settle(scene.seen, frame, small[k], coarse, rough[n, k], 5, light)
+            pose, gain = settle(scene.seen, frame, sheet.looks[k], grid, pose, 2, light, reach=1.5)
+            got = cut(scene.seen, frame, grid, pose, light * gain)
+            for j in range(len(sheet.kinds)):
+                m = np.minimum(((got - sheet.looks[j]) ** 2).mean(-1) / NOISE ** 2, CAP).mean((1, 2))
+                better = m < misfit[:, j]
+                misfit[better, j] = m[better]
+                poses[better, j] = pose[better]
+        best = misfit.argmin(1)
+        got = cut(scene.seen, frame, grid, poses[n, best], light)
+        bare = np.minimum(((got - cut(scene.ground, frame, grid, poses[n, best])) ** 2).mean(-1) / NOISE ** 2, CAP).mean((1, 2))
+        area = sheet.size[0] * sheet.size[1]
+        out = {}
+        for i, s in enumerate(wanted):
+            out[s] = {k: -SURENESS * area * float(misfit[i, j]) for j, k in enumerate(sheet.kinds)}
+            out[s][""] = -SURENESS * area * float(bare[i])
+            if max(out[s], key=out[s].get):
+                paint(scene, sheet, int(best[i]), poses[i, best[i]])
+        return out
+
+
+def fits(site: Site, sheet: Sheet) -> bool:
+    """Whether a site is about as big as a card"""
+    o = np.ptp(np.array(site.outline), axis=0)
+    return bool(min(o) > 0.8 * min(sheet.size) and max(o) < 1.6 * max(sheet.size))
+
+
+def learn_firsts(plan: Plan, frame: Frame, full: Sequence[Shot], scenes: Sequence[Scene]) -> tuple[Firsts, list[Place]]:
+    """From samplers; lays the cards on the scenes' ground"""
+    by_size: dict[tuple, list[tuple[int, str, str]]] = {}
+    for n, shot in enumerate(full):
+        for site, contents in shot.layout.items():
+            if plan.sites[site].reads == "cluster" and contents and first_lies_below(contents[0]) and contents[0] in plan.pieces:
+                p = plan.pieces[contents[0]]
+                by_size.setdefault((p.footprint, p.height), []).append((n, site, contents[0]))
+    sheets: list[Sheet] = []
+    turns: dict[str, float] = {}
+    placed: list[Place] = []
+    sharps = [sharp(s.off, frame.scale) for s in scenes]
+    for (size, height), where in by_size.items():
+        seen, lights = [], []
+        for n, site, kind in where:
+            mm = plan.sites[site].centre
+            seen.append((n, mm + scenes[n].lean.shift(mm, height)[0], kind, group_of(site)))
+            lights.append(scenes[n].light_at(mm[None])[0])
+        sheet, pose, own = learn_sheet([s.seen for s in scenes], sharps, frame, seen, np.array(lights),
+                                       tuple(map(float, size)), float(height))
+        turns |= own
+        placed += [Place(n, site, kind, len(sheets), p) for (n, site, kind), p in zip(where, pose)]
+        sheets.append(sheet)
+    firsts = Firsts(tuple(sheets), turns)
+    lay_all(firsts, placed, scenes)
+    return firsts, placed
+
+
+def lay_all(firsts: Firsts, placed: Sequence[Place], scenes: Sequence[Scene]) -> None:
+    """Lays the samplers' cards on the ground of their scenes"""
+    for p in placed:
+        sheet = firsts.sheets[p.sheet]
+        paint(scenes[p.shot], sheet, sheet.kinds.index(p.kind), p.pose)
+
+
+def learn_again(firsts: Firsts, placed: Sequence[Place], scenes: Sequence[Scene], hidden: Sequence[np.ndarray]) -> Firsts:
+    """The same, now that it is known where loose pieces hide the cards: hidden, per photo an (h, w) mask on the canvas"""
+    sheets = []
+    for i, sheet in enumerate(firsts.sheets):
+        mine = [p for p in placed if p.sheet == i]
+        grid = sheet.grid()
+        patches = np.concatenate([cut(scenes[p.shot].seen, scenes[p.shot].frame, grid, p.pose[None],
+                                      scenes[p.shot].light_at(p.pose[None, :2])) for p in mine])
+        free = np.concatenate([1 - cut(hidden[p.shot], scenes[p.shot].frame, grid, p.pose[None])[..., 0] for p in mine])
+        looks = remerged(patches, [p.kind for p in mine], free.clip(0, 1))
+        sheets.append(msgspec.structs.replace(sheet, looks=np.stack([looks[k] for k in sheet.kinds]).astype(np.float32)))
+    return Firsts(tuple(sheets), firsts.turns)

@@ -1,0 +1,190 @@
+"""Learning how loose pieces look from samplers, whose layouts tell what lies on a site but not where."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+import msgspec
+import numpy as np
+
+from vision.cluster_base import related
+from vision.cluster_canvas import Frame
+from vision.cluster_find import Fine, Piece, refined, searched
+from vision.cluster_learn import Found, by_shape, explained, name_all
+from vision.cluster_polar import ANGLES, SCORE_NOISE, Form, Patch, Rings, Table, turned
+from vision.cluster_scene import Scene, sharp
+from vision.evidence import first_lies_below
+from vision.plan import Piece as PlanPiece
+from vision.plan import Plan, Site
+from vision.shot import Shot
+
+FormLooks = dict[Form, tuple[tuple[str, ...], np.ndarray]]
+
+
+def form_of(p: PlanPiece) -> Form:
+    return Form(tuple(map(float, p.footprint)), float(p.height), p.disc)
+
+
+def flat(form: Form) -> bool:
+    """Seen from above, not from the side"""
+    return form.height <= 1.6 * 2 * form.inner
+
+
+class Group(msgspec.Struct, frozen=True, eq=False):
+    """A site of a sampler photo and the loose kinds that lie there."""
+
+    shot: int
+    site: Site
+    kinds: Counter[str]
+
+
+def groups_of(plan: Plan, full: Sequence[Shot]) -> list[Group]:
+    """What samplers show of loose pieces: on clusters, on the spots inside them, and alone on piles where the size is one of theirs"""
+    out = []
+    for n, shot in enumerate(full):
+        for site, contents in shot.layout.items():
+            if plan.sites[site].reads == "cluster":
+                loose = Counter(plan.pieces[k].looks or k for k in contents if not first_lies_below(k) and k in plan.pieces)
+                if loose:
+                    out.append(Group(n, plan.sites[site], loose))
+    used = {form_of(plan.pieces[k]) for g in out for k in g.kinds}
+    for n, shot in enumerate(full):
+        for site, contents in shot.layout.items():
+            s = plan.sites[site]
+            if s.reads == "pile" and len(contents) == 1 and contents[0] in plan.pieces:
+                p = plan.pieces[contents[0]]
+                if form_of(p) in used or (s.of and plan.sites[s.of].reads == "cluster"):
+                    out.append(Group(n, s, Counter([p.looks or p.kind])))
+    return out
+
+
+def first_places(plan: Plan, frame: Frame, groups: Sequence[Group], scenes: Sequence[Scene]) -> list[Found]:
+    """Where the sampler's pieces lie, by their outlines"""
+    sharps = [sharp(s.off, frame.scale) for s in scenes]
+    found: list[Found] = []
+    for g, group in enumerate(groups):
+        scene = scenes[group.shot]
+        wanted: Counter[Form] = Counter()
+        for k, c in group.kinds.items():
+            if flat(form_of(plan.pieces[k])):
+                wanted[form_of(plan.pieces[k])] += c
+        if not wanted:
+            continue
+        best = None
+        for o in group.site.outlines:
+            height = max(f.height for f in wanted)
+            got = by_shape(sharps[group.shot], frame, o + scene.lean.shift(o.mean(0), height), wanted)
+            total = sum(x[3] * x[0].area for x in got)
+            if best is None or total > best[0]:
+                best = total, got
+        found += [Found(g, f, at, score, turn=turn, shape=score) for f, at, turn, score in best[1]]
+    return found
+
+
+NEARBY = np.array([[0, 0], [1, 0], [-1, 0], [0, 1], [0, -1], [.7, .7], [.7, -.7], [-.7, .7], [-.7, -.7]])
+
+
+def named(found: Sequence[Found], groups: Sequence[Group], scenes: Sequence[Scene], frame: Frame, plan: Plan) -> None:
+    """Gives each found piece its kind, form by form"""
+    for form in {f.form for f in found}:
+        mine = [f for f in found if f.form == form]
+        rings = Rings.around(form, frame.scale)
+        patches = patches_of(rings, frame, mine, groups, scenes)
+        everyone = Table(rings, patches.seen, np.broadcast_to(rings.area(form), patches.weight.shape))
+        cost = np.full((len(mine), len(mine)), np.inf)
+        for shift in NEARBY * 0.8:
+            part = patches_of(rings, frame, mine, groups, scenes, shift)
+            even = Patch(part.seen, part.ground, np.full_like(part.weight, 1 / SCORE_NOISE ** 2))
+            cost = np.minimum(cost, everyone.unlike(even))
+        D = np.minimum(cost, cost.T) / form.area
+        contents = {g: Counter({k: c for k, c in groups[g].kinds.items() if form_of(plan.pieces[k]) == form})
+                    for g in {f.group for f in mine}}
+        for f in mine:
+            f.kind = None
+        name_all(mine, contents, lambda i, j, D=D: float(D[i, j]))
+
+
+def centred(found: Sequence[Found], groups: Sequence[Group], scenes: Sequence[Scene], frame: Frame) -> None:
+    """Pieces that hardly stand out from what they lie on are laid like their clearer relatives of another colour"""
+    looks = looks_of(found, groups, scenes, frame)
+    for form, (kinds, prints) in looks.items():
+        mine = [f for f in found if f.form == form]
+        clear = {k: float(np.mean([f.shape for f in mine if f.kind == k])) for k in kinds}
+        rings = Rings.around(form, frame.scale)
+        area = rings.area(form)
+        reach = np.arange(-0.6, 0.61, 0.1) * form.inner
+        shifts = np.stack(np.meshgrid(reach, reach), -1).reshape(-1, 2)
+        for kind in sorted(kinds, key=lambda k: -clear[k]):
+            kin = [k for k in kinds if related(kind, k) > 0 and clear[k] > clear[kind] + 0.05]
+            for f in (f for f in mine if f.kind == kind and kin):
+                near = np.concatenate([patches_of(rings, frame, [f], groups, scenes, s).seen for s in shifts])
+                shares = np.stack([explained(near, prints[kinds.index(k)], area) for k in kin])
+                k, s, turn = np.unravel_index(shares.argmax(), shares.shape)
+                here = shares[:, len(shifts) // 2].max()
+                if shares[k, s, turn] > 0.6 and shares[k, s, turn] > here + 0.1:
+                    f.at = f.at + shifts[s]
+                    f.turn = turn * 2 * np.pi / rings.angles
+
+
+def looks_of(found: Sequence[Found], groups: Sequence[Group], scenes: Sequence[Scene], frame: Frame
+             ) -> FormLooks:
+    """The look of every kind: the median of its pieces, turned alike; shifts every piece to where it fits that best"""
+    out = {}
+    for form in sorted({f.form for f in found}, key=lambda f: -f.area):
+        mine = [f for f in found if f.form == form]
+        rings = Rings.around(form, frame.scale)
+        area = rings.area(form)[None]
+        kinds = tuple(sorted({f.kind for f in mine}))
+        for reach in (1.4, 0.5, 0.0):
+            patches = patches_of(rings, frame, mine, groups, scenes)
+            looks = np.zeros((len(kinds), *patches.seen.shape[1:]), np.float32)
+            for k, kind in enumerate(kinds):
+                which = [i for i, f in enumerate(mine) if f.kind == kind]
+                first = max(which, key=lambda i: mine[i].score)
+                straight = turned(patches.seen[first:first + 1], np.array([steps(mine[first].turn)]))
+                part = Patch(patches.seen[which], patches.ground[which], patches.weight[which])
+                turn = Table(rings, straight, area).gains(part)[1][:, 0]
+                looks[k] = np.median(turned(part.seen, turn), 0)
+            for f in mine if reach else ():
+                one = Fine(form, frame.scale, [f.kind], looks[kinds.index(f.kind)][None])
+                scene = scenes[groups[f.group].shot]
+                f.at = searched(scene, one, f.at, reach, reach / 2)
+                p = refined(scene, one, f.at[None], 0)[0]
+                f.score, f.turn = p.gain, p.turn
+        out[form] = kinds, looks
+    return out
+
+
+def looked_again(found: Sequence[Found], groups: Sequence[Group], pieces: Sequence[Sequence[Piece]],
+                 at_home: Callable[[Piece, Site], bool]) -> list[Found]:
+    """Where a first reader found as many pieces of a form (pieces: per photo) as the layout has; else where they were before"""
+    out = []
+    for g, group in enumerate(groups):
+        old = [f for f in found if f.group == g]
+        here = [p for p in pieces[group.shot] if at_home(p, group.site)]
+        for form in {f.form for f in old}:
+            mine = [f for f in old if f.form == form]
+            now = [p for p in here if p.form == form]
+            if len(now) == len(mine):
+                mine = [Found(g, form, p.at, p.gain, None, p.turn, shape_near(p.at, mine)) for p in now]
+            out += mine
+    return out
+
+
+def shape_near(at: np.ndarray, mine: Sequence[Found]) -> float:
+    return min(mine, key=lambda f: np.linalg.norm(f.at - at)).shape
+
+
+def steps(turn: float) -> int:
+    return int(round(turn / (2 * np.pi) * ANGLES)) % ANGLES
+
+
+def patches_of(rings: Rings, frame: Frame, mine: Sequence[Found], groups: Sequence[Group], scenes: Sequence[Scene],
+               shift: np.ndarray | float = 0.0) -> Patch:
+    parts = []
+    for f in mine:
+        scene = scenes[groups[f.group].shot]
+        parts.append(rings.look_at(frame, scene.seen, scene.ground, scene.weight, f.at[None] + shift,
+                                   scene.light_at(f.at[None])))
+    return Patch(*(np.concatenate([getattr(p, a) for p in parts]) for a in ("seen", "ground", "weight")))

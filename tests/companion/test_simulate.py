@@ -200,6 +200,20 @@ def test_the_director_shows_puts_nudges_and_breaks():
             call()
 
 
+def test_the_directors_table_is_the_specimen_of_the_copy_with_the_same_conditions(tmp_path):
+    plan, _ = setting("tigris")
+    conditions = Conditions(seed=8, resolution=SMALL)
+    make_copy(plan, tmp_path, conditions, photos=1)
+    copy = cv2.imread(str(tmp_path / "empty-1.jpg"))
+    for seed in (1, 2):
+        seen = Director(plan, seed=seed, conditions=conditions).picture()
+        cards = [cv2.aruco.ArucoDetector(cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_4X4_50)).detectMarkers(i)
+                 for i in (copy, seen)]
+        places = [dict(zip(np.ravel(ids).tolist(), np.array(corners).reshape(-1, 4, 2))) for corners, ids, _ in cards]
+        assert len(places[0]) == 4
+        assert all(np.abs(places[0][n] - places[1][n]).max() < 1.0 for n in range(4))
+
+
 @pytest.mark.parametrize("game", GAMES)
 def test_editions_draw_every_kind_and_keep_kinds_apart(game):
     plan, art = setting(game)

@@ -230,11 +230,13 @@ def parse(text: str, board: Board, seats: tuple[str, ...]) -> Action:
         raise BadText(f"{text!r} is no action: one reads `red: sow L4.2 flax`")
     if seat not in (*seats, CARDS, DIE):
         raise BadText(f"nobody here is called {seat!r} (there are: {', '.join(seats)})")
-    if seat in (CARDS, DIE) and rest.split()[0] not in ("event", "top", "start", "desert"):
+    head = rest.split()[0]
+    if seat in (CARDS, DIE) and head not in ("event", "top", "start", "desert"):
         raise BadText(f"{seat} does only what chance does")
-    body, _, shown = rest.partition(":") if rest.split()[0] in ("flood", "ebb", "event") else (rest, "", "")
-    words = body.split()
-    return _Reader(board, seats, seat, words, shown.split(), ":" in rest and rest.split()[0] in ("flood", "ebb")).read()
+    body, said, shown = rest, "", ""
+    if head in ("flood", "ebb", "event"):
+        body, said, shown = rest.replace("water:", "").partition(":")
+    return _Reader(board, seats, seat, body.split(), shown.split(), bool(said)).read()
 
 
 class _Reader:

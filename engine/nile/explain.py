@@ -421,7 +421,7 @@ def _completed(p: Position, board: Board, row: int, places: list[int]) -> Iterat
     if len(places) == 1 < len(can):
         yield from (tuple(sorted((places[0], i))) for i in can if i != places[0])
     else:
-        yield tuple(places)
+        yield tuple(sorted(places))
 
 
 def _nearer(p: Position, board: Board, row: int, place: str) -> list[str]:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 SETUP_ROUNDS = 3                    # one stone each on a free tile, then two rounds more (U6, U7)
 ZIGGURATS_A_TURN = 2                # U16
+TURNS = ("turn", "over")            # when the game is over, what else is wrong is still named
 
 
 class Broken(list):
@@ -161,7 +162,7 @@ def _may_use(state: UrState, p: int, domain: str, out: Broken) -> None:
     if not state.could_bear(p, domain):
         out.add("U9", "the hand tile of {seat} has no {domain}", seat=seat_name(state.seats[p]), domain=domain_name(domain))
         out.add("U11", "only the two domains of the hand tile can be used")
-    if p != state.mover or state.phase != "turn":
+    if p != state.mover or state.phase not in TURNS:
         return
     if domain in state.used and not (domain == "war" and state.used[-1] == "war"):
         if domain == "war":
@@ -298,7 +299,7 @@ def _war(state: UrState, action: a.War, p: int, out: Broken) -> None:
 
 def _earned(state: UrState, p: int, wanted: int, out: Broken) -> None:
     """What the actions of this turn allow (U12 to U14); `wanted` extra stones, 2 for settling a free tile too."""
-    mine = p == state.mover and state.phase == "turn"
+    mine = p == state.mover and state.phase in TURNS
     used = len(state.used) if mine else 0
     allowed = allowance(state, used)
     if mine and state.built:

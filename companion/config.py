@@ -37,7 +37,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     hidden_scores: bool = False
     looks_per_second: float = 5.0
     settle_seconds: float = 0.4
-    camera: dict[str, Any] = {"kind": "usb"}
+    camera: dict[str, Any] = msgspec.field(default_factory=lambda: {"kind": "usb"})
     pins: dict[str, Any] = {}
     web: Web = Web()
     folder: str = "."

@@ -1,0 +1,181 @@
+"""The commands as people use them: exit codes, one line for bad input, never a traceback."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from companion.cli import COMMANDS, main
+
+GOOD = "game tigris\nseats bull lion\nbull: leader black C2\n? turn bull\n"
+
+
+@pytest.fixture
+def nilometer(capsys):
+    def run(*args):
+        with pytest.raises(SystemExit) as e:
+            main([str(a) for a in args])
+        out = capsys.readouterr()
+        return e.value.code, out.out, out.err
+
+    return run
+
+
+def fails(result, *words):
+    """exit 2, one line on stderr that has the words, nothing of a traceback"""
+    code, _, err = result
+    assert code == 2
+    lines = err.strip().splitlines()
+    assert len(lines) == 1 and "Traceback" not in err and "should not have happened" not in err, err
+    for word in words:
+        assert word in lines[0], err
+
+
+def test_help_names_every_command(nilometer):
+    code, out, _ = nilometer("--help")
+    assert code == 0 and all(re.search(rf"^  {name}\b", out, re.M) for name in COMMANDS)
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_every_command_has_help(nilometer, name):
+    code, out, _ = nilometer(name, "--help")
+    assert code == 0 and "Usage" in out
+
+
+def test_unknown_commands_and_options(nilometer):
+    fails(nilometer("dance"), "dance")
+    fails(nilometer("play", "--loud"), "--loud")
+
+
+def test_play_runs_scripts_and_names_file_and_line(nilometer, tmp_path):
+    good, wrong, typo = tmp_path / "good.play", tmp_path / "wrong.play", tmp_path / "typo.play"
+    good.write_text(GOOD)
+    wrong.write_text(GOOD + "? turn lion\nbull: tile red E1\n")
+    typo.write_text("game tigris\nseats bull lion\nbull: tyle red C4\n")
+    assert nilometer("play", good)[0] == 0
+    code, out, _ = nilometer("play", wrong)
+    assert code == 1 and "wrong.play:5: expected ? turn lion; found bull" in out and "wrong.play:6" in out and "T19" in out
+    fails(nilometer("play", typo), "typo.play:3", "tyle")
+    code, out, err = nilometer("play", good, wrong, typo)
+    assert code == 2 and "1 of 3 scripts hold" in out
+
+
+@pytest.mark.parametrize("text, words", [
+    ("", "game"), ("game chess\n", "chess"), ("game tigris\nseats bull bull\n", "bull"), ("game tigris\nseats bull cow\n", "cow"),
+    ("game tigris\nseats bull lion\nlayout Z9 temple\n", "Z9"), ("game tigris\nseats bull lion\nlayout A1 tempel\n", "tempel"),
+    ("game tigris\nseats bull lion\n? at\n", "line 3"), ("seats bull lion\n", "game"),
+    ("game tigris\nseats bull lion\nbull: tile red A1\nlayout A1 temple\n", "layout"),
+])
+def test_scripts_with_typing_errors(nilometer, tmp_path, text, words):
+    path = tmp_path / "s.play"
+    path.write_text(text)
+    fails(nilometer("play", path), "s.play", words.replace("line 3", ":3"))
+
+
+def test_play_without_its_file(nilometer, tmp_path):
+    fails(nilometer("play", tmp_path / "none.play"), "none.play", "No such file")
+    (tmp_path / "b.play").write_bytes(b"\xff\xfe\x00\x01")
+    fails(nilometer("play", tmp_path / "b.play"), "b.play")
+
+
+def test_rules(nilometer):
+    code, out, _ = nilometer("rules")
+    assert code == 0 and "65 numbered statements" in out
+    code, out, _ = nilometer("rules", "tigris", "t19")
+    assert code == 0 and out.startswith("T19 [") and "farms only on river" in out
+    fails(nilometer("rules", "tigris", "T99"), "T99")
+    fails(nilometer("rules", "monopoly"), "monopoly")
+
+
+def test_rules_coverage_lists_none(nilometer, names):
+    for name in names:
+        code, out, _ = nilometer("rules", name, "--coverage")
+        assert (code, out) == (0, ""), f"{name}: no test names {out}"
+
+
+def test_print_makes_a_pdf_or_says_why_not(nilometer, tmp_path):
+    out = tmp_path / "t.pdf"
+    code, said, _ = nilometer("print", "tigris", "-o", out, "--only", "cards")
+    assert code == 0 and out.read_bytes().startswith(b"%PDF") and "100 %" in said
+    fails(nilometer("print", "monopoly"), "monopoly")
+    fails(nilometer("print", "tigris", "-o", tmp_path / "no" / "t.pdf", "--only", "cards"), "no")
+    assert not list(tmp_path.glob("*.part"))
+
+
+def test_journal_lists_exports_replays(nilometer, tmp_path):
+    import engine
+    from companion.journal import Journal
+    from companion.table import Table
+
+    path = tmp_path / "g.journal"
+    table = Table(engine.game("tigris").setup(["bull", "lion"]), Journal(path))
+    table.declare("bull: leader black C2")
+    table.journal.close()
+    code, out, _ = nilometer("journal", path)
+    assert code == 0 and "bull: leader black C2" in out
+    code, out, _ = nilometer("journal", path, "--export")
+    assert code == 0 and [json.loads(line)["kind"] for line in out.splitlines()] == ["start", "action"]
+    code, out, _ = nilometer("journal", path, "--replay")
+    assert code == 0 and "every state as written" in out
+    fails(nilometer("journal", tmp_path / "none"), "none", "no such file")
+    bad = tmp_path / "bad.journal"
+    bad.write_bytes(b"rubbish" * 1000)
+    fails(nilometer("journal", bad), "bad.journal")
+
+
+def copy_in(folder: Path, text: str = 'game = "tigris"\nmarkers = true\n') -> Path:
+    folder.mkdir(exist_ok=True)
+    (folder / "copy.toml").write_text(text)
+    return folder
+
+
+def test_reading_an_uncalibrated_or_broken_copy(nilometer, tmp_path):
+    fails(nilometer("read", tmp_path / "nowhere", "x.jpg"), "nowhere")
+    fails(nilometer("read", copy_in(tmp_path / "c"), "x.jpg"), "nilometer calibrate")
+    fails(nilometer("read", copy_in(tmp_path / "d", "game = ["), "x.jpg"), "copy.toml")
+    broken = copy_in(tmp_path / "e")
+    (broken / "model.npz").write_bytes(b"PK\x03\x04 rubbish")
+    fails(nilometer("read", broken, "x.jpg"), "model.npz")
+
+
+def test_watch_names_what_is_missing(nilometer, tmp_path):
+    fails(nilometer("watch", copy_in(tmp_path / "c"), "--frames", tmp_path), "nilometer calibrate")
+
+
+@pytest.mark.parametrize("text, words", [
+    ("", "game"), ("game = 3\n", "game"), ('game = "tigris"\n', "photo"), ('game = "tigris"\n[[photo]]\nfile = "no.jpg"\nlayout = "no.json"\n', "no.jpg"),
+    ('game = "hopscotch"\n', "hopscotch"), ("markers = maybe\n", "copy.toml"),
+])
+def test_calibrating_a_wrong_copy(nilometer, tmp_path, text, words):
+    folder = copy_in(tmp_path / "c", text)
+    fails(nilometer("calibrate", folder, "--quiet"), words)
+    assert not (folder / "model.npz").exists() and not list(folder.glob("*.part"))
+
+
+def test_run_with_a_wrong_configuration(nilometer, tmp_path):
+    fails(nilometer("run", "--config", tmp_path / "none.toml"), "none.toml")
+    path = tmp_path / "t.toml"
+    path.write_text("copy = 3\n")
+    fails(nilometer("run", "--config", path), "t.toml", "copy")
+    path.write_text('copy = "c"\nlooks = 4\n')
+    fails(nilometer("run", "--config", path), "t.toml", "looks")
+    path.write_text('copy = "nowhere"\n')
+    fails(nilometer("run", "--config", path), "nowhere")
+
+
+def test_doctor_says_what_is_wrong(nilometer, tmp_path):
+    code, out, _ = nilometer("doctor")
+    assert code == 0 and "python" in out and "disk" in out
+    path = tmp_path / "t.toml"
+    path.write_text('copy = "nowhere"\n[camera]\nkind = "folder"\npath = "none"\n')
+    code, out, _ = nilometer("doctor", "--config", path)
+    assert code == 1 and "nowhere" in out and re.search(r"^wrong  camera", out, re.M)
+
+
+def test_demo_of_a_game_that_is_none(nilometer):
+    fails(nilometer("demo", "monopoly"), "monopoly")
+
+
+def test_accuracy_without_copies(nilometer, tmp_path):
+    fails(nilometer("accuracy", tmp_path), "no copy")

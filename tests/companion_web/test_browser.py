@@ -323,6 +323,12 @@ def test_the_installed_page_opens_while_the_table_is_off(visit, server):
     page.evaluate("navigator.serviceWorker.ready.then(() => true)")
     page.reload()
     page.wait_for_selector("svg.twin")
+    kept = """Promise.all(['/', '/api/plan', '/static/js/words.js'].map(path => caches.match(path, {ignoreVary: true})))
+              .then(all => all.every(Boolean))"""
+    for _ in range(100):
+        if page.evaluate(kept) and page.evaluate("localStorage.getItem('nilometer.snapshot')"):
+            break
+        page.wait_for_timeout(50)
     server.stop()
     page.reload()
     page.wait_for_selector("svg.twin")

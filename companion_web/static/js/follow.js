@@ -1,6 +1,9 @@
 // Following the table: the stream of changes, and what to do when there is none.
 
+import { keep, wish } from "./footer.js";
+
 const SILENCE = 16000;     // ms without a heartbeat until the connection counts as lost
+const KEEP_EVERY = 1000;   // ms between notes of what was seen last
 const SLOW = 5000;         // ms between looks when there is no room for another stream
 
 export function patched(shown, change) {
@@ -22,7 +25,7 @@ export function patched(shown, change) {
 
 // show(snapshot) is called for every change, link(state) with "on", "lost" or "slow".
 export function follow(show, link) {
-  let shown = null, source = null, silence = 0, again = 0, looks = 0;
+  let shown = null, source = null, silence = 0, again = 0, looks = 0, keeping = null;
 
   function alive() {
     clearTimeout(silence);
@@ -31,6 +34,14 @@ export function follow(show, link) {
   function take(snapshot) {
     shown = snapshot;
     show(shown);
+    keeping ??= setTimeout(() => { keeping = null; keep("snapshot", JSON.stringify(shown)); }, KEEP_EVERY);
+  }
+  // The table does not answer at all: the board as this phone saw it last, till it does.
+  function remember() {
+    try {
+      const kept = JSON.parse(wish("snapshot"));
+      if (kept) show(kept);
+    } catch { /* kept by another version of this page */ }
   }
   function open() {
     source?.close();
@@ -44,7 +55,8 @@ export function follow(show, link) {
     source.addEventListener("error", () => {
       link("lost");
       // The browser tries again by itself unless the answer was a refusal (no room): then look now and then instead.
-      if (source.readyState === EventSource.CLOSED) { look(); later(SLOW * 2); } else if (!shown) look();
+      if (source.readyState === EventSource.CLOSED) { look(); later(SLOW * 2); }
+      if (!shown) remember();
     });
   }
   function later(ms) {
@@ -58,11 +70,7 @@ export function follow(show, link) {
     clearTimeout(looks);
     try {
       const answer = await fetch("/api/snapshot");
-      if (answer.ok) {
-        take(await answer.json());
-        // Else it is what the service worker kept from last time.
-        if (!answer.headers.has("X-Kept") && source?.readyState === EventSource.CLOSED) link("slow");
-      }
+      if (answer.ok) { take(await answer.json()); link("slow"); }
     } catch { /* the next look tells */ }
     if (source?.readyState === EventSource.CLOSED) looks = setTimeout(look, SLOW);
   }

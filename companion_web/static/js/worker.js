@@ -1,7 +1,7 @@
 // Keeps the page's own files, so that the installed page opens while the table is off and says so itself.
 
 const KEPT = "nilometer-3";
-const kept = path => path === "/" || path.startsWith("/static/") || path.startsWith("/locale/") || path === "/api/plan" || path === "/api/snapshot";
+const kept = path => path === "/" || path.startsWith("/static/") || path.startsWith("/locale/") || path === "/api/plan";
 
 self.addEventListener("install", () => self.skipWaiting());
 self.addEventListener("activate", e => e.waitUntil(caches.keys()
@@ -16,12 +16,5 @@ self.addEventListener("fetch", e => {
       e.waitUntil(caches.open(KEPT).then(cache => cache.put(e.request, copy)));
     }
     return answer;
-  }).catch(() => caches.match(e.request).then(found => found ? marked(found) : Response.error())));
+  }).catch(() => caches.match(e.request, { ignoreVary: true }).then(found => found ?? Response.error())));
 });
-
-// So that the page can tell what is kept from what is now.
-async function marked(found) {
-  const headers = new Headers(found.headers);
-  headers.set("X-Kept", "1");
-  return new Response(await found.blob(), { status: found.status, headers });
-}

@@ -200,6 +200,10 @@ class State(abc.ABC):
         """The state with a waiting chance node left unknown (nobody said what was drawn); self when none waits."""
         return self
 
+    def implied(self, action: Action) -> tuple[Action, ...]:
+        """The passes nobody says at a table that make an act declared out of turn a legal one; () where none do."""
+        return ()
+
     def shows_same(self, site: str, have: Contents, seen: Contents, reads: str = "pile") -> bool:
         """Whether these contents of a site are one to the rules (a game may not care which side is up in a heap)."""
         return same_contents(have, seen, reads)

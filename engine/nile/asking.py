@@ -37,7 +37,7 @@ def _event(p: Position, w: Wait) -> Decision:
     """Each picture, without and with the arrow; the arrow is no question once it has been followed."""
     seat = p.seats[p.starter]
     choices = tuple(Choice(event_name(picture, arrow), f"{seat}: event {event_words(picture, arrow)}",
-                           f"event:{picture}" + (":arrow" if arrow else ""))
+                           f"event:{picture}" + ("-arrow" if arrow else ""))
                     for arrow in ((False,) if w.number else (False, True)) for picture in PICTURES)
     return Decision(seat, say("What does the card from {site} show?", site=w.site), choices, (w.site,))
 

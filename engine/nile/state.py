@@ -159,6 +159,16 @@ class NileState(State):
     def layout(self) -> Layout:
         return dict(self._layout)
 
+    def implied(self, action: Action) -> tuple[Action, ...]:
+        run: tuple[Action, ...] = ()
+        state = self
+        while not self.p.open and state.check(action) and len(run) < len(self.p.seats):
+            if state.p.phase != "actions" or state.p.wait or action.seat not in self.p.seats:
+                return ()
+            skip = act.Pass(state.p.seats[state.p.turn])
+            run, state = (*run, skip), state.apply(skip)
+        return () if state.check(action) else run
+
     def shows_same(self, site: str, have: Contents, seen: Contents, reads: str = "pile") -> bool:
         if site in UNWATCHED:
             return True

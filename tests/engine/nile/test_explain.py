@@ -90,6 +90,16 @@ def test_the_next_start_player_floods_so_all_have_passed(actions):
     assert found(state, R3_2="water:11") == ["yellow: pass", "blue: flood R3.2 11"]
 
 
+def test_passes_that_go_without_saying_before_a_declared_act(actions):
+    def implied(line):
+        return [str(a) for a in actions.implied(actions.parse(line))]
+    assert implied("red: joker") == []
+    assert implied("blue: joker") == ["red: pass"]
+    assert implied("yellow: joker") == ["red: pass", "blue: pass"]
+    assert implied("blue: flood R3.2 11") == ["red: pass", "blue: pass", "yellow: pass"]
+    assert implied("blue: spend") == []                     # blue has no joker, in turn or out of it
+
+
 def test_n12_sown_on_a_water_card(actions):
     assert "N12" in illegal(actions, R3_1="water:11 seed:red:flax")
 

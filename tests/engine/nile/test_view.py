@@ -2,6 +2,7 @@
 
 import json
 
+from engine.art import load
 from engine.text import pack
 from tests.engine.nile.playing import GAME, play, start
 
@@ -89,7 +90,9 @@ def test_an_event_is_asked_with_pictures():
     state = play(start(MID + "layout L4.2 water:21\ntide ebb1\nphase tide"), "red: ebb L4.2")
     decision = state.decision()
     assert decision.seat == "red" and decision.sites == ("L4.2",)
-    assert {c.picture for c in decision.choices} >= {"event:spoil3", "event:desert", "event:hippo:arrow", "event:none"}
+    assert {c.picture for c in decision.choices} >= {"event:spoil3", "event:desert", "event:hippo-arrow", "event:none"}
+    art = load("nile")
+    assert all(art.knows(c.picture) and art.piece(c.picture) for c in decision.choices)
     assert [t.seat for t in state.todo() if t.sites == ("L4.2",)] == ["red"]
     arrow = play(state, "red: event arrow")
     assert len(arrow.decision().choices) == 7              # only its picture is open now

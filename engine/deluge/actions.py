@@ -4,27 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.deluge.words import COLOURS, GOODS
+from engine.deluge.words import COLOURS, GOODS, SHIP_WOOD
 from engine.deluge.world import Map
 from engine.game import Action, BadText
 
 
 class Crew(Action, frozen=True):
-    """Those who go from one cell to another: own people, own soldiers, slaves (colour, number)."""
+    """Those who go from one cell to another: own people, own soldiers, slaves (colour, number); fanatics never may."""
 
     origin: str
     target: str
     people: int = 0
     soldiers: int = 0
     slaves: tuple[tuple[str, int], ...] = ()
-
-    @property
-    def total(self) -> int:
-        return self.people + self.soldiers + sum(n for _, n in self.slaves)
+    fanatics: int = 0
 
     def crew(self) -> str:
         parts = [f"people {self.people}"] * bool(self.people) + [f"soldier {self.soldiers}"] * bool(self.soldiers)
-        return " ".join(parts + [f"slaves {c} {n}" for c, n in self.slaves])
+        parts += [f"slaves {c} {n}" for c, n in self.slaves]
+        return " ".join(parts + [f"fanatic {self.fanatics}"] * bool(self.fanatics))
 
 
 class Move(Crew, frozen=True):
@@ -149,12 +147,12 @@ class Reader:
             raise BadText("ferry A>B via SEA ... people N")
         via = []
         for word in rest[1:]:
-            if word in ("people", "soldier", "soldiers", "slaves"):
+            if word in ("people", "soldier", "soldiers", "slaves", "fanatic"):
                 break
             via.append(self.cell(word))
         if not via:
             raise BadText("ferry needs the sea cells it crosses, after via")
-        return Ferry(seat, origin, target, *self.crew(rest[1 + len(via):]), tuple(via))
+        return Ferry(seat, origin, target, *self.crew(rest[1 + len(via):]), via=tuple(via))
 
     def _sail(self, seat: str, args: list[str]) -> Action:
         origin, target = self.leg(args)
@@ -169,16 +167,17 @@ class Reader:
         rest, spots = args[1:], ()
         if "at" in rest:
             at = rest.index("at")
-            spots = tuple(self.spot(cell, w) for w in rest[at + 1:])
+            named = {self.spot(cell, w) for w in rest[at + 1:]}
+            spots = tuple(s for s in self.world.spots[cell] if s in named)
             rest = rest[:at]
         return Harvest(seat, cell, self.goods(rest), spots)
 
     def _trade(self, seat: str, args: list[str]) -> Action:
-        if "for" not in args or args[0] not in self.seats:
+        if "for" not in args or args[0] not in COLOURS:
             raise BadText("trade yellow wood 2 for blue gold 1")
         at = args.index("for")
         giver, gets = args[0], args[at + 1:]
-        if gets and gets[0] in self.seats:
+        if gets and gets[0] in COLOURS:
             taker, gets = gets[0], gets[1:]
         elif giver != seat:                          # "blue: trade yellow wood 2 for gold 1": blue gives it to yellow
             giver, taker = seat, giver
@@ -194,6 +193,8 @@ class Reader:
             if args[2] != "pay":
                 raise BadText(f"after the cell comes `pay`, not {args[2]!r}")
             pay = self.goods(args[3:])
+        if args[0] == "ship" and pay == (("wood", SHIP_WOOD),):
+            pay = ()                                     # the price is fixed, so it need not be said
         return Build(seat, args[0], self.cell(args[1]), pay)
 
     def _agree(self, seat: str, args: list[str]) -> Action:
@@ -226,8 +227,8 @@ class Reader:
             raise BadText(f"not a number: {word!r}")
         return int(word)
 
-    def crew(self, words: list[str]) -> tuple[int, int, tuple[tuple[str, int], ...]]:
-        people = soldiers = 0
+    def crew(self, words: list[str]) -> tuple[int, int, tuple[tuple[str, int], ...], int]:
+        people = soldiers = fanatics = 0
         slaves: dict[str, int] = {}
         rest = list(words)
         while rest:
@@ -236,14 +237,16 @@ class Reader:
                 people += self.number(rest.pop(0))
             elif word in ("soldier", "soldiers") and rest:
                 soldiers += self.number(rest.pop(0))
+            elif word in ("fanatic", "fanatics") and rest:
+                fanatics += self.number(rest.pop(0))
             elif word == "slaves" and len(rest) > 1 and rest[0] in COLOURS:
                 colour = rest.pop(0)
                 slaves[colour] = slaves.get(colour, 0) + self.number(rest.pop(0))
             else:
                 raise BadText(f"who goes is written people N, soldier N, slaves COLOUR N; not {word!r}")
-        if people + soldiers + sum(slaves.values()) == 0:
+        if people + soldiers + fanatics + sum(slaves.values()) == 0:
             raise BadText("nobody goes")
-        return people, soldiers, tuple((c, slaves[c]) for c in COLOURS if slaves.get(c))
+        return people, soldiers, tuple((c, slaves[c]) for c in COLOURS if slaves.get(c)), fanatics
 
     def goods(self, words: list[str]) -> tuple[tuple[str, int], ...]:
         out: dict[str, int] = {}

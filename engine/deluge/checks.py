@@ -50,6 +50,14 @@ def check(state: DelugeState, action: Action) -> list[Violation]:
         out.add("D8", "this is the phase of {phase}", phase=PHASE_NAMES[state.phase])
     if action.seat != state.turn and not isinstance(action, act.Agree):
         out.add("D9", "it is the turn of {seat}", seat=seat_name(str(state.turn)))
+        if state.phase == BUILDING and isinstance(action, act.Build):
+            out.add("D34", "players build in turn order")
+    if state.phase == BUILDING and isinstance(action, act.Trade):
+        out.add("D34", "no trade any more while building")
+    if state.phase == FLIGHT and isinstance(action, (act.Ferry, act.Sail)):
+        out.add("D48", "nobody flees by boat")
+    if isinstance(action, act.Crew) and action.fanatics:
+        out.add("D15", "fanatics never move")
     if isinstance(action, act.Done):
         if state.phase == FLIGHT:
             out.add("D48", "who can flee must flee")
@@ -141,14 +149,20 @@ def _ferry(state: DelugeState, a: act.Ferry, out: Faults) -> None:
     for one, other in zip(chain, chain[1:]):
         if other not in state.world.touching[one]:
             out.add("D11", "{target} does not border {origin}", target=other, origin=one)
+    if len(set(a.via)) < len(a.via):
+        out.add("D11", "a crossing goes over each sea once")
     i = state.colour(a.seat)
     for sea in dict.fromkeys(a.via):
         if not state.is_sea(sea):
             out.add("D11", "{cell} is no sea", cell=sea)
+        elif not any(state.cell(sea).ships):
+            out.add("D11", "no ship stands on {cell}", cell=sea)
         elif not willing(state, i, sea):
-            own = state.cell(sea).ships[i]
-            out.add("D12" if any(state.cell(sea).ships) else "D11",
-                    "the ship on {cell} has moved already" if own else "no ship on {cell} is willing to ferry", cell=sea)
+            out.add("D11", "no ship on {cell} is willing to ferry", cell=sea)
+            if state.cell(sea).ships[i]:
+                out.add("D12", "the ship on {cell} has moved already", cell=sea)
+            else:
+                out.add("D12", "the owner of the ship on {cell} has not agreed", cell=sea)
 
 
 def willing(state: DelugeState, colour: int, sea: str) -> bool:
@@ -157,6 +171,11 @@ def willing(state: DelugeState, colour: int, sea: str) -> bool:
         return True
     ships = state.cell(sea).ships
     return any(owner != colour and ships[owner] and (owner, colour, sea) in state.agreed for owner in range(4))
+
+
+def ready_to_sail(state: DelugeState, colour: int, sea: str) -> int:
+    """How many of a colour's ships there may still move: one that ferried its owner's pawns does not (D12)."""
+    return state.unmoved(sea, colour)[2] - ((colour, sea) in state.ferried)
 
 
 def _sail(state: DelugeState, a: act.Sail, out: Faults) -> None:
@@ -172,7 +191,7 @@ def _sail(state: DelugeState, a: act.Sail, out: Faults) -> None:
         out.add("D10", "there are not so many on {cell}", cell=a.origin)
     elif a.ships > left:
         out.add("D10", "a ship moves one cell only: not so many on {cell} have not moved yet", cell=a.origin)
-    elif a.ships > left - ((i, a.origin) in state.ferried):
+    elif a.ships > ready_to_sail(state, i, a.origin):
         out.add("D12", "a ship that ferried does not move")
 
 
@@ -197,6 +216,7 @@ def _flee(state: DelugeState, a: act.Flee, out: Faults) -> None:
     i, target = state.colour(a.seat), state.cell(a.target)
     if a.people and state.ruler(a.target) != i and (target.pawns or target.fanatics):
         out.add("D48", "people flee only to cells of their own or to empty land")
+        _enter(state, a, out)
 
 
 # Harvest, trade, building
@@ -223,8 +243,12 @@ def _harvest(state: DelugeState, a: act.Harvest, out: Faults) -> None:
     for good, n in goods.items():
         if good != "wood" and good != state.world.mineral[a.cell]:
             out.add("D25", "{cell} yields no {good}", cell=a.cell, good=good_name(good))
+            if state.world.mineral[a.cell]:
+                out.add("D3", "{cell} yields {good}", cell=a.cell, good=good_name(state.world.mineral[a.cell]))
         elif good != "wood" and n > mineral:
             out.add("D25", "the mines of {cell} employ {n} more", cell=a.cell, n=max(mineral, 0))
+            if not state.cell(a.cell).mines:
+                out.add("D6", "the natural mine of {cell} employs one pawn", cell=a.cell)
 
 
 def _trade(state: DelugeState, a: act.Trade, out: Faults) -> None:
@@ -232,6 +256,12 @@ def _trade(state: DelugeState, a: act.Trade, out: Faults) -> None:
         out.add("D33", "who trades says so")
     if not a.gives or not a.takes:
         out.add("D33", "goods are traded for goods")
+    for seat in (a.giver, a.taker):
+        if seat not in state.seats:
+            out.add("D1", "{seat} does not play", seat=seat_name(seat))
+            out.add("D33", "{seat} has no goods", seat=seat_name(seat))
+    if not {a.giver, a.taker} <= set(state.seats):
+        return
     for seat, goods in ((a.giver, a.gives), (a.taker, a.takes)):
         stock = state.stock(state.colour(seat))
         for good, n in goods:
@@ -271,9 +301,12 @@ def _build(state: DelugeState, a: act.Build, out: Faults) -> None:
             out.add("D38", "at most one dolmen on a cell")
         if state.on_map("dolmens", i) >= state.world.box.get(f"dolmen:{a.seat}", 10**6):
             out.add("D1", "no dolmen is left in the box")
-    if a.what == "soldier" and state.soldiers_left(i) < 1:
-        out.add("D39", "never a sixth soldier")
-        out.add("D2", "a player has at most {n} soldiers", n=SOLDIERS)
+    if a.what == "soldier":
+        if state.soldiers_left(i) < 1:
+            out.add("D39", "never a sixth soldier")
+            out.add("D2", "a player has at most {n} soldiers", n=SOLDIERS)
+        elif state.on_map("soldiers", i) >= state.world.box.get(f"soldier:{a.seat}", SOLDIERS):
+            out.add("D1", "no soldier is left in the box")
 
 
 def _ship(state: DelugeState, a: act.Build, i: int, out: Faults) -> None:
@@ -288,3 +321,5 @@ def _ship(state: DelugeState, a: act.Build, i: int, out: Faults) -> None:
         out.add("D35", "a ship costs {n} wood, {seat} has {have}", n=SHIP_WOOD, seat=seat_name(a.seat), have=wood)
     if state.on_map("ships", i) >= SHIPS:
         out.add("D2", "a player has at most {n} ships", n=SHIPS)
+    elif state.on_map("ships", i) >= state.world.box.get(f"ship:{a.seat}", SHIPS):
+        out.add("D1", "no ship is left in the box")

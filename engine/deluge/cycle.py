@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from engine.deluge import effects
 from engine.deluge.cell import NONE, add
+from engine.deluge.legal import refuges
 from engine.deluge.state import BUILDING, FLIGHT, HARVEST, MOVEMENT, OVER, TRADE, DelugeState
 from engine.deluge.words import COLOURS, END, FORESTS, RISES, seat_name
 from engine.text import say
@@ -42,7 +43,7 @@ def turn_idle(new: DelugeState) -> None:
         slaves = sum(cell.people) - own
         turning = {ruler: own - max(0, worked - slaves)} if ruler is not None else {}
         left = slaves - min(slaves, worked)
-        for i in (new.colour(new.seats[k]) for k in new.order):
+        for i in colours_in_order(new):
             if i != ruler:
                 turning[i] = min(cell.people[i], left)
                 left -= turning[i]
@@ -53,8 +54,9 @@ def turn_idle(new: DelugeState) -> None:
         if any(idle):
             new.idle[name] = idle
             new.put(name, people=people, fanatics=cell.fanatics + sum(idle))
-            new.tell(say("on {cell} these did not work and become fanatics: {loss}", cell=name,
-                         loss=effects.pieces((f"people:{c}", n) for c, n in zip(COLOURS, idle))), (name,))
+            loss = effects.pieces((f"people:{c}", n) for c, n in zip(COLOURS, idle))
+            new.tell(say("without work on {cell}: take off {loss}, put {pieces} there", cell=name, loss=loss,
+                         pieces=effects.pieces([("fanatic", sum(idle))])), (name,))
     for name in new.world.lands:
         effects.take_over(new, name)
 
@@ -70,11 +72,16 @@ def end_of_round(new: DelugeState) -> None:
     rise_next(new)
 
 
+def colours_in_order(new: DelugeState) -> list[int]:
+    """The starter's colour first, then clockwise; colours nobody plays last"""
+    return [new.colour(new.seats[k]) for k in new.order] + [i for i, c in enumerate(COLOURS) if c not in new.seats]
+
+
 def births(new: DelugeState) -> None:
     """Every two of a colour on a cell get one more; the starter's colour first, fanatics last (D40, D42)."""
     lands = [n for n in new.world.lands if new.is_land(n) and not new.cell(n).taken]
     born: dict[str, list[tuple[str, int]]] = {}
-    for i in [new.colour(new.seats[k]) for k in new.order] + [i for i, c in enumerate(COLOURS) if c not in new.seats]:
+    for i in colours_in_order(new):
         room = new.world.people(COLOURS[i]) - new.on_map("people", i)
         for name in lands:
             n = min(new.cell(name).people[i] // 2, room)
@@ -151,25 +158,26 @@ def can_flee(new: DelugeState, seat: str) -> bool:
     i = new.colour(seat)
     for name in new.sinking:
         cell = new.cell(name)
-        targets = [t for t in new.world.borders[name] if new.is_land(t) and t not in new.sinking and not new.cell(t).taken]
-        if cell.soldiers[i] and targets:
-            return True
-        if cell.people[i] and not cell.slaves()[i] and any(
-                new.ruler(t) == i or not (new.cell(t).pawns or new.cell(t).fanatics) for t in targets):
+        if not cell.soldiers[i] and not cell.people[i]:
+            continue
+        targets = refuges(new, i, name)
+        if cell.soldiers[i] and targets or cell.people[i] and not cell.slaves()[i] and any(targets.values()):
             return True
     return False
 
 
 def go_on_fleeing(new: DelugeState) -> None:
-    """The next seat in order that can still flee; when nobody can, the water comes."""
-    while new.at < len(new.seats) and not can_flee(new, new.seats[new.active]):
-        new.at += 1
-    if new.at < len(new.seats):
-        return
+    """The next seat in order that can still flee, once more around where soldiers that left set others free; when nobody
+    can, the water comes."""
+    for _ in new.seats:
+        if can_flee(new, new.seats[new.active]):
+            return
+        new.at = (new.at + 1) % len(new.seats)
     for name in new.sinking:
         cell = new.cell(name)
         lost = [(f"people:{c}", n) for c, n in zip(COLOURS, cell.people)]
         lost += [(f"soldier:{c}", n) for c, n in zip(COLOURS, cell.soldiers)]
+        lost += [("mine", cell.mines), ("bare", len(cell.bare))]
         new.put(name, people=NONE, soldiers=NONE, mines=0, bare=(), flooded=True, taken=False)
         if any(n for _, n in lost):
             new.tell(say("{cell} is flooded: put a blue card there, take off {loss}", cell=name, loss=effects.pieces(lost)),

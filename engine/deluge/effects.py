@@ -8,7 +8,7 @@ from engine.deluge import actions as act
 from engine.deluge import cycle
 from engine.deluge.cell import NONE, Four, add, fight
 from engine.deluge.state import DelugeState
-from engine.deluge.words import COLOURS, GOODS, SHIP_WOOD, kind_name, seat_name
+from engine.deluge.words import COLOURS, GOODS, SHIP_WOOD, kind_name, seat_name, several
 from engine.game import Action
 from engine.text import Text, say
 
@@ -54,7 +54,8 @@ def go(new: DelugeState, a: act.Crew) -> None:
         own = [sea for sea in a.via if new.unmoved(sea, i)[2] > 0 and not any(
             (owner, i, sea) in new.agreed and new.cell(sea).ships[owner] for owner in range(4) if owner != i)]
         new.ferried = new.ferried | {(i, sea) for sea in own}
-    new.tell(say("{n} from {origin} to {target}", n=a.total, origin=a.origin, target=a.target), (a.origin, a.target), True)
+    who = pieces([(f"people:{a.seat}", a.people), (f"soldier:{a.seat}", a.soldiers), *((f"people:{c}", n) for c, n in a.slaves)])
+    new.tell(say("{pieces} from {origin} to {target}", pieces=who, origin=a.origin, target=a.target), (a.origin, a.target), True)
     settle(new, (a.origin, a.target))
     if fleeing:
         cycle.go_on_fleeing(new)
@@ -66,7 +67,8 @@ def sail(new: DelugeState, a: act.Sail) -> None:
     new.put(a.target, ships=add(new.cell(a.target).ships, i, a.ships))
     people, soldiers, ships = new.arrived.get(a.target, (NONE, NONE, NONE))
     new.arrived[a.target] = (people, soldiers, add(ships, i, a.ships))
-    new.tell(say("{n} ships from {origin} to {target}", n=a.ships, origin=a.origin, target=a.target), (a.origin, a.target), True)
+    new.tell(say("{pieces} from {origin} to {target}", pieces=pieces([(f"ship:{a.seat}", a.ships)]), origin=a.origin,
+                 target=a.target), (a.origin, a.target), True)
     settle(new, (a.origin, a.target))
 
 
@@ -104,11 +106,11 @@ def _clash(new: DelugeState, name: str, field: str, before: Four, piece: str) ->
 
 
 def pieces(counts: Iterable[tuple[str, int]]) -> Text:
-    """"2 × a white soldier, a blue soldier" """
+    """"2 white soldiers, a blue soldier" """
     out: Text | None = None
     for kind, n in counts:
         if n > 0:
-            part = kind_name(kind) if n == 1 else say("{n} × {piece}", n=n, piece=kind_name(kind))
+            part = several(kind, n)
             out = part if out is None else say("{first}, {next}", first=out, next=part)
     return out or say("nothing")
 

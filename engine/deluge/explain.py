@@ -129,7 +129,7 @@ def _go(state: DelugeState, seat: str, i: int, a: str, b: str, people: int, sold
     if b in state.world.touching[a]:
         return act.Move(seat, a, b, people, soldiers, slaves)
     via = next((via for via, land in crossings(state, i, a) if land == b), ())
-    return act.Ferry(seat, a, b, people, soldiers, slaves, via) if via else act.Move(seat, a, b, people, soldiers, slaves)
+    return act.Ferry(seat, a, b, people, soldiers, slaves, via=via) if via else act.Move(seat, a, b, people, soldiers, slaves)
 
 
 def _ways(state: DelugeState, i: int, cell: str, armed: bool, taken: set[str]) -> Iterator[tuple[str, float]]:

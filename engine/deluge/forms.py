@@ -82,6 +82,7 @@ class Setup:
     def __init__(self, world: Map, seats: Sequence[str]) -> None:
         self.world, self.seats = world, tuple(seats)
         self.layout: dict[str, Contents] = self.printed()
+        self.counter_said = False
         self.stocks = {c: dict.fromkeys(GOODS, 0) for c in COLOURS}
         self.phase, self.starter = MOVEMENT, 0
         self.moment: dict[str, Any] | None = None
@@ -121,6 +122,7 @@ class Setup:
         if not fresh:
             raise BadText("layout SITE KIND ...")
         self.layout.update({s: tuple(c) for s, c in fresh.items()})
+        self.counter_said |= any(s in self.world.squares and c for s, c in fresh.items())
 
     def _stock(self, words: list[str]) -> None:
         if not words or words[0] not in self.seats or len(words) % 2 == 0:
@@ -157,7 +159,7 @@ class Setup:
         bare: dict[str, list[str]] = {}
         for site, kinds in self.layout.items():
             if site in squares:
-                if kinds:
+                if kinds and self.counter_said:          # the printed 0 gives way to the cells that lie bare
                     counted = squares[site]
             elif site in self.world.cell_of:
                 if kinds:

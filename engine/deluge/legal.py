@@ -1,4 +1,5 @@
-"""All that may be done in a state. Trades are without number: those of one good for one are listed."""
+"""All that may be done in a state. Trades are without number: those of one good for one are listed. Of crossings those that
+go round are left out: a sea that borders an earlier one of the way could have been reached from there."""
 
 from __future__ import annotations
 
@@ -6,51 +7,66 @@ from collections.abc import Iterator
 from itertools import combinations, product
 
 from engine.deluge import actions as act
-from engine.deluge.checks import check, willing
+from engine.deluge.checks import check, ready_to_sail, willing
 from engine.deluge.state import BUILDING, FLIGHT, HARVEST, MOVEMENT, TRADE, DelugeState
 from engine.deluge.words import COLOURS, GOODS, PRICE
 from engine.game import Action
 
+Who = tuple[int, int, tuple[tuple[str, int], ...]]
+
 
 def legal_actions(state: DelugeState) -> list[Action]:
-    """Every action `check` passes; of trades the one-for-one ones."""
+    """Every action `check` passes; of trades the one-for-one ones, of crossings the direct ones."""
     if state.turn is None:
         return []
     seat = str(state.turn)
     make = {MOVEMENT: _movement, HARVEST: _harvests, TRADE: _trades, BUILDING: _builds, FLIGHT: _flights}[state.phase]
-    out = [a for a in make(state, seat) if not check(state, a)]
+    out = list(make(state, seat))
     return out if state.phase == FLIGHT else [*out, act.Done(seat)]
 
 
-def _crews(state: DelugeState, seat: str, origin: str, fresh: bool) -> Iterator[tuple[int, int, tuple]]:
-    """(people, soldiers, slaves) that could leave a cell together"""
-    i, cell = state.colour(seat), state.cell(origin)
-    people, soldiers, _ = state.unmoved(origin, i) if fresh else (cell.people[i], cell.soldiers[i], 0)
-    people = 0 if cell.slaves()[i] else people
-    slaves = cell.slaves() if cell.ruler() == i else (0, 0, 0, 0)
-    for p, s in product(range(people + 1), range(soldiers + 1)):
-        for taken in product(*(range((n if s else 0) + 1) for n in slaves)):
-            if p + s:
-                yield p, s, tuple((COLOURS[c], n) for c, n in enumerate(taken) if n)
+class Crews:
+    """Who could leave a cell together, by whether people and slaves are let in where they go."""
+
+    def __init__(self, state: DelugeState, seat: str, origin: str, fresh: bool) -> None:
+        i, cell = state.colour(seat), state.cell(origin)
+        slaves = cell.slaves()
+        self.people, self.soldiers, _ = state.unmoved(origin, i) if fresh else (cell.people[i], cell.soldiers[i], 0)
+        self.people = 0 if slaves[i] else self.people
+        held = slaves if cell.ruler() == i else (0,) * 4
+        self.slaves = tuple(min(n, state.unmoved(origin, c)[0]) if fresh else n for c, n in enumerate(held))
+        self._lists: dict[tuple[bool, bool], list[Who]] = {}
+
+    def list(self, people: bool, slaves: bool) -> list[Who]:
+        if (people, slaves) not in self._lists:
+            gangs = [tuple((COLOURS[c], n) for c, n in enumerate(taken) if n)
+                     for taken in product(*(range((n if slaves else 0) + 1) for n in self.slaves))]
+            self._lists[people, slaves] = [
+                (p, s, gang) for p in range((self.people if people else 0) + 1) for s in range(self.soldiers + 1)
+                if p + s for gang in (gangs if s else [()])]
+        return self._lists[people, slaves]
 
 
 def _movement(state: DelugeState, seat: str) -> Iterator[Action]:
     i = state.colour(seat)
+    doors = {t: (state.ruler(t) in (None, i), state.ruler(t) == i)
+             for t in state.world.lands if state.is_land(t) and not state.cell(t).taken}
     for origin in state.world.cells:
         cell = state.cell(origin)
-        if state.is_land(origin) and (cell.people[i] or cell.soldiers[i]):
-            crews = list(_crews(state, seat, origin, True))
-            if not crews:
+        if origin in doors and (cell.people[i] or cell.soldiers[i]):
+            crews = Crews(state, seat, origin, True)
+            if not crews.people and not crews.soldiers:
                 continue
             for target in state.world.borders[origin]:
-                if state.is_land(target):
-                    yield from (act.Move(seat, origin, target, *crew) for crew in crews)
+                if target in doors:
+                    yield from (act.Move(seat, origin, target, *who) for who in crews.list(*doors[target]))
             for via, target in crossings(state, i, origin):
-                yield from (act.Ferry(seat, origin, target, *crew, via) for crew in crews)
-        elif state.is_sea(origin) and cell.ships[i]:
+                if target in doors:
+                    yield from (act.Ferry(seat, origin, target, *who, via=via) for who in crews.list(*doors[target]))
+        elif cell.ships[i] and state.is_sea(origin):
             for target in state.world.borders[origin]:
                 if state.is_sea(target):
-                    yield from (act.Sail(seat, origin, target, n) for n in range(1, cell.ships[i] + 1))
+                    yield from (act.Sail(seat, origin, target, n) for n in range(1, ready_to_sail(state, i, origin) + 1))
     for owner in state.seats:
         j = state.colour(owner)
         for sea in state.world.cells:
@@ -58,17 +74,21 @@ def _movement(state: DelugeState, seat: str) -> Iterator[Action]:
                 yield from (act.Agree(owner, guest, sea) for guest in state.seats if guest != owner)
 
 
-def crossings(state: DelugeState, colour: int, origin: str, longest: int = 6) -> Iterator[tuple[tuple[str, ...], str]]:
-    """(seas crossed, land reached) by willing ships, each sea once, at most `longest` of them"""
+def crossings(state: DelugeState, colour: int, origin: str) -> Iterator[tuple[tuple[str, ...], str]]:
+    """(seas crossed, land reached) by willing ships, shortest first; none that goes round"""
     open_seas = {s for s in state.world.cells if state.is_sea(s) and willing(state, colour, s)}
     paths: list[tuple[str, ...]] = [(s,) for s in state.world.borders[origin] if s in open_seas]
-    while paths:
-        path = paths.pop(0)
+    for path in paths:
         for other in state.world.borders[path[-1]]:
-            if other in open_seas and other not in path and len(path) < longest:
+            if other in open_seas and direct(state, path, other):
                 paths.append((*path, other))
             elif state.is_land(other) and other != origin:
                 yield path, other
+
+
+def direct(state: DelugeState, path: tuple[str, ...], sea: str) -> bool:
+    """Whether a way goes on to this sea without going round"""
+    return sea not in path and not any(sea in state.world.touching[earlier] for earlier in path[:-1])
 
 
 def _harvests(state: DelugeState, seat: str) -> Iterator[Action]:
@@ -79,11 +99,14 @@ def _harvests(state: DelugeState, seat: str) -> Iterator[Action]:
         pawns, forests, mineral = state.work(cell)
         kind = state.world.mineral[cell]
         free = [s for s in state.world.spots[cell] if s not in state.cell(cell).bare]
-        for wood, ore in product(range(min(forests, pawns) + 1), range(min(mineral, pawns) + 1)):
-            goods = tuple((g, n) for g, n in sorted((("wood", wood), (kind or "wood", ore)), key=lambda x: GOODS.index(x[0]))
-                          if n)
+        most = max(0, min(mineral, pawns)) if kind else 0
+        for wood, ore in product(range(max(0, min(forests, pawns)) + 1), range(most + 1)):
+            if not 0 < wood + ore <= pawns:
+                continue
+            have = {"wood": wood, kind: ore}
+            goods = tuple((g, have[g]) for g in GOODS if have.get(g))
             yield act.Harvest(seat, cell, goods)
-            if 0 < wood < len(free):
+            if wood:
                 yield from (act.Harvest(seat, cell, goods, spots) for spots in combinations(free, wood))
 
 
@@ -91,16 +114,22 @@ def _trades(state: DelugeState, seat: str) -> Iterator[Action]:
     for other in state.seats:
         if other != seat:
             for mine, theirs in product(GOODS, GOODS):
-                yield act.Trade(seat, seat, ((mine, 1),), other, ((theirs, 1),))
+                trade = act.Trade(seat, seat, ((mine, 1),), other, ((theirs, 1),))
+                if not check(state, trade):
+                    yield trade
 
 
 def _builds(state: DelugeState, seat: str) -> Iterator[Action]:
     i = state.colour(seat)
-    yield from (act.Build(seat, "ship", c) for c in state.world.cells if state.is_sea(c))
-    lands = [c for c in state.world.lands if state.is_land(c) and state.ruler(c) == i]
+    for sea in state.world.cells:
+        if state.is_sea(sea) and not check(state, act.Build(seat, "ship", sea)):
+            yield act.Build(seat, "ship", sea)
     bills = list(payments(state, i))
-    for what, cell, pay in product(("mine", "soldier", "dolmen"), lands, bills):
-        yield act.Build(seat, what, cell, pay)
+    if not bills:
+        return
+    for what, cell in product(("mine", "soldier", "dolmen"), state.world.lands):
+        if state.ruler(cell) == i and not check(state, act.Build(seat, what, cell, bills[0])):
+            yield from (act.Build(seat, what, cell, pay) for pay in bills)
 
 
 def payments(state: DelugeState, colour: int) -> Iterator[tuple[tuple[str, int], ...]]:
@@ -112,8 +141,20 @@ def payments(state: DelugeState, colour: int) -> Iterator[tuple[tuple[str, int],
             yield tuple((g, price) for g in goods)
 
 
+def refuges(state: DelugeState, colour: int, origin: str) -> dict[str, bool]:
+    """Land a sinking cell's soldiers can flee to, and whether people can too (D48)"""
+    out = {}
+    for target in state.world.borders[origin]:
+        cell = state.cell(target)
+        if state.is_land(target) and target not in state.sinking and not cell.taken:
+            out[target] = state.ruler(target) == colour or not (cell.pawns or cell.fanatics)
+    return out
+
+
 def _flights(state: DelugeState, seat: str) -> Iterator[Action]:
+    i = state.colour(seat)
     for origin in state.sinking:
-        for target in state.world.borders[origin]:
-            for crew in _crews(state, seat, origin, False):
-                yield act.Flee(seat, origin, target, *crew)
+        crews = Crews(state, seat, origin, False)
+        for target, people in refuges(state, i, origin).items():
+            for who in crews.list(people, state.ruler(target) == i):
+                yield act.Flee(seat, origin, target, *who)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import msgspec
+
 from engine.deluge import scoring
 from engine.deluge.actions import Reader
 from engine.deluge.cell import NONE, Cell, Four
@@ -64,7 +66,7 @@ class DelugeState(State):
     def put(self, name: str, **changes: Any) -> Cell:
         """Changes a cell in place (only on a fresh copy)."""
         old = self.cell(name)
-        new = Cell(**{**{f: getattr(old, f) for f in Cell.__struct_fields__}, **changes})
+        new = msgspec.structs.replace(old, **changes)
         self.cells[name] = new
         return new
 

@@ -25,6 +25,11 @@ _OWNED = {"people": say("a {colour} pawn"), "soldier": say("a {colour} soldier")
           "dolmen": say("a {colour} dolmen")}
 
 
+_MANY = {"fanatic": say("{n} fanatics"), "mine": say("{n} mines"), "bare": say("{n} “deforested” cards"),
+         "people": say("{n} {colour} pawns"), "soldier": say("{n} {colour} soldiers"), "ship": say("{n} {colour} ships"),
+         "dolmen": say("{n} {colour} dolmens")}
+
+
 def colour_name(colour: str) -> Text:
     return _COLOURS.get(colour) or say(colour)
 
@@ -45,3 +50,11 @@ def kind_name(kind: str) -> Text:
     if head in _OWNED and colour:
         return Text(_OWNED[head].template, {"colour": colour_name(colour)})
     return say(kind)
+
+
+def several(kind: str, n: int) -> Text:
+    """So many of a kind: "2 white soldiers"."""
+    head, _, colour = kind.partition(":")
+    if n == 1 or head not in _MANY:
+        return kind_name(kind)
+    return Text(_MANY[head].template, {"n": n, "colour": colour_name(colour)} if colour else {"n": n})

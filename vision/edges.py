@@ -58,23 +58,34 @@ def find_side(image: np.ndarray, pose: Pose, a: np.ndarray, b: np.ndarray, reach
 def best_curve(change: np.ndarray, t: np.ndarray, reach: int, limit: int) -> tuple[np.ndarray | None, np.ndarray]:
     """(N,) offsets of the gently bent line along which the same change of colour is seen all the way, and (channels,)
     that change; None where no line stands out from its parallels."""
-    ends = np.arange(-limit, limit + 1)
-    bows = np.arange(-limit // 2, limit // 2 + 1)
-    a, b, bow = (g.ravel() for g in np.meshgrid(ends, ends, bows, indexing="ij"))
-    keep = np.abs(a - b) <= limit
-    curve = a[keep, None] * (1 - t) + b[keep, None] * t + bow[keep, None] * 4 * t * (1 - t)
-    index = np.rint(curve).astype(np.int32) + reach
-    good = ((index >= 0) & (index <= 2 * reach)).all(1)
-    curve, index = curve[good], index[good]
+    coarse = max(limit // 8, 1)
+    wide = cv2.filter2D(change, -1, np.ones((1, 2 * coarse - 1), np.float32) / (2 * coarse - 1))
+    ends = np.arange(-limit, limit + 1, coarse)
+    bows = np.arange(-(limit // 2), limit // 2 + 1, coarse)
+    curve, total = score_curves(wide, t, reach, ends, ends, bows, limit)
+    best = np.linalg.norm(total, axis=1).argmax()
+    if coarse > 1:
+        near = np.arange(-coarse, coarse + 1)
+        a, b, bow = curve[best]
+        curve, total = score_curves(change, t, reach, a + near, b + near, bow + near, 2 * limit)
+        best = np.linalg.norm(total, axis=1).argmax()
+    a, b, bow = curve[best]
+    typical = float(np.median(np.linalg.norm(change.mean(0), axis=1)))
+    if np.linalg.norm(total[best]) < max(4 * typical, 2.0):
+        return None, total[best]
+    return a * (1 - t) + b * t + bow * 4 * t * (1 - t), total[best]
+
+
+def score_curves(change: np.ndarray, t: np.ndarray, reach: int, starts: np.ndarray, stops: np.ndarray,
+                 bows: np.ndarray, slant: float) -> tuple[np.ndarray, np.ndarray]:
+    """(M, 3) where each curve starts, ends and how it bows, (M, channels) the mean change of colour along it"""
+    curve = np.stack(np.meshgrid(starts, stops, bows, indexing="ij"), -1).reshape(-1, 3)
+    curve = curve[np.abs(curve[:, 0] - curve[:, 1]) <= slant]
+    index = curve @ np.stack([1 - t, t, 4 * t * (1 - t)])
+    index = np.clip(np.rint(index).astype(np.int32) + reach, 0, 2 * reach)
     flat = change.reshape(-1, change.shape[2])
     row = (np.arange(len(t)) * change.shape[1])[None]
-    total = np.concatenate([flat[index[start:start + 4096] + row].mean(1) for start in range(0, len(index), 4096)])
-    score = np.linalg.norm(total, axis=1)
-    best = int(score.argmax())
-    typical = float(np.median(np.linalg.norm(change.mean(0), axis=1)))
-    if score[best] < max(4 * typical, 2.0):
-        return None, total[best]
-    return curve[best], total[best]
+    return curve, np.concatenate([flat[index[k:k + 4096] + row].mean(1) for k in range(0, len(index), 4096)])
 
 
 def sharpen(change: np.ndarray, offsets: np.ndarray, strength: np.ndarray, mm: np.ndarray, px: np.ndarray,

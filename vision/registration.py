@@ -9,10 +9,12 @@ import msgspec
 import numpy as np
 
 from vision.align import STRAINED_PX, Fit, consensus, expected_error, follow, follow_other_lens, robust_pose
+from vision.alike import STILL_SEEN, doubtful, elsewhere, right_way_round, square
 from vision.evidence import Contents, NoBoard
 from vision.foreign import View
 from vision.lens import Lens
 from vision.markers import IDS, find_cards, find_cards_near
+from vision.outline import by_outline, sharpened
 from vision.plan import Plan
 from vision.pose import Pose
 from vision.printed import Picture, Print
@@ -20,6 +22,7 @@ from vision.tiles import Tiles, locate_tiles, settle_tiles
 
 SMALLEST, LARGEST = 160, 20000      # sides of a picture, pixels
 STILL_PX = 0.35                     # less than this the camera did not move, at 1640 wide
+NEAR_PX, OUTLINE_PX = 60.0, 30.0    # how far off the sides of a bumped board, of an outline may be, at 1640 wide
 QUICK = 40                          # patches that a quick check looks at
 SURE, ENOUGH = 0.25, 0.12           # shares of the patches seen: no need to search on; the least to believe
 
@@ -67,13 +70,21 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
             return self._by_tiles(picture, last)    # which looks near the last pose first
         if self.printed is None:
             found = find_cards_near(picture.level(0), {i: last.to_px(c) for i, c in self.cards.items()})
-            return self._by_cards(found, picture.size, last) if len(found) > 2 else None
+            if len(found) < 2:
+                return None
+            mm, px = self._card_points(found, last)
+            if np.linalg.norm(last.to_px(mm) - px, axis=1).max() < 2 * STILL_PX * max(picture.size) / 1640:
+                return last
+            return self._by_cards(found, picture.size) if len(found) > 2 else None
         fit = follow(self.plan, self.lens, self.printed, picture, last, (0,), (3,), QUICK)
         if fit is None or fit.share < SURE:
             # among many pieces little of the print is left: then all of it is asked, and whether it lies turned round
             fit = follow(self.plan, self.lens, self.printed, picture, last, (0,), (3,))
-            if fit is None or fit.share < ENOUGH or self._right_way_round(picture, fit, turned_only=True) is not fit:
+            if fit is None or fit.share < ENOUGH:
                 return None
+        if (doubtful(self.printed, picture, fit.pose, STILL_SEEN, 8) and doubtful(self.printed, picture, fit.pose, STILL_SEEN)
+                and self._right_way_round(picture, fit, [last]) is not fit):
+            return None
         if moved(self.plan, fit.pose, last) < max(STILL_PX * max(picture.size) / 1640, 2 * fit.pose.error_px):
             return last
         fit = follow(self.plan, self.lens, self.printed, picture, last, (1, 0), (5, 3))
@@ -82,7 +93,7 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
     def _search(self, picture: Picture, last: Pose | None) -> Pose:
         """Looks everywhere: cards, near the last pose, near the first one, the print's features"""
         found = find_cards(picture.level(0)) if self.cards else {}
-        by_cards = self._by_cards(found, picture.size, None) if len(found) > 1 else None
+        by_cards = self._by_cards(found, picture.size) if len(found) > 1 else None
         if self.printed is None:
             pose = by_cards or self._by_tiles(picture, last)
             if pose is None:
@@ -93,7 +104,7 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         for start, levels, margins in self._starts(picture, by_cards, last):
             fit = follow(self.plan, self.lens, self.printed, picture, start, levels, margins)
             if fit is not None and (best is None or fit.share > best.share):
-                best = fit if start is by_cards else self._right_way_round(picture, fit)
+                best = fit if start is by_cards else self._right_way_round(picture, fit, self._near(picture, last))
                 if best.share >= SURE:
                     break
         if best is not None and best.share >= ENOUGH:
@@ -113,11 +124,20 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         by_features = self._by_features(picture)
         if by_features is not None:
             yield by_features, (1, 0), (8, 3)
+        for pose in near:       # coarse patches are wide: among many pieces few of them stay whole
+            yield pose, (1, 0), (12, 3)
+        scale = max(picture.size) / 1640
+        for pose in near[:1]:
+            sharp = sharpened(self.plan, self.lens, picture.image, pose, NEAR_PX * scale)
+            if sharp is not None:
+                yield sharp, (1, 0), (4, 3)
         for pose in near[-1:]:
             for turned in (2, 1, 3):
                 yield turn_board(self.plan, self.lens, pose, turned), (2, 1, 0), (8, 4, 3)
-        for pose in near:       # coarse patches are wide: among many pieces few of them stay whole
-            yield pose, (1, 0), (12, 3)
+        for pose in by_outline(self.plan, self.lens, self.scene, picture.image):
+            sharp = sharpened(self.plan, self.lens, picture.image, pose, OUTLINE_PX * scale)
+            for turned in (0, 2, 1, 3) if sharp is not None and square(self.plan) else (0, 2) if sharp is not None else ():
+                yield elsewhere(self.plan, self.lens, sharp, np.roll(self.plan.corners, turned, 0)), (1, 0), (4, 3)
 
     def _near(self, picture: Picture, last: Pose | None) -> list[Pose]:
         """The last pose and the first, where the picture's shape allows"""
@@ -142,21 +162,9 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
             pose = locate_tiles(self.plan, self.tiles, picture.image, turned)
         return pose
 
-    def _right_way_round(self, picture: Picture, fit: Fit, turned_only: bool = False) -> Fit:
-        """Many boards look much the same turned round or shifted by a square: of a pose and its likes, the one seen best"""
-        if fit.share > 2 * SURE:
-            return fit
-        for mm in look_alikes(self.plan, turned_only):
-            try:
-                pose, _ = self.lens.pose(mm, fit.pose.to_px(self.plan.corners), picture.size, "print")
-            except ValueError:
-                continue
-            other = follow(self.plan, self.lens, self.printed, picture, pose, (0,), (4,), QUICK // 2)
-            if other is not None and other.share > 1.2 * fit.share:
-                other = follow(self.plan, self.lens, self.printed, picture, other.pose, (0,), (3,))
-                if other is not None and other.share > fit.share:
-                    fit = other
-        return fit
+    def _right_way_round(self, picture: Picture, fit: Fit, usual: list[Pose]) -> Fit:
+        """Many boards look much the same turned round or shifted by a square: the right one of such places"""
+        return right_way_round(self.plan, self.lens, self.printed, picture, fit, usual)
 
     def _by_features(self, picture: Picture) -> Pose | None:
         """A rough pose from features of the print, however the board is turned"""
@@ -167,8 +175,8 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         found = consensus(self.lens, mm, px, picture.size, 4.0 * max(picture.size) / 1640, "print")
         return found[0] if found is not None else None
 
-    def _by_cards(self, found: dict[int, np.ndarray], size: tuple[int, int], last: Pose | None) -> Pose | None:
-        """The pose from cards alone; `last` itself where it fits them as well"""
+    def _by_cards(self, found: dict[int, np.ndarray], size: tuple[int, int]) -> Pose | None:
+        """The pose from cards alone"""
         mm, px = self._card_points(found, None)
         try:
             pose, _ = self.lens.pose(mm, px, size, "markers")
@@ -177,8 +185,6 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         for _ in range(2):
             mm, px = self._card_points(found, pose)
             pose, apart = robust_pose(mm, px, pose, 3.0)
-        if last is not None and moved(self.plan, pose, last) < STILL_PX * max(size) / 1640:
-            return last
         return msgspec.structs.replace(pose, error_px=expected_error(self.plan, pose, mm, apart))
 
     def _card_points(self, found: dict[int, np.ndarray], pose: Pose | None) -> tuple[np.ndarray, np.ndarray]:
@@ -224,6 +230,7 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
             out["print"] = cv2.imencode(".png", p.canvas)[1].ravel()
             out["print_frame"] = np.array([p.px_per_mm, *p.origin])
             out["print_spots"] = p.spots.astype(np.uint16)
+            out["print_likes"], out["print_telling"] = p.likes, p.telling
         if self.tiles is not None:
             t = self.tiles
             out["tiles"] = np.column_stack([t.centres, t.half])
@@ -241,7 +248,8 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         if "print" in arrays:
             scale, x, y = map(float, arrays["print_frame"])
             canvas = cv2.imdecode(np.asarray(arrays["print"], np.uint8), cv2.IMREAD_GRAYSCALE)
-            printed = Print(canvas, scale, np.array([x, y]), np.asarray(arrays["print_spots"], float))
+            printed = Print(canvas, scale, np.array([x, y]), np.asarray(arrays["print_spots"], float),
+                            np.asarray(arrays["print_likes"], float), np.asarray(arrays["print_telling"], bool))
         tiles = None
         if "tiles" in arrays:
             a, b = np.asarray(arrays["tiles"], float), np.asarray(arrays["tiles_change"], float)
@@ -274,23 +282,6 @@ def usable(image: np.ndarray) -> Picture:
     if few.std(axis=(0, 1)).max() < 2.5:
         raise NoBoard("the picture is all one colour")
     return Picture(image)
-
-
-def look_alikes(plan: Plan, turned_only: bool = False) -> list[np.ndarray]:
-    """(4, 2) mm each: where the board's corners would be on it, turned half round (a square one also by quarters) or
-    shifted by one site"""
-    w, h = plan.size
-    turned = [np.roll(plan.corners, 2, 0)]
-    if abs(w - h) < 0.02 * max(w, h):
-        turned += [np.roll(plan.corners, 1, 0), np.roll(plan.corners, 3, 0)]
-    if turned_only:
-        return turned
-    middles = np.array([s.centre for s in plan.site if s.of is None])
-    apart = np.abs(middles[:, None] - middles[None]).reshape(-1, 2)
-    across, down = apart[apart[:, 1] < 1, 0], apart[apart[:, 0] < 1, 1]
-    dx, dy = (float(np.median(np.sort(d[d > 1])[:len(plan.site)])) if (d > 1).any() else 0.0 for d in (across, down))
-    shifts = [(x * dx, y * dy) for x in (-1, 0, 1) for y in (-1, 0, 1) if abs(x * dx) + abs(y * dy) > 0]
-    return turned + [plan.corners + s for s in shifts]
 
 
 def turn_board(plan: Plan, lens: Lens, pose: Pose, quarters: int) -> Pose:

@@ -8,6 +8,7 @@ import msgspec
 import numpy as np
 
 from vision.align import LEAST, follow
+from vision.alike import with_look_alikes
 from vision.bundle import Bundle, Sight
 from vision.edges import EdgePoints, board_edges
 from vision.evidence import Contents, NoBoard
@@ -36,30 +37,49 @@ def survey(plan: Plan, images: Sequence[np.ndarray], corners: Sequence[np.ndarra
     known = [n for n, s in enumerate(sights) if s is not None]
     if not known:
         raise NoBoard("in no photo all four cards are seen" if markers else "photo 1: its corners were not tapped")
-    bundle = rough(plan, [sights[n] for n in known])
-    bundle.solve()
-    add_edges(bundle, [images[n] for n in known])
-    poses = [bundle.pose(k) for k in range(len(known))]
-    printed = make_print(plan, [images[n] for n in known], poses, [layouts[n] for n in known])
-    tracks = False
-    if printed is not None:
-        tracks = add_tracks(plan, bundle, printed, [pictures[n] for n in known])
-        bundle.solve()
-        poses = [bundle.pose(k) for k in range(len(known))]
-        printed = make_print(plan, [images[n] for n in known], poses, [layouts[n] for n in known])
-    tiles = None
-    if printed is None or not tracks:
-        tiles = Tiles.learn(plan, [images[n] for n in known], poses, [layouts[n] for n in known])
-        if tiles is not None and not bundle.cards:
-            add_tiles(plan, bundle, tiles, [images[n] for n in known], [layouts[n] for n in known])
-            poses = [bundle.pose(k) for k in range(len(known))]
-        if tiles is not None or bundle.cards:
-            printed = None
+    photos = Photos([pictures[n] for n in known], [layouts[n] for n in known], rough(plan, [sights[n] for n in known]))
+    photos.bundle.solve()
+    add_edges(photos.bundle, photos.images)
+    printed, tiles = frames(plan, photos)
+    bundle, poses = photos.bundle, photos.poses
     cards = {i: bundle.card(i, float(np.median(bundle.poses[:, 6]))) for i in bundle.cards}
-    barest = min(range(len(known)), key=lambda k: sum(map(len, layouts[known[k]].values())))
-    scene = View.of(images[known[barest]], poses[barest])
+    scene = View.of(photos.images[photos.barest], poses[photos.barest])
     registrar = Registrar(plan, bundle.as_lens(), cards, printed, tiles, poses[0], scene)
     return registrar, finish(registrar, images, pictures, known, poses)
+
+
+class Photos:
+    """The photos whose poses are known from cards or fingers, with what lies in them and the bundle that joins them"""
+
+    def __init__(self, pictures: list[Picture], layouts: list[dict[str, Contents]], bundle: Bundle) -> None:
+        self.pictures, self.layouts, self.bundle = pictures, layouts, bundle
+        self.images = [p.image for p in pictures]
+
+    @property
+    def poses(self) -> list[Pose]:
+        return [self.bundle.pose(n) for n in range(len(self.pictures))]
+
+    @property
+    def barest(self) -> int:
+        """number of the photo with the fewest pieces"""
+        return min(range(len(self.layouts)), key=lambda n: sum(map(len, self.layouts[n].values())))
+
+
+def frames(plan: Plan, photos: Photos) -> tuple[Print | None, Tiles | None]:
+    """What is there besides cards to hold on to: the board's print, else loose tiles. Both sharpen the bundle."""
+    made = make_print(plan, photos)
+    shared = made is not None and add_tracks(plan, photos, made[0])
+    tiles = None
+    if not shared:
+        tiles = Tiles.learn(plan, photos.images, photos.poses, photos.layouts)
+        if tiles is not None and not photos.bundle.cards:
+            add_tiles(plan, photos, tiles)
+        if tiles is not None or photos.bundle.cards or made is None:
+            return None, tiles
+    printed, bare = make_print(plan, photos) or made
+    n = photos.barest
+    lens = photos.bundle.as_lens()
+    return with_look_alikes(plan, lens, printed, photos.pictures[n], photos.bundle.pose(n), bare), tiles
 
 
 def checked(n: int, image: np.ndarray) -> Picture:
@@ -116,33 +136,37 @@ def add_edges(bundle: Bundle, images: Sequence[np.ndarray]) -> None:
         bundle.solve()
 
 
-def make_print(plan: Plan, images: Sequence[np.ndarray], poses: Sequence[Pose], layouts: Sequence[dict[str, Contents]]
-               ) -> Print | None:
-    """The board as a map, None where there is too little on it to hold on to"""
-    canvas, bare, scale, origin = compose(plan, images, poses, layouts)
+def make_print(plan: Plan, photos: Photos) -> tuple[Print, np.ndarray] | None:
+    """The board as a map, and (h, w) bool where it is known bare; None where there is too little to hold on to"""
+    canvas, bare, scale, origin = compose(plan, photos.images, photos.poses, photos.layouts)
     spots = choose_spots(canvas, bare)
-    return Print(canvas, scale, origin, spots) if len(spots) >= 2 * LEAST else None
+    return (Print(canvas, scale, origin, spots), bare) if len(spots) >= 2 * LEAST else None
 
 
-def add_tracks(plan: Plan, bundle: Bundle, printed: Print, pictures: Sequence[Picture]) -> bool:
+def add_tracks(plan: Plan, photos: Photos, printed: Print) -> bool:
     """Puts the print's patches, found in every photo, into the bundle; False where the photos do not share them."""
+    bundle, shared = photos.bundle, 0
     bundle.points = printed.mm(printed.spots)
-    shared = 0
-    for n, picture in enumerate(pictures):
+    for n, picture in enumerate(photos.pictures):
         fit = follow(plan, bundle.as_lens(), printed, picture, bundle.pose(n))
         if fit is None or fit.share < ENOUGH:
             continue
-        _, px, _ = printed.measure(picture, fit.pose, 0, 3)
-        bundle.sights[n].tracks = {int(i): px[i] for i in np.flatnonzero(fit.inliers)}
+        bundle.sights[n].tracks = dict(zip(np.flatnonzero(fit.inliers).tolist(), fit.px))
         shared += 1
-    return shared > 1 or len(pictures) == 1
+    if shared > 1 or len(photos.pictures) == 1:
+        bundle.solve()
+        return True
+    bundle.points = np.zeros((0, 2))
+    for sight in bundle.sights:
+        sight.tracks = {}
+    return False
 
 
-def add_tiles(plan: Plan, bundle: Bundle, tiles: Tiles, images: Sequence[np.ndarray],
-              layouts: Sequence[dict[str, Contents]]) -> None:
+def add_tiles(plan: Plan, photos: Photos, tiles: Tiles) -> None:
     """Puts loose tiles, found in the photos that show them, into the bundle"""
-    for n, image in enumerate(images):
-        if sum(bool(layouts[n].get(s)) for s in tile_places(plan)) < FEWEST:
+    bundle = photos.bundle
+    for n, image in enumerate(photos.images):
+        if sum(bool(photos.layouts[n].get(s)) for s in tile_places(plan)) < FEWEST:
             continue
         pose = locate_tiles(plan, tiles, image, [bundle.pose(n)])
         if pose is not None:

@@ -1,0 +1,126 @@
+"""Places where a board looks much like itself: turned round, or a square further. Which of them, and what tells them apart."""
+
+from __future__ import annotations
+
+import cv2
+import msgspec
+import numpy as np
+
+from vision.align import Fit, follow
+from vision.lens import Lens
+from vision.plan import Plan
+from vision.pose import Pose
+from vision.printed import ALIKE, RADIUS, Picture, Print
+
+CONFUSABLE = 0.08       # share of the patches that a wrong place may show before it counts as one to be told apart
+OTHER = 0.5             # correlation below which a patch tells two places apart
+MORE = 40               # patches added for that at most
+SEEN, STILL_SEEN = 0.6, 0.15     # shares of the telling patches that settle the matter; at the place of before
+FEW = 40                # patches for a look at another place
+CLEARLY = 0.1           # of the telling patches: so much better one place must be seen than the other
+
+
+def candidates(plan: Plan) -> list[np.ndarray]:
+    """(4, 2) mm each: which places of the board would lie where its corners seem to lie, if it were turned half round
+    (a square one also by quarters) or shifted by one site"""
+    turned = [np.roll(plan.corners, k, 0) for k in ((2, 1, 3) if square(plan) else (2,))]
+    middles = np.array([s.centre for s in plan.site if s.of is None])
+    apart = np.abs(middles[:, None] - middles[None]).reshape(-1, 2)
+    across, down = apart[apart[:, 1] < 1, 0], apart[apart[:, 0] < 1, 1]
+    dx, dy = (float(np.median(np.sort(d[d > 1])[:len(plan.site)])) if (d > 1).any() else 0.0 for d in (across, down))
+    shifts = [(x * dx, y * dy) for x in (-1, 0, 1) for y in (-1, 0, 1) if abs(x * dx) + abs(y * dy) > 0]
+    return turned + [plan.corners + s for s in shifts]
+
+
+def square(plan: Plan) -> bool:
+    """Whether the board's outline looks the same from all four sides"""
+    return abs(plan.size[0] - plan.size[1]) < 0.04 * max(plan.size)
+
+
+def elsewhere(plan: Plan, lens: Lens, pose: Pose, mm: np.ndarray) -> Pose | None:
+    """The pose of a board whose places `mm` (4, 2) lie where `pose` has its corners"""
+    try:
+        return lens.pose(mm, pose.to_px(plan.corners), pose.size, pose.by)[0]
+    except ValueError:
+        return None
+
+
+def with_look_alikes(plan: Plan, lens: Lens, known: Print, picture: Picture, pose: Pose, bare: np.ndarray) -> Print:
+    """The print with its look-alikes, as seen in the barest photo: which there are, which patches tell them apart, and
+    some more patches where those are few. bare: (h, w) bool of the canvas."""
+    likes, poses = [], []
+    for mm in candidates(plan):
+        start = elsewhere(plan, lens, pose, mm)
+        fit = follow(plan, lens, known, picture, start, (0,), (4,)) if start is not None else None
+        if fit is not None and fit.share > CONFUSABLE:
+            likes.append(mm)
+            poses.append(fit.pose)
+    if not likes:
+        return known
+    known = msgspec.structs.replace(known, likes=np.array(likes))
+    more = cv2.goodFeaturesToTrack(known.canvas, 400, 0.005, RADIUS, mask=inner(bare))
+    if more is not None:
+        wide = msgspec.structs.replace(known, spots=np.rint(more.reshape(-1, 2)).astype(float))
+        told = telling(wide, picture, pose, poses)
+        new = []
+        for k in range(len(likes)):
+            rest = [i for i in np.flatnonzero(told[k]) if i not in new]
+            new += rest[:MORE // len(likes) + 1]
+        known = msgspec.structs.replace(known, spots=np.vstack([known.spots, wide.spots[new]]))
+    return msgspec.structs.replace(known, telling=telling(known, picture, pose, poses))
+
+
+def inner(bare: np.ndarray) -> np.ndarray:
+    """(h, w) uint8: where a whole patch is bare and on the canvas"""
+    mask = np.zeros(bare.shape, np.uint8)
+    mask[RADIUS + 2:-RADIUS - 2, RADIUS + 2:-RADIUS - 2] = 255
+    return np.where(cv2.erode(bare.astype(np.uint8), np.ones((2 * RADIUS + 1,) * 2, np.uint8)) > 0, mask, 0).astype(np.uint8)
+
+
+def telling(known: Print, picture: Picture, pose: Pose, others: list[Pose]) -> np.ndarray:
+    """(K, N) bool: patches seen at the right pose and not at each of the others"""
+    own = known.measure(picture, pose, 0, 3)[2] > ALIKE
+    return np.array([own & (known.measure(picture, p, 0, 3)[2] < OTHER) for p in others])
+
+
+def right_way_round(plan: Plan, lens: Lens, known: Print, picture: Picture, fit: Fit, usual: list[Pose]) -> Fit:
+    """Of a pose and its look-alikes the one that the telling patches favour; where they say nothing (hidden by pieces,
+    or the board is the same both ways) the one that lies more as usual."""
+    for _ in range(3):
+        better = None
+        for k in doubtful(known, picture, fit.pose, SEEN):
+            start = elsewhere(plan, lens, fit.pose, known.likes[k])
+            other = follow(plan, lens, known, picture, start, (0,), (4,), FEW) if start is not None else None
+            if other is None or other.share < 0.5 * fit.share:
+                continue
+            which = np.flatnonzero(known.telling[k])
+            here, there = (known.measure(picture, p, 0, 3, which)[2] for p in (fit.pose, other.pose))
+            lead = float((there > ALIKE).mean() - (here > ALIKE).mean()) if len(which) else 0.0
+            if abs(lead) < CLEARLY and usual:
+                lead = CLEARLY * np.sign(apart(plan, fit.pose, usual) - apart(plan, other.pose, usual))
+            if lead >= CLEARLY and (better is None or lead > better[0]):
+                better = lead, other.pose
+        if better is None:
+            break
+        settled = follow(plan, lens, known, picture, better[1], (0,), (3,))
+        if settled is None:
+            break
+        fit = settled
+    return fit
+
+
+def doubtful(known: Print, picture: Picture, pose: Pose, enough: float, most: int = 1000) -> list[int]:
+    """Which look-alikes cannot be ruled out: less than this share of the patches that tell is seen at the pose.
+    Of the patches that tell one look-alike no more than `most` are asked."""
+    if not len(known.likes):
+        return []
+    asked = known.telling & (np.cumsum(known.telling, 1) <= most)
+    which = np.flatnonzero(asked.any(0))
+    seen = known.measure(picture, pose, 0, 2, which)[2] > ALIKE
+    told = asked[:, which]
+    return [k for k in range(len(told)) if not told[k].any() or seen[told[k]].mean() < enough]
+
+
+def apart(plan: Plan, pose: Pose, usual: list[Pose]) -> float:
+    """How far a pose puts the board's corners from where they usually are, pixels"""
+    return min(float(np.linalg.norm(pose.to_px(plan.corners) - u.to_px(plan.corners), axis=1).mean()) for u in usual)

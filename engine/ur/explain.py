@@ -27,6 +27,7 @@ COVERED_SWAP = 5.5        # a swap whose tile the next player took up again befo
 OVERDONE = 1.5            # a legal doing where more lies than it puts there
 BEHIND = 1.0              # a run with consequences left undone; once more where another run leaves nothing undone
 WAIVED = 1.6              # both actions waived, and the swap not yet made: plainer is a look after a whole turn
+UNSEEN_EXTRA = 1.5        # an extra stone that makes good one that had to be taken off
 FEW_LEFT = 3              # sites beside a wrong doing that it may leave unexplained, where a legal run explains some
 MOST_LEGAL, MOST_WRONG = 14, 10
 
@@ -76,9 +77,13 @@ class Tried:
             if site in by_hand and len(want) > len(have) and want not in shown[site]:
                 self.cost += OVERDONE
                 by_hand.clear()
-        self.cost += BEHIND * (self.undone > 0)
+        over = bool(self.actions) and isinstance(self.actions[-1], a.Swap)
+        if self.undone:
+            self.cost += 2 * BEHIND if over else BEHIND          # who has swapped thinks to have done everything
         if self.at.bonus and not self.at.used and not state.bonus:
             self.cost += WAIVED
+        if not over and any(isinstance(x, a.Extra) and x.stones[0][0] not in seen.raw for x in self.actions):
+            self.cost += UNSEEN_EXTRA
         self.value = self.cost + len(self.actions) + self.wrong
 
     def board(self) -> tuple:
@@ -98,7 +103,7 @@ def explain(state: UrState, difference: Difference) -> list[Proposal]:
             known.add(tuple(actions))
             tried.append(Tried(state, seen, actions, cost))
     none = Tried(state, seen, (), 0.0)
-    legal = _best([t for t in tried if t.actions and t.value < none.value + len(t.actions)])
+    legal = _best([t for t in tried if t.actions and t.wrong < none.wrong])
     exact = bool(legal) and not legal[0].left and legal[0].cost < UNSEEN_SPARE     # else it may still be a wrong doing
     out = [Proposal(tuple(t.actions), cost=t.cost + (BEHIND if exact and t.left else 0.0)) for t in legal[:MOST_LEGAL]]
     if not exact:
@@ -215,6 +220,7 @@ def _others(state: UrState, seen: Seen) -> Iterator[tuple[Action, float, int]]:
 # A turn
 
 def _turns(state: UrState, seen: Seen) -> Iterator[Run]:
+    yield from _tiles_told(state, seen)
     for aim in _aims(state, seen):
         yield from _own_turn(state, seen, aim)
     p, q = state.mover, (state.mover + 1) % len(state.seats)

@@ -173,18 +173,24 @@ def _distributions(tiles: int, stones: int) -> Iterator[tuple[int, ...]]:
 
 
 def shifts(sites: Sequence[str], have: Sequence[int], want: Sequence[int]) -> a.Moves:
-    """The fewest moves from one distribution to another of as many stones, sources and targets in order."""
-    give = [[s, h - w] for s, h, w in zip(sites, have, want) if h > w]
-    take = [[s, w - h] for s, h, w in zip(sites, have, want) if w > h]
-    out = []
+    """Few moves from one distribution to another of as many stones: equal amounts go together first. In the sites' order."""
+    give = {i: h - w for i, (h, w) in enumerate(zip(have, want)) if h > w}
+    take = {i: w - h for i, (h, w) in enumerate(zip(have, want)) if w > h}
+    pairs = []
+    for i, n in list(give.items()):
+        j = next((j for j, m in take.items() if m == n), None)
+        if j is not None:
+            pairs.append((i, j, n))
+            del give[i], take[j]
     while give and take:
-        n = min(give[0][1], take[0][1])
-        out.append((give[0][0], take[0][0], n))
-        for side in (give, take):
-            side[0][1] -= n
-            if not side[0][1]:
-                side.pop(0)
-    return tuple(out)
+        i, j = next(iter(give)), next(iter(take))
+        n = min(give[i], take[j])
+        pairs.append((i, j, n))
+        for side, k in ((give, i), (take, j)):
+            side[k] -= n
+            if not side[k]:
+                del side[k]
+    return tuple((sites[i], sites[j], n) for i, j, n in sorted(pairs))
 
 
 def _war(state: UrState, seat: str, p: int) -> list[Action]:

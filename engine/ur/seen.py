@@ -30,7 +30,7 @@ class Seen:
         self.hands: dict[int, str | None] = {}
         self.spare: str | None = state.spare
         seats = {s: p for p, s in enumerate(state.seats)}
-        for site, contents in self.raw.items():
+        for site, contents in sorted(self.raw.items()):
             tile = next((k[5:] for k in contents if k.startswith("tile:")), None)
             if tile is not None and not is_tile(tile):
                 tile = None
@@ -45,6 +45,7 @@ class Seen:
                 self.tiles[i] = state.tiles[i] if "?" in contents and tile is None else tile
                 self.zig[i] = "ziggurat" in contents
                 self.stones[i] = Counter(seats[k] for k in contents if k in seats)
+        self.changed.sort()
 
     def number(self, i: int, p: int) -> int:
         return self.stones[i][p]

@@ -58,16 +58,16 @@ def runs(state: UrState, p: int, aim: Aim, order: tuple[str, ...]) -> Iterator[R
 
 def bonuses(state: UrState, p: int, allowed: int, wanted: dict[int, int], there: dict[int, int]) -> list[Action | None]:
     """The extra stones for the places that want some, the best first; `there`: own stones on them by then."""
+    seat, sites = state.seats[p], state.board.sites
     if not allowed:
         return [None]
-    seat, sites = state.seats[p], state.board.sites
     extra = [i for i, n in wanted.items() if n > 0 and there.get(i) and state.bonus in (None, ("extra", i, 1))]
     extra.sort(key=lambda i: (wanted[i] > allowed, -wanted[i]))
     out: list[Action | None] = [a.Extra(seat, ((sites[i], min(wanted[i], allowed)),)) for i in extra]
     if allowed == 2 and not state.bonus:
         out += [a.Settle(seat, sites[i]) for i, n in wanted.items()
                 if n == 1 and not there.get(i) and (state.free(i) or state.owner[i] == p)]
-    return out[:3] or [None]
+    return [*out[:3], None]
 
 
 def _each_place(state: UrState, p: int, aim: Aim, order: tuple[str, ...], allowed: int) -> Iterator[Run]:

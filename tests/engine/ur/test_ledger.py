@@ -281,8 +281,8 @@ def test_U31_sides(ur):
 
 
 def test_U32_culture_for_everybody(ur):
-    state = ur.position("layout B2 tile:culture/war black B1 tile:trade/culture white A2 tile:war/trade green green C2 tile:war/culture",
-                        "hand black culture/war", *HANDS[1:])
+    state = ur.position("layout B2 tile:culture/war black B1 tile:trade/culture white A2 tile:war/trade green green",
+                        "layout C2 tile:war/culture", "hand black culture/war", *HANDS[1:])
     after = ur.run(state, "black: culture")
     assert [str(t.text) for t in after.todo()] == ["one more white stone on B1", "one more green stone on A2"]
     assert after.layout()["C2"] == ("tile:war/culture",)

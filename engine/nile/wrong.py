@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from engine.game import Proposal, Violation
-from engine.layout import Layout
 from engine.nile.board import Board, marker
 from engine.nile.clues import Clues
 from engine.nile.names import TIDE, kind_name, seat_name
@@ -16,7 +15,7 @@ COST = 1.0                 # less likely than a rule broken by an action
 MISSING = 2.0              # a piece gone altogether: in a hand, or not seen
 
 
-def guesses(p: Position, board: Board, c: Clues, layout: Layout) -> Iterator[Proposal]:
+def guesses(p: Position, board: Board, c: Clues) -> Iterator[Proposal]:
     yield from _tide(p, c)
     yield from _track(p, board, c)
     yield from _cards(p, c)

@@ -1,0 +1,80 @@
+"""The moments people can have got to without a word: passes that nobody says, each with what makes it less likely."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from engine.game import Action
+from engine.nile import actions as act
+from engine.nile.board import marker
+from engine.nile.fit import none_may_fit
+from engine.nile.flow import POINTS
+from engine.nile.position import SETUP
+from engine.nile.scoring import row_kinds
+
+if TYPE_CHECKING:
+    from engine.nile.state import NileState
+
+# What makes a guess less likely than a plain action, in nats
+LAPSED = (0.0, 0.3, 0.6, 1.0)          # a turn ended with so many points left
+IDLE = 5.0                             # nobody did anything in a whole round
+JOKER = 1.0                            # a joker nobody said was given up
+OUT_OF_TURN = 2.2                      # a rule broken, and that when it was not even one's turn
+NOTHING_FITTED = 0.5                   # the start player could not lay
+HARDLY = 8.0                           # ... although every card there is fits somewhere
+UNSAID = 0.5                           # an empty row chosen to go bad, a doing seen half done
+
+
+class Later(msgspec.Struct, frozen=True):
+    """A moment some unsaid passes away: the run of them, the state then, the cost."""
+
+    run: tuple[Action, ...]
+    state: NileState
+    cost: float
+
+
+def ahead(state: NileState) -> Iterator[Later]:
+    """The moment itself and those that unsaid passes lead to: the turns of this round, the next phase 1, its actions."""
+    run: tuple[Action, ...] = ()
+    cost = 0.0
+    p = state.p
+    yield Later(run, state, cost)
+    if p.wait and p.wait.kind == "spoil":
+        rows = state.board.open_rows(p.wait.number)
+        empty = [r for r in rows if all(m[0] == "rotten" for k in row_kinds(p.lay, state.board, r) if (m := marker(k)))]
+        if not empty:
+            return
+        run, cost = (act.Spoil(p.seats[p.starter], empty[0]),), UNSAID
+        state = state.apply(run[0])
+        yield Later(run, state, cost)
+    tides = 0
+    acted = p.phase != "actions" or p.turn != p.starter or p.points < POINTS
+    for _ in range(2 * len(p.seats) + 2):
+        now = state.p
+        if now.phase == "over" or now.asif:
+            return
+        action = act.Pass(now.seats[now.turn])
+        if state.check(action):
+            return
+        if now.phase == "tide":
+            tides += 1
+            if tides > 1 and cost > HARDLY:
+                return
+            cost += NOTHING_FITTED if _may_be_unable(state) else HARDLY
+        elif now.phase in SETUP:
+            cost += NOTHING_FITTED
+        else:
+            cost += LAPSED[min(now.points, POINTS)]
+            acted = acted or now.points < POINTS
+        run, state = (*run, action), state.apply(action)
+        if now.phase == "actions" and state.p.round > now.round:
+            cost, acted = cost + (0.0 if acted else IDLE), False
+        yield Later(run, state, cost)
+
+
+def _may_be_unable(state: NileState) -> bool:
+    p = state.p
+    return p.water_left(p.starter) == 0 or none_may_fit(p, state.board, p.starter)

@@ -25,7 +25,7 @@ WRONG = 2.5               # a tile, or the stones on it
 UNSEEN_SPARE = 3.5        # a swap with the spare, whose place is not in view
 COVERED_SWAP = 5.5        # a swap whose tile the next player took up again before the camera looked
 OVERDONE = 1.5            # a legal doing where more lies than it puts there
-BEHIND = 1.0              # a run with consequences left undone; once more where another run leaves nothing undone
+BEHIND = 1.0              # a run with consequences left undone; twice more where another run leaves nothing at all
 WAIVED = 1.6              # both actions waived, and the swap not yet made: plainer is a look after a whole turn
 UNSEEN_EXTRA = 1.5        # an extra stone that makes good one that had to be taken off
 FEW_LEFT = 3              # sites beside a wrong doing that it may leave unexplained, where a legal run explains some
@@ -105,7 +105,7 @@ def explain(state: UrState, difference: Difference) -> list[Proposal]:
     none = Tried(state, seen, (), 0.0)
     legal = _best([t for t in tried if t.actions and t.wrong < none.wrong])
     exact = bool(legal) and not legal[0].left and legal[0].cost < UNSEEN_SPARE     # else it may still be a wrong doing
-    out = [Proposal(tuple(t.actions), cost=t.cost + (BEHIND if exact and t.left else 0.0)) for t in legal[:MOST_LEGAL]]
+    out = [Proposal(tuple(t.actions), cost=t.cost + (2 * BEHIND if exact and t.left else 0.0)) for t in legal[:MOST_LEGAL]]
     if not exact:
         late = BEHIND + UNDONE * legal[0].undone if legal and legal[0].undone == len(legal[0].left) else 0.0
         out += _wrong(state, seen, [none, *legal[:2]], tried, late)

@@ -2,7 +2,8 @@
 
 A conquered tile may attack on, so the attacks of a turn form trees: an own tile at the root, each target below the tile it
 was attacked from. Once every target has its attacker the stones follow: what moves onto a target is what is to lie there
-in the end, and what its own attacks took and moved on.
+in the end, and what its own attacks took and moved on. A tile that its own stones have left may be attacked again: it then
+is two nodes of the trees, the place and the place + the number of places.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from engine.ur.words import FIVE
 if TYPE_CHECKING:
     from engine.ur.state import UrState
 
-THROUGH = 1.5           # nats: an attack on a free tile only to go on from there
+THROUGH = 0.5           # nats: an attack on a free tile only to go on from there, or on a tile left before
+IN_VAIN = 4.0           # nats: attacks that leave nothing to see but stones gone
 TRIES = 300             # assignments of attackers looked at, with and without extra stones
 MOST_TARGETS = 6
 
@@ -40,15 +42,24 @@ class Campaign:
         self.first: Stage = Stage(state, p, local)
         self.mid = effects.apply(state, use(state, p, local, {})) if local else state
         self.own = self.mid.own(p)
+        self.size = len(state.tiles)
         self.tries = TRIES
 
     def second(self, targets: list[int], aim: Aim) -> Stage:
         after = None if self.after == "politics" else self.after
-        held = [i for i in (*self.own, *targets) if aim.hi[i]]
+        held = [i for i in {*self.own, *(t % self.size for t in targets)} if aim.hi[i]]
         return Stage(pattern(self.mid, self.p, held) if after else self.mid, self.p, after)
 
+    def price(self, i: int, t: int) -> int:
+        """Stones the attack from one node on another takes off the attacker; a tile left before is free."""
+        i %= self.size
+        if t < self.size:
+            return war_cost(self.mid, i, t)
+        return int(self.mid.face(i) != self.mid.face(t % self.size))
+
     def attackers(self, t: int, targets: list[int]) -> list[int]:
-        return [i for i in self.mid.board.near[t] if i in self.own or i in targets]
+        near = self.mid.board.near[t % self.size]
+        return [i for i in (*self.own, *targets) if i % self.size in near]
 
     def assignments(self, targets: list[int]) -> Iterator[Parents]:
         """Every way to give each target an attacker, without circles."""
@@ -74,7 +85,7 @@ def runs(state: UrState, p: int, aim: Aim, order: tuple[str, ...], allowed: int)
     mid = c.mid
     must = [i for i, n in enumerate(aim.lo) if n and mid.owner[i] != p and mid.tiles[i] and not mid.zig[i]]
     gone = [i for i in aim.gone if mid.owner[i] not in (-1, p)]
-    if not (must or gone) or len(must) + len(gone) > MOST_TARGETS:
+    if len(must) + len(gone) > MOST_TARGETS:
         return
     found = False
     for targets, settled, cost in _targets(c, must, gone, allowed):
@@ -93,19 +104,28 @@ def runs(state: UrState, p: int, aim: Aim, order: tuple[str, ...], allowed: int)
 
 def _targets(c: Campaign, must: list[int], gone: list[int], allowed: int) -> Iterator[tuple[list[int], int | None, float]]:
     """(targets, a free tile settled with the extra stones, cost): what may have been attacked, the plainest first."""
+    n, mid, aim = c.size, c.mid, c.aim
+    if not (must or gone):
+        shrunk = [i for i in c.own if 0 < aim.hi[i] < mid.count[i]]
+        if len(shrunk) <= 2:
+            yield from (([j, i + n], None, IN_VAIN) for i in shrunk for j in mid.board.near[i] if mid.free(j))
+        if c.after == "politics":
+            yield from (([j], None, THROUGH) for j in sorted({j for i in c.own for j in mid.board.near[i]}) if mid.free(j))
+        return
     yield must + gone, None, 0.0
-    settled = [i for i in must if allowed == 2 and c.aim.lo[i] == 1 and c.state.free(i) and not c.state.bonus]
+    settled = [i for i in must if allowed == 2 and aim.lo[i] == 1 and c.state.free(i) and not c.state.bonus]
     for i in settled:
         yield [t for t in must if t != i] + gone, i, 0.0
     if gone and must:
         yield must, None, 0.0
-    reach = {j for i in (*c.own, *must, *gone) for j in c.mid.board.near[i]}
-    through = [i for i in sorted(reach) if c.mid.free(i) and i not in must]
-    for i in through:
+    reach = {j for i in (*c.own, *must, *gone) for j in mid.board.near[i]}
+    through = [i for i in sorted(reach) if mid.free(i) and i not in must]
+    again = [i + n for i in (*c.own, *must) if aim.lo[i] and (aim.lo[i] != mid.count[i] or mid.owner[i] != c.p)]
+    for i in (*again, *through):
         yield [*must, *gone, i], None, THROUGH
     for i in through:
-        for j in c.mid.board.near[i]:
-            if c.mid.free(j) and j not in must and (j > i or j not in reach):
+        for j in mid.board.near[i]:
+            if mid.free(j) and j not in must and (j > i or j not in reach):
                 yield [*must, *gone, i, j], None, 2 * THROUGH
 
 
@@ -117,7 +137,8 @@ def _best(c: Campaign, targets: list[int], settled: int | None, allowed: int) ->
     if settled is not None:
         extra = a.Settle(seat, sites[settled])
     second = c.second(targets, aim)
-    ways = {i: _stays(c, i, second, aim) for i in (*c.own, *targets)}
+    left = {t % c.size for t in targets if t >= c.size}
+    ways = {i: (0, 0) if i in left else _stays(c, i % c.size, second, aim) for i in (*c.own, *targets)}
     for parents in c.assignments(targets):
         run = _solved(c, targets, parents, aim, second, ways)
         if run is not None:
@@ -126,13 +147,16 @@ def _best(c: Campaign, targets: list[int], settled: int | None, allowed: int) ->
             break
     if extra is not None or not allowed:
         return None
-    places = [i for i in (*c.own, *targets) if aim.lo[i] > 1 and (not c.state.bonus or c.state.bonus[1] == i)]
-    places.sort(key=lambda i: c.mid.count[i] - aim.lo[i] if c.mid.owner[i] == c.p else 0)
+    nodes = [i for i in (*c.own, *targets) if i not in left and aim.lo[i % c.size] > 1]
+    if c.state.bonus:
+        nodes = [i for i in nodes if i % c.size == c.state.bonus[1]]
+    nodes.sort(key=lambda i: c.mid.count[i % c.size] - aim.lo[i % c.size] if c.mid.owner[i % c.size] == c.p else 0)
     for parents in c.assignments(targets):
-        for i in places[:8]:
+        for node in nodes[:8]:
+            i = node % c.size
             for n in range(1, min(allowed, aim.lo[i] - 1) + 1):
                 less = aim.less(i, n)
-                run = _solved(c, targets, parents, less, second, {**ways, i: _stays(c, i, second, less)})
+                run = _solved(c, targets, parents, less, second, {**ways, node: _stays(c, i, second, less)})
                 if run is not None:
                     return [*run[0], a.Extra(seat, ((sites[i], n),))], run[1]
         if c.tries <= 0:
@@ -159,8 +183,10 @@ def _solved(c: Campaign, targets: list[int], parents: Parents, aim: Aim, second:
     for i in (*c.own, *targets):
         if i not in parents and not _span(c, i, children, ways, need):
             return None
+    again = {t % c.size for t in targets if t >= c.size}
+    wants = {i: 0 if i in again else aim.lo[i % c.size] for i in (*c.own, *targets)}
     if c.before == "politics" or c.after == "politics":
-        return _with_politics(c, children, aim, need)
+        return _with_politics(c, children, wants, need)
     before, left = {}, {}
     for i in c.own:
         low, high = c.first.after(i, c.state.count[i])
@@ -170,6 +196,10 @@ def _solved(c: Campaign, targets: list[int], parents: Parents, aim: Aim, second:
             return None
         _share(i, before[i], children, ways, need, left, c)
     laid = {i: before[i] - c.first.after(i, c.state.count[i])[0] for i in c.own}
+    attacks = _attacks(c, children, left)
+    if attacks is None:
+        return None
+    left = {i % c.size: n for i, n in left.items() if i not in again}
     after = {i: max(0, min(aim.lo[i], second.after(i, n)[1]) - second.after(i, n)[0]) for i, n in left.items()}
     if any(aim.off(i, second.after(i, n)[0] + after[i]) for i, n in left.items()):
         return None
@@ -178,7 +208,7 @@ def _solved(c: Campaign, targets: list[int], parents: Parents, aim: Aim, second:
     if c.before:
         acts.append(use(c.state, c.p, c.before, laid))
         cost += idle(c.first, c.state.own(c.p), laid)
-    acts += _attacks(c, children, left)
+    acts += attacks
     if c.after:
         acts.append(use(c.state, c.p, c.after, after))
         cost += idle(second, [i for i, n in left.items() if n], after)
@@ -192,7 +222,7 @@ def _span(c: Campaign, i: int, children: dict[int, list[int]], ways: dict[int, t
     for t in children.get(i, ()):
         if not _span(c, t, children, ways, need):
             return False
-        price = war_cost(c.mid, i, t)
+        price = c.price(i, t)
         if need[t][1] < 1:
             return False
         low += max(1, need[t][0]) + price
@@ -215,59 +245,71 @@ def _share(i: int, total: int, children: dict[int, list[int]], ways: dict[int, t
         _share(t, least + more, children, ways, need, left, c)
 
 
-def _attacks(c: Campaign, children: dict[int, list[int]], left: dict[int, int]) -> list[Action]:
-    """The attacks from the roots down; `left`: what stays on each place in the end."""
+def _attacks(c: Campaign, children: dict[int, list[int]], left: dict[int, int]) -> list[Action] | None:
+    """The attacks in an order that works, None without one; `left`: what stays on each node in the end."""
     sites, seat = c.state.board.sites, c.state.seats[c.p]
 
     def moved(t: int) -> int:
-        return left[t] + sum(war_cost(c.mid, t, u) + moved(u) for u in children.get(t, ()))
+        return left[t] + sum(c.price(t, u) + moved(u) for u in children.get(t, ()))
 
-    def go(i: int) -> Iterator[Action]:
-        for t in children.get(i, ()):
-            yield a.War(seat, sites[i], sites[t], moved(t))
-            yield from go(t)
+    waiting = [(i, t) for i in sorted(children) for t in children[i]]
+    out: list[Action] = []
+    while waiting:
+        held = {t for _, t in waiting}           # an attacker must be there; a tile to be taken again must have been left
+        i, t = next(((i, t) for i, t in waiting if i not in held and (
+            t < c.size or t - c.size not in held and all(x != t - c.size for x, _ in waiting))), (-1, -1))
+        if t < 0:
+            return None
+        out.append(a.War(seat, sites[i % c.size], sites[t % c.size], moved(t)))
+        waiting.remove((i, t))
+    return out
 
-    return [x for i in sorted(children) if i in c.own for x in go(i)]
 
-
-def _with_politics(c: Campaign, children: dict[int, list[int]], aim: Aim, need: dict[int, tuple[int, int]]) -> Run | None:
+def _with_politics(c: Campaign, children: dict[int, list[int]], wants: dict[int, int], need: dict[int, tuple[int, int]]
+                   ) -> Run | None:
     """Politics before or after the war: only the sum of the stones is bound."""
     sites, seat = c.state.board.sites, c.state.seats[c.p]
     have = {i: c.state.count[i] for i in c.own}
     targets = [t for below in children.values() for t in below]
-    price = sum(war_cost(c.mid, i, t) for i, below in children.items() for t in below)
-    if sum(aim.lo[i] for i in (*c.own, *targets)) + price != sum(have.values()):
+    price = sum(c.price(i, t) for i, below in children.items() for t in below)
+    if sum(wants.values()) + price != sum(have.values()):
         return None
-    places = sorted({*c.own, *targets})
+    places = sorted({i % c.size for i in wants})
     if c.before == "politics":
         wanted = {i: need[i][0] for i in c.own}
         if any(n > FIVE for n in wanted.values()) or sum(wanted.values()) != sum(have.values()):
             return None
         moves = shifts([sites[i] for i in c.own], list(have.values()), list(wanted.values()))
-        acts = [a.Politics(seat, moves), *_attacks(c, children, {i: aim.lo[i] for i in places})]
+        attacks = _attacks(c, children, wants)
+        acts = [a.Politics(seat, moves), *(attacks or [])]
     else:
         left: dict[int, int] = {}
         for i in c.own:
             if have[i] < need[i][0]:
                 return None
-            _keep(c, i, have[i], children, aim, need, left)
+            _keep(c, i, have[i], children, wants, need, left)
         if any(left[t] < 1 for t in targets if not children.get(t)):
             return None
-        moves = shifts([sites[i] for i in places], [left[i] for i in places], [aim.lo[i] for i in places])
-        acts = [*_attacks(c, children, left), a.Politics(seat, moves)]
+        attacks = _attacks(c, children, left)
+        have = {i: sum(n for t, n in left.items() if t % c.size == i) for i in places}
+        want = {i: sum(n for t, n in wants.items() if t % c.size == i) for i in places}
+        moves = shifts([sites[i] for i in places], list(have.values()), list(want.values()))
+        acts = [*(attacks or []), a.Politics(seat, moves)]
+    if attacks is None:
+        return None
     return acts, (NOTHING_DONE if not moves else ONE_MORE_MOVE * (len(moves) - 1))
 
 
-def _keep(c: Campaign, i: int, total: int, children: dict[int, list[int]], aim: Aim, need: dict[int, tuple[int, int]],
-          left: dict[int, int]) -> None:
+def _keep(c: Campaign, i: int, total: int, children: dict[int, list[int]], wants: dict[int, int],
+          need: dict[int, tuple[int, int]], left: dict[int, int]) -> None:
     """Deals stones out before politics: as many to each place as are to lie there, as far as they go."""
     below = children.get(i, ())
-    spare = total - sum(war_cost(c.mid, i, t) + max(1, need[t][0]) for t in below) - (1 if aim.lo[i] else 0)
-    left[i] = 1 if aim.lo[i] else 0
-    more = min(spare, max(0, aim.lo[i] - left[i]))
+    spare = total - sum(c.price(i, t) + max(1, need[t][0]) for t in below) - (1 if wants[i] else 0)
+    left[i] = 1 if wants[i] else 0
+    more = min(spare, max(0, wants[i] - left[i]))
     left[i], spare = left[i] + more, spare - more
     for t in below:
-        more = min(spare, max(0, aim.lo[t] - max(1, need[t][0])))
+        more = min(spare, max(0, wants[t] - max(1, need[t][0])))
         spare -= more
-        _keep(c, t, max(1, need[t][0]) + more, children, aim, need, left)
+        _keep(c, t, max(1, need[t][0]) + more, children, wants, need, left)
     left[i] += spare

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from vision.evidence import Contents
-from vision.light import LOG, Light, compare, small_view
+from vision.light import Light, compare, paint, small_view
 from vision.plan import Plan
 from vision.pose import Pose
 from vision.shot import Shot
@@ -18,9 +18,8 @@ from vision.sites import Group, blocks, groups
 from vision.windows import Pyramid, Windows, pixels_a_mm
 
 MARGIN = 1.25      # a cut-out's side as a multiple of the footprint's, so that its edge is in it
-SLOP = 0.22        # how far off its site's middle a piece may lie, in sides of the site
+SLOP = 0.25        # how far off its site's middle a piece may lie, in sides of the site
 FINE = 60          # window pixels along a site at the finest
-HEIGHT = 2.0       # mm above the board that windows are cut at: most pieces are about that high
 
 
 class Exemplar(msgspec.Struct, frozen=True, eq=False):
@@ -77,7 +76,7 @@ def lights(plan: Plan, shots: list[Shot]) -> tuple[np.ndarray, list[Light]]:
     h, w = first.shape[:2]
     ys, xs = np.mgrid[0:h, 0:w]
     mm = np.stack([(xs + 0.5) / w * plan.size[0], (ys + 0.5) / h * plan.size[1]], -1).reshape(-1, 2)
-    reference = np.mean([v - compare(v, first, plan.size).at(mm).reshape(v.shape) for v in empties], 0)
+    reference = np.mean([v - np.log(compare(v, first, plan.size).at(mm)).reshape(v.shape) for v in empties], 0)
     return reference.astype(np.float32), [compare(v, reference, plan.size) for v in views]
 
 
@@ -85,7 +84,7 @@ def log_windows(windows: Windows, shot_pyramid: Pyramid, pose, light: Light, whi
                 ) -> np.ndarray:
     """(n, side, side, 3) float32 log colours in the reference light"""
     cut = windows.cut(shot_pyramid, pose, which, height)
-    return LOG[cut] - light.at(windows.centres[which])[:, None, None, :]
+    return paint(cut, light.at(windows.centres[which]))
 
 
 def difference(seen: np.ndarray, empty: np.ndarray) -> np.ndarray:
@@ -195,9 +194,16 @@ class Found(msgspec.Struct, eq=False):
     tilt: float
 
 
-def expected_top(contents: Contents, plan: Plan, lean: np.ndarray) -> np.ndarray:
-    """(2,) mm: where the top of such a pile is seen when its foot is in the middle of its site"""
-    return lean * (sum(plan.pieces[k].height if k != "?" else HEIGHT for k in contents) - HEIGHT)
+def height_of(contents: Contents, plan: Plan) -> float:
+    """mm: a pile's top above the board; what is hidden counts as the thinnest kind"""
+    thin = min(p.height for p in plan.piece)
+    return sum(plan.pieces[k].height if k != "?" else thin for k in contents)
+
+
+def plane_of(group: Group, plan: Plan) -> float:
+    """mm above the board where a group's windows are cut: the board's own plane, so that its print keeps its place; half
+    way up for what covers several sites, which is judged without the board"""
+    return max((p.height for p in plan.piece if p.spans == group.spans), default=0.0) / 2 if group.block else 0.0
 
 
 def lean_at(pose: Pose, mm: np.ndarray) -> np.ndarray:
@@ -209,7 +215,8 @@ def find(plan: Plan, group: Group, windows: Windows, shots: list[Shot], pyramids
          ) -> list[Found]:
     """The pieces on a group's sites, each roughly where it lies"""
     everything = np.arange(len(group.ids))
-    bare = [log_windows(windows, pyramids[n], s.pose, room[n], everything, 0.0) for n, s in enumerate(shots) if not s.layout]
+    plane = plane_of(group, plan)
+    bare = [log_windows(windows, pyramids[n], s.pose, room[n], everything, plane) for n, s in enumerate(shots) if not s.layout]
     side, scale = windows.side, windows.scale
     out = []
     for n, s in enumerate(shots):
@@ -219,10 +226,10 @@ def find(plan: Plan, group: Group, windows: Windows, shots: list[Shot], pyramids
         if not len(which):
             continue
         leans = lean_at(s.pose, group.centres[which])
-        for i, window, lean in zip(which, log_windows(windows, pyramids[n], s.pose, room[n], which, HEIGHT), leans):
+        for i, window, lean in zip(which, log_windows(windows, pyramids[n], s.pose, room[n], which, plane), leans):
             contents = s.layout[group.ids[i]]
             size, disc = seen_size(contents[-1:] if group.block else contents, plan)
-            top = expected_top(contents, plan, lean)
+            top = lean * (height_of(contents, plan) - plane)
             free = np.maximum(group.boxes[i] / 2 - np.array(size) / 2, 0.03 * group.side)
             doubt = doubt_map(side, scale, free, top, 0.1 * group.side)
             own = own_part(side, scale, group.boxes[i] / 2 + 0.03 * group.side, top, 0.08 * group.side)

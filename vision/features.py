@@ -12,7 +12,6 @@ CELLS = 10           # cells a side for strokes
 TINTS = 10           # cells a side for colours
 WIDER = 1.12         # the straightened square's side as a multiple of the footprint's
 DIRECTIONS = 8
-LENGTH = CELLS * CELLS * DIRECTIONS + TINTS * TINTS * 3
 
 
 def straight(windows: np.ndarray, which: np.ndarray, middle: np.ndarray, angle: np.ndarray, half: np.ndarray
@@ -27,10 +26,10 @@ def straight(windows: np.ndarray, which: np.ndarray, middle: np.ndarray, angle: 
 
 
 def describe(pictures: np.ndarray) -> np.ndarray:
-    """(n, LENGTH) float32 of (n, P, P, 3) opponent colours"""
+    """(n, D) float32 of (n, P, P, 3) opponent colours"""
     n, p = pictures.shape[:2]
     if n == 0:
-        return np.zeros((0, LENGTH), np.float32)
+        return np.zeros((0, CELLS * CELLS * DIRECTIONS + TINTS * TINTS * 3), np.float32)
     tall = pictures.reshape(n * p, p, 3)
     bright = np.ascontiguousarray(tall[..., 0])
     gx = cv2.Sobel(bright, cv2.CV_32F, 1, 0, ksize=3, scale=0.125)
@@ -48,3 +47,21 @@ def describe(pictures: np.ndarray) -> np.ndarray:
     strokes = np.sqrt(strokes.reshape(n, -1) / 0.1)
     tints = cv2.resize(tall, (TINTS, n * TINTS), interpolation=cv2.INTER_AREA).reshape(n, TINTS * TINTS, 3)
     return np.hstack([strokes, (tints / (4 * FLOOR)).reshape(n, -1)])
+
+
+def unexplained(pictures: np.ndarray, model: np.ndarray) -> np.ndarray:
+    """(n, D): where pictures differ from the cut-outs they are taken for, both (n, P, P, 3): by cells, and in the cells
+    that differ most together, as where something lies on top"""
+    n, p = pictures.shape[:2]
+    if n == 0:
+        return np.zeros((0, CELLS * CELLS + 4), np.float32)
+    edge = p // 8
+    left = pictures - model
+    left[..., 0] -= np.median(left[:, edge:-edge:2, edge:-edge:2, 0].reshape(n, -1), axis=1)[:, None, None]
+    left = np.minimum(np.abs(left / FLOOR), 4).sum(-1) / 3
+    cells = cv2.resize(left.reshape(n * p, p), (CELLS, n * CELLS), interpolation=cv2.INTER_AREA).reshape(n, CELLS, CELLS)
+    inner = cells[:, 1:-1, 1:-1]
+    pairs = (inner[:, :-1, :-1] + inner[:, 1:, :-1] + inner[:, :-1, 1:] + inner[:, 1:, 1:]).reshape(n, -1) / 4
+    order = np.sort(pairs, 1)
+    pooled = [order[:, -1], order[:, -6], order[:, len(order[0]) // 2], inner.mean((1, 2))]
+    return np.hstack([cells.reshape(n, -1), np.stack(pooled, 1)])

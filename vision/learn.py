@@ -35,7 +35,8 @@ class Scenery(msgspec.Struct, frozen=True, eq=False):
 
     plain: look -> patches with the cut-out each is from; piled: look -> its upper pieces alone, likewise; base: look ->
     the look these are laid on; near: per site the places (mm off it) where neighbours lie; around: patches of
-    neighbours; large: patches of pieces that cover several sites; lean: (N, 2) mm a mm of height; reach: mm."""
+    neighbours; large: patches of pieces that cover several sites; lean: (N, 2) mm a mm of height; height: mm
+    above the board that windows are cut at."""
 
     group: Group
     real: list[Real]
@@ -47,7 +48,6 @@ class Scenery(msgspec.Struct, frozen=True, eq=False):
     large: list[Patch]
     lean: np.ndarray
     scale: float
-    reach: float
     height: float
 
 
@@ -68,12 +68,12 @@ class Maker:
         return (self.rng.uniform(0.1, 0.8) * np.array([np.cos(a), np.sin(a)]), self.rng.uniform(0.1, 0.7),
                 self.rng.uniform(0.5, 3.0))
 
-    def offset(self) -> np.ndarray:
-        """mm off the site's middle: mostly little, now and then as far as is still on the site"""
-        r = self.s.reach
-        if self.rng.random() < 0.5:
-            return np.clip(self.rng.normal(0, 0.3 * r, 2), -r, r)
-        return self.rng.uniform(-0.9 * r, 0.9 * r, 2)
+    def offset(self, site: int, patch: Patch) -> np.ndarray:
+        """mm off the site's middle: anywhere inside it, now and then sticking out"""
+        side = self.s.group.side
+        free = np.maximum(self.s.group.boxes[site] / 2 - patch.radius, 0)
+        free = free + side * (0.05 if self.rng.random() < 0.7 else 0.13)
+        return self.rng.uniform(-free, free)
 
     def turn(self, patch: Patch) -> float:
         return self.rng.uniform(0, 360) if patch.disc else 90 * self.rng.integers(4) + np.clip(self.rng.normal(0, 4), -10, 10)
@@ -84,13 +84,13 @@ class Maker:
         lay(window, patch, middle, self.turn(patch), self.s.scale, lean, light)
         return middle
 
-    def put(self, window: np.ndarray, look: int, at: np.ndarray, lean: np.ndarray, light) -> tuple[int, int]:
-        """Lays a look at `at` (mm off the window's middle); -> the cut-outs it is made of"""
+    def put(self, window: np.ndarray, look: int, site: int, lean: np.ndarray, light) -> tuple[int, int]:
+        """Lays a look on the site; -> the cut-outs it is made of"""
         rng, s = self.rng, self.s
         upper = s.piled.get(look) if rng.random() < 0.85 else None
         options = s.plain[s.base[look] if upper else look]
         patch, piece = options[rng.integers(len(options))]
-        middle = self.lay(window, patch, at, lean, light)
+        middle = self.lay(window, patch, self.offset(site, patch), lean, light)
         if not upper:
             return piece, -1
         top, second = upper[rng.integers(len(upper))]
@@ -105,7 +105,8 @@ class Maker:
         busy = rng.choice([0.0, 0.25, 0.6])
         for at in s.near[site]:
             if s.around and rng.random() < busy:
-                self.lay(window, s.around[rng.integers(len(s.around))], at + self.offset() * 0.6, lean, light)
+                patch = s.around[rng.integers(len(s.around))]
+                self.lay(window, patch, at + 0.8 * self.offset(site, patch), lean, light)
         if s.large and rng.random() < 0.06:
             self.lay(window, s.large[rng.integers(len(s.large))], self.beside(3), lean, light)
 
@@ -113,7 +114,7 @@ class Maker:
         """mm: where a large piece's middle lies that covers this site (1) or the one next to it (3)"""
         side = self.s.group.side / 2
         at = np.array([halves, self.rng.choice([-1, 1])]) * side * self.rng.choice([-1, 1])
-        return at[::self.rng.choice([-1, 1])] + self.offset() * 0.5
+        return at[::self.rng.choice([-1, 1])] + self.rng.uniform(-0.15, 0.15, 2) * side
 
     def ground(self, light) -> tuple[np.ndarray, int, np.ndarray]:
         """An empty site, sometimes with neighbours: (log window, site, how things lean there)"""
@@ -133,13 +134,13 @@ class Maker:
     def occupied(self, look: int) -> tuple[np.ndarray, int, tuple[int, int]]:
         light = self.light()
         window, site, lean = self.ground(light)
-        used = self.put(window, look, self.offset(), lean, light)
+        used = self.put(window, look, site, lean, light)
         return relight(self.rng, window), site, used
 
     def photographed(self) -> tuple[np.ndarray, int, int, tuple[int, int]]:
         """A piece as a photo shows it, in another light: (log window, site, look, its cut-out)"""
         r = self.full[self.rng.integers(len(self.full))]
-        window = shifted(r.window, self.rng.normal(0, 0.08, 2) * self.s.reach * self.s.scale)
+        window = shifted(r.window, self.rng.normal(0, 0.02, 2) * self.s.group.side * self.s.scale)
         return relight(self.rng, window), r.site, r.look, (r.piece, -1)
 
     def strange(self) -> tuple[np.ndarray, int]:

@@ -1,7 +1,7 @@
 """Room light: how much brighter, in each colour, a picture is than the empty board's reference, smoothly over the board.
 
-Compared are logarithms of brightness, so a light of other strength or colour is an offset, and what is left after taking
-it away is paint.
+A picture is divided by its light before anything is compared; what is left is paint. Paint is compared as the logarithm
+of grey levels, with some added so that noise and the camera's black level do not count in dark places.
 """
 
 from __future__ import annotations
@@ -13,15 +13,8 @@ import numpy as np
 from vision.pose import Pose
 
 SIDE = 96            # pixels along the board's longer side of the small pictures that are compared
-DARK = 6.0           # grey levels added before the logarithm, so that noise in black does not count much
-
-
-def log_table() -> np.ndarray:
-    """(256,) float32: the logarithm of a grey level"""
-    return np.log(np.arange(256, dtype=np.float32) + DARK)
-
-
-LOG = log_table()
+DARK = 20.0          # grey levels added before the logarithm
+LOG = np.log(np.arange(256, dtype=np.float32) + 4)   # for comparing light, where dark places hardly count
 
 
 def small_view(image: np.ndarray, pose: Pose, size: tuple[float, float]) -> np.ndarray:
@@ -50,8 +43,21 @@ class Light(msgspec.Struct, frozen=True, eq=False):
     spread: float = 0.05
 
     def at(self, mm: np.ndarray) -> np.ndarray:
-        """(N, 3) float32: to be taken from log pictures at these places"""
-        return surface(mm, self.size) @ self.weights
+        """(N, 3) float32: how many times as bright as the reference it is at these places"""
+        return np.exp(surface(mm, self.size) @ self.weights)
+
+
+def paint(pictures: np.ndarray, gain: np.ndarray) -> np.ndarray:
+    """(n, S, S, 3) float32 logarithms of grey levels in the reference light, of pictures (n, S, S, 3) uint8 or float in a
+    light `gain` (n, 3) times as bright"""
+    out = np.multiply(pictures, (1 / gain)[:, None, None, :].astype(np.float32), dtype=np.float32)
+    out += DARK
+    return np.log(out, out=out)
+
+
+def grey_levels(logs: np.ndarray) -> np.ndarray:
+    """The reverse of paint: grey levels in the reference light"""
+    return np.exp(logs) - DARK
 
 
 def compare(seen: np.ndarray, empty: np.ndarray, size: tuple[float, float]) -> Light:

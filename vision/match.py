@@ -11,10 +11,11 @@ import cv2
 import msgspec
 import numpy as np
 
-from vision.cutout import Exemplar, footprint_mask
+from vision.cutout import Exemplar, doubt_map, footprint_mask
 
 OPPONENT = np.array([[1 / 3, 1 / 3, 1 / 3], [1, -1, 0], [0, -1, 1]], np.float32)
 FLOOR = np.array([0.15, 0.08, 0.08], np.float32)     # log units: what light and noise alone change
+STRANGER = 16.0                                       # misfit of a pixel beyond which it is just not the board
 RINGS, ANGLES = 12, 64
 GRID = 24                                             # points along a footprint for the fine fit
 
@@ -37,67 +38,94 @@ def turned(picture: np.ndarray, angle: float, zoom: float, side: int) -> np.ndar
                           flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP, borderMode=cv2.BORDER_REPLICATE)
 
 
-class Coarse(msgspec.Struct, frozen=True, eq=False):
-    """The looks' means, slid over small windows. mean, weight: (K, m, m, 3); shape: (K,) index of each look's footprint;
-    constant: (K,); masks: (shapes, m, m); scale: pixels a millimetre; allowed: (N, k, k) bool, where a middle may be."""
+class Slide(msgspec.Struct, frozen=True, eq=False):
+    """The looks of one footprint. looks: (K,) their numbers; mean: (K, m*m*3); weight: (K, m*m*3), nought outside the
+    footprint; constant: (K,); mask: (m, m); doubt: (k, k) how unlikely each place is."""
 
+    looks: np.ndarray
     mean: np.ndarray
     weight: np.ndarray
     constant: np.ndarray
-    shape: np.ndarray
-    masks: np.ndarray
+    mask: np.ndarray
+    doubt: np.ndarray
+
+    @classmethod
+    def fit(cls, looks: dict[int, list[Exemplar]], scale: float, window: int, free: np.ndarray, give: float) -> Slide:
+        """window: pixels of a window's side; free: (2,) mm that the site is larger than the footprint, halved; give: mm
+        that a piece may stick out without surprise"""
+        first = next(iter(looks.values()))[0]
+        side = min(int(np.ceil(max(first.size) * scale)) + 1, window - 4)
+        mask = footprint_mask(first.size, first.disc, side, scale, -0.4 / scale)
+        mean, weight, constant = [], [], []
+        for pieces in looks.values():
+            turns = np.arange(16) * 22.5 if first.disc else (0, 90, 180, 270)
+            views = np.stack([opponent(turned(e.picture, t, scale / e.scale, side)) for e in pieces for t in turns])
+            variance = views.var(0) + FLOOR ** 2
+            mean.append(views.mean(0).ravel())
+            weight.append((mask[..., None] / variance).ravel())
+            constant.append(float((mask[..., None] * np.log(variance)).sum()))
+        doubt = doubt_map(window - side + 1, scale, free, np.zeros(2), give)
+        return cls(np.array(list(looks)), np.array(mean, np.float32), np.array(weight, np.float32),
+                   np.array(constant, np.float32), mask, doubt)
+
+    def search(self, seen: np.ndarray, bare: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(gain (n, K), place (n, K, 2)) in (n, S, S, 3) windows; bare: (n, S, S) misfit of the empty site"""
+        n, side, m, looks = len(seen), seen.shape[1], len(self.mask), len(self.mean)
+        k = side - m + 1
+        window = np.lib.stride_tricks.sliding_window_view
+        before = window(bare, (m, m), (1, 2)).reshape(n * k * k, m * m) @ self.mask.ravel()
+        patches = window(seen, (m, m), (1, 2)).transpose(0, 1, 2, 4, 5, 3).reshape(n * k * k, m * m * 3)
+        wm = self.weight * self.mean
+        misfit = -2 * (patches @ wm.T) + (wm * self.mean).sum(1) + self.constant
+        np.square(patches, out=patches)
+        misfit += patches @ self.weight.T
+        gain = ((before[:, None] - misfit) / (2 * self.mask.sum())).reshape(n, k * k, looks)
+        gain -= self.doubt.reshape(1, -1, 1)
+        best = gain.argmax(1)                                                   # (n, K)
+        top = np.take_along_axis(gain, best[:, None], 1)[:, 0]
+        y, x = best // k, best % k
+        grid = gain.reshape(n, k, k, looks)
+        rows, cols = np.arange(n)[:, None], np.arange(looks)[None]
+        dx = peak(grid[rows, y, np.maximum(x - 1, 0), cols], top, grid[rows, y, np.minimum(x + 1, k - 1), cols])
+        dy = peak(grid[rows, np.maximum(y - 1, 0), x, cols], top, grid[rows, np.minimum(y + 1, k - 1), x, cols])
+        middle = (k - 1) / 2
+        return top, np.stack([x + dx - middle, y + dy - middle], -1)
+
+
+def peak(before: np.ndarray, top: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """How far from its highest sample a parabola through three samples is highest, -0.5 to 0.5"""
+    curve = np.minimum(before + after - 2 * top, -1e-6)
+    return np.clip(0.5 * (before - after) / curve, -0.5, 0.5)
+
+
+class Coarse(msgspec.Struct, frozen=True, eq=False):
+    """Every look slid over small windows. slides: one a footprint; scale: pixels a millimetre."""
+
+    slides: list[Slide]
     scale: float
 
     @classmethod
-    def fit(cls, looks: list[list[Exemplar]], shapes: list[tuple[tuple[float, float], bool]], scale: float, room: int
-            ) -> Coarse:
-        """looks: the cut-outs of each look; room: most pixels a mask may have"""
-        side = min(int(np.ceil(max(max(s) for s, _ in shapes) * scale)) + 1, room)
-        masks = np.stack([footprint_mask(size, disc, side, scale, -0.4 / scale) for size, disc in shapes])
-        mean, weight, constant, shape = [], [], [], []
-        for pieces in looks:
-            n = shapes.index((pieces[0].size, pieces[0].disc))
-            turns = np.arange(16) * 22.5 if pieces[0].disc else (0, 90, 180, 270)
-            views = np.stack([opponent(turned(e.picture, t, scale / e.scale, side)) for e in pieces for t in turns])
-            m = views.mean(0)
-            variance = views.var(0) + FLOOR ** 2
-            mean.append(m)
-            weight.append(masks[n][..., None] / variance)
-            constant.append(float((masks[n][..., None] * np.log(variance)).sum()))
-            shape.append(n)
-        return cls(np.array(mean, np.float32), np.array(weight, np.float32), np.array(constant, np.float32),
-                   np.array(shape), masks, scale)
+    def fit(cls, looks: list[list[Exemplar]], shapes: list[tuple[tuple[float, float], bool]], scale: float, window: int,
+            box: np.ndarray, give: float) -> Coarse:
+        """looks: the cut-outs of each look; window: pixels of a window's side; box: (2,) mm of a site; give: mm that a
+        piece may stick out without surprise"""
+        by_shape: dict[int, dict[int, list[Exemplar]]] = {n: {} for n in range(len(shapes))}
+        for k, pieces in enumerate(looks):
+            by_shape[shapes.index((pieces[0].size, pieces[0].disc))][k] = pieces
+        return cls([Slide.fit(by_shape[n], scale, window, np.maximum(box / 2 - np.array(shapes[n][0]) / 2, 0), give)
+                    for n in sorted(by_shape)], scale)
 
     def search(self, seen: np.ndarray, empty: np.ndarray, spread: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(gain (n, K), place (n, K, 2)): how much better than the empty site each look explains the window at its best
         place, log-likelihood a pixel of footprint; and that place, pixels off the window's middle (x, y).
 
         seen, empty, spread: (n, S, S, 3) opponent colours and the empty site's standard deviation."""
-        n, side, m, looks = len(seen), seen.shape[1], self.masks.shape[1], len(self.mean)
-        k = side - m + 1
-        window = np.lib.stride_tricks.sliding_window_view
-        bare = (((seen - empty) / spread) ** 2 + 2 * np.log(spread)).sum(-1)
-        before = window(bare, (m, m), (1, 2)).reshape(n * k * k, m * m) @ self.masks.reshape(len(self.masks), -1).T
-        patches = window(seen, (m, m), (1, 2)).transpose(0, 1, 2, 4, 5, 3).reshape(n * k * k, m * m * 3)
-        w = self.weight.reshape(looks, -1)
-        wm = w * self.mean.reshape(looks, -1)
-        misfit = np.square(patches) @ w.T - 2 * (patches @ wm.T) + (wm * self.mean.reshape(looks, -1)).sum(1)
-        area = self.masks.sum((1, 2))[self.shape]
-        gain = ((before[:, self.shape] - misfit - self.constant) / (2 * area)).reshape(n, k * k, looks)
-        best = gain.argmax(1)                                                   # (n, K)
-        top = np.take_along_axis(gain, best[:, None], 1)[:, 0]
-        y, x = best // k, best % k
-        grid = gain.reshape(n, k, k, looks)
-        rows, cols = np.arange(n)[:, None], np.arange(looks)[None]
-
-        def part(here: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-            curve = low + high - 2 * here
-            return np.where(curve < -1e-6, np.clip(0.5 * (low - high) / np.where(curve < -1e-6, curve, -1), -0.5, 0.5), 0)
-
-        dx = part(top, grid[rows, y, np.maximum(x - 1, 0), cols], grid[rows, y, np.minimum(x + 1, k - 1), cols])
-        dy = part(top, grid[rows, np.maximum(y - 1, 0), x, cols], grid[rows, np.minimum(y + 1, k - 1), x, cols])
-        middle = (k - 1) / 2
-        return top, np.stack([x + dx - middle, y + dy - middle], -1)
+        bare = np.minimum((((seen - empty) / spread) ** 2).sum(-1), STRANGER) + 2 * np.log(spread).sum(-1)
+        looks = sum(len(s.looks) for s in self.slides)
+        gain, place = np.empty((len(seen), looks), np.float32), np.empty((len(seen), looks, 2), np.float32)
+        for s in self.slides:
+            gain[:, s.looks], place[:, s.looks] = s.search(seen, bare)
+        return gain, place
 
 
 def ring_points(radius: float) -> np.ndarray:
@@ -187,15 +215,18 @@ def turns_allowed(disc: bool, tilt: float = 12.0) -> np.ndarray:
 
 class Fine(msgspec.Struct, frozen=True, eq=False):
     """For every cut-out: its values on a grid and how these change as it is moved and turned.
-    values: (E, G*G, 3) levelled; step: (E, 3, G*G*3): differences -> (x, y px, radians) to move; half: (E,) mm."""
+    values: (E, G*G, 3) levelled; step: (E, 3, G*G*3): differences -> (x, y px, radians) to move; half: (E,) mm;
+    pictures: (E, P, P, 3) opponent, as the classifier sees them."""
 
     values: np.ndarray
     step: np.ndarray
     half: np.ndarray
+    pictures: np.ndarray
 
     @classmethod
-    def fit(cls, pieces: list[Exemplar], scale: float) -> Fine:
-        values, steps, halves = [], [], []
+    def fit(cls, pieces: list[Exemplar], scale: float, pixels: int, wider: float) -> Fine:
+        """pixels, wider: a side of `pictures`, and how much of what surrounds the footprint is in them"""
+        values, steps, halves, pictures = [], [], [], []
         for e in pieces:
             half = max(e.size) / 2
             picture = cv2.GaussianBlur(opponent(e.picture), (0, 0), 0.5)
@@ -214,7 +245,8 @@ class Fine(msgspec.Struct, frozen=True, eq=False):
             steps.append(np.linalg.solve(normal, j))
             values.append(level(v[None])[0])
             halves.append(half)
-        return cls(np.array(values, np.float32), np.array(steps, np.float32), np.array(halves, np.float32))
+            pictures.append(turned(opponent(e.picture), 0, pixels / (2 * half * wider * e.scale), pixels))
+        return cls(*(np.array(v, np.float32) for v in (values, steps, halves, pictures)))
 
     def refine(self, windows: np.ndarray, which: np.ndarray, piece: np.ndarray, middle: np.ndarray, angle: np.ndarray,
                scale: float, rounds: int = 2) -> tuple[np.ndarray, np.ndarray]:

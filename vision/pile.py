@@ -9,15 +9,15 @@ import numpy as np
 
 from vision import model
 from vision.cutout import (
-    HEIGHT,
-    SLOP,
     Exemplar,
     covered_by_blocks,
     exemplars,
     fine_windows,
+    height_of,
     lean_at,
     lights,
     log_windows,
+    plane_of,
 )
 from vision.evidence import FLOOR, Contents, SiteEvidence
 from vision.learn import BARE, STRANGE, Real, Scenery, teach
@@ -27,7 +27,7 @@ from vision.plan import Plan
 from vision.pose import Pose
 from vision.shot import Shot
 from vision.sites import Group, blocks, groups
-from vision.stage import COARSE, SMALL, Stage
+from vision.stage import SMALL, Stage
 from vision.synth import Patch, agreeing, as_patch, overlay
 from vision.windows import Pyramid, Windows
 
@@ -50,9 +50,11 @@ def look_of(contents: Contents, plan: Plan) -> Contents:
 
 
 class GroupReader(msgspec.Struct, eq=False):
-    """group with its two sizes of window; empty, spread: (N, S, S, 3) opponent small windows; stage: what tells looks."""
+    """group with its two sizes of window, cut `plane` mm above the board; empty, spread: (N, S, S, 3) opponent small
+    windows; stage: what tells looks."""
 
     group: Group
+    plane: float
     small: Windows
     fine: Windows
     empty: np.ndarray
@@ -69,14 +71,10 @@ class Photos(msgspec.Struct, frozen=True, eq=False):
     pyramids: list[Pyramid]
     pieces: list[Exemplar]
 
-    def logs(self, windows: Windows, n: int) -> np.ndarray:
-        """(N, S, S, 3): windows of photo n"""
-        height = HEIGHT if self.shots[n].layout else 0.0
+    def logs(self, windows: Windows, n: int, plane: float) -> np.ndarray:
+        """(N, S, S, 3): windows of photo n, `plane` mm above the board"""
         return log_windows(windows, self.pyramids[n], self.shots[n].pose, self.room[n], np.arange(len(windows.centres)),
-                           height)
-
-    def height(self, contents: Contents) -> float:
-        return sum(self.plan.pieces[k].height if k != "?" else HEIGHT for k in contents)
+                           plane)
 
 
 def photographed(photos: Photos, group: Group, windows: Windows, pieces: list[Exemplar], owner: list[int]) -> list[Real]:
@@ -84,7 +82,7 @@ def photographed(photos: Photos, group: Group, windows: Windows, pieces: list[Ex
     known = {(e.photo, e.where): n for n, e in enumerate(pieces)}
     real = []
     for n, s in enumerate(photos.shots):
-        logs = photos.logs(windows, n)
+        logs = photos.logs(windows, n, plane_of(group, photos.plan))
         hidden = covered_by_blocks(photos.plan, s.layout)
         for i, site in enumerate(group.ids):
             if (n, site) in known:
@@ -104,7 +102,7 @@ def scenery_of(photos: Photos, group: Group, windows: Windows, looks: list[Conte
     piled: dict[int, list[tuple[Patch, int]]] = {}
     base: dict[int, int] = {}
     for n, e in enumerate(pieces):
-        plain.setdefault(owner[n], []).append((as_patch(e, photos.height(e.contents)), n))
+        plain.setdefault(owner[n], []).append((as_patch(e, height_of(e.contents, plan)), n))
     for k, look in enumerate(looks):
         if len(look) > 1 and look[-2] != "?" and look[:-1] in looks:
             base[k] = looks.index(look[:-1])
@@ -118,29 +116,28 @@ def scenery_of(photos: Photos, group: Group, windows: Windows, looks: list[Conte
         off = cells - centre
         far = np.abs(off).max(1)
         near.append(off[(far < windows.half + 0.6 * group.side) & ((far > 1e-6) | group.block)])
-    others = [as_patch(e, photos.height(e.contents)) for e in photos.pieces]
+    others = [as_patch(e, height_of(e.contents, plan)) for e in photos.pieces]
     large = [p for p, e in zip(others, photos.pieces) if plan.pieces[e.contents[-1]].spans]
     around = [p for p, e in zip(others, photos.pieces) if not plan.pieces[e.contents[-1]].spans]
-    slop = SLOP / 2 if group.block else SLOP
     return Scenery(group, photographed(photos, group, windows, pieces, owner), plain, piled, base, near, around, large,
-                   lean_at(photos.shots[0].pose, group.centres), windows.scale, group.side * slop, HEIGHT)
+                   lean_at(photos.shots[0].pose, group.centres), windows.scale, plane_of(group, plan))
 
 
 def fit_group(photos: Photos, group: Group, pieces: list[Exemplar], tell: Callable[[float], None]) -> GroupReader:
     plan = photos.plan
     fine = fine_windows(group, photos.shots)
+    plane = plane_of(group, plan)
     tiny = Windows(group.centres, fine.half, SMALL / group.side)
-    views = [opponent(photos.logs(tiny, n)) for n, s in enumerate(photos.shots) if not s.layout]
+    views = [opponent(photos.logs(tiny, n, plane)) for n, s in enumerate(photos.shots) if not s.layout]
     empty = np.mean(views, 0).astype(np.float32)
     noise = np.mean([(v - empty) ** 2 for v in views], (0, 1, 2, 3))
     gy, gx = np.gradient(empty, axis=(1, 2))
     spread = np.sqrt(np.array([0.15, 0.06, 0.06]) ** 2 + noise + 0.1 * (gx ** 2 + gy ** 2)).astype(np.float32)
     looks = sorted({look_of(e.contents, plan) for e in pieces})
-    stage = Stage.fit(looks, pieces, [looks.index(look_of(e.contents, plan)) for e in pieces], tiny.scale,
-                      COARSE / group.side, fine.scale, round(2 * fine.half * COARSE / group.side) - 4)
+    stage = Stage.fit(looks, pieces, [looks.index(look_of(e.contents, plan)) for e in pieces], group, fine)
     scenery = scenery_of(photos, group, fine, looks, [pieces[i] for i in stage.order], stage.owner.tolist())
     teach(stage, scenery, empty, spread, PICTURES // (4 if group.block else 1), tell=tell)
-    return GroupReader(group, tiny, fine, empty, spread, stage)
+    return GroupReader(group, plane, tiny, fine, empty, spread, stage)
 
 
 class Sight(msgspec.Struct, frozen=True, eq=False):
@@ -150,9 +147,9 @@ class Sight(msgspec.Struct, frozen=True, eq=False):
     pose: Pose
     light: Light
 
-    def see(self, windows: Windows, which: np.ndarray) -> np.ndarray:
+    def see(self, windows: Windows, which: np.ndarray, plane: float) -> np.ndarray:
         """(n, S, S, 3) opponent colours in the reference light"""
-        return opponent(log_windows(windows, self.pyramid, self.pose, self.light, which, HEIGHT))
+        return opponent(log_windows(windows, self.pyramid, self.pose, self.light, which, plane))
 
 
 class PileReader:
@@ -205,13 +202,13 @@ class PileReader:
 
 
 def read_cells(g: GroupReader, sight: Sight, which: np.ndarray) -> dict[str, SiteEvidence]:
-    seen = sight.see(g.small, which)
+    seen = sight.see(g.small, which, g.plane)
     empty = g.empty[which]
     unlike = g.stage.unlike(seen, empty)
     bare = g.stage.bare.answer(unlike)                                          # (n, 2): occupied, empty
     busy = np.flatnonzero(bare[:, 0] > np.log(WORTH))
     gain, place = g.stage.places(seen[busy], empty[busy], g.spread[which[busy]])
-    inputs = g.stage.hypotheses(sight.see(g.fine, which[busy]), np.arange(len(busy)), gain, place, unlike[busy])[0]
+    inputs = g.stage.hypotheses(sight.see(g.fine, which[busy], g.plane), np.arange(len(busy)), gain, place, unlike[busy])[0]
     told = np.maximum(g.stage.told(inputs), FLOOR)
     out = {g.group.ids[i]: SiteEvidence((((), float(b[1])),), FLOOR) for i, b in zip(which, bare)}
     contents = [*g.stage.looks, ()]
@@ -228,10 +225,10 @@ def read_blocks(g: GroupReader, sight: Sight, cells: dict[str, SiteEvidence]) ->
                       if sum(m in strange for m in members) >= 0.75 * len(members)], int)
     if not len(which):
         return {}
-    seen = sight.see(g.small, which)
+    seen = sight.see(g.small, which, g.plane)
     gain, place = g.stage.places(seen, g.empty[which], g.spread[which])
     unlike = g.stage.unlike(seen, g.empty[which])
-    told = g.stage.told(g.stage.hypotheses(sight.see(g.fine, which), np.arange(len(which)), gain, place, unlike)[0])
+    told = g.stage.told(g.stage.hypotheses(sight.see(g.fine, which, g.plane), np.arange(len(which)), gain, place, unlike)[0])
     told = np.hstack([told[:, :-2], np.logaddexp(told[:, -2:-1], told[:, -1:])])
     out: dict[str, SiteEvidence] = {}
     for n in np.argsort(told[:, -1]):

@@ -8,15 +8,18 @@ import numpy as np
 
 from vision.cutout import Exemplar
 from vision.evidence import Contents
-from vision.features import describe, straight
+from vision.features import PIXELS, WIDER, describe, straight, unexplained
 from vision.match import Coarse, Fine, Rings, opponent, turns_allowed
 from vision.net import Net, log_softmax
+from vision.sites import Group
+from vision.windows import Windows
 
-TILES = 14           # cells a side in which a window is compared with the empty site
+TILES = 11           # cells a side in which a window is compared with the empty site
 TRIED = 2            # looks laid straight and described, the likeliest first
 OTHER: Contents = ("other",)
 SMALL = 24           # pixels along a site in the small windows
 COARSE = 14          # and in those that looks are slid over
+GIVE = 0.1           # of a site's side that a piece may stick out without surprise
 
 
 class Stage(msgspec.Struct, eq=False):
@@ -29,7 +32,6 @@ class Stage(msgspec.Struct, eq=False):
     fine: Fine
     owner: np.ndarray
     shape: np.ndarray
-    ratio: float                      # fine pixels a small pixel
     scale: float                      # fine pixels a mm
     bare: Net | None = None
     kinds: Net | None = None
@@ -37,19 +39,17 @@ class Stage(msgspec.Struct, eq=False):
     order: list[int] = []
 
     @classmethod
-    def fit(cls, looks: list[Contents], pieces: list[Exemplar], looks_of: list[int], small: float, coarse: float,
-            fine: float, room: int
-            ) -> Stage:
-        """pieces: cut-outs; looks_of: their looks; small, fine: pixels a mm of the two windows"""
+    def fit(cls, looks: list[Contents], pieces: list[Exemplar], looks_of: list[int], group: Group, fine: Windows) -> Stage:
+        """pieces: cut-outs; looks_of: their looks; fine: the group's fine windows"""
         shapes = sorted({(e.size, e.disc) for e in pieces})
         order = sorted(range(len(pieces)), key=lambda i: shapes.index((pieces[i].size, pieces[i].disc)))
         pieces, owner = [pieces[i] for i in order], np.array([looks_of[i] for i in order])
         shape = np.array([shapes.index((e.size, e.disc)) for e in pieces])
-        search = Coarse.fit([[e for e, o in zip(pieces, owner) if o == k] for k in range(len(looks))], shapes, coarse, room)
+        scale = COARSE / group.side
+        search = Coarse.fit([[e for e, o in zip(pieces, owner) if o == k] for k in range(len(looks))], shapes, scale,
+                            round(2 * fine.half * scale), np.median(group.boxes, 0), GIVE * group.side)
         rings = [Rings.fit([e for e, s in zip(pieces, shape) if s == n]) for n in range(len(shapes))]
-        stage = cls(looks, search, rings, Fine.fit(pieces, fine), owner, shape, fine / small, fine)
-        stage.order = order
-        return stage
+        return cls(looks, search, rings, Fine.fit(pieces, fine.scale, PIXELS, WIDER), owner, shape, fine.scale, order=order)
 
     def unlike(self, seen: np.ndarray, empty: np.ndarray) -> np.ndarray:
         """(n, D): what tells whether a site is empty"""
@@ -65,7 +65,7 @@ class Stage(msgspec.Struct, eq=False):
 
     def places(self, seen: np.ndarray, empty: np.ndarray, spread: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(gain (n, looks), place (n, looks, 2) fine pixels off the middle) in small windows (n, S, S, 3)"""
-        side = round(seen.shape[1] * self.coarse.scale * self.ratio / self.scale)
+        side = len(self.coarse.slides[0].mask) + len(self.coarse.slides[0].doubt) - 1
         gain, place = self.coarse.search(*(resized(v, side) for v in (seen, empty, spread)))
         return gain, place * (self.scale / self.coarse.scale)
 
@@ -83,7 +83,7 @@ class Stage(msgspec.Struct, eq=False):
         turn = np.zeros((n, len(self.owner)), np.float32)
         spot = np.zeros((n, len(self.rings), 2), np.float32)
         for s, ring in enumerate(self.rings):
-            mine = np.flatnonzero(self.coarse.shape == s)
+            mine = self.coarse.slides[s].looks
             best = mine[gain[:, mine].argmax(1)]
             spot[:, s] = place[np.arange(n), best] + side / 2 - 0.5
             fit = ring.compare(windows, which, spot[:, s], self.scale)
@@ -113,8 +113,8 @@ class Stage(msgspec.Struct, eq=False):
         at = np.repeat(which, TRIED)
         middle, angle = self.fine.refine(windows, at, flat, spot[rows, self.shape[piece]].reshape(-1, 2),
                                          turn[rows, piece].ravel(), self.scale)
-        half = self.fine.half[flat] * self.scale
-        described = describe(straight(windows, at, middle, angle, half))
+        pictures = straight(windows, at, middle, angle, self.fine.half[flat] * self.scale)
+        described = np.hstack([describe(pictures), unexplained(pictures, self.fine.pictures[flat])])
         site = np.hstack([np.clip(gain, -10, 10) * 0.5, np.sqrt(np.maximum(by_look, 0)), unlike])
         chosen = np.eye(looks, dtype=np.float32)[self.owner[flat]]
         inputs = np.hstack([described, np.repeat(site, TRIED, 0), chosen]).astype(np.float32)

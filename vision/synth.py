@@ -5,13 +5,17 @@ They are what the classifiers learn from, since a copy's few photos show each ki
 
 from __future__ import annotations
 
+from functools import cache
+
 import cv2
 import msgspec
 import numpy as np
 
 from vision.cutout import Exemplar, difference, doubt_map, footprint_mask, localise
-from vision.light import DARK
+from vision.light import DARK, grey_levels, paint
 from vision.match import turned
+
+MIDDLE = 110.0       # the grey level at which the board tells what the light is
 
 
 class Patch(msgspec.Struct, frozen=True, eq=False):
@@ -117,12 +121,23 @@ def lay(window: np.ndarray, patch: Patch, middle: np.ndarray, angle: float, scal
         away, depth, soft = shadow
         dark = put(patch.alpha, foot + away * patch.height * scale, cv2.BORDER_CONSTANT)
         part -= (cv2.GaussianBlur(dark, (0, 0), soft) * depth)[..., None]
-    steps = int(np.ceil(np.abs(lean).max() * patch.height * scale))
+    steps = int(np.ceil(np.abs(lean).max() * patch.height * scale / 1.5))
     for k in range(steps):
         between = put(patch.alpha, foot + (middle - foot) * k / steps, cv2.BORDER_CONSTANT)[..., None]
         part += (patch.side - part) * between
     alpha = put(patch.alpha, middle, cv2.BORDER_CONSTANT)[..., None]
     part += (put(patch.picture, middle, cv2.BORDER_REPLICATE) - part) * alpha
+
+
+@cache
+def _grains(side: int) -> np.ndarray:
+    return np.random.default_rng(side).standard_normal((2 * side, 2 * side, 3)).astype(np.float32)
+
+
+def grain(rng: np.random.Generator, side: int) -> np.ndarray:
+    """(side, side, 3) noise of spread 1: a part, taken anywhere, of a sheet made once"""
+    y, x = rng.integers(0, side, 2)
+    return _grains(side)[y:y + side, x:x + side, ::rng.choice([-1, 1])]
 
 
 def relight(rng: np.random.Generator, window: np.ndarray) -> np.ndarray:
@@ -140,29 +155,27 @@ def relight(rng: np.random.Generator, window: np.ndarray) -> np.ndarray:
         across = np.float32(np.cos(a)) * x + np.float32(np.sin(a)) * y - np.float32(rng.uniform(-0.8, 0.8))
         soft = np.tanh(across / np.float32(rng.uniform(0.04, 0.8)))
         shade = shade - np.float32(rng.uniform(0.05, 0.3)) * (1 + soft)
-    grey = np.exp(window + shade[..., None]) - DARK
+    grey = grey_levels(window) * np.exp(shade)[..., None]
     if rng.random() < 0.2:                                                     # gloss
         cx, cy, r, stretch, depth = rng.uniform((-0.7, -0.7, 0.1, 0.5, 10), (0.7, 0.7, 0.5, 2, 90)).astype(np.float32)
         grey += (depth * np.exp(-((x - cx) ** 2 + ((y - cy) * stretch) ** 2) / r ** 2))[..., None]
     gain = np.exp(rng.normal(0, 0.25) + rng.normal(0, 0.12, 3)).astype(np.float32)
-    gain *= np.float32(min(1.0, 235 / max(float(np.percentile(grey[::4, ::4] * gain, 90)), 1)))
+    gain *= np.float32(min(1.0, 250 / max(float((grey[::6, ::6] * gain).max()), 1)))
     black = np.float32(rng.normal(0, 3))
     grey = grey * gain + black
     if rng.random() < 0.7:
         grey = cv2.GaussianBlur(grey, (0, 0), rng.uniform(0.2, 1.3))
-    grey += rng.standard_normal(grey.shape, np.float32) * np.float32(rng.uniform(0.5, 4))
-    middle = np.float32(110)
-    seen = np.log((middle * gain + black + DARK) / (middle + DARK))
-    out = np.log(np.clip(grey, 0, 255) + DARK) - seen
-    return out + rng.normal(0, 0.03, 3).astype(np.float32)
+    grey += grain(rng, side) * np.float32(rng.uniform(0.5, 4))
+    found = (MIDDLE * gain + black) / MIDDLE * np.exp(rng.normal(0, 0.03, 3)).astype(np.float32)
+    return paint(np.clip(grey, 0, 255)[None], found[None])[0]
 
 
 def foreign(rng: np.random.Generator, window: np.ndarray) -> np.ndarray:
     """Something that is no piece over much of a log window: skin, cloth, a phone, a cup's rim, paper"""
     side = len(window)
-    base = np.log(rng.uniform(15, 250) * np.clip(rng.normal(1, 0.25, 3), 0.4, 1.6) + 6).astype(np.float32)
+    base = np.log(rng.uniform(15, 250) * np.clip(rng.normal(1, 0.25, 3), 0.4, 1.6) + DARK).astype(np.float32)
     if rng.random() < 0.4:                                                     # skin, of any tone, B G R
-        base = np.log(rng.uniform(0.25, 1.1) * np.array([130, 160, 215]) * rng.normal(1, 0.06, 3) + 6).astype(np.float32)
+        base = np.log(rng.uniform(0.25, 1.1) * np.array([130, 160, 215]) * rng.normal(1, 0.06, 3) + DARK).astype(np.float32)
     cells = int(rng.integers(2, 10))
     rough = cv2.resize(rng.normal(0, 1, (cells, cells)).astype(np.float32), (side, side), interpolation=cv2.INTER_CUBIC)
     colours = cv2.resize(rng.normal(0, 1, (3, 3, 3)).astype(np.float32), (side, side), interpolation=cv2.INTER_CUBIC)

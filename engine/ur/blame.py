@@ -57,6 +57,8 @@ def _actions(state: UrState, seen: Seen, places: list[int]) -> Iterator[tuple[Ac
                 if mine <= pair(laid) and (p == state.mover or not turned):
                     back = laid.partition("/")[2] if len(mine) < 2 else ""
                     yield a.Swap(state.seats[p], sites[i], face(laid), back), 1 + (p in seen.hands)
+    if seen.spare and seen.spare != state.spare:
+        yield from ((a.Swap(state.seats[p], a.SPARE), 1 + (p in seen.hands)) for p in order if state.known(p) == pair(seen.spare))
     for p in order:
         change = {i: seen.number(i, p) - (state.count[i] if state.owner[i] == p and not state.zig[i] else state.zig[i])
                   for i in places if not (seen.zig[i] and not state.zig[i])}

@@ -28,6 +28,7 @@ OVERDONE = 1.5            # a legal doing where more lies than it puts there
 BEHIND = 1.0              # a run with consequences left undone; twice more where another run leaves nothing at all
 WAIVED = 1.6              # both actions waived, and the swap not yet made: plainer is a look after a whole turn
 UNSEEN_EXTRA = 1.5        # an extra stone that makes good one that had to be taken off
+PLAIN = 4.0               # a run that costs no more is nothing contrived
 FEW_LEFT = 3              # sites beside a wrong doing that it may leave unexplained, where a legal run explains some
 MOST_LEGAL, MOST_WRONG = 14, 10
 
@@ -107,7 +108,9 @@ def explain(state: UrState, difference: Difference) -> list[Proposal]:
     exact = bool(legal) and not legal[0].left and legal[0].cost < UNSEEN_SPARE     # else it may still be a wrong doing
     out = [Proposal(tuple(t.actions), cost=t.cost + (2 * BEHIND if exact and t.left else 0.0)) for t in legal[:MOST_LEGAL]]
     if not exact:
-        late = BEHIND + UNDONE * legal[0].undone if legal and legal[0].undone == len(legal[0].left) else 0.0
+        late = 0.0
+        if legal and legal[0].undone == len(legal[0].left) and legal[0].value - legal[0].wrong <= PLAIN:
+            late = BEHIND + UNDONE * legal[0].undone
         out += _wrong(state, seen, [none, *legal[:2]], tried, late)
     harmless = {s: want for s, (have, want) in none.left.items() if _turned_over(s, have, want, state)}
     if harmless:

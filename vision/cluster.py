@@ -30,7 +30,7 @@ class ClusterReader:
         self.frame = empty.frame
         self.stage = Stage(empty, trust(self.frame, plan))
         self.clusters = {s.id: s for s in plan.site if s.reads == "cluster"}
-        self.kits = kits_of([Fine(f, self.frame.scale, kinds, a) for f, (kinds, a) in looks.items()])
+        self.kits = kits_of([Fine(f, self.frame.scale, k.kinds, k.looks, k.shades) for f, k in looks.items()])
         self.outlines = [(s.id, o.min(0), o.max(0), o.astype(np.float32).reshape(-1, 1, 2))
                          for s in plan.site for o in s.outlines]
 

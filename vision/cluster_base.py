@@ -59,47 +59,51 @@ def halved(a: np.ndarray, step: int) -> np.ndarray:
     return a[:, :h2 * step, :w2 * step].reshape(n, h2, step, w2, step, c).mean((2, 4))
 
 
-def settle(canvas: np.ndarray, frame: Frame, looks: np.ndarray, grid: np.ndarray, pose: np.ndarray, rounds: int,
-           light: np.ndarray | None = None, weight: np.ndarray | None = None, reach: float = LOOSE_MM
-           ) -> tuple[np.ndarray, np.ndarray]:
-    """Shifts and turns (N, 3) poses until the canvas shows looks (N, h, w, 3) there; what covers them is outlier.
+class Level:
+    """Looks (K, h, w, 3) of cards of one size, thinned to every `step`-th pixel, with what shifting and turning changes"""
 
-    Returns poses and (N, 3) factors of light left over."""
-    step = np.abs(grid[0, 1, 0] - grid[0, 0, 0])
-    gy, gx = np.gradient(looks, step, axis=(1, 2))
-    gt = gy * grid[..., 0][None, ..., None] - gx * grid[..., 1][None, ..., None]
-    J = np.stack([gx, gy, gt], -1)                              # (N, h, w, 3, 3)
-    start = pose.copy()
-    pose = pose.astype(float).copy()
-    gain = np.ones((len(pose), 3), np.float32)
-    for i in range(rounds):
-        got = cut(canvas, frame, grid, pose, light)
-        tau = NOISE * (3.0 if i < rounds / 2 else 2.0)
-        for _ in range(2):
-            r = got * gain[:, None, None, :] - looks
-            w = 1 / (1 + ((r ** 2).mean(-1) / tau ** 2)) ** 2
-            if weight is not None:
-                w = w * weight
-            wt = w[..., None] * looks
-            gain = ((wt * got).sum((1, 2)) / ((w[..., None] * got * got).sum((1, 2)) + 1)).clip(0.7, 1.4)
+    def __init__(self, looks: np.ndarray, size: tuple[float, float], scale: float, step: int = 1) -> None:
+        self.grid = grid_of(size, scale, step)
+        self.looks = halved(looks, step) if step > 1 else looks
+        k = len(looks)
+        pitch = float(np.abs(self.grid[0, 1, 0] - self.grid[0, 0, 0]))
+        gy, gx = np.gradient(self.looks, pitch, axis=(1, 2))
+        gt = gy * self.grid[..., 0][None, ..., None] - gx * self.grid[..., 1][None, ..., None]
+        J = np.stack([gx, gy, gt], -1).astype(np.float32)                       # (K, h, w, 3, 3)
+        self.slopes = J.reshape(k, -1, 3)                                       # (K, h w 3, 3)
+        self.squares = np.einsum("khwci,khwcj->khwij", J, J, optimize=True).reshape(k, -1, 9)
+
+    def settle(self, canvas: np.ndarray, frame: Frame, kinds: np.ndarray, pose: np.ndarray, rounds: int,
+               light: np.ndarray | None = None, reach: float = LOOSE_MM) -> tuple[np.ndarray, np.ndarray]:
+        """Shifts and turns (N, 3) poses until the canvas shows look kinds[n] there; what covers it is outlier.
+
+        Returns poses and (N, 3) factors of light left over."""
+        start = pose
+        pose = pose.astype(float).copy()
         n = len(pose)
-        Jf = J.reshape(n, -1, 3)
-        wf = np.repeat(w.reshape(n, -1), 3, 1)
-        A = np.einsum("npi,np,npj->nij", Jf, wf, Jf, optimize=True)
-        b = np.einsum("npi,np,np->ni", Jf, wf, r.reshape(n, -1), optimize=True)
-        A += np.eye(3) * (1e-3 * np.trace(A, axis1=1, axis2=2)[:, None, None] / 3 + 1e-3)
-        # the shift found is in the piece's own frame: the picture is ahead of the look by -d
-        d = -np.linalg.solve(A, b[..., None])[..., 0]
-        d[:, :2] = d[:, :2].clip(-1.5, 1.5)
-        d[:, 2] = d[:, 2].clip(-0.05, 0.05)
-        c, s = np.cos(pose[:, 2]), np.sin(pose[:, 2])
-        pose[:, 0] += c * d[:, 0] - s * d[:, 1]
-        pose[:, 1] += s * d[:, 0] + c * d[:, 1]
-        pose[:, 2] += d[:, 2]
-        off = (pose[:, :2] - start[:, :2]).clip(-reach, reach)
-        pose[:, :2] = start[:, :2] + off
-        pose[:, 2] = start[:, 2] + (pose[:, 2] - start[:, 2]).clip(-np.radians(LOOSE_DEG), np.radians(LOOSE_DEG))
-    return pose, gain
+        looks, slopes, squares = self.looks[kinds], self.slopes[kinds], self.squares[kinds]
+        gain = np.ones((n, 3), np.float32)
+        for i in range(rounds):
+            got = cut(canvas, frame, self.grid, pose, light)
+            tau = NOISE * (3.0 if i < rounds / 2 else 2.0)
+            for _ in range(2 if i == 0 else 1):
+                r = got * gain[:, None, None, :] - looks
+                w = 1 / (1 + np.einsum("nhwc,nhwc->nhw", r, r) / (3 * tau ** 2)) ** 2
+                wg = w[..., None] * got
+                gain = (np.einsum("nhwc,nhwc->nc", wg, looks) / (np.einsum("nhwc,nhwc->nc", wg, got) + 1)).clip(0.7, 1.4)
+            r = got * gain[:, None, None, :] - looks
+            A = (w.reshape(n, 1, -1) @ squares).reshape(n, 3, 3)
+            b = (w[..., None] * r).reshape(n, 1, -1) @ slopes
+            A = A + np.eye(3) * (1e-3 * A + 1e-3)
+            d = -np.linalg.solve(A, b.transpose(0, 2, 1))[..., 0]
+            d = d.clip((-1.5, -1.5, -0.05), (1.5, 1.5, 0.05))
+            c, s = np.cos(pose[:, 2]), np.sin(pose[:, 2])
+            pose[:, 0] += c * d[:, 0] - s * d[:, 1]
+            pose[:, 1] += s * d[:, 0] + c * d[:, 1]
+            pose[:, 2] += d[:, 2]
+            turn = np.radians(LOOSE_DEG)
+            pose = start + (pose - start).clip((-reach, -reach, -turn), (reach, reach, turn))
+        return pose, gain
 
 
 def by_outline(strange: np.ndarray, frame: Frame, size: tuple[float, float], centre: np.ndarray) -> np.ndarray:
@@ -270,7 +274,7 @@ def alike(looks: dict[str, np.ndarray], size: tuple[float, float], scale: float)
         if kin:
             canvas = looks[b].clip(0, 255).astype(np.uint8)
             stack = np.stack([looks[a] for a in kin])
-            pose, gain = settle(canvas, frame, stack, grid, np.zeros((len(kin), 3)), 6, reach=2.5)
+            pose, gain = Level(stack, size, scale, 2).settle(canvas, frame, np.arange(len(kin)), np.zeros((len(kin), 3)), 8, reach=2.5)
             got = cut(canvas, frame, grid, pose, gain)
             fit = (((got - stack) ** 2).mean(-1) < (2 * NOISE) ** 2).mean((1, 2))
             pairs |= {(a, b): (float(f), p) for a, f, p in zip(kin, fit, pose)}
@@ -337,13 +341,18 @@ def learn_sheet(canvases: Sequence[np.ndarray], strange: Sequence[np.ndarray], f
         looks = merged(patches, kinds)
         if turn == 7:
             break
-        if turn in (1, 4):
+        if turn in (1, 4, 6):
             shifts = alike(looks, size, scale)
             pose = np.array([composed(p, shifts[k]) for p, k in zip(pose, kinds)])
             continue
-        for i, s in enumerate(seen):
-            look = looks[s[2]][None]
+        names = list(looks)
+        stack = np.stack([looks[k] for k in names])
+        which = np.array([names.index(k) for k in kinds])
+        level = Level(stack, size, scale, 2)
+        for n in set(s[0] for s in seen):
+            mine = np.array([i for i, s in enumerate(seen) if s[0] == n])
             if turn == 0:
-                pose[i] = search(canvases[s[0]], frame, look, size, home[i:i + 1], lights[i:i + 1])[0][0, 0]
-            pose[i:i + 1], _ = settle(canvases[s[0]], frame, look, grid, pose[i:i + 1], 5, lights[i:i + 1], reach=2.0)
+                rough = search(canvases[n], frame, stack, size, home[mine], lights[mine])[0]
+                pose[mine] = rough[np.arange(len(mine)), which[mine]]
+            pose[mine], _ = level.settle(canvases[n], frame, which[mine], pose[mine], 6, lights[mine], reach=2.0)
     return Sheet(size, height, scale, tuple(looks), np.stack(list(looks.values())).astype(np.float32)), pose, turns

@@ -8,9 +8,10 @@ import cv2
 import msgspec
 import numpy as np
 
+from vision.cluster_block import is_block, side_gain
 from vision.cluster_canvas import Frame
 from vision.cluster_polar import Form, Patch, Rings, Table, slopes, turned
-from vision.cluster_scene import FOLD, Scene, cover
+from vision.cluster_scene import FOLD, Scene, cover, lay
 
 SURE = 0.3          # share of the gain of a perfect match below which a piece is not there
 CAP = 9.0           # squared, weighted grey levels beyond which a pixel shows something else altogether
@@ -41,12 +42,16 @@ class Piece(msgspec.Struct, eq=False):
 class Fine:
     """The kinds of one form at full resolution"""
 
-    def __init__(self, form: Form, scale: float, kinds: Sequence[str], looks: np.ndarray) -> None:
+    def __init__(self, form: Form, scale: float, kinds: Sequence[str], looks: np.ndarray,
+                 shades: np.ndarray | None = None) -> None:
+        """shades: (K, 2) how bright the sides of a block are, or None where they tell nothing"""
+        self.shades = shades
         self.form, self.kinds, self.looks = form, tuple(kinds), looks
         self.rings = Rings.around(form, scale)
         self.area = self.rings.area(form)
         self.table = Table(self.rings, looks, np.broadcast_to(self.area, looks.shape[:3]))
         self.slopes = slopes(self.rings, looks)
+        self.tone = (looks * self.area[..., None]).sum((1, 2)) / self.area.sum()
 
 
 class Kit:
@@ -111,12 +116,39 @@ def find(scene: Scene, kits: Sequence[Kit], allowed: np.ndarray, least: float, m
     scene.weight, ground and strange are used up."""
     out: list[Piece] = []
     for kit in kits:
-        out += find_of(scene, kit, allowed, least, most - len(out), kit is not kits[-1])
+        found = find_of(scene, kit, allowed, least, most - len(out))
+        for p in found:
+            under = [q for q in out if q.form.inside(turned_back(p.foot - q.foot, q.turn)) > 0]
+            if under:       # it stands on a bigger piece: so much higher does its top show
+                p.foot = scene.lean.foot(p.at[None], p.form.height + max(q.form.height for q in under))[0]
+        if kit is not kits[-1]:
+            for p in found:
+                lay_piece(scene, kit, p)
+        out += found
     return out
 
 
-def find_of(scene: Scene, kit: Kit, allowed: np.ndarray, least: float, most: int, below: bool) -> list[Piece]:
-    """The pieces of one kit; below: smaller ones may lie on them"""
+def turned_back(d: np.ndarray, turn: float) -> np.ndarray:
+    c, s = np.cos(turn), np.sin(turn)
+    return np.array([c * d[0] + s * d[1], -s * d[0] + c * d[1]])
+
+
+def lay_piece(scene: Scene, kit: Kit, p: Piece) -> None:
+    """A big piece becomes ground for the small ones that lie on it; not a very sure one, as it is not flat"""
+    fine = next(f for f in kit.fines if f.form == p.form)
+    w, h = (max(int(round(v * scene.frame.scale)), 4) for v in p.form.size)
+    x = ((np.arange(w) + 0.5) / w - 0.5) * p.form.size[0]
+    y = ((np.arange(h) + 0.5) / h - 0.5) * p.form.size[1]
+    x, y = np.meshgrid(x, y)
+    rings = fine.rings
+    look = cv2.remap(np.concatenate([fine.looks[p.best], fine.looks[p.best][:, :1]], 1),
+                     (np.arctan2(y, x) % (2 * np.pi) / (2 * np.pi) * rings.angles).astype(np.float32),
+                     (np.hypot(x, y) / rings.step - 0.5).clip(0, len(rings.r) - 1).astype(np.float32), cv2.INTER_LINEAR)
+    lay(scene, look, p.form.size, np.array([*p.at, p.turn]), 12.0 if is_block(p.form) else 0.0)
+
+
+def find_of(scene: Scene, kit: Kit, allowed: np.ndarray, least: float, most: int) -> list[Piece]:
+    """The pieces of one kit"""
     net = Net(scene, kit.inner, allowed)
     if not len(net.at):
         return []
@@ -136,7 +168,8 @@ def find_of(scene: Scene, kit: Kit, allowed: np.ndarray, least: float, most: int
         keep = gain.max(1) > least * 0.5
         net.keep(keep)
         gain, stale = gain[keep], stale[keep]
-        found = apart([p for p in candidates(scene, kit, (seen, ground), net, gain) if p.gain > max(least, SURE * p.ideal)])
+        found = apart([p for p in candidates(scene, kit, (seen, ground), net, gain) if p.gain > max(least, SURE * p.ideal)
+                       and not any(clash(p, q) for q in out)])
         if not found:
             break
         gone = np.zeros(len(gain), bool)
@@ -186,6 +219,11 @@ def apart(found: Sequence[Piece]) -> list[Piece]:
     return out
 
 
+def clash(p: Piece, q: Piece) -> bool:
+    """Two blocks cannot stand in the same place"""
+    return is_block(p.form) and is_block(q.form) and bool(np.linalg.norm(p.foot - q.foot) < 0.8 * (p.form.inner + q.form.inner))
+
+
 def refined(scene: Scene, fine: Fine, at: np.ndarray, rounds: int = 3) -> list[Piece]:
     """The pieces at (N, 2) canvas mm, shifted to where they fit best (a few mm at most)"""
     at = np.array(at, float)
@@ -216,6 +254,9 @@ def refined(scene: Scene, fine: Fine, at: np.ndarray, rounds: int = 3) -> list[P
     gains, perfect = judged(fine, patch, gains, turns if turns.ndim == 2 else turns[:, None])
     best = gains.argmax(1)
     foot = scene.lean.foot(at, fine.form.height)
+    if fine.shades is not None:
+        more, most = side_gain(fine.form, scene, foot, turns[n, best] * step, fine.tone[best], fine.shades[best])
+        gains, perfect = gains + more[:, None], perfect + most
     return [Piece(fine.form, at[i], foot[i], float(turns[i, best[i]] * step), fine.kinds, gains[i], int(best[i]), float(perfect[i]))
             for i in range(len(at))]
 

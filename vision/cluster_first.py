@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 import numpy as np
 
-from vision.cluster_base import CAP, NOISE, Sheet, cut, grid_of, halved, learn_sheet, remerged, search, settle
+from vision.cluster_base import CAP, NOISE, Level, Sheet, cut, learn_sheet, remerged, search
 from vision.cluster_canvas import Frame
 from vision.cluster_scene import Scene, paint, sharp
 from vision.evidence import first_lies_below
@@ -16,7 +16,7 @@ from vision.plan import Plan, Site
 from vision.shot import Shot
 
 SURENESS = 0.15         # of a mm² of a card on which two kinds differ: how many nats it tells
-TRIES = 2               # kinds whose place is worked out, of all that may lie on a site
+TRIES = 3               # kinds whose place is worked out well, of all that may lie on a site
 
 
 def group_of(site: str) -> str:
@@ -39,6 +39,14 @@ class Firsts(msgspec.Struct, frozen=True, eq=False):
 
     sheets: tuple[Sheet, ...]
     turns: dict[str, float]
+    ladders: dict[int, tuple[Level, Level]] = msgspec.field(default_factory=dict)
+
+    def levels(self, sheet: Sheet) -> tuple[Level, Level]:
+        """A coarse and a finer one, worked out once"""
+        key = id(sheet)
+        if key not in self.ladders:
+            self.ladders[key] = tuple(Level(sheet.looks, sheet.size, sheet.scale, max(round(sheet.scale / k), 1)) for k in (0.55, 1.1))
+        return self.ladders[key]
 
     def read(self, scene: Scene, wanted: Mapping[str, Site]) -> dict[str, dict[str, float]]:
         """site -> kind, or "" for none -> log-likelihood (any offset); lays what was found on the scene's ground"""
@@ -56,21 +64,21 @@ class Firsts(msgspec.Struct, frozen=True, eq=False):
         light = scene.light_at(centre)
         frame, n = scene.frame, np.arange(len(wanted))
         rough, cost = search(scene.seen, frame, sheet.looks, sheet.size, home, light)
-        misfit = np.full(cost.shape, np.inf)
-        poses = np.zeros((*cost.shape, 3))
-        grid, coarse, small = sheet.grid(), grid_of(sheet.size, sheet.scale, 2), halved(sheet.looks, 2)
-        for k in np.argsort(cost, 1)[:, :TRIES].T:
-            pose, _ = settle(scene.seen, frame, small[k], coarse, rough[n, k], 5, light)
-            pose, gain = settle(scene.seen, frame, sheet.looks[k], grid, pose, 2, light, reach=1.5)
-            got = cut(scene.seen, frame, grid, pose, light * gain)
-            for j in range(len(sheet.kinds)):
-                m = np.minimum(((got - sheet.looks[j]) ** 2).mean(-1) / NOISE ** 2, CAP).mean((1, 2))
-                better = m < misfit[:, j]
-                misfit[better, j] = m[better]
-                poses[better, j] = pose[better]
+        coarse, fine = self.levels(sheet)
+        pose = rough[n, cost.argmin(1)]
+        pose, gain = coarse.settle(scene.seen, frame, cost.argmin(1), pose, 7, light)
+        misfit = misfits(coarse, cut(scene.seen, frame, coarse.grid, pose, light * gain))
+        poses = np.repeat(pose[:, None], misfit.shape[1], 1)
+        ranked = np.argsort(misfit, 1)
+        misfit[:] = np.inf
+        for k in ranked[:, :TRIES].T:
+            better, gain = fine.settle(scene.seen, frame, k, poses[n, k], 4, light, reach=2.5)
+            each = misfits(fine, cut(scene.seen, frame, fine.grid, better, light * gain))
+            poses = np.where((each < misfit)[..., None], better[:, None], poses)
+            misfit = np.minimum(misfit, each)
         best = misfit.argmin(1)
-        got = cut(scene.seen, frame, grid, poses[n, best], light)
-        bare = np.minimum(((got - cut(scene.ground, frame, grid, poses[n, best])) ** 2).mean(-1) / NOISE ** 2, CAP).mean((1, 2))
+        got = cut(scene.seen, frame, fine.grid, poses[n, best], light)
+        bare = np.minimum(((got - cut(scene.ground, frame, fine.grid, poses[n, best])) ** 2).mean(-1) / NOISE ** 2, CAP).mean((1, 2))
         area = sheet.size[0] * sheet.size[1]
         out = {}
         for i, s in enumerate(wanted):
@@ -79,6 +87,16 @@ class Firsts(msgspec.Struct, frozen=True, eq=False):
             if max(out[s], key=out[s].get):
                 paint(scene, sheet, int(best[i]), poses[i, best[i]])
         return out
+
+
+def misfits(level: Level, got: np.ndarray) -> np.ndarray:
+    """(N, K) how badly each kind explains (N, h, w, 3) patches, a pixel's share held below CAP"""
+    out = np.empty((len(got), len(level.looks)), np.float32)
+    for j, look in enumerate(level.looks):
+        r = got - look
+        off = np.einsum("nhwc,nhwc->nhw", r, r)
+        out[:, j] = np.minimum(off, 3 * CAP * NOISE ** 2).mean((1, 2)) / (3 * NOISE ** 2)
+    return out
 
 
 def fits(site: Site, sheet: Sheet) -> bool:

@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 
 from vision.cluster_base import related
+from vision.cluster_block import is_block, learn_shades
 from vision.cluster_canvas import Frame
 from vision.cluster_find import Fine, Piece, refined, searched
 from vision.cluster_learn import Found, by_shape, explained, name_all
@@ -19,7 +20,16 @@ from vision.plan import Piece as PlanPiece
 from vision.plan import Plan, Site
 from vision.shot import Shot
 
-FormLooks = dict[Form, tuple[tuple[str, ...], np.ndarray]]
+
+class Look(msgspec.Struct, frozen=True, eq=False):
+    """How the kinds of a form look: (K, R, A, 3) from above, and for blocks (K, 2) how bright their sides are."""
+
+    kinds: tuple[str, ...]
+    looks: np.ndarray
+    shades: np.ndarray | None = None
+
+
+FormLooks = dict[Form, Look]
 
 
 def form_of(p: PlanPiece) -> Form:
@@ -108,7 +118,8 @@ def named(found: Sequence[Found], groups: Sequence[Group], scenes: Sequence[Scen
 def centred(found: Sequence[Found], groups: Sequence[Group], scenes: Sequence[Scene], frame: Frame) -> None:
     """Pieces that hardly stand out from what they lie on are laid like their clearer relatives of another colour"""
     looks = looks_of(found, groups, scenes, frame)
-    for form, (kinds, prints) in looks.items():
+    for form, look in looks.items():
+        kinds, prints = look.kinds, look.looks
         mine = [f for f in found if f.form == form]
         clear = {k: float(np.mean([f.shape for f in mine if f.kind == k])) for k in kinds}
         rings = Rings.around(form, frame.scale)
@@ -152,8 +163,27 @@ def looks_of(found: Sequence[Found], groups: Sequence[Group], scenes: Sequence[S
                 f.at = searched(scene, one, f.at, reach, reach / 2)
                 p = refined(scene, one, f.at[None], 0)[0]
                 f.score, f.turn = p.gain, p.turn
-        out[form] = kinds, looks
+        out[form] = Look(kinds, looks, shades_of(form, kinds, looks, mine, groups, scenes, frame) if is_block(form) else None)
     return out
+
+
+def shades_of(form: Form, kinds: Sequence[str], looks: np.ndarray, mine: Sequence[Found], groups: Sequence[Group],
+              scenes: Sequence[Scene], frame: Frame) -> np.ndarray | None:
+    """(K, 2) least and most brightness of blocks' sides; None where sides as a box has them are not seen (a stepped piece)"""
+    tone = Fine(form, frame.scale, kinds, looks).tone
+    shades: list[list[np.ndarray]] = [[] for _ in kinds]
+    told = []
+    for f in mine:
+        scene = scenes[groups[f.group].shot]
+        k = kinds.index(f.kind)
+        got, better = learn_shades(form, scene, scene.lean.foot(f.at[None], form.height)[0], f.turn, tone[k])
+        shades[k].append(got)
+        told.append(better)
+    if not told or np.median(told) < 0.25:
+        return None
+    both = [np.concatenate(s) if s else np.zeros(0) for s in shades]
+    usual = np.concatenate(both)
+    return np.array([np.quantile(b if len(b) > 20 else usual, (0.1, 0.9)) for b in both], np.float32)
 
 
 def looked_again(found: Sequence[Found], groups: Sequence[Group], pieces: Sequence[Sequence[Piece]],

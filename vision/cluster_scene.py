@@ -178,8 +178,9 @@ def cover(scene: Scene, form: Form, foot: np.ndarray, turn: float, grown: float 
     cv2.fillPoly(scene.strange, [np.round((px + 0.5) / FOLD - 0.5).astype(np.int32)], 0.0)
 
 
-def lay(scene: Scene, look: np.ndarray, size: tuple[float, float], pose: np.ndarray) -> None:
-    """A card found, (h, w, 3) as it looks, becomes the ground on which loose pieces lie; pose: x, y in mm, radians"""
+def lay(scene: Scene, look: np.ndarray, size: tuple[float, float], pose: np.ndarray, unsure: float = 0.0) -> None:
+    """A card found, (h, w, 3) as it looks, becomes the ground on which loose pieces lie; pose: x, y in mm, radians;
+    unsure: grey levels by which it may look different."""
     f = scene.frame
     w, h = size
     box = np.array([[-w / 2, -h / 2], [w / 2, -h / 2], [w / 2, h / 2], [-w / 2, h / 2]])
@@ -199,7 +200,7 @@ def lay(scene: Scene, look: np.ndarray, size: tuple[float, float], pose: np.ndar
     mask = np.zeros((out[1], out[0]), np.uint8)
     cv2.fillConvexPoly(mask, np.round(corners - lo).astype(np.int32), 1)
     edge = cv2.dilate(mask, np.ones((3, 3))) - cv2.erode(mask, np.ones((3, 3)))
-    spread = spread_of(got)
+    spread = np.hypot(spread_of(got), unsure)
     spread[edge > 0] += 15
     there = slice(lo[1], hi[1]), slice(lo[0], hi[0])
     paper = np.minimum(got, 255).astype(np.uint8)

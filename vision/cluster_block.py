@@ -1,0 +1,81 @@
+"""Pieces about as high as they are wide: their sides show too, towards the camera, and tell a block from a patch of colour."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from vision.cluster_canvas import sample
+from vision.cluster_polar import Form
+from vision.cluster_scene import Scene
+
+LEVELS = np.array([0.12, 0.37, 0.62, 0.87])     # of the height at which sides are looked at
+AROUND = 28                                     # points around the outline
+CAP = 9.0
+
+
+def is_block(form: Form) -> bool:
+    return form.height > 0.4 * 2 * form.inner
+
+
+def rim(form: Form, inset: float = 0.4) -> np.ndarray:
+    """(AROUND, 2) mm: points along the outline, a little inside"""
+    if form.disc:
+        a = np.arange(AROUND) * 2 * np.pi / AROUND
+        return (form.inner - inset) * np.stack([np.cos(a), np.sin(a)], -1)
+    t = (np.arange(AROUND // 4) + 0.5) / (AROUND // 4) * 2 - 1
+    w, d = form.size[0] / 2 - inset, form.size[1] / 2 - inset
+    one = np.ones_like(t)
+    return np.concatenate([np.stack(p, -1) for p in ((t * w, -d * one), (t * w, d * one), (-w * one, t * d), (w * one, t * d))])
+
+
+def sides(form: Form, scene: Scene, foot: np.ndarray, turn: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where the visible sides of N blocks show: (N, M, 2) canvas mm and (N, M) mm² that each point stands for"""
+    lean = scene.lean.shift(foot, form.height)
+    c, s = np.cos(turn), np.sin(turn)
+    R = np.stack([np.stack([c, s], -1), np.stack([-s, c], -1)], 1)
+    edge = rim(form) @ R                                                    # (N, AROUND, 2)
+    places = foot[:, None, None] + LEVELS[:, None, None] * lean[:, None, None] + edge[:, None]
+    places = places.reshape(len(foot), -1, 2)
+    own = (places - (foot + lean)[:, None]) @ R.transpose(0, 2, 1)
+    seen = form.inside(own) < -0.3
+    u = np.abs(lean[:, None] @ R.transpose(0, 2, 1))[:, 0]                   # the lean along the block's own axes
+    area = 2 * form.inner * np.linalg.norm(lean, axis=1) if form.disc else u[:, 0] * form.size[1] + u[:, 1] * form.size[0]
+    return places, seen * (area / np.maximum(seen.sum(1), 1))[:, None]
+
+
+def side_gain(form: Form, scene: Scene, foot: np.ndarray, turn: np.ndarray, top: np.ndarray, shades: np.ndarray
+              ) -> tuple[np.ndarray, np.ndarray]:
+    """(N,) how much better than bare ground sides explain what shows where they should, and (N,) what perfect ones would.
+
+    top: (N, 3) colours of the tops; shades: (N, 2) how much darker, at most and at least, sides are."""
+    places, area = sides(form, scene, foot, turn)
+    px = scene.frame.to_px(places)
+    seen = sample(scene.seen, px) * scene.light_at(foot)[:, None].astype(np.float32)
+    ground = sample(scene.ground, px)
+    weight = sample(scene.weight, px)[..., 0]
+    tone = shade_of(seen, top).clip(shades[:, :1], shades[:, 1:])
+    side = tone[..., None] * top[:, None]
+    middle = shades.mean(1)[:, None, None] * top[:, None]
+    bare, cost, most = (np.minimum(weight * ((a - b) ** 2).sum(-1) / 3, CAP)
+                        for a, b in ((seen, ground), (seen, side), (ground, middle)))
+    return ((bare - cost) * area).sum(1), (most * area).sum(1)
+
+
+def shade_of(seen: np.ndarray, top: np.ndarray) -> np.ndarray:
+    """(N, M) how bright (N, M, 3) colours are, in units of (N, 3) ones"""
+    return (seen * top[:, None]).sum(-1) / (top ** 2).sum(-1)[:, None]
+
+
+def learn_shades(form: Form, scene: Scene, foot: np.ndarray, turn: float, top: np.ndarray) -> tuple[np.ndarray, float]:
+    """Of one block in a sampler: (n,) shades of its sides, and how much better than bare ground they explain it, 0..1"""
+    places, area = sides(form, scene, foot[None], np.array([turn]))
+    px = scene.frame.to_px(places)
+    seen = sample(scene.seen, px) * scene.light_at(foot[None])[:, None].astype(np.float32)
+    ground = sample(scene.ground, px)
+    weight = sample(scene.weight, px)[..., 0]
+    use = area[0] > 0
+    tone = shade_of(seen, top[None])
+    off = weight * ((seen - tone[..., None] * top) ** 2).sum(-1) / 3
+    bare = weight * ((seen - ground) ** 2).sum(-1) / 3
+    good = use & (off[0] < CAP)
+    return tone[0][good], float((np.minimum(bare, CAP) - np.minimum(off, CAP))[0][use].mean() / CAP) if use.any() else 0.0

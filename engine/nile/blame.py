@@ -10,7 +10,7 @@ from engine.nile.board import FRUITS, Board, card, markers, waves
 from engine.nile.fit import joint_faults
 from engine.nile.names import seat_name
 from engine.nile.position import Position, Wait
-from engine.text import say
+from engine.text import Text, say
 
 STAGE_RULE = {"bid": "N60", "boat": "N9", "water": "N10", "plant": "N11"}
 Faults = list[Violation]
@@ -32,8 +32,8 @@ def waiting_fault(w: Wait, p: Position) -> Violation:
     if w.kind == "boat":
         return no("N59" if p.phase == "extra" else "N60", "first {seat} puts the markers of the fist into the boat",
                   seat=seat_name(p.seats[w.seat]))
-    rule, what = {"cover": ("N4", "the cover strips"), "desert": ("N6", "the desert cards"),
-                  "top": ("N7", "the top cards")}[w.kind]
+    rule, what = {"cover": ("N4", Text("the cover strip")), "desert": ("N6", Text("the desert cards")),
+                  "top": ("N7", Text("the top cards"))}[w.kind]
     return no(rule, "first come {what}", what=what)
 
 

@@ -125,6 +125,7 @@ class State(abc.ABC):
     game: ClassVar[str]
     seats: tuple[str, ...]
     steps: tuple[Step, ...]      # what the action that led here did to the board; () for a set-up
+    unwatched: ClassVar[frozenset[str]] = frozenset()    # sites whose contents the rules neither know nor need
 
     @property
     @abc.abstractmethod

@@ -26,12 +26,10 @@ from engine.nile.view import view
 from engine.nile.write import write
 from engine.plan import Plan
 
-# The rules never look at these piles, and a card turned over has no kind that a plan could name.
-UNWATCHED = frozenset({"water-discard", "desert-discard"})
-
-
 class NileState(State):
     game: ClassVar[str] = "nile"
+    # The rules never look at these piles, and a card turned over has no kind that a plan could name.
+    unwatched: ClassVar[frozenset[str]] = frozenset({"water-discard", "desert-discard"})
 
     def __init__(self, position: Position, board: Board, steps: Sequence[Step] = ()) -> None:
         self.p, self.board, self.steps = position, board, tuple(steps)
@@ -170,7 +168,7 @@ class NileState(State):
         return () if state.check(action) else run
 
     def shows_same(self, site: str, have: Contents, seen: Contents, reads: str = "pile") -> bool:
-        if site in UNWATCHED:
+        if site in self.unwatched:
             return True
         if site == "boat":                       # which side is up there means nothing
             have, seen = (tuple(sorted(k.replace("ripe:", "seed:") for k in c)) for c in (have, seen))

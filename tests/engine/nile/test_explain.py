@@ -247,6 +247,12 @@ def test_the_side_up_in_the_boat_means_nothing(actions):
     assert actions.explain({"boat": (boat, tuple(k.replace("seed:", "ripe:") for k in boat))}) == []
 
 
+def test_what_lies_on_the_discard_piles_is_nobodys_business(actions):
+    assert actions.unwatched == {"water-discard", "desert-discard"}
+    assert actions.explain({"water-discard": ((), ("water:21",))}) == []
+    assert actions.layout().keys().isdisjoint(actions.unwatched)
+
+
 def test_random_games_are_found_again_from_their_layouts():
     """One action each, and now and then two: some chain of proposals leads to exactly that layout."""
     missed, asked, slow = [], 0, []

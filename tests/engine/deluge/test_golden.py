@@ -1,0 +1,42 @@
+"""A whole game, written down action by action: whatever changes the rules by accident shows up as a line that differs.
+
+`python -m tests.engine.deluge.test_golden` writes the file anew.
+"""
+
+import random
+import sys
+from pathlib import Path
+
+from engine import script
+from tests.engine.deluge.playing import choose, rich
+
+FILE = Path(__file__).with_name("golden.txt")
+SEED, LENGTH = 4, 420        # a game with battles, slaves, fanatics, floods with flights, buildings of all kinds
+
+
+def played(seed=SEED):
+    """One line an action: the action, how many were legal, round and phase, counter, all points so far."""
+    rnd = random.Random(seed)
+    state = rich(["yellow", "blue", "green", "white"])
+    lines = []
+    while state.outcome() is None and len(lines) < LENGTH:
+        legal = len(state.legal_actions())
+        action = choose(rnd, state)
+        state = state.apply(action)
+        points = "/".join(str(n) for n in state.scores().values())
+        lines.append(f"{action} | {legal} | {state.round} {state.phase} | {state.counter} | {points}")
+    return lines, state
+
+
+def test_golden_game():
+    lines, state = played()
+    moves, final = FILE.read_text(encoding="utf-8").split("\n\n")
+    assert lines == moves.splitlines()
+    assert state.to_text() == final
+    assert script.parse(final).start() == state
+
+
+if __name__ == "__main__":
+    moves, last = played()
+    FILE.write_text("\n".join(moves) + "\n\n" + last.to_text(), encoding="utf-8")
+    sys.stdout.write(f"{FILE}: {len(moves)} lines\n")

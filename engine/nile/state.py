@@ -26,6 +26,7 @@ from engine.nile.view import view
 from engine.nile.write import write
 from engine.plan import Plan
 
+
 class NileState(State):
     game: ClassVar[str] = "nile"
     # The rules never look at these piles, and a card turned over has no kind that a plan could name.

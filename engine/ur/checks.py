@@ -310,6 +310,8 @@ def _earned(state: UrState, p: int, wanted: int, out: Broken) -> None:
         allowed = 0
     if wanted <= allowed:
         return
+    if mine and not used and state.option == AS_WRITTEN:
+        out.add("U14", "the extra stones come after the actions")
     if allowed != 2:
         out.add("U12", "one extra stone is for using exactly one of the two actions")
     if allowed != 1 or wanted > 1:

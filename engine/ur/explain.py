@@ -2,94 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from engine.game import Action, Difference, Proposal, Violation
-from engine.layout import Contents, canonical
 from engine.ur import actions as a
 from engine.ur import blame, effects, solve
 from engine.ur.board import face, pair
 from engine.ur.checks import check
-from engine.ur.domains import culture_beside, culture_needs, short_of
+from engine.ur.domains import culture_beside
 from engine.ur.seen import Seen
 from engine.ur.stage import Aim, Run
+from engine.ur.tried import BEHIND, UNDONE, Tried, best
 from engine.ur.words import FIVE
 
 if TYPE_CHECKING:
     from engine.ur.state import UrState
 
 # nats, for choosing among our own guesses; what a site costs the reconciler is its own business
-UNDONE, HALF = 0.75, 3.0
-WRONG = 2.5               # a tile, or the stones on it
 UNSEEN_SPARE = 3.5        # a swap with the spare, whose place is not in view
 COVERED_SWAP = 5.5        # a swap whose tile the next player took up again before the camera looked
-OVERDONE = 1.5            # a legal doing where more lies than it puts there
-BEHIND = 1.0              # a run with consequences left undone; twice more where another run leaves nothing at all
-WAIVED = 1.6              # both actions waived, and the swap not yet made: plainer is a look after a whole turn
-UNSEEN_EXTRA = 1.5        # an extra stone that makes good one that had to be taken off
 PLAIN = 4.0               # a run that costs no more is nothing contrived
 FEW_LEFT = 3              # sites beside a wrong doing that it may leave unexplained, where a legal run explains some
 MOST_LEGAL, MOST_WRONG = 14, 10
 
-Left = dict[str, tuple[Contents, Contents]]
-
-
-class Tried:
-    """A run tried out: what was legal of it, what is left of the difference, and what forbade the rest."""
-
-    def __init__(self, state: UrState, seen: Seen, actions: Iterable[Action], cost: float) -> None:
-        self.actions: list[Action] = []
-        self.cost = cost
-        self.broken: tuple[Action, list[Violation]] | None = None
-        self.at = state
-        shown: dict[str, dict[Contents, float]] = {}
-        by_hand: set[str] = set()
-        for action in actions:
-            action = _named(self.at, action, seen)
-            violations = check(self.at, action)
-            if violations:
-                self.broken = (action, violations)
-                break
-            before = self.at
-            self.at = effects.apply(before, action)
-            self.actions.append(action)
-            for step in self.at.steps:
-                for site in step.changes:
-                    i = self.at.board.index.get(site)
-                    if step.by_hand:
-                        by_hand.add(site)
-                    price = HALF if step.by_hand else UNDONE
-                    was = shown.setdefault(site, {})
-                    if not was and i is not None:
-                        was[canonical(before.contents(i), "cluster")] = price
-                    elif was:
-                        last = next(reversed(was))
-                        was[last] = min(was[last], price)
-                    was[canonical(step.changes[site], "cluster")] = price
-        self.left: Left = seen.mismatch(self.at)
-        self.wrong = 0.0
-        self.undone = 0
-        for site, (have, want) in self.left.items():
-            wrong = WRONG * ((have[:1] != want[:1]) + (have[1:] != want[1:]))
-            price = min(shown.get(site, {}).get(want, wrong), wrong)
-            self.wrong += price
-            self.undone += price == UNDONE
-            if site in by_hand and len(want) > len(have) and want not in shown[site]:
-                self.cost += OVERDONE
-                by_hand.clear()
-        over = bool(self.actions) and isinstance(self.actions[-1], a.Swap)
-        if self.undone:
-            self.cost += 2 * BEHIND if over else BEHIND          # who has swapped thinks to have done everything
-        if self.at.bonus and not self.at.used and not state.bonus:
-            self.cost += WAIVED
-        if not over and any(isinstance(x, a.Extra) and x.stones[0][0] not in seen.raw for x in self.actions):
-            self.cost += UNSEEN_EXTRA
-        self.value = self.cost + len(self.actions) + self.wrong
-
-    def board(self) -> tuple:
-        s = self.at
-        return s.tiles, s.owner, s.count, s.zig, s.mover, s.phase
 
 
 def explain(state: UrState, difference: Difference) -> list[Proposal]:
@@ -104,53 +40,16 @@ def explain(state: UrState, difference: Difference) -> list[Proposal]:
             known.add(tuple(actions))
             tried.append(Tried(state, seen, actions, cost))
     none = Tried(state, seen, (), 0.0)
-    legal = _best([t for t in tried if t.actions and t.wrong < none.wrong])
+    legal = best([t for t in tried if t.actions and t.wrong < none.wrong])
     exact = bool(legal) and not legal[0].left and legal[0].cost < UNSEEN_SPARE     # else it may still be a wrong doing
-    out = [Proposal(tuple(t.actions), cost=t.cost + (2 * BEHIND if exact and t.left else 0.0)) for t in legal[:MOST_LEGAL]]
+    out = [Proposal(tuple(t.actions), cost=t.cost + (2 * BEHIND if exact and t.left else 0.0),
+                    certain=state.phase != "turn")        # many a set of a turn's actions comes to the same board
+           for t in legal[:MOST_LEGAL]]
     if not exact:
         late = 0.0
         if legal and legal[0].undone == len(legal[0].left) and legal[0].value - legal[0].wrong <= PLAIN:
             late = BEHIND + UNDONE * legal[0].undone
         out += _wrong(state, seen, [none, *legal[:2]], tried, late)
-    harmless = {s: want for s, (have, want) in none.left.items() if _turned_over(s, have, want, state)}
-    if harmless:
-        out.append(Proposal(changes=harmless, cost=0.2))
-    return out
-
-
-def _turned_over(site: str, have: Contents, want: Contents, state: UrState) -> bool:
-    """A tile beside the square shows its other face: no rule minds."""
-    return (site not in state.board.index and len(have) == len(want) == 1
-            and pair(have[0].removeprefix("tile:")) == pair(want[0].removeprefix("tile:")))
-
-
-def _named(state: UrState, action: Action, seen: Seen) -> Action:
-    """Culture with the stones of owners short of them where they are seen (U15)."""
-    if not isinstance(action, a.Culture) or action.seat not in state.seats:
-        return action
-    needs = culture_needs(state, state.seats.index(action.seat))
-    short = short_of(state, needs)
-    chosen: list[tuple[str, int]] = []
-    for q, there in short.items():
-        places = [i for i in needs if state.owner[i] == q]
-        more = {i: min(needs[i], max(0, seen.number(i, q) - state.count[i])) for i in places}
-        for wanted in (more, needs):
-            for i in places:
-                had = sum(n for s, n in chosen if s == state.board.sites[i])
-                n = min(wanted[i] - had, there)
-                if n > 0:
-                    chosen.append((state.board.sites[i], n))
-                    there -= n
-    return a.Culture(action.seat, a.stones(chosen, state.board))
-
-
-def _best(tried: list[Tried]) -> list[Tried]:
-    """Likeliest first; of several ways to the same board the one that needs least."""
-    out, known = [], set()
-    for t in sorted(tried, key=lambda t: t.value):
-        if t.board() not in known:
-            known.add(t.board())
-            out.append(t)
     return out
 
 
@@ -202,8 +101,8 @@ def _others(state: UrState, seen: Seen) -> Iterator[tuple[Action, float, int]]:
         if q == state.mover or not _active(state, seen, q):
             continue
         there = state.changed(mover=q, used=(), bonus=None, built=0, returned=False)
-        best = _best([Tried(there, seen, acts, cost) for acts, cost in _own_turn(there, seen, _aim(there, seen, q))])
-        for t in best[:1]:
+        found = best([Tried(there, seen, acts, cost) for acts, cost in _own_turn(there, seen, _aim(there, seen, q))])
+        for t in found[:1]:
             if t.actions:
                 yield t.actions[0], len(t.actions) - 1.0, len(t.left) + 1
     known = state.known(state.mover)
@@ -228,7 +127,7 @@ def _turns(state: UrState, seen: Seen) -> Iterator[Run]:
         yield from _own_turn(state, seen, aim)
     p, q = state.mover, (state.mover + 1) % len(state.seats)
     if _active(state, seen, q) and not list(_swaps(state, seen, p)):
-        before = _best([Tried(state, seen, acts, cost) for acts, cost in _before_swap(state, seen, _aim(state, seen, p))])
+        before = best([Tried(state, seen, acts, cost) for acts, cost in _before_swap(state, seen, _aim(state, seen, p))])
         for swap, cost in _unseen_swaps(state, seen, p, q):
             for t in before[:2]:                     # nothing shows of it, so the next turn goes into the same run
                 acts = [*t.actions, swap]

@@ -65,13 +65,9 @@ class Seen:
                 want = before.contents(i)
             if have != want and canonical(have, "cluster") != want:
                 out[site] = (have, want)
-        for p in self.hands:
-            site, tile = board.hands[p], state.hands[p]
-            have = ("tile:" + tile,) if tile else ()
-            if have != self.raw[site]:
-                out[site] = (have, self.raw[site])
-        if board.spare in self.raw:
-            have = ("tile:" + state.spare,) if state.spare else ()
-            if have != self.raw[board.spare]:
-                out[board.spare] = (have, self.raw[board.spare])
+        for site, tile in ((board.spare, state.spare), *((board.hands[p], state.hands[p]) for p in self.hands)):
+            if site in self.raw:
+                have, want = ("tile:" + tile,) if tile else (), self.raw[site]
+                if not state.shows_same(site, have, want):
+                    out[site] = (have, want)
         return out

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from engine.game import Action, Decision, Difference, IllegalAction, Outcome, Proposal, State, Step, Violation
-from engine.layout import Contents, Layout
+from engine.layout import Contents, Layout, same_contents
 from engine.text import say
 from engine.ur import actions, checks, effects, explain, legal, scoring, store, view
 from engine.ur.board import Board, face, pair
@@ -190,6 +190,20 @@ class UrState(State):
 
     def chance(self) -> list[tuple[Action, float]]:
         return legal.chance(self)
+
+    def implied(self, action: Action) -> tuple[Action, ...]:
+        """The first swaps that were passed up when a later seat swaps, or the first turn begins (U8)."""
+        run: list[Action] = []
+        state = self
+        while state.phase == SWAP and state.check(action):
+            run.append(actions.Pass(state.seats[state.mover]))
+            state = state.apply(run[-1])
+        return () if state.check(action) else tuple(run)
+
+    def shows_same(self, site: str, have: Contents, seen: Contents, reads: str = "pile") -> bool:
+        if site in self.board.index or len(have) != 1 or len(seen) != 1:
+            return same_contents(have, seen, reads)
+        return pair(have[0].removeprefix("tile:")) == pair(seen[0].removeprefix("tile:"))     # either side up: all know both
 
     def expect(self, words: Sequence[str]) -> tuple[bool, str] | None:
         head, rest = words[0], list(words[1:])

@@ -147,5 +147,6 @@ def decision(state: UrState) -> Decision | None:
                         tuple(Choice(tile_name(t), f"box: lay {where} {t}", "tile:" + t) for t in sorted(tiles)), (where,))
     if state.phase == "turn" and not state.can_swap() and state.tiles.count(None) == 0:
         return Decision(seat, say("{seat} can swap for no tile: is the turn done?", seat=seat_name(seat)),
-                        (Choice(say("yes, the game ends"), f"{seat}: pass"),))
+                        (Choice(say("yes, the game ends"), f"{seat}: pass"),),
+                        ask=bool(state.used or state.bonus or state.built or state.returned))
     return None

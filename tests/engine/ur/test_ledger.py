@@ -68,8 +68,8 @@ def test_U5_hand_tiles_beside_the_square_and_a_spare_for_three(ur):
     assert {"hand1", "hand2", "hand3", "spare"} <= set(state.layout())
     state, _ = ur.opened(3, 4)
     assert state.spare is None and "spare" not in state.layout() and "hand4" in state.layout()
-    with pytest.raises(script.BadScript, match="three players"):
-        ur.position("spare war/trade", seats="black white green blue")
+    four = ur.position("layout A1 tile:war/culture black", *HANDS, "spare war/trade", seats="black white green blue")
+    assert "U22" in ur.broken(four, "black: swap spare")
 
 
 def test_U6_U7_nine_stones_then_the_first_swaps(ur):
@@ -120,7 +120,7 @@ def test_U12_U13_what_each_number_of_actions_earns(ur):
             assert (not ur.broken(state, "black: extra A1+2")) == (n == 2)
             assert (not ur.broken(state, "black: settle C1")) == (n == 2)
             for refused in ("black: extra A1+1", "black: settle C1"):
-                assert set(ur.broken(state, refused)) <= {"U12", "U13"}
+                assert set(ur.broken(state, refused)) <= {"U12", "U13", "U14"}
 
 
 def test_U13_the_option_is_asked_in_words(ur):
@@ -134,6 +134,18 @@ def test_U14_no_action_after_the_extra_stones(ur):
     state = ur.position("layout A1 tile:war/trade black B1 tile:trade/agriculture", "hand black trade/culture", *HANDS[1:])
     state = ur.run(state, "black: trade", "black: extra A1+1")
     assert ur.broken(state, "black: culture") == ["U14"]
+
+
+def test_U14_no_extra_stone_before_an_action(ur):
+    state = ur.position("layout A1 tile:war/trade black B1 tile:trade/agriculture", "hand black trade/culture", *HANDS[1:])
+    assert {"U12", "U13", "U14"} == set(ur.broken(state, "black: extra A1+1"))
+
+
+def test_U8_passes_nobody_says_are_implied(ur):
+    state = ur.position("layout A1 tile:war/trade black B1 tile:trade/agriculture", *HANDS, "phase swap")
+    assert [str(x) for x in state.implied(state.parse("green: swap B1 culture"))] == ["black: pass", "white: pass"]
+    assert [str(x) for x in state.implied(state.parse("black: trade"))] == ["black: pass", "white: pass", "green: pass"]
+    assert state.implied(state.parse("black: culture")) == () == state.implied(state.parse("black: pass"))
 
 
 def test_U15_a_short_supply(ur):

@@ -1,0 +1,114 @@
+"""A guess tried out on the rules: what of it is legal, what it leaves of the difference, what it is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from engine.game import Action, Violation
+from engine.layout import Contents, canonical
+from engine.ur import actions as a
+from engine.ur import effects
+from engine.ur.checks import check
+from engine.ur.domains import culture_needs, short_of
+from engine.ur.seen import Seen
+
+if TYPE_CHECKING:
+    from engine.ur.state import UrState
+
+# nats, for choosing among our own guesses; what a site costs the reconciler is its own business
+UNDONE, HALF = 0.75, 3.0
+WRONG = 2.5               # a tile, or the stones on it
+OVERDONE = 1.5            # a legal doing where more lies than it puts there
+BEHIND = 1.0              # a run with consequences left undone; twice more where another run leaves nothing at all
+WAIVED = 1.6              # both actions waived, and the swap not yet made: plainer is a look after a whole turn
+UNSEEN_EXTRA = 1.5        # an extra stone that makes good one that had to be taken off
+
+Left = dict[str, tuple[Contents, Contents]]
+
+
+class Tried:
+    """A run tried out: what was legal of it, what is left of the difference, and what forbade the rest."""
+
+    def __init__(self, state: UrState, seen: Seen, actions: Iterable[Action], cost: float) -> None:
+        self.actions: list[Action] = []
+        self.cost = cost
+        self.broken: tuple[Action, list[Violation]] | None = None
+        self.at = state
+        shown: dict[str, dict[Contents, float]] = {}
+        by_hand: set[str] = set()
+        for action in actions:
+            action = named(self.at, action, seen)
+            violations = check(self.at, action)
+            if violations:
+                self.broken = (action, violations)
+                break
+            before = self.at
+            self.at = effects.apply(before, action)
+            self.actions.append(action)
+            for step in self.at.steps:
+                for site in step.changes:
+                    i = self.at.board.index.get(site)
+                    if step.by_hand:
+                        by_hand.add(site)
+                    price = HALF if step.by_hand else UNDONE
+                    was = shown.setdefault(site, {})
+                    if not was and i is not None:
+                        was[canonical(before.contents(i), "cluster")] = price
+                    elif was:
+                        last = next(reversed(was))
+                        was[last] = min(was[last], price)
+                    was[canonical(step.changes[site], "cluster")] = price
+        self.left: Left = seen.mismatch(self.at)
+        self.wrong = 0.0
+        self.undone = 0
+        for site, (have, want) in self.left.items():
+            wrong = WRONG * ((have[:1] != want[:1]) + (have[1:] != want[1:]))
+            price = min(shown.get(site, {}).get(want, wrong), wrong)
+            self.wrong += price
+            self.undone += price == UNDONE
+            if site in by_hand and len(want) > len(have) and want not in shown[site]:
+                self.cost += OVERDONE
+                by_hand.clear()
+        over = bool(self.actions) and isinstance(self.actions[-1], a.Swap)
+        if self.undone:
+            self.cost += 2 * BEHIND if over else BEHIND          # who has swapped thinks to have done everything
+        if self.at.bonus and not self.at.used and not state.bonus:
+            self.cost += WAIVED
+        if not over and any(isinstance(x, a.Extra) and x.stones[0][0] not in seen.raw for x in self.actions):
+            self.cost += UNSEEN_EXTRA
+        self.value = self.cost + len(self.actions) + self.wrong
+
+    def board(self) -> tuple:
+        s = self.at
+        return s.tiles, s.owner, s.count, s.zig, s.mover, s.phase
+
+
+def named(state: UrState, action: Action, seen: Seen) -> Action:
+    """Culture with the stones of owners short of them where they are seen (U15)."""
+    if not isinstance(action, a.Culture) or action.seat not in state.seats:
+        return action
+    needs = culture_needs(state, state.seats.index(action.seat))
+    short = short_of(state, needs)
+    chosen: list[tuple[str, int]] = []
+    for q, there in short.items():
+        places = [i for i in needs if state.owner[i] == q]
+        more = {i: min(needs[i], max(0, seen.number(i, q) - state.count[i])) for i in places}
+        for wanted in (more, needs):
+            for i in places:
+                had = sum(n for s, n in chosen if s == state.board.sites[i])
+                n = min(wanted[i] - had, there)
+                if n > 0:
+                    chosen.append((state.board.sites[i], n))
+                    there -= n
+    return a.Culture(action.seat, a.stones(chosen, state.board))
+
+
+def best(tried: list[Tried]) -> list[Tried]:
+    """Likeliest first; of several ways to the same board the one that needs least."""
+    out, known = [], set()
+    for t in sorted(tried, key=lambda t: t.value):
+        if t.board() not in known:
+            known.add(t.board())
+            out.append(t)
+    return out

@@ -1,0 +1,114 @@
+"""What was harvested and built, from the cards, the red pawns and the buildings that are seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from engine.deluge import actions as act
+from engine.deluge.going import Change
+from engine.deluge.legal import payments
+from engine.deluge.state import HARVEST, TRADE, DelugeState
+from engine.deluge.words import COLOURS, GOODS, PRICE
+from engine.game import Action, Difference, Proposal
+
+
+def by_cell(state: DelugeState, bare: Iterable[str]) -> dict[str, list[str]]:
+    """cell -> its spots among these"""
+    out: dict[str, list[str]] = {}
+    for spot in bare:
+        out.setdefault(state.world.cell_of[spot], []).append(spot)
+    return out
+
+
+def ruling_seat(state: DelugeState, cell: str) -> str | None:
+    ruler = state.ruler(cell) if state.is_land(cell) else None
+    return COLOURS[ruler] if ruler is not None and COLOURS[ruler] in state.seats else None
+
+
+def harvest(state: DelugeState, seat: str, cell: str, spots: Sequence[str], ore: int = 0) -> act.Harvest:
+    """The harvest that covers these spots; they are named only where the first free ones would be others."""
+    free = [s for s in state.world.spots[cell] if s not in state.cell(cell).bare]
+    ordered = tuple(s for s in state.world.spots[cell] if s in spots)
+    have = {"wood": len(spots), state.world.mineral[cell]: ore}
+    goods = tuple((g, have[g]) for g in GOODS if have.get(g))
+    return act.Harvest(seat, cell, goods, () if tuple(free[: len(spots)]) == ordered else ordered)
+
+
+def whole_harvest(state: DelugeState, cells: Change, bare: list[str]) -> tuple[list[Action], DelugeState]:
+    """The rest of the harvest phase when red pawns are seen that tell who was idle: those that did not turn worked, on
+    the forests that are covered or else in the mines (D25, D28). Returns the actions and the state after them."""
+    covered, doings = by_cell(state, bare), []
+    while state.phase == HARVEST:
+        seat = str(state.turn)
+        for cell in state.world.lands:
+            if ruling_seat(state, cell) != seat:
+                continue
+            pawns, _, mineral = state.work(cell)
+            spots = covered.get(cell, [])
+            idle = max(0, cells[cell]["fanatic"]) if cell in cells else 0
+            ore = max(0, min(pawns - idle - len(spots), mineral if state.world.mineral[cell] else 0))
+            if spots or ore:
+                action = harvest(state, seat, cell, spots, ore)
+                if not state.check(action):
+                    doings.append(action)
+                    state = state.apply(action)
+        doings.append(act.Done(seat))
+        state = state.apply(doings[-1])
+    return doings, state
+
+
+def forgotten(state: DelugeState, cells: Change) -> list[Proposal]:
+    """Pawns that should be fanatics by now but are not: they worked in a mine, which nobody said (D25, D28)."""
+    late: list[Action] = []
+    if state.phase == TRADE and not state.at:
+        return []                                    # the red pawns may just not have been put down yet
+    for name, idle in state.idle.items():
+        if name not in cells or cells[name]["fanatic"] >= 0:
+            continue
+        n = min(-cells[name]["fanatic"], sum(idle), 1 + 3 * state.cell(name).mines - state.worked.get(name, (0, 0))[1])
+        owner = _owner(state, name, idle)
+        if n > 0 and state.world.mineral[name] and owner in state.seats:
+            late.append(act.Harvest(owner, name, ((state.world.mineral[name], n),)))
+    if not late:
+        return []
+    out = [Proposal(tuple(late), belated=True, certain=False)]
+    return out + ([Proposal((a,), belated=True, certain=False) for a in late[:8]] if len(late) > 1 else [])
+
+
+def _owner(state: DelugeState, name: str, idle: Sequence[int]) -> str:
+    """Whose harvest it was: the soldiers', else of those who turned, else of whose people there are"""
+    cell = state.cell(name)
+    for four in (cell.soldiers, idle, cell.people):
+        here = [i for i in range(4) if four[i]]
+        if here:
+            return COLOURS[here[0]]
+    return COLOURS[0]
+
+
+def builders(state: DelugeState, name: str, kind: str) -> list[str]:
+    """Who may have put this kind on a cell"""
+    colour = kind.partition(":")[2]
+    if colour:
+        return [colour] if colour in state.seats else []
+    return [ruling_seat(state, name) or str(state.turn)]
+
+
+def rammers(state: DelugeState, cells: Change) -> list[tuple[str, str]]:
+    """(seat, sea) where a ship is gone that one built by another, gone too, may have sunk (D35)"""
+    out = []
+    for name, change in cells.items():
+        sunk = [k for k, n in change.items() if n < 0 and k.startswith("ship:")]
+        if len(sunk) == 1 and state.is_sea(name):
+            out += [(s, name) for s in state.seats if f"ship:{s}" != sunk[0]
+                    and any(ruling_seat(state, c) == s for c in state.world.borders[name])]
+    return out
+
+
+def bills(state: DelugeState, seat: str) -> list[tuple[tuple[str, int], ...]]:
+    """How it may have been paid, cheapest first; without goods enough the dearest, for the rule's sake"""
+    ways = sorted(payments(state, state.colour(seat)), key=lambda pay: sum(n for _, n in pay))
+    return ways[:4] or [(("wood", PRICE[1]),)]
+
+
+def seen_after(difference: Difference, name: str) -> dict[str, tuple[str, ...]]:
+    return {name: difference[name][1]} if name in difference else {}

@@ -12,6 +12,7 @@ from vision.cluster_canvas import Frame, sample
 
 LOOSE_MM, LOOSE_DEG = 5.0, 9.0      # how sloppily a card may lie on its site
 NOISE = 10.0                        # grey levels a good match is off by, print and light together
+SHAKE = 0.25                        # mm by which a card may still lie off after settling, or its print differ
 CAP = 9.0                           # squared misfit (in NOISE) above which a pixel shows something else
 
 
@@ -69,6 +70,8 @@ class Level:
         pitch = float(np.abs(self.grid[0, 1, 0] - self.grid[0, 0, 0]))
         gy, gx = np.gradient(self.looks, pitch, axis=(1, 2))
         gt = gy * self.grid[..., 0][None, ..., None] - gx * self.grid[..., 1][None, ..., None]
+        edge = (gx ** 2 + gy ** 2).mean(-1) * SHAKE ** 2
+        self.surety = (1 / (NOISE ** 2 + edge)).astype(np.float32)              # (K, h, w): 1 / grey levels²
         J = np.stack([gx, gy, gt], -1).astype(np.float32)                       # (K, h, w, 3, 3)
         self.slopes = J.reshape(k, -1, 3)                                       # (K, h w 3, 3)
         self.squares = np.einsum("khwci,khwcj->khwij", J, J, optimize=True).reshape(k, -1, 9)

@@ -226,17 +226,50 @@ def clash(p: Piece, q: Piece) -> bool:
 
 def refined(scene: Scene, fine: Fine, at: np.ndarray, rounds: int = 3) -> list[Piece]:
     """The pieces at (N, 2) canvas mm, shifted to where they fit best (a few mm at most)"""
+    at = climbed(scene, fine, at) if fine.shades is not None else slid(scene, fine, at, rounds)
+    gains, perfect, turn = weighed(scene, fine, at)
+    foot = scene.lean.foot(at, fine.form.height)
+    return [Piece(fine.form, at[i], foot[i], float(turn[i]), fine.kinds, gains[i], int(gains[i].argmax()), float(perfect[i]))
+            for i in range(len(at))]
+
+
+def weighed(scene: Scene, fine: Fine, at: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """For pieces at (N, 2): (N, K) gains, sides and all, (N,) gains of perfect matches, and (N,) turns in radians"""
+    patch = fine.rings.look_at(scene.frame, scene.seen, scene.ground, scene.weight, at, scene.light_at(at))
+    gains, turns = fine.table.gains(patch)
+    gains, perfect = judged(fine, patch, gains, turns)
+    best = gains.argmax(1)
+    turn = turns[np.arange(len(at)), best] * (2 * np.pi / fine.rings.angles)
+    if fine.shades is not None:
+        foot = scene.lean.foot(at, fine.form.height)
+        more, most = side_gain(fine.form, scene, foot, turn, fine.tone[best], fine.shades[best])
+        gains, perfect = gains + more[:, None], perfect + most
+    return gains, perfect, turn
+
+
+def climbed(scene: Scene, fine: Fine, at: np.ndarray) -> np.ndarray:
+    """Blocks shifted, above all along the way they lean: a dark side looks much like a dark top"""
+    lean = scene.lean.shift(at, fine.form.height)
+    along = lean / (np.linalg.norm(lean, axis=1, keepdims=True) + 1e-6)
+    across = np.stack([-along[:, 1], along[:, 0]], 1)
+    for step in np.array([0.5, 0.25, 0.12]) * fine.form.inner:
+        around = np.stack([at, at + step * along, at - step * along, at + step * across, at - step * across], 1)
+        gain = weighed(scene, fine, around.reshape(-1, 2))[0].max(1).reshape(len(at), -1)
+        at = around[np.arange(len(at)), gain.argmax(1)]
+    return at
+
+
+def slid(scene: Scene, fine: Fine, at: np.ndarray, rounds: int) -> np.ndarray:
+    """Flat pieces shifted by what the differences from their looks say"""
     at = np.array(at, float)
     n = np.arange(len(at))
     step = 2 * np.pi / fine.rings.angles
-    for i in range(rounds + 1):
+    for i in range(rounds):
         patch = fine.rings.look_at(scene.frame, scene.seen, scene.ground, scene.weight, at, scene.light_at(at))
-        if i in (0, 1, rounds):
+        if i < 2:
             gains, turns = fine.table.gains(patch)
             best = gains.argmax(1)
             turn = turns[n, best]
-        if i == rounds:
-            break
         lying = turned(patch.seen, turn)
         r = lying - fine.looks[best]
         w = turned(patch.weight, turn) * fine.area
@@ -244,21 +277,14 @@ def refined(scene: Scene, fine: Fine, at: np.ndarray, rounds: int = 3) -> list[P
         J = fine.slopes[best].reshape(len(at), -1, 3)
         wj = J * np.repeat(w.reshape(len(at), -1), 3, 1)[..., None]
         A = J.transpose(0, 2, 1) @ wj
-        b = (wj.transpose(0, 2, 1) @ r.reshape(len(at), -1, 1))
+        b = wj.transpose(0, 2, 1) @ r.reshape(len(at), -1, 1)
         A += 0.003 * A * np.eye(3) + 1e-6 * np.eye(3)
         d = -np.linalg.solve(A, b)[..., 0]
         d = d[:, :2] * np.minimum(1, 0.35 * fine.form.inner / (np.linalg.norm(d[:, :2], axis=1) + 1e-9))[:, None]
         c, s = np.cos(turn * step), np.sin(turn * step)
         at[:, 0] += c * d[:, 0] - s * d[:, 1]
         at[:, 1] += s * d[:, 0] + c * d[:, 1]
-    gains, perfect = judged(fine, patch, gains, turns if turns.ndim == 2 else turns[:, None])
-    best = gains.argmax(1)
-    foot = scene.lean.foot(at, fine.form.height)
-    if fine.shades is not None:
-        more, most = side_gain(fine.form, scene, foot, turns[n, best] * step, fine.tone[best], fine.shades[best])
-        gains, perfect = gains + more[:, None], perfect + most
-    return [Piece(fine.form, at[i], foot[i], float(turns[i, best[i]] * step), fine.kinds, gains[i], int(best[i]), float(perfect[i]))
-            for i in range(len(at))]
+    return at
 
 
 def judged(fine: Fine, patch: Patch, gains: np.ndarray, turns: np.ndarray, top: int = 3) -> tuple[np.ndarray, np.ndarray]:

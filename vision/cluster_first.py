@@ -16,7 +16,8 @@ from vision.plan import Plan, Site
 from vision.shot import Shot
 
 SURENESS = 0.15         # of a mm² of a card on which two kinds differ: how many nats it tells
-TRIES = 3               # kinds whose place is worked out well, of all that may lie on a site
+TRIES = 6               # kinds whose place is worked out well, of all that may lie on a site, at most
+CLOSE = 1.2             # misfit by which a kind may be worse than the best before its place is worked out
 
 
 def group_of(site: str) -> str:
@@ -69,13 +70,17 @@ class Firsts(msgspec.Struct, frozen=True, eq=False):
         pose, gain = coarse.settle(scene.seen, frame, cost.argmin(1), pose, 7, light)
         misfit = misfits(coarse, cut(scene.seen, frame, coarse.grid, pose, light * gain))
         poses = np.repeat(pose[:, None], misfit.shape[1], 1)
-        ranked = np.argsort(misfit, 1)
-        misfit[:] = np.inf
-        for k in ranked[:, :TRIES].T:
-            better, gain = fine.settle(scene.seen, frame, k, poses[n, k], 4, light, reach=2.5)
-            each = misfits(fine, cut(scene.seen, frame, fine.grid, better, light * gain))
-            poses = np.where((each < misfit)[..., None], better[:, None], poses)
-            misfit = np.minimum(misfit, each)
+        close = misfit < misfit.min(1, keepdims=True) + CLOSE
+        close &= np.argsort(np.argsort(misfit, 1), 1) < TRIES
+        misfit = np.where(close, misfit, misfit + CAP)
+        i, k = np.nonzero(close)
+        better, gain = fine.settle(scene.seen, frame, k, poses[i, k], 4, light[i], reach=2.5)
+        each = misfits(fine, cut(scene.seen, frame, fine.grid, better, light[i] * gain))
+        misfit[i, k] = np.inf
+        for row, one, pose in zip(i, each, better):
+            mine = one < misfit[row]
+            misfit[row, mine] = one[mine]
+            poses[row, mine] = pose
         best = misfit.argmin(1)
         got = cut(scene.seen, frame, fine.grid, poses[n, best], light)
         bare = np.minimum(((got - cut(scene.ground, frame, fine.grid, poses[n, best])) ** 2).mean(-1) / NOISE ** 2, CAP).mean((1, 2))
@@ -94,8 +99,8 @@ def misfits(level: Level, got: np.ndarray) -> np.ndarray:
     out = np.empty((len(got), len(level.looks)), np.float32)
     for j, look in enumerate(level.looks):
         r = got - look
-        off = np.einsum("nhwc,nhwc->nhw", r, r)
-        out[:, j] = np.minimum(off, 3 * CAP * NOISE ** 2).mean((1, 2)) / (3 * NOISE ** 2)
+        off = np.einsum("nhwc,nhwc->nhw", r, r) * (level.surety[j] / 3)
+        out[:, j] = np.minimum(off, CAP).mean((1, 2))
     return out
 
 

@@ -4,87 +4,100 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from heapq import heappop, heappush
-from itertools import count
 
-Edges = Mapping[str, Iterable[tuple[str, float]]]
+Node = tuple[str, bool]        # a cell as the place pawns leave (False) or come to (True)
+Moves = dict[tuple[str, str], int]
 
 
-def explain_flow(before: Mapping[str, int], change: Mapping[str, int], ways: Callable[[str], Iterable[tuple[str, float]]]
-                 ) -> tuple[dict[tuple[str, str], int], dict[str, int], dict[str, int]]:
+def explain_flow(before: Mapping[str, int], change: Mapping[str, int], ways: Callable[[str], Iterable[tuple[str, float]]],
+                 doubt: Callable[[str], float] = lambda cell: 0.0) -> tuple[Moves, dict[str, int], dict[str, int]]:
     """The cheapest moves that account for a change of numbers.
 
     before: cell -> pawns there that may still move; change: cell -> more (positive) or fewer; ways(cell): (other cell, cost)
-    a pawn can reach in one move. Returns moves {(from, to): n}, and what is left unexplained: fewer {cell: n}, more {cell: n}.
-    Successive shortest paths; a path may run over several cells, one group moving up behind the other.
+    a pawn can reach in one move; doubt(cell): how unlikely it is that who is gone from there walked.
+    Returns moves {(from, to): n}, and what is left unexplained: fewer {cell: n}, more {cell: n}.
     """
-    supply = {c: -n for c, n in change.items() if n < 0}
-    demand = {c: n for c, n in change.items() if n > 0}
-    moves: dict[tuple[str, str], int] = {}
-    gone: dict[str, int] = {}                     # pawns that left a cell
-    reach: dict[str, list[tuple[str, float]]] = {}
-
-    def onward(cell: str) -> list[tuple[str, float]]:
-        if cell not in reach:
-            reach[cell] = list(ways(cell))
-        return reach[cell]
-
-    while any(demand.values()) and any(supply.values()):
-        path = _cheapest(supply, demand, before, moves, gone, onward)
+    flow = _Flow(before, change, ways, doubt)
+    while any(flow.demand.values()) and any(flow.supply.values()):
+        path = flow.cheapest()
         if path is None:
             break
-        n = _width(path, supply, demand, before, moves, gone)
-        for a, b, back in path:
-            if back:
-                moves[b, a] -= n
-                gone[b] -= n
+        flow.push(path)
+    missing = {c: -n - (flow.given.get(c, 0)) for c, n in change.items() if n < 0}
+    return ({e: n for e, n in flow.moves.items() if n}, {c: n for c, n in missing.items() if n},
+            {c: n for c, n in flow.demand.items() if n})
+
+
+class _Flow:
+    """Successive shortest paths. Where one group moves up behind another, a path goes on from the cell it came to."""
+
+    def __init__(self, before: Mapping[str, int], change: Mapping[str, int], ways: Callable, doubt: Callable) -> None:
+        self.supply = {c: min(-n, before.get(c, 0)) for c, n in change.items() if n < 0}
+        self.doubt = {c: doubt(c) for c in self.supply}
+        self.demand = {c: n for c, n in change.items() if n > 0}
+        self.spare = {c: n - self.supply.get(c, 0) for c, n in before.items()}      # pawns that may go if others come
+        self.moves: Moves = {}
+        self.behind: dict[str, int] = {}                                            # such pawns that went
+        self.given: dict[str, int] = {}
+        self.into: dict[str, dict[str, float]] = {}                                 # cell -> where moves to it began, cost
+        self._ways, self._reach = ways, {}
+
+    def reach(self, cell: str) -> list[tuple[str, float]]:
+        if cell not in self._reach:
+            self._reach[cell] = list(self._ways(cell))
+        return self._reach[cell]
+
+    def onward(self, node: Node) -> Iterable[tuple[Node, float]]:
+        cell, arrived = node
+        if arrived:
+            if self.behind.get(cell, 0) < self.spare.get(cell, 0):
+                yield (cell, False), 0.0
+            for a, price in self.into.get(cell, {}).items():
+                if self.moves[a, cell]:
+                    yield (a, False), -price
+        else:
+            yield from (((other, True), price) for other, price in self.reach(cell))
+            if self.behind.get(cell, 0):
+                yield (cell, True), 0.0
+
+    def cheapest(self) -> list[Node] | None:
+        """The cheapest way from a cell with pawns to give to one that wants some"""
+        best: dict[Node, float] = {(c, False): self.doubt[c] for c, n in self.supply.items() if n}
+        came: dict[Node, Node] = {}
+        queue = [(cost, node) for node, cost in best.items()]
+        while queue:
+            cost, node = heappop(queue)
+            if cost > best[node] + 1e-9:
+                continue
+            for other, price in self.onward(node):
+                now = cost + price
+                if now < best.get(other, 1e9) - 1e-9:
+                    best[other], came[other] = now, node
+                    heappush(queue, (now, other))
+        ends = [(c, True) for c, n in self.demand.items() if n and (c, True) in came]
+        if not ends:
+            return None
+        path = [min(ends, key=lambda node: (best[node], node))]
+        while path[-1] in came:
+            path.append(came[path[-1]])
+        return path[::-1]
+
+    def push(self, path: list[Node]) -> None:
+        """As many pawns as this way can take"""
+        n = min(self.supply[path[0][0]], self.demand[path[-1][0]])
+        for (a, arrived), (b, _) in zip(path, path[1:]):
+            if a == b:
+                n = min(n, self.spare[a] - self.behind.get(a, 0) if arrived else self.behind[a])
+            elif arrived:
+                n = min(n, self.moves[b, a])
+        for (a, arrived), (b, _) in zip(path, path[1:]):
+            if a == b:
+                self.behind[a] = self.behind.get(a, 0) + (n if arrived else -n)
+            elif arrived:
+                self.moves[b, a] -= n
             else:
-                moves[a, b] = moves.get((a, b), 0) + n
-                gone[a] = gone.get(a, 0) + n
-        supply[path[0][0]] -= n
-        demand[path[-1][1]] -= n
-    return ({e: n for e, n in moves.items() if n}, {c: n for c, n in supply.items() if n}, {c: n for c, n in demand.items() if n})
-
-
-def _cheapest(supply, demand, before, moves, gone, onward) -> list[tuple[str, str, bool]] | None:
-    """The cheapest path from a cell with pawns to give to one that wants some (Bellman-Ford's costs by a queue)"""
-    best = {c: 0.0 for c, n in supply.items() if n}
-    came: dict[str, tuple[str, bool]] = {}
-    tick = count()
-    queue = [(0.0, next(tick), c) for c in best]
-    while queue:
-        cost, _, cell = heappop(queue)
-        if cost > best[cell] + 1e-9:
-            continue
-        steps = []
-        if gone.get(cell, 0) < before.get(cell, 0):
-            steps += [(other, price, False) for other, price in onward(cell)]
-        prices = None
-        for (a, b), n in moves.items():
-            if n and b == cell:
-                prices = prices or {}
-                steps.append((a, -next((p for o, p in onward(a) if o == cell), 1.0), True))
-        for other, price, back in steps:
-            now = cost + price
-            if now < best.get(other, 1e9) - 1e-9:
-                best[other] = now
-                came[other] = (cell, back)
-                heappush(queue, (now, next(tick), other))
-    wanted = [c for c, n in demand.items() if n and c in came]
-    if not wanted:
-        return None
-    end = min(wanted, key=lambda c: (best[c], c))
-    path: list[tuple[str, str, bool]] = []
-    seen = set()
-    while end in came and end not in seen:
-        seen.add(end)
-        source, back = came[end]
-        path.append((source, end, back))
-        end = source
-    return path[::-1]
-
-
-def _width(path, supply, demand, before, moves, gone) -> int:
-    n = min(supply.get(path[0][0], 0) or 1, demand[path[-1][1]])
-    for a, b, back in path:
-        n = min(n, moves[b, a] if back else before.get(a, 0) - gone.get(a, 0))
-    return max(n, 1)
+                self.moves[a, b] = self.moves.get((a, b), 0) + n
+                self.into.setdefault(b, {})[a] = next(p for o, p in self.reach(a) if o == b)
+        self.supply[path[0][0]] -= n
+        self.given[path[0][0]] = self.given.get(path[0][0], 0) + n
+        self.demand[path[-1][0]] -= n

@@ -15,6 +15,7 @@ from engine.deluge.words import COLOURS
 from engine.game import Action
 
 LAND, FERRY, SEA, ASKED = 1.0, 1.6, 0.05, 4.0     # by land; over sea; each sea more; a ship whose owner said nothing yet
+PERIL = 0.5           # somebody gone from such a cell need not have walked
 Change = dict[str, Counter]
 
 
@@ -52,21 +53,50 @@ class Goings:
         kind = f"soldier:{self.seat}"
         fallen = self._fallen("soldier") if self.fights else {}
         change = {c: k[kind] + fallen.get(c, 0) for c, k in self.cells.items() if self.state.is_land(c)}
-        moves, lost, found = explain_flow(self._standing(True), change, lambda c: self._ways(c, True))
+        moves, lost, found = explain_flow(self._standing(True), change, lambda c: self._ways(c, True), self._perils)
         self._stray(lost, found, 0, 1)
         return moves
 
     def _walks(self) -> dict[tuple[str, str], int]:
         kind = f"people:{self.seat}"
         change = {c: k[kind] for c, k in self.cells.items() if self.state.is_land(c)}
-        moves, lost, found = explain_flow(self._standing(False), change, lambda c: self._ways(c, False))
+        moves, lost, found = explain_flow(self._standing(False), change, lambda c: self._ways(c, False), self._perils)
         self._stray(lost, found, 1, 0)
         return moves
+
+    def _perils(self, cell: str) -> float:
+        """Where fanatics or pawns of others stand, some may have gone to a takeover or a civil war instead"""
+        here = self.state.cell(cell)
+        return PERIL if here.fanatics or here.pawns > here.people[self.i] + here.soldiers[self.i] else 0.0
 
     def _stray(self, lost: dict[str, int], found: dict[str, int], people: int, soldiers: int) -> None:
         kind = act.Flee if self.fleeing else act.Move
         pairs = [(a, b, min(n, m)) for a, n in lost.items() for b, m in found.items() if a != b]
-        self.strays += [kind(self.seat, a, b, people * n, soldiers * n) for a, b, n in pairs[:4]]
+        for a, b, n in pairs[:4]:
+            via = () if self.fleeing else self._wanting(a, b)
+            if via:
+                self.strays.append(act.Ferry(self.seat, a, b, people * n, soldiers * n, via=via))
+            self.strays.append(kind(self.seat, a, b, people * n, soldiers * n))
+
+    def _wanting(self, origin: str, target: str) -> tuple[str, ...]:
+        """The seas of a crossing that has some ship on it but not all it needs; () when they border or no ship is near"""
+        state, borders = self.state, self.state.world.borders
+        if target in borders[origin] or not state.is_land(target):
+            return ()
+        queue: list[tuple[float, tuple[str, ...]]] = [(0.0, (origin,))]
+        seen = set()
+        while queue:
+            cost, path = heappop(queue)
+            if len(path) > 1 and target in borders[path[-1]]:
+                return path[1:] if any(any(state.cell(sea).ships) for sea in path[1:]) else ()
+            if path[-1] in seen:
+                continue
+            seen.add(path[-1])
+            for sea in borders[path[-1]]:
+                if state.is_sea(sea) and sea not in seen:
+                    lack = 0.1 if willing(state, self.i, sea) else 0.5 if any(state.cell(sea).ships) else 1.0
+                    heappush(queue, (cost + lack, (*path, sea)))
+        return ()
 
     def _fallen(self, piece: str) -> dict[str, int]:
         """cell -> own pieces that must have come and fallen: as many as others lost there"""

@@ -8,10 +8,11 @@ import cv2
 import numpy as np
 
 from vision.cluster_canvas import MARGIN, Empty, Frame, match_light, trust
-from vision.cluster_find import Fine, Piece, find, kits_of, polygons
-from vision.cluster_first import Firsts, lay_all, learn_again, learn_firsts
-from vision.cluster_loose import FormLooks, centred, first_places, form_of, groups_of, looked_again, looks_of, named
+from vision.cluster_find import SURE, Fine, Piece, find, kits_of, polygons
+from vision.cluster_first import Firsts, group_of, lay_all, learn_again, learn_firsts
+from vision.cluster_loose import FormLooks, centred, figures, first_places, form_of, groups_of, looked_again, looks_of, named
 from vision.cluster_scene import FOLD, Scene, Stage
+from vision.cluster_tall import TallLook, find_tall
 from vision.evidence import FLOOR, CountedEvidence
 from vision.plan import Plan, Site
 from vision.pose import Pose
@@ -24,13 +25,17 @@ NEAR = 6.0          # mm by which a piece's middle may lie outside its site's ou
 class ClusterReader:
     """Fitted to a copy's photos; read() gives CountedEvidence for every site of a plan that reads "cluster"."""
 
-    def __init__(self, plan: Plan, empty: Empty, firsts: Firsts, looks: FormLooks, aside: Iterable[str] = ()) -> None:
-        """aside: kinds of the spots inside cells, known so that they are not taken for others"""
-        self.plan, self.empty, self.firsts, self.looks, self.aside = plan, empty, firsts, looks, frozenset(aside)
+    def __init__(self, plan: Plan, empty: Empty, firsts: Firsts, looks: FormLooks, tall: Sequence[TallLook] = (),
+                 aside: Iterable[str] = (), stands: Iterable[str] = ()) -> None:
+        """aside: kinds of the spots inside cells, known so that they are not taken for others; stands: tags and beginnings
+        of names of the sites on which figures stand"""
+        self.plan, self.empty, self.firsts, self.looks, self.tall = plan, empty, firsts, looks, tuple(tall)
+        self.aside = frozenset(aside)
         self.frame = empty.frame
         self.stage = Stage(empty, trust(self.frame, plan))
         self.clusters = {s.id: s for s in plan.site if s.reads == "cluster"}
         self.kits = kits_of([Fine(f, self.frame.scale, k.kinds, k.looks, k.shades) for f, k in looks.items()])
+        self.stands = frozenset(stands)
         self.outlines = [(s.id, o.min(0), o.max(0), o.astype(np.float32).reshape(-1, 1, 2))
                          for s in plan.site for o in s.outlines]
 
@@ -41,10 +46,22 @@ class ClusterReader:
             return {}
         scene = self.stage.scene(image, pose, None if sites is None else self.rects(wanted.values()))
         firsts = self.firsts.read(scene, wanted)
-        area = polygons(self.frame, [o for s in wanted.values() for o in s.outlines], NEAR)
-        pieces = find(scene, self.kits, area, LEAST)
+        pieces = self.pieces(scene, wanted)
         self.last = pieces
         return self.evidence(wanted, firsts, pieces)
+
+    def pieces(self, scene: Scene, wanted: dict[str, Site]) -> list[Piece]:
+        """What lies loose on some sites: figures first, as they hide what is behind them"""
+        out = []
+        if self.tall:
+            feet = polygons(self.frame, [o for s in wanted.values() if self.may_stand(s) for o in s.outlines], NEAR)
+            out = find_tall(scene, self.tall, feet, LEAST, SURE)
+        area = polygons(self.frame, [o for s in wanted.values() for o in s.outlines], NEAR)
+        return out + find(scene, self.kits, area, LEAST)
+
+    def may_stand(self, site: Site) -> bool:
+        """Whether figures were seen on such sites, which are those with a tag or the beginning of the name in common"""
+        return group_of(site.id) in self.stands or bool(self.stands & set(site.tags))
 
     def rects(self, sites: Iterable[Site]) -> list[tuple[int, int, int, int]] | None:
         """The parts of the canvas that show these sites; None where that is about all of it"""
@@ -111,11 +128,12 @@ def learn(plan: Plan, empty: Empty, full: Sequence[Shot], rounds: int = 2) -> Cl
     groups = groups_of(plan, full)
     loose = {k for g in groups if g.site.reads == "cluster" for k in g.kinds}
     forms = {form_of(plan.pieces[k]) for k in loose}
+    tall, stands = figures(plan, groups, scenes, frame)
     aside = {k for g in groups for k in g.kinds if form_of(plan.pieces[k]) not in forms}
     found = first_places(plan, frame, groups, scenes)
     named(found, groups, scenes, frame, plan)
     centred(found, groups, scenes, frame)
-    reader = ClusterReader(plan, empty, firsts, looks_of(found, groups, scenes, frame), aside)
+    reader = ClusterReader(plan, empty, firsts, looks_of(found, groups, scenes, frame), tall, aside, stands)
     for _ in range(rounds):
         pieces, hidden = zip(*(looked_over(reader, shot) for shot in full))
         if placed:
@@ -123,7 +141,7 @@ def learn(plan: Plan, empty: Empty, full: Sequence[Shot], rounds: int = 2) -> Cl
             lay_all(firsts, placed, scenes)
         found = looked_again(found, groups, pieces, lambda p, site: reader.home(p.foot, {site.id}, 2.0) is not None)
         named(found, groups, scenes, frame, plan)
-        reader = ClusterReader(plan, empty, firsts, looks_of(found, groups, scenes, frame), aside)
+        reader = ClusterReader(plan, empty, firsts, looks_of(found, groups, scenes, frame), tall, aside, stands)
     return reader
 
 

@@ -12,9 +12,11 @@ from vision.cluster_base import related
 from vision.cluster_block import is_block, learn_shades
 from vision.cluster_canvas import Frame
 from vision.cluster_find import Fine, Piece, refined, searched
+from vision.cluster_first import group_of
 from vision.cluster_learn import Found, by_shape, explained, name_all
 from vision.cluster_polar import ANGLES, SCORE_NOISE, Form, Patch, Rings, Table, turned
 from vision.cluster_scene import Scene, sharp
+from vision.cluster_tall import TallLook, is_tall, learn_tall
 from vision.evidence import first_lies_below
 from vision.plan import Piece as PlanPiece
 from vision.plan import Plan, Site
@@ -34,11 +36,6 @@ FormLooks = dict[Form, Look]
 
 def form_of(p: PlanPiece) -> Form:
     return Form(tuple(map(float, p.footprint)), float(p.height), p.disc)
-
-
-def flat(form: Form) -> bool:
-    """Seen from above, not from the side"""
-    return form.height <= 1.6 * 2 * form.inner
 
 
 class Group(msgspec.Struct, frozen=True, eq=False):
@@ -77,7 +74,7 @@ def first_places(plan: Plan, frame: Frame, groups: Sequence[Group], scenes: Sequ
         scene = scenes[group.shot]
         wanted: Counter[Form] = Counter()
         for k, c in group.kinds.items():
-            if flat(form_of(plan.pieces[k])):
+            if not is_tall(form_of(plan.pieces[k])):
                 wanted[form_of(plan.pieces[k])] += c
         if not wanted:
             continue
@@ -184,6 +181,22 @@ def shades_of(form: Form, kinds: Sequence[str], looks: np.ndarray, mine: Sequenc
     both = [np.concatenate(s) if s else np.zeros(0) for s in shades]
     usual = np.concatenate(both)
     return np.array([np.quantile(b if len(b) > 20 else usual, (0.1, 0.9)) for b in both], np.float32)
+
+
+def figures(plan: Plan, groups: Sequence[Group], scenes: Sequence[Scene], frame: Frame) -> tuple[list[TallLook], set[str]]:
+    """How tall pieces look from the side, and the tags and names' beginnings of the sites they stand on"""
+    sharps = [sharp(s.off, frame.scale) for s in scenes]
+    alone: dict[Form, list[tuple[Scene, np.ndarray, np.ndarray, str]]] = {}
+    stands: set[str] = set()
+    for g in groups:
+        tall = [k for k in g.kinds if is_tall(form_of(plan.pieces[k]))]
+        if tall and g.site.reads == "cluster":
+            stands |= {group_of(g.site.id), *g.site.tags}
+        if tall and g.kinds.total() == 1:
+            alone.setdefault(form_of(plan.pieces[tall[0]]), []).append(
+                (scenes[g.shot], sharps[g.shot], g.site.outlines[0], tall[0]))
+    looks = [learn_tall(form, seen) for form, seen in alone.items()]
+    return [k for k in looks if k is not None], stands
 
 
 def looked_again(found: Sequence[Found], groups: Sequence[Group], pieces: Sequence[Sequence[Piece]],

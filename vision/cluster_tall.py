@@ -1,0 +1,206 @@
+"""Figures seen from the side: they lean away from the camera, over the next site; their foot says where they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import cv2
+import msgspec
+import numpy as np
+
+from vision.cluster_canvas import sample
+from vision.cluster_find import CAP, Piece
+from vision.cluster_polar import Form
+from vision.cluster_scene import FOLD, Scene
+
+PIXEL = 0.7         # mm of the pictures in which figures are kept
+BESIDE = 1.5        # mm kept around a figure's foot
+
+
+def is_tall(form: Form) -> bool:
+    """Seen more from the side than from above"""
+    return form.height > 1.6 * 2 * form.inner
+
+
+class TallLook(msgspec.Struct, frozen=True, eq=False):
+    """How figures of a form look when they lean `reach` mm: (K, h, w, 3) with the lean to the right, and (h, w) 0..1 what
+    of the picture is figure."""
+
+    form: Form
+    reach: float
+    kinds: tuple[str, ...]
+    looks: np.ndarray
+    alpha: np.ndarray
+
+
+def upright(form: Form, reach: float) -> np.ndarray:
+    """(h, w, 2) mm: along the lean from the foot's middle, and across it"""
+    r = form.outer + BESIDE
+    n = int(np.ceil((reach + 2 * r) / PIXEL)), int(np.ceil(2 * r / PIXEL))
+    u = -r + (np.arange(n[0]) + 0.5) * (reach + 2 * r) / n[0]
+    v = -r + (np.arange(n[1]) + 0.5) * 2 * r / n[1]
+    return np.stack(np.meshgrid(u, v), -1).astype(np.float32)
+
+
+def places_of(form: Form, reach: float, scene: Scene, foot: np.ndarray) -> np.ndarray:
+    """(N, h, w, 2) canvas pixels of the picture of a figure that would stand at each of (N, 2) mm.
+
+    Between foot and top the picture is stretched to the lean there; a foot's and a top's size stay as they are."""
+    grid = upright(form, reach)
+    lean = scene.lean.shift(foot, form.height)
+    length = np.linalg.norm(lean, axis=1)
+    along = lean / np.maximum(length, 1e-6)[:, None]
+    u = grid[None, ..., 0]
+    u = np.where(u < 0, u, np.where(u < reach, u * (length / reach)[:, None, None], u - reach + length[:, None, None]))
+    v = np.broadcast_to(grid[None, ..., 1], u.shape)
+    x = foot[:, None, None, 0] + u * along[:, None, None, 0] - v * along[:, None, None, 1]
+    y = foot[:, None, None, 1] + u * along[:, None, None, 1] + v * along[:, None, None, 0]
+    return scene.frame.to_px(np.stack([x, y], -1)).astype(np.float32)
+
+
+def views(form: Form, reach: float, scene: Scene, foot: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """seen, ground (N, h, w, 3) and weight (N, h, w) where figures would stand at (N, 2) mm"""
+    px = places_of(form, reach, scene, foot)
+    seen = sample(scene.seen, px) * scene.light_at(foot)[:, None, None].astype(np.float32)
+    return seen, sample(scene.ground, px), sample(scene.weight, px)[..., 0]
+
+
+def gains_of(look: TallLook, scene: Scene, foot: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(N, K) how much better each kind explains what shows than bare ground, and (N, K) what perfect figures would gain"""
+    seen, ground, weight = views(look.form, look.reach, scene, foot)
+    weight = weight * look.alpha * (PIXEL ** 2 / 3)
+    cap = CAP * (look.alpha * PIXEL ** 2)
+    bare = np.minimum(weight * ((seen - ground) ** 2).sum(-1), cap).sum((1, 2))
+    gain = np.empty((len(foot), len(look.kinds)), np.float32)
+    most = np.empty_like(gain)
+    for k, figure in enumerate(look.looks):
+        gain[:, k] = bare - np.minimum(weight * ((seen - figure) ** 2).sum(-1), cap).sum((1, 2))
+        most[:, k] = np.minimum(weight * ((ground - figure) ** 2).sum(-1), cap).sum((1, 2))
+    return gain, most
+
+
+def find_tall(scene: Scene, looks: Sequence[TallLook], allowed: np.ndarray, least: float, share: float, most: int = 60) -> list[Piece]:
+    """Figures that explain what is strange; allowed: the mask (as coarse as what is strange) of where feet may stand.
+
+    Uses up scene.weight and scene.strange."""
+    out: list[Piece] = []
+    spots = {look.form: feet(scene, look, allowed) for look in looks}
+    while len(out) < most:
+        found = []
+        for look in looks:
+            at = spots[look.form]
+            if not len(at):
+                continue
+            gain, perfect = gains_of(look, scene, at)
+            i = int(gain.max(1).argmax())
+            best = at[i]
+            for step in (1.0, 0.5, 0.25):
+                around = best + np.array([[0, 0], [1, 0], [-1, 0], [0, 1], [0, -1], [1, 1], [1, -1], [-1, 1], [-1, -1]]) * step
+                gain, perfect = gains_of(look, scene, around)
+                best = around[gain.max(1).argmax()]
+            i = int(gain.max(1).argmax())
+            k = int(gain[i].argmax())
+            top = best + scene.lean.shift(best, look.form.height)[0]
+            found.append(Piece(look.form, top, best, 0.0, look.kinds, gain[i], k, float(perfect[i, k])))
+        found = [p for p in found if p.gain > max(least, share * p.ideal)]
+        if not found:
+            break
+        p = max(found, key=lambda p: p.gain)
+        out.append(p)
+        look = next(k for k in looks if k.form == p.form)
+        hide(scene, look, p.foot)
+        for form, at in spots.items():
+            spots[form] = at[np.linalg.norm(at - p.foot, axis=1) > 0.7 * (form.inner + p.form.inner)]
+    return out
+
+
+def feet(scene: Scene, look: TallLook, allowed: np.ndarray, step: float = 1.6, share: float = 0.35) -> np.ndarray:
+    """(N, 2) mm where a figure may stand: its foot and what is above it are strange"""
+    k = scene.frame.scale / FOLD
+    ys, xs = np.nonzero(allowed[::max(int(step * k), 1), ::max(int(step * k), 1)])
+    n = max(int(step * k), 1)
+    at = scene.frame.to_mm((np.stack([xs, ys], -1) * n + 0.5) * FOLD - 0.5)
+    if not len(at):
+        return at
+    lean = scene.lean.shift(at, look.form.height)
+    dense = cv2.blur(scene.strange, (max(int(look.form.inner * k), 1),) * 2)
+    strange = np.mean([dense[tuple(clipped(scene, at + t * lean, dense.shape).T)] for t in (0.0, 0.35, 0.7)], 0)
+    return at[strange > share]
+
+
+def clipped(scene: Scene, mm: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
+    """(N, 2) row and column on the map of what is strange"""
+    px = (scene.frame.to_px(mm) / FOLD).round().astype(int)
+    return np.stack([px[:, 1].clip(0, shape[0] - 1), px[:, 0].clip(0, shape[1] - 1)], 1)
+
+
+def hide(scene: Scene, look: TallLook, foot: np.ndarray) -> None:
+    """What a figure covers counts no more"""
+    px = places_of(look.form, look.reach, scene, foot[None])[0]
+    mask = np.zeros(scene.weight.shape, np.uint8)
+    corners = px[[0, 0, -1, -1], [0, -1, -1, 0]]
+    lo = np.floor(corners.min(0)).astype(int).clip(0)
+    hi = np.ceil(corners.max(0)).astype(int) + 2
+    part = mask[lo[1]:hi[1], lo[0]:hi[0]]
+    dots = np.round(px[look.alpha > 0.25] - lo).astype(int)
+    ok = (dots >= 0).all(1) & (dots[:, 0] < part.shape[1]) & (dots[:, 1] < part.shape[0])
+    part[dots[ok, 1], dots[ok, 0]] = 1
+    part[:] = cv2.dilate(part, np.ones((3, 3)), iterations=2)
+    there = slice(lo[1], hi[1]), slice(lo[0], hi[0])
+    scene.weight[there][part > 0] = 0
+    small = cv2.resize(part, (max(part.shape[1] // FOLD, 1), max(part.shape[0] // FOLD, 1)), interpolation=cv2.INTER_AREA)
+    y, x = lo[1] // FOLD, lo[0] // FOLD
+    view = scene.strange[y:y + small.shape[0], x:x + small.shape[1]]
+    view[small[:view.shape[0], :view.shape[1]] > 0] = 0
+
+
+def first_foot(scene: Scene, form: Form, outline: np.ndarray, strange: np.ndarray) -> np.ndarray | None:
+    """(2,) mm: where the one figure on a site stands, by the near end of what is strange there; None if nothing is"""
+    middle = outline.mean(0)
+    lean = scene.lean.shift(middle[None], form.height)[0]
+    hull = cv2.convexHull(np.vstack([outline, outline + lean]).astype(np.float32)).reshape(-1, 2)
+    mask = np.zeros(strange.shape, np.uint8)
+    cv2.fillPoly(mask, [np.round(scene.frame.to_px(hull)).astype(np.int32)], 1)
+    count, labels, stats, _ = cv2.connectedComponentsWithStats(((strange > 0.4) & (mask > 0)).astype(np.uint8))
+    if count < 2:
+        return None
+    big = 1 + int(stats[1:, cv2.CC_STAT_AREA].argmax())
+    ys, xs = np.nonzero(labels == big)
+    mm = scene.frame.to_mm(np.stack([xs, ys], -1).astype(float))
+    along = lean / max(np.linalg.norm(lean), 1e-6)
+    u, v = (mm - middle) @ along, (mm - middle) @ np.array([-along[1], along[0]])
+    near = np.quantile(u, 0.02)
+    low = u < near + 2 * form.inner
+    return middle + (near + form.inner) * along + np.median(v[low]) * np.array([-along[1], along[0]])
+
+
+def learn_tall(form: Form, seen: Sequence[tuple[Scene, np.ndarray, np.ndarray, str]]) -> TallLook | None:
+    """seen: (scene, strange (h, w) with sharp edges, outline, kind) of sites where one figure stands alone"""
+    feet_ = [first_foot(scene, form, outline, strange) for scene, strange, outline, _ in seen]
+    alone = [(s[0], s[1], s[3], f) for s, f in zip(seen, feet_) if f is not None]
+    if not alone:
+        return None
+    reach = float(np.median([np.linalg.norm(scene.lean.shift(f[None], form.height)[0]) for scene, _, _, f in alone]))
+    reach = max(reach, 2.0)
+    kinds = tuple(sorted({k for _, _, k, _ in alone}))
+    at = [f for *_, f in alone]
+    for again in (2.4, 1.2, 0.6, 0.0):
+        pictures, masks = [], []
+        for (scene, strange, _, _), f in zip(alone, at):
+            pictures.append(views(form, reach, scene, f[None])[0][0])
+            masks.append(sample(strange, places_of(form, reach, scene, f[None]))[0, ..., 0])
+        alpha = (cv2.blur(np.mean(masks, 0), (2, 2)) * 1.6 - 0.3).clip(0, 1).astype(np.float32)
+        looks = np.stack([np.median([p for p, a in zip(pictures, alone) if a[2] == k], 0) for k in kinds]).astype(np.float32)
+        look = TallLook(form, reach, kinds, looks, alpha)
+        if not again:
+            return look
+        net = np.stack(np.meshgrid(*[np.linspace(-again, again, 5)] * 2), -1).reshape(-1, 2)
+        for i, (scene, strange, kind, _) in enumerate(alone):
+            own = sample(strange, places_of(form, reach, scene, at[i] + net))[..., 0]
+            fit = ((own - 0.5) * (alpha - 0.5)).sum((1, 2))
+            gain = gains_of(look, scene, at[i] + net)[0][:, kinds.index(kind)]
+            score = fit / np.abs(fit).max() + gain / (np.abs(gain).max() + 1e-6)
+            at[i] = at[i] + net[score.argmax()]
+    return None
+
+

@@ -17,7 +17,7 @@ OTHER = 0.5             # correlation below which a patch tells two places apart
 MORE = 40               # patches added for that at most
 SEEN, STILL_SEEN = 0.6, 0.15     # shares of the telling patches that settle the matter; at the place of before
 FEW = 40                # patches for a look at another place
-CLEARLY = 0.1           # of the telling patches: so much better one place must be seen than the other
+CLEARLY, MANY = 0.1, 30 # of the telling patches: so much better one place must be seen; fewer do not weigh as much
 
 
 def candidates(plan: Plan) -> list[np.ndarray]:
@@ -43,6 +43,13 @@ def elsewhere(plan: Plan, lens: Lens, pose: Pose, mm: np.ndarray) -> Pose | None
         return lens.pose(mm, pose.to_px(plan.corners), pose.size, pose.by)[0]
     except ValueError:
         return None
+
+
+def back(plan: Plan, mm: np.ndarray) -> np.ndarray:
+    """The way back from such a place: (4, 2) mm again"""
+    corners = np.column_stack([plan.corners, np.ones(4)])
+    M = np.linalg.lstsq(corners, mm, rcond=None)[0]
+    return (plan.corners - M[2]) @ np.linalg.inv(M[:2])
 
 
 def with_look_alikes(plan: Plan, lens: Lens, known: Print, picture: Picture, pose: Pose, bare: np.ndarray) -> Print:
@@ -83,20 +90,33 @@ def telling(known: Print, picture: Picture, pose: Pose, others: list[Pose]) -> n
     return np.array([own & (known.measure(picture, p, 0, 3)[2] < OTHER) for p in others])
 
 
-def right_way_round(plan: Plan, lens: Lens, known: Print, picture: Picture, fit: Fit, usual: list[Pose]) -> Fit:
+def is_turn(mm: np.ndarray) -> bool:
+    """Whether such a place is the board turned, not shifted"""
+    return bool(np.abs(mm.min(0)).max() < 1e-6)
+
+
+def shifts(known: Print) -> bool:
+    """Whether the board looks like itself a square further"""
+    return not all(is_turn(mm) for mm in known.likes)
+
+
+def right_way_round(plan: Plan, lens: Lens, known: Print, picture: Picture, fit: Fit, usual: list[Pose],
+                    only_turns: bool = False) -> Fit:
     """Of a pose and its look-alikes the one that the telling patches favour; where they say nothing (hidden by pieces,
     or the board is the same both ways) the one that lies more as usual."""
-    for _ in range(3):
+    for _ in range(5):
         better = None
         for k in doubtful(known, picture, fit.pose, SEEN):
-            start = elsewhere(plan, lens, fit.pose, known.likes[k])
-            other = follow(plan, lens, known, picture, start, (0,), (4,), FEW) if start is not None else None
+            if only_turns and not is_turn(known.likes[k]):
+                continue
+            start = elsewhere(plan, lens, fit.pose, back(plan, known.likes[k]))
+            other = follow(plan, lens, known, picture, start, (1, 0), (5, 3), FEW) if start is not None else None
             if other is None or other.share < 0.5 * fit.share:
                 continue
             which = np.flatnonzero(known.telling[k])
             here, there = (known.measure(picture, p, 0, 3, which)[2] for p in (fit.pose, other.pose))
-            lead = float((there > ALIKE).mean() - (here > ALIKE).mean()) if len(which) else 0.0
-            if abs(lead) < CLEARLY and usual:
+            lead = float((there > ALIKE).sum() - (here > ALIKE).sum()) / max(len(which), MANY)
+            if is_turn(known.likes[k]) and abs(lead) < CLEARLY and usual:
                 lead = CLEARLY * np.sign(apart(plan, fit.pose, usual) - apart(plan, other.pose, usual))
             if lead >= CLEARLY and (better is None or lead > better[0]):
                 better = lead, other.pose

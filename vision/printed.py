@@ -107,8 +107,8 @@ class Print(msgspec.Struct, frozen=True, eq=False, dict=True):
         step = 2 ** level / self.px_per_mm
         at = pose.to_px(np.vstack([mm, mm + (step, 0), mm + (0, step)])).reshape(3, -1, 2)
         centre, across, down = at[0], at[1] - at[0], at[2] - at[0]
-        zoom = float(np.median(np.abs(np.cross(across, down)))) ** 0.5
-        k = max(int(np.floor(np.log2(max(zoom, 1e-6) / 1.3) + 1)), 0)
+        zoom = float(np.median(np.abs(across[:, 0] * down[:, 1] - across[:, 1] * down[:, 0]))) ** 0.5
+        k = min(max(int(np.floor(np.log2(max(zoom, 1e-6) / 1.3) + 1)), 0), 4)
         image = picture.level(k)
         r = RADIUS + margin
         g = np.arange(-r, r + 1)

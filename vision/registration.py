@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from vision.align import STRAINED_PX, Fit, consensus, expected_error, follow, follow_other_lens, robust_pose
-from vision.alike import STILL_SEEN, doubtful, elsewhere, right_way_round, square
+from vision.alike import STILL_SEEN, doubtful, elsewhere, right_way_round, shifts, square
 from vision.evidence import Contents, NoBoard
 from vision.foreign import View
 from vision.lens import Lens
@@ -23,6 +23,7 @@ from vision.tiles import Tiles, locate_tiles, settle_tiles
 SMALLEST, LARGEST = 160, 20000      # sides of a picture, pixels
 STILL_PX = 0.35                     # less than this the camera did not move, at 1640 wide
 NEAR_PX, OUTLINE_PX = 60.0, 30.0    # how far off the sides of a bumped board, of an outline may be, at 1640 wide
+OUTLINE = "outline"                 # how a rough pose was found
 QUICK = 40                          # patches that a quick check looks at
 SURE, ENOUGH = 0.25, 0.12           # shares of the patches seen: no need to search on; the least to believe
 
@@ -104,7 +105,8 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         for start, levels, margins in self._starts(picture, by_cards, last):
             fit = follow(self.plan, self.lens, self.printed, picture, start, levels, margins)
             if fit is not None and (best is None or fit.share > best.share):
-                best = fit if start is by_cards else self._right_way_round(picture, fit, self._near(picture, last))
+                usual = self._near(picture, last)
+                best = fit if start is by_cards else self._right_way_round(picture, fit, usual, start.by == OUTLINE)
                 if best.share >= SURE:
                     break
         if best is not None and best.share >= ENOUGH:
@@ -119,6 +121,10 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         if by_cards is not None:
             yield by_cards, (1, 0), (8, 3)
         near = self._near(picture, last)
+        repeats = shifts(self.printed)
+        if repeats:     # there only the outline tells one square from the next
+            yield from self._outlined(picture, near[:1], NEAR_PX)
+            yield from self._outlined(picture, self._outlines(picture), OUTLINE_PX)
         for pose in near:
             yield pose, (2, 1, 0), (8, 4, 3)
         by_features = self._by_features(picture)
@@ -126,18 +132,25 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
             yield by_features, (1, 0), (8, 3)
         for pose in near:       # coarse patches are wide: among many pieces few of them stay whole
             yield pose, (1, 0), (12, 3)
-        scale = max(picture.size) / 1640
-        for pose in near[:1]:
-            sharp = sharpened(self.plan, self.lens, picture.image, pose, NEAR_PX * scale)
-            if sharp is not None:
-                yield sharp, (1, 0), (4, 3)
+        if not repeats:
+            yield from self._outlined(picture, near[:1], NEAR_PX)
         for pose in near[-1:]:
-            for turned in (2, 1, 3):
-                yield turn_board(self.plan, self.lens, pose, turned), (2, 1, 0), (8, 4, 3)
-        for pose in by_outline(self.plan, self.lens, self.scene, picture.image):
-            sharp = sharpened(self.plan, self.lens, picture.image, pose, OUTLINE_PX * scale)
-            for turned in (0, 2, 1, 3) if sharp is not None and square(self.plan) else (0, 2) if sharp is not None else ():
-                yield elsewhere(self.plan, self.lens, sharp, np.roll(self.plan.corners, turned, 0)), (1, 0), (4, 3)
+            for quarters in (2, 1, 3):
+                yield turn_board(self.plan, self.lens, pose, quarters), (2, 1, 0), (8, 4, 3)
+        if not repeats:
+            yield from self._outlined(picture, self._outlines(picture), OUTLINE_PX)
+
+    def _outlines(self, picture: Picture) -> list[Pose]:
+        return by_outline(self.plan, self.lens, self.scene, picture.image)
+
+    def _outlined(self, picture: Picture, rough: list[Pose], reach: float):
+        """Poses at which the board's sides are seen, each way round"""
+        ways = (0, 2, 1, 3) if square(self.plan) else (0, 2)
+        for pose in rough:
+            sharp = sharpened(self.plan, self.lens, picture.image, pose, reach * max(picture.size) / 1640)
+            for quarters in ways if sharp is not None else ():
+                turned = elsewhere(self.plan, self.lens, sharp, np.roll(self.plan.corners, quarters, 0))
+                yield msgspec.structs.replace(turned, by=OUTLINE), (1, 0), (4, 3)
 
     def _near(self, picture: Picture, last: Pose | None) -> list[Pose]:
         """The last pose and the first, where the picture's shape allows"""
@@ -162,9 +175,9 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
             pose = locate_tiles(self.plan, self.tiles, picture.image, turned)
         return pose
 
-    def _right_way_round(self, picture: Picture, fit: Fit, usual: list[Pose]) -> Fit:
+    def _right_way_round(self, picture: Picture, fit: Fit, usual: list[Pose], only_turns: bool = False) -> Fit:
         """Many boards look much the same turned round or shifted by a square: the right one of such places"""
-        return right_way_round(self.plan, self.lens, self.printed, picture, fit, usual)
+        return right_way_round(self.plan, self.lens, self.printed, picture, fit, usual, only_turns)
 
     def _by_features(self, picture: Picture) -> Pose | None:
         """A rough pose from features of the print, however the board is turned"""

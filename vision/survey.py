@@ -33,6 +33,9 @@ def survey(plan: Plan, images: Sequence[np.ndarray], corners: Sequence[np.ndarra
     pictures = [checked(n, image) for n, image in enumerate(images)]
     if not pictures:
         raise NoBoard("no photos")
+    for n, c in enumerate(corners):
+        if c is not None and not runs_round(np.asarray(c, float)):
+            raise NoBoard(f"photo {n + 1}: its corners are crossed or out of order")
     sights = [first_sight(p, c, markers) for p, c in zip(pictures, corners)]
     known = [n for n, s in enumerate(sights) if s is not None]
     if not known:
@@ -88,6 +91,15 @@ def checked(n: int, image: np.ndarray) -> Picture:
         return usable(image)
     except NoBoard as e:
         raise NoBoard(f"photo {n + 1}: {e}") from None
+
+
+def runs_round(corners: np.ndarray) -> bool:
+    """Whether four tapped corners go round a board in the plan's order, as seen from above"""
+    if corners.shape != (4, 2) or not np.isfinite(corners).all():
+        return False
+    along = np.roll(corners, -1, 0) - corners
+    after = np.roll(along, -1, 0)
+    return bool((along[:, 0] * after[:, 1] - along[:, 1] * after[:, 0] > 0).all())
 
 
 def first_sight(picture: Picture, corners: np.ndarray | None, markers: bool) -> Sight | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import json
+import sys
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -10,7 +12,8 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from vision import model
+from vision import archive, model
+from vision.cluster import ClusterReader
 from vision.evidence import Evidence, NoBoard, Registration
 from vision.photo import BadPhoto, is_dark, load_photo
 from vision.pile import PileReader
@@ -18,11 +21,6 @@ from vision.plan import Plan, parse_plan
 from vision.pose import Pose
 from vision.registration import Registrar
 from vision.shot import Shot
-
-try:
-    from vision.cluster import ClusterReader
-except ImportError:
-    ClusterReader = None
 
 __all__ = ["BadPhoto", "Reader", "load_photo"]
 
@@ -38,7 +36,7 @@ class Reader:
         """From the calibration photos with their poses."""
         kinds = {s.reads for s in plan.site}
         readers = [PileReader.fit(plan, shots)] if "pile" in kinds else []
-        if "cluster" in kinds and ClusterReader is not None:
+        if "cluster" in kinds:
             readers.append(ClusterReader.fit(plan, shots))
         return cls(plan, registrar, readers)
 
@@ -61,7 +59,8 @@ class Reader:
         arrays = {"plan": model.text(json.dumps(msgspec.to_builtins(self.plan)))}
         arrays |= model.drawer("registration", self.registrar.pack())
         for reader in self.readers:
-            arrays |= model.drawer("pile" if isinstance(reader, PileReader) else "cluster", reader.pack())
+            arrays |= model.drawer("pile" if isinstance(reader, PileReader) else "cluster",
+                                   reader.pack() if isinstance(reader, PileReader) else _pack_cluster(reader))
         return arrays
 
     def save(self, path: str | Path) -> None:
@@ -73,11 +72,26 @@ class Reader:
         arrays = model.load(path)
         try:
             own = parse_plan(json.loads(model.as_text(arrays["plan"])), str(path))
-            readers = [r.unpack(own, part) for name, r in (("pile", PileReader), ("cluster", ClusterReader))
-                       if (part := model.opened(name, arrays)) and r is not None]
+            readers = [make(own, part) for name, make in (("pile", PileReader.unpack), ("cluster", _unpack_cluster))
+                       if (part := model.opened(name, arrays))]
             registrar = Registrar.unpack(own, model.opened("registration", arrays))
         except (KeyError, ValueError, IndexError, TypeError) as e:
             raise model.BadModel(f"{path}: something is missing ({e}); calibrate again") from None
         if plan is not None and plan != own:
             raise model.BadModel(f"{path}: made for another plan; calibrate again")
         return cls(own, registrar, readers)
+
+
+def _parts(kind: type) -> list[str]:
+    """What a cluster reader is made from besides the plan"""
+    return [name for name in inspect.signature(kind.__init__).parameters if name not in ("self", "plan")]
+
+
+def _pack_cluster(reader: ClusterReader) -> model.Arrays:
+    return archive.freeze({name: getattr(reader, name) for name in _parts(ClusterReader)})
+
+
+def _unpack_cluster(plan: Plan, arrays: model.Arrays) -> ClusterReader:
+    kinds = {v for name, m in list(sys.modules.items()) if name.startswith("vision.cluster") for v in vars(m).values()
+             if isinstance(v, type) and issubclass(v, msgspec.Struct)}
+    return ClusterReader(plan, **archive.thaw(arrays, kinds))

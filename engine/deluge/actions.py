@@ -223,7 +223,7 @@ class Reader:
 
     @staticmethod
     def number(word: str) -> int:
-        if not word.isdigit() or int(word) > 999:
+        if not (word.isascii() and word.isdecimal()) or int(word) > 999:
             raise BadText(f"not a number: {word!r}")
         return int(word)
 

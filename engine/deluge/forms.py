@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from engine.deluge.cell import Cell
-from engine.deluge.state import MOVEMENT, PHASES, DelugeState
+from engine.deluge.state import FLIGHT, MOVEMENT, OVER, PHASES, DelugeState
 from engine.deluge.words import COLOURS, GOODS, HOME, PEOPLE_AT_START
 from engine.deluge.world import Map, map_of
 from engine.game import BadText, Statement
@@ -58,9 +58,22 @@ def load(data: Mapping[str, Any], plan: Plan) -> DelugeState:
         state.worked = {n: tuple(v) for n, v in data["worked"].items()}  # type: ignore
         state.idle = {n: tuple(v) for n, v in data["idle"].items()}  # type: ignore
         state.lost = tuple(data["lost"])  # type: ignore
-    except (KeyError, TypeError, ValueError, AttributeError) as e:
+        _sound(state)
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError, msgspec.ValidationError) as e:
         raise BadText(f"not a state of this game: {type(e).__name__} {e}") from None
     return state
+
+
+def _sound(state: DelugeState) -> None:
+    """Raises ValueError for numbers no game can have."""
+    seats = range(len(state.seats))
+    if not set(state.seats) <= set(COLOURS) or state.phase not in (*PHASES, FLIGHT, OVER):
+        raise ValueError("seats or phase")
+    if state.starter not in seats or state.at not in seats or not isinstance(state.counter, int) or state.counter < 0:
+        raise ValueError("starter, at or counter")
+    for name in (*state.arrived, *state.worked, *state.idle, *state.sinking):
+        if name not in state.world.touching:
+            raise ValueError(f"no cell called {name!r}")
 
 
 def to_text(state: DelugeState) -> str:
@@ -99,7 +112,7 @@ class Setup:
     def line(self, words: Sequence[str]) -> None:
         """One line. Raises BadText."""
         read = getattr(self, f"_{words[0]}", None)
-        if read is None:
+        if read is None or words[0].startswith("_"):
             raise BadText(f"no set-up line called {words[0]!r} (layout, stock, phase, starter)")
         read(list(words[1:]))
 
@@ -121,6 +134,12 @@ class Setup:
                 fresh[site].append(word)
         if not fresh:
             raise BadText("layout SITE KIND ...")
+        for s, kinds in fresh.items():
+            fits = "counter" if s in self.world.squares else "bare" if s in self.world.cell_of else None
+            if fits and any(k != fits for k in kinds):
+                raise BadText(f"on {s} lies {fits} or nothing")
+            if fits is None:
+                Cell.of(kinds)
         self.layout.update({s: tuple(c) for s, c in fresh.items()})
         self.counter_said |= any(s in self.world.squares and c for s, c in fresh.items())
 
@@ -128,7 +147,7 @@ class Setup:
         if not words or words[0] not in self.seats or len(words) % 2 == 0:
             raise BadText("stock SEAT wood 2 gold 1")
         for good, n in zip(words[1::2], words[2::2]):
-            if good not in GOODS or not n.isdigit():
+            if good not in GOODS or not (n.isascii() and n.isdecimal() and len(n) < 5):
                 raise BadText(f"stock: {good} {n} is no goods and number")
             self.stocks[words[0]][good] = int(n)
 
@@ -147,6 +166,9 @@ class Setup:
             self.moment = msgspec.json.decode(" ".join(words))
         except msgspec.DecodeError as e:
             raise BadText(f"moment: {e}") from None
+        if not isinstance(self.moment, dict):
+            raise BadText("moment takes what `to_text` writes")
+        load({**self.moment, "game": DelugeState.game, "seats": list(self.seats), "stocks": self.stocks}, self.world.plan)
 
     def state(self) -> DelugeState:
         """The position these lines say. Raises BadText."""

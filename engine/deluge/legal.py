@@ -1,5 +1,6 @@
 """All that may be done in a state. Trades are without number: those of one good for one are listed. Of crossings those that
-go round are left out: a sea that borders an earlier one of the way could have been reached from there."""
+go round are left out: a sea that borders an earlier one of the way could have been reached from there; of crowds of slaves
+none, one or all of a colour go along."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ from engine.deluge.state import BUILDING, FLIGHT, HARVEST, MOVEMENT, TRADE, Delu
 from engine.deluge.words import COLOURS, GOODS, PRICE
 from engine.game import Action
 
+CROWD = 12            # more slaves than this on a cell are not listed in every number
 Who = tuple[int, int, tuple[tuple[str, int], ...]]
 
 
@@ -39,8 +41,9 @@ class Crews:
 
     def list(self, people: bool, slaves: bool) -> list[Who]:
         if (people, slaves) not in self._lists:
-            gangs = [tuple((COLOURS[c], n) for c, n in enumerate(taken) if n)
-                     for taken in product(*(range((n if slaves else 0) + 1) for n in self.slaves))]
+            most = self.slaves if slaves else (0,) * 4
+            some = [range(n + 1) if sum(most) <= CROWD else sorted({0, min(1, n), n}) for n in most]
+            gangs = [tuple((COLOURS[c], n) for c, n in enumerate(taken) if n) for taken in product(*some)]
             self._lists[people, slaves] = [
                 (p, s, gang) for p in range((self.people if people else 0) + 1) for s in range(self.soldiers + 1)
                 if p + s for gang in (gangs if s else [()])]

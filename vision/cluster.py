@@ -10,7 +10,7 @@ import numpy as np
 from vision.cluster_canvas import MARGIN, Empty, Frame, match_light, trust
 from vision.cluster_find import SURE, Fine, Piece, find, kits_of, polygons
 from vision.cluster_first import Firsts, group_of, lay_all, learn_again, learn_firsts
-from vision.cluster_loose import FormLooks, centred, figures, first_places, form_of, groups_of, looked_again, looks_of, named
+from vision.cluster_loose import FormLooks, centred, evened, figures, first_places, form_of, groups_of, looked_again, looks_of, named
 from vision.cluster_scene import FOLD, Scene, Stage
 from vision.cluster_tall import TallLook, find_tall
 from vision.evidence import FLOOR, CountedEvidence
@@ -133,6 +133,8 @@ def learn(plan: Plan, empty: Empty, full: Sequence[Shot], rounds: int = 2) -> Cl
     found = first_places(plan, frame, groups, scenes)
     named(found, groups, scenes, frame, plan)
     centred(found, groups, scenes, frame)
+    for _ in range(2):
+        evened(found, groups, scenes, frame)
     reader = ClusterReader(plan, empty, firsts, looks_of(found, groups, scenes, frame), tall, aside, stands)
     for _ in range(rounds):
         pieces, hidden = zip(*(looked_over(reader, shot) for shot in full))

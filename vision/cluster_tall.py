@@ -14,6 +14,7 @@ from vision.cluster_polar import Form
 from vision.cluster_scene import FOLD, Scene
 
 PIXEL = 0.7         # mm of the pictures in which figures are kept
+TONES = (0.86, 1.0, 1.16)   # a figure's sides are darker or brighter where the light falls otherwise
 BESIDE = 1.5        # mm kept around a figure's foot
 
 
@@ -74,7 +75,8 @@ def gains_of(look: TallLook, scene: Scene, foot: np.ndarray) -> tuple[np.ndarray
     gain = np.empty((len(foot), len(look.kinds)), np.float32)
     most = np.empty_like(gain)
     for k, figure in enumerate(look.looks):
-        gain[:, k] = bare - np.minimum(weight * ((seen - figure) ** 2).sum(-1), cap).sum((1, 2))
+        off = [np.minimum(weight * ((seen - figure * tone) ** 2).sum(-1), cap).sum((1, 2)) for tone in TONES]
+        gain[:, k] = bare - np.min(off, 0)
         most[:, k] = np.minimum(weight * ((ground - figure) ** 2).sum(-1), cap).sum((1, 2))
     return gain, most
 
@@ -189,7 +191,8 @@ def learn_tall(form: Form, seen: Sequence[tuple[Scene, np.ndarray, np.ndarray, s
         for (scene, strange, _, _), f in zip(alone, at):
             pictures.append(views(form, reach, scene, f[None])[0][0])
             masks.append(sample(strange, places_of(form, reach, scene, f[None]))[0, ..., 0])
-        alpha = (cv2.blur(np.mean(masks, 0), (2, 2)) * 1.6 - 0.3).clip(0, 1).astype(np.float32)
+        whole = cv2.morphologyEx(np.mean(masks, 0), cv2.MORPH_CLOSE, np.ones((7, 7)))
+        alpha = (cv2.blur((whole + whole[::-1]) / 2, (2, 2)) * 1.6 - 0.3).clip(0, 1).astype(np.float32)
         looks = np.stack([np.median([p for p, a in zip(pictures, alone) if a[2] == k], 0) for k in kinds]).astype(np.float32)
         look = TallLook(form, reach, kinds, looks, alpha)
         if not again:

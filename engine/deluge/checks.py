@@ -158,11 +158,13 @@ def _ferry(state: DelugeState, a: act.Ferry, out: Faults) -> None:
         elif not any(state.cell(sea).ships):
             out.add("D11", "no ship stands on {cell}", cell=sea)
         elif not willing(state, i, sea):
-            out.add("D11", "no ship on {cell} is willing to ferry", cell=sea)
             if state.cell(sea).ships[i]:
                 out.add("D12", "the ship on {cell} has moved already", cell=sea)
             else:
                 out.add("D12", "the owner of the ship on {cell} has not agreed", cell=sea)
+            out.add("D11", "no ship on {cell} is willing to ferry", cell=sea)
+    if any(fault.rule == "D11" for fault in out) and a.target not in state.world.touching[a.origin]:
+        out.add("D10", "{target} does not border {origin}", target=a.target, origin=a.origin)
 
 
 def willing(state: DelugeState, colour: int, sea: str) -> bool:

@@ -65,7 +65,8 @@ def test_bad_set_up_lines_are_named(line):
         parse(f"game deluge\nseats yellow blue\n{line}\n").start()
 
 
-@pytest.mark.parametrize("change", [{"phase": "lunch"}, {"starter": 7}, {"cells": {"nowhere": {}}}, {"cells": {"eurasia-5": {"mines": "x"}}}, {"counter": -1},
+@pytest.mark.parametrize("change", [{"phase": "lunch"}, {"starter": 7}, {"cells": {"nowhere": {}}}, {"counter": -1},
+                                    {"cells": {"eurasia-5": {"mines": "x"}}},
                                     {"seats": ["yellow", "pink"]}, {"stocks": {}}, {"worked": {"nowhere": [1, 1]}}])
 def test_bad_states_are_bad_text(change):
     data = {**position("layout eurasia-5 people:yellow\n").to_json(), **change}

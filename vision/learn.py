@@ -10,7 +10,7 @@ import numpy as np
 
 from vision import net
 from vision.match import opponent
-from vision.sites import Group
+from vision.sites import Grounds, Group
 from vision.stage import TRIED, Stage, small
 from vision.synth import Patch, foreign, lay, relight
 
@@ -44,6 +44,7 @@ class Scenery(msgspec.Struct, frozen=True, eq=False):
     piled: dict[int, list[tuple[Patch, int]]]
     base: dict[int, int]
     near: list[np.ndarray]
+    grounds: Grounds
     around: list[Patch]
     large: list[Patch]
     lean: np.ndarray
@@ -52,9 +53,10 @@ class Scenery(msgspec.Struct, frozen=True, eq=False):
 
 
 class Maker:
-    """Makes log windows of one group's sites."""
+    """Makes log windows of one group's sites. lean: how things leaned in the window made last, mm a mm of height."""
 
     def __init__(self, scenery: Scenery, seed: int) -> None:
+        self.lean = np.zeros(2)
         self.s = scenery
         self.rng = np.random.default_rng(seed)
         self.bare = [r for r in scenery.real if r.look == BARE]
@@ -72,8 +74,12 @@ class Maker:
         """mm off the site's middle: anywhere inside it, now and then sticking out"""
         side = self.s.group.side
         free = np.maximum(self.s.group.boxes[site] / 2 - patch.radius, 0)
-        free = free + side * (0.05 if self.rng.random() < 0.7 else 0.13)
-        return self.rng.uniform(-free, free)
+        slack = side * (0.05 if self.rng.random() < 0.7 else 0.13)
+        for _ in range(20):
+            at = self.rng.uniform(-free - slack, free + slack)
+            if self.s.grounds.at(np.array([site]), at[None])[0, 0] > -slack:       # an outline need not fill its box
+                break
+        return at
 
     def turn(self, patch: Patch) -> float:
         return self.rng.uniform(0, 360) if patch.disc else 90 * self.rng.integers(4) + np.clip(self.rng.normal(0, 4), -10, 10)
@@ -106,7 +112,9 @@ class Maker:
         for at in s.near[site]:
             if s.around and rng.random() < busy:
                 patch = s.around[rng.integers(len(s.around))]
-                self.lay(window, patch, at + 0.8 * self.offset(site, patch), lean, light)
+                at = at + 0.8 * self.offset(site, patch)
+                if s.grounds.at(np.array([site]), at[None])[0, 1] < 0.1:           # it must not be taken for the site's own
+                    self.lay(window, patch, at, lean, light)
         if s.large and rng.random() < 0.06:
             self.lay(window, s.large[rng.integers(len(s.large))], self.beside(3), lean, light)
 
@@ -119,7 +127,7 @@ class Maker:
     def ground(self, light) -> tuple[np.ndarray, int, np.ndarray]:
         """An empty site, sometimes with neighbours: (log window, site, how things lean there)"""
         r = self.bare[self.rng.integers(len(self.bare))]
-        lean = self.s.lean[r.site] * self.rng.uniform(0.5, 1.3) + self.rng.normal(0, 0.05, 2)
+        self.lean = lean = self.s.lean[r.site] * self.rng.uniform(0.5, 1.3) + self.rng.normal(0, 0.05, 2)
         window = r.window.copy()
         if self.rng.random() < 0.8:
             window = shifted(window, self.rng.normal(0, 0.25, 2) * self.s.scale)
@@ -140,6 +148,7 @@ class Maker:
     def photographed(self) -> tuple[np.ndarray, int, int, tuple[int, int]]:
         """A piece as a photo shows it, in another light: (log window, site, look, its cut-out)"""
         r = self.full[self.rng.integers(len(self.full))]
+        self.lean = self.s.lean[r.site]
         window = shifted(r.window, self.rng.normal(0, 0.02, 2) * self.s.group.side * self.s.scale)
         return relight(self.rng, window), r.site, r.look, (r.piece, -1)
 
@@ -148,6 +157,7 @@ class Maker:
         rng = self.rng
         if self.strangers and rng.random() < 0.3:
             r = self.strangers[rng.integers(len(self.strangers))]
+            self.lean = self.s.lean[r.site]
             return relight(rng, shifted(r.window, rng.normal(0, 0.5, 2) * self.s.scale)), r.site
         light = self.light()
         window, site, lean = self.ground(light)
@@ -182,7 +192,7 @@ def teach(stage: Stage, scenery: Scenery, empty: np.ndarray, spread: np.ndarray,
     maker.rng.shuffle(jobs)
     bare_x, bare_y, kind_x, kind_y = [], [], [], []
     for a in range(0, len(jobs), CHUNK):
-        windows, sites, labels, banned = [], [], [], []
+        windows, sites, labels, banned, leans = [], [], [], [], []
         for label in jobs[a:a + CHUNK]:
             used = (-1, -1)
             if label == looks + 1:
@@ -197,6 +207,7 @@ def teach(stage: Stage, scenery: Scenery, empty: np.ndarray, spread: np.ndarray,
             sites.append(site)
             labels.append(label)
             banned.append(used)
+            leans.append(maker.lean)
         logs, labels, sites, banned = np.stack(windows), np.array(labels), np.array(sites), np.array(banned)
         seen = small(logs, empty.shape[1])
         unlike = stage.unlike(seen, empty[sites])
@@ -204,7 +215,8 @@ def teach(stage: Stage, scenery: Scenery, empty: np.ndarray, spread: np.ndarray,
             bare_x.append(unlike)
             bare_y.append((labels == BARE).astype(int))
         gain, place = stage.places(seen, empty[sites], spread[sites])
-        kind_x.append(stage.hypotheses(opponent(logs), np.arange(len(logs)), gain, place, unlike, banned)[0])
+        kind_x.append(stage.hypotheses(opponent(logs), np.arange(len(logs)), gain, place, unlike, sites,
+                                       np.array(leans), banned)[0])
         kind_y.append(np.repeat(np.where(labels == BARE, looks + 1, labels), TRIED))
         tell((a + CHUNK) / len(jobs) * 0.7)
     stage.held = []

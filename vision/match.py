@@ -194,8 +194,13 @@ class Rings(msgspec.Struct, frozen=True, eq=False):
         r = np.repeat((np.arange(RINGS) + 0.5) / RINGS, ANGLES)
         return np.sqrt(r / r.sum())[:, None].astype(np.float32)
 
-    def compare(self, windows: np.ndarray, which: np.ndarray, middle: np.ndarray, scale: float) -> np.ndarray:
-        """(n, E, ANGLES): how badly each cut-out, turned by each angle, fits round `middle` (n, 2) px; mean square"""
+    def compare(self, windows: np.ndarray, which: np.ndarray, middle: np.ndarray, scale: float, plain: bool = False
+                ) -> np.ndarray:
+        """(n, E, ANGLES): how badly each cut-out, turned by each angle, fits round `middle` (n, 2) px; mean square.
+
+        windows: (N, S, S, 3) opponent; plain: B G R logarithms instead"""
+        if plain:
+            windows = opponent(windows)
         points = ring_points(self.radius * scale)[None] + middle[:, None]
         values = level(sample(windows, which, points)) * self.weights()
         n = len(which)

@@ -10,14 +10,10 @@ import numpy as np
 from vision import model
 from vision.cutout import (
     Exemplar,
-    covered_by_blocks,
-    exemplars,
     fine_windows,
-    height_of,
     lean_at,
     lights,
     log_windows,
-    plane_of,
 )
 from vision.evidence import FLOOR, Contents, SiteEvidence
 from vision.learn import BARE, STRANGE, Real, Scenery, teach
@@ -25,23 +21,26 @@ from vision.light import Light, compare, small_view
 from vision.match import opponent
 from vision.plan import Plan
 from vision.pose import Pose
+from vision.sampler import covered_by_blocks, exemplars, height_of, plane_of
 from vision.shot import Shot
-from vision.sites import Group, blocks, groups
+from vision.sites import Grounds, Group
 from vision.stage import SMALL, Stage
 from vision.synth import Patch, agreeing, as_patch, overlay
+from vision.turns import off_straight, plain, split, turned_kinds
 from vision.windows import Pyramid, Windows
 
 PICTURES = 6000      # made to learn from, a group
 WORTH = 0.002        # a chance of not being empty that is worth a closer look
 KEPT = 8             # contents told of a site
+WORTH_SPLITTING = -9.0   # log-probability of a look above which its turn is looked at
 
 
 def look_of(contents: Contents, plan: Plan) -> Contents:
-    """Contents with "?" for what lies wholly under a piece as large"""
+    """Contents with "?" for what lies wholly under a piece as large, and a kind that is another one turned as that one"""
     def area(kind: str) -> float:
         w, d = plan.pieces[kind].footprint
         return w * d * (0.785 if plan.pieces[kind].disc else 1)
-    out = list(contents)
+    out = list(plain(contents, plan))
     for i, kind in enumerate(out[:-1]):
         if kind != "?" and plan.pieces[contents[-1]].spans is None and any(
                 area(k) >= 0.95 * area(kind) for k in contents[i + 1:] if k != "?"):
@@ -51,7 +50,7 @@ def look_of(contents: Contents, plan: Plan) -> Contents:
 
 class GroupReader(msgspec.Struct, eq=False):
     """group with its two sizes of window, cut `plane` mm above the board; empty, spread: (N, S, S, 3) opponent small
-    windows; stage: what tells looks."""
+    windows; stage: what tells looks; turned, degrees: per look what else it may be when it lies turned so."""
 
     group: Group
     plane: float
@@ -60,6 +59,8 @@ class GroupReader(msgspec.Struct, eq=False):
     empty: np.ndarray
     spread: np.ndarray
     stage: Stage
+    turned: list[list[Contents]]
+    degrees: list[list[float]]
 
 
 class Photos(msgspec.Struct, frozen=True, eq=False):
@@ -95,8 +96,8 @@ def photographed(photos: Photos, group: Group, windows: Windows, pieces: list[Ex
     return real
 
 
-def scenery_of(photos: Photos, group: Group, windows: Windows, looks: list[Contents], pieces: list[Exemplar],
-               owner: list[int]) -> Scenery:
+def scenery_of(photos: Photos, group: Group, windows: Windows, grounds: Grounds, looks: list[Contents],
+               pieces: list[Exemplar], owner: list[int]) -> Scenery:
     plan = photos.plan
     plain: dict[int, list[tuple[Patch, int]]] = {}
     piled: dict[int, list[tuple[Patch, int]]] = {}
@@ -119,13 +120,18 @@ def scenery_of(photos: Photos, group: Group, windows: Windows, looks: list[Conte
     others = [as_patch(e, height_of(e.contents, plan)) for e in photos.pieces]
     large = [p for p, e in zip(others, photos.pieces) if plan.pieces[e.contents[-1]].spans]
     around = [p for p, e in zip(others, photos.pieces) if not plan.pieces[e.contents[-1]].spans]
-    return Scenery(group, photographed(photos, group, windows, pieces, owner), plain, piled, base, near, around, large,
+    return Scenery(group, photographed(photos, group, windows, pieces, owner), plain, piled, base, near, grounds, around, large,
                    lean_at(photos.shots[0].pose, group.centres), windows.scale, plane_of(group, plan))
+
+
+def pictures_for(looks: int, block: bool) -> int:
+    """How many pictures to make: more where there is more to tell apart"""
+    return int(PICTURES * np.clip(looks / 24, 0.25, 1.5) / (4 if block else 1))
 
 
 def fit_group(photos: Photos, group: Group, pieces: list[Exemplar], tell: Callable[[float], None]) -> GroupReader:
     plan = photos.plan
-    fine = fine_windows(group, photos.shots)
+    fine = fine_windows(group, plan, photos.shots)
     plane = plane_of(group, plan)
     tiny = Windows(group.centres, fine.half, SMALL / group.side)
     views = [opponent(photos.logs(tiny, n, plane)) for n, s in enumerate(photos.shots) if not s.layout]
@@ -134,10 +140,14 @@ def fit_group(photos: Photos, group: Group, pieces: list[Exemplar], tell: Callab
     gy, gx = np.gradient(empty, axis=(1, 2))
     spread = np.sqrt(np.array([0.15, 0.06, 0.06]) ** 2 + noise + 0.1 * (gx ** 2 + gy ** 2)).astype(np.float32)
     looks = sorted({look_of(e.contents, plan) for e in pieces})
-    stage = Stage.fit(looks, pieces, [looks.index(look_of(e.contents, plan)) for e in pieces], group, fine)
-    scenery = scenery_of(photos, group, fine, looks, [pieces[i] for i in stage.order], stage.owner.tolist())
-    teach(stage, scenery, empty, spread, PICTURES // (4 if group.block else 1), tell=tell)
-    return GroupReader(group, plane, tiny, fine, empty, spread, stage)
+    stage = Stage.fit(looks, pieces, [looks.index(look_of(e.contents, plan)) for e in pieces],
+                      off_straight(pieces, plan), np.array([height_of(k, plan) - plane for k in looks]), group, fine,
+                      Grounds.of(plan, group, fine.half))
+    scenery = scenery_of(photos, group, fine, stage.grounds, looks, [pieces[i] for i in stage.order], stage.owner.tolist())
+    teach(stage, scenery, empty, spread, pictures_for(len(looks), group.block), tell=tell)
+    turned = [turned_kinds(k, plan) for k in looks]
+    return GroupReader(group, plane, tiny, fine, empty, spread, stage, [list(t) for t in turned],
+                       [list(t.values()) for t in turned])
 
 
 class Sight(msgspec.Struct, frozen=True, eq=False):
@@ -163,15 +173,11 @@ class PileReader:
     def fit(cls, plan: Plan, shots: list[Shot], tell: Callable[[float], None] = lambda part: None) -> PileReader:
         """From calibration photos: at least one sampler, and one empty board or sites empty somewhere."""
         reference, room = lights(plan, shots)
-        photos = Photos(plan, shots, room, [Pyramid(s.image) for s in shots], exemplars(plan, shots))
+        found = exemplars(plan, shots)
+        photos = Photos(plan, shots, room, [Pyramid(s.image) for s in shots], [e for _, pieces in found for e in pieces])
         readers: dict[bool, list[GroupReader]] = {False: [], True: []}
-        large = sorted({p.spans for p in plan.piece if p.spans})
-        for group in groups(plan) + [b for s in large if (b := blocks(plan, s)) is not None]:
-            ids = set(group.ids)
-            pieces = [e for e in photos.pieces if e.where in ids
-                      and plan.pieces[e.contents[-1]].spans == (group.spans if group.block else None)]
-            if pieces:
-                readers[group.block].append(fit_group(photos, group, pieces, tell))
+        for group, pieces in found:
+            readers[group.block].append(fit_group(photos, group, pieces, tell))
         return cls(plan, reference, readers[False], readers[True])
 
     def read(self, image: np.ndarray, pose: Pose, sites: set[str] | None = None) -> dict[str, SiteEvidence]:
@@ -208,13 +214,20 @@ def read_cells(g: GroupReader, sight: Sight, which: np.ndarray) -> dict[str, Sit
     bare = g.stage.bare.answer(unlike)                                          # (n, 2): occupied, empty
     busy = np.flatnonzero(bare[:, 0] > np.log(WORTH))
     gain, place = g.stage.places(seen[busy], empty[busy], g.spread[which[busy]])
-    inputs = g.stage.hypotheses(sight.see(g.fine, which[busy], g.plane), np.arange(len(busy)), gain, place, unlike[busy])[0]
+    inputs, bearing = g.stage.hypotheses(sight.see(g.fine, which[busy], g.plane), np.arange(len(busy)), gain, place,
+                                         unlike[busy], which[busy], lean_at(sight.pose, g.group.centres[which[busy]]))
     told = np.maximum(g.stage.told(inputs), FLOOR)
     out = {g.group.ids[i]: SiteEvidence((((), float(b[1])),), FLOOR) for i, b in zip(which, bare)}
     contents = [*g.stage.looks, ()]
-    for n, row in zip(busy, told):
-        options = sorted(zip(contents, np.delete(row, -2).tolist()), key=lambda o: -o[1])
-        out[g.group.ids[which[n]]] = SiteEvidence(tuple(options[:KEPT]), float(row[-2]))
+    for n, row, turns in zip(busy, told, bearing):
+        options = dict(zip(contents, np.delete(row, -2).tolist()))
+        for k, also in enumerate(g.turned):
+            if also and options[contents[k]] > WORTH_SPLITTING:
+                whole = options.pop(contents[k])
+                parts = split(dict(zip(also, g.degrees[k])), float(turns[k]))
+                options |= {c: max(whole + p, FLOOR) for c, p in parts.items()}
+        best = sorted(options.items(), key=lambda o: -o[1])[:KEPT]
+        out[g.group.ids[which[n]]] = SiteEvidence(tuple(best), float(row[-2]))
     return out
 
 
@@ -228,7 +241,8 @@ def read_blocks(g: GroupReader, sight: Sight, cells: dict[str, SiteEvidence]) ->
     seen = sight.see(g.small, which, g.plane)
     gain, place = g.stage.places(seen, g.empty[which], g.spread[which])
     unlike = g.stage.unlike(seen, g.empty[which])
-    told = g.stage.told(g.stage.hypotheses(sight.see(g.fine, which, g.plane), np.arange(len(which)), gain, place, unlike)[0])
+    told = g.stage.told(g.stage.hypotheses(sight.see(g.fine, which, g.plane), np.arange(len(which)), gain, place, unlike,
+                                           which, lean_at(sight.pose, g.group.centres[which]))[0])
     told = np.hstack([told[:, :-2], np.logaddexp(told[:, -2:-1], told[:, -1:])])
     out: dict[str, SiteEvidence] = {}
     for n in np.argsort(told[:, -1]):

@@ -7,6 +7,9 @@ import numpy as np
 
 from vision.plan import Plan, Site
 
+GROUND = 40        # places a side at which it is known whose they are
+BORDER = 2.0       # mm over its border at which a site has lost its claim, one standard deviation
+
 
 class Group(msgspec.Struct, frozen=True, eq=False):
     """Sites of one size. ids: N of them; centres: (N, 2) mm; side: mm, the larger side of the outline's box;
@@ -74,3 +77,47 @@ def blocks(plan: Plan, spans: tuple[int, int]) -> Group | None:
         return None
     side = max(spans) * max(float(box(s).max()) for s in piles)
     return Group(tuple(ids), np.array(middles), side, tuple(members), np.array(sizes), spans)
+
+
+def inside(points: np.ndarray, outline: np.ndarray) -> np.ndarray:
+    """(P,) mm from each of (P, 2) points to an outline's (E, 2) nearest edge, negative outside"""
+    a, b = outline, np.roll(outline, -1, 0)
+    along, off = b - a, points[:, None] - a
+    t = np.clip((off * along).sum(2) / np.maximum((along ** 2).sum(1), 1e-9), 0, 1)
+    far = np.linalg.norm(off - t[..., None] * along, axis=2).min(1)
+    y, x = points[:, 1:], points[:, :1]
+    crosses = (a[:, 1] > y) != (b[:, 1] > y)
+    slope = along[:, 0] / np.where(along[:, 1] == 0, 1e-9, along[:, 1])
+    odd = (crosses & (x < a[:, 0] + (y - a[:, 1]) * slope)).sum(1) % 2 == 1
+    return np.where(odd, far, -far)
+
+
+class Grounds(msgspec.Struct, frozen=True, eq=False):
+    """Whose a place is. maps: (N, G, G, 2): for places in a square of half side `half` mm round each site of a group, mm
+    inside the site's outline (negative: outside), and the chance that a piece there is this site's and not another's."""
+
+    maps: np.ndarray
+    half: float
+
+    @classmethod
+    def of(cls, plan: Plan, group: Group, half: float) -> Grounds:
+        t = (np.arange(GROUND) + 0.5) / GROUND * 2 - 1
+        grid = np.stack(np.meshgrid(t, t), -1).reshape(-1, 2) * half
+        piles = [s for s in plan.site if s.reads == "pile"]
+        middles = np.array([s.centre for s in piles])
+        reach = np.array([np.linalg.norm(box(s)) / 2 for s in piles])
+        maps = []
+        for centre, members in zip(group.centres, group.members):
+            points = grid + centre
+            own = np.max([inside(points, o) for m in members for o in plan.sites[m].outlines], 0)
+            near = np.flatnonzero(np.abs(middles - centre).max(1) < 1.5 * half + reach)
+            others = [np.max([inside(points, o) for o in piles[i].outlines], 0) for i in near if piles[i].id not in members]
+            mine = np.exp(-0.5 * (np.minimum(own, 0) / BORDER) ** 2) + 1e-6
+            total = mine + sum(np.exp(-0.5 * (np.minimum(o, 0) / BORDER) ** 2) for o in others)
+            maps.append(np.stack([own, mine / total], -1).reshape(GROUND, GROUND, 2))
+        return cls(np.array(maps, np.float32), half)
+
+    def at(self, site: np.ndarray, mm: np.ndarray) -> np.ndarray:
+        """(n, 2) map values at places (n, 2) mm off the middles of sites (n,)"""
+        cell = np.clip(((mm / self.half + 1) / 2 * GROUND).astype(int), 0, GROUND - 1)
+        return self.maps[site, cell[:, 1], cell[:, 0]]

@@ -11,7 +11,7 @@ from vision.evidence import Contents
 from vision.features import PIXELS, WIDER, describe, straight, unexplained
 from vision.match import Coarse, Fine, Rings, opponent, turns_allowed
 from vision.net import Net, log_softmax
-from vision.sites import Group
+from vision.sites import Grounds, Group
 from vision.windows import Windows
 
 TILES = 11           # cells a side in which a window is compared with the empty site
@@ -19,6 +19,8 @@ TRIED = 2            # looks laid straight and described, the likeliest first
 OTHER: Contents = ("other",)
 SMALL = 24           # pixels along a site in the small windows
 COARSE = 14          # and in those that looks are slid over
+COARSEST = 7         # pixels along the smallest piece in those
+LARGEST = 48         # pixels along those windows at most
 GIVE = 0.1           # of a site's side that a piece may stick out without surprise
 
 
@@ -33,23 +35,30 @@ class Stage(msgspec.Struct, eq=False):
     owner: np.ndarray
     shape: np.ndarray
     scale: float                      # fine pixels a mm
+    zero: np.ndarray                  # (E,) degrees that each cut-out lies off straight, modulo a quarter turn
+    rise: np.ndarray                  # (looks,) mm that each look's top lies above the plane of the windows
+    grounds: Grounds
     bare: Net | None = None
     kinds: Net | None = None
     held: list[float] = []
     order: list[int] = []
 
     @classmethod
-    def fit(cls, looks: list[Contents], pieces: list[Exemplar], looks_of: list[int], group: Group, fine: Windows) -> Stage:
-        """pieces: cut-outs; looks_of: their looks; fine: the group's fine windows"""
+    def fit(cls, looks: list[Contents], pieces: list[Exemplar], looks_of: list[int], zero: np.ndarray, rise: np.ndarray, group: Group,
+            fine: Windows, grounds: Grounds) -> Stage:
+        """pieces: cut-outs; looks_of: their looks; zero: degrees they lie off straight; rise: mm from the windows' plane to
+        the looks' tops; fine: the group's fine windows"""
         shapes = sorted({(e.size, e.disc) for e in pieces})
         order = sorted(range(len(pieces)), key=lambda i: shapes.index((pieces[i].size, pieces[i].disc)))
         pieces, owner = [pieces[i] for i in order], np.array([looks_of[i] for i in order])
         shape = np.array([shapes.index((e.size, e.disc)) for e in pieces])
-        scale = COARSE / group.side
+        small = min(min(size) for size, _ in shapes)
+        scale = min(max(COARSE / group.side, COARSEST / small), LARGEST / (2 * fine.half))
         search = Coarse.fit([[e for e, o in zip(pieces, owner) if o == k] for k in range(len(looks))], shapes, scale,
                             round(2 * fine.half * scale), np.median(group.boxes, 0), GIVE * group.side)
         rings = [Rings.fit([e for e, s in zip(pieces, shape) if s == n]) for n in range(len(shapes))]
-        return cls(looks, search, rings, Fine.fit(pieces, fine.scale, PIXELS, WIDER), owner, shape, fine.scale, order=order)
+        return cls(looks, search, rings, Fine.fit(pieces, fine.scale, PIXELS, WIDER), owner, shape, fine.scale, zero[order],
+                   rise, grounds, order=order)
 
     def unlike(self, seen: np.ndarray, empty: np.ndarray) -> np.ndarray:
         """(n, D): what tells whether a site is empty"""
@@ -70,13 +79,13 @@ class Stage(msgspec.Struct, eq=False):
         return gain, place * (self.scale / self.coarse.scale)
 
     def hypotheses(self, windows: np.ndarray, which: np.ndarray, gain: np.ndarray, place: np.ndarray, unlike: np.ndarray,
-                   banned: np.ndarray | None = None) -> tuple[np.ndarray, ...]:
+                   site: np.ndarray, lean: np.ndarray, banned: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """What each window may show, laid straight and described.
 
         windows: (N, S, S, 3) opponent fine windows, which: (n,) of them; gain, place: of the coarse search (n, K);
-        unlike: (n, U) what tells whether the site is empty;
+        unlike: (n, U) what tells whether the site is empty; site: (n,) and lean: (n, 2) mm a mm of height there;
         banned: (n, 2) cut-outs not to be used (for examples made from them), -1: none.
-        -> (inputs (n * TRIED, D), misfit (n, looks), piece (n, TRIED), middle (n, TRIED, 2) px, angle (n, TRIED))"""
+        -> (inputs (n * TRIED, D), bearing (n, looks): degrees that each look would lie off straight)"""
         n, looks = len(which), len(self.looks)
         side = windows.shape[1]
         misfit = np.full((n, len(self.owner)), np.inf, np.float32)
@@ -93,8 +102,9 @@ class Stage(msgspec.Struct, eq=False):
             misfit[:, members] = np.take_along_axis(fit, at[..., None], 2)[..., 0]
             turn[:, members] = at * (2 * np.pi / fit.shape[2])
         if banned is not None:
+            alone = np.bincount(self.owner, minlength=looks)[self.owner] < 2
             for column in banned.T:
-                rows = np.flatnonzero(column >= 0)
+                rows = np.flatnonzero((column >= 0) & ~alone[column])
                 misfit[rows, column[rows]] = 50.0
         by_look = np.full((n, looks), 50.0, np.float32)
         champion = np.zeros((n, looks), int)
@@ -115,10 +125,14 @@ class Stage(msgspec.Struct, eq=False):
                                          turn[rows, piece].ravel(), self.scale)
         pictures = straight(windows, at, middle, angle, self.fine.half[flat] * self.scale)
         described = np.hstack([describe(pictures), unexplained(pictures, self.fine.pictures[flat])])
-        site = np.hstack([np.clip(gain, -10, 10) * 0.5, np.sqrt(np.maximum(by_look, 0)), unlike])
+        foot = (middle - side / 2 + 0.5) / self.scale - np.repeat(lean, TRIED, 0) * self.rise[self.owner[flat], None]
+        whose = self.grounds.at(np.repeat(site, TRIED), foot) * [0.2, 2.0]
+        about = np.hstack([np.clip(gain, -10, 10) * 0.5, np.sqrt(np.maximum(by_look, 0)), unlike])
         chosen = np.eye(looks, dtype=np.float32)[self.owner[flat]]
-        inputs = np.hstack([described, np.repeat(site, TRIED, 0), chosen]).astype(np.float32)
-        return inputs, by_look, piece, middle.reshape(n, TRIED, 2), angle.reshape(n, TRIED)
+        inputs = np.hstack([described, np.clip(whose, -3, 3), np.repeat(about, TRIED, 0), chosen]).astype(np.float32)
+        bearing = np.degrees(turn[rows, champion]) + self.zero[champion]
+        np.put_along_axis(bearing, self.owner[piece], np.degrees(angle).reshape(n, TRIED) + self.zero[piece], 1)
+        return inputs, bearing
 
     def told(self, inputs: np.ndarray) -> np.ndarray:
         """(n, looks + 2) log-probabilities from hypotheses' inputs (n * TRIED, D); the last two: something else, empty"""

@@ -1,0 +1,183 @@
+"""Finds the samplers' pieces and cuts them out: per group of sites, and borrowed from sites that are read otherwise."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import partial
+
+import cv2
+import msgspec
+import numpy as np
+
+from vision.cutout import (
+    Exemplar,
+    best_place,
+    difference,
+    doubt_map,
+    edge_strength,
+    fine_windows,
+    lean_at,
+    lights,
+    localise,
+    log_windows,
+    own_part,
+    seen_size,
+    straighten,
+)
+from vision.evidence import Contents
+from vision.light import Light
+from vision.plan import Plan
+from vision.shot import Shot
+from vision.sites import Group, blocks, box, groups
+from vision.windows import Pyramid, Windows
+
+ENOUGH = 2         # cut-outs of a kind, beyond which none are borrowed
+
+
+def covered_by_blocks(plan: Plan, layout: dict[str, Contents]) -> set[str]:
+    """Sites that lie under a piece covering several"""
+    out: set[str] = set()
+    for site, contents in layout.items():
+        spans = plan.pieces[contents[-1]].spans if contents and contents[-1] != "?" else None
+        if spans and (group := blocks(plan, spans)) is not None and site in group.ids:
+            out |= set(group.members[group.ids.index(site)])
+    return out
+
+
+class Found(msgspec.Struct, eq=False):
+    """A piece in a photo on the way to becoming an exemplar. unlike, edges, doubt: (S, S); offset: mm; tilt: degrees"""
+
+    contents: Contents
+    size: tuple[float, float]
+    disc: bool
+    where: str
+    photo: int
+    window: np.ndarray
+    unlike: np.ndarray
+    edges: np.ndarray
+    doubt: np.ndarray
+    offset: np.ndarray
+    tilt: float
+
+
+def height_of(contents: Contents, plan: Plan) -> float:
+    """mm: a pile's top above the board; what is hidden counts as the thinnest kind"""
+    thin = min(p.height for p in plan.piece)
+    return sum(plan.pieces[k].height if k != "?" else thin for k in contents)
+
+
+def plane_of(group: Group, plan: Plan) -> float:
+    """mm above the board where a group's windows are cut: the board's own plane, so that its print keeps its place; half
+    way up for what covers several sites, which is judged without the board"""
+    return max((p.height for p in plan.piece if p.spans == group.spans), default=0.0) / 2 if group.block else 0.0
+
+
+def find(plan: Plan, group: Group, windows: Windows, shots: list[Shot], pyramids: list[Pyramid], room: list[Light]
+         ) -> list[Found]:
+    """The pieces on a group's sites, each roughly where it lies"""
+    everything = np.arange(len(group.ids))
+    plane = plane_of(group, plan)
+    bare = [log_windows(windows, pyramids[n], s.pose, room[n], everything, plane) for n, s in enumerate(shots) if not s.layout]
+    side, scale = windows.side, windows.scale
+    out = []
+    for n, s in enumerate(shots):
+        hidden = covered_by_blocks(plan, s.layout) if not group.block else set()
+        which = np.array([i for i, site in enumerate(group.ids) if s.layout.get(site) and site not in hidden
+                          and plan.pieces[s.layout[site][-1]].spans == (group.spans if group.block else None)], int)
+        if not len(which):
+            continue
+        leans = lean_at(s.pose, group.centres[which])
+        for i, window, lean in zip(which, log_windows(windows, pyramids[n], s.pose, room[n], which, plane), leans):
+            contents = s.layout[group.ids[i]]
+            size, disc = seen_size(contents[-1:] if group.block else contents, plan)
+            top = lean * (height_of(contents, plan) - plane)
+            free = np.maximum(group.boxes[i] / 2 - np.array(size) / 2, 0.03 * group.side)
+            doubt = doubt_map(side, scale, free, top, 0.1 * group.side)
+            own = own_part(side, scale, group.boxes[i] / 2 + 0.03 * group.side, top, 0.08 * group.side)
+            empty = np.mean([b[i] for b in bare], 0) if bare else np.zeros_like(window)
+            unlike = difference(window, empty) * own
+            edges = np.maximum(edge_strength(window) - edge_strength(empty), 0) * own
+            foot = -lean * height_of(contents, plan)
+            offset, tilt = localise(unlike, edges, size, disc, scale, 0.4 * doubt, foot)
+            out.append(Found(contents, size, disc, group.ids[i], n, window, unlike, edges, doubt, offset, tilt))
+    return out
+
+
+def agree(found: list[Found], scale: float) -> None:
+    """Moves pieces of one footprint to where they look most like the middle one of their kind: what is unlike the board,
+    and edges, have the same shape in all of them, whatever is printed on them."""
+    size, disc = found[0].size, found[0].disc
+    m = int(np.ceil(max(size) * 1.2 * scale)) | 1
+    if len(found) < 4 or m >= len(found[0].unlike):
+        return
+
+    def parts(f: Found) -> tuple[np.ndarray, np.ndarray]:
+        return tuple(v / (v.std() + 1e-6) for v in (cv2.GaussianBlur(w, (0, 0), 0.7) for w in (f.unlike, f.edges)))
+
+    for _ in range(2):
+        views = [[np.ascontiguousarray(straighten(v, scale, f.offset, f.tilt, size, m)) for v in parts(f)] for f in found]
+        middle = [np.median([v[k] for v in views], 0) for k in (0, 1)]
+        if disc:
+            middle = [np.mean([turn(v, a) for a in np.arange(0, 360, 15)], 0) for v in middle]
+        middle = [((v - v.mean()) / (v.std() * v.size)).astype(np.float32) for v in middle]
+        for f in found:
+            score = partial(likeness, parts(f), middle)
+            f.offset, f.tilt = best_place(score, [0.0] if disc else f.tilt + np.array([-2.0, 0, 2]), 0.5 * f.doubt, scale)
+
+
+def likeness(views: Sequence[np.ndarray], models: Sequence[np.ndarray], tilt: float) -> np.ndarray:
+    """(S, S): the sum of each view's correlation with its model, turned by `tilt`, put there"""
+    return sum(cv2.filter2D(v, cv2.CV_32F, turn(t, tilt), borderType=cv2.BORDER_REFLECT) for v, t in zip(views, models))
+
+
+def turn(picture: np.ndarray, angle: float) -> np.ndarray:
+    """The picture turned about its middle, degrees clockwise as seen"""
+    if not angle:
+        return picture
+    m = len(picture)
+    return cv2.warpAffine(picture, cv2.getRotationMatrix2D((m / 2 - 0.5, m / 2 - 0.5), -angle, 1), (m, m),
+                          borderMode=cv2.BORDER_REPLICATE)
+
+
+def lenders(plan: Plan, found: list[Found], shots: list[Shot]) -> Group | None:
+    """Sites that are not piles but show one piece alone, of a size that lies on this group's sites, and of which the group
+    itself shows less than enough."""
+    def form(kind: str) -> tuple:
+        return plan.pieces[kind].size, plan.pieces[kind].height
+
+    forms = {form(f.contents[-1]) for f in found if len(f.contents) == 1}
+    shown = Counter(plan.pieces[f.contents[-1]].looks or f.contents[-1] for f in found)
+    wanted = []
+    for s in plan.site:
+        contents = [shot.layout.get(s.id, ()) for shot in shots]
+        if s.reads != "pile" and any(len(c) == 1 and c[0] != "?" and form(c[0]) in forms and shown[c[0]] < ENOUGH
+                                     for c in contents):
+            wanted.append(s)
+    if not wanted:
+        return None
+    boxes = np.array([box(s) for s in wanted])
+    return Group(tuple(s.id for s in wanted), np.array([s.centre for s in wanted]), float(boxes.max()),
+                 tuple((s.id,) for s in wanted), boxes)
+
+
+def exemplars(plan: Plan, shots: list[Shot]) -> list[tuple[Group, list[Exemplar]]]:
+    """Every group of pile sites, and of blocks, with the samplers' pieces that it learns from, cut out."""
+    _, room = lights(plan, shots)
+    pyramids = [Pyramid(s.image) for s in shots]
+    spans = sorted({p.spans for p in plan.piece if p.spans})
+    out = []
+    for group in groups(plan) + [b for s in spans if (b := blocks(plan, s)) is not None]:
+        windows = fine_windows(group, plan, shots)
+        found = find(plan, group, windows, shots, pyramids, room)
+        if (lender := lenders(plan, found, shots)) is not None:
+            largest = max(max(f.size) for f in found)
+            seen = Windows(lender.centres, lender.side / 2 + largest / 4, windows.scale)
+            forms = {(f.size, f.disc) for f in found}
+            found += [f for f in find(plan, lender, seen, shots, pyramids, room)
+                      if len(f.contents) == 1 and (f.size, f.disc) in forms]
+        for shape in {(f.size, f.disc) for f in found}:
+            agree([f for f in found if (f.size, f.disc) == shape], windows.scale)
+        out.append((group, [Exemplar(f.contents, f.size, f.disc, straighten(f.window, windows.scale, f.offset, f.tilt, f.size),
+                                     windows.scale, f.where, f.photo, f.where not in group.ids) for f in found]))
+    return [(group, pieces) for group, pieces in out if pieces]

@@ -1,0 +1,74 @@
+"""Kinds told apart only by how they lie: which way a cut-out was turned, and what a turn says."""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+
+from vision.cutout import Exemplar
+from vision.evidence import Contents
+from vision.match import ANGLES, Rings
+from vision.plan import Plan
+
+SURE = 9.0           # degrees that a piece may lie askew: one standard deviation
+DOUBT = 0.004        # chance that a turn says nothing
+
+
+def plain(contents: Contents, plan: Plan) -> Contents:
+    """Contents with each kind that is another one turned as that other one"""
+    return tuple((plan.pieces[k].looks or k) if k in plan.pieces else k for k in contents)
+
+
+def turned_kinds(contents: Contents, plan: Plan) -> dict[Contents, float]:
+    """What may lie there when it looks like `contents`: contents -> degrees, modulo a quarter turn; empty where a turn says
+    nothing"""
+    if not contents:
+        return {}
+    others = {(*contents[:-1], p.kind): p.turned % 90 for p in plan.piece if p.looks == contents[-1]}
+    return {contents: 0.0} | others if others else {}
+
+
+def structure(e: Exemplar) -> Exemplar:
+    """The cut-out without its colours: how much each place stands out from most of the piece, lighter or darker alike"""
+    m = len(e.picture)
+    inner = e.picture[m // 4:-m // 4, m // 4:-m // 4]
+    off = np.abs(e.picture - np.median(inner, (0, 1))).max(-1)
+    return msgspec.structs.replace(e, picture=np.repeat((off / (off.std() + 1e-6) * 0.3)[..., None], 3, 2).astype(np.float32))
+
+
+def named_alike(a: str, b: str) -> int:
+    """How many parts two names share in the same place: seed:red:flax and seed:white:flax share two"""
+    return sum(x == y for x, y in zip(a.split(":"), b.split(":")))
+
+
+def off_straight(pieces: list[Exemplar], plan: Plan) -> np.ndarray:
+    """(E,) degrees modulo a quarter turn by which each cut-out's picture is turned from lying straight on its site. Those
+    borrowed from elsewhere lie in any turn: they are laid like the piece, of those named most alike, that most resembles
+    them in all but colour."""
+    out = np.zeros(len(pieces))
+    for n, e in enumerate(pieces):
+        if not e.borrowed:
+            out[n] = plan.pieces[e.contents[-1]].turned % 90
+    known = [n for n, e in enumerate(pieces) if not e.borrowed and turned_kinds(plain(e.contents, plan), plan)]
+    for n, e in enumerate(pieces):
+        if not e.borrowed or not turned_kinds(plain(e.contents, plan), plan):
+            continue
+        models = [m for m in known if pieces[m].size == e.size]
+        if not models:
+            continue
+        names = [named_alike(plain(e.contents, plan)[-1], plain(pieces[m].contents, plan)[-1]) for m in models]
+        models = [m for m, k in zip(models, names) if k == max(names)]
+        rings = Rings.fit([structure(pieces[m]) for m in models])
+        own = structure(e)
+        middle = np.full((1, 2), len(own.picture) / 2 - 0.5)
+        misfit = rings.compare(own.picture[None], np.zeros(1, int), middle, e.scale, plain=True)[0]
+        best, turn = np.unravel_index(int(misfit.argmin()), misfit.shape)
+        out[n] = (out[models[best]] + turn * 360 / ANGLES) % 90
+    return out
+
+
+def split(options: dict[Contents, float], degrees: float) -> dict[Contents, float]:
+    """Natural logarithm of how likely each of `options` (contents -> degrees) is, given the turn seen, modulo a quarter"""
+    off = np.array([(degrees - d + 45) % 90 - 45 for d in options.values()])
+    like = np.exp(-0.5 * (off / SURE) ** 2) + DOUBT
+    return dict(zip(options, np.log(like / like.sum()).tolist()))

@@ -27,8 +27,10 @@ demo: install
 	@$(BIN)/nilometer demo $(GAME)
 
 test: test-install
-	@$(BIN)/ruff check --quiet .
 	@$(BIN)/python -m pytest -n auto
+
+lint: test-install
+	@$(BIN)/ruff check .
 
 # The whole shared photo set: not needed by `make test`.
 accuracy: install

@@ -60,9 +60,10 @@ def off_straight(pieces: list[Exemplar], plan: Plan) -> np.ndarray:
         models = [m for m, k in zip(models, names) if k == max(names)]
         rings = Rings.fit([structure(pieces[m]) for m in models])
         own = structure(e)
-        middle = np.full((1, 2), len(own.picture) / 2 - 0.5)
-        misfit = rings.compare(own.picture[None], np.zeros(1, int), middle, e.scale, plain=True)[0]
-        best, turn = np.unravel_index(int(misfit.argmin()), misfit.shape)
+        step = np.arange(-2, 2.1, 0.5) / 20 * e.size[0] * e.scale
+        middle = np.stack(np.meshgrid(step, step), -1).reshape(-1, 2) + len(own.picture) / 2 - 0.5
+        misfit = rings.compare(own.picture[None], np.zeros(len(middle), int), middle, e.scale, plain=True)
+        _, best, turn = np.unravel_index(int(misfit.argmin()), misfit.shape)
         out[n] = (out[models[best]] + turn * 360 / ANGLES) % 90
     return out
 

@@ -54,6 +54,8 @@ class Table:
         self.settings: dict[str, Any] = {"hidden_scores": False, **(settings or {})}
         self._before: bytes | None = None
         self._seen: Layout = {}
+        self._excused: Layout = {}              # what people said to be misread, site -> contents
+        self._last: Evidence | None = None      # the last settled view
         self._asked = 0
         self.question: Question | None = None
         events = self.journal.events()
@@ -92,7 +94,11 @@ class Table:
         """Concludes from a settled view, writes what happened into the journal and tells everybody."""
         with self._lock:
             past = [(line.state, line.action) for line in reversed(self._lines[-MEMORY:])]
-            verdict = reconcile(self.game, past, evidence, self._seen, self.reads, self.optional)
+            verdict = reconcile(self.game, past, evidence, self._seen, self.reads, self.optional, excused=self._excused)
+            if evidence.busy is None:
+                self._last = evidence
+                self._excused = {s: c for s, c in self._excused.items()
+                                 if s not in evidence.sites or evidence.sites[s].foreign or evidence.sites[s].best == c}
             registration = evidence.registration
             self.camera = {**self.camera, "state": "ok", "by": registration.by, "error_px": round(registration.error_px, 2)}
             picture = _jpeg(image) if verdict.verdict in (MOVED, UNFINISHED) else None
@@ -189,8 +195,12 @@ class Table:
             if self.question is None or question_id != f"q{self._asked}" or not 0 <= choice < len(self.question.answers):
                 raise Gone("that question no longer stands")
             run = self.question.answers[choice]
+            if run.misread:
+                self._excused = {**self._excused, **self.question.seen}
             if run.run is None:
                 self.question = None
+                if run.misread and self._last is not None:
+                    return self.look(self._last)
                 self._conclude(Verdict(SAME, self.state, seen=self._seen, text=say("put it back as it was")))
                 return self.verdict
             before = self.state.layout()

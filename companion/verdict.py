@@ -21,21 +21,24 @@ class ToDo(msgspec.Struct, frozen=True):
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """One answer to a question. run: the actions it stands for, from `undo` events back; None: it goes back as it was."""
+    """One answer to a question. run: the actions it stands for, from `undo` events back; None: it goes back as it was.
+    misread: what else is seen (`Question.seen`) does not lie there."""
 
     text: Text
     run: tuple[str, ...] | None = None
     undo: int = 0
     picture: str | None = None
+    misread: bool = False
 
 
 class Question(msgspec.Struct, frozen=True):
-    """Asked on the phone of `seat` (None: anybody seated)."""
+    """Asked on the phone of `seat` (None: anybody seated). seen: site -> contents that nothing explains."""
 
     text: Text
     answers: tuple[Answer, ...]
     seat: str | None = None
     sites: tuple[str, ...] = ()
+    seen: Layout = {}
 
 
 class Verdict(msgspec.Struct, frozen=True):

@@ -1,0 +1,277 @@
+"""The search for explanations: which runs of actions could have led to what is seen, and how well each fits.
+
+Every explanation is a *world*: a state after a run of actions, and what the board may show while people are still busy
+bringing it there. Its score is the evidence for that world less what the run costs, both in nats.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+
+from engine import Action, BadText, IllegalAction, Proposal, State, Step, Violation
+from engine.layout import Contents, Layout, same_contents
+from vision.evidence import Evidence, SiteEvidence
+
+# What a doing costs, in nats: odds between explanations that the picture cannot tell apart.
+ACTION = 1.0            # one more action in a run
+STILL = 0.5             # a to-do that is still not done, a site
+FORGOTTEN = 0.2         # an act put in where it was forgotten
+BY_ITSELF = 0.75        # a consequence not yet done on the board, a site
+LATE_TOO = 0.15         # each further one: who has not begun to clear up has not done any of it
+BY_HAND = 3.0           # the doing itself only half done, a site
+WRONG = 5.0             # a consequence done wrongly, a site
+BREAKS_RULES = 6.0
+TAKE_BACK = (0.0, 2.5, 4.5, 6.0)   # going back so many events ("no, I meant here")
+NOTICED = 2.0           # a difference counts when the evidence prefers it by so much
+MISREAD = 9.0           # no single site may weigh more: a reader errs once in some thousand sites
+
+
+Past = Sequence[tuple[State, str | None]]
+
+
+class World:
+    """A state after a run of actions, and per site what the board may meanwhile show at what cost."""
+
+    __slots__ = ("actions", "base", "certain", "cost", "hands", "lag", "layout", "redone", "scores", "state", "steps",
+                 "touched", "total", "undo", "violations")
+
+    def __init__(self, state: State, layout: Layout, undo: int, cost: float, lag: dict[str, dict[Contents, float]]) -> None:
+        self.state, self.layout, self.undo, self.cost = state, layout, undo, cost
+        self.base = layout
+        self.lag = lag                                   # site -> contents allowed besides the layout's -> cost
+        self.actions: tuple[Action, ...] = ()
+        self.steps: tuple[Step, ...] = ()
+        self.violations: tuple[Violation, ...] = ()
+        self.hands: Layout = {}                          # an illegal doing's changes
+        self.certain = True
+        self.redone: frozenset[int] = frozenset()        # which of the actions stood before and are only done again
+        self.touched: set[str] = set(lag)
+        self.total = 0.0
+        self.scores: dict[str, tuple[float, Contents]] = {}
+
+    def after(self, state: State, action: Action, cost: float) -> World:
+        """This world one legal action on."""
+        w = World(state, state.layout(), self.undo, self.cost + cost, {s: dict(c) for s, c in self.lag.items()})
+        w.base, w.actions, w.steps = self.base, (*self.actions, action), self.steps + tuple(state.steps)
+        w.certain, w.redone = self.certain, self.redone
+        w.touched = set(self.touched)
+        at: Layout = dict(self.layout)
+        for step in state.steps:
+            for site, contents in step.changes.items():
+                price = BY_HAND if step.by_hand else BY_ITSELF
+                options = w.lag.setdefault(site, {})
+                before = at.get(site, ())
+                options[before] = min(price, options.get(before, price))
+                at[site] = contents
+                w.touched.add(site)
+        w.touched.update(s for s in set(self.layout) | set(w.layout) if self.layout.get(s) != w.layout.get(s))
+        return w
+
+    def broken(self, proposal: Proposal, violations: Sequence[Violation], action: Action | None) -> World:
+        """This world with an illegal doing done on top."""
+        w = World(self.state, dict(self.layout), self.undo, self.cost + BREAKS_RULES + proposal.cost, self.lag)
+        w.base, w.steps = self.base, self.steps
+        w.actions = self.actions if action is None else (*self.actions, action)
+        w.violations, w.hands = tuple(violations), dict(proposal.changes)
+        w.layout.update(proposal.changes)
+        w.touched = set(self.touched) | set(proposal.changes)
+        return w
+
+
+class Look:
+    """One picture's evidence, asked site by site with a memory."""
+
+    def __init__(self, evidence: Evidence, reads: dict[str, str], optional: frozenset[str], excused: Layout | None = None
+                 ) -> None:
+        self.evidence, self.reads, self.optional = evidence, reads, optional
+        self._cache: dict[tuple[str, Contents], float] = {}
+        self.foreign = {s for s, e in evidence.sites.items() if e.foreign}
+        self.excused = {s for s, c in (excused or {}).items() if self.best(s) == c}      # still misread as people said
+
+    def logp(self, site: str, contents: Contents) -> float:
+        """Log-odds of these contents against the likeliest ones; 0 for a site the picture does not show."""
+        found = self._cache.get((site, contents))
+        if found is None:
+            e = self.evidence.sites.get(site)
+            silent = e is None or not e.options or e.foreign or site in self.excused
+            found = 0.0 if silent else max(self._logp(e, site, contents), -MISREAD)
+            self._cache[(site, contents)] = found
+        return found
+
+    def _logp(self, e: SiteEvidence, site: str, contents: Contents) -> float:
+        reads = self.reads.get(site, "pile")
+        p = e.logp(contents, reads)
+        if site in self.optional and not e.best:
+            p = 0.0                                      # a place beside the board that a table may leave out
+        return min(p - max(e.options[0][1], p), 0.0)
+
+    def best(self, site: str) -> Contents | None:
+        e = self.evidence.sites.get(site)
+        return None if e is None or e.foreign or not e.options else e.options[0][0]
+
+
+def judge(world: World, look: Look) -> World:
+    """Fills in `total` and, per touched site, the score and the contents the board is taken to show."""
+    total, late = -world.cost, 0
+    for site in look.evidence.sites.keys():
+        score, shown = site_score(world, look, site)
+        total += score
+        late += world.lag.get(site, {}).get(shown) == BY_ITSELF and shown != world.layout.get(site, ())
+    world.total = total + max(0, late - 2) * (BY_ITSELF - LATE_TOO)
+    return world
+
+
+def site_score(world: World, look: Look, site: str) -> tuple[float, Contents]:
+    """(nats, contents): the best of what this world allows on the site; evidence against it included."""
+    found = world.scores.get(site)
+    if found is not None:
+        return found
+    want = world.layout.get(site, ())
+    best = (look.logp(site, want), want)
+    options = world.lag.get(site)
+    if options and best[0] < -BY_ITSELF / 2:
+        for contents, price in options.items():
+            score = look.logp(site, contents) - price
+            if score > best[0]:
+                best = (score, contents)
+        seen = look.best(site)
+        if seen is not None and seen != want and -WRONG > best[0]:
+            price = BY_HAND if any(_between(o, seen, want) for o in options) else WRONG
+            if -price > best[0]:
+                best = (-price, seen)
+    world.scores[site] = best
+    return best
+
+
+def _between(before: Contents, seen: Contents, after: Contents) -> bool:
+    """Whether `seen` is on the way from `before` to `after`, piece by piece."""
+    b, s, a = Counter(before), Counter(seen), Counter(after)
+    return all(min(b[k], a[k]) <= s[k] <= max(b[k], a[k]) for k in set(b) | set(s) | set(a))
+
+
+def difference(world: World, look: Look) -> dict[str, tuple[Contents, Contents]]:
+    """Where the evidence prefers something this world does not allow: site -> (the state's contents, seen)."""
+    out = {}
+    for site in look.evidence.sites:
+        score, _ = site_score(world, look, site)
+        if score < -NOTICED:
+            seen = look.best(site)
+            want = world.layout.get(site, ())
+            if seen is not None and not same_contents(seen, want, look.reads.get(site, "pile")):
+                out[site] = (want, _known_below(seen, want))
+    return out
+
+
+def _known_below(seen: Contents, want: Contents) -> Contents:
+    """What is hidden under a piece is what the state knows to lie there."""
+    return tuple(w if s == "?" and i < len(want) else s for i, (s, w) in
+                 enumerate(zip(seen, want + ("?",) * len(seen)))) if "?" in seen else seen
+
+
+def search(bases: Sequence[tuple[State, int]], seen: Layout, look: Look, past: Past, budget_s: float, width: int = 8,
+           depth: int = 8) -> list[World]:
+    """The worlds found, best first. bases: (state, events taken back), newest first."""
+    end = time.monotonic() + budget_s
+    worlds: list[World] = []
+    beam: list[World] = []
+    for state, undo in bases:
+        layout = state.layout()
+        lag: dict[str, dict[Contents, float]] = {}
+        if not undo:
+            lag = {s: {c: STILL} for s, c in seen.items()}
+        beam.append(judge(World(state, layout, undo, TAKE_BACK[undo], lag), look))
+    worlds += beam
+    known: set[bytes] = set()
+    for world in _forgotten(beam[0], look, past):
+        worlds.append(world)
+        beam.append(world)
+    if not difference(beam[0], look):
+        return sorted([beam[0], *worlds[len(bases):]], key=lambda w: -w.total)
+    for _ in range(depth):
+        children: list[World] = []
+        for world in beam:
+            diff = difference(world, look)
+            if not diff or world.violations:
+                continue
+            for proposal in world.state.explain(diff):
+                children += _put_in(world, proposal, look, past) if proposal.belated else _do(world, proposal, look)
+            if time.monotonic() > end:
+                break
+        fresh = []
+        for w in sorted(children, key=lambda w: -w.total):
+            mark = w.state.key() + repr((w.undo, sorted(w.hands.items()), [v.rule for v in w.violations])).encode()
+            if mark not in known:
+                known.add(mark)
+                fresh.append(w)
+        worlds += fresh
+        best = max(w.total for w in worlds)
+        beam = [w for w in fresh if not w.violations and w.total > best - 4 * MISREAD][:width]
+        if not beam or time.monotonic() > end:
+            break
+    return sorted(worlds, key=lambda w: -w.total)
+
+
+def _forgotten(world: World, look: Look, past: Past) -> list[World]:
+    """Where the board does not follow the state: the worlds in which somebody did something earlier that nobody saw."""
+    behind = {s: (world.layout.get(s, ()), site_score(world, look, s)[1]) for s in world.lag}
+    behind = {s: both for s, both in behind.items() if both[0] != both[1]}
+    if not behind:
+        return []
+    return [w for p in world.state.explain(behind) if p.belated for w in _put_in(world, p, look, past)]
+
+
+def _do(world: World, proposal: Proposal, look: Look) -> list[World]:
+    """The worlds a proposal leads to: after its last legal action, and the broken one when an action is refused."""
+    if not proposal.actions:
+        return [judge(world.broken(proposal, proposal.violations, None), look)] if proposal.violations else []
+    w = world
+    for i, action in enumerate(proposal.actions):
+        violations = w.state.check(action)
+        if violations:
+            broken = w.broken(proposal, violations, action)
+            return [judge(broken, look)]
+        try:
+            state = w.state.apply(action)
+        except IllegalAction as e:
+            return [judge(w.broken(proposal, e.violations, action), look)]
+        w = w.after(state, action, ACTION + (proposal.cost if i == 0 else 0.0))
+    w.certain = world.certain and proposal.certain
+    return [judge(w, look)]
+
+
+def _put_in(world: World, proposal: Proposal, look: Look, past: Past) -> list[World]:
+    """The world in which these actions were done earlier, each at the latest moment that allowed it, and all since again."""
+    if world.actions or world.undo:
+        return []
+    states, texts = [past[0][0]], []                     # oldest first; texts[i] led from states[i] to states[i + 1]
+    for (_, text), (before, _) in zip(past, past[1:]):
+        if text is None:
+            break
+        states.insert(0, before)
+        texts.insert(0, text)
+    deepest, added = len(texts), 0
+    for action in proposal.actions:
+        at = next((n for n in range(len(texts) - 1, -1, -1) if not states[n].check(action)), None)
+        if at is None:
+            return []
+        try:
+            state, again = states[at].apply(action), [states[at]]
+            for text in texts[at:]:
+                again.append(state)
+                state = state.apply(state.parse(text))
+        except (IllegalAction, BadText):
+            return []
+        deepest = min(deepest, at)
+        states, texts = [*states[:at], *again, state], [*texts[:at], str(action), *texts[at:]]
+        added += 1
+    w = World(state, state.layout(), len(texts) - added - deepest, FORGOTTEN * added + proposal.cost, world.lag)
+    new = set(map(str, proposal.actions))
+    run = texts[deepest:]
+    w.base = world.layout
+    w.actions = tuple(states[deepest + n].parse(text) for n, text in enumerate(run))
+    w.redone = frozenset(n for n, text in enumerate(run) if text not in new)
+    w.touched |= {s for s in set(w.layout) | set(w.base) if w.layout.get(s) != w.base.get(s)}
+    w.certain = False
+    return [judge(w, look)]

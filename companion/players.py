@@ -8,7 +8,7 @@ from collections.abc import Callable
 import msgspec
 
 from engine import Action, State
-from engine.layout import Layout
+from engine.layout import Contents, Layout
 
 
 class Doing(msgspec.Struct, frozen=True):
@@ -66,7 +66,9 @@ def _points(state: State) -> dict[str, float]:
 
 
 def wrong_doing(state: State, rng: random.Random, tries: int = 60) -> tuple[str, Layout, set[str]] | None:
-    """Something against the rules that hands could do: (site, the board's look, rules it breaks); None: nothing found."""
+    """Something against the rules that hands could do: (site, the board's look, rules it breaks); None: nothing found.
+
+    The piece comes from the box; one of which there is no second comes from where it stands."""
     layout = state.layout()
     sites = [s for s in state.plan.sites if s not in layout]
     pieces = [(s, c) for s, c in layout.items() if c]
@@ -76,13 +78,15 @@ def wrong_doing(state: State, rng: random.Random, tries: int = 60) -> tuple[str,
         source, contents = rng.choice(pieces)
         target = rng.choice(sites)
         piece = contents[:1]
-        changed = {**layout, target: piece}
-        proposals = state.explain({target: ((), piece)})
+        difference: dict[str, tuple[Contents, Contents]] = {target: ((), piece)}
+        if state.plan.counts.get(piece[0]) == 1:
+            difference[source] = (contents, contents[1:])
+        proposals = state.explain(difference)
         if not proposals or any(_legal(state, p.actions) for p in proposals):
             continue
         rules = {v.rule for p in proposals for v in (p.violations or state.check(p.actions[0]))}
         if rules:
-            return target, changed, rules
+            return target, {**layout, **{s: seen for s, (_, seen) in difference.items()}}, rules
     return None
 
 

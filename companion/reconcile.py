@@ -17,7 +17,7 @@ from companion.verdict import (
     mend_text,
 )
 from engine import Game, State, Text, say
-from engine.layout import Contents, Layout, same_contents
+from engine.layout import Contents, Layout
 from vision.evidence import Evidence
 
 TOO_CLOSE = 1.5         # two explanations nearer than this are a question
@@ -41,15 +41,17 @@ def reconcile(game: Game, past: Past, evidence: Evidence, seen: Layout | None = 
     worlds = search(bases, seen, look, past, budget_s)
     best = _best_order(worlds)
     left = _unexplained(best, look)
+    if left and best.violations and state.layout() == best.base:
+        return _illegal(game, state, best, seen, look, left)
     if left or (look.foreign and best.actions and _rests_on_covered(best, look)):
         return _unclear(game, state, worlds, seen, left, look)
     if (best.actions or best.undo) and not best.violations and any(_rivals(best, w, state, look) for w in worlds):
         return _unclear(game, state, worlds, seen, left, look)
     lag = {s: site_score(best, look, s)[1] for s in best.touched}
     lag = {s: c for s, c in lag.items() if s in evidence.sites
-           and not same_contents(c, best.layout.get(s, ()), look.reads.get(s, "pile"))}
+           and not best.state.shows_same(s, best.layout.get(s, ()), c, look.reads.get(s, "pile"))}
     if best.violations:
-        return _illegal(game, state, best, seen, look)
+        return _illegal(game, state, best, seen, look, {})
     todo = tuple(todo_of(game, best, s, c) for s, c in lag.items())
     if look.foreign and not best.actions:
         return Verdict(UNCLEAR if len(look.foreign) > 1 else SAME, state, seen=lag, todo=todo,
@@ -160,8 +162,10 @@ def todo_of(game: Game, world: World, site: str, shown: Contents) -> ToDo:
     return ToDo(text or mend_text(site, shown, want, game.kind_name), (site,))
 
 
-def _illegal(game: Game, state: State, world: World, seen: Layout, look: Look) -> Verdict:
-    back = tuple(mend_text(s, c, state.layout().get(s, ()), game.kind_name) for s, c in world.hands.items())
+def _illegal(game: Game, state: State, world: World, seen: Layout, look: Look, left: dict) -> Verdict:
+    """left: what else differs, without an explanation; it goes back too."""
+    wrong = {**world.hands, **{s: c for s, (_, c) in left.items()}}
+    back = tuple(mend_text(s, c, state.layout().get(s, ()), game.kind_name) for s, c in wrong.items())
     return Verdict(ILLEGAL, state, world.actions, 0, world.violations, (), back, seen=seen,
                    text=world.violations[0].text if world.violations else say("this breaks a rule"))
 

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from engine import Action, BadText, IllegalAction, Proposal, State, Step, Violation
-from engine.layout import Contents, Layout, same_contents
+from engine.layout import Contents, Layout
 from vision.evidence import Evidence, SiteEvidence
 
 # What a doing costs, in nats: odds between explanations that the picture cannot tell apart.
@@ -130,13 +130,15 @@ def site_score(world: World, look: Look, site: str) -> tuple[float, Contents]:
         return found
     want = world.layout.get(site, ())
     best = (look.logp(site, want), want)
+    seen = look.best(site)
+    if best[0] < 0 and seen is not None and world.state.shows_same(site, want, seen, look.reads.get(site, "pile")):
+        best = (0.0, want)
     options = world.lag.get(site)
     if options and best[0] < -BY_ITSELF / 2:
         for contents, price in options.items():
             score = look.logp(site, contents) - price
             if score > best[0]:
                 best = (score, contents)
-        seen = look.best(site)
         if seen is not None and seen != want and -WRONG > best[0]:
             price = BY_HAND if any(_between(o, seen, want) for o in options) else WRONG
             if -price > best[0]:
@@ -159,7 +161,7 @@ def difference(world: World, look: Look) -> dict[str, tuple[Contents, Contents]]
         if score < -NOTICED:
             seen = look.best(site)
             want = world.layout.get(site, ())
-            if seen is not None and not same_contents(seen, want, look.reads.get(site, "pile")):
+            if seen is not None and not world.state.shows_same(site, want, seen, look.reads.get(site, "pile")):
                 out[site] = (want, _known_below(seen, want))
     return out
 

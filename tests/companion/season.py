@@ -188,6 +188,10 @@ class Season:
                 break
             after = state.apply(action)
             here = changed(state, after)
+            if here and action.words() == "pass":           # who can do something does not say that nothing can be done
+                action = next((a for a in state.legal_actions() if a.words() != "pass"), action)
+                after = state.apply(action)
+                here = changed(state, after)
             if not here:
                 if words:
                     break                                   # that is said after the look
@@ -343,7 +347,8 @@ def after_last(entry):
 def changed(before, after):
     """The sites that look another way"""
     a, b = before.layout(), after.layout()
-    return {s for s in set(a) | set(b) if a.get(s, ()) != b.get(s, ())}
+    sites = after.plan.sites
+    return {s for s in set(a) | set(b) if not after.shows_same(s, a.get(s, ()), b.get(s, ()), sites[s].reads)}
 
 
 def vanished(state, rng, lately=frozenset()):
@@ -351,7 +356,7 @@ def vanished(state, rng, lately=frozenset()):
     layout = state.layout()
     for _ in range(20 if layout else 0):
         site = rng.choice(sorted(layout))
-        if len(layout[site]) != 1 or site in lately:
+        if len(layout[site]) != 1 or site in lately or state.plan.sites[site].optional:
             continue
         kind = layout[site]
         if any(not p.violations and not any(illegal(state, p.actions)) for p in state.explain({site: (kind, ())}) if p.actions):

@@ -91,11 +91,16 @@ def expected_error(plan: Plan, pose: Pose, mm: np.ndarray, off: np.ndarray) -> f
     freedom = max(2 * len(mm) - 6, 1)
     variance = float((off ** 2).sum()) / freedom
     C = np.linalg.pinv(J.T @ J) * variance
-    u = np.linspace(0, 1, 5)
-    grid = np.stack(np.meshgrid(u, u), -1).reshape(-1, 2) * plan.size
+    grid = spread_over(plan)
     G = jacobian(grid)
     over = np.einsum("ij,jk,ik->i", G, C, G).sum() / len(grid)
     return float(np.sqrt(over + (FLOOR_PX * max(pose.size) / 1640) ** 2))
+
+
+def spread_over(plan: Plan) -> np.ndarray:
+    """(25, 2) mm spread over the board, over which errors are meant"""
+    u = np.linspace(0, 1, 5)
+    return np.stack(np.meshgrid(u, u), -1).reshape(-1, 2) * plan.size
 
 
 def consensus(lens: Lens, mm: np.ndarray, px: np.ndarray, size: tuple[int, int], loose: float, by: str

@@ -16,6 +16,7 @@ CONFUSABLE = 0.08       # share of the patches that a wrong place may show befor
 OTHER = 0.5             # correlation below which a patch tells two places apart
 MORE = 40               # patches added for that at most
 SEEN, STILL_SEEN = 0.6, 0.15     # shares of the telling patches that settle the matter; at the place of before
+VISIBLE = 0.5           # share of them that must be seen at one place or the other to say anything
 FEW = 40                # patches for a look at another place
 CLEARLY, MANY = 0.1, 30 # of the telling patches: so much better one place must be seen; fewer do not weigh as much
 
@@ -52,29 +53,28 @@ def back(plan: Plan, mm: np.ndarray) -> np.ndarray:
     return (plan.corners - M[2]) @ np.linalg.inv(M[:2])
 
 
-def with_look_alikes(plan: Plan, lens: Lens, known: Print, picture: Picture, pose: Pose, bare: np.ndarray) -> Print:
-    """The print with its look-alikes, as seen in the barest photo: which there are, which patches tell them apart, and
-    some more patches where those are few. bare: (h, w) bool of the canvas."""
-    likes, poses = [], []
+def with_look_alikes(plan: Plan, lens: Lens, known: Print, pictures: list[Picture], poses: list[Pose], bare: np.ndarray
+                     ) -> Print:
+    """The print with its look-alikes as the photos show them, the barest first: which there are, which patches tell them
+    apart, and some more patches where those are few. bare: (h, w) bool of the canvas."""
+    likes, others = [], []
     for mm in candidates(plan):
-        start = elsewhere(plan, lens, pose, mm)
-        fit = follow(plan, lens, known, picture, start, (0,), (4,)) if start is not None else None
+        start = elsewhere(plan, lens, poses[0], mm)
+        fit = follow(plan, lens, known, pictures[0], start, (0,), (4,)) if start is not None else None
         if fit is not None and fit.share > CONFUSABLE:
             likes.append(mm)
-            poses.append(fit.pose)
+            others.append(fit.pose)
     if not likes:
         return known
     known = msgspec.structs.replace(known, likes=np.array(likes))
     more = cv2.goodFeaturesToTrack(known.canvas, 400, 0.005, RADIUS, mask=inner(bare))
     if more is not None:
         wide = msgspec.structs.replace(known, spots=np.rint(more.reshape(-1, 2)).astype(float))
-        told = telling(wide, picture, pose, poses)
-        new = []
-        for k in range(len(likes)):
-            rest = [i for i in np.flatnonzero(told[k]) if i not in new]
-            new += rest[:MORE // len(likes) + 1]
+        new: list[int] = []
+        for told in telling(wide, pictures, poses, others):
+            new += [i for i in np.flatnonzero(told) if i not in new][:MORE // len(likes) + 1]
         known = msgspec.structs.replace(known, spots=np.vstack([known.spots, wide.spots[new]]))
-    return msgspec.structs.replace(known, telling=telling(known, picture, pose, poses))
+    return msgspec.structs.replace(known, telling=telling(known, pictures, poses, others))
 
 
 def inner(bare: np.ndarray) -> np.ndarray:
@@ -84,10 +84,16 @@ def inner(bare: np.ndarray) -> np.ndarray:
     return np.where(cv2.erode(bare.astype(np.uint8), np.ones((2 * RADIUS + 1,) * 2, np.uint8)) > 0, mask, 0).astype(np.uint8)
 
 
-def telling(known: Print, picture: Picture, pose: Pose, others: list[Pose]) -> np.ndarray:
-    """(K, N) bool: patches seen at the right pose and not at each of the others"""
-    own = known.measure(picture, pose, 0, 3)[2] > ALIKE
-    return np.array([own & (known.measure(picture, p, 0, 3)[2] < OTHER) for p in others])
+def telling(known: Print, pictures: list[Picture], poses: list[Pose], others: list[Pose]) -> np.ndarray:
+    """(K, N) bool: patches that photos show at the right pose, the first photo not at each of the other places"""
+    own = seen_again(known, pictures, poses)
+    return np.array([own & (known.measure(pictures[0], p, 0, 3)[2] < OTHER) for p in others])
+
+
+def seen_again(known: Print, pictures: list[Picture], poses: list[Pose]) -> np.ndarray:
+    """(N,) bool: patches that some photo besides the first shows too; the first, of which they were cut, proves nothing"""
+    seen = [known.measure(picture, pose, 0, 2)[2] > ALIKE for picture, pose in zip(pictures, poses)]
+    return np.any(seen[1:] or seen, axis=0)
 
 
 def is_turn(mm: np.ndarray) -> bool:
@@ -114,8 +120,8 @@ def right_way_round(plan: Plan, lens: Lens, known: Print, picture: Picture, fit:
             if other is None or other.share < 0.5 * fit.share:
                 continue
             which = np.flatnonzero(known.telling[k])
-            here, there = (known.measure(picture, p, 0, 3, which)[2] for p in (fit.pose, other.pose))
-            lead = float((there > ALIKE).sum() - (here > ALIKE).sum()) / max(len(which), MANY)
+            here, there = ((known.measure(picture, p, 0, 3, which)[2] > ALIKE).sum() for p in (fit.pose, other.pose))
+            lead = (int(there) - int(here)) / max(len(which), MANY) if max(here, there) > VISIBLE * len(which) else 0.0
             if is_turn(known.likes[k]) and abs(lead) < CLEARLY and usual:
                 lead = CLEARLY * np.sign(apart(plan, fit.pose, usual) - apart(plan, other.pose, usual))
             if lead >= CLEARLY and (better is None or lead > better[0]):

@@ -84,6 +84,18 @@ class Bundle(msgspec.Struct, eq=False):
                 break
         return float(np.sqrt(np.mean(np.minimum(r ** 2, 9))))
 
+    def uncertainty(self, n: int, mm: np.ndarray) -> float:
+        """Root mean square of what (N, 2) mm of the board may be off in photo n's pixels, by all that was seen"""
+        r, J = self._residuals()
+        spread = max(float(np.mean(np.minimum(r ** 2, 9))), 0.05)
+        C = np.linalg.pinv(J.T @ (J * robust_weight(r)[:, None])) * spread
+        which = np.r_[0:3, 3 + 7 * n:9 + 7 * n]
+        pose = self.pose(n)
+        flat = np.column_stack([mm, np.zeros(len(mm))])
+        jac = cv2.projectPoints(flat, pose.rvec, pose.tvec, pose.K, pose.dist)[1]
+        G = np.column_stack([(jac[:, 6] + jac[:, 7]) * pose.K[0, 0], jac[:, 10:12], jac[:, :6]])
+        return float(np.sqrt(np.einsum("ij,jk,ik->", G, C[np.ix_(which, which)], G) / len(mm)))
+
     def _vector(self) -> np.ndarray:
         parts = [self.lens, self.poses.ravel(), *(self.cards[i] for i in sorted(self.cards)), self.points.ravel()]
         return np.concatenate(parts)

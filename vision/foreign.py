@@ -110,18 +110,16 @@ def find_foreign(plan: Plan, now: View, before: View) -> Foreign | None:
     width = max(round(ARM_MM * a), 2)
     kernel = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (width, width))
     body = cv2.morphologyEx((strong | weak).astype(np.uint8), cv2.MORPH_OPEN, kernel)
-    count, labels, stats, _ = cv2.connectedComponentsWithStats(body)
+    labels = cv2.connectedComponents(body)[1]
     board = np.zeros(body.shape, np.uint8)
     edge = np.linspace(0, 1, 16)[:-1, None]
     corners = plan.corners
     outline = np.vstack([corners[i] + edge * (corners[(i + 1) % 4] - corners[i]) for i in range(4)])
     cv2.fillPoly(board, [np.rint(now.pose.to_px(outline)).astype(np.int32)], 1)
-    h, w = body.shape
+    rim = np.pad(known[2:-2, 2:-2].astype(np.uint8), 2)      # beyond what the other view shows is as good as the edge
+    rim = cv2.erode(rim, np.ones((3, 3), np.uint8)) == 0
     mask = np.zeros(body.shape, bool)
-    for i in range(1, count):
-        x, y, bw, bh, _ = stats[i]
-        if x > 1 and y > 1 and x + bw < w - 1 and y + bh < h - 1:
-            continue
+    for i in set(np.unique(labels[rim]).tolist()) - {0}:
         part = labels == i
         over = part & (board > 0)
         if (over & strong).sum() >= max(0.3 * over.sum(), (ARM_MM * a) ** 2):

@@ -8,7 +8,7 @@ import cv2
 import msgspec
 import numpy as np
 
-from vision.align import STRAINED_PX, Fit, consensus, expected_error, follow, follow_other_lens, robust_pose
+from vision.align import STRAINED_PX, Fit, consensus, expected_error, follow, follow_other_lens, pixels_a_mm, robust_pose
 from vision.alike import STILL_SEEN, doubtful, elsewhere, right_way_round, shifts, square
 from vision.evidence import Contents, NoBoard
 from vision.foreign import View
@@ -32,7 +32,8 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
     """lens: of the calibration photos; cards: id -> (4, 2) mm where each card's corners really lie, empty without cards;
     printed: the board as a map, None where it has no print; tiles: loose
     tiles as a frame, where there is no print; first: the pose in the first calibration photo;
-    scene: a small view of the barest photo, table and all, against which a first picture is judged."""
+    scene: a small view of the barest photo, table and all, against which a first picture is judged;
+    frame_mm: what cards or fingers left unsure about where the board lies on its map."""
 
     plan: Plan
     lens: Lens
@@ -41,6 +42,7 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
     tiles: Tiles | None
     first: Pose
     scene: View
+    frame_mm: float = 0.0
 
     @classmethod
     def fit(cls, plan: Plan, images: Sequence[np.ndarray], corners: Sequence[np.ndarray | None] | None = None,
@@ -62,8 +64,13 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         if last is not None and last.size == picture.size:
             pose = self._still(picture, last)
             if pose is not None:
-                return pose
-        return self._search(picture, last)
+                return pose if pose is last else self.with_frame(pose)
+        return self.with_frame(self._search(picture, last))
+
+    def with_frame(self, pose: Pose) -> Pose:
+        """The pose, its error with what is unsure about the map itself"""
+        frame = self.frame_mm * pixels_a_mm(pose, self.plan)
+        return msgspec.structs.replace(pose, error_px=float(np.hypot(pose.error_px, frame)))
 
     def _still(self, picture: Picture, last: Pose) -> Pose | None:
         """`last` where it still holds, a slightly moved one where the camera was touched, else None"""
@@ -235,7 +242,7 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         """As arrays for the model file"""
         out = {"lens": np.array([self.lens.focal, self.lens.k1, self.lens.k2]), "first": pack_pose(self.first),
                "scene": cv2.imencode(".jpg", self.scene.small, [cv2.IMWRITE_JPEG_QUALITY, 92])[1].ravel(),
-               "scene_pose": pack_pose(self.scene.pose)}
+               "scene_pose": pack_pose(self.scene.pose), "frame": np.array([self.frame_mm])}
         for i, c in self.cards.items():
             out[f"card{i}"] = c
         if self.printed is not None:
@@ -268,7 +275,7 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
             a, b = np.asarray(arrays["tiles"], float), np.asarray(arrays["tiles_change"], float)
             tiles = Tiles(a[:, :2], a[:, 2:], b[:3], float(b[3]))
         cards = {i: np.asarray(arrays[f"card{i}"]) for i in IDS if f"card{i}" in arrays}
-        return cls(plan, lens, cards, printed, tiles, first, scene)
+        return cls(plan, lens, cards, printed, tiles, first, scene, float(arrays["frame"][0]))
 
 
 def pack_pose(pose: Pose) -> np.ndarray:

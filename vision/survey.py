@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
-from vision.align import LEAST, follow
-from vision.alike import with_look_alikes
+from vision.align import FLOOR_PX, LEAST, follow, pixels_a_mm, spread_over
+from vision.alike import seen_again, with_look_alikes
 from vision.bundle import Bundle, Sight
 from vision.edges import EdgePoints, board_edges
 from vision.evidence import Contents, NoBoard
@@ -22,6 +22,7 @@ from vision.registration import ENOUGH, Registrar, usable
 from vision.tiles import FEWEST, Tiles, locate_tiles, tile_places
 
 EDGE_REACH = 20         # how far from where cards or fingers say the board's edge is looked for, pixels at 1640 wide
+EDGE_BIAS = 0.15        # blur and overexposure move all edges alike by so much, pixels (found on drawn boards)
 TAP_REACH = 12          # sides further than this from where fingers tapped are some other line
 
 
@@ -47,7 +48,9 @@ def survey(plan: Plan, images: Sequence[np.ndarray], corners: Sequence[np.ndarra
     bundle, poses = photos.bundle, photos.poses
     cards = {i: bundle.card(i, float(np.median(bundle.poses[:, 6]))) for i in bundle.cards}
     scene = View.of(photos.images[photos.barest], poses[photos.barest])
-    registrar = Registrar(plan, bundle.as_lens(), cards, printed, tiles, poses[0], scene)
+    frame = min(np.hypot(bundle.uncertainty(n, spread_over(plan)), EDGE_BIAS) / pixels_a_mm(pose, plan)
+                for n, pose in enumerate(poses))
+    registrar = Registrar(plan, bundle.as_lens(), cards, printed, tiles, poses[0], scene, float(frame))
     return registrar, finish(registrar, images, pictures, known, poses)
 
 
@@ -80,9 +83,12 @@ def frames(plan: Plan, photos: Photos) -> tuple[Print | None, Tiles | None]:
         if tiles is not None or photos.bundle.cards or made is None:
             return None, tiles
     printed, bare = make_print(plan, photos) or made
-    n = photos.barest
-    lens = photos.bundle.as_lens()
-    return with_look_alikes(plan, lens, printed, photos.pictures[n], photos.bundle.pose(n), bare), tiles
+    order = sorted(range(len(photos.pictures)), key=lambda n: n != photos.barest)
+    pictures, poses = ([each[n] for n in order] for each in (photos.pictures, photos.poses))
+    lasting = seen_again(printed, pictures, poses)
+    if lasting.sum() >= 2 * LEAST:
+        printed = msgspec.structs.replace(printed, spots=printed.spots[lasting])
+    return with_look_alikes(plan, photos.bundle.as_lens(), printed, pictures, poses, bare), tiles
 
 
 def checked(n: int, image: np.ndarray) -> Picture:
@@ -198,10 +204,10 @@ def finish(registrar: Registrar, images: Sequence[np.ndarray], pictures: Sequenc
                 raise NoBoard(f"photo {n + 1}: {e}") from None
             continue
         pose = poses[known.index(n)]
-        by = "markers" if registrar.cards else "print"
+        by = "markers" if registrar.cards else "print" if registrar.printed is not None else "tiles"
         fit = None
         if registrar.printed is not None:
             fit = follow(registrar.plan, registrar.lens, registrar.printed, picture, pose, (0,), (3,))
-        error = fit.pose.error_px if fit is not None else 1.0
-        out.append(msgspec.structs.replace(pose, by=by, error_px=error))
+        error = fit.pose.error_px if fit is not None else FLOOR_PX * max(picture.size) / 1640
+        out.append(registrar.with_frame(msgspec.structs.replace(pose, by=by, error_px=error)))
     return out

@@ -20,7 +20,7 @@ DARK = 14.0             # grey levels of the brightest parts below which nothing
 FEATURELESS = 0.25      # of the settled view's detail: covered; twice that: blurred
 SHAKEN = 0.5            # of the blocks with detail: so many change only when the camera or the board moves
 
-STEPS = (np.log((np.arange(256) + 12) / 12) * 64).astype(np.int16)     # light multiplies; on this scale it adds
+STEPS = np.rint(np.log((np.arange(256) + 3) / 3) * 64).astype(np.int16)     # light multiplies; on this scale it adds
 Planes = tuple[np.ndarray, ...]
 
 
@@ -185,7 +185,7 @@ def light_and_tint(image: np.ndarray, small: np.ndarray) -> Planes:
     part = image[:small.shape[0] * step:step, :small.shape[1] * step:step]
     red, blue = (cv2.resize(np.ascontiguousarray(part[..., c]), None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA)
                  for c in (2, 0))
-    return STEPS[small], cv2.subtract(red, blue, dtype=cv2.CV_16S)
+    return STEPS[small], cv2.subtract(STEPS[red], STEPS[blue])
 
 
 def alike(a: Planes, b: Planes) -> bool:

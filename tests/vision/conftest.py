@@ -22,6 +22,7 @@ class Studio:
     def __init__(self, plan, canvas, cards=None, seed=0, board=True):
         self.plan, self.canvas, self.cards, self.board = plan, canvas, cards or {}, board
         self.rng = np.random.default_rng(seed)
+        self.specks = self.rng.normal(0, 1, (256, 256, 3)).astype(np.float32)
         grain = grained(self.rng, 900, 900, 10, 30) + grained(self.rng, 900, 900, 5, 3)
         self.table = np.clip(np.array([60, 80, 120.0]) + grain[..., None], 0, 255).astype(np.uint8)
 
@@ -51,8 +52,18 @@ class Studio:
         colours = layout if isinstance(layout, dict) else {s: (40, 60, 200) for s in layout}
         for site, colour in colours.items():
             self._piece(image, pose, site, np.array(slid), colour)
-        image = cv2.GaussianBlur(image, (0, 0), 0.7).astype(np.float32) * light
-        return np.clip(image + self.rng.normal(0, noise, image.shape), 0, 255).astype(np.uint8)
+        image = np.clip(cv2.GaussianBlur(image, (0, 0), 0.7).astype(np.float32) * light, 0, 255).astype(np.uint8)
+        return self.noisy(image, noise)
+
+    def noisy(self, image, noise):
+        """The picture with grey levels of noise, another one each time"""
+        if not noise:
+            return image
+        h, w = image.shape[:2]
+        y, x = self.rng.integers(0, 256, 2)
+        some = np.tile(self.specks, (h // 256 + 2, w // 256 + 2, 1))[y:y + h, x:x + w]
+        return cv2.add(image, some.reshape(h, w, 3)[..., :image.shape[2] if image.ndim == 3 else 1].reshape(image.shape) * noise,
+                       dtype=cv2.CV_8U)
 
     def _piece(self, image, pose, site, slid, colour):
         middle = self.plan.sites[site].centre + slid

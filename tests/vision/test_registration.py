@@ -76,9 +76,19 @@ def test_the_print_is_found_again(board, printed, tools, view, shot):
     true = board.pose(**view)
     pose = registrar.locate(board.film(true, PIECES, **shot))
     assert pose.by == "print"
-    off = tools.off_by(board.plan, pose, true)
-    assert off < 0.5 * max(true.size) / 820
-    assert off < 4 * pose.error_px
+    assert tools.off_by(board.plan, pose, true) < 0.5 * max(true.size) / 820
+
+
+def test_the_error_told_is_true_within_a_factor_of_two(board, printed, carded, by_cards, tools):
+    for studio, (registrar, _, _), fill in ((board, printed, 0.72), (carded, by_cards, 0.6)):
+        off, told = [], []
+        for k in range(6):
+            true = studio.pose(turn=k - 3, tilt=6 + k, fill=fill)
+            pose = registrar.locate(studio.film(true, PIECES))
+            off.append(tools.off_by(studio.plan, pose, true))
+            told.append(pose.error_px)
+        off, told = (float(np.sqrt(np.mean(np.square(x)))) for x in (off, told))
+        assert 0.5 < off / told < 2
 
 
 def test_half_covered_by_pieces_and_an_arm(board, printed, tools):

@@ -1,0 +1,162 @@
+"""Watching a table: still, moving, a hand, a useless picture, and which sites may have changed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from vision.foreign import View, find_foreign
+from vision.watch import Watcher
+
+START = {"B2": (40, 60, 200), "F4": (40, 60, 200), "H6": (60, 160, 60)}
+
+
+class Table:
+    """A watcher fed five pictures a second"""
+
+    def __init__(self, board, **view):
+        self.board, self.pose, self.now = board, board.pose(**view), 0.0
+        self.watcher = Watcher(board.plan)
+
+    def show(self, layout=START, times=5, change=lambda image: image, noise=2.0, **shot):
+        """The last look of so many pictures of this layout"""
+        image = change(self.board.film(self.pose, layout, noise=0, **shot))
+        for _ in range(times):
+            self.now += 0.2
+            look = self.watcher.see(self.board.noisy(image, noise), self.now)
+        return look
+
+    def settle(self, **shot):
+        look = self.show(**shot)
+        assert look.state == "still"
+        self.watcher.settle(self.pose)
+        return look
+
+
+@pytest.fixture
+def table(board):
+    t = Table(board)
+    t.settle()
+    return t
+
+
+def test_an_idle_table_is_still_and_unchanged(table):
+    look = table.show(times=10)
+    assert (look.state, look.changed, look.shaken) == ("still", frozenset(), False)
+    assert look.since < table.now - 1
+
+
+def test_a_noisy_camera_is_learned(board):
+    t = Table(board)
+    t.show(noise=9.0, times=15)
+    t.settle(noise=9.0)
+    assert t.show(noise=9.0, times=10).changed == frozenset()
+
+
+def test_a_piece_put_down_is_named_with_few_others(table):
+    seen = [table.show(START | {"D3": (40, 60, 200)}, times=1).state for _ in range(5)]
+    assert seen[0] == "moving" and seen[-1] == "still"
+    look = table.show(START | {"D3": (40, 60, 200)})
+    assert "D3" in look.changed
+    assert len(look.changed) <= 9
+
+
+def test_red_for_green_of_the_same_brightness_is_seen(board):
+    red, green = (60, 105, 200), (60, 140, 105)
+    t = Table(board)
+    t.settle(layout={"E4": red})
+    assert "E4" in t.show({"E4": green}).changed
+
+
+def test_a_piece_put_back_leaves_nothing_changed(table):
+    table.show(START | {"D3": (40, 60, 200)})
+    assert table.show().changed == frozenset()
+
+
+@pytest.mark.parametrize("light", [0.75, 1.2])
+def test_another_light_is_no_change(table, light):
+    look = table.show(light=light, times=6)
+    assert look.state == "still"
+    assert len(look.changed) <= 3
+
+
+def test_an_arm_is_a_hand_also_while_it_rests(table, tools):
+    for _ in range(4):
+        look = table.show(times=1, change=tools.with_arm)
+        assert look.state == "hand"
+    look = table.show(times=6, change=tools.with_arm)
+    assert look.state == "hand"
+    assert {"E4", "F6"} & look.foreign.sites
+    assert table.show(times=6).changed == frozenset()
+
+
+def test_a_sleeve_as_dark_as_a_shadow_and_a_bare_arm(table, tools):
+    for colour in ((20, 20, 22), (140, 165, 215)):
+        assert table.show(times=6, change=lambda image, c=colour: tools.with_arm(image, c)).state == "hand"
+        table.show(times=6)
+
+
+def test_a_shadow_is_no_hand(table):
+    def shaded(image):
+        x = np.linspace(0, 1, image.shape[1])[None, :, None]
+        return (image * (1 - 0.4 / (1 + np.exp((x - 0.5) * 20)))).astype(np.uint8)
+    assert table.show(times=6, change=shaded).state == "still"
+
+
+def test_a_hand_beside_the_board_disturbs_nobody(table, tools):
+    look = table.show(times=6, change=lambda i: tools.with_arm(i, tip=(0.02, 0.9), width=0.04, come_from=(0.02, 1.05)))
+    assert look.state == "still"
+
+
+def test_useless_pictures(table):
+    assert table.show(change=lambda i: i // 20).state == "dark"
+    assert table.show(change=lambda i: np.full_like(i, 120)).state == "covered"
+    assert table.show().state == "still"
+
+
+def test_out_of_focus(table):
+    import cv2
+    assert table.show(change=lambda i: cv2.GaussianBlur(i, (0, 0), 14)).state in ("blurred", "covered")
+
+
+def test_a_bumped_camera_is_noticed(table):
+    table.pose = table.board.pose(turn=4, shift=(15, 8))
+    look = table.show(times=6)
+    assert (look.state, look.changed, look.shaken) == ("still", None, True)
+
+
+def test_before_anything_is_settled_nothing_is_said_to_have_changed(board):
+    assert Table(board).show().changed is None
+
+
+def test_nothing_to_settle(board):
+    with pytest.raises(ValueError, match="no picture"):
+        Watcher(board.plan).settle(board.pose())
+
+
+def test_small_grey_pictures_do_too(board):
+    t = Table(board, size=(410, 308))
+    t.settle(change=lambda i: i[..., 1])
+    look = t.show(START | {"D3": (40, 60, 200)}, change=lambda i: i[..., 1])
+    assert "D3" in look.changed
+
+
+@pytest.mark.parametrize("view", [{}, {"turn": 3, "shift": (6, -5)}])
+def test_a_single_picture_is_judged_against_the_empty_board(board, tools, view):
+    empty, pose = board.pose(), board.pose(**view)
+    scene = View.of(board.film(empty), empty)
+    watcher = Watcher(board.plan)
+    many = [s.id for s in board.plan.site][::3]
+    assert watcher.single(board.film(pose, many, light=0.8), pose, scene).state == "still"
+    look = watcher.single(tools.with_arm(board.film(pose, many, light=0.8)), pose, scene)
+    assert look.state == "hand"
+    assert 0.05 < look.foreign.share < 0.6
+
+
+def test_the_hand_is_found_where_it_is(board, tools):
+    pose = board.pose()
+    image = board.film(pose)
+    found = find_foreign(board.plan, View.of(tools.with_arm(image), pose), View.of(image, pose))
+    far = {s.id for s in board.plan.site if s.id[0] in "AB"}
+    assert not far & found.sites
+    assert {"F5", "F6"} & found.sites

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from companion.search import NOTICED, TAKE_BACK, Look, Past, World, difference, search, site_score
+from companion.search import BREAKS_RULES, MISREAD, NOTICED, TAKE_BACK, Look, Past, World, difference, search, site_score
 from companion.verdict import (
     BUSY,
     ILLEGAL,
@@ -39,8 +39,13 @@ def reconcile(game: Game, past: Past, evidence: Evidence, seen: Layout | None = 
     look = Look(evidence, reads or {}, optional, excused)
     bases = _bases(past, look)
     worlds = search(bases, seen, look, past, budget_s)
+    if look.doubtful and (worlds[0].violations or difference(worlds[0], look)):
+        worlds = search(bases, seen, look, past, budget_s / 2, doubts=True)
     best = _best_order(worlds)
     left = _unexplained(best, look)
+    if left and not best.violations:
+        best = _plainly_wrong(best, worlds, left, look)
+        left = _unexplained(best, look)
     if left and best.violations and state.layout() == best.base:
         return _illegal(game, state, best, seen, look, left)
     if left or (look.foreign and best.actions and _rests_on_covered(best, look)):
@@ -88,6 +93,13 @@ def _rests_on_covered(world: World, look: Look) -> bool:
 def _unexplained(world: World, look: Look) -> dict[str, tuple[Contents, Contents]]:
     """What differs beyond a poor reading: a piece that nobody touched must not stop the game."""
     return {s: c for s, c in difference(world, look).items() if site_score(world, look, s)[0] < -SURE}
+
+
+def _plainly_wrong(best: World, worlds: list[World], left: dict, look: Look) -> World:
+    """Where something lies beyond any doubt that nothing allowed explains, the broken rule that does; else best."""
+    if any(site_score(best, look, s)[0] > -MISREAD for s in left):
+        return best
+    return next((w for w in worlds if w.violations and w.total > best.total - BREAKS_RULES and not _unexplained(w, look)), best)
 
 
 def _rivals(best: World, other: World, state: State, look: Look) -> bool:

@@ -28,7 +28,11 @@ NOTICED = 2.0           # a difference counts when the evidence prefers it by so
 MISREAD = 9.0           # no single site may weigh more: a reader errs once in some thousand sites
 
 
+DOUBTFUL = 2.5          # a second reading of a site nearer than this to the first is tried too
+MOST_DOUBTS = 6         # but no more than the nearest few: each costs the game's guesses once more
+
 Past = Sequence[tuple[State, str | None]]
+Difference = dict[str, tuple[Contents, Contents]]
 
 
 class World:
@@ -89,6 +93,9 @@ class Look:
         self._cache: dict[tuple[str, Contents], float] = {}
         self.foreign = {s for s, e in evidence.sites.items() if e.foreign}
         self.excused = {s for s, c in (excused or {}).items() if self.best(s) == c}      # still misread as people said
+        near = sorted((o[0][1] - o[1][1], s) for s, e in evidence.sites.items()
+                      if s not in self.foreign | self.excused and len(o := e.options) > 1)
+        self.doubtful = {s: evidence.sites[s].options[1][0] for gap, s in near[:MOST_DOUBTS] if gap < DOUBTFUL}
 
     def logp(self, site: str, contents: Contents) -> float:
         """Log-odds of these contents against the likeliest ones; 0 for a site the picture does not show."""
@@ -153,9 +160,9 @@ def _between(before: Contents, seen: Contents, after: Contents) -> bool:
     return all(min(b[k], a[k]) <= s[k] <= max(b[k], a[k]) for k in set(b) | set(s) | set(a))
 
 
-def difference(world: World, look: Look) -> dict[str, tuple[Contents, Contents]]:
+def difference(world: World, look: Look) -> Difference:
     """Where the evidence prefers something this world does not allow: site -> (the state's contents, seen)."""
-    out = {}
+    out: Difference = {}
     for site in look.evidence.sites:
         score, _ = site_score(world, look, site)
         if score < -NOTICED:
@@ -173,8 +180,9 @@ def _known_below(seen: Contents, want: Contents) -> Contents:
 
 
 def search(bases: Sequence[tuple[State, int]], seen: Layout, look: Look, past: Past, budget_s: float, width: int = 8,
-           depth: int = 8) -> list[World]:
-    """The worlds found, best first. bases: (state, events taken back), newest first."""
+           depth: int = 8, doubts: bool = False) -> list[World]:
+    """The worlds found, best first. bases: (state, events taken back), newest first. doubts: what is read with doubt is
+    tried as what else it may be, too."""
     end = time.monotonic() + budget_s
     worlds: list[World] = []
     beam: list[World] = []
@@ -193,11 +201,11 @@ def search(bases: Sequence[tuple[State, int]], seen: Layout, look: Look, past: P
         return sorted([beam[0], *worlds[len(bases):]], key=lambda w: -w.total)
     for _ in range(depth):
         children: list[World] = []
-        for world in beam:
+        for n, world in enumerate(beam):
             diff = difference(world, look)
             if not diff or world.violations:
                 continue
-            for proposal in world.state.explain(diff):
+            for proposal in _proposals(world, diff, look, doubts and n < 3):
                 children += _put_in(world, proposal, look, past) if proposal.belated else _do(world, proposal, look)
             if time.monotonic() > end:
                 break
@@ -213,6 +221,27 @@ def search(bases: Sequence[tuple[State, int]], seen: Layout, look: Look, past: P
         if not beam or time.monotonic() > end:
             break
     return sorted(worlds, key=lambda w: -w.total)
+
+
+def _proposals(world: World, diff: Difference, look: Look, doubts: bool) -> list[Proposal]:
+    """What the game makes of the difference, and of what it may be instead where a site is read with doubt."""
+    out = world.state.explain(diff)
+    for other in _readings(world, diff, look) if doubts else ():
+        out += [p for p in world.state.explain(other) if p not in out and not p.violations] if other else []
+    return out
+
+
+def _readings(world: World, diff: Difference, look: Look) -> list[Difference]:
+    """The difference with one doubtful site read the second way each."""
+    out: list[Difference] = []
+    for site, seen in look.doubtful.items():
+        want = world.layout.get(site, ())
+        rest = {s: c for s, c in diff.items() if s != site}
+        if not world.state.shows_same(site, want, seen, look.reads.get(site, "pile")):
+            out.append({**rest, site: (want, _known_below(seen, want))})
+        elif site in diff:
+            out.append(rest)
+    return out
 
 
 def _forgotten(world: World, look: Look, past: Past) -> list[World]:

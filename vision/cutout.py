@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Literal
 
 import cv2
 import msgspec
@@ -20,14 +21,20 @@ MARGIN = 1.25      # a cut-out's side as a multiple of the footprint's, so that 
 SLOP = 0.25        # how far off its site's middle a piece may lie, in sides of the site
 FINE = 60          # window pixels along a site at the finest
 SMALLEST = 24      # window pixels along the smallest piece, where the site is much larger
+TALL = 0.2         # of a site's side that a top may be seen off its foot before windows are cut higher up
+ASKEW = 12         # degrees that a piece which is laid straight may lie askew
+CROOKED = 0.1      # of the score of a place, that lying crooked must gain to be believed
 LARGEST = 110      # window pixels along a window at most
+
+
+Lies = Literal["any", "quarters", "upright"]     # in any turn; straight, in one of four turns; straight and one way up
 
 
 class Exemplar(msgspec.Struct, frozen=True, eq=False):
     """One piece as one photo shows it. contents: what lies there; size: the footprint seen, (w, d) mm, disc: round;
     picture: (m, m, 3) float32 log colours in the reference light, the footprint's middle in the middle, its sides
     along the picture's; scale: pixels a millimetre; where: the site; photo: its number; borrowed: it lies on a site of
-    another group, in any turn."""
+    another group, in any turn; lies: how such pieces may lie."""
 
     contents: Contents
     size: tuple[float, float]
@@ -37,6 +44,7 @@ class Exemplar(msgspec.Struct, frozen=True, eq=False):
     where: str
     photo: int
     borrowed: bool = False
+    lies: Lies = "quarters"
 
 
 def seen_size(contents: Contents, plan: Plan) -> tuple[tuple[float, float], bool]:
@@ -95,8 +103,8 @@ def difference(seen: np.ndarray, empty: np.ndarray) -> np.ndarray:
 
 
 def best_place(score: Callable[[float], np.ndarray], tilts: Iterable[float], doubt: np.ndarray, scale: float
-               ) -> tuple[np.ndarray, float]:
-    """The highest point over all tilts of score(tilt) - doubt, both (S, S): (offset from the middle (2,) mm, tilt)"""
+               ) -> tuple[np.ndarray, float, float]:
+    """The highest point over all tilts of score(tilt) - doubt, both (S, S): (offset from the middle (2,) mm, tilt, score)"""
     best = (-np.inf, np.zeros(2), 0.0)
     side = len(doubt)
     for tilt in tilts:
@@ -104,7 +112,7 @@ def best_place(score: Callable[[float], np.ndarray], tilts: Iterable[float], dou
         y, x = np.unravel_index(int(total.argmax()), total.shape)
         if total[y, x] > best[0]:
             best = float(total[y, x]), (np.array([x, y], float) + 0.5 - side / 2) / scale, float(tilt)
-    return best[1], best[2]
+    return best[1], best[2], best[0]
 
 
 def swept(mask: np.ndarray, by: np.ndarray) -> np.ndarray:
@@ -138,7 +146,17 @@ def localise(unlike: np.ndarray, edges: np.ndarray, size: tuple[float, float], d
         return (cv2.filter2D(level, cv2.CV_32F, inner / inner.sum() - outer / outer.sum(), borderType=pad)
                 + cv2.filter2D(strength, cv2.CV_32F, rim / rim.sum(), borderType=pad))
 
-    return best_place(score, [0.0] if disc else np.arange(-12, 12.1, 2.0), doubt, scale)
+    if disc:
+        return best_place(score, [0.0], doubt, scale)[:2]
+    straight = np.arange(-ASKEW, ASKEW + 0.1, 2.0)
+    oblique = np.arange(ASKEW + 3, 90 - ASKEW, 3.0)
+    if size[0] == size[1]:
+        oblique = oblique[oblique <= 45] if len(oblique) else oblique
+        oblique = np.concatenate([oblique, -oblique])
+    else:
+        straight = np.concatenate([straight, straight + 90])
+    first, second = best_place(score, straight, doubt, scale), best_place(score, oblique, doubt, scale)
+    return (first if first[2] > second[2] - CROOKED else second)[:2]
 
 
 def doubt_map(side: int, scale: float, free: np.ndarray, expected: np.ndarray, give: float) -> np.ndarray:
@@ -163,13 +181,31 @@ def edge_strength(logs: np.ndarray) -> np.ndarray:
     return np.sqrt(gx * gx + gy * gy).max(-1)
 
 
-def fine_windows(group: Group, plan: Plan, shots: list[Shot]) -> Windows:
-    """The windows in which pieces are looked at closely: as fine as the pictures are, or as is needed"""
+def height_of(contents: Contents, plan: Plan) -> float:
+    """mm: a pile's top above the board; what is hidden counts as the thinnest kind"""
+    thin = min(p.height for p in plan.piece)
+    return sum(plan.pieces[k].height if k != "?" else thin for k in contents)
+
+
+def looked_at(group: Group, plan: Plan, shots: list[Shot]) -> tuple[Group, Windows]:
+    """The group with the plane its windows are cut in, and the windows in which its pieces are looked at closely: as fine
+    as the pictures are, or as is needed.
+
+    The plane is the board's own, so that its print keeps its place; half way up for what covers several sites, which is
+    judged without the board; between the tops of tall pieces, which else would be seen far off their sites."""
+    seen = {c for s in shots for i in group.ids if (c := s.layout.get(i))}
+    tops = [height_of(c, plan) for c in seen if plan.pieces.get(c[-1]) and not plan.pieces[c[-1]].spans] or [0.0]
+    lean = max(float(np.abs(lean_at(s.pose, group.centres)).max()) for s in shots)
+    plane, extra = 0.0, 0.0
+    if group.block:
+        plane = max((p.height for p in plan.piece if p.spans == group.spans), default=0.0) / 2
+    elif max(tops) * lean > TALL * group.side:
+        plane, extra = (max(tops) + min(tops)) / 2, (max(tops) - min(tops)) / 2 * lean
+    half = group.side * (0.5 + (SLOP / 2 if group.block else SLOP)) + extra
     native = min(pixels_a_mm(s.pose, group.centres) for s in shots)
-    half = group.side * (0.5 + (SLOP / 2 if group.block else SLOP))
-    small = min((min(plan.pieces[c[-1]].footprint) for s in shots for i in group.ids
-                 if (c := s.layout.get(i)) and c[-1] != "?" and len(c) == 1), default=group.side)
-    return Windows(group.centres, half, min(native, max(FINE / group.side, SMALLEST / small), LARGEST / (2 * half)))
+    small = min((min(plan.pieces[c[-1]].footprint) for c in seen if len(c) == 1 and c[-1] != "?"), default=group.side)
+    scale = min(native, max(FINE / group.side, SMALLEST / small), LARGEST / (2 * half))
+    return msgspec.structs.replace(group, plane=plane), Windows(group.centres, half, scale)
 
 
 def straighten(window: np.ndarray, scale: float, offset: np.ndarray, tilt: float, size: tuple[float, float],

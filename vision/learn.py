@@ -82,7 +82,10 @@ class Maker:
         return at
 
     def turn(self, patch: Patch) -> float:
-        return self.rng.uniform(0, 360) if patch.disc else 90 * self.rng.integers(4) + np.clip(self.rng.normal(0, 4), -10, 10)
+        if patch.lies == "any":
+            return self.rng.uniform(0, 360)
+        askew = np.clip(self.rng.normal(0, 4), -10, 10)
+        return askew if patch.lies == "upright" else askew + 90 * self.rng.integers(4)
 
     def lay(self, window: np.ndarray, patch: Patch, at: np.ndarray, lean: np.ndarray, light) -> np.ndarray:
         """Lays a patch with its foot at `at` (mm off the window's middle); -> its top's middle, px"""
@@ -214,9 +217,10 @@ def teach(stage: Stage, scenery: Scenery, empty: np.ndarray, spread: np.ndarray,
         if not block:
             bare_x.append(unlike)
             bare_y.append((labels == BARE).astype(int))
-        gain, place = stage.places(seen, empty[sites], spread[sites])
+        leans = np.array(leans)
+        gain, place = stage.places(seen, empty[sites], spread[sites], leans)
         kind_x.append(stage.hypotheses(opponent(logs), np.arange(len(logs)), gain, place, unlike, sites,
-                                       np.array(leans), banned)[0])
+                                       leans, banned)[0])
         kind_y.append(np.repeat(np.where(labels == BARE, looks + 1, labels), TRIED))
         tell((a + CHUNK) / len(jobs) * 0.7)
     stage.held = []

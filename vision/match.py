@@ -11,7 +11,7 @@ import cv2
 import msgspec
 import numpy as np
 
-from vision.cutout import Exemplar, doubt_map, footprint_mask
+from vision.cutout import ASKEW, Exemplar, Lies, footprint_mask
 
 OPPONENT = np.array([[1 / 3, 1 / 3, 1 / 3], [1, -1, 0], [0, -1, 1]], np.float32)
 FLOOR = np.array([0.15, 0.08, 0.08], np.float32)     # log units: what light and noise alone change
@@ -40,14 +40,16 @@ def turned(picture: np.ndarray, angle: float, zoom: float, side: int) -> np.ndar
 
 class Slide(msgspec.Struct, frozen=True, eq=False):
     """The looks of one footprint. looks: (K,) their numbers; mean: (K, m*m*3); weight: (K, m*m*3), nought outside the
-    footprint; constant: (K,); mask: (m, m); doubt: (k, k) how unlikely each place is."""
+    footprint; constant: (K,); mask: (m, m); free: (2,) pixels either way that a piece may lie without sticking out of its site;
+    give: pixels beyond that cost one."""
 
     looks: np.ndarray
     mean: np.ndarray
     weight: np.ndarray
     constant: np.ndarray
     mask: np.ndarray
-    doubt: np.ndarray
+    free: np.ndarray
+    give: float
 
     @classmethod
     def fit(cls, looks: dict[int, list[Exemplar]], scale: float, window: int, free: np.ndarray, give: float) -> Slide:
@@ -58,18 +60,18 @@ class Slide(msgspec.Struct, frozen=True, eq=False):
         mask = footprint_mask(first.size, first.disc, side, scale, -0.4 / scale)
         mean, weight, constant = [], [], []
         for pieces in looks.values():
-            turns = np.arange(16) * 22.5 if first.disc else (0, 90, 180, 270)
+            turns = {"any": np.arange(16) * 22.5, "quarters": (0, 90, 180, 270), "upright": (0,)}[first.lies]
             views = np.stack([opponent(turned(e.picture, t, scale / e.scale, side)) for e in pieces for t in turns])
             variance = views.var(0) + FLOOR ** 2
             mean.append(views.mean(0).ravel())
             weight.append((mask[..., None] / variance).ravel())
             constant.append(float((mask[..., None] * np.log(variance)).sum()))
-        doubt = doubt_map(window - side + 1, scale, free, np.zeros(2), give)
         return cls(np.array(list(looks)), np.array(mean, np.float32), np.array(weight, np.float32),
-                   np.array(constant, np.float32), mask, doubt)
+                   np.array(constant, np.float32), mask, free * scale, give * scale)
 
-    def search(self, seen: np.ndarray, bare: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(gain (n, K), place (n, K, 2)) in (n, S, S, 3) windows; bare: (n, S, S) misfit of the empty site"""
+    def search(self, seen: np.ndarray, bare: np.ndarray, expected: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(gain (n, K), place (n, K, 2)) in (n, S, S, 3) windows; bare: (n, S, S) misfit of the empty site; expected:
+        (n, K, 2) pixels off the middle where each look is seen when it lies in the middle of its site"""
         n, side, m, looks = len(seen), seen.shape[1], len(self.mask), len(self.mean)
         k = side - m + 1
         window = np.lib.stride_tricks.sliding_window_view
@@ -80,7 +82,9 @@ class Slide(msgspec.Struct, frozen=True, eq=False):
         np.square(patches, out=patches)
         misfit += patches @ self.weight.T
         gain = ((before[:, None] - misfit) / (2 * self.mask.sum())).reshape(n, k * k, looks)
-        gain -= self.doubt.reshape(1, -1, 1)
+        at = (np.arange(k) - (k - 1) / 2)[None, :, None]
+        x, y = (np.maximum(np.abs(at - expected[:, None, :, d]) - self.free[d], 0) / self.give for d in (0, 1))
+        gain -= (y[:, :, None] ** 2 + x[:, None] ** 2).reshape(n, k * k, looks).astype(np.float32)
         best = gain.argmax(1)                                                   # (n, K)
         top = np.take_along_axis(gain, best[:, None], 1)[:, 0]
         y, x = best // k, best % k
@@ -99,10 +103,11 @@ def peak(before: np.ndarray, top: np.ndarray, after: np.ndarray) -> np.ndarray:
 
 
 class Coarse(msgspec.Struct, frozen=True, eq=False):
-    """Every look slid over small windows. slides: one a footprint; scale: pixels a millimetre."""
+    """Every look slid over small windows. slides: one a footprint; scale: pixels a millimetre; side: of a window, pixels."""
 
     slides: list[Slide]
     scale: float
+    side: int
 
     @classmethod
     def fit(cls, looks: list[list[Exemplar]], shapes: list[tuple[tuple[float, float], bool]], scale: float, window: int,
@@ -113,18 +118,20 @@ class Coarse(msgspec.Struct, frozen=True, eq=False):
         for k, pieces in enumerate(looks):
             by_shape[shapes.index((pieces[0].size, pieces[0].disc))][k] = pieces
         return cls([Slide.fit(by_shape[n], scale, window, np.maximum(box / 2 - np.array(shapes[n][0]) / 2, 0), give)
-                    for n in sorted(by_shape)], scale)
+                    for n in sorted(by_shape)], scale, window)
 
-    def search(self, seen: np.ndarray, empty: np.ndarray, spread: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def search(self, seen: np.ndarray, empty: np.ndarray, spread: np.ndarray, expected: np.ndarray
+               ) -> tuple[np.ndarray, np.ndarray]:
         """(gain (n, K), place (n, K, 2)): how much better than the empty site each look explains the window at its best
         place, log-likelihood a pixel of footprint; and that place, pixels off the window's middle (x, y).
 
-        seen, empty, spread: (n, S, S, 3) opponent colours and the empty site's standard deviation."""
+        seen, empty, spread: (n, S, S, 3) opponent colours and the empty site's standard deviation; expected: (n, K, 2) mm
+        off the middle where each look is seen when it lies in the middle of its site."""
         bare = np.minimum((((seen - empty) / spread) ** 2).sum(-1), STRANGER) + 2 * np.log(spread).sum(-1)
         looks = sum(len(s.looks) for s in self.slides)
         gain, place = np.empty((len(seen), looks), np.float32), np.empty((len(seen), looks, 2), np.float32)
         for s in self.slides:
-            gain[:, s.looks], place[:, s.looks] = s.search(seen, bare)
+            gain[:, s.looks], place[:, s.looks] = s.search(seen, bare, expected[:, s.looks] * self.scale)
         return gain, place
 
 
@@ -166,12 +173,12 @@ def level(values: np.ndarray) -> np.ndarray:
 
 class Rings(msgspec.Struct, frozen=True, eq=False):
     """Circles round the middle of every cut-out of one footprint, as Fourier series along the circle.
-    series: (F, R*3, E) complex64; squares: (E,); radius: mm; allowed: (ANGLES,) log-weight of each turn."""
+    series: (F, R*3, E) complex64; squares: (E,); radius: mm; allowed: (ANGLES,) bool, turns in which it may lie."""
 
     series: np.ndarray
     squares: np.ndarray
     radius: float
-    disc: bool
+    allowed: np.ndarray
 
     @classmethod
     def fit(cls, pieces: list[Exemplar]) -> Rings:
@@ -186,7 +193,7 @@ class Rings(msgspec.Struct, frozen=True, eq=False):
         values = level(np.stack(rows)) * cls.weights()
         flat = values.reshape(len(pieces), RINGS, ANGLES, 3)
         series = np.fft.rfft(flat, axis=2).transpose(2, 1, 3, 0).reshape(ANGLES // 2 + 1, RINGS * 3, len(pieces))
-        return cls(series.astype(np.complex64), (values ** 2).sum((1, 2)), radius, pieces[0].disc)
+        return cls(series.astype(np.complex64), (values ** 2).sum((1, 2)), radius, turns_allowed(pieces[0].lies))
 
     @staticmethod
     def weights() -> np.ndarray:
@@ -212,10 +219,11 @@ class Rings(msgspec.Struct, frozen=True, eq=False):
         return squares[:, None, None] + self.squares[None, :, None] - 2 * like.astype(np.float32)
 
 
-def turns_allowed(disc: bool, tilt: float = 12.0) -> np.ndarray:
-    """(ANGLES,) bool: the turns in which such a piece may lie: a disc in any, others within `tilt` of a quarter turn"""
+def turns_allowed(lies: Lies) -> np.ndarray:
+    """(ANGLES,) bool: the turns in which a piece may lie, some degrees askew included"""
     a = np.arange(ANGLES) * 360 / ANGLES
-    return np.ones(ANGLES, bool) if disc else np.abs((a + 45) % 90 - 45) <= tilt
+    period = {"any": 1e-9, "quarters": 90, "upright": 360}[lies]
+    return np.abs((a + period / 2) % period - period / 2) <= ASKEW
 
 
 class Fine(msgspec.Struct, frozen=True, eq=False):

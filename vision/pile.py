@@ -10,10 +10,11 @@ import numpy as np
 from vision import model
 from vision.cutout import (
     Exemplar,
-    fine_windows,
+    height_of,
     lean_at,
     lights,
     log_windows,
+    looked_at,
 )
 from vision.evidence import FLOOR, Contents, SiteEvidence
 from vision.learn import BARE, STRANGE, Real, Scenery, teach
@@ -21,7 +22,7 @@ from vision.light import Light, compare, small_view
 from vision.match import opponent
 from vision.plan import Plan
 from vision.pose import Pose
-from vision.sampler import covered_by_blocks, exemplars, height_of, plane_of
+from vision.sampler import covered_by_blocks, exemplars
 from vision.shot import Shot
 from vision.sites import Grounds, Group
 from vision.stage import SMALL, Stage
@@ -49,11 +50,10 @@ def look_of(contents: Contents, plan: Plan) -> Contents:
 
 
 class GroupReader(msgspec.Struct, eq=False):
-    """group with its two sizes of window, cut `plane` mm above the board; empty, spread: (N, S, S, 3) opponent small
+    """group with its two sizes of window; empty, spread: (N, S, S, 3) opponent small
     windows; stage: what tells looks; turned, degrees: per look what else it may be when it lies turned so."""
 
     group: Group
-    plane: float
     small: Windows
     fine: Windows
     empty: np.ndarray
@@ -83,7 +83,7 @@ def photographed(photos: Photos, group: Group, windows: Windows, pieces: list[Ex
     known = {(e.photo, e.where): n for n, e in enumerate(pieces)}
     real = []
     for n, s in enumerate(photos.shots):
-        logs = photos.logs(windows, n, plane_of(group, photos.plan))
+        logs = photos.logs(windows, n, group.plane)
         hidden = covered_by_blocks(photos.plan, s.layout)
         for i, site in enumerate(group.ids):
             if (n, site) in known:
@@ -121,7 +121,7 @@ def scenery_of(photos: Photos, group: Group, windows: Windows, grounds: Grounds,
     large = [p for p, e in zip(others, photos.pieces) if plan.pieces[e.contents[-1]].spans]
     around = [p for p, e in zip(others, photos.pieces) if not plan.pieces[e.contents[-1]].spans]
     return Scenery(group, photographed(photos, group, windows, pieces, owner), plain, piled, base, near, grounds, around, large,
-                   lean_at(photos.shots[0].pose, group.centres), windows.scale, plane_of(group, plan))
+                   lean_at(photos.shots[0].pose, group.centres), windows.scale, group.plane)
 
 
 def pictures_for(looks: int, block: bool) -> int:
@@ -131,22 +131,21 @@ def pictures_for(looks: int, block: bool) -> int:
 
 def fit_group(photos: Photos, group: Group, pieces: list[Exemplar], tell: Callable[[float], None]) -> GroupReader:
     plan = photos.plan
-    fine = fine_windows(group, plan, photos.shots)
-    plane = plane_of(group, plan)
+    group, fine = looked_at(group, plan, photos.shots)
     tiny = Windows(group.centres, fine.half, SMALL / group.side)
-    views = [opponent(photos.logs(tiny, n, plane)) for n, s in enumerate(photos.shots) if not s.layout]
+    views = [opponent(photos.logs(tiny, n, group.plane)) for n, s in enumerate(photos.shots) if not s.layout]
     empty = np.mean(views, 0).astype(np.float32)
     noise = np.mean([(v - empty) ** 2 for v in views], (0, 1, 2, 3))
     gy, gx = np.gradient(empty, axis=(1, 2))
     spread = np.sqrt(np.array([0.15, 0.06, 0.06]) ** 2 + noise + 0.1 * (gx ** 2 + gy ** 2)).astype(np.float32)
     looks = sorted({look_of(e.contents, plan) for e in pieces})
     stage = Stage.fit(looks, pieces, [looks.index(look_of(e.contents, plan)) for e in pieces],
-                      off_straight(pieces, plan), np.array([height_of(k, plan) - plane for k in looks]), group, fine,
+                      off_straight(pieces, plan), np.array([height_of(k, plan) - group.plane for k in looks]), group, fine,
                       Grounds.of(plan, group, fine.half))
     scenery = scenery_of(photos, group, fine, stage.grounds, looks, [pieces[i] for i in stage.order], stage.owner.tolist())
     teach(stage, scenery, empty, spread, pictures_for(len(looks), group.block), tell=tell)
     turned = [turned_kinds(k, plan) for k in looks]
-    return GroupReader(group, plane, tiny, fine, empty, spread, stage, [list(t) for t in turned],
+    return GroupReader(group, tiny, fine, empty, spread, stage, [list(t) for t in turned],
                        [list(t.values()) for t in turned])
 
 
@@ -208,16 +207,19 @@ class PileReader:
 
 
 def read_cells(g: GroupReader, sight: Sight, which: np.ndarray) -> dict[str, SiteEvidence]:
-    seen = sight.see(g.small, which, g.plane)
+    seen = sight.see(g.small, which, g.group.plane)
     empty = g.empty[which]
     unlike = g.stage.unlike(seen, empty)
     bare = g.stage.bare.answer(unlike)                                          # (n, 2): occupied, empty
     busy = np.flatnonzero(bare[:, 0] > np.log(WORTH))
-    gain, place = g.stage.places(seen[busy], empty[busy], g.spread[which[busy]])
-    inputs, bearing = g.stage.hypotheses(sight.see(g.fine, which[busy], g.plane), np.arange(len(busy)), gain, place,
-                                         unlike[busy], which[busy], lean_at(sight.pose, g.group.centres[which[busy]]))
-    told = np.maximum(g.stage.told(inputs), FLOOR)
     out = {g.group.ids[i]: SiteEvidence((((), float(b[1])),), FLOOR) for i, b in zip(which, bare)}
+    if not len(busy):
+        return out
+    lean = lean_at(sight.pose, g.group.centres[which[busy]])
+    gain, place = g.stage.places(seen[busy], empty[busy], g.spread[which[busy]], lean)
+    inputs, bearing = g.stage.hypotheses(sight.see(g.fine, which[busy], g.group.plane), np.arange(len(busy)), gain, place,
+                                         unlike[busy], which[busy], lean)
+    told = np.maximum(g.stage.told(inputs), FLOOR)
     contents = [*g.stage.looks, ()]
     for n, row, turns in zip(busy, told, bearing):
         options = dict(zip(contents, np.delete(row, -2).tolist()))
@@ -238,11 +240,12 @@ def read_blocks(g: GroupReader, sight: Sight, cells: dict[str, SiteEvidence]) ->
                       if sum(m in strange for m in members) >= 0.75 * len(members)], int)
     if not len(which):
         return {}
-    seen = sight.see(g.small, which, g.plane)
-    gain, place = g.stage.places(seen, g.empty[which], g.spread[which])
+    seen = sight.see(g.small, which, g.group.plane)
+    lean = lean_at(sight.pose, g.group.centres[which])
+    gain, place = g.stage.places(seen, g.empty[which], g.spread[which], lean)
     unlike = g.stage.unlike(seen, g.empty[which])
-    told = g.stage.told(g.stage.hypotheses(sight.see(g.fine, which, g.plane), np.arange(len(which)), gain, place, unlike,
-                                           which, lean_at(sight.pose, g.group.centres[which]))[0])
+    told = g.stage.told(g.stage.hypotheses(sight.see(g.fine, which, g.group.plane), np.arange(len(which)), gain, place, unlike,
+                                           which, lean)[0])
     told = np.hstack([told[:, :-2], np.logaddexp(told[:, -2:-1], told[:, -1:])])
     out: dict[str, SiteEvidence] = {}
     for n in np.argsort(told[:, -1]):

@@ -11,22 +11,25 @@ import msgspec
 import numpy as np
 
 from vision.cutout import (
+    ASKEW,
     Exemplar,
     best_place,
     difference,
     doubt_map,
     edge_strength,
-    fine_windows,
+    height_of,
     lean_at,
     lights,
     localise,
     log_windows,
+    looked_at,
     own_part,
     seen_size,
     straighten,
 )
 from vision.evidence import Contents
 from vision.light import Light
+from vision.match import ANGLES, Rings
 from vision.plan import Plan
 from vision.shot import Shot
 from vision.sites import Group, blocks, box, groups
@@ -61,23 +64,11 @@ class Found(msgspec.Struct, eq=False):
     tilt: float
 
 
-def height_of(contents: Contents, plan: Plan) -> float:
-    """mm: a pile's top above the board; what is hidden counts as the thinnest kind"""
-    thin = min(p.height for p in plan.piece)
-    return sum(plan.pieces[k].height if k != "?" else thin for k in contents)
-
-
-def plane_of(group: Group, plan: Plan) -> float:
-    """mm above the board where a group's windows are cut: the board's own plane, so that its print keeps its place; half
-    way up for what covers several sites, which is judged without the board"""
-    return max((p.height for p in plan.piece if p.spans == group.spans), default=0.0) / 2 if group.block else 0.0
-
-
 def find(plan: Plan, group: Group, windows: Windows, shots: list[Shot], pyramids: list[Pyramid], room: list[Light]
          ) -> list[Found]:
     """The pieces on a group's sites, each roughly where it lies"""
     everything = np.arange(len(group.ids))
-    plane = plane_of(group, plan)
+    plane = group.plane
     bare = [log_windows(windows, pyramids[n], s.pose, room[n], everything, plane) for n, s in enumerate(shots) if not s.layout]
     side, scale = windows.side, windows.scale
     out = []
@@ -123,7 +114,7 @@ def agree(found: list[Found], scale: float) -> None:
         middle = [((v - v.mean()) / (v.std() * v.size)).astype(np.float32) for v in middle]
         for f in found:
             score = partial(likeness, parts(f), middle)
-            f.offset, f.tilt = best_place(score, [0.0] if disc else f.tilt + np.array([-2.0, 0, 2]), 0.5 * f.doubt, scale)
+            f.offset, f.tilt, _ = best_place(score, [0.0] if disc else f.tilt + np.array([-2.0, 0, 2]), 0.5 * f.doubt, scale)
 
 
 def likeness(views: Sequence[np.ndarray], models: Sequence[np.ndarray], tilt: float) -> np.ndarray:
@@ -168,16 +159,41 @@ def exemplars(plan: Plan, shots: list[Shot]) -> list[tuple[Group, list[Exemplar]
     spans = sorted({p.spans for p in plan.piece if p.spans})
     out = []
     for group in groups(plan) + [b for s in spans if (b := blocks(plan, s)) is not None]:
-        windows = fine_windows(group, plan, shots)
+        group, windows = looked_at(group, plan, shots)
         found = find(plan, group, windows, shots, pyramids, room)
         if (lender := lenders(plan, found, shots)) is not None:
             largest = max(max(f.size) for f in found)
             seen = Windows(lender.centres, lender.side / 2 + largest / 4, windows.scale)
+            lender = msgspec.structs.replace(lender, plane=group.plane)
             forms = {(f.size, f.disc) for f in found}
             found += [f for f in find(plan, lender, seen, shots, pyramids, room)
                       if len(f.contents) == 1 and (f.size, f.disc) in forms]
-        for shape in {(f.size, f.disc) for f in found}:
-            agree([f for f in found if (f.size, f.disc) == shape], windows.scale)
-        out.append((group, [Exemplar(f.contents, f.size, f.disc, straighten(f.window, windows.scale, f.offset, f.tilt, f.size),
-                                     windows.scale, f.where, f.photo, f.where not in group.ids) for f in found]))
+        pieces = []
+        for size, disc in sorted({(f.size, f.disc) for f in found}):
+            mine = [f for f in found if (f.size, f.disc) == (size, disc)]
+            agree(mine, windows.scale)
+            crooked = np.mean([abs((f.tilt + 45) % 90 - 45) > ASKEW + 1 for f in mine]) > 0.15
+            cut = [Exemplar(f.contents, size, disc, straighten(f.window, windows.scale, f.offset, f.tilt, size), windows.scale,
+                            f.where, f.photo, f.where not in group.ids, "any" if disc or crooked else "quarters") for f in mine]
+            pieces += upright(cut)
+        out.append((group, pieces))
     return [(group, pieces) for group, pieces in out if pieces]
+
+
+def upright(pieces: list[Exemplar]) -> list[Exemplar]:
+    """The same, known to lie one way up if all pieces of a kind do, as letters laid by people who sit side by side"""
+    if pieces[0].lies != "quarters" or pieces[0].size[0] != pieces[0].size[1]:
+        return pieces
+    same = turned = 0
+    for contents in {e.contents for e in pieces}:
+        mine = [e for e in pieces if e.contents == contents and not e.borrowed]
+        if len(mine) < 2:
+            continue
+        middle = np.full((1, 2), len(mine[0].picture) / 2 - 0.5)
+        for e in mine[1:]:
+            misfit = Rings.fit(mine[:1]).compare(e.picture[None], np.zeros(1, int), middle, e.scale, plain=True)[0, 0]
+            quarters = [misfit[np.abs((np.arange(ANGLES) * 360 / ANGLES - q + 180) % 360 - 180) <= ASKEW].min()
+                        for q in (0, 90, 180, 270)]
+            same += quarters[0] < 0.7 * min(quarters[1:])
+            turned += quarters[0] * 0.7 > min(quarters[1:])
+    return [msgspec.structs.replace(e, lies="upright") for e in pieces] if same > 8 + 30 * turned else pieces

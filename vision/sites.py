@@ -14,7 +14,7 @@ BORDER = 2.0       # mm over its border at which a site has lost its claim, one 
 class Group(msgspec.Struct, frozen=True, eq=False):
     """Sites of one size. ids: N of them; centres: (N, 2) mm; side: mm, the larger side of the outline's box;
     members: the sites each covers, in reading order; one each, except in a group of blocks; boxes: (N, 2) mm, width and
-    depth."""
+    depth; plane: mm above the board where its windows are cut."""
 
     ids: tuple[str, ...]
     centres: np.ndarray
@@ -22,6 +22,7 @@ class Group(msgspec.Struct, frozen=True, eq=False):
     members: tuple[tuple[str, ...], ...]
     boxes: np.ndarray
     spans: tuple[int, int] = (1, 1)
+    plane: float = 0.0
 
     @property
     def block(self) -> bool:

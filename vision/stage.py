@@ -9,7 +9,7 @@ import numpy as np
 from vision.cutout import Exemplar
 from vision.evidence import Contents
 from vision.features import PIXELS, WIDER, describe, straight, unexplained
-from vision.match import Coarse, Fine, Rings, opponent, turns_allowed
+from vision.match import Coarse, Fine, Rings, opponent
 from vision.net import Net, log_softmax
 from vision.sites import Grounds, Group
 from vision.windows import Windows
@@ -72,10 +72,12 @@ class Stage(msgspec.Struct, eq=False):
         pooled = np.concatenate([soft[:, -q] for q in (1, 5, 20, 60)], 1)
         return np.hstack([cells * 3, e.reshape(n, -1) * 5, o.reshape(n, -1) * 5, pooled * 5])
 
-    def places(self, seen: np.ndarray, empty: np.ndarray, spread: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(gain (n, looks), place (n, looks, 2) fine pixels off the middle) in small windows (n, S, S, 3)"""
-        side = len(self.coarse.slides[0].mask) + len(self.coarse.slides[0].doubt) - 1
-        gain, place = self.coarse.search(*(resized(v, side) for v in (seen, empty, spread)))
+    def places(self, seen: np.ndarray, empty: np.ndarray, spread: np.ndarray, lean: np.ndarray
+               ) -> tuple[np.ndarray, np.ndarray]:
+        """(gain (n, looks), place (n, looks, 2) fine pixels off the middle) in small windows (n, S, S, 3); lean: (n, 2) mm a
+        mm of height"""
+        views = (resized(v, self.coarse.side) for v in (seen, empty, spread))
+        gain, place = self.coarse.search(*views, lean[:, None] * self.rise[None, :, None])
         return gain, place * (self.scale / self.coarse.scale)
 
     def hypotheses(self, windows: np.ndarray, which: np.ndarray, gain: np.ndarray, place: np.ndarray, unlike: np.ndarray,
@@ -96,7 +98,7 @@ class Stage(msgspec.Struct, eq=False):
             best = mine[gain[:, mine].argmax(1)]
             spot[:, s] = place[np.arange(n), best] + side / 2 - 0.5
             fit = ring.compare(windows, which, spot[:, s], self.scale)
-            fit = np.where(turns_allowed(ring.disc), fit, np.inf)
+            fit = np.where(ring.allowed, fit, np.inf)
             at = fit.argmin(2)
             members = np.flatnonzero(self.shape == s)
             misfit[:, members] = np.take_along_axis(fit, at[..., None], 2)[..., 0]

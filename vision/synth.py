@@ -11,7 +11,7 @@ import cv2
 import msgspec
 import numpy as np
 
-from vision.cutout import Exemplar, difference, doubt_map, footprint_mask, localise
+from vision.cutout import Exemplar, Lies, difference, doubt_map, footprint_mask, localise
 from vision.light import DARK, grey_levels, paint
 from vision.match import turned
 
@@ -20,7 +20,7 @@ MIDDLE = 110.0       # the grey level at which the board tells what the light is
 
 class Patch(msgspec.Struct, frozen=True, eq=False):
     """Something to lay down. picture: (m, m, 3) log; alpha: (m, m) 0..1; scale: px a mm; radius: mm; height: mm;
-    side: (3,) log colour of its side; disc: may be turned freely."""
+    side: (3,) log colour of its side; lies: how it may lie."""
 
     picture: np.ndarray
     alpha: np.ndarray
@@ -28,14 +28,14 @@ class Patch(msgspec.Struct, frozen=True, eq=False):
     radius: float
     height: float
     side: np.ndarray
-    disc: bool
+    lies: Lies
 
 
 def as_patch(e: Exemplar, height: float) -> Patch:
     alpha = footprint_mask(e.size, e.disc, len(e.picture), e.scale, 0.2)
     rim = (alpha > 0.9) & (footprint_mask(e.size, e.disc, len(e.picture), e.scale, -1.5) < 0.1)
     colour = np.median(e.picture[rim], 0) if rim.any() else e.picture.mean((0, 1))
-    return Patch(e.picture, alpha, e.scale, max(e.size) / 2, height, colour - 0.25, e.disc)
+    return Patch(e.picture, alpha, e.scale, max(e.size) / 2, height, colour - 0.25, e.lies)
 
 
 def least_unlike(whole: np.ndarray, under: np.ndarray, about: int = 1) -> np.ndarray:
@@ -52,7 +52,7 @@ def laid_under(whole: Exemplar, bases: list[Exemplar]) -> np.ndarray | None:
     core = footprint_mask(whole.size, whole.disc, m, whole.scale, -1.5) > 0.5
     best = None
     for b in bases:
-        for turn in np.arange(0, 360, 15) if b.disc else (0, 90, 180, 270):
+        for turn in np.arange(0, 360, 15) if b.lies == "any" else (0, 90, 180, 270):
             under = turned(b.picture, float(turn), whole.scale / b.scale, m)
             for dx, dy in ((0, 0), (1.5, 0), (-1.5, 0), (0, 1.5), (0, -1.5)):
                 moved = cv2.warpAffine(under, np.float32([[1, 0, dx], [0, 1, dy]]), (m, m), borderMode=cv2.BORDER_REPLICATE)
@@ -83,7 +83,7 @@ def overlay(whole: Exemplar, bases: list[Exemplar], size: tuple[float, float], d
     level = np.median(there[sure > 0.5]) * 0.5 + 1e-6
     alpha = np.maximum(sure, cv2.GaussianBlur(np.clip(there / level - 0.5, 0, 1), (0, 0), 0.7) * near)
     colour = np.median(picture[sure > 0.5], 0)
-    return Patch(picture, alpha.astype(np.float32), whole.scale, max(size) / 2, height, colour, True)
+    return Patch(picture, alpha.astype(np.float32), whole.scale, max(size) / 2, height, colour, "any")
 
 
 def agreeing(patches: list[tuple[Patch, int]]) -> list[tuple[Patch, int]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 import cv2
@@ -19,6 +20,7 @@ from vision.pose import Pose
 from vision.shot import Shot
 
 LEAST = 60.0        # gain (mm² of squared noise) below which nothing is worth telling
+MISSED, UNSEEN = 0.015, 0.003      # how likely one piece more or less, among those found and where none was
 NEAR = 6.0          # mm by which a piece's middle may lie outside its site's outline
 
 
@@ -36,6 +38,7 @@ class ClusterReader:
         self.clusters = {s.id: s for s in plan.site if s.reads == "cluster"}
         self.kits = kits_of([Fine(f, self.frame.scale, k.kinds, k.looks, k.shades) for f, k in looks.items()])
         self.stands = frozenset(stands)
+        self.loose = sorted({k for look in looks.values() for k in look.kinds})
         self.outlines = [(s.id, o.min(0), o.max(0), o.astype(np.float32).reshape(-1, 1, 2))
                          for s in plan.site for o in s.outlines]
 
@@ -86,7 +89,7 @@ class ClusterReader:
             below = max(first, key=first.get) if first else ""
             loose = sorted(p.kind for p in here[s] if p.kind not in self.aside)
             contents = ((below,) if below else ()) + tuple(loose)
-            out[s] = CountedEvidence(((contents, -0.1),), FLOOR, first, {})
+            out[s] = CountedEvidence(((contents, -0.1),), FLOOR, first, counted(Counter(loose), self.loose))
         return out
 
     def home(self, foot: np.ndarray, sites: Iterable[str], reach: float = NEAR) -> str | None:
@@ -117,6 +120,17 @@ class ClusterReader:
         if level > 1:       # pieces are brighter than the table: keep them below white
             empty = Empty(frame, (empty.canvas / level).astype(np.uint8), empty.spread / level)
         return learn(plan, empty, [s for s in shots if s.layout])
+
+
+def counted(found: Counter[str], kinds: Iterable[str]) -> dict[str, tuple[float, ...]]:
+    """kind -> log-probabilities of 0, 1, 2 ... pieces, given how many were found: one too few or too many is not unheard of"""
+    out = {}
+    for kind in {*kinds, *found}:
+        n = found[kind]
+        off = MISSED if n else UNSEEN
+        p = [off ** abs(k - n) for k in range(n + 3)]
+        out[kind] = tuple(float(v) for v in np.log(np.array(p) / sum(p)))
+    return out
 
 
 def learn(plan: Plan, empty: Empty, full: Sequence[Shot], rounds: int = 2) -> ClusterReader:

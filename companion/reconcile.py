@@ -39,7 +39,7 @@ def reconcile(game: Game, past: Past, evidence: Evidence, seen: Layout | None = 
     look = Look(evidence, reads or {}, optional, excused)
     bases = _bases(past, look)
     worlds = search(bases, seen, look, past, budget_s)
-    if look.doubtful and (worlds[0].violations or difference(worlds[0], look)):
+    if look.doubtful and (worlds[0].violations or difference(worlds[0], look) or worlds[0].touched & look.doubtful.keys()):
         worlds = search(bases, seen, look, past, budget_s / 2, doubts=True)
     best = _best_order(worlds)
     left = _unexplained(best, look)

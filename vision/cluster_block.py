@@ -52,7 +52,7 @@ def side_gain(form: Form, scene: Scene, foot: np.ndarray, turn: np.ndarray, top:
     px = scene.frame.to_px(places)
     seen = sample(scene.seen, px) * scene.light_at(foot)[:, None].astype(np.float32)
     ground = sample(scene.ground, px)
-    weight = sample(scene.weight, px)[..., 0]
+    weight = np.maximum(sample(scene.weight, px)[..., 0], 0)
     tone = shade_of(seen, top).clip(shades[:, :1], shades[:, 1:])
     side = tone[..., None] * top[:, None]
     middle = shades.mean(1)[:, None, None] * top[:, None]
@@ -72,7 +72,7 @@ def learn_shades(form: Form, scene: Scene, foot: np.ndarray, turn: float, top: n
     px = scene.frame.to_px(places)
     seen = sample(scene.seen, px) * scene.light_at(foot[None])[:, None].astype(np.float32)
     ground = sample(scene.ground, px)
-    weight = sample(scene.weight, px)[..., 0]
+    weight = np.maximum(sample(scene.weight, px)[..., 0], 0)
     use = area[0] > 0
     tone = shade_of(seen, top[None])
     off = weight * ((seen - tone[..., None] * top) ** 2).sum(-1) / 3

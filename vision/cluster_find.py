@@ -14,12 +14,16 @@ from vision.cluster_polar import Form, Patch, Rings, Table, slopes, turned
 from vision.cluster_scene import FOLD, Scene, cover, lay
 
 SURE = 0.3          # share of the gain of a perfect match below which a piece is not there
+DARKEST = 0.55      # of its light that ground in a shadow keeps
+SHADOW = 8.0        # what it costs to take something for a shadow, times how dark it is
+HIDDEN = 0.25       # share of the gain of a whole piece that must be seen of it
 CAP = 9.0           # squared, weighted grey levels beyond which a pixel shows something else altogether
 
 
 class Piece(msgspec.Struct, eq=False):
     """A piece found. at: (2,) canvas mm of its top; foot: (2,) board mm; gains: per kind, how much better than bare
-    ground it explains what is seen (log-likelihood); turn in radians; ideal: the gain of a perfect match here."""
+    ground it explains what is seen (log-likelihood); turn in radians; ideal: the gain of a perfect match here,
+    whole: and if nothing covered it."""
 
     form: Form
     at: np.ndarray
@@ -29,6 +33,7 @@ class Piece(msgspec.Struct, eq=False):
     gains: np.ndarray
     best: int
     ideal: float = 0.0
+    whole: float = 0.0
 
     @property
     def gain(self) -> float:
@@ -168,8 +173,7 @@ def find_of(scene: Scene, kit: Kit, allowed: np.ndarray, least: float, most: int
         keep = gain.max(1) > least * 0.5
         net.keep(keep)
         gain, stale = gain[keep], stale[keep]
-        found = apart([p for p in candidates(scene, kit, (seen, ground), net, gain) if p.gain > max(least, SURE * p.ideal)
-                       and not any(clash(p, q) for q in out)])
+        found = apart([p for p in candidates(scene, kit, (seen, ground), net, gain) if likely(p, least) and not any(clash(p, q) for q in out)])
         if not found:
             break
         gone = np.zeros(len(gain), bool)
@@ -219,6 +223,10 @@ def apart(found: Sequence[Piece]) -> list[Piece]:
     return out
 
 
+def likely(p: Piece, least: float) -> bool:
+    return p.gain > max(least, SURE * p.ideal, HIDDEN * p.whole)
+
+
 def clash(p: Piece, q: Piece) -> bool:
     """Two blocks cannot stand in the same place"""
     return is_block(p.form) and is_block(q.form) and bool(np.linalg.norm(p.foot - q.foot) < 0.8 * (p.form.inner + q.form.inner))
@@ -227,24 +235,25 @@ def clash(p: Piece, q: Piece) -> bool:
 def refined(scene: Scene, fine: Fine, at: np.ndarray, rounds: int = 3) -> list[Piece]:
     """The pieces at (N, 2) canvas mm, shifted to where they fit best (a few mm at most)"""
     at = climbed(scene, fine, at) if fine.shades is not None else slid(scene, fine, at, rounds)
-    gains, perfect, turn = weighed(scene, fine, at)
+    gains, perfect, whole, turn = weighed(scene, fine, at)
     foot = scene.lean.foot(at, fine.form.height)
-    return [Piece(fine.form, at[i], foot[i], float(turn[i]), fine.kinds, gains[i], int(gains[i].argmax()), float(perfect[i]))
-            for i in range(len(at))]
+    return [Piece(fine.form, at[i], foot[i], float(turn[i]), fine.kinds, gains[i], int(gains[i].argmax()), float(perfect[i]),
+                  float(whole[i])) for i in range(len(at))]
 
 
-def weighed(scene: Scene, fine: Fine, at: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """For pieces at (N, 2): (N, K) gains, sides and all, (N,) gains of perfect matches, and (N,) turns in radians"""
+def weighed(scene: Scene, fine: Fine, at: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """For pieces at (N, 2): (N, K) gains, sides and all, (N,) gains of perfect matches, the same if nothing covered them,
+    and (N,) turns in radians"""
     patch = fine.rings.look_at(scene.frame, scene.seen, scene.ground, scene.weight, at, scene.light_at(at))
     gains, turns = fine.table.gains(patch)
-    gains, perfect = judged(fine, patch, gains, turns)
+    gains, perfect, whole = judged(fine, patch, gains, turns)
     best = gains.argmax(1)
     turn = turns[np.arange(len(at)), best] * (2 * np.pi / fine.rings.angles)
     if fine.shades is not None:
         foot = scene.lean.foot(at, fine.form.height)
         more, most = side_gain(fine.form, scene, foot, turn, fine.tone[best], fine.shades[best])
-        gains, perfect = gains + more[:, None], perfect + most
-    return gains, perfect, turn
+        gains, perfect, whole = gains + more[:, None], perfect + most, whole + most
+    return gains, perfect, whole, turn
 
 
 def climbed(scene: Scene, fine: Fine, at: np.ndarray) -> np.ndarray:
@@ -287,15 +296,17 @@ def slid(scene: Scene, fine: Fine, at: np.ndarray, rounds: int) -> np.ndarray:
     return at
 
 
-def judged(fine: Fine, patch: Patch, gains: np.ndarray, turns: np.ndarray, top: int = 3) -> tuple[np.ndarray, np.ndarray]:
-    """(N, K) gains again, and (N,) those of perfect matches, with no pixel counting for more than CAP, so that what is
-    neither the ground nor the piece (a shadow, something lying across) speaks for nothing. Only the best few are
-    judged; the rest keep their distance."""
+def judged(fine: Fine, patch: Patch, gains: np.ndarray, turns: np.ndarray, top: int = 3
+           ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(N, K) gains again, and (N,) those of perfect matches, as things lie and if nothing covered them.
+
+    No pixel counts for more than CAP, and ground in shadow is ground too, so that what is neither the ground nor the
+    piece speaks for nothing. Only the best few are judged; the rest keep their distance."""
     n = np.arange(len(gains))
     order = np.argsort(-gains, 1)[:, :top]
-    bare = np.minimum(patch.weight * ((patch.seen - patch.ground) ** 2).sum(-1) / 3, CAP)
+    bare = bareness(patch.seen, patch.ground, patch.weight)
     out = np.empty_like(gains)
-    perfect = np.empty(len(gains), np.float32)
+    perfect, whole = np.empty(len(gains), np.float32), np.empty(len(gains), np.float32)
     sure = np.full(len(gains), -np.inf)
     kept = {}
     for rank in range(order.shape[1]):
@@ -304,15 +315,23 @@ def judged(fine: Fine, patch: Patch, gains: np.ndarray, turns: np.ndarray, top: 
         area = turned(np.broadcast_to(fine.area, bare.shape), -turns[n, k])
         cost = np.minimum(patch.weight * ((patch.seen - look) ** 2).sum(-1) / 3, CAP)
         gain = ((bare - cost) * area).sum((1, 2))
-        most = (np.minimum(patch.weight * ((patch.ground - look) ** 2).sum(-1) / 3, CAP) * area).sum((1, 2))
+        most, all_ = ((bareness(look, patch.ground, w) * area).sum((1, 2)) for w in (patch.weight, patch.free))
         kept[rank] = gain
         better = gain > sure
-        sure[better], perfect[better] = gain[better], most[better]
+        sure[better], perfect[better], whole[better] = gain[better], most[better], all_[better]
     first = gains[n, order[:, 0]]
     out[:] = np.minimum(sure, kept[order.shape[1] - 1])[:, None] - 0.2 * (first[:, None] - gains)
     for rank, gain in kept.items():
         out[n, order[:, rank]] = gain
-    return out, perfect
+    return out, perfect, whole
+
+
+def bareness(seen: np.ndarray, ground: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """(N, R, A) how badly bare ground, lit or in a shadow, explains what is seen"""
+    plain = ((seen - ground) ** 2).sum(-1) / 3
+    dark = ((seen * ground).sum(-1) / ((ground ** 2).sum(-1) + 1)).clip(DARKEST, 1)
+    shaded = ((seen - dark[..., None] * ground) ** 2).sum(-1) / 3
+    return np.minimum(np.minimum(weight * plain, CAP), weight * shaded + (1 - dark) * SHADOW * (weight > 0))
 
 
 def searched(scene: Scene, fine: Fine, at: np.ndarray, reach: float, step: float) -> np.ndarray:

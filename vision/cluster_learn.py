@@ -27,11 +27,12 @@ class Found(msgspec.Struct, eq=False):
     shape: float = 0.0
 
 
-def by_shape(strange: np.ndarray, frame: Frame, area: np.ndarray, wanted: Counter[Form], grow: float = 1.0
-             ) -> list[tuple[Form, np.ndarray, float, float]]:
+def by_shape(strange: np.ndarray, frame: Frame, area: np.ndarray, wanted: Counter[Form], grown: float = 0.0,
+             straight: bool = False) -> list[tuple[Form, np.ndarray, float, float]]:
     """The likeliest places of `wanted` pieces by their outlines alone.
 
-    strange: (h, w) 0..1, what differs from the ground; area: (n, 2) mm outline within which their middles appear.
+    strange: (h, w) 0..1, what differs from the ground; area: (n, 2) mm outline within which their middles appear;
+    grown: mm by which shadows make everything look bigger; straight: nothing lies turned.
     Returns (form, (2,) mm, turn, score) of each."""
     k = min(frame.scale, 1.5)
     most = max(f.outer for f in wanted) + 2
@@ -41,7 +42,7 @@ def by_shape(strange: np.ndarray, frame: Frame, area: np.ndarray, wanted: Counte
     patch = sample(cv2.blur(strange, (2, 2)), frame.to_px(lo + (xy + 0.5) / k))[..., 0]
     allowed = np.zeros((h, w), np.uint8)
     cv2.fillPoly(allowed, [np.round((area - lo) * k).astype(np.int32)], 1)
-    kernels = {f: kernels_of(f, k, grow) for f in wanted}
+    kernels = {f: kernels_of(f, k, grown, straight) for f in wanted}
     whole = patch.copy()
     left = Counter(wanted)
     out: list[list] = []
@@ -49,7 +50,7 @@ def by_shape(strange: np.ndarray, frame: Frame, area: np.ndarray, wanted: Counte
         f, at, turn, score = max((best_of(patch, kernels[f], f, allowed) for f, n in left.items() if n > 0),
                                  key=lambda b: b[3])
         out.append([f, at, turn, score])
-        cv2.fillPoly(patch, [np.round(f.outline(at / k, turn) * k - 0.5).astype(np.int32)], 0.0)
+        cv2.fillPoly(patch, [np.round(f.outline(at / k, turn, grown) * k - 0.5).astype(np.int32)], 0.0)
         left[f] -= 1
     for i in range(len(out)):           # a square taken for a disc and a disc for the square: change them over
         for j in range(i):
@@ -59,7 +60,12 @@ def by_shape(strange: np.ndarray, frame: Frame, area: np.ndarray, wanted: Counte
                 now = [best_of(whole, kernels[f], f, allowed, at, 2.5 * k)[3] for f, at in ((out[i][0], out[i][1]), (out[j][0], out[j][1]))]
                 if swapped[0][3] + swapped[1][3] > sum(now):
                     out[i], out[j] = swapped
-    return [(f, lo + (at + 0.5) / k, turn, score / f.area) for f, at, turn, score in out]
+    return [(f, lo + (at + 0.5) / k, turn, score / area_of(f, grown)) for f, at, turn, score in out]
+
+
+def area_of(form: Form, grown: float) -> float:
+    """mm² of an outline that looks bigger all around"""
+    return form.area + grown * (2 * np.pi * form.inner if form.disc else 2 * sum(form.size)) + np.pi * grown ** 2
 
 
 def best_of(patch: np.ndarray, kernels: Sequence[tuple[float, np.ndarray]], form: Form, allowed: np.ndarray,
@@ -86,16 +92,18 @@ def best_of(patch: np.ndarray, kernels: Sequence[tuple[float, np.ndarray]], form
     return form, best[1], best[2], best[0]
 
 
-def kernels_of(form: Form, k: float, grow: float, ring: float = 1.6) -> list[tuple[float, np.ndarray]]:
+def kernels_of(form: Form, k: float, grown: float, straight: bool = False, ring: float = 1.6) -> list[tuple[float, np.ndarray]]:
     """(turn, kernel) that adds what is full inside an outline and takes off what is full around it"""
-    n = int(np.ceil((form.outer * grow + ring) * k)) + 1
-    grid = np.stack(np.meshgrid(np.arange(-n, n + 1), np.arange(-n, n + 1)), -1) / (k * grow)
+    n = int(np.ceil((form.outer + grown + ring) * k)) + 1
+    grid = np.stack(np.meshgrid(np.arange(-n, n + 1), np.arange(-n, n + 1)), -1) / k
     square = not form.disc and form.size[0] == form.size[1]
     turns = [0.0] if form.disc else np.arange(0, 90 if square else 180, 10.0) * np.pi / 180
+    if straight and not form.disc:
+        turns = [t for t in turns if min(t % (np.pi / 2), -t % (np.pi / 2)) < 0.2]
     out = []
     for t in turns:
         c, s = np.cos(t), np.sin(t)
-        edge = form.inside(np.stack([grid[..., 0] * c + grid[..., 1] * s, -grid[..., 0] * s + grid[..., 1] * c], -1))
+        edge = form.inside(np.stack([grid[..., 0] * c + grid[..., 1] * s, -grid[..., 0] * s + grid[..., 1] * c], -1), grown)
         soft = (edge * k + 0.5).clip(0, 1)
         around = ((edge + ring) * k + 0.5).clip(0, 1) - soft
         kernel = soft - around * 0.8

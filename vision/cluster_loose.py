@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+import cv2
 import msgspec
 import numpy as np
 
@@ -69,8 +70,17 @@ def groups_of(plan: Plan, full: Sequence[Shot]) -> list[Group]:
 def first_places(plan: Plan, frame: Frame, groups: Sequence[Group], scenes: Sequence[Scene]) -> list[Found]:
     """Where the sampler's pieces lie, by their outlines"""
     sharps = [sharp(s.off, frame.scale) for s in scenes]
+    some = [g for g in groups if g.kinds.total() <= 2][:24] or groups[:24]
+    grown = max(HALOS, key=lambda more: np.mean([f.score for f in placed(plan, frame, some, scenes, sharps, more)] or [0]))
+    return placed(plan, frame, groups, scenes, sharps, grown)
+
+
+def placed(plan: Plan, frame: Frame, groups: Sequence[Group], scenes: Sequence[Scene], sharps: Sequence[np.ndarray],
+           grown: float) -> list[Found]:
+    """The same, taking pieces for so many mm bigger all around, as shadows make them look"""
     found: list[Found] = []
-    for g, group in enumerate(groups):
+    sharps = [s.copy() for s in sharps]
+    for g, group in sorted(enumerate(groups), key=lambda item: item[1].site.of is None):    # the spots inside cells first
         scene = scenes[group.shot]
         wanted: Counter[Form] = Counter()
         for k, c in group.kinds.items():
@@ -81,14 +91,21 @@ def first_places(plan: Plan, frame: Frame, groups: Sequence[Group], scenes: Sequ
         best = None
         for o in group.site.outlines:
             height = max(f.height for f in wanted)
-            got = by_shape(sharps[group.shot], frame, o + scene.lean.shift(o.mean(0), height), wanted)
+            straight = group.site.reads != "cluster"        # a pile lies in the middle of its site, and nearly straight
+            if straight:
+                o = (o.min(0) + o.max(0)) / 2 + ON_PILE * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
+            got = by_shape(sharps[group.shot], frame, o + scene.lean.shift(o.mean(0), height), wanted, grown, straight)
             total = sum(x[3] * x[0].area for x in got)
             if best is None or total > best[0]:
                 best = total, got
         found += [Found(g, f, at, score, turn=turn, shape=score) for f, at, turn, score in best[1]]
+        for f, at, turn, _ in best[1] if group.site.of else ():
+            cv2.fillPoly(sharps[group.shot], [np.round(frame.to_px(f.outline(at, turn, grown + 0.5))).astype(np.int32)], 0.0)
     return found
 
 
+HALOS = (0.0, 0.5, 1.0, 1.5, 2.0)       # mm
+ON_PILE = 3.0       # mm by which a piece may lie off the middle of a pile's site
 NEARBY = np.array([[0, 0], [1, 0], [-1, 0], [0, 1], [0, -1], [.7, .7], [.7, -.7], [-.7, .7], [-.7, -.7]])
 
 
@@ -102,7 +119,7 @@ def named(found: Sequence[Found], groups: Sequence[Group], scenes: Sequence[Scen
         cost = np.full((len(mine), len(mine)), np.inf)
         for shift in NEARBY * 0.8:
             part = patches_of(rings, frame, mine, groups, scenes, shift)
-            even = Patch(part.seen, part.ground, np.full_like(part.weight, 1 / SCORE_NOISE ** 2))
+            even = Patch(part.seen, part.ground, *[np.full_like(part.weight, 1 / SCORE_NOISE ** 2)] * 2)
             cost = np.minimum(cost, everyone.unlike(even))
         D = np.minimum(cost, cost.T) / form.area
         contents = {g: Counter({k: c for k, c in groups[g].kinds.items() if form_of(plan.pieces[k]) == form})
@@ -175,7 +192,7 @@ def looks_of(found: Sequence[Found], groups: Sequence[Group], scenes: Sequence[S
                 which = [i for i, f in enumerate(mine) if f.kind == kind]
                 first = max(which, key=lambda i: mine[i].score)
                 straight = turned(patches.seen[first:first + 1], np.array([steps(mine[first].turn)]))
-                part = Patch(patches.seen[which], patches.ground[which], patches.weight[which])
+                part = Patch(patches.seen[which], patches.ground[which], patches.weight[which], patches.free[which])
                 turn = Table(rings, straight, area).gains(part)[1][:, 0]
                 looks[k] = np.median(turned(part.seen, turn), 0)
             for f in mine if reach else ():
@@ -254,4 +271,4 @@ def patches_of(rings: Rings, frame: Frame, mine: Sequence[Found], groups: Sequen
         scene = scenes[groups[f.group].shot]
         parts.append(rings.look_at(frame, scene.seen, scene.ground, scene.weight, f.at[None] + shift,
                                    scene.light_at(f.at[None])))
-    return Patch(*(np.concatenate([getattr(p, a) for p in parts]) for a in ("seen", "ground", "weight")))
+    return Patch(*(np.concatenate([getattr(p, a) for p in parts]) for a in ("seen", "ground", "weight", "free")))

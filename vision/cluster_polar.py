@@ -78,7 +78,8 @@ class Rings:
         """Patches at (N, 2) canvas mm; light: (N, 3) factors"""
         px = frame.to_px(centres).astype(np.float32)[:, None, None, :] + self.offsets * np.float32(frame.scale)
         seen = sample(canvas, px) * light[:, None, None, :].astype(np.float32)
-        return Patch(seen, sample(ground, px), sample(weight, px)[..., 0])
+        signed = sample(weight, px)[..., 0]
+        return Patch(seen, sample(ground, px), np.maximum(signed, 0), np.abs(signed))
 
     def resampled(self, looks: np.ndarray, other: Rings) -> np.ndarray:
         """(K, R, A, 3) looks on this grid, from those on a finer one"""
@@ -93,14 +94,13 @@ class Rings:
 
 
 class Patch(msgspec.Struct, frozen=True, eq=False):
-    """What N places show: seen, ground (N, R, A, 3) in even light, weight (N, R, A): 1 / grey levels²."""
+    """What N places show: seen, ground (N, R, A, 3) in even light, weight (N, R, A): 1 / grey levels², 0 where something
+    covers them; free: the weight they would have if nothing did."""
 
     seen: np.ndarray
     ground: np.ndarray
     weight: np.ndarray
-
-    def part(self, which: np.ndarray | Sequence[int]) -> Patch:
-        return Patch(self.seen[which], self.ground[which], self.weight[which])
+    free: np.ndarray
 
 
 class Table:
@@ -133,7 +133,7 @@ class Table:
 
     def unlike(self, patch: Patch) -> np.ndarray:
         """(N, K) misfit with each look in its best turn, whatever the ground"""
-        seen = Patch(patch.seen, np.zeros_like(patch.seen), patch.weight)
+        seen = Patch(patch.seen, np.zeros_like(patch.seen), patch.weight, patch.free)
         bare = np.einsum("nra,nrac,kra->nk", patch.weight, patch.seen ** 2, self.areas, optimize=True) / 3
         return bare - self.gains(seen)[0]
 

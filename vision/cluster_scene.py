@@ -20,7 +20,7 @@ Rect = tuple[int, int, int, int]
 
 class Scene(msgspec.Struct, eq=False):
     """seen: (h, w, 3) uint8; ground: the same for the empty board and the cards found; weight: (h, w) float32,
-    1 / grey levels², 0 where something known covers; strange: (h / FOLD, w / FOLD) 0..1; light: (h / LIGHT_STEP ..., 3)
+    1 / grey levels², negative where something known covers; strange: (h / FOLD, w / FOLD) 0..1; light: (h / LIGHT_STEP ..., 3)
     factors to the empty board's light; off: (h, w) how strange in units of noise, only kept for learning."""
 
     frame: Frame
@@ -174,8 +174,17 @@ def cover(scene: Scene, form: Form, foot: np.ndarray, turn: float, grown: float 
     top = base + scene.lean.shift(base, form.height)
     hull = cv2.convexHull(np.vstack([base, top]).astype(np.float32)).reshape(-1, 2) if form.height > 3 else top
     px = scene.frame.to_px(hull)
-    cv2.fillPoly(scene.weight, [np.round(px).astype(np.int32)], 0.0)
+    lo, hi = np.floor(px.min(0)).astype(int).clip(0), np.ceil(px.max(0)).astype(int) + 2
+    mask = np.zeros((hi[1] - lo[1], hi[0] - lo[0]), np.uint8)
+    cv2.fillPoly(mask, [np.round(px - lo).astype(np.int32)], 1)
+    mark(scene.weight[lo[1]:hi[1], lo[0]:hi[0]], mask)
     cv2.fillPoly(scene.strange, [np.round((px + 0.5) / FOLD - 0.5).astype(np.int32)], 0.0)
+
+
+def mark(weight: np.ndarray, mask: np.ndarray) -> None:
+    """Makes weights count no more where a mask is set, without forgetting them"""
+    mask = mask[:weight.shape[0], :weight.shape[1]] > 0
+    weight[mask] = -np.abs(weight[mask])
 
 
 def lay(scene: Scene, look: np.ndarray, size: tuple[float, float], pose: np.ndarray, unsure: float = 0.0) -> None:
@@ -224,6 +233,6 @@ def paint(scene: Scene, sheet: Sheet, kind: int, pose: np.ndarray) -> None:
 
 def sharp(off: np.ndarray, scale: float) -> np.ndarray:
     """Where something lies, with its edge at half of its contrast: blur makes all that is strange look bigger"""
-    n = 2 * max(int(round(1.5 * scale)), 1) + 1
+    n = 2 * max(int(round(1.2 * scale)), 1) + 1
     most = cv2.dilate(off, np.ones((n, n)))
-    return (((off - 2) / 3).clip(0, 1) * (off / np.maximum(most, 1) * 4 - 1.5).clip(0, 1)).astype(np.float32)
+    return (((off - 2) / 3).clip(0, 1) * (off / np.maximum(most, 1) * 4 - 1.2).clip(0, 1)).astype(np.float32)

@@ -11,7 +11,7 @@ import numpy as np
 from vision.cluster_canvas import sample
 from vision.cluster_find import CAP, Piece
 from vision.cluster_polar import Form
-from vision.cluster_scene import FOLD, Scene
+from vision.cluster_scene import FOLD, Scene, mark
 
 PIXEL = 0.7         # mm of the pictures in which figures are kept
 TONES = (0.86, 1.0, 1.16)   # a figure's sides are darker or brighter where the light falls otherwise
@@ -63,7 +63,7 @@ def views(form: Form, reach: float, scene: Scene, foot: np.ndarray) -> tuple[np.
     """seen, ground (N, h, w, 3) and weight (N, h, w) where figures would stand at (N, 2) mm"""
     px = places_of(form, reach, scene, foot)
     seen = sample(scene.seen, px) * scene.light_at(foot)[:, None, None].astype(np.float32)
-    return seen, sample(scene.ground, px), sample(scene.weight, px)[..., 0]
+    return seen, sample(scene.ground, px), np.maximum(sample(scene.weight, px)[..., 0], 0)
 
 
 def gains_of(look: TallLook, scene: Scene, foot: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -149,7 +149,7 @@ def hide(scene: Scene, look: TallLook, foot: np.ndarray) -> None:
     part[dots[ok, 1], dots[ok, 0]] = 1
     part[:] = cv2.dilate(part, np.ones((3, 3)), iterations=2)
     there = slice(lo[1], hi[1]), slice(lo[0], hi[0])
-    scene.weight[there][part > 0] = 0
+    mark(scene.weight[there], part)
     small = cv2.resize(part, (max(part.shape[1] // FOLD, 1), max(part.shape[0] // FOLD, 1)), interpolation=cv2.INTER_AREA)
     y, x = lo[1] // FOLD, lo[0] // FOLD
     view = scene.strange[y:y + small.shape[0], x:x + small.shape[1]]

@@ -27,7 +27,7 @@ demo: install
 	@$(BIN)/nilometer demo $(GAME)
 
 test: test-install
-	@$(BIN)/python -m pytest -n auto
+	@$(BIN)/python -m pytest -n auto --dist loadgroup
 
 lint: test-install
 	@$(BIN)/ruff check .

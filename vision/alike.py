@@ -17,6 +17,7 @@ OTHER = 0.5             # correlation below which a patch tells two places apart
 MORE = 40               # patches added for that at most
 SEEN, STILL_SEEN = 0.6, 0.15     # shares of the telling patches that settle the matter; at the place of before
 VISIBLE = 0.5           # share of them that must be seen at one place or the other to say anything
+ABOVE = 1.5             # so many times the patches that a wrong place shows: no doubt any more
 FEW = 40                # patches for a look at another place
 CLEARLY, MANY = 0.1, 30 # of the telling patches: so much better one place must be seen; fewer do not weigh as much
 
@@ -57,16 +58,17 @@ def with_look_alikes(plan: Plan, lens: Lens, known: Print, pictures: list[Pictur
                      ) -> Print:
     """The print with its look-alikes as the photos show them, the barest first: which there are, which patches tell them
     apart, and some more patches where those are few. bare: (h, w) bool of the canvas."""
-    likes, others = [], []
+    likes, others, shares = [], [], []
     for mm in candidates(plan):
         start = elsewhere(plan, lens, poses[0], mm)
         fit = follow(plan, lens, known, pictures[0], start, (0,), (4,)) if start is not None else None
         if fit is not None and fit.share > CONFUSABLE:
             likes.append(mm)
             others.append(fit.pose)
+            shares.append(fit.share)
     if not likes:
         return known
-    known = msgspec.structs.replace(known, likes=np.array(likes))
+    known = msgspec.structs.replace(known, likes=np.array(likes), alikeness=np.array(shares))
     more = cv2.goodFeaturesToTrack(known.canvas, 400, 0.005, RADIUS, mask=inner(bare))
     if more is not None:
         wide = msgspec.structs.replace(known, spots=np.rint(more.reshape(-1, 2)).astype(float))
@@ -112,7 +114,7 @@ def right_way_round(plan: Plan, lens: Lens, known: Print, picture: Picture, fit:
     or the board is the same both ways) the one that lies more as usual."""
     for _ in range(5):
         better = None
-        for k in doubtful(known, picture, fit.pose, SEEN):
+        for k in doubtful(known, picture, fit, SEEN):
             if only_turns and not is_turn(known.likes[k]):
                 continue
             start = elsewhere(plan, lens, fit.pose, back(plan, known.likes[k]))
@@ -135,16 +137,16 @@ def right_way_round(plan: Plan, lens: Lens, known: Print, picture: Picture, fit:
     return fit
 
 
-def doubtful(known: Print, picture: Picture, pose: Pose, enough: float, most: int = 1000) -> list[int]:
-    """Which look-alikes cannot be ruled out: less than this share of the patches that tell is seen at the pose.
-    Of the patches that tell one look-alike no more than `most` are asked."""
-    if not len(known.likes):
+def doubtful(known: Print, picture: Picture, fit: Fit, enough: float, most: int = 1000) -> list[int]:
+    """Which look-alikes cannot be ruled out: no more of the print is seen than a wrong place would show, and less than
+    this share of the patches that tell. Of those that tell one look-alike no more than `most` are asked."""
+    open_ = np.flatnonzero(fit.share < ABOVE * known.alikeness)
+    if not len(open_):
         return []
-    asked = known.telling & (np.cumsum(known.telling, 1) <= most)
+    asked = known.telling[open_] & (np.cumsum(known.telling[open_], 1) <= most)
     which = np.flatnonzero(asked.any(0))
-    seen = known.measure(picture, pose, 0, 2, which)[2] > ALIKE
-    told = asked[:, which]
-    return [k for k in range(len(told)) if not told[k].any() or seen[told[k]].mean() < enough]
+    seen = known.measure(picture, fit.pose, 0, 2, which)[2] > ALIKE
+    return [int(k) for k, told in zip(open_, asked[:, which]) if not told.any() or seen[told].mean() < enough]
 
 
 def apart(plan: Plan, pose: Pose, usual: list[Pose]) -> float:

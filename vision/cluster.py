@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 
 import cv2
 import numpy as np
 
-from vision.cluster_canvas import MARGIN, Empty, Frame, match_light, trust
-from vision.cluster_find import SURE, Fine, Piece, find, kits_of, polygons
+from vision.cluster_canvas import MARGIN, Empty, Frame, dimmed, match_light, trust
+from vision.cluster_count import evidence_of, shares_of
+from vision.cluster_find import Fine, Piece, find, kits_of, polygons
 from vision.cluster_first import Firsts, group_of, lay_all, learn_again, learn_firsts
-from vision.cluster_loose import FormLooks, centred, evened, figures, first_places, form_of, groups_of, looked_again, looks_of, named
+from vision.cluster_loose import (
+    FormLooks,
+    brightness,
+    centred,
+    evened,
+    figures,
+    first_places,
+    form_of,
+    groups_of,
+    looked_again,
+    looks_of,
+    named,
+)
 from vision.cluster_scene import FOLD, Scene, Stage
 from vision.cluster_tall import TallLook, find_tall
-from vision.evidence import FLOOR, CountedEvidence
+from vision.evidence import CountedEvidence
 from vision.plan import Plan, Site
 from vision.pose import Pose
 from vision.shot import Shot
 
-LEAST = 60.0        # gain (mm² of squared noise) below which nothing is worth telling
-MISSED, UNSEEN = 0.015, 0.003      # how likely one piece more or less, among those found and where none was
+LARGE = 1600.0      # mm² of a site: on a larger one something foreign need not fill more
 NEAR = 6.0          # mm by which a piece's middle may lie outside its site's outline
 
 
@@ -38,7 +49,7 @@ class ClusterReader:
         self.clusters = {s.id: s for s in plan.site if s.reads == "cluster"}
         self.kits = kits_of([Fine(f, self.frame.scale, k.kinds, k.looks, k.shades) for f, k in looks.items()])
         self.stands = frozenset(stands)
-        self.loose = sorted({k for look in looks.values() for k in look.kinds})
+        self.loose = sorted({k for look in (*looks.values(), *tall) for k in look.kinds} - self.aside)
         self.outlines = [(s.id, o.min(0), o.max(0), o.astype(np.float32).reshape(-1, 1, 2))
                          for s in plan.site for o in s.outlines]
 
@@ -51,16 +62,16 @@ class ClusterReader:
         firsts = self.firsts.read(scene, wanted)
         pieces = self.pieces(scene, wanted)
         self.last = pieces
-        return self.evidence(wanted, firsts, pieces)
+        return self.evidence(scene, wanted, firsts, pieces)
 
     def pieces(self, scene: Scene, wanted: dict[str, Site]) -> list[Piece]:
         """What lies loose on some sites: figures first, as they hide what is behind them"""
         out = []
         if self.tall:
             feet = polygons(self.frame, [o for s in wanted.values() if self.may_stand(s) for o in s.outlines], NEAR)
-            out = find_tall(scene, self.tall, feet, LEAST, SURE)
+            out = find_tall(scene, self.tall, feet)
         area = polygons(self.frame, [o for s in wanted.values() for o in s.outlines], NEAR)
-        return out + find(scene, self.kits, area, LEAST)
+        return out + find(scene, self.kits, area)
 
     def may_stand(self, site: Site) -> bool:
         """Whether figures were seen on such sites, which are those with a tag or the beginning of the name in common"""
@@ -76,32 +87,50 @@ class ClusterReader:
         area = sum((x1 - x0) * (y1 - y0) for x0, y0, x1, y1 in out)
         return None if area > 0.6 * f.width * f.height else out
 
-    def evidence(self, wanted: dict[str, Site], firsts: dict[str, dict[str, float]], pieces: Sequence[Piece]
+    def evidence(self, scene: Scene, wanted: dict[str, Site], firsts: dict[str, dict[str, float]], pieces: Sequence[Piece]
                  ) -> dict[str, CountedEvidence]:
-        here: dict[str, list[Piece]] = {s: [] for s in wanted}
+        here: dict[str, list[tuple[Piece, float]]] = {s: [] for s in wanted}
         for p in pieces:
-            s = self.home(p.foot, self.clusters)
-            if s in here:
-                here[s].append(p)
-        out = {}
-        for s in wanted:
-            first = firsts.get(s, {})
-            below = max(first, key=first.get) if first else ""
-            loose = sorted(p.kind for p in here[s] if p.kind not in self.aside)
-            contents = ((below,) if below else ()) + tuple(loose)
-            out[s] = CountedEvidence(((contents, -0.1),), FLOOR, first, counted(Counter(loose), self.loose))
-        return out
+            if p.kind not in self.aside:
+                for s, share in shares_of(self.depths(p.foot)).items():
+                    if s in here and share > 0.001:
+                        here[s].append((p, share))
+        return {s: evidence_of(firsts.get(s, {}), here[s], self.foreign(scene, site), self.loose) for s, site in wanted.items()}
 
-    def home(self, foot: np.ndarray, sites: Iterable[str], reach: float = NEAR) -> str | None:
-        """Which of some sites a foot point lies in, or is nearest to within `reach` mm"""
-        best = -reach, None
+    def foreign(self, scene: Scene, site: Site) -> float:
+        """Probability that something none of the known pieces lies on a site: too much of it stays unexplained"""
+        k = scene.frame.scale / FOLD
+        left = 0.0
+        for o in site.outlines:
+            px = scene.frame.to_px(o) / FOLD
+            lo, hi = np.floor(px.min(0)).astype(int).clip(0), np.ceil(px.max(0)).astype(int) + 1
+            part = scene.strange[lo[1]:hi[1], lo[0]:hi[0]]
+            mask = np.zeros(part.shape, np.uint8)
+            cv2.fillPoly(mask, [np.round(px - lo).astype(np.int32)], 1)
+            left = max(left, float((cv2.erode(part, np.ones((3, 3))) * mask > 0.9).sum()) / k ** 2)
+        whole = min(float(cv2.contourArea(site.outlines[0].astype(np.float32))), LARGE)
+        return 1 / (1 + np.exp(min(10 - 24 * left / whole, 50)))
+
+    def depths(self, foot: np.ndarray, reach: float = NEAR) -> dict[str, float]:
+        """site -> how many mm inside it (negative: outside) a foot point lies, for the cluster sites near it"""
+        out: dict[str, float] = {}
         x, y = map(float, foot)
         for site, lo, hi, outline in self.outlines:
-            if (lo[0] - reach < x < hi[0] + reach and lo[1] - reach < y < hi[1] + reach and site in sites):
+            if lo[0] - reach < x < hi[0] + reach and lo[1] - reach < y < hi[1] + reach and site in self.clusters:
                 d = cv2.pointPolygonTest(outline, (x, y), True)
-                if d > best[0]:
-                    best = d, site
-        return best[1]
+                if d > -reach:
+                    out[site] = max(d, out.get(site, d))
+        return out
+
+    def at_home(self, p: Piece, site: Site, reach: float = 2.0) -> bool:
+        """Whether a piece's foot lies on a site, or at most `reach` mm beside it"""
+        at = tuple(map(float, p.foot))
+        return any(cv2.pointPolygonTest(o.astype(np.float32).reshape(-1, 1, 2), at, True) > -reach for o in site.outlines)
+
+    def home(self, foot: np.ndarray, sites: object = None) -> str | None:
+        """The cluster site in which a foot point lies, or the nearest within NEAR"""
+        depths = self.depths(foot)
+        return max(depths, key=depths.get) if depths else None
 
     @classmethod
     def fit(cls, plan: Plan, shots: Sequence[Shot]) -> ClusterReader:
@@ -122,17 +151,6 @@ class ClusterReader:
         return learn(plan, empty, [s for s in shots if s.layout])
 
 
-def counted(found: Counter[str], kinds: Iterable[str]) -> dict[str, tuple[float, ...]]:
-    """kind -> log-probabilities of 0, 1, 2 ... pieces, given how many were found: one too few or too many is not unheard of"""
-    out = {}
-    for kind in {*kinds, *found}:
-        n = found[kind]
-        off = MISSED if n else UNSEEN
-        p = [off ** abs(k - n) for k in range(n + 3)]
-        out[kind] = tuple(float(v) for v in np.log(np.array(p) / sum(p)))
-    return out
-
-
 def learn(plan: Plan, empty: Empty, full: Sequence[Shot], rounds: int = 2) -> ClusterReader:
     """A first reader by outlines and layouts; then better ones, by what the one before found in the same samplers"""
     frame = empty.frame
@@ -142,20 +160,27 @@ def learn(plan: Plan, empty: Empty, full: Sequence[Shot], rounds: int = 2) -> Cl
     groups = groups_of(plan, full)
     loose = {k for g in groups if g.site.reads == "cluster" for k in g.kinds}
     forms = {form_of(plan.pieces[k]) for k in loose}
-    tall, stands = figures(plan, groups, scenes, frame)
     aside = {k for g in groups for k in g.kinds if form_of(plan.pieces[k]) not in forms}
     found = first_places(plan, frame, groups, scenes)
     named(found, groups, scenes, frame, plan)
     centred(found, groups, scenes, frame)
     for _ in range(2):
         evened(found, groups, scenes, frame)
+    falloff = brightness(found, placed, looks_of(found, groups, scenes, frame), firsts, groups, scenes, frame)
+    empty = dimmed(empty, falloff)
+    reader = ClusterReader(plan, empty, Firsts((), {}), {})
+    scenes = [reader.stage.scene(s.image, s.pose, learning=True) for s in full]
+    if placed:
+        firsts = learn_again(firsts, placed, scenes)
+        lay_all(firsts, placed, scenes)
+    tall, stands = figures(plan, groups, scenes, frame)
     reader = ClusterReader(plan, empty, firsts, looks_of(found, groups, scenes, frame), tall, aside, stands)
     for _ in range(rounds):
         pieces, hidden = zip(*(looked_over(reader, shot) for shot in full))
         if placed:
             firsts = learn_again(firsts, placed, scenes, hidden)
             lay_all(firsts, placed, scenes)
-        found = looked_again(found, groups, pieces, lambda p, site: reader.home(p.foot, {site.id}, 2.0) is not None)
+        found = looked_again(found, groups, pieces, reader.at_home)
         named(found, groups, scenes, frame, plan)
         reader = ClusterReader(plan, empty, firsts, looks_of(found, groups, scenes, frame), tall, aside, stands)
     return reader
@@ -165,13 +190,13 @@ def looked_over(reader: ClusterReader, shot: Shot) -> tuple[list[Piece], np.ndar
     """The pieces a reader finds in a sampler, of the kinds that lie there, and the (h, w) uint8 mask of what they hide"""
     scene = reader.stage.scene(shot.image, shot.pose)
     reader.firsts.read(scene, reader.clusters)
-    pieces = find(scene, reader.kits, np.ones_like(scene.strange, np.uint8), LEAST)
+    pieces = find(scene, reader.kits, np.ones_like(scene.strange, np.uint8))
     hidden = np.zeros(scene.seen.shape[:2], np.uint8)
     for p in pieces:
-        home = reader.home(p.foot, reader.clusters)
-        if p.kind in shot.layout.get(home, ()):
+        home = reader.home(p.foot)
+        if p.chance > 0.5 and p.kind in shot.layout.get(home, ()):
             shade(scene, p, hidden)
-    return pieces, hidden
+    return [p for p in pieces if p.chance > 0.5], hidden
 
 
 def shade(scene: Scene, p: Piece, mask: np.ndarray, grown: float = 1.5) -> None:

@@ -198,3 +198,9 @@ def trust(frame: Frame, plan: Plan, inside: float = 0.15) -> np.ndarray:
         for o in s.outlines:
             cv2.fillPoly(out, [np.round(frame.to_px(o)).astype(np.int32)], inside)
     return cv2.erode(out, np.ones((5, 5)))
+
+
+def dimmed(empty: Empty, falloff: np.ndarray) -> Empty:
+    """The empty board as if lit evenly: falloff, (6,) terms of the logarithm of how much brighter it was lit where"""
+    light = Light(np.repeat(-falloff[:, None], 3, 1).astype(np.float32)).over(empty.frame)
+    return Empty(empty.frame, (empty.canvas * light).clip(0, 255).astype(np.uint8), (empty.spread * light[..., 0]).astype(np.float32))

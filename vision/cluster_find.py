@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import cv2
@@ -13,7 +14,11 @@ from vision.cluster_canvas import Frame
 from vision.cluster_polar import Form, Patch, Rings, Table, slopes, turned
 from vision.cluster_scene import FOLD, Scene, cover, lay
 
-SURE = 0.3          # share of the gain of a perfect match below which a piece is not there
+SURE, SURE_BLOCK = 0.38, 0.5    # shares of the gain of a perfect match at which a piece is as likely there as not
+LEAST = 25.0        # gain below which a place is not looked at again
+PLENTY = 120.0      # a gain to go by
+MAYBE = 0.02        # chance of being there below which a place is not worth telling
+TONE = 0.08         # by which a piece may be brighter or darker than its kind
 DARKEST = 0.55      # of its light that ground in a shadow keeps
 SHADOW = 8.0        # what it costs to take something for a shadow, times how dark it is
 HIDDEN = 0.25       # share of the gain of a whole piece that must be seen of it
@@ -42,6 +47,15 @@ class Piece(msgspec.Struct, eq=False):
     @property
     def kind(self) -> str:
         return self.kinds[self.best]
+
+    @property
+    def chance(self) -> float:
+        """0..1: how surely it is there at all"""
+        if self.gain <= 0 or self.ideal <= 0:
+            return 0.0
+        share = self.gain / self.ideal - (SURE_BLOCK if is_block(self.form) else SURE)
+        odds = 10 * min(share, 0.7) + 1.5 * math.log(self.gain / PLENTY) + min(20 * (self.gain / max(self.whole, 1e-6) - HIDDEN), 0)
+        return 1 / (1 + math.exp(-max(odds, -30)))
 
 
 class Fine:
@@ -115,20 +129,21 @@ class Net:
         return cv2.dilate(field, disc.astype(np.uint8), borderType=cv2.BORDER_CONSTANT, borderValue=-1e9)[self.y, self.x]
 
 
-def find(scene: Scene, kits: Sequence[Kit], allowed: np.ndarray, least: float, most: int = 300) -> list[Piece]:
+def find(scene: Scene, kits: Sequence[Kit], allowed: np.ndarray, most: int = 300) -> list[Piece]:
     """Pieces that explain the scene. allowed: the mask of polygons() where their tops may appear.
 
     scene.weight, ground and strange are used up."""
     out: list[Piece] = []
     for kit in kits:
-        found = find_of(scene, kit, allowed, least, most - len(out))
+        found = find_of(scene, kit, allowed, most - len(out))
         for p in found:
             under = [q for q in out if q.form.inside(turned_back(p.foot - q.foot, q.turn)) > 0]
             if under:       # it stands on a bigger piece: so much higher does its top show
                 p.foot = scene.lean.foot(p.at[None], p.form.height + max(q.form.height for q in under))[0]
         if kit is not kits[-1]:
             for p in found:
-                lay_piece(scene, kit, p)
+                if p.chance > 0.5:
+                    lay_piece(scene, kit, p)
         out += found
     return out
 
@@ -152,7 +167,7 @@ def lay_piece(scene: Scene, kit: Kit, p: Piece) -> None:
     lay(scene, look, p.form.size, np.array([*p.at, p.turn]), 12.0 if is_block(p.form) else 0.0)
 
 
-def find_of(scene: Scene, kit: Kit, allowed: np.ndarray, least: float, most: int) -> list[Piece]:
+def find_of(scene: Scene, kit: Kit, allowed: np.ndarray, most: int) -> list[Piece]:
     """The pieces of one kit"""
     net = Net(scene, kit.inner, allowed)
     if not len(net.at):
@@ -170,12 +185,14 @@ def find_of(scene: Scene, kit: Kit, allowed: np.ndarray, least: float, most: int
                 each = kit.table.gains(patch)[0]
                 gain[part] = np.stack([each[:, p].max(1) for p in kit.parts], 1)
         stale[:] = False
-        keep = gain.max(1) > least * 0.5
+        keep = gain.max(1) > LEAST
         net.keep(keep)
         gain, stale = gain[keep], stale[keep]
-        found = apart([p for p in candidates(scene, kit, (seen, ground), net, gain) if likely(p, least) and not any(clash(p, q) for q in out)])
-        if not found:
-            break
+        found = apart([p for p in candidates(scene, kit, (seen, ground), net, gain) if p.chance > MAYBE and not any(clash(p, q) for q in out)])
+        sure = [p for p in found if p.chance > 0.5]
+        if not sure:
+            return out + found
+        found = sure
         gone = np.zeros(len(gain), bool)
         for p in found:
             cover(scene, p.form, p.foot, p.turn)
@@ -223,10 +240,6 @@ def apart(found: Sequence[Piece]) -> list[Piece]:
     return out
 
 
-def likely(p: Piece, least: float) -> bool:
-    return p.gain > max(least, SURE * p.ideal, HIDDEN * p.whole)
-
-
 def clash(p: Piece, q: Piece) -> bool:
     """Two blocks cannot stand in the same place"""
     return is_block(p.form) and is_block(q.form) and bool(np.linalg.norm(p.foot - q.foot) < 0.8 * (p.form.inner + q.form.inner))
@@ -234,19 +247,50 @@ def clash(p: Piece, q: Piece) -> bool:
 
 def refined(scene: Scene, fine: Fine, at: np.ndarray, rounds: int = 3) -> list[Piece]:
     """The pieces at (N, 2) canvas mm, shifted to where they fit best (a few mm at most)"""
-    at = climbed(scene, fine, at) if fine.shades is not None else slid(scene, fine, at, rounds)
-    gains, perfect, whole, turn = weighed(scene, fine, at)
+    if fine.shades is not None:
+        at = climbed(scene, fine, at)
+        gains, perfect, whole, turn = weighed(scene, fine, at)
+    else:
+        at = slid(scene, fine, at, rounds)
+        gains, perfect, whole, turn = weighed(scene, fine, at)
+        rival(scene, fine, at, gains, perfect, whole, turn)
     foot = scene.lean.foot(at, fine.form.height)
     return [Piece(fine.form, at[i], foot[i], float(turn[i]), fine.kinds, gains[i], int(gains[i].argmax()), float(perfect[i]),
                   float(whole[i])) for i in range(len(at))]
 
 
-def weighed(scene: Scene, fine: Fine, at: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def rival(scene: Scene, fine: Fine, at: np.ndarray, gains: np.ndarray, perfect: np.ndarray, whole: np.ndarray,
+          turn: np.ndarray, top: int = 2, close: float = 0.5) -> None:
+    """Gives the kinds that come next their own best place too, and takes theirs where it turns out better; in place"""
+    order = np.argsort(-gains, 1)
+    first = gains[np.arange(len(at)), order[:, 0]]
+    which, kinds = [], []
+    for rank in range(1, min(top + 1, gains.shape[1])):
+        near = np.flatnonzero((gains[np.arange(len(at)), order[:, rank]] > close * first) & (first > LEAST))
+        which += list(near)
+        kinds += list(order[near, rank])
+    if not which:
+        return
+    moved = slid(scene, fine, at[which], 3, np.array(kinds))
+    again, ideal, all_, turned_ = weighed(scene, fine, moved, np.array(kinds))
+    for i, k, place, row, p, w, t in zip(which, kinds, moved, again, ideal, all_, turned_):
+        if row[k] > gains[i].max():
+            at[i], perfect[i], whole[i], turn[i] = place, p, w, t
+        gains[i, k] = max(gains[i, k], row[k])
+
+
+def weighed(scene: Scene, fine: Fine, at: np.ndarray, kinds: np.ndarray | None = None
+            ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """For pieces at (N, 2): (N, K) gains, sides and all, (N,) gains of perfect matches, the same if nothing covered them,
-    and (N,) turns in radians"""
+    and (N,) turns in radians; kinds: (N,) to judge these only"""
     patch = fine.rings.look_at(scene.frame, scene.seen, scene.ground, scene.weight, at, scene.light_at(at))
     gains, turns = fine.table.gains(patch)
-    gains, perfect, whole = judged(fine, patch, gains, turns)
+    if kinds is not None:
+        only = np.full_like(gains, -1e6)
+        np.put_along_axis(only, kinds[:, None], np.take_along_axis(gains, kinds[:, None], 1), 1)
+        gains, perfect, whole = judged(fine, patch, only, turns, 1)
+    else:
+        gains, perfect, whole = judged(fine, patch, gains, turns)
     best = gains.argmax(1)
     turn = turns[np.arange(len(at)), best] * (2 * np.pi / fine.rings.angles)
     if fine.shades is not None:
@@ -268,8 +312,8 @@ def climbed(scene: Scene, fine: Fine, at: np.ndarray) -> np.ndarray:
     return at
 
 
-def slid(scene: Scene, fine: Fine, at: np.ndarray, rounds: int) -> np.ndarray:
-    """Flat pieces shifted by what the differences from their looks say"""
+def slid(scene: Scene, fine: Fine, at: np.ndarray, rounds: int, kinds: np.ndarray | None = None) -> np.ndarray:
+    """Flat pieces shifted by what the differences from their looks say; kinds: (N,) of what, else of what fits best"""
     at = np.array(at, float)
     n = np.arange(len(at))
     step = 2 * np.pi / fine.rings.angles
@@ -277,7 +321,7 @@ def slid(scene: Scene, fine: Fine, at: np.ndarray, rounds: int) -> np.ndarray:
         patch = fine.rings.look_at(scene.frame, scene.seen, scene.ground, scene.weight, at, scene.light_at(at))
         if i < 2:
             gains, turns = fine.table.gains(patch)
-            best = gains.argmax(1)
+            best = gains.argmax(1) if kinds is None else kinds
             turn = turns[n, best]
         lying = turned(patch.seen, turn)
         r = lying - fine.looks[best]
@@ -313,7 +357,10 @@ def judged(fine: Fine, patch: Patch, gains: np.ndarray, turns: np.ndarray, top: 
         k = order[:, rank]
         look = turned(fine.looks[k], -turns[n, k])
         area = turned(np.broadcast_to(fine.area, bare.shape), -turns[n, k])
-        cost = np.minimum(patch.weight * ((patch.seen - look) ** 2).sum(-1) / 3, CAP)
+        heavy = patch.weight * area
+        tone = ((heavy[..., None] * patch.seen * look).sum((1, 2, 3)) / ((heavy[..., None] * look * look).sum((1, 2, 3)) + 1e-6))
+        tone = tone.clip(1 - TONE, 1 + TONE)[:, None, None, None]
+        cost = np.minimum(patch.weight * ((patch.seen - tone * look) ** 2).sum(-1) / 3, CAP)
         gain = ((bare - cost) * area).sum((1, 2))
         most, all_ = ((bareness(look, patch.ground, w) * area).sum((1, 2)) for w in (patch.weight, patch.free))
         kept[rank] = gain

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 import numpy as np
 
-from vision.cluster_base import CAP, NOISE, Level, Sheet, cut, learn_sheet, remerged, search
+from vision.cluster_base import CAP, NOISE, Level, Sheet, cut, learn_sheet, merged, remerged, search
 from vision.cluster_canvas import Frame
 from vision.cluster_scene import Scene, paint, sharp
 from vision.evidence import first_lies_below
@@ -145,14 +145,19 @@ def lay_all(firsts: Firsts, placed: Sequence[Place], scenes: Sequence[Scene]) ->
         paint(scenes[p.shot], sheet, sheet.kinds.index(p.kind), p.pose)
 
 
-def learn_again(firsts: Firsts, placed: Sequence[Place], scenes: Sequence[Scene], hidden: Sequence[np.ndarray]) -> Firsts:
-    """The same, now that it is known where loose pieces hide the cards: hidden, per photo an (h, w) mask on the canvas"""
+def learn_again(firsts: Firsts, placed: Sequence[Place], scenes: Sequence[Scene],
+                hidden: Sequence[np.ndarray] | None = None) -> Firsts:
+    """The same in other light, or knowing where loose pieces hide the cards: hidden, per photo an (h, w) mask on the canvas"""
     sheets = []
     for i, sheet in enumerate(firsts.sheets):
         mine = [p for p in placed if p.sheet == i]
         grid = sheet.grid()
         patches = np.concatenate([cut(scenes[p.shot].seen, scenes[p.shot].frame, grid, p.pose[None],
                                       scenes[p.shot].light_at(p.pose[None, :2])) for p in mine])
+        if hidden is None:
+            looks = merged(patches, [p.kind for p in mine])
+            sheets.append(msgspec.structs.replace(sheet, looks=np.stack([looks[k] for k in sheet.kinds]).astype(np.float32)))
+            continue
         free = np.concatenate([1 - cut(hidden[p.shot], scenes[p.shot].frame, grid, p.pose[None])[..., 0] for p in mine])
         looks = remerged(patches, [p.kind for p in mine], free.clip(0, 1))
         sheets.append(msgspec.structs.replace(sheet, looks=np.stack([looks[k] for k in sheet.kinds]).astype(np.float32)))

@@ -9,11 +9,11 @@ import cv2
 import msgspec
 import numpy as np
 
-from vision.cluster_base import related
+from vision.cluster_base import cut, related
 from vision.cluster_block import is_block, learn_shades
-from vision.cluster_canvas import Frame
+from vision.cluster_canvas import Frame, powers
 from vision.cluster_find import Fine, Piece, refined, searched
-from vision.cluster_first import group_of
+from vision.cluster_first import Firsts, Place, group_of
 from vision.cluster_learn import Found, by_shape, explained, name_all
 from vision.cluster_polar import ANGLES, SCORE_NOISE, Form, Patch, Rings, Table, turned
 from vision.cluster_scene import Scene, sharp
@@ -174,6 +174,44 @@ def evened(found: Sequence[Found], groups: Sequence[Group], scenes: Sequence[Sce
             moved.append((f, (w[:, None] * shifts[shares.argmax(1)]).sum(0) / w.sum()))
         for f, by in moved:
             f.at = f.at + by
+
+
+def brightness(found: Sequence[Found], cards: Sequence[Place], looks: FormLooks, firsts: Firsts, groups: Sequence[Group],
+               scenes: Sequence[Scene], frame: Frame) -> np.ndarray:
+    """(6,) terms of the logarithm of how bright the light on the empty board was where, as pieces and cards of the same
+    kind tell that look brighter here than there. Without enough of them: none."""
+    told: list[tuple[str, np.ndarray, float]] = []
+    for form, look in looks.items():
+        rings = Rings.around(form, frame.scale)
+        area = rings.area(form)
+        mine = [f for f in found if f.form == form]
+        patches = patches_of(rings, frame, mine, groups, scenes)
+        for f, seen in zip(mine, turned(patches.seen, np.array([steps(f.turn) for f in mine]))):
+            told.append((f.kind, f.at, tone_of(seen, look.looks[look.kinds.index(f.kind)], area)))
+    for p in cards:
+        sheet, scene = firsts.sheets[p.sheet], scenes[p.shot]
+        seen = cut(scene.seen, frame, sheet.grid(), p.pose[None], scene.light_at(p.pose[None, :2]))[0]
+        told.append((p.kind, p.pose[:2], tone_of(seen, sheet.looks[sheet.kinds.index(p.kind)], np.ones(seen.shape[:2]))))
+    if len(told) < 12:
+        return np.zeros(6)
+    X = powers(frame, np.array([t[1] for t in told])).astype(float)[:, 1:]
+    y = np.array([t[2] for t in told])
+    for kind in {t[0] for t in told}:
+        which = np.array([t[0] == kind for t in told])
+        X[which] -= X[which].mean(0)
+        y[which] -= y[which].mean()
+    w = np.ones(len(y))
+    for _ in range(5):
+        terms = np.linalg.solve((X.T * w) @ X + 0.3 * np.eye(5), (X.T * w) @ y)
+        w = 1 / (1 + ((y - X @ terms) / 0.05) ** 2)
+    return np.array([0.0, *terms])
+
+
+def tone_of(seen: np.ndarray, look: np.ndarray, area: np.ndarray) -> float:
+    """The logarithm of how much brighter (h, w, 3) colours are than a look, where they agree at all"""
+    ratio = np.log(((seen * look).sum(-1) + 1) / ((look ** 2).sum(-1) + 1))
+    use = (area > area.max() * 0.2) & (np.abs(ratio) < 0.4)
+    return float(np.median(ratio[use])) if use.any() else 0.0
 
 
 def looks_of(found: Sequence[Found], groups: Sequence[Group], scenes: Sequence[Scene], frame: Frame

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from vision.cluster_canvas import sample
-from vision.cluster_find import CAP, Piece
+from vision.cluster_find import CAP, MAYBE, Piece
 from vision.cluster_polar import Form
 from vision.cluster_scene import FOLD, Scene, mark
 
@@ -81,7 +81,7 @@ def gains_of(look: TallLook, scene: Scene, foot: np.ndarray) -> tuple[np.ndarray
     return gain, most
 
 
-def find_tall(scene: Scene, looks: Sequence[TallLook], allowed: np.ndarray, least: float, share: float, most: int = 60) -> list[Piece]:
+def find_tall(scene: Scene, looks: Sequence[TallLook], allowed: np.ndarray, most: int = 60) -> list[Piece]:
     """Figures that explain what is strange; allowed: the mask (as coarse as what is strange) of where feet may stand.
 
     Uses up scene.weight and scene.strange."""
@@ -103,12 +103,15 @@ def find_tall(scene: Scene, looks: Sequence[TallLook], allowed: np.ndarray, leas
             i = int(gain.max(1).argmax())
             k = int(gain[i].argmax())
             top = best + scene.lean.shift(best, look.form.height)[0]
-            found.append(Piece(look.form, top, best, 0.0, look.kinds, gain[i], k, float(perfect[i, k])))
-        found = [p for p in found if p.gain > max(least, share * p.ideal)]
+            found.append(Piece(look.form, top, best, 0.0, look.kinds, gain[i], k, float(perfect[i, k]),
+                               float(perfect[i, k])))
+        found = [p for p in found if p.chance > MAYBE]
         if not found:
             break
         p = max(found, key=lambda p: p.gain)
         out.append(p)
+        if p.chance < 0.5:
+            break
         look = next(k for k in looks if k.form == p.form)
         hide(scene, look, p.foot)
         for form, at in spots.items():

@@ -181,6 +181,17 @@ def edge_strength(logs: np.ndarray) -> np.ndarray:
     return np.sqrt(gx * gx + gy * gy).max(-1)
 
 
+def turned(picture: np.ndarray, angle: float, zoom: float, side: int) -> np.ndarray:
+    """(side, side, C): a cut-out turned by `angle` degrees (clockwise as seen), `zoom` times as large"""
+    m = len(picture)
+    soft = picture if zoom >= 0.8 else cv2.GaussianBlur(picture, (0, 0), 0.4 / zoom)
+    a = np.deg2rad(angle)
+    inverse = np.array([[np.cos(a), np.sin(a)], [-np.sin(a), np.cos(a)]]) / zoom
+    shift = m / 2 - 0.5 - inverse @ np.array([side / 2 - 0.5, side / 2 - 0.5])
+    return cv2.warpAffine(soft, np.column_stack([inverse, shift]).astype(np.float32), (side, side),
+                          flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP, borderMode=cv2.BORDER_REPLICATE)
+
+
 def height_of(contents: Contents, plan: Plan) -> float:
     """mm: a pile's top above the board; what is hidden counts as the thinnest kind"""
     thin = min(p.height for p in plan.piece)

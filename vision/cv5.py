@@ -18,11 +18,6 @@ def as_ids(found: np.ndarray | None) -> list[int]:
     return [] if found is None else np.asarray(found).ravel().astype(int).tolist()
 
 
-def as_lines(found: np.ndarray | None) -> np.ndarray:
-    """(N, 4) end points of HoughLinesP or a line detector; (0, 4) for None"""
-    return np.zeros((0, 4)) if found is None else np.asarray(found, float).reshape(-1, 4)
-
-
 def grey(image: np.ndarray) -> np.ndarray:
     """(h, w) uint8 of a colour, grey or four-channel picture"""
     if image.ndim == 2:

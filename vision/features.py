@@ -5,7 +5,8 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
-from vision.match import FLOOR, posed, sample
+from vision.field import Field
+from vision.slide import FLOOR
 
 PIXELS = 40          # a side of the straightened piece
 CELLS = 10           # cells a side for strokes
@@ -14,15 +15,13 @@ WIDER = 1.12         # the straightened square's side as a multiple of the footp
 DIRECTIONS = 8
 
 
-def straight(windows: np.ndarray, which: np.ndarray, middle: np.ndarray, angle: np.ndarray, half: np.ndarray
-             ) -> np.ndarray:
-    """(n, PIXELS, PIXELS, 3): windows (N, S, S, 3)[which] seen straight round `middle` (n, 2) px, turned by `angle` (n,)
-    radians, half a footprint `half` (n,) px"""
+def straight(field: Field, site: np.ndarray, middle: np.ndarray, turn: np.ndarray, half: np.ndarray) -> np.ndarray:
+    """(n, PIXELS, PIXELS, 3): sites (n,) of a field seen straight round `middle` (n, 2) mm, turned by `turn` (n,) radians,
+    half a footprint `half` (n,) mm"""
     t = (np.arange(PIXELS, dtype=np.float32) + 0.5) / PIXELS * 2 - 1
     x, y = np.meshgrid(t, t)
-    points = np.stack([x, y], -1).reshape(1, -1, 2) * (np.asarray(half, np.float32) * WIDER)[:, None, None]
-    return sample(windows, which, posed(points, middle.astype(np.float32), angle.astype(np.float32))).reshape(
-        len(which), PIXELS, PIXELS, 3)
+    offsets = np.stack([x, y], -1).reshape(1, -1, 2) * (np.asarray(half, np.float32) * WIDER)[:, None, None]
+    return field.sample(site, middle, turn, offsets).reshape(len(site), PIXELS, PIXELS, 3)
 
 
 def describe(pictures: np.ndarray) -> np.ndarray:
@@ -57,9 +56,12 @@ def unexplained(pictures: np.ndarray, model: np.ndarray) -> np.ndarray:
         return np.zeros((0, CELLS * CELLS + 4), np.float32)
     edge = p // 8
     left = pictures - model
-    left[..., 0] -= np.median(left[:, edge:-edge:2, edge:-edge:2, 0].reshape(n, -1), axis=1)[:, None, None]
-    left = np.minimum(np.abs(left / FLOOR), 4).sum(-1) / 3
-    cells = cv2.resize(left.reshape(n * p, p), (CELLS, n * CELLS), interpolation=cv2.INTER_AREA).reshape(n, CELLS, CELLS)
+    left[..., 0] -= left[:, edge:-edge:3, edge:-edge:3, 0].mean((1, 2))[:, None, None]
+    left /= FLOOR
+    np.abs(left, out=left)
+    np.minimum(left, 4, out=left)
+    cells = cv2.resize(left.reshape(n * p, p, 3), (CELLS, n * CELLS), interpolation=cv2.INTER_AREA)
+    cells = cells.mean(-1).reshape(n, CELLS, CELLS)
     inner = cells[:, 1:-1, 1:-1]
     pairs = (inner[:, :-1, :-1] + inner[:, 1:, :-1] + inner[:, :-1, 1:] + inner[:, 1:, 1:]).reshape(n, -1) / 4
     order = np.sort(pairs, 1)

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from vision import net
-from vision.match import opponent
+from vision.field import WindowField, opponent
 from vision.sites import Grounds, Group
 from vision.stage import TRIED, Stage, small
 from vision.synth import Patch, foreign, lay, relight
@@ -219,7 +219,7 @@ def teach(stage: Stage, scenery: Scenery, empty: np.ndarray, spread: np.ndarray,
             bare_y.append((labels == BARE).astype(int))
         leans = np.array(leans)
         gain, place = stage.places(seen, empty[sites], spread[sites], leans)
-        kind_x.append(stage.hypotheses(opponent(logs), np.arange(len(logs)), gain, place, unlike, sites,
+        kind_x.append(stage.hypotheses(WindowField(opponent(logs), scenery.scale), np.arange(len(logs)), gain, place, unlike, sites,
                                        leans, banned)[0])
         kind_y.append(np.repeat(np.where(labels == BARE, looks + 1, labels), TRIED))
         tell((a + CHUNK) / len(jobs) * 0.7)

@@ -17,9 +17,9 @@ from vision.cutout import (
     looked_at,
 )
 from vision.evidence import FLOOR, Contents, SiteEvidence
+from vision.field import PictureField, opponent
 from vision.learn import BARE, STRANGE, Real, Scenery, teach
 from vision.light import Light, compare, small_view
-from vision.match import opponent
 from vision.plan import Plan
 from vision.pose import Pose
 from vision.sampler import covered_by_blocks, exemplars
@@ -160,6 +160,9 @@ class Sight(msgspec.Struct, frozen=True, eq=False):
         """(n, S, S, 3) opponent colours in the reference light"""
         return opponent(log_windows(windows, self.pyramid, self.pose, self.light, which, plane))
 
+    def field(self, g: GroupReader, which: np.ndarray) -> PictureField:
+        return PictureField.of(self.pyramid, self.pose, self.light, g.group.centres[which], g.group.plane, g.fine.scale)
+
 
 class PileReader:
     """reference: (h, w, 3) the empty board in the light that all is compared in; cells, blocks: readers of sites and of
@@ -217,7 +220,7 @@ def read_cells(g: GroupReader, sight: Sight, which: np.ndarray) -> dict[str, Sit
         return out
     lean = lean_at(sight.pose, g.group.centres[which[busy]])
     gain, place = g.stage.places(seen[busy], empty[busy], g.spread[which[busy]], lean)
-    inputs, bearing = g.stage.hypotheses(sight.see(g.fine, which[busy], g.group.plane), np.arange(len(busy)), gain, place,
+    inputs, bearing = g.stage.hypotheses(sight.field(g, which[busy]), np.arange(len(busy)), gain, place,
                                          unlike[busy], which[busy], lean)
     told = np.maximum(g.stage.told(inputs), FLOOR)
     contents = [*g.stage.looks, ()]
@@ -244,7 +247,7 @@ def read_blocks(g: GroupReader, sight: Sight, cells: dict[str, SiteEvidence]) ->
     lean = lean_at(sight.pose, g.group.centres[which])
     gain, place = g.stage.places(seen, g.empty[which], g.spread[which], lean)
     unlike = g.stage.unlike(seen, g.empty[which])
-    told = g.stage.told(g.stage.hypotheses(sight.see(g.fine, which, g.group.plane), np.arange(len(which)), gain, place, unlike,
+    told = g.stage.told(g.stage.hypotheses(sight.field(g, which), np.arange(len(which)), gain, place, unlike,
                                            which, lean)[0])
     told = np.hstack([told[:, :-2], np.logaddexp(told[:, -2:-1], told[:, -1:])])
     out: dict[str, SiteEvidence] = {}

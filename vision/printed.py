@@ -45,13 +45,15 @@ def at_level(px: np.ndarray, k: int) -> np.ndarray:
 class Print(msgspec.Struct, frozen=True, eq=False, dict=True):
     """canvas: (h, w) uint8 grey, the board from above; px_per_mm: its scale; origin: (2,) mm of its upper left;
     spots: (N, 2) canvas pixels around which patches are worth looking for, the best spread first;
-    likes, telling: places where the board looks like itself, and the patches that tell (see vision/alike.py)."""
+    likes, alikeness, telling: places where the board looks like itself, how much, and the patches that tell
+    (see vision/alike.py)."""
 
     canvas: np.ndarray
     px_per_mm: float
     origin: np.ndarray
     spots: np.ndarray
     likes: np.ndarray = np.zeros((0, 4, 2))
+    alikeness: np.ndarray = np.zeros(0)
     telling: np.ndarray = np.zeros((0, 0), bool)
 
     @cached_property

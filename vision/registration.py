@@ -8,8 +8,8 @@ import cv2
 import msgspec
 import numpy as np
 
-from vision.align import STRAINED_PX, Fit, consensus, expected_error, follow, follow_other_lens, pixels_a_mm, robust_pose
-from vision.alike import STILL_SEEN, doubtful, elsewhere, right_way_round, shifts, square
+from vision.align import STRAINED_PX, consensus, expected_error, follow, follow_other_lens, pixels_a_mm, robust_pose
+from vision.alike import SEEN, STILL_SEEN, doubtful, elsewhere, is_turn, right_way_round, shifts, square
 from vision.evidence import Contents, NoBoard
 from vision.foreign import View
 from vision.lens import Lens
@@ -90,8 +90,8 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
             fit = follow(self.plan, self.lens, self.printed, picture, last, (0,), (3,))
             if fit is None or fit.share < ENOUGH:
                 return None
-        if (doubtful(self.printed, picture, fit.pose, STILL_SEEN, 8) and doubtful(self.printed, picture, fit.pose, STILL_SEEN)
-                and self._right_way_round(picture, fit, [last]) is not fit):
+        if (doubtful(self.printed, picture, fit, STILL_SEEN, 8) and doubtful(self.printed, picture, fit, STILL_SEEN)
+                and right_way_round(self.plan, self.lens, self.printed, picture, fit, [last]) is not fit):
             return None
         if moved(self.plan, fit.pose, last) < max(STILL_PX * max(picture.size) / 1640, 2 * fit.pose.error_px):
             return last
@@ -108,15 +108,22 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
                 cards, tiles = f"{len(found)} of 4 cards in view", "no pattern of tiles in view"
                 raise NoBoard(cards if self.tiles is None else tiles if not self.cards else f"{cards}, and {tiles}")
             return pose
-        best = None
+        best, sure = None, (False, 0.0)
         for start, levels, margins in self._starts(picture, by_cards, last):
             fit = follow(self.plan, self.lens, self.printed, picture, start, levels, margins)
-            if fit is not None and (best is None or fit.share > best.share):
-                usual = self._near(picture, last)
-                best = fit if start is by_cards else self._right_way_round(picture, fit, usual, start.by == OUTLINE)
-                if best.share >= SURE:
-                    break
-        if best is not None and best.share >= ENOUGH:
+            if fit is None or fit.share < ENOUGH:
+                continue
+            certain = start is by_cards or start.by == OUTLINE
+            if start is not by_cards:
+                fit = right_way_round(self.plan, self.lens, self.printed, picture, fit, self._near(picture, last), certain)
+            # on a board of squares only its outline, or patches that tell, say that it is not seen one square off
+            certain = certain or not any(not is_turn(self.printed.likes[k])
+                                         for k in doubtful(self.printed, picture, fit, SEEN))
+            if (certain, fit.share) > sure:
+                best, sure = fit, (certain, fit.share)
+            if certain and fit.share >= SURE:
+                break
+        if best is not None:
             return self._refined(picture, best.pose, found)
         if by_cards is not None:
             return by_cards
@@ -128,23 +135,22 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         if by_cards is not None:
             yield by_cards, (1, 0), (8, 3)
         near = self._near(picture, last)
-        repeats = shifts(self.printed)
-        if repeats:     # there only the outline tells one square from the next
-            yield from self._outlined(picture, near[:1], NEAR_PX)
-            yield from self._outlined(picture, self._outlines(picture), OUTLINE_PX)
         for pose in near:
             yield pose, (2, 1, 0), (8, 4, 3)
+        squares = shifts(self.printed)
+        if squares:
+            yield from self._outlined(picture, near[:1], NEAR_PX)
+            yield from self._outlined(picture, self._outlines(picture), OUTLINE_PX)
         by_features = self._by_features(picture)
         if by_features is not None:
             yield by_features, (1, 0), (8, 3)
         for pose in near:       # coarse patches are wide: among many pieces few of them stay whole
             yield pose, (1, 0), (12, 3)
-        if not repeats:
-            yield from self._outlined(picture, near[:1], NEAR_PX)
         for pose in near[-1:]:
             for quarters in (2, 1, 3):
                 yield turn_board(self.plan, self.lens, pose, quarters), (2, 1, 0), (8, 4, 3)
-        if not repeats:
+        if not squares:
+            yield from self._outlined(picture, near[:1], NEAR_PX)
             yield from self._outlined(picture, self._outlines(picture), OUTLINE_PX)
 
     def _outlines(self, picture: Picture) -> list[Pose]:
@@ -181,10 +187,6 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
             turned = [turn_board(self.plan, self.lens, near[-1], k) for k in (2, 1, 3)]
             pose = locate_tiles(self.plan, self.tiles, picture.image, turned)
         return pose
-
-    def _right_way_round(self, picture: Picture, fit: Fit, usual: list[Pose], only_turns: bool = False) -> Fit:
-        """Many boards look much the same turned round or shifted by a square: the right one of such places"""
-        return right_way_round(self.plan, self.lens, self.printed, picture, fit, usual, only_turns)
 
     def _by_features(self, picture: Picture) -> Pose | None:
         """A rough pose from features of the print, however the board is turned"""
@@ -250,7 +252,7 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
             out["print"] = cv2.imencode(".png", p.canvas)[1].ravel()
             out["print_frame"] = np.array([p.px_per_mm, *p.origin])
             out["print_spots"] = p.spots.astype(np.uint16)
-            out["print_likes"], out["print_telling"] = p.likes, p.telling
+            out["print_likes"], out["print_alikeness"], out["print_telling"] = p.likes, p.alikeness, p.telling
         if self.tiles is not None:
             t = self.tiles
             out["tiles"] = np.column_stack([t.centres, t.half])
@@ -269,7 +271,8 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
             scale, x, y = map(float, arrays["print_frame"])
             canvas = cv2.imdecode(np.asarray(arrays["print"], np.uint8), cv2.IMREAD_GRAYSCALE)
             printed = Print(canvas, scale, np.array([x, y]), np.asarray(arrays["print_spots"], float),
-                            np.asarray(arrays["print_likes"], float), np.asarray(arrays["print_telling"], bool))
+                            np.asarray(arrays["print_likes"], float), np.asarray(arrays["print_alikeness"], float),
+                            np.asarray(arrays["print_telling"], bool))
         tiles = None
         if "tiles" in arrays:
             a, b = np.asarray(arrays["tiles"], float), np.asarray(arrays["tiles_change"], float)

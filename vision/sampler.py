@@ -29,7 +29,7 @@ from vision.cutout import (
 )
 from vision.evidence import Contents
 from vision.light import Light
-from vision.match import ANGLES, Rings
+from vision.match import ANGLES, ONE, Rings, cut_field
 from vision.plan import Plan
 from vision.shot import Shot
 from vision.sites import Group, blocks, box, groups
@@ -189,9 +189,8 @@ def upright(pieces: list[Exemplar]) -> list[Exemplar]:
         mine = [e for e in pieces if e.contents == contents and not e.borrowed]
         if len(mine) < 2:
             continue
-        middle = np.full((1, 2), len(mine[0].picture) / 2 - 0.5)
         for e in mine[1:]:
-            misfit = Rings.fit(mine[:1]).compare(e.picture[None], np.zeros(1, int), middle, e.scale, plain=True)[0, 0]
+            misfit = Rings.fit(mine[:1]).compare(cut_field(e), ONE, np.zeros((1, 2)))[0, 0]
             quarters = [misfit[np.abs((np.arange(ANGLES) * 360 / ANGLES - q + 180) % 360 - 180) <= ASKEW].min()
                         for q in (0, 90, 180, 270)]
             same += quarters[0] < 0.7 * min(quarters[1:])

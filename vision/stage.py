@@ -9,18 +9,22 @@ import numpy as np
 from vision.cutout import Exemplar
 from vision.evidence import Contents
 from vision.features import PIXELS, WIDER, describe, straight, unexplained
-from vision.match import Coarse, Fine, Rings, opponent
+from vision.field import Field, opponent
+from vision.match import Fine, Rings
 from vision.net import Net, log_softmax
 from vision.sites import Grounds, Group
+from vision.slide import Coarse
 from vision.windows import Windows
 
 TILES = 11           # cells a side in which a window is compared with the empty site
 TRIED = 2            # looks laid straight and described, the likeliest first
 OTHER: Contents = ("other",)
 SMALL = 24           # pixels along a site in the small windows
-COARSE = 14          # and in those that looks are slid over
-COARSEST = 7         # pixels along the smallest piece in those
+COARSE = 11          # and in those that looks are slid over
+COARSEST = 6         # pixels along the smallest piece in those
 LARGEST = 48         # pixels along those windows at most
+WORST = 50.0         # misfits beyond this are all alike
+MARGIN = 5.0         # gain that a footprint may be behind another's and still be looked at
 GIVE = 0.1           # of a site's side that a piece may stick out without surprise
 
 
@@ -34,7 +38,6 @@ class Stage(msgspec.Struct, eq=False):
     fine: Fine
     owner: np.ndarray
     shape: np.ndarray
-    scale: float                      # fine pixels a mm
     zero: np.ndarray                  # (E,) degrees that each cut-out lies off straight, modulo a quarter turn
     rise: np.ndarray                  # (looks,) mm that each look's top lies above the plane of the windows
     grounds: Grounds
@@ -57,8 +60,8 @@ class Stage(msgspec.Struct, eq=False):
         search = Coarse.fit([[e for e, o in zip(pieces, owner) if o == k] for k in range(len(looks))], shapes, scale,
                             round(2 * fine.half * scale), np.median(group.boxes, 0), GIVE * group.side)
         rings = [Rings.fit([e for e, s in zip(pieces, shape) if s == n]) for n in range(len(shapes))]
-        return cls(looks, search, rings, Fine.fit(pieces, fine.scale, PIXELS, WIDER), owner, shape, fine.scale, zero[order],
-                   rise, grounds, order=order)
+        return cls(looks, search, rings, Fine.fit(pieces, PIXELS, WIDER), owner, shape, zero[order], rise,
+                   grounds, order=order)
 
     def unlike(self, seen: np.ndarray, empty: np.ndarray) -> np.ndarray:
         """(n, D): what tells whether a site is empty"""
@@ -74,47 +77,48 @@ class Stage(msgspec.Struct, eq=False):
 
     def places(self, seen: np.ndarray, empty: np.ndarray, spread: np.ndarray, lean: np.ndarray
                ) -> tuple[np.ndarray, np.ndarray]:
-        """(gain (n, looks), place (n, looks, 2) fine pixels off the middle) in small windows (n, S, S, 3); lean: (n, 2) mm a
-        mm of height"""
+        """(gain (n, looks), place (n, looks, 2) mm off the middle) in small windows (n, S, S, 3); lean: (n, 2) mm a mm of
+        height"""
         views = (resized(v, self.coarse.side) for v in (seen, empty, spread))
-        gain, place = self.coarse.search(*views, lean[:, None] * self.rise[None, :, None])
-        return gain, place * (self.scale / self.coarse.scale)
+        return self.coarse.search(*views, lean[:, None] * self.rise[None, :, None])
 
-    def hypotheses(self, windows: np.ndarray, which: np.ndarray, gain: np.ndarray, place: np.ndarray, unlike: np.ndarray,
-                   site: np.ndarray, lean: np.ndarray, banned: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """What each window may show, laid straight and described.
+    def hypotheses(self, field: Field, site: np.ndarray, gain: np.ndarray, place: np.ndarray, unlike: np.ndarray,
+                   whose: np.ndarray, lean: np.ndarray, banned: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """What each site of a field may show, laid straight and described.
 
-        windows: (N, S, S, 3) opponent fine windows, which: (n,) of them; gain, place: of the coarse search (n, K);
-        unlike: (n, U) what tells whether the site is empty; site: (n,) and lean: (n, 2) mm a mm of height there;
-        banned: (n, 2) cut-outs not to be used (for examples made from them), -1: none.
+        site: (n,) numbers in the field; gain, place: of the coarse search (n, K); unlike: (n, U) what tells whether the
+        site is empty; whose: (n,) the group's site each is; lean: (n, 2) mm a mm of height there; banned: (n, 2) cut-outs
+        not to be used (for examples made from them), -1: none.
         -> (inputs (n * TRIED, D), bearing (n, looks): degrees that each look would lie off straight)"""
-        n, looks = len(which), len(self.looks)
-        side = windows.shape[1]
-        misfit = np.full((n, len(self.owner)), np.inf, np.float32)
+        n, looks = len(site), len(self.looks)
+        misfit = np.full((n, len(self.owner)), WORST, np.float32)
         turn = np.zeros((n, len(self.owner)), np.float32)
-        spot = np.zeros((n, len(self.rings), 2), np.float32)
+        spot = np.zeros((n, len(self.rings), 2))
         for s, ring in enumerate(self.rings):
             mine = self.coarse.slides[s].looks
             best = mine[gain[:, mine].argmax(1)]
-            spot[:, s] = place[np.arange(n), best] + side / 2 - 0.5
-            fit = ring.compare(windows, which, spot[:, s], self.scale)
-            fit = np.where(ring.allowed, fit, np.inf)
+            spot[:, s] = place[np.arange(n), best]
+            rows = np.flatnonzero(gain[np.arange(n), best] > gain.max(1) - MARGIN)
+            if not len(rows):
+                continue
+            fit = ring.compare(field, site[rows], spot[rows, s])
+            fit[:, :, ~ring.allowed] = np.inf
             at = fit.argmin(2)
-            members = np.flatnonzero(self.shape == s)
-            misfit[:, members] = np.take_along_axis(fit, at[..., None], 2)[..., 0]
-            turn[:, members] = at * (2 * np.pi / fit.shape[2])
+            members = np.ix_(rows, np.flatnonzero(self.shape == s))
+            misfit[members] = np.take_along_axis(fit, at[..., None], 2)[..., 0]
+            turn[members] = at * (2 * np.pi / fit.shape[2])
         if banned is not None:
             alone = np.bincount(self.owner, minlength=looks)[self.owner] < 2
             for column in banned.T:
                 rows = np.flatnonzero((column >= 0) & ~alone[column])
-                misfit[rows, column[rows]] = 50.0
-        by_look = np.full((n, looks), 50.0, np.float32)
+                misfit[rows, column[rows]] = WORST
+        by_look = np.full((n, looks), WORST, np.float32)
         champion = np.zeros((n, looks), int)
         for k in range(looks):
             members = np.flatnonzero(self.owner == k)
             pick = misfit[:, members].argmin(1)
             champion[:, k] = members[pick]
-            by_look[:, k] = np.minimum(misfit[np.arange(n), champion[:, k]], 50)
+            by_look[:, k] = np.minimum(misfit[np.arange(n), champion[:, k]], WORST)
         # misfits of other footprints are over other areas; the coarse gain puts them on one scale
         rank = np.argsort(by_look - gain, axis=1)[:, :TRIED]
         if rank.shape[1] < TRIED:
@@ -122,16 +126,15 @@ class Stage(msgspec.Struct, eq=False):
         piece = np.take_along_axis(champion, rank, 1)
         rows = np.arange(n)[:, None]
         flat = piece.ravel()
-        at = np.repeat(which, TRIED)
-        middle, angle = self.fine.refine(windows, at, flat, spot[rows, self.shape[piece]].reshape(-1, 2),
-                                         turn[rows, piece].ravel(), self.scale)
-        pictures = straight(windows, at, middle, angle, self.fine.half[flat] * self.scale)
+        at = np.repeat(site, TRIED)
+        middle, angle = self.fine.refine(field, at, flat, spot[rows, self.shape[piece]].reshape(-1, 2), turn[rows, piece].ravel())
+        pictures = straight(field, at, middle, angle, self.fine.half[flat])
         described = np.hstack([describe(pictures), unexplained(pictures, self.fine.pictures[flat])])
-        foot = (middle - side / 2 + 0.5) / self.scale - np.repeat(lean, TRIED, 0) * self.rise[self.owner[flat], None]
-        whose = self.grounds.at(np.repeat(site, TRIED), foot) * [0.2, 2.0]
+        foot = middle - np.repeat(lean, TRIED, 0) * self.rise[self.owner[flat], None]
+        claim = self.grounds.at(np.repeat(whose, TRIED), foot) * [0.2, 2.0]
         about = np.hstack([np.clip(gain, -10, 10) * 0.5, np.sqrt(np.maximum(by_look, 0)), unlike])
         chosen = np.eye(looks, dtype=np.float32)[self.owner[flat]]
-        inputs = np.hstack([described, np.clip(whose, -3, 3), np.repeat(about, TRIED, 0), chosen]).astype(np.float32)
+        inputs = np.hstack([described, np.clip(claim, -3, 3), np.repeat(about, TRIED, 0), chosen]).astype(np.float32)
         bearing = np.degrees(turn[rows, champion]) + self.zero[champion]
         np.put_along_axis(bearing, self.owner[piece], np.degrees(angle).reshape(n, TRIED) + self.zero[piece], 1)
         return inputs, bearing

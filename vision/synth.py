@@ -11,9 +11,8 @@ import cv2
 import msgspec
 import numpy as np
 
-from vision.cutout import Exemplar, Lies, difference, doubt_map, footprint_mask, localise
+from vision.cutout import Exemplar, Lies, difference, doubt_map, footprint_mask, localise, turned
 from vision.light import DARK, grey_levels, paint
-from vision.match import turned
 
 MIDDLE = 110.0       # the grey level at which the board tells what the light is
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from vision.cutout import Exemplar
 from vision.evidence import Contents
-from vision.match import ANGLES, Rings
+from vision.match import ANGLES, Rings, cut_field
 from vision.plan import Plan
 
 SURE = 9.0           # degrees that a piece may lie askew: one standard deviation
@@ -59,10 +59,9 @@ def off_straight(pieces: list[Exemplar], plan: Plan) -> np.ndarray:
         names = [named_alike(plain(e.contents, plan)[-1], plain(pieces[m].contents, plan)[-1]) for m in models]
         models = [m for m, k in zip(models, names) if k == max(names)]
         rings = Rings.fit([structure(pieces[m]) for m in models])
-        own = structure(e)
-        step = np.arange(-2, 2.1, 0.5) / 20 * e.size[0] * e.scale
-        middle = np.stack(np.meshgrid(step, step), -1).reshape(-1, 2) + len(own.picture) / 2 - 0.5
-        misfit = rings.compare(own.picture[None], np.zeros(len(middle), int), middle, e.scale, plain=True)
+        step = np.arange(-2, 2.1, 0.5) / 20 * e.size[0]
+        middle = np.stack(np.meshgrid(step, step), -1).reshape(-1, 2)
+        misfit = rings.compare(cut_field(structure(e)), np.zeros(len(middle), int), middle)
         _, best, turn = np.unravel_index(int(misfit.argmin()), misfit.shape)
         out[n] = (out[models[best]] + turn * 360 / ANGLES) % 90
     return out

@@ -1,0 +1,86 @@
+"""From pieces found to honest evidence: how surely each is there, what it is, and on which side of a line it stands."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from vision.cluster_find import Piece
+from vision.evidence import FLOOR, CountedEvidence
+
+TELLING = 0.05          # nats that a mm² of squared, weighted grey levels tells between two kinds
+TELLING_FIRST = 0.1     # of the log-likelihoods of cards: neighbouring pixels say much the same
+EDGE = 1.0              # mm by which a foot may be misplaced
+RAREST = 1e-4           # of a site's contents: what is less probable is not followed up
+WIDTH = 24              # contents followed up at a time
+KEEP = 8
+UNSEEN = 0.002          # how likely a piece lies on a site and was not seen at all
+SUREST = 0.9995
+
+Option = dict[str, float]
+
+
+def kinds_of(p: Piece) -> Option:
+    """kind -> probability, if the piece is there"""
+    score = TELLING * (p.gains - p.gains.max())
+    w = np.exp(score)
+    w /= w.sum()
+    return {k: float(v) for k, v in zip(p.kinds, w) if v > 1e-6}
+
+
+def shares_of(depths: Mapping[str, float]) -> Option:
+    """site -> probability that a foot lies in it; depths: how many mm it lies inside each site near by (negative: outside)"""
+    w = {s: 0.5 * (1 + math.erf(d / EDGE / math.sqrt(2))) for s, d in depths.items()}
+    total = sum(w.values())
+    if total < 1e-3:        # outside of all: the nearest has it
+        return {max(depths, key=depths.get): 1.0} if depths else {}
+    return {s: v / max(total, 1.0) if total > 1 else v + (1 - total) * (s == max(w, key=w.get)) for s, v in w.items()}
+
+
+def evidence_of(first: Mapping[str, float], pieces: Sequence[tuple[Piece, float]], other: float,
+                kinds: Iterable[str] = ()) -> CountedEvidence:
+    """first: kind or "" -> log-likelihood of what lies below, empty where no card can lie; pieces: with the probability
+    that each stands here; other: probability that something foreign does; kinds: all that
+    may lie here, found or not."""
+    below = {k: TELLING_FIRST * v for k, v in first.items()}
+    total = float(np.logaddexp.reduce(list(below.values()))) if below else 0.0
+    below = {k: v - total for k, v in below.items()}
+    found = []
+    for p, here in pieces:
+        there = min(p.chance, SUREST) * here
+        choice = {k: v * there for k, v in kinds_of(p).items()}
+        choice[""] = 1 - there
+        found.append(choice)
+    options = best_options({k: math.exp(v) for k, v in below.items()} or {"": 1.0}, found)
+    rest = math.log(max(1 - other, 1e-6))
+    return CountedEvidence(tuple((c, max(math.log(p) + rest, FLOOR)) for c, p in options[:KEEP]),
+                           max(math.log(max(other, 1e-9)), FLOOR), {k: max(v, FLOOR) for k, v in below.items()},
+                           {k: tuple(max(math.log(max(v, 1e-9)), FLOOR) for v in t) for k, t in counts_of(found, kinds).items()})
+
+
+def best_options(below: Option, found: Sequence[Option]) -> list[tuple[tuple[str, ...], float]]:
+    """(contents, probability), best first, of everything that is not quite improbable"""
+    beam: dict[tuple[str, tuple[str, ...]], float] = {(k, ()): p for k, p in below.items() if p > RAREST}
+    for choice in found:
+        grown: dict[tuple[str, tuple[str, ...]], float] = {}
+        for (first, loose), p in beam.items():
+            for kind, q in choice.items():
+                if p * q > RAREST:
+                    key = first, tuple(sorted((*loose, kind))) if kind else loose
+                    grown[key] = grown.get(key, 0.0) + p * q
+        beam = dict(sorted(grown.items(), key=lambda kv: -kv[1])[:WIDTH]) or beam
+    out = [(((first,) if first else ()) + loose, min(p, 1.0)) for (first, loose), p in beam.items()]
+    return sorted(out, key=lambda o: -o[1])
+
+
+def counts_of(found: Sequence[Option], kinds: Iterable[str] = ()) -> dict[str, np.ndarray]:
+    """kind -> probabilities that 0, 1, 2 ... of it are there, some that nobody saw included"""
+    out = {k: np.ones(1) for k in kinds}
+    for choice in found:
+        for kind, p in choice.items():
+            if kind:
+                out[kind] = np.convolve(out.get(kind, np.ones(1)), (1 - p, p))
+    unseen = np.array([1.0, UNSEEN, UNSEEN ** 2])
+    return {k: np.convolve(t, unseen / unseen.sum()) for k, t in out.items()}

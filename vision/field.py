@@ -1,0 +1,100 @@
+"""Places to take colours from: windows made up or cut before, and pictures as a camera gives them, addressed alike in mm.
+
+Colours are compared as (brightness, blue, red): the mean of the logarithms of paint, and blue and red against green.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import cv2
+import msgspec
+import numpy as np
+
+from vision.light import Light, paint
+from vision.pose import Pose
+from vision.windows import Pyramid, pixels_a_mm
+
+OPPONENT = np.array([[1 / 3, 1 / 3, 1 / 3], [1, -1, 0], [0, -1, 1]], np.float32)
+ROWS = 32000         # remap's coordinates are 16 bit
+
+
+def opponent(logs: np.ndarray) -> np.ndarray:
+    """(..., 3) B G R logarithms -> (brightness, blue, red)"""
+    shape = logs.shape
+    if not logs.size:
+        return logs
+    return cv2.transform(np.ascontiguousarray(logs, np.float32).reshape(-1, 1, 3), OPPONENT).reshape(shape)
+
+
+class Field(Protocol):
+    """Sites numbered from nought, each with its own mm: x right, y down, off the site's middle."""
+
+    def sample(self, site: np.ndarray, middle: np.ndarray, turn: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+        """(n, P, 3) opponent colours at offsets (1 or n, P, 2) mm, turned by (n,) radians (clockwise as seen), round
+        middle (n, 2) mm of the sites (n,)"""
+
+
+def turned_by(turn: np.ndarray) -> np.ndarray:
+    """(n, 2, 2) matrices that turn (x, y) by (n,) radians"""
+    c, s = np.cos(turn), np.sin(turn)
+    return np.stack([np.stack([c, -s], -1), np.stack([s, c], -1)], -2)
+
+
+def points(base: np.ndarray, matrix: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    """(n, P, 2) float32: base (n, 2) plus matrix (n, 2, 2) times offsets (1 or n, P, 2)"""
+    out = np.matmul(offsets.astype(np.float32), matrix.astype(np.float32).transpose(0, 2, 1))
+    out += base.astype(np.float32)[:, None]
+    return out
+
+
+class WindowField(msgspec.Struct, frozen=True, eq=False):
+    """Sites as windows (N, S, S, 3), opponent colours, `scale` pixels a mm."""
+
+    windows: np.ndarray
+    scale: float
+
+    def sample(self, site: np.ndarray, middle: np.ndarray, turn: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+        n, side, channels = len(site), self.windows.shape[1], self.windows.shape[3]
+        at = points(middle * self.scale + (side / 2 - 0.5), turned_by(turn) * self.scale, offsets)
+        np.clip(at, 0, side - 1.001, out=at)
+        tall = self.windows.reshape(-1, side, channels)
+        out = np.empty((n, at.shape[1], channels), np.float32)
+        step = max(ROWS // side, 1)
+        for first in range(0, len(self.windows), step):
+            mine = np.flatnonzero((site >= first) & (site < first + step))
+            if len(mine):
+                part = at[mine]
+                part[..., 1] += ((site[mine] - first) * side).astype(np.float32)[:, None]
+                out[mine] = cv2.remap(tall[first * side:(first + step) * side], part, None, cv2.INTER_LINEAR).reshape(
+                    len(mine), -1, channels)
+        return out
+
+
+class PictureField(msgspec.Struct, frozen=True, eq=False):
+    """Sites in a picture. picture: (h, w, 3) uint8, its pyramid's level `level`; centres: (N, 2) mm; plane: mm above the
+    board; gain: (N, 3) the light there."""
+
+    picture: np.ndarray
+    level: int
+    pose: Pose
+    centres: np.ndarray
+    plane: float
+    gain: np.ndarray
+
+    @classmethod
+    def of(cls, pyramid: Pyramid, pose: Pose, light: Light, centres: np.ndarray, plane: float, scale: float) -> PictureField:
+        """scale: pixels a mm that are needed; the nearest level of the pyramid is taken"""
+        native = pixels_a_mm(pose, centres[:8], plane) if len(centres) else scale
+        level = max(round(np.log2(native / scale)), 0)
+        return cls(pyramid.level(level), level, pose, centres, plane, light.at(centres))
+
+    def sample(self, site: np.ndarray, middle: np.ndarray, turn: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+        mm = self.centres[site] + middle
+        three = self.pose.to_px(np.vstack([mm, mm + (1, 0), mm + (0, 1)]), self.plane) if len(mm) else np.zeros((0, 2))
+        base, right, down = ((three + 0.5) / 2 ** self.level - 0.5).reshape(3, -1, 2)
+        local = np.stack([right - base, down - base], -1)
+        at = points(base, np.matmul(local, turned_by(turn)), offsets)
+        cut = cv2.remap(self.picture, at, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE) if len(at) else \
+            np.zeros((0, at.shape[1], 3), np.uint8)
+        return opponent(paint(cut[:, :, None], self.gain[site])[:, :, 0])

@@ -188,7 +188,8 @@ def find_of(scene: Scene, kit: Kit, allowed: np.ndarray, most: int) -> list[Piec
         keep = gain.max(1) > LEAST
         net.keep(keep)
         gain, stale = gain[keep], stale[keep]
-        found = apart([p for p in candidates(scene, kit, (seen, ground), net, gain) if p.chance > MAYBE and not any(clash(p, q) for q in out)])
+        found = apart([p for p in candidates(scene, kit, (seen, ground), net, gain)
+                       if p.chance > MAYBE and not any(clash(p, q) for q in out)])
         sure = [p for p in found if p.chance > 0.5]
         if not sure:
             return out + found

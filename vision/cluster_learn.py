@@ -57,7 +57,7 @@ def by_shape(strange: np.ndarray, frame: Frame, area: np.ndarray, wanted: Counte
             if out[i][0] != out[j][0]:
                 swapped = [[f, *best_of(whole, kernels[f], f, allowed, at, 2.5 * k)[1:]]
                            for f, at in ((out[j][0], out[i][1]), (out[i][0], out[j][1]))]
-                now = [best_of(whole, kernels[f], f, allowed, at, 2.5 * k)[3] for f, at in ((out[i][0], out[i][1]), (out[j][0], out[j][1]))]
+                now = [best_of(whole, kernels[f], f, allowed, at, 2.5 * k)[3] for f, at in (out[i][:2], out[j][:2])]
                 if swapped[0][3] + swapped[1][3] > sum(now):
                     out[i], out[j] = swapped
     return [(f, lo + (at + 0.5) / k, turn, score / area_of(f, grown)) for f, at, turn, score in out]

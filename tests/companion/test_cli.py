@@ -144,7 +144,8 @@ def test_watch_names_what_is_missing(nilometer, tmp_path):
 
 
 @pytest.mark.parametrize("text, words", [
-    ("", "game"), ("game = 3\n", "game"), ('game = "tigris"\n', "photo"), ('game = "tigris"\n[[photo]]\nfile = "no.jpg"\nlayout = "no.json"\n', "no.jpg"),
+    ("", "game"), ("game = 3\n", "game"),
+    ('game = "tigris"\n', "photo"), ('game = "tigris"\n[[photo]]\nfile = "no.jpg"\nlayout = "no.json"\n', "no.jpg"),
     ('game = "hopscotch"\n', "hopscotch"), ("markers = maybe\n", "copy.toml"),
 ])
 def test_calibrating_a_wrong_copy(nilometer, tmp_path, text, words):

@@ -170,7 +170,8 @@ def test_kill_9_at_any_moment(tmp_path, seed):
             time.sleep(random.Random(seed * 7 + again).uniform(0.01, 0.4))
             os.kill(child.pid, signal.SIGKILL)
             child.wait()
-        said = [line.split() for line in out.read_text().splitlines() if line.count(" ") == 1 and line.endswith(tuple("0123456789abcdef"))]
+        said = [line.split() for line in out.read_text().splitlines()
+                if line.count(" ") == 1 and line.endswith(tuple("0123456789abcdef"))]
         lines = Table(None, Journal(path)).lines
         if said:
             n, key = int(said[-1][0]), said[-1][1]

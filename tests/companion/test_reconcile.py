@@ -1,6 +1,7 @@
 """Verdicts from evidence: the six of DESIGN 6, on made-up looks at a game of tiles and leaders."""
 
 import pytest
+
 from tests.companion.conftest import acts
 
 START = "game tigris\nseats bull lion\n"

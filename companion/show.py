@@ -115,7 +115,9 @@ class Show:
         self._wait(lambda: self.table.verdict.verdict not in (ILLEGAL, BUSY), out, expected=True)
 
     def _wait(self, holds: Callable[[], bool], out: Summary, expected: bool = False) -> bool:
-        """Until it holds or patience is over; an `illegal` that nobody earned is a false alarm."""
+        """Until it holds or patience is over; an `illegal` that nobody earned is a false alarm.
+
+        While somebody has broken the camera from the page, nobody loses patience: the table is to go on when it is whole."""
         end = time.monotonic() + PATIENCE
         alarmed = False
         while time.monotonic() < end and not self._stop:
@@ -126,6 +128,8 @@ class Show:
                 out.alarms += 1
                 out.faults.append(f"false alarm: {[str(v.text) for v in self.table.verdict.violations]}")
             self.table.wait(self.table.version, 0.1)
+            if self.director.disturbed:
+                end = time.monotonic() + PATIENCE
         return False
 
     def _pause(self, seconds: float) -> None:

@@ -21,7 +21,9 @@ from companion.show import Show, page_of, print_address
 from companion.simulate import Conditions, Director, make_copy, plan_of
 from companion.table import Table
 from hardware.panel import Panel
+from hardware.simulated import FAULTS
 from hardware.supervisor import Supervisor
+from vision.model import BadModel
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -38,13 +40,17 @@ def state_dir() -> Path:
 
 def demo_copy(name: str, folder: Path) -> Specimen:
     """The simulated copy of a game, photographed and calibrated the first time."""
-    if not (folder / "model.npz").is_file():
-        from calibration.fit import calibrate
+    if (folder / "model.npz").is_file():
+        try:
+            return open_copy(folder)
+        except BadModel:
+            click.echo("The demo's copy was learnt by another version of Nilometer.")
+    from calibration.fit import calibrate
 
-        click.echo(f"The first time: photographing a simulated copy of {name} and learning its pieces (a minute or two) ...")
-        plan, _ = plan_of(name, None)
-        make_copy(plan, folder, Conditions(), photos=0)
-        calibrate(folder, lambda words, part: click.echo(f"  {100 * part:3.0f} %  {words}"))
+    click.echo(f"The first time: photographing a simulated copy of {name} and learning its pieces (a minute or two) ...")
+    plan, _ = plan_of(name, None)
+    make_copy(plan, folder, Conditions(), photos=0)
+    calibrate(folder, lambda words, part: click.echo(f"  {100 * part:3.0f} %  {words}"))
     return open_copy(folder)
 
 
@@ -65,7 +71,7 @@ def command(name: str, port: int, host: str, moves: int, seed: int, pace: float)
     plan, _ = plan_of(game.name, None)
     director = Director(plan, layout=state.layout(), seed=seed, view=Conditions().look(plan))
     loop = Loop(table, Eye(specimen.reader), Supervisor(director.camera, fps=5.0), Panel())
-    app = companion_web.create_app(table, page_of(specimen, f"{game.title}: the demo"))
+    app = companion_web.create_app(table, page_of(specimen, f"{game.title}: the demo"), faults_of(director))
     server = companion_web.serve(app, host, port)
     print_address(app, server, f"{game.title}: a simulated table plays. Ctrl-C ends it.")
     watching = threading.Thread(target=loop.run, name="loop", daemon=True)
@@ -84,6 +90,24 @@ def command(name: str, port: int, host: str, moves: int, seed: int, pace: float)
         server.stop()
         watching.join(3)
     return 0 if summary.holds else 1
+
+
+def faults_of(director: Director) -> companion_web.Switches:
+    """What the demo's host may break from the page: the simulated camera, and rubbish on the board."""
+    cup = "cup"
+
+    def on() -> set[str]:
+        return director.camera.faults | ({cup} if director.littered else set())
+
+    def switch(name: str, wanted: bool) -> None:
+        if name != cup:
+            director.fault(name, wanted)
+        elif wanted:
+            director.put(cup, tuple(v / 2 for v in director.top.plan.size))
+        else:
+            director.clear()
+
+    return companion_web.Switches({**FAULTS, cup: "a cup stands on the board"}, on, switch)
 
 
 def default_game() -> str:

@@ -75,6 +75,16 @@ class Director:
         self._over = ()
         self._show(self.top.scene())
 
+    @property
+    def littered(self) -> bool:
+        """Whether something that was put lies there."""
+        return bool(self._over)
+
+    @property
+    def disturbed(self) -> bool:
+        """Whether a fault is switched on or something lies in the way."""
+        return self.littered or bool(self.camera.faults)
+
     def nudge(self, site: str, by: tuple[float, float], turn: float = 0.0) -> None:
         """Shifts the uppermost piece of a site by (x, y) mm and turns it, as a sleeve does."""
         self.top.nudge(site, by, turn)

@@ -2,6 +2,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# On a Pi: Debian's picamera2, which is nowhere else to be had, and what drives the pins.
+PI := $(wildcard /usr/lib/python3/dist-packages/picamera2)
+EXTRA := $(if $(PI),[pi])
 STAMP := $(VENV)/.installed
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
@@ -10,8 +13,8 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 install: $(STAMP)
 
 $(STAMP): pyproject.toml
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(PIP) install -e . 2>&1 | { grep -v "is ignored: it is neither" || true; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(if $(PI),--system-site-packages) $(VENV)
+	@$(PIP) install -e ".$(EXTRA)" 2>&1 | { grep -v "is ignored: it is neither" || true; }
 	@test -x $(BIN)/nilometer
 	@touch $(STAMP)
 
@@ -22,6 +25,7 @@ $(VENV)/.installed-test: $(STAMP)
 
 test-install: $(VENV)/.installed-test
 	@tests/browser-setup
+	@tests/broker-setup
 
 demo: install
 	@$(BIN)/nilometer demo $(GAME)

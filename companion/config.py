@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,24 @@ class Web(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     address: str = ""       # what the QR code says, when it is another than this machine's own (http://nilometer.local:8080)
 
 
+class Club(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The MQTT broker this table publishes to (docs/club.md); none: it keeps to itself.
+
+    table: what it is called in topics, letters, digits and "-" (the copy's name when empty). page: the link others open.
+    """
+
+    broker: str = ""
+    port: int = 1883
+    table: str = ""
+    user: str = ""
+    password: str = ""
+    prefix: str = "nilometer"
+    discovery: str = "homeassistant"     # Home Assistant's own prefix; "" leaves its announcements out
+    page: str = ""
+
+
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Paths are relative to the configuration file.
+    """Paths are relative to the configuration file, or to the folder NILOMETER_STATE names (the service's state directory).
 
     copy: folder of the calibrated copy; seats: who plays, in order; start: a .play file to start from instead of the
     beginning; journal: the game's file, gone on with when it exists; camera, pins: as hardware/camera.py
@@ -40,6 +57,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     camera: dict[str, Any] = msgspec.field(default_factory=lambda: {"kind": "usb"})
     pins: dict[str, Any] = {}
     web: Web = Web()
+    club: Club = Club()
     folder: str = "."
 
     def path(self, name: str) -> Path:
@@ -50,9 +68,19 @@ def load_config(path: str | Path) -> Config:
     """Raises Fault, naming the file and what is wrong in it."""
     try:
         data = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-        data["folder"] = str(Path(path).resolve().parent)
+        data["folder"] = os.environ.get("NILOMETER_STATE") or str(Path(path).resolve().parent)
         return msgspec.convert(data, Config)
     except OSError as e:
         raise Fault(f"{path}: {e.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as e:
         raise Fault(f"{path}: {e}") from None
+
+
+def is_begun(path: str | Path) -> bool:
+    """Whether there is a configuration that names a copy; one that cannot be read counts, so that its fault is told."""
+    try:
+        return "copy" in tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return False
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError):
+        return True

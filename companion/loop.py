@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable
@@ -16,9 +17,12 @@ from hardware.panel import Panel
 from hardware.supervisor import OK, Supervisor
 from vision.evidence import NoBoard
 
+log = logging.getLogger(__name__)
+
 
 class Loop:
-    """Runs until `stop`. beat: called with every turn of the loop (a watchdog). looks: settled views so far."""
+    """Runs until `stop`. beat: called with every turn of the loop (a watchdog). looks: settled views so far; faults:
+    pictures that could not be made sense of."""
 
     def __init__(self, table: Table, eye: Eye, supervisor: Supervisor, panel: Panel | None = None,
                  beat: Callable[[], object] = lambda: None, clock: Callable[[], float] = time.monotonic) -> None:
@@ -26,6 +30,7 @@ class Loop:
         self._beat, self._clock = beat, clock
         self._stop = threading.Event()
         self.looks = 0
+        self.faults = 0
         self.busy_s = 0.0
         self.trouble = ""
         supervisor._on_state = self._camera_says
@@ -42,7 +47,12 @@ class Loop:
                 number = frame.number
                 if self.supervisor.state == OK:
                     start = time.process_time()
-                    self.see(frame.image, frame.at)
+                    try:
+                        self.see(frame.image, frame.at)
+                    except Exception:
+                        # One picture that nobody foresaw must not end the evening: say where, go on with the next.
+                        log.exception("a picture could not be made sense of")
+                        self.faults += 1
                     self.busy_s += time.process_time() - start
 
     def see(self, image: np.ndarray, now: float) -> None:
@@ -53,6 +63,8 @@ class Loop:
             self.table.camera_state("no board", message=str(e))
             self.panel.show("busy")
             return
+        if evidence is None and self.trouble:
+            evidence = self.eye.evidence      # what could not be written down is tried again, though nothing moves
         if evidence is None:
             return
         settled = evidence.busy is None

@@ -22,8 +22,8 @@ def _send(message: str) -> bool:
         return False
 
 
-def ready() -> bool:
-    return _send("READY=1\nSTATUS=watching the table")
+def ready(status: str = "watching the table") -> bool:
+    return _send(f"READY=1\nSTATUS={status}")
 
 
 def alive(every: float = 1.0) -> bool:

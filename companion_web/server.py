@@ -13,8 +13,6 @@ from flask import Flask
 from waitress import wasyncore
 from waitress.server import create_server
 
-from companion_web.app import web_of
-
 log = logging.getLogger(__name__)
 THREADS = 128               # one for each phone that follows, the rest for everything else
 CONNECTIONS = 400
@@ -62,7 +60,7 @@ class Server:
 
     def stop(self, timeout: float = 2.0) -> None:
         """Tells every phone goodbye, answers what is under way, closes. May be called twice, and from a signal handler."""
-        web_of(self.app).feed.close()
+        self.app.extensions["nilometer"].feed.close()
         self._stop.set()
         with contextlib.suppress(OSError):      # it is closed already when it was stopped before
             self._server.pull_trigger()

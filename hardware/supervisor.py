@@ -130,10 +130,13 @@ class Supervisor:
                 image, small = None, self.camera.glance()
             else:
                 image, small = self.camera.read(), None
+            return self._judged(image, small)
         except CameraLost as e:
             self._lose(str(e))
-            return None
-        return self._judged(image, small)
+        except Exception as e:
+            # A driver may hand over anything, also a picture of no size: the thread has to outlive it.
+            self._lose(f"{self.camera.name}: {' '.join(str(e).split())[:200] or type(e).__name__}")
+        return None
 
     def _judged(self, image: np.ndarray | None, small: np.ndarray | None) -> Frame:
         now = self._clock()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import secrets
 import signal
 import threading
 from pathlib import Path
@@ -11,8 +13,9 @@ import click
 import companion_web
 from companion import notify
 from companion.cli import Fault
+from companion.club import Publisher
 from companion.commands.play_ import read_text
-from companion.config import Config, load_config
+from companion.config import Config, is_begun, load_config
 from companion.copies import Specimen, game_of, open_copy
 from companion.eye import Eye
 from companion.journal import Journal
@@ -42,6 +45,14 @@ def first_state(config: Config, specimen: Specimen) -> State:
 @click.option("--config", default="nilometer.toml", show_default=True, type=click.Path(), help="see docs/play.md")
 def command(config: str) -> int:
     """The real table."""
+    stopped = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stopped.set())
+    as_service = bool(os.environ.get("NOTIFY_SOCKET"))
+    if as_service and not is_begun(config):
+        _until_begun(config, stopped)
+    if stopped.is_set():
+        return 0
     settings = load_config(config)
     specimen = open_copy(settings.path(settings.copy))
     journal = Journal(settings.path(settings.journal), settings.picture_budget_mb * 2**20)
@@ -53,25 +64,54 @@ def command(config: str) -> int:
         raise Fault(f"{config}: {e}") from None
     camera = open_camera(settings.camera, settings.folder)
     loop = Loop(table, Eye(specimen.reader), Supervisor(camera, fps=settings.looks_per_second), panel, notify.alive)
-    page = page_of(specimen, specimen.name, settings.web.pin or None, Path(settings.folder), settings.web.address or None)
+    publisher = Publisher(table, settings.club, specimen.name) if settings.club.broker else None
+    pin = settings.web.pin or (kept_pin(settings.path("pin")) if as_service else None)
+    page = page_of(specimen, specimen.name, pin, Path(settings.folder), settings.web.address or None)
     app = companion_web.create_app(table, page)
     server = companion_web.serve(app, settings.web.host, settings.web.port)
-    print_address(app, server, f"{specimen.name}: {table.game.title}")
+    if as_service:      # a service's words go into a log, and a log is no place for the PIN and the joining link
+        click.echo(f"{specimen.name}: {server.address}; the host's PIN is in {settings.path('pin')}")
+    else:
+        print_address(app, server, f"{specimen.name}: {table.game.title}")
     _buttons(panel, table)
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: loop.stop())
-    notify.ready()
+    watching = threading.Thread(target=loop.run, name="loop", daemon=True)
     try:
-        watching = threading.Thread(target=loop.run, name="loop", daemon=True)
         watching.start()
-        while watching.is_alive():
-            watching.join(0.2)
+        if publisher is not None:
+            publisher.start()
+        notify.ready()
+        while watching.is_alive() and not stopped.wait(0.2):
+            pass
     finally:
         notify.stopping()
+        ended = not watching.is_alive()
+        loop.stop()
         server.stop()
+        if publisher is not None:
+            publisher.stop()
+        watching.join(0.5)
         panel.close()
         journal.close()
-    return 0
+    return 1 if ended else 0      # a loop that ended by itself is a fault: systemd starts the table again
+
+
+def _until_begun(config: str, stopped: threading.Event) -> None:
+    """A service that was just installed waits for its configuration instead of failing again and again."""
+    click.echo(f"{config}: names no copy yet; waiting till it does (docs/build-the-table.md)")
+    notify.ready(f"waiting for {config} to name a copy")
+    while not stopped.wait(1.0) and not is_begun(config):
+        notify.alive()
+
+
+def kept_pin(path: Path) -> str:
+    """The host's PIN over restarts, in a file that only the table's own user and root can read. Raises OSError."""
+    try:
+        return path.read_text(encoding="ascii").strip()
+    except FileNotFoundError:
+        made = f"{secrets.randbelow(10**8):08d}"
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as f:
+            f.write(made + "\n")
+        return made
 
 
 def _buttons(panel: Panel, table: Table) -> None:

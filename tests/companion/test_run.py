@@ -1,0 +1,71 @@
+"""`nilometer run` as a service sees it: started by systemd's rules without a configuration, told to stop, told secrets."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import pytest
+
+from companion.commands.run_ import kept_pin
+from companion.config import is_begun, load_config
+
+
+@pytest.fixture
+def service(tmp_path):
+    """service(config) -> (process, said): a started run, and everything it tells systemd"""
+    path = str(tmp_path / "notify")
+    said = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    said.bind(path)
+    said.settimeout(30)
+    running = []
+
+    def start(config):
+        environ = {**os.environ, "NOTIFY_SOCKET": path, "NILOMETER_STATE": str(tmp_path)}
+        running.append(subprocess.Popen([sys.executable, "-m", "companion.cli", "run", "--config", str(config)], env=environ,
+                                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True))
+        return running[-1], said
+    yield start
+    for process in running:
+        process.kill()
+        process.wait()
+    said.close()
+
+
+def test_without_a_configuration_it_waits_is_ready_and_feeds_the_watchdog(service, tmp_path):
+    process, said = service(tmp_path / "nilometer.toml")
+    assert said.recv(999).startswith(b"READY=1\nSTATUS=waiting for")
+    assert said.recv(999) == b"WATCHDOG=1"
+    began = time.monotonic()
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(10) == 0 and time.monotonic() - began < 2
+    assert "names no copy yet" in process.stdout.read()
+
+
+def test_it_goes_on_by_itself_when_the_configuration_is_there(service, tmp_path):
+    config = tmp_path / "nilometer.toml"
+    config.write_text("[web]\nport = 8080\n")
+    assert not is_begun(config)
+    process, said = service(config)
+    assert said.recv(999).startswith(b"READY=1")
+    config.write_text('copy = "no-such-copy"\n')
+    out, _ = process.communicate(timeout=30)
+    assert process.returncode == 2 and "no-such-copy" in out and "Traceback" not in out
+
+
+def test_the_services_pin_is_kept_where_only_it_can_read(tmp_path):
+    made = kept_pin(tmp_path / "pin")
+    assert len(made) == 8 and kept_pin(tmp_path / "pin") == made
+    assert (tmp_path / "pin").stat().st_mode & 0o777 == 0o600
+
+
+def test_games_lie_in_the_state_directory(tmp_path, monkeypatch):
+    (tmp_path / "etc").mkdir()
+    config = tmp_path / "etc" / "nilometer.toml"
+    config.write_text('copy = "mine"\n[club]\nbroker = "club.local"\n')
+    assert load_config(config).path("game.journal") == tmp_path / "etc" / "game.journal"
+    monkeypatch.setenv("NILOMETER_STATE", str(tmp_path / "state"))
+    assert load_config(config).path("game.journal") == tmp_path / "state" / "game.journal"
+    assert load_config(config).club.port == 1883

@@ -11,6 +11,7 @@ from vision.slide import FLOOR
 PIXELS = 40          # a side of the straightened piece
 CELLS = 10           # cells a side for strokes
 TINTS = 10           # cells a side for colours
+PARTS = 5            # cells a side for the darkest and lightest, reddest and bluest in them: thin strokes have colours too
 WIDER = 1.12         # the straightened square's side as a multiple of the footprint's
 DIRECTIONS = 8
 
@@ -28,7 +29,7 @@ def describe(pictures: np.ndarray) -> np.ndarray:
     """(n, D) float32 of (n, P, P, 3) opponent colours"""
     n, p = pictures.shape[:2]
     if n == 0:
-        return np.zeros((0, CELLS * CELLS * DIRECTIONS + TINTS * TINTS * 3), np.float32)
+        return np.zeros((0, CELLS * CELLS * DIRECTIONS + TINTS * TINTS * 3 + PARTS * PARTS * 6), np.float32)
     tall = pictures.reshape(n * p, p, 3)
     bright = np.ascontiguousarray(tall[..., 0])
     gx = cv2.Sobel(bright, cv2.CV_32F, 1, 0, ksize=3, scale=0.125)
@@ -45,7 +46,9 @@ def describe(pictures: np.ndarray) -> np.ndarray:
             strokes[:, at] = cv2.resize(part, (CELLS, n * CELLS), interpolation=cv2.INTER_AREA).reshape(n, CELLS, CELLS)
     strokes = np.sqrt(strokes.reshape(n, -1) / 0.1)
     tints = cv2.resize(tall, (TINTS, n * TINTS), interpolation=cv2.INTER_AREA).reshape(n, TINTS * TINTS, 3)
-    return np.hstack([strokes, (tints / (4 * FLOOR)).reshape(n, -1)])
+    parts = pictures.reshape(n, PARTS, p // PARTS, PARTS, p // PARTS, 3)
+    ends = np.stack([parts.min((2, 4)), parts.max((2, 4))], -1)
+    return np.hstack([strokes, (tints / (4 * FLOOR)).reshape(n, -1), (ends / (6 * FLOOR[:, None])).reshape(n, -1)])
 
 
 def unexplained(pictures: np.ndarray, model: np.ndarray) -> np.ndarray:

@@ -10,6 +10,7 @@ import numpy as np
 
 from vision import net
 from vision.field import WindowField, opponent
+from vision.net import log_softmax
 from vision.sites import Grounds, Group
 from vision.stage import TRIED, Stage, small
 from vision.synth import Patch, foreign, lay, relight
@@ -194,6 +195,7 @@ def teach(stage: Stage, scenery: Scenery, empty: np.ndarray, spread: np.ndarray,
     jobs += [looks + 1] * (count // 4 if maker.full else 0)
     maker.rng.shuffle(jobs)
     bare_x, bare_y, kind_x, kind_y = [], [], [], []
+    tops = [[] for _ in stage.tops]
     for a in range(0, len(jobs), CHUNK):
         windows, sites, labels, banned, leans = [], [], [], [], []
         for label in jobs[a:a + CHUNK]:
@@ -219,8 +221,12 @@ def teach(stage: Stage, scenery: Scenery, empty: np.ndarray, spread: np.ndarray,
             bare_y.append((labels == BARE).astype(int))
         leans = np.array(leans)
         gain, place = stage.places(seen, empty[sites], spread[sites], leans)
-        kind_x.append(stage.hypotheses(WindowField(opponent(logs), scenery.scale), np.arange(len(logs)), gain, place, unlike, sites,
-                                       leans, banned)[0])
+        field = WindowField(opponent(logs), scenery.scale)
+        inputs, _, laid = stage.hypotheses(field, np.arange(len(logs)), gain, place, unlike, sites, leans, banned)
+        kind_x.append(inputs)
+        for top, examples, (rows, features) in zip(stage.tops, tops, laid):
+            mine = np.isin(labels[rows], (top.base, top.whole))
+            examples.append((features[mine], labels[rows[mine]] == top.whole))
         kind_y.append(np.repeat(np.where(labels == BARE, looks + 1, labels), TRIED))
         tell((a + CHUNK) / len(jobs) * 0.7)
     stage.held = []
@@ -229,12 +235,13 @@ def teach(stage: Stage, scenery: Scenery, empty: np.ndarray, spread: np.ndarray,
         held = len(x) // 10
         stage.bare = net.sharpened(net.train(x[held:], y[held:], 2, 32, seed, epochs=10), x[:held], y[:held])
         stage.held = [float((stage.bare.scores(x[:held]).argmax(1) == y[:held]).mean())]
+    stage.tops = [top.taught(*(np.concatenate(part) for part in zip(*examples)), seed) for top, examples in zip(stage.tops, tops)]
     tell(0.8)
     x, y = np.vstack(kind_x), np.concatenate(kind_y)
     held = len(x) // 10 // TRIED * TRIED
     kinds = net.train(x[held:], y[held:], looks + 2, 128, seed, epochs=12)
     stage.kinds = net.sharpened(kinds, x[:held], y[:held], TRIED)
-    told = stage.told(x[:held])
+    told = log_softmax(stage.kinds.scores(x[:held]).reshape(-1, TRIED, looks + 2).mean(1))
     stage.held += [float((told.argmax(1) == y[:held:TRIED]).mean()),
                    float(-told[np.arange(len(told)), y[:held:TRIED]].mean()), stage.kinds.sharpness]
     tell(1.0)

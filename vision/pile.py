@@ -27,6 +27,7 @@ from vision.shot import Shot
 from vision.sites import Grounds, Group
 from vision.stage import SMALL, Stage
 from vision.synth import Patch, agreeing, as_patch, overlay
+from vision.tops import Top
 from vision.turns import off_straight, plain, split, turned_kinds
 from vision.windows import Pyramid, Windows
 
@@ -143,6 +144,8 @@ def fit_group(photos: Photos, group: Group, pieces: list[Exemplar], tell: Callab
                       off_straight(pieces, plan), np.array([height_of(k, plan) - group.plane for k in looks]), group, fine,
                       Grounds.of(plan, group, fine.half))
     scenery = scenery_of(photos, group, fine, stage.grounds, looks, [pieces[i] for i in stage.order], stage.owner.tolist())
+    stage.tops = [Top.fit(scenery.base[k], k, [p for p, _ in upper], scenery.plain[scenery.base[k]][0][0].radius)
+                  for k, upper in scenery.piled.items() if upper and scenery.plain.get(scenery.base[k])]
     teach(stage, scenery, empty, spread, pictures_for(len(looks), group.block), tell=tell)
     turned = [turned_kinds(k, plan) for k in looks]
     return GroupReader(group, tiny, fine, empty, spread, stage, [list(t) for t in turned],
@@ -220,9 +223,9 @@ def read_cells(g: GroupReader, sight: Sight, which: np.ndarray) -> dict[str, Sit
         return out
     lean = lean_at(sight.pose, g.group.centres[which[busy]])
     gain, place = g.stage.places(seen[busy], empty[busy], g.spread[which[busy]], lean)
-    inputs, bearing = g.stage.hypotheses(sight.field(g, which[busy]), np.arange(len(busy)), gain, place,
+    inputs, bearing, laid = g.stage.hypotheses(sight.field(g, which[busy]), np.arange(len(busy)), gain, place,
                                          unlike[busy], which[busy], lean)
-    told = np.maximum(g.stage.told(inputs), FLOOR)
+    told = np.maximum(g.stage.told(inputs, laid), FLOOR)
     contents = [*g.stage.looks, ()]
     for n, row, turns in zip(busy, told, bearing):
         options = dict(zip(contents, np.delete(row, -2).tolist()))
@@ -247,8 +250,8 @@ def read_blocks(g: GroupReader, sight: Sight, cells: dict[str, SiteEvidence]) ->
     lean = lean_at(sight.pose, g.group.centres[which])
     gain, place = g.stage.places(seen, g.empty[which], g.spread[which], lean)
     unlike = g.stage.unlike(seen, g.empty[which])
-    told = g.stage.told(g.stage.hypotheses(sight.field(g, which), np.arange(len(which)), gain, place, unlike,
-                                           which, lean)[0])
+    inputs, _, laid = g.stage.hypotheses(sight.field(g, which), np.arange(len(which)), gain, place, unlike, which, lean)
+    told = g.stage.told(inputs, laid)
     told = np.hstack([told[:, :-2], np.logaddexp(told[:, -2:-1], told[:, -1:])])
     out: dict[str, SiteEvidence] = {}
     for n in np.argsort(told[:, -1]):

@@ -14,6 +14,7 @@ from vision.match import Fine, Rings
 from vision.net import Net, log_softmax
 from vision.sites import Grounds, Group
 from vision.slide import Coarse
+from vision.tops import Top
 from vision.windows import Windows
 
 TILES = 11           # cells a side in which a window is compared with the empty site
@@ -43,6 +44,7 @@ class Stage(msgspec.Struct, eq=False):
     grounds: Grounds
     bare: Net | None = None
     kinds: Net | None = None
+    tops: list[Top] = []
     held: list[float] = []
     order: list[int] = []
 
@@ -83,13 +85,15 @@ class Stage(msgspec.Struct, eq=False):
         return self.coarse.search(*views, lean[:, None] * self.rise[None, :, None])
 
     def hypotheses(self, field: Field, site: np.ndarray, gain: np.ndarray, place: np.ndarray, unlike: np.ndarray,
-                   whose: np.ndarray, lean: np.ndarray, banned: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+                   whose: np.ndarray, lean: np.ndarray, banned: np.ndarray | None = None
+                   ) -> tuple[np.ndarray, np.ndarray, list[tuple[np.ndarray, np.ndarray]]]:
         """What each site of a field may show, laid straight and described.
 
         site: (n,) numbers in the field; gain, place: of the coarse search (n, K); unlike: (n, U) what tells whether the
         site is empty; whose: (n,) the group's site each is; lean: (n, 2) mm a mm of height there; banned: (n, 2) cut-outs
         not to be used (for examples made from them), -1: none.
-        -> (inputs (n * TRIED, D), bearing (n, looks): degrees that each look would lie off straight)"""
+        -> (inputs (n * TRIED, D), bearing (n, looks): degrees that each look would lie off straight, laid: per upper
+        piece the rows that may show it and their features)"""
         n, looks = len(site), len(self.looks)
         misfit = np.full((n, len(self.owner)), WORST, np.float32)
         turn = np.zeros((n, len(self.owner)), np.float32)
@@ -137,12 +141,25 @@ class Stage(msgspec.Struct, eq=False):
         inputs = np.hstack([described, np.clip(claim, -3, 3), np.repeat(about, TRIED, 0), chosen]).astype(np.float32)
         bearing = np.degrees(turn[rows, champion]) + self.zero[champion]
         np.put_along_axis(bearing, self.owner[piece], np.degrees(angle).reshape(n, TRIED) + self.zero[piece], 1)
-        return inputs, bearing
+        laid = []
+        for top in self.tops:
+            maybe = np.flatnonzero(np.isin(self.owner[piece], (top.base, top.whole)).any(1))
+            below = champion[maybe, top.base]
+            middle, angle = self.fine.refine(field, site[maybe], below, spot[maybe, self.shape[below]], turn[maybe, below])
+            pictures = straight(field, site[maybe], middle, angle, self.fine.half[below])
+            laid.append((maybe, top.features(pictures, self.fine.pictures[below])))
+        return inputs, bearing, laid
 
-    def told(self, inputs: np.ndarray) -> np.ndarray:
-        """(n, looks + 2) log-probabilities from hypotheses' inputs (n * TRIED, D); the last two: something else, empty"""
+    def told(self, inputs: np.ndarray, laid: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+        """(n, looks + 2) log-probabilities from hypotheses' inputs (n * TRIED, D) and what may lie on top; the last two:
+        something else, empty"""
         scores = self.kinds.scores(inputs)
-        return log_softmax(scores.reshape(-1, TRIED, scores.shape[1]).mean(1))
+        told = log_softmax(scores.reshape(-1, TRIED, scores.shape[1]).mean(1))
+        for top, (rows, features) in zip(self.tops, laid):
+            if len(rows):
+                both = np.logaddexp(told[rows, top.base], told[rows, top.whole])
+                told[rows[:, None], [top.base, top.whole]] = both[:, None] + top.tells.answer(features)
+        return told
 
 
 def edges(views: np.ndarray) -> np.ndarray:

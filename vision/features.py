@@ -70,3 +70,26 @@ def unexplained(pictures: np.ndarray, model: np.ndarray) -> np.ndarray:
     order = np.sort(pairs, 1)
     pooled = [order[:, -1], order[:, -6], order[:, len(order[0]) // 2], inner.mean((1, 2))]
     return np.hstack([cells.reshape(n, -1), np.stack(pooled, 1)])
+
+
+def misfits(pictures: np.ndarray, models: np.ndarray) -> np.ndarray:
+    """(n, 2): how far pictures (n, P, P, 3) are from the cut-outs they are taken for, in brightness and in colour"""
+    edge = pictures.shape[1] // 8
+    left = (pictures - models)[:, edge:-edge, edge:-edge]
+    left[..., 0] -= left[..., 0].mean((1, 2))[:, None, None]
+    left = np.minimum(np.abs(left / FLOOR), 4)
+    return np.stack([left[..., 0].mean((1, 2)), left[..., 1:].mean((1, 2, 3))], 1)
+
+
+def contest(misfit: np.ndarray, look: np.ndarray, looks: int) -> np.ndarray:
+    """(n, 2 * looks): by how much each look tried fits better than the best of the others tried; nought for the rest.
+
+    misfit: (n, T, 2) of the looks tried; look: (n, T) which they are"""
+    n, tried, measures = misfit.shape
+    out = np.zeros((n, measures, looks), np.float32)
+    for t in range(tried):
+        others = np.delete(misfit, t, 1)
+        lead = np.clip((others.min(1) - misfit[:, t]) * 5, -4, 4)
+        for m in range(measures):
+            out[np.arange(n), m, look[:, t]] = lead[:, m]
+    return out.reshape(n, -1)

@@ -222,11 +222,11 @@ def teach(stage: Stage, scenery: Scenery, empty: np.ndarray, spread: np.ndarray,
         leans = np.array(leans)
         gain, place = stage.places(seen, empty[sites], spread[sites], leans)
         field = WindowField(opponent(logs), scenery.scale)
-        inputs, _, laid = stage.hypotheses(field, np.arange(len(logs)), gain, place, unlike, sites, leans, banned)
+        inputs, _, lying = stage.hypotheses(field, np.arange(len(logs)), gain, place, unlike, sites, leans, banned)
         kind_x.append(inputs)
-        for top, examples, (rows, features) in zip(stage.tops, tops, laid):
-            mine = np.isin(labels[rows], (top.base, top.whole))
-            examples.append((features[mine], labels[rows[mine]] == top.whole))
+        for top, examples in zip(stage.tops, tops):
+            mine = np.flatnonzero(np.isin(labels, (top.base, top.whole)))
+            examples.append((stage.on_top(top, lying, mine), labels[mine] == top.whole))
         kind_y.append(np.repeat(np.where(labels == BARE, looks + 1, labels), TRIED))
         tell((a + CHUNK) / len(jobs) * 0.7)
     stage.held = []

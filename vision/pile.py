@@ -223,9 +223,9 @@ def read_cells(g: GroupReader, sight: Sight, which: np.ndarray) -> dict[str, Sit
         return out
     lean = lean_at(sight.pose, g.group.centres[which[busy]])
     gain, place = g.stage.places(seen[busy], empty[busy], g.spread[which[busy]], lean)
-    inputs, bearing, laid = g.stage.hypotheses(sight.field(g, which[busy]), np.arange(len(busy)), gain, place,
+    inputs, bearing, lying = g.stage.hypotheses(sight.field(g, which[busy]), np.arange(len(busy)), gain, place,
                                          unlike[busy], which[busy], lean)
-    told = np.maximum(g.stage.told(inputs, laid), FLOOR)
+    told = np.maximum(g.stage.told(inputs, lying), FLOOR)
     contents = [*g.stage.looks, ()]
     for n, row, turns in zip(busy, told, bearing):
         options = dict(zip(contents, np.delete(row, -2).tolist()))
@@ -250,8 +250,8 @@ def read_blocks(g: GroupReader, sight: Sight, cells: dict[str, SiteEvidence]) ->
     lean = lean_at(sight.pose, g.group.centres[which])
     gain, place = g.stage.places(seen, g.empty[which], g.spread[which], lean)
     unlike = g.stage.unlike(seen, g.empty[which])
-    inputs, _, laid = g.stage.hypotheses(sight.field(g, which), np.arange(len(which)), gain, place, unlike, which, lean)
-    told = g.stage.told(inputs, laid)
+    inputs, _, lying = g.stage.hypotheses(sight.field(g, which), np.arange(len(which)), gain, place, unlike, which, lean)
+    told = g.stage.told(inputs, lying)
     told = np.hstack([told[:, :-2], np.logaddexp(told[:, -2:-1], told[:, -1:])])
     out: dict[str, SiteEvidence] = {}
     for n in np.argsort(told[:, -1]):

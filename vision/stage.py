@@ -8,7 +8,7 @@ import numpy as np
 
 from vision.cutout import Exemplar
 from vision.evidence import Contents
-from vision.features import PIXELS, WIDER, describe, straight, unexplained
+from vision.features import PIXELS, WIDER, contest, describe, misfits, straight, unexplained
 from vision.field import Field, opponent
 from vision.match import Fine, Rings
 from vision.net import Net, log_softmax
@@ -25,8 +25,20 @@ COARSE = 11          # and in those that looks are slid over
 COARSEST = 6         # pixels along the smallest piece in those
 LARGEST = 48         # pixels along those windows at most
 WORST = 50.0         # misfits beyond this are all alike
+HARDLY = -5.0        # log-probability of a pile and its lower piece below which the upper one is not looked for
 MARGIN = 5.0         # gain that a footprint may be behind another's and still be looked at
 GIVE = 0.1           # of a site's side that a piece may stick out without surprise
+
+
+class Lying(msgspec.Struct, frozen=True, eq=False):
+    """How each cut-out would lie on sites (n,) of a field. champion: (n, looks) the cut-out of each look that fits best;
+    spot: (n, shapes, 2) mm off the middle; turn: (n, E) radians"""
+
+    field: Field
+    site: np.ndarray
+    champion: np.ndarray
+    spot: np.ndarray
+    turn: np.ndarray
 
 
 class Stage(msgspec.Struct, eq=False):
@@ -85,15 +97,14 @@ class Stage(msgspec.Struct, eq=False):
         return self.coarse.search(*views, lean[:, None] * self.rise[None, :, None])
 
     def hypotheses(self, field: Field, site: np.ndarray, gain: np.ndarray, place: np.ndarray, unlike: np.ndarray,
-                   whose: np.ndarray, lean: np.ndarray, banned: np.ndarray | None = None
-                   ) -> tuple[np.ndarray, np.ndarray, list[tuple[np.ndarray, np.ndarray]]]:
+                   whose: np.ndarray, lean: np.ndarray, banned: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, Lying]:
         """What each site of a field may show, laid straight and described.
 
         site: (n,) numbers in the field; gain, place: of the coarse search (n, K); unlike: (n, U) what tells whether the
         site is empty; whose: (n,) the group's site each is; lean: (n, 2) mm a mm of height there; banned: (n, 2) cut-outs
         not to be used (for examples made from them), -1: none.
-        -> (inputs (n * TRIED, D), bearing (n, looks): degrees that each look would lie off straight, laid: per upper
-        piece the rows that may show it and their features)"""
+        -> (inputs (n * TRIED, D), bearing (n, looks): degrees that each look would lie off straight, how each
+        would lie)"""
         n, looks = len(site), len(self.looks)
         misfit = np.full((n, len(self.owner)), WORST, np.float32)
         turn = np.zeros((n, len(self.owner)), np.float32)
@@ -134,31 +145,32 @@ class Stage(msgspec.Struct, eq=False):
         middle, angle = self.fine.refine(field, at, flat, spot[rows, self.shape[piece]].reshape(-1, 2), turn[rows, piece].ravel())
         pictures = straight(field, at, middle, angle, self.fine.half[flat])
         described = np.hstack([describe(pictures), unexplained(pictures, self.fine.pictures[flat])])
+        better = contest(misfits(pictures, self.fine.pictures[flat]).reshape(n, TRIED, -1), self.owner[piece], looks)
         foot = middle - np.repeat(lean, TRIED, 0) * self.rise[self.owner[flat], None]
         claim = self.grounds.at(np.repeat(whose, TRIED), foot) * [0.2, 2.0]
-        about = np.hstack([np.clip(gain, -10, 10) * 0.5, np.sqrt(np.maximum(by_look, 0)), unlike])
+        about = np.hstack([np.clip(gain, -10, 10) * 0.5, np.sqrt(np.maximum(by_look, 0)), better, unlike])
         chosen = np.eye(looks, dtype=np.float32)[self.owner[flat]]
         inputs = np.hstack([described, np.clip(claim, -3, 3), np.repeat(about, TRIED, 0), chosen]).astype(np.float32)
         bearing = np.degrees(turn[rows, champion]) + self.zero[champion]
         np.put_along_axis(bearing, self.owner[piece], np.degrees(angle).reshape(n, TRIED) + self.zero[piece], 1)
-        laid = []
-        for top in self.tops:
-            maybe = np.flatnonzero(np.isin(self.owner[piece], (top.base, top.whole)).any(1))
-            below = champion[maybe, top.base]
-            middle, angle = self.fine.refine(field, site[maybe], below, spot[maybe, self.shape[below]], turn[maybe, below])
-            pictures = straight(field, site[maybe], middle, angle, self.fine.half[below])
-            laid.append((maybe, top.features(pictures, self.fine.pictures[below])))
-        return inputs, bearing, laid
+        return inputs, bearing, Lying(field, site, champion, spot, turn)
 
-    def told(self, inputs: np.ndarray, laid: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
-        """(n, looks + 2) log-probabilities from hypotheses' inputs (n * TRIED, D) and what may lie on top; the last two:
-        something else, empty"""
+    def on_top(self, top: Top, lying: Lying, rows: np.ndarray) -> np.ndarray:
+        """(r, F) what tells whether the upper piece lies there, of these rows (r,) of hypotheses()"""
+        below = lying.champion[rows, top.base]
+        middle, angle = self.fine.refine(lying.field, lying.site[rows], below, lying.spot[rows, self.shape[below]],
+                                         lying.turn[rows, below])
+        pictures = straight(lying.field, lying.site[rows], middle, angle, self.fine.half[below])
+        return top.features(pictures, self.fine.pictures[below])
+
+    def told(self, inputs: np.ndarray, lying: Lying) -> np.ndarray:
+        """(n, looks + 2) log-probabilities of what hypotheses() gave; the last two: something else, empty"""
         scores = self.kinds.scores(inputs)
         told = log_softmax(scores.reshape(-1, TRIED, scores.shape[1]).mean(1))
-        for top, (rows, features) in zip(self.tops, laid):
-            if len(rows):
-                both = np.logaddexp(told[rows, top.base], told[rows, top.whole])
-                told[rows[:, None], [top.base, top.whole]] = both[:, None] + top.tells.answer(features)
+        for top in self.tops:
+            both = np.logaddexp(told[:, top.base], told[:, top.whole])
+            rows = np.flatnonzero(both > HARDLY)
+            told[rows[:, None], [top.base, top.whole]] = both[rows, None] + top.tells.answer(self.on_top(top, lying, rows))
         return told
 
 

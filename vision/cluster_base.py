@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 
 from vision.cluster_canvas import Frame, sample
+from vision.cluster_polar import dot
 
 LOOSE_MM, LOOSE_DEG = 5.0, 9.0      # how sloppily a card may lie on its site
 NOISE = 10.0                        # grey levels a good match is off by, print and light together
@@ -91,7 +92,7 @@ class Level:
             tau = NOISE * (3.0 if i < rounds / 2 else 2.0)
             for _ in range(2 if i == 0 else 1):
                 r = got * gain[:, None, None, :] - looks
-                w = 1 / (1 + np.einsum("nhwc,nhwc->nhw", r, r) / (3 * tau ** 2)) ** 2
+                w = 1 / (1 + dot(r, r) / (3 * tau ** 2)) ** 2
                 wg = w[..., None] * got
                 gain = (np.einsum("nhwc,nhwc->nc", wg, looks) / (np.einsum("nhwc,nhwc->nc", wg, got) + 1)).clip(0.7, 1.4)
             r = got * gain[:, None, None, :] - looks

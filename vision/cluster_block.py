@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from vision.cluster_canvas import sample
-from vision.cluster_polar import Form
+from vision.cluster_polar import Form, dot
 from vision.cluster_scene import Scene
 
 LEVELS = np.array([0.12, 0.37, 0.62, 0.87])     # of the height at which sides are looked at
@@ -56,14 +56,14 @@ def side_gain(form: Form, scene: Scene, foot: np.ndarray, turn: np.ndarray, top:
     tone = shade_of(seen, top).clip(shades[:, :1], shades[:, 1:])
     side = tone[..., None] * top[:, None]
     middle = shades.mean(1)[:, None, None] * top[:, None]
-    bare, cost, most = (np.minimum(weight * ((a - b) ** 2).sum(-1) / 3, CAP)
+    bare, cost, most = (np.minimum(weight * dot(a - b, a - b) / 3, CAP)
                         for a, b in ((seen, ground), (seen, side), (ground, middle)))
     return ((bare - cost) * area).sum(1), (most * area).sum(1)
 
 
 def shade_of(seen: np.ndarray, top: np.ndarray) -> np.ndarray:
     """(N, M) how bright (N, M, 3) colours are, in units of (N, 3) ones"""
-    return (seen * top[:, None]).sum(-1) / (top ** 2).sum(-1)[:, None]
+    return dot(seen, top[:, None]) / (top ** 2).sum(-1)[:, None]
 
 
 def learn_shades(form: Form, scene: Scene, foot: np.ndarray, turn: float, top: np.ndarray) -> tuple[np.ndarray, float]:

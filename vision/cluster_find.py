@@ -11,7 +11,7 @@ import numpy as np
 
 from vision.cluster_block import is_block, side_gain
 from vision.cluster_canvas import Frame
-from vision.cluster_polar import Form, Patch, Rings, Table, slopes, turned
+from vision.cluster_polar import Form, Patch, Rings, Table, dot, slopes, turned
 from vision.cluster_scene import FOLD, Scene, cover, lay
 
 SURE, SURE_BLOCK = 0.38, 0.5    # shares of the gain of a perfect match at which a piece is as likely there as not
@@ -71,6 +71,14 @@ class Fine:
         self.table = Table(self.rings, looks, np.broadcast_to(self.area, looks.shape[:3]))
         self.slopes = slopes(self.rings, looks)
         self.tone = (looks * self.area[..., None]).sum((1, 2)) / self.area.sum()
+        self.squares = dot(looks, looks)
+
+    def lying(self, kinds: np.ndarray, turns: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Looks (N, R, A, 3), their squares and the (N, R, A) mm² that count, of (N,) kinds turned by (N,) steps"""
+        ring = np.arange(len(self.rings.r))[None, :, None]
+        angle = ((np.arange(self.rings.angles) - turns[:, None]) % self.rings.angles)[:, None, :]
+        at = kinds[:, None, None], ring, angle
+        return self.looks[at], self.squares[at], self.area[at[1:]]
 
 
 class Kit:
@@ -349,21 +357,24 @@ def judged(fine: Fine, patch: Patch, gains: np.ndarray, turns: np.ndarray, top: 
     piece speaks for nothing. Only the best few are judged; the rest keep their distance."""
     n = np.arange(len(gains))
     order = np.argsort(-gains, 1)[:, :top]
-    bare = bareness(patch.seen, patch.ground, patch.weight)
+    ss, gg = dot(patch.seen, patch.seen), dot(patch.ground, patch.ground)
+    bare = bareness(ss, dot(patch.seen, patch.ground), gg, patch.weight)
     out = np.empty_like(gains)
     perfect, whole = np.empty(len(gains), np.float32), np.empty(len(gains), np.float32)
     sure = np.full(len(gains), -np.inf)
     kept = {}
     for rank in range(order.shape[1]):
         k = order[:, rank]
-        look = turned(fine.looks[k], -turns[n, k])
-        area = turned(np.broadcast_to(fine.area, bare.shape), -turns[n, k])
-        heavy = patch.weight * area
-        tone = ((heavy[..., None] * patch.seen * look).sum((1, 2, 3)) / ((heavy[..., None] * look * look).sum((1, 2, 3)) + 1e-6))
-        tone = tone.clip(1 - TONE, 1 + TONE)[:, None, None, None]
-        cost = np.minimum(patch.weight * ((patch.seen - tone * look) ** 2).sum(-1) / 3, CAP)
-        gain = ((bare - cost) * area).sum((1, 2))
-        most, all_ = ((bareness(look, patch.ground, w) * area).sum((1, 2)) for w in (patch.weight, patch.free))
+        look, ll, area = fine.lying(k, turns[n, k])
+        sl = dot(patch.seen, look)
+        heavy = (patch.weight * area).reshape(len(n), -1)
+        tone = np.einsum("np,np->n", heavy, sl.reshape(heavy.shape)) / (np.einsum("np,np->n", heavy, ll.reshape(heavy.shape)) + 1e-6)
+        tone = tone.clip(1 - TONE, 1 + TONE)[:, None, None].astype(np.float32)
+        cost = np.minimum(patch.weight * (ss - tone * (2 * sl - tone * ll)) * THIRD, CAP)
+        gain = over(bare - cost, area)
+        lg = dot(look, patch.ground)
+        most = over(bareness(ll, lg, gg, patch.weight), area)
+        all_ = most if patch.uncovered else over(bareness(ll, lg, gg, patch.free), area)
         kept[rank] = gain
         better = gain > sure
         sure[better], perfect[better], whole[better] = gain[better], most[better], all_[better]
@@ -374,12 +385,21 @@ def judged(fine: Fine, patch: Patch, gains: np.ndarray, turns: np.ndarray, top: 
     return out, perfect, whole
 
 
-def bareness(seen: np.ndarray, ground: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """(N, R, A) how badly bare ground, lit or in a shadow, explains what is seen"""
-    plain = ((seen - ground) ** 2).sum(-1) / 3
-    dark = ((seen * ground).sum(-1) / ((ground ** 2).sum(-1) + 1)).clip(DARKEST, 1)
-    shaded = ((seen - dark[..., None] * ground) ** 2).sum(-1) / 3
-    return np.minimum(np.minimum(weight * plain, CAP), weight * shaded + (1 - dark) * SHADOW * (weight > 0))
+THIRD = np.float32(1 / 3)
+
+
+def over(values: np.ndarray, area: np.ndarray) -> np.ndarray:
+    """(N,) sums over (N, R, A) patches, weighed by area"""
+    return np.einsum("np,np->n", values.reshape(len(values), -1), area.reshape(len(area), -1))
+
+
+def bareness(ss: np.ndarray, sg: np.ndarray, gg: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """(N, R, A) how badly bare ground, lit or in a shadow, explains what is seen; given the colours' products
+    seen · seen, seen · ground and ground · ground"""
+    plain = weight * (ss - 2 * sg + gg) * THIRD
+    dark = (sg / (gg + 1)).clip(DARKEST, 1)
+    shaded = weight * (ss - dark * (2 * sg - dark * gg)) * THIRD
+    return np.minimum(np.minimum(plain, CAP), shaded + (1 - dark) * SHADOW * (weight > 0))
 
 
 def searched(scene: Scene, fine: Fine, at: np.ndarray, reach: float, step: float) -> np.ndarray:

@@ -10,6 +10,7 @@ import numpy as np
 
 from vision.cluster_base import CAP, NOISE, Level, Sheet, cut, learn_sheet, merged, remerged, search
 from vision.cluster_canvas import Frame
+from vision.cluster_polar import dot
 from vision.cluster_scene import Scene, paint, sharp
 from vision.evidence import first_lies_below
 from vision.plan import Plan, Site
@@ -99,7 +100,7 @@ def misfits(level: Level, got: np.ndarray) -> np.ndarray:
     out = np.empty((len(got), len(level.looks)), np.float32)
     for j, look in enumerate(level.looks):
         r = got - look
-        off = np.einsum("nhwc,nhwc->nhw", r, r) * (level.surety[j] / 3)
+        off = dot(r, r) * (level.surety[j] / 3)
         out[:, j] = np.minimum(off, CAP).mean((1, 2))
     return out
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from vision.cluster_canvas import sample
 from vision.cluster_find import CAP, MAYBE, Piece
-from vision.cluster_polar import Form
+from vision.cluster_polar import Form, dot
 from vision.cluster_scene import FOLD, Scene, mark
 
 PIXEL = 0.7         # mm of the pictures in which figures are kept
@@ -69,15 +69,17 @@ def views(form: Form, reach: float, scene: Scene, foot: np.ndarray) -> tuple[np.
 def gains_of(look: TallLook, scene: Scene, foot: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(N, K) how much better each kind explains what shows than bare ground, and (N, K) what perfect figures would gain"""
     seen, ground, weight = views(look.form, look.reach, scene, foot)
-    weight = weight * look.alpha * (PIXEL ** 2 / 3)
-    cap = CAP * (look.alpha * PIXEL ** 2)
-    bare = np.minimum(weight * ((seen - ground) ** 2).sum(-1), cap).sum((1, 2))
+    weight = weight * (look.alpha * np.float32(PIXEL ** 2 / 3))
+    cap = (CAP * PIXEL ** 2 * look.alpha).astype(np.float32)
+    ss, gg = dot(seen, seen), dot(ground, ground)
+    bare = np.minimum(weight * (ss - 2 * dot(seen, ground) + gg), cap).sum((1, 2))
     gain = np.empty((len(foot), len(look.kinds)), np.float32)
     most = np.empty_like(gain)
     for k, figure in enumerate(look.looks):
-        off = [np.minimum(weight * ((seen - figure * tone) ** 2).sum(-1), cap).sum((1, 2)) for tone in TONES]
+        sf, ff = dot(seen, figure), dot(figure, figure)
+        off = [np.minimum(weight * (ss - t * (2 * sf - t * ff)), cap).sum((1, 2)) for t in np.float32(TONES)]
         gain[:, k] = bare - np.min(off, 0)
-        most[:, k] = np.minimum(weight * ((ground - figure) ** 2).sum(-1), cap).sum((1, 2))
+        most[:, k] = np.minimum(weight * (gg - 2 * dot(ground, figure) + ff), cap).sum((1, 2))
     return gain, most
 
 

@@ -13,6 +13,7 @@ import msgspec
 import numpy as np
 
 from vision import archive, model
+from vision.box import within_box
 from vision.cluster import ClusterReader
 from vision.evidence import Evidence, NoBoard, Registration
 from vision.photo import BadPhoto, is_dark, load_photo
@@ -51,6 +52,7 @@ class Reader:
         found = {}
         for reader in self.readers:
             found |= reader.read(image, pose, sites)
+        found = within_box(self.plan, found)
         registration = Registration(pose.by, round(pose.error_px, 3))
         return Evidence(found, registration, changed=None if sites is None else frozenset(sites),
                         ms=(time.perf_counter() - start) * 1000)

@@ -42,16 +42,26 @@ def grid_of(size: tuple[float, float], scale: float, step: int = 1) -> np.ndarra
 
 
 def placed(grid: np.ndarray, pose: np.ndarray) -> np.ndarray:
-    """(N, h, w, 2) mm of a grid laid at (N, 3) poses: x, y in mm, turn in radians"""
-    c, s = np.cos(pose[:, 2]), np.sin(pose[:, 2])
-    R = np.stack([np.stack([c, s], -1), np.stack([-s, c], -1)], 1).astype(np.float32)     # row vectors times R
-    return np.einsum("hwi,nij->nhwj", grid, R) + pose[:, None, None, :2].astype(np.float32)
+    """(N, h, w, 2) mm, float32, of a grid laid at (N, 3) poses: x, y in mm, turn in radians"""
+    c, s, x, y = (v.astype(np.float32)[:, None, None] for v in (np.cos(pose[:, 2]), np.sin(pose[:, 2]), pose[:, 0], pose[:, 1]))
+    out = np.empty((len(pose), *grid.shape), np.float32)
+    u, v = grid[..., 0].astype(np.float32), grid[..., 1].astype(np.float32)
+    np.add(u * c - v * s, x, out=out[..., 0])
+    np.add(u * s + v * c, y, out=out[..., 1])
+    return out
 
 
 def cut(canvas: np.ndarray, frame: Frame, grid: np.ndarray, pose: np.ndarray, light: np.ndarray | None = None) -> np.ndarray:
     """(N, h, w, 3) float32 patches at (N, 3) poses; light: (N, 3) factors"""
-    got = sample(canvas, frame.to_px(placed(grid, pose)))
+    px = placed(grid * np.float32(frame.scale), np.column_stack([frame.to_px(pose[:, :2]), pose[:, 2]]))
+    got = sample(canvas, px)
     return got if light is None else got * light[:, None, None, :].astype(np.float32)
+
+
+def summed(a: np.ndarray) -> np.ndarray:
+    """(N, 3) colours summed over (N, h, w, 3)"""
+    n, h, w, _ = a.shape
+    return (np.ones((1, h * w), np.float32) @ a.reshape(n, h * w, 3))[:, 0]
 
 
 def halved(a: np.ndarray, step: int) -> np.ndarray:
@@ -94,7 +104,7 @@ class Level:
                 r = got * gain[:, None, None, :] - looks
                 w = 1 / (1 + dot(r, r) / (3 * tau ** 2)) ** 2
                 wg = w[..., None] * got
-                gain = (np.einsum("nhwc,nhwc->nc", wg, looks) / (np.einsum("nhwc,nhwc->nc", wg, got) + 1)).clip(0.7, 1.4)
+                gain = (summed(wg * looks) / (summed(wg * got) + 1)).clip(0.7, 1.4)
             r = got * gain[:, None, None, :] - looks
             A = (w.reshape(n, 1, -1) @ squares).reshape(n, 3, 3)
             b = (w[..., None] * r).reshape(n, 1, -1) @ slopes

@@ -30,7 +30,8 @@ def chance(e, contents):
 
 
 def test_a_single_piece_lies_where_it_is_surest(plan):
-    read = within_box(plan, {"a": seen((("moon",), 0.92), ((), 0.08)), "b": seen((("moon",), 0.999), ((), 0.001)), "c": seen(((), 1.0))})
+    read = within_box(plan, {"a": seen((("moon",), 0.92), ((), 0.08)), "b": seen((("moon",), 0.999), ((), 0.001)),
+                             "c": seen(((), 1.0))})
     assert read["a"].best == () and read["b"].best == ("moon",)
     assert chance(read["b"], ("moon",)) > 0.95 > 0.1 > chance(read["a"], ("moon",))
 

@@ -9,6 +9,8 @@ from pathlib import Path
 import msgspec
 
 from calibration.copy import BadCopy, Copy, load_copy, missing_kinds
+from calibration.held import own, tried
+from calibration.report import Findings, page, write
 from vision.evidence import NoBoard
 from vision.reader import Reader
 from vision.registration import Registrar
@@ -18,7 +20,8 @@ Progress = Callable[[str, float], None]
 
 
 class Report(msgspec.Struct):
-    """What a calibration found out about a copy. missing: kinds no photo shows."""
+    """What a calibration found out about a copy. missing: kinds no photo shows; summary: one sentence with figures;
+    page: the report with pictures, None when it was not asked for."""
 
     copy: str
     game: str
@@ -27,6 +30,8 @@ class Report(msgspec.Struct):
     error_px: list[float]
     missing: list[str]
     advice: list[str]
+    summary: str = ""
+    page: Path | None = None
 
 
 def shots_of(copy: Copy) -> tuple[Registrar, list[Shot]]:
@@ -39,10 +44,11 @@ def shots_of(copy: Copy) -> tuple[Registrar, list[Shot]]:
     return registrar, [Shot(p.image, p.layout, pose, p.name) for p, pose in zip(copy.photos, poses)]
 
 
-def calibrate(folder: str | Path, progress: Progress | None = None) -> Report:
-    """Fits the copy's model and writes it to COPY/model.npz, whole or not at all. Raises BadCopy.
+def calibrate(folder: str | Path, progress: Progress | None = None, report: bool = True) -> Report:
+    """Fits the copy's model and writes it to COPY/model.npz, whole or not at all; then COPY/report.html. Raises BadCopy.
 
-    progress: called with what is being done and how far it is, 0 to 1."""
+    progress: called with what is being done and how far it is, 0 to 1; report: whether to try the photos on a reader
+    that has not seen them, which takes about a quarter of the time"""
     tell = progress or (lambda words, part: None)
     start = time.monotonic()
     tell("photos", 0.0)
@@ -51,10 +57,15 @@ def calibrate(folder: str | Path, progress: Progress | None = None) -> Report:
     registrar, shots = shots_of(copy)
     tell("pieces", 0.2)
     reader = Reader.fit(copy.plan, registrar, shots)
-    tell("model", 0.95)
     reader.save(copy.model)
     missing = [p.kind for p in missing_kinds(copy)]
-    advice = [f"no photo shows {kind}: it will not be read" for kind in missing]
+    out = Report(copy.name, copy.game, len(copy.photos), 0.0, [s.pose.error_px for s in shots], missing,
+                 [f"no photo shows {kind}: it will not be read" for kind in missing])
+    if report:
+        tell("report", 0.75)
+        found = Findings(tried(copy, registrar, shots), own(copy, reader, shots), [(s.name, s.pose.error_px) for s in shots], missing)
+        out.advice, out.summary, out.page = found.advice(), found.sentence, copy.folder / "report.html"
+        write(out.page, page(copy, shots, found))
     tell("done", 1.0)
-    return Report(copy.name, copy.game, len(copy.photos), time.monotonic() - start, [s.pose.error_px for s in shots],
-                  missing, advice)
+    out.seconds = time.monotonic() - start
+    return out

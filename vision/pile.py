@@ -130,7 +130,8 @@ def pictures_for(looks: int, block: bool) -> int:
     return int(PICTURES * np.clip(looks / 24, 0.25, 1.5) / (4 if block else 1))
 
 
-def fit_group(photos: Photos, group: Group, pieces: list[Exemplar], tell: Callable[[float], None]) -> GroupReader:
+def fit_group(photos: Photos, group: Group, pieces: list[Exemplar], tell: Callable[[float], None], effort: float = 1.0
+              ) -> GroupReader:
     plan = photos.plan
     group, fine = looked_at(group, plan, photos.shots)
     tiny = Windows(group.centres, fine.half, SMALL / group.side)
@@ -146,7 +147,7 @@ def fit_group(photos: Photos, group: Group, pieces: list[Exemplar], tell: Callab
     scenery = scenery_of(photos, group, fine, stage.grounds, looks, [pieces[i] for i in stage.order], stage.owner.tolist())
     stage.tops = [Top.fit(scenery.base[k], k, [p for p, _ in upper], scenery.plain[scenery.base[k]][0][0].radius)
                   for k, upper in scenery.piled.items() if upper and scenery.plain.get(scenery.base[k])]
-    teach(stage, scenery, empty, spread, pictures_for(len(looks), group.block), tell=tell)
+    teach(stage, scenery, empty, spread, round(effort * pictures_for(len(looks), group.block)), tell=tell)
     turned = [turned_kinds(k, plan) for k in looks]
     return GroupReader(group, tiny, fine, empty, spread, stage, [list(t) for t in turned],
                        [list(t.values()) for t in turned])
@@ -175,14 +176,17 @@ class PileReader:
         self.plan, self.reference, self.cells, self.blocks = plan, reference, cells, blocks
 
     @classmethod
-    def fit(cls, plan: Plan, shots: list[Shot], tell: Callable[[float], None] = lambda part: None) -> PileReader:
-        """From calibration photos: at least one sampler, and one empty board or sites empty somewhere."""
+    def fit(cls, plan: Plan, shots: list[Shot], tell: Callable[[float], None] = lambda part: None, effort: float = 1.0
+            ) -> PileReader:
+        """From calibration photos: at least one sampler, and one empty board or sites empty somewhere.
+
+        effort: share of the usual number of pictures made to learn from"""
         reference, room = lights(plan, shots)
         found = exemplars(plan, shots)
         photos = Photos(plan, shots, room, [Pyramid(s.image) for s in shots], [e for _, pieces in found for e in pieces])
         readers: dict[bool, list[GroupReader]] = {False: [], True: []}
         for group, pieces in found:
-            readers[group.block].append(fit_group(photos, group, pieces, tell))
+            readers[group.block].append(fit_group(photos, group, pieces, tell, effort))
         return cls(plan, reference, readers[False], readers[True])
 
     def read(self, image: np.ndarray, pose: Pose, sites: set[str] | None = None) -> dict[str, SiteEvidence]:

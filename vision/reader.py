@@ -33,10 +33,10 @@ class Reader:
         self.plan, self.registrar, self.readers = plan, registrar, list(readers)
 
     @classmethod
-    def fit(cls, plan: Plan, registrar: Registrar, shots: list[Shot]) -> Reader:
-        """From the calibration photos with their poses."""
+    def fit(cls, plan: Plan, registrar: Registrar, shots: list[Shot], effort: float = 1.0) -> Reader:
+        """From the calibration photos with their poses. effort: less than 1 is quicker and reads a little worse."""
         kinds = {s.reads for s in plan.site}
-        readers = [PileReader.fit(plan, shots)] if "pile" in kinds else []
+        readers = [PileReader.fit(plan, shots, effort=effort)] if "pile" in kinds else []
         if "cluster" in kinds:
             readers.append(ClusterReader.fit(plan, shots))
         return cls(plan, registrar, readers)

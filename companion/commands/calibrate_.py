@@ -10,16 +10,19 @@ from calibration.fit import calibrate
 @click.command()
 @click.argument("copy", type=click.Path())
 @click.option("--quiet", is_flag=True, help="print only the last line")
-def command(copy: str, quiet: bool) -> int:
+@click.option("--no-report", is_flag=True, help="only the model: a quarter quicker")
+def command(copy: str, quiet: bool, no_report: bool) -> int:
     """Fit the reader to one's own copy."""
     def progress(text: str, part: float) -> None:
         if not quiet:
             click.echo(f"{100 * part:3.0f} %  {text}", err=True)
 
-    report = calibrate(copy, progress)
+    report = calibrate(copy, progress, not no_report)
     error = max(report.error_px, default=0.0)
     click.echo(f"{report.copy}: learnt from {report.photos} photos in {report.seconds:.0f} s; board found to {error:.1f} px; "
                f"{len(report.missing)} kinds in no photo")
+    if report.page is not None:
+        click.echo(f"{report.summary} With pictures: {report.page}")
     for line in report.advice:
         click.echo(f"  {line}")
     return 0

@@ -1,0 +1,125 @@
+"""The calibration's report: one page with pictures, which needs no other host, of what this copy's reader confuses."""
+
+from __future__ import annotations
+
+import base64
+import importlib.resources
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import cv2
+import jinja2
+import msgspec
+import numpy as np
+
+from calibration.copy import Copy
+from calibration.held import Row, Trial
+from engine.layout import lies_first
+from vision.shot import Shot
+
+CROP = 96            # pixels along the longer side of a picture in the report
+WORST = 12           # crops shown
+
+
+class Findings(msgspec.Struct, frozen=True):
+    """What calibrating found out. trial: photos read by a reader that had not seen them; own: all photos, read by the one
+    that learnt from them; error_px: (photo, pixels) of finding the board; missing: kinds in no photo."""
+
+    trial: Trial
+    own: Trial
+    error_px: list[tuple[str, float]]
+    missing: list[str]
+
+    @property
+    def sentence(self) -> str:
+        """The report in one sentence with its figures"""
+        t, px = self.trial, max((e for _, e in self.error_px), default=0.0)
+        out = f"{self.own.right} of {len(self.own.rows)} sites of its own photos are read right"
+        if t.rows:
+            out += (f", and {t.right} of {len(t.rows)} ({100 * t.right / len(t.rows):.1f} %) of {' and '.join(t.photos)} by a "
+                    "reader taught with the other photos only")
+        return out + f"; the board is found to {px:.1f} px."
+
+    def advice(self) -> list[str]:
+        """What one more photo would mend, the gravest first"""
+        kinds = {k: v for t in (self.trial, self.own) for k, v in t.kinds().items() if k and v[1] < v[0]}
+        out = [f"no photo shows {k}: it will not be read" for k in self.missing]
+        out += [f"this camera cannot tell {a} from {b}: {100 * p:.0f} % of what it is given goes to the other"
+                for a, b, p in self.own.alike()]
+        doubtful = sorted(kinds, key=lambda k: kinds[k][1] / kinds[k][0])
+        if doubtful:
+            out.append(f"lay these in one more photo, each a few times and on other sites: {', '.join(doubtful)}")
+        rare = [k for k in self.trial.unasked if k not in self.missing]
+        if rare:
+            out.append(f"only one photo shows {', '.join(rare)}: nothing can be said of how well they are read")
+        if not self.trial.rows:
+            out.append("add a second sampler, laid differently: then what is read can be checked")
+        return out
+
+
+def picture(image: np.ndarray) -> str:
+    """A data URI of (h, w, 3) BGR"""
+    scale = CROP / max(image.shape[:2])
+    small = cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA if scale < 1 else cv2.INTER_CUBIC)
+    done, data = cv2.imencode(".jpg", small, [cv2.IMWRITE_JPEG_QUALITY, 80])
+    return "data:image/jpeg;base64," + base64.b64encode(data.tobytes()).decode() if done else ""
+
+
+def crop(shot: Shot, copy: Copy, site: str) -> str:
+    """A site as a photo shows it, the board's upper edge up"""
+    o = np.array(copy.plan.sites[site].outline, float)
+    low, high = o.min(0), o.max(0)
+    edge = 0.1 * (high - low).max()
+    size = high - low + 2 * edge
+    scale = CROP / size.max()
+    x, y = shot.pose.rectify_map(*(low - edge), *(high + edge), scale)
+    return picture(cv2.remap(shot.image, x, y, cv2.INTER_LINEAR))
+
+
+def words(contents: tuple[str, ...] | None) -> str:
+    return "something else" if contents is None else ", ".join(contents) or "empty"
+
+
+def example_of(kind: str, shots: list[Shot], copy: Copy) -> str:
+    """A picture of a kind, alone where a photo shows it so"""
+    places = [(len(c), n, site) for n, s in enumerate(shots) for site, c in s.layout.items()
+              if kind in c and (c[-1] == kind or lies_first(c[0]))]
+    return crop(shots[min(places)[1]], copy, min(places)[2]) if places else ""
+
+
+def worst(trial: Trial) -> list[Row]:
+    """The rows read wrongly, then those read rightly with most doubt, of photos that were not learnt from"""
+    doubtful = sorted(trial.rows, key=lambda r: (r.right, r.chance))
+    return [r for r in doubtful if not r.right or r.chance < 0.9][:WORST]
+
+
+def page(copy: Copy, shots: list[Shot], findings: Findings) -> str:
+    """The report as HTML"""
+    trial, by_name = findings.trial, {s.name: s for s in shots}
+    kinds: list[dict[str, Any]] = []
+    for kind, (asked, right, taken) in sorted(trial.kinds().items(), key=lambda k: (k[1][1] / k[1][0], k[0])):
+        kinds.append({"name": kind or "empty", "picture": example_of(kind, shots, copy) if kind else "", "asked": asked,
+                      "right": right,
+                      "taken": ", ".join(f"{'something else' if k == '?' else k or 'nothing'} ({n})" for k, n in taken.most_common())})
+    crops = [{"picture": crop(by_name[r.photo], copy, r.site), "where": f"{r.site}, {r.photo}", "want": words(r.want),
+              "got": words(r.got), "right": r.right, "sure": r.sure} for r in worst(trial)]
+    template = importlib.resources.files("calibration").joinpath("report.html").read_text(encoding="utf-8")
+    env = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    return env.from_string(template).render(
+        name=copy.name, game=copy.game, findings=findings, advice=findings.advice(), kinds=kinds, crops=crops, trial=trial,
+        reliability=trial.reliability())
+
+
+def write(path: Path, text: str) -> None:
+    """Whole or not at all"""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as f:
+            f.write(text)
+        os.chmod(name, 0o644)
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise

@@ -1,0 +1,85 @@
+"""What the calibration report says, and that its page stands by itself."""
+
+import math
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from calibration.copy import load_copy
+from calibration.fit import shots_of
+from calibration.held import Row, Trial, exchanged, put_aside
+from calibration.report import Findings, page
+from vision.evidence import FLOOR, SiteEvidence
+
+PHOTOS = Path(__file__).resolve().parent.parent / "photos" / "tigris"
+
+
+def row(want, *options, other=1e-6, site="A1", photo="sampler-2.jpg", reads="pile"):
+    """options: ("kinds", probability)"""
+    told = tuple((tuple(words.split()), math.log(p)) for words, p in options)
+    return Row(photo, site, reads, tuple(want.split()), SiteEvidence(told, max(math.log(other), FLOOR)))
+
+
+def test_figures_of_a_trial():
+    t = Trial(["p"], [row("temple", ("temple", 0.97), ("farm", 0.02)), row("temple", ("farm", 0.6), ("temple", 0.4)),
+                      row("", ("", 0.9995)), row("farm", ("farm", 0.05), other=0.9)], [])
+    assert t.right == 2
+    assert t.reliability() == [(0.5, 0.7, 1, 0), (0.9, 0.95, 1, 0), (0.95, 0.99, 1, 1), (0.999, 1.0, 1, 1)]
+    kinds = t.kinds()
+    assert kinds["temple"] == (2, 1, Counter({"farm": 1})) and kinds["farm"] == (1, 0, Counter({"?": 1})) and kinds[""][:2] == (1, 1)
+    assert [(a, b) for a, b, _ in t.alike()] == [("temple", "farm")]
+
+
+def test_what_a_kind_was_taken_for():
+    assert exchanged(("a", "b"), ("a", "c"), "b") == "c" and exchanged(("a", "b"), ("a",), "b") == ""
+    assert exchanged(("a", "b"), ("a", "c"), "a") is None and exchanged(("a",), None, "a") == "?"
+    assert exchanged(("a",), ("a", "b"), "a") == "itself and b" and exchanged((), ("b",), "") == "b"
+
+
+@pytest.fixture(scope="module")
+def made():
+    copy = load_copy(PHOTOS)
+    shots = shots_of(copy)[1]
+    return copy, shots
+
+
+def test_the_photos_tried_are_not_those_learnt_from(made):
+    copy, shots = made
+    aside = put_aside(shots, copy)
+    assert len([s for s in aside if s.layout]) == 1 and len(aside) == 2
+    assert put_aside([s for s in shots if s.name != "sampler-1.jpg"], copy) == []
+
+
+def test_the_page_stands_by_itself_and_names_what_is_confused(made):
+    copy, shots = made
+    name, layout = next((s.name, s.layout) for s in shots if s.layout)
+    site, contents = next((s, c) for s, c in layout.items() if c == ("temple",))
+    bad = row("temple", ("farm", 0.8), ("temple", 0.15), site=site, photo=name)
+    found = Findings(Trial([name], [bad], ["<rare>"]), Trial([name], [bad], []), [(name, 0.31)], ["nowhere"])
+    html = page(copy, shots, found)
+    assert "no photo shows nowhere" in html and "cannot tell temple from farm" in html and "0.31" in html
+    assert "<rare>" not in html and "&lt;rare&gt;" in html
+    assert html.count("data:image/jpeg") == 2 and not re.search(r"(src|href)=\"(?!data:)", html)
+    assert "0 of 1 sites of its own photos" in found.sentence
+
+
+@pytest.mark.browser
+def test_the_page_on_a_phone(made, tmp_path):
+    sync = pytest.importorskip("playwright.sync_api")
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    if not Path("/usr/bin/chromium").exists():
+        pytest.skip("no Chromium")
+    copy, shots = made
+    name = next(s.name for s in shots if s.layout)
+    site = next(s for s, c in next(s.layout for s in shots if s.layout).items() if c == ("temple",))
+    rows = [row("temple", ("farm", 0.8), ("temple", 0.15), site=site, photo=name)]
+    (tmp_path / "report.html").write_text(page(copy, shots, Findings(Trial([name], rows, []), Trial([name], rows, []), [], [])))
+    with sync.sync_playwright() as p:
+        browser = p.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu"])
+        tab = browser.new_page(viewport={"width": 360, "height": 800})
+        tab.goto((tmp_path / "report.html").as_uri())
+        assert tab.evaluate("document.documentElement.scrollWidth") <= 360
+        assert axe.Axe().run(tab).response["violations"] == []
+        browser.close()

@@ -105,7 +105,7 @@ def page(copy: Copy, shots: list[Shot], findings: Findings) -> str:
                       "taken": ", ".join(f"{'something else' if k == '?' else k or 'nothing'} ({n})" for k, n in taken.most_common())})
     crops = [{"picture": crop(by_name[r.photo], copy, r.site), "where": f"{r.site}, {r.photo}", "want": words(r.want),
               "got": words(r.got), "right": r.right, "sure": r.sure} for r in worst(trial)]
-    template = importlib.resources.files("calibration").joinpath("report.html").read_text(encoding="utf-8")
+    template = importlib.resources.files("calibration").joinpath("page.html").read_text(encoding="utf-8")
     env = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     return env.from_string(template).render(
         name=copy.name, game=copy.game, findings=findings, advice=findings.advice(), kinds=kinds, crops=crops, trial=trial,

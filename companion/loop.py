@@ -14,7 +14,7 @@ from companion.journal import BadJournal
 from companion.table import Table
 from companion.verdict import ILLEGAL, SAME
 from hardware.panel import Panel
-from hardware.supervisor import OK, Supervisor
+from hardware.supervisor import OK, Frame, Supervisor
 from vision.evidence import NoBoard
 
 log = logging.getLogger(__name__)
@@ -45,15 +45,19 @@ class Loop:
                 if frame is None or frame.image is None:
                     continue
                 number = frame.number
-                if self.supervisor.state == OK:
-                    start = time.process_time()
-                    try:
-                        self.see(frame.image, frame.at)
-                    except Exception:
-                        # One picture that nobody foresaw must not end the evening: say where, go on with the next.
-                        log.exception("a picture could not be made sense of")
-                        self.faults += 1
-                    self.busy_s += time.process_time() - start
+                self.take(frame)
+
+    def take(self, frame: Frame) -> None:
+        """A picture of the camera's, if it is of use. One that nobody foresaw must not end the evening: said, and counted."""
+        if self.supervisor.state != OK or frame.image is None:
+            return
+        start = time.process_time()
+        try:
+            self.see(frame.image, frame.at)
+        except Exception:
+            log.exception("a picture could not be made sense of")
+            self.faults += 1
+        self.busy_s += time.process_time() - start
 
     def see(self, image: np.ndarray, now: float) -> None:
         """One picture: what it changes."""

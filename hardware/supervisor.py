@@ -129,7 +129,7 @@ class Supervisor:
             if self._small and not self._wanted:
                 image, small = None, self.camera.glance()
             else:
-                image, small = self.camera.read(), None
+                image, small = _usable(self.camera.read(), self.camera.name), None
             return self._judged(image, small)
         except CameraLost as e:
             self._lose(str(e))
@@ -213,3 +213,10 @@ class Supervisor:
         self._state, self._message = state, message
         if changed and self._on_state is not None:
             self._on_state(state, message)
+
+
+def _usable(image: np.ndarray, name: str) -> np.ndarray:
+    """Raises CameraLost for what is no picture: a driver in trouble hands over anything."""
+    if image.dtype != np.uint8 or image.ndim != 3 or image.shape[2] != 3 or min(image.shape[:2]) < 16:
+        raise CameraLost(f"{name}: gives something that is no picture ({'x'.join(map(str, image.shape))} {image.dtype})")
+    return image

@@ -47,16 +47,19 @@ def places_of(form: Form, reach: float, scene: Scene, foot: np.ndarray) -> np.nd
     """(N, h, w, 2) canvas pixels of the picture of a figure that would stand at each of (N, 2) mm.
 
     Between foot and top the picture is stretched to the lean there; a foot's and a top's size stay as they are."""
-    grid = upright(form, reach)
-    lean = scene.lean.shift(foot, form.height)
+    grid = upright(form, reach).astype(np.float32)
+    lean = scene.lean.shift(foot, form.height).astype(np.float32)
     length = np.linalg.norm(lean, axis=1)
-    along = lean / np.maximum(length, 1e-6)[:, None]
-    u = grid[None, ..., 0]
-    u = np.where(u < 0, u, np.where(u < reach, u * (length / reach)[:, None, None], u - reach + length[:, None, None]))
-    v = np.broadcast_to(grid[None, ..., 1], u.shape)
-    x = foot[:, None, None, 0] + u * along[:, None, None, 0] - v * along[:, None, None, 1]
-    y = foot[:, None, None, 1] + u * along[:, None, None, 1] + v * along[:, None, None, 0]
-    return scene.frame.to_px(np.stack([x, y], -1)).astype(np.float32)
+    along = (lean / np.maximum(length, 1e-6)[:, None]) * np.float32(scene.frame.scale)      # canvas pixels a mm
+    row = grid[0, :, 0]
+    u = np.where(row < 0, row, np.where(row < reach, row * (length / reach)[:, None], row - reach + length[:, None]))
+    u = u.astype(np.float32)[:, None, :]                                                    # (N, 1, w)
+    v = grid[None, :, :1, 1]                                                                # (1, h, 1)
+    start = scene.frame.to_px(foot).astype(np.float32)[:, :, None, None]
+    out = np.empty((len(foot), *grid.shape), np.float32)
+    out[..., 0] = (start[:, 0] + u * along[:, 0, None, None]) - v * along[:, 1, None, None]
+    out[..., 1] = (start[:, 1] + u * along[:, 1, None, None]) + v * along[:, 0, None, None]
+    return out
 
 
 def views(form: Form, reach: float, scene: Scene, foot: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -88,37 +91,66 @@ def find_tall(scene: Scene, looks: Sequence[TallLook], allowed: np.ndarray, most
 
     Uses up scene.weight and scene.strange."""
     out: list[Piece] = []
-    spots = {look.form: feet(scene, look, allowed) for look in looks}
+    tries = [Spots(scene, look, feet(scene, look, allowed)) for look in looks]
     while len(out) < most:
-        found = []
-        for look in looks:
-            at = spots[look.form]
-            if not len(at):
-                continue
-            gain, perfect = gains_of(look, scene, at)
-            i = int(gain.max(1).argmax())
-            best = at[i]
-            for step in (1.0, 0.5, 0.25):
-                around = best + np.array([[0, 0], [1, 0], [-1, 0], [0, 1], [0, -1], [1, 1], [1, -1], [-1, 1], [-1, -1]]) * step
-                gain, perfect = gains_of(look, scene, around)
-                best = around[gain.max(1).argmax()]
-            i = int(gain.max(1).argmax())
-            k = int(gain[i].argmax())
-            top = best + scene.lean.shift(best, look.form.height)[0]
-            found.append(Piece(look.form, top, best, 0.0, look.kinds, gain[i], k, float(perfect[i, k]),
-                               float(perfect[i, k])))
-        found = [p for p in found if p.chance > MAYBE]
+        found = [p for t in tries if (p := t.best()) is not None and p.chance > MAYBE]
         if not found:
             break
         p = max(found, key=lambda p: p.gain)
         out.append(p)
         if p.chance < 0.5:
             break
-        look = next(k for k in looks if k.form == p.form)
-        hide(scene, look, p.foot)
-        for form, at in spots.items():
-            spots[form] = at[np.linalg.norm(at - p.foot, axis=1) > 0.7 * (form.inner + p.form.inner)]
+        hide(scene, next(k for k in looks if k.form == p.form), p.foot)
+        for t in tries:
+            t.taken(p)
     return out
+
+
+AROUND = np.array([[0, 0], [1, 0], [-1, 0], [0, 1], [0, -1], [1, 1], [1, -1], [-1, 1], [-1, -1]], float)
+
+
+def around_foot(form: Form) -> float:
+    """mm by which a figure's picture reaches beyond its foot's and its top's middle, and what hide() adds to it"""
+    return 1.5 * (form.outer + BESIDE) + 2
+
+
+class Spots:
+    """Where figures of one form may stand, and how well one there would explain what shows; worked out anew only where
+    another figure was found near by."""
+
+    def __init__(self, scene: Scene, look: TallLook, at: np.ndarray) -> None:
+        """at: (N, 2) mm"""
+        self.scene, self.look, self.at = scene, look, at
+        self.gain = np.zeros(len(at), np.float32)
+        self.stale = np.ones(len(at), bool)
+        self.far = np.linalg.norm(scene.lean.shift(at, look.form.height), axis=1) + around_foot(look.form)
+
+    def best(self) -> Piece | None:
+        """The best figure, its foot shifted to where it fits best"""
+        if not len(self.at):
+            return None
+        anew = np.flatnonzero(self.stale)
+        for part in np.array_split(anew, len(anew) // 200 + 1):
+            if len(part):
+                self.gain[part] = gains_of(self.look, self.scene, self.at[part])[0].max(1)
+        self.stale[:] = False
+        look, lean = self.look, self.scene.lean
+        foot = self.at[self.gain.argmax()]
+        for step in (1.0, 0.5, 0.25):
+            around = foot + AROUND * step
+            gain, perfect = gains_of(look, self.scene, around)
+            i = int(gain.max(1).argmax())
+            foot = around[i]
+        k = int(gain[i].argmax())
+        ideal = float(perfect[i, k])
+        return Piece(look.form, foot + lean.shift(foot, look.form.height)[0], foot, 0.0, look.kinds, gain[i], k, ideal, ideal)
+
+    def taken(self, p: Piece) -> None:
+        """A figure was found: none stands in the same place, and what it hides is judged again"""
+        away = np.linalg.norm(self.at - p.foot, axis=1)
+        self.stale |= away < self.far + np.linalg.norm(p.at - p.foot) + around_foot(p.form)
+        keep = away > 0.7 * (self.look.form.inner + p.form.inner)
+        self.at, self.gain, self.stale, self.far = self.at[keep], self.gain[keep], self.stale[keep], self.far[keep]
 
 
 def feet(scene: Scene, look: TallLook, allowed: np.ndarray, step: float = 1.6, share: float = 0.35) -> np.ndarray:

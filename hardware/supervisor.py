@@ -81,7 +81,7 @@ class Supervisor:
 
     small: watch the camera's small stream; `picture` then fetches a full one when it is needed.
     clock, sleep: the time, so that tests need not wait. state: "ok", "lost", "frozen", "covered" or "dark";
-    message: one line, "" when ok.
+    message: one line, "" when ok. settled: how often exposure was found anew.
     """
 
     def __init__(self, camera: Camera, clock: Callable[[], float] = time.monotonic,
@@ -96,6 +96,7 @@ class Supervisor:
         self._wanted = 0      # number from which on somebody waits for a full picture
         self._judge = Judge(camera.live)
         self._open, self._retry_at, self._resettle = False, -1e9, False
+        self.settled = 0
         self._asked = clock()
         self._state, self._message = LOST, f"{camera.name}: starting"
         self._thread: threading.Thread | None = None
@@ -125,6 +126,7 @@ class Supervisor:
             if self._resettle:
                 self._resettle = False
                 self.camera.settle()
+                self.settled += 1
                 self._judge.settled()
             if self._small and not self._wanted:
                 image, small = None, self.camera.glance()

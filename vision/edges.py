@@ -9,6 +9,7 @@ import numpy as np
 from vision.pose import Pose
 
 STATIONS = 48
+APART, NEARLY = 3, 0.45      # pixels from one line to the next; how nearly as plain as a printed line the edge must be
 
 
 class EdgePoints(msgspec.Struct, frozen=True, eq=False):
@@ -33,10 +34,10 @@ def profiles(image: np.ndarray, px: np.ndarray, normal: np.ndarray, reach: int) 
     return (values[:, 2:] - values[:, :-2]) / 2
 
 
-def find_side(image: np.ndarray, pose: Pose, a: np.ndarray, b: np.ndarray, reach: int, limit: int
+def find_side(image: np.ndarray, pose: Pose, a: np.ndarray, b: np.ndarray, reach: int, limit: int, sd: float
               ) -> EdgePoints | None:
     """The edge near the straight line from a to b (mm), if one change of colour runs along all of it, at most `limit`
-    pixels away and standing out within `reach` pixels; image blurred."""
+    pixels away and standing out within `reach` pixels; sd: pixels by which its ends may be off; image blurred."""
     t = np.linspace(0.03, 0.97, STATIONS)
     mm = a + (b - a) * t[:, None]
     px = pose.to_px(mm)
@@ -49,31 +50,50 @@ def find_side(image: np.ndarray, pose: Pose, a: np.ndarray, b: np.ndarray, reach
         return None
     t, mm, px, normal = t[inside], mm[inside], px[inside], normal[inside]
     change = profiles(image, px, normal, reach)
-    offsets, strength = best_curve(change, t, reach, limit)
+    offsets, strength = best_curve(change, t, reach, limit, sd)
     if offsets is None:
         return None
     return sharpen(change, offsets, strength, mm, px, normal, reach)
 
 
-def best_curve(change: np.ndarray, t: np.ndarray, reach: int, limit: int) -> tuple[np.ndarray | None, np.ndarray]:
+def best_curve(change: np.ndarray, t: np.ndarray, reach: int, limit: int, sd: float
+               ) -> tuple[np.ndarray | None, np.ndarray]:
     """(N,) offsets of the gently bent line along which the same change of colour is seen all the way, and (channels,)
-    that change; None where no line stands out from its parallels."""
+    that change; None where no line stands out from its parallels.
+
+    A line printed along the border may be plainer than the board's own edge: what is nearer counts more."""
     coarse = max(limit // 8, 1)
     wide = cv2.filter2D(change, -1, np.ones((1, 2 * coarse - 1), np.float32) / (2 * coarse - 1))
     ends = np.arange(-limit, limit + 1, coarse)
     bows = np.arange(-(limit // 2), limit // 2 + 1, coarse)
     curve, total = score_curves(wide, t, reach, ends, ends, bows, limit)
-    best = np.linalg.norm(total, axis=1).argmax()
+    best = outermost(curve, likely(curve, total, sd))
     if coarse > 1:
         near = np.arange(-coarse, coarse + 1)
         a, b, bow = curve[best]
         curve, total = score_curves(change, t, reach, a + near, b + near, bow + near, 2 * limit)
-        best = np.linalg.norm(total, axis=1).argmax()
+        best = likely(curve, total, sd).argmax()
     a, b, bow = curve[best]
     typical = float(np.median(np.linalg.norm(change.mean(0), axis=1)))
     if np.linalg.norm(total[best]) < max(4 * typical, 2.0):
         return None, total[best]
     return a * (1 - t) + b * t + bow * 4 * t * (1 - t), total[best]
+
+
+def likely(curve: np.ndarray, total: np.ndarray, sd: float) -> np.ndarray:
+    """(M,) how well each curve shows, weighed by how far off its ends are"""
+    return np.linalg.norm(total, axis=1) * np.exp(-0.5 * (curve[:, :2] ** 2).sum(1) / sd ** 2)
+
+
+def outermost(curve: np.ndarray, score: np.ndarray) -> int:
+    """The best curve, or one clear of it further out that is nearly as good: beyond its edge a board has no more lines"""
+    middle = curve[:, 0] + curve[:, 1] + curve[:, 2]    # twice how far out, about
+    best = int(score.argmax())
+    while True:
+        good = (middle > middle[best] + 2 * APART) & (score > NEARLY * score[best])
+        if not good.any():
+            return best
+        best = int(np.where(good, score, 0).argmax())
 
 
 def score_curves(change: np.ndarray, t: np.ndarray, reach: int, starts: np.ndarray, stops: np.ndarray,
@@ -108,9 +128,10 @@ def sharpen(change: np.ndarray, offsets: np.ndarray, strength: np.ndarray, mm: n
     return EdgePoints(mm[good], (px + normal * found[:, None])[good], normal[good])
 
 
-def board_edges(image: np.ndarray, pose: Pose, corners: np.ndarray, reach: int, limit: int) -> list[EdgePoints]:
+def board_edges(image: np.ndarray, pose: Pose, corners: np.ndarray, reach: int, limit: int, sd: float = np.inf
+                ) -> list[EdgePoints]:
     """What is seen of the sides of the board whose corners (4, 2) mm are given, at most `limit` pixels from where the
-    pose has them."""
+    pose has them; sd: pixels by which the corners are off, as a standard deviation."""
     smooth = cv2.GaussianBlur(image, (0, 0), 1.2)
-    sides = [find_side(smooth, pose, corners[i], corners[(i + 1) % 4], reach, limit) for i in range(4)]
+    sides = [find_side(smooth, pose, corners[i], corners[(i + 1) % 4], reach, limit, sd) for i in range(4)]
     return [s for s in sides if s is not None]

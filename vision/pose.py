@@ -26,6 +26,8 @@ class Pose(msgspec.Struct, frozen=True, eq=False):
     def to_px(self, mm: np.ndarray, height: float | np.ndarray = 0.0) -> np.ndarray:
         """(N, 2) board mm at a height above the board (mm, one or (N,)) -> (N, 2) pixels"""
         mm = np.asarray(mm, float).reshape(-1, 2)
+        if not len(mm):
+            return mm       # OpenCV projects nothing to None
         z = np.broadcast_to(-np.asarray(height, float), (len(mm),))
         points = np.column_stack([mm, z])
         return cv2.projectPoints(points, self.rvec, self.tvec, self.K, self.dist)[0].reshape(-1, 2)

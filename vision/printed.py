@@ -105,6 +105,8 @@ class Print(msgspec.Struct, frozen=True, eq=False, dict=True):
         """Where the patches are in a picture, looked for within `margin` pixels of the level around where the pose has
         them: (N, 2) mm, (N, 2) full-size pixels, (N,) correlation (-1 where out of the picture)."""
         spots = self.spots[which]
+        if not len(spots):
+            return np.zeros((0, 2)), np.zeros((0, 2)), np.zeros(0)
         mm = self.mm(spots)
         step = 2 ** level / self.px_per_mm
         at = pose.to_px(np.vstack([mm, mm + (step, 0), mm + (0, step)])).reshape(3, -1, 2)

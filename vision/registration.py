@@ -13,7 +13,7 @@ from vision.alike import SEEN, STILL_SEEN, doubtful, elsewhere, is_turn, right_w
 from vision.evidence import Contents, NoBoard
 from vision.foreign import View
 from vision.lens import Lens
-from vision.markers import IDS, find_cards, find_cards_near
+from vision.markers import CARD, IDS, find_cards, find_cards_near
 from vision.outline import by_outline, sharpened
 from vision.plan import Plan
 from vision.pose import Pose
@@ -25,6 +25,7 @@ STILL_PX = 0.35                     # less than this the camera did not move, at
 NEAR_PX, OUTLINE_PX = 60.0, 30.0    # how far off the sides of a bumped board, of an outline may be, at 1640 wide
 OUTLINE = "outline"                 # how a rough pose was found
 QUICK = 40                          # patches that a quick check looks at
+NEAR_CARDS = (((1, 0), (8, 3)), ((2, 1, 0), (8, 4, 3)))     # levels and margins: a board that slid between its cards
 SURE, ENOUGH = 0.25, 0.12           # shares of the patches seen: no need to search on; the least to believe
 
 
@@ -91,12 +92,21 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
             if fit is None or fit.share < ENOUGH:
                 return None
         if (doubtful(self.printed, picture, fit, STILL_SEEN, 8) and doubtful(self.printed, picture, fit, STILL_SEEN)
+                and not self._cards_say(picture, last)
                 and right_way_round(self.plan, self.lens, self.printed, picture, fit, [last]) is not fit):
             return None
         if moved(self.plan, fit.pose, last) < max(STILL_PX * max(picture.size) / 1640, 2 * fit.pose.error_px):
             return last
         fit = follow(self.plan, self.lens, self.printed, picture, last, (1, 0), (5, 3))
         return fit.pose if fit is not None and fit.share >= SURE else None
+
+    def _cards_say(self, picture: Picture, pose: Pose) -> bool:
+        """Whether cards are seen about where the pose has them: which way round the board lies is then no question"""
+        found = find_cards_near(picture.level(0), {i: pose.to_px(c) for i, c in self.cards.items()})
+        if len(found) < 2:
+            return False
+        mm, px = self._card_points(found, pose)
+        return bool(np.median(np.linalg.norm(pose.to_px(mm) - px, axis=1)) < 0.1 * CARD * pixels_a_mm(pose, self.plan))
 
     def _search(self, picture: Picture, last: Pose | None) -> Pose:
         """Looks everywhere: cards, near the last pose, near the first one, the print's features"""
@@ -108,14 +118,18 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
                 cards, tiles = f"{len(found)} of 4 cards in view", "no pattern of tiles in view"
                 raise NoBoard(cards if self.tiles is None else tiles if not self.cards else f"{cards}, and {tiles}")
             return pose
+        if by_cards is not None:
+            # cards say about where the board lies, and which way round: print that looks alike elsewhere is no argument
+            fits = (follow(self.plan, self.lens, self.printed, picture, by_cards, *way) for way in NEAR_CARDS)
+            fit = next((f for f in fits if f is not None and f.share >= ENOUGH), None)
+            return by_cards if fit is None else self._refined(picture, fit.pose, found)
         best, sure = None, (False, 0.0)
-        for start, levels, margins in self._starts(picture, by_cards, last):
+        for start, levels, margins in self._starts(picture, last):
             fit = follow(self.plan, self.lens, self.printed, picture, start, levels, margins)
             if fit is None or fit.share < ENOUGH:
                 continue
-            certain = start is by_cards or start.by == OUTLINE
-            if start is not by_cards:
-                fit = right_way_round(self.plan, self.lens, self.printed, picture, fit, self._near(picture, last), certain)
+            certain = start.by == OUTLINE
+            fit = right_way_round(self.plan, self.lens, self.printed, picture, fit, self._near(picture, last), certain)
             # on a board of squares only its outline, or patches that tell, say that it is not seen one square off
             certain = certain or not any(not is_turn(self.printed.likes[k])
                                          for k in doubtful(self.printed, picture, fit, SEEN))
@@ -125,15 +139,11 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
                 break
         if best is not None:
             return self._refined(picture, best.pose, found)
-        if by_cards is not None:
-            return by_cards
         seen = f"{len(found)} of 4 cards in view, and " if self.cards else ""
         raise NoBoard(f"{seen}the board's print was not found")
 
-    def _starts(self, picture: Picture, by_cards: Pose | None, last: Pose | None):
+    def _starts(self, picture: Picture, last: Pose | None):
         """Rough poses to try, the likeliest first, and through which levels of the print, how widely, to follow each"""
-        if by_cards is not None:
-            yield by_cards, (1, 0), (8, 3)
         near = self._near(picture, last)
         for pose in near:
             yield pose, (2, 1, 0), (8, 4, 3)

@@ -9,7 +9,7 @@ import numpy as np
 
 from vision.align import FLOOR_PX, LEAST, follow, pixels_a_mm, spread_over
 from vision.alike import seen_again, with_look_alikes
-from vision.bundle import Bundle, Sight
+from vision.bundle import CARD_MM, TAP_PX, Bundle, Sight
 from vision.edges import EdgePoints, board_edges
 from vision.evidence import Contents, NoBoard
 from vision.foreign import View
@@ -22,7 +22,7 @@ from vision.registration import ENOUGH, Registrar, usable
 from vision.tiles import FEWEST, Tiles, locate_tiles, tile_places
 
 EDGE_REACH = 20         # how far from where cards or fingers say the board's edge is looked for, pixels at 1640 wide
-EDGE_BIAS = 0.15        # blur and overexposure move all edges alike by so much, pixels (found on drawn boards)
+EDGE_BIAS = 0.3         # blur and overexposure move all edges alike by so much, pixels at 1640 wide (found on filmed boards)
 TAP_REACH = 12          # sides further than this from where fingers tapped are some other line
 
 
@@ -43,13 +43,14 @@ def survey(plan: Plan, images: Sequence[np.ndarray], corners: Sequence[np.ndarra
         raise NoBoard("in no photo all four cards are seen" if markers else "photo 1: its corners were not tapped")
     photos = Photos([pictures[n] for n in known], [layouts[n] for n in known], rough(plan, [sights[n] for n in known]))
     photos.bundle.solve()
-    add_edges(photos.bundle, photos.images)
+    add_edges(plan, photos.bundle, photos.images)
     printed, tiles = frames(plan, photos)
     bundle, poses = photos.bundle, photos.poses
     cards = {i: bundle.card(i, float(np.median(bundle.poses[:, 6]))) for i in bundle.cards}
     scene = View.of(photos.images[photos.barest], poses[photos.barest])
-    frame = min(np.hypot(bundle.uncertainty(n, spread_over(plan)), EDGE_BIAS) / pixels_a_mm(pose, plan)
+    frame = min(np.hypot(bundle.uncertainty(n, spread_over(plan)), EDGE_BIAS * max(pose.size) / 1640) / pixels_a_mm(pose, plan)
                 for n, pose in enumerate(poses))
+    frame = np.hypot(frame, disagreement(plan, bundle) / np.sqrt(len(poses)))
     registrar = Registrar(plan, bundle.as_lens(), cards, printed, tiles, poses[0], scene, float(frame))
     return registrar, finish(registrar, images, pictures, known, poses)
 
@@ -140,18 +141,34 @@ def rough(plan: Plan, sights: list[Sight]) -> Bundle:
                   np.zeros((0, 2)))
 
 
-def add_edges(bundle: Bundle, images: Sequence[np.ndarray]) -> None:
+def add_edges(plan: Plan, bundle: Bundle, images: Sequence[np.ndarray]) -> None:
     """Finds the board's sides in every photo and solves again; twice, the second time nearer"""
     for limit in (EDGE_REACH - 2, EDGE_REACH // 3):
         for n, (sight, image) in enumerate(zip(bundle.sights, images)):
             scale = max(sight.size) / 1640
             pose = bundle.pose(n)
-            sides = board_edges(image, pose, bundle.corners, round(EDGE_REACH * scale), round(limit * scale))
+            sd = CARD_MM * pixels_a_mm(pose, plan) if sight.cards else TAP_PX * scale
+            sides = board_edges(image, pose, bundle.corners, round(EDGE_REACH * scale), round(limit * scale), sd)
             if sight.taps is not None and not sight.cards:
                 sides = [s for s in sides if abs(np.mean(((s.px - pose.to_px(s.mm)) * s.normal).sum(1)))
                          < TAP_REACH * scale]
             sight.edges = EdgePoints.join(sides)
         bundle.solve()
+
+
+def disagreement(plan: Plan, bundle: Bundle) -> float:
+    """Root mean square, in mm, of how far the sides seen in the photos lie from where all photos together have them: more
+    than a little where some are lines printed along the border. Cards say by themselves where the board lies."""
+    off = []
+    for n, sight in enumerate(bundle.sights):
+        if sight.edges is None or not len(sight.edges.mm) or bundle.cards:
+            continue
+        pose = bundle.pose(n)
+        apart = ((pose.to_px(sight.edges.mm) - sight.edges.px) * sight.edges.normal).sum(1) / pixels_a_mm(pose, plan)
+        inner = sight.edges.mm / np.array(plan.size)
+        side = np.abs(np.column_stack([inner, inner - 1])).argmin(1)
+        off += [float(np.mean(apart[side == k])) for k in range(4) if (side == k).any()]
+    return float(np.sqrt(np.mean(np.square(off)))) if off else 0.0
 
 
 def make_print(plan: Plan, photos: Photos) -> tuple[Print, np.ndarray] | None:

@@ -8,6 +8,7 @@ import pytest
 
 from vision.evidence import NoBoard
 from vision.lens import Lens
+from vision.markers import ideal_cards
 from vision.registration import Registrar
 
 PIECES = ("B2", "C3", "F4", "G6", "H2", "J7")
@@ -213,6 +214,19 @@ def test_a_board_of_squares_is_not_taken_one_square_off(tools):
         true = go.pose(fill=0.8, turn=1, shift=shift)
         pose = registrar.locate(go.film(true, stones), truth)
         assert tools.off_by(go.plan, pose, true) < 0.6
+
+
+def test_cards_say_which_way_round_a_board_of_squares_lies(tools):
+    go = crossings(tools)
+    board = tools.Studio(go.plan, go.canvas, ideal_cards(go.plan))
+    truth = board.pose(fill=0.5)
+    registrar, poses = Registrar.fit(board.plan, [board.film(truth), board.film(truth, light=0.8)], None, True, [{}, {}])
+    stones = [s.id for s in board.plan.site if (int(s.id[1:]) + ord(s.id[0])) % 3]
+    image = board.film(truth, stones, light=0.9)
+    for last in (None, poses[0]):
+        pose = registrar.locate(image, last)
+        assert pose.by == "markers"
+        assert tools.off_by(board.plan, pose, truth) < 1.0
 
 
 def loose_tiles(tools):

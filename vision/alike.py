@@ -18,6 +18,7 @@ MORE = 40               # patches added for that at most
 SEEN, STILL_SEEN = 0.6, 0.15     # shares of the telling patches that settle the matter; at the place of before
 VISIBLE = 0.5           # share of them that must be seen at one place or the other to say anything
 ABOVE = 1.5             # so many times the patches that a wrong place shows: no doubt any more
+SAME = 0.9              # a board that shows so much of its patches when turned is the same from both sides
 FEW = 40                # patches for a look at another place
 CLEARLY, MANY = 0.1, 30 # of the telling patches: so much better one place must be seen; fewer do not weigh as much
 
@@ -135,6 +136,15 @@ def right_way_round(plan: Plan, lens: Lens, known: Print, picture: Picture, fit:
             break
         fit = settled
     return fit
+
+
+def as_usual(plan: Plan, lens: Lens, known: Print, pose: Pose, usual: list[Pose]) -> Pose:
+    """Of the turns that nobody could tell apart the one that lies more as usual"""
+    if not usual:
+        return pose
+    ways = [elsewhere(plan, lens, pose, back(plan, mm)) for mm, much in zip(known.likes, known.alikeness)
+            if is_turn(mm) and much > SAME]
+    return min([pose, *(w for w in ways if w is not None)], key=lambda p: apart(plan, p, usual))
 
 
 def doubtful(known: Print, picture: Picture, fit: Fit, enough: float, most: int = 1000) -> list[int]:

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from vision.align import STRAINED_PX, consensus, expected_error, follow, follow_other_lens, pixels_a_mm, robust_pose
-from vision.alike import SEEN, STILL_SEEN, doubtful, elsewhere, is_turn, right_way_round, shifts, square
+from vision.alike import ABOVE, SEEN, STILL_SEEN, as_usual, doubtful, elsewhere, is_turn, right_way_round, shifts, square
 from vision.evidence import Contents, NoBoard
 from vision.foreign import View
 from vision.lens import Lens
@@ -133,12 +133,14 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
             # on a board of squares only its outline, or patches that tell, say that it is not seen one square off
             certain = certain or not any(not is_turn(self.printed.likes[k])
                                          for k in doubtful(self.printed, picture, fit, SEEN))
-            if (certain, fit.share) > sure:
+            turned = best is not None and only_turned(self.plan, fit.pose, best.pose)
+            if (certain, fit.share) > (sure[0], sure[1] * (ABOVE if turned else 1.0)):
                 best, sure = fit, (certain, fit.share)
             if certain and fit.share >= SURE:
                 break
         if best is not None:
-            return self._refined(picture, best.pose, found)
+            pose = as_usual(self.plan, self.lens, self.printed, best.pose, self._near(picture, last))
+            return self._refined(picture, pose, found)
         seen = f"{len(found)} of 4 cards in view, and " if self.cards else ""
         raise NoBoard(f"{seen}the board's print was not found")
 
@@ -324,6 +326,13 @@ def turn_board(plan: Plan, lens: Lens, pose: Pose, quarters: int) -> Pose:
         corners = np.column_stack([-corners[:, 1], corners[:, 0]])
     px = pose.to_px(corners + np.array(plan.size) / 2)
     return lens.pose(plan.corners, px, pose.size, "print")[0]
+
+
+def only_turned(plan: Plan, pose: Pose, other: Pose) -> bool:
+    """Whether a pose has the board where another has it, but turned round"""
+    a, b = pose.to_px(plan.corners), other.to_px(plan.corners)
+    near = 0.02 * np.linalg.norm(b[2] - b[0])
+    return any(np.linalg.norm(np.roll(a, k, 0) - b, axis=1).max() < near for k in (1, 2, 3))
 
 
 def moved(plan: Plan, pose: Pose, other: Pose) -> float:

@@ -36,8 +36,7 @@ def install(app: Flask, settings: Settings) -> None:
         small_enough(request.content_length, settings.body_limit)
         if writing:
             same_origin(request.headers.get("Origin"), request.headers.get("Sec-Fetch-Site"), request.host)
-            if request.mimetype != "application/json":
-                raise Problem(415, "send application/json")
+            json_only(request.mimetype)
 
     def dress(response: Response) -> Response:
         for name, value in HEADERS.items():
@@ -71,6 +70,12 @@ def seldom_enough(rate: Rate, address: str) -> None:
 def small_enough(length: int | None, limit: int) -> None:
     if length is not None and length > limit:
         raise Problem(413, "more than {limit} bytes", limit=limit)
+
+
+def json_only(mimetype: str) -> None:
+    """Plain forms and texts need no leave from the browser to be sent from a foreign page: JSON does."""
+    if mimetype != "application/json":
+        raise Problem(415, "send application/json")
 
 
 def same_origin(origin: str | None, site: str | None, host: str) -> None:

@@ -3,16 +3,21 @@ So no test here passes because of something else than the guard it names."""
 
 import logging
 import threading
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 import companion_web
+from companion.config import Club
+from companion.hall import Hall
 from companion_web import app as app_module
 from companion_web import guard
 from companion_web.access import Access, Viewer
+from companion_web.feed import Streams
+from companion_web.hall import create_hall
 from companion_web.limits import Rate, Tries
-from companion_web.parts import api, join
+from companion_web.parts import api, join, record
 
 HERE = {"Origin": "http://localhost", "Sec-Fetch-Site": "same-origin"}
 DECLARE = {"text": "bull: pass"}
@@ -31,6 +36,9 @@ def out(monkeypatch, name):
         "name": (guard, "own_name", lambda *a: None),
         "size": (guard, "small_enough", lambda *a: None),
         "rate": (guard, "seldom_enough", lambda *a: None),
+        "json": (guard, "json_only", lambda *a: None),
+        "record": (record, "viewer", lambda: Viewer(host=True)),
+        "streams": (Streams, "enter", lambda *a: True),
         "seat": (api, "viewer", lambda: Viewer(host=True)),
         "host": (join, "viewer", lambda: Viewer(host=True)),
         "tries": (Tries, "wait", lambda *a: 0.0),
@@ -180,7 +188,33 @@ def hasty_reads(app, phone):
     return answer
 
 
+def a_form_of_a_foreign_page(app, phone):
+    one = phone("bull")
+    return one.client.post("/api/declare", data='{"text": "bull: pass"}', headers=HERE, content_type="text/plain",
+                           environ_overrides=one.environ)
+
+
+def player_edits(app, phone):
+    return phone("bull").post("/api/host/edit", {"site": "D4", "contents": ["temple"]})
+
+
+def record_while_hands_are_secret(app, phone):
+    return phone("bull").get("/api/record.play")
+
+
+def one_phone_opens_many_streams(app, phone):
+    companion_web.web_of(app).streams.per_address = 0
+    one = phone()
+    answer = one.client.get("/api/stream", environ_overrides=one.environ, buffered=False)
+    if answer.status_code == 503:
+        return answer
+    answer.close()
+    return answer
+
+
 CASES = [
+    ("json", a_form_of_a_foreign_page, 415), ("record", player_edits, 403), ("record", record_while_hands_are_secret, 403),
+    ("streams", one_phone_opens_many_streams, 503),
     ("origin", foreign_origin, 403), ("origin", foreign_origin_of_an_old_browser, 403), ("origin", no_origin, 403),
     ("origin", same_site_is_not_same_origin, 403), ("origin", null_origin, 403), ("name", rebound_name, 421),
     ("size", a_megabyte, 413), ("seat", stranger_declares, 403), ("seat", stranger_answers, 403),
@@ -234,6 +268,37 @@ def test_every_answer_carries_the_strict_headers(phone, path):
     assert "unsafe" not in headers["Content-Security-Policy"] and "http" not in headers["Content-Security-Policy"]
     assert headers["X-Content-Type-Options"] == "nosniff" and headers["X-Frame-Options"] == "DENY"
     assert "Access-Control-Allow-Origin" not in headers
+
+
+def test_the_headers_come_from_the_guard(make_app, table, monkeypatch):
+    monkeypatch.setattr(guard, "HEADERS", {})
+    assert "Content-Security-Policy" not in make_app(table).test_client().get("/").headers
+
+
+def test_no_debugger_and_no_markup_from_text_anywhere(app):
+    """Neither switched on in the application nor written into the sources."""
+    assert not app.debug and not app.testing and app.config["PROPAGATE_EXCEPTIONS"] is None
+    web = Path(companion_web.__file__).parent
+    for path in [*web.rglob("*.py"), *web.rglob("*.js"), *web.rglob("*.html")]:
+        text = path.read_text(encoding="utf-8")
+        for word in ("debug=True", ".run(debug", "DebuggedApplication", "|safe", "| safe", "Markup(", "innerHTML", "insertAdjacentHTML",
+                     "document.write", "eval(", "new Function("):
+            assert word not in text, f"{path.name}: {word}"
+
+
+@pytest.fixture
+def hall():
+    """The hall's page, as a phone in the room has it."""
+    return create_hall(Hall(Club("localhost"))).test_client()
+
+
+def test_the_hall_is_guarded_too_and_has_nothing_to_write_to(hall, monkeypatch):
+    assert hall.get("/").headers["Content-Security-Policy"] == guard.POLICY
+    assert hall.get("/api/tables", base_url="http://evil.example").status_code == 421
+    assert {m for rule in hall.application.url_map.iter_rules() for m in rule.methods} <= {"GET", "HEAD", "OPTIONS"}
+    assert hall.get("/static/../app.py").status_code == 404
+    out(monkeypatch, "name")
+    assert hall.get("/api/tables", base_url="http://evil.example").status_code == 200
 
 
 def test_no_inline_script_or_style_and_no_foreign_host(phone):

@@ -65,22 +65,35 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def load_config(path: str | Path) -> Config:
-    """Raises Fault, naming the file and what is wrong in it."""
+    """Raises Fault, naming the file and what is wrong in it. What setting up wrote into the state directory (`written`) is
+    read first; what the owner says in `path` is put over it."""
+    path, below = Path(path), written(path)
     try:
-        data = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-        data["folder"] = os.environ.get("NILOMETER_STATE") or str(Path(path).resolve().parent)
+        data = tomllib.loads(below.read_text(encoding="utf-8")) if below != path and below.is_file() else {}
+        for key, value in tomllib.loads(path.read_text(encoding="utf-8")).items():
+            data[key] = {**data[key], **value} if isinstance(value, dict) and isinstance(data.get(key), dict) else value
+        data["folder"] = str(below.resolve().parent)
         return msgspec.convert(data, Config)
     except OSError as e:
-        raise Fault(f"{path}: {e.strerror}") from None
+        raise Fault(f"{e.filename or path}: {e.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as e:
         raise Fault(f"{path}: {e}") from None
 
 
+def written(path: str | Path) -> Path:
+    """Where a set-up writes its answers: the service cannot write in /etc, but in its state directory."""
+    state = os.environ.get("NILOMETER_STATE")
+    return Path(state) / "nilometer.toml" if state else Path(path)
+
+
 def is_begun(path: str | Path) -> bool:
     """Whether there is a configuration that names a copy; one that cannot be read counts, so that its fault is told."""
-    try:
-        return "copy" in tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return False
-    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError):
-        return True
+    for file in {Path(path), written(path)}:
+        try:
+            if "copy" in tomllib.loads(file.read_text(encoding="utf-8")):
+                return True
+        except FileNotFoundError:
+            continue
+        except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError):
+            return True
+    return False

@@ -9,6 +9,7 @@ import time
 
 import pytest
 
+from companion.cli import Fault
 from companion.commands.run_ import kept_pin
 from companion.config import is_begun, load_config
 
@@ -69,3 +70,17 @@ def test_games_lie_in_the_state_directory(tmp_path, monkeypatch):
     monkeypatch.setenv("NILOMETER_STATE", str(tmp_path / "state"))
     assert load_config(config).path("game.journal") == tmp_path / "state" / "game.journal"
     assert load_config(config).club.port == 1883
+
+
+def test_what_setting_up_wrote_lies_below_what_the_owner_says(tmp_path, monkeypatch):
+    owner, state = tmp_path / "nilometer.toml", tmp_path / "state"
+    state.mkdir()
+    monkeypatch.setenv("NILOMETER_STATE", str(state))
+    owner.write_text("[web]\nport = 9000\n")
+    assert not is_begun(owner)
+    (state / "nilometer.toml").write_text('copy = "copy"\nseats = ["bull"]\n[web]\nport = 1\npin = "11112222"\n')
+    found = load_config(owner)
+    assert is_begun(owner) and (found.copy, found.web.port, found.web.pin) == ("copy", 9000, "11112222")
+    (state / "nilometer.toml").write_text("copy = ")
+    with pytest.raises(Fault, match="nilometer.toml"):
+        load_config(owner)

@@ -70,6 +70,8 @@ class Firsts(msgspec.Struct, frozen=True, eq=False):
         pose = rough[n, cost.argmin(1)]
         pose, gain = coarse.settle(scene.seen, frame, cost.argmin(1), pose, 7, light)
         misfit = misfits(coarse, cut(scene.seen, frame, coarse.grid, pose, light * gain))
+        shows = misfit.min(1) < 0.5 * bareness(scene, coarse, pose, light)
+        scene.relit(pose[shows, :2], gain[shows], 1 / (1 + misfit.min(1)[shows] ** 2))
         poses = np.repeat(pose[:, None], misfit.shape[1], 1)
         close = misfit < misfit.min(1, keepdims=True) + CLOSE
         close &= np.argsort(np.argsort(misfit, 1), 1) < TRIES
@@ -83,8 +85,7 @@ class Firsts(msgspec.Struct, frozen=True, eq=False):
             misfit[row, mine] = one[mine]
             poses[row, mine] = pose
         best = misfit.argmin(1)
-        got = cut(scene.seen, frame, fine.grid, poses[n, best], light)
-        bare = np.minimum(((got - cut(scene.ground, frame, fine.grid, poses[n, best])) ** 2).mean(-1) / NOISE ** 2, CAP).mean((1, 2))
+        bare = bareness(scene, fine, poses[n, best], scene.light_at(centre))
         area = sheet.size[0] * sheet.size[1]
         out = {}
         for i, s in enumerate(wanted):
@@ -93,6 +94,13 @@ class Firsts(msgspec.Struct, frozen=True, eq=False):
             if max(out[s], key=out[s].get):
                 paint(scene, sheet, int(best[i]), poses[i, best[i]])
         return out
+
+
+def bareness(scene: Scene, level: Level, pose: np.ndarray, light: np.ndarray) -> np.ndarray:
+    """(N,) how badly the ground below explains what shows at (N, 3) poses"""
+    got = cut(scene.seen, scene.frame, level.grid, pose, light)
+    off = got - cut(scene.ground, scene.frame, level.grid, pose)
+    return np.minimum(dot(off, off) / (3 * NOISE ** 2), CAP).mean((1, 2))
 
 
 def misfits(level: Level, got: np.ndarray) -> np.ndarray:

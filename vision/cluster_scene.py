@@ -14,6 +14,8 @@ from vision.cluster_polar import SCORE_NOISE, Form
 from vision.pose import Pose
 
 LIGHT_STEP = 24         # canvas pixels a cell of the light's map
+RELIGHT = 45.0          # mm around a card within which its light is that of its neighbours
+UNEVEN = 0.08           # logarithm of brightness by which cards differ anyway: no reason to mend the light
 FOLD = 2                # the map of what is strange is that much coarser than the canvas
 Rect = tuple[int, int, int, int]
 
@@ -36,6 +38,24 @@ class Scene(msgspec.Struct, eq=False):
         """(N, 3) factors at (N, 2) canvas mm"""
         px = (self.frame.to_px(mm) / LIGHT_STEP).round().astype(int)
         return self.light[px[:, 1].clip(0, self.light.shape[0] - 1), px[:, 0].clip(0, self.light.shape[1] - 1)]
+
+    def relit(self, mm: np.ndarray, gain: np.ndarray, sure: np.ndarray) -> None:
+        """Mends the light around (N, 2) places, where it was off by (N, 3) factors: a table full of cards shows little of
+        the ground that the light was first judged by. sure: (N,) 0..1 how far to trust each."""
+        rows, columns = self.light.shape[:2]
+        if not len(mm):
+            return
+        y, x = np.mgrid[:rows, :columns] * LIGHT_STEP
+        away = self.frame.to_mm(np.stack([x, y], -1).reshape(-1, 2))[:, None] - mm
+        near = np.exp(-(away ** 2).sum(-1) / (2 * RELIGHT ** 2))
+        logs, w = np.log(gain), near * sure
+        at = np.linalg.norm(away, axis=2).argmin(0)
+        for _ in range(3):      # a card full of pieces, or taken for another, is not believed against its neighbours
+            more = (w @ logs) / (w.sum(1, keepdims=True) + 0.3)
+            w = near * (sure / (1 + (np.abs(logs - more[at]).max(1) / 0.15) ** 2))
+        far = (np.abs(more).max(1, keepdims=True) / UNEVEN) ** 4
+        more = more * (far / (1 + far))
+        self.light = self.light * np.exp(more).reshape(self.light.shape).astype(np.float32)
 
 
 class Stage:

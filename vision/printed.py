@@ -149,19 +149,19 @@ def best_match(seen: np.ndarray, patch: np.ndarray, margin: int) -> tuple[tuple[
     """The shift (x, y) of a patch within what is seen, between the pixels, and its correlation there"""
     score = cv2.matchTemplate(seen, patch, cv2.TM_CCOEFF_NORMED)
     _, best, _, (x, y) = cv2.minMaxLoc(score)
-    if not np.isfinite(best) or best > 1.01:
+    if not best <= 1.01:     # nor a number
         return (0.0, 0.0), -1.0
     if not (0 < x < 2 * margin and 0 < y < 2 * margin):
         return (0.0, 0.0), -1.0     # it may go on rising outside
-    dx = peak_between(score[y, x - 1], best, score[y, x + 1])
-    dy = peak_between(score[y - 1, x], best, score[y + 1, x])
+    dx = peak_between(score.item(y, x - 1), best, score.item(y, x + 1))
+    dy = peak_between(score.item(y - 1, x), best, score.item(y + 1, x))
     return (x + dx - margin, y + dy - margin), best
 
 
 def peak_between(left: float, middle: float, right: float) -> float:
     """Where a parabola through three neighbours peaks, -0.5 to 0.5"""
     bend = left - 2 * middle + right
-    return float(np.clip(0.5 * (left - right) / bend, -0.5, 0.5)) if bend < -1e-9 else 0.0
+    return min(max(0.5 * (left - right) / bend, -0.5), 0.5) if bend < -1e-9 else 0.0
 
 
 def covered(plan: Plan, layout: dict[str, Contents], shape: tuple[int, int], px_per_mm: float, origin: np.ndarray

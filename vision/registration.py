@@ -149,6 +149,7 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         near = self._near(picture, last)
         for pose in near:
             yield pose, (2, 1, 0), (8, 4, 3)
+            yield pose, (1, 0), (12, 3)     # coarse patches are wide: among many pieces few of them stay whole
         squares = shifts(self.printed)
         if squares:
             yield from self._outlined(picture, near[:1], NEAR_PX)
@@ -156,8 +157,6 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         by_features = self._by_features(picture)
         if by_features is not None:
             yield by_features, (1, 0), (8, 3)
-        for pose in near:       # coarse patches are wide: among many pieces few of them stay whole
-            yield pose, (1, 0), (12, 3)
         for pose in near[-1:]:
             for quarters in (2, 1, 3):
                 yield turn_board(self.plan, self.lens, pose, quarters), (2, 1, 0), (8, 4, 3)

@@ -41,6 +41,15 @@ def open_copy(folder: str | Path) -> Specimen:
     return Specimen(folder, str(data.get("name", folder.name)), reader.plan.game, reader, rules_plan)
 
 
+def read_name(folder: Path) -> tuple[str, str]:
+    """(game, name) of a copy's folder; "" and the folder's name where its copy.toml cannot be read."""
+    try:
+        data = tomllib.loads((folder / "copy.toml").read_text(encoding="utf-8"))
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError):
+        return "", folder.name
+    return str(data.get("game", "")), str(data.get("name", folder.name))
+
+
 def game_of(specimen: Specimen) -> engine.Game:
     """Raises UnknownGame for a copy of a game without an engine."""
     return engine.game(specimen.game)

@@ -88,7 +88,7 @@ def viewer() -> Viewer:
 
 def create_app(table: Any, settings: Settings | None = None, switches: Switches | None = None) -> Flask:
     """Raises engine.BadPlan or vision.plan.BadPlan for a plan that cannot be used, ValueError for a broken language file."""
-    from companion_web.parts import api, history, join, page, record, stream
+    from companion_web.parts import api, history, join, page, record, setup, stream
 
     settings = settings or Settings()
     app = Flask("companion_web", static_folder=None)
@@ -97,7 +97,7 @@ def create_app(table: Any, settings: Settings | None = None, switches: Switches 
     app.extensions["nilometer"] = shared = Web(table, settings, switches)
     errors.install(app)
     guard.install(app, settings)
-    for part in (page, api, stream, history, join, record):
+    for part in (page, api, stream, history, join, record, setup):
         app.register_blueprint(part.part)
     shared.feed.start()
     return app

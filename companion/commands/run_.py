@@ -18,6 +18,7 @@ from companion.commands.play_ import read_text
 from companion.config import Config, is_begun, load_config
 from companion.copies import Specimen, game_of, open_copy
 from companion.eye import Eye
+from companion.first_start import set_up
 from companion.journal import Journal
 from companion.loop import Loop
 from companion.show import page_of, print_address
@@ -26,6 +27,8 @@ from engine import BadText, State, Statement, script
 from hardware.camera import open_camera
 from hardware.panel import Panel, PinFault
 from hardware.supervisor import Supervisor
+
+USUAL = "nilometer.toml"
 
 
 def first_state(config: Config, specimen: Specimen) -> State:
@@ -42,9 +45,13 @@ def first_state(config: Config, specimen: Specimen) -> State:
 
 
 @click.command()
-@click.option("--config", default="nilometer.toml", show_default=True, type=click.Path(), help="see docs/play.md")
-def command(config: str) -> int:
-    """The real table."""
+@click.option("--config", type=click.Path(), help=f"see docs/play.md  [default: {USUAL}]")
+def command(config: str | None) -> int:
+    """The real table. Without --config and without a nilometer.toml here, a page to set the table up comes first."""
+    # A file that somebody named and that is not there is a typing error, no wish for a new table.
+    if config is None and not Path(USUAL).exists() and not set_up(Path(USUAL)):
+        return 0
+    config = config or USUAL
     stopped = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stopped.set())

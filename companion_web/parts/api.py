@@ -31,6 +31,8 @@ def snapshot() -> Response:
 
 @part.get("/plan")
 def plan() -> Response:
+    if not web().snapshot.get("game"):
+        raise Problem(404, "there is no game called {game}", game="")
     body, tag = web().drawing.of(web().snapshot)
     if "gzip" not in request.accept_encodings:
         return Response(gzip.decompress(body), mimetype="application/json")

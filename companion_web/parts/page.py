@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import resources
 
-from flask import Blueprint, Response, jsonify, make_response, render_template, request, send_from_directory
+from flask import Blueprint, Response, jsonify, make_response, redirect, render_template, request, send_from_directory
 
 from companion_web import catalogue
 from companion_web.app import web
@@ -42,7 +42,8 @@ def shell(name: str) -> Response:
 
 @part.get("/")
 def index() -> Response:
-    return shell("page")
+    # Where no game stands yet there is nothing to look at: the first thing is to set the table up.
+    return shell("page") if web().seats else redirect("/setup")
 
 
 @part.get("/static/<path:name>")

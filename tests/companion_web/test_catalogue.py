@@ -63,7 +63,7 @@ def room_templates():
     for word in catalogue.catalogue("en")["texts"]:      # words that come as data: colours of points, what found the board
         found.setdefault(word, Path("companion_web/locale/en.json"))
     games = [path for path in (ROOT / "engine").iterdir() if (path / "plan.toml").is_file()]
-    for folder in (ROOT / "companion", ROOT / "companion_web", *games):
+    for folder in (ROOT / "companion", ROOT / "companion_web", ROOT / "calibration", *games):
         for text, where in python_templates(folder).items():
             found.setdefault(text, where)
     # Placeholders alone and bare signs are the same in every language.

@@ -1,0 +1,31 @@
+"""Samplers that people lay by hand: every kind often enough, and not a piece more."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+from companion.simulate.copies import art_for
+from companion.simulate.samples import Layout, samplers
+from vision.plan import Plan
+
+EACH, ROUNDS = 3, 2      # so often each kind, in so many photos
+
+
+def lean_samplers(plan: Plan, seed: int = 1) -> list[Layout]:
+    """Layouts for a person to lay; the same seed gives the same ones. What may lie where is the game's `[[lie]]`."""
+    layouts = samplers(plan, art_for(plan).data.get("lie", ()), random.Random(seed), photos=ROUNDS, each=EACH)
+    shown = Counter(k for layout in layouts for c in layout.values() for k in c)
+    spanning = {k for k, p in plan.pieces.items() if p.spans}
+    for layout in layouts:
+        # Large heaps first: the more of them go, the less there is to lay. What a spanning piece lies on must stay.
+        if any(k in spanning for c in layout.values() for k in c):
+            kept = {k for p in plan.piece if p.spans for k in [p.over]}
+        else:
+            kept = set()
+        for site in sorted(layout, key=lambda s: (-len(layout[s]), s)):
+            there = Counter(layout[site])
+            if all(k not in spanning and k not in kept and shown[k] - n >= EACH for k, n in there.items()):
+                shown -= there
+                del layout[site]
+    return layouts

@@ -1,0 +1,218 @@
+"""The first evening, as a conversation on the phone: which game, who sits where, which rules, which copy; calibrating it;
+and at the end the configuration that `nilometer run` goes on with."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import re
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+import engine
+from calibration.copy import BadCopy, game_plan
+from calibration.fit import Report
+from calibration.framing import Framing, judge
+from calibration.session import Corners, Session
+from companion.copies import read_name
+from companion.lean import lean_samplers
+from engine import BadText, Statement, Text, say
+from engine.text import pack
+
+Picture = Callable[[], tuple["np.ndarray | None", str]]
+
+
+class NotSo(ValueError):
+    """Something that cannot be done as it was said; carries the sentence."""
+
+    def __init__(self, text: Text) -> None:
+        self.text = text
+        super().__init__(str(text))
+
+
+class Setup:
+    """What has been said so far. All methods may be called from any thread; what cannot be raises NotSo.
+
+    path: the configuration to write, copies lie beside it; picture: what the camera sees now and, without a picture, why;
+    camera: the `[camera]` table to write.
+    """
+
+    def __init__(self, path: str | Path, picture: Picture, camera: Mapping[str, Any]) -> None:
+        self.path, self.folder, self._picture, self._camera = Path(path), Path(path).resolve().parent, picture, dict(camera)
+        self._lock = threading.RLock()
+        self.version = 1
+        self.game: engine.Game | None = None
+        self.seats: list[str] = []
+        self.options: dict[str, str] = {}
+        self.copy: str | None = None
+        self.session: Session | None = None
+        self.framing: Framing | None = None
+        self.progress: tuple[str, float] | None = None
+        self.report: Report | None = None
+        self.fault: str | None = None
+        self.written = threading.Event()
+
+    def choose(self, game: str, seats: Sequence[str], options: Mapping[str, str]) -> None:
+        """Which game, who sits where (the first starts), which readings of its rules."""
+        with self._lock:
+            try:
+                chosen = engine.game(game)
+                chosen.setup(list(seats), [Statement(0, ("option", k, v)) for k, v in options.items()])
+            except engine.UnknownGame:
+                raise NotSo(say("there is no game called {game}", game=game[:40])) from None
+            except BadText as e:
+                raise NotSo(say("{reason}", reason=str(e).removeprefix("line 0: "))) from None
+            if self.game is not chosen:
+                self._stop_if_learning()
+                self.copy = self.session = self.report = None
+            self.game, self.seats, self.options = chosen, list(seats), dict(options)
+            self.version += 1
+
+    def copies(self) -> list[dict[str, str]]:
+        """The calibrated copies of the chosen game that lie beside the configuration."""
+        found = []
+        for model in sorted(self.folder.glob("*/model.npz")):
+            game, name = read_name(model.parent)
+            if self.game is not None and game == self.game.name:
+                found.append({"folder": model.parent.name, "name": name})
+        return found
+
+    def use(self, folder: str) -> None:
+        """A copy calibrated before."""
+        with self._lock:
+            if folder not in [c["folder"] for c in self.copies()]:
+                raise NotSo(say("there is no calibrated copy called {name}", name=folder[:80]))
+            self._stop_if_learning()
+            self.copy, self.session = folder, None
+
+    def begin(self, name: str, markers: bool) -> None:
+        """A new copy, to be photographed now."""
+        with self._lock:
+            if self.game is None:
+                raise NotSo(say("choose a game first"))
+            self._stop_if_learning()
+            plan = game_plan(self.game.name)
+            name = name.strip()[:60] or str(self.game.title)
+            self.session = Session(self._new_folder(name), plan, name, markers, lean_samplers(plan))
+            self.copy = self.report = self.fault = self.progress = None
+
+    def look(self) -> np.ndarray:
+        """The camera's picture, judged on the way."""
+        image, why = self._picture()
+        if image is None:
+            raise NotSo(say("the camera gives no picture: {why}", why=why))
+        self.framing = judge(image, self.session is not None and self.session.markers)
+        return image
+
+    def take(self, number: int, corners: Corners | None) -> None:
+        with self._lock:
+            session = self._open_session()
+            image = self.look()
+            if self.framing is not None and self.framing.faults:
+                raise NotSo(self.framing.faults[0])
+            try:
+                session.take(number, image, corners)
+            except BadCopy as e:
+                raise NotSo(say("{reason}", reason=str(e))) from None
+            except OSError as e:
+                raise NotSo(say("the picture cannot be kept: {why}", why=e.strerror or "?")) from None
+
+    def learn(self) -> threading.Thread:
+        """Calibrates in a thread of its own; `progress`, then `report` or `fault` tell."""
+        with self._lock:
+            session = self._open_session()
+            if session.next is not None:
+                raise NotSo(say("photo {n} is still to be taken", n=session.next + 1))
+            self._stop_if_learning()
+            self.progress, self.report, self.fault = ("photos", 0.0), None, None
+        thread = threading.Thread(target=self._learn, args=(session,), name="calibrate", daemon=True)
+        thread.start()
+        return thread
+
+    def go(self) -> None:
+        """Writes the configuration; `nilometer run` goes on with it."""
+        with self._lock:
+            if self.game is None or self.copy is None:
+                raise NotSo(say("choose a game and a calibrated copy first"))
+            journal = f"{self.copy}-{datetime.datetime.now():%Y%m%d-%H%M}.journal"
+            part = self.path.with_name(self.path.name + ".part")
+            try:
+                part.write_text(self._toml(journal), encoding="utf-8")
+                os.replace(part, self.path)
+            except OSError as e:
+                raise NotSo(say("{file} cannot be written: {why}", file=self.path.name, why=e.strerror or "?")) from None
+            self.written.set()
+
+    def said(self) -> dict[str, Any]:
+        """Everything the page shows, as plain data."""
+        with self._lock:
+            session, report = self.session, self.report
+            return {
+                "games": [_game(g) for g in engine.games().values()],
+                "game": self.game.name if self.game else None, "seats": self.seats, "options": self.options,
+                "copies": self.copies(), "copy": self.copy, "framing": pack(self.framing),
+                "session": None if session is None else {
+                    "name": session.name, "markers": session.markers, "next": session.next,
+                    "steps": [{**msgspec.to_builtins(s), "photo": s.taken} for s in session.steps]},
+                "progress": self.progress, "fault": self.fault, "done": self.written.is_set(),
+                "report": None if report is None else {
+                    "photos": report.photos, "seconds": round(report.seconds), "error_px": round(max(report.error_px, default=0), 1),
+                    "advice": [str(a) for a in report.advice], "summary": report.summary},
+            }
+
+    # What the page's own thread asks of a table: a table on which no game stands yet.
+
+    def snapshot(self) -> dict[str, Any]:
+        return {"version": self.version, "game": self.game.name if self.game else None, "title": pack(say("Set up the table")),
+                "seats": [], "settings": {}, "moves": [], "scores": {}, "outcome": None}
+
+    def wait(self, version: int, timeout: float) -> int:
+        self.written.wait(timeout)
+        return self.version
+
+    def _learn(self, session: Session) -> None:
+        try:
+            report = session.calibrate(lambda words, part: setattr(self, "progress", (words, part)))
+        except (BadCopy, OSError) as e:
+            self.fault, self.progress = str(e), None
+            return
+        with self._lock:
+            self.report, self.progress = report, None
+            if self.session is session:
+                self.copy = session.folder.name
+
+    def _open_session(self) -> Session:
+        if self.session is None:
+            raise NotSo(say("begin with a new copy first"))
+        return self.session
+
+    def _stop_if_learning(self) -> None:
+        if self.progress is not None:
+            raise NotSo(say("the pieces are being learnt; one moment"))
+
+    def _new_folder(self, name: str) -> Path:
+        base = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "copy"
+        n = 1
+        while (self.folder / (base if n == 1 else f"{base}-{n}")).exists():
+            n += 1
+        return self.folder / (base if n == 1 else f"{base}-{n}")
+
+    def _toml(self, journal: str) -> str:
+        lines = [f"copy = {json.dumps(self.copy)}", f"seats = {json.dumps(self.seats)}", f"journal = {json.dumps(journal)}"]
+        for head, table in (("options", self.options), ("camera", self._camera)):
+            if table:
+                lines += ["", f"[{head}]", *(f"{json.dumps(k)} = {json.dumps(v)}" for k, v in table.items())]
+        return "\n".join(lines) + "\n"
+
+
+def _game(game: engine.Game) -> dict[str, Any]:
+    return {"name": game.name, "title": pack(game.title), "players": list(game.players),
+            "seats": [{"id": s.id, "name": pack(s.name), "colour": s.colour} for s in game.seats],
+            "options": [{"name": o.name, "text": pack(o.text), "values": list(o.values),
+                         "texts": [pack(t) for t in o.value_texts] or list(o.values)} for o in game.options]}

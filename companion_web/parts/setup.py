@@ -1,0 +1,116 @@
+"""Setting the table up on the phone: only the host may, and only while no game stands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import cv2
+from flask import Blueprint, Response, jsonify, request
+
+from companion.setup import NotSo, Setup
+from companion_web.app import viewer, web
+from companion_web.errors import Problem
+from companion_web.parts.api import number_in, text_in
+from companion_web.parts.page import shell
+
+part = Blueprint("setup", __name__)
+LONGEST = 1280      # of the live picture, pixels; corners are told in the picture's own
+
+
+@part.get("/setup")
+def page() -> Response:
+    _setup()
+    return shell("setup")
+
+
+@part.get("/api/setup")
+def said() -> Response:
+    setup, host = _setup(), viewer().host
+    return jsonify({**(setup.said() if host else {}), "you": {"host": host}})
+
+
+@part.get("/api/setup/live.jpg")
+def live() -> Response:
+    image = _now(_hosts().look)
+    height, width = image.shape[:2]
+    scale = min(1.0, LONGEST / max(width, height))
+    small = cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
+    good, data = cv2.imencode(".jpg", small, [cv2.IMWRITE_JPEG_QUALITY, 80])
+    if not good:
+        raise Problem(503, "the camera gives no picture: {why}", why="JPEG")
+    return Response(data.tobytes(), mimetype="image/jpeg", headers={"X-Size": f"{width} {height}"})
+
+
+@part.post("/api/setup/game")
+def game() -> Response:
+    setup = _hosts()
+    data = request.get_json(silent=True) or {}
+    seats, options = data.get("seats"), data.get("options")
+    if not isinstance(seats, list) or not all(isinstance(s, str) for s in seats) or not isinstance(options, dict) \
+            or not all(isinstance(v, str) for v in options.values()):
+        raise Problem(400, "send a JSON object")
+    return _told(lambda: setup.choose(text_in("game"), seats, options))
+
+
+@part.post("/api/setup/use")
+def use() -> Response:
+    setup = _hosts()
+    return _told(lambda: setup.use(text_in("copy")))
+
+
+@part.post("/api/setup/copy")
+def copy() -> Response:
+    setup = _hosts()
+    return _told(lambda: setup.begin(text_in("name"), bool(number_in("markers"))))
+
+
+@part.post("/api/setup/take")
+def take() -> Response:
+    """`{"photo": 0, "corners": [[x, y], ...] or null}`: corners in shares of the picture's width and height."""
+    setup = _hosts()
+    corners = (request.get_json(silent=True) or {}).get("corners")
+    if corners is not None:
+        height, width = _now(setup.look).shape[:2]
+        try:
+            corners = [[float(x) * width, float(y) * height] for x, y in corners]
+        except (TypeError, ValueError):
+            raise Problem(400, "send a JSON object") from None
+    return _told(lambda: setup.take(number_in("photo"), corners))
+
+
+@part.post("/api/setup/learn")
+def learn() -> Response:
+    return _told(_hosts().learn)
+
+
+@part.post("/api/setup/go")
+def go() -> Response:
+    return _told(_hosts().go)
+
+
+def _setup() -> Setup:
+    table = web().table
+    if not isinstance(table, Setup):
+        raise Problem(404, "the table is set up already")
+    return table
+
+
+def _hosts() -> Setup:
+    setup = _setup()
+    if not viewer().host:
+        raise Problem(403, "only the host may do this")
+    return setup
+
+
+def _now(doing: Callable[[], Any]) -> Any:
+    try:
+        return doing()
+    except NotSo as e:
+        raise Problem(409, e.text.template, **e.text.args) from None
+
+
+def _told(doing: Callable[[], Any]) -> Response:
+    _now(doing)
+    web().feed.refresh()
+    return said()

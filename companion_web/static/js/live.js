@@ -1,0 +1,71 @@
+// The live picture with advice on light, sharpness and framing; and corners tapped on it.
+
+import { byId, fill, h, s } from "./dom.js";
+import { say, words } from "./words.js";
+
+const EVERY = 1000;      // ms between pictures
+const STEP = 0.005;      // of the picture: how far an arrow key moves a corner
+
+let corners = [], markers = null, picture = null, marks = null;
+
+// Four corners as shares of the picture's width and height, or null.
+export const tapped = () => corners.length === 4 ? corners : null;
+
+export function showLive(said) {
+  const box = byId("live");
+  if (markers !== said.session.markers || !picture) {
+    markers = said.session.markers;
+    corners = [];
+    make(box);
+  }
+  const { framing } = said;
+  fill(byId("advice"), framing, () => framing ? [
+    h("p", { class: "figures" }, say("Light {light} of 255, sharpness {sharpness} %", { light: Math.round(framing.light), sharpness: Math.round(100 * framing.sharpness) }), markers ? [", ", say("{n} of 4 cards", { n: framing.cards.length })] : null),
+    framing.faults.map(text => h("p", { class: "fault" }, words(text))),
+    framing.advice.map(text => h("p", null, words(text))),
+    framing.faults.length + framing.advice.length ? null : h("p", null, say("That is a good picture.")),
+  ] : []);
+}
+
+function make(box) {
+  picture = h("img", { class: "camera", alt: say("What the camera sees now") });
+  marks = s("svg", { viewBox: "0 0 1 1", preserveAspectRatio: "none", class: "corners", "aria-hidden": "true" });
+  const frame = h("div", { class: "sight" }, picture, marks);
+  box.replaceChildren(frame, markers ? "" : h("div", null,
+    h("div", { class: "handles", role: "group", "aria-label": say("Corners") }),
+    h("div", { class: "row" }, h("button", { type: "button", onclick: () => { corners = []; draw(); } }, say("Tap again")))), h("div", { id: "advice" }));
+  if (!markers) frame.addEventListener("click", e => {
+    const { left, top, width, height } = picture.getBoundingClientRect();
+    if (corners.length < 4) corners.push([(e.clientX - left) / width, (e.clientY - top) / height]);
+    draw();
+  });
+  draw();
+  next();
+}
+
+// Corners can be put and moved with the keyboard, too: the first press of an arrow puts one in the middle of its quarter.
+function draw() {
+  marks.replaceChildren(corners.length ? s("path", { d: `M${corners.map(c => c.join(" ")).join("L")}${corners.length === 4 ? "Z" : ""}` }) : "");
+  const handles = byId("live").querySelector(".handles");
+  if (!handles) return;
+  const names = [say("upper left"), say("upper right"), say("lower right"), say("lower left")];
+  fill(handles, [corners.length], () => names.map((name, i) => h("button", { type: "button", class: "tool", "data-focus": `corner-${i}`, disabled: i > corners.length, "aria-label": say("Corner {name}: move it with the arrow keys", { name }),
+    onkeydown: e => nudge(e, i) }, `${i < corners.length ? "☑" : "☐"} ${name}`)));
+}
+
+function nudge(e, i) {
+  const [dx, dy] = { ArrowLeft: [-STEP, 0], ArrowRight: [STEP, 0], ArrowUp: [0, -STEP], ArrowDown: [0, STEP] }[e.key] ?? [0, 0];
+  if (!dx && !dy || i > corners.length) return;
+  e.preventDefault();
+  corners[i] = corners[i] ? [corners[i][0] + dx, corners[i][1] + dy] : [[0.1, 0.1], [0.9, 0.1], [0.9, 0.9], [0.1, 0.9]][i];
+  draw();
+}
+
+// The next picture is asked for when the last one is there: a slow network gets fewer.
+function next() {
+  const one = picture;
+  const later = () => { if (one === picture) setTimeout(() => { one.src = `/api/setup/live.jpg?${Date.now()}`; }, document.hidden ? 5 * EVERY : EVERY); };
+  one.addEventListener("load", later);
+  one.addEventListener("error", later);
+  one.src = `/api/setup/live.jpg?${Date.now()}`;
+}

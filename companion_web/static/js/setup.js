@@ -1,0 +1,148 @@
+// Setting the table up, as a conversation: the game and its seats, a copy of it, its photos, go.
+
+import { byId, fill, h } from "./dom.js";
+import { Board, boardInWords } from "./board.js";
+import { footer } from "./footer.js";
+import { showLive, tapped } from "./live.js";
+import { speak } from "./notice.js";
+import { ask, tell } from "./talk.js";
+import { learn, say, words } from "./words.js";
+
+const EVERY = 1000;      // ms between looks at how far it is
+
+let said = null, plan = null, planFor = null, chosen = null;
+
+async function act(path, data) {
+  byId("fault").textContent = "";
+  try {
+    said = await tell(path, data);
+    await show();
+  } catch (e) {
+    byId("fault").textContent = e.message;
+    byId("fault").scrollIntoView({ block: "nearest" });
+  }
+}
+
+async function show() {
+  for (const id of ["game", "copy", "camera", "go"]) byId(`${id}-part`).hidden = true;
+  byId("stranger").hidden = Boolean(said);
+  if (!said) return;
+  chosen ??= said.game;
+  part("game", [said.games, chosen, said.game, said.seats], gamePart);
+  if (!said.game) return;
+  if (planFor !== said.game) [plan, planFor] = [await ask("/api/plan"), said.game];
+  part("copy", [said.copies, said.copy, said.session?.name, said.game], copyPart);
+  if (said.session) {
+    byId("camera-part").hidden = false;
+    showLive(said);
+    fill(byId("taking"), [said.session, said.progress, said.report, said.fault], taking);
+  }
+  if (said.copy) part("go", [said.copy, said.done], goPart);
+}
+
+function part(name, key, make) {
+  byId(`${name}-part`).hidden = false;
+  fill(byId(`${name}-part`).lastElementChild, key, make);
+}
+
+function gamePart() {
+  const game = said.games.find(({ name }) => name === chosen);
+  const choose = h("select", { id: "game", "data-focus": "game", onchange: e => { chosen = e.target.value; show(); } },
+    h("option", { value: "" }, "–"), said.games.map(g => h("option", { value: g.name, selected: g.name === chosen }, words(g.title))));
+  const label = h("label", { for: "game" }, say("Game"));
+  if (!game) return [h("div", { class: "row" }, label, choose)];
+  const [fewest, most] = game.players;
+  const places = Array.from({ length: most }, (_, i) => {
+    const own = said.game === game.name ? said.seats[i] ?? "" : i < fewest ? game.seats[i].id : "";
+    return h("li", null, h("label", null, say("Seat {n}", { n: i + 1 }), " ", h("select", { class: "place", "data-focus": `place-${i}` },
+      h("option", { value: "" }, say("nobody")), game.seats.map(s => h("option", { value: s.id, selected: s.id === own }, words(s.name))))));
+  });
+  const readings = game.options.map(option => h("fieldset", null, h("legend", null, words(option.text)), option.values.map((value, i) =>
+    h("label", { class: "reading" }, h("input", { type: "radio", name: option.name, value, checked: value === ((said.game === game.name && said.options[option.name]) || option.values[0]) }), " ", words(option.texts[i])))));
+  return [h("form", { onsubmit: e => {
+    e.preventDefault();
+    const form = e.currentTarget;
+    act("/api/setup/game", { game: game.name, seats: [...form.querySelectorAll(".place")].map(s => s.value).filter(Boolean),
+      options: Object.fromEntries(game.options.map(o => [o.name, form.elements[o.name].value])) });
+  } }, h("div", { class: "row" }, label, choose), h("p", { class: "hint" }, say("In the order of turns; the first starts.")),
+  h("ol", { class: "places" }, places), readings, h("div", { class: "row" }, h("button", { class: "strong" }, say("That is how we play"))))];
+}
+
+function copyPart() {
+  const name = h("input", { id: "copy-name", maxlength: "60", value: words(said.games.find(g => g.name === said.game).title) });
+  const begin = markers => act("/api/setup/copy", { name: name.value, markers });
+  return [
+    said.copy ? h("p", null, say("Chosen: {name}.", { name: said.copies.find(c => c.folder === said.copy)?.name ?? said.copy })) : null,
+    said.copies.map(c => h("div", { class: "row" }, h("button", { type: "button", "data-focus": `use-${c.folder}`, onclick: () => act("/api/setup/use", { copy: c.folder }) }, say("Use {name}", { name: c.name })))),
+    h("h3", null, say("A new copy, learnt in five minutes")),
+    h("label", { for: "copy-name" }, say("Its name")), name,
+    h("div", { class: "row" },
+      h("button", { type: "button", "data-focus": "cards", onclick: () => begin(1) }, say("With the four marker cards")),
+      h("button", { type: "button", "data-focus": "taps", onclick: () => begin(0) }, say("Without cards: I tap the corners"))),
+  ];
+}
+
+function taking() {
+  const { session, progress, report, fault } = said;
+  if (progress) {
+    const [what, share] = progress;
+    return [h("label", { for: "progress" }, say("Learning: {what}", { what: say(what) })), h("progress", { id: "progress", max: "1", value: String(share) })];
+  }
+  const done = session.steps.map((step, i) => h("li", null, step.taken ? "☑ " : "☐ ", title(step, i),
+    step.taken ? h("button", { type: "button", class: "again", "data-focus": `again-${i}`, "aria-label": say("Take {title} again", { title: title(step, i) }), onclick: () => take(i) }, say("Again")) : null));
+  const out = [h("ol", { class: "photos" }, done)];
+  if (fault) out.push(h("p", { class: "fault" }, fault));
+  if (report) {
+    out.push(...[h("p", { id: "report" }, say("Learnt from {photos} photos in {seconds} s; the board is found to {error} px.", { photos: report.photos, seconds: report.seconds, error: report.error_px })),
+      report.summary ? h("p", { lang: "en" }, report.summary) : null, h("ul", null, report.advice.map(line => h("li", null, line)))].filter(Boolean));
+    speak(say("Learnt."));
+  }
+  if (session.next !== null) out.push(task(session, session.next));
+  else out.push(h("div", { class: "row" }, h("button", { type: "button", class: "strong", "data-focus": "learn", onclick: () => act("/api/setup/learn", {}) }, report ? say("Learn again") : say("Learn the pieces"))));
+  return out;
+}
+
+const title = (step, i) => Object.keys(step.layout).length ? say("Pieces as in picture {n}", { n: i - 1 }) : i === 0 ? say("The empty board") : say("The empty board in another light");
+
+function task(session, i) {
+  const step = session.steps[i], out = [h("h3", null, title(step, i))];
+  if (Object.keys(step.layout).length) {
+    const board = new Board(plan, { label: say("What to lay where; below it stands the same in words.") });
+    board.show(step.layout);
+    out.push(h("p", null, say("Lay this, as carelessly as in play. Then take your hands away.")), h("div", { class: "frame" }, board.svg),
+      h("details", null, h("summary", null, say("The same in words")), h("dl", { class: "marked" }, boardInWords(plan, step.layout))));
+  } else {
+    out.push(h("p", null, i === 0 ? say("Take everything off the board.") : say("Leave the board empty; switch the lamp on or off.")));
+    if (!session.markers && i === 0) out.push(h("p", null, say("Tap the board's corners in the picture above: upper left, upper right, lower right, lower left, as the board is printed.")));
+  }
+  out.push(h("div", { class: "row" }, h("button", { type: "button", class: "strong", "data-focus": "take", onclick: () => take(i) }, say("Take the photo"))));
+  return h("div", { id: "task" }, out);
+}
+
+async function take(i) {
+  await act("/api/setup/take", { photo: i, corners: !said.session.markers && i === 0 ? tapped() : null });
+  if (!byId("fault").textContent) speak(say("Taken."));
+}
+
+function goPart() {
+  return said.done ? [h("p", { role: "status" }, say("The table starts; this page goes there by itself."))]
+    : [h("p", null, say("Lay the board out for the beginning of the game.")), h("div", { class: "row" }, h("button", { type: "button", class: "strong", "data-focus": "go", onclick: () => act("/api/setup/go", {}) }, say("Start the game")))];
+}
+
+async function refresh() {
+  try {
+    const answer = await ask("/api/setup");
+    said = answer.you.host ? answer : null;
+    await show();
+  } catch (e) {
+    // The table has started where the set-up was: its board is the next page.
+    if (e.status === 404) location.href = "/";
+    else if (said?.done !== true) byId("fault").textContent = e.message;
+  }
+  setTimeout(refresh, EVERY);
+}
+
+footer();
+await learn();
+await refresh();
+document.body.dataset.ready = "1";

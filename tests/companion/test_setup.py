@@ -1,0 +1,147 @@
+"""The first evening: what people say on the phone becomes a copy and a configuration, and nothing half-made is left."""
+
+import tomllib
+
+import cv2
+import numpy as np
+import pytest
+
+from calibration.copy import load_copy
+from calibration.fit import Report
+from calibration.framing import judge, sharpness_of
+from companion.config import load_config
+from companion.first_start import set_up
+from companion.lean import EACH, lean_samplers
+from companion.setup import NotSo, Setup
+from companion.simulate import Conditions, Director, plan_of
+
+SEATS = ["black", "white", "green"]
+
+
+@pytest.fixture(scope="module")
+def plan():
+    return plan_of("ur", None)[0]
+
+
+@pytest.fixture
+def director(plan):
+    return Director(plan, conditions=Conditions(resolution=(820, 616)), sleep=lambda s: None)
+
+
+@pytest.fixture
+def setup(tmp_path, director):
+    made = Setup(tmp_path / "nilometer.toml", lambda: (director.picture(), ""), {"kind": "usb"})
+    made.choose("ur", SEATS, {"bonus": "for-restraint"})
+    return made
+
+
+def photographed(setup, director):
+    setup.begin("Kitchen Ur", markers=True)
+    while setup.session.next is not None:
+        number = setup.session.next
+        director.set(setup.session.steps[number].layout)
+        setup.take(number, None)
+
+
+def test_a_whole_evening_becomes_a_normal_copy_and_a_configuration(setup, director, monkeypatch, tmp_path):
+    photographed(setup, director)
+    copy = load_copy(tmp_path / "kitchen-ur")
+    assert copy.markers and [p.name for p in copy.photos] == ["empty-1.jpg", "empty-2.jpg", "sampler-1.jpg", "sampler-2.jpg"]
+    assert {s: list(c) for s, c in copy.photos[2].layout.items()} == setup.session.steps[2].layout
+
+    def learnt(folder, progress):
+        progress("pieces", 0.5)
+        (folder / "model.npz").write_bytes(b"model")
+        return Report("Kitchen Ur", "ur", 4, 3.0, [0.3], [], [])
+    monkeypatch.setattr("calibration.session.calibrate", learnt)
+    setup.learn().join(10)
+    assert setup.said()["report"]["photos"] == 4 and setup.said()["copies"] == [{"folder": "kitchen-ur", "name": "Kitchen Ur"}]
+    setup.go()
+    config = load_config(tmp_path / "nilometer.toml")
+    assert config.copy == "kitchen-ur" and list(config.seats) == SEATS and config.options == {"bonus": "for-restraint"}
+    assert config.camera == {"kind": "usb"} and setup.written.is_set()
+    assert not list(tmp_path.rglob("*.part"))
+
+
+def test_what_cannot_be_is_said(setup, director, tmp_path):
+    for wrong in (lambda: setup.choose("monopoly", SEATS, {}), lambda: setup.choose("ur", ["black"], {}),
+                  lambda: setup.choose("ur", SEATS, {"bonus": "both"}), lambda: setup.use("../elsewhere"), setup.go,
+                  lambda: setup.take(0, None), setup.learn):
+        with pytest.raises(NotSo):
+            wrong()
+    setup.begin("x", markers=True)
+    with pytest.raises(NotSo):
+        setup.learn()
+    director.camera.light = None
+    setup._picture = lambda: (np.zeros((616, 820, 3), np.uint8), "")
+    with pytest.raises(NotSo, match="dark"):
+        setup.take(0, None)
+    setup._picture = lambda: (None, "usb camera: gone")
+    with pytest.raises(NotSo, match="usb camera: gone"):
+        setup.take(0, None)
+    assert setup.session.next == 0 and not (tmp_path / "nilometer.toml").exists()
+
+
+def test_a_fault_of_the_copy_is_told_and_it_can_go_on(setup, director, monkeypatch):
+    from calibration.copy import BadCopy
+    photographed(setup, director)
+
+    def fails(folder, progress):
+        raise BadCopy("kitchen-ur: no board in photo 2")
+    monkeypatch.setattr("calibration.session.calibrate", fails)
+    setup.learn().join(10)
+    assert setup.said()["fault"] == "kitchen-ur: no board in photo 2" and setup.copy is None
+    setup.take(1, None)
+
+
+def test_without_cards_the_tapped_corners_go_into_the_copy(setup, tmp_path, plan):
+    director = Director(plan, conditions=Conditions(resolution=(820, 616), markers=False), sleep=lambda s: None)
+    setup._picture = lambda: (director.picture(), "")
+    setup.begin("No cards", markers=False)
+    with pytest.raises(NotSo, match="tapped"):
+        setup.take(0, None)
+    with pytest.raises(NotSo, match="crossed"):
+        setup.take(0, [[10, 10], [700, 600], [700, 10], [10, 600]])
+    taps = Conditions(resolution=(820, 616), markers=False).look(plan).to_px(plan.corners).tolist()
+    setup.take(0, taps)
+    data = tomllib.loads((tmp_path / "no-cards" / "copy.toml").read_text())
+    assert np.abs(np.array(data["photo"][0]["corners"]) - taps).max() < 0.1 and data["markers"] is False
+
+
+def test_advice_names_what_is_wrong(director):
+    good = director.picture()
+    assert judge(good, True).cards == (0, 1, 2, 3) and judge(good, True).faults == ()
+    assert not any("sharp" in str(a) for a in judge(good, True).advice)
+    blurred = cv2.GaussianBlur(good, (0, 0), 2)
+    assert any("sharp" in str(a) for a in judge(blurred, True).advice) and sharpness_of(good[..., 1]) > sharpness_of(blurred[..., 1])
+    covered = good.copy()
+    covered[:, :410] = 90
+    assert len(judge(covered, True).faults) == 2, "two cards are hidden"
+    assert any("light" in str(a) for a in judge((good * 0.25).astype(np.uint8), True).advice)
+    burnt = good.copy()
+    burnt[200:400, 200:500] = 255
+    assert any("burnt" in str(a) for a in judge(burnt, True).advice)
+
+
+@pytest.mark.parametrize("game", ["tigris", "ur", "deluge"])
+def test_samplers_to_lay_show_every_kind_often_enough_within_the_box(game):
+    plan, _ = plan_of(game, None)
+    layouts = lean_samplers(plan)
+    shown = {p.kind: [sum(k == p.kind for c in layout.values() for k in c) for layout in layouts] for p in plan.piece}
+    for piece in plan.piece:
+        assert sum(shown[piece.kind]) >= min(EACH, max(1, piece.count or EACH)) or piece.spans, piece.kind
+        assert sum(shown[piece.kind]) >= 1 and max(shown[piece.kind]) <= (piece.count or 60), piece.kind
+    assert layouts == lean_samplers(plan), "the picture on the phone stays the same"
+
+
+def test_ending_the_set_up_leaves_no_configuration(tmp_path, monkeypatch):
+    import signal
+    import threading
+
+    from companion.config import Web
+    folder = tmp_path / "pictures"
+    folder.mkdir()
+    cv2.imwrite(str(folder / "a.png"), np.full((120, 160, 3), 90, np.uint8))
+    threading.Timer(1.0, lambda: signal.raise_signal(signal.SIGINT)).start()
+    assert set_up(tmp_path / "nilometer.toml", Web("127.0.0.1", 0), {"kind": "folder", "path": "pictures"}) is False
+    assert not (tmp_path / "nilometer.toml").exists()

@@ -1,0 +1,99 @@
+"""Setting up over HTTP and in Chromium: only the host may; what is said wrongly is answered in words; axe finds nothing."""
+
+import threading
+
+import cv2
+import numpy as np
+import pytest
+
+from calibration.fit import Report
+from companion.setup import Setup
+from companion.simulate import Conditions, Director, plan_of
+from companion_web.access import Viewer
+from companion_web.parts import setup as part
+
+WRITES = [("/api/setup/game", {"game": "ur", "seats": ["black", "white", "green"], "options": {}}),
+          ("/api/setup/use", {"copy": "x"}), ("/api/setup/copy", {"name": "x", "markers": 1}),
+          ("/api/setup/take", {"photo": 0, "corners": None}), ("/api/setup/learn", {}), ("/api/setup/go", {})]
+
+
+@pytest.fixture
+def director():
+    return Director(plan_of("ur", None)[0], conditions=Conditions(resolution=(820, 616)), sleep=lambda s: None)
+
+
+@pytest.fixture
+def table(tmp_path, director):
+    return Setup(tmp_path / "nilometer.toml", lambda: (director.picture(), ""), {"kind": "usb"})
+
+
+@pytest.mark.parametrize("path, data", WRITES)
+def test_only_the_host_sets_up_and_the_guard_is_what_stops_the_others(path, data, phone, monkeypatch):
+    stranger = phone()
+    assert stranger.post(path, data).status_code == 403
+    assert phone("host").post(path, data, {"Origin": "http://evil.example", "Sec-Fetch-Site": "cross-site"}).status_code == 403
+    monkeypatch.setattr(part, "viewer", lambda: Viewer(host=True))
+    assert stranger.post(path, data).status_code in (200, 409), "nothing but the guard was in the way"
+
+
+def test_strangers_see_neither_what_was_said_nor_the_room(phone, monkeypatch):
+    stranger = phone()
+    assert stranger.get("/api/setup").json == {"you": {"host": False}}
+    assert stranger.get("/api/setup/live.jpg").status_code == 403
+    monkeypatch.setattr(part, "viewer", lambda: Viewer(host=True))
+    assert stranger.get("/api/setup/live.jpg").status_code == 200
+
+
+def test_the_front_page_leads_there(phone):
+    answer = phone().get("/")
+    assert answer.status_code == 302 and answer.location == "/setup"
+
+
+@pytest.mark.parametrize("path, data", [
+    ("/api/setup/game", {"game": "ur", "seats": "black", "options": {}}), ("/api/setup/game", {"game": 3, "seats": [], "options": {}}),
+    ("/api/setup/game", {"game": "ur", "seats": [], "options": {"bonus": 1}}), ("/api/setup/copy", {"name": 1, "markers": 1}),
+    ("/api/setup/take", {"photo": "0"}), ("/api/setup/take", {"photo": 0, "corners": [1, 2]}), ("/api/setup/use", {})])
+def test_nonsense_is_a_bad_request(path, data, phone):
+    assert phone("host").post(path, data).status_code == 400
+
+
+def test_the_live_picture_is_one_of_the_camera(phone, director):
+    data = phone("host").get("/api/setup/live.jpg").data
+    image = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR)
+    assert image.shape == (616, 820, 3) and np.abs(image.astype(int) - director.picture()).mean() < 8
+
+
+def test_where_a_game_stands_there_is_no_set_up(make_app):
+    from .conftest import FakeTable, Phone
+    app = make_app(FakeTable())
+    assert Phone(app).get("/setup").status_code == 404 and Phone(app).get("/").status_code == 200
+
+
+@pytest.fixture
+def learnt(monkeypatch):
+    """Learning takes as long as the test says: what is learnt is other tests' business."""
+    go_on = threading.Event()
+
+    def learn(folder, progress):
+        progress("pieces", 0.4)
+        go_on.wait(20)
+        (folder / "model.npz").write_bytes(b"model")
+        return Report("My Ur", "ur", 4, 21.0, [0.3, 0.4], [], [])
+    monkeypatch.setattr("calibration.session.calibrate", learn)
+    yield go_on
+    go_on.set()
+
+
+def test_over_http_from_nothing_to_a_configuration(phone, table, director, learnt, eventually, tmp_path):
+    host = phone("host")
+    said = host.post(*WRITES[0]).json
+    assert [o["texts"][0]["t"][:7] for g in said["games"] if g["name"] == "ur" for o in g["options"]] == ["whoever"]
+    host.post("/api/setup/copy", {"name": "My Ur", "markers": 1})
+    for number, step in enumerate(table.session.steps):
+        director.set(step.layout)
+        assert host.post("/api/setup/take", {"photo": number, "corners": None}).status_code == 200
+    assert host.post("/api/setup/learn", {}).json["progress"][0] in ("photos", "pieces")
+    assert host.post("/api/setup/learn", {}).status_code == 409, "one at a time"
+    learnt.set()
+    eventually(lambda: host.get("/api/setup").json["report"])
+    assert host.post("/api/setup/go", {}).json["done"] and (tmp_path / "nilometer.toml").is_file()

@@ -1,0 +1,64 @@
+"""The whole set-up on a phone's screen: said, photographed, learnt, started; by eye, by keyboard, for a screen reader."""
+
+import pytest
+
+from .test_browser import PHONE, chromium, explained, fits, pytestmark, server, visit, web  # noqa: F401
+from .test_setup import director, learnt, table  # noqa: F401
+
+
+def test_the_whole_conversation_on_a_phone(visit, table, director, learnt):  # noqa: F811
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    page = visit("setup", seat="host")
+    page.get_by_label("Game", exact=True).select_option("ur")
+    page.wait_for_selector("fieldset:has-text('whoever uses both actions')")
+    assert explained(axe.run(page)) == []
+    page.get_by_label("whoever uses neither").check()
+    page.get_by_role("button", name="That is how we play").click()
+    page.get_by_role("button", name="With the four marker cards").click()
+    for number, step in enumerate(table_steps(page, table)):
+        director.set(step.layout)
+        page.wait_for_selector("#advice:has-text('4 of 4 cards')")
+        if number == 2:
+            assert page.locator("#task .pieces > [data-site]").count() == len(step.layout), "the picture of what to lay where"
+            page.get_by_text("The same in words").click()
+            assert explained(axe.run(page)) == [] and fits(page)
+        page.get_by_role("button", name="Take the photo").click()
+        page.wait_for_selector(f".photos li:nth-child({number + 1}) .again")
+    page.get_by_role("button", name="Learn the pieces").click()
+    page.wait_for_selector("progress")
+    assert explained(axe.run(page)) == []
+    learnt.set()
+    page.wait_for_selector("#report:has-text('Learnt from 4 photos in 21 s; the board is found to 0.4 px.')")
+    page.get_by_role("button", name="Start the game").click()
+    page.wait_for_selector("text=The table starts")
+    assert table.options == {"bonus": "for-restraint"} and table.written.is_set()
+
+
+def table_steps(page, table):  # noqa: F811
+    page.wait_for_selector("#task")
+    return table.session.steps
+
+
+def test_corners_are_tapped_or_moved_with_the_keyboard(visit, app, table, director):  # noqa: F811
+    table.choose("ur", ["black", "white", "green"], {})
+    web(app).feed.refresh()
+    table.begin("No cards", markers=False)
+    page = visit("setup", seat="host", expected=["409"])
+    page.get_by_role("button", name="Take the photo").click()
+    page.wait_for_selector("#fault:has-text('tapped')")
+    page.locator(".camera").scroll_into_view_if_needed()
+    box = page.locator(".sight").bounding_box()
+    for x, y in ((0.2, 0.1), (0.8, 0.1), (0.8, 0.9)):
+        page.locator(".sight").click(position={"x": x * box["width"], "y": y * box["height"]})
+    page.get_by_role("button", name="Corner lower left").focus()
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")
+    page.get_by_role("button", name="Take the photo").click()
+    page.wait_for_selector(".photos .again")
+    assert [round(v / s, 1) for c in table.session._corners for v, s in zip(c, (820, 616))] == [0.2, 0.1, 0.8, 0.1, 0.8, 0.9, 0.1, 0.9]
+
+
+def test_a_stranger_is_told_who_may(visit):  # noqa: F811
+    page = visit("setup")
+    page.wait_for_selector("#stranger:not([hidden])")
+    assert page.locator("#game-part").is_hidden() and fits(page)

@@ -68,15 +68,22 @@ def load_config(path: str | Path) -> Config:
     """Raises Fault, naming the file and what is wrong in it. What setting up wrote into the state directory (`written`) is
     read first; what the owner says in `path` is put over it."""
     path, below = Path(path), written(path)
+    data = _toml(below) if below != path and below.is_file() else {}
     try:
-        data = tomllib.loads(below.read_text(encoding="utf-8")) if below != path and below.is_file() else {}
-        for key, value in tomllib.loads(path.read_text(encoding="utf-8")).items():
+        for key, value in _toml(path).items():
             data[key] = {**data[key], **value} if isinstance(value, dict) and isinstance(data.get(key), dict) else value
         data["folder"] = str(below.resolve().parent)
         return msgspec.convert(data, Config)
+    except msgspec.ValidationError as e:
+        raise Fault(f"{path}: {e}") from None
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as e:
-        raise Fault(f"{e.filename or path}: {e.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as e:
+        raise Fault(f"{path}: {e.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as e:
         raise Fault(f"{path}: {e}") from None
 
 

@@ -82,5 +82,5 @@ def test_what_setting_up_wrote_lies_below_what_the_owner_says(tmp_path, monkeypa
     found = load_config(owner)
     assert is_begun(owner) and (found.copy, found.web.port, found.web.pin) == ("copy", 9000, "11112222")
     (state / "nilometer.toml").write_text("copy = ")
-    with pytest.raises(Fault, match="nilometer.toml"):
+    with pytest.raises(Fault, match="state/nilometer.toml: "):
         load_config(owner)

@@ -61,7 +61,7 @@ class Table:
         events = self.journal.events()
         if events:
             self._lines = fold(events, plan, name=self.journal.path)
-            self._seen = {s: tuple(c) for s, c in json.loads(self.journal.meta("seen", "{}")).items()}
+            self._seen, self._excused = (_kept(self.journal.meta(key, "{}")) for key in ("seen", "misread"))
             for e in events:
                 if e.kind == "setting":
                     self.settings.update(e.data)
@@ -97,8 +97,8 @@ class Table:
             verdict = reconcile(self.game, past, evidence, self._seen, self.reads, self.optional, excused=self._excused)
             if evidence.busy is None:
                 self._last = evidence
-                self._excused = {s: c for s, c in self._excused.items()
-                                 if s not in evidence.sites or evidence.sites[s].foreign or evidence.sites[s].best == c}
+                self._excuse({s: c for s, c in self._excused.items()
+                              if s not in evidence.sites or evidence.sites[s].foreign or evidence.sites[s].best == c})
             registration = evidence.registration
             self.camera = {**self.camera, "state": "ok", "by": registration.by, "error_px": round(registration.error_px, 2)}
             picture = _jpeg(image) if verdict.verdict in (MOVED, UNFINISHED) else None
@@ -112,8 +112,23 @@ class Table:
             self._conclude(verdict)
             return verdict
 
-    def _settle(self, actions: Sequence[str], undo: int, seen: Layout, by: str, picture: bytes | None = None) -> None:
-        """Journal first, memory after: what could not be written did not happen. Raises BadJournal."""
+    def _excuse(self, misread: Layout) -> None:
+        """What is taken for misread from now on, through a power cut too. Raises BadJournal."""
+        if misread != self._excused:
+            self._write([], {"misread": _plain(misread)})
+            self._excused = misread
+
+    def _write(self, entries: Sequence[tuple[str, dict, str, str]], meta: dict[str, str]) -> list[int]:
+        try:
+            return self.journal.append(entries, meta)
+        except BadJournal as e:
+            self.trouble = say("the journal cannot be written: {fault}", fault=str(e))
+            self._tell()
+            raise
+
+    def _settle(self, actions: Sequence[str], undo: int, seen: Layout | None, by: str, picture: bytes | None = None) -> None:
+        """seen: where the board is behind the state afterwards; None: nobody looked, it shows what it showed.
+        Journal first, memory after: what could not be written did not happen. Raises BadJournal, IllegalAction, BadText."""
         lines = self._lines[: len(self._lines) - undo] if undo else list(self._lines)
         entries: list[tuple[str, dict, str, str]] = []
         if undo:
@@ -124,12 +139,9 @@ class Table:
             state = state.apply(state.parse(text))
             new.append((text, state))
             entries.append(("action", {"action": text}, by, state_hash(state)))
-        try:
-            ids = self.journal.append(entries, {"seen": json.dumps({s: list(c) for s, c in seen.items()})})
-        except BadJournal as e:
-            self.trouble = say("the journal cannot be written: {fault}", fault=str(e))
-            self._tell()
-            raise
+        if seen is None:
+            seen = self._behind(self.state.layout(), state)
+        ids = self._write(entries, {"seen": _plain(seen)})
         self.trouble = None
         ids = ids[1:] if undo else ids
         self._lines = lines + [Line(i, text, st) for i, (text, st) in zip(ids, new)]
@@ -163,26 +175,24 @@ class Table:
             if action.seat not in state.actors and state.chance():
                 state = state.skip_chance()
             violations = state.check(action)
-            if violations:
+            passed = state.implied(action) if violations else ()
+            if violations and not passed:
                 raise Refused(violations)
             before = self.state.layout()
-            self._settle([str(action)], 0, self._seen, by)
-            self._seen = self._behind(before)
-            verdict = Verdict(MOVED, self.state, (action,), seen=self._seen, text=say("{actions}", actions=str(action)),
+            self._settle([str(a) for a in (*passed, action)], 0, None, by)
+            verdict = Verdict(MOVED, self.state, (*passed, action), seen=self._seen,
+                              text=say("{actions}", actions="; ".join(map(str, (*passed, action)))),
                               todo=self._todo_after_declaring(before))
             if verdict.todo:
                 verdict = msgspec.structs.replace(verdict, verdict=UNFINISHED)
             self._conclude(verdict)
             return verdict
 
-    def _behind(self, before: Layout) -> Layout:
-        """What the board still shows after something said changed the state's layout."""
-        after = self.state.layout()
-        seen: dict[str, Contents] = dict(self._seen)
-        for s in set(before) | set(after):
-            if before.get(s, ()) != after.get(s, ()):
-                seen.setdefault(s, before.get(s, ()))
-        return {s: c for s, c in seen.items() if c != after.get(s, ())}
+    def _behind(self, before: Layout, state: State) -> Layout:
+        """What the board still shows after something said changed the state's layout from `before` to this state's."""
+        after = state.layout()
+        seen: dict[str, Contents] = {s: before.get(s, ()) for s in {*before, *after}} | dict(self._seen)
+        return {s: c for s, c in seen.items() if not state.shows_same(s, after.get(s, ()), c, self.reads.get(s, "pile"))}
 
     def _todo_after_declaring(self, before: Layout) -> tuple:
         world = World(self.state, self.state.layout(), 0, 0.0, {})
@@ -196,19 +206,17 @@ class Table:
                 raise Gone("that question no longer stands")
             run = self.question.answers[choice]
             if run.misread:
-                self._excused = {**self._excused, **self.question.seen}
+                self._excuse({**self._excused, **self.question.seen})
             if run.run is None:
                 self.question = None
                 if run.misread and self._last is not None:
                     return self.look(self._last)
                 self._conclude(Verdict(SAME, self.state, seen=self._seen, text=say("put it back as it was")))
                 return self.verdict
-            before = self.state.layout()
             try:
-                self._settle(run.run, run.undo, self._seen, by)
+                self._settle(run.run, run.undo, None, by)
             except (engine.IllegalAction, BadText) as e:
                 raise Refused(getattr(e, "violations", ())) from None
-            self._seen = self._behind(before)
             self.question = None
             actions = tuple(line.state.parse(line.action) for line in self._lines[len(self._lines) - len(run.run):])
             self._conclude(Verdict(MOVED, self.state, actions, run.undo, seen=self._seen, text=run.text))
@@ -223,9 +231,7 @@ class Table:
                 raise Gone(f"event {event} does not stand any more")
             back = len(self._lines) - 1 - at
             if back:
-                before = self.state.layout()
-                self._settle([], back, {}, by)
-                self._seen = self._behind(before)
+                self._settle([], back, None, by)
             self._conclude(Verdict(MOVED, self.state, undo=back, seen=self._seen, text=say("taken back")))
             return self.verdict
 
@@ -322,6 +328,14 @@ def line_of(verdict: Verdict, frame: str, declared: Sequence[str] = ()) -> dict[
     if verdict.verdict == UNCLEAR:
         out["why"] = str(verdict.text)
     return out
+
+
+def _plain(contents: Layout) -> str:
+    return json.dumps({s: list(c) for s, c in contents.items()})
+
+
+def _kept(text: str) -> dict[str, Contents]:
+    return {s: tuple(c) for s, c in json.loads(text).items()}
 
 
 def _jpeg(image: np.ndarray | None) -> bytes | None:

@@ -152,6 +152,15 @@ class TigrisState(State):
             return self
         return chance.skip(self)
 
+    def implied(self, action: Action) -> tuple[Action, ...]:
+        """Those before the one who acts have passed, nobody's turn left out twice (T10, T36)."""
+        run: tuple[Action, ...] = ()
+        state = self.skip_chance()
+        while action.seat in self.seats and state.phase == "action" and state.turn != action.seat:
+            run = (*run, act.Pass(state.turn))
+            state = state.apply(run[-1]).skip_chance()
+        return () if state.check(action) else run
+
     def unsaid(self) -> TigrisState:
         return effects.perform(self, act.Keep(self.seats[self.active])) if self.phase == "build" else self
 

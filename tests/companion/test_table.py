@@ -3,7 +3,7 @@
 import pytest
 
 from companion.journal import Journal
-from companion.table import Gone, Table
+from companion.table import Gone, Refused, Table
 from tests.companion.conftest import acts, sees
 
 START = "game tigris\nseats bull lion\n"
@@ -153,3 +153,32 @@ def test_a_piece_half_on_the_next_square_is_no_move(player):
     p.look(C2="market")
     v = p.look(unsure={"C2": [(("market",), 0.6), ((), 0.38)], "C3": [((), 0.65), (("market",), 0.33)]})
     assert v.verdict == "same" and p.table.state.layout()["C2"] == ("market",)
+
+
+def test_what_was_said_to_be_misread_outlives_a_power_cut(player, tmp_path):
+    p = player(START, journal=Journal(tmp_path / "game.journal"))
+    v = p.look(C2="market temple farm")
+    choice = next(i for i, a in enumerate(v.question.answers) if a.misread and a.run is None)
+    p.table.answer(p.table.snapshot()["question"]["id"], choice, "phone")
+    again = Table(None, Journal(tmp_path / "game.journal"))
+    assert again.look(sees(p.board, again.plan)).verdict == "same"
+    again.look(sees(p.start.state.layout(), again.plan))   # read rightly: from now on it counts again
+    assert Table(None, Journal(tmp_path / "game.journal")).look(sees(p.board, again.plan)).verdict == "unclear"
+
+
+def test_after_an_undo_and_a_power_cut_the_tile_is_still_to_be_taken_off(player, tmp_path):
+    p = player(START, journal=Journal(tmp_path / "game.journal"))
+    p.look(C2="market")
+    p.table.undo(p.table.lines[0].event, "host")
+    again = Table(None, Journal(tmp_path / "game.journal"))
+    v = again.look(sees(p.board, again.plan))
+    assert v.verdict == "unfinished" and [t.sites for t in v.todo] == [("C2",)]
+
+
+def test_an_act_said_by_the_next_player_says_that_those_before_have_passed(player):
+    p = player(START)
+    p.look(C2="market")
+    v = p.table.declare("lion: swap 3")
+    assert acts(v) == ["lion: swap 3"] and [line.action for line in p.table.lines[-2:]] == ["bull: pass", "lion: swap 3"]
+    with pytest.raises(Refused):
+        p.table.declare("lion: commit 2")                  # no conflict, whoever has passed

@@ -47,7 +47,7 @@ def reconcile(game: Game, past: Past, evidence: Evidence, seen: Layout | None = 
         best = _plainly_wrong(best, worlds, left, look)
         left = _unexplained(best, look)
     if left and best.violations and state.layout() == best.base:
-        return _illegal(game, state, best, seen, look, left)
+        return _illegal(game, state, best, seen, look, left, worlds)
     if left or (look.foreign and best.actions and _rests_on_covered(best, look)):
         return _unclear(game, state, worlds, seen, left, look)
     if (best.actions or best.undo) and not best.violations and any(_rivals(best, w, state, look) for w in worlds):
@@ -56,7 +56,7 @@ def reconcile(game: Game, past: Past, evidence: Evidence, seen: Layout | None = 
     lag = {s: c for s, c in lag.items() if s in evidence.sites
            and not best.state.shows_same(s, best.layout.get(s, ()), c, look.reads.get(s, "pile"))}
     if best.violations:
-        return _illegal(game, state, best, seen, look, {})
+        return _illegal(game, state, best, seen, look, {}, worlds)
     todo = tuple(todo_of(game, best, s, c) for s, c in lag.items())
     if look.foreign and not best.actions:
         return Verdict(UNCLEAR if len(look.foreign) > 1 else SAME, state, seen=lag, todo=todo,
@@ -78,11 +78,16 @@ def _bases(past: Past, look: Look) -> list[tuple[State, int]]:
         if action is None:
             break
         by_hand = {s: c for step in after.steps if step.by_hand for s, c in step.changes.items()}
-        here = any(look.logp(s, c) < -NOTICED for s, c in by_hand.items())
+        here = any(look.logp(s, c) < -NOTICED and not _as_it_came_to(s, look, after, past[0][0]) for s, c in by_hand.items())
         gone = gone or here
         if here or gone and not by_hand:
             bases.append((before, n + 1))
     return bases
+
+
+def _as_it_came_to(site: str, look: Look, *states: State) -> bool:
+    """Whether the site shows what the hands' doing led to by itself, then or later"""
+    return any(look.logp(site, state.layout().get(site, ())) >= -NOTICED for state in states)
 
 
 def _rests_on_covered(world: World, look: Look) -> bool:
@@ -150,7 +155,7 @@ def _words(name: str, world: World) -> Text:
     if world.undo and not world.actions:
         return say("taken back")
     doings = [a for n, a in enumerate(world.actions) if n not in world.redone]
-    if world.undo and not world.redone:
+    if world.undo > len(world.redone):
         return say("corrected: {actions}", actions="; ".join(map(str, doings)))
     if not world.actions:
         return say("the board is as it should be")
@@ -174,12 +179,16 @@ def todo_of(game: Game, world: World, site: str, shown: Contents) -> ToDo:
     return ToDo(text or mend_text(site, shown, want, game.kind_name), (site,))
 
 
-def _illegal(game: Game, state: State, world: World, seen: Layout, look: Look, left: dict) -> Verdict:
-    """left: what else differs, without an explanation; it goes back too."""
+def _illegal(game: Game, state: State, world: World, seen: Layout, look: Look, left: dict, worlds: list[World]) -> Verdict:
+    """left: what else differs, without an explanation; it goes back too. What hands did may be meant as one of several
+    doings that nobody may do: each one's rules are named, the likeliest one's first."""
     wrong = {**world.hands, **{s: c for s, (_, c) in left.items()}}
     back = tuple(mend_text(s, c, state.layout().get(s, ()), game.kind_name) for s, c in wrong.items())
-    return Verdict(ILLEGAL, state, world.actions, 0, world.violations, (), back, seen=seen,
-                   text=world.violations[0].text if world.violations else say("this breaks a rule"))
+    rules = {v.rule: v for w in worlds if w.violations and w.layout == world.layout and w.total > world.total - STANDS_OUT
+             for v in reversed(w.violations)}
+    violations = (*world.violations, *(v for r, v in rules.items() if r not in {x.rule for x in world.violations}))
+    return Verdict(ILLEGAL, state, world.actions, 0, violations, (), back, seen=seen,
+                   text=violations[0].text if violations else say("this breaks a rule"))
 
 
 def _unclear(game: Game, state: State, worlds: list[World], seen: Layout, left: dict, look: Look) -> Verdict:

@@ -39,7 +39,7 @@ class World:
     """A state after a run of actions, and per site what the board may meanwhile show at what cost."""
 
     __slots__ = ("actions", "base", "certain", "cost", "hands", "lag", "layout", "redone", "scores", "state", "steps",
-                 "touched", "total", "undo", "violations")
+                 "touched", "total", "undo", "undone", "violations")
 
     def __init__(self, state: State, layout: Layout, undo: int, cost: float, lag: dict[str, dict[Contents, float]]) -> None:
         self.state, self.layout, self.undo, self.cost = state, layout, undo, cost
@@ -51,6 +51,7 @@ class World:
         self.hands: Layout = {}                          # an illegal doing's changes
         self.certain = True
         self.redone: frozenset[int] = frozenset()        # which of the actions stood before and are only done again
+        self.undone: tuple[str, ...] = ()                # what was taken back and not done again so far
         self.touched: set[str] = set(lag)
         self.total = 0.0
         self.scores: dict[str, tuple[float, Contents]] = {}
@@ -59,7 +60,9 @@ class World:
         """This world one legal action on."""
         w = World(state, state.layout(), self.undo, self.cost + cost, {s: dict(c) for s, c in self.lag.items()})
         w.base, w.actions, w.steps = self.base, (*self.actions, action), self.steps + tuple(state.steps)
-        w.certain, w.redone = self.certain, self.redone
+        w.certain, w.redone, w.undone = self.certain, self.redone, self.undone
+        if str(action) in w.undone:
+            w.redone, w.undone = w.redone | {len(self.actions)}, tuple(t for t in w.undone if t != str(action))
         w.touched = set(self.touched)
         at: Layout = dict(self.layout)
         for step in state.steps:
@@ -191,7 +194,9 @@ def search(bases: Sequence[tuple[State, int]], seen: Layout, look: Look, past: P
         lag: dict[str, dict[Contents, float]] = {}
         if not undo:
             lag = {s: {c: STILL} for s, c in seen.items()}
-        beam.append(judge(World(state, layout, undo, TAKE_BACK[undo], lag), look))
+        world = World(state, layout, undo, TAKE_BACK[undo], lag)
+        world.undone = tuple(text for _, text in past[:undo] if text is not None)
+        beam.append(judge(world, look))
     worlds += beam
     known: set[bytes] = set()
     for world in _forgotten(beam[0], look, past):
@@ -267,7 +272,8 @@ def _do(world: World, proposal: Proposal, look: Look) -> list[World]:
             state = w.state.apply(action)
         except IllegalAction as e:
             return [judge(w.broken(proposal, e.violations, action), look)]
-        w = w.after(state, action, ACTION + (proposal.cost if i == 0 else 0.0))
+        again = str(action) in w.undone                  # who takes an earlier piece back does the later ones no second time
+        w = w.after(state, action, (0.0 if again else ACTION) + (proposal.cost if i == 0 else 0.0))
     w.certain = world.certain and proposal.certain
     return [judge(w, look)]
 

@@ -321,8 +321,8 @@ def line_of(verdict: Verdict, frame: str, declared: Sequence[str] = ()) -> dict[
         out["tried"] = [str(a) for a in verdict.actions]
     if not verdict.certain and not illegal:
         out["supposed"] = [str(a) for a in verdict.news]
-    if verdict.undo and not verdict.redone:
-        out["undone"] = verdict.undo
+    if verdict.undo > len(verdict.redone):
+        out["undone"] = verdict.undo - len(verdict.redone)
     if declared:
         out["declared"] = list(declared)
     if verdict.verdict == UNCLEAR:

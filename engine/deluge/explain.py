@@ -16,6 +16,8 @@ from engine.layout import Contents
 from engine.text import say
 
 SILENT = -0.85        # nobody says "done" aloud: a run with it costs hardly more
+IDLE = {MOVEMENT: 1.0, HARVEST: 1.5}      # a seat's part of these phases in which it did nothing, though it could
+NOT_YET = 1.0         # ends of phases nobody said, and of what follows of them a site that does not show it yet
 UNSEEN = 3.0          # a next round of which the board shows none of what ended the last one
 ASKED = 2.0           # another's ship ferried, of which nobody said a word
 MOST = 40             # proposals
@@ -67,6 +69,7 @@ class Ahead:
         self.start, self.difference = state, difference
         self.layout = state.layout()
         self.runs: list[tuple[tuple[Action, ...], DelugeState]] = [((), state)]
+        self.idle = [0.0]                      # what each run costs for parts of phases in which nothing was done
 
     def __iter__(self) -> Iterator[tuple[tuple[Action, ...], DelugeState]]:
         n = 0
@@ -80,6 +83,7 @@ class Ahead:
         if state.turn is None or state.phase not in PHASES or fresh and (self.start.phase != BUILDING or state.phase != MOVEMENT):
             return False
         self.runs.append(((*said, act.Done(state.turn)), state.apply(act.Done(state.turn))))
+        self.idle.append(self.idle[-1] + (IDLE.get(state.phase, 0.0) if working.did_nothing(state) else 0.0))
         return True
 
     def until(self, phase: str, seat: str) -> tuple[tuple[Action, ...], DelugeState, float] | None:
@@ -87,7 +91,7 @@ class Ahead:
         for said, state in self:
             if state.phase == phase and state.turn == seat:
                 new = state.round > self.start.round
-                return said, state, UNSEEN if new and not self.shown(state) else 0.0
+                return said, state, self.idle[len(said)] + (UNSEEN if new and not self.shown(state) else 0.0)
         return None
 
     def shown(self, later: DelugeState) -> int:
@@ -95,6 +99,11 @@ class Ahead:
         layout = later.layout()
         return sum(1 for s, (_, seen) in self.difference.items()
                    if layout.get(s, ()) != self.layout.get(s, ()) and sorted(layout.get(s, ())) == sorted(seen))
+
+    def not_yet(self, later: DelugeState) -> int:
+        """On how many sites more something will have happened by itself till then"""
+        layout = later.layout()
+        return sum(1 for s in {*layout, *self.layout} if layout.get(s, ()) != self.layout.get(s, ())) - self.shown(later)
 
 
 def _run(said: tuple[Action, ...], doings: list[Action], cost: float = 0.0, **more) -> Proposal:
@@ -110,7 +119,7 @@ def _ends(state: DelugeState, ahead: Ahead, cells: Change, bare: list[str], diff
     for said, later in ahead:
         if before == HARVEST and later.phase != HARVEST or before == BUILDING and later.phase != BUILDING:
             if ahead.shown(later):
-                out.append(_run(said, []))
+                out.append(_run(said, [], ahead.idle[len(said)] + NOT_YET * ahead.not_yet(later)))
         before = later.phase
         if later.round > state.round:
             break
@@ -136,8 +145,9 @@ def _goings(state: DelugeState, ahead: Ahead, cells: Change, difference: Differe
             ready = ((), state, 0.0)
         else:
             ready = ahead.until(MOVEMENT, seat)
-        if ready is None or ready[1].turn != seat:
+        if state.phase != MOVEMENT or state.turn != seat:
             out += _too_late(state, seat, cells, difference)
+        if ready is None or ready[1].turn != seat:
             continue
         said, begun, cost = ready
         for reading in goings(begun, seat, cells):
@@ -181,7 +191,7 @@ def _by_hand(action: Action, difference: Difference) -> dict[str, Contents]:
 def _harvests(state: DelugeState, ahead: Ahead, bare: list[str], difference: Difference) -> list[Proposal]:
     """Cards laid on forests: wood, of whoever rules the cell"""
     out: list[Proposal] = []
-    if not bare or state.phase not in (MOVEMENT, HARVEST):
+    if not bare:
         return out
     covered = working.by_cell(state, bare)
     by_seat: dict[str, list[act.Harvest]] = {}
@@ -190,15 +200,15 @@ def _harvests(state: DelugeState, ahead: Ahead, bare: list[str], difference: Dif
         by_seat.setdefault(seat, []).append(working.harvest(state, seat, cell, spots))
     for seat in _seats(state):
         ready = ahead.until(HARVEST, seat) if seat in by_seat else None
-        if ready is None:
+        if ready is None or ready[1].round > state.round:
             out += [Proposal((a,), {s: ("bare",) for s in covered[a.cell]}) for a in by_seat.get(seat, ())]
             continue
-        said, begun, _ = ready
+        said, begun, cost = ready
         legal = [a for a in by_seat[seat] if not begun.check(a)]
         certain = all(begun.work(a.cell)[0] == len(covered[a.cell]) and not a.spots for a in legal)
         if legal:
-            out.append(_run(said, list(legal), certain=certain))
-        out += [_run(said, [a], changes={s: ("bare",) for s in covered[a.cell]}) for a in by_seat[seat] if a not in legal]
+            out.append(_run(said, list(legal), cost, certain=certain))
+        out += [_run(said, [a], cost, changes={s: ("bare",) for s in covered[a.cell]}) for a in by_seat[seat] if a not in legal]
     return out
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from engine.deluge import actions as act
 from engine.deluge.going import Change
 from engine.deluge.legal import payments
-from engine.deluge.state import HARVEST, TRADE, DelugeState
+from engine.deluge.state import HARVEST, MOVEMENT, TRADE, DelugeState
 from engine.deluge.words import COLOURS, GOODS, PRICE
 from engine.game import Action, Difference, Proposal
 
@@ -55,6 +55,16 @@ def whole_harvest(state: DelugeState, cells: Change, bare: list[str]) -> tuple[l
         doings.append(act.Done(seat))
         state = state.apply(doings[-1])
     return doings, state
+
+
+def did_nothing(state: DelugeState) -> bool:
+    """Whether the seat whose part it is has moved nothing, or harvested nothing, although it could"""
+    i, cells = state.colour(str(state.turn)), state.world.cells
+    if state.phase == MOVEMENT:
+        return not any(four[i] for came in state.arrived.values() for four in came)
+    mine = [c for c in cells if state.is_land(c) and state.ruler(c) == i]
+    return state.phase == HARVEST and not any(c in state.worked for c in mine) and any(
+        pawns and (wood or mineral) for pawns, wood, mineral in map(state.work, mine))
 
 
 def forgotten(state: DelugeState, cells: Change) -> list[Proposal]:

@@ -17,7 +17,7 @@ from engine.text import say
 
 SILENT = -0.85        # nobody says "done" aloud: a run with it costs hardly more
 IDLE = {MOVEMENT: 1.0, HARVEST: 1.5}      # a seat's part of these phases in which it did nothing, though it could
-NOT_YET = 1.0         # ends of phases nobody said, and of what follows of them a site that does not show it yet
+NOT_YET, WAITING = 1.0, 4.0     # several ends of phases nobody said, and of what follows a site that does not show it; at most
 UNSEEN = 3.0          # a next round of which the board shows none of what ended the last one
 ASKED = 2.0           # another's ship ferried, of which nobody said a word
 MOST = 40             # proposals
@@ -119,7 +119,8 @@ def _ends(state: DelugeState, ahead: Ahead, cells: Change, bare: list[str], diff
     for said, later in ahead:
         if before == HARVEST and later.phase != HARVEST or before == BUILDING and later.phase != BUILDING:
             if ahead.shown(later):
-                out.append(_run(said, [], ahead.idle[len(said)] + NOT_YET * ahead.not_yet(later)))
+                waiting = min(WAITING, NOT_YET * ahead.not_yet(later)) if len(said) > 1 else 0.0
+                out.append(_run(said, [], ahead.idle[len(said)] + waiting))
         before = later.phase
         if later.round > state.round:
             break
@@ -135,7 +136,8 @@ def _ends(state: DelugeState, ahead: Ahead, cells: Change, bare: list[str], diff
 
 def _goings(state: DelugeState, ahead: Ahead, cells: Change, difference: Difference) -> list[Proposal]:
     """A run for each colour whose pawns or ships are elsewhere, its seats' `done`s before it"""
-    out = []
+    out: list[Proposal] = []
+    late: list[Proposal] = []
     for seat in _seats(state):
         own = {f"{k}:{seat}" for k in ("people", "soldier", "ship")}
         losers = any(k.startswith(("soldier:", "ship:")) and n < 0 for c in cells.values() for k, n in c.items())
@@ -146,7 +148,7 @@ def _goings(state: DelugeState, ahead: Ahead, cells: Change, difference: Differe
         else:
             ready = ahead.until(MOVEMENT, seat)
         if state.phase != MOVEMENT or state.turn != seat:
-            out += _too_late(state, seat, cells, difference)
+            late += _too_late(state, seat, cells, difference)
         if ready is None or ready[1].turn != seat:
             continue
         said, begun, cost = ready
@@ -159,7 +161,7 @@ def _goings(state: DelugeState, ahead: Ahead, cells: Change, difference: Differe
             if len(reading.done) > 1 and not asked:
                 out += [_run(said, [d], cost) for d in reading.done[:8]]
             out += [_run(said, [s], cost, changes=_by_hand(s, difference)) for s in reading.strays[:4]]
-    return out
+    return out + late
 
 
 def _seats(state: DelugeState) -> list[str]:

@@ -130,3 +130,13 @@ def test_what_no_doing_explains_is_never_a_move(player):
     v = p.look(C2="market temple farm", G5="union", A1="monument:black-red")
     assert v.verdict in ("unclear", "illegal")
     assert p.table.state == p.start.state
+
+
+def test_a_correction_of_the_doing_before_the_last_does_the_last_no_second_time(player):
+    p = player(START)
+    p.look(C2="market")
+    p.look(B5="settlement")
+    p.look(J2="settlement")
+    v = p.look(B5="", D2="settlement")                     # bull meant D2; lion's tile lies where it lay
+    assert v.verdict == "moved" and [str(a) for a in v.news] == ["bull: tile black D2"]
+    assert p.table.state.turn == "lion" and p.table.state.layout().get("J2") == ("settlement",)

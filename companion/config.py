@@ -78,6 +78,14 @@ def load_config(path: str | Path) -> Config:
         raise Fault(f"{path}: {e}") from None
 
 
+def owners_part(path: str | Path) -> Config:
+    """What the owner has said before any copy was named. Raises Fault."""
+    try:
+        return msgspec.convert({"copy": "", **(_toml(Path(path)) if Path(path).is_file() else {})}, Config)
+    except msgspec.ValidationError as e:
+        raise Fault(f"{path}: {e}") from None
+
+
 def _toml(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))

@@ -23,8 +23,11 @@ LOOKS = 5.0      # pictures a second while the table is set up
 PATIENCE = 3.0   # seconds to wait for a picture
 
 
-def set_up(path: Path, web: Web | None = None, camera: Mapping[str, Any] | None = None) -> bool:
-    """Blocks until the configuration is written to `path`: True; or until somebody ends the program: False."""
+def set_up(path: Path, web: Web | None = None, camera: Mapping[str, Any] | None = None,
+           secret: bool = False) -> bool:
+    """secret: PIN and joining link are not printed (a service has a log).
+
+    Blocks until the configuration is written to `path`: True; or until somebody ends the program: False."""
     web, camera = web or Web(), camera or {"kind": likely_camera()}
     with Supervisor(open_camera(camera, path.parent), fps=LOOKS) as supervisor:
         setup = Setup(path, picture_of(supervisor), camera)
@@ -32,7 +35,8 @@ def set_up(path: Path, web: Web | None = None, camera: Mapping[str, Any] | None 
                                           address=web.address or None)
         app = companion_web.create_app(setup, settings)
         server = companion_web.serve(app, web.host, web.port)
-        print_address(app, server, f"{path} is not there yet: set the table up on the page, with the host's PIN.")
+        if not secret:
+            print_address(app, server, f"{path} is not there yet: set the table up on the page, with the host's PIN.")
         ended = threading.Event()
         before = {n: signal.signal(n, lambda *_: ended.set()) for n in (signal.SIGINT, signal.SIGTERM)}
         notify.ready()

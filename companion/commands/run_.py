@@ -9,13 +9,14 @@ import threading
 from pathlib import Path
 
 import click
+import msgspec
 
 import companion_web
 from companion import notify
 from companion.cli import Fault
 from companion.club import Publisher
 from companion.commands.play_ import read_text
-from companion.config import Config, is_begun, load_config
+from companion.config import Config, is_begun, load_config, owners_part, written
 from companion.copies import Specimen, game_of, open_copy
 from companion.eye import Eye
 from companion.first_start import set_up
@@ -56,9 +57,7 @@ def command(config: str | None) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stopped.set())
     as_service = bool(os.environ.get("NOTIFY_SOCKET"))
-    if as_service and not is_begun(config):
-        _until_begun(config, stopped)
-    if stopped.is_set():
+    if as_service and not is_begun(config) and not _set_up_service(config):
         return 0
     settings = load_config(config)
     specimen = open_copy(settings.path(settings.copy))
@@ -102,12 +101,12 @@ def command(config: str | None) -> int:
     return 1 if ended else 0      # a loop that ended by itself is a fault: systemd starts the table again
 
 
-def _until_begun(config: str, stopped: threading.Event) -> None:
-    """A service that was just installed waits for its configuration instead of failing again and again."""
-    click.echo(f"{config}: names no copy yet; waiting till it does (docs/build-the-table.md)")
-    notify.ready(f"waiting for {config} to name a copy")
-    while not stopped.wait(1.0) and not is_begun(config):
-        notify.alive()
+def _set_up_service(config: str) -> bool:
+    """A service's first start: the set-up page, with what its owner has said already about page and camera."""
+    path, said = written(config), owners_part(config)
+    pin = said.web.pin or kept_pin(path.parent / "pin")
+    click.echo(f"{config} names no copy yet: set the table up on the page; the host's PIN is in {path.parent / 'pin'}")
+    return set_up(path, msgspec.structs.replace(said.web, pin=pin), said.camera, secret=True)
 
 
 def kept_pin(path: Path) -> str:

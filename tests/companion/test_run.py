@@ -35,25 +35,17 @@ def service(tmp_path):
     said.close()
 
 
-def test_without_a_configuration_it_waits_is_ready_and_feeds_the_watchdog(service, tmp_path):
-    process, said = service(tmp_path / "nilometer.toml")
-    assert said.recv(999).startswith(b"READY=1\nSTATUS=waiting for")
+def test_a_service_without_a_configuration_is_ready_for_its_set_up_and_feeds_the_watchdog(service, tmp_path):
+    config = tmp_path / "owner.toml"
+    config.write_text('[web]\nport = 0\nhost = "127.0.0.1"\n')
+    process, said = service(config)
+    assert said.recv(999).startswith(b"READY=1")
     assert said.recv(999) == b"WATCHDOG=1"
     began = time.monotonic()
     process.send_signal(signal.SIGTERM)
-    assert process.wait(10) == 0 and time.monotonic() - began < 2
-    assert "names no copy yet" in process.stdout.read()
-
-
-def test_it_goes_on_by_itself_when_the_configuration_is_there(service, tmp_path):
-    config = tmp_path / "nilometer.toml"
-    config.write_text("[web]\nport = 8080\n")
-    assert not is_begun(config)
-    process, said = service(config)
-    assert said.recv(999).startswith(b"READY=1")
-    config.write_text('copy = "no-such-copy"\n')
-    out, _ = process.communicate(timeout=30)
-    assert process.returncode == 2 and "no-such-copy" in out and "Traceback" not in out
+    assert process.wait(10) == 0 and time.monotonic() - began < 3
+    out = process.stdout.read()
+    assert "names no copy yet" in out and (tmp_path / "pin").read_text().strip() not in out and "join#" not in out
 
 
 def test_the_services_pin_is_kept_where_only_it_can_read(tmp_path):

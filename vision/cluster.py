@@ -60,6 +60,10 @@ class ClusterReader:
             return {}
         scene = self.stage.scene(image, pose, None if sites is None else self.rects(wanted.values()))
         firsts = self.firsts.read(scene, wanted)
+        if sites is not None and self.firsts.sheets:    # cards on the sites around are not looked for: not strange, then
+            around, own = ([o for s in some for o in s.outlines] for some in (
+                [s for i, s in self.clusters.items() if i not in wanted], wanted.values()))
+            scene.strange[(polygons(self.frame, around) > 0) & (polygons(self.frame, own) == 0)] = 0
         pieces = self.pieces(scene, wanted)
         self.last = pieces
         return self.evidence(scene, wanted, firsts, pieces)

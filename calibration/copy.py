@@ -43,6 +43,11 @@ class Copy(msgspec.Struct, frozen=True, eq=False):
     def model(self) -> Path:
         return self.folder / "model.npz"
 
+    @property
+    def before(self) -> Path:
+        """The model before something was learnt at the table"""
+        return self.folder / "model-before.npz"
+
 
 def _toml(path: Path) -> dict[str, Any]:
     try:

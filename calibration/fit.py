@@ -58,6 +58,7 @@ def calibrate(folder: str | Path, progress: Progress | None = None, report: bool
     tell("pieces", 0.2)
     reader = Reader.fit(copy.plan, registrar, shots)
     reader.save(copy.model)
+    copy.before.unlink(missing_ok=True)
     missing = [p.kind for p in missing_kinds(copy)]
     out = Report(copy.name, copy.game, len(copy.photos), 0.0, [s.pose.error_px for s in shots], missing,
                  [f"no photo shows {kind}: it will not be read" for kind in missing])

@@ -13,6 +13,7 @@ COMMANDS = {
     "demo": "a simulated table plays; opens a local page",
     "run": "the real table",
     "calibrate": "photos and layouts in, COPY/model.npz out, and a report",
+    "learn": "the model learns from what was seen at the table; --undo takes it back",
     "read": "what lies on the board in photos",
     "watch": "verdicts on a game photographed frame by frame",
     "play": "run rule scripts",

@@ -52,6 +52,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     journal: str = "game.journal"
     picture_budget_mb: int = 200
     hidden_scores: bool = False
+    learn: bool = True      # from views that reading and rules agreed on, after the game (docs/calibrate.md)
     looks_per_second: float = 5.0
     settle_seconds: float = 0.4
     camera: dict[str, Any] = msgspec.field(default_factory=lambda: {"kind": "usb"})

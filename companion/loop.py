@@ -11,6 +11,7 @@ import numpy as np
 
 from companion.eye import Eye
 from companion.journal import BadJournal
+from companion.lessons import Lessons
 from companion.table import Table
 from companion.verdict import ILLEGAL, SAME
 from hardware.panel import Panel
@@ -25,9 +26,11 @@ class Loop:
     pictures that could not be made sense of."""
 
     def __init__(self, table: Table, eye: Eye, supervisor: Supervisor, panel: Panel | None = None,
-                 beat: Callable[[], object] = lambda: None, clock: Callable[[], float] = time.monotonic) -> None:
+                 beat: Callable[[], object] = lambda: None, clock: Callable[[], float] = time.monotonic,
+                 lessons: Lessons | None = None) -> None:
         self.table, self.eye, self.supervisor, self.panel = table, eye, supervisor, panel or Panel()
         self._beat, self._clock = beat, clock
+        self.lessons = lessons
         self._stop = threading.Event()
         self.looks = 0
         self.faults = 0
@@ -81,6 +84,8 @@ class Loop:
             self.trouble = str(e)
             self.panel.show("lost")
             return
+        if settled and self.lessons is not None:
+            self.lessons.look(self.table, verdict, evidence, image)
         self.panel.show("moved" if verdict.verdict == SAME else verdict.verdict)
         if verdict.verdict == ILLEGAL and (before.verdict != ILLEGAL or before.violations != verdict.violations):
             self.panel.buzz()

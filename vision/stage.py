@@ -170,7 +170,8 @@ class Stage(msgspec.Struct, eq=False):
         for top in self.tops:
             both = np.logaddexp(told[:, top.base], told[:, top.whole])
             rows = np.flatnonzero(both > HARDLY)
-            told[rows[:, None], [top.base, top.whole]] = both[rows, None] + top.tells.answer(self.on_top(top, lying, rows))
+            if len(rows):
+                told[rows[:, None], [top.base, top.whole]] = both[rows, None] + top.tells.answer(self.on_top(top, lying, rows))
         return told
 
 

@@ -21,6 +21,7 @@ from companion.copies import Specimen, game_of, open_copy
 from companion.eye import Eye
 from companion.first_start import set_up
 from companion.journal import Journal
+from companion.lessons import Lessons
 from companion.loop import Loop
 from companion.show import page_of, print_address
 from companion.table import Table
@@ -69,7 +70,8 @@ def command(config: str | None) -> int:
     except PinFault as e:
         raise Fault(f"{config}: {e}") from None
     camera = open_camera(settings.camera, settings.folder)
-    loop = Loop(table, Eye(specimen.reader), Supervisor(camera, fps=settings.looks_per_second), panel, notify.alive)
+    loop = Loop(table, Eye(specimen.reader), Supervisor(camera, fps=settings.looks_per_second), panel, notify.alive,
+                lessons=Lessons(specimen.folder) if settings.learn else None)
     publisher = Publisher(table, settings.club, specimen.name) if settings.club.broker else None
     pin = settings.web.pin or (kept_pin(settings.path("pin")) if as_service else None)
     page = page_of(specimen, specimen.name, pin, Path(settings.folder), settings.web.address or None)

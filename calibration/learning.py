@@ -1,0 +1,122 @@
+"""Learning at the table: views that reading and rules agreed on become further photos to learn from, if a guard set lets them.
+
+Kept views lie in COPY/table: NN.jpg with NN.json, the layout. Every other one is learnt from, the rest guard. Its value: Outcome.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import cv2
+import msgspec
+import numpy as np
+
+from calibration.copy import BadCopy, Copy, check_layout, load_copy
+from calibration.fit import shots_of
+from calibration.held import Row, read_all, shown
+from vision.evidence import Contents, NoBoard
+from vision.photo import BadPhoto, load_photo
+from vision.reader import Reader
+from vision.shot import Shot
+
+KEPT = 4            # views kept of a copy: two to learn from, two to guard; more would make fitting slow
+FOLDER = "table"
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """learnt: whether the model is a new one; why: one sentence; left_out: views not used, and why"""
+
+    learnt: bool
+    why: str
+    left_out: list[str] = []
+
+
+def keep(folder: Path, image: np.ndarray, layout: Mapping[str, Contents]) -> None:
+    """Puts a view aside, in place of the oldest when there are enough. Raises OSError."""
+    place = folder / FOLDER
+    place.mkdir(exist_ok=True)
+    there = sorted(place.glob("*.json"), key=lambda p: p.stat().st_mtime_ns)
+    free = [n for n in range(1, KEPT + 1) if not (place / f"{n:02d}.json").exists()]
+    name = f"{free[0]:02d}" if free else there[0].stem
+    done, data = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, 95])
+    if not done:
+        raise OSError("the picture cannot be written")
+    # the layout goes first and comes last, so that no picture ever stands beside another's layout
+    (place / f"{name}.json").unlink(missing_ok=True)
+    for suffix, content in ((".jpg", data.tobytes()), (".json", json.dumps(layout).encode())):
+        part = place / f"{name}{suffix}.part"
+        part.write_bytes(content)
+        os.replace(part, place / f"{name}{suffix}")
+
+
+def views(copy: Copy, reader: Reader) -> tuple[list[Shot], list[str]]:
+    """The kept views that today's reader still reads as they were agreed on; and why others are left out"""
+    good, bad = [], []
+    for path in sorted((copy.folder / FOLDER).glob("*.json")):
+        name = f"{FOLDER}/{path.stem}.jpg"
+        try:
+            layout = check_layout(json.loads(path.read_text(encoding="utf-8")), copy.plan, str(path))
+            image = load_photo(path.with_suffix(".jpg"))
+            shot = Shot(image, layout, reader.registrar.locate(image), name)
+        except (BadCopy, BadPhoto, NoBoard, ValueError, OSError) as e:
+            bad.append(f"{name}: {e}")
+            continue
+        wrong = sum(not r.right for r in read_all(reader, [shot], copy, set(copy.plan.pieces)))
+        if wrong:
+            bad.append(f"{name}: {wrong} sites are read otherwise than was agreed")
+        else:
+            good.append(shot)
+    return good, bad
+
+
+def worse(before: list[Row], after: list[Row]) -> str | None:
+    """Why a new reader is not to be trusted: it misreads what the old one reads right; None where it does not"""
+    lost = [a for b, a in zip(before, after, strict=True) if b.right and not a.right]
+    if lost:
+        return f"{lost[0].site} of {lost[0].photo} would be misread" + (f", and {len(lost) - 1} more" if len(lost) > 1 else "")
+    return None
+
+
+def surety(rows: list[Row]) -> float:
+    """Mean log-probability given to what lies there"""
+    return float(np.mean([math.log(max(r.chance, 1e-6)) for r in rows])) if rows else 0.0
+
+
+def learn(folder: str | Path, fit: Callable[..., Reader] = Reader.fit) -> Outcome:
+    """Fits a model to the copy's photos and the kept views; it takes the old one's place if it misreads nothing that the old
+    one reads right, in no photo and no view, and is surer of the views it has not learnt from. Raises BadCopy, BadModel."""
+    copy = load_copy(folder)
+    if not copy.model.is_file():
+        raise BadCopy(f"{copy.model}: not there yet; make it with: nilometer calibrate {folder}")
+    old = Reader.load(copy.model, copy.plan)
+    good, bad = views(copy, old)
+    lessons, guards = good[::2], good[1::2]
+    if not guards:
+        return Outcome(False, f"{len(good)} views of the table can be learnt from, two are needed", bad)
+    registrar, shots = shots_of(copy)
+    new = fit(copy.plan, registrar, [*shots, *lessons])
+    known = shown(shots, copy)
+    everything = [*shots, *good]
+    fault = worse(read_all(old, everything, copy, known), read_all(new, everything, copy, known))
+    was, now = (surety(read_all(r, guards, copy, known)) for r in (old, new))
+    if fault or now <= was:
+        return Outcome(False, fault or "views that were not learnt from would be read with more doubt", bad)
+    part = copy.before.with_suffix(".part")
+    shutil.copyfile(copy.model, part)
+    os.replace(part, copy.before)
+    new.save(copy.model)
+    return Outcome(True, f"learnt from {len(lessons)} views; of those not learnt from it is surer by {now - was:.4f} nats a site", bad)
+
+
+def undo(folder: str | Path) -> None:
+    """The model before the last learning again, bit for bit, without the views it learnt from. Raises BadCopy."""
+    copy = load_copy(folder)
+    if not copy.before.is_file():
+        raise BadCopy(f"{copy.before}: nothing was learnt at the table that could be undone")
+    os.replace(copy.before, copy.model)
+    shutil.rmtree(copy.folder / FOLDER, ignore_errors=True)

@@ -1,0 +1,80 @@
+"""Learning at the table: what is put aside, what the guard refuses, and that undoing restores the model bit for bit."""
+
+import json
+import math
+import shutil
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from calibration import learning
+from calibration.copy import BadCopy
+from vision.evidence import FLOOR, SiteEvidence
+
+PHOTOS = Path(__file__).resolve().parent.parent / "photos" / "tigris"
+
+
+class Reads:
+    """A reader that finds in a picture what its upper left pixel says, with some surety. confused: site -> what it takes it for"""
+
+    def __init__(self, layouts, surety, confused=None):
+        self.layouts, self.surety, self.confused = layouts, surety, confused or {}
+        self.readers, self.registrar = [self], SimpleNamespace(locate=lambda image: None)
+
+    def read(self, image, pose):
+        layout = self.layouts[int(image[0, 0, 0]) // 20]
+        seen = {s: self.confused.get(s, tuple(c)) for s, c in layout.items()}
+        return {s: SiteEvidence(((c, math.log(self.surety)),), FLOOR) for s, c in seen.items()}
+
+    def save(self, path):
+        Path(path).write_bytes(b"new")
+
+
+@pytest.fixture
+def table(tmp_path, monkeypatch):
+    """A copy with a model, its calibration photos stood in for by one grey picture, and four kept views of two layouts"""
+    folder = tmp_path / "copy"
+    shutil.copytree(PHOTOS, folder, ignore=shutil.ignore_patterns("test", "game"))
+    (folder / "model.npz").write_bytes(b"old model")
+    layouts = {0: {"A1": ["farm"]}, 3: {"B2": ["temple"]}, 6: {"C3": ["market"]}}
+    shot = learning.Shot(np.zeros((300, 400, 3), np.uint8), {"A1": ("farm",)}, None, "sampler-1.jpg")
+    monkeypatch.setattr(learning, "shots_of", lambda copy: (None, [shot]))
+    monkeypatch.setattr(learning, "shown", lambda shots, copy: set(copy.plan.pieces))
+    monkeypatch.setattr(learning.Reader, "load", lambda path, plan=None: Reads(layouts, 0.9))
+    for n in (3, 6, 3, 6):
+        learning.keep(folder, np.full((300, 400, 3), 20 * n + 10, np.uint8), layouts[n])
+    return SimpleNamespace(folder=folder, layouts=layouts)
+
+
+def test_surer_is_learnt_and_undone_bit_for_bit(table):
+    found = learning.learn(table.folder, lambda plan, registrar, shots: Reads(table.layouts, 0.99))
+    assert found.learnt and (table.folder / "model.npz").read_bytes() == b"new"
+    learning.undo(table.folder)
+    assert (table.folder / "model.npz").read_bytes() == b"old model" and not (table.folder / "table").exists()
+    with pytest.raises(BadCopy, match="undone"):
+        learning.undo(table.folder)
+
+
+@pytest.mark.parametrize("surety, confused, why", [
+    (0.99, {"A1": ("temple",)}, "A1 of sampler-1.jpg"), (0.99, {"C3": ("temple",)}, "C3 of table"), (0.8, {}, "more doubt")])
+def test_the_guard_refuses_what_is_worse(table, surety, confused, why):
+    found = learning.learn(table.folder, lambda plan, registrar, shots: Reads(table.layouts, surety, confused))
+    assert not found.learnt and why in found.why
+    assert (table.folder / "model.npz").read_bytes() == b"old model" and not (table.folder / "model-before.npz").exists()
+
+
+def test_poisoned_views_are_left_out(table):
+    for path in (table.folder / "table").glob("*.json"):
+        path.write_text(json.dumps({s: ["settlement"] if s != "C3" else ["temple"] for s in json.loads(path.read_text())}))
+    (table.folder / "table" / "01.json").write_text("{")
+    found = learning.learn(table.folder, lambda *a: pytest.fail("nothing is left to learn from"))
+    assert not found.learnt and len(found.left_out) == 4
+
+
+def test_only_so_many_views_are_kept(table):
+    for n in (0, 3, 6):
+        learning.keep(table.folder, np.full((300, 400, 3), 20 * n, np.uint8), table.layouts[n])
+    names = sorted(p.name for p in (table.folder / "table").iterdir())
+    assert names == [f"{n:02d}.{e}" for n in (1, 2, 3, 4) for e in ("jpg", "json")]

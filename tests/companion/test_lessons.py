@@ -1,0 +1,67 @@
+"""Which views of a table are put aside to learn from."""
+
+import json
+
+import numpy as np
+import pytest
+
+from companion import lessons
+from companion.lessons import Lessons, agreed
+
+
+@pytest.fixture
+def seat(player, perfect, tmp_path):
+    """A table, what it sees as (layout, keywords), and its lessons"""
+    who = player("game tigris\nseats bull lion\nhand bull red red red red red red\n")
+    kept = Lessons(tmp_path)
+    picture = np.full((300, 400, 3), 90, np.uint8)
+
+    def look(**kw):
+        evidence = perfect(who.board, who.table.plan, **kw)
+        kept.look(who.table, who.table.look(evidence), evidence, picture)
+        return evidence
+
+    return who, kept, look, tmp_path / "table"
+
+
+def put(who, site, *kinds):
+    who.board[site] = kinds
+
+
+def test_a_view_is_kept_once_the_game_has_moved_on(seat):
+    who, kept, look, place = seat
+    look()
+    before = {s: list(c) for s, c in who.table.state.layout().items()}
+    assert not place.exists()
+    put(who, "C1", "temple")
+    look()
+    assert len(who.table.lines) == 2, who.table.verdict
+    assert [json.loads(p.read_text()) for p in place.glob("*.json")] == [before]
+
+
+def test_views_that_disagree_or_are_doubtful_are_not(seat):
+    who, kept, look, place = seat
+    evidence = look(unsure={"C5": [((), 0.45), (("farm",), 0.4)]})
+    assert not agreed(who.table, evidence)
+    put(who, "C1", "temple")
+    look(foreign=("A1",))
+    put(who, "D1", "temple")
+    look(foreign=("A1",))
+    assert not place.exists()
+
+
+def test_a_folder_that_cannot_be_written_ends_the_keeping_not_the_game(seat, monkeypatch):
+    who, kept, look, place = seat
+    def full(*args):
+        raise OSError("full")
+    monkeypatch.setattr(lessons, "keep", full)
+    look()
+    put(who, "C1", "temple")
+    look()
+    assert kept.left == 0 and len(who.table.lines) == 2
+
+
+def test_nothing_is_fitted_beside_the_table_without_room(tmp_path, monkeypatch):
+    monkeypatch.setattr(lessons, "room_mb", lambda: 300.0)
+    monkeypatch.setattr(lessons.subprocess, "Popen", lambda *a, **k: pytest.fail("no room"))
+    assert lessons.learn_beside(tmp_path) is None

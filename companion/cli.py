@@ -14,6 +14,7 @@ COMMANDS = {
     "run": "the real table",
     "calibrate": "photos and layouts in, COPY/model.npz out, and a report",
     "learn": "the model learns from what was seen at the table; --undo takes it back",
+    "trace": "draw or correct a copy's own plan on a photo of the empty board, in the browser",
     "read": "what lies on the board in photos",
     "watch": "verdicts on a game photographed frame by frame",
     "play": "run rule scripts",

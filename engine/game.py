@@ -14,6 +14,7 @@ import msgspec
 from engine.layout import Contents, Layout, same_contents
 from engine.plan import Plan
 from engine.text import Text
+from engine.tracing import Form, PlanFault
 
 
 class BadText(ValueError):
@@ -261,6 +262,7 @@ class Game(abc.ABC):
     seats: ClassVar[tuple[Seat, ...]]          # all there are, in the order a script without `seats` takes them
     players: ClassVar[tuple[int, int]]         # fewest, most
     options: ClassVar[tuple[Option, ...]] = ()
+    form: ClassVar[Form | None] = None         # what an owner may draw on a photo of the board; None: any of the plan's tags
 
     @abc.abstractmethod
     def plan(self) -> Plan:
@@ -282,3 +284,7 @@ class Game(abc.ABC):
     @abc.abstractmethod
     def kind_name(self, kind: str) -> Text:
         """What people call a kind: "the green leader of Lion"."""
+
+    def plan_faults(self, plan: Plan) -> list[PlanFault]:
+        """What is wrong with a plan of one's own, as people should mend it. [] when it can be played as it is."""
+        return []

@@ -7,12 +7,13 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from engine.deluge import forms
+from engine.deluge import forms, tracing
 from engine.deluge.state import DelugeState
 from engine.deluge.words import COLOURS, kind_name, seat_name
 from engine.game import Game, Seat, Statement
 from engine.plan import Plan
 from engine.text import Text, say
+from engine.tracing import PlanFault
 
 
 @cache
@@ -27,6 +28,7 @@ class Deluge(Game):
     title = say("Zondvloed")
     seats = tuple(Seat(c, seat_name(c), colour) for c, colour in zip(COLOURS, ("#e3b505", "#2459c7", "#2f8f3a", "#d9d9d9")))
     players = (2, 4)
+    form = tracing.FORM
 
     def plan(self) -> Plan:
         return _plan()
@@ -42,6 +44,9 @@ class Deluge(Game):
 
     def kind_name(self, kind: str) -> Text:
         return kind_name(kind)
+
+    def plan_faults(self, plan: Plan) -> list[PlanFault]:
+        return tracing.plan_faults(plan)
 
 
 GAME = Deluge()

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import msgspec
 
 from engine.game import BadText, Game, Option, Seat, Statement
+from engine.nile import tracing
 from engine.nile.board import COLOURS, board_of
 from engine.nile.names import SEATS, SHADES, kind_name
 from engine.nile.position import Position
@@ -15,6 +16,7 @@ from engine.nile.setup import beginning, check_seats, position
 from engine.nile.state import NileState
 from engine.plan import Plan
 from engine.text import Text
+from engine.tracing import Form, PlanFault
 
 _OFF_ON = (Text("off"), Text("on"))
 
@@ -24,6 +26,7 @@ class Nile(Game):
     title: ClassVar[Text] = Text("An den Ufern des Nils")
     seats: ClassVar[tuple[Seat, ...]] = tuple(Seat(c, SEATS[c], SHADES[c]) for c in COLOURS)
     players: ClassVar[tuple[int, int]] = (2, 5)
+    form: ClassVar[Form | None] = tracing.FORM
     options: ClassVar[tuple[Option, ...]] = (
         Option("hippo", ("off", "on"), Text("A hippo gives one player an extra turn"), _OFF_ON),
         Option("bidding", ("off", "on"), Text("The first start is bid for"), _OFF_ON),
@@ -53,6 +56,9 @@ class Nile(Game):
 
     def kind_name(self, kind: str) -> Text:
         return kind_name(kind)
+
+    def plan_faults(self, plan: Plan) -> list[PlanFault]:
+        return tracing.plan_faults(plan)
 
 
 GAME = Nile()

@@ -58,10 +58,11 @@ export function showFacts(snapshot) {
   ]);
 }
 
-function track({ label, value, max, steps, marks }) {
+function track({ label, value, max, steps, marks, large, means }) {
   const names = steps?.map(words);
   const said = names ? (names[value] ?? words(value)) : max === null || max === undefined ? words(value) : say("{value} of {max}", { value, max });
-  return h("li", null, h("span", { class: "label" }, words(label)), h("b", null, said),
+  return h("li", { class: large ? "large" : null }, h("span", { class: "label" }, words(label)), h("b", null, said),
+    means ? h("p", { class: "means" }, words(means)) : null,
     names ? h("ol", { class: "steps", "aria-hidden": "true" }, names.map((name, i) => h("li", { class: i === value ? "at" : null }, name))) : null,
     !names && max ? scale(value, max, marks ?? []) : null);
 }

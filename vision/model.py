@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 
 Arrays = dict[str, np.ndarray]
-FORMAT = 1
+FORMAT = 2
 
 
 class BadModel(ValueError):

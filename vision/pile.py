@@ -130,14 +130,28 @@ def pictures_for(looks: int, block: bool) -> int:
     return int(PICTURES * np.clip(looks / 24, 0.25, 1.5) / (4 if block else 1))
 
 
+def empty_sites(photos: Photos, group: Group, windows: Windows) -> tuple[np.ndarray, np.ndarray]:
+    """((N, S, S, 3) opponent windows of the empty sites, (3,) variance of their noise): from photos of the empty board, or
+    each site from the photos in which it is bare; a site that is bare in none is taken to look like most others"""
+    views = np.array([opponent(photos.logs(windows, n, group.plane)) for n in range(len(photos.shots))])
+    bare = np.array([[not any(s.layout.get(m) for m in members) for members in group.members] for s in photos.shots])
+    clear = [n for n, s in enumerate(photos.shots) if not s.layout]
+    if clear:
+        bare = np.isin(np.arange(len(bare)), clear)[:, None] & np.ones_like(bare)
+    seen = bare.sum(0)
+    empty = np.einsum("pn,pnijc->nijc", bare.astype(np.float32), views) / np.maximum(seen, 1)[:, None, None, None]
+    if not seen.all():
+        empty[seen == 0] = np.median(empty[seen > 0], 0) if seen.any() else np.median(views, (0, 1))
+    off = ((views - empty) ** 2).mean((2, 3))[bare]
+    return empty.astype(np.float32), off.mean(0) if len(off) else np.zeros(3)
+
+
 def fit_group(photos: Photos, group: Group, pieces: list[Exemplar], tell: Callable[[float], None], effort: float = 1.0
               ) -> GroupReader:
     plan = photos.plan
     group, fine = looked_at(group, plan, photos.shots)
     tiny = Windows(group.centres, fine.half, SMALL / group.side)
-    views = [opponent(photos.logs(tiny, n, group.plane)) for n, s in enumerate(photos.shots) if not s.layout]
-    empty = np.mean(views, 0).astype(np.float32)
-    noise = np.mean([(v - empty) ** 2 for v in views], (0, 1, 2, 3))
+    empty, noise = empty_sites(photos, group, tiny)
     gy, gx = np.gradient(empty, axis=(1, 2))
     spread = np.sqrt(np.array([0.15, 0.06, 0.06]) ** 2 + noise + 0.1 * (gx ** 2 + gy ** 2)).astype(np.float32)
     looks = sorted({look_of(e.contents, plan) for e in pieces})

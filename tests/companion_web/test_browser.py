@@ -209,8 +209,9 @@ def test_declaring_and_taking_back_with_the_keyboard_alone(visit, table):
     page.keyboard.press("Enter")
     page.wait_for_selector("dialog[open]:has-text('T19')")
     page.keyboard.press("Escape")
+    page.wait_for_selector("dialog[open]", state="detached")
     for _ in range(40):
-        if "Take back the last" in page.evaluate("document.activeElement.textContent"):
+        if page.evaluate("document.activeElement.matches('button') && document.activeElement.textContent.includes('Take back the last')"):
             break
         page.keyboard.press("Tab")
     page.keyboard.press("Enter")

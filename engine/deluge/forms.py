@@ -99,6 +99,7 @@ class Setup:
         self.stocks = {c: dict.fromkeys(GOODS, 0) for c in COLOURS}
         self.phase, self.starter = MOVEMENT, 0
         self.moment: dict[str, Any] | None = None
+        self.corrected: dict[str, Contents] = {}         # said after the moment: its last word holds
 
     def printed(self) -> dict[str, Contents]:
         """Four people a player on the own continent's centre (D5), the counter on 0"""
@@ -140,7 +141,7 @@ class Setup:
                 raise BadText(f"on {s} lies {fits} or nothing")
             if fits is None:
                 Cell.of(kinds)
-        self.layout.update({s: tuple(c) for s, c in fresh.items()})
+        (self.layout if self.moment is None else self.corrected).update({s: tuple(c) for s, c in fresh.items()})
         self.counter_said |= any(s in self.world.squares and c for s, c in fresh.items())
 
     def _stock(self, words: list[str]) -> None:
@@ -173,8 +174,11 @@ class Setup:
     def state(self) -> DelugeState:
         """The position these lines say. Raises BadText."""
         if self.moment is not None:
-            return load({**self.moment, "game": DelugeState.game, "seats": list(self.seats), "stocks": self.stocks},
-                        self.world.plan)
+            state = load({**self.moment, "game": DelugeState.game, "seats": list(self.seats), "stocks": self.stocks},
+                         self.world.plan)
+            for site, kinds in self.corrected.items():
+                correct(state, site, kinds)
+            return state
         state = DelugeState(self.world, self.seats)
         squares = {s: n for n, s in enumerate(self.world.squares)}
         counted = None
@@ -198,6 +202,23 @@ class Setup:
         state.stocks = tuple(tuple(self.stocks[c][g] for g in GOODS) for c in COLOURS)
         state.phase, state.starter = self.phase, self.starter
         return state
+
+
+def correct(state: DelugeState, site: str, kinds: Contents) -> None:
+    """Puts these pieces on one site of a fresh state; what the site's cell is besides, it stays"""
+    world = state.world
+    if site in world.squares:
+        if kinds:
+            state.counter = world.squares.index(site)
+        return
+    name = world.cell_of.get(site)
+    if name is None:
+        old = state.cell(site)
+        state.cells[site] = msgspec.structs.replace(Cell.of(kinds), bare=old.bare, taken=old.taken, counted=old.counted)
+        return
+    covered = set(state.cell(name).bare) - {site} | ({site} if kinds else set())
+    spots = tuple(s for s in world.spots[name] if s in covered)
+    state.put(name, bare=spots, counted=len(spots) == len(world.spots[name]))
 
 
 def setup(seats: Sequence[str], statements: Sequence[Statement], plan: Plan) -> DelugeState:

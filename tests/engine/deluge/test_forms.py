@@ -96,3 +96,19 @@ def test_crowds_are_listed_quickly():
     legal = s.legal_actions()
     assert len(legal) < 5000 and all(s.check(a) == [] for a in legal[::37])
     assert any(isinstance(a, act.Move) and a.slaves == (("blue", 20), ("green", 15)) for a in legal)
+
+
+def test_a_layout_line_after_the_moment_corrects_the_position():
+    """What a host's correction of the board says: the state's own text, and one site's contents after it."""
+    state = position("layout eurasia-5 people:yellow people:yellow\n")
+    spot = next(s for s, cell in state.world.cell_of.items() if cell == "eurasia-5")
+
+    def corrected(state, line):
+        return parse(f"{state.to_text()}layout {line}\n").start()
+
+    more = corrected(state, f"{spot} bare")
+    assert more.layout()[spot] == ("bare",) and more.layout()["eurasia-5"] == ("people:yellow",) * 2
+    assert spot not in corrected(more, spot).layout() or not corrected(more, spot).layout()[spot]
+    fewer = corrected(more, "eurasia-5 people:yellow")
+    assert fewer.layout()["eurasia-5"] == ("people:yellow",) and fewer.layout()[spot] == ("bare",)
+    assert corrected(state, f"{state.world.squares[3]} counter").layout()[state.world.squares[3]] == ("counter",)

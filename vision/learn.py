@@ -10,7 +10,6 @@ import numpy as np
 
 from vision import net
 from vision.field import WindowField, opponent
-from vision.net import log_softmax
 from vision.sites import Grounds, Group
 from vision.stage import TRIED, Stage, small
 from vision.synth import Patch, foreign, lay, relight
@@ -241,7 +240,7 @@ def teach(stage: Stage, scenery: Scenery, empty: np.ndarray, spread: np.ndarray,
     held = len(x) // 10 // TRIED * TRIED
     kinds = net.train(x[held:], y[held:], looks + 2, 128, seed, epochs=12)
     stage.kinds = net.sharpened(kinds, x[:held], y[:held], TRIED)
-    told = log_softmax(stage.kinds.scores(x[:held]).reshape(-1, TRIED, looks + 2).mean(1))
+    told = stage.looked(x[:held])
     stage.held += [float((told.argmax(1) == y[:held:TRIED]).mean()),
                    float(-told[np.arange(len(told)), y[:held:TRIED]].mean()), stage.kinds.sharpness]
     tell(1.0)

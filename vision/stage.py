@@ -141,9 +141,8 @@ class Stage(msgspec.Struct, eq=False):
         piece = np.take_along_axis(champion, rank, 1)
         rows = np.arange(n)[:, None]
         flat = piece.ravel()
-        at = np.repeat(site, TRIED)
-        middle, angle = self.fine.refine(field, at, flat, spot[rows, self.shape[piece]].reshape(-1, 2), turn[rows, piece].ravel())
-        pictures = straight(field, at, middle, angle, self.fine.half[flat])
+        lying = Lying(field, site, champion, spot, turn)
+        middle, angle, pictures = self.straightened(lying, np.repeat(np.arange(n), TRIED), flat)
         described = np.hstack([describe(pictures), unexplained(pictures, self.fine.pictures[flat])])
         better = contest(misfits(pictures, self.fine.pictures[flat]).reshape(n, TRIED, -1), self.owner[piece], looks)
         foot = middle - np.repeat(lean, TRIED, 0) * self.rise[self.owner[flat], None]
@@ -153,20 +152,27 @@ class Stage(msgspec.Struct, eq=False):
         inputs = np.hstack([described, np.clip(claim, -3, 3), np.repeat(about, TRIED, 0), chosen]).astype(np.float32)
         bearing = np.degrees(turn[rows, champion]) + self.zero[champion]
         np.put_along_axis(bearing, self.owner[piece], np.degrees(angle).reshape(n, TRIED) + self.zero[piece], 1)
-        return inputs, bearing, Lying(field, site, champion, spot, turn)
+        return inputs, bearing, lying
+
+    def straightened(self, lying: Lying, rows: np.ndarray, piece: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(middle (r, 2) mm, turn (r,) radians, pictures (r, P, P, 3)) of these rows with cut-outs (r,) fitted finely"""
+        site = lying.site[rows]
+        middle, angle = self.fine.refine(lying.field, site, piece, lying.spot[rows, self.shape[piece]], lying.turn[rows, piece])
+        return middle, angle, straight(lying.field, site, middle, angle, self.fine.half[piece])
 
     def on_top(self, top: Top, lying: Lying, rows: np.ndarray) -> np.ndarray:
         """(r, F) what tells whether the upper piece lies there, of these rows (r,) of hypotheses()"""
         below = lying.champion[rows, top.base]
-        middle, angle = self.fine.refine(lying.field, lying.site[rows], below, lying.spot[rows, self.shape[below]],
-                                         lying.turn[rows, below])
-        pictures = straight(lying.field, lying.site[rows], middle, angle, self.fine.half[below])
-        return top.features(pictures, self.fine.pictures[below])
+        return top.features(self.straightened(lying, rows, below)[2], self.fine.pictures[below])
+
+    def looked(self, inputs: np.ndarray) -> np.ndarray:
+        """(n, looks + 2) log-probabilities from hypotheses' inputs (n * TRIED, D), before upper pieces are looked for"""
+        scores = self.kinds.scores(inputs)
+        return log_softmax(scores.reshape(-1, TRIED, scores.shape[1]).mean(1))
 
     def told(self, inputs: np.ndarray, lying: Lying) -> np.ndarray:
         """(n, looks + 2) log-probabilities of what hypotheses() gave; the last two: something else, empty"""
-        scores = self.kinds.scores(inputs)
-        told = log_softmax(scores.reshape(-1, TRIED, scores.shape[1]).mean(1))
+        told = self.looked(inputs)
         for top in self.tops:
             both = np.logaddexp(told[:, top.base], told[:, top.whole])
             rows = np.flatnonzero(both > HARDLY)

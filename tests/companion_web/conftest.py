@@ -1,5 +1,6 @@
 """A table without camera and rules: what companion.table.Table publishes, made by hand, so that tests see the page only."""
 
+import shutil
 import threading
 import time
 from types import SimpleNamespace
@@ -12,6 +13,9 @@ from companion.table import Gone, Refused
 from engine import BadText, Violation, say
 from engine.text import pack
 
+CHROMIUM = next((c for name in ("chromium", "chromium-browser", "google-chrome") if (c := shutil.which(name))), None)
+ARGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-dev-shm-usage", "--disable-sync",
+        "--disable-component-update", "--no-first-run", "--disable-default-apps", "--disable-extensions"]
 GAME = "tigris"
 SEATS = [{"id": "bull", "name": pack(say("Bull")), "colour": "#c02020"},
          {"id": "lion", "name": pack(say("Lion")), "colour": "#2060c0"}]
@@ -226,3 +230,12 @@ def eventually():
             time.sleep(0.01)
         return value
     return wait
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install -e .[test]")
+    with playwright.sync_playwright() as p:
+        browser = p.chromium.launch(executable_path=CHROMIUM, args=ARGS)
+        yield browser
+        browser.close()

@@ -1,6 +1,5 @@
 """The page in a real Chromium: what people see, with the keyboard, at 360 px, with a screen reader's tree; nothing foreign."""
 
-import shutil
 import time
 from urllib.parse import urlsplit
 
@@ -8,21 +7,10 @@ import pytest
 
 import companion_web
 from engine import Violation, say
+from tests.companion_web.conftest import CHROMIUM
 
-CHROMIUM = next((c for name in ("chromium", "chromium-browser", "google-chrome") if (c := shutil.which(name))), None)
-ARGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-dev-shm-usage", "--disable-sync",
-        "--disable-component-update", "--no-first-run", "--disable-default-apps", "--disable-extensions"]
 pytestmark = [pytest.mark.browser, pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: apt-get install chromium")]
 PHONE, DESK = {"width": 360, "height": 740}, {"width": 1280, "height": 800}
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install -e .[test]")
-    with playwright.sync_playwright() as p:
-        browser = p.chromium.launch(executable_path=CHROMIUM, args=ARGS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import pytest
 
-from .test_browser import PHONE, chromium, explained, fits, pytestmark, server, visit, web  # noqa: F401
+from .test_browser import PHONE, explained, fits, pytestmark, server, visit, web  # noqa: F401
 from .test_setup import director, learnt, table  # noqa: F401
 
 

@@ -1,7 +1,6 @@
 """The page on which a plan is drawn: by touch, with the keyboard, and what it refuses."""
 
 import json
-import shutil
 import tomllib
 from importlib import resources
 from urllib.parse import urlsplit
@@ -11,9 +10,8 @@ import pytest
 
 from companion_web import serve
 from companion_web.tracing import Desk, create_trace_app
+from tests.companion_web.conftest import CHROMIUM
 
-CHROMIUM = next((c for name in ("chromium", "chromium-browser", "google-chrome") if (c := shutil.which(name))), None)
-ARGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-dev-shm-usage"]
 NEEDS = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: apt-get install chromium")
 
 
@@ -41,15 +39,6 @@ def client(desk):
     client = create_trace_app(desk).test_client()
     assert client.get(f"/?key={desk.key}").status_code == 302
     return client
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install -e .[test]")
-    with playwright.sync_playwright() as p:
-        opened = p.chromium.launch(executable_path=CHROMIUM, args=ARGS)
-        yield opened
-        opened.close()
 
 
 @pytest.fixture

@@ -1,26 +1,12 @@
 """Positions written as script lines, played and asserted."""
 
 import engine
-from engine import script
+from tests.engine.positions import do, played, refused  # noqa: F401
 
 
 def position(lines="", seats="yellow blue", clear=True):
     """The state after these set-up lines, actions and expectations."""
-    text = f"game deluge\nseats {seats}\n" + ("layout clear\n" if clear else "") + lines
-    result = script.run(text)
-    assert not result.faults, "; ".join(map(str, result.faults))
-    return result.state
-
-
-def refused(state, action):
-    """The numbers of the rules that forbid it; [] when it is legal."""
-    return [v.rule for v in state.check(state.parse(action))]
-
-
-def do(state, *actions):
-    for a in actions:
-        state = state.apply(state.parse(a))
-    return state
+    return played(f"game deluge\nseats {seats}\n" + ("layout clear\n" if clear else "") + lines)
 
 
 def all_done(state, rounds=1):

@@ -55,3 +55,7 @@ def random_game(seed, most=400):
 def diff(a, b):
     """site -> (contents, contents) where the layouts differ"""
     return {s: (a.get(s, ()), b.get(s, ())) for s in set(a) | set(b) if a.get(s, ()) != b.get(s, ())}
+
+
+def difference(state, layout):
+    return diff(state.layout(), layout)

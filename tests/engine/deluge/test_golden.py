@@ -4,10 +4,9 @@
 """
 
 import random
-import sys
 from pathlib import Path
 
-from engine import script
+from tests.engine import golden
 from tests.engine.deluge.playing import choose, rich
 
 FILE = Path(__file__).with_name("golden.txt")
@@ -29,14 +28,8 @@ def played(seed=SEED):
 
 
 def test_golden_game():
-    lines, state = played()
-    moves, final = FILE.read_text(encoding="utf-8").split("\n\n")
-    assert lines == moves.splitlines()
-    assert state.to_text() == final
-    assert script.parse(final).start() == state
+    golden.compare(FILE, *played())
 
 
 if __name__ == "__main__":
-    moves, last = played()
-    FILE.write_text("\n".join(moves) + "\n\n" + last.to_text(), encoding="utf-8")
-    sys.stdout.write(f"{FILE}: {len(moves)} lines\n")
+    golden.write(FILE, *played())

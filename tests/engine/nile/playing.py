@@ -8,6 +8,7 @@ from engine import script
 from engine.game import Statement
 from engine.nile import actions as act
 from engine.nile.board import FRUITS
+from tests.engine.searching import search
 
 GAME = engine.game("nile")
 SEATS = ("red", "blue", "yellow", "green", "white")
@@ -87,24 +88,6 @@ def difference(state, layout):
     return {s: c for s, c in pairs.items() if not state.shows_same(s, *c, "cluster")}
 
 
-def explained(state, layout, depth=9, width=8):
-    """(actions, state) of a chain of proposals that leads to that layout; None when no chain does."""
-    beam, known = [(0.0, state, ())], set()
-    for _ in range(depth):
-        after = []
-        for cost, s, run in beam:
-            diff = difference(s, layout)
-            if not diff:
-                return run, s
-            for g in s.explain(diff):
-                if g.violations or g.changes:
-                    continue
-                at = s
-                for a in g.actions:
-                    at = at.apply(a)
-                if at.key() not in known:
-                    known.add(at.key())
-                    left = len(difference(at, layout))
-                    after.append((cost + g.cost + len(g.actions) + 2 * left, cost + g.cost + len(g.actions), at, run + g.actions))
-        beam = [w[1:] for w in sorted(after, key=lambda w: w[0])[:width]]
-    return next(((run, s) for _, s, run in beam if not difference(s, layout)), None)
+def explained(state, layout):
+    """The run of proposals that leads to that layout; None when none does."""
+    return search(state, layout, difference, depth=9, left=2)

@@ -50,3 +50,7 @@ def diff(a, b):
     """site -> (contents, contents), the union tile left out: real tables forget it."""
     a, b = ({s: tuple(k for k in c if k != "union") for s, c in layout.items()} for layout in (a, b))
     return {s: (a.get(s, ()), b.get(s, ())) for s in set(a) | set(b) if a.get(s, ()) != b.get(s, ())}
+
+
+def difference(state, layout):
+    return diff(state.layout(), layout)

@@ -4,11 +4,10 @@
 """
 
 import random
-import sys
 from pathlib import Path
 
 import engine
-from engine import script
+from tests.engine import golden
 from tests.engine.tigris.playing import choose
 
 FILE = Path(__file__).with_name("golden.txt")
@@ -31,14 +30,8 @@ def played(seed=SEED):
 
 
 def test_golden_game():
-    lines, state = played()
-    moves, final = FILE.read_text(encoding="utf-8").split("\n\n")
-    assert lines == moves.splitlines()
-    assert state.to_text() == final
-    assert script.parse(final).start() == state
+    golden.compare(FILE, *played())
 
 
 if __name__ == "__main__":
-    moves, last = played()
-    FILE.write_text("\n".join(moves) + "\n\n" + last.to_text(), encoding="utf-8")
-    sys.stdout.write(f"{FILE}: {len(moves)} lines\n")
+    golden.write(FILE, *played())

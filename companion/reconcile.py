@@ -158,7 +158,7 @@ def _words(name: str, world: World) -> Text:
     if world.undo > len(world.redone):
         return say("corrected: {actions}", actions="; ".join(map(str, doings)))
     if not world.actions:
-        return say("the board is as it should be")
+        return say("the board is as it should be") if name == MOVED else say("something is still to be done on the board")
     return say("{actions}", actions="; ".join(map(str, doings)))
 
 

@@ -14,12 +14,13 @@ import numpy as np
 
 import engine
 from companion.journal import BadJournal, Journal, Line, fold, state_hash
+from companion.pause import Pause, resumed
 from companion.reconcile import World, asked, reconcile, todo_of
+from companion.snapshot import result, snapshot
 from companion.verdict import BUSY, ILLEGAL, MOVED, SAME, UNCLEAR, UNFINISHED, Question, Verdict
 from engine import BadText, State, Text, Violation, say
 from engine.layout import Contents, Layout
 from engine.plan import Plan
-from engine.text import pack
 from vision.evidence import Evidence
 
 MEMORY = 60        # events back that a belated act may be put in before
@@ -59,6 +60,7 @@ class Table:
         self._asked = 0
         self.question: Question | None = None
         events = self.journal.events()
+        self.pause: Pause | None = resumed(events)
         if events:
             self._lines = fold(events, plan, name=self.journal.path)
             self._seen, self._excused = (_kept(self.journal.meta(key, "{}")) for key in ("seen", "misread"))
@@ -83,6 +85,10 @@ class Table:
         return self._lines[-1].state
 
     @property
+    def question_id(self) -> str:
+        return f"q{self._asked}"
+
+    @property
     def lines(self) -> tuple[Line, ...]:
         """What stands: the start and every action since that was not taken back"""
         with self._lock:
@@ -94,7 +100,10 @@ class Table:
         """Concludes from a settled view, writes what happened into the journal and tells everybody."""
         with self._lock:
             past = [(line.state, line.action) for line in reversed(self._lines[-MEMORY:])]
+            paused = self.pause
             verdict = reconcile(self.game, past, evidence, self._seen, self.reads, self.optional, excused=self._excused)
+            if self.pause is not None and evidence.busy is None:
+                verdict = self._after_a_pause(verdict, evidence)
             if evidence.busy is None:
                 self._last = evidence
                 self._excuse({s: c for s, c in self._excused.items()
@@ -107,10 +116,27 @@ class Table:
                     self._settle([str(a) for a in verdict.actions], verdict.undo, verdict.seen, "camera", picture)
             if verdict.verdict in (SAME, MOVED, UNFINISHED) and image is not None:
                 self._before = picture or _jpeg(image)
-            if verdict.verdict == SAME and self.verdict.verdict == SAME and self.trouble is None:
+            if verdict.verdict == SAME and self.verdict.verdict == SAME and self.trouble is None and not paused:
                 return verdict
             self._conclude(verdict)
             return verdict
+
+    def _after_a_pause(self, verdict: Verdict, evidence: Evidence) -> Verdict:
+        """While the board is laid out as it was, nothing that lies there is a move or breaks a rule."""
+        pause = self.pause.compared(self.state, evidence, self.reads, self.optional, self._excused)
+        self.pause = pause if pause.holds(verdict) else None
+        if self.pause is None or not pause.differs:
+            return verdict
+        return Verdict(UNFINISHED, self.state, seen=self._seen, text=say("lay the board out as it was"))
+
+    def go_on(self, by: str = "host") -> Verdict:
+        """The pause is over, however the board lies: what is seen counts again. Raises BadJournal."""
+        with self._lock:
+            self.pause = None
+            if self._last is not None:
+                return self.look(self._last)
+            self._tell()
+            return self.verdict
 
     def _excuse(self, misread: Layout) -> None:
         """What is taken for misread from now on, through a power cut too. Raises BadJournal."""
@@ -141,8 +167,8 @@ class Table:
             entries.append(("action", {"action": text}, by, state_hash(state)))
         if seen is None:
             seen = self._behind(self.state.layout(), state)
-        ids = self._write(entries, {"seen": _plain(seen)})
-        self.trouble = None
+        ids = self._write(entries, {"seen": _plain(seen), "result": result(state, len(lines) + len(actions) - 1)})
+        self.trouble = self.pause = None
         ids = ids[1:] if undo else ids
         self._lines = lines + [Line(i, text, st) for i, (text, st) in zip(ids, new)]
         self._seen = {s: tuple(c) for s, c in seen.items()}
@@ -202,7 +228,7 @@ class Table:
     def answer(self, question_id: str, choice: int, by: str = "script") -> Verdict:
         """Raises Gone when that question no longer stands, Refused, BadJournal."""
         with self._lock:
-            if self.question is None or question_id != f"q{self._asked}" or not 0 <= choice < len(self.question.answers):
+            if self.question is None or question_id != self.question_id or not 0 <= choice < len(self.question.answers):
                 raise Gone("that question no longer stands")
             run = self.question.answers[choice]
             if run.misread:
@@ -238,8 +264,10 @@ class Table:
     def edit(self, state: State, by: str = "host") -> None:
         """Goes on from another state (the board edited by hand); the journal keeps both. Raises BadJournal."""
         with self._lock:
-            [i] = self.journal.append([("edit", {"state": state.to_json()}, by, state_hash(state))], {"seen": "{}"})
+            [i] = self.journal.append([("edit", {"state": state.to_json()}, by, state_hash(state))],
+                                      {"seen": "{}", "result": result(state, len(self._lines))})
             self._lines.append(Line(i, None, state))
+            self.pause = None
             self._seen = {}
             self._conclude(Verdict(MOVED, state, text=say("corrected by hand")))
 
@@ -275,32 +303,7 @@ class Table:
     def snapshot(self) -> dict[str, Any]:
         """All a page shows, as plain JSON data; the form is in docs/architecture.md."""
         with self._lock:
-            state, verdict, outcome = self.state, self.verdict, self.state.outcome()
-            seats = {s.id: s for s in self.game.seats}
-            pictured = self.journal.pictured()
-            moves = [{"event": line.event, "seat": line.action.split(":")[0], "text": line.action, "words": None,
-                      "scores": line.state.scores(), "pictures": line.event in pictured}
-                     for line in self._lines if line.action]
-            return {
-                "version": self.version, "game": state.game, "title": pack(self.game.title),
-                "seats": [{"id": s, "name": pack(seats[s].name), "colour": seats[s].colour} for s in state.seats],
-                "layout": {s: list(c) for s, c in state.layout().items()}, "turn": state.turn, "actors": list(state.actors),
-                "scores": state.scores(), "view": pack(state.view()), "settings": dict(self.settings),
-                "outcome": {"winners": list(outcome.winners), "reason": pack(outcome.reason)} if outcome else None,
-                "verdict": {"verdict": verdict.verdict, "actions": [str(a) for a in verdict.news], "certain": verdict.certain,
-                            "text": pack(verdict.text), "back": [pack(t) for t in verdict.back],
-                            "violations": [{"rule": v.rule, "text": pack(v.text)} for v in verdict.violations],
-                            "todo": [pack(t) for t in verdict.todo]},
-                "question": self._question(), "decision": pack(state.decision()), "moves": moves, "start": self._lines[0].event,
-                "trouble": pack(self.trouble), "camera": dict(self.camera),
-            }
-
-    def _question(self) -> dict[str, Any] | None:
-        q = self.question
-        if q is None:
-            return None
-        return {"id": f"q{self._asked}", "seat": q.seat, "text": pack(q.text), "sites": list(q.sites),
-                "answers": [{"text": pack(a.text), "picture": a.picture} for a in q.answers]}
+            return snapshot(self)
 
 
 def line_of(verdict: Verdict, frame: str, declared: Sequence[str] = ()) -> dict[str, Any]:

@@ -55,6 +55,14 @@ def edit() -> Response:
     return done(lambda: table.edit(state, by="host"))
 
 
+@part.post("/host/go-on")
+def go_on() -> Response:
+    """After a pause: the board counts as it lies."""
+    if not viewer().host:
+        raise Problem(403, "only the host may do this")
+    return done(lambda: web().table.go_on(by="host"))
+
+
 def _over_or_host() -> None:
     if not web().snapshot.get("outcome") and not viewer().host:
         raise Problem(403, "the record is open when the game is over")

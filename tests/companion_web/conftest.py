@@ -74,7 +74,8 @@ class FakeTable:
         self.heard, self.pictures, self.verdict, self.question, self.decision, self.outcome = [], {}, None, None, None, None
         self.journal = SimpleNamespace(picture=lambda event, which: self.pictures.get((event, which)))
         self.camera = {"state": "ok", "by": "markers", "error_px": 0.31, "fps": 5.0}
-        self.trouble = None
+        self.trouble = self.pause = None
+        self.words = []
         self.lines = (SimpleNamespace(event=1, action=None, state=FakeState(START, SCORES)),)
 
     @property
@@ -128,6 +129,11 @@ class FakeTable:
         self.lines = tuple(line for line in self.lines if line.event <= event)
         self.tell()
 
+    def go_on(self, by):
+        self.heard.append(("go on", by))
+        self.pause = None
+        self.tell()
+
     def set(self, by, **settings):
         self.heard.append(("set", settings, by))
         self.settings.update(settings)
@@ -143,13 +149,13 @@ class FakeTable:
         self.act("table: corrected", "D4", contents)
 
     def snapshot(self):
-        moves = [{"event": line.event, "seat": line.action.split(":")[0], "text": line.action, "words": None,
+        moves = [{"event": line.event, "seat": line.action.split(":")[0], "text": line.action, "words": self.words,
                   "scores": line.state.scores(), "pictures": (line.event, "after") in self.pictures} for line in self.lines[1:]]
         return {"version": self.version, "game": GAME, "title": pack(say("Tigris & Euphrates")), "seats": SEATS,
                 "layout": {s: list(c) for s, c in self.state.layout().items() if c}, "turn": "bull", "actors": ["bull"],
                 "scores": self.state.scores(), "outcome": self.outcome, "view": pack(VIEW), "settings": dict(self.settings),
                 "verdict": self.verdict or pack(READY), "question": self.question, "decision": self.decision,
-                "moves": moves, "start": 1, "trouble": self.trouble, "camera": self.camera}
+                "moves": moves, "start": 1, "pause": self.pause, "trouble": self.trouble, "camera": self.camera}
 
     def ask(self, seat="lion", number=1):
         self.question = {"id": f"q{number}", "seat": seat, "text": say("How many supporters?"), "sites": ["D4"],

@@ -386,3 +386,26 @@ PIXEL = bytes.fromhex(
     "3435363738393a434445464748494a535455565758595a636465666768696a737475767778797a838485868788898a929394"
     "95969798999aa2a3a4a5a6a7a8a9aab2b3b4b5b6b7b8b9bac2c3c4c5c6c7c8c9cad2d3d4d5d6d7d8d9dae1e2e3e4e5e6e7e8"
     "e9eaf1f2f3f4f5f6f7f8f9faffda0008010100003f00fbd3ffd9")
+
+
+def test_after_a_week_the_page_says_how_the_board_should_look_and_what_differs(visit, table):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    table.act("bull: tile red C4", "C4", ["temple"])
+    table.pause = {"since": time.time() - 604_800, "differs": None}
+    table.conclude("unfinished")
+    page = visit(seat="host")
+    page.wait_for_selector("#pause:not([hidden]):has-text('has not seen the whole board')")
+    table.pause = {**table.pause, "differs": [{"site": f"A{n}", "should": ["temple"], "seen": []} for n in range(1, 10)]}
+    table.tell()
+    page.wait_for_selector("#pause:has-text('9 places differ')")
+    assert page.locator("#pause tbody tr").first.inner_text().split("\t") == ["A1", "a temple (red)", "nothing"]
+    assert page.locator(".mark.todo").count() == 9 and fits(page) and explained(axe.run(page)) == []
+    page.get_by_role("button", name="Play on with the board as it lies").click()
+    page.wait_for_selector("#pause", state="hidden")
+    assert table.heard == [("go on", "host")]
+
+
+def test_moves_are_told_in_words(visit, table):
+    table.words = [{"t": "{seat} passes", "a": {"seat": {"t": "Bull"}}}]
+    table.act("bull: pass", "C4", [])
+    assert "Stier past pass" in visit(locale="nl-NL").locator("#moves").inner_text()

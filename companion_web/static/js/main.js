@@ -10,6 +10,7 @@ import { showMoves } from "./moves.js";
 import { notice, speak } from "./notice.js";
 import { mine, seated } from "./people.js";
 import { showFacts, showPlayers, turnWords } from "./players.js";
+import { showPause } from "./pause.js";
 import { openDialog, readRules, ruleButton } from "./rules.js";
 import { showSummary } from "./summary.js";
 import { ask, tell } from "./talk.js";
@@ -63,6 +64,7 @@ function showBoard() {
   put(Object.keys(snapshot.view?.highlight ?? {}), "note");
   put(snapshot.verdict.verdict === "moved" ? fresh : [], "new");
   put(snapshot.verdict.todo.flatMap(t => t.sites ?? []), "todo");
+  put(snapshot.pause?.differs?.map(d => d.site), "todo");
   put(snapshot.question?.sites ?? snapshot.decision?.sites, "asked");
   put(snapshot.verdict.verdict === "illegal" ? snapshot.verdict.sites ?? [] : [], "wrong");
   board.mark([...marks].map(([site, kind]) => ({ site, kind })));
@@ -98,6 +100,7 @@ function show(next) {
   showTrouble(snapshot);
   showCamera(snapshot.camera);
   const changed = showVerdict(snapshot);
+  showPause(snapshot, plan, failed);
   showTodo(snapshot);
   showQuestion(snapshot, plan, failed);
   showBoard();

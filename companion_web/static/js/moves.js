@@ -2,11 +2,11 @@
 
 import { byId, fill, h, icon } from "./dom.js";
 import { Board, contentsInWords } from "./board.js";
-import { gained, points, seatTag, seated } from "./people.js";
+import { gained, points, seatOf, seatTag, seated } from "./people.js";
 import { openDialog } from "./rules.js";
 import { ask, tell } from "./talk.js";
-import { act } from "./verdict.js";
-import { say, words } from "./words.js";
+import { act, doing } from "./verdict.js";
+import { say } from "./words.js";
 
 const FIRST = 12;
 let all = false;
@@ -27,7 +27,7 @@ function line(snapshot, i, plan, failed) {
   const won = gained(moves[i - 1]?.scores, move.scores);
   return h("li", { value: n },
     h("span", { class: "number" }, `${n}`),
-    h("span", { class: "what" }, act(snapshot, move.text), move.words ? h("span", { class: "in-words" }, words(move.words)) : null,
+    h("span", { class: "what" }, h("span", null, move.words?.length ? h("i", { class: "swatch", colour: seatOf(snapshot, move.seat)?.colour, "aria-hidden": "true" }) : null, doing(snapshot, move)),
       won.length ? h("span", { class: "gains" }, won.map(([seat, name, d]) => h("span", { class: "gain" }, seat === move.seat ? null : [seatTag(snapshot, seat), " "], points(name, d, true)))) : null),
     h("span", { class: "tools" },
       h("button", { type: "button", class: "tool", "data-focus": `look-${move.event}`, "aria-label": say("Look at move {n}", { n }), title: say("Look at move {n}", { n }), onclick: () => look(snapshot, move, n, plan) }, icon("look")),

@@ -28,7 +28,7 @@ function player(snapshot, seat, plan, hidden) {
   const turn = snapshot.turn === seat.id, won = snapshot.outcome?.winners.includes(seat.id);
   const score = parts(snapshot.scores?.[seat.id]);
   // What the score says already is not said again.
-  const facts = (snapshot.view?.seats?.find(({ id }) => id === seat.id)?.facts ?? []).filter(f => !score.some(([name]) => name === f.label?.t));
+  const facts = (snapshot.view?.seats?.find(({ id }) => id === seat.id)?.facts ?? []).filter(f => !score.some(([name, n]) => name === f.label?.t || name === "total" && f.label?.t === "points" && f.value === n));
   return h("li", { class: turn ? "player now" : "player", colour: seat.colour, "aria-current": turn ? "true" : null },
     h("div", { class: "who" }, h("span", { class: "seat", colour: seat.colour }, words(seat.name)),
       turn ? h("span", { class: "badge now" }, icon("turn"), say("turn")) : null,

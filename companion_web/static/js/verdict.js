@@ -20,7 +20,15 @@ export function showTrouble(snapshot) {
   if (snapshot.trouble) fill(box, snapshot.trouble, () => h("p", null, icon("illegal"), " ", words(snapshot.trouble)));
 }
 
-const acts = (snapshot, actions) => actions.length ? h("ul", { class: "acts" }, actions.map(text => h("li", null, act(snapshot, text)))) : null;
+const acts = (snapshot, actions) => actions.length ? h("ul", { class: "acts" }, actions.map(text => h("li", null, doing(snapshot, done(snapshot, text))))) : null;
+
+// The move that an action of the verdict became; one that breaks a rule became none.
+const done = (snapshot, text) => snapshot.moves.slice(-snapshot.verdict.actions.length).find(move => move.text === text) ?? { text };
+
+// What people did, in words where the game has them, and in the notation of the scripts.
+export function doing(snapshot, move) {
+  return move.words?.length ? [h("span", { class: "in-words" }, move.words.map(words).join("; ")), " ", h("code", { class: "small" }, move.text.slice(move.text.indexOf(":") + 1).trim())] : act(snapshot, move.text);
+}
 
 // "bull: tile red C4" with the seat's own name
 export function act(snapshot, text) {

@@ -1,0 +1,66 @@
+"""What a table publishes, as plain JSON data (the form is in docs/architecture.md)."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from engine import State
+from engine.text import pack
+
+if TYPE_CHECKING:
+    from companion.journal import Line
+    from companion.table import Table
+
+
+def snapshot(table: Table) -> dict[str, Any]:
+    """The caller holds the table's lock."""
+    state, verdict, outcome = table.state, table.verdict, table.state.outcome()
+    seats = {s.id: s for s in table.game.seats}
+    pictured = table.journal.pictured()
+    return {
+        "version": table.version, "game": state.game, "title": pack(table.game.title),
+        "seats": [{"id": s, "name": pack(seats[s].name), "colour": seats[s].colour} for s in state.seats],
+        "layout": {s: list(c) for s, c in state.layout().items()}, "turn": state.turn, "actors": list(state.actors),
+        "scores": state.scores(), "view": pack(state.view()), "settings": dict(table.settings),
+        "outcome": {"winners": list(outcome.winners), "reason": pack(outcome.reason)} if outcome else None,
+        "verdict": {"verdict": verdict.verdict, "actions": [str(a) for a in verdict.news], "certain": verdict.certain,
+                    "text": pack(verdict.text), "back": [pack(t) for t in verdict.back],
+                    "violations": [{"rule": v.rule, "text": pack(v.text)} for v in verdict.violations],
+                    "todo": [pack(t) for t in verdict.todo]},
+        "question": _question(table), "decision": pack(state.decision()),
+        "moves": [_move(line, line.event in pictured) for line in table.lines if line.action],
+        "start": table.lines[0].event, "pause": _pause(table), "trouble": pack(table.trouble), "camera": dict(table.camera),
+    }
+
+
+def _move(line: Line, pictured: bool) -> dict[str, Any]:
+    """words: the people's own doing in sentences, the passes that nobody said first"""
+    return {"event": line.event, "seat": str(line.action).split(":")[0], "text": line.action,
+            "words": [pack(step.text) for step in line.state.steps if step.by_hand],
+            "scores": line.state.scores(), "pictures": pictured}
+
+
+def _question(table: Table) -> dict[str, Any] | None:
+    q = table.question
+    if q is None:
+        return None
+    return {"id": table.question_id, "seat": q.seat, "text": pack(q.text), "sites": list(q.sites),
+            "answers": [{"text": pack(a.text), "picture": a.picture} for a in q.answers]}
+
+
+def _pause(table: Table) -> dict[str, Any] | None:
+    pause = table.pause
+    if pause is None:
+        return None
+    differs = None if pause.differs is None else [
+        {"site": s, "should": list(want), "seen": list(seen)} for s, (want, seen) in sorted(pause.differs.items())]
+    return {"since": pause.since, "differs": differs}
+
+
+def result(state: State, moves: int) -> str:
+    """How a game ended, as JSON for its journal's head, so that a shelf of games is read quickly; "" while it is played."""
+    outcome = state.outcome()
+    return "" if outcome is None else json.dumps({
+        "game": state.game, "seats": list(state.seats), "scores": state.scores(), "winners": list(outcome.winners),
+        "reason": pack(outcome.reason), "moves": moves})

@@ -8,7 +8,7 @@ EXTRA := $(if $(PI),[pi])
 STAMP := $(VENV)/.installed
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: install test-install demo test lint accuracy shared-test clean
+.PHONY: install test-install demo test lint accuracy whole shared-test clean
 
 install: $(STAMP)
 
@@ -35,6 +35,10 @@ test: test-install
 
 lint: test-install
 	@$(BIN)/ruff check .
+
+# A whole game of GAME (else each of the four) before the simulated camera, from the set-up to the final score: minutes.
+whole: test-install
+	@for game in $(or $(GAME),deluge nile tigris ur); do $(BIN)/python -m tests.companion.filmed $$game || exit 1; done
 
 # The whole shared photo set: not needed by `make test`.
 accuracy: install

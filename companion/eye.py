@@ -69,7 +69,8 @@ class Eye:
         registration = msgspec.structs.replace(found.registration, moved_px=round(moved, 2))
         self.evidence = msgspec.structs.replace(found, sites=known | found.sites, registration=registration,
                                                 ms=(time.perf_counter() - start) * 1000)
-        self.watcher.settle(pose, image)
+        littered = sum(e.foreign for e in self.evidence.sites.values()) > 1
+        self.watcher.settle(pose, image, free=not littered)
         return self.evidence
 
     def _busy(self, why: str, pose: Pose | None, start: float) -> Evidence:

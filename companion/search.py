@@ -185,8 +185,8 @@ def _known_below(seen: Contents, want: Contents) -> Contents:
 def search(bases: Sequence[tuple[State, int]], seen: Layout, look: Look, past: Past, budget_s: float, width: int = 8,
            depth: int = 8, doubts: bool = False) -> list[World]:
     """The worlds found, best first. bases: (state, events taken back), newest first. doubts: what is read with doubt is
-    tried as what else it may be, too."""
-    end = time.monotonic() + budget_s
+    tried as what else it may be, too. budget_s: of this thread's own work, so that a busy machine concludes the same, later."""
+    end = time.thread_time() + budget_s
     worlds: list[World] = []
     beam: list[World] = []
     for state, undo in bases:
@@ -212,7 +212,7 @@ def search(bases: Sequence[tuple[State, int]], seen: Layout, look: Look, past: P
                 continue
             for proposal in _proposals(world, diff, look, doubts and n < 3):
                 children += _put_in(world, proposal, look, past) if proposal.belated else _do(world, proposal, look)
-            if time.monotonic() > end:
+            if time.thread_time() > end:
                 break
         fresh = []
         for w in sorted(children, key=lambda w: -w.total):
@@ -223,7 +223,7 @@ def search(bases: Sequence[tuple[State, int]], seen: Layout, look: Look, past: P
         worlds += fresh
         best = max(w.total for w in worlds)
         beam = [w for w in fresh if not w.violations and w.total > best - 4 * MISREAD][:width]
-        if not beam or time.monotonic() > end:
+        if not beam or time.thread_time() > end:
             break
     return sorted(worlds, key=lambda w: -w.total)
 

@@ -53,7 +53,7 @@ class Watcher:
         self._checked: tuple[Foreign | None, bool] | None = None
         self._image: np.ndarray | None = None
         self._settled: Planes | None = None
-        self._view: View | None = None
+        self._views: tuple[View, ...] = ()      # the settled view and the one before it
         self._detail = 0.0
         self._blocks: dict[str, np.ndarray] = {}
         self._pose: Pose | None = None
@@ -80,15 +80,17 @@ class Watcher:
             return self._say("moving" if self._state not in ("hand", "moving") else self._state, now)
         return self._still(planes, now)
 
-    def settle(self, pose: Pose, image: np.ndarray | None = None) -> None:
-        """The picture seen last (or this one) is the settled view, the board lying in it as `pose` says."""
+    def settle(self, pose: Pose, image: np.ndarray | None = None, free: bool = True) -> None:
+        """The picture seen last (or this one) is the settled view, the board lying in it as `pose` says. free: nothing
+        foreign lies on it, so that hands can be told by it."""
         image = self._image if image is None else image
         if image is None:
             raise ValueError("no picture was seen yet")
         small = shrink(image)
         self._settled = light_and_tint(image, small)
         self._detail = detail(self._settled[0])
-        self._view = View.of(image, pose.resized(image.shape[1::-1]))
+        if free:
+            self._views = (View.of(image, pose.resized(image.shape[1::-1])), *self._views[:1])
         self._checked = None
         if pose is not self._pose or not self._blocks:
             self._pose = pose
@@ -99,9 +101,18 @@ class Watcher:
         before there is one with `scene`, a view of the empty board (Registrar.scene)."""
         if is_dark(shrink(image)):
             return Look("dark", 0.0)
-        before = self._view if self._view is not None else scene
-        foreign = find_foreign(self.plan, View.of(image, pose), before) if before is not None else None
+        foreign = self._hand(View.of(image, pose), self._views or ((scene,) if scene is not None else ()))
         return Look("hand" if foreign is not None else "still", 0.0, foreign=foreign)
+
+    def _hand(self, now: View, before: tuple[View, ...]) -> Foreign | None:
+        """A hand that none of the views before shows. One that rested in a settled view, taken for something else, has gone
+        when it is missing: the view before that one knows the table without it."""
+        found = None
+        for view in before:
+            found = find_foreign(self.plan, now, view)
+            if found is None:
+                return None
+        return found
 
     def _learn(self, change: np.ndarray) -> np.ndarray:
         """(rows, columns) bool: blocks that move; the others teach how restless each block is by itself"""
@@ -146,7 +157,7 @@ class Watcher:
         if self._checked is None:
             shaken = bool(changed.mean() > SHAKEN)
             view = View.of(self._image, self._pose.resized(self._image.shape[1::-1]))
-            self._checked = None if shaken else find_foreign(self.plan, view, self._view), shaken
+            self._checked = None if shaken else self._hand(view, self._views), shaken
         foreign, shaken = self._checked
         if foreign is not None:
             return self._say("hand", now, foreign=foreign)

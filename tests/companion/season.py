@@ -55,13 +55,15 @@ class Reader:
 class Season:
     """One game. `play` makes doings and looks; the attributes are the count."""
 
+    with_hands = ("busy",)                     # what may be said while a hand is in view
+
     def __init__(self, name, seats=3, seed=0, unsure=0.0, misread=0.0, between=3, mischief=0.15, late=0.4, correct=0.1,
-                 verbose=False, plan=None, state=None):
+                 verbose=False, plan=None, state=None, reader=None, journal=None):
         game = engine.game(name)
         self.rng = random.Random(seed)
         state = laid_out(state or game.setup([s.id for s in game.seats[:seats]], (), plan), self.rng)
-        self.table = Table(state)
-        self.reader = Reader(self.table.plan, random.Random(seed + 7), unsure, misread)
+        self.table = Table(state, journal, plan)
+        self.reader = reader or Reader(self.table.plan, random.Random(seed + 7), unsure, misread)
         self.players = Players(seed)
         self.between, self.mischief, self.late, self.correct, self.verbose = between, mischief, late, correct, verbose
         self.truth, self.accept = state, [state]
@@ -218,7 +220,8 @@ class Season:
         self.accept = [state]
         self.fair = len(seats) > 1                          # who of several did which may be asked
         if self.rng.random() < 0.3:
-            assert self.look(first.layout(), "hands", busy="hand").verdict == "busy"
+            seen = self.look(first.layout(), "hands", busy="hand")
+            assert seen.verdict in self.with_hands and not seen.actions
         if self.rng.random() < self.late:
             self.late_steps(self.history[-1][0], state, what)
         self.board = dict(state.layout())

@@ -90,6 +90,25 @@ def test_an_arm_is_a_hand_also_while_it_rests(table, tools):
     assert table.show(times=6).changed == frozenset()
 
 
+def test_an_arm_that_was_settled_on_is_no_hand_when_it_goes(board, tools):
+    """In a stream and in single pictures: a settled view with an arm in it must not keep the table busy ever after"""
+    t = Table(board)
+    t.settle()
+    t.show(change=tools.with_arm)
+    t.watcher.settle(t.pose)
+    assert t.show(times=10).state == "still"
+    clean = board.film(t.pose, START)
+    t.watcher.settle(t.pose, clean)
+    t.watcher.settle(t.pose, tools.with_arm(clean))
+    assert t.watcher.single(clean, t.pose).state == "still"
+    for _ in range(2):
+        t.watcher.settle(t.pose, clean)
+    for _ in range(3):
+        t.watcher.settle(t.pose, tools.with_arm(clean), free=False)
+    assert t.watcher.single(clean, t.pose).state == "still"
+    assert t.watcher.single(tools.with_arm(clean), t.pose).state == "hand"
+
+
 def test_a_sleeve_as_dark_as_a_shadow_and_a_bare_arm(table, tools):
     for colour in ((20, 20, 22), (140, 165, 215)):
         assert table.show(times=6, change=lambda image, c=colour: tools.with_arm(image, c)).state == "hand"

@@ -165,11 +165,13 @@ class Journal:
 
 
 class Line(msgspec.Struct, frozen=True):
-    """One step of the fold that still stands: the event's id, the action's text (None for start and edits), the state."""
+    """One step of the fold that still stands: the event's id, the action's text (None for start and edits), the state, and
+    who did or said it."""
 
     event: int
     action: str | None
     state: State
+    by: str = "table"
 
 
 def fold(events: Iterable[Event], plan: Plan | None = None, check: bool = True, name: str = "journal") -> list[Line]:
@@ -182,7 +184,7 @@ def fold(events: Iterable[Event], plan: Plan | None = None, check: bool = True, 
                 lines = [Line(e.id, None, engine.game(e.data["game"]).load(e.data["state"], plan))]
             elif e.kind == "action":
                 state = lines[-1].state
-                lines.append(Line(e.id, e.data["action"], state.apply(state.parse(e.data["action"]))))
+                lines.append(Line(e.id, e.data["action"], state.apply(state.parse(e.data["action"])), e.by))
             elif e.kind == "undo":
                 while lines[-1].event != e.data["to"]:
                     lines.pop()

@@ -26,21 +26,23 @@ SURE = 4.0              # what nothing explains counts only when the evidence pr
 
 
 def reconcile(game: Game, past: Past, evidence: Evidence, seen: Layout | None = None, reads: dict[str, str] | None = None,
-              optional: frozenset[str] = frozenset(), budget_s: float = 0.3, excused: Layout | None = None) -> Verdict:
+              optional: frozenset[str] = frozenset(), budget_s: float = 0.3, excused: Layout | None = None,
+              said: frozenset[int] = frozenset()) -> Verdict:
     """The verdict on one settled view.
 
     past: the states that stand, newest first, each with the text of the action that led to it (None: a start or an edit).
     seen: where the board was behind the state in the last settled view. excused: where people said that these contents,
-    as long as they are what is read, do not lie there.
+    as long as they are what is read, do not lie there. said: which of past's actions people told (indices); others are the
+    camera's guesses, which later looks may correct.
     """
     state, seen = past[0][0], dict(seen or {})
     if evidence.busy:
         return Verdict(BUSY, state, seen=seen, text=say("I wait until the board is free"))
     look = Look(evidence, reads or {}, optional, excused)
     bases = _bases(past, look)
-    worlds = search(bases, seen, look, past, budget_s)
+    worlds = search(bases, seen, look, past, budget_s, said=said)
     if look.doubtful and (worlds[0].violations or difference(worlds[0], look) or worlds[0].touched & look.doubtful.keys()):
-        worlds = search(bases, seen, look, past, budget_s / 2, doubts=True)
+        worlds = search(bases, seen, look, past, budget_s / 2, doubts=True, said=said)
     best = _best_order(worlds)
     left = _unexplained(best, look)
     if left and not best.violations:

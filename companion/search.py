@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from engine import Action, BadText, IllegalAction, Proposal, State, Step, Violation
 from engine.layout import Contents, Layout
@@ -38,13 +38,14 @@ Difference = dict[str, tuple[Contents, Contents]]
 class World:
     """A state after a run of actions, and per site what the board may meanwhile show at what cost."""
 
-    __slots__ = ("actions", "base", "certain", "cost", "hands", "lag", "layout", "redone", "scores", "state", "steps",
-                 "touched", "total", "undo", "undone", "violations")
+    __slots__ = ("actions", "base", "certain", "cost", "hands", "lag", "layout", "parent", "redone", "scores", "state",
+                 "steps", "touched", "total", "undo", "undone", "violations")
 
     def __init__(self, state: State, layout: Layout, undo: int, cost: float, lag: dict[str, dict[Contents, float]]) -> None:
         self.state, self.layout, self.undo, self.cost = state, layout, undo, cost
         self.base = layout
         self.lag = lag                                   # site -> contents allowed besides the layout's -> cost
+        self.parent: World | None = None                 # the world before the last action
         self.actions: tuple[Action, ...] = ()
         self.steps: tuple[Step, ...] = ()
         self.violations: tuple[Violation, ...] = ()
@@ -60,7 +61,7 @@ class World:
         """This world one legal action on."""
         w = World(state, state.layout(), self.undo, self.cost + cost, {s: dict(c) for s, c in self.lag.items()})
         w.base, w.actions, w.steps = self.base, (*self.actions, action), self.steps + tuple(state.steps)
-        w.certain, w.redone, w.undone = self.certain, self.redone, self.undone
+        w.parent, w.certain, w.redone, w.undone = self, self.certain, self.redone, self.undone
         if str(action) in w.undone:
             w.redone, w.undone = w.redone | {len(self.actions)}, tuple(t for t in w.undone if t != str(action))
         w.touched = set(self.touched)
@@ -183,9 +184,10 @@ def _known_below(seen: Contents, want: Contents) -> Contents:
 
 
 def search(bases: Sequence[tuple[State, int]], seen: Layout, look: Look, past: Past, budget_s: float, width: int = 8,
-           depth: int = 8, doubts: bool = False) -> list[World]:
+           depth: int = 8, doubts: bool = False, said: frozenset[int] = frozenset()) -> list[World]:
     """The worlds found, best first. bases: (state, events taken back), newest first. doubts: what is read with doubt is
-    tried as what else it may be, too. budget_s: of this thread's own work, so that a busy machine concludes the same, later."""
+    tried as what else it may be, too. said: see `reconcile`. budget_s: of this thread's own work, so that a busy machine
+    concludes the same, later."""
     end = time.thread_time() + budget_s
     worlds: list[World] = []
     beam: list[World] = []
@@ -199,7 +201,7 @@ def search(bases: Sequence[tuple[State, int]], seen: Layout, look: Look, past: P
         beam.append(judge(world, look))
     worlds += beam
     known: set[bytes] = set()
-    for world in _forgotten(beam[0], look, past):
+    for world in _forgotten(beam[0], look, past, said):
         worlds.append(world)
         beam.append(world)
     if not difference(beam[0], look):
@@ -211,7 +213,7 @@ def search(bases: Sequence[tuple[State, int]], seen: Layout, look: Look, past: P
             if not diff or world.violations:
                 continue
             for proposal in _proposals(world, diff, look, doubts and n < 3):
-                children += _put_in(world, proposal, look, past) if proposal.belated else _do(world, proposal, look)
+                children += _put_in(world, proposal, look, past, said) if proposal.belated else _do(world, proposal, look)
             if time.thread_time() > end:
                 break
         fresh = []
@@ -225,7 +227,47 @@ def search(bases: Sequence[tuple[State, int]], seen: Layout, look: Look, past: P
         beam = [w for w in fresh if not w.violations and w.total > best - 4 * MISREAD][:width]
         if not beam or time.thread_time() > end:
             break
-    return sorted(worlds, key=lambda w: -w.total)
+    return sorted([*worlds, *_done_before(worlds, look, end)], key=lambda w: -w.total)
+
+
+def _done_before(worlds: list[World], look: Look, end: float) -> list[World]:
+    """The best run with what it leaves open done earlier in it: the last building of a round shows little beside the
+    births that followed, so no run that begins with it is kept."""
+    best = max((w for w in worlds if not w.violations), key=lambda w: w.total)
+    found: list[World] = []
+    while (left := difference(best, look)) and time.thread_time() < end:
+        better = [w for w in _inserted(best, left, look) if w.total > best.total]
+        found += better
+        if not better:
+            break
+        best = max(better, key=lambda w: w.total)
+    return found
+
+
+def _inserted(world: World, left: Difference, look: Look) -> Iterator[World]:
+    """The world's run with one more doing before one of its actions that explains some of `left`, the latest first."""
+    before, after = world.parent, world
+    later: list[tuple[Action, float]] = []
+    while before is not None:
+        later.insert(0, (after.actions[-1], after.cost - before.cost))
+        rest = {s: (before.layout.get(s, ()), seen) for s, (_, seen) in left.items()}
+        rest = {s: (have, seen) for s, (have, seen) in rest.items()
+                if not before.state.shows_same(s, have, seen, look.reads.get(s, "pile"))}
+        for proposal in before.state.explain(rest) if rest else ():
+            if not proposal.violations and not proposal.belated:
+                for w in _do(before, proposal, look):
+                    yield from _again(w, later, look)
+        before, after = before.parent, before
+
+
+def _again(world: World, actions: Sequence[tuple[Action, float]], look: Look) -> Iterator[World]:
+    """The world after these actions too, each at its cost, if they are legal there"""
+    for action, cost in actions:
+        if world.violations or world.state.check(action):
+            return
+        world = world.after(world.state.apply(action), action, cost)
+    if not world.violations:
+        yield judge(world, look)
 
 
 def _proposals(world: World, diff: Difference, look: Look, doubts: bool) -> list[Proposal]:
@@ -249,13 +291,13 @@ def _readings(world: World, diff: Difference, look: Look) -> list[Difference]:
     return out
 
 
-def _forgotten(world: World, look: Look, past: Past) -> list[World]:
+def _forgotten(world: World, look: Look, past: Past, said: frozenset[int]) -> list[World]:
     """Where the board does not follow the state: the worlds in which somebody did something earlier that nobody saw."""
     behind = {s: (world.layout.get(s, ()), site_score(world, look, s)[1]) for s in world.lag}
     behind = {s: both for s, both in behind.items() if both[0] != both[1]}
     if not behind:
         return []
-    return [w for p in world.state.explain(behind) if p.belated for w in _put_in(world, p, look, past)]
+    return [w for p in world.state.explain(behind) if p.belated for w in _put_in(world, p, look, past, said)]
 
 
 def _do(world: World, proposal: Proposal, look: Look) -> list[World]:
@@ -278,8 +320,9 @@ def _do(world: World, proposal: Proposal, look: Look) -> list[World]:
     return [judge(w, look)]
 
 
-def _put_in(world: World, proposal: Proposal, look: Look, past: Past) -> list[World]:
-    """The world in which these actions were done earlier, each at the latest moment that allowed it, and all since again."""
+def _put_in(world: World, proposal: Proposal, look: Look, past: Past, said: frozenset[int]) -> list[World]:
+    """The world in which these actions were done earlier, each at the latest moment that allowed it, what was but guessed
+    was not done, and all since again."""
     if world.actions or world.undo:
         return []
     states, texts = [past[0][0]], []                     # oldest first; texts[i] led from states[i] to states[i + 1]
@@ -288,23 +331,30 @@ def _put_in(world: World, proposal: Proposal, look: Look, past: Past) -> list[Wo
             break
         states.insert(0, before)
         texts.insert(0, text)
-    deepest, added = len(texts), 0
+    stood = deepest = len(texts)
+    left: list[str] = []
+    guessed = [stood - 1 - n not in said for n in range(stood)]
+    for action in proposal.withdrawn:
+        whole = ((n, states[n].parse(texts[n]).without(action)) for n in range(len(texts) - 1, -1, -1) if guessed[n])
+        at, rest = next(((n, rest) for n, rest in whole if rest is not None), (0, None))
+        if rest is None or not (since := _replayed(states[at], [*map(str, rest), *texts[at + 1:]])):
+            return []
+        deepest, left = min(deepest, at), [*left, *map(str, rest)]
+        states, texts = [*states[:at], *since], [*texts[:at], *map(str, rest), *texts[at + 1:]]
+        guessed[at: at + 1] = [True] * len(rest)
     for action in proposal.actions:
         at = next((n for n in range(len(texts) - 1, -1, -1) if not states[n].check(action)), None)
         if at is None:
             return []
-        try:
-            state, again = states[at].apply(action), [states[at]]
-            for text in texts[at:]:
-                again.append(state)
-                state = state.apply(state.parse(text))
-        except (IllegalAction, BadText):
+        texts = [*texts[:at], str(action), *texts[at:]]
+        if not (since := _replayed(states[at], texts[at:])):
             return []
         deepest = min(deepest, at)
-        states, texts = [*states[:at], *again, state], [*texts[:at], str(action), *texts[at:]]
-        added += 1
-    w = World(state, state.layout(), len(texts) - added - deepest, FORGOTTEN * added + proposal.cost, world.lag)
-    new = set(map(str, proposal.actions))
+        states = [*states[:at], *since]
+    state, changed = states[-1], len(proposal.actions) + len(proposal.withdrawn)
+    w = World(state, state.layout(), stood - deepest, FORGOTTEN * changed + proposal.cost,
+              _on_the_way(world, states[deepest:]))
+    new = {*map(str, proposal.actions), *left}
     run = texts[deepest:]
     w.base = world.layout
     w.actions = tuple(states[deepest + n].parse(text) for n, text in enumerate(run))
@@ -312,3 +362,26 @@ def _put_in(world: World, proposal: Proposal, look: Look, past: Past) -> list[Wo
     w.touched |= {s for s in set(w.layout) | set(w.base) if w.layout.get(s) != w.base.get(s)}
     w.certain = False
     return [judge(w, look)]
+
+
+def _on_the_way(world: World, states: Sequence[State]) -> dict[str, dict[Contents, float]]:
+    """What sites that change may show before the consequences of these states are done, and what they may show as it is"""
+    lag = {s: dict(c) for s, c in world.lag.items()}
+    at, after = dict(states[0].layout()), states[-1].layout()
+    for step in (step for state in states[1:] for step in state.steps):
+        for site, contents in step.changes.items():
+            if not step.by_hand and after.get(site, ()) != world.layout.get(site, ()):
+                lag.setdefault(site, {}).setdefault(at.get(site, ()), BY_ITSELF)
+            at[site] = contents
+    return lag
+
+
+def _replayed(state: State, texts: Sequence[str]) -> list[State]:
+    """The states from this one on, through these actions; [] where one is not legal there"""
+    out = [state]
+    try:
+        for text in texts:
+            out.append(out[-1].apply(out[-1].parse(text)))
+    except (IllegalAction, BadText):
+        return []
+    return out

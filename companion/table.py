@@ -24,6 +24,7 @@ from engine.plan import Plan
 from vision.evidence import Evidence
 
 MEMORY = 60        # events back that a belated act may be put in before
+CAMERA = "camera"  # who did what no one said
 
 
 class Refused(ValueError):
@@ -100,8 +101,9 @@ class Table:
         """Concludes from a settled view, writes what happened into the journal and tells everybody."""
         with self._lock:
             past = [(line.state, line.action) for line in reversed(self._lines[-MEMORY:])]
+            said = frozenset(n for n, line in enumerate(reversed(self._lines[-MEMORY:])) if line.by != CAMERA)
             paused = self.pause
-            verdict = reconcile(self.game, past, evidence, self._seen, self.reads, self.optional, excused=self._excused)
+            verdict = reconcile(self.game, past, evidence, self._seen, self.reads, self.optional, excused=self._excused, said=said)
             if self.pause is not None and evidence.busy is None:
                 verdict = self._after_a_pause(verdict, evidence)
             if evidence.busy is None:
@@ -113,7 +115,7 @@ class Table:
             picture = _jpeg(image) if verdict.verdict in (MOVED, UNFINISHED) else None
             if verdict.actions or verdict.undo or dict(verdict.seen) != dict(self._seen):
                 if verdict.verdict in (MOVED, UNFINISHED, SAME):
-                    self._settle([str(a) for a in verdict.actions], verdict.undo, verdict.seen, "camera", picture)
+                    self._settle([str(a) for a in verdict.actions], verdict.undo, verdict.seen, CAMERA, picture)
             if verdict.verdict in (SAME, MOVED, UNFINISHED) and image is not None:
                 self._before = picture or _jpeg(image)
             if verdict.verdict == SAME and self.verdict.verdict == SAME and self.trouble is None and not paused:
@@ -159,18 +161,19 @@ class Table:
         entries: list[tuple[str, dict, str, str]] = []
         if undo:
             entries.append(("undo", {"to": lines[-1].event}, by, state_hash(lines[-1].state)))
-        new: list[tuple[str, State]] = []
+        new: list[tuple[str, State, str]] = []
         state = lines[-1].state
+        before = {line.action: line.by for line in self._lines[len(lines):]}       # who said what is only done again
         for text in actions:
             state = state.apply(state.parse(text))
-            new.append((text, state))
-            entries.append(("action", {"action": text}, by, state_hash(state)))
+            new.append((text, state, before.get(text, by)))
+            entries.append(("action", {"action": text}, new[-1][2], state_hash(state)))
         if seen is None:
             seen = self._behind(self.state.layout(), state)
         ids = self._write(entries, {"seen": _plain(seen), "result": result(state, len(lines) + len(actions) - 1)})
         self.trouble = self.pause = None
         ids = ids[1:] if undo else ids
-        self._lines = lines + [Line(i, text, st) for i, (text, st) in zip(ids, new)]
+        self._lines = lines + [Line(i, text, st, who) for i, (text, st, who) in zip(ids, new)]
         self._seen = {s: tuple(c) for s, c in seen.items()}
         for i in ids[:1]:
             if self._before:

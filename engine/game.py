@@ -44,6 +44,10 @@ class Action(msgspec.Struct, frozen=True):
     def words(self) -> str:
         raise NotImplementedError
 
+    def without(self, part: Action) -> tuple[Action, ...] | None:
+        """What is left of this doing when that part of it was not done; None: that is no part of it."""
+        return () if part == self else None
+
     def __str__(self) -> str:
         return f"{self.seat}: {self.words()}"
 
@@ -79,7 +83,8 @@ class Proposal(msgspec.Struct, frozen=True):
     the state's own steps count and `changes` may be empty. Doings that no action can express (a tile taken off the board)
     have no actions but `violations`. `cost`: how much less likely than a plain action, in nats.
     `belated`: the actions were done earlier, unseen: they are to be put in at the latest moment they were legal, and what
-    was done since is done again. `certain`: False where the board cannot tell the actions, only what they came to.
+    was done since is done again. `withdrawn`: what was only guessed to have been done, and was not (`Action.without`); what was
+    done since is done again. `certain`: False where the board cannot tell the actions, only what they came to.
     """
 
     actions: tuple[Action, ...] = ()
@@ -87,6 +92,7 @@ class Proposal(msgspec.Struct, frozen=True):
     violations: tuple[Violation, ...] = ()
     cost: float = 0.0
     belated: bool = False
+    withdrawn: tuple[Action, ...] = ()
     certain: bool = True
 
 

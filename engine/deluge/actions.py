@@ -64,6 +64,15 @@ class Harvest(Action, frozen=True):
         at = f" at {' '.join(s.rpartition('.')[2] for s in self.spots)}" if self.spots else ""
         return f"harvest {self.cell} {bill(self.goods)}{at}"
 
+    def without(self, part: Action) -> tuple[Action, ...] | None:
+        if not isinstance(part, Harvest) or (part.seat, part.cell) != (self.seat, self.cell) or part.spots:
+            return super().without(part)
+        less = dict(part.goods)
+        if any(n > dict(self.goods).get(g, 0) for g, n in less.items()):
+            return None
+        left = tuple((g, n - less.get(g, 0)) for g, n in self.goods if n > less.get(g, 0))
+        return (Harvest(self.seat, self.cell, left, self.spots),) if left else ()
+
 
 class Trade(Action, frozen=True):
     """giver's goods for taker's; the one who says it is one of them"""

@@ -16,7 +16,7 @@ from engine.layout import Contents
 from engine.text import say
 
 SILENT = -0.85        # nobody says "done" aloud: a run with it costs hardly more
-IDLE = {MOVEMENT: 1.0, HARVEST: 1.5}      # a seat's part of these phases in which it did nothing, though it could
+IDLE = {MOVEMENT: 1.5, HARVEST: 1.5}      # a seat's part of these phases in which it did nothing, though it could
 NOT_YET, WAITING = 1.0, 4.0     # several ends of phases nobody said, and of what follows a site that does not show it; at most
 UNSEEN = 3.0          # a next round of which the board shows none of what ended the last one
 ASKED = 2.0           # another's ship ferried, of which nobody said a word
@@ -45,7 +45,8 @@ class _Same:
 
     def __init__(self, proposal: Proposal) -> None:
         self.proposal = proposal
-        self.mark = (proposal.actions, tuple(sorted(proposal.changes.items())), tuple(v.rule for v in proposal.violations))
+        self.mark = (proposal.actions, tuple(sorted(proposal.changes.items())), tuple(v.rule for v in proposal.violations),
+                     proposal.withdrawn)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Same) and self.mark == other.mark
@@ -100,6 +101,11 @@ class Ahead:
         return sum(1 for s, (_, seen) in self.difference.items()
                    if layout.get(s, ()) != self.layout.get(s, ()) and sorted(layout.get(s, ())) == sorted(seen))
 
+    def on_the_way(self, later: DelugeState) -> bool:
+        """Whether some site that differs shows what it does in the middle of all that happens by itself last"""
+        return any(sorted(c) == sorted(self.difference[s][1]) and c != self.layout.get(s, ())
+                   for step in later.steps for s, c in step.changes.items() if s in self.difference)
+
     def not_yet(self, later: DelugeState) -> int:
         """On how many sites more something will have happened by itself till then"""
         layout = later.layout()
@@ -127,7 +133,7 @@ def _ends(state: DelugeState, ahead: Ahead, cells: Change, bare: list[str], diff
     if state.phase in (MOVEMENT, HARVEST) and any(c["fanatic"] > 0 for c in cells.values()):
         said, begun = next(((said, later) for said, later in ahead if later.phase == HARVEST), ((), state))
         doings, later = working.whole_harvest(begun, cells, bare)
-        if ahead.shown(later):
+        if ahead.shown(later) or ahead.on_the_way(later):
             out.insert(0, Proposal((*said, *doings), cost=SILENT * (len(said) + len(doings)), certain=False))
     return out
 

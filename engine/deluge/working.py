@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from engine.deluge import actions as act
+from engine.deluge.cell import NONE
 from engine.deluge.going import Change
 from engine.deluge.legal import payments
-from engine.deluge.state import HARVEST, MOVEMENT, TRADE, DelugeState
+from engine.deluge.state import BUILDING, HARVEST, MOVEMENT, TRADE, DelugeState
 from engine.deluge.words import COLOURS, GOODS, PRICE
 from engine.game import Action, Difference, Proposal
 
@@ -70,8 +71,9 @@ def did_nothing(state: DelugeState) -> bool:
 def forgotten(state: DelugeState, cells: Change) -> list[Proposal]:
     """Pawns that should be fanatics by now but are not: they worked in a mine, which nobody said (D25, D28)."""
     late: list[Action] = []
+    out = _not_mined(state, cells)
     if state.phase == TRADE and not state.at:
-        return []                                    # the red pawns may just not have been put down yet
+        return out                                   # the red pawns may just not have been put down yet
     for name, idle in state.idle.items():
         if name not in cells or cells[name]["fanatic"] >= 0:
             continue
@@ -79,10 +81,20 @@ def forgotten(state: DelugeState, cells: Change) -> list[Proposal]:
         owner = _owner(state, name, idle)
         if n > 0 and state.world.mineral[name] and owner in state.seats:
             late.append(act.Harvest(owner, name, ((state.world.mineral[name], n),)))
-    if not late:
-        return []
-    out = [Proposal(tuple(late), belated=True, certain=False)]
+    if late:
+        out.append(Proposal(tuple(late), belated=True, certain=False))
     return out + ([Proposal((a,), belated=True, certain=False) for a in late[:8]] if len(late) > 1 else [])
+
+
+def _not_mined(state: DelugeState, cells: Change) -> list[Proposal]:
+    """Red pawns laid one after another: those in a mine by the first look were idle after all (D25, D28)"""
+    idle = {n: c["fanatic"] for n, c in cells.items() if 0 < c["fanatic"] <= state.worked.get(n, (0, 0))[1]}
+    if state.phase not in (TRADE, BUILDING) or not idle:
+        return []
+    less = tuple(act.Harvest(_owner(state, name, state.idle.get(name, NONE)), name, ((state.world.mineral[name], n),))
+                 for name, n in idle.items())
+    wanted = [less] if len(less) == 1 else [less, *((h,) for h in less)]
+    return [Proposal(belated=True, withdrawn=w, certain=False) for w in wanted]
 
 
 def _owner(state: DelugeState, name: str, idle: Sequence[int]) -> str:

@@ -140,3 +140,33 @@ def test_a_correction_of_the_doing_before_the_last_does_the_last_no_second_time(
     v = p.look(B5="", D2="settlement")                     # bull meant D2; lion's tile lies where it lay
     assert v.verdict == "moved" and [str(a) for a in v.news] == ["bull: tile black D2"]
     assert p.table.state.turn == "lion" and p.table.state.layout().get("J2") == ("settlement",)
+
+
+def test_the_last_building_and_the_end_of_the_round_in_one_look(player):
+    """What people did before all that followed of it is found beside much that followed"""
+    start = ("game deluge\nseats yellow blue\nlayout clear\nlayout eurasia-5 people:yellow people:yellow people:yellow people:yellow\n"
+             "layout africa-3 people:blue people:blue eurasia-3 people:yellow people:yellow\nstock blue wood 4\n"
+             "layout eurasia-3.forest1 bare\nphase building\nyellow: done\n")
+    p = player(start)
+    after = p.start.state.apply(p.start.state.parse("blue: build ship south-atlantic"))
+    after = after.apply(after.parse("blue: done"))
+    v = p.look(**{s: " ".join(after.layout().get(s, ())) for s in p.start.state.layout() | after.layout()})
+    assert (v.verdict, acts(v)) == ("moved", ["blue: build ship south-atlantic", "blue: done"])
+    assert v.state == after
+
+
+def test_red_pawns_laid_one_after_another_are_no_mine_work_after_all(player):
+    """D28: nobody said who worked; each look tells more of it, what was guessed before is corrected, what was said stands"""
+    p = player("game deluge\nseats yellow blue\nlayout clear\nlayout eurasia-5 people:yellow people:yellow eurasia-3 people:yellow\n"
+               "layout africa-3 people:blue people:blue\nphase harvest\n")
+    p.table.declare("yellow: harvest eurasia-5 gold 1")
+    v = p.look(**{"eurasia-5": "people:yellow fanatic"})
+    assert acts(v) == ["yellow: harvest eurasia-3 gold 1", "yellow: done", "blue: harvest africa-3 granite 1", "blue: done"]
+    v = p.look(**{"eurasia-3": "fanatic"})
+    assert v.verdict == "unfinished" and [t.sites for t in v.todo] == [("africa-3",)]
+    v = p.look(**{"africa-3": "fanatic fanatic"})
+    assert v.verdict == "moved" and not v.todo
+    assert p.table.state.layout()["africa-3"] == ("fanatic", "fanatic")
+    assert p.table.state.stock(0)["gold"] == 1 and p.table.state.stock(1)["granite"] == 0
+    v = p.look(**{"eurasia-5": "fanatic fanatic"})
+    assert v.verdict == "illegal"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import cv2
 import numpy as np
 
@@ -21,8 +23,7 @@ def straight(field: Field, site: np.ndarray, middle: np.ndarray, turn: np.ndarra
     half a footprint `half` (n,) mm"""
     t = (np.arange(PIXELS, dtype=np.float32) + 0.5) / PIXELS * 2 - 1
     x, y = np.meshgrid(t, t)
-    offsets = np.stack([x, y], -1).reshape(1, -1, 2) * (np.asarray(half, np.float32) * WIDER)[:, None, None]
-    return field.sample(site, middle, turn, offsets).reshape(len(site), PIXELS, PIXELS, 3)
+    return field.sample(site, middle, turn, np.stack([x, y], -1), half * WIDER)
 
 
 def describe(pictures: np.ndarray) -> np.ndarray:
@@ -31,24 +32,40 @@ def describe(pictures: np.ndarray) -> np.ndarray:
     if n == 0:
         return np.zeros((0, CELLS * CELLS * DIRECTIONS + TINTS * TINTS * 3 + PARTS * PARTS * 6), np.float32)
     tall = pictures.reshape(n * p, p, 3)
-    bright = np.ascontiguousarray(tall[..., 0])
-    gx = cv2.Sobel(bright, cv2.CV_32F, 1, 0, ksize=3, scale=0.125)
-    gy = cv2.Sobel(bright, cv2.CV_32F, 0, 1, ksize=3, scale=0.125)
+    tints = cv2.resize(tall, (TINTS, n * TINTS), interpolation=cv2.INTER_AREA).reshape(n, TINTS * TINTS, 3)
+    return np.hstack([strokes(pictures), (tints / (4 * FLOOR)).reshape(n, -1), extremes(pictures)])
+
+
+def strokes(pictures: np.ndarray) -> np.ndarray:
+    """(n, D): how strong edges of brightness are in each cell, by direction"""
+    n, p = pictures.shape[:2]
+
+    def pooled(edges: np.ndarray) -> np.ndarray:
+        return cv2.resize(edges, (CELLS, n * CELLS), interpolation=cv2.INTER_AREA).reshape(n, CELLS, CELLS)
+
+    bright = np.ascontiguousarray(pictures[..., 0]).reshape(n * p, p)
+    gx, gy = (cv2.Sobel(bright, cv2.CV_32F, x, 1 - x, ksize=3, scale=0.125) for x in (1, 0))
     for g in (gx, gy):
         seams = g.reshape(n, p, p)
         seams[:, 0] = seams[:, -1] = 0
-    strokes = np.empty((n, DIRECTIONS, CELLS, CELLS), np.float32)
+    mean_x, mean_y = pooled(gx), pooled(gy)
+    out = np.empty((n, DIRECTIONS, CELLS, CELLS), np.float32)
     for d in range(DIRECTIONS // 2):
-        a = d * 2 * np.pi / DIRECTIONS
-        along = cv2.addWeighted(gx, np.cos(a), gy, np.sin(a), 0)
-        for sign, at in ((1, d), (-1, d + DIRECTIONS // 2)):
-            part = cv2.threshold(along if sign > 0 else -along, 0, 0, cv2.THRESH_TOZERO)[1]
-            strokes[:, at] = cv2.resize(part, (CELLS, n * CELLS), interpolation=cv2.INTER_AREA).reshape(n, CELLS, CELLS)
-    strokes = np.sqrt(strokes.reshape(n, -1) / 0.1)
-    tints = cv2.resize(tall, (TINTS, n * TINTS), interpolation=cv2.INTER_AREA).reshape(n, TINTS * TINTS, 3)
-    parts = pictures.reshape(n, PARTS, p // PARTS, PARTS, p // PARTS, 3)
-    ends = np.stack([parts.min((2, 4)), parts.max((2, 4))], -1)
-    return np.hstack([strokes, (tints / (4 * FLOOR)).reshape(n, -1), (ends / (6 * FLOOR[:, None])).reshape(n, -1)])
+        c, s = np.cos(d * 2 * np.pi / DIRECTIONS), np.sin(d * 2 * np.pi / DIRECTIONS)
+        rising = pooled(cv2.threshold(cv2.addWeighted(gx, c, gy, s, 0), 0, 0, cv2.THRESH_TOZERO)[1])
+        out[:, d], out[:, d + DIRECTIONS // 2] = rising, rising - (mean_x * c + mean_y * s)
+    return np.sqrt(np.maximum(out.reshape(n, -1), 0) / 0.1)
+
+
+def extremes(pictures: np.ndarray) -> np.ndarray:
+    """(n, D): the least and the most of each channel in large cells"""
+    n, p = pictures.shape[:2]
+    wide = p // PARTS
+    ends = []
+    for end in (np.minimum, np.maximum):    # whole rows first: they lie together in memory
+        rows = end.reduce(pictures.reshape(n * PARTS, wide, p * 3), 1)
+        ends.append(end.reduce(rows.reshape(n * PARTS * PARTS, wide, 3), 1))
+    return (np.stack(ends, -1) / (6 * FLOOR[:, None])).reshape(n, -1)
 
 
 def unexplained(pictures: np.ndarray, model: np.ndarray) -> np.ndarray:
@@ -57,12 +74,7 @@ def unexplained(pictures: np.ndarray, model: np.ndarray) -> np.ndarray:
     n, p = pictures.shape[:2]
     if n == 0:
         return np.zeros((0, CELLS * CELLS + 4), np.float32)
-    edge = p // 8
-    left = pictures - model
-    left[..., 0] -= left[:, edge:-edge:3, edge:-edge:3, 0].mean((1, 2))[:, None, None]
-    left /= FLOOR
-    np.abs(left, out=left)
-    np.minimum(left, 4, out=left)
+    left = apart(pictures, model, 3)
     cells = cv2.resize(left.reshape(n * p, p, 3), (CELLS, n * CELLS), interpolation=cv2.INTER_AREA)
     cells = cells.mean(-1).reshape(n, CELLS, CELLS)
     inner = cells[:, 1:-1, 1:-1]
@@ -74,11 +86,29 @@ def unexplained(pictures: np.ndarray, model: np.ndarray) -> np.ndarray:
 
 def misfits(pictures: np.ndarray, models: np.ndarray) -> np.ndarray:
     """(n, 2): how far pictures (n, P, P, 3) are from the cut-outs they are taken for, in brightness and in colour"""
-    edge = pictures.shape[1] // 8
-    left = (pictures - models)[:, edge:-edge, edge:-edge]
-    left[..., 0] -= left[..., 0].mean((1, 2))[:, None, None]
-    left = np.minimum(np.abs(left / FLOOR), 4)
-    return np.stack([left[..., 0].mean((1, 2)), left[..., 1:].mean((1, 2, 3))], 1)
+    light, colour = inner(pictures.shape[1], 1)
+    return apart(pictures, models, 1).reshape(len(pictures), -1) @ np.stack([light, colour], 1)
+
+
+def apart(pictures: np.ndarray, models: np.ndarray, step: int) -> np.ndarray:
+    """(n, P, P, 3): how far apart they are, in units of FLOOR, 4 at most; brightness against its mean over every step-th
+    pixel of the inner part"""
+    n, p = pictures.shape[:2]
+    left = (pictures - models).reshape(n, p, p * 3)     # a row at a time: numpy is slow where only three numbers lie together
+    left *= np.tile(1 / FLOOR, p)
+    mean = left.reshape(n, -1) @ inner(p, step)[0]
+    left -= mean[:, None, None] * np.tile(np.float32([1, 0, 0]), p)
+    np.abs(left, out=left)
+    return np.minimum(left, 4, out=left).reshape(n, p, p, 3)
+
+
+@cache
+def inner(p: int, step: int) -> tuple[np.ndarray, np.ndarray]:
+    """Two (p * p * 3,) weights: the means of brightness and of colour over every step-th pixel of a picture's inner part"""
+    edge = p // 8
+    out = np.zeros((2, p, p, 3), np.float32)
+    out[0, edge:-edge:step, edge:-edge:step, 0] = out[1, edge:-edge:step, edge:-edge:step, 1:] = 1
+    return tuple(w.ravel() / w.sum() for w in out)
 
 
 def contest(misfit: np.ndarray, look: np.ndarray, looks: int) -> np.ndarray:

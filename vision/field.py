@@ -30,9 +30,10 @@ def opponent(logs: np.ndarray) -> np.ndarray:
 class Field(Protocol):
     """Sites numbered from nought, each with its own mm: x right, y down, off the site's middle."""
 
-    def sample(self, site: np.ndarray, middle: np.ndarray, turn: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-        """(n, P, 3) opponent colours at offsets (1 or n, P, 2) mm, turned by (n,) radians (clockwise as seen), round
-        middle (n, 2) mm of the sites (n,)"""
+    def sample(self, site: np.ndarray, middle: np.ndarray, turn: np.ndarray, grid: np.ndarray, size: np.ndarray | float = 1.0
+               ) -> np.ndarray:
+        """(n, R, C, 3) opponent colours at the places of a grid (R, C, 2), made so many mm large (n,) and turned by (n,)
+        radians (clockwise as seen), round middle (n, 2) mm of the sites (n,)"""
 
 
 def turned_by(turn: np.ndarray) -> np.ndarray:
@@ -41,11 +42,12 @@ def turned_by(turn: np.ndarray) -> np.ndarray:
     return np.stack([np.stack([c, -s], -1), np.stack([s, c], -1)], -2)
 
 
-def points(base: np.ndarray, matrix: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """(n, P, 2) float32: base (n, 2) plus matrix (n, 2, 2) times offsets (1 or n, P, 2)"""
-    out = np.matmul(offsets.astype(np.float32), matrix.astype(np.float32).transpose(0, 2, 1))
-    out += base.astype(np.float32)[:, None]
-    return out
+def spread(base: np.ndarray, matrix: np.ndarray, grid: np.ndarray, size: np.ndarray | float) -> np.ndarray:
+    """(2, n, R * C) float32, x and y: base (n, 2) plus matrix (n, 2, 2) times a grid (R, C, 2) of this size (n,)"""
+    wide = np.asarray(size, float).reshape(-1, 1, 1) * matrix
+    row = np.concatenate([wide, base[..., None]], 2).transpose(1, 0, 2).astype(np.float32)
+    places = np.column_stack([grid.reshape(-1, 2), np.ones(grid.size // 2)]).astype(np.float32)
+    return row @ places.T      # one product for all: small ones by the hundred are slow
 
 
 class WindowField(msgspec.Struct, frozen=True, eq=False):
@@ -54,21 +56,19 @@ class WindowField(msgspec.Struct, frozen=True, eq=False):
     windows: np.ndarray
     scale: float
 
-    def sample(self, site: np.ndarray, middle: np.ndarray, turn: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    def sample(self, site: np.ndarray, middle: np.ndarray, turn: np.ndarray, grid: np.ndarray, size: np.ndarray | float = 1.0
+               ) -> np.ndarray:
         n, side, channels = len(site), self.windows.shape[1], self.windows.shape[3]
-        at = points(middle * self.scale + (side / 2 - 0.5), turned_by(turn) * self.scale, offsets)
-        np.clip(at, 0, side - 1.001, out=at)
+        x, y = np.clip(spread(middle * self.scale + (side / 2 - 0.5), turned_by(turn) * self.scale, grid, size), 0, side - 1.001)
         tall = self.windows.reshape(-1, side, channels)
-        out = np.empty((n, at.shape[1], channels), np.float32)
+        out = np.empty((n, x.shape[1], channels), np.float32)
         step = max(ROWS // side, 1)
         for first in range(0, len(self.windows), step):
             mine = np.flatnonzero((site >= first) & (site < first + step))
             if len(mine):
-                part = at[mine]
-                part[..., 1] += ((site[mine] - first) * side).astype(np.float32)[:, None]
-                out[mine] = cv2.remap(tall[first * side:(first + step) * side], part, None, cv2.INTER_LINEAR).reshape(
-                    len(mine), -1, channels)
-        return out
+                down = y[mine] + ((site[mine] - first) * side).astype(np.float32)[:, None]
+                out[mine] = cv2.remap(tall[first * side:(first + step) * side], x[mine], down, cv2.INTER_LINEAR)
+        return out.reshape(n, *grid.shape[:2], channels)
 
 
 class PictureField(msgspec.Struct, frozen=True, eq=False):
@@ -89,12 +89,14 @@ class PictureField(msgspec.Struct, frozen=True, eq=False):
         level = max(round(np.log2(native / scale)), 0)
         return cls(pyramid.level(level), level, pose, centres, plane, light.at(centres))
 
-    def sample(self, site: np.ndarray, middle: np.ndarray, turn: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    def sample(self, site: np.ndarray, middle: np.ndarray, turn: np.ndarray, grid: np.ndarray, size: np.ndarray | float = 1.0
+               ) -> np.ndarray:
+        if not len(site):
+            return np.zeros((0, *grid.shape[:2], 3), np.float32)
         mm = self.centres[site] + middle
-        three = self.pose.to_px(np.vstack([mm, mm + (1, 0), mm + (0, 1)]), self.plane) if len(mm) else np.zeros((0, 2))
+        three = self.pose.to_px(np.vstack([mm, mm + (1, 0), mm + (0, 1)]), self.plane)
         base, right, down = ((three + 0.5) / 2 ** self.level - 0.5).reshape(3, -1, 2)
         local = np.stack([right - base, down - base], -1)
-        at = points(base, np.matmul(local, turned_by(turn)), offsets)
-        cut = cv2.remap(self.picture, at, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE) if len(at) else \
-            np.zeros((0, at.shape[1], 3), np.uint8)
-        return opponent(paint(cut[:, :, None], self.gain[site])[:, :, 0])
+        x, y = spread(base, np.matmul(local, turned_by(turn)), grid, size)
+        cut = cv2.remap(self.picture, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+        return opponent(paint(cut.reshape(len(mm), *grid.shape[:2], 3), self.gain[site]))

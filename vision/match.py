@@ -22,22 +22,26 @@ def cut_field(e: Exemplar, soft: float = 0.0) -> WindowField:
 
 
 def still(offsets: np.ndarray, field: WindowField) -> np.ndarray:
-    """(P, 3) of the field's only site at offsets (P, 2) mm"""
-    return field.sample(ONE, np.zeros((1, 2)), np.zeros(1), offsets[None])[0]
+    """(P, 3) of the field's only site at offsets (R, C, 2) mm"""
+    return field.sample(ONE, np.zeros((1, 2)), np.zeros(1), offsets).reshape(-1, 3)
 
 
 def ring_points(radius: float) -> np.ndarray:
-    """(RINGS * ANGLES, 2) offsets, in the radius' unit, ring by ring, clockwise as seen from x to y"""
+    """(RINGS, ANGLES, 2) offsets, in the radius' unit, clockwise as seen from x to y"""
     r = (np.arange(RINGS) + 0.5) / RINGS * radius
     a = np.arange(ANGLES) * 2 * np.pi / ANGLES
-    return np.stack([np.outer(r, np.cos(a)), np.outer(r, np.sin(a))], -1).reshape(-1, 2)
+    return np.stack([np.outer(r, np.cos(a)), np.outer(r, np.sin(a))], -1)
 
 
 def level(values: np.ndarray) -> np.ndarray:
-    """(n, P, 3) with the mean brightness of each row taken out: half a shadow must not decide; in units of FLOOR"""
-    values[..., 0] -= values[..., 0].mean(1, keepdims=True)
-    values /= FLOOR
-    return values
+    """(n, R * C, 3) of (n, R, C, 3), which is changed: the mean brightness of each taken out (half a shadow must not
+    decide), in units of FLOOR"""
+    n, rows, columns, _ = values.shape
+    brightness = np.tile(np.float32([1, 0, 0]), columns)
+    lines = values.reshape(n, rows, columns * 3)        # whole rows: numpy is slow where only three numbers lie together
+    lines -= ((lines @ brightness).mean(1) / columns)[:, None, None] * brightness
+    lines *= np.tile(1 / FLOOR, columns)
+    return values.reshape(n, rows * columns, 3)
 
 
 class Rings(msgspec.Struct, frozen=True, eq=False):
@@ -52,7 +56,8 @@ class Rings(msgspec.Struct, frozen=True, eq=False):
     @classmethod
     def fit(cls, pieces: list[Exemplar]) -> Rings:
         radius = min(pieces[0].size) / 2
-        values = np.stack([still(ring_points(radius), cut_field(e, max(0.35 * radius / RINGS * e.scale, 0.3))) for e in pieces])
+        fields = [cut_field(e, max(0.35 * radius / RINGS * e.scale, 0.3)) for e in pieces]
+        values = np.stack([still(ring_points(radius), f) for f in fields]).reshape(-1, RINGS, ANGLES, 3)
         values = level(values) * ring_weights()
         flat = values.reshape(len(pieces), RINGS, ANGLES, 3)
         series = np.fft.rfft(flat, axis=2).transpose(2, 1, 3, 0).reshape(ANGLES // 2 + 1, RINGS * 3, len(pieces))
@@ -62,7 +67,7 @@ class Rings(msgspec.Struct, frozen=True, eq=False):
     def compare(self, field: Field, site: np.ndarray, middle: np.ndarray) -> np.ndarray:
         """(n, E, ANGLES): how badly each cut-out, turned by each angle, fits round `middle` (n, 2) mm; mean square"""
         n = len(site)
-        values = level(field.sample(site, middle, np.zeros(n), ring_points(self.radius)[None])) * ring_weights()
+        values = level(field.sample(site, middle, np.zeros(n), ring_points(self.radius))) * ring_weights()
         flat = np.ascontiguousarray(values.reshape(n, RINGS, ANGLES, 3).transpose(0, 1, 3, 2))
         series = np.fft.rfft(flat, axis=3).reshape(n, RINGS * 3, -1).transpose(2, 0, 1)
         product = np.matmul(np.ascontiguousarray(series, np.complex64), self.series)        # (F, n, E)
@@ -104,12 +109,13 @@ class Fine(msgspec.Struct, frozen=True, eq=False):
             half = max(e.size) / 2
             field, at, d = cut_field(e, 0.5), grid_points(half), 1 / e.scale
             gx, gy = ((still(at + s, field) - still(at - s, field)) / (2 * d) / FLOOR for s in ((d, 0), (0, d)))
+            x, y = at.reshape(-1, 2, 1).transpose(1, 0, 2)
             inside = np.clip(footprint_mask(e.size, e.disc, GRID, GRID / (2 * half)), 0, 1).reshape(-1, 1)
-            j = (np.stack([gx, gy, gy * at[:, :1] - gx * at[:, 1:]], 0) * inside).reshape(3, -1)
+            j = (np.stack([gx, gy, gy * x - gx * y], 0) * inside).reshape(3, -1)
             normal = j @ j.T
             normal += np.diag(np.diag(normal)) * 0.02 + np.diag([4.0, 4.0, 200.0])
             steps.append(np.linalg.solve(normal, j))
-            values.append(level(still(at, field)[None])[0])
+            values.append(level(field.sample(ONE, np.zeros((1, 2)), np.zeros(1), at))[0])
             halves.append(half)
             pictures.append(turned(opponent(e.picture), 0, pixels / (2 * half * wider * e.scale), pixels))
         return cls(*(np.array(v, np.float32) for v in (values, steps, halves, pictures)))
@@ -118,9 +124,9 @@ class Fine(msgspec.Struct, frozen=True, eq=False):
                rounds: int = 2) -> tuple[np.ndarray, np.ndarray]:
         """(middle (n, 2) mm, turn (n,) radians) after moving the cut-outs `piece` (n,) to fit best"""
         start_m, start_t = middle, turn
-        offsets = grid_points(1.0)[None] * self.half[piece][:, None, None]
+        grid = grid_points(1.0)
         for _ in range(rounds):
-            left = level(field.sample(site, middle, turn, offsets))
+            left = level(field.sample(site, middle, turn, grid, self.half[piece]))
             left -= self.values[piece]
             np.clip(left, -3, 3, out=left)
             move = -np.matmul(self.step[piece], left.reshape(len(site), -1, 1))[..., 0]
@@ -132,7 +138,7 @@ class Fine(msgspec.Struct, frozen=True, eq=False):
 
 
 def grid_points(half: float) -> np.ndarray:
-    """(GRID * GRID, 2) offsets over a square of half side `half`, row by row"""
+    """(GRID, GRID, 2) offsets over a square of half side `half`"""
     t = ((np.arange(GRID) + 0.5) / GRID * 2 - 1) * half
     x, y = np.meshgrid(t, t)
-    return np.stack([x, y], -1).reshape(-1, 2)
+    return np.stack([x, y], -1)

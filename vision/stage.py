@@ -32,13 +32,16 @@ GIVE = 0.1           # of a site's side that a piece may stick out without surpr
 
 class Lying(msgspec.Struct, frozen=True, eq=False):
     """How each cut-out would lie on sites (n,) of a field. champion: (n, looks) the cut-out of each look that fits best;
-    spot: (n, shapes, 2) mm off the middle; turn: (n, E) radians"""
+    spot: (n, shapes, 2) mm off the middle; turn: (n, E) radians; tried: (n, TRIED) cut-outs that were laid straight, and
+    pictures: (n, TRIED, P, P, 3) what was seen then"""
 
     field: Field
     site: np.ndarray
     champion: np.ndarray
     spot: np.ndarray
     turn: np.ndarray
+    tried: np.ndarray
+    pictures: np.ndarray
 
 
 class Stage(msgspec.Struct, eq=False):
@@ -141,29 +144,38 @@ class Stage(msgspec.Struct, eq=False):
         piece = np.take_along_axis(champion, rank, 1)
         rows = np.arange(n)[:, None]
         flat = piece.ravel()
-        lying = Lying(field, site, champion, spot, turn)
-        middle, angle, pictures = self.straightened(lying, np.repeat(np.arange(n), TRIED), flat)
+        middle, angle, pictures = self.straightened(field, np.repeat(site, TRIED), flat, spot[rows, self.shape[piece]].reshape(-1, 2),
+                                                    turn[rows, piece].ravel())
         described = np.hstack([describe(pictures), unexplained(pictures, self.fine.pictures[flat])])
         better = contest(misfits(pictures, self.fine.pictures[flat]).reshape(n, TRIED, -1), self.owner[piece], looks)
         foot = middle - np.repeat(lean, TRIED, 0) * self.rise[self.owner[flat], None]
-        claim = self.grounds.at(np.repeat(whose, TRIED), foot) * [0.2, 2.0]
+        claim = self.grounds.at(np.repeat(whose, TRIED), foot) * np.float32([0.2, 2.0])
         about = np.hstack([np.clip(gain, -10, 10) * 0.5, np.sqrt(np.maximum(by_look, 0)), better, unlike])
         chosen = np.eye(looks, dtype=np.float32)[self.owner[flat]]
-        inputs = np.hstack([described, np.clip(claim, -3, 3), np.repeat(about, TRIED, 0), chosen]).astype(np.float32)
+        inputs = np.hstack([described, np.clip(claim, -3, 3), np.repeat(about, TRIED, 0), chosen]).astype(np.float32, copy=False)
         bearing = np.degrees(turn[rows, champion]) + self.zero[champion]
         np.put_along_axis(bearing, self.owner[piece], np.degrees(angle).reshape(n, TRIED) + self.zero[piece], 1)
-        return inputs, bearing, lying
+        return inputs, bearing, Lying(field, site, champion, spot, turn, piece, pictures.reshape(n, TRIED, *pictures.shape[1:]))
 
-    def straightened(self, lying: Lying, rows: np.ndarray, piece: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(middle (r, 2) mm, turn (r,) radians, pictures (r, P, P, 3)) of these rows with cut-outs (r,) fitted finely"""
-        site = lying.site[rows]
-        middle, angle = self.fine.refine(lying.field, site, piece, lying.spot[rows, self.shape[piece]], lying.turn[rows, piece])
-        return middle, angle, straight(lying.field, site, middle, angle, self.fine.half[piece])
+    def straightened(self, field: Field, site: np.ndarray, piece: np.ndarray, spot: np.ndarray, turn: np.ndarray
+                     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(middle (r, 2) mm, turn (r,) radians, pictures (r, P, P, 3)) of sites (r,) with cut-outs (r,) fitted finely from
+        about where they lie"""
+        middle, angle = self.fine.refine(field, site, piece, spot, turn)
+        return middle, angle, straight(field, site, middle, angle, self.fine.half[piece])
 
     def on_top(self, top: Top, lying: Lying, rows: np.ndarray) -> np.ndarray:
         """(r, F) what tells whether the upper piece lies there, of these rows (r,) of hypotheses()"""
         below = lying.champion[rows, top.base]
-        return top.features(self.straightened(lying, rows, below)[2], self.fine.pictures[below])
+        pictures = np.empty((len(rows), *lying.pictures.shape[2:]), np.float32)
+        seen, which = np.nonzero(lying.tried[rows] == below[:, None])
+        pictures[seen] = lying.pictures[rows[seen], which]
+        new = np.setdiff1d(np.arange(len(rows)), seen)
+        if len(new):
+            r, piece = rows[new], below[new]
+            about = lying.spot[r, self.shape[piece]], lying.turn[r, piece]
+            pictures[new] = self.straightened(lying.field, lying.site[r], piece, *about)[2]
+        return top.features(pictures, self.fine.pictures[below])
 
     def looked(self, inputs: np.ndarray) -> np.ndarray:
         """(n, looks + 2) log-probabilities from hypotheses' inputs (n * TRIED, D), before upper pieces are looked for"""

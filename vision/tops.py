@@ -49,15 +49,12 @@ class Top(msgspec.Struct, frozen=True, eq=False):
             return np.zeros((0, 8), np.float32)
         left = pictures - models
         left[..., 0] -= np.median(left[..., 0].reshape(n, -1), 1)[:, None, None]
-        bare = np.minimum(((least(left) / FLOOR) ** 2).sum(-1), MOST)
-        shades = [c + np.array([s, 0, 0], np.float32) for c in self.colours for s in SHADES]
-        same = np.full(bare.shape, MOST, np.float32)
-        for c in shades:
-            np.minimum(same, np.square((pictures - c) / self.spread).sum(-1), out=same)
+        bare = np.minimum(cv2.transform(np.square(least(left)), 1 / FLOOR[None] ** 2), MOST)
+        same = self.unlike(pictures)
         side = max(round(p / WIDER * self.reach), 3)
         disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (side | 1, side | 1)).astype(np.float32)
         disc /= disc.sum()
-        a, b = (cv2.filter2D(m.reshape(n * p, p), cv2.CV_32F, disc).reshape(n, p, p) for m in (bare, same))
+        a, b = (cv2.filter2D(m, cv2.CV_32F, disc).reshape(n, p, p) for m in (bare, same))
         edge = round(p * (1 - 1 / WIDER) / 2 + 0.35 * side)
         gain = (a - b)[:, edge:-edge, edge:-edge].reshape(n, -1)
         best = gain.argmax(1)
@@ -65,6 +62,16 @@ class Top(msgspec.Struct, frozen=True, eq=False):
         inner = [m[:, edge:-edge, edge:-edge].reshape(n, -1) for m in (a, b)]
         return np.stack([gain[rows, best], inner[0][rows, best], inner[1][rows, best], inner[0].max(1), inner[1].min(1),
                          np.sort(gain, 1)[:, -max(gain.shape[1] // 20, 1)], np.median(inner[0], 1), inner[0].mean(1)], 1)
+
+    def unlike(self, pictures: np.ndarray) -> np.ndarray:
+        """(n * P, P): how far each pixel of (n, P, P, 3) is from the nearest of the upper piece's colours"""
+        tall = pictures.reshape(-1, *pictures.shape[2:])
+        colours = np.concatenate([self.colours + np.float32([s, 0, 0]) for s in SHADES]) / self.spread
+        products = np.column_stack([colours / self.spread, -np.square(colours).sum(1) / 2])     # |a - b|^2 by its products
+        nearest = cv2.transform(tall, products[:1])
+        for row in products[1:]:
+            cv2.max(nearest, cv2.transform(tall, row[None]), nearest)
+        return np.clip(cv2.transform(np.square(tall), 1 / self.spread[None] ** 2) - 2 * nearest, 0, MOST)
 
     def taught(self, inputs: np.ndarray, there: np.ndarray, seed: int) -> Top:
         """inputs: (n, F) features of examples; there: (n,) bool"""
@@ -74,9 +81,9 @@ class Top(msgspec.Struct, frozen=True, eq=False):
 
 
 def least(left: np.ndarray) -> np.ndarray:
-    """(n, P, P, 3): of what differs, the least within a pixel, so that edges not quite in place do not count"""
+    """(n * P, P, 3): of what differs (n, P, P, 3), the least within a pixel, so that edges not quite in place do not count"""
     tall = left.reshape(-1, *left.shape[2:])
     near = np.ones((3, 3), np.uint8)
     out = np.maximum(cv2.erode(tall, near), 0)
     out += np.minimum(cv2.dilate(tall, near), 0)
-    return out.reshape(left.shape)
+    return out

@@ -106,7 +106,9 @@ def _layout(path: Path, plan: Plan) -> Layout:
         data = json.loads(path.read_text(encoding="utf-8"))
     except OSError as e:
         raise BadCopy(f"{path}: {e.strerror}") from None
-    except (ValueError, RecursionError) as e:
+    except RecursionError:
+        raise BadCopy(f"{path}: not a layout") from None
+    except ValueError as e:
         raise BadCopy(f"{path}: {e}") from None
     return check_layout(data, plan, str(path))
 

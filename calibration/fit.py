@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -9,8 +10,9 @@ from pathlib import Path
 import msgspec
 
 from calibration.copy import BadCopy, Copy, load_copy, missing_kinds
+from calibration.files import write_whole
 from calibration.held import own, tried
-from calibration.report import Findings, page, write
+from calibration.report import Findings, page
 from vision.evidence import NoBoard
 from vision.reader import Reader
 from vision.registration import Registrar
@@ -34,13 +36,22 @@ class Report(msgspec.Struct):
     page: Path | None = None
 
 
+def _can_be_written(folder: Path) -> None:
+    """Nobody should wait for minutes to be told that what was learnt cannot be kept. Raises BadCopy."""
+    try:
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as e:
+        raise BadCopy(f"{folder}: the model cannot be written there: {e.strerror}") from None
+
+
 def shots_of(copy: Copy) -> tuple[Registrar, list[Shot]]:
     """Every photo with its pose. Raises BadCopy."""
     try:
         registrar, poses = Registrar.fit(copy.plan, [p.image for p in copy.photos], [p.corners for p in copy.photos],
                                          copy.markers, [p.layout for p in copy.photos])
     except NoBoard as e:
-        raise BadCopy(f"{copy.folder}: {e}") from None
+        where = copy.folder if e.photo is None else copy.folder / copy.photos[e.photo].name
+        raise BadCopy(f"{where}: {e.why}") from None
     return registrar, [Shot(p.image, p.layout, pose, p.name) for p, pose in zip(copy.photos, poses)]
 
 
@@ -53,6 +64,7 @@ def calibrate(folder: str | Path, progress: Progress | None = None, report: bool
     start = time.monotonic()
     tell("photos", 0.0)
     copy = load_copy(folder)
+    _can_be_written(copy.folder)
     tell("board", 0.1)
     registrar, shots = shots_of(copy)
     tell("pieces", 0.2)
@@ -66,7 +78,7 @@ def calibrate(folder: str | Path, progress: Progress | None = None, report: bool
         tell("report", 0.75)
         found = Findings(tried(copy, registrar, shots), own(copy, reader, shots), [(s.name, s.pose.error_px) for s in shots], missing)
         out.advice, out.summary, out.page = found.advice(), found.sentence, copy.folder / "report.html"
-        write(out.page, page(copy, shots, found))
+        write_whole(out.page, page(copy, shots, found).encode())
     tell("done", 1.0)
     out.seconds = time.monotonic() - start
     return out

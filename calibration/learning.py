@@ -17,6 +17,7 @@ import msgspec
 import numpy as np
 
 from calibration.copy import BadCopy, Copy, check_layout, load_copy
+from calibration.files import write_whole
 from calibration.fit import shots_of
 from calibration.held import Row, read_all, shown
 from vision.evidence import Contents, NoBoard
@@ -49,9 +50,7 @@ def keep(folder: Path, image: np.ndarray, layout: Mapping[str, Contents]) -> Non
     # the layout goes first and comes last, so that no picture ever stands beside another's layout
     (place / f"{name}.json").unlink(missing_ok=True)
     for suffix, content in ((".jpg", data.tobytes()), (".json", json.dumps(layout).encode())):
-        part = place / f"{name}{suffix}.part"
-        part.write_bytes(content)
-        os.replace(part, place / f"{name}{suffix}")
+        write_whole(place / f"{name}{suffix}", content)
 
 
 def views(copy: Copy, reader: Reader) -> tuple[list[Shot], list[str]]:
@@ -106,9 +105,7 @@ def learn(folder: str | Path, fit: Callable[..., Reader] = Reader.fit) -> Outcom
     was, now = (surety(read_all(r, guards, copy, known)) for r in (old, new))
     if fault or now <= was:
         return Outcome(False, fault or "views that were not learnt from would be read with more doubt", bad)
-    part = copy.before.with_suffix(".part")
-    shutil.copyfile(copy.model, part)
-    os.replace(part, copy.before)
+    write_whole(copy.before, copy.model.read_bytes())
     new.save(copy.model)
     return Outcome(True, f"learnt from {len(lessons)} views; of those not learnt from it is surer by {now - was:.4f} nats a site", bad)
 

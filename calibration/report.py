@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import base64
 import importlib.resources
-import os
-import tempfile
-from pathlib import Path
 from typing import Any
 
 import cv2
@@ -110,16 +107,3 @@ def page(copy: Copy, shots: list[Shot], findings: Findings) -> str:
     return env.from_string(template).render(
         name=copy.name, game=copy.game, findings=findings, advice=findings.advice(), kinds=kinds, crops=crops, trial=trial,
         reliability=trial.reliability())
-
-
-def write(path: Path, text: str) -> None:
-    """Whole or not at all"""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as f:
-            f.write(text)
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import msgspec
 import numpy as np
 
 from calibration.copy import BadCopy, check_corners
+from calibration.files import write_whole
 from calibration.fit import Progress, Report, calibrate
 from vision.plan import Plan
 
@@ -55,10 +55,10 @@ class Session:
         good, data = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, 95])
         if not good:
             raise BadCopy(f"{step.name}: the picture cannot be kept")
-        _write(self.folder / f"{step.name}.jpg", data.tobytes())
-        _write(self.folder / f"{step.name}.json", (json.dumps(step.layout, indent=0) + "\n").encode())
+        write_whole(self.folder / f"{step.name}.jpg", data.tobytes())
+        write_whole(self.folder / f"{step.name}.json", (json.dumps(step.layout, indent=0) + "\n").encode())
         step.taken = True
-        _write(self.folder / "copy.toml", self._toml().encode())
+        write_whole(self.folder / "copy.toml", self._toml().encode())
 
     def calibrate(self, progress: Progress | None = None) -> Report:
         """Raises BadCopy."""
@@ -74,9 +74,3 @@ class Session:
                 if number == 0 and self._corners is not None:
                     lines.append(f"corners = {json.dumps(self._corners)}")
         return "\n".join(lines) + "\n"
-
-
-def _write(path: Path, data: bytes) -> None:
-    part = path.with_name(path.name + ".part")
-    part.write_bytes(data)
-    os.replace(part, path)

@@ -59,6 +59,7 @@ def faults() -> tuple[type[BaseException], ...]:
     """What bad input raises, in any room: all of them say file and fault in one line."""
     from calibration.copy import BadCopy
     from companion.journal import BadJournal
+    from companion_web.server import CannotServe
     from engine import BadPlan, BadText, UnknownGame
     from engine.script import BadScript
     from hardware.camera import BadCamera, CameraLost
@@ -68,7 +69,7 @@ def faults() -> tuple[type[BaseException], ...]:
     from vision.plan import BadPlan as BadVisionPlan
 
     return (Fault, BadCopy, BadJournal, BadPlan, BadText, UnknownGame, BadScript, NoBoard, BadVisionPlan, BadModel, BadPhoto,
-            BadCamera, CameraLost)
+            BadCamera, CameraLost, CannotServe)
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -99,4 +100,5 @@ def _stop(text: str) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    # `python -m companion.cli`: the commands know this module under its own name, and with it their Fault.
+    importlib.import_module("companion.cli").main()

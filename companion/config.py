@@ -5,18 +5,20 @@ from __future__ import annotations
 import os
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
 from companion.cli import Fault
+
+Port = Annotated[int, msgspec.Meta(ge=0, le=65535)]
 
 
 class Web(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Where the page is served. host "0.0.0.0": every phone in the network; pin: the host's, made up when empty."""
 
     host: str = "0.0.0.0"
-    port: int = 8080
+    port: Port = 8080
     pin: str = ""
     address: str = ""       # what the QR code says, when it is another than this machine's own (http://nilometer.local:8080)
 
@@ -28,7 +30,7 @@ class Club(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     broker: str = ""
-    port: int = 1883
+    port: Port = 1883
     table: str = ""
     user: str = ""
     password: str = ""
@@ -50,11 +52,10 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     options: dict[str, str] = {}
     start: str = ""
     journal: str = "game.journal"
-    picture_budget_mb: int = 200
+    picture_budget_mb: Annotated[int, msgspec.Meta(ge=0)] = 200
     hidden_scores: bool = False
     learn: bool = True      # from views that reading and rules agreed on, after the game (docs/calibrate.md)
-    looks_per_second: float = 5.0
-    settle_seconds: float = 0.4
+    looks_per_second: Annotated[float, msgspec.Meta(gt=0, le=60)] = 5.0
     camera: dict[str, Any] = msgspec.field(default_factory=lambda: {"kind": "usb"})
     pins: dict[str, Any] = {}
     web: Web = Web()

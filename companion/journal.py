@@ -5,6 +5,7 @@ An event is written in the same transaction as the state's hash, so a power cut 
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
@@ -58,17 +59,30 @@ class Journal:
         self.path = str(path)
         self.picture_budget = picture_budget
         self._lock = threading.RLock()
+        self._lockfile: int | None = None
         if readonly and not Path(path).is_file():
             raise BadJournal(f"{path}: no such file")
         try:
-            self._db = sqlite3.connect(self.path, check_same_thread=False, isolation_level=None, timeout=5)
+            self._db = _opened(self.path, readonly)
             with self._lock:
                 if not readonly:
                     self._db.execute("PRAGMA journal_mode=WAL")
                     self._db.execute("PRAGMA synchronous=FULL")
                 self._check_version(readonly)
-        except sqlite3.Error as e:
+        except (sqlite3.Error, UnicodeDecodeError) as e:
             raise BadJournal(f"{self.path}: {_plain(e)}") from None
+
+    def keep_to_oneself(self) -> None:
+        """Two tables must not write one game: the second is told so. Ends with the process, however that ends. Raises
+        BadJournal."""
+        path = self.path + ".lock"      # never the journal itself: closing it a second time would drop SQLite's own locks
+        try:
+            self._lockfile = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            fcntl.flock(self._lockfile, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise BadJournal(f"{self.path}: another table is playing this game") from None
+        except OSError as e:
+            raise BadJournal(f"{path}: {e.strerror}") from None
 
     def _check_version(self, readonly: bool) -> None:
         tables = {r[0] for r in self._db.execute("SELECT name FROM sqlite_master WHERE type='table'")}
@@ -79,7 +93,10 @@ class Journal:
                 raise BadJournal(f"{self.path}: empty, not a journal")
             self._db.executescript(_SCHEMA)
             self._db.execute("INSERT INTO meta VALUES ('version', ?)", (str(VERSION),))
-        version = int(self.meta("version", "0"))
+        try:
+            version = int(self.meta("version", "0"))
+        except (TypeError, ValueError):
+            raise BadJournal(f"{self.path}: damaged: its version is no number") from None
         if version > VERSION:
             raise BadJournal(f"{self.path}: written by a newer Nilometer (journal version {version}, this one knows {VERSION})")
 
@@ -88,13 +105,20 @@ class Journal:
             row = self._db.execute("SELECT value FROM meta WHERE key=?", (key,)).fetchone()
         return row[0] if row else default
 
+    def contents(self, key: str) -> dict[str, tuple[str, ...]]:
+        """What stands under `key` as site -> contents; {} when nothing does. Raises BadJournal."""
+        try:
+            return {str(site): tuple(map(str, kinds)) for site, kinds in json.loads(self.meta(key, "{}")).items()}
+        except (sqlite3.Error, ValueError, TypeError, AttributeError) as e:
+            raise BadJournal(f"{self.path}: {key}: {_plain(e)}") from None
+
     def events(self) -> list[Event]:
         """All of them in order. Raises BadJournal for a damaged file."""
         try:
             with self._lock:
                 rows = self._db.execute("SELECT id, at, kind, data, by, hash FROM event ORDER BY id").fetchall()
             return [Event(i, at, kind, json.loads(data), by, h) for i, at, kind, data, by, h in rows]
-        except (sqlite3.Error, ValueError) as e:
+        except (sqlite3.Error, ValueError, TypeError) as e:
             raise BadJournal(f"{self.path}: {_plain(e)}") from None
 
     def append(self, entries: Sequence[tuple[str, dict[str, Any], str, str]], meta: dict[str, str] | None = None) -> list[int]:
@@ -119,6 +143,9 @@ class Journal:
     def close(self) -> None:
         with self._lock:
             self._db.close()
+            if self._lockfile is not None:
+                os.close(self._lockfile)
+                self._lockfile = None
 
     # Pictures lie beside the journal, one JPEG each, the oldest thrown away when the budget is used up.
 
@@ -164,6 +191,15 @@ class Journal:
         return {int(f.name[:6]) for f in folder.glob("??????-*.jpg")} if folder and folder.is_dir() else set()
 
 
+def _opened(path: str, readonly: bool) -> sqlite3.Connection:
+    options: dict[str, Any] = {"check_same_thread": False, "isolation_level": None, "timeout": 5}
+    if not readonly:
+        return sqlite3.connect(path, **options)
+    # A log beside it holds events that the file itself lacks; without one, a folder that nobody may write to does no harm.
+    still = not Path(path + "-wal").exists()
+    return sqlite3.connect(f"{Path(path).resolve().as_uri()}?{'immutable=1' if still else 'mode=ro'}", uri=True, **options)
+
+
 class Line(msgspec.Struct, frozen=True):
     """One step of the fold that still stands: the event's id, the action's text (None for start and edits), the state, and
     who did or said it."""
@@ -206,7 +242,7 @@ def export(events: Iterable[Event]) -> Iterator[str]:
 
 def _plain(e: Exception) -> str:
     text = str(e)
-    if "malformed" in text or "not a database" in text:
+    if isinstance(e, (ValueError, TypeError)) or "malformed" in text or "not a database" in text:
         return "damaged, or not a journal"
     if "full" in text:
         return "the disk is full"

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import datetime
 import json
-import os
 import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -17,6 +16,7 @@ import numpy as np
 
 import engine
 from calibration.copy import BadCopy, game_plan
+from calibration.files import write_whole
 from calibration.fit import Report
 from calibration.framing import Framing, judge
 from calibration.session import Corners, Session
@@ -141,10 +141,8 @@ class Setup:
             if self.game is None or self.copy is None:
                 raise NotSo(say("choose a game and a calibrated copy first"))
             journal = f"{self.copy}-{datetime.datetime.now():%Y%m%d-%H%M}.journal"
-            part = self.path.with_name(self.path.name + ".part")
             try:
-                part.write_text(self._toml(journal), encoding="utf-8")
-                os.replace(part, self.path)
+                write_whole(self.path, self._toml(journal).encode())
             except OSError as e:
                 raise NotSo(say("{file} cannot be written: {why}", file=self.path.name, why=e.strerror or "?")) from None
             self.written.set()

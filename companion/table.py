@@ -64,7 +64,9 @@ class Table:
         self.pause: Pause | None = resumed(events)
         if events:
             self._lines = fold(events, plan, name=self.journal.path)
-            self._seen, self._excused = (_kept(self.journal.meta(key, "{}")) for key in ("seen", "misread"))
+            if not self._lines:
+                raise BadJournal(f"{self.journal.path}: no game in it")
+            self._seen, self._excused = self.journal.contents("seen"), self.journal.contents("misread")
             for e in events:
                 if e.kind == "setting":
                     self.settings.update(e.data)
@@ -338,10 +340,6 @@ def line_of(verdict: Verdict, frame: str, declared: Sequence[str] = ()) -> dict[
 
 def _plain(contents: Layout) -> str:
     return json.dumps({s: list(c) for s, c in contents.items()})
-
-
-def _kept(text: str) -> dict[str, Contents]:
-    return {s: tuple(c) for s, c in json.loads(text).items()}
 
 
 def _jpeg(image: np.ndarray | None) -> bytes | None:

@@ -7,7 +7,7 @@
 """
 
 from companion_web.app import create_app, replace_table, web_of
-from companion_web.server import Server, serve
+from companion_web.server import CannotServe, Server, serve
 from companion_web.settings import Settings, Switches
 
-__all__ = ["Server", "Settings", "Switches", "create_app", "replace_table", "serve", "web_of"]
+__all__ = ["CannotServe", "Server", "Settings", "Switches", "create_app", "replace_table", "serve", "web_of"]

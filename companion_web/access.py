@@ -9,7 +9,6 @@ import hashlib
 import hmac
 import json
 import logging
-import os
 import secrets
 import threading
 from collections.abc import Iterable
@@ -17,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+
+from calibration.files import write_whole
 
 log = logging.getLogger(__name__)
 
@@ -147,14 +148,9 @@ class Access:
         if self._path is None:
             return
         data: dict[str, Any] = {"code": self.code, "rights": {k: msgspec.to_builtins(v) for k, v in self._rights.items()}}
-        part = self._path.with_name(self._path.name + ".part")
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as f:
-                json.dump(data, f)
-                f.flush()
-                os.fsync(f.fileno())
-            os.replace(part, self._path)
+            write_whole(self._path, json.dumps(data).encode(), 0o600)
         except OSError as e:
             log.warning("%s: seats cannot be kept: %s", self._path, e.strerror)
 

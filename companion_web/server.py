@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import logging
+import os
 import signal
 import socket
 import threading
@@ -35,7 +37,7 @@ class Server:
             # Bound here and not by waitress, which would first start its threads and leave them when the port is taken.
             listening = _bound(host, port)
         except (OSError, OverflowError, UnicodeError) as e:
-            raise CannotServe(f"{host}:{port}: {getattr(e, 'strerror', None) or e}") from None
+            raise CannotServe(f"{host}:{port}: {_why(e)}") from None
         self._server: Any = create_server(
             app, sockets=[listening], threads=THREADS, connection_limit=CONNECTIONS, channel_timeout=30, ident=None,
             cleanup_interval=10, max_request_body_size=BODY_LIMIT, max_request_header_size=32 * 1024,
@@ -120,6 +122,14 @@ def _bound(host: str, port: int) -> socket.socket:
         raise OverflowError("no such port")
     family, _, _, _, address = socket.getaddrinfo(host or "0.0.0.0", port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
     return socket.create_server(address[:2], family=family, backlog=256)
+
+
+def _why(e: Exception) -> str:
+    number = getattr(e, "errno", None) or 0
+    if number == errno.EADDRINUSE:
+        return "another program serves there; is a table running already?"
+    # Python puts the address into its own words of the fault; those of a name that is not known have negative numbers.
+    return os.strerror(number) if number > 0 else getattr(e, "strerror", None) or str(e)
 
 
 def _bracketed(host: str) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hmac
 import json
 import logging
-import os
 import secrets
 import threading
 from collections.abc import Mapping
@@ -22,6 +21,7 @@ import numpy as np
 from flask import Flask, Response, jsonify, redirect, render_template, request
 
 from calibration import trace
+from calibration.files import write_whole
 from calibration.trace import BadTracing, Tracing
 from companion_web import catalogue, errors, guard
 from companion_web.errors import Problem
@@ -152,13 +152,8 @@ def _let_in(desk: Desk) -> None:
 
 
 def _write(path: Path, text: str) -> None:
-    part = path.with_name(path.name + ".part")
     try:
-        with open(part, "w", encoding="utf-8") as f:
-            f.write(text)
-            f.flush()
-            os.fsync(f.fileno())
-        os.replace(part, path)
+        write_whole(path, text.encode())
     except OSError as e:
         raise Problem(507, "{file} cannot be written: {reason}", file=path.name, reason=e.strerror or "") from None
 

@@ -110,7 +110,11 @@ class Evidence(msgspec.Struct, frozen=True):
 
 
 class NoBoard(ValueError):
-    """The picture does not show the board; the message says why."""
+    """The picture does not show the board; the message says why. photo: which of several, counted from 0."""
+
+    def __init__(self, why: str, photo: int | None = None) -> None:
+        super().__init__(why if photo is None else f"photo {photo + 1}: {why}")
+        self.why, self.photo = why, photo
 
 
 def from_scores(scores: Mapping[Contents, float], other: float = FLOOR, keep: int = 8) -> SiteEvidence:

@@ -36,11 +36,11 @@ def survey(plan: Plan, images: Sequence[np.ndarray], corners: Sequence[np.ndarra
         raise NoBoard("no photos")
     for n, c in enumerate(corners):
         if c is not None and not runs_round(np.asarray(c, float)):
-            raise NoBoard(f"photo {n + 1}: its corners are crossed or out of order")
+            raise NoBoard("its corners are crossed or out of order", n)
     sights = [first_sight(p, c, markers) for p, c in zip(pictures, corners)]
     known = [n for n, s in enumerate(sights) if s is not None]
     if not known:
-        raise NoBoard("in no photo all four cards are seen" if markers else "photo 1: its corners were not tapped")
+        raise NoBoard("in no photo all four cards are seen") if markers else NoBoard("its corners were not tapped", 0)
     photos = Photos([pictures[n] for n in known], [layouts[n] for n in known], rough(plan, [sights[n] for n in known]))
     photos.bundle.solve()
     add_edges(plan, photos.bundle, photos.images)
@@ -97,7 +97,7 @@ def checked(n: int, image: np.ndarray) -> Picture:
     try:
         return usable(image)
     except NoBoard as e:
-        raise NoBoard(f"photo {n + 1}: {e}") from None
+        raise NoBoard(str(e), n) from None
 
 
 def runs_round(corners: np.ndarray) -> bool:
@@ -134,7 +134,7 @@ def rough(plan: Plan, sights: list[Sight]) -> Bundle:
         try:
             pose, _ = lens.pose(mm, px, s.size, "")
         except ValueError as e:
-            raise NoBoard(f"photo {n + 1}: {e}") from None
+            raise NoBoard(str(e), n) from None
         poses.append(np.concatenate([pose.rvec, pose.tvec, [0.0]]))
     cards = {i: np.zeros(3) for i in IDS} if any(s.cards for s in sights) else {}
     return Bundle(ideal, plan.corners, sights, np.array([np.log(lens.focal), 0.0, 0.0]), np.array(poses), cards,
@@ -218,7 +218,7 @@ def finish(registrar: Registrar, images: Sequence[np.ndarray], pictures: Sequenc
             try:
                 out.append(registrar.locate(image))
             except NoBoard as e:
-                raise NoBoard(f"photo {n + 1}: {e}") from None
+                raise NoBoard(str(e), n) from None
             continue
         pose = poses[known.index(n)]
         by = "markers" if registrar.cards else "print" if registrar.printed is not None else "tiles"

@@ -9,6 +9,7 @@ import click
 import msgspec
 
 from calibration.accuracy import copies_in, measure, table
+from calibration.files import write_whole
 from companion.cli import Fault
 from companion.commands.demo_ import state_dir
 
@@ -36,7 +37,7 @@ def command(folders: tuple[str, ...], as_json: bool) -> int:
             click.echo("\n".join(table(found, last.get(key))))
         last[key] = {"share": found.share, "boards": f"{found.boards}/{found.photos}"}
         right, sites, boards, photos = right + found.right, sites + found.sites, boards + found.boards, photos + found.photos
-        kept.write_text(json.dumps(last, indent=1), encoding="utf-8")
+        write_whole(kept, json.dumps(last, indent=1).encode())
     if not as_json:
         click.echo(f"all: sites {right}/{sites} {100 * right / max(sites, 1):.3f} %, boards exact {boards}/{photos}")
     return 0

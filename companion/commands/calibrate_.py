@@ -15,7 +15,7 @@ def command(copy: str, quiet: bool, no_report: bool) -> int:
     """Fit the reader to one's own copy."""
     def progress(text: str, part: float) -> None:
         if not quiet:
-            click.echo(f"{100 * part:3.0f} %  {text}", err=True)
+            click.echo(f"{100 * part:3.0f} %  {text}")
 
     report = calibrate(copy, progress, not no_report)
     error = max(report.error_px, default=0.0)

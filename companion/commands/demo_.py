@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import click
+from flask import Flask
 
 import companion_web
 import engine
@@ -25,6 +26,7 @@ from hardware.simulated import FAULTS
 from hardware.supervisor import Supervisor
 from vision.model import BadModel
 
+PORT = 8000
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 
@@ -56,12 +58,12 @@ def demo_copy(name: str, folder: Path) -> Specimen:
 
 @click.command()
 @click.argument("name", metavar="[GAME]", required=False, default="")
-@click.option("--port", default=8000, show_default=True, help="the page's port; 0: any free one")
+@click.option("--port", type=int, help=f"the page's port; 0: any free one  [default: {PORT}, or any where that is taken]")
 @click.option("--host", default="127.0.0.1", show_default=True, help="0.0.0.0 lets other machines look")
 @click.option("--moves", default=0, help="stop after so many doings (0: play to the end and wait)")
 @click.option("--seed", default=1, show_default=True, help="another game")
 @click.option("--pace", default=1.0, show_default=True, help="seconds between doings")
-def command(name: str, port: int, host: str, moves: int, seed: int, pace: float) -> int:
+def command(name: str, port: int | None, host: str, moves: int, seed: int, pace: float) -> int:
     """A simulated table plays; opens a local page."""
     game = engine.game(name or default_game())
     specimen = demo_copy(game.name, state_dir() / "demo" / game.name)
@@ -72,7 +74,7 @@ def command(name: str, port: int, host: str, moves: int, seed: int, pace: float)
     director = Director(plan, layout=state.layout(), seed=seed, view=Conditions().look(plan))
     loop = Loop(table, Eye(specimen.reader), Supervisor(director.camera, fps=5.0), Panel())
     app = companion_web.create_app(table, page_of(specimen, f"{game.title}: the demo"), faults_of(director))
-    server = companion_web.serve(app, host, port)
+    server = _serve(app, host, port)
     print_address(app, server, f"{game.title}: a simulated table plays. Ctrl-C ends it.")
     watching = threading.Thread(target=loop.run, name="loop", daemon=True)
     watching.start()
@@ -90,6 +92,16 @@ def command(name: str, port: int, host: str, moves: int, seed: int, pace: float)
         server.stop()
         watching.join(3)
     return 0 if summary.holds else 1
+
+
+def _serve(app: Flask, host: str, port: int | None) -> companion_web.Server:
+    """Whoever asked for a port gets that or a fault; whoever did not need not know that another program has the usual one."""
+    try:
+        return companion_web.serve(app, host, PORT if port is None else port)
+    except companion_web.CannotServe:
+        if port is not None:
+            raise
+        return companion_web.serve(app, host, 0)
 
 
 def faults_of(director: Director) -> companion_web.Switches:

@@ -2,22 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
+from companion.beginning import read_text
 from companion.cli import Fault
 from engine import script
-
-
-def read_text(path: str | Path) -> str:
-    """A text file's words. Raises Fault, naming the file."""
-    try:
-        return Path(path).read_text(encoding="utf-8")
-    except OSError as e:
-        raise Fault(f"{path}: {e.strerror}") from None
-    except UnicodeDecodeError:
-        raise Fault(f"{path}: not a text file") from None
 
 
 @click.command()

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 import engine
+from calibration.files import write_whole
 from companion.printing import document
 from companion.simulate import art_for, plan_of
 
@@ -22,8 +23,6 @@ def command(game: str, out: str | None, address: str, only: tuple[str, ...]) -> 
     plan, _ = plan_of(game, None)
     path = Path(out or f"{game}.pdf")
     pdf = document(plan, art_for(plan), title, address, only or ("cards", "board", "pieces"))
-    part = path.with_name(path.name + ".part")
-    part.write_bytes(pdf.to_bytes())
-    part.replace(path)
+    write_whole(path, pdf.to_bytes())
     click.echo(f"{path}: {len(pdf.pages)} pages; print at 100 %")
     return 0

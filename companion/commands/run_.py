@@ -13,11 +13,11 @@ import msgspec
 
 import companion_web
 from companion import notify
+from companion.beginning import beginning, scripted
 from companion.cli import Fault
 from companion.club import Publisher
-from companion.commands.play_ import read_text
 from companion.config import Config, is_begun, load_config, owners_part, written
-from companion.copies import Specimen, game_of, open_copy
+from companion.copies import Specimen, open_copy
 from companion.eye import Eye
 from companion.first_start import set_up
 from companion.journal import Journal
@@ -25,25 +25,22 @@ from companion.lessons import Lessons
 from companion.loop import Loop
 from companion.show import page_of, print_address
 from companion.table import Table
-from engine import BadText, State, Statement, script
-from hardware.camera import open_camera
+from engine import BadText, State
+from hardware.camera import BadCamera, open_camera
 from hardware.panel import Panel, PinFault
 from hardware.supervisor import Supervisor
 
 USUAL = "nilometer.toml"
 
 
-def first_state(config: Config, specimen: Specimen) -> State:
-    """The state a new game begins with: a script's, or the game's own beginning. Raises Fault, BadScript."""
-    game = game_of(specimen)
+def first_state(config: Config, specimen: Specimen, name: str) -> State:
+    """The state a new game begins with. Raises Fault, naming the script or the configuration."""
     if config.start:
-        return script.run(read_text(config.path(config.start)), specimen.rules_plan).state
-    seats = config.seats or [s.id for s in game.seats[: game.players[1]]]
+        return scripted(config.path(config.start), specimen)
     try:
-        options = [Statement(0, ("option", k, v)) for k, v in config.options.items()]
-        return game.setup(seats, options, specimen.rules_plan)
+        return beginning(specimen, config.seats, config.options)
     except BadText as e:
-        raise Fault(f"configuration: {str(e).removeprefix('line 0: ')}") from None
+        raise Fault(f"{name}: {e}") from None
 
 
 @click.command()
@@ -63,13 +60,15 @@ def command(config: str | None) -> int:
     settings = load_config(config)
     specimen = open_copy(settings.path(settings.copy))
     journal = Journal(settings.path(settings.journal), settings.picture_budget_mb * 2**20)
-    state = None if journal.events() else first_state(settings, specimen)
+    click.get_current_context().call_on_close(journal.close)
+    journal.keep_to_oneself()
+    state = None if journal.events() else first_state(settings, specimen, config)
     table = Table(state, journal, specimen.rules_plan, {"hidden_scores": settings.hidden_scores})
     try:
+        camera = open_camera(settings.camera, settings.folder)
         panel = Panel.open(settings.pins) if settings.pins else Panel()
-    except PinFault as e:
+    except (BadCamera, PinFault) as e:
         raise Fault(f"{config}: {e}") from None
-    camera = open_camera(settings.camera, settings.folder)
     loop = Loop(table, Eye(specimen.reader), Supervisor(camera, fps=settings.looks_per_second), panel, notify.alive,
                 lessons=Lessons(specimen.folder) if settings.learn else None)
     publisher = Publisher(table, settings.club, specimen.name) if settings.club.broker else None
@@ -99,7 +98,6 @@ def command(config: str | None) -> int:
             publisher.stop()
         watching.join(0.5)
         panel.close()
-        journal.close()
     return 1 if ended else 0      # a loop that ended by itself is a fault: systemd starts the table again
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import click
 
+from companion.beginning import beginning, read_text, scripted
 from companion.cli import Fault
-from companion.commands.play_ import read_text
-from companion.copies import game_of, open_copy
+from companion.copies import open_copy
 from companion.eye import Eye
 from companion.table import Refused, Table, line_of
 from engine import BadText, script
@@ -33,22 +33,6 @@ def declared(path: str | None) -> dict[str, list[str]]:
     return out
 
 
-def start_state(path: str | None, specimen):
-    """The state a `.play` file leads to, else the game's beginning. Raises Fault, naming file and line."""
-    game = game_of(specimen)
-    if path is None:
-        return game.setup([s.id for s in game.seats[: game.players[1]]], (), specimen.rules_plan)
-    try:
-        result = script.run(read_text(path), specimen.rules_plan)
-    except script.BadScript as e:
-        raise Fault(f"{path}: {e}") from None
-    if result.faults:
-        raise Fault(f"{path}: {result.faults[0]}")
-    if result.state.game != game.name:
-        raise Fault(f"{path}: a script of {result.state.game}, but the copy is of {game.name}")
-    return result.state
-
-
 @click.command()
 @click.argument("copy", type=click.Path())
 @click.option("--frames", required=True, type=click.Path(), help="a folder of pictures, one look each, in name order")
@@ -68,7 +52,11 @@ def command(copy: str, frames: str, start: str | None, declare: str | None, jour
     pictures = sorted(p for p in folder.iterdir() if p.suffix.lower() in PICTURES)
     if not pictures:
         raise Fault(f"{frames}: no pictures in it")
-    table = Table(start_state(start, specimen), Journal(journal) if journal else None, specimen.rules_plan)
+    kept = Journal(journal) if journal else None
+    if kept is not None:
+        click.get_current_context().call_on_close(kept.close)
+        kept.keep_to_oneself()
+    table = Table(scripted(start, specimen) if start else beginning(specimen), kept, specimen.rules_plan)
     eye, failed = Eye(specimen.reader), False
     for path in pictures:
         said: list[str] = []

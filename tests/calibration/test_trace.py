@@ -168,14 +168,17 @@ def test_another_edition_of_a_board_with_rows_plays():
 
 
 @pytest.mark.xdist_group("traced")
-def test_a_traced_map_calibrates(tmp_path):
+def test_a_traced_map_calibrates(tmp_path, monkeypatch):
+    """All the way to a model that loads; how well it reads is other tests' business, so that it learns from few pictures."""
+    monkeypatch.setattr("vision.pile.PICTURES", 300)
     base, traced = small_map()
     few = ("people:yellow", "bare", "counter")      # enough to learn from, and soon learnt
     base["piece"] = [p for p in base["piece"] if p["kind"] in few]
     plan, _ = trace.checked(base, trace.form_of(base), traced)
     (tmp_path / "drawn.toml").write_text(trace.toml(plan), encoding="utf-8")
-    folder = make_copy(load_plan(tmp_path / "drawn.toml"), tmp_path / "copy", Conditions(), photos=0, plan_file=tmp_path / "drawn.toml")
-    report = calibrate(folder)
+    small = Conditions(resolution=(1230, 924))
+    folder = make_copy(load_plan(tmp_path / "drawn.toml"), tmp_path / "copy", small, photos=0, plan_file=tmp_path / "drawn.toml")
+    report = calibrate(folder, report=False)
     specimen = open_copy(folder)
     assert report.game == "deluge" and max(report.error_px) < 2
     assert set(specimen.rules_plan.sites) == {s["id"] for s in plan["site"]}

@@ -114,6 +114,31 @@ def test_a_journal_cut_off_is_named(tmp_path):
         fold(Journal(path, readonly=True).events())
 
 
+def test_bytes_altered_anywhere_are_a_bad_journal_or_none(tmp_path):
+    """Whatever is damaged: the game comes out as it was, or one line says that it does not."""
+    path, spoilt = tmp_path / "g.journal", tmp_path / "spoilt.journal"
+    table = Table(start(), Journal(path))
+    play(table, 8)
+    table.journal.close()
+    good, rng, noticed = path.read_bytes(), random.Random(4), 0
+    for _ in range(60):
+        data = bytearray(good)
+        for _ in range(rng.choice((1, 20, 200))):
+            data[rng.randrange(len(data))] = rng.randrange(256)
+        spoilt.write_bytes(data[: rng.choice((len(data), rng.randrange(len(data))))])
+        try:
+            journal = Journal(spoilt)
+            if journal.events():
+                states = [line.state for line in Table(None, journal).lines]
+                assert states == [line.state for line in table.lines][: len(states)]
+            journal.close()
+        except BadJournal as e:
+            noticed += "spoilt.journal: " in str(e)
+        for end in ("-wal", "-shm"):
+            spoilt.with_name(spoilt.name + end).unlink(missing_ok=True)
+    assert noticed > 20
+
+
 def test_an_altered_event_is_noticed(tmp_path):
     path = tmp_path / "g.journal"
     table = Table(start(), Journal(path))

@@ -121,6 +121,15 @@ class Journal:
         except (sqlite3.Error, ValueError, TypeError) as e:
             raise BadJournal(f"{self.path}: {_plain(e)}") from None
 
+    def span(self) -> tuple[float, float] | None:
+        """When the first and the last event were, seconds since 1970; None before there is one. Raises BadJournal."""
+        try:
+            with self._lock:
+                first, last = self._db.execute("SELECT min(at), max(at) FROM event").fetchone()
+        except sqlite3.Error as e:
+            raise BadJournal(f"{self.path}: {_plain(e)}") from None
+        return None if first is None else (first, last)
+
     def append(self, entries: Sequence[tuple[str, dict[str, Any], str, str]], meta: dict[str, str] | None = None) -> list[int]:
         """Writes (kind, data, by, hash) entries in one transaction, all or none; their ids. Raises BadJournal."""
         ids = []

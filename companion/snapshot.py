@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from engine import State
@@ -58,9 +59,10 @@ def _pause(table: Table) -> dict[str, Any] | None:
     return {"since": pause.since, "differs": differs}
 
 
-def result(state: State, moves: int) -> str:
-    """How a game ended, as JSON for its journal's head, so that a shelf of games is read quickly; "" while it is played."""
+def result(state: State, moves: int, names: Mapping[str, str]) -> str:
+    """How a game ended, as JSON for its journal's head, so that a shelf of games is read quickly; "" while it is played.
+    names: what people sat down as, seat -> name."""
     outcome = state.outcome()
     return "" if outcome is None else json.dumps({
         "game": state.game, "seats": list(state.seats), "scores": state.scores(), "winners": list(outcome.winners),
-        "reason": pack(outcome.reason), "moves": moves})
+        "reason": pack(outcome.reason), "moves": moves, "names": dict(names)})

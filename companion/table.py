@@ -172,7 +172,7 @@ class Table:
             entries.append(("action", {"action": text}, new[-1][2], state_hash(state)))
         if seen is None:
             seen = self._behind(self.state.layout(), state)
-        ids = self._write(entries, {"seen": _plain(seen), "result": result(state, len(lines) + len(actions) - 1)})
+        ids = self._write(entries, {"seen": _plain(seen), "result": self._result(state, lines, len(actions))})
         self.trouble = self.pause = None
         ids = ids[1:] if undo else ids
         self._lines = lines + [Line(i, text, st, who) for i, (text, st, who) in zip(ids, new)]
@@ -270,7 +270,7 @@ class Table:
         """Goes on from another state (the board edited by hand); the journal keeps both. Raises BadJournal."""
         with self._lock:
             [i] = self.journal.append([("edit", {"state": state.to_json()}, by, state_hash(state))],
-                                      {"seen": "{}", "result": result(state, len(self._lines))})
+                                      {"seen": "{}", "result": self._result(state, self._lines)})
             self._lines.append(Line(i, None, state))
             self.pause = None
             self._seen = {}
@@ -279,9 +279,14 @@ class Table:
     def set(self, by: str = "host", **settings: Any) -> None:
         """Table settings (hidden_scores ...). Raises BadJournal."""
         with self._lock:
-            self.journal.append([("setting", settings, by, state_hash(self.state))])
+            told = self._result(self.state, self._lines, names=settings.get("names"))
+            self.journal.append([("setting", settings, by, state_hash(self.state))], {"result": told})
             self.settings.update(settings)
             self._tell()
+
+    def _result(self, state: State, lines: Sequence[Line], more: int = 0, names: Mapping[str, str] | None = None) -> str:
+        moves = sum(line.action is not None for line in lines) + more
+        return result(state, moves, self.settings.get("names", {}) if names is None else names)
 
     # Who follows it
 

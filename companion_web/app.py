@@ -7,6 +7,7 @@ from typing import Any
 
 from flask import Flask, current_app, request
 
+from companion.games import Shelf
 from companion_web import errors, guard
 from companion_web.access import Access, Viewer
 from companion_web.drawing import Drawing
@@ -29,6 +30,7 @@ class Web:
         self.streams = Streams(settings.max_streams, settings.reserved_streams, settings.streams_per_address)
         self.pin_tries, self.code_tries = Tries(*settings.pin_tries), Tries(*settings.pin_tries)
         self.drawing = Drawing(settings.plan)
+        self.shelf = Shelf(Path(settings.state) if settings.state is not None else None)
         self.access.keep_only(self.seats)
 
     @property

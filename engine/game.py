@@ -291,6 +291,17 @@ class Game(abc.ABC):
     def kind_name(self, kind: str) -> Text:
         """What people call a kind: "the green leader of Lion"."""
 
+    def chronicle(self, start: State, played: Sequence[tuple[Action, State]]) -> list[dict[str, Any]]:
+        """What is worth telling of a whole game besides the scores, as tables of the form `view` has: the longest wars.
+        played: every action with the state after it."""
+        return []
+
+    def worth(self, score: Any) -> float:
+        """What a seat's score counts at the end, as one number: itself, its "total", or its parts together."""
+        if isinstance(score, dict):
+            return score["total"] if "total" in score else sum(score.values())
+        return score or 0
+
     def plan_faults(self, plan: Plan) -> list[PlanFault]:
         """What is wrong with a plan of one's own, as people should mend it. [] when it can be played as it is."""
         return []

@@ -18,6 +18,7 @@ from companion_web.parts.page import shell
 part = Blueprint("join", __name__)
 log = logging.getLogger(__name__)
 A_YEAR = 365 * 24 * 3600
+LONGEST_NAME = 24
 
 
 @part.get("/join")
@@ -72,6 +73,18 @@ def leave() -> Response:
     response = jsonify({"you": {"host": False, "seats": []}})
     response.delete_cookie(COOKIE, samesite="Strict", httponly=True)
     return response
+
+
+@part.post("/api/name")
+def name() -> Response:
+    """`{"seat": "bull", "name": "Anna"}`: who sits there, for the page and for the table's statistics; "" forgets it."""
+    who, seat, said = viewer(), text_in("seat"), " ".join(text_in("name").split())
+    if not who.host and seat not in who.seats or seat not in web().seats:
+        raise Problem(403, "this seat is not yours")
+    if len(said) > LONGEST_NAME or not said.isprintable():
+        raise Problem(400, "a name has at most {n} letters", n=LONGEST_NAME)
+    names = {**web().table.settings.get("names", {}), seat: said}
+    return done(lambda: web().table.set(by="host" if who.host else seat, names={s: n for s, n in names.items() if n}))
 
 
 @part.post("/api/host/free")

@@ -1,21 +1,23 @@
-"""What a game leaves: the play record and the points over time; and the host's correction of the board by hand."""
+"""What games leave: the play record, the evening in figures, all games of the table; and the host's correction of the board."""
 
 from __future__ import annotations
 
 from flask import Blueprint, Response, jsonify, request
 
+from companion.chronicle import chronicle
 from companion_web.app import viewer, web
 from companion_web.errors import Problem
 from companion_web.parts.api import done, text_in
+from companion_web.parts.page import shell
 from engine import BadText
 from engine.layout import same_contents
 from engine.script import BadScript, parse
 
-part = Blueprint("record", __name__, url_prefix="/api")
+part = Blueprint("record", __name__)
 MOST_PIECES = 60      # on one site; the fullest boat holds fewer
 
 
-@part.get("/record.play")
+@part.get("/api/record.play")
 def play() -> Response:
     """The game as a rule script: how it began and every action that stands. Hands may be in it, so only when it is over."""
     _over_or_host()
@@ -24,15 +26,33 @@ def play() -> Response:
     return _kept(Response(script, mimetype="text/plain; charset=utf-8"), "play")
 
 
-@part.get("/record.json")
+@part.get("/api/record.json")
 def record() -> Response:
     """Seats, moves with the points after each, and how it ended."""
     _over_or_host()
     shown = {k: web().snapshot.get(k) for k in ("game", "title", "seats", "scores", "outcome", "moves")}
-    return _kept(jsonify({"table": web().settings.name, **shown}), "json")
+    return _kept(jsonify({"table": web().settings.name, **shown, "chronicle": chronicle(web().table)}), "json")
 
 
-@part.post("/host/edit")
+@part.get("/api/chronicle")
+def told() -> Response:
+    """How long it took, the greatest gains, the longest wars."""
+    _over_or_host()
+    return jsonify(chronicle(web().table))
+
+
+@part.get("/games")
+def games_page() -> Response:
+    return shell("games")
+
+
+@part.get("/api/games")
+def games() -> Response:
+    """All finished games of this table, and who won how often."""
+    return jsonify(web().shelf.statistics())
+
+
+@part.post("/api/host/edit")
 def edit() -> Response:
     """`{"site": "C4", "contents": ["temple"]}`: that is what lies there; the rules go on from it, the journal keeps both."""
     if not viewer().host:
@@ -55,7 +75,7 @@ def edit() -> Response:
     return done(lambda: table.edit(state, by="host"))
 
 
-@part.post("/host/go-on")
+@part.post("/api/host/go-on")
 def go_on() -> Response:
     """After a pause: the board counts as it lies."""
     if not viewer().host:
@@ -64,6 +84,8 @@ def go_on() -> Response:
 
 
 def _over_or_host() -> None:
+    if not web().seats:
+        raise Problem(404, "no game stands here yet")
     if not web().snapshot.get("outcome") and not viewer().host:
         raise Problem(403, "the record is open when the game is over")
 

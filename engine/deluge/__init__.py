@@ -7,10 +7,10 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from engine.deluge import forms, tracing
+from engine.deluge import forms, losses, tracing
 from engine.deluge.state import DelugeState
 from engine.deluge.words import COLOURS, kind_name, seat_name
-from engine.game import Game, Seat, Statement
+from engine.game import Action, Game, Seat, Statement
 from engine.plan import Plan
 from engine.text import Text, say
 from engine.tracing import PlanFault
@@ -41,6 +41,9 @@ class Deluge(Game):
 
     def load(self, data: Mapping[str, Any], plan: Plan | None = None) -> DelugeState:
         return forms.load(data, plan or self.plan())
+
+    def chronicle(self, start: DelugeState, played: Sequence[tuple[Action, DelugeState]]) -> list[dict[str, Any]]:
+        return losses.heaviest(start, played)
 
     def kind_name(self, kind: str) -> Text:
         return kind_name(kind)

@@ -7,12 +7,14 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from engine.game import BadText, Game, Seat, Statement
+from engine.game import Action, BadText, Game, Seat, Statement
 from engine.plan import Plan
 from engine.text import Text, say
 from engine.tigris import setup as beginnings
+from engine.tigris import wars
+from engine.tigris.scoring import result
 from engine.tigris.state import TigrisState
-from engine.tigris.words import kind_name, seat_name
+from engine.tigris.words import COLOURS, kind_name, seat_name
 
 _PAINT = {"archer": "#7a4f9a", "bull": "#a8671c", "pot": "#1f7f86", "lion": "#8c8420"}
 
@@ -41,6 +43,13 @@ class Tigris(Game):
 
     def load(self, data: Mapping[str, Any], plan: Plan | None = None) -> TigrisState:
         return beginnings.load(plan or self.plan(), data)
+
+    def chronicle(self, start: TigrisState, played: Sequence[tuple[Action, TigrisState]]) -> list[dict[str, Any]]:
+        return wars.greatest(start, played)
+
+    def worth(self, score: Any) -> float:
+        """The weakest colour, treasures put where they help it most (T65)."""
+        return result(tuple(score[c] for c in COLOURS), score["treasure"])[0] if score else 0
 
     def kind_name(self, kind: str) -> Text:
         return kind_name(kind)

@@ -7,10 +7,10 @@ from functools import cache
 from importlib import resources
 from typing import Any, ClassVar
 
-from engine.game import Game, Option, Seat, Statement
+from engine.game import Action, Game, Option, Seat, Statement
 from engine.plan import Plan
 from engine.text import Text, say
-from engine.ur import setup, store
+from engine.ur import setup, store, wars
 from engine.ur.board import Board
 from engine.ur.state import UrState
 from engine.ur.words import SEATS, kind_name, seat_name
@@ -40,6 +40,9 @@ class Ur(Game):
 
     def load(self, data: Mapping[str, Any], plan: Plan | None = None) -> UrState:
         return store.from_json(data, _board(plan))
+
+    def chronicle(self, start: UrState, played: Sequence[tuple[Action, UrState]]) -> list[dict[str, Any]]:
+        return wars.longest(start, played)
 
     def kind_name(self, kind: str) -> Text:
         return kind_name(kind)

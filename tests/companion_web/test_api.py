@@ -149,3 +149,15 @@ def test_another_game_at_the_table_frees_the_seats_it_lacks(app, phone, table):
 def test_everything_about_the_table_is_plain_json(app, table):
     table.conclude("illegal", todo=[{"text": say("take {piece} off", piece=say("it")), "sites": ["D4"], "seat": None}])
     json.dumps(companion_web.web_of(app).feed.frame.snapshot)
+
+
+def test_a_name_is_said_by_whoever_sits_there_or_the_host(phone, table):
+    lion = phone("lion")
+    assert lion.post("/api/name", {"seat": "lion", "name": " Anna  Maria "}).status_code == 200
+    assert table.settings["names"] == {"lion": "Anna Maria"}
+    assert lion.post("/api/name", {"seat": "bull", "name": "Bob"}).status_code == 403
+    assert phone().post("/api/name", {"seat": "bull", "name": "Bob"}).status_code == 403
+    for name in ("x" * 25, "a\x07b", 7):
+        assert lion.post("/api/name", {"seat": "lion", "name": name}).status_code == 400
+    assert phone("host").post("/api/name", {"seat": "lion", "name": ""}).status_code == 200
+    assert table.settings["names"] == {}

@@ -355,18 +355,71 @@ def test_the_host_corrects_a_place(visit, table):
     assert table.heard == [("edit", "D4", ["temple"])]
 
 
-def test_points_over_time_and_a_picture_of_the_end(visit, table):
+def test_points_over_time_and_who_won(visit, table, monkeypatch):
+    monkeypatch.setattr("companion_web.parts.record.chronicle", lambda table: EVENING)
+    page = end(table, visit)
+    page.wait_for_selector("#summary .plot .line")
+    assert page.locator("#summary .plot .line").count() == 2 and "Anna <b> (Lion): 9" in page.locator("#summary").inner_text()
+    assert "Anna <b> (Lion) wins. the bag is empty" in page.locator("#verdict").inner_text()
+
+def end(table, visit, **options):
     for n in range(6):
         table.act(f"{('bull', 'lion')[n % 2]}: tile red C4", "C4", ["temple"] * (n % 2), points=n)
     table.outcome = {"winners": ["lion"], "reason": {"t": "the bag is empty"}}
+    table.settings["names"] = {"lion": "Anna <b>"}
     table.tell()
-    page = visit()
-    page.wait_for_selector("#summary .plot .line")
-    assert page.locator("#summary .plot .line").count() == 2 and "Lion: 9" in page.locator("#summary").inner_text()
-    assert "Lion wins. the bag is empty" in page.locator("#verdict").inner_text()
+    return visit(**options)
+
+
+EVENING = {"began": 0, "ended": 1_700_000_000, "played": 5400, "moves": 6, "undone": 2, "edits": 0,
+           "seats": [{"id": "bull", "moves": 3, "seconds": 80, "longest": 70, "at": 3}],
+           "gains": [{"seat": "lion", "points": 5, "move": 6, "words": [], "text": "lion: tile red C4"}],
+           "tables": [{"title": {"t": "the greatest conflicts"}, "columns": [{"t": "move"}], "rows": [[3]]}]}
+
+
+def test_the_evening_in_figures_and_its_summary_as_a_picture(visit, table, monkeypatch):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    monkeypatch.setattr("companion_web.parts.record.chronicle", lambda table: EVENING)
+    page = end(table, visit)
+    page.wait_for_selector("#after:not([hidden]):has-text('the greatest conflicts')")
+    text = page.locator("#after").inner_text()
+    for said in ("6 moves in 1 h 30 min", "Taken back 2 times.", "70 s (move 3)", "+5 Lion move 6"):
+        assert said in text, said
+    assert "Anna <b> (Lion)" in page.locator("#verdict").inner_text() and fits(page) and explained(axe.run(page)) == []
     with page.expect_download() as download:
         page.get_by_role("button", name="Picture").click()
-    assert open(download.value.path(), "rb").read(8) == b"\x89PNG\r\n\x1a\n"
+    head = open(download.value.path(), "rb").read(24)
+    assert head[:8] == b"\x89PNG\r\n\x1a\n" and int.from_bytes(head[16:20]) == 1280
+    for name, ending in (("Play record", "play"), ("JSON", "json")):
+        assert page.get_by_role("link", name=name).get_attribute("href") == f"/api/record.{ending}"
+
+
+def test_all_games_of_the_table(visit, app, table):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    shelf = {"games": [{"began": 0, "ended": 3600, "title": {"t": "Ur"}, "game": "ur", "names": {"black": "Anna"}, "moves": 40,
+                        "seats": [{"id": "black", "name": {"t": "Black"}}], "winners": ["black"], "scores": {"black": 31}}],
+             "players": [{"game": "ur", "title": {"t": "Ur"}, "name": "Anna", "seat": {"t": "Black"}, "played": 1, "won": 1,
+                          "mean": 31.0, "best": 31}]}
+    page = visit("games")
+    assert "No game has been played to its end" in page.locator("#who").inner_text()
+    web(app).shelf.statistics = lambda: shelf
+    page.reload()
+    page.wait_for_selector("#who table")
+    assert page.locator("#who tbody tr").inner_text().split("\t") == ["Anna", "1", "1", "31", "31"]
+    assert "Winner: Anna (Black) · 40 moves in 1 h 0 min" in page.locator("#list").inner_text()
+    assert fits(page) and explained(axe.run(page)) == []
+
+
+def test_who_sits_down_says_a_name_and_the_phone_remembers_it(visit, app, table):
+    page = visit("join#" + web(app).access.code)
+    page.get_by_role("button", name="Sit down as Lion").click()
+    page.get_by_label("Your name").fill("Anna")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#speak:has-text('Noted.')", state="attached")
+    assert table.settings["names"] == {"lion": "Anna"}
+    assert page.evaluate("localStorage.getItem('nilometer.name')") == "Anna"
+    page.get_by_role("link", name="To the board").first.click()
+    page.wait_for_selector("#players .person:has-text('Anna')")
 
 
 def test_the_board_can_be_turned_and_enlarged(visit):

@@ -106,11 +106,13 @@ def test_the_record_plays_again_to_the_same_end(make_app, game):
     assert result.state.scores() == table.state.scores()
     assert "attachment" in script.headers["Content-Disposition"]
     assert len(host.get("/api/record.json").json["moves"]) == 25
+    assert host.get("/api/chronicle").json == host.get("/api/record.json").json["chronicle"]
 
 
 def test_the_record_stays_shut_while_hands_are_secret(make_app):
     client = make_app(table_of("tigris", 5)).test_client()
     assert client.get("/api/record.play").status_code == 403 and client.get("/api/record.json").status_code == 403
+    assert client.get("/api/chronicle").status_code == 403
 
 
 @pytest.mark.parametrize("game", GAMES)

@@ -1,7 +1,7 @@
 // Sitting down, and what the host can do about seats.
 
 import { byId, h } from "./dom.js";
-import { footer } from "./footer.js";
+import { footer, keep, wish } from "./footer.js";
 import { speak } from "./notice.js";
 import { ask, tell } from "./talk.js";
 import { learn, say, words } from "./words.js";
@@ -41,12 +41,24 @@ function line(seat, you, taken) {
   return h("li", { colour: seat.colour },
     h("span", { class: "seat", colour: seat.colour }, name), " ",
     h("span", { class: "state" }, own ? say("you") : taken ? say("taken") : say("free")),
+    own ? naming(seat) : snapshot.settings?.names?.[seat.id] ? h("span", null, snapshot.settings.names[seat.id]) : null,
     may ? h("button", { type: "button", "aria-label": say("Sit down as {name}", { name }), onclick: () => sit(seat.id) }, say("Sit down")) : null,
     you.host && taken ? h("button", { type: "button", "aria-label": say("Free the seat of {name}", { name }), onclick: () => act(() => tell("/api/host/free", { seat: seat.id })) }, say("Free it")) : null);
 }
 
+// Who sits there, kept on this phone for the next game.
+function naming(seat) {
+  const id = `name-${seat.id}`, field = h("input", { id, maxlength: "24", autocomplete: "given-name", value: snapshot.settings?.names?.[seat.id] ?? "" });
+  return h("form", { class: "naming", onsubmit: e => {
+    e.preventDefault();
+    keep("name", field.value.trim());
+    act(() => tell("/api/name", { seat: seat.id, name: field.value.trim() })).then(() => speak(say("Noted.")));
+  } }, h("label", { for: id }, say("Your name")), field, h("button", null, say("Keep")));
+}
+
 const sit = seat => act(async () => {
   await (snapshot.you.host ? tell("/api/host/seat", { seat }) : tell("/api/join", { code, seat }));
+  if (wish("name") && !snapshot.settings?.names?.[seat]) await tell("/api/name", { seat, name: wish("name") });
   speak(say("You have a seat: {names}.", { names: named(seat) }));
 });
 

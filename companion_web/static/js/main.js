@@ -12,6 +12,7 @@ import { mine, seated } from "./people.js";
 import { showFacts, showPlayers, turnWords } from "./players.js";
 import { showPause } from "./pause.js";
 import { openDialog, readRules, ruleButton } from "./rules.js";
+import { showAfter } from "./after.js";
 import { showSummary } from "./summary.js";
 import { ask, tell } from "./talk.js";
 import { showQuestion, showTodo, showTrouble, showVerdict, verdictInWords } from "./verdict.js";
@@ -109,6 +110,7 @@ function show(next) {
   showFacts(snapshot);
   showMoves(snapshot, plan, failed);
   showSummary(snapshot);
+  showAfter(snapshot);
   showSwitches();
   byId("correct").hidden = !snapshot.you.host || !plan;
   if (changed && !first) tellVerdict();

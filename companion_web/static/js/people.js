@@ -4,12 +4,17 @@ import { h } from "./dom.js";
 import { say, words } from "./words.js";
 
 export const seatOf = (snapshot, id) => snapshot.seats.find(seat => seat.id === id);
-export const nameOf = (snapshot, id) => { const seat = seatOf(snapshot, id); return seat ? words(seat.name) : say(id); };
+// The name somebody sat down with, or "".
+export const personOf = (snapshot, id) => snapshot.settings?.names?.[id] ?? "";
+export function nameOf(snapshot, id) {
+  const seat = seatOf(snapshot, id), person = personOf(snapshot, id);
+  return !seat ? say(id) : person ? `${person} (${words(seat.name)})` : words(seat.name);
+}
 export const mine = (snapshot, id) => snapshot.you.host || snapshot.you.seats.includes(id);
 export const seated = snapshot => snapshot.you.host || snapshot.you.seats.length > 0;
 
 export function seatTag(snapshot, id) {
-  return h("span", { class: "seat", colour: seatOf(snapshot, id)?.colour }, nameOf(snapshot, id));
+  return h("span", { class: "seat", colour: seatOf(snapshot, id)?.colour }, seatOf(snapshot, id) ? words(seatOf(snapshot, id).name) : say(id));
 }
 
 // A score is a number or {colour: number}: the parts as [name, number], "total" last.

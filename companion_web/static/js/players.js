@@ -2,13 +2,13 @@
 
 import { byId, fill, h, icon } from "./dom.js";
 import { pieceIcon } from "./board.js";
-import { nameOf, parts, points } from "./people.js";
+import { nameOf, parts, personOf, points } from "./people.js";
 import { say, words } from "./words.js";
 
 export function showPlayers(snapshot, plan) {
   const view = snapshot.view ?? {}, hidden = snapshot.settings?.hidden_scores && !snapshot.outcome;
   const box = byId("players").lastElementChild;
-  fill(box, [snapshot.seats, snapshot.turn, snapshot.actors, snapshot.scores, view.seats, view.phase, view.round, view.left, snapshot.outcome, snapshot.you, hidden, Boolean(plan)], () => [
+  fill(box, [snapshot.seats, snapshot.turn, snapshot.actors, snapshot.scores, view.seats, view.phase, view.round, view.left, snapshot.outcome, snapshot.you, snapshot.settings?.names, hidden, Boolean(plan)], () => [
     h("p", { class: "turn" }, turnWords(snapshot), " ", h("span", { class: "phase" },
       [view.round ? say("Round {n}", { n: view.round }) : null, words(view.phase), words(view.left)].filter(Boolean).join(" · "))),
     h("ul", { class: "players" }, snapshot.seats.map(seat => player(snapshot, seat, plan, hidden))),
@@ -32,6 +32,7 @@ function player(snapshot, seat, plan, hidden) {
   return h("li", { class: turn ? "player now" : "player", colour: seat.colour, "aria-current": turn ? "true" : null },
     h("div", { class: "who" }, h("span", { class: "seat", colour: seat.colour }, words(seat.name)),
       turn ? h("span", { class: "badge now" }, icon("turn"), say("turn")) : null,
+      personOf(snapshot, seat.id) ? h("span", { class: "person" }, personOf(snapshot, seat.id)) : null,
       won ? h("span", { class: "badge won" }, icon("winner"), say("winner")) : null,
       snapshot.you.seats.includes(seat.id) ? h("span", { class: "badge you" }, say("you")) : null),
     h("div", { class: "score" }, score.length ? score.map(([name, n]) => points(name, n)) : hidden ? h("span", { class: "hint" }, say("hidden")) : null),
@@ -52,7 +53,7 @@ export function showFacts(snapshot) {
   fill(byId("facts").lastElementChild, shown, () => [
     (view.tracks ?? []).length ? h("ul", { class: "tracks" }, view.tracks.map(track)) : null,
     (view.coming ?? []).length ? [h("h3", null, say("What comes next")), h("ol", { class: "coming" }, view.coming.map(text => h("li", null, words(text))))] : null,
-    (view.tables ?? []).map(table),
+    (view.tables ?? []).map(dataTable),
     Object.keys(view.highlight ?? {}).length ? [h("h3", null, say("Marked on the board")), h("dl", { class: "marked" }, Object.entries(view.highlight).map(([site, text]) => [h("dt", null, site), h("dd", null, words(text))]))] : null,
     (view.notes ?? []).map(text => h("p", { class: "note" }, words(text))),
   ]);
@@ -79,7 +80,7 @@ function scale(value, max, marks) {
 
 const cell = value => value === null || value === undefined ? "" : words(value);
 
-function table({ title, columns, rows }) {
+export function dataTable({ title, columns, rows }) {
   return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": words(title) }, h("table", null, h("caption", null, words(title)),
     columns?.length ? h("thead", null, h("tr", null, columns.map(c => h("th", { scope: "col" }, words(c))))) : null,
     h("tbody", null, rows.map(row => h("tr", null, row.map((value, i) => i ? h("td", null, cell(value)) : h("th", { scope: "row" }, cell(value))))))));

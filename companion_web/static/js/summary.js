@@ -1,10 +1,13 @@
-// The points over time as a plot, and a picture of the result to keep.
+// The points over time as a plot; what there is to keep and to share of a game.
 
 import { byId, fill, h, s } from "./dom.js";
+import { chronicle } from "./after.js";
 import { nameOf, parts } from "./people.js";
+import { keep, summaryPicture } from "./picture.js";
 import { say, words } from "./words.js";
 
-const W = 640, H = 260, EDGE = 34;
+export const W = 640, H = 260;
+const EDGE = 34;
 
 // One number for a plot: the total where there is one, else all points together.
 function sum(score) {
@@ -17,23 +20,25 @@ function lines(snapshot) {
     .map(seat => ({ seat, values: [0, ...snapshot.moves.map(move => sum(move.scores?.[seat.id]))] }));
 }
 
-const DASHES = ["", "9 4", "3 4", "12 4 3 4", "2 7"];
+export const DASHES = ["", "9 4", "3 4", "12 4 3 4", "2 7"];
 
 export function showSummary(snapshot) {
   const box = byId("summary"), plotted = lines(snapshot);
   box.hidden = snapshot.moves.length < 4 || !plotted.length || !plotted.some(({ values }) => values.some(v => v));
   if (box.hidden) return;
-  fill(box.lastElementChild, [snapshot.moves.map(m => m.scores), snapshot.outcome, snapshot.you.host], () => [
+  fill(box.lastElementChild, [snapshot.moves.map(m => m.scores), snapshot.outcome, snapshot.you.host, snapshot.settings?.names], () => [
     plot(plotted),
-    h("ul", { class: "legend" }, plotted.map(({ seat, values }, i) => h("li", null, s("svg", { viewBox: "0 0 34 8", class: "dash", "aria-hidden": "true" }, s("path", { d: "M0 4H34", stroke: seat.colour, "stroke-dasharray": DASHES[i % DASHES.length] })), words(seat.name), ": ", h("b", null, String(values.at(-1)))))),
+    h("ul", { class: "legend" }, plotted.map(({ seat, values }, i) => h("li", null, s("svg", { viewBox: "0 0 34 8", class: "dash", "aria-hidden": "true" }, twice(seat.colour, DASHES[i % DASHES.length], "M0 4H34")), nameOf(snapshot, seat.id), ": ", h("b", null, String(values.at(-1)))))),
     snapshot.outcome || snapshot.you.host ? h("div", { class: "row" },
       h("a", { class: "button", href: "/api/record.play", download: "" }, say("Play record")),
       h("a", { class: "button", href: "/api/record.json", download: "" }, "JSON"),
-      h("button", { type: "button", onclick: () => keepPicture(snapshot, plotted) }, say("Picture"))) : null,
+      h("button", { type: "button", onclick: async () => keep(await picture(snapshot, plotted), "nilometer.png") }, say("Picture")),
+      navigator.canShare ? h("button", { type: "button", onclick: () => share(snapshot, plotted) }, say("Share")) : null) : null,
+    h("p", null, h("a", { href: "/games" }, say("All games of this table"))),
   ]);
 }
 
-function scales(plotted) {
+export function scales(plotted) {
   const most = Math.max(1, ...plotted.flatMap(({ values }) => values)), least = Math.min(0, ...plotted.flatMap(({ values }) => values));
   const steps = Math.max(1, plotted[0].values.length - 1);
   return { most, least, x: i => EDGE + (W - EDGE - 12) * i / steps, y: v => H - 26 - (H - 40) * (v - least) / (most - least) };
@@ -43,36 +48,19 @@ function plot(plotted) {
   const { most, least, x, y } = scales(plotted);
   return s("svg", { viewBox: `0 0 ${W} ${H}`, class: "plot", role: "img", "aria-label": say("Points over the moves, a line for each player") },
     [least, Math.round((most + least) / 2), most].map(v => [s("path", { class: "grid", d: `M${EDGE} ${y(v)}H${W - 12}` }), s("text", { x: EDGE - 6, y: y(v), dy: ".35em" }, document.createTextNode(v))]),
-    plotted.map(({ seat, values }, i) => s("path", { class: "line", stroke: seat.colour, "stroke-dasharray": DASHES[i % DASHES.length], d: `M${values.map((v, n) => `${x(n)} ${y(v)}`).join("L")}` })));
+    plotted.map(({ seat, values }, i) => twice(seat.colour, DASHES[i % DASHES.length], `M${values.map((v, n) => `${x(n)} ${y(v)}`).join("L")}`)));
 }
 
-// Drawn on a canvas, so that it can be kept as PNG without asking any other machine.
-function keepPicture(snapshot, plotted) {
-  const canvas = h("canvas", { width: 2 * W, height: 2 * (H + 130) }), pen = canvas.getContext("2d");
-  pen.scale(2, 2);
-  pen.fillStyle = "#fffdf7";
-  pen.fillRect(0, 0, W, H + 130);
-  pen.fillStyle = "#23201a";
-  pen.font = "700 20px system-ui, sans-serif";
-  pen.fillText(words(snapshot.title), 16, 32);
-  pen.font = "15px system-ui, sans-serif";
-  const ending = snapshot.outcome ? `${snapshot.outcome.winners.map(id => nameOf(snapshot, id)).join(", ")}: ${words(snapshot.outcome.reason)}` : "";
-  pen.fillText(ending, 16, 56, W - 32);
-  const { x, y } = scales(plotted);
-  plotted.forEach(({ seat, values }, i) => {
-    pen.strokeStyle = pen.fillStyle = seat.colour;
-    pen.lineWidth = 3;
-    pen.setLineDash(DASHES[i % DASHES.length].split(" ").filter(Boolean).map(Number));
-    pen.beginPath();
-    values.forEach((v, n) => pen.lineTo(x(n), y(v) + 60));
-    pen.stroke();
-    pen.fillRect(16 + i * 150, H + 84, 14, 14);
-    pen.fillStyle = "#23201a";
-    pen.fillText(`${words(seat.name)}: ${values.at(-1)}`, 36 + i * 150, H + 96, 110);
-  });
-  canvas.toBlob(blob => {
-    const link = h("a", { href: URL.createObjectURL(blob), download: "nilometer.png" });
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
-  }, "image/png");
+// A line of the page's own ink below the coloured one: a white player's is seen by day, a black one's at night.
+const twice = (stroke, dash, d) => s("g", null, s("path", { class: "casing", "stroke-dasharray": dash, d }), s("path", { class: "line", stroke, "stroke-dasharray": dash, d }));
+
+async function picture(snapshot, plotted) {
+  return summaryPicture(snapshot, plotted, await chronicle(snapshot));
+}
+
+// Where the phone can hand a file on to another program; else the picture is kept as a file.
+async function share(snapshot, plotted) {
+  const file = new File([await picture(snapshot, plotted)], "nilometer.png", { type: "image/png" });
+  if (navigator.canShare?.({ files: [file] })) await navigator.share({ files: [file], title: words(snapshot.title) }).catch(() => {});
+  else keep(file, file.name);
 }

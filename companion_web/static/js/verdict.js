@@ -51,7 +51,7 @@ export function showVerdict(snapshot) {
     h("span", { class: "lamp" }, icon(kind === "over" ? "winner" : kind)),
     h("div", { class: "told" },
       h("h2", { id: "verdict-head" }, heads()[kind] ?? kind),
-      over && kind === "over" ? h("p", null, winners(snapshot), " ", words(over.reason)) : null,
+      over ? h("p", null, kind === "over" ? null : [h("b", null, say("The game is over")), ". "], winners(snapshot), " ", words(over.reason)) : null,
       acts(snapshot, v.actions), gains(snapshot),
       onlyActions(v) ? null : h("p", { class: "why" }, words(v.text)),
       v.violations.length ? h("ul", { class: "broken" }, v.violations.map(({ rule, text }) =>

@@ -25,6 +25,13 @@ export function words(value) {
   return typeof value === "number" ? value.toLocaleString(language) : texts[value] ?? String(value);
 }
 
+// "1 h 20 min", "4 min", "35 s"
+export function duration(seconds) {
+  const minutes = Math.round(seconds / 60);
+  if (seconds < 90) return say("{n} s", { n: Math.round(seconds) });
+  return minutes < 60 ? say("{n} min", { n: minutes }) : say("{h} h {n} min", { h: Math.floor(minutes / 60), n: minutes % 60 });
+}
+
 export function choose(code) {
   document.cookie = `nilometer_language=${code}; path=/; max-age=31536000; samesite=strict`;
   location.reload();

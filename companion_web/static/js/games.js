@@ -1,0 +1,39 @@
+// All games of this table: who won how often, and every game that was played to its end.
+
+import { byId, h } from "./dom.js";
+import { footer } from "./footer.js";
+import { parts } from "./people.js";
+import { dataTable } from "./players.js";
+import { ask } from "./talk.js";
+import { duration, language, learn, say, words } from "./words.js";
+
+const who = (name, seat) => name ? `${name} (${words(seat)})` : words(seat);
+const sum = score => parts(score).map(([name, n]) => name === "total" ? n : `${n} ${say(name)}`).join(", ");
+
+function players(all) {
+  const games = [...new Set(all.map(p => p.game))];
+  return games.map(game => {
+    const own = all.filter(p => p.game === game);
+    return dataTable({ title: words(own[0].title), columns: [say("player"), say("games"), say("won"), say("points on average"), say("best")],
+      rows: own.map(p => [p.name ?? words(p.seat), p.played, p.won, p.mean, p.best]) });
+  });
+}
+
+function one(game) {
+  const day = new Date(1000 * game.ended).toLocaleDateString(language, { weekday: "short", day: "numeric", month: "long", year: "numeric" });
+  const winners = game.seats.filter(s => game.winners.includes(s.id)).map(s => who(game.names[s.id], s.name)).join(", ");
+  return h("li", null, h("h3", null, `${day} · ${words(game.title)}`),
+    h("p", null, say("Winner: {names}", { names: winners || "–" }), " · ", say("{n} moves in {time}", { n: game.moves, time: duration(game.ended - game.began) })),
+    h("ul", null, game.seats.map(s => h("li", null, `${who(game.names[s.id], s.name)}: ${sum(game.scores[s.id])}`))));
+}
+
+footer();
+await learn();
+try {
+  const found = await ask("/api/games");
+  byId("who").replaceChildren(...(found.players.length ? players(found.players) : [h("p", { class: "hint" }, say("No game has been played to its end here yet."))]));
+  byId("list").replaceChildren(h("ul", { class: "played" }, found.games.map(one)));
+} catch (e) {
+  byId("list").replaceChildren(h("p", { class: "fault" }, e.message));
+}
+document.body.dataset.ready = "1";

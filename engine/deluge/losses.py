@@ -1,0 +1,32 @@
+"""Who lost most at once, by war, fanatics or water: for the evening's end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from engine.deluge.words import seat_name
+from engine.game import Action
+from engine.text import say
+
+if TYPE_CHECKING:
+    from engine.deluge.state import DelugeState
+
+SHOWN = 5
+
+
+def heaviest(start: DelugeState, played: Sequence[tuple[Action, DelugeState]]) -> list[dict[str, Any]]:
+    """One table (as in `view`): the moves that took most pawns off the map; none: []."""
+    rows, before = [], start
+    for n, (action, after) in enumerate(played, 1):
+        for seat in start.seats:
+            i = start.colour(seat)
+            people, soldiers = (before.on_map(what, i) - after.on_map(what, i) for what in ("people", "soldiers"))
+            if people + soldiers > 0:
+                rows.append([n, seat_name(seat), max(people, 0), max(soldiers, 0), seat_name(action.seat), people + soldiers])
+        before = after
+    rows.sort(key=lambda row: -row[-1])
+    if not rows:
+        return []
+    return [{"title": say("the heaviest losses"), "rows": [row[:-1] for row in rows[:SHOWN]],
+             "columns": [say("move"), say("who lost"), say("people"), say("soldiers"), say("move of")]}]

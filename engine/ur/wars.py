@@ -1,0 +1,42 @@
+"""The wars of a whole game, the longest first: for the evening's end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from engine.game import Action
+from engine.text import say
+from engine.ur.actions import War
+from engine.ur.words import seat_name
+
+if TYPE_CHECKING:
+    from engine.ur.state import UrState
+
+SHOWN = 5
+
+
+def longest(start: UrState, played: Sequence[tuple[Action, UrState]]) -> list[dict[str, Any]]:
+    """One table (as in `view`), the wars with most attacks first; none: []. Attacks of one seat that follow each other are a
+    war; `lost`: the stones it cost everybody together."""
+    wars: list[dict[str, Any]] = []
+    before, last = start, 0
+    for n, (action, after) in enumerate(played, 1):
+        if isinstance(action, War) and action.source:
+            if not wars or last != n - 1 or wars[-1]["seat"] != action.seat:
+                wars.append({"seat": action.seat, "move": n, "way": [], "stones": _stones(before)})
+            wars[-1]["way"].append(f"{action.source}>{action.target}")
+            wars[-1]["lost"] = wars[-1]["stones"] - _stones(after)
+            last = n
+        before = after
+    wars.sort(key=lambda w: (-len(w["way"]), -w["lost"]))
+    if not wars:
+        return []
+    rows = [[w["move"], seat_name(w["seat"]), len(w["way"]), ", ".join(w["way"]), w["lost"]] for w in wars[:SHOWN]]
+    return [{"title": say("the longest wars"), "rows": rows,
+             "columns": [say("move"), say("player"), say("attacks"), say("where"), say("stones lost")]}]
+
+
+def _stones(state: UrState) -> int:
+    """stones on the tiles, all colours together"""
+    return sum(c in state.seats for contents in state.layout().values() for c in contents)

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from vision.evidence import Contents
-from vision.light import Light, compare, paint, small_view
+from vision.light import Light, compare, middles, paint, small_view
 from vision.plan import Plan
 from vision.pose import Pose
 from vision.shot import Shot
@@ -78,12 +78,10 @@ def footprint_mask(size: tuple[float, float], disc: bool, side: int, scale: floa
 
 def lights(plan: Plan, shots: list[Shot]) -> tuple[np.ndarray, list[Light]]:
     """The reference view and each shot's light. The reference is the mean of the empty photos, each in its own light."""
-    views = [small_view(s.image, s.pose, plan.size) for s in shots]
+    views = [small_view(Pyramid(s.image), s.pose, plan.size) for s in shots]
     empties = [v for v, s in zip(views, shots) if not s.layout] or [np.median(views, 0).astype(np.float32)]
     first = empties[0]
-    h, w = first.shape[:2]
-    ys, xs = np.mgrid[0:h, 0:w]
-    mm = np.stack([(xs + 0.5) / w * plan.size[0], (ys + 0.5) / h * plan.size[1]], -1).reshape(-1, 2)
+    mm = middles(*first.shape[:2], plan.size)
     reference = np.mean([v - np.log(compare(v, first, plan.size).at(mm)).reshape(v.shape) for v in empties], 0)
     return reference.astype(np.float32), [compare(v, reference, plan.size) for v in views]
 

@@ -11,7 +11,7 @@ import numpy as np
 from vision import net
 from vision.field import WindowField, opponent
 from vision.sites import Grounds, Group
-from vision.stage import TRIED, Stage, small
+from vision.stage import TRIED, Stage, edges, small
 from vision.synth import Patch, foreign, lay, relight
 
 CHUNK = 512
@@ -193,6 +193,7 @@ def teach(stage: Stage, scenery: Scenery, empty: np.ndarray, spread: np.ndarray,
     jobs += [] if block else [BARE] * (count // 2)
     jobs += [looks + 1] * (count // 4 if maker.full else 0)
     maker.rng.shuffle(jobs)
+    lines, coarse_empty, coarse_spread = edges(empty), stage.shrunk(empty), stage.shrunk(spread)
     bare_x, bare_y, kind_x, kind_y = [], [], [], []
     tops = [[] for _ in stage.tops]
     for a in range(0, len(jobs), CHUNK):
@@ -214,12 +215,12 @@ def teach(stage: Stage, scenery: Scenery, empty: np.ndarray, spread: np.ndarray,
             leans.append(maker.lean)
         logs, labels, sites, banned = np.stack(windows), np.array(labels), np.array(sites), np.array(banned)
         seen = small(logs, empty.shape[1])
-        unlike = stage.unlike(seen, empty[sites])
+        unlike = stage.unlike(seen, empty[sites], lines[sites])
         if not block:
             bare_x.append(unlike)
             bare_y.append((labels == BARE).astype(int))
         leans = np.array(leans)
-        gain, place = stage.places(seen, empty[sites], spread[sites], leans)
+        gain, place = stage.places(seen, coarse_empty[sites], coarse_spread[sites], leans)
         field = WindowField(opponent(logs), scenery.scale)
         inputs, _, lying = stage.hypotheses(field, np.arange(len(logs)), gain, place, unlike, sites, leans, banned)
         kind_x.append(inputs)

@@ -11,22 +11,19 @@ import msgspec
 import numpy as np
 
 from vision.pose import Pose
+from vision.windows import Pyramid
 
 SIDE = 96            # pixels along the board's longer side of the small pictures that are compared
 DARK = 20.0          # grey levels added before the logarithm
 LOG = np.log(np.arange(256, dtype=np.float32) + 4)   # for comparing light, where dark places hardly count
 
 
-def small_view(image: np.ndarray, pose: Pose, size: tuple[float, float]) -> np.ndarray:
+def small_view(pyramid: Pyramid, pose: Pose, size: tuple[float, float]) -> np.ndarray:
     """(h, w, 3) float32 log picture of the whole board, about SIDE pixels along its longer side"""
-    scale = SIDE / max(size)
-    shrink = max(int(pose.size[0] / SIDE / 6), 1)
-    soft = cv2.resize(image, (max(image.shape[1] // shrink, 1), max(image.shape[0] // shrink, 1)),
-                      interpolation=cv2.INTER_AREA)
-    a, b = pose.rectify_map(0, 0, size[0], size[1], scale)
-    fx, fy = soft.shape[1] / image.shape[1], soft.shape[0] / image.shape[0]
-    a, b = (a + 0.5) * np.float32(fx) - 0.5, (b + 0.5) * np.float32(fy) - 0.5
-    return LOG[cv2.remap(soft, a, b, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)]
+    level = max(int(np.log2(max(pose.size[0] / SIDE / 6, 1))), 0)
+    a, b = pose.rectify_map(0, 0, size[0], size[1], SIDE / max(size))
+    a, b = ((m + 0.5) / 2 ** level - 0.5 for m in (a, b))
+    return LOG[cv2.remap(pyramid.level(level), a, b, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)]
 
 
 def surface(mm: np.ndarray, size: tuple[float, float]) -> np.ndarray:
@@ -64,22 +61,30 @@ def grey_levels(logs: np.ndarray) -> np.ndarray:
 
 def compare(seen: np.ndarray, empty: np.ndarray, size: tuple[float, float]) -> Light:
     """The light of a small view against the empty board's, both (h, w, 3) log. Pieces are outliers and do not count."""
-    h, w = empty.shape[:2]
-    ys, xs = np.mgrid[0:h, 0:w]
-    mm = np.stack([(xs + 0.5) / w * size[0], (ys + 0.5) / h * size[1]], -1).reshape(-1, 2)
-    basis = surface(mm, size)
-    ratio = (seen - empty).reshape(-1, 3)
-    usable = ((seen < LOG[250]) & (empty < LOG[250])).all(2).ravel().astype(np.float32)
-    centre = np.median(ratio[usable > 0], 0) if usable.any() else np.zeros(3, np.float32)
+    basis = np.ascontiguousarray(surface(middles(*empty.shape[:2], size), size).T)             # (6, N): numpy is quick along rows
+    ratio = np.ascontiguousarray((seen - empty).reshape(-1, 3).T)
+    usable = (np.maximum(seen, empty).max(2) < LOG[250]).ravel().astype(np.float32)
     weights = np.zeros((6, 3), np.float32)
-    weights[0] = centre
+    weights[0] = np.median(ratio[:, usable > 0], 1) if usable.any() else 0
+    small = np.diag(np.float32([0, 1, 1, 1, 1, 1])) * 1e-5
     scale = 0.3
     for _ in range(8):
-        left = np.abs(ratio - basis @ weights).max(1)
-        good = usable / (1 + (left / scale) ** 2) ** 2
-        a = (basis * good[:, None]).T @ basis + 1e-3 * good.sum() * np.diag([0, 1, 1, 1, 1, 1]).astype(np.float32) * 0.01
-        weights = np.linalg.solve(a + 1e-6 * np.eye(6, dtype=np.float32), (basis * good[:, None]).T @ ratio)
+        good = usable / np.square(1 + np.square(left_over(ratio, basis, weights) / scale))
+        held = basis * good
+        a = held @ basis.T + good.sum() * small + 1e-6 * np.eye(6, dtype=np.float32)
+        weights = np.linalg.solve(a, held @ ratio.T)
         scale = max(0.75 * scale, 0.06)
-    left = np.abs(ratio - basis @ weights).max(1)
-    return Light(weights.astype(np.float32), size, float(np.median(left[left < 3 * scale])) if (left < 3 * scale).any()
-                 else scale)
+    left = left_over(ratio, basis, weights)
+    near = left[left < 3 * scale]
+    return Light(weights.astype(np.float32), size, float(np.median(near)) if len(near) else scale)
+
+
+def left_over(ratio: np.ndarray, basis: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """(N,) how far the worst channel of a ratio (3, N) is from what the weights of a basis (6, N) make of it"""
+    return np.abs(ratio - weights.T @ basis).max(0)
+
+
+def middles(h: int, w: int, size: tuple[float, float]) -> np.ndarray:
+    """(h * w, 2) mm of the pixels of a small view"""
+    ys, xs = np.mgrid[0:h, 0:w]
+    return np.stack([(xs + 0.5) / w * size[0], (ys + 0.5) / h * size[1]], -1).reshape(-1, 2)

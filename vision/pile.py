@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 
 import msgspec
 import numpy as np
@@ -25,7 +26,7 @@ from vision.pose import Pose
 from vision.sampler import covered_by_blocks, exemplars
 from vision.shot import Shot
 from vision.sites import Grounds, Group
-from vision.stage import SMALL, Stage
+from vision.stage import SMALL, Stage, edges
 from vision.synth import Patch, agreeing, as_patch, overlay
 from vision.tops import Top
 from vision.turns import off_straight, plain, split, turned_kinds
@@ -50,7 +51,19 @@ def look_of(contents: Contents, plan: Plan) -> Contents:
     return tuple(out)
 
 
-class GroupReader(msgspec.Struct, eq=False):
+class Sight(msgspec.Struct, frozen=True, eq=False):
+    """A picture ready to be read: with where the board is and the light on it"""
+
+    pyramid: Pyramid
+    pose: Pose
+    light: Light
+
+    def see(self, windows: Windows, which: np.ndarray, plane: float) -> np.ndarray:
+        """(n, S, S, 3) opponent colours in the reference light"""
+        return opponent(log_windows(windows, self.pyramid, self.pose, self.light, which, plane))
+
+
+class GroupReader(msgspec.Struct, eq=False, dict=True):
     """group with its two sizes of window; empty, spread: (N, S, S, 3) opponent small
     windows; stage: what tells looks; turned, degrees: per look what else it may be when it lies turned so."""
 
@@ -62,6 +75,31 @@ class GroupReader(msgspec.Struct, eq=False):
     stage: Stage
     turned: list[list[Contents]]
     degrees: list[list[float]]
+
+    @cached_property
+    def lines(self) -> np.ndarray:
+        """(N, D) edges of the empty sites"""
+        return edges(self.empty)
+
+    @cached_property
+    def coarse(self) -> tuple[np.ndarray, np.ndarray]:
+        """empty, spread: as looks are slid over them"""
+        return self.stage.shrunk(self.empty), self.stage.shrunk(self.spread)
+
+    def seen(self, sight: Sight, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Small windows of these sites, (n, S, S, 3) opponent colours, and (n, D) how unlike the empty sites they are"""
+        seen = sight.see(self.small, which, self.group.plane)
+        return seen, self.stage.unlike(seen, self.empty[which], self.lines[which])
+
+    def told(self, sight: Sight, which: np.ndarray, seen: np.ndarray, unlike: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """((n, looks + 2) log-probabilities of what these sites show: looks, something else, empty; (n, looks) degrees that
+        each look would lie off straight)"""
+        lean = lean_at(sight.pose, self.group.centres[which])
+        empty, spread = self.coarse
+        gain, place = self.stage.places(seen, empty[which], spread[which], lean)
+        field = PictureField.of(sight.pyramid, sight.pose, sight.light, self.group.centres[which], self.group.plane, self.fine.scale)
+        inputs, bearing, lying = self.stage.hypotheses(field, np.arange(len(which)), gain, place, unlike, which, lean)
+        return self.stage.told(inputs, lying), bearing
 
 
 class Photos(msgspec.Struct, frozen=True, eq=False):
@@ -167,21 +205,6 @@ def fit_group(photos: Photos, group: Group, pieces: list[Exemplar], tell: Callab
                        [list(t.values()) for t in turned])
 
 
-class Sight(msgspec.Struct, frozen=True, eq=False):
-    """A picture ready to be read: with where the board is and the light on it"""
-
-    pyramid: Pyramid
-    pose: Pose
-    light: Light
-
-    def see(self, windows: Windows, which: np.ndarray, plane: float) -> np.ndarray:
-        """(n, S, S, 3) opponent colours in the reference light"""
-        return opponent(log_windows(windows, self.pyramid, self.pose, self.light, which, plane))
-
-    def field(self, g: GroupReader, which: np.ndarray) -> PictureField:
-        return PictureField.of(self.pyramid, self.pose, self.light, g.group.centres[which], g.group.plane, g.fine.scale)
-
-
 class PileReader:
     """reference: (h, w, 3) the empty board in the light that all is compared in; cells, blocks: readers of sites and of
     pieces that cover several."""
@@ -205,8 +228,8 @@ class PileReader:
 
     def read(self, image: np.ndarray, pose: Pose, sites: set[str] | None = None) -> dict[str, SiteEvidence]:
         """site -> evidence for these pile sites (None: all)"""
-        light = compare(small_view(image, pose, self.plan.size), self.reference, self.plan.size)
-        sight = Sight(Pyramid(image), pose, light)
+        pyramid = Pyramid(image)
+        sight = Sight(pyramid, pose, compare(small_view(pyramid, pose, self.plan.size), self.reference, self.plan.size))
         out: dict[str, SiteEvidence] = {}
         for g in self.cells:
             which = np.array([i for i, s in enumerate(g.group.ids) if sites is None or s in sites], int)
@@ -231,19 +254,14 @@ class PileReader:
 
 
 def read_cells(g: GroupReader, sight: Sight, which: np.ndarray) -> dict[str, SiteEvidence]:
-    seen = sight.see(g.small, which, g.group.plane)
-    empty = g.empty[which]
-    unlike = g.stage.unlike(seen, empty)
+    seen, unlike = g.seen(sight, which)
     bare = g.stage.bare.answer(unlike)                                          # (n, 2): occupied, empty
     busy = np.flatnonzero(bare[:, 0] > np.log(WORTH))
     out = {g.group.ids[i]: SiteEvidence((((), float(b[1])),), FLOOR) for i, b in zip(which, bare)}
     if not len(busy):
         return out
-    lean = lean_at(sight.pose, g.group.centres[which[busy]])
-    gain, place = g.stage.places(seen[busy], empty[busy], g.spread[which[busy]], lean)
-    inputs, bearing, lying = g.stage.hypotheses(sight.field(g, which[busy]), np.arange(len(busy)), gain, place,
-                                         unlike[busy], which[busy], lean)
-    told = np.maximum(g.stage.told(inputs, lying), FLOOR)
+    told, bearing = g.told(sight, which[busy], seen[busy], unlike[busy])
+    told = np.maximum(told, FLOOR)
     contents = [*g.stage.looks, ()]
     for n, row, turns in zip(busy, told, bearing):
         options = dict(zip(contents, np.delete(row, -2).tolist()))
@@ -264,12 +282,7 @@ def read_blocks(g: GroupReader, sight: Sight, cells: dict[str, SiteEvidence]) ->
                       if sum(m in strange for m in members) >= 0.75 * len(members)], int)
     if not len(which):
         return {}
-    seen = sight.see(g.small, which, g.group.plane)
-    lean = lean_at(sight.pose, g.group.centres[which])
-    gain, place = g.stage.places(seen, g.empty[which], g.spread[which], lean)
-    unlike = g.stage.unlike(seen, g.empty[which])
-    inputs, _, lying = g.stage.hypotheses(sight.field(g, which), np.arange(len(which)), gain, place, unlike, which, lean)
-    told = g.stage.told(inputs, lying)
+    told, _ = g.told(sight, which, *g.seen(sight, which))
     told = np.hstack([told[:, :-2], np.logaddexp(told[:, -2:-1], told[:, -1:])])
     out: dict[str, SiteEvidence] = {}
     for n in np.argsort(told[:, -1]):

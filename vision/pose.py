@@ -10,7 +10,7 @@ import numpy as np
 class Pose(msgspec.Struct, frozen=True, eq=False):
     """Maps board millimetres (x right, y down, z up from the board's plane) to pixels.
 
-    K: (3, 3) camera matrix; dist: (n,) OpenCV distortion; rvec, tvec: (3,) board to camera, mm (z of the board's frame
+    K: (3, 3) camera matrix; dist: (4,) OpenCV distortion, k1 k2 p1 p2; rvec, tvec: (3,) board to camera, mm (z of the board's frame
     points *into* the table, as x right and y down demand: a piece of height h has its top at z = -h).
     size: (width, height) of the picture in pixels; by, error_px: how it was found and how far off it may be.
     """
@@ -25,12 +25,17 @@ class Pose(msgspec.Struct, frozen=True, eq=False):
 
     def to_px(self, mm: np.ndarray, height: float | np.ndarray = 0.0) -> np.ndarray:
         """(N, 2) board mm at a height above the board (mm, one or (N,)) -> (N, 2) pixels"""
+        # not cv2.projectPoints: it works out all derivatives too, which takes most of its time
         mm = np.asarray(mm, float).reshape(-1, 2)
-        if not len(mm):
-            return mm       # OpenCV projects nothing to None
-        z = np.broadcast_to(-np.asarray(height, float), (len(mm),))
-        points = np.column_stack([mm, z])
-        return cv2.projectPoints(points, self.rvec, self.tvec, self.K, self.dist)[0].reshape(-1, 2)
+        R = cv2.Rodrigues(self.rvec)[0]
+        z = np.broadcast_to(-np.asarray(height, float), len(mm))
+        x, y, depth = R[:, :2] @ mm.T + R[:, 2:] * z + np.reshape(self.tvec, (3, 1))
+        x, y = x / depth, y / depth
+        k1, k2, p1, p2 = self.dist
+        r2, xy = x * x + y * y, 2 * x * y
+        radial = 1 + r2 * (k1 + r2 * k2)
+        u, v = x * radial + p1 * xy + p2 * (r2 + 2 * x * x), y * radial + p1 * (r2 + 2 * y * y) + p2 * xy
+        return np.column_stack([u * self.K[0, 0] + self.K[0, 2], v * self.K[1, 1] + self.K[1, 2]])
 
     def to_mm(self, px: np.ndarray, height: float = 0.0) -> np.ndarray:
         """(N, 2) pixels -> (N, 2) board mm in the plane `height` mm above the board"""

@@ -80,24 +80,24 @@ class Stage(msgspec.Struct, eq=False):
         return cls(looks, search, rings, Fine.fit(pieces, PIXELS, WIDER), owner, shape, zero[order], rise,
                    grounds, order=order)
 
-    def unlike(self, seen: np.ndarray, empty: np.ndarray) -> np.ndarray:
-        """(n, D): what tells whether a site is empty"""
+    def unlike(self, seen: np.ndarray, empty: np.ndarray, lines: np.ndarray) -> np.ndarray:
+        """(n, D): what tells whether a site is empty; lines: (n, TILES * TILES) edges() of the empty sites"""
         n, side = seen.shape[:2]
         d = (seen - empty).reshape(n * side, side, 3)
         cells = cv2.resize(d, (TILES, n * TILES), interpolation=cv2.INTER_AREA).reshape(n, TILES * TILES * 3)
-        own, other = edges(seen), edges(empty)
-        e = cv2.resize((own - other).reshape(n * side, side), (TILES, n * TILES), interpolation=cv2.INTER_AREA)
-        o = cv2.resize(other.reshape(n * side, side), (TILES, n * TILES), interpolation=cv2.INTER_AREA)
         soft = np.sort(np.abs(cells).reshape(n, -1, 3), 1)
         pooled = np.concatenate([soft[:, -q] for q in (1, 5, 20, 60)], 1)
-        return np.hstack([cells * 3, e.reshape(n, -1) * 5, o.reshape(n, -1) * 5, pooled * 5])
+        return np.hstack([cells * 3, (edges(seen) - lines) * 5, lines * 5, pooled * 5])
 
     def places(self, seen: np.ndarray, empty: np.ndarray, spread: np.ndarray, lean: np.ndarray
                ) -> tuple[np.ndarray, np.ndarray]:
-        """(gain (n, looks), place (n, looks, 2) mm off the middle) in small windows (n, S, S, 3); lean: (n, 2) mm a mm of
-        height"""
-        views = (resized(v, self.coarse.side) for v in (seen, empty, spread))
-        return self.coarse.search(*views, lean[:, None] * self.rise[None, :, None])
+        """(gain (n, looks), place (n, looks, 2) mm off the middle) in small windows (n, S, S, 3); empty, spread: of the empty
+        sites, shrunk; lean: (n, 2) mm a mm of height"""
+        return self.coarse.search(self.shrunk(seen), empty, spread, lean[:, None] * self.rise[None, :, None])
+
+    def shrunk(self, views: np.ndarray) -> np.ndarray:
+        """Small windows (n, S, S, 3) as looks are slid over them"""
+        return resized(views, self.coarse.side)
 
     def hypotheses(self, field: Field, site: np.ndarray, gain: np.ndarray, place: np.ndarray, unlike: np.ndarray,
                    whose: np.ndarray, lean: np.ndarray, banned: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, Lying]:
@@ -194,7 +194,7 @@ class Stage(msgspec.Struct, eq=False):
 
 
 def edges(views: np.ndarray) -> np.ndarray:
-    """(n, S, S): strength of brightness edges of (n, S, S, 3)"""
+    """(n, TILES * TILES): strength of brightness edges of (n, S, S, 3)"""
     n, side = views.shape[:2]
     tall = np.ascontiguousarray(views[..., 0]).reshape(n * side, side)
     gx = cv2.Sobel(tall, cv2.CV_32F, 1, 0, ksize=3, scale=0.125)
@@ -202,7 +202,7 @@ def edges(views: np.ndarray) -> np.ndarray:
     out = cv2.magnitude(gx, gy).reshape(n, side, side)
     out[:, 0] = out[:, 1]
     out[:, -1] = out[:, -2]
-    return out
+    return cv2.resize(out.reshape(n * side, side), (TILES, n * TILES), interpolation=cv2.INTER_AREA).reshape(n, -1)
 
 
 def resized(views: np.ndarray, side: int) -> np.ndarray:

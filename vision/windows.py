@@ -64,11 +64,6 @@ class Windows(msgspec.Struct, frozen=True, dict=True, eq=False):
         px = pose.to_px(points.reshape(-1, 2), height)
         level = max(int(np.log2(max(pixels_a_mm(pose, self.centres[which[:8]], height) / self.scale, 1.0)) + 0.25), 0)
         small = pyramid.level(level)
-        px = ((px + 0.5) / 2 ** level - 0.5).astype(np.float32).reshape(n, EDGE ** 2, 2)
-        maps = np.matmul(self._basis, px)                                       # (n, side^2, 2)
-        flat = maps.reshape(n * side, side, 2)
-        out = np.empty((n * side, side, 3), np.uint8)
-        for a in range(0, n * side, 32000):                                     # remap's coordinates are 16 bit
-            out[a:a + 32000] = cv2.remap(small, flat[a:a + 32000], None, cv2.INTER_LINEAR,
-                                         borderMode=cv2.BORDER_REPLICATE)
-        return out.reshape(n, side, side, 3)
+        px = ((px + 0.5) / 2 ** level - 0.5).astype(np.float32)
+        x, y = (c.reshape(n, EDGE ** 2) @ self._basis.T for c in px.T)          # (n, side^2)
+        return cv2.remap(small, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE).reshape(n, side, side, 3)

@@ -8,7 +8,7 @@ from engine.deluge import actions as act
 from engine.deluge import cycle
 from engine.deluge.cell import NONE, Four, add, fight
 from engine.deluge.state import DelugeState
-from engine.deluge.words import COLOURS, GOODS, SHIP_WOOD, kind_name, seat_name, several
+from engine.deluge.words import COLOURS, GOODS, SHIP_WOOD, goods_text, kind_name, listed, seat_name, several
 from engine.game import Action
 from engine.text import Text, say
 
@@ -107,12 +107,7 @@ def _clash(new: DelugeState, name: str, field: str, before: Four, piece: str) ->
 
 def pieces(counts: Iterable[tuple[str, int]]) -> Text:
     """"2 white soldiers, a blue soldier" """
-    out: Text | None = None
-    for kind, n in counts:
-        if n > 0:
-            part = several(kind, n)
-            out = part if out is None else say("{first}, {next}", first=out, next=part)
-    return out or say("nothing")
+    return listed(several(kind, n) for kind, n in counts if n > 0)
 
 
 def _clamp(new: DelugeState, name: str) -> None:
@@ -149,7 +144,7 @@ def harvest(new: DelugeState, a: act.Harvest) -> None:
     before = new.worked.get(a.cell, (0, 0))
     new.worked[a.cell] = (before[0] + wood, before[1] + sum(goods.values()) - wood)
     pay(new, i, goods, 1)
-    new.tell(say("{seat} harvests on {cell}: {goods}", seat=seat_name(a.seat), cell=a.cell, goods=act.bill(a.goods)),
+    new.tell(say("{seat} harvests on {cell}: {goods}", seat=seat_name(a.seat), cell=a.cell, goods=goods_text(a.goods)),
              (a.cell,), True)
 
 
@@ -159,7 +154,7 @@ def trade(new: DelugeState, a: act.Trade) -> None:
         pay(new, source, dict(goods), -1)
         pay(new, sink, dict(goods), 1)
     new.tell(say("{seat} gives {goods} to {other} for {back}", seat=seat_name(a.giver), other=seat_name(a.taker),
-                 goods=act.bill(a.gives), back=act.bill(a.takes)), by_hand=True)
+                 goods=goods_text(a.gives), back=goods_text(a.takes)), by_hand=True)
 
 
 def pay(new: DelugeState, colour: int, goods: dict[str, int], sign: int) -> None:

@@ -42,11 +42,15 @@ def dolmen_points(state: DelugeState) -> dict[str, int]:
     return {s: DOLMEN * state.on_map("dolmens", COLOURS.index(s)) for s in state.seats}
 
 
+def standing(state: DelugeState) -> dict[str, int]:
+    """Dolmens and the bonuses as they stand now"""
+    out = dolmen_points(state)
+    for seat in bonuses(state).values():
+        if seat is not None:
+            out[seat] += BONUS
+    return out
+
+
 def scores(state: DelugeState) -> dict[str, int]:
     """Dolmens so far; at the end the bonuses too."""
-    out = dolmen_points(state)
-    if state.phase == "over":
-        for seat in bonuses(state).values():
-            if seat is not None:
-                out[seat] += BONUS
-    return out
+    return standing(state) if state.phase == "over" else dolmen_points(state)

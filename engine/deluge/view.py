@@ -6,14 +6,29 @@ from typing import Any
 
 from engine.deluge import scoring
 from engine.deluge.checks import PHASE_NAMES
-from engine.deluge.cycle import can_flee
+from engine.deluge.coming import births, coming, fleeing
 from engine.deluge.state import FLIGHT, HARVEST, OVER, DelugeState
-from engine.deluge.words import COLOURS, END, GOODS, PRICE, RISES, SHIP_WOOD, SHIPS, SOLDIERS, good_name, kind_name, seat_name
+from engine.deluge.words import (
+    COLOURS,
+    END,
+    GOODS,
+    PRICE,
+    RISES,
+    SHIP_WOOD,
+    SHIPS,
+    SOLDIERS,
+    good_name,
+    kind_name,
+    listed,
+    seat_name,
+)
 from engine.text import Text, say
 
 _HEX = {"wood": "#7a5230", "gold": "#d9a400", "bronze": "#3f8f4f", "marble": "#b9b9b9", "granite": "#4f5a78"}
 _BONUS = {"trees": say("ecology: most trees"), "ships": say("explorer: most ships"),
           "soldiers": say("war: most soldiers"), "mines": say("mining: most mines")}
+_PRICES = {1: say("{n} of one kind of goods"), 2: say("{n} each of two kinds"), 3: say("{n} each of three kinds"),
+           4: say("{n} each of four kinds")}
 
 
 def view(state: DelugeState) -> dict[str, Any]:
@@ -23,7 +38,7 @@ def view(state: DelugeState) -> dict[str, Any]:
         "tracks": [{"id": "counter", "label": say("deforested cells"), "value": state.counter, "max": END, "steps": None,
                     "marks": sorted([*RISES, END])}],
         "seats": [{"id": seat, "facts": _facts(state, seat)} for seat in state.seats],
-        "coming": _coming(state), "tables": [_rulers(state), _bonuses(state)], "highlight": _highlight(state),
+        "coming": coming(state), "tables": [_rulers(state), _births(state), _bonuses(state)], "highlight": _highlight(state),
         "notes": _notes(state),
     }
 
@@ -42,6 +57,7 @@ def _facts(state: DelugeState, seat: str) -> list[dict[str, Any]]:
         fact(say("ships"), say("{n} of {most}", n=state.on_map("ships", i), most=SHIPS), kind=f"ship:{seat}"),
         fact(say("dolmens"), state.on_map("dolmens", i), kind=f"dolmen:{seat}"),
         fact(say("can afford"), _affords(state, i)),
+        fact(say("points with the bonuses as they stand"), scoring.standing(state)[seat]),
     ]
     return out
 
@@ -50,36 +66,10 @@ def _affords(state: DelugeState, colour: int) -> Text:
     """What the stock buys: ships, and at which of the four prices anything else (D35, D36)"""
     stock = state.stocks[colour]
     ships = stock[0] // SHIP_WOOD
-    ways = [f"{kinds} × {price}" for kinds, price in PRICE.items() if sum(n >= price for n in stock) >= kinds]
-    if not ships and not ways:
-        return say("nothing")
-    if not ways:
-        return say("{n} ships", n=ships)
-    return say("{n} ships; a mine, soldier or dolmen for {ways}", n=ships, ways=", ".join(ways))
-
-
-def _coming(state: DelugeState) -> list[Text]:
-    out: list[Text] = []
-    barren = [c for c in state.world.lands if state.is_land(c) and not state.cell(c).counted
-              and state.world.spots[c] and not state.forests(c)]
-    if barren:
-        out.append(say("bare at the end of this round: {cells}", cells=", ".join(barren)))
-    rise = next(((mark, r) for mark, r in sorted(RISES.items()) if state.counter + len(barren) < mark or
-                 any(state.world.rise[c] == r and state.is_land(c) for c in state.world.lands)), None)
-    if rise and state.phase != OVER:
-        mark, number = rise
-        cells = [c for c in state.world.lands if state.world.rise[c] == number and state.is_land(c)]
-        out.append(say("at {mark} the water takes {cells}", mark=mark, cells=", ".join(cells) or say("nothing")))
-        for c in cells:
-            if state.cell(c).pawns:
-                dry = [t for t in state.world.borders[c] if state.is_land(t) and t not in cells and not state.cell(t).taken]
-                out.append(say("{n} pawns stand on {cell}; they could flee to {cells}", n=state.cell(c).pawns, cell=c,
-                               cells=", ".join(dry) or say("nowhere")))
-    births = [c for c in state.world.lands if state.is_land(c) and not state.cell(c).taken
-              and any(n >= 2 for n in (*state.cell(c).people, state.cell(c).fanatics))]
-    if births:
-        out.append(say("births to come on {cells}", cells=", ".join(births)))
-    return out
+    ways = [Text(_PRICES[kinds].template, {"n": price}) for kinds, price in PRICE.items() if sum(n >= price for n in stock) >= kinds]
+    parts = [say("a ship") if ships == 1 else say("{n} ships", n=ships)] * bool(ships)
+    parts += [say("a mine, soldier or dolmen for {ways}", ways=listed(ways, "{first}, or {next}"))] * bool(ways)
+    return listed(parts, "{first}; {next}")
 
 
 def _rulers(state: DelugeState) -> dict[str, Any]:
@@ -89,6 +79,11 @@ def _rulers(state: DelugeState) -> dict[str, Any]:
         if ruler is not None:
             rows.append([seat_name(COLOURS[ruler]), c, state.forests(c), state.cell(c).mines])
     return {"title": say("who rules where"), "columns": [say("ruler"), say("cell"), say("forests"), say("mines")], "rows": rows}
+
+
+def _births(state: DelugeState) -> dict[str, Any]:
+    return {"title": say("births at the end of the round, as pawns stand now"), "columns": [say("cell"), say("born")],
+            "rows": [list(row) for row in births(state)] if state.phase not in (FLIGHT, OVER) else []}
 
 
 def _bonuses(state: DelugeState) -> dict[str, Any]:
@@ -108,7 +103,7 @@ def _highlight(state: DelugeState) -> dict[str, Text]:
 
 def _notes(state: DelugeState) -> list[Text]:
     if state.phase == FLIGHT:
-        return [say("{seat} can still flee", seat=seat_name(s)) for s in state.seats if can_flee(state, s)]
+        return fleeing(state)
     if state.phase != HARVEST:
         return []
     out = []

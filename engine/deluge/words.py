@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from engine.text import Text, say
 
 COLOURS = ("yellow", "blue", "green", "white")
@@ -58,3 +60,16 @@ def several(kind: str, n: int) -> Text:
     if n == 1 or head not in _MANY:
         return kind_name(kind)
     return Text(_MANY[head].template, {"n": n, "colour": colour_name(colour)} if colour else {"n": n})
+
+
+def listed(parts: Iterable[Text], template: str = "{first}, {next}") -> Text:
+    """The parts one after another; "nothing" for none"""
+    out: Text | None = None
+    for part in parts:
+        out = part if out is None else Text(template, {"first": out, "next": part})
+    return out or say("nothing")
+
+
+def goods_text(goods: Iterable[tuple[str, int]]) -> Text:
+    """"2 wood, 1 gold" """
+    return listed(say("{n} {good}", n=n, good=good_name(g)) for g, n in goods)

@@ -22,6 +22,7 @@ def guesses(p: Position, board: Board, c: Clues) -> Iterator[Proposal]:
     yield from _fields(p, c)
     yield from _market(c)
     yield from _boat(p, c)
+    yield from _stock(p, c)
 
 
 def _proposal(c: Clues, sites: list[str], violations: list[tuple[str, Text]], cost: float = COST) -> Iterator[Proposal]:
@@ -31,9 +32,10 @@ def _proposal(c: Clues, sites: list[str], violations: list[tuple[str, Text]], co
 
 
 def _tide(p: Position, c: Clues) -> Iterator[Proposal]:
-    if c.tide is None:
-        return
     text = say("the tide stone belongs on {tide}", tide=TIDE[p.tide])
+    if c.tide is None:
+        yield from _proposal(c, [p.tide], [("N46", text)], MISSING)
+        return
     rules = ["N19"] if p.tide == "flood" else ["N21"]
     if {p.tide, c.tide} == {"ebb1", "ebb2"}:
         rules.append("N23")
@@ -131,6 +133,12 @@ def _boat(p: Position, c: Clues) -> Iterator[Proposal]:
                              MISSING)
     if c.sold:
         yield from _proposal(c, ["boat"], [("N15", Text("only flooded and sold fruit goes into the boat"))], MISSING)
+
+
+def _stock(p: Position, c: Clues) -> Iterator[Proposal]:
+    text = (say("the stock of desert cards lies on its place") if p.deserts > 0
+            else say("the stock of desert cards is used up"))
+    yield from _proposal(c, ["desert-stock"], [("N6", text), ("N35", text)], MISSING)
 
 
 def place(c: Clues, site: str, at: str, free: str | None) -> Proposal:

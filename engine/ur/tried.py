@@ -22,7 +22,7 @@ WRONG = 2.5               # a tile, or the stones on it
 OVERDONE = 1.5            # a legal doing where more lies than it puts there
 BEHIND = 1.0              # a run with consequences left undone; twice more where another run leaves nothing at all
 WAIVED = 1.6              # both actions waived, and the swap not yet made: plainer is a look after a whole turn
-UNSEEN_EXTRA = 1.5        # an extra stone that makes good one that had to be taken off
+UNSEEN_STONES = 1.5       # stones laid that only make good those that had to be taken off
 
 Left = dict[str, tuple[Contents, Contents]]
 
@@ -75,8 +75,9 @@ class Tried:
             self.cost += 2 * BEHIND if over else BEHIND          # who has swapped thinks to have done everything
         if self.at.bonus and not self.at.used and not state.bonus:
             self.cost += WAIVED
-        if not over and any(isinstance(x, a.Extra) and x.stones[0][0] not in seen.raw for x in self.actions):
-            self.cost += UNSEEN_EXTRA
+        laid = {site for x in self.actions if isinstance(x, (a.Extra, a.Trade, a.Agriculture)) for site, _ in x.stones}
+        if not over and not laid <= set(seen.raw):
+            self.cost += UNSEEN_STONES
         self.value = self.cost + len(self.actions) + self.wrong
 
     def board(self) -> tuple:

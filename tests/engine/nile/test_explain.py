@@ -23,7 +23,7 @@ def after(state, **changes):
     """The layout with `R3_1="water:11"` put on R3.1; "" empties it."""
     layout = state.layout()
     for site, words in changes.items():
-        layout[site.replace("_", ".")] = tuple(words.split())
+        layout[site.replace("desert_", "desert-").replace("_", ".")] = tuple(words.split())
     return {s: c for s, c in layout.items() if c}
 
 
@@ -115,7 +115,8 @@ def test_n30_not_next_to_the_wall(actions):
 
 @pytest.mark.parametrize("rule, changes", [
     ("N13", {"L4_3": "water:21 seed:red:flax"}), ("N14", {"L4_1": "water:21"}),
-    ("N19", {"flood": "", "ebb1": "tide"}), ("N43", {"V1": "figure:red figure:blue", "V4": "figure:yellow"}),
+    ("N19", {"flood": "", "ebb1": "tide"}), ("N46", {"flood": ""}), ("N35", {"desert_stock": ""}),
+    ("N43", {"V1": "figure:red figure:blue", "V4": "figure:yellow"}),
     ("N41", {"V30": "", "V29": "obelisk"}), ("N4", {"L2_1": "", "L2_2": ""}), ("N18", {"L3_3": ""}),
     ("N50", {"R2_1": "cover", "R3_3": "desert"}), ("N26", {"L5_3": "ripe:red:flax"}),
     ("N26", {"L4_3": "", "L4_4": "seed:red:flax"}), ("N28", {"L3_1": "", "M1_1": "seed:blue:grapes"}),

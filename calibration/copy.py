@@ -18,6 +18,9 @@ from vision.plan import BadPlan, Piece, Plan, parse_plan
 Layout = dict[str, tuple[str, ...]]
 
 
+BEFORE = "model-before.npz"     # the model before something was learnt at the table
+
+
 class BadCopy(ValueError):
     """A copy that cannot be used; the message is one line that names the file and the fault."""
 
@@ -46,7 +49,7 @@ class Copy(msgspec.Struct, frozen=True, eq=False):
     @property
     def before(self) -> Path:
         """The model before something was learnt at the table"""
-        return self.folder / "model-before.npz"
+        return self.folder / BEFORE
 
 
 def _toml(path: Path) -> dict[str, Any]:

@@ -147,7 +147,8 @@ def page_of(specimen: Specimen, name: str, pin: str | None = None, state: Path |
             ) -> companion_web.Settings:
     """The page's settings for a copy: its own plan where it has one."""
     own = specimen.folder / "plan.toml"
-    return companion_web.Settings(name=name, pin=pin, plan=own if own.is_file() else None, state=state, address=address)
+    return companion_web.Settings(name=name, pin=pin, plan=own if own.is_file() else None, copy=specimen.folder,
+                                  state=state, address=address)
 
 
 def print_address(app: Flask, server: Server, title: str) -> None:

@@ -30,6 +30,7 @@ class Web:
         self.streams = Streams(settings.max_streams, settings.reserved_streams, settings.streams_per_address)
         self.pin_tries, self.code_tries = Tries(*settings.pin_tries), Tries(*settings.pin_tries)
         self.drawing = Drawing(settings.plan)
+        self.desk: Any = None       # the copy's plan being drawn (companion_web/parts/copy.py)
         self.shelf = Shelf(Path(settings.state) if settings.state is not None else None)
         self.access.keep_only(self.seats)
 
@@ -90,7 +91,7 @@ def viewer() -> Viewer:
 
 def create_app(table: Any, settings: Settings | None = None, switches: Switches | None = None) -> Flask:
     """Raises engine.BadPlan or vision.plan.BadPlan for a plan that cannot be used, ValueError for a broken language file."""
-    from companion_web.parts import api, history, join, page, record, setup, stream
+    from companion_web.parts import api, copy, history, join, page, record, setup, stream
 
     settings = settings or Settings()
     app = Flask("companion_web", static_folder=None)
@@ -99,7 +100,7 @@ def create_app(table: Any, settings: Settings | None = None, switches: Switches 
     app.extensions["nilometer"] = shared = Web(table, settings, switches)
     errors.install(app)
     guard.install(app, settings)
-    for part in (page, api, stream, history, join, record, setup):
+    for part in (page, api, stream, history, join, record, setup, copy):
         app.register_blueprint(part.part)
     shared.feed.start()
     return app

@@ -11,6 +11,7 @@ from companion_web.errors import Problem
 from companion_web.limits import Rate
 from companion_web.settings import Settings
 
+LARGE = "/api/trace"         # below it come drawings of whole boards
 WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 _PRIVATE = (".local", ".localhost", ".lan", ".home", ".internal", ".home.arpa", ".fritz.box", ".test")
 
@@ -33,7 +34,9 @@ def install(app: Flask, settings: Settings) -> None:
         own_name(request.host, settings.hosts)
         writing = request.method in WRITES
         seldom_enough(writes if writing else reads, request.remote_addr or "")
-        small_enough(request.content_length, settings.body_limit)
+        if large := request.path.startswith(LARGE):
+            request.max_content_length = settings.large_body
+        small_enough(request.content_length, settings.large_body if large else settings.body_limit)
         if writing:
             same_origin(request.headers.get("Origin"), request.headers.get("Sec-Fetch-Site"), request.host)
             json_only(request.mimetype)

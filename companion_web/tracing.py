@@ -11,14 +11,14 @@ import json
 import logging
 import secrets
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import cv2
 import msgspec
 import numpy as np
-from flask import Flask, Response, jsonify, redirect, render_template, request
+from flask import Blueprint, Flask, Response, jsonify, redirect, render_template, request
 
 from calibration import trace
 from calibration.files import write_whole
@@ -80,8 +80,9 @@ def create_trace_app(desk: Desk) -> Flask:
     app.json.sort_keys = False
     app.extensions["nilometer"] = desk
     errors.install(app)
-    guard.install(app, Settings(body_limit=2**20))
+    guard.install(app, Settings())
     app.before_request(lambda: _let_in(desk))
+    app.register_blueprint(drawing(lambda: desk))
     app.add_url_rule("/static/<path:name>", view_func=page.static)
     app.add_url_rule("/locale/<code>.json", view_func=page.locale)
     app.add_url_rule("/favicon.ico", view_func=page.favicon)
@@ -92,42 +93,58 @@ def create_trace_app(desk: Desk) -> Flask:
             answer = redirect("/")
             answer.set_cookie(COOKIE, desk.key, httponly=True, samesite="Strict")
             return answer
-        lang = page.language()
-        return render_template("trace.html", say=lambda t, **a: catalogue.translate(lang, t, **a), lang=lang,
-                               languages=catalogue.languages(), table=desk.out.name, title=catalogue.translate(lang, "Draw the board"))
+        return sheet(desk)
 
-    @app.get("/photo.jpg")
+    return app
+
+
+def sheet(desk: Desk, back: str = "") -> str:
+    """The page's HTML. back: where a link leads to that leaves it."""
+    lang = page.language()
+    return render_template("trace.html", say=lambda t, **a: catalogue.translate(lang, t, **a), lang=lang, back=back,
+                           languages=catalogue.languages(), table=desk.out.name, title=catalogue.translate(lang, "Draw the board"))
+
+
+def drawing(desk_now: Callable[[], Desk], saved: Callable[[], object] = lambda: None) -> Blueprint:
+    """What the page asks and says, below /api/trace. Who may is whoever `desk_now` lets; `saved` is called after a plan was
+    written."""
+    part = Blueprint("trace", __name__, url_prefix="/api/trace")
+
+    @part.get("/photo.jpg")
     def photo() -> Response:
-        return Response(desk.photo, mimetype="image/jpeg")
+        return Response(desk_now().photo, mimetype="image/jpeg")
 
-    @app.get("/api/trace")
+    @part.get("")
     def begin() -> Response:
+        desk = desk_now()
         return jsonify({"form": pack(desk.form), "photo": [desk.image.shape[1], desk.image.shape[0]], "file": desk.out.name,
                         **_answer(desk, *desk.looked_at(desk.traced))})
 
-    @app.post("/api/trace")
+    @part.post("")
     def keep() -> Response:
-        traced = _sent()
-        return jsonify(_answer(desk, *desk.keep(traced)))
+        desk = desk_now()
+        return jsonify(_answer(desk, *desk.keep(_sent())))
 
-    @app.post("/api/trace/corners")
+    @part.post("/corners")
     def corners() -> Response:
-        data = request.get_json(silent=True) or {}
+        desk, data = desk_now(), request.get_json(silent=True) or {}
         try:
             traced = trace.parse(msgspec.to_builtins(trace.moved(_sent(), data["corners"], data["size"])))
         except (BadTracing, KeyError, TypeError, ValueError, IndexError, cv2.error, np.linalg.LinAlgError):
             raise Problem(400, "the board's corners are crossed or lie on one line") from None
         return jsonify(_answer(desk, *desk.keep(traced)))
 
-    @app.post("/api/trace/save")
+    @part.post("/save")
     def save() -> Response:
+        desk = desk_now()
         full, plan, faults = desk.keep(_sent())
         good = not any(f.stops for f in faults)
         if good:
             _write(desk.out, trace.toml(plan))
+            saved()
         return jsonify({"saved": good, **_answer(desk, full, plan, faults)})
 
-    return app
+    return part
 
 
 def _answer(desk: Desk, full: Tracing, plan: Mapping[str, Any], faults: list[PlanFault]) -> dict[str, Any]:
@@ -158,4 +175,4 @@ def _write(path: Path, text: str) -> None:
         raise Problem(507, "{file} cannot be written: {reason}", file=path.name, reason=e.strerror or "") from None
 
 
-__all__ = ["Desk", "create_trace_app"]
+__all__ = ["Desk", "create_trace_app", "drawing", "sheet"]

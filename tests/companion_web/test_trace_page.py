@@ -66,9 +66,9 @@ def visit(chromium, desk):
 
 def test_only_who_has_the_link_may_draw(desk, client):
     stranger = create_trace_app(desk).test_client()
-    for path in ("/", "/photo.jpg", "/api/trace"):
+    for path in ("/", "/api/trace/photo.jpg", "/api/trace"):
         assert stranger.get(path).status_code == 403
-    assert client.get("/photo.jpg").data[:2] == b"\xff\xd8"
+    assert client.get("/api/trace/photo.jpg").data[:2] == b"\xff\xd8"
     assert client.post("/api/trace", json={"drawing": {}}, headers=HERE).status_code == 400
     assert client.post("/api/trace", json={"drawing": {}}, headers={"Origin": "http://else.test"}).status_code == 403
 

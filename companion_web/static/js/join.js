@@ -30,6 +30,7 @@ async function refresh() {
     ...(you.seats.length || you.host ? [h("div", { class: "row" }, h("a", { class: "button strong", href: "/" }, say("To the board")), h("button", { type: "button", onclick: () => act(() => tell("/api/leave", {})) }, say("Stand up")))] : []));
   byId("pin-panel").hidden = you.host;
   byId("host-panel").hidden = !you.host;
+  if (!you.host) byId("copy-panel").hidden = true;
   if (you.host) showHost(table);
 }
 
@@ -72,7 +73,19 @@ async function act(doing) {
   }
 }
 
+// The copy that is played with: how well it is read, what it learnt, where its plan is corrected.
+async function showCopy() {
+  const box = byId("copy-panel"), copy = await ask("/api/host/copy");
+  box.hidden = !copy.folder;
+  if (box.hidden) return;
+  box.lastElementChild.replaceChildren(
+    h("p", null, copy.report ? h("a", { href: "/report" }, say("How well this copy is read: the calibration's report")) : say("There is no report of the calibration yet.")),
+    ...(copy.learnt ? [h("p", null, say("The reader has learnt from games at this table.")), h("div", { class: "row" }, h("button", { type: "button", onclick: () => act(() => tell("/api/host/unlearn", {})).then(() => speak(say("From the table's next start on it reads as before."))) }, say("Take back what it learnt")))] : []),
+    copy.photo ? h("p", null, h("a", { href: "/trace" }, say("The board is printed otherwise? Correct its plan on the photo"))) : "");
+}
+
 async function showHost(table) {
+  showCopy();
   const { link } = await ask("/api/join");
   const wish = (name, text, on) => h("label", null, h("input", { type: "checkbox", checked: on, onchange: e => act(() => tell("/api/host/settings", { [name]: e.target.checked ? 1 : 0 })) }), " ", text);
   byId("host-panel").lastElementChild.replaceChildren(

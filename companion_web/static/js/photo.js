@@ -11,7 +11,7 @@ export class Photo {
     Object.assign(this, { box, w, d, on, view: [0, 0, w, d], at: [w / 2, d / 2], fingers: new Map() });
     this.drawn = s("g");
     this.cross = s("path", { class: "cross" });
-    this.svg = s("svg", { "aria-hidden": "true" }, s("image", { href: "/photo.jpg", width: w, height: d }), this.drawn, this.cross);
+    this.svg = s("svg", { "aria-hidden": "true" }, s("image", { href: "/api/trace/photo.jpg", width: w, height: d }), this.drawn, this.cross);
     box.append(this.svg);
     this.svg.addEventListener("pointerdown", e => this.down(e));
     this.svg.addEventListener("pointermove", e => this.move(e));

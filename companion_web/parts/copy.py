@@ -1,0 +1,117 @@
+"""What the host can do about the copy that is played with: its report, what was learnt at the table, its plan drawn anew."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+import threading
+import tomllib
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from flask import Blueprint, Response, jsonify
+
+from calibration import learning
+from calibration.copy import BEFORE, BadCopy
+from companion_web import tracing
+from companion_web.app import viewer, web
+from companion_web.errors import Problem
+from vision.photo import BadPhoto, load_photo
+
+part = Blueprint("copy", __name__)
+_opening = threading.Lock()
+
+
+@part.get("/api/host/copy")
+def state() -> Response:
+    """{"folder", "report": whether there is one, "learnt": whether something learnt at the table can be undone, "photo": the
+    photo on which its plan can be corrected}; {} where no copy is known"""
+    _host()
+    folder = web().settings.copy
+    if folder is None:
+        return jsonify({})
+    folder = Path(folder)
+    return jsonify({"folder": folder.name, "report": (folder / "report.html").is_file(),
+                    "learnt": (folder / BEFORE).is_file(), "photo": _empty_photo(folder)})
+
+
+@part.get("/report")
+def report() -> Response:
+    """The calibration's report. It stands for itself: no script, no other file, only its own pictures and its own style."""
+    try:
+        text = (_folder() / "report.html").read_text(encoding="utf-8")
+    except OSError:
+        raise Problem(404, "there is no report yet: calibrate the copy again") from None
+    styles = [hashlib.sha256(s.encode()).digest() for s in re.findall(r"<style>(.*?)</style>", text, re.DOTALL)]
+    allowed = " ".join(f"'sha256-{base64.b64encode(s).decode()}'" for s in styles) or "'none'"
+    return Response(text, mimetype="text/html", headers={
+        "Content-Security-Policy": f"default-src 'none'; img-src data:; style-src {allowed}; base-uri 'none'; form-action 'none'; "
+                                   "frame-ancestors 'none'"})
+
+
+@part.post("/api/host/unlearn")
+def unlearn() -> Response:
+    """The model before the last learning at the table again; it is read with from the table's next start on."""
+    folder = _folder()
+    try:
+        learning.undo(folder)
+    except BadCopy:
+        raise Problem(409, "nothing was learnt at the table that could be undone") from None
+    except OSError as e:
+        raise Problem(507, "{file} cannot be written: {reason}", file="model.npz", reason=e.strerror or "") from None
+    return state()
+
+
+@part.get("/trace")
+def trace() -> Any:
+    return tracing.sheet(desk(), back="/join")
+
+
+def desk() -> tracing.Desk:
+    """The copy's plan on a photo of its empty board."""
+    folder, shared = _folder(), web()
+    with _opening:
+        if shared.desk is None or shared.desk.out.parent != folder:
+            name = _empty_photo(folder)
+            if name is None:
+                raise Problem(404, "this copy has no photo of the empty board to draw on")
+            try:
+                shared.desk = tracing.Desk(_plan(folder), load_photo(folder / name), folder / "plan.toml")
+            except (BadPhoto, OSError, tomllib.TOMLDecodeError) as e:
+                raise Problem(409, "{reason}", reason=str(e)) from None
+        return shared.desk
+
+
+def _plan(folder: Path) -> dict[str, Any]:
+    own = folder / "plan.toml"
+    if own.is_file():
+        return tomllib.loads(own.read_text(encoding="utf-8"))
+    return tomllib.loads(resources.files(f"engine.{web().snapshot['game']}").joinpath("plan.toml").read_text(encoding="utf-8"))
+
+
+def _empty_photo(folder: Path) -> str | None:
+    """The first photo of the empty board, else the first of all"""
+    try:
+        photos = tomllib.loads((folder / "copy.toml").read_text(encoding="utf-8")).get("photo", [])
+        empty = [p["file"] for p in photos if (folder / p["layout"]).read_text(encoding="utf-8").split() in (["{}"], ["{", "}"])]
+        names = empty or [p["file"] for p in photos]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+    return next((n for n in names if (folder / n).is_file()), None)
+
+
+def _folder() -> Path:
+    _host()
+    if web().settings.copy is None:
+        raise Problem(404, "this table knows no copy")
+    return Path(web().settings.copy)
+
+
+def _host() -> None:
+    if not viewer().host:
+        raise Problem(403, "only the host may do this")
+
+
+part.register_blueprint(tracing.drawing(desk))

@@ -59,7 +59,7 @@ class Eye:
         return self.evidence
 
     def _read(self, image: np.ndarray, pose: Pose, sites: set[str] | None, start: float) -> Evidence:
-        found = self.reader.read(image, pose, sites)
+        found = self.reader.read_at(image, pose, sites)
         known = dict(self.evidence.sites) if sites is not None and self.evidence is not None else {}
         moved = 0.0
         if self.pose is not None and self.pose.size == pose.size:

@@ -13,7 +13,7 @@ import numpy as np
 
 from vision.light import Light, paint
 from vision.pose import Pose
-from vision.windows import Pyramid, pixels_a_mm
+from vision.windows import Pyramid, pixels_a_mm, spread
 
 OPPONENT = np.array([[1 / 3, 1 / 3, 1 / 3], [1, -1, 0], [0, -1, 1]], np.float32)
 ROWS = 32000         # remap's coordinates are 16 bit
@@ -40,14 +40,6 @@ def turned_by(turn: np.ndarray) -> np.ndarray:
     """(n, 2, 2) matrices that turn (x, y) by (n,) radians"""
     c, s = np.cos(turn), np.sin(turn)
     return np.stack([np.stack([c, -s], -1), np.stack([s, c], -1)], -2)
-
-
-def spread(base: np.ndarray, matrix: np.ndarray, grid: np.ndarray, size: np.ndarray | float) -> np.ndarray:
-    """(2, n, R * C) float32, x and y: base (n, 2) plus matrix (n, 2, 2) times a grid (R, C, 2) of this size (n,)"""
-    wide = np.asarray(size, float).reshape(-1, 1, 1) * matrix
-    row = np.concatenate([wide, base[..., None]], 2).transpose(1, 0, 2).astype(np.float32)
-    places = np.column_stack([grid.reshape(-1, 2), np.ones(grid.size // 2)]).astype(np.float32)
-    return row @ places.T      # one product for all: small ones by the hundred are slow
 
 
 class WindowField(msgspec.Struct, frozen=True, eq=False):

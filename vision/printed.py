@@ -13,6 +13,7 @@ from vision import cv5
 from vision.evidence import Contents
 from vision.plan import Plan
 from vision.pose import Pose
+from vision.windows import spread
 
 CANVAS = 900        # longer side of the map, pixels
 RADIUS = 10         # of a patch, pixels of its own level
@@ -115,13 +116,10 @@ class Print(msgspec.Struct, frozen=True, eq=False, dict=True):
         k = min(max(int(np.floor(np.log2(max(zoom, 1e-6) / 1.3) + 1)), 0), 4)
         image = picture.level(k)
         r = RADIUS + margin
-        g = np.arange(-r, r + 1)
-        grid = (across[:, None, None] * g[None, None, :, None] + down[:, None, None] * g[None, :, None, None]) / 2 ** k
-        maps = (at_level(centre, k)[:, None, None] + grid).astype(np.float32)
+        g = np.arange(-r, r + 1, dtype=float)
+        x, y = spread(at_level(centre, k), np.stack([across, down], -1) / 2 ** k, np.stack(np.meshgrid(g, g), -1))
         n = len(spots)
-        maps = maps.reshape(n * (2 * r + 1), 2 * r + 1, 2)
-        seen = cv2.remap(image, maps, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT)
-        seen = seen.reshape(n, 2 * r + 1, 2 * r + 1)
+        seen = cv2.remap(image, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT).reshape(n, 2 * r + 1, 2 * r + 1)
         w, h = picture.size
         inside = ((centre > 4) & (centre < (w - 5, h - 5))).all(1)
         shift, alike = np.zeros((n, 2)), np.full(n, -1.0)

@@ -46,9 +46,18 @@ class Reader:
 
         image: (h, w, 3) uint8 BGR; last: the pose before, tried first; sites: only these are read (None: all)."""
         start = time.perf_counter()
+        found = self.read_at(image, self.locate(image, last), sites)
+        return msgspec.structs.replace(found, ms=(time.perf_counter() - start) * 1000)
+
+    def locate(self, image: np.ndarray, last: Pose | None = None) -> Pose:
+        """Where the board lies in this picture; `last` itself where it still lies so. Raises NoBoard."""
         if is_dark(image):
             raise NoBoard("the picture is dark")
-        pose = self.registrar.locate(image, last)
+        return self.registrar.locate(image, last)
+
+    def read_at(self, image: np.ndarray, pose: Pose, sites: set[str] | None = None) -> Evidence:
+        """The same as read() for a pose that is known to hold"""
+        start = time.perf_counter()
         found = {}
         for reader in self.readers:
             found |= reader.read(image, pose, sites)

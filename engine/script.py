@@ -111,7 +111,7 @@ def run(text: str, plan: Plan | None = None, on_action: Callable[[Action, State]
             continue
         line, *refused = re.split(r"\s+!", line)
         try:
-            now, action = _action(state, line, legal=not refused)
+            now, action, passed = _action(state, line, legal=not refused)
         except BadText as e:
             raise BadScript(f"line {n}: {e}") from None
         violations = now.check(action)
@@ -133,26 +133,31 @@ def run(text: str, plan: Plan | None = None, on_action: Callable[[Action, State]
         except IllegalAction as e:
             result.faults.append(Fault(n, f"{line} is legal", str(e)))
             continue
-        result.actions.append(str(action))
+        result.actions += [*map(str, passed), str(action)]
         if on_action:
             on_action(action, state)
     result.state = state
     return result
 
 
-def _action(state: State, line: str, legal: bool) -> tuple[State, Action]:
-    """An action said while a draw waits that nobody told: the draw stays unknown. One that is legal once an offer is
-    declined, as it is when people just go on: the offer is declined."""
+def _action(state: State, line: str, legal: bool) -> tuple[State, Action, tuple[Action, ...]]:
+    """The action a line says, the state it is done in, and the passes before it that nobody says at a table.
+
+    Said while a draw waits that nobody told: the draw stays unknown. Where it is said to be `legal` and is so once an offer
+    is declined or those before have passed, as it is when people just go on, they have."""
     action = state.parse(line)
     if action.seat not in state.actors and state.chance():
         state = state.skip_chance()
         action = state.parse(line)
+    if not legal or not state.check(action):
+        return state, action, ()
     later = state.unsaid()
-    if legal and later is not state and state.check(action):
-        again = later.parse(line)
-        if not later.check(again):
-            return later, again
-    return state, action
+    again = later.parse(line)
+    passed = later.implied(again) if later.check(again) else ()
+    then = later
+    for skip in passed:
+        then = then.apply(skip).skip_chance()
+    return (state, action, ()) if then.check(again) else (then, again, passed)
 
 
 def _expect(state: State, n: int, words: list[str]) -> Fault | None:
@@ -182,7 +187,7 @@ def _expect(state: State, n: int, words: list[str]) -> Fault | None:
     if head in ("can", "cannot"):
         line, *wanted = re.split(r"\s+!", " ".join(rest))
         try:
-            now, action = _action(state, line, legal=head == "can")
+            now, action, _ = _action(state, line, legal=head == "can")
         except BadText as e:
             raise BadScript(f"line {n}: {e}") from None
         violations = now.check(action)

@@ -107,3 +107,22 @@ def test_actions_are_told_as_they_happen():
 
 def test_lines_without_comments():
     assert script.lines("a # b\n\n  # c\n d\n") == [(1, "a"), (4, "d")]
+
+
+def test_at_a_table_nobody_says_pass_when_the_next_player_acts():
+    """DESIGN 8: those before have passed, unless the line says that it must be refused; what is printed reads back"""
+    body = ("bull: tile red C2\nlion: tile red D2 !T36\n? cannot lion: tile red B2\n"
+            "? can lion: tile red D2\nlion: tile red D2\n? turn lion\n")
+    result = script.run(HEAD + body)
+    assert result.faults == [] and result.actions == ["bull: tile red C2", "bull: pass", "lion: tile red D2"]
+    again = script.run(HEAD + "\n".join(result.actions))
+    assert again.state == result.state
+    [fault] = script.run(HEAD + "bull: tile red C2\nlion: tile red B2\n").faults
+    assert "T19" in fault.found
+
+
+def test_an_offer_nobody_took_up_and_a_pass_nobody_said():
+    square = "layout H2 temple H3 temple G2 temple\nbull: tile red G3\n"
+    result = script.run(HEAD + square + "? can bull: build black-red G2\nlion: leader black J1\n"
+                        "? turn lion\n? at J1 leader:lion:black\n")
+    assert result.faults == []

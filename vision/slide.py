@@ -10,6 +10,7 @@ from vision.field import opponent
 
 FLOOR = np.array([0.15, 0.08, 0.08], np.float32)     # log units: what light and noise alone change
 STRANGER = 16.0                                       # misfit of a pixel beyond which it is just not the board
+SHADED = 4.0                                          # that of a pixel which is only darker: a shadow may have fallen on it
 HOPELESS = 4.0                                        # doubt beyond which a place is not tried
 
 
@@ -106,7 +107,10 @@ class Coarse(msgspec.Struct, frozen=True, eq=False):
 
         seen, empty, spread: (n, S, S, 3) opponent colours and the empty site's standard deviation; expected: (n, K, 2) mm
         off the middle where each look is seen when it lies in the middle of its site."""
-        bare = np.minimum((((seen - empty) / spread) ** 2).sum(-1), STRANGER)
+        off = (seen - empty) / spread
+        unlike = off ** 2
+        np.minimum(unlike[..., 0], SHADED, out=unlike[..., 0], where=off[..., 0] < 0)
+        bare = np.minimum(unlike.sum(-1), STRANGER)
         looks = sum(len(s.looks) for s in self.slides)
         gain, place = np.empty((len(seen), looks), np.float32), np.empty((len(seen), looks, 2), np.float32)
         for s in self.slides:

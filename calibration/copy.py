@@ -14,6 +14,7 @@ import numpy as np
 
 from vision.photo import BadPhoto, is_dark, load_photo
 from vision.plan import BadPlan, Piece, Plan, parse_plan
+from vision.sampler import in_sight
 
 Layout = dict[str, tuple[str, ...]]
 
@@ -184,7 +185,7 @@ def load_copy(folder: str | Path) -> Copy:
 
 
 def missing_kinds(copy: Copy) -> list[Piece]:
-    """Kinds of the plan that no photo shows: nothing can be learnt of them, so they will not be read."""
-    shown = {k for p in copy.photos for kinds in p.layout.values() for k in kinds}
-    shown |= {copy.plan.pieces[k].looks for k in shown if k in copy.plan.pieces}
-    return [p for p in copy.plan.piece if p.kind not in shown and p.looks not in shown]
+    """Kinds of the plan that no photo shows, or only under others: nothing can be learnt of them, so they will not be read."""
+    shown = {k for p in copy.photos for k in in_sight(copy.plan, p.layout)}
+    shown |= {p.looks for p in copy.plan.piece if p.kind in shown and p.looks}
+    return [p for p in copy.plan.piece if not {p.kind, p.looks} & shown]

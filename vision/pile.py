@@ -23,7 +23,7 @@ from vision.learn import BARE, STRANGE, Real, Scenery, teach
 from vision.light import Light, compare, small_view
 from vision.plan import Plan
 from vision.pose import Pose
-from vision.sampler import covered_by_blocks, exemplars
+from vision.sampler import buried, covered_by_blocks, exemplars
 from vision.shot import Shot
 from vision.sites import Grounds, Group
 from vision.stage import SMALL, Stage, edges
@@ -40,15 +40,9 @@ WORTH_SPLITTING = -9.0   # log-probability of a look above which its turn is loo
 
 def look_of(contents: Contents, plan: Plan) -> Contents:
     """Contents with "?" for what lies wholly under a piece as large, and a kind that is another one turned as that one"""
-    def area(kind: str) -> float:
-        w, d = plan.pieces[kind].footprint
-        return w * d * (0.785 if plan.pieces[kind].disc else 1)
-    out = list(plain(contents, plan))
-    for i, kind in enumerate(out[:-1]):
-        if kind != "?" and plan.pieces[contents[-1]].spans is None and any(
-                area(k) >= 0.95 * area(kind) for k in contents[i + 1:] if k != "?"):
-            out[i] = "?"
-    return tuple(out)
+    if plan.pieces[contents[-1]].spans:
+        return plain(contents, plan)
+    return tuple("?" if under else kind for kind, under in zip(plain(contents, plan), buried(contents, plan)))
 
 
 class Sight(msgspec.Struct, frozen=True, eq=False):

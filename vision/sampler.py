@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import repeat
 
 import cv2
 import msgspec
@@ -38,13 +39,35 @@ from vision.windows import Pyramid, Windows
 ENOUGH = 2         # cut-outs of a kind, beyond which none are borrowed
 
 
-def covered_by_blocks(plan: Plan, layout: dict[str, Contents]) -> set[str]:
+def covered_by_blocks(plan: Plan, layout: Mapping[str, Sequence[str]]) -> set[str]:
     """Sites that lie under a piece covering several"""
     out: set[str] = set()
     for site, contents in layout.items():
         spans = plan.pieces[contents[-1]].spans if contents and contents[-1] != "?" else None
         if spans and (group := blocks(plan, spans)) is not None and site in group.ids:
             out |= set(group.members[group.ids.index(site)])
+    return out
+
+
+def buried(contents: Sequence[str], plan: Plan) -> list[bool]:
+    """Of each piece of a pile, whether one as large lies upon it, so that it cannot be seen; what is "?" cannot anyway"""
+    def area(kind: str) -> float:
+        w, d = plan.pieces[kind].footprint
+        return w * d * (0.785 if plan.pieces[kind].disc else 1)
+    return [kind == "?" or any(area(k) >= 0.95 * area(kind) for k in contents[i + 1:] if k != "?")
+            for i, kind in enumerate(contents)]
+
+
+def in_sight(plan: Plan, layout: Mapping[str, Sequence[str]]) -> Counter[str]:
+    """How many pieces of each kind a layout shows, those left out that lie wholly under others"""
+    hidden = covered_by_blocks(plan, layout)
+    out: Counter[str] = Counter()
+    for site, contents in layout.items():
+        if site in hidden:
+            out.update(k for k in contents if plan.pieces[k].spans)
+        else:
+            pile = plan.sites[site].reads == "pile"
+            out.update(k for k, under in zip(contents, buried(contents, plan) if pile else repeat(False)) if not under)
     return out
 
 

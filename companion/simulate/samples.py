@@ -22,6 +22,7 @@ from functools import cache
 from typing import Any
 
 from vision.plan import Plan, Site
+from vision.sampler import in_sight
 
 Layout = dict[str, list[str]]
 Rule = Mapping[str, Any]
@@ -34,13 +35,13 @@ def random_layout(plan: Plan, rules: Sequence[Rule], rng: random.Random) -> Layo
 
 
 def samplers(plan: Plan, rules: Sequence[Rule], rng: random.Random, photos: int = 2, each: int = 4) -> list[Layout]:
-    """Layouts that together show every kind at least `each` times, as far as box, sites and photos allow."""
+    """Layouts that together show every kind at least `each` times in sight, as far as box, sites and photos allow."""
     need = Counter({p.kind: min(each, max(photos, p.count) if p.count else each) for p in plan.piece})
     full, out = need.copy(), []
     for n in range(photos):
         made = _Maker(plan, rules, rng).make(need, full, share_of_once=1 / (photos - n))
         out.append(made)
-        need -= Counter(k for c in made.values() for k in c)
+        need -= in_sight(plan, made)
     return out
 
 
@@ -64,7 +65,7 @@ class _Maker:
         for site in sites:
             fitting = [r for r in self.rules if "share" in r and _fits(r, site)]
             if site.id not in self.layout and fitting:
-                self._lay(site, self._choose(fitting))
+                self._lay({site.id: self._choose(site, fitting)})
         return {s.id: self.layout[s.id] for s in self.plan.site if self.layout.get(s.id)}
 
     def _once(self, rule: Rule, share: float) -> None:
@@ -82,20 +83,17 @@ class _Maker:
                 if covered and not any(c in self.layout for c in covered) and self.left[kind] > 0:
                     under = self.plan.pieces[kind].over
                     below = [under] if under else [self._pick(item, {}) for item in rule["contents"][:-1]]
-                    for c in covered:
-                        self.layout[c] = list(below)
-                    self.layout[site.id] = [*below, kind]
-                    self._take([*below * len(covered), kind])
+                    self._lay({c: list(below) for c in covered} | {site.id: [*below, kind]})
                     break
 
-    def _choose(self, fitting: list[Rule]) -> list[str]:
+    def _choose(self, site: Site, fitting: list[Rule]) -> list[str]:
         """A few throws; the one that shows most of what is still needed."""
         shares = [r["share"] for r in fitting]
         throws = [self._throw(r) for r in self.rng.choices(fitting, shares, k=1 if self.need is None else 14)]
         if self.need is None:
             return throws[0]
-        return max(throws, key=lambda c: sum(self._worth(k) * min(n, self.need[k]) for k, n in Counter(c).items())
-                   / (0.5 + len(c)))
+        return max(throws, key=lambda c: sum(self._worth(k) * min(n, self.need[k])
+                                             for k, n in in_sight(self.plan, {site.id: c}).items()) / (0.5 + len(c)))
 
     def _worth(self, kind: str) -> float:
         """How much one more of a kind is needed: a kind not seen yet above all."""
@@ -130,14 +128,11 @@ class _Maker:
         bound.update(names)
         return kind
 
-    def _lay(self, site: Site, contents: list[str]) -> None:
-        self.layout[site.id] = contents
-        self._take(contents)
-
-    def _take(self, contents: Sequence[str]) -> None:
-        self.left -= Counter(contents)
+    def _lay(self, part: Layout) -> None:
+        self.layout |= part
+        self.left -= Counter(k for contents in part.values() for k in contents)
         if self.need is not None:
-            self.need -= Counter(contents)
+            self.need -= in_sight(self.plan, part)
 
 
 def spanned(plan: Plan, site: Site, kind: str) -> list[str]:

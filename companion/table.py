@@ -266,6 +266,23 @@ class Table:
             self._conclude(Verdict(MOVED, self.state, undo=back, seen=self._seen, text=say("taken back")))
             return self.verdict
 
+    def instead(self, event: int, text: str, by: str = "script") -> Verdict:
+        """A move was another one than the table took it for; what was done since is done again behind it. Raises Gone,
+        Refused (also where a later move does not go with it), BadText, BadJournal."""
+        with self._lock:
+            at = next((i for i, line in enumerate(self._lines) if line.event == event and line.action), None)
+            if at is None or any(line.action is None for line in self._lines[at:]):
+                raise Gone(f"event {event} does not stand any more")
+            action = self._lines[at - 1].state.parse(text)
+            later = [str(line.action) for line in self._lines[at + 1:]]
+            try:
+                self._settle([str(action), *later], len(self._lines) - at, None, by)
+            except engine.IllegalAction as e:
+                raise Refused(e.violations) from None
+            self._conclude(Verdict(MOVED, self.state, (action,), seen=self._seen,
+                                   text=say("corrected: {actions}", actions=str(action))))
+            return self.verdict
+
     def edit(self, state: State, by: str = "host") -> None:
         """Goes on from another state (the board edited by hand); the journal keeps both. Raises BadJournal."""
         with self._lock:

@@ -13,6 +13,8 @@ from companion_web.access import Access, Viewer
 from companion_web.drawing import Drawing
 from companion_web.feed import Feed, Streams
 from companion_web.limits import Tries
+from companion_web.offers import Offers
+from companion_web.otherwise import Otherwise
 from companion_web.settings import Settings, Switches
 
 COOKIE = "nilometer_seat"
@@ -26,6 +28,7 @@ class Web:
         self.access = Access(settings.pin, Path(settings.state) / "seats.json" if settings.state is not None else None)
         self.joining = True
         self._legal: tuple[int | None, dict[str, set[str]]] = (None, {})
+        self.offers, self.otherwise = Offers(), Otherwise()
         self.feed = Feed(table, self._extras)
         self.streams = Streams(settings.max_streams, settings.reserved_streams, settings.streams_per_address)
         self.pin_tries, self.code_tries = Tries(*settings.pin_tries), Tries(*settings.pin_tries)
@@ -68,6 +71,7 @@ class Web:
         wires = self.switches
         lit = wires.on() if wires else ()
         return {"switches": [{"id": i, "text": t, "on": i in lit} for i, t in wires.texts.items()] if wires else [],
+                "offers": self.offers.standing(self.table.state) if self.offers else [],
                 "table": {"name": self.settings.name, "joining": self.joining,
                           "taken": sorted(self.access.taken())}}
 
@@ -109,7 +113,7 @@ def create_app(table: Any, settings: Settings | None = None, switches: Switches 
 def replace_table(app: Flask, table: Any) -> None:
     """Another game at the same table: phones stay, seats that it lacks are freed."""
     shared = web_of(app)
-    shared.feed.table = table
+    shared.feed.table, shared.offers = table, Offers()
     shared.feed.refresh()
     shared.access.keep_only(shared.seats)
     shared.feed.touch()

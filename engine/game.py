@@ -48,6 +48,10 @@ class Action(msgspec.Struct, frozen=True):
         """What is left of this doing when that part of it was not done; None: that is no part of it."""
         return () if part == self else None
 
+    def asks(self) -> str | None:
+        """The seat that has to agree before it is done (the other side of a trade); None: nobody else."""
+        return None
+
     def __str__(self) -> str:
         return f"{self.seat}: {self.words()}"
 

@@ -59,7 +59,8 @@ def one_rule(game: str, number: str) -> Response:
 @part.get("/actions")
 def actions() -> Response:
     """What the field for declaring offers a seat: `whole`, legal actions of one word; `verbs`, the first words of the
-    others; `actions`, up to 40 legal ones whose notation begins with `starts`."""
+    others; `actions`, up to 40 legal ones whose notation begins with `starts`; `otherwise`, what its last moves may have
+    been instead."""
     who = _seated()
     seat, starts = request.args.get("seat", ""), request.args.get("starts", "").strip().lower()
     if seat in web().seats and seat not in who.seats and not who.host:
@@ -69,6 +70,7 @@ def actions() -> Response:
         "whole": [w for w in words if " " not in w][:8],
         "verbs": sorted({w.split()[0] for w in words if " " in w})[:12],
         "actions": [w for w in words if w.lower().startswith(starts)][:40],
+        "otherwise": web().otherwise.of(web().table.lines, seat)[:3],
     })
 
 
@@ -83,7 +85,49 @@ def declare() -> Response:
         raise Problem(400, "begin with who does it, as in `{seat}: ...`", seat=(who.seats or web().seats or ["?"])[0])
     if seat in web().seats and seat not in who.seats and not who.host:
         raise Problem(403, "this seat is not yours")
+    if _has_to_be_accepted(text, who):
+        return jsonify({"offered": True, "serial": web().feed.frame.serial})
     return done(lambda: web().table.declare(text, by=_name(who)))
+
+
+def _has_to_be_accepted(text: str, who: Viewer) -> bool:
+    """Whether it is only offered so far: the other side has its own phone. Raises Refused as declaring does."""
+    state = web().table.state
+    try:
+        action = state.parse(text)
+    except BadText:
+        return False      # the table says what is wrong with it
+    other = action.asks()
+    if other is None or other not in web().seats or other in who.seats or who.host or state.check(action):
+        return False
+    web().offers.add(state, action)
+    web().feed.touch()
+    return True
+
+
+@part.post("/offer")
+def offer() -> Response:
+    """`{"id": 3, "yes": 1}`: the other side accepts; 0: it declines, or whoever offered takes it back."""
+    who, number, yes = _seated(), number_in("id"), bool(number_in("yes"))
+    found = web().offers.get(number)
+    if found is None:
+        raise Problem(409, "this offer does not stand any more")
+    if not who.host and found["to"] not in who.seats and (yes or found["from"] not in who.seats):
+        raise Problem(403, "this offer is for somebody else")
+    web().offers.close(number)
+    if yes:
+        return done(lambda: web().table.declare(found["text"], by=_name(who)))
+    web().feed.touch()
+    return jsonify({"serial": web().feed.frame.serial})
+
+
+@part.post("/instead")
+def instead() -> Response:
+    """`{"event": 7, "text": "yellow: harvest eurasia-5 gold 1"}`: that move was this one."""
+    who, event, text = _seated(), number_in("event"), text_in("text")
+    if text.split(":", 1)[0].strip() not in who.seats and not who.host:
+        raise Problem(403, "this seat is not yours")
+    return done(lambda: web().table.instead(event, text, by=_name(who)))
 
 
 @part.post("/answer")

@@ -82,6 +82,9 @@ class Trade(Action, frozen=True):
     taker: str
     takes: tuple[tuple[str, int], ...]
 
+    def asks(self) -> str:
+        return self.taker if self.seat == self.giver else self.giver
+
     def words(self) -> str:
         return f"trade {self.giver} {bill(self.gives)} for {self.taker} {bill(self.takes)}"
 

@@ -7,7 +7,7 @@ from typing import Any
 from engine.deluge import scoring
 from engine.deluge.checks import PHASE_NAMES
 from engine.deluge.coming import births, coming, fleeing
-from engine.deluge.state import FLIGHT, HARVEST, OVER, DelugeState
+from engine.deluge.state import FLIGHT, HARVEST, OVER, TRADE, DelugeState
 from engine.deluge.words import (
     COLOURS,
     END,
@@ -40,6 +40,8 @@ def view(state: DelugeState) -> dict[str, Any]:
         "seats": [{"id": seat, "facts": _facts(state, seat)} for seat in state.seats],
         "coming": coming(state), "tables": [_rulers(state), _births(state), _bonuses(state)], "highlight": _highlight(state),
         "notes": _notes(state),
+        "bargain": {"text": "trade {giver} {gives} for {taker} {takes}", "seats": list(state.seats),
+                    "goods": [{"id": g, "name": good_name(g), "colour": _HEX[g]} for g in GOODS]} if state.phase == TRADE else None,
     }
 
 

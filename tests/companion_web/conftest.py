@@ -29,6 +29,12 @@ class FakeAction(SimpleNamespace):
     def words(self):
         return self.said
 
+    def asks(self):
+        return None
+
+    def __str__(self):
+        return f"{self.seat}: {self.said}"
+
 
 class FakeState:
     """One layout, scores, and a handful of legal actions."""
@@ -44,6 +50,18 @@ class FakeState:
 
     def to_text(self):
         return f"game {GAME}\nseats bull lion\nlayout clear\nlayout B2 temple treasure K1 temple treasure D4 leader:bull:black"
+
+    steps = ()
+
+    def parse(self, text):
+        seat, _, words = text.partition(":")
+        return FakeAction(seat=seat, said=words.strip())
+
+    def apply(self, action):
+        return self
+
+    def key(self):
+        return repr(self._layout)
 
     def legal_actions(self):
         return [FakeAction(seat=s, said=w) for s in ("bull", "lion") for w in LEGAL]

@@ -62,7 +62,8 @@ def test_whoever_acted_sees_it_in_the_next_snapshot(phone):
 
 def test_offers_only_what_begins_so(phone):
     offers = phone("bull").get("/api/actions?seat=bull&starts=leader").json
-    assert offers == {"whole": ["pass"], "verbs": ["leader", "tile"], "actions": ["leader black E5", "leader red E5"]}
+    assert offers == {"whole": ["pass"], "verbs": ["leader", "tile"], "actions": ["leader black E5", "leader red E5"],
+                      "otherwise": []}
 
 
 def test_every_rule_has_its_words(phone):

@@ -2,10 +2,13 @@
 
 import { byId, fill, h, icon } from "./dom.js";
 import { pieceIcon } from "./board.js";
+import { bargain } from "./bargain.js";
 import { nameOf, seatTag, seated, mine } from "./people.js";
 import { takeBack } from "./moves.js";
 import { ask, tell } from "./talk.js";
 import { say, words } from "./words.js";
+
+const sentence = (told, text) => told.length ? told.map(words).join("; ") : text;
 
 let seat = null, typing = 0;
 
@@ -16,7 +19,7 @@ export function showSay(snapshot, plan, failed) {
   const seats = speakers(snapshot);
   if (!seats.includes(seat)) seat = seats.find(id => snapshot.actors.includes(id)) ?? seats[0] ?? null;
   else if (snapshot.you.host && !snapshot.actors.includes(seat) && !box.contains(document.activeElement)) seat = seats.find(id => snapshot.actors.includes(id)) ?? seat;
-  fill(box, [seats, seat, snapshot.decision, snapshot.question?.id ?? null, snapshot.you, Boolean(plan), snapshot.moves.length], () => panel(snapshot, seats, plan, failed));
+  fill(box, [seats, seat, snapshot.decision, snapshot.question?.id ?? null, snapshot.you, Boolean(plan), snapshot.moves.length, snapshot.moves.at(-1)?.text, snapshot.view?.bargain], () => panel(snapshot, seats, plan, failed));
 }
 
 const speakers = snapshot => [...new Set([...snapshot.seats.map(({ id }) => id), ...snapshot.actors])].filter(id => mine(snapshot, id) || !snapshot.seats.some(s => s.id === id));
@@ -34,6 +37,10 @@ function panel(snapshot, seats, plan, failed) {
       field.focus();
     }
   };
+  // What the camera cannot tell apart from what the table took it for: one tap corrects it.
+  const tellings = list => before.replaceChildren(...list.map(({ event, text, words: told, others }) => h("div", { role: "group", "aria-label": say("Was it otherwise?") },
+    h("p", { class: "hint" }, `${say("Was it otherwise?")} `, sentence(told, text)),
+    h("div", { class: "quick" }, others.map(other => h("button", { type: "button", onclick: () => tell("/api/instead", { event, text: other.text }).catch(failed) }, sentence(other.words, other.text)))))));
   const offer = async () => {
     if (!seat) return;
     let found;
@@ -42,11 +49,13 @@ function panel(snapshot, seats, plan, failed) {
     } catch {
       return;
     }
+    tellings(found.otherwise);
     byId("offers")?.replaceChildren(...found.actions.map(value => h("option", { value })));
     quick.replaceChildren(...found.whole.map(word => h("button", { type: "button", onclick: () => say_(`${seat}: ${word}`) }, word)),
       ...found.verbs.map(word => h("button", { type: "button", class: "verb", onclick: () => { field.value = `${word} `; field.focus(); offer(); } }, `${word} …`)));
   };
   queueMicrotask(offer);
+  const before = h("div", { class: "otherwise" });
   const decision = snapshot.decision;
   const choices = decision?.choices?.length && !snapshot.question && mine(snapshot, decision.seat) ? decision : null;
   return [
@@ -58,6 +67,8 @@ function panel(snapshot, seats, plan, failed) {
       h("label", { class: "grow" }, h("span", null, say("What was done")), field),
       h("button", { class: "strong" }, say("Say it")), h("datalist", { id: "offers" })),
     quick,
+    bargain(snapshot, seat, say_),
+    before,
     h("p", { class: "hint", id: "act-hint" }, say("Only what the camera cannot see has to be said.")),
     snapshot.moves.length ? h("button", { type: "button", class: "undo", "data-focus": "undo-last", onclick: () => takeBack(snapshot, snapshot.moves.length - 1, failed) }, icon("back"), " ", say("Take back the last move")) : null,
   ];

@@ -11,6 +11,7 @@ import { notice, speak } from "./notice.js";
 import { mine, seated } from "./people.js";
 import { showFacts, showPlayers, turnWords } from "./players.js";
 import { showPause } from "./pause.js";
+import { showOffers } from "./bargain.js";
 import { openDialog, readRules, ruleButton } from "./rules.js";
 import { showAfter } from "./after.js";
 import { showSummary } from "./summary.js";
@@ -102,6 +103,7 @@ function show(next) {
   showCamera(snapshot.camera);
   const changed = showVerdict(snapshot);
   showPause(snapshot, plan, failed);
+  showOffers(snapshot, failed);
   showTodo(snapshot);
   showQuestion(snapshot, plan, failed);
   showBoard();

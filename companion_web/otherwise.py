@@ -1,0 +1,56 @@
+"""What a move may have been instead: the same doing told otherwise, with the same board to show for it. No camera can tell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from engine import Action, State
+from engine.text import pack
+
+RECENT = 8      # moves of the whole table that are looked at
+MOST = 6        # other tellings of one move
+
+
+class Otherwise:
+    """Remembers what was worked out for an event as long as its action stands."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, str], list[dict[str, Any]]] = {}
+
+    def of(self, lines: Sequence[Any], seat: str) -> list[dict[str, Any]]:
+        """[{"event", "text", "words": [T], "others": [{"text", "words": [T]}]}], the newest first, of a seat's last moves"""
+        out = []
+        for before, line in list(zip(lines, lines[1:]))[-RECENT:]:
+            if line.action is None:
+                out = []      # what was corrected by hand since is not played again
+                continue
+            key = line.event, line.action
+            if line.action.split(":")[0] != seat:
+                continue
+            if key not in self._known:
+                self._known[key] = others(before.state, line.action, line.state)
+            if self._known[key]:
+                out.append({"event": line.event, "text": line.action, "words": _words(line.state), "others": self._known[key]})
+        return out[::-1]
+
+
+def others(before: State, text: str, after: State) -> list[dict[str, Any]]:
+    """Legal actions of the same kind, at the same place, after which the board looks the same and the game stands otherwise."""
+    action, layout, out = before.parse(text), after.layout(), {after.key(): None}
+    for a in before.legal_actions():
+        if type(a) is type(action) and a.seat == action.seat and a.asks() is None and _place(a) == _place(action) and a != action:
+            then = before.apply(a)
+            if then.layout() == layout:
+                out.setdefault(then.key(), {"text": str(a), "words": _words(then)})
+                if len(out) > MOST:
+                    break
+    return [o for o in out.values() if o is not None]
+
+
+def _place(action: Action) -> list[str]:
+    return [w for w in action.words().split()[:2] if not w.isdecimal()]
+
+
+def _words(state: State) -> list[Any]:
+    return [pack(step.text) for step in state.steps if step.by_hand]

@@ -15,6 +15,7 @@ import msgspec
 
 from calibration.copy import BadCopy, check_layout, load_copy
 from calibration.fit import shots_of
+from calibration.held import tried
 from engine.layout import same_contents
 from vision.evidence import NoBoard
 from vision.photo import BadPhoto, load_photo
@@ -59,6 +60,7 @@ def measure(folder: Path, tell: Callable[[str], object] = lambda line: None) -> 
     start = time.monotonic()
     registrar, shots = shots_of(copy)
     reader = Reader.fit(copy.plan, registrar, shots)
+    reader.tempers = tried(copy, registrar, shots).tempers()
     out.fit_s = time.monotonic() - start
     bins = [[0, 0] for _ in BINS[:-1]]
     confused: Counter[tuple[str, str]] = Counter()

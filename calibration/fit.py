@@ -59,7 +59,7 @@ def calibrate(folder: str | Path, progress: Progress | None = None, report: bool
     """Fits the copy's model and writes it to COPY/model.npz, whole or not at all; then COPY/report.html. Raises BadCopy.
 
     progress: called with what is being done and how far it is, 0 to 1; report: whether to try the photos on a reader
-    that has not seen them, which takes about a quarter of the time"""
+    that has not seen them, which takes about a quarter of the time; without, probabilities are as they come"""
     tell = progress or (lambda words, part: None)
     start = time.monotonic()
     tell("photos", 0.0)
@@ -76,7 +76,11 @@ def calibrate(folder: str | Path, progress: Progress | None = None, report: bool
                  [f"no photo shows {kind}: it will not be read" for kind in missing])
     if report:
         tell("report", 0.75)
-        found = Findings(tried(copy, registrar, shots), own(copy, reader, shots), [(s.name, s.pose.error_px) for s in shots], missing)
+        raw = tried(copy, registrar, shots)
+        reader.tempers = raw.tempers()
+        reader.save(copy.model)
+        errors = [(s.name, s.pose.error_px) for s in shots]
+        found = Findings(raw.tempered(reader.tempers), own(copy, reader, shots), errors, missing, raw)
         out.advice, out.summary, out.page = found.advice(), found.sentence, copy.folder / "report.html"
         write_whole(out.page, page(copy, shots, found).encode())
     tell("done", 1.0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Mapping
 
 import msgspec
 
@@ -13,6 +14,7 @@ from vision.evidence import Contents, SiteEvidence
 from vision.reader import Reader
 from vision.registration import Registrar
 from vision.shot import Shot
+from vision.temper import Temper, fitted
 
 BINS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999, 1.0001)
 EFFORT = 0.25        # of a fit that nobody plays with: calibrating must stay quick
@@ -59,6 +61,16 @@ class Trial(msgspec.Struct, frozen=True):
     @property
     def right(self) -> int:
         return sum(r.right for r in self.rows)
+
+    def tempers(self) -> dict[str, Temper]:
+        """How the evidence of each way of reading is to be taken, so that it means what it says"""
+        ways = {r.reads for r in self.rows}
+        return {w: fitted([(r.seen, r.want, r.reads) for r in self.rows if r.reads == w]) for w in sorted(ways)}
+
+    def tempered(self, tempers: Mapping[str, Temper]) -> Trial:
+        """The same photos as they would be read with these"""
+        rows = [msgspec.structs.replace(r, seen=tempers[r.reads].applied(r.seen)) if r.reads in tempers else r for r in self.rows]
+        return msgspec.structs.replace(self, rows=rows)
 
     def reliability(self) -> list[tuple[float, float, int, int]]:
         """(given from, to, sites, right among them) for each step of probability with a site in it"""
@@ -129,9 +141,7 @@ def read_all(reader: Reader, shots: list[Shot], copy: Copy, known: set[str]) -> 
     """Every site of these photos that shows nothing but known kinds, as the reader has it"""
     rows = []
     for shot in shots:
-        found: dict[str, SiteEvidence] = {}
-        for part in reader.readers:
-            found |= part.read(shot.image, shot.pose)
+        found = reader.look(shot.image, shot.pose)
         for site in copy.plan.site:
             want = tuple(shot.layout.get(site.id, ()))
             if not site.optional and site.id in found and all(k in known or k == "?" for k in want):

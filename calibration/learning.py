@@ -99,6 +99,7 @@ def learn(folder: str | Path, fit: Callable[..., Reader] = Reader.fit) -> Outcom
         return Outcome(False, f"{len(good)} views of the table can be learnt from, two are needed", bad)
     registrar, shots = shots_of(copy)
     new = fit(copy.plan, registrar, [*shots, *lessons])
+    new.tempers = old.tempers
     known = shown(shots, copy)
     everything = [*shots, *good]
     fault = worse(read_all(old, everything, copy, known), read_all(new, everything, copy, known))

@@ -22,12 +22,14 @@ WORST = 12           # crops shown
 
 class Findings(msgspec.Struct, frozen=True):
     """What calibrating found out. trial: photos read by a reader that had not seen them; own: all photos, read by the one
-    that learnt from them; error_px: (photo, pixels) of finding the board; missing: kinds in no photo."""
+    that learnt from them; error_px: (photo, pixels) of finding the board; missing: kinds in no photo; raw: the trial before its
+    probabilities were made to mean what they say."""
 
     trial: Trial
     own: Trial
     error_px: list[tuple[str, float]]
     missing: list[str]
+    raw: Trial | None = None
 
     @property
     def sentence(self) -> str:
@@ -92,6 +94,12 @@ def worst(trial: Trial) -> list[Row]:
     return [r for r in doubtful if not r.right or r.chance < 0.9][:WORST]
 
 
+def steps(trial: Trial, raw: Trial) -> list[tuple[float, float, list[tuple[int, int]]]]:
+    """(said from, to, (sites, right among them) before and after tempering) for each step that holds any"""
+    both = [{(low, high): (n, right) for low, high, n, right in t.reliability()} for t in (raw, trial)]
+    return [(*step, [b.get(step, (0, 0)) for b in both]) for step in sorted({*both[0], *both[1]})]
+
+
 def page(copy: Copy, shots: list[Shot], findings: Findings) -> str:
     """The report as HTML"""
     trial, by_name = findings.trial, {s.name: s for s in shots}
@@ -106,4 +114,4 @@ def page(copy: Copy, shots: list[Shot], findings: Findings) -> str:
     env = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     return env.from_string(template).render(
         name=copy.name, game=copy.game, findings=findings, advice=findings.advice(), kinds=kinds, crops=crops, trial=trial,
-        reliability=trial.reliability())
+        reliability=steps(trial, findings.raw or trial))

@@ -12,6 +12,7 @@ from vision.cluster_count import evidence_of, shares_of
 from vision.cluster_find import Fine, Piece, find, kits_of, polygons
 from vision.cluster_first import Firsts, group_of, lay_all, learn_again, learn_firsts
 from vision.cluster_loose import (
+    THERE,
     FormLooks,
     brightness,
     centred,
@@ -24,6 +25,7 @@ from vision.cluster_loose import (
     looks_of,
     named,
 )
+from vision.cluster_middle import middled
 from vision.cluster_scene import FOLD, Scene, Stage
 from vision.cluster_tall import TallLook, find_tall
 from vision.evidence import CountedEvidence
@@ -170,7 +172,10 @@ def learn(plan: Plan, empty: Empty, full: Sequence[Shot], rounds: int = 2) -> Cl
     centred(found, groups, scenes, frame)
     for _ in range(2):
         evened(found, groups, scenes, frame)
-    falloff = brightness(found, placed, looks_of(found, groups, scenes, frame), firsts, groups, scenes, frame)
+    looks_of(found, groups, scenes, frame)
+    shots = [g.shot for g in groups]
+    middled(found, shots, scenes, frame)
+    falloff = brightness(found, placed, looks_of(found, groups, scenes, frame, THERE), firsts, groups, scenes, frame)
     empty = dimmed(empty, falloff)
     reader = ClusterReader(plan, empty, Firsts((), {}), {})
     scenes = [reader.stage.scene(s.image, s.pose, learning=True) for s in full]
@@ -178,7 +183,7 @@ def learn(plan: Plan, empty: Empty, full: Sequence[Shot], rounds: int = 2) -> Cl
         firsts = learn_again(firsts, placed, scenes)
         lay_all(firsts, placed, scenes)
     tall, stands = figures(plan, groups, scenes, frame)
-    reader = ClusterReader(plan, empty, firsts, looks_of(found, groups, scenes, frame), tall, aside, stands)
+    reader = ClusterReader(plan, empty, firsts, looks_of(found, groups, scenes, frame, THERE), tall, aside, stands)
     for _ in range(rounds):
         pieces, hidden = zip(*(looked_over(reader, shot) for shot in full))
         if placed:
@@ -186,7 +191,8 @@ def learn(plan: Plan, empty: Empty, full: Sequence[Shot], rounds: int = 2) -> Cl
             lay_all(firsts, placed, scenes)
         found = looked_again(found, groups, pieces, reader.at_home)
         named(found, groups, scenes, frame, plan)
-        reader = ClusterReader(plan, empty, firsts, looks_of(found, groups, scenes, frame), tall, aside, stands)
+        middled(found, shots, scenes, frame)
+        reader = ClusterReader(plan, empty, firsts, looks_of(found, groups, scenes, frame, THERE), tall, aside, stands)
     return reader
 
 

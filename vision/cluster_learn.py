@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import cv2
 import msgspec
@@ -27,22 +27,22 @@ class Found(msgspec.Struct, eq=False):
     shape: float = 0.0
 
 
-def by_shape(strange: np.ndarray, frame: Frame, area: np.ndarray, wanted: Counter[Form], grown: float = 0.0,
-             straight: bool = False) -> list[tuple[Form, np.ndarray, float, float]]:
-    """The likeliest places of `wanted` pieces by their outlines alone.
+def by_shape(strange: np.ndarray, frame: Frame, area: np.ndarray, wanted: Counter[Form], lean: Mapping[Form, np.ndarray],
+             grown: float = 0.0, straight: bool = False) -> list[tuple[Form, np.ndarray, float, float]]:
+    """The likeliest places of `wanted` pieces by their outlines alone, sides and all.
 
-    strange: (h, w) 0..1, what differs from the ground; area: (n, 2) mm outline within which their middles appear;
-    grown: mm by which shadows make everything look bigger; straight: nothing lies turned.
-    Returns (form, (2,) mm, turn, score) of each."""
+    strange: (h, w) 0..1, what differs from the ground; area: (n, 2) mm outline within which their tops' middles appear;
+    lean: (2,) mm from a piece's foot to where its top appears; grown: mm by which shadows make everything look bigger;
+    straight: nothing lies turned. Returns (form, (2,) mm, turn, score) of each."""
     k = min(frame.scale, 1.5)
-    most = max(f.outer for f in wanted) + 2
+    most = max(f.outer + np.abs(lean[f]).max() for f in wanted) + 2
     lo, hi = area.min(0) - most, area.max(0) + most
     w, h = np.ceil((hi - lo) * k).astype(int)
     xy = np.stack(np.meshgrid(np.arange(w), np.arange(h)), -1)
     patch = sample(cv2.blur(strange, (2, 2)), frame.to_px(lo + (xy + 0.5) / k))[..., 0]
     allowed = np.zeros((h, w), np.uint8)
     cv2.fillPoly(allowed, [np.round((area - lo) * k).astype(np.int32)], 1)
-    kernels = {f: kernels_of(f, k, grown, straight) for f in wanted}
+    kernels = {f: kernels_of(f, k, grown, straight, lean[f]) for f in wanted}
     whole = patch.copy()
     left = Counter(wanted)
     out: list[list] = []
@@ -50,7 +50,7 @@ def by_shape(strange: np.ndarray, frame: Frame, area: np.ndarray, wanted: Counte
         f, at, turn, score = max((best_of(patch, kernels[f], f, allowed) for f, n in left.items() if n > 0),
                                  key=lambda b: b[3])
         out.append([f, at, turn, score])
-        cv2.fillPoly(patch, [np.round(f.outline(at / k, turn, grown) * k - 0.5).astype(np.int32)], 0.0)
+        cv2.fillPoly(patch, [np.round(silhouette(f, at / k, turn, lean[f], grown) * k - 0.5).astype(np.int32)], 0.0)
         left[f] -= 1
     for i in range(len(out)):           # a square taken for a disc and a disc for the square: change them over
         for j in range(i):
@@ -60,12 +60,14 @@ def by_shape(strange: np.ndarray, frame: Frame, area: np.ndarray, wanted: Counte
                 now = [best_of(whole, kernels[f], f, allowed, at, 2.5 * k)[3] for f, at in (out[i][:2], out[j][:2])]
                 if swapped[0][3] + swapped[1][3] > sum(now):
                     out[i], out[j] = swapped
-    return [(f, lo + (at + 0.5) / k, turn, score / area_of(f, grown)) for f, at, turn, score in out]
+    return [(f, lo + (at + 0.5) / k, turn, score / cv2.contourArea(silhouette(f, np.zeros(2), turn, lean[f], grown)))
+            for f, at, turn, score in out]
 
 
-def area_of(form: Form, grown: float) -> float:
-    """mm² of an outline that looks bigger all around"""
-    return form.area + grown * (2 * np.pi * form.inner if form.disc else 2 * sum(form.size)) + np.pi * grown ** 2
+def silhouette(form: Form, at: np.ndarray, turn: float, lean: np.ndarray, grown: float = 0.0) -> np.ndarray:
+    """(n, 2) float32 mm: the outline of top and sides of a piece whose top's middle appears at a place"""
+    top = form.outline(at, turn, grown)
+    return cv2.convexHull(np.vstack([top, top - lean]).astype(np.float32)).reshape(-1, 2)
 
 
 def best_of(patch: np.ndarray, kernels: Sequence[tuple[float, np.ndarray]], form: Form, allowed: np.ndarray,
@@ -92,9 +94,10 @@ def best_of(patch: np.ndarray, kernels: Sequence[tuple[float, np.ndarray]], form
     return form, best[1], best[2], best[0]
 
 
-def kernels_of(form: Form, k: float, grown: float, straight: bool = False, ring: float = 1.6) -> list[tuple[float, np.ndarray]]:
-    """(turn, kernel) that adds what is full inside an outline and takes off what is full around it"""
-    n = int(np.ceil((form.outer + grown + ring) * k)) + 1
+def kernels_of(form: Form, k: float, grown: float, straight: bool, lean: np.ndarray, ring: float = 1.6
+               ) -> list[tuple[float, np.ndarray]]:
+    """(turn, kernel) that adds what is full inside a silhouette and takes off what is full around it"""
+    n = int(np.ceil((form.outer + np.abs(lean).max() + grown + ring) * k)) + 1
     grid = np.stack(np.meshgrid(np.arange(-n, n + 1), np.arange(-n, n + 1)), -1) / k
     square = not form.disc and form.size[0] == form.size[1]
     turns = [0.0] if form.disc else np.arange(0, 90 if square else 180, 10.0) * np.pi / 180
@@ -103,7 +106,9 @@ def kernels_of(form: Form, k: float, grown: float, straight: bool = False, ring:
     out = []
     for t in turns:
         c, s = np.cos(t), np.sin(t)
-        edge = form.inside(np.stack([grid[..., 0] * c + grid[..., 1] * s, -grid[..., 0] * s + grid[..., 1] * c], -1), grown)
+        turned_ = np.array([[c, -s], [s, c]])
+        along = np.linspace(0, 1, 2 + int(np.linalg.norm(lean) * k))
+        edge = np.max([form.inside((grid + t * lean) @ turned_, grown) for t in along], 0)
         soft = (edge * k + 0.5).clip(0, 1)
         around = ((edge + ring) * k + 0.5).clip(0, 1) - soft
         kernel = soft - around * 0.8

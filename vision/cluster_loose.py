@@ -94,7 +94,8 @@ def placed(plan: Plan, frame: Frame, groups: Sequence[Group], scenes: Sequence[S
             straight = group.site.reads != "cluster"        # a pile lies in the middle of its site, and nearly straight
             if straight:
                 o = (o.min(0) + o.max(0)) / 2 + ON_PILE * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
-            got = by_shape(sharps[group.shot], frame, o + scene.lean.shift(o.mean(0), height), wanted, grown, straight)
+            lean = {f: scene.lean.shift(o.mean(0), f.height)[0] for f in wanted}
+            got = by_shape(sharps[group.shot], frame, o + scene.lean.shift(o.mean(0), height), wanted, lean, grown, straight)
             total = sum(x[3] * x[0].area for x in got)
             if best is None or total > best[0]:
                 best = total, got
@@ -105,6 +106,7 @@ def placed(plan: Plan, frame: Frame, groups: Sequence[Group], scenes: Sequence[S
 
 
 HALOS = (0.0, 0.5, 1.0, 1.5, 2.0)       # mm
+ANYWHERE, THERE = (1.4, 0.5, 0.0), (0.4, 0.0)     # mm by which pieces are shifted while looks are learnt
 ON_PILE = 3.0       # mm by which a piece may lie off the middle of a pile's site
 NEARBY = np.array([[0, 0], [1, 0], [-1, 0], [0, 1], [0, -1], [.7, .7], [.7, -.7], [-.7, .7], [-.7, -.7]])
 
@@ -214,16 +216,17 @@ def tone_of(seen: np.ndarray, look: np.ndarray, area: np.ndarray) -> float:
     return float(np.median(ratio[use])) if use.any() else 0.0
 
 
-def looks_of(found: Sequence[Found], groups: Sequence[Group], scenes: Sequence[Scene], frame: Frame
-             ) -> FormLooks:
-    """The look of every kind: the median of its pieces, turned alike; shifts every piece to where it fits that best"""
+def looks_of(found: Sequence[Found], groups: Sequence[Group], scenes: Sequence[Scene], frame: Frame,
+             reaches: Sequence[float] = ANYWHERE) -> FormLooks:
+    """The look of every kind: the median of its pieces, turned alike; shifts every piece to where it fits that best, so many
+    mm at most each time"""
     out = {}
     for form in sorted({f.form for f in found}, key=lambda f: -f.area):
         mine = [f for f in found if f.form == form]
         rings = Rings.around(form, frame.scale)
         area = rings.area(form)[None]
         kinds = tuple(sorted({f.kind for f in mine}))
-        for reach in (1.4, 0.5, 0.0):
+        for reach in reaches:
             patches = patches_of(rings, frame, mine, groups, scenes)
             looks = np.zeros((len(kinds), *patches.seen.shape[1:]), np.float32)
             for k, kind in enumerate(kinds):

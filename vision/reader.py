@@ -6,7 +6,7 @@ import inspect
 import json
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import msgspec
@@ -15,13 +15,14 @@ import numpy as np
 from vision import archive, model
 from vision.box import within_box
 from vision.cluster import ClusterReader
-from vision.evidence import Evidence, NoBoard, Registration
+from vision.evidence import Evidence, NoBoard, Registration, SiteEvidence
 from vision.photo import BadPhoto, is_dark, load_photo
 from vision.pile import PileReader
 from vision.plan import Plan, parse_plan
 from vision.pose import Pose
 from vision.registration import Registrar
 from vision.shot import Shot
+from vision.temper import Temper
 
 __all__ = ["BadPhoto", "Reader", "load_photo"]
 
@@ -29,8 +30,10 @@ __all__ = ["BadPhoto", "Reader", "load_photo"]
 class Reader:
     """Reads pictures of one copy. Keeps no memory of its own: what is known of the picture before comes in `last`."""
 
-    def __init__(self, plan: Plan, registrar: Registrar, readers: Iterable[PileReader | ClusterReader]) -> None:
-        self.plan, self.registrar, self.readers = plan, registrar, list(readers)
+    def __init__(self, plan: Plan, registrar: Registrar, readers: Iterable[PileReader | ClusterReader],
+                 tempers: Mapping[str, Temper] | None = None) -> None:
+        """tempers: per way of reading a site ("pile", "cluster") how its evidence is to be taken"""
+        self.plan, self.registrar, self.readers, self.tempers = plan, registrar, list(readers), dict(tempers or {})
 
     @classmethod
     def fit(cls, plan: Plan, registrar: Registrar, shots: list[Shot], effort: float = 1.0) -> Reader:
@@ -58,16 +61,22 @@ class Reader:
     def read_at(self, image: np.ndarray, pose: Pose, sites: set[str] | None = None) -> Evidence:
         """The same as read() for a pose that is known to hold"""
         start = time.perf_counter()
-        found = {}
-        for reader in self.readers:
-            found |= reader.read(image, pose, sites)
-        found = within_box(self.plan, found)
+        found = within_box(self.plan, self.look(image, pose, sites))
         registration = Registration(pose.by, round(pose.error_px, 3))
         return Evidence(found, registration, changed=None if sites is None else frozenset(sites),
                         ms=(time.perf_counter() - start) * 1000)
 
+    def look(self, image: np.ndarray, pose: Pose, sites: set[str] | None = None) -> dict[str, SiteEvidence]:
+        """site -> evidence, each site by itself"""
+        found: dict[str, SiteEvidence] = {}
+        for reader in self.readers:
+            found |= reader.read(image, pose, sites)
+        usual = Temper()
+        return {s: self.tempers.get(self.plan.sites[s].reads, usual).applied(e) for s, e in found.items()}
+
     def pack(self) -> model.Arrays:
-        arrays = {"plan": model.text(json.dumps(msgspec.to_builtins(self.plan)))}
+        arrays = {"plan": model.text(json.dumps(msgspec.to_builtins(self.plan))),
+                  "tempers": model.text(json.dumps(msgspec.to_builtins(self.tempers)))}
         arrays |= model.drawer("registration", self.registrar.pack())
         for reader in self.readers:
             arrays |= model.drawer("pile" if isinstance(reader, PileReader) else "cluster",
@@ -86,11 +95,12 @@ class Reader:
             readers = [make(own, part) for name, make in (("pile", PileReader.unpack), ("cluster", _unpack_cluster))
                        if (part := model.opened(name, arrays))]
             registrar = Registrar.unpack(own, model.opened("registration", arrays))
+            tempers = msgspec.json.decode(model.as_text(arrays["tempers"]), type=dict[str, Temper]) if "tempers" in arrays else {}
         except (KeyError, ValueError, IndexError, TypeError) as e:
             raise model.BadModel(f"{path}: something is missing ({e}); calibrate again") from None
         if plan is not None and plan != own:
             raise model.BadModel(f"{path}: made for another plan; calibrate again")
-        return cls(own, registrar, readers)
+        return cls(own, registrar, readers, tempers)
 
 
 def _parts(kind: type) -> list[str]:

@@ -21,9 +21,9 @@ class Reads:
 
     def __init__(self, layouts, surety, confused=None):
         self.layouts, self.surety, self.confused = layouts, surety, confused or {}
-        self.readers, self.registrar = [self], SimpleNamespace(locate=lambda image: None)
+        self.tempers, self.registrar = {}, SimpleNamespace(locate=lambda image: None)
 
-    def read(self, image, pose):
+    def look(self, image, pose):
         layout = self.layouts[int(image[0, 0, 0]) // 20]
         seen = {s: self.confused.get(s, tuple(c)) for s, c in layout.items()}
         return {s: SiteEvidence(((c, math.log(self.surety)),), FLOOR) for s, c in seen.items()}

@@ -1,0 +1,74 @@
+"""Evidence that means what it says: log-probabilities cooled or heated by what photos read unseen have shown. Its value: Temper."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+
+from vision.evidence import FLOOR, Contents, CountedEvidence, SiteEvidence, matches
+
+HEATS = 1.1 ** np.arange(-2, 13)
+DOUBTS = (0.0003, 0.001, 0.002, 0.004, 0.008, 0.016)
+USUAL = 20.0            # sites that a reader is taken to have read as it says before any was checked
+OTHERS = 10             # contents that share the doubt
+LEAST = 1e-4            # probability that anything may have at least
+
+
+class Temper(msgspec.Struct, frozen=True):
+    """heat: what log-probabilities are divided by; doubt: probability that a site shows what was not considered at all."""
+
+    heat: float = 1.0
+    doubt: float = 0.0
+
+    def applied(self, e: SiteEvidence) -> SiteEvidence:
+        """The same evidence, meant so"""
+        if self == Temper() or not e.options:
+            return e
+        told = np.array([p for _, p in e.options])
+        rest = max(1 - float(np.exp(np.append(told, e.other)).sum()), 1e-9)
+        whole = np.array([*told, e.other, math.log(rest)]) / self.heat
+        whole -= np.logaddexp.reduce(whole)
+        whole[:-2] += math.log1p(-self.doubt)
+        options = tuple((c, max(float(p), FLOOR)) for (c, _), p in zip(e.options, whole))
+        changes = {"options": options, "other": max(float(whole[-2]), FLOOR)}
+        if isinstance(e, CountedEvidence):
+            kinds = list(e.first)
+            changes["first"] = dict(zip(kinds, cooled([e.first[k] for k in kinds], self.heat))) if kinds else {}
+            share = self.doubt / max(len(e.counts), 1)
+            changes["counts"] = {k: doubted(cooled(t, self.heat), share) for k, t in e.counts.items()}
+        return msgspec.structs.replace(e, **changes)
+
+
+def cooled(logs: Sequence[float], heat: float) -> tuple[float, ...]:
+    """Log-probabilities divided by `heat`, adding up to 1 again"""
+    out = np.array(logs) / heat
+    out -= np.logaddexp.reduce(out)
+    return tuple(float(max(p, FLOOR)) for p in out)
+
+
+def doubted(table: Sequence[float], doubt: float) -> tuple[float, ...]:
+    """Log-probabilities of 0, 1, 2 ... pieces, if any of these numbers may be one off unseen"""
+    p = np.exp(table)
+    off = np.zeros_like(p)
+    off[1:] += p[:-1] / 2
+    off[:-1] += p[1:] / 2
+    p = (1 - doubt) * p + doubt * off
+    return tuple(float(max(v, FLOOR)) for v in np.log(p / p.sum()))
+
+
+def fitted(seen: Sequence[tuple[SiteEvidence, Contents, str]]) -> Temper:
+    """The temper that makes what lay there likeliest. seen: (evidence, what lay there, "pile" or "cluster")"""
+    if not seen:
+        return Temper()
+
+    def cost(t: Temper) -> float:
+        lost = 0.0
+        for e, want, reads in seen:
+            p = sum(math.exp(p) for c, p in t.applied(e).options if matches(c, want, reads))
+            lost -= math.log(max(p, t.doubt / OTHERS, LEAST))
+        return lost + USUAL * (math.log(t.heat) ** 2 + t.doubt)
+
+    return min((Temper(float(h), d) for h in HEATS for d in DOUBTS), key=cost)

@@ -1,4 +1,4 @@
-"""Lays pieces of a sampler in their own middle: the edges that all pieces of a kind have in common are their outline."""
+"""Lays pieces of a sampler in their own middle: the edges around them are their outline. Its value: middled."""
 
 from __future__ import annotations
 
@@ -8,75 +8,72 @@ import cv2
 import numpy as np
 
 from vision.cluster_base import cut
-from vision.cluster_canvas import Frame
+from vision.cluster_canvas import Frame, sample
 from vision.cluster_learn import Found
 from vision.cluster_polar import Form
 from vision.cluster_scene import Scene
 
-PIXEL = 0.25            # mm
-REACH = 1.75            # mm by which a kind may have been learnt off its middle, at most
-TURNS = np.radians(np.arange(-45, 45, 3.0))
-STEEP = 12.0            # grey levels a step beyond which an edge does not count for more
-FAR = 0.4               # grey levels a step that edges must be steeper to be believed a mm further off
+PIXEL = 0.25            # mm of the pictures in which edges are looked at
+NET = np.arange(-1.75, 1.8, 0.35)                   # mm by which a piece may have been learnt off its middle
+TURNS = np.radians(np.arange(-45, 45, 4.5))
+POINTS = np.linspace(-0.85, 0.85, 9)                # of half a side: where edges are looked at
+STEEP = 12.0            # grey levels a pixel beyond which an edge does not count for more
+FAR = 0.4               # grey levels a pixel that edges must be steeper to be believed a mm further off
 
 
 def middled(found: Sequence[Found], shots: Sequence[int], scenes: Sequence[Scene], frame: Frame) -> None:
     """Shifts and turns pieces until the edges around them are their outline: those of a kind all alike, as they lie alike
     already, then each by itself. shots: per group its photo"""
     for form in {f.form for f in found}:
+        shifts = np.stack(np.meshgrid(NET, NET), -1).reshape(-1, 2)
+        turns = np.zeros(1) if form.disc else TURNS
         for kind in {f.kind for f in found if f.form == form}:
             mine = [f for f in found if f.form == form and f.kind == kind]
-            for some in [mine, *([f] for f in mine)]:
-                by, turn = off_middle(form, some, shots, scenes, frame)
-                for f in some:
-                    c, s = np.cos(f.turn + turn), np.sin(f.turn + turn)
-                    f.at = f.at + (c * by[0] - s * by[1], s * by[0] + c * by[1])
-                    f.turn += turn
+            edges = [steepness(form, f, scenes[shots[f.group]], frame, turns, shifts) for f in mine]
+            common = best_of(form, np.mean(edges, 0), turns, shifts)
+            for f, own in zip(mine, edges):
+                by, turn = best_of(form, own, turns, shifts, common)
+                f.at, f.turn = f.at + turned(by, f.turn), f.turn + turn
 
 
-def off_middle(form: Form, mine: Sequence[Found], shots: Sequence[int], scenes: Sequence[Scene], frame: Frame
-               ) -> tuple[np.ndarray, float]:
-    """((2,) mm in the turned frame, radians) from where pieces were taken to lie, all alike, to where they do"""
-    reach = int(REACH / PIXEL)
-    n = int(np.ceil((max(form.size) / 2 + REACH) / PIXEL)) + 2
-    x = np.arange(-n, n + 1) * PIXEL
-    grid = np.stack(np.meshgrid(x, x), -1).astype(np.float32)
-    inner = slice(n - reach, n + reach + 1)
-    away = np.hypot(*np.meshgrid(x[inner], x[inner]))
-    best, by, turn = -np.inf, np.zeros(2), 0.0
-    for a in [0.0] if form.disc else TURNS:
-        across, down = steepness(mine, a, grid, shots, scenes, frame)
-        score = on_outline(form, grid, across, down)[inner, inner] - FAR * (away + form.inner * abs(a))
-        i = int(score.argmax())
-        if score.flat[i] > best:
-            y, x_ = divmod(i, score.shape[1])
-            best, by, turn = float(score.flat[i]), np.array([x_ - reach, y - reach]) * PIXEL, float(a)
-    return by, turn
+def turned(by: np.ndarray, turn: float) -> np.ndarray:
+    c, s = np.cos(turn), np.sin(turn)
+    return np.array([c * by[0] - s * by[1], s * by[0] + c * by[1]])
 
 
-def steepness(mine: Sequence[Found], turn: float, grid: np.ndarray, shots: Sequence[int], scenes: Sequence[Scene], frame: Frame
-              ) -> tuple[np.ndarray, np.ndarray]:
-    """(n, n) twice: how steep edges are on average, across and down, of pieces laid straight but for `turn`"""
-    views = []
-    for f in mine:
-        scene = scenes[shots[f.group]]
-        views.append(cut(scene.seen, frame, grid, np.array([[*f.at, f.turn + turn]]), scene.light_at(f.at[None]))[0])
-    out = []
-    for dx in (1, 0):
-        edges = [np.abs(cv2.Scharr(v, cv2.CV_32F, dx, 1 - dx, scale=1 / 32)).max(-1) for v in views]
-        out.append(np.mean(np.minimum(edges, STEEP), 0).astype(np.float32))
-    return out[0], out[1]
-
-
-def on_outline(form: Form, grid: np.ndarray, across: np.ndarray, down: np.ndarray) -> np.ndarray:
-    """(n, n): how steep edges are along the outline of a form that would lie around each pixel"""
+def sides_of(form: Form) -> tuple[np.ndarray, np.ndarray]:
+    """(S, P, 2) mm: points on each side of an outline, and (S, P, 2) the way out of it there"""
     if form.disc:
-        kernel = (np.abs(form.inside(grid)) < PIXEL / 2).astype(np.float32)
-        return cv2.filter2D(np.hypot(across, down), cv2.CV_32F, kernel / kernel.sum(), borderType=cv2.BORDER_REPLICATE)
-    x, y, w, d = grid[..., 0], grid[..., 1], form.size[0] / 2, form.size[1] / 2
-    out = np.zeros_like(across)
-    for edges, off, along in ((across, x - w, y / d), (across, x + w, y / d), (down, y - d, x / w), (down, y + d, x / w)):
-        kernel = ((np.abs(off) < PIXEL / 2) & (np.abs(along) < 0.85)).astype(np.float32)
-        side = cv2.filter2D(edges, cv2.CV_32F, kernel / kernel.sum(), borderType=cv2.BORDER_REPLICATE)
-        out += np.log(np.maximum(side, 0.1)) / 4        # all four must be there: a side face has two of them too
-    return np.exp(out)
+        a = np.arange(36).reshape(4, 9) * np.pi / 18
+        out = np.stack([np.cos(a), np.sin(a)], -1)
+        return out * form.inner, out
+    w, d = form.size[0] / 2, form.size[1] / 2
+    one = np.ones_like(POINTS)
+    at = np.stack([np.stack(p, -1) for p in ((one * w, POINTS * d), (-one * w, POINTS * d), (POINTS * w, one * d), (POINTS * w, -one * d))])
+    out = np.array([[1, 0], [-1, 0], [0, 1], [0, -1.0]])
+    return at, np.repeat(out[:, None], len(POINTS), 1)
+
+
+def steepness(form: Form, f: Found, scene: Scene, frame: Frame, turns: np.ndarray, shifts: np.ndarray) -> np.ndarray:
+    """(T, N, S): how steep edges are along each side of an outline that would lie there instead, turned and shifted"""
+    n = int(np.ceil((form.outer + np.abs(shifts).max() * 1.5) / PIXEL)) + 2
+    x = np.arange(-n, n + 1) * PIXEL
+    view = cut(scene.seen, frame, np.stack(np.meshgrid(x, x), -1).astype(np.float32), np.array([[*f.at, f.turn]]),
+               scene.light_at(f.at[None]))[0]
+    slopes = [cv2.Scharr(view, cv2.CV_32F, dx, 1 - dx, scale=1 / 32) for dx in (1, 0)]
+    c, s = np.cos(turns), np.sin(turns)
+    turn = np.stack([np.stack([c, s], -1), np.stack([-s, c], -1)], 1)       # (T, 2, 2), for rows of points
+    at, out = (np.einsum("spi,tij->tspj", v, turn) for v in sides_of(form))
+    places = (at[:, None] + shifts[None, :, None, None]) / PIXEL + n          # (T, N, S, P, 2)
+    along = sum(sample(g, places) * out[:, None, ..., i, None].astype(np.float32) for i, g in enumerate(slopes))
+    return np.minimum(np.abs(along).max(-1), STEEP).mean(-1)
+
+
+def best_of(form: Form, edges: np.ndarray, turns: np.ndarray, shifts: np.ndarray, near: tuple[np.ndarray, float] = (np.zeros(2), 0.0)
+            ) -> tuple[np.ndarray, float]:
+    """((2,) mm, radians) where (T, N, S) edges are steepest on all sides, for a side face has two of them too; `near` rather
+    than far"""
+    away = np.linalg.norm(shifts - near[0], axis=1)[None] + form.inner * np.abs(turns - near[1])[:, None]
+    score = np.exp(np.log(np.maximum(edges, 0.1)).mean(-1)) - FAR * away
+    t, i = np.unravel_index(score.argmax(), score.shape)
+    return shifts[i], float(turns[t])

@@ -69,3 +69,11 @@ def test_probabilities_add_up_and_something_foreign_stays_possible(plan):
     assert read["a"].foreign and chance(read["a"], ("moon",)) < 0.02
     assert math.exp(read["a"].other) + sum(math.exp(p) for _, p in read["a"].options) <= 1 + 1e-9
     assert all(p >= FLOOR for e in read.values() for _, p in e.options)
+
+
+def test_a_phone_over_pieces_that_the_box_cannot_hold_is_no_fault(plan):
+    """What is left of such a site's options tells of no kind at all"""
+    sure = {s: seen((("cube",) * 3, 0.99999), ((), 0.00001)) for s in ("a", "b")}
+    phone = SiteEvidence(((("cube", "cube", "cube", "moon"), math.log(2e-5)),), math.log(0.9999))
+    read = within_box(plan, sure | {"c": phone, "d": seen((("moon",), 0.9999))})
+    assert read["c"].foreign and read["d"].best == ("moon",)

@@ -14,9 +14,9 @@ from vision.cluster_canvas import Frame
 from vision.cluster_polar import Form, Patch, Rings, Table, dot, slopes, turned
 from vision.cluster_scene import FOLD, Scene, cover, lay
 
-SURE, SURE_BLOCK = 0.38, 0.5    # shares of the gain of a perfect match at which a piece is as likely there as not
+SURE, SURE_BLOCK = 0.38, 0.4    # shares of the gain of a perfect match at which a piece is as likely there as not
 LEAST = 25.0        # gain below which a place is not looked at again
-PLENTY = 120.0      # a gain to go by
+PLENTY, PLENTY_BLOCK = 120.0, 50.0      # gains to go by; little else than a block looks like top and sides of one
 MAYBE = 0.02        # chance of being there below which a place is not worth telling
 TONE = 0.08         # by which a piece may be brighter or darker than its kind
 DARKEST = 0.55      # of its light that ground in a shadow keeps
@@ -53,8 +53,9 @@ class Piece(msgspec.Struct, eq=False):
         """0..1: how surely it is there at all"""
         if self.gain <= 0 or self.ideal <= 0:
             return 0.0
-        share = self.gain / self.ideal - (SURE_BLOCK if is_block(self.form) else SURE)
-        odds = 10 * min(share, 0.7) + 1.5 * math.log(self.gain / PLENTY) + min(20 * (self.gain / max(self.whole, 1e-6) - HIDDEN), 0)
+        sure, plenty = (SURE_BLOCK, PLENTY_BLOCK) if is_block(self.form) else (SURE, PLENTY)
+        share = self.gain / self.ideal - sure
+        odds = 10 * min(share, 0.7) + 1.5 * math.log(self.gain / plenty) + min(20 * (self.gain / max(self.whole, 1e-6) - HIDDEN), 0)
         return 1 / (1 + math.exp(-max(odds, -30)))
 
 

@@ -72,7 +72,7 @@ class Firsts(msgspec.Struct, frozen=True, eq=False):
         misfit = misfits(coarse, cut(scene.seen, frame, coarse.grid, pose, light * gain))
         shows = misfit.min(1) < 0.5 * bareness(scene, coarse, pose, light)
         scene.relit(pose[shows, :2], gain[shows], 1 / (1 + misfit.min(1)[shows] ** 2))
-        poses = np.repeat(pose[:, None], misfit.shape[1], 1)
+        poses, own = (np.repeat(a[:, None], misfit.shape[1], 1) for a in (pose, gain))
         close = misfit < misfit.min(1, keepdims=True) + CLOSE
         close &= np.argsort(np.argsort(misfit, 1), 1) < TRIES
         misfit = np.where(close, misfit, misfit + CAP)
@@ -80,10 +80,11 @@ class Firsts(msgspec.Struct, frozen=True, eq=False):
         better, gain = fine.settle(scene.seen, frame, k, poses[i, k], 4, light[i], reach=2.5)
         each = misfits(fine, cut(scene.seen, frame, fine.grid, better, light[i] * gain))
         misfit[i, k] = np.inf
-        for row, one, pose in zip(i, each, better):
+        for row, one, pose, light_left in zip(i, each, better, gain):
             mine = one < misfit[row]
             misfit[row, mine] = one[mine]
             poses[row, mine] = pose
+            own[row, mine] = light_left
         best = misfit.argmin(1)
         bare = bareness(scene, fine, poses[n, best], scene.light_at(centre))
         area = sheet.size[0] * sheet.size[1]
@@ -92,7 +93,7 @@ class Firsts(msgspec.Struct, frozen=True, eq=False):
             out[s] = {k: -SURENESS * area * float(misfit[i, j]) for j, k in enumerate(sheet.kinds)}
             out[s][""] = -SURENESS * area * float(bare[i])
             if max(out[s], key=out[s].get):
-                paint(scene, sheet, int(best[i]), poses[i, best[i]])
+                paint(scene, sheet, int(best[i]), poses[i, best[i]], own[i, best[i]])
         return out
 
 

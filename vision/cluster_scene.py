@@ -246,9 +246,9 @@ def lay(scene: Scene, look: np.ndarray, size: tuple[float, float], pose: np.ndar
     cv2.copyTo(strange, cv2.resize(mask, small, interpolation=cv2.INTER_NEAREST), scene.strange[coarse])
 
 
-def paint(scene: Scene, sheet: Sheet, kind: int, pose: np.ndarray) -> None:
-    """lay() for a kind of a sheet"""
-    lay(scene, sheet.looks[kind], sheet.size, pose)
+def paint(scene: Scene, sheet: Sheet, kind: int, pose: np.ndarray, gain: np.ndarray | float = 1.0) -> None:
+    """lay() for a kind of a sheet; gain: (3,) by what this very card must be brightened to look as its kind does"""
+    lay(scene, (sheet.looks[kind] / gain).astype(np.float32), sheet.size, pose)
 
 
 def sharp(off: np.ndarray, scale: float) -> np.ndarray:

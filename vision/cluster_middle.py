@@ -49,7 +49,8 @@ def sides_of(form: Form) -> tuple[np.ndarray, np.ndarray]:
         return out * form.inner, out
     w, d = form.size[0] / 2, form.size[1] / 2
     one = np.ones_like(POINTS)
-    at = np.stack([np.stack(p, -1) for p in ((one * w, POINTS * d), (-one * w, POINTS * d), (POINTS * w, one * d), (POINTS * w, -one * d))])
+    sides = (one * w, POINTS * d), (-one * w, POINTS * d), (POINTS * w, one * d), (POINTS * w, -one * d)
+    at = np.stack([np.stack(p, -1) for p in sides])
     out = np.array([[1, 0], [-1, 0], [0, 1], [0, -1.0]])
     return at, np.repeat(out[:, None], len(POINTS), 1)
 

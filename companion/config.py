@@ -10,6 +10,8 @@ from typing import Annotated, Any
 import msgspec
 
 from companion.cli import Fault
+from hardware import found
+from hardware.camera import Camera, open_camera
 
 Port = Annotated[int, msgspec.Meta(ge=0, le=65535)]
 
@@ -56,7 +58,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     hidden_scores: bool = False
     learn: bool = True      # from views that reading and rules agreed on, after the game (docs/calibrate.md)
     looks_per_second: Annotated[float, msgspec.Meta(gt=0, le=60)] = 5.0
-    camera: dict[str, Any] = msgspec.field(default_factory=lambda: {"kind": "usb"})
+    camera: dict[str, Any] = {}
     pins: dict[str, Any] = {}
     web: Web = Web()
     club: Club = Club()
@@ -64,6 +66,10 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def path(self, name: str) -> Path:
         return Path(self.folder) / name
+
+    def open_camera(self) -> Camera:
+        """The camera that is named, not opened yet; where none is, the first that is found. Raises BadCamera."""
+        return open_camera(self.camera or found.usual(), self.folder)
 
 
 def load_config(path: str | Path) -> Config:
@@ -90,10 +96,18 @@ def owners_part(path: str | Path) -> Config:
 
 def _toml(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return parsed(path.read_text(encoding="utf-8"), path)
     except OSError as e:
         raise Fault(f"{path}: {e.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as e:
+    except UnicodeDecodeError as e:
+        raise Fault(f"{path}: {e}") from None
+
+
+def parsed(text: str, path: Path) -> dict[str, Any]:
+    """TOML's data. Raises Fault, naming `path`."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as e:
         raise Fault(f"{path}: {e}") from None
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
+import contextlib
 import signal
+import tempfile
 import threading
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,33 +14,67 @@ import numpy as np
 
 import companion_web
 from companion import notify
+from companion.cli import Fault
 from companion.config import Web
-from companion.setup import Picture, Setup
+from companion.setup import Setup
 from companion.show import print_address
-from hardware.camera import open_camera
+from hardware import found
+from hardware.camera import BadCamera, open_camera
 from hardware.supervisor import Supervisor
 
 LOOKS = 5.0      # pictures a second while the table is set up
 PATIENCE = 3.0   # seconds to wait for a picture
 
 
-def set_up(path: Path, web: Web | None = None, camera: Mapping[str, Any] | None = None,
-           secret: bool = False) -> bool:
-    """secret: PIN and joining link are not printed (a service has a log).
+class Sight:
+    """What the camera sees while the table is set up; another camera may take its place at any time."""
 
-    Blocks until the configuration is written to `path`: True; or until somebody ends the program: False."""
-    web, camera = web or Web(), camera or {"kind": likely_camera()}
-    with Supervisor(open_camera(camera, path.parent), fps=LOOKS) as supervisor:
-        setup = Setup(path, picture_of(supervisor), camera)
-        settings = companion_web.Settings(name="Nilometer", pin=web.pin or None, state=path.resolve().parent,
-                                          address=web.address or None)
+    def __init__(self, camera: Mapping[str, Any], folder: Path) -> None:
+        self._folder, self._supervisor = folder, _watching(camera, folder)
+
+    def use(self, camera: Mapping[str, Any]) -> None:
+        """Raises BadCamera; then the camera before goes on."""
+        old, self._supervisor = self._supervisor, _watching(camera, self._folder)
+        old.__exit__(None, None, None)
+
+    def picture(self) -> tuple[np.ndarray | None, str]:
+        """A picture taken after this call; None, and why there is none."""
+        supervisor = self._supervisor
+        last = supervisor.newest(0, PATIENCE)
+        frame = supervisor.newest(last.number if last else 0, PATIENCE)
+        return (frame.image, "") if frame is not None else (None, supervisor.message)
+
+    def close(self) -> None:
+        self._supervisor.__exit__(None, None, None)
+
+
+def _watching(camera: Mapping[str, Any], folder: Path) -> Supervisor:
+    return Supervisor(open_camera(camera, folder), fps=LOOKS).__enter__()
+
+
+def set_up(path: Path, web: Web, camera: Mapping[str, Any] | None = None, secret: bool = False) -> bool:
+    """Blocks until the configuration is written to `path`: True; or until somebody ends the program: False.
+
+    camera: None lets the host choose among those that are found. secret: PIN and joining link are not printed (a service
+    has a log). Raises Fault, CannotServe."""
+    folder = path.resolve().parent
+    _can_be_written(folder)
+    choice = found.cameras() if camera is None else []
+    camera = camera or (choice[0]["camera"] if choice else found.usual())
+    try:
+        sight = Sight(camera, folder)
+    except BadCamera as e:
+        raise Fault(f"{path}: {e}") from None
+    with contextlib.closing(sight):
+        setup = Setup(path, sight.picture, camera, choice, sight.use)
+        settings = companion_web.Settings(name="Nilometer", pin=web.pin or None, state=folder, address=web.address or None)
         app = companion_web.create_app(setup, settings)
         server = companion_web.serve(app, web.host, web.port)
         if not secret:
-            print_address(app, server, f"{path} is not there yet: set the table up on the page, with the host's PIN.")
+            print_address(app, server, f"{path} names no copy yet: set the table up on the page, with the host's PIN.", seats=False)
         ended = threading.Event()
         before = {n: signal.signal(n, lambda *_: ended.set()) for n in (signal.SIGINT, signal.SIGTERM)}
-        notify.ready()
+        notify.ready("waiting to be set up")
         try:
             while not ended.is_set() and not setup.written.wait(0.2):
                 notify.alive()
@@ -50,15 +85,9 @@ def set_up(path: Path, web: Web | None = None, camera: Mapping[str, Any] | None 
     return setup.written.is_set()
 
 
-def likely_camera() -> str:
-    """"pi" where the Pi camera's own library is there, else "usb"."""
-    return "pi" if importlib.util.find_spec("picamera2") else "usb"
-
-
-def picture_of(supervisor: Supervisor) -> Picture:
-    """What `Setup` asks the camera with."""
-    def picture() -> tuple[np.ndarray | None, str]:
-        last = supervisor.newest(0, PATIENCE)
-        frame = supervisor.newest(last.number if last else 0, PATIENCE)
-        return (frame.image, "") if frame is not None else (None, supervisor.message)
-    return picture
+def _can_be_written(folder: Path) -> None:
+    """Nobody should be told after four photos that they cannot be kept."""
+    try:
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as e:
+        raise Fault(f"{folder}: nothing can be written there: {e.strerror}") from None

@@ -141,14 +141,13 @@ def texts(prefix: str | Path) -> dict[str, str]:
     """path -> what stands in each file. Raises Fault where this is no checkout."""
     prefix = Path(prefix)
     seen = {str(prefix), str(UNITS.parent), sys.base_prefix} if prefix.name else {""}
-    camera = "pi" if Path("/usr/lib/python3/dist-packages/picamera2").is_dir() else "usb"
     out = {}
     for name, source in FILES.items():
         try:
             text = (UNITS / source).read_text(encoding="utf-8")
         except OSError as e:
             raise Fault(f"{UNITS / source}: {e.strerror}; install from a checkout of Nilometer") from None
-        for key, value in (("@PREFIX@", str(prefix)), ("@SEEN@", " ".join(sorted(seen))), ("@CAMERA@", camera)):
+        for key, value in (("@PREFIX@", str(prefix)), ("@SEEN@", " ".join(sorted(seen)))):
             text = text.replace(key, value)
         out[name] = text
     return out

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from companion.config import Config
+from hardware.found import usual
 from hardware.panel import SIGNALS, Panel
 from hardware.supervisor import COVERED, FROZEN, LOST, OK, Supervisor
 
@@ -37,7 +38,7 @@ def items(config: Config, eye: Supervisor, panel: Panel) -> Iterator[Item]:
     yield Item("camera sees", "Let the board lie in light, nothing moving.", wait=camera(OK))
     yield Item("camera covered", "Lay a hand flat on the lens and hold it there.", wait=camera(COVERED, "dark"))
     yield Item("camera free", "Take the hand away.", wait=camera(OK))
-    if config.camera.get("kind") == "usb":
+    if (config.camera or usual()).get("kind") == "usb":
         yield Item("camera pulled out", "Pull the camera's plug.", wait=camera(LOST, FROZEN))
         yield Item("camera back", "Put it in again and wait.", wait=camera(OK))
     settled = eye.settled

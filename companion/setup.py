@@ -20,6 +20,8 @@ from calibration.files import write_whole
 from calibration.fit import Report
 from calibration.framing import Framing, judge
 from calibration.session import Corners, Session
+from companion.cli import Fault
+from companion.config import parsed
 from companion.copies import read_name
 from companion.lean import lean_samplers
 from engine import BadText, Statement, Text, say
@@ -39,12 +41,15 @@ class NotSo(ValueError):
 class Setup:
     """What has been said so far. All methods may be called from any thread; what cannot be raises NotSo.
 
-    path: the configuration to write, copies lie beside it; picture: what the camera sees now and, without a picture, why;
-    camera: the `[camera]` table to write.
+    path: the configuration to write, or to complete, copies lie beside it; picture: what the camera sees now and, without a
+    picture, why; camera: the `[camera]` table to write; cameras: those that can be chosen instead (hardware/found.py), which
+    `look_through` does.
     """
 
-    def __init__(self, path: str | Path, picture: Picture, camera: Mapping[str, Any]) -> None:
+    def __init__(self, path: str | Path, picture: Picture, camera: Mapping[str, Any], cameras: Sequence[Mapping[str, Any]] = (),
+                 look_through: Callable[[Mapping[str, Any]], object] = lambda camera: None) -> None:
         self.path, self.folder, self._picture, self._camera = Path(path), Path(path).resolve().parent, picture, dict(camera)
+        self._cameras, self._look_through = list(cameras), look_through
         self._lock = threading.RLock()
         self.version = 1
         self.game: engine.Game | None = None
@@ -102,6 +107,14 @@ class Setup:
             self.session = Session(self._new_folder(name), plan, name, markers, lean_samplers(plan))
             self.copy = self.report = self.fault = self.progress = None
 
+    def see_with(self, number: int) -> None:
+        """Another camera of those that were found."""
+        with self._lock:
+            if not 0 <= number < len(self._cameras):
+                raise NotSo(say("there is no such camera"))
+            self._look_through(self._cameras[number]["camera"])
+            self._camera, self.framing = dict(self._cameras[number]["camera"]), None
+
     def look(self) -> np.ndarray:
         """The camera's picture, judged on the way."""
         image, why = self._picture()
@@ -142,7 +155,9 @@ class Setup:
                 raise NotSo(say("choose a game and a calibrated copy first"))
             journal = f"{self.copy}-{datetime.datetime.now():%Y%m%d-%H%M}.journal"
             try:
-                write_whole(self.path, self._toml(journal).encode())
+                write_whole(self.path, self._completed(journal).encode())
+            except Fault as e:
+                raise NotSo(say("{reason}", reason=str(e))) from None
             except OSError as e:
                 raise NotSo(say("{file} cannot be written: {why}", file=self.path.name, why=e.strerror or "?")) from None
             self.written.set()
@@ -152,6 +167,7 @@ class Setup:
         with self._lock:
             session, report = self.session, self.report
             return {
+                "cameras": [{"name": c["name"], "chosen": dict(c["camera"]) == self._camera} for c in self._cameras],
                 "games": [_game(g) for g in engine.games().values()],
                 "game": self.game.name if self.game else None, "seats": self.seats, "options": self.options,
                 "copies": self.copies(), "copy": self.copy, "framing": pack(self.framing),
@@ -201,10 +217,15 @@ class Setup:
             n += 1
         return self.folder / (base if n == 1 else f"{base}-{n}")
 
-    def _toml(self, journal: str) -> str:
-        lines = [f"copy = {json.dumps(self.copy)}", f"seats = {json.dumps(self.seats)}", f"journal = {json.dumps(journal)}"]
+    def _completed(self, journal: str) -> str:
+        """What was said, put round what stands there already: that is its owner's, and stays."""
+        own = self.path.read_text(encoding="utf-8") if self.path.is_file() else ""
+        said = parsed(own, self.path)
+        answers = {"copy": self.copy, "seats": self.seats, "journal": journal}
+        lines = [f"{key} = {json.dumps(value)}" for key, value in answers.items() if key not in said]
+        lines += [own.rstrip()] if own.strip() else []
         for head, table in (("options", self.options), ("camera", self._camera)):
-            if table:
+            if table and head not in said:
                 lines += ["", f"[{head}]", *(f"{json.dumps(k)} = {json.dumps(v)}" for k, v in table.items())]
         return "\n".join(lines) + "\n"
 

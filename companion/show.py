@@ -151,11 +151,12 @@ def page_of(specimen: Specimen, name: str, pin: str | None = None, state: Path |
                                   state=state, address=address)
 
 
-def print_address(app: Flask, server: Server, title: str) -> None:
-    """Where the page is, as words and as a QR code; the host's PIN."""
+def print_address(app: Flask, server: Server, title: str, seats: bool = True) -> None:
+    """Where the page is, as words and as a QR code, which also seats people where there are seats yet; the host's PIN."""
     web = companion_web.web_of(app)
     click.echo(title)
-    click.echo(f"The page:  {server.url}")
-    click.echo(f"To sit down at the table: {web.join_link(server.url)}")
+    click.echo(f"The page:  {web.look_link(server.address)}")
+    if seats:
+        click.echo(f"To sit down at the table: {web.join_link(server.address)}")
     click.echo(f"The host's PIN: {web.access.pin}")
-    segno.make(web.join_link(server.url)).terminal(compact=True)
+    segno.make(web.join_link(server.address) if seats else web.look_link(server.address)).terminal(compact=True)

@@ -97,10 +97,10 @@ def camera(config: Config | None) -> Iterator[Check]:
 
     from companion.cli import faults
     from companion.copies import open_copy
-    from hardware.camera import BadCamera, CameraLost, open_camera
+    from hardware.camera import BadCamera, CameraLost
 
     try:
-        with open_camera(config.camera, config.folder) as cam:
+        with config.open_camera() as cam:
             cam.read()
             start = time.monotonic()
             image = cam.read()

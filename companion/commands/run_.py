@@ -26,7 +26,7 @@ from companion.loop import Loop
 from companion.show import page_of, print_address
 from companion.table import Table
 from engine import BadText, State
-from hardware.camera import BadCamera, open_camera
+from hardware.camera import BadCamera
 from hardware.panel import Panel, PinFault
 from hardware.supervisor import Supervisor
 
@@ -46,17 +46,19 @@ def first_state(config: Config, specimen: Specimen, name: str) -> State:
 @click.command()
 @click.option("--config", type=click.Path(), help=f"see docs/play.md  [default: {USUAL}]")
 def command(config: str | None) -> int:
-    """The real table. Without --config and without a nilometer.toml here, a page to set the table up comes first."""
+    """The real table. Without a configuration, or with one that names no copy, a page to set the table up comes first."""
+    as_service = bool(os.environ.get("NOTIFY_SOCKET"))
     # A file that somebody named and that is not there is a typing error, no wish for a new table.
-    if config is None and not Path(USUAL).exists() and not set_up(Path(USUAL)):
-        return 0
+    if config is not None and not Path(config).exists() and not as_service:
+        raise Fault(f"{config}: No such file or directory")
     config = config or USUAL
+    said = owners_part(config) if not is_begun(config) else None
+    pin = said.web.pin or (kept_pin(written(config).parent / "pin") if as_service else new_pin()) if said is not None else ""
+    if said is not None and not _set_up(config, said, pin, as_service):
+        return 0
     stopped = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stopped.set())
-    as_service = bool(os.environ.get("NOTIFY_SOCKET"))
-    if as_service and not is_begun(config) and not _set_up_service(config):
-        return 0
     settings = load_config(config)
     specimen = open_copy(settings.path(settings.copy))
     journal = Journal(settings.path(settings.journal), settings.picture_budget_mb * 2**20)
@@ -65,14 +67,14 @@ def command(config: str | None) -> int:
     state = None if journal.events() else first_state(settings, specimen, config)
     table = Table(state, journal, specimen.rules_plan, {"hidden_scores": settings.hidden_scores})
     try:
-        camera = open_camera(settings.camera, settings.folder)
+        camera = settings.open_camera()
         panel = Panel.open(settings.pins) if settings.pins else Panel()
     except (BadCamera, PinFault) as e:
         raise Fault(f"{config}: {e}") from None
     loop = Loop(table, Eye(specimen.reader), Supervisor(camera, fps=settings.looks_per_second), panel, notify.alive,
                 lessons=Lessons(specimen.folder) if settings.learn else None)
     publisher = Publisher(table, settings.club, specimen.name) if settings.club.broker else None
-    pin = settings.web.pin or (kept_pin(settings.path("pin")) if as_service else None)
+    pin = settings.web.pin or pin or (kept_pin(settings.path("pin")) if as_service else new_pin())
     page = page_of(specimen, specimen.name, pin, Path(settings.folder), settings.web.address or None)
     app = companion_web.create_app(table, page)
     server = companion_web.serve(app, settings.web.host, settings.web.port)
@@ -101,12 +103,16 @@ def command(config: str | None) -> int:
     return 1 if ended else 0      # a loop that ended by itself is a fault: systemd starts the table again
 
 
-def _set_up_service(config: str) -> bool:
-    """A service's first start: the set-up page, with what its owner has said already about page and camera."""
-    path, said = written(config), owners_part(config)
-    pin = said.web.pin or kept_pin(path.parent / "pin")
-    click.echo(f"{config} names no copy yet: set the table up on the page; the host's PIN is in {path.parent / 'pin'}")
-    return set_up(path, msgspec.structs.replace(said.web, pin=pin), said.camera, secret=True)
+def _set_up(config: str, said: Config, pin: str, as_service: bool) -> bool:
+    """The first start, with what the table's owner has said already about page and camera."""
+    path = written(config)
+    if as_service:
+        click.echo(f"{config} names no copy yet: set the table up on the page; the host's PIN is in {path.parent / 'pin'}")
+    return set_up(path, msgspec.structs.replace(said.web, pin=pin), said.camera or None, secret=as_service)
+
+
+def new_pin() -> str:
+    return f"{secrets.randbelow(10**8):08d}"
 
 
 def kept_pin(path: Path) -> str:
@@ -114,7 +120,7 @@ def kept_pin(path: Path) -> str:
     try:
         return path.read_text(encoding="ascii").strip()
     except FileNotFoundError:
-        made = f"{secrets.randbelow(10**8):08d}"
+        made = new_pin()
         with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as f:
             f.write(made + "\n")
         return made

@@ -10,7 +10,6 @@ import click
 from companion.cli import Fault
 from companion.config import load_config
 from companion.selftest import conduct, items
-from hardware.camera import open_camera
 from hardware.panel import Panel, PinFault
 from hardware.supervisor import Supervisor
 
@@ -25,7 +24,7 @@ def command(config: str, record: str) -> int:
         panel = Panel.open(settings.pins) if settings.pins else Panel()
     except PinFault as e:
         raise Fault(f"{config}: {e}") from None
-    with contextlib.closing(panel), Supervisor(open_camera(settings.camera, settings.folder)) as eye:
+    with contextlib.closing(panel), Supervisor(settings.open_camera()) as eye:
         wrong = conduct(items(settings, eye, panel), Path(record), click.echo,
                         lambda words: click.prompt(words, type=click.Choice(["y", "n", "s"]), default="s"))
     click.echo(f"\n{wrong} went wrong; all of it is in {record}")

@@ -53,6 +53,13 @@ def game() -> Response:
     return _told(lambda: setup.choose(text_in("game"), seats, options))
 
 
+@part.post("/api/setup/camera")
+def camera() -> Response:
+    """`{"camera": 1}`: which of `cameras`"""
+    setup = _hosts()
+    return _told(lambda: setup.see_with(number_in("camera")))
+
+
 @part.post("/api/setup/use")
 def use() -> Response:
     setup = _hosts()

@@ -1,6 +1,10 @@
 """A table without a camera: evidence made from layouts, as a good reader would give it."""
 
 import math
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -8,6 +12,8 @@ import engine
 from companion.table import Table
 from engine import script
 from vision.evidence import FLOOR, Evidence, Registration, SiteEvidence
+
+PHOTOS = Path(__file__).resolve().parent.parent / "photos" / "tigris"
 
 
 def sees(layout, plan, p=0.998, unsure=(), foreign=(), busy=None):
@@ -60,6 +66,17 @@ def acts(verdict):
     """the actions without what nobody says aloud"""
     silent = ("commit", "war", "keep", "pass")
     return [str(a) for a in verdict.actions if not str(a).split(": ", 1)[1].startswith(silent)]
+
+
+@pytest.fixture(scope="session")
+def copy(tmp_path_factory):
+    """The photographed copy, calibrated once from its four photos; for tests of the group "filmed", which share a process."""
+    folder = tmp_path_factory.mktemp("copies") / "tigris"
+    shutil.copytree(PHOTOS, folder, ignore=shutil.ignore_patterns("test", "game"))
+    done = subprocess.run([sys.executable, "-m", "companion.cli", "calibrate", str(folder), "--quiet"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert (folder / "model.npz").is_file()
+    return folder
 
 
 @pytest.fixture

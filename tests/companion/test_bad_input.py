@@ -144,11 +144,11 @@ except NotSo as e:
 def test_a_full_disk_leaves_what_was_there_and_nothing_half_written(tmp_path):
     """The model, a PDF, the configuration: each is written whole or not at all."""
     for name in ("model.npz", "t.pdf", "nilometer.toml"):
-        (tmp_path / name).write_text("as it was")
+        (tmp_path / name).write_text("# as it was")
     done = subprocess.run([sys.executable, "-c", FULL, str(tmp_path)], capture_output=True, text=True, timeout=120)
     assert done.stdout.splitlines() == ["OSError ", "SystemExit 2", "nilometer.toml cannot be written: File too large"], done
     assert "t.pdf" in done.stderr and "Traceback" not in done.stderr
-    assert {p.name: p.read_text() for p in tmp_path.iterdir()} == dict.fromkeys(("model.npz", "t.pdf", "nilometer.toml"), "as it was")
+    assert {p.name: p.read_text() for p in tmp_path.iterdir()} == dict.fromkeys(("model.npz", "t.pdf", "nilometer.toml"), "# as it was")
 
 
 # Tables

@@ -1,7 +1,6 @@
 """A photographed game from calibration to verdicts, through the commands, as people would run them."""
 
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,17 +13,6 @@ pytestmark = pytest.mark.xdist_group("filmed")
 
 def run(*args):
     return subprocess.run([sys.executable, "-m", "companion.cli", *map(str, args)], capture_output=True, text=True, timeout=600)
-
-
-@pytest.fixture(scope="session")
-def copy(tmp_path_factory):
-    """The copy calibrated from its four photos, once for all tests of this file."""
-    folder = tmp_path_factory.mktemp("copies") / "tigris"
-    shutil.copytree(PHOTOS, folder, ignore=shutil.ignore_patterns("test", "game"))
-    done = run("calibrate", folder, "--quiet")
-    assert done.returncode == 0, done.stderr
-    assert (folder / "model.npz").is_file()
-    return folder
 
 
 def watch(copy, *more):

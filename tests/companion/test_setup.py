@@ -10,10 +10,11 @@ from calibration.copy import load_copy
 from calibration.fit import Report
 from calibration.framing import judge, sharpness_of
 from companion.config import load_config
-from companion.first_start import set_up
+from companion.first_start import Sight, set_up
 from companion.lean import EACH, lean_samplers
 from companion.setup import NotSo, Setup
 from companion.simulate import Conditions, Director, plan_of
+from hardware.camera import BadCamera
 
 SEATS = ["black", "white", "green"]
 
@@ -145,3 +146,65 @@ def test_ending_the_set_up_leaves_no_configuration(tmp_path, monkeypatch):
     threading.Timer(1.0, lambda: signal.raise_signal(signal.SIGINT)).start()
     assert set_up(tmp_path / "nilometer.toml", Web("127.0.0.1", 0), {"kind": "folder", "path": "pictures"}) is False
     assert not (tmp_path / "nilometer.toml").exists()
+
+
+def test_another_camera_is_chosen_and_written(setup, director, tmp_path, monkeypatch):
+    by_id = {"kind": "usb", "device": "/dev/v4l/by-id/usb-Camera-video-index0"}
+    seen = []
+    setup._cameras, setup._look_through = [{"name": "Pi camera 0: imx219", "camera": {"kind": "pi", "number": 0}},
+                                           {"name": "USB camera", "camera": by_id}], seen.append
+    assert [c["chosen"] for c in setup.said()["cameras"]] == [False, False]
+    setup.see_with(1)
+    assert seen == [by_id] and [c["chosen"] for c in setup.said()["cameras"]] == [False, True]
+    for wrong in (2, -1):
+        with pytest.raises(NotSo, match="no such camera"):
+            setup.see_with(wrong)
+    setup.copy = "kitchen"
+    setup.go()
+    assert load_config(tmp_path / "nilometer.toml").camera == by_id
+
+
+def test_what_the_owner_has_written_stays_and_is_completed(setup, tmp_path):
+    own = '# mine\nlearn = false\n\n[web]\nport = 9000   # ours is taken\n\n[camera]\nkind = "folder"\npath = "p"\n'
+    (tmp_path / "nilometer.toml").write_text(own)
+    setup.copy = "kitchen"
+    setup.go()
+    config = load_config(tmp_path / "nilometer.toml")
+    assert own.rstrip() in (tmp_path / "nilometer.toml").read_text()
+    assert (config.copy, config.web.port, config.learn, config.camera["kind"]) == ("kitchen", 9000, False, "folder")
+    assert config.options == {"bonus": "for-restraint"} and list(config.seats) == SEATS
+
+
+def test_an_owners_file_that_broke_meanwhile_is_named_and_kept(setup, tmp_path):
+    (tmp_path / "nilometer.toml").write_text("[web\n")
+    setup.copy = "kitchen"
+    with pytest.raises(NotSo, match="nilometer.toml"):
+        setup.go()
+    assert (tmp_path / "nilometer.toml").read_text() == "[web\n" and not setup.written.is_set()
+
+
+def test_a_folder_that_nobody_may_write_to_is_said_at_once(tmp_path, monkeypatch):
+    from companion.cli import Fault
+    from companion.config import Web
+
+    def refused(dir):
+        raise PermissionError(13, "Permission denied")
+    monkeypatch.setattr("tempfile.TemporaryFile", refused)
+    with pytest.raises(Fault, match="nothing can be written there"):
+        set_up(tmp_path / "nilometer.toml", Web("127.0.0.1", 0))
+
+
+def test_the_picture_of_the_camera_chosen_is_seen(tmp_path):
+    for level in (60, 200):
+        (tmp_path / str(level)).mkdir()
+        cv2.imwrite(str(tmp_path / str(level) / "a.png"), np.full((120, 160, 3), level, np.uint8))
+    sight = Sight({"kind": "folder", "path": "60", "loop": True}, tmp_path)
+    try:
+        assert sight.picture()[0].mean() == 60
+        sight.use({"kind": "folder", "path": "200", "loop": True})
+        assert sight.picture()[0].mean() == 200
+        with pytest.raises(BadCamera):
+            sight.use({"kind": "telescope"})
+        assert sight.picture()[0].mean() == 200, "the one before goes on"
+    finally:
+        sight.close()

@@ -14,7 +14,8 @@ from companion_web.parts import setup as part
 
 WRITES = [("/api/setup/game", {"game": "ur", "seats": ["black", "white", "green"], "options": {}}),
           ("/api/setup/use", {"copy": "x"}), ("/api/setup/copy", {"name": "x", "markers": 1}),
-          ("/api/setup/take", {"photo": 0, "corners": None}), ("/api/setup/learn", {}), ("/api/setup/go", {})]
+          ("/api/setup/take", {"photo": 0, "corners": None}), ("/api/setup/learn", {}), ("/api/setup/go", {}),
+          ("/api/setup/camera", {"camera": 0})]
 
 
 @pytest.fixture

@@ -58,7 +58,32 @@ def test_corners_are_tapped_or_moved_with_the_keyboard(visit, app, table, direct
     assert [round(v / s, 1) for c in table.session._corners for v, s in zip(c, (820, 616))] == [0.2, 0.1, 0.8, 0.1, 0.8, 0.9, 0.1, 0.9]
 
 
-def test_a_stranger_is_told_who_may(visit):  # noqa: F811
-    page = visit("setup")
+def test_a_stranger_is_told_who_may_and_the_host_says_the_pin(visit, app):  # noqa: F811
+    page = visit("setup", expected=["403"])
     page.wait_for_selector("#stranger:not([hidden])")
     assert page.locator("#game-part").is_hidden() and fits(page)
+    assert explained(pytest.importorskip("axe_playwright_python.sync_playwright").Axe().run(page)) == []
+    page.get_by_label("PIN").fill("00000000")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#pin-fault:has-text('not the PIN')")
+    assert page.locator("#game-part").is_hidden()
+    page.get_by_label("PIN").fill(web(app).access.pin)
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#game-part:not([hidden])")
+    assert page.locator("#stranger").is_hidden()
+
+
+def test_the_camera_is_chosen(visit, table, director):  # noqa: F811
+    table._cameras = [{"name": name, "camera": {"kind": "usb", "device": name}} for name in ("Wide", "Narrow")]
+    table._camera = table._cameras[0]["camera"]
+    table.choose("ur", ["black", "white", "green"], {})
+    table.begin("Mine", markers=True)
+    page = visit("setup", seat="host")
+    page.get_by_label("Camera", exact=True).select_option("Narrow")
+    for _ in range(100):
+        if table._camera["device"] == "Narrow":
+            break
+        page.wait_for_timeout(100)
+    assert table._camera == {"kind": "usb", "device": "Narrow"}
+    assert page.get_by_label("Camera", exact=True).input_value() == "1" and fits(page)
+    assert explained(pytest.importorskip("axe_playwright_python.sync_playwright").Axe().run(page)) == []

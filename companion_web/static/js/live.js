@@ -11,13 +11,17 @@ let corners = [], markers = null, picture = null, marks = null;
 // Four corners as shares of the picture's width and height, or null.
 export const tapped = () => corners.length === 4 ? corners : null;
 
-export function showLive(said) {
+// choose: called with the number of the camera to see with.
+export function showLive(said, choose) {
   const box = byId("live");
   if (markers !== said.session.markers || !picture) {
     markers = said.session.markers;
     corners = [];
     make(box);
   }
+  fill(byId("which"), said.cameras, () => said.cameras.length < 2 ? [] : [h("label", { for: "which-camera" }, say("Camera")), " ",
+    h("select", { id: "which-camera", "data-focus": "which-camera", onchange: e => choose(Number(e.target.value)) },
+      said.cameras.map((c, i) => h("option", { value: String(i), selected: c.chosen }, c.name)))]);
   const { framing } = said;
   fill(byId("advice"), framing, () => framing ? [
     h("p", { class: "figures" }, say("Light {light} of 255, sharpness {sharpness} %", { light: Math.round(framing.light), sharpness: Math.round(100 * framing.sharpness) }), markers ? [", ", say("{n} of 4 cards", { n: framing.cards.length })] : null),
@@ -31,7 +35,7 @@ function make(box) {
   picture = h("img", { class: "camera", alt: say("What the camera sees now") });
   marks = s("svg", { viewBox: "0 0 1 1", preserveAspectRatio: "none", class: "corners", "aria-hidden": "true" });
   const frame = h("div", { class: "sight" }, picture, marks);
-  box.replaceChildren(frame, markers ? "" : h("div", null,
+  box.replaceChildren(h("div", { id: "which", class: "row" }), frame, markers ? "" : h("div", null,
     h("div", { class: "handles", role: "group", "aria-label": say("Corners") }),
     h("div", { class: "row" }, h("button", { type: "button", onclick: () => { corners = []; draw(); } }, say("Tap again")))), h("div", { id: "advice" }));
   if (!markers) frame.addEventListener("click", e => {

@@ -34,7 +34,7 @@ async function show() {
   part("copy", [said.copies, said.copy, said.session?.name, said.game], copyPart);
   if (said.session) {
     byId("camera-part").hidden = false;
-    showLive(said);
+    showLive(said, camera => act("/api/setup/camera", { camera }));
     fill(byId("taking"), [said.session, said.progress, said.report, said.fault], taking);
   }
   if (said.copy) part("go", [said.copy, said.done], goPart);
@@ -129,7 +129,7 @@ function goPart() {
     : [h("p", null, say("Lay the board out for the beginning of the game.")), h("div", { class: "row" }, h("button", { type: "button", class: "strong", "data-focus": "go", onclick: () => act("/api/setup/go", {}) }, say("Start the game")))];
 }
 
-async function refresh() {
+async function look() {
   try {
     const answer = await ask("/api/setup");
     said = answer.you.host ? answer : null;
@@ -139,10 +139,25 @@ async function refresh() {
     if (e.status === 404) location.href = "/";
     else if (said?.done !== true) byId("fault").textContent = e.message;
   }
-  setTimeout(refresh, EVERY);
 }
+
+async function follow() {
+  await look();
+  setTimeout(follow, EVERY);
+}
+
+byId("pin").addEventListener("submit", async e => {
+  e.preventDefault();
+  byId("pin-fault").textContent = "";
+  try {
+    await tell("/api/host", { pin: byId("pin-field").value });
+    await look();
+  } catch (fault) {
+    byId("pin-fault").textContent = fault.message;
+  }
+});
 
 footer();
 await learn();
-await refresh();
+await follow();
 document.body.dataset.ready = "1";

@@ -1,0 +1,45 @@
+"""Which cameras there are: what a set-up offers to choose from. Nothing is opened, so that one in use is found too."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+Found = dict[str, Any]      # {"name": what people read, "camera": a `[camera]` table}
+
+
+def cameras(sys: Path = Path("/sys/class/video4linux"), dev: Path = Path("/dev")) -> list[Found]:
+    """The Pi's own first, then USB cameras. A machine without any: []."""
+    return [*_pi(), *_usb(sys, dev)]
+
+
+def usual() -> dict[str, Any]:
+    """The `[camera]` table of a table that names none"""
+    return next((c["camera"] for c in cameras()), {"kind": "usb"})
+
+
+def _pi() -> list[Found]:
+    try:
+        from picamera2 import Picamera2
+        known = Picamera2.global_camera_info()
+    except Exception:      # not installed, or its library finds no camera system: then there is none
+        return []
+    # libcamera lists USB cameras too; through V4L2 they can be locked as well.
+    return [{"name": f"Pi camera {n}: {c.get('Model', '?')}", "camera": {"kind": "pi", "number": n}}
+            for n, c in enumerate(known) if "usb" not in str(c.get("Id", "")).lower()]
+
+
+def _usb(sys: Path, dev: Path) -> list[Found]:
+    # The number may be another one after the plug was out; udev's names stay.
+    lasting = {p.resolve().name: p for p in sorted((dev / "v4l" / "by-id").glob("*-video-index0"))}
+    found = []
+    for node in sorted(sys.glob("video*"), key=lambda p: (len(p.name), p.name)):
+        try:
+            name, index = ((node / key).read_text(encoding="utf-8", errors="replace").strip() for key in ("name", "index"))
+        except OSError:
+            continue
+        # A camera's further nodes carry no pictures, and a Pi has a dozen nodes that are no cameras.
+        if index == "0" and f"{os.sep}usb" in os.path.realpath(node / "device"):
+            found.append({"name": name, "camera": {"kind": "usb", "device": str(lasting.get(node.name, dev / node.name))}})
+    return found

@@ -133,15 +133,17 @@ def run(text: str, plan: Plan | None = None, on_action: Callable[[Action, State]
         except IllegalAction as e:
             result.faults.append(Fault(n, f"{line} is legal", str(e)))
             continue
-        result.actions += [*map(str, passed), str(action)]
-        if on_action:
-            on_action(action, state)
+        for done, after in (*passed, (action, state)):
+            result.actions.append(str(done))
+            if on_action:
+                on_action(done, after)
     result.state = state
     return result
 
 
-def _action(state: State, line: str, legal: bool) -> tuple[State, Action, tuple[Action, ...]]:
-    """The action a line says, the state it is done in, and the passes before it that nobody says at a table.
+def _action(state: State, line: str, legal: bool) -> tuple[State, Action, list[tuple[Action, State]]]:
+    """The action a line says, the state it is done in, and the passes before it that nobody says at a table, each with the
+    state after it.
 
     Said while a draw waits that nobody told: the draw stays unknown. Where it is said to be `legal` and is so once an offer
     is declined or those before have passed, as it is when people just go on, they have."""
@@ -150,14 +152,14 @@ def _action(state: State, line: str, legal: bool) -> tuple[State, Action, tuple[
         state = state.skip_chance()
         action = state.parse(line)
     if not legal or not state.check(action):
-        return state, action, ()
-    later = state.unsaid()
-    again = later.parse(line)
-    passed = later.implied(again) if later.check(again) else ()
-    then = later
-    for skip in passed:
+        return state, action, []
+    then = state.unsaid()
+    again = then.parse(line)
+    passed: list[tuple[Action, State]] = []
+    for skip in then.implied(again) if then.check(again) else ():
         then = then.apply(skip).skip_chance()
-    return (state, action, ()) if then.check(again) else (then, again, passed)
+        passed.append((skip, then))
+    return (state, action, []) if then.check(again) else (then, again, passed)
 
 
 def _expect(state: State, n: int, words: list[str]) -> Fault | None:

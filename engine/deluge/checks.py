@@ -41,14 +41,13 @@ def check(state: DelugeState, action: Action) -> list[Violation]:
     out = Faults()
     if state.phase == OVER:
         out.add("D50", "the game is over")
-        return out
     if action.seat not in state.seats:
         out.add("D1", "{seat} does not play", seat=seat_name(action.seat))
         return out
     wanted = _PHASE.get(type(action))
     if wanted is not None and wanted != state.phase:
         out.add("D8", "this is the phase of {phase}", phase=PHASE_NAMES[state.phase])
-    if action.seat != state.turn and not isinstance(action, act.Agree):
+    if action.seat != state.turn and state.phase != OVER and not isinstance(action, act.Agree):
         out.add("D9", "it is the turn of {seat}", seat=seat_name(str(state.turn)))
         if state.phase == BUILDING and isinstance(action, act.Build):
             out.add("D34", "players build in turn order")
@@ -58,6 +57,7 @@ def check(state: DelugeState, action: Action) -> list[Violation]:
         out.add("D48", "nobody flees by boat")
     if isinstance(action, act.Crew) and action.fanatics:
         out.add("D15", "fanatics never move")
+        out.add("D31", "fanatics never move")
     if isinstance(action, act.Done):
         if state.phase == FLIGHT:
             out.add("D48", "who can flee must flee")
@@ -87,11 +87,17 @@ def _lands(state: DelugeState, a: act.Crew, out: Faults) -> bool:
     for name in (a.origin, a.target):
         if not state.is_land(name):
             out.add("D10", "{cell} is sea", cell=name)
+            _flooded(state, name, out)
         elif state.cell(name).taken:
             out.add("D32", "{cell} is taken by fanatics", cell=name)
     if a.origin == a.target:
         out.add("D10", "{cell} is where they are", cell=a.origin)
     return state.is_land(a.origin) and state.is_land(a.target)
+
+
+def _flooded(state: DelugeState, name: str, out: Faults) -> None:
+    if state.cell(name).flooded:
+        out.add("D47", "{cell} is under water: it is a sea cell now", cell=name)
 
 
 def _those_who_go(state: DelugeState, a: act.Crew, out: Faults, fresh: bool) -> None:
@@ -226,6 +232,7 @@ def _flee(state: DelugeState, a: act.Flee, out: Faults) -> None:
 def _harvest(state: DelugeState, a: act.Harvest, out: Faults) -> None:
     if not state.is_land(a.cell):
         out.add("D23", "{cell} is sea", cell=a.cell)
+        _flooded(state, a.cell, out)
         return
     if state.cell(a.cell).taken:
         out.add("D32", "{cell} is taken by fanatics", cell=a.cell)
@@ -238,6 +245,8 @@ def _harvest(state: DelugeState, a: act.Harvest, out: Faults) -> None:
         out.add("D23", "nothing is harvested")
     if sum(goods.values()) > pawns:
         out.add("D23", "each pawn harvests at most one thing: {n} can work on {cell}", n=max(pawns, 0), cell=a.cell)
+        if state.cell(a.cell).fanatics:
+            out.add("D31", "fanatics harvest nothing")
     if goods.get("wood", 0) > forests:
         out.add("D24", "there are {n} forests left on {cell}", n=forests, cell=a.cell)
     if a.spots and (len(set(a.spots)) != goods.get("wood", 0) or set(a.spots) & set(state.cell(a.cell).bare)):
@@ -277,13 +286,13 @@ def _build(state: DelugeState, a: act.Build, out: Faults) -> None:
     if a.what == "ship":
         _ship(state, a, i, out)
         return
+    cell = state.cell(a.cell)
     if not state.is_land(a.cell):
         out.add("D34", "{cell} is sea", cell=a.cell)
-        return
-    cell = state.cell(a.cell)
-    if cell.taken:
+        _flooded(state, a.cell, out)
+    elif cell.taken:
         out.add("D32", "{cell} is taken by fanatics", cell=a.cell)
-    if state.ruler(a.cell) != i:
+    if state.is_land(a.cell) and state.ruler(a.cell) != i:
         out.add("D34", "{seat} does not rule {cell}", seat=seat_name(a.seat), cell=a.cell)
         if a.what == "soldier":
             out.add("D39", "a soldier only where one rules")

@@ -72,10 +72,19 @@ def manifest() -> Response:
     response = jsonify({
         "name": web().settings.name or "Nilometer", "short_name": "Nilometer", "start_url": "/", "scope": "/",
         "display": "standalone", "background_color": "#f5efe2", "theme_color": "#1d4e57", "lang": language(),
-        "icons": [{"src": "/static/icons/nilometer.svg", "sizes": "any", "type": "image/svg+xml", "purpose": "any"}],
+        "icons": [{"src": "/static/icons/nilometer.svg", "sizes": "any", "type": "image/svg+xml", "purpose": "any"},
+                  *({"src": f"/static/icons/nilometer-{n}.png", "sizes": f"{n}x{n}", "type": "image/png"} for n in (192, 512))],
     })
     response.mimetype = "application/manifest+json"
     return response
+
+
+@part.get("/assets.json")
+def assets() -> Response:
+    """What an installed page keeps on the phone: scripts, styles, pictures, languages."""
+    folders = [(f"/static/{kind}/", _STATIC.joinpath(kind)) for kind in ("css", "icons", "js")]
+    files = [f"{path}{f.name}" for path, folder in folders for f in folder.iterdir() if f.name != "worker.js"]
+    return jsonify(sorted(files) + [f"/locale/{code}.json" for code in catalogue.languages()] + ["/manifest.webmanifest"])
 
 
 @part.get("/worker.js")

@@ -93,7 +93,7 @@ class FakeTable:
         self.journal = SimpleNamespace(picture=lambda event, which: self.pictures.get((event, which)))
         self.camera = {"state": "ok", "by": "markers", "error_px": 0.31, "fps": 5.0}
         self.trouble = self.pause = None
-        self.words = []
+        self.words, self.turn = [], "bull"
         self.lines = (SimpleNamespace(event=1, action=None, state=FakeState(START, SCORES)),)
 
     @property
@@ -170,7 +170,7 @@ class FakeTable:
         moves = [{"event": line.event, "seat": line.action.split(":")[0], "text": line.action, "words": self.words,
                   "scores": line.state.scores(), "pictures": (line.event, "after") in self.pictures} for line in self.lines[1:]]
         return {"version": self.version, "game": GAME, "title": pack(say("Tigris & Euphrates")), "seats": SEATS,
-                "layout": {s: list(c) for s, c in self.state.layout().items() if c}, "turn": "bull", "actors": ["bull"],
+                "layout": {s: list(c) for s, c in self.state.layout().items() if c}, "turn": self.turn, "actors": [self.turn],
                 "scores": self.state.scores(), "outcome": self.outcome, "view": pack(VIEW), "settings": dict(self.settings),
                 "verdict": self.verdict or pack(READY), "question": self.question, "decision": self.decision,
                 "moves": moves, "start": 1, "pause": self.pause, "trouble": self.trouble, "camera": self.camera}

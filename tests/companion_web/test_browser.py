@@ -25,7 +25,7 @@ def visit(chromium, server, app):
     """visit(path, seat, **context) -> a page that is ready. Whatever the console or the network complains of fails the test."""
     complaints, contexts = [], []
 
-    def open_page(path="", seat=None, expected=(), **options):
+    def open_page(path="", seat=None, expected=(), script=None, **options):
         context = chromium.new_context(**{"viewport": PHONE, "locale": "en-GB", "reduced_motion": "reduce", **options})
         contexts.append(context)
         if seat:
@@ -33,6 +33,8 @@ def visit(chromium, server, app):
             context.add_cookies([{"name": "nilometer_seat", "value": token, "url": server.url, "httpOnly": True}])
             web(app).feed.touch()
         page = context.new_page()
+        if script:
+            page.add_init_script(script)
         page.set_default_timeout(30_000)      # a loaded machine is slow, not wrong
 
         def heard(message):
@@ -55,6 +57,15 @@ def visit(chromium, server, app):
     for context in contexts:
         context.close()
     assert complaints == []
+
+
+def until(page, holds):
+    """Waits until a JavaScript expression is true; the page's own policy forbids Playwright's way."""
+    for _ in range(300):
+        if page.evaluate(holds):
+            return
+        page.wait_for_timeout(20)
+    raise AssertionError(f"did not come: {holds}")
 
 
 def web(app):
@@ -307,22 +318,60 @@ def test_night_by_hand_and_remembered(visit):
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == night == "rgb(20, 24, 26)"
 
 
-def test_the_installed_page_opens_while_the_table_is_off(visit, server):
+HEARD = """
+window.heard = []; window.felt = [];
+navigator.vibrate = pattern => { felt.push(pattern); return true; };
+const begin = OscillatorNode.prototype.start;
+OscillatorNode.prototype.start = function (...a) { heard.push(this.context.state); return begin.apply(this, a); };
+"""
+
+
+def test_sound_and_vibration_only_where_they_are_wished_for(visit, table):
+    page = visit(seat="lion", script=HEARD)
+    illegal(table)
+    page.wait_for_selector("#verdict[data-verdict=illegal]")
+    assert page.evaluate("[heard, felt]") == [[], []], "nobody asked for it"
+    page.get_by_label("Sound").check()
+    page.get_by_label("Vibration").check()
+    until(page, "heard.length && felt.length && heard.every(s => s === 'running')")
+    page.reload()
+    page.wait_for_selector("body[data-ready]")
+    page.locator("#site").click()      # one touch, and the page may sound again
+    table.ask("lion", 2)
+    until(page, "heard.length === 2 && felt.length === 1")
+    table.act("bull: tile red C4", "C4", ["temple"])
+    page.wait_for_selector("#verdict[data-verdict=moved]")
+    until(page, "heard.length === 3 && felt.length === 1")
+    table.turn = "lion"
+    table.act("bull: tile red E6", "E6", ["temple"])
+    until(page, "heard.length === 5 && felt.length === 2")      # it is one's own turn
+    assert page.evaluate("heard.every(s => s === 'running')")
+
+
+def test_the_installed_pages_open_while_the_table_is_off(visit, server):
     page = visit(expected=["ERR_", "Failed to load"])
     page.evaluate("navigator.serviceWorker.ready.then(() => true)")
-    page.reload()
-    page.wait_for_selector("svg.twin")
-    kept = """Promise.all(['/', '/api/plan', '/static/js/words.js'].map(path => caches.match(path, {ignoreVary: true})))
-              .then(all => all.every(Boolean))"""
-    for _ in range(100):
-        if page.evaluate(kept) and page.evaluate("localStorage.getItem('nilometer.snapshot')"):
-            break
-        page.wait_for_timeout(50)
+    until(page, """localStorage.getItem('nilometer.snapshot') && Promise.all(['/', '/join', '/games', '/api/plan',
+        '/static/js/join.js', '/locale/en.json'].map(path => caches.match(path, {ignoreVary: true})))
+        .then(all => all.every(Boolean))""")
     server.stop()
     page.reload()
     page.wait_for_selector("svg.twin")
     page.wait_for_selector("#link[data-state=lost]")
     assert page.locator(".pieces > [data-site]").count() == 3, "the board as it stood when the table was last heard"
+    for path in ("join", "games"):
+        page.goto(f"{server.url}{path}" if server.url.endswith("/") else f"{server.url}/{path}")
+        page.wait_for_selector("main .fault:has-text('The table does not answer.')")
+        assert page.locator("nav a").count() == 1 and fits(page)
+
+
+def test_what_makes_the_page_installable(app):
+    client = app.test_client()
+    kept = client.get("/assets.json").json
+    assert {"/static/js/main.js", "/static/css/page.css", "/locale/nl.json"} <= set(kept)
+    assert all(client.get(path).status_code == 200 for path in kept)
+    icons = client.get("/manifest.webmanifest").json["icons"]
+    assert {i["sizes"] for i in icons} == {"any", "192x192", "512x512"} and all(client.get(i["src"]).status_code == 200 for i in icons)
 
 
 def test_the_demos_faults_are_switched_from_the_page(visit, app):

@@ -12,6 +12,9 @@ function light(theme) {
   else delete document.documentElement.dataset.theme;
 }
 
+// Opens while the table is off, where the browser allows that: over https, or on the table's own machine.
+export const keepPages = () => navigator.serviceWorker?.register("/worker.js").catch(() => {});
+
 export function footer() {
   light(kept("theme") ?? "");
   byId("theme").value = kept("theme") ?? "";

@@ -1,7 +1,7 @@
 // All games of this table: who won how often, and every game that was played to its end.
 
 import { byId, h } from "./dom.js";
-import { footer } from "./footer.js";
+import { footer, keepPages } from "./footer.js";
 import { parts } from "./people.js";
 import { dataTable } from "./players.js";
 import { ask } from "./talk.js";
@@ -37,3 +37,4 @@ try {
   byId("list").replaceChildren(h("p", { class: "fault" }, e.message));
 }
 document.body.dataset.ready = "1";
+keepPages();

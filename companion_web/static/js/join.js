@@ -1,7 +1,7 @@
 // Sitting down, and what the host can do about seats.
 
 import { byId, h } from "./dom.js";
-import { footer, keep, wish } from "./footer.js";
+import { footer, keep, wish, keepPages } from "./footer.js";
 import { speak } from "./notice.js";
 import { ask, tell } from "./talk.js";
 import { learn, say, words } from "./words.js";
@@ -117,3 +117,4 @@ footer();
 await learn();
 await refresh();
 document.body.dataset.ready = "1";
+keepPages();

@@ -5,7 +5,7 @@ import { Board, boardInWords, contentsInWords } from "./board.js";
 import { showSay } from "./declare.js";
 import { correct } from "./edit.js";
 import { follow } from "./follow.js";
-import { footer, keep, wish } from "./footer.js";
+import { footer, keep, keepPages, wish } from "./footer.js";
 import { showMoves } from "./moves.js";
 import { notice, speak } from "./notice.js";
 import { mine, seated } from "./people.js";
@@ -122,17 +122,24 @@ function show(next) {
     notice("question");
   }
   asked = q?.id ?? null;
+  if (first) turn = snapshot.turn;
   document.body.dataset.ready = snapshot.serial;
 }
 
-let told = null;
+let told = null, turn = null;
 function tellVerdict() {
   const kind = snapshot.verdict.verdict, text = `${verdictInWords(snapshot)}. ${turnWords(snapshot)}`;
   if (text === told) return;
   told = text;
   if (kind !== "busy") speak(text, kind === "illegal");
-  notice(kind);
+  const now = snapshot.outcome ? null : snapshot.turn, mineNow = now !== turn && snapshot.you.seats.includes(now) && kind !== "illegal";
+  turn = now;
+  notice(mineNow ? "turn" : kind);
 }
+
+// Who wishes to hear or feel the table tries it at once.
+for (const id of ["sound", "buzz"]) byId(id).addEventListener("change", e => { if (e.target.checked) setTimeout(() => notice("question"), 50); });
+byId("buzz").parentElement.hidden = !navigator.vibrate;
 
 byId("zoom").addEventListener("click", e => {
   const large = byId("frame").classList.toggle("large");
@@ -149,4 +156,4 @@ byId("open-rules").addEventListener("click", () => { if (snapshot) readRules(sna
 footer();
 await learn();
 follow(show, showLink);
-if ("serviceWorker" in navigator) navigator.serviceWorker.register("/worker.js").catch(() => {});
+keepPages();

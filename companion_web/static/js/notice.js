@@ -5,6 +5,14 @@ import { wish } from "./footer.js";
 
 let audio = null;
 
+// A page may only sound once somebody has touched it: the first touch makes ready for the first tone.
+function unlock() {
+  if (wish("sound") !== "1") return;
+  audio ??= new AudioContext();
+  if (audio.state === "suspended") audio.resume();
+}
+for (const touch of ["pointerdown", "keydown", "change"]) addEventListener(touch, unlock, { passive: true });
+
 // loud: interrupts what a screen reader is saying
 export function speak(text, loud = false) {
   const region = byId(loud ? "alarm" : "speak");
@@ -12,8 +20,8 @@ export function speak(text, loud = false) {
   region.textContent = text;
 }
 
-const TUNES = { illegal: [[220, 0.12], [165, 0.22]], question: [[523, 0.1], [659, 0.14]], moved: [[659, 0.06]] };
-const BUZZES = { illegal: [120, 60, 120], question: [60], moved: [] };
+const TUNES = { illegal: [[220, 0.12], [165, 0.22]], question: [[523, 0.1], [659, 0.14]], turn: [[523, 0.09], [784, 0.14]], moved: [[659, 0.06]] };
+const BUZZES = { illegal: [120, 60, 120], question: [60], turn: [40, 40, 40], moved: [] };
 
 export function notice(kind) {
   if (wish("buzz") === "1" && BUZZES[kind]?.length) navigator.vibrate?.(BUZZES[kind]);

@@ -2,7 +2,7 @@
 
 import { byId, fill, h } from "./dom.js";
 import { Board, boardInWords } from "./board.js";
-import { footer } from "./footer.js";
+import { footer, keepPages } from "./footer.js";
 import { showLive, tapped } from "./live.js";
 import { speak } from "./notice.js";
 import { ask, tell } from "./talk.js";
@@ -161,3 +161,4 @@ footer();
 await learn();
 await follow();
 document.body.dataset.ready = "1";
+keepPages();

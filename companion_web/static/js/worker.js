@@ -1,9 +1,19 @@
 // Keeps the page's own files, so that the installed page opens while the table is off and says so itself.
 
-const KEPT = "nilometer-3";
-const kept = path => path === "/" || path.startsWith("/static/") || path.startsWith("/locale/") || path === "/api/plan";
+const KEPT = "nilometer-4";
+const PAGES = ["/", "/join", "/setup", "/games"];
+const kept = path => PAGES.includes(path) || path.startsWith("/static/") || path.startsWith("/locale/") || ["/api/plan", "/manifest.webmanifest"].includes(path);
 
-self.addEventListener("install", () => self.skipWaiting());
+const put = async (cache, request, answer) => { if (answer.ok && !answer.redirected) await cache.put(request, answer); };
+
+// All of it at once: a phone that has opened one page has every page. What is not there now (a set-up that is over) is left out.
+async function fetchAll() {
+  const cache = await caches.open(KEPT), answer = await fetch("/assets.json");
+  const paths = answer.ok ? await answer.json() : [];
+  await Promise.allSettled([...PAGES, "/api/plan", ...paths].map(async path => put(cache, path, await fetch(path))));
+}
+
+self.addEventListener("install", e => { self.skipWaiting(); e.waitUntil(fetchAll().catch(() => {})); });
 self.addEventListener("activate", e => e.waitUntil(caches.keys()
   .then(names => Promise.all(names.filter(n => n !== KEPT).map(n => caches.delete(n)))).then(() => self.clients.claim())));
 
@@ -11,10 +21,8 @@ self.addEventListener("fetch", e => {
   const url = new URL(e.request.url);
   if (e.request.method !== "GET" || url.origin !== location.origin || !kept(url.pathname)) return;
   e.respondWith(fetch(e.request).then(answer => {
-    if (answer.ok) {
-      const copy = answer.clone();
-      e.waitUntil(caches.open(KEPT).then(cache => cache.put(e.request, copy)));
-    }
+    const copy = answer.clone();
+    e.waitUntil(caches.open(KEPT).then(cache => put(cache, e.request, copy)));
     return answer;
   }).catch(() => caches.match(e.request, { ignoreVary: true }).then(found => found ?? Response.error())));
 });

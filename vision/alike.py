@@ -11,28 +11,34 @@ from vision.lens import Lens
 from vision.plan import Plan
 from vision.pose import Pose
 from vision.printed import ALIKE, RADIUS, Picture, Print
+from vision.whole import Whole, lead
 
 CONFUSABLE = 0.08       # share of the patches that a wrong place may show before it counts as one to be told apart
 OTHER = 0.5             # correlation below which a patch tells two places apart
 MORE = 40               # patches added for that at most
-SEEN, STILL_SEEN = 0.6, 0.15     # shares of the telling patches that settle the matter; at the place of before
-VISIBLE = 0.5           # share of them that must be seen at one place or the other to say anything
+STILL_SEEN = 0.15       # share of the telling patches that settles the matter at the place of before
 ABOVE = 1.5             # so many times the patches that a wrong place shows: no doubt any more
-SAME = 0.9              # a board that shows so much of its patches when turned is the same from both sides
+LIKELIEST = 2           # places some squares off, of each turn, that are looked at closely
 FEW = 40                # patches for a look at another place
-CLEARLY, MANY = 0.1, 30 # of the telling patches: so much better one place must be seen; fewer do not weigh as much
+CLEAR = 3.0             # so many times what chance does one place must explain it better than another
 
 
 def candidates(plan: Plan) -> list[np.ndarray]:
     """(4, 2) mm each: which places of the board would lie where its corners seem to lie, if it were turned half round
     (a square one also by quarters) or shifted by one site"""
     turned = [np.roll(plan.corners, k, 0) for k in ((2, 1, 3) if square(plan) else (2,))]
-    middles = np.array([s.centre for s in plan.site if s.of is None])
-    apart = np.abs(middles[:, None] - middles[None]).reshape(-1, 2)
-    across, down = apart[apart[:, 1] < 1, 0], apart[apart[:, 0] < 1, 1]
-    dx, dy = (float(np.median(np.sort(d[d > 1])[:len(plan.site)])) if (d > 1).any() else 0.0 for d in (across, down))
+    dx, dy = spacing(plan)
     shifts = [(x * dx, y * dy) for x in (-1, 0, 1) for y in (-1, 0, 1) if abs(x * dx) + abs(y * dy) > 0]
     return turned + [plan.corners + s for s in shifts]
+
+
+def spacing(plan: Plan) -> np.ndarray:
+    """(2,) mm from one site to the next, across and down; 0 where no two lie so"""
+    middles = np.array([s.centre for s in plan.site if s.of is None])
+    some = middles[::max(len(middles) // 60, 1)]
+    apart = np.abs(some[:, None] - middles[None]).reshape(-1, 2)
+    across, down = apart[apart[:, 1] < 1, 0], apart[apart[:, 0] < 1, 1]
+    return np.array([np.median(np.sort(d[d > 1])[:len(some)]) if (d > 1).any() else 0.0 for d in (across, down)])
 
 
 def square(plan: Plan) -> bool:
@@ -46,13 +52,6 @@ def elsewhere(plan: Plan, lens: Lens, pose: Pose, mm: np.ndarray) -> Pose | None
         return lens.pose(mm, pose.to_px(plan.corners), pose.size, pose.by)[0]
     except ValueError:
         return None
-
-
-def back(plan: Plan, mm: np.ndarray) -> np.ndarray:
-    """The way back from such a place: (4, 2) mm again"""
-    corners = np.column_stack([plan.corners, np.ones(4)])
-    M = np.linalg.lstsq(corners, mm, rcond=None)[0]
-    return (plan.corners - M[2]) @ np.linalg.inv(M[:2])
 
 
 def with_look_alikes(plan: Plan, lens: Lens, known: Print, pictures: list[Picture], poses: list[Pose], bare: np.ndarray
@@ -109,42 +108,43 @@ def shifts(known: Print) -> bool:
     return not all(is_turn(mm) for mm in known.likes)
 
 
-def right_way_round(plan: Plan, lens: Lens, known: Print, picture: Picture, fit: Fit, usual: list[Pose],
-                    only_turns: bool = False) -> Fit:
-    """Of a pose and its look-alikes the one that the telling patches favour; where they say nothing (hidden by pieces,
-    or the board is the same both ways) the one that lies more as usual."""
-    for _ in range(5):
-        better = None
-        for k in doubtful(known, picture, fit, SEEN):
-            if only_turns and not is_turn(known.likes[k]):
-                continue
-            start = elsewhere(plan, lens, fit.pose, back(plan, known.likes[k]))
-            other = follow(plan, lens, known, picture, start, (1, 0), (5, 3), FEW) if start is not None else None
-            if other is None or other.share < 0.5 * fit.share:
-                continue
-            which = np.flatnonzero(known.telling[k])
-            here, there = ((known.measure(picture, p, 0, 3, which)[2] > ALIKE).sum() for p in (fit.pose, other.pose))
-            lead = (int(there) - int(here)) / max(len(which), MANY) if max(here, there) > VISIBLE * len(which) else 0.0
-            if is_turn(known.likes[k]) and abs(lead) < CLEARLY and usual:
-                lead = CLEARLY * np.sign(apart(plan, fit.pose, usual) - apart(plan, other.pose, usual))
-            if lead >= CLEARLY and (better is None or lead > better[0]):
-                better = lead, other.pose
-        if better is None:
-            break
-        settled = follow(plan, lens, known, picture, better[1], (0,), (3,))
-        if settled is None:
-            break
-        fit = settled
-    return fit
+class Way(msgspec.Struct, frozen=True, eq=False):
+    """fit: where the board lies, score: how much of the picture that explains; sure: no place a square off comes near."""
+
+    fit: Fit
+    score: float
+    sure: bool
 
 
-def as_usual(plan: Plan, lens: Lens, known: Print, pose: Pose, usual: list[Pose]) -> Pose:
-    """Of the turns that nobody could tell apart the one that lies more as usual"""
-    if not usual:
-        return pose
-    ways = [elsewhere(plan, lens, pose, back(plan, mm)) for mm, much in zip(known.likes, known.alikeness)
-            if is_turn(mm) and much > SAME]
-    return min([pose, *(w for w in ways if w is not None)], key=lambda p: apart(plan, p, usual))
+def which_way(plan: Plan, lens: Lens, known: Print, whole: Whole, picture: Picture, fit: Fit, usual: list[Pose]) -> Way:
+    """Of a pose and the places where the board would look much the same, turned or some squares off, the one that explains
+    the whole picture best; of turns that explain it as well (the board is the same both ways) the one that lies more as usual."""
+    turns = [(np.roll(plan.corners, k, 0), k) for k in range(0, 4, 1 if square(plan) else 2)]
+    places = [(0.0, c, k) for c, k in turns]
+    if shifts(known):
+        step = spacing(plan)
+        turned = ((c, k, elsewhere(plan, lens, fit.pose, c)) for c, k in turns)
+        places = [(score, c - off, k) for c, k, pose in turned if pose is not None
+                  for score, off in whole.squares_off(picture, pose, step)[:LIKELIEST]]
+        places.sort(key=lambda p: -p[0])
+    found = [(whole.explained(picture, fit.pose), fit, plan.corners, 0)]
+    for _, mm, turn in places[:2 * LIKELIEST]:
+        start = elsewhere(plan, lens, fit.pose, mm) if np.abs(mm - plan.corners).max() > 1e-6 else None
+        other = follow(plan, lens, known, picture, start, (1, 0), (5, 3), FEW) if start is not None else None
+        if other is not None:
+            found.append((whole.explained(picture, other.pose), other, mm, turn))
+    found.sort(key=lambda f: -f[0].mean())
+    best, sure = found[0], True
+    for each in found[1:]:
+        clear = lead(found[0][0], each[0], whole.between(found[0][2], each[2])) > CLEAR
+        if clear:
+            continue
+        if each[3] == found[0][3]:
+            sure = False
+        elif usual and apart(plan, each[1].pose, usual) < apart(plan, best[1].pose, usual):
+            best = each
+    settled = fit if best[1] is fit else follow(plan, lens, known, picture, best[1].pose, (0,), (3,))
+    return Way(settled or best[1], float(best[0].mean()), sure)
 
 
 def doubtful(known: Print, picture: Picture, fit: Fit, enough: float, most: int = 1000) -> list[int]:

@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 
 Arrays = dict[str, np.ndarray]
-FORMAT = 2
+FORMAT = 3
 
 
 class BadModel(ValueError):

@@ -8,8 +8,8 @@ import cv2
 import msgspec
 import numpy as np
 
-from vision.align import STRAINED_PX, consensus, expected_error, follow, follow_other_lens, pixels_a_mm, robust_pose
-from vision.alike import ABOVE, SEEN, STILL_SEEN, as_usual, doubtful, elsewhere, is_turn, right_way_round, shifts, square
+from vision.align import STRAINED_PX, Fit, consensus, expected_error, follow, follow_other_lens, pixels_a_mm, robust_pose
+from vision.alike import STILL_SEEN, Way, doubtful, elsewhere, shifts, square, which_way
 from vision.evidence import Contents, NoBoard
 from vision.foreign import View
 from vision.lens import Lens
@@ -19,11 +19,12 @@ from vision.plan import Plan
 from vision.pose import Pose
 from vision.printed import Picture, Print
 from vision.tiles import Tiles, locate_tiles, settle_tiles
+from vision.whole import Whole
 
 SMALLEST, LARGEST = 160, 20000      # sides of a picture, pixels
 STILL_PX = 0.35                     # less than this the camera did not move, at 1640 wide
 NEAR_PX, OUTLINE_PX = 60.0, 30.0    # how far off the sides of a bumped board, of an outline may be, at 1640 wide
-OUTLINE = "outline"                 # how a rough pose was found
+ELSEWHERE_PX = 4.0                  # poses nearer to each other are one
 QUICK = 40                          # patches that a quick check looks at
 NEAR_CARDS = (((1, 0), (8, 3)), ((2, 1, 0), (8, 4, 3)))     # levels and margins: a board that slid between its cards
 SURE, ENOUGH = 0.25, 0.12           # shares of the patches seen: no need to search on; the least to believe
@@ -31,7 +32,7 @@ SURE, ENOUGH = 0.25, 0.12           # shares of the patches seen: no need to sea
 
 class Registrar(msgspec.Struct, frozen=True, eq=False):
     """lens: of the calibration photos; cards: id -> (4, 2) mm where each card's corners really lie, empty without cards;
-    printed: the board as a map, None where it has no print; tiles: loose
+    printed: the board as a map, None where it has no print; whole: the same as one view, rim and all; tiles: loose
     tiles as a frame, where there is no print; first: the pose in the first calibration photo;
     scene: a small view of the barest photo, table and all, against which a first picture is judged;
     frame_mm: what cards or fingers left unsure about where the board lies on its map."""
@@ -44,6 +45,7 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
     first: Pose
     scene: View
     frame_mm: float = 0.0
+    whole: Whole | None = None
 
     @classmethod
     def fit(cls, plan: Plan, images: Sequence[np.ndarray], corners: Sequence[np.ndarray | None] | None = None,
@@ -93,7 +95,7 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
                 return None
         if (doubtful(self.printed, picture, fit, STILL_SEEN, 8) and doubtful(self.printed, picture, fit, STILL_SEEN)
                 and not self._cards_say(picture, last)
-                and right_way_round(self.plan, self.lens, self.printed, picture, fit, [last]) is not fit):
+                and self._which_way(picture, fit, last).fit is not fit):
             return None
         if moved(self.plan, fit.pose, last) < max(STILL_PX * max(picture.size) / 1640, 2 * fit.pose.error_px):
             return last
@@ -123,26 +125,24 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
             fits = (follow(self.plan, self.lens, self.printed, picture, by_cards, *way) for way in NEAR_CARDS)
             fit = next((f for f in fits if f is not None and f.share >= ENOUGH), None)
             return by_cards if fit is None else self._refined(picture, fit.pose, found)
-        best, sure = None, (False, 0.0)
+        best, tried = None, []
         for start, levels, margins in self._starts(picture, last):
             fit = follow(self.plan, self.lens, self.printed, picture, start, levels, margins)
-            if fit is None or fit.share < ENOUGH:
+            if fit is None or fit.share < ENOUGH or any(moved(self.plan, fit.pose, p) < ELSEWHERE_PX for p in tried):
                 continue
-            certain = start.by == OUTLINE
-            fit = right_way_round(self.plan, self.lens, self.printed, picture, fit, self._near(picture, last), certain)
-            # on a board of squares only its outline, or patches that tell, say that it is not seen one square off
-            certain = certain or not any(not is_turn(self.printed.likes[k])
-                                         for k in doubtful(self.printed, picture, fit, SEEN))
-            turned = best is not None and only_turned(self.plan, fit.pose, best.pose)
-            if (certain, fit.share) > (sure[0], sure[1] * (ABOVE if turned else 1.0)):
-                best, sure = fit, (certain, fit.share)
-            if certain and fit.share >= SURE:
+            way = self._which_way(picture, fit, last)
+            tried += [fit.pose, way.fit.pose]
+            if best is None or way.score > best.score:
+                best = way
+            if way.sure and way.fit.share >= SURE:
                 break
         if best is not None:
-            pose = as_usual(self.plan, self.lens, self.printed, best.pose, self._near(picture, last))
-            return self._refined(picture, pose, found)
+            return self._refined(picture, best.fit.pose, found)
         seen = f"{len(found)} of 4 cards in view, and " if self.cards else ""
         raise NoBoard(f"{seen}the board's print was not found")
+
+    def _which_way(self, picture: Picture, fit: Fit, last: Pose | None) -> Way:
+        return which_way(self.plan, self.lens, self.printed, self.whole, picture, fit, self._near(picture, last))
 
     def _starts(self, picture: Picture, last: Pose | None):
         """Rough poses to try, the likeliest first, and through which levels of the print, how widely, to follow each"""
@@ -150,19 +150,21 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         for pose in near:
             yield pose, (2, 1, 0), (8, 4, 3)
             yield pose, (1, 0), (12, 3)     # coarse patches are wide: among many pieces few of them stay whole
-        squares = shifts(self.printed)
-        if squares:
+        for pose in near[:1]:
+            for rough in self.whole.roughly(self.plan, picture, pose):
+                yield rough, (1, 0), (8, 3)
+        if shifts(self.printed):
             yield from self._outlined(picture, near[:1], NEAR_PX)
-            yield from self._outlined(picture, self._outlines(picture), OUTLINE_PX)
         by_features = self._by_features(picture)
         if by_features is not None:
             yield by_features, (1, 0), (8, 3)
         for pose in near[-1:]:
-            for quarters in (2, 1, 3):
-                yield turn_board(self.plan, self.lens, pose, quarters), (2, 1, 0), (8, 4, 3)
-        if not squares:
-            yield from self._outlined(picture, near[:1], NEAR_PX)
-            yield from self._outlined(picture, self._outlines(picture), OUTLINE_PX)
+            for quarters in (2, 1, 3) if square(self.plan) else (2,):
+                turned = turn_board(self.plan, self.lens, pose, quarters)
+                yield turned, (2, 1, 0), (8, 4, 3)
+                for rough in self.whole.roughly(self.plan, picture, turned):
+                    yield rough, (1, 0), (8, 3)
+        yield from self._outlined(picture, self._outlines(picture), OUTLINE_PX)
 
     def _outlines(self, picture: Picture) -> list[Pose]:
         return by_outline(self.plan, self.lens, self.scene, picture.image)
@@ -173,8 +175,7 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         for pose in rough:
             sharp = sharpened(self.plan, self.lens, picture.image, pose, reach * max(picture.size) / 1640)
             for quarters in ways if sharp is not None else ():
-                turned = elsewhere(self.plan, self.lens, sharp, np.roll(self.plan.corners, quarters, 0))
-                yield msgspec.structs.replace(turned, by=OUTLINE), (1, 0), (4, 3)
+                yield elsewhere(self.plan, self.lens, sharp, np.roll(self.plan.corners, quarters, 0)), (1, 0), (4, 3)
 
     def _near(self, picture: Picture, last: Pose | None) -> list[Pose]:
         """The last pose and the first, where the picture's shape allows"""
@@ -263,6 +264,9 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
             out["print"] = cv2.imencode(".png", p.canvas)[1].ravel()
             out["print_frame"] = np.array([p.px_per_mm, *p.origin])
             out["print_spots"] = p.spots.astype(np.uint16)
+            w = self.whole
+            out["whole"] = cv2.imencode(".png", np.dstack([w.canvas, w.known * np.uint8(255), w.canvas]))[1].ravel()
+            out["whole_frame"] = np.array([w.px_per_mm, *w.origin])
             out["print_likes"], out["print_alikeness"], out["print_telling"] = p.likes, p.alikeness, p.telling
         if self.tiles is not None:
             t = self.tiles
@@ -277,19 +281,22 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         first = unpack_pose(lens, arrays["first"])
         scene = View(cv2.imdecode(np.asarray(arrays["scene"], np.uint8), cv2.IMREAD_COLOR),
                      unpack_pose(lens, arrays["scene_pose"]))
-        printed = None
+        printed, whole = None, None
         if "print" in arrays:
             scale, x, y = map(float, arrays["print_frame"])
             canvas = cv2.imdecode(np.asarray(arrays["print"], np.uint8), cv2.IMREAD_GRAYSCALE)
             printed = Print(canvas, scale, np.array([x, y]), np.asarray(arrays["print_spots"], float),
                             np.asarray(arrays["print_likes"], float), np.asarray(arrays["print_alikeness"], float),
                             np.asarray(arrays["print_telling"], bool))
+            both = cv2.imdecode(np.asarray(arrays["whole"], np.uint8), cv2.IMREAD_COLOR)
+            scale, x, y = map(float, arrays["whole_frame"])
+            whole = Whole(np.ascontiguousarray(both[..., 0]), both[..., 1] > 0, scale, np.array([x, y]))
         tiles = None
         if "tiles" in arrays:
             a, b = np.asarray(arrays["tiles"], float), np.asarray(arrays["tiles_change"], float)
             tiles = Tiles(a[:, :2], a[:, 2:], b[:3], float(b[3]))
         cards = {i: np.asarray(arrays[f"card{i}"]) for i in IDS if f"card{i}" in arrays}
-        return cls(plan, lens, cards, printed, tiles, first, scene, float(arrays["frame"][0]))
+        return cls(plan, lens, cards, printed, tiles, first, scene, float(arrays["frame"][0]), whole)
 
 
 def pack_pose(pose: Pose) -> np.ndarray:
@@ -325,13 +332,6 @@ def turn_board(plan: Plan, lens: Lens, pose: Pose, quarters: int) -> Pose:
         corners = np.column_stack([-corners[:, 1], corners[:, 0]])
     px = pose.to_px(corners + np.array(plan.size) / 2)
     return lens.pose(plan.corners, px, pose.size, "print")[0]
-
-
-def only_turned(plan: Plan, pose: Pose, other: Pose) -> bool:
-    """Whether a pose has the board where another has it, but turned round"""
-    a, b = pose.to_px(plan.corners), other.to_px(plan.corners)
-    near = 0.02 * np.linalg.norm(b[2] - b[0])
-    return any(np.linalg.norm(np.roll(a, k, 0) - b, axis=1).max() < near for k in (1, 2, 3))
 
 
 def moved(plan: Plan, pose: Pose, other: Pose) -> float:

@@ -93,12 +93,11 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
             fit = follow(self.plan, self.lens, self.printed, picture, last, (0,), (3,))
             if fit is None or fit.share < ENOUGH:
                 return None
-        if (doubtful(self.printed, picture, fit, STILL_SEEN, 8) and doubtful(self.printed, picture, fit, STILL_SEEN)
-                and not self._cards_say(picture, last)
-                and self._which_way(picture, fit, last).fit is not fit):
-            return None
         if moved(self.plan, fit.pose, last) < max(STILL_PX * max(picture.size) / 1640, 2 * fit.pose.error_px):
-            return last
+            return last     # nobody puts a board back, turned or a square off, to a third of a pixel
+        if (doubtful(self.printed, picture, fit, STILL_SEEN, 8) and doubtful(self.printed, picture, fit, STILL_SEEN)
+                and not self._cards_say(picture, last) and self._which_way(picture, fit, last).fit is not fit):
+            return None
         fit = follow(self.plan, self.lens, self.printed, picture, last, (1, 0), (5, 3))
         return fit.pose if fit is not None and fit.share >= SURE else None
 
@@ -124,6 +123,9 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
             # cards say about where the board lies, and which way round: print that looks alike elsewhere is no argument
             fits = (follow(self.plan, self.lens, self.printed, picture, by_cards, *way) for way in NEAR_CARDS)
             fit = next((f for f in fits if f is not None and f.share >= ENOUGH), None)
+            if fit is None or fit.share < SURE:
+                slid = self._slid(picture, by_cards)
+                fit = slid if slid is not None and (fit is None or slid.share > 2 * fit.share) else fit
             return by_cards if fit is None else self._refined(picture, fit.pose, found)
         best, tried = None, []
         for start, levels, margins in self._starts(picture, last):
@@ -140,6 +142,12 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
             return self._refined(picture, best.fit.pose, found)
         seen = f"{len(found)} of 4 cards in view, and " if self.cards else ""
         raise NoBoard(f"{seen}the board's print was not found")
+
+    def _slid(self, picture: Picture, by_cards: Pose) -> Fit | None:
+        """A board that does not lie between its cards any more, but plainly somewhere near"""
+        fits = (follow(self.plan, self.lens, self.printed, picture, rough, (1, 0), (8, 3))
+                for rough in self.whole.roughly(self.plan, picture, by_cards))
+        return max((f for f in fits if f is not None and f.share >= SURE), key=lambda f: f.share, default=None)
 
     def _which_way(self, picture: Picture, fit: Fit, last: Pose | None) -> Way:
         return which_way(self.plan, self.lens, self.printed, self.whole, picture, fit, self._near(picture, last))
@@ -178,12 +186,9 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
                 yield elsewhere(self.plan, self.lens, sharp, np.roll(self.plan.corners, quarters, 0)), (1, 0), (4, 3)
 
     def _near(self, picture: Picture, last: Pose | None) -> list[Pose]:
-        """The last pose and the first, where the picture's shape allows"""
+        """The last pose where the picture's size allows, and the first as it would look in this picture"""
         near = [last] if last is not None and last.size == picture.size else []
-        if self.first.size[0] * picture.size[1] == self.first.size[1] * picture.size[0]:
-            near.append(Pose(self.lens.K(picture.size), self.lens.dist, self.first.rvec, self.first.tvec, picture.size,
-                             "print"))
-        return near
+        return [*near, Pose(self.lens.K(picture.size), self.lens.dist, self.first.rvec, self.first.tvec, picture.size, "print")]
 
     def _by_tiles(self, picture: Picture, last: Pose | None) -> Pose | None:
         """The pose from loose tiles; `last` itself where it fits them as well"""

@@ -159,7 +159,7 @@ def add_edges(plan: Plan, bundle: Bundle, images: Sequence[np.ndarray]) -> None:
 
 
 def disagreement(plan: Plan, bundle: Bundle) -> float:
-    """Root mean square, in mm, of how far the sides seen in the photos lie from where all photos together have them: more
+    """Typically, in mm, how far the sides seen in the photos lie from where all photos together have them: more
     than a little where some are lines printed along the border. Cards say by themselves where the board lies."""
     off = []
     for n, sight in enumerate(bundle.sights):
@@ -170,7 +170,8 @@ def disagreement(plan: Plan, bundle: Bundle) -> float:
         inner = sight.edges.mm / np.array(plan.size)
         side = np.abs(np.column_stack([inner, inner - 1])).argmin(1)
         off += [float(np.mean(apart[side == k])) for k in range(4) if (side == k).any()]
-    return float(np.sqrt(np.mean(np.square(off)))) if off else 0.0
+    off = np.abs(off)
+    return float(np.sqrt(np.mean(np.minimum(off, 3 * np.median(off)) ** 2))) if len(off) else 0.0
 
 
 def make_print(plan: Plan, photos: Photos) -> tuple[Print, np.ndarray] | None:

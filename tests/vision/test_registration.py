@@ -229,6 +229,33 @@ def test_cards_say_which_way_round_a_board_of_squares_lies(tools):
         assert tools.off_by(board.plan, pose, truth) < 1.0
 
 
+def test_a_board_of_squares_is_found_knocked_turned_and_full_of_pieces(tools):
+    go = crossings(tools)
+    go.canvas[:] = np.clip(go.canvas + cv2.resize(np.random.default_rng(7).normal(0, 9, (40, 40)), go.canvas.shape[1::-1],
+                                                  interpolation=cv2.INTER_CUBIC)[..., None], 0, 255)     # wood has a grain
+    truth = go.pose(fill=0.8)
+    registrar, _ = Registrar.fit(go.plan, [go.film(truth), go.film(truth, light=0.8)], tapped(go, [truth] * 2), False, [{}, {}])
+    again = Registrar.unpack(go.plan, registrar.pack())
+    for view, each in ((dict(turn=2.5, shift=(25, -30)), 4), (dict(turn=181.5, shift=(3, 2)), 4), (dict(turn=1), 2)):
+        true = go.pose(fill=0.8, **view)
+        pose = again.locate(go.film(true, [s.id for n, s in enumerate(go.plan.site) if n * 7 % 11 % each == 0]))
+        assert tools.off_by(go.plan, pose, true) < 0.8
+
+
+def test_a_picture_scaled_to_whole_pixels_is_of_the_same_camera(board, printed, tools):
+    true = board.pose(turn=1)
+    image = cv2.resize(board.film(true, PIECES), (613, 461), interpolation=cv2.INTER_AREA)
+    pose = printed[0].locate(image)
+    assert tools.off_by(board.plan, pose, true.resized((613, 461))) < 0.5
+
+
+def test_a_board_that_left_the_middle_of_its_cards_is_found(carded, by_cards, tools):
+    registrar, poses, truth = by_cards
+    pose = registrar.locate(carded.film(truth[0], slid=(20.0, -14.0)), poses[0])
+    corners = pose.to_px(carded.plan.corners) - truth[0].to_px(carded.plan.corners + np.array([20.0, -14.0]))
+    assert np.abs(corners).max() < 0.8
+
+
 def loose_tiles(tools):
     """Tiles on a bare table, each a bit off"""
     plan = tools.grid_plan(6, 5, 40.0, 12.0, {"kind": "tile", "size": [38, 38], "height": 2})

@@ -8,7 +8,7 @@ EXTRA := $(if $(PI),[pi])
 STAMP := $(VENV)/.installed
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: install test-install demo test lint accuracy whole shared-test clean
+.PHONY: install test-install demo test lint accuracy whole shared-test clean pictures
 
 install: $(STAMP)
 
@@ -39,6 +39,10 @@ lint: test-install
 # A whole game of GAME (else each of the four) before the simulated camera, from the set-up to the final score: minutes.
 whole: test-install
 	@for game in $(or $(GAME),deluge nile tigris ur); do $(BIN)/python -m tests.companion.filmed $$game || exit 1; done
+
+# The docs' pictures: the simulated table, and the page in Chromium.
+pictures: test-install
+	@$(BIN)/python -m companion.pictures
 
 # The whole shared photo set: not needed by `make test`.
 accuracy: install

@@ -147,10 +147,11 @@ CHECKS: tuple[Callable[[Config | None], Iterator[Check]], ...] = (programs, disk
 
 
 @click.command()
-@click.option("--config", type=click.Path(), help="the table's configuration")
+@click.option("--config", type=click.Path(), help="the table's configuration  [default: nilometer.toml, where it is there]")
 @click.option("--json", "as_json", is_flag=True, help="a JSON line each")
 def command(config: str | None, as_json: bool) -> int:
     """What is wrong with this table and what to do."""
+    config = config or ("nilometer.toml" if Path("nilometer.toml").is_file() else None)
     settings = load_config(config) if config else None
     worst = 0
     for check in CHECKS:

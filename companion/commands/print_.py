@@ -24,5 +24,6 @@ def command(game: str, out: str | None, address: str, only: tuple[str, ...]) -> 
     path = Path(out or f"{game}.pdf")
     pdf = document(plan, art_for(plan), title, address, only or ("cards", "board", "pieces"))
     write_whole(path, pdf.to_bytes())
-    click.echo(f"{path}: {len(pdf.pages)} pages; print at 100 %")
+    pages = len(pdf.pages)
+    click.echo(f"{path}: {pages} page{'s' * (pages > 1)}; print at 100 %")
     return 0

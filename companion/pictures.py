@@ -107,10 +107,10 @@ def pictures(browser: Any) -> Iterator[tuple[str, bytes]]:
     """(file's name, its bytes) of each"""
     name = default_game()
     table, director = played(name)
-    yield "from-above.jpg", small(director.picture())
+    plain = director.picture()
+    yield "from-above.jpg", small(plain)
     after = Players(SEED + 1).next(table.state, lambda a: table.state.apply(a))
-    frames = list(director.frames(after.layout))
-    yield "table.jpg", small(frames[len(frames) // 3])      # the hand is in it
+    yield "table.jpg", small(max(director.frames(after.layout), key=lambda frame: cv2.absdiff(frame, plain).mean()))  # a hand is in it
     director.set(table.state.layout())
     with shown(companion_web.create_app(table, companion_web.Settings(name="Kitchen table")), browser, PHONE, "svg.twin") as page:
         yield "page.png", page.screenshot()

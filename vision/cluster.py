@@ -9,8 +9,9 @@ import numpy as np
 
 from vision.cluster_canvas import MARGIN, Empty, Frame, dimmed, match_light, trust
 from vision.cluster_count import evidence_of, shares_of
-from vision.cluster_find import Fine, Piece, find, kits_of, polygons
+from vision.cluster_find import find, kits_of, polygons
 from vision.cluster_first import Firsts, group_of, lay_all, learn_again, learn_firsts
+from vision.cluster_fit import Fine, Piece
 from vision.cluster_loose import (
     THERE,
     FormLooks,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from vision.cluster_find import Piece
+from vision.cluster_fit import Piece
 from vision.evidence import FLOOR, CountedEvidence
 
 TELLING = 0.05          # nats that a mm² of squared, weighted grey levels tells between two kinds
@@ -83,4 +83,5 @@ def counts_of(found: Sequence[Option], kinds: Iterable[str] = ()) -> dict[str, n
             if kind:
                 out[kind] = np.convolve(out.get(kind, np.ones(1)), (1 - p, p))
     unseen = np.array([1.0, UNSEEN, UNSEEN ** 2])
-    return {k: np.convolve(t, unseen / unseen.sum()) for k, t in out.items()}
+    unseen /= unseen.sum()
+    return {k: np.convolve(t, unseen) if len(t) > 1 else unseen for k, t in out.items()}

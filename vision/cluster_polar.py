@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cv2
 import msgspec
 import numpy as np
 
@@ -106,12 +107,15 @@ class Patch(msgspec.Struct, frozen=True, eq=False):
         return bool(np.array_equal(self.weight, self.free))
 
 
-ONES = np.ones(3, np.float32)
+ONES = np.ones((1, 3), np.float32)
 
 
 def dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """(...) products of (..., 3) colours; many times quicker than a sum over so short an axis"""
-    return (a * b) @ ONES
+    product = np.ascontiguousarray(a * b, np.float32)
+    if not product.size:
+        return np.zeros(product.shape[:-1], np.float32)
+    return cv2.transform(product.reshape(-1, product.shape[-2], 3), ONES).reshape(product.shape[:-1])
 
 
 class Table:
@@ -136,9 +140,9 @@ class Table:
         planes[:, :, 0] = w * dot(patch.ground, 2 * patch.seen - patch.ground)
         planes[:, :, 1:4] = (w[..., None] * patch.seen).transpose(0, 1, 3, 2)
         planes[:, :, 4] = w
-        f = np.fft.rfft(planes, axis=3).astype(np.complex64)
-        f = np.ascontiguousarray(f.transpose(3, 0, 1, 2)).reshape(f.shape[3], n, -1)
-        gain = np.fft.irfft((f @ self.spectrum).transpose(1, 2, 0), a, axis=2)
+        f = np.fft.rfft(planes, axis=3)
+        f = np.ascontiguousarray(f.transpose(3, 0, 1, 2), np.complex64).reshape(f.shape[3], n, -1)
+        gain = np.fft.irfft(np.ascontiguousarray((f @ self.spectrum).transpose(1, 2, 0)), a, axis=2)
         turn = gain.argmax(2)
         return np.take_along_axis(gain, turn[..., None], 2)[..., 0].astype(np.float32), turn
 

@@ -9,7 +9,8 @@ import msgspec
 import numpy as np
 
 from vision.cluster_canvas import sample
-from vision.cluster_find import CAP, MAYBE, Piece
+from vision.cluster_find import MAYBE
+from vision.cluster_fit import CAP, Piece
 from vision.cluster_polar import Form, dot
 from vision.cluster_scene import FOLD, Scene, mark
 
@@ -43,11 +44,12 @@ def upright(form: Form, reach: float) -> np.ndarray:
     return np.stack(np.meshgrid(u, v), -1).astype(np.float32)
 
 
-def places_of(form: Form, reach: float, scene: Scene, foot: np.ndarray) -> np.ndarray:
-    """(N, h, w, 2) canvas pixels of the picture of a figure that would stand at each of (N, 2) mm.
+def places_of(form: Form, reach: float, scene: Scene, foot: np.ndarray, every: int = 1) -> np.ndarray:
+    """(N, h, w, 2) canvas pixels of the picture of a figure that would stand at each of (N, 2) mm, or of every so many rows
+    and columns of it.
 
     Between foot and top the picture is stretched to the lean there; a foot's and a top's size stay as they are."""
-    grid = upright(form, reach).astype(np.float32)
+    grid = upright(form, reach)[::every, ::every].astype(np.float32)
     lean = scene.lean.shift(foot, form.height).astype(np.float32)
     length = np.linalg.norm(lean, axis=1)
     along = (lean / np.maximum(length, 1e-6)[:, None]) * np.float32(scene.frame.scale)      # canvas pixels a mm
@@ -62,23 +64,24 @@ def places_of(form: Form, reach: float, scene: Scene, foot: np.ndarray) -> np.nd
     return out
 
 
-def views(form: Form, reach: float, scene: Scene, foot: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def views(form: Form, reach: float, scene: Scene, foot: np.ndarray, every: int = 1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """seen, ground (N, h, w, 3) and weight (N, h, w) where figures would stand at (N, 2) mm"""
-    px = places_of(form, reach, scene, foot)
+    px = places_of(form, reach, scene, foot, every)
     seen = sample(scene.seen, px) * scene.light_at(foot)[:, None, None].astype(np.float32)
     return seen, sample(scene.ground, px), np.maximum(sample(scene.weight, px)[..., 0], 0)
 
 
-def gains_of(look: TallLook, scene: Scene, foot: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(N, K) how much better each kind explains what shows than bare ground, and (N, K) what perfect figures would gain"""
-    seen, ground, weight = views(look.form, look.reach, scene, foot)
-    weight = weight * (look.alpha * np.float32(PIXEL ** 2 / 3))
-    cap = (CAP * PIXEL ** 2 * look.alpha).astype(np.float32)
+def gains_of(look: TallLook, scene: Scene, foot: np.ndarray, every: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    """(N, K) how much better each kind explains what shows than bare ground, and (N, K) what perfect figures would gain;
+    every: only so many rows and columns are looked at"""
+    seen, ground, weight = views(look.form, look.reach, scene, foot, every)
+    area = look.alpha[::every, ::every] * np.float32((every * PIXEL) ** 2)
+    weight, cap = weight * (area / 3), CAP * area
     ss, gg = dot(seen, seen), dot(ground, ground)
     bare = np.minimum(weight * (ss - 2 * dot(seen, ground) + gg), cap).sum((1, 2))
     gain = np.empty((len(foot), len(look.kinds)), np.float32)
     most = np.empty_like(gain)
-    for k, figure in enumerate(look.looks):
+    for k, figure in enumerate(look.looks[:, ::every, ::every]):
         sf, ff = dot(seen, figure), dot(figure, figure)
         off = [np.minimum(weight * (ss - t * (2 * sf - t * ff)), cap).sum((1, 2)) for t in np.float32(TONES)]
         gain[:, k] = bare - np.min(off, 0)
@@ -132,7 +135,7 @@ class Spots:
         anew = np.flatnonzero(self.stale)
         for part in np.array_split(anew, len(anew) // 200 + 1):
             if len(part):
-                self.gain[part] = gains_of(self.look, self.scene, self.at[part])[0].max(1)
+                self.gain[part] = gains_of(self.look, self.scene, self.at[part], every=2)[0].max(1)
         self.stale[:] = False
         look, lean = self.look, self.scene.lean
         foot = self.at[self.gain.argmax()]

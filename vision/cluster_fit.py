@@ -1,0 +1,243 @@
+"""How well looks of one size explain a place, and where near by they do so best. Its central value: Fine."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cached_property
+
+import msgspec
+import numpy as np
+
+from vision.cluster_block import is_block, side_gain
+from vision.cluster_polar import Form, Patch, Rings, Table, dot, slopes, turned
+from vision.cluster_scene import Scene
+
+SURE, SURE_BLOCK = 0.38, 0.4    # shares of the gain of a perfect match at which a piece is as likely there as not
+LEAST = 25.0        # gain below which a place is not looked at again
+PLENTY, PLENTY_BLOCK = 120.0, 50.0      # gains to go by; little else than a block looks like top and sides of one
+TONE = 0.08         # by which a piece may be brighter or darker than its kind
+DARKEST = 0.55      # of its light that ground in a shadow keeps
+SHADOW = 8.0        # what it costs to take something for a shadow, times how dark it is
+HIDDEN = 0.25       # share of the gain of a whole piece that must be seen of it
+CAP = 9.0           # squared, weighted grey levels beyond which a pixel shows something else altogether
+
+
+class Piece(msgspec.Struct, eq=False):
+    """A piece found. at: (2,) canvas mm of its top; foot: (2,) board mm; gains: per kind, how much better than bare
+    ground it explains what is seen (log-likelihood); turn in radians; ideal: the gain of a perfect match here,
+    whole: and if nothing covered it."""
+
+    form: Form
+    at: np.ndarray
+    foot: np.ndarray
+    turn: float
+    kinds: tuple[str, ...]
+    gains: np.ndarray
+    best: int
+    ideal: float = 0.0
+    whole: float = 0.0
+
+    @property
+    def gain(self) -> float:
+        return float(self.gains[self.best])
+
+    @property
+    def kind(self) -> str:
+        return self.kinds[self.best]
+
+    @property
+    def chance(self) -> float:
+        """0..1: how surely it is there at all"""
+        if self.gain <= 0 or self.ideal <= 0:
+            return 0.0
+        sure, plenty = (SURE_BLOCK, PLENTY_BLOCK) if is_block(self.form) else (SURE, PLENTY)
+        share = self.gain / self.ideal - sure
+        odds = 10 * min(share, 0.7) + 1.5 * math.log(self.gain / plenty) + min(20 * (self.gain / max(self.whole, 1e-6) - HIDDEN), 0)
+        return 1 / (1 + math.exp(-max(odds, -30)))
+
+
+class Fine:
+    """The kinds of one form at full resolution; rough: at half of it"""
+
+    def __init__(self, form: Form, scale: float, kinds: Sequence[str], looks: np.ndarray,
+                 shades: np.ndarray | None = None, rings: Rings | None = None) -> None:
+        """shades: (K, 2) how bright the sides of a block are, or None where they tell nothing; rings: what looks are on,
+        if not as fine as a canvas of this scale"""
+        self.shades = shades
+        self.form, self.kinds, self.looks = form, tuple(kinds), looks
+        self.rings = Rings.around(form, scale) if rings is None else rings
+        self.area = self.rings.area(form)
+        self.table = Table(self.rings, looks, np.broadcast_to(self.area, looks.shape[:3]))
+        self.slopes = slopes(self.rings, looks)
+        self.tone = (looks * self.area[..., None]).sum((1, 2)) / self.area.sum()
+        self.squares = dot(looks, looks)
+
+    @cached_property
+    def rough(self) -> Fine:
+        rings = Rings(self.form.outer, 2 * self.rings.step, self.rings.angles // 2)
+        return Fine(self.form, 0.0, self.kinds, rings.resampled(self.looks, self.rings), self.shades, rings)
+
+    def lying(self, kinds: np.ndarray, turns: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Looks (N, R, A, 3), their squares and the (N, R, A) mm² that count, of (N,) kinds turned by (N,) steps"""
+        ring = np.arange(len(self.rings.r))[None, :, None]
+        angle = ((np.arange(self.rings.angles) - turns[:, None]) % self.rings.angles)[:, None, :]
+        at = kinds[:, None, None], ring, angle
+        return self.looks[at], self.squares[at], self.area[at[1:]]
+
+
+def refined(scene: Scene, fine: Fine, at: np.ndarray, rounds: int = 3) -> list[Piece]:
+    """The pieces at (N, 2) canvas mm, shifted to where they fit best (a few mm at most)"""
+    if fine.shades is not None:
+        at = climbed(scene, fine, at)
+        gains, perfect, whole, turn = weighed(scene, fine, at)
+    else:
+        at = slid(scene, fine, at, rounds)
+        gains, perfect, whole, turn = weighed(scene, fine, at)
+        rival(scene, fine, at, gains, perfect, whole, turn)
+    foot = scene.lean.foot(at, fine.form.height)
+    return [Piece(fine.form, at[i], foot[i], float(turn[i]), fine.kinds, gains[i], int(gains[i].argmax()), float(perfect[i]),
+                  float(whole[i])) for i in range(len(at))]
+
+
+def rival(scene: Scene, fine: Fine, at: np.ndarray, gains: np.ndarray, perfect: np.ndarray, whole: np.ndarray,
+          turn: np.ndarray, top: int = 2, close: float = 0.5) -> None:
+    """Gives the kinds that come next their own best place too, and takes theirs where it turns out better; in place"""
+    order = np.argsort(-gains, 1)
+    first = gains[np.arange(len(at)), order[:, 0]]
+    which, kinds = [], []
+    for rank in range(1, min(top + 1, gains.shape[1])):
+        near = np.flatnonzero((gains[np.arange(len(at)), order[:, rank]] > close * first) & (first > LEAST))
+        which += list(near)
+        kinds += list(order[near, rank])
+    if not which:
+        return
+    moved = slid(scene, fine, at[which], 3, np.array(kinds))
+    again, ideal, all_, turned_ = weighed(scene, fine, moved, np.array(kinds))
+    for i, k, place, row, p, w, t in zip(which, kinds, moved, again, ideal, all_, turned_):
+        if row[k] > gains[i].max():
+            at[i], perfect[i], whole[i], turn[i] = place, p, w, t
+        gains[i, k] = max(gains[i, k], row[k])
+
+
+def weighed(scene: Scene, fine: Fine, at: np.ndarray, kinds: np.ndarray | None = None
+            ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """For pieces at (N, 2): (N, K) gains, sides and all, (N,) gains of perfect matches, the same if nothing covered them,
+    and (N,) turns in radians; kinds: (N,) to judge these only"""
+    patch = fine.rings.look_at(scene.frame, scene.seen, scene.ground, scene.weight, at, scene.light_at(at))
+    gains, turns = fine.table.gains(patch)
+    if kinds is not None:
+        only = np.full_like(gains, -1e6)
+        np.put_along_axis(only, kinds[:, None], np.take_along_axis(gains, kinds[:, None], 1), 1)
+        gains, perfect, whole = judged(fine, patch, only, turns, 1)
+    else:
+        gains, perfect, whole = judged(fine, patch, gains, turns)
+    best = gains.argmax(1)
+    turn = turns[np.arange(len(at)), best] * (2 * np.pi / fine.rings.angles)
+    if fine.shades is not None:
+        foot = scene.lean.foot(at, fine.form.height)
+        more, most = side_gain(fine.form, scene, foot, turn, fine.tone[best], fine.shades[best])
+        gains, perfect, whole = gains + more[:, None], perfect + most, whole + most
+    return gains, perfect, whole, turn
+
+
+def climbed(scene: Scene, fine: Fine, at: np.ndarray) -> np.ndarray:
+    """Blocks shifted, above all along the way they lean: a dark side looks much like a dark top"""
+    lean = scene.lean.shift(at, fine.form.height)
+    along = lean / (np.linalg.norm(lean, axis=1, keepdims=True) + 1e-6)
+    across = np.stack([-along[:, 1], along[:, 0]], 1)
+    for step, finely in ((0.5, fine.rough), (0.25, fine.rough), (0.12, fine)):
+        d = step * fine.form.inner
+        around = np.stack([at, at + d * along, at - d * along, at + d * across, at - d * across], 1)
+        gain = weighed(scene, finely, around.reshape(-1, 2))[0].max(1).reshape(len(at), -1)
+        at = around[np.arange(len(at)), gain.argmax(1)]
+    return at
+
+
+def slid(scene: Scene, fine: Fine, at: np.ndarray, rounds: int, kinds: np.ndarray | None = None) -> np.ndarray:
+    """Flat pieces shifted by what the differences from their looks say; kinds: (N,) of what, else of what fits best"""
+    at = np.array(at, float)
+    n = np.arange(len(at))
+    step = 2 * np.pi / fine.rings.angles
+    for i in range(rounds):
+        patch = fine.rings.look_at(scene.frame, scene.seen, scene.ground, scene.weight, at, scene.light_at(at))
+        if i < 2:
+            gains, turns = fine.table.gains(patch)
+            best = gains.argmax(1) if kinds is None else kinds
+            turn = turns[n, best]
+        lying = turned(patch.seen, turn)
+        r = lying - fine.looks[best]
+        w = turned(patch.weight, turn) * fine.area
+        w = w / (1 + (r ** 2).mean(-1) / (30.0 if i == 0 else 20.0) ** 2) ** 2
+        J = fine.slopes[best].reshape(len(at), -1, 3)
+        wj = J * np.repeat(w.reshape(len(at), -1), 3, 1)[..., None]
+        A = J.transpose(0, 2, 1) @ wj
+        b = wj.transpose(0, 2, 1) @ r.reshape(len(at), -1, 1)
+        A += 0.003 * A * np.eye(3) + 1e-6 * np.eye(3)
+        d = -np.linalg.solve(A, b)[..., 0]
+        d = d[:, :2] * np.minimum(1, 0.35 * fine.form.inner / (np.linalg.norm(d[:, :2], axis=1) + 1e-9))[:, None]
+        c, s = np.cos(turn * step), np.sin(turn * step)
+        at[:, 0] += c * d[:, 0] - s * d[:, 1]
+        at[:, 1] += s * d[:, 0] + c * d[:, 1]
+    return at
+
+
+def judged(fine: Fine, patch: Patch, gains: np.ndarray, turns: np.ndarray, top: int = 3
+           ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(N, K) gains again, and (N,) those of perfect matches, as things lie and if nothing covered them.
+
+    No pixel counts for more than CAP, and ground in shadow is ground too, so that what is neither the ground nor the
+    piece speaks for nothing. Only the best few are judged; the rest keep their distance."""
+    n = np.arange(len(gains))
+    order = np.argsort(-gains, 1)[:, :top]
+    ss, gg = dot(patch.seen, patch.seen), dot(patch.ground, patch.ground)
+    bare = bareness(ss, dot(patch.seen, patch.ground), gg, patch.weight)
+    out = np.empty_like(gains)
+    perfect, whole = np.empty(len(gains), np.float32), np.empty(len(gains), np.float32)
+    sure = np.full(len(gains), -np.inf)
+    kept = {}
+    for rank in range(order.shape[1]):
+        k = order[:, rank]
+        look, ll, area = fine.lying(k, turns[n, k])
+        sl = dot(patch.seen, look)
+        heavy = (patch.weight * area).reshape(len(n), -1)
+        tone = np.einsum("np,np->n", heavy, sl.reshape(heavy.shape)) / (np.einsum("np,np->n", heavy, ll.reshape(heavy.shape)) + 1e-6)
+        tone = tone.clip(1 - TONE, 1 + TONE)[:, None, None].astype(np.float32)
+        cost = np.minimum(patch.weight * (ss - tone * (2 * sl - tone * ll)) * THIRD, CAP)
+        gain = over(bare - cost, area)
+        lg = dot(look, patch.ground)
+        most = over(bareness(ll, lg, gg, patch.weight), area)
+        all_ = most if patch.uncovered else over(bareness(ll, lg, gg, patch.free), area)
+        kept[rank] = gain
+        better = gain > sure
+        sure[better], perfect[better], whole[better] = gain[better], most[better], all_[better]
+    first = gains[n, order[:, 0]]
+    out[:] = np.minimum(sure, kept[order.shape[1] - 1])[:, None] - 0.2 * (first[:, None] - gains)
+    for rank, gain in kept.items():
+        out[n, order[:, rank]] = gain
+    return out, perfect, whole
+
+
+THIRD = np.float32(1 / 3)
+
+
+def over(values: np.ndarray, area: np.ndarray) -> np.ndarray:
+    """(N,) sums over (N, R, A) patches, weighed by area"""
+    return np.einsum("np,np->n", values.reshape(len(values), -1), area.reshape(len(area), -1))
+
+
+def bareness(ss: np.ndarray, sg: np.ndarray, gg: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """(N, R, A) how badly bare ground, lit or in a shadow, explains what is seen; given the colours' products
+    seen · seen, seen · ground and ground · ground"""
+    plain = weight * (ss - 2 * sg + gg) * THIRD
+    dark = (sg / (gg + 1)).clip(DARKEST, 1)
+    shaded = weight * (ss - dark * (2 * sg - dark * gg)) * THIRD
+    return np.minimum(np.minimum(plain, CAP), shaded + (1 - dark) * SHADOW * (weight > 0))
+
+
+def searched(scene: Scene, fine: Fine, at: np.ndarray, reach: float, step: float) -> np.ndarray:
+    """(2,) canvas mm near `at` where the form fits best, by trying all places on a net"""
+    net = np.arange(-reach, reach + step / 2, step)
+    places = at + np.stack(np.meshgrid(net, net), -1).reshape(-1, 2)
+    patch = fine.rings.look_at(scene.frame, scene.seen, scene.ground, scene.weight, places, scene.light_at(places))
+    return places[fine.table.gains(patch)[0].max(1).argmax()]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import cached_property
 
 import msgspec
 import numpy as np
@@ -58,25 +57,19 @@ class Piece(msgspec.Struct, eq=False):
 
 
 class Fine:
-    """The kinds of one form at full resolution; rough: at half of it"""
+    """The kinds of one form at full resolution"""
 
     def __init__(self, form: Form, scale: float, kinds: Sequence[str], looks: np.ndarray,
-                 shades: np.ndarray | None = None, rings: Rings | None = None) -> None:
-        """shades: (K, 2) how bright the sides of a block are, or None where they tell nothing; rings: what looks are on,
-        if not as fine as a canvas of this scale"""
+                 shades: np.ndarray | None = None) -> None:
+        """shades: (K, 2) how bright the sides of a block are, or None where they tell nothing"""
         self.shades = shades
         self.form, self.kinds, self.looks = form, tuple(kinds), looks
-        self.rings = Rings.around(form, scale) if rings is None else rings
+        self.rings = Rings.around(form, scale)
         self.area = self.rings.area(form)
         self.table = Table(self.rings, looks, np.broadcast_to(self.area, looks.shape[:3]))
         self.slopes = slopes(self.rings, looks)
         self.tone = (looks * self.area[..., None]).sum((1, 2)) / self.area.sum()
         self.squares = dot(looks, looks)
-
-    @cached_property
-    def rough(self) -> Fine:
-        rings = Rings(self.form.outer, 2 * self.rings.step, self.rings.angles // 2)
-        return Fine(self.form, 0.0, self.kinds, rings.resampled(self.looks, self.rings), self.shades, rings)
 
     def lying(self, kinds: np.ndarray, turns: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Looks (N, R, A, 3), their squares and the (N, R, A) mm² that count, of (N,) kinds turned by (N,) steps"""
@@ -146,10 +139,9 @@ def climbed(scene: Scene, fine: Fine, at: np.ndarray) -> np.ndarray:
     lean = scene.lean.shift(at, fine.form.height)
     along = lean / (np.linalg.norm(lean, axis=1, keepdims=True) + 1e-6)
     across = np.stack([-along[:, 1], along[:, 0]], 1)
-    for step, finely in ((0.5, fine.rough), (0.25, fine.rough), (0.12, fine)):
-        d = step * fine.form.inner
-        around = np.stack([at, at + d * along, at - d * along, at + d * across, at - d * across], 1)
-        gain = weighed(scene, finely, around.reshape(-1, 2))[0].max(1).reshape(len(at), -1)
+    for step in np.array([0.5, 0.25, 0.12]) * fine.form.inner:
+        around = np.stack([at, at + step * along, at - step * along, at + step * across, at - step * across], 1)
+        gain = weighed(scene, fine, around.reshape(-1, 2))[0].max(1).reshape(len(at), -1)
         at = around[np.arange(len(at)), gain.argmax(1)]
     return at
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from companion.search import BREAKS_RULES, MISREAD, NOTICED, TAKE_BACK, Look, Past, World, difference, search, site_score
 from companion.verdict import (
     BUSY,
@@ -48,6 +50,8 @@ def reconcile(game: Game, past: Past, evidence: Evidence, seen: Layout | None = 
     if left and not best.violations:
         best = _plainly_wrong(best, worlds, left, look)
         left = _unexplained(best, look)
+    if best.violations and len(look.foreign) > 1:         # a cup's edge may be read as a piece: no reason for an alarm
+        return _littered(UNCLEAR, state, seen, (), look)
     if left and best.violations and state.layout() == best.base:
         return _illegal(game, state, best, seen, look, left, worlds)
     if left or (look.foreign and best.actions and _rests_on_covered(best, look)):
@@ -61,8 +65,7 @@ def reconcile(game: Game, past: Past, evidence: Evidence, seen: Layout | None = 
         return _illegal(game, state, best, seen, look, {}, worlds)
     todo = tuple(todo_of(game, best, s, c) for s, c in lag.items())
     if look.foreign and not best.actions:
-        return Verdict(UNCLEAR if len(look.foreign) > 1 else SAME, state, seen=lag, todo=todo,
-                       text=say("something lies on the board: {sites}", sites=", ".join(sorted(look.foreign)[:6])))
+        return _littered(UNCLEAR if len(look.foreign) > 1 else SAME, state, lag, todo, look)
     name = MOVED if best.actions or best.undo else SAME
     if todo:
         name = UNFINISHED
@@ -70,6 +73,11 @@ def reconcile(game: Game, past: Past, evidence: Evidence, seen: Layout | None = 
         name = MOVED                                      # the last to-do has been done
     return Verdict(name, best.state, best.actions, best.undo, (), todo, seen=lag, text=_words(name, best),
                    question=asked(best.state), certain=best.certain, redone=best.redone)
+
+
+def _littered(verdict: str, state: State, seen: Layout, todo: tuple[ToDo, ...], look: Look) -> Verdict:
+    return Verdict(verdict, state, seen=seen, todo=todo,
+                   text=say("something lies on the board: {sites}", sites=", ".join(sorted(look.foreign)[:6])))
 
 
 def _bases(past: Past, look: Look) -> list[tuple[State, int]]:
@@ -189,7 +197,8 @@ def _illegal(game: Game, state: State, world: World, seen: Layout, look: Look, l
     rules = {v.rule: v for w in worlds if w.violations and w.layout == world.layout and w.total > world.total - STANDS_OUT
              for v in reversed(w.violations)}
     violations = (*world.violations, *(v for r, v in rules.items() if r not in {x.rule for x in world.violations}))
-    return Verdict(ILLEGAL, state, world.actions, 0, violations, (), back, seen=seen,
+    return Verdict(ILLEGAL, state, world.actions, 0, violations, (), back, seen=seen, question=_what_happened(
+        tuple(wrong), [Answer(say("nothing: it goes back as it was"))], wrong, look),
                    text=violations[0].text if violations else say("this breaks a rule"))
 
 
@@ -207,12 +216,17 @@ def _unclear(game: Game, state: State, worlds: list[World], seen: Layout, left: 
             break
     answers.append(Answer(say("nothing: it goes back as it was")))
     sites = tuple(left) or tuple(dict.fromkeys(s for w in worlds[:2] for s in w.touched))
-    if left:
-        answers.append(Answer(say("nothing: {sites} was misread", sites=", ".join(left)), misread=True))
+    question = _what_happened(sites, answers, left, look, state.turn)
+    return Verdict(UNCLEAR, state, seen=seen, question=question if len(question.answers) > 1 else None, text=question.text)
+
+
+def _what_happened(sites: tuple[str, ...], answers: list[Answer], strange: Collection[str], look: Look, seat: str | None = None
+                   ) -> Question:
+    """strange: sites that may have been misread, which is one more answer."""
+    if strange:
+        answers = [*answers, Answer(say("nothing: {sites} was misread", sites=", ".join(strange)), misread=True)]
     text = say("What happened on {sites}?", sites=", ".join(sites[:4])) if sites else say("What happened?")
-    misread = {s: c for s in left if (c := look.best(s)) is not None}
-    question = Question(text, tuple(answers), state.turn, sites, misread) if len(answers) > 1 else None
-    return Verdict(UNCLEAR, state, seen=seen, question=question, text=text)
+    return Question(text, tuple(answers), seat, sites, {s: c for s in strange if (c := look.best(s)) is not None})
 
 
 def asked(state: State) -> Question | None:

@@ -21,6 +21,7 @@ FORGOTTEN = 0.2         # an act put in where it was forgotten
 BY_ITSELF = 0.75        # a consequence not yet done on the board, a site
 LATE_TOO = 0.15         # each further one: who has not begun to clear up has not done any of it
 BY_HAND = 3.0           # the doing itself only half done, a site
+HALF_TOO = 1.0          # each further one: half is half
 WRONG = 5.0             # a consequence done wrongly, a site
 BREAKS_RULES = 6.0
 TAKE_BACK = (0.0, 2.5, 4.5, 6.0)   # going back so many events ("no, I meant here")
@@ -125,12 +126,15 @@ class Look:
 
 def judge(world: World, look: Look) -> World:
     """Fills in `total` and, per touched site, the score and the contents the board is taken to show."""
-    total, late = -world.cost, 0
+    total, late, half = -world.cost, 0, 0
     for site in look.evidence.sites.keys():
         score, shown = site_score(world, look, site)
         total += score
-        late += world.lag.get(site, {}).get(shown) == BY_ITSELF and shown != world.layout.get(site, ())
-    world.total = total + max(0, late - 2) * (BY_ITSELF - LATE_TOO)
+        if shown != world.layout.get(site, ()):
+            price = world.lag.get(site, {}).get(shown)
+            late += price == BY_ITSELF
+            half += price == BY_HAND
+    world.total = total + max(0, late - 2) * (BY_ITSELF - LATE_TOO) + max(0, half - 1) * (BY_HAND - HALF_TOO)
     return world
 
 
@@ -334,15 +338,18 @@ def _put_in(world: World, proposal: Proposal, look: Look, past: Past, said: froz
     stood = deepest = len(texts)
     left: list[str] = []
     guessed = [stood - 1 - n not in said for n in range(stood)]
-    for action in proposal.withdrawn:
+    added = () if proposal.uncovered else proposal.actions
+    for k, action in enumerate(proposal.withdrawn):
         whole = ((n, states[n].parse(texts[n]).without(action)) for n in range(len(texts) - 1, -1, -1) if guessed[n])
         at, rest = next(((n, rest) for n, rest in whole if rest is not None), (0, None))
+        if proposal.uncovered and rest is not None:
+            rest = (*rest, proposal.actions[k]) if _covered(states[at + 1]) else None
         if rest is None or not (since := _replayed(states[at], [*map(str, rest), *texts[at + 1:]])):
             return []
         deepest, left = min(deepest, at), [*left, *map(str, rest)]
         states, texts = [*states[:at], *since], [*texts[:at], *map(str, rest), *texts[at + 1:]]
         guessed[at: at + 1] = [True] * len(rest)
-    for action in proposal.actions:
+    for action in added:
         at = next((n for n in range(len(texts) - 1, -1, -1) if not states[n].check(action)), None)
         if at is None:
             return []
@@ -351,7 +358,7 @@ def _put_in(world: World, proposal: Proposal, look: Look, past: Past, said: froz
             return []
         deepest = min(deepest, at)
         states = [*states[:at], *since]
-    state, changed = states[-1], len(proposal.actions) + len(proposal.withdrawn)
+    state, changed = states[-1], len(added) + len(proposal.withdrawn)
     w = World(state, state.layout(), stood - deepest, FORGOTTEN * changed + proposal.cost,
               _on_the_way(world, states[deepest:]))
     new = {*map(str, proposal.actions), *left}
@@ -362,6 +369,13 @@ def _put_in(world: World, proposal: Proposal, look: Look, past: Past, said: froz
     w.touched |= {s for s in set(w.layout) | set(w.base) if w.layout.get(s) != w.base.get(s)}
     w.certain = False
     return [judge(w, look)]
+
+
+def _covered(state: State) -> bool:
+    """Whether something lies on what hands laid in the action that led to this state"""
+    now = state.layout()
+    laid = {s: c for step in state.steps if step.by_hand for s, c in step.changes.items()}
+    return any(len(now.get(s, ())) > len(c) and now[s][: len(c)] == c for s, c in laid.items())
 
 
 def _on_the_way(world: World, states: Sequence[State]) -> dict[str, dict[Contents, float]]:

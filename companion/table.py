@@ -14,6 +14,7 @@ import numpy as np
 
 import engine
 from companion.journal import BadJournal, Journal, Line, fold, state_hash
+from companion.oddities import Oddities
 from companion.pause import Pause, resumed
 from companion.reconcile import World, asked, reconcile, todo_of
 from companion.snapshot import result, snapshot
@@ -58,6 +59,7 @@ class Table:
         self._seen: Layout = {}
         self._excused: Layout = {}              # what people said to be misread, site -> contents
         self._last: Evidence | None = None      # the last settled view
+        self._odd = Oddities()
         self._asked = 0
         self.question: Question | None = None
         events = self.journal.events()
@@ -102,10 +104,8 @@ class Table:
     def look(self, evidence: Evidence, image: np.ndarray | None = None) -> Verdict:
         """Concludes from a settled view, writes what happened into the journal and tells everybody."""
         with self._lock:
-            past = [(line.state, line.action) for line in reversed(self._lines[-MEMORY:])]
-            said = frozenset(n for n, line in enumerate(reversed(self._lines[-MEMORY:])) if line.by != CAMERA)
             paused = self.pause
-            verdict = reconcile(self.game, past, evidence, self._seen, self.reads, self.optional, excused=self._excused, said=said)
+            verdict = self._concluded(evidence)
             if self.pause is not None and evidence.busy is None:
                 verdict = self._after_a_pause(verdict, evidence)
             if evidence.busy is None:
@@ -141,6 +141,26 @@ class Table:
                 return self.look(self._last)
             self._tell()
             return self.verdict
+
+    def _concluded(self, evidence: Evidence) -> Verdict:
+        """The verdict on a view. What never was read as it lies is told of, but people's doings elsewhere are found."""
+        past = [(line.state, line.action) for line in reversed(self._lines[-MEMORY:])]
+        said = frozenset(n for n, line in enumerate(reversed(self._lines[-MEMORY:])) if line.by != CAMERA)
+
+        def verdict_on(excused: Layout) -> Verdict:
+            return reconcile(self.game, past, evidence, self._seen, self.reads, self.optional, excused=excused, said=said)
+        verdict = verdict_on(self._excused)
+        if evidence.busy is None:
+            self._odd.note(self.state, evidence, self.reads, self._seen)
+            odd = self._odd.sites
+            if verdict.verdict in (ILLEGAL, UNCLEAR) and odd:
+                apart = verdict_on({**self._excused, **odd})
+                if apart.verdict in (MOVED, UNFINISHED):
+                    self._odd.went_on()
+                    return apart
+                if apart.verdict == SAME and odd.keys() <= self._odd.known:
+                    return apart
+        return verdict
 
     def _excuse(self, misread: Layout) -> None:
         """What is taken for misread from now on, through a power cut too. Raises BadJournal."""
@@ -336,8 +356,8 @@ class Table:
 def line_of(verdict: Verdict, frame: str, declared: Sequence[str] = ()) -> dict[str, Any]:
     """A verdict as `nilometer watch` prints it (DESIGN 7)."""
     state = verdict.state
-    q = verdict.question
     illegal = verdict.verdict == ILLEGAL
+    q = None if illegal else verdict.question
     out = {
         "frame": frame, "verdict": verdict.verdict,
         "actions": [str(a) for a in verdict.news] if verdict.certain and not illegal else [],

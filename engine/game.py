@@ -88,7 +88,9 @@ class Proposal(msgspec.Struct, frozen=True):
     have no actions but `violations`. `cost`: how much less likely than a plain action, in nats.
     `belated`: the actions were done earlier, unseen: they are to be put in at the latest moment they were legal, and what
     was done since is done again. `withdrawn`: what was only guessed to have been done, and was not (`Action.without`); what was
-    done since is done again. `certain`: False where the board cannot tell the actions, only what they came to.
+    done since is done again. `uncovered`: each withdrawn action was done under something that hid what it laid, and the action
+    of the same place in `actions` was done instead. `certain`: False where the board cannot tell the actions, only what they
+    came to.
     """
 
     actions: tuple[Action, ...] = ()
@@ -97,6 +99,7 @@ class Proposal(msgspec.Struct, frozen=True):
     cost: float = 0.0
     belated: bool = False
     withdrawn: tuple[Action, ...] = ()
+    uncovered: bool = False
     certain: bool = True
 
 

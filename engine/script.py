@@ -105,7 +105,7 @@ def run(text: str, plan: Plan | None = None, on_action: Callable[[Action, State]
     for n, line in script.body:
         if line.startswith("?"):
             result.expectations += 1
-            fault = _expect(state, n, line[1:].split())
+            fault = expect(state, n, line[1:].split())
             if fault:
                 result.faults.append(fault)
             continue
@@ -162,7 +162,8 @@ def _action(state: State, line: str, legal: bool) -> tuple[State, Action, list[t
     return (state, action, []) if then.check(again) else (then, again, passed)
 
 
-def _expect(state: State, n: int, words: list[str]) -> Fault | None:
+def expect(state: State, n: int, words: list[str]) -> Fault | None:
+    """What an expectation's words (without the `?`) come to; None: they hold. Raises BadScript, naming line n."""
     if not words:
         raise BadScript(f"line {n}: an expectation without words")
     said = "? " + " ".join(words)

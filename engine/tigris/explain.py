@@ -10,7 +10,7 @@ from engine.tigris import actions as act
 from engine.tigris.board import cells
 from engine.tigris.endings import Run, endings, ready
 from engine.tigris.seen import Seen
-from engine.tigris.words import BLUE, COLOURS
+from engine.tigris.words import BLUE, COLOURS, TILES
 from engine.tigris.wrongs import wrongs
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ ACTION = 1.0            # each action of a run, as the reconciler counts them
 SILENT = -0.9           # what nobody says aloud is no further doing: a conflict's two sides, a war's turn, nothing built
 LEFT = 3.0              # a square that a guess leaves unexplained
 ILLEGAL = 6.0
+HIDDEN = 0.2            # a tile under the union tile is rather of a colour of which more are left
 MOST = 30
 SITES = 16              # more than so many squares changed at once: no action can be told from that
 
@@ -49,7 +50,20 @@ def explain(state: TigrisState, difference: Difference) -> list[Proposal]:
         _wrong_choice(found, s, seen)
     for guess in wrongs(s, seen):
         found.broken(guess)
-    return found.best()
+    return (_uncovered(s, seen) + found.best())[:MOST]
+
+
+def _uncovered(s: TigrisState, seen: Seen) -> list[Proposal]:
+    """The tile under the union tile, there or just taken off, is another one than was guessed."""
+    out, p, index = [], s.pieces, s.board.index
+    lifted = {index[site] for step in s.steps if not step.by_hand for site, c in step.changes.items() if len(c) == 1}
+    for cell in {p.union, *lifted} - {-1}:
+        site = s.board.ids[cell]
+        for guessed in (c for c in range(4) if p.tiles[c] >> cell & 1):
+            for colour in (c for c in range(4) if c != guessed and seen.tiles[c] >> cell & 1):
+                out += [Proposal((act.Tile(seat, COLOURS[colour], site),), cost=0.5, belated=True, certain=False, uncovered=True,
+                                 withdrawn=(act.Tile(seat, COLOURS[guessed], site),)) for seat in s.seats]
+    return out
 
 
 class Guesses:
@@ -59,9 +73,9 @@ class Guesses:
         self.s, self.seen = s, seen
         self._ranked: list[tuple[float, Proposal]] = []
 
-    def add(self, run: Run, cost: float, far: int) -> None:
+    def add(self, run: Run, cost: float, far: int, certain: bool = True) -> None:
         cost += SILENT * sum(isinstance(a, (act.Commit, act.War, act.Keep)) for a in run)
-        self._ranked.append((cost + ACTION * len(run) + LEFT * far, Proposal(run, {}, (), cost)))
+        self._ranked.append((cost + ACTION * len(run) + LEFT * far, Proposal(run, {}, (), cost, certain=certain)))
 
     def illegal(self, run: Run, cost: float, violations: list[Violation], touched: int) -> None:
         changes = self.changes(touched)
@@ -127,6 +141,10 @@ def _attempt(found: Guesses, s: TigrisState, before: Run, cost: float, doing: tu
     """This doing by everybody who may have done it: the player in turn, the next one, a leader's owner."""
     sort, n, origin, target = doing
     players = len(s.seats)
+    unknown = sort == "tile" and n != BLUE and bool(found.seen.hidden >> target & 1)     # a later look will tell
+    if unknown:
+        left = [s.plan.counts[kind] - tiles.bit_count() for kind, tiles in zip(TILES, s.pieces.tiles)]
+        cost += HIDDEN * sum(left[c] > left[n] for c in range(4) if c != BLUE)
     if sort == "leader":
         seats = [n // 4]
     elif sort == "monument":
@@ -146,7 +164,7 @@ def _attempt(found: Guesses, s: TigrisState, before: Run, cost: float, doing: tu
         if not violations:
             after = now.apply(action)
             for e in endings(after, found.seen)[:2]:
-                found.add((*before, *passes, action, *e.run), cost + price + e.cost, e.far)
+                found.add((*before, *passes, action, *e.run), cost + price + e.cost, e.far, not unknown)
         elif seat == s.active or sort == "leader":
             found.illegal((*before, *passes, action), cost + price, violations, _touched(s, doing))
         if passes and sort == "leader":

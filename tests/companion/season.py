@@ -78,9 +78,9 @@ class Season:
 
     def look(self, board, what, **kw):
         evidence = self.reader.read(board, **kw)
-        start = time.perf_counter()
+        start = time.thread_time()
         verdict = self.table.look(evidence)
-        self.ms.append((time.perf_counter() - start) * 1000)
+        self.ms.append((time.thread_time() - start) * 1000)
         self.looks += 1
         if self.verbose:
             print(f"  look {self.looks} [{what}] -> {verdict.verdict} {[str(a) for a in verdict.actions]} undo {verdict.undo} "
@@ -102,6 +102,8 @@ class Season:
         if verdict.verdict == "illegal":
             self.note(self.alarms, f"{what}: {[str(v.rule) for v in verdict.violations]} {[str(t) for t in verdict.back]} "
                       f"misread {sorted(self.reader.misreads)}")
+            if self.agrees():
+                self._answer(verdict)                     # nobody did that: it was misread
         if verdict.verdict == "unclear":
             answers = [str(a.text) for a in verdict.question.answers] if verdict.question else None
             self.note(self.asked if self.fair or self.reader.misreads else self.unclear, f"{what}: {verdict.text} {answers}")

@@ -1,0 +1,45 @@
+"""What never was read as it lies: a reader's fault or a board set up otherwise, not something that people were seen to do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from engine import State
+from engine.layout import Contents, Layout
+from vision.evidence import Evidence
+
+MOST = 4            # more sites than so many are no reader's fault
+
+
+class Oddities:
+    """Keeps, settled view by settled view, the sites that have not once been read as the state says since their contents last
+    changed there. Such a site must not hide what people do elsewhere."""
+
+    def __init__(self) -> None:
+        self._wanted: dict[str, Contents] = {}
+        self._odd: Layout = {}
+        self.known: frozenset[str] = frozenset()        # those that people have gone on playing with
+
+    def note(self, state: State, evidence: Evidence, reads: Mapping[str, str], behind: Layout) -> None:
+        """behind: where the board is known to be behind the state, which is no oddity"""
+        layout = state.layout()
+        for site, e in evidence.sites.items():
+            if e.foreign or not e.options:
+                continue
+            want = layout.get(site, ())
+            fresh = self._wanted.get(site) != want
+            self._wanted[site] = want
+            if site in behind or state.shows_same(site, want, e.best, reads.get(site, "pile")):
+                self._odd.pop(site, None)
+            elif fresh or site in self._odd:
+                self._odd[site] = e.best
+        self.known &= self._odd.keys()
+
+    @property
+    def sites(self) -> Layout:
+        """site -> what is read there; none where they are too many for a reader's fault"""
+        return dict(self._odd) if len(self._odd) <= MOST else {}
+
+    def went_on(self) -> None:
+        """People have done something else meanwhile, though they were told."""
+        self.known = frozenset(self._odd)

@@ -1,0 +1,38 @@
+"""Every evening of tests/companion/evenings comes out as its file says: told by a perfect reader, and filmed and really read."""
+
+import pytest
+
+from calibration.copy import load_copy
+from calibration.fit import shots_of
+from companion.simulate import Conditions, make_copy, plan_of
+from tests.companion.evening import FOLDER, Clear, Evening, Filmed
+from vision.reader import Reader
+
+EVENINGS = sorted(FOLDER.glob("*.txt"))
+CONDITIONS = Conditions(resolution=(1024, 768))
+pytestmark = pytest.mark.xdist_group("evenings")
+
+
+@pytest.fixture(scope="session")
+def readers(tmp_path_factory):
+    """game -> a reader of its simulated copy, learnt hastily, once"""
+    found = {}
+
+    def get(game):
+        if game not in found:
+            plan, _ = plan_of(game, None)
+            copy = load_copy(make_copy(plan, tmp_path_factory.mktemp("copies") / game, CONDITIONS, photos=0))
+            registrar, shots = shots_of(copy)
+            found[game] = Reader.fit(copy.plan, registrar, shots, effort=0.2)
+        return found[game]
+    return get
+
+
+@pytest.mark.parametrize("path", EVENINGS, ids=lambda p: p.stem)
+def test_an_evening_clearly_seen(path, tmp_path):
+    assert Evening(path, lambda state: Clear(state.plan), tmp_path).run() == []
+
+
+@pytest.mark.parametrize("path", EVENINGS, ids=lambda p: p.stem)
+def test_an_evening_filmed(path, tmp_path, readers):
+    assert Evening(path, lambda state: Filmed(readers(state.game), CONDITIONS), tmp_path).run() == []

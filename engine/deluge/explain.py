@@ -101,10 +101,10 @@ class Ahead:
         return sum(1 for s, (_, seen) in self.difference.items()
                    if layout.get(s, ()) != self.layout.get(s, ()) and sorted(layout.get(s, ())) == sorted(seen))
 
-    def on_the_way(self, later: DelugeState) -> bool:
-        """Whether some site that differs shows what it does in the middle of all that happens by itself last"""
-        return any(sorted(c) == sorted(self.difference[s][1]) and c != self.layout.get(s, ())
-                   for step in later.steps for s, c in step.changes.items() if s in self.difference)
+    def come_about(self, cells: list[str], later: DelugeState) -> bool:
+        """Whether one of these cells shows what it does in the end, or in the middle of all that happens by itself last"""
+        return any(sorted(step.changes[c]) == sorted(self.difference[c][1])
+                   for step in later.steps for c in cells if c in step.changes)
 
     def not_yet(self, later: DelugeState) -> int:
         """On how many sites more something will have happened by itself till then"""
@@ -130,10 +130,11 @@ def _ends(state: DelugeState, ahead: Ahead, cells: Change, bare: list[str], diff
         before = later.phase
         if later.round > state.round:
             break
-    if state.phase in (MOVEMENT, HARVEST) and any(c["fanatic"] > 0 for c in cells.values()):
+    red = [n for n, c in cells.items() if c["fanatic"] > 0]
+    if state.phase in (MOVEMENT, HARVEST) and red:
         said, begun = next(((said, later) for said, later in ahead if later.phase == HARVEST), ((), state))
         doings, later = working.whole_harvest(begun, cells, bare)
-        if ahead.shown(later) or ahead.on_the_way(later):
+        if ahead.come_about(red, later):
             out.insert(0, Proposal((*said, *doings), cost=SILENT * (len(said) + len(doings)), certain=False))
     return out
 

@@ -255,3 +255,12 @@ def test_a_flight_and_the_water():
     assert after.phase == "movement"
     found = search(s, after.layout(), difference)
     assert found is not None and {type(a) for a in found.run} == {act.Flee}
+
+
+def test_cards_alone_do_not_end_a_harvest():
+    """D28: a red pawn that no harvest brings about (it was misread) says nothing of who worked"""
+    s = position("layout eurasia-5 people:yellow people:yellow eurasia-2 people:yellow\nphase harvest\n"
+                 "yellow: harvest eurasia-2 gold 1\n")
+    runs = [said(p) for p in shown(s, **{"eurasia_5.forest1": "bare 1", "australia_1": "fanatic 1"})]
+    assert runs[0] == ["yellow: harvest eurasia-5 wood 1"]
+    assert not any("yellow: done" in run and "yellow: harvest eurasia-5 wood 1" in run for run in runs)

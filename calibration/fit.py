@@ -12,7 +12,8 @@ import msgspec
 from calibration.copy import BadCopy, Copy, load_copy, missing_kinds
 from calibration.files import write_whole
 from calibration.held import own, tried
-from calibration.report import Findings, page
+from calibration.report import Findings, page, unshown
+from engine.text import Text
 from vision.evidence import NoBoard
 from vision.reader import Reader
 from vision.registration import Registrar
@@ -31,8 +32,8 @@ class Report(msgspec.Struct):
     seconds: float
     error_px: list[float]
     missing: list[str]
-    advice: list[str]
-    summary: str = ""
+    advice: list[Text]
+    summary: Text | str = ""
     page: Path | None = None
 
 
@@ -73,7 +74,7 @@ def calibrate(folder: str | Path, progress: Progress | None = None, report: bool
     copy.before.unlink(missing_ok=True)
     missing = [p.kind for p in missing_kinds(copy)]
     out = Report(copy.name, copy.game, len(copy.photos), 0.0, [s.pose.error_px for s in shots], missing,
-                 [f"no photo shows {kind}: it will not be read" for kind in missing])
+                 [unshown(kind) for kind in missing])
     if report:
         tell("report", 0.75)
         raw = tried(copy, registrar, shots)

@@ -14,6 +14,7 @@ import numpy as np
 from calibration.copy import Copy
 from calibration.held import Row, Trial
 from engine.layout import lies_first
+from engine.text import Text, say
 from vision.shot import Shot
 
 CROP = 96            # pixels along the longer side of a picture in the report
@@ -32,30 +33,35 @@ class Findings(msgspec.Struct, frozen=True):
     raw: Trial | None = None
 
     @property
-    def sentence(self) -> str:
+    def sentence(self) -> Text:
         """The report in one sentence with its figures"""
         t, px = self.trial, max((e for _, e in self.error_px), default=0.0)
-        out = f"{self.own.right} of {len(self.own.rows)} sites of its own photos are read right"
-        if t.rows:
-            out += (f", and {t.right} of {len(t.rows)} ({100 * t.right / len(t.rows):.1f} %) of {' and '.join(t.photos)} by a "
-                    "reader taught with the other photos only")
-        return out + f"; the board is found to {px:.1f} px."
+        own = {"right": self.own.right, "all": len(self.own.rows), "px": f"{px:.1f}"}
+        if not t.rows:
+            return say("{right} of {all} sites of its own photos are read right; the board is found to {px} px.", **own)
+        return say("{right} of {all} sites of its own photos are read right, and {unseen} of {asked} ({share} %) of {photos} by a "
+                   "reader taught with the other photos only; the board is found to {px} px.", **own, unseen=t.right,
+                   asked=len(t.rows), share=f"{100 * t.right / len(t.rows):.1f}", photos=", ".join(t.photos))
 
-    def advice(self) -> list[str]:
+    def advice(self) -> list[Text]:
         """What one more photo would mend, the gravest first"""
         kinds = {k: v for t in (self.trial, self.own) for k, v in t.kinds().items() if k and v[1] < v[0]}
-        out = [f"no photo shows {k}: it will not be read" for k in self.missing]
-        out += [f"this camera cannot tell {a} from {b}: {100 * p:.0f} % of what it is given goes to the other"
-                for a, b, p in self.own.alike()]
+        out = [unshown(k) for k in self.missing]
+        out += [say("this camera cannot tell {a} from {b}: {share} % of what it is given goes to the other", a=a, b=b,
+                    share=f"{100 * p:.0f}") for a, b, p in self.own.alike()]
         doubtful = sorted(kinds, key=lambda k: kinds[k][1] / kinds[k][0])
         if doubtful:
-            out.append(f"lay these in one more photo, each a few times and on other sites: {', '.join(doubtful)}")
+            out.append(say("lay these in one more photo, each a few times and on other sites: {kinds}", kinds=", ".join(doubtful)))
         rare = [k for k in self.trial.unasked if k not in self.missing]
         if rare:
-            out.append(f"only one photo shows {', '.join(rare)}: nothing can be said of how well they are read")
+            out.append(say("only one photo shows {kinds}: nothing can be said of how well they are read", kinds=", ".join(rare)))
         if not self.trial.rows:
-            out.append("add a second sampler, laid differently: then what is read can be checked")
+            out.append(say("add a second sampler, laid differently: then what is read can be checked"))
         return out
+
+
+def unshown(kind: str) -> Text:
+    return say("no photo shows {kind}: it will not be read", kind=kind)
 
 
 def picture(image: np.ndarray) -> str:

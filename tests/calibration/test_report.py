@@ -62,7 +62,7 @@ def test_the_page_stands_by_itself_and_names_what_is_confused(made):
     assert "no photo shows nowhere" in html and "cannot tell temple from farm" in html and "0.31" in html
     assert "<rare>" not in html and "&lt;rare&gt;" in html
     assert html.count("data:image/jpeg") == 2 and not re.search(r"(src|href)=\"(?!data:)", html)
-    assert "0 of 1 sites of its own photos" in found.sentence
+    assert "0 of 1 sites of its own photos" in str(found.sentence)
 
 
 @pytest.mark.browser

@@ -7,11 +7,14 @@ import numpy as np
 import pytest
 
 from calibration.fit import Report
+from calibration.held import Trial
+from calibration.report import Findings, unshown
 from companion.setup import Setup
 from companion.simulate import Conditions, Director, plan_of
 from companion_web.access import Viewer
 from companion_web.parts import setup as part
 
+FINDINGS = Findings(Trial(["a.jpg"], [], []), Trial(["a.jpg"], [], []), [("a.jpg", 0.4)], ["war"])
 WRITES = [("/api/setup/game", {"game": "ur", "seats": ["black", "white", "green"], "options": {}}),
           ("/api/setup/use", {"copy": "x"}), ("/api/setup/copy", {"name": "x", "markers": 1}),
           ("/api/setup/take", {"photo": 0, "corners": None}), ("/api/setup/learn", {}), ("/api/setup/go", {}),
@@ -79,7 +82,7 @@ def learnt(monkeypatch):
         progress("pieces", 0.4)
         go_on.wait(20)
         (folder / "model.npz").write_bytes(b"model")
-        return Report("My Ur", "ur", 4, 21.0, [0.3, 0.4], [], [])
+        return Report("My Ur", "ur", 4, 21.0, [0.3, 0.4], ["war"], [unshown("war")], FINDINGS.sentence)
     monkeypatch.setattr("calibration.session.calibrate", learn)
     yield go_on
     go_on.set()

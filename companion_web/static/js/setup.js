@@ -94,7 +94,7 @@ function taking() {
   if (fault) out.push(h("p", { class: "fault" }, fault));
   if (report) {
     out.push(...[h("p", { id: "report" }, say("Learnt from {photos} photos in {seconds} s; the board is found to {error} px.", { photos: report.photos, seconds: report.seconds, error: report.error_px })),
-      report.summary ? h("p", { lang: "en" }, report.summary) : null, h("ul", null, report.advice.map(line => h("li", null, line)))].filter(Boolean));
+      report.summary ? h("p", null, words(report.summary)) : null, h("ul", null, report.advice.map(line => h("li", null, words(line))))].filter(Boolean));
     speak(say("Learnt."));
   }
   if (session.next !== null) out.push(task(session, session.next));

@@ -53,7 +53,7 @@ export function showVerdict(snapshot) {
       h("h2", { id: "verdict-head" }, heads()[kind] ?? kind),
       over ? h("p", null, kind === "over" ? null : [h("b", null, say("The game is over")), ". "], winners(snapshot), " ", words(over.reason)) : null,
       acts(snapshot, v.actions), gains(snapshot),
-      onlyActions(v) ? null : h("p", { class: "why" }, words(v.text)),
+      onlyActions(v) || saysRule(v) ? null : h("p", { class: "why" }, words(v.text)),
       v.violations.length ? h("ul", { class: "broken" }, v.violations.map(({ rule, text }) =>
         h("li", null, ruleButton(snapshot.game, rule), " ", words(text)))) : null,
       v.back.length ? [h("h3", null, say("Put it back")), h("ol", { class: "mend" }, v.back.map(text => h("li", null, words(text))))] : null),
@@ -62,6 +62,9 @@ export function showVerdict(snapshot) {
 
 // Its sentence says nothing that the list of actions does not.
 const onlyActions = ({ actions, text }) => actions.length > 0 && (text?.t === "{actions}" || words(text) === actions.join(", "));
+
+// Nor one that the broken rule says below.
+const saysRule = ({ violations, text }) => violations.some(v => words(v.text) === words(text));
 
 const winners = snapshot => {
   const names = snapshot.outcome.winners.map(id => nameOf(snapshot, id)).join(", ");
@@ -72,7 +75,7 @@ const winners = snapshot => {
 export function verdictInWords(snapshot) {
   const v = snapshot.verdict;
   const said = [heads()[v.verdict] ?? v.verdict, v.actions.map(text => text.replace(/^[^:]+/, id => nameOf(snapshot, id))).join(", ")];
-  if (!onlyActions(v)) said.push(words(v.text));
+  if (!onlyActions(v) && !saysRule(v)) said.push(words(v.text));
   for (const { rule, text } of v.violations) said.push(say("Rule {rule}: {text}", { rule, text: words(text) }));
   for (const text of v.back) said.push(words(text));
   for (const { text } of v.todo.slice(0, AT_ONCE)) said.push(words(text));

@@ -31,7 +31,7 @@ def test_the_whole_conversation_on_a_phone(visit, table, director, learnt):  # n
     page.wait_for_selector("#report:has-text('Learnt from 4 photos in 21 s; the board is found to 0.4 px.')")
     assert "0 of 0 sites of its own photos are read right" in page.locator("#taking").inner_text()
     page.locator("#language").select_option("nl")
-    page.wait_for_selector("#taking li:has-text('geen foto laat war zien')")
+    page.wait_for_selector("#taking li:has-text('geen foto laat oorlog zien')")
     page.locator("#language").select_option("en")
     page.wait_for_selector("#report")
     page.get_by_role("button", name="Start the game").click()

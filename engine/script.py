@@ -42,7 +42,7 @@ class Result(msgspec.Struct):
 def lines(text: str) -> list[tuple[int, str]]:
     """(number, line without comment and outer space) of every line that says something."""
     out = []
-    for n, raw in enumerate(text.splitlines(), 1):
+    for n, raw in enumerate(text.removeprefix("\ufeff").splitlines(), 1):      # some editors begin a file with a mark
         line = raw.split("#", 1)[0].strip()
         if line:
             out.append((n, line))

@@ -17,6 +17,11 @@ def test_a_script_that_holds():
     assert result.start.layout() != result.state.layout()
 
 
+def test_as_other_editors_write_it():
+    result = script.run("\ufeff" + (HEAD + "\tbull:\ttile red  C2 # so\n? at C2\ttemple\n").replace("\n", "\r\n"))
+    assert result.faults == [] and result.actions == ["bull: tile red C2"]
+
+
 @pytest.mark.parametrize("body, line, expected, found", [
     ("bull: tile red B2", 3, "bull: tile red B2 is legal", "T19"),
     ("bull: tile red C2 !T19", 3, "refused by T19", "it is legal"),

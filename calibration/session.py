@@ -32,8 +32,7 @@ class Session:
 
     def __init__(self, folder: str | Path, plan: Plan, name: str, markers: bool, samplers: Sequence[Layout]) -> None:
         self.folder, self.plan, self.name, self.markers = Path(folder), plan, name, markers
-        self.steps = [Step("empty-1", {}), Step("empty-2", {})]
-        self.steps += [Step(f"sampler-{n}", {s: list(c) for s, c in layout.items()}) for n, layout in enumerate(samplers, 1)]
+        self.steps = [Step("empty-1", {}), Step("empty-2", {}), *_samplers(samplers)]
         self._corners: Corners | None = None
 
     @property
@@ -60,6 +59,12 @@ class Session:
         step.taken = True
         write_whole(self.folder / "copy.toml", self._toml().encode())
 
+    def use_plan(self, plan: Plan, samplers: Sequence[Layout]) -> None:
+        """The copy's own plan lies in its folder now: the empty board's photos stay, samplers are laid anew. Raises OSError."""
+        self.plan = plan
+        self.steps = [*self.steps[:2], *_samplers(samplers)]
+        write_whole(self.folder / "copy.toml", self._toml().encode())
+
     def calibrate(self, progress: Progress | None = None) -> Report:
         """Raises BadCopy."""
         return calibrate(self.folder, progress)
@@ -74,3 +79,7 @@ class Session:
                 if number == 0 and self._corners is not None:
                     lines.append(f"corners = {json.dumps(self._corners)}")
         return "\n".join(lines) + "\n"
+
+
+def _samplers(layouts: Sequence[Layout]) -> list[Step]:
+    return [Step(f"sampler-{n}", {s: list(c) for s, c in layout.items()}) for n, layout in enumerate(layouts, 1)]

@@ -26,6 +26,7 @@ from companion.copies import read_name
 from companion.lean import lean_samplers
 from engine import BadText, Statement, Text, say
 from engine.text import pack
+from vision.plan import BadPlan, load_plan
 
 Picture = Callable[[], tuple["np.ndarray | None", str]]
 
@@ -106,6 +107,24 @@ class Setup:
             name = name.strip()[:60] or str(self.game.title)
             self.session = Session(self._new_folder(name), plan, name, markers, lean_samplers(plan))
             self.copy = self.report = self.fault = self.progress = None
+
+    @property
+    def own_plan(self) -> Path | None:
+        """The plan that was drawn for the copy being made; None: it is the game's."""
+        path = self.session.folder / "plan.toml" if self.session is not None else None
+        return path if path is not None and path.is_file() else None
+
+    def plan_drawn(self) -> None:
+        """The copy's plan was drawn anew on its photo of the empty board."""
+        with self._lock:
+            session, path = self._open_session(), self.own_plan
+            self._stop_if_learning()
+            try:
+                plan = load_plan(path or "plan.toml")
+                session.use_plan(plan, lean_samplers(plan))
+            except (BadPlan, OSError) as e:
+                raise NotSo(say("{reason}", reason=str(e))) from None
+            self.copy = self.report = self.fault = None
 
     def see_with(self, number: int) -> None:
         """Another camera of those that were found."""

@@ -32,8 +32,9 @@ class Web:
         self.feed = Feed(table, self._extras)
         self.streams = Streams(settings.max_streams, settings.reserved_streams, settings.streams_per_address)
         self.pin_tries, self.code_tries = Tries(*settings.pin_tries), Tries(*settings.pin_tries)
-        self.drawing = Drawing(settings.plan)
-        self.desk: Any = None       # the copy's plan being drawn (companion_web/parts/copy.py)
+        self._drawing = Drawing(settings.plan)
+        self.desk: Any = None       # the copy's plan being drawn (companion_web/parts/copy.py), and on which photo
+        self.desk_photo: tuple[Path, int] | None = None
         self.shelf = Shelf(Path(settings.state) if settings.state is not None else None)
         self.access.keep_only(self.seats)
 
@@ -48,6 +49,12 @@ class Web:
     @property
     def seats(self) -> list[str]:
         return [s["id"] for s in self.snapshot.get("seats") or ()]
+
+    @property
+    def drawing(self) -> Drawing:
+        """Of the plan that is played with; while the table is set up, of the one that was drawn for the copy."""
+        own = getattr(self.table, "own_plan", None)
+        return self._drawing if own is None else Drawing(own)
 
     def actions(self, seat: str) -> list[str]:
         """The notation of a seat's legal actions, worked out once for all phones that ask after the same move."""

@@ -15,6 +15,7 @@ from flask import Blueprint, Response, jsonify
 
 from calibration import learning
 from calibration.copy import BEFORE, BadCopy
+from companion.setup import NotSo, Setup
 from companion_web import tracing
 from companion_web.app import viewer, web
 from companion_web.errors import Problem
@@ -66,17 +67,19 @@ def unlearn() -> Response:
 
 @part.get("/trace")
 def trace() -> Any:
-    return tracing.sheet(desk(), back="/join")
+    return tracing.sheet(desk(), back="/setup" if isinstance(web().table, Setup) else "/join")
 
 
 def desk() -> tracing.Desk:
     """The copy's plan on a photo of its empty board."""
     folder, shared = _folder(), web()
     with _opening:
-        if shared.desk is None or shared.desk.out.parent != folder:
-            name = _empty_photo(folder)
-            if name is None:
-                raise Problem(404, "this copy has no photo of the empty board to draw on")
+        name = _empty_photo(folder)
+        if name is None:
+            raise Problem(404, "this copy has no photo of the empty board to draw on")
+        photo = folder / name, (folder / name).stat().st_mtime_ns
+        if shared.desk is None or shared.desk_photo != photo:
+            shared.desk_photo = photo
             try:
                 shared.desk = tracing.Desk(_plan(folder), load_photo(folder / name), folder / "plan.toml")
             except (BadPhoto, OSError, tomllib.TOMLDecodeError) as e:
@@ -103,7 +106,11 @@ def _empty_photo(folder: Path) -> str | None:
 
 
 def _folder() -> Path:
+    """Where the copy is that is played with, or that is being made."""
     _host()
+    table = web().table
+    if isinstance(table, Setup) and table.session is not None:
+        return table.session.folder
     if web().settings.copy is None:
         raise Problem(404, "this table knows no copy")
     return Path(web().settings.copy)
@@ -114,4 +121,13 @@ def _host() -> None:
         raise Problem(403, "only the host may do this")
 
 
-part.register_blueprint(tracing.drawing(desk))
+def _saved() -> None:
+    table = web().table
+    if isinstance(table, Setup):
+        try:
+            table.plan_drawn()
+        except NotSo as e:
+            raise Problem(409, e.text.template, **e.text.args) from None
+
+
+part.register_blueprint(tracing.drawing(desk, _saved))

@@ -101,3 +101,21 @@ def test_over_http_from_nothing_to_a_configuration(phone, table, director, learn
     learnt.set()
     eventually(lambda: host.get("/api/setup").json["report"])
     assert host.post("/api/setup/go", {}).json["done"] and (tmp_path / "nilometer.toml").is_file()
+
+
+def test_a_board_printed_otherwise_is_drawn_on_its_first_photo(phone, table, director):
+    host = phone("host")
+    host.post("/api/setup/game", {"game": "nile", "seats": ["red", "blue"], "options": {}})
+    host.post("/api/setup/copy", {"name": "My Nile", "markers": 1})
+    assert host.get("/trace").status_code == 404, "there is nothing to draw on yet"
+    for number in (0, 1):
+        table.session.take(number, director.picture())
+    assert phone().get("/trace").status_code == 403 and 'href="/setup"' in host.get("/trace").text
+    drawing = host.get("/api/trace").json["drawing"]
+    row = max((s["id"] for s in drawing["sites"] if s["id"].startswith("M1.")), key=lambda i: int(i[3:]))
+    drawing["sites"] = [s for s in drawing["sites"] if s["id"] != row]
+    assert host.post("/api/trace/save", {"drawing": drawing}).json["saved"] is True
+    assert row not in table.session.plan.sites and [s.taken for s in table.session.steps][:3] == [True, True, False]
+    assert row not in host.get("/api/plan").json["sites"], "the picture of what to lay shows this board"
+    assert not any(row in step.layout for step in table.session.steps)
+    assert (table.session.folder / "plan.toml").is_file()

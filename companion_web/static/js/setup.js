@@ -97,6 +97,7 @@ function taking() {
       report.summary ? h("p", null, words(report.summary)) : null, h("ul", null, report.advice.map(line => h("li", null, words(line))))].filter(Boolean));
     speak(say("Learnt."));
   }
+  if (session.steps[0].taken) out.push(h("p", null, h("a", { href: "/trace" }, say("The board is printed otherwise? Correct its plan on the photo"))));
   if (session.next !== null) out.push(task(session, session.next));
   else out.push(h("div", { class: "row" }, h("button", { type: "button", class: "strong", "data-focus": "learn", onclick: () => act("/api/setup/learn", {}) }, report ? say("Learn again") : say("Learn the pieces"))));
   return out;

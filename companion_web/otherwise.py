@@ -31,8 +31,16 @@ class Otherwise:
             if key not in self._known:
                 self._known[key] = others(before.state, line.action, line.state)
             if self._known[key]:
-                out.append({"event": line.event, "text": line.action, "words": _words(line.state), "others": self._known[key]})
+                out.append(_told(line, self._known[key]))
         return out[::-1]
+
+
+def _told(line: Any, found: list[dict[str, Any]]) -> dict[str, Any]:
+    """Sentences that do not tell the tellings apart (an event's picture is in none) give way to the notation."""
+    every = [{"text": line.action, "words": _words(line.state)}, *found]
+    if len({str(one["words"]) for one in every}) < len(every):
+        every = [{**one, "words": []} for one in every]
+    return {"event": line.event, **every[0], "others": every[1:]}
 
 
 def others(before: State, text: str, after: State) -> list[dict[str, Any]]:

@@ -100,6 +100,23 @@ def test_a_harvest_is_corrected_with_one_tap(make_app, phone, monkeypatch):  # n
     assert host.post("/api/instead", {"event": told["event"], "text": "yellow: done"}).status_code == 409, "it is gone"
 
 
+def test_tellings_can_be_told_apart():
+    """The event of a card stands in no sentence: then the notation tells it."""
+    import random
+
+    import engine
+    from companion_web.otherwise import Otherwise
+    found = engine.game("nile")
+    table, choose, told = Table(found.setup(["red", "blue"])), random.Random(1), []
+    for _ in range(120):
+        table.declare(str(choose.choice(table.state.legal_actions())))
+        told += Otherwise().of(table.lines[-2:], str(table.lines[-1].action).split(":")[0])
+    assert any(" : " in t["text"] for t in told), "a card that was turned over"
+    for t in told:
+        labels = [str(one["words"] or one["text"]) for one in (t, *t["others"])]
+        assert len(set(labels)) == len(labels), labels
+
+
 def test_only_whose_move_it_was_corrects_it(app, people, table):
     yellow, blue, host, looker = people
     host.post("/api/declare", {"text": DEAL})

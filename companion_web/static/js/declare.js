@@ -8,7 +8,7 @@ import { takeBack } from "./moves.js";
 import { ask, tell } from "./talk.js";
 import { say, words } from "./words.js";
 
-const sentence = (told, text) => told.length ? told.map(words).join("; ") : text;
+const sentence = (told, text) => told.length ? told.map(words).join("; ") : text.slice(text.indexOf(":") + 1).trim();
 
 let seat = null, typing = 0;
 

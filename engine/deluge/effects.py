@@ -51,9 +51,7 @@ def go(new: DelugeState, a: act.Crew) -> None:
     if not fleeing:
         new.arrived[a.target] = (came[0], came[1], came[2])
     if isinstance(a, act.Ferry):
-        own = [sea for sea in a.via if new.unmoved(sea, i)[2] > 0 and not any(
-            (owner, i, sea) in new.agreed and new.cell(sea).ships[owner] for owner in range(4) if owner != i)]
-        new.ferried = new.ferried | {(i, sea) for sea in own}
+        new.ferried = new.ferried | {(i, sea) for sea in a.via if new.unmoved(sea, i)[2] > 0}
     who = pieces([(f"people:{a.seat}", a.people), (f"soldier:{a.seat}", a.soldiers), *((f"people:{c}", n) for c, n in a.slaves)])
     new.tell(say("{pieces} from {origin} to {target}", pieces=who, origin=a.origin, target=a.target), (a.origin, a.target), True)
     settle(new, (a.origin, a.target))

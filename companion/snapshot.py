@@ -30,16 +30,24 @@ def snapshot(table: Table) -> dict[str, Any]:
                     "violations": [{"rule": v.rule, "text": pack(v.text)} for v in verdict.violations],
                     "todo": [pack(t) for t in verdict.todo]},
         "question": _question(table), "decision": pack(state.decision()),
-        "moves": [_move(line, line.event in pictured) for line in table.lines if line.action],
+        "moves": [_move(table, line, line.event in pictured) for line in table.lines if line.action],
         "start": table.lines[0].event, "pause": _pause(table), "trouble": pack(table.trouble), "camera": dict(table.camera),
     }
 
 
-def _move(line: Line, pictured: bool) -> dict[str, Any]:
-    """words: the people's own doing in sentences, the passes that nobody said first"""
+def _move(table: Table, line: Line, pictured: bool) -> dict[str, Any]:
+    """words: the people's own doing in sentences, the passes that nobody said first. Worked out once for each line: scores of
+    hundreds of moves take their time."""
+    kept = table.told.get(line.event)
+    if kept is None or kept[0] is not line:
+        kept = table.told[line.event] = line, _told(line)
+    return {**kept[1], "pictures": pictured}
+
+
+def _told(line: Line) -> dict[str, Any]:
     return {"event": line.event, "seat": str(line.action).split(":")[0], "text": line.action,
             "words": [pack(step.text) for step in line.state.steps if step.by_hand],
-            "scores": line.state.scores(), "pictures": pictured}
+            "scores": line.state.scores()}
 
 
 def _question(table: Table) -> dict[str, Any] | None:

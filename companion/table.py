@@ -56,6 +56,7 @@ class Table:
         self.trouble: Text | None = None
         self.settings: dict[str, Any] = {"hidden_scores": False, **(settings or {})}
         self._before: bytes | None = None
+        self.told: dict[int, tuple[Line, dict[str, Any]]] = {}      # moves as the snapshot has them, by event
         self._seen: Layout = {}
         self._excused: Layout = {}              # what people said to be misread, site -> contents
         self._last: Evidence | None = None      # the last settled view

@@ -119,6 +119,8 @@ class Way(msgspec.Struct, frozen=True, eq=False):
 def which_way(plan: Plan, lens: Lens, known: Print, whole: Whole, picture: Picture, fit: Fit, usual: list[Pose]) -> Way:
     """Of a pose and the places where the board would look much the same, turned or some squares off, the one that explains
     the whole picture best; of turns that explain it as well (the board is the same both ways) the one that lies more as usual."""
+    if not len(known.likes):
+        return Way(fit, float(whole.explained(picture, fit.pose).mean()), True)
     turns = [(np.roll(plan.corners, k, 0), k) for k in range(0, 4, 1 if square(plan) else 2)]
     places = [(0.0, c, k) for c, k in turns]
     if shifts(known):

@@ -13,16 +13,20 @@ APART, NEARLY = 3, 0.45      # pixels from one line to the next; how nearly as p
 
 
 class EdgePoints(msgspec.Struct, frozen=True, eq=False):
-    """mm: (N, 2) on the board's sides; px: (N, 2) where the edge was seen; normal: (N, 2) across it, unit pixels."""
+    """mm: (N, 2) on the board's sides; px: (N, 2) where the edge was seen; normal: (N, 2) across it, unit pixels;
+    lopsided: pixels from where an edge is plainest to its middle, typically: a bevel or a dark rim leaves open where the board
+    ends."""
 
     mm: np.ndarray
     px: np.ndarray
     normal: np.ndarray
+    lopsided: float = 0.0
 
     @staticmethod
     def join(parts: list[EdgePoints]) -> EdgePoints:
         parts = parts or [EdgePoints(*np.zeros((3, 0, 2)))]
-        return EdgePoints(*(np.vstack([getattr(p, f) for p in parts]) for f in ("mm", "px", "normal")))
+        return EdgePoints(*(np.vstack([getattr(p, f) for p in parts]) for f in ("mm", "px", "normal")),
+                          float(np.sqrt(np.mean([p.lopsided ** 2 for p in parts]))))
 
 
 def profiles(image: np.ndarray, px: np.ndarray, normal: np.ndarray, reach: int) -> np.ndarray:
@@ -113,9 +117,10 @@ def sharpen(change: np.ndarray, offsets: np.ndarray, strength: np.ndarray, mm: n
     """Each station's own peak near the common curve, between the pixels; those that stray or are faint are left out."""
     along = change @ (strength / np.linalg.norm(strength))
     centre = np.rint(offsets).astype(int) + reach
-    window = np.clip(centre[:, None] + np.arange(-3, 4), 1, 2 * reach - 1)
+    window = np.clip(centre[:, None] + np.arange(-6, 7), 1, 2 * reach - 1)
     row = np.arange(len(along))
-    peak = window[row, along[row[:, None], window].argmax(1)]
+    near = window[:, 3:-3]
+    peak = near[row, along[row[:, None], near].argmax(1)]
     left, mid, right = (along[row, peak + d] for d in (-1, 0, 1))
     bend = left - 2 * mid + right
     shift = np.where(bend < 0, 0.5 * (left - right) / np.where(bend < 0, bend, -1), 0.0)
@@ -125,7 +130,25 @@ def sharpen(change: np.ndarray, offsets: np.ndarray, strength: np.ndarray, mm: n
     good = (mid > 0.35 * np.median(mid)) & (off < max(3 * np.median(off), 0.5))
     if good.sum() < STATIONS // 3:
         return None
-    return EdgePoints(mm[good], (px + normal * found[:, None])[good], normal[good])
+    return EdgePoints(mm[good], (px + normal * found[:, None])[good], normal[good], lopsided(change[row[:, None], window]))
+
+
+def lopsided(change: np.ndarray) -> float:
+    """How far the middle of an edge is from its peak, pixels; change: (N, steps, channels) across it, much the same all along"""
+    profile = np.linalg.norm(np.median(change, 0), axis=1)
+    peak = int(profile[1:-1].argmax()) + 1
+    half = profile[peak] / 2
+    inner, outer = profile[peak::-1], profile[peak:]
+    return (falls_below(outer, half) - falls_below(inner, half)) / 2
+
+
+def falls_below(profile: np.ndarray, level: float) -> float:
+    """After how many steps, parts of steps too, a profile has fallen to a level"""
+    below = np.flatnonzero(profile < level)
+    if not len(below):
+        return float(len(profile) - 1)
+    k = int(below[0])
+    return k - (level - profile[k]) / (profile[k - 1] - profile[k])
 
 
 def board_edges(image: np.ndarray, pose: Pose, corners: np.ndarray, reach: int, limit: int, sd: float = np.inf

@@ -49,8 +49,9 @@ def survey(plan: Plan, images: Sequence[np.ndarray], corners: Sequence[np.ndarra
     bundle, poses = photos.bundle, photos.poses
     cards = {i: bundle.card(i, float(np.median(bundle.poses[:, 6]))) for i in bundle.cards}
     scene = View.of(photos.images[photos.barest], poses[photos.barest])
-    frame = min(np.hypot(bundle.uncertainty(n, spread_over(plan)), EDGE_BIAS * max(pose.size) / 1640) / pixels_a_mm(pose, plan)
-                for n, pose in enumerate(poses))
+    open_ = 0.0 if cards else float(np.median([s.edges.lopsided for s in bundle.sights if s.edges is not None] or [0.0]))
+    frame = min(np.linalg.norm([bundle.uncertainty(n, spread_over(plan)), EDGE_BIAS * max(pose.size) / 1640, open_])
+                / pixels_a_mm(pose, plan) for n, pose in enumerate(poses))
     frame = np.hypot(frame, disagreement(plan, bundle) / np.sqrt(len(poses)))
     whole = Whole.of(plan, photos.images, poses, photos.layouts) if printed is not None else None
     registrar = Registrar(plan, bundle.as_lens(), cards, printed, tiles, poses[0], scene, float(frame), whole)

@@ -20,6 +20,7 @@ STILL_SEEN = 0.15       # share of the telling patches that settles the matter a
 ABOVE = 1.5             # so many times the patches that a wrong place shows: no doubt any more
 LIKELIEST = 2           # places some squares off, of each turn, that are looked at closely
 FEW = 40                # patches for a look at another place
+PLAIN = 0.85            # what others explain against the best from which a look at them is needless
 CLEAR = 3.0             # so many times what chance does one place must explain it better than another
 
 
@@ -129,6 +130,8 @@ def which_way(plan: Plan, lens: Lens, known: Print, whole: Whole, picture: Pictu
         places = [(score, c - off, k) for c, k, pose in turned if pose is not None
                   for score, off in whole.squares_off(picture, pose, step)[:LIKELIEST]]
         places.sort(key=lambda p: -p[0])
+        if np.abs(places[0][1] - plan.corners).max() < 1e-6 and places[1][0] < PLAIN * places[0][0]:
+            return Way(fit, float(whole.explained(picture, fit.pose).mean()), True)
     found = [(whole.explained(picture, fit.pose), fit, plan.corners, 0)]
     for _, mm, turn in places[:2 * LIKELIEST]:
         start = elsewhere(plan, lens, fit.pose, mm) if np.abs(mm - plan.corners).max() > 1e-6 else None

@@ -151,7 +151,7 @@ class Table:
         def verdict_on(excused: Layout) -> Verdict:
             return reconcile(self.game, past, evidence, self._seen, self.reads, self.optional, excused=excused, said=said)
         verdict = verdict_on(self._excused)
-        if evidence.busy is None:
+        if evidence.busy is None and self.pause is None:      # what is not laid out yet is no misreading
             self._odd.note(self.state, evidence, self.reads, self._seen)
             odd = self._odd.sites
             if verdict.verdict in (ILLEGAL, UNCLEAR) and odd:

@@ -77,10 +77,14 @@ def test_the_host_goes_on_with_the_board_as_it_lies(after, perfect):
     table = after(WEEK)
     lying = {**table.state.layout(), "A11": ("farm",)}
     assert see(table, perfect, lying).verdict == UNFINISHED
-    assert table.go_on().verdict == ILLEGAL and table.snapshot()["pause"] is None
+    table.go_on()
+    assert table.snapshot()["pause"] is None
+    verdict = see(table, perfect, {**lying, "H4": ("temple",)})
+    assert [str(a) for a in verdict.actions] == ["lion: tile red H4"], "what lay there before hinders nobody"
 
 
 def test_after_a_power_cut_of_a_minute_nothing_is_put_off(after, perfect):
     table = after(60)
     assert LONG > 60 and table.pause is None
+    see(table, perfect, table.state.layout())
     assert see(table, perfect, {**table.state.layout(), "A11": ("farm",)}).verdict == ILLEGAL

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import cv2
 import numpy as np
 
+from vision.cluster_block import is_block
 from vision.cluster_canvas import MARGIN, Empty, Frame, dimmed, match_light, trust
 from vision.cluster_count import evidence_of, shares_of
 from vision.cluster_find import find, kits_of, polygons
 from vision.cluster_first import Firsts, group_of, lay_all, learn_again, learn_firsts
-from vision.cluster_fit import Fine, Piece
+from vision.cluster_fit import PLENTY, Fine, Piece
 from vision.cluster_loose import (
     THERE,
     FormLooks,
@@ -26,7 +27,8 @@ from vision.cluster_loose import (
     looks_of,
     named,
 )
-from vision.cluster_middle import middled
+from vision.cluster_middle import middled, outlined
+from vision.cluster_polar import Form
 from vision.cluster_scene import FOLD, Scene, Stage
 from vision.cluster_tall import TallLook, find_tall
 from vision.evidence import CountedEvidence
@@ -35,6 +37,7 @@ from vision.pose import Pose
 from vision.shot import Shot
 
 LARGE = 1600.0      # mm² of a site: on a larger one something foreign need not fill more
+RARELY, ENOUGH = 0.02, 4    # share of pieces that fit worse than usual; pieces of a form from which that can be told
 NEAR = 6.0          # mm by which a piece's middle may lie outside its site's outline
 
 
@@ -42,11 +45,11 @@ class ClusterReader:
     """Fitted to a copy's photos; read() gives CountedEvidence for every site of a plan that reads "cluster"."""
 
     def __init__(self, plan: Plan, empty: Empty, firsts: Firsts, looks: FormLooks, tall: Sequence[TallLook] = (),
-                 aside: Iterable[str] = (), stands: Iterable[str] = ()) -> None:
+                 aside: Iterable[str] = (), stands: Iterable[str] = (), usual: Mapping[Form, float] | None = None) -> None:
         """aside: kinds of the spots inside cells, known so that they are not taken for others; stands: tags and beginnings
-        of names of the sites on which figures stand"""
+        of names of the sites on which figures stand; usual: form -> share of a perfect match that pieces have at least"""
         self.plan, self.empty, self.firsts, self.looks, self.tall = plan, empty, firsts, looks, tuple(tall)
-        self.aside = frozenset(aside)
+        self.aside, self.usual = frozenset(aside), dict(usual or {})
         self.frame = empty.frame
         self.stage = Stage(empty, trust(self.frame, plan))
         self.clusters = {s.id: s for s in plan.site if s.reads == "cluster"}
@@ -102,7 +105,8 @@ class ClusterReader:
                 for s, share in shares_of(self.depths(p.foot)).items():
                     if s in here and share > 0.001:
                         here[s].append((p, share))
-        return {s: evidence_of(firsts.get(s, {}), here[s], self.foreign(scene, site), self.loose) for s, site in wanted.items()}
+        return {s: evidence_of(firsts.get(s, {}), here[s], self.foreign(scene, site), self.loose, self.usual)
+                for s, site in wanted.items()}
 
     def foreign(self, scene: Scene, site: Site) -> float:
         """Probability that something none of the known pieces lies on a site: too much of it stays unexplained"""
@@ -169,12 +173,13 @@ def learn(plan: Plan, empty: Empty, full: Sequence[Shot], rounds: int = 2) -> Cl
     forms = {form_of(plan.pieces[k]) for k in loose}
     aside = {k for g in groups for k in g.kinds if form_of(plan.pieces[k]) not in forms}
     found = first_places(plan, frame, groups, scenes)
+    shots = [g.shot for g in groups]
+    outlined(found, shots, scenes, frame)
     named(found, groups, scenes, frame, plan)
     centred(found, groups, scenes, frame)
     for _ in range(2):
         evened(found, groups, scenes, frame)
     looks_of(found, groups, scenes, frame)
-    shots = [g.shot for g in groups]
     middled(found, shots, scenes, frame)
     falloff = brightness(found, placed, looks_of(found, groups, scenes, frame, THERE), firsts, groups, scenes, frame)
     empty = dimmed(empty, falloff)
@@ -194,7 +199,20 @@ def learn(plan: Plan, empty: Empty, full: Sequence[Shot], rounds: int = 2) -> Cl
         named(found, groups, scenes, frame, plan)
         middled(found, shots, scenes, frame)
         reader = ClusterReader(plan, empty, firsts, looks_of(found, groups, scenes, frame, THERE), tall, aside, stands)
+    reader.usual = usual_fits(reader, full)
     return reader
+
+
+def usual_fits(reader: ClusterReader, full: Sequence[Shot]) -> dict[Form, float]:
+    """form -> the share of a perfect match that nearly all of the samplers' pieces have; not of what
+    stands, which fits badly in a light from another side"""
+    fits: dict[Form, list[float]] = {}
+    for shot in full:
+        reader.read(shot.image, shot.pose)
+        for p in reader.last:
+            if p.ideal > PLENTY and not is_block(p.form) and p.kind in shot.layout.get(reader.home(p.foot), ()):
+                fits.setdefault(p.form, []).append(p.gain / p.ideal)
+    return {form: float(np.quantile(shares, RARELY)) for form, shares in fits.items() if len(shares) >= ENOUGH}
 
 
 def looked_over(reader: ClusterReader, shot: Shot) -> tuple[list[Piece], np.ndarray]:

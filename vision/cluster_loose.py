@@ -219,14 +219,14 @@ def tone_of(seen: np.ndarray, look: np.ndarray, area: np.ndarray) -> float:
 def looks_of(found: Sequence[Found], groups: Sequence[Group], scenes: Sequence[Scene], frame: Frame,
              reaches: Sequence[float] = ANYWHERE) -> FormLooks:
     """The look of every kind: the median of its pieces, turned alike; shifts every piece to where it fits that best, so many
-    mm at most each time"""
+    mm at most each time (blocks hardly: their edges have told where they are)"""
     out = {}
     for form in sorted({f.form for f in found}, key=lambda f: -f.area):
         mine = [f for f in found if f.form == form]
         rings = Rings.around(form, frame.scale)
         area = rings.area(form)[None]
         kinds = tuple(sorted({f.kind for f in mine}))
-        for reach in reaches:
+        for reach in THERE if is_block(form) else reaches:
             patches = patches_of(rings, frame, mine, groups, scenes)
             looks = np.zeros((len(kinds), *patches.seen.shape[1:]), np.float32)
             for k, kind in enumerate(kinds):

@@ -1,4 +1,4 @@
-"""Lays pieces of a sampler in their own middle: the edges around them are their outline. Its value: middled."""
+"""Lays pieces of a sampler in their own middle: the edges around them are their outline. Its values: outlined, middled."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import cv2
 import numpy as np
 
 from vision.cluster_base import cut
+from vision.cluster_block import is_block
 from vision.cluster_canvas import Frame, sample
 from vision.cluster_learn import Found
 from vision.cluster_polar import Form
@@ -15,25 +16,40 @@ from vision.cluster_scene import Scene
 
 PIXEL = 0.25            # mm of the pictures in which edges are looked at
 NET = np.arange(-1.75, 1.8, 0.35)                   # mm by which a piece may have been learnt off its middle
+WIDE = np.arange(-2.8, 2.9, 0.35)                   # where only shapes told so far
 TURNS = np.radians(np.arange(-45, 45, 4.5))
 POINTS = np.linspace(-0.85, 0.85, 9)                # of half a side: where edges are looked at
 STEEP = 12.0            # grey levels a pixel beyond which an edge does not count for more
 FAR = 0.4               # grey levels a pixel that edges must be steeper to be believed a mm further off
 
 
+def outlined(found: Sequence[Found], shots: Sequence[int], scenes: Sequence[Scene], frame: Frame) -> None:
+    """Shifts and turns each block until the edges around its top are its outline: shadows and sides mislead by shape alone.
+    shots: per group its photo"""
+    for f in (f for f in found if is_block(f.form)):
+        turns, shifts = tries(f.form, WIDE)
+        put(f, *best_of(f.form, steepness(f.form, f, scenes[shots[f.group]], frame, turns, shifts), turns, shifts))
+
+
 def middled(found: Sequence[Found], shots: Sequence[int], scenes: Sequence[Scene], frame: Frame) -> None:
-    """Shifts and turns pieces until the edges around them are their outline: those of a kind all alike, as they lie alike
-    already, then each by itself. shots: per group its photo"""
+    """The same with pieces of a kind that lie alike already: first all alike, then each by itself near there"""
     for form in {f.form for f in found}:
-        shifts = np.stack(np.meshgrid(NET, NET), -1).reshape(-1, 2)
-        turns = np.zeros(1) if form.disc else TURNS
+        turns, shifts = tries(form, NET)
         for kind in {f.kind for f in found if f.form == form}:
             mine = [f for f in found if f.form == form and f.kind == kind]
             edges = [steepness(form, f, scenes[shots[f.group]], frame, turns, shifts) for f in mine]
             common = best_of(form, np.mean(edges, 0), turns, shifts)
             for f, own in zip(mine, edges):
-                by, turn = best_of(form, own, turns, shifts, common)
-                f.at, f.turn = f.at + turned(by, f.turn), f.turn + turn
+                put(f, *best_of(form, own, turns, shifts, common))
+
+
+def tries(form: Form, net: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(T,) radians and (N, 2) mm to try"""
+    return np.zeros(1) if form.disc else TURNS, np.stack(np.meshgrid(net, net), -1).reshape(-1, 2)
+
+
+def put(f: Found, by: np.ndarray, turn: float) -> None:
+    f.at, f.turn = f.at + turned(by, f.turn), f.turn + turn
 
 
 def turned(by: np.ndarray, turn: float) -> np.ndarray:

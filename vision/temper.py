@@ -11,7 +11,7 @@ import numpy as np
 from vision.evidence import FLOOR, Contents, CountedEvidence, SiteEvidence, matches
 
 HEATS = 1.1 ** np.arange(-2, 13)
-DOUBTS = (0.0003, 0.001, 0.002, 0.004, 0.008, 0.016)
+DOUBTS = (0.0003, 0.001, 0.002, 0.004)       # no more: who reads unseen photos has learnt from fewer than who is played with
 USUAL = 20.0            # sites that a reader is taken to have read as it says before any was checked
 OTHERS = 10             # contents that share the doubt
 LEAST = 1e-4            # probability that anything may have at least

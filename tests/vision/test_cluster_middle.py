@@ -1,0 +1,88 @@
+"""Blocks are learnt in their own middle, whatever their shape with sides and shadow made one think."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+import pytest
+
+from vision.cluster_canvas import Frame
+from vision.cluster_count import evidence_of, unlike
+from vision.cluster_fit import Piece
+from vision.cluster_learn import Found, by_shape, silhouette
+from vision.cluster_middle import middled, outlined
+from vision.cluster_polar import Form
+from vision.cluster_scene import Scene
+
+SCALE = 2.2
+FRAME = Frame(0.0, 0.0, SCALE, 330, 330)
+CUBE = Form((9.0, 9.0), 9.0, False)
+TOKEN = Form((18.0, 18.0), 3.0, True)
+LEAN = np.array([3.0, -1.5])
+AT = np.array([[30.0, 30.0], [75.0, 32.0], [118.0, 40.0], [32.0, 110.0], [100.0, 105.0]])
+TURNS = np.radians([4.0, 21.0, -17.0, 33.0, 10.0])
+
+
+@pytest.fixture
+def scene():
+    """Five blue cubes with a white dot, sides and shadows, on grounds that differ"""
+    rng = np.random.default_rng(4)
+    image = np.full((330, 330, 3), 120, np.uint8)
+    for y in range(0, 330, 66):
+        for x in range(0, 330, 66):
+            image[y:y + 66, x:x + 66] = rng.integers(60, 200, 3)
+    for at, turn in zip(AT, TURNS):
+        for outline, colour in ((silhouette(CUBE, at - 0.5 * LEAN + (-3, 2), turn, LEAN), (50, 50, 50)),
+                                (silhouette(CUBE, at, turn, LEAN), (110, 40, 20)), (CUBE.outline(at, turn), (200, 90, 40))):
+            cv2.fillPoly(image, [np.rint(FRAME.to_px(outline) * 16).astype(np.int32)], colour, cv2.LINE_AA, 4)
+        cv2.circle(image, tuple(np.rint(FRAME.to_px(at)).astype(int).tolist()), 3, (240, 240, 240), -1, cv2.LINE_AA)
+    image = cv2.GaussianBlur(image, (0, 0), 0.8)
+    light = np.ones((15, 15, 3), np.float32)
+    return Scene(FRAME, None, image, image, image[..., 0], image[..., 0], light)
+
+
+def off(found, turns=TURNS):
+    """mm and degrees (modulo a quarter turn) by which pieces lie off where they were drawn, the worst of each"""
+    quarter = (np.degrees([f.turn for f in found] - turns) + 45) % 90 - 45
+    return max(np.linalg.norm(f.at - at) for f, at in zip(found, AT)), np.abs(quarter).max()
+
+
+def test_edges_tell_where_each_block_lies(scene):
+    rng = np.random.default_rng(1)
+    found = [Found(i, CUBE, at + rng.uniform(-1.6, 1.6, 2), 1.0, "blue", turn + rng.uniform(-0.3, 0.3))
+             for i, (at, turn) in enumerate(zip(AT, TURNS))]
+    outlined(found, [0] * 5, [scene], FRAME)
+    assert off(found)[0] < 0.6 and off(found)[1] < 6
+
+
+def test_a_kind_learnt_off_its_middle_is_put_right(scene):
+    found = []
+    for i, (at, turn) in enumerate(zip(AT, TURNS)):
+        c, s = np.cos(turn), np.sin(turn)
+        found.append(Found(i, CUBE, at + np.array([[c, -s], [s, c]]) @ (1.2, -0.8), 1.0, "blue", turn))
+    middled(found, [0] * 5, [scene], FRAME)
+    assert off(found)[0] < 0.6 and off(found)[1] < 6
+
+
+def test_a_shape_is_looked_for_with_its_sides():
+    strange = np.zeros((330, 330), np.float32)
+    cv2.fillPoly(strange, [np.rint(FRAME.to_px(silhouette(CUBE, AT[4], 0.0, LEAN))).astype(np.int32)], 1.0)
+    area = AT[4] + np.array([[-14, -14], [14, -14], [14, 14], [-14, 14.0]])
+    (_, at, _, _), = by_shape(strange, FRAME, area, {CUBE: 1}, {CUBE: LEAN}, straight=True)
+    assert np.linalg.norm(at - AT[4]) < 1
+
+
+def token(share):
+    return Piece(TOKEN, AT[0], AT[0], 0.0, ("red", "blue"), np.array([share * 2000, 400.0]), 0, 2000.0, 2000.0)
+
+
+def test_what_fits_much_worse_than_what_was_learnt_from_is_read_with_doubt():
+    usual = {TOKEN: 0.85}
+    assert unlike(token(0.9), usual) < 0.01 < 0.4 < unlike(token(0.55), usual)
+    sure, doubtful = (evidence_of({}, [(token(share), 1.0)], 0.0, ("red", "blue"), usual) for share in (0.9, 0.55))
+    assert sure.best == doubtful.best == ("red",) and not doubtful.foreign
+    assert np.exp(sure.options[0][1]) > 0.97 and np.exp(doubtful.options[0][1]) < 0.7
+
+
+def test_forms_of_which_too_little_was_seen_are_not_doubted():
+    assert unlike(token(0.3), {}) == 0

@@ -224,7 +224,7 @@ class Guesser:
                     yield from self._given(self._try(self.later[0], (act.Spoil(starter, row, chosen),), sites, half))
         elif w.kind == "fist":
             yield from self._fists(self.state, ())
-        elif w.kind == "boat":
+        elif w.kind in ("boat", "die"):              # who won the die shows in what comes next
             yield from self._boats(self.state, ())
 
     def _fists(self, state: NileState, run: tuple[Action, ...]) -> Iterator[Proposal]:
@@ -240,10 +240,12 @@ class Guesser:
         yield from self._boats(state, run)
 
     def _boats(self, state: NileState, run: tuple[Action, ...]) -> Iterator[Proposal]:
-        for due in [w for w in state.p.waiting if w.kind == "boat"]:
-            seat = state.p.seats[due.seat]
+        p = state.p
+        due = {w.seat: w.number for w in p.waiting if w.kind == "boat"} or dict(enumerate(p.bids))
+        for i, number in due.items():
+            seat = p.seats[i]
             fruits = [f for (colour, f), k in self.clues.sold.items() if colour == seat for _ in range(k)]
-            if len(fruits) == due.number:
+            if fruits and len(fruits) == number:
                 boat = act.Boat(seat, act.sort_fruits(fruits))
                 if not state.check(boat):
                     run, state = (*run, boat), state.apply(boat)
@@ -269,8 +271,9 @@ class Guesser:
         if not self.clues.bought[colour, fruit] and self.p.owed[i] == self.p.lost[i]:
             return
         run = (act.Buy(colour, colour, fruit), act.Sow(colour, site, fruit))
+        cost = 0.0 if self.clues.bought[colour, fruit] else UNSAID          # nobody said what of the fists is in the boat
         for moment in self.later:
-            guess, legal = self._try(moment, run, (), illegal=False)
+            guess, legal = self._try(moment, run, (), cost, illegal=False)
             if legal:
                 yield guess
                 return

@@ -64,6 +64,10 @@ def _track(p: Position, board: Board, c: Clues) -> Iterator[Proposal]:
         yield from _proposal(c, at, [fault], MISSING if c.obelisk is None else COST)
     if len(faults) > 1:
         yield from _proposal(c, sites, faults)
+    for site, (_, seen) in c.diff.items():
+        stray = next((k for k in seen if marker(k)), None) if site in board.square else None
+        if stray:
+            yield from _proposal(c, [site], [("N28", say("{what} on {site} comes from no field", what=kind_name(stray), site=site))])
 
 
 def _cards(p: Position, c: Clues) -> Iterator[Proposal]:

@@ -21,7 +21,7 @@ UNDONE, HALF = 0.75, 3.0
 WRONG = 2.5               # a tile, or the stones on it
 OVERDONE = 1.5            # a legal doing where more lies than it puts there
 BEHIND = 1.0              # a run with consequences left undone; twice more where another run leaves nothing at all
-WAIVED = 1.6              # both actions waived, and the swap not yet made: plainer is a look after a whole turn
+WAIVED = 1.0              # both actions waived, and the swap not yet made: plainer is a look after a whole turn
 UNSEEN_STONES = 1.5       # stones laid that only make good those that had to be taken off
 
 Left = dict[str, tuple[Contents, Contents]]

@@ -288,3 +288,16 @@ def test_illegal_doings_are_named_in_random_games():
             changes = {site.replace(".", "_"): " ".join((*state.p.lay[site], f"seed:{state.turn}:flax"))}
             assert "N12" in illegal(state, **changes), (seed, str(sow))
     assert asked > 10
+
+
+def test_bids_that_tied_twice_go_into_the_boat_before_the_die_is_told():
+    """N60: what lies in the boat is what the fists held, whoever won the die"""
+    state = start("option bidding on", "red blue")
+    for line in ("red: fist 1", "blue: fist 1", "red: fist 1", "blue: fist 1"):
+        state = state.apply(state.parse(line))
+    assert found(state, boat="seed:red:flax seed:red:flax seed:blue:grain seed:blue:onion") == [
+        "red: boat flax flax", "blue: boat grain onion"]
+
+
+def test_a_marker_on_the_track(film):
+    assert "N28" in illegal(film, V13="seed:blue:aubergine")

@@ -183,7 +183,7 @@ class Season:
         """One to `between` visible doings, then looks, the last doing's consequences perhaps done late."""
         wanted = self.rng.randint(1, self.between)
         state, first, words, seats, touched = self.truth, self.truth, [], set(), set()
-        said = 0
+        said = idle = 0
         while len(words) < wanted:
             action = self.players.choose(state)
             if said > 8:                                    # enough said for one turn
@@ -201,9 +201,10 @@ class Season:
                     break                                   # that is said after the look
                 state = first = self.say(action)
                 self.accept = [state]
-                said += 1
-                if said > 60:
-                    break
+                said = 0 if action.words() in ("pass", "done") else said + 1
+                idle += 1
+                if idle > 400:
+                    break                                   # nobody can do anything any more
                 self.sync()
                 continue
             if here & touched:

@@ -92,11 +92,14 @@ def test_from_set_up_to_the_last_goodbye(place):
         phones = Phones(int(url.rstrip("/").rpartition(":")[2]), 20)
         phones.until(b"event: snapshot", PATIENCE)
         began = time.monotonic()
+        subprocess.run([sys.executable, "-c", "import cv2"], check=True)
+        slow = time.monotonic() - began      # a quarter of a second where nothing else runs
+        began = time.monotonic()
         run.send_signal(signal.SIGTERM)
         assert run.wait(PATIENCE) == 0
         took = time.monotonic() - began
         phones.close()
-        assert took < 2, f"{took:.1f} s till the whole table had stopped"
+        assert took < max(2.0, 4 * slow), f"{took:.1f} s till the whole table had stopped"
         assert "Traceback" not in run.stderr.read()
     finally:
         run.kill()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import os
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -13,7 +15,7 @@ from companion.eye import Eye
 from companion.journal import BadJournal
 from companion.lessons import Lessons
 from companion.table import Table
-from companion.verdict import ILLEGAL, SAME
+from companion.verdict import BUSY, ILLEGAL, SAME, Verdict
 from hardware.panel import Panel
 from hardware.supervisor import OK, Frame, Supervisor
 from vision.evidence import NoBoard
@@ -36,6 +38,7 @@ class Loop:
         self.faults = 0
         self.busy_s = 0.0
         self.trouble = ""
+        self._buzzed: tuple | None = None
         supervisor._on_state = self._camera_says
 
     def run(self) -> None:
@@ -76,7 +79,6 @@ class Loop:
             return
         settled = evidence.busy is None
         self.looks += settled
-        before = self.table.verdict
         try:
             verdict = self.table.look(evidence, image if settled else None)
             self.trouble = ""
@@ -87,8 +89,14 @@ class Loop:
         if settled and self.lessons is not None:
             self.lessons.look(self.table, verdict, evidence, image)
         self.panel.show("moved" if verdict.verdict == SAME else verdict.verdict)
-        if verdict.verdict == ILLEGAL and (before.verdict != ILLEGAL or before.violations != verdict.violations):
+        self._sound(verdict)
+
+    def _sound(self, verdict: Verdict) -> None:
+        """Buzzes once for what is illegal; not again when only a hand was in view meanwhile."""
+        if verdict.verdict == ILLEGAL and verdict.violations != self._buzzed:
             self.panel.buzz()
+        if verdict.verdict != BUSY:
+            self._buzzed = verdict.violations if verdict.verdict == ILLEGAL else None
 
     def _camera_says(self, state: str, message: str) -> None:
         self.table.camera_state(state, message=message)
@@ -97,3 +105,14 @@ class Loop:
 
     def stop(self) -> None:
         self._stop.set()
+
+
+def leave(code: int) -> int:
+    """The exit code; but a process in which a thread has not ended yet (a camera that hangs, a picture half read) ends here.
+
+    Python would take itself apart under that thread, and a thread inside OpenCV then aborts the process."""
+    if any(t is not threading.current_thread() for t in threading.enumerate()):
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    return code

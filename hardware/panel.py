@@ -82,15 +82,12 @@ class Panel:
         return panel
 
     def show(self, verdict: str) -> None:
-        """Lights the lamp for a verdict ("lost": no camera). "same" leaves it as it is; "illegal" sounds the buzzer too,
-        once, when it is new."""
+        """Lights the lamp for a verdict ("lost": no camera). "same" leaves it as it is."""
         if verdict not in SIGNALS or verdict == self.signal:
             return
         self.signal = verdict
         if self._lamp is not None:
             self._lamp.show(*SIGNALS[verdict])
-        if verdict == "illegal":
-            self.buzz()
 
     def buzz(self) -> None:
         """A short one, if nobody has muted it."""

@@ -17,7 +17,7 @@ from companion.cli import Fault
 from companion.copies import Specimen, open_copy
 from companion.eye import Eye
 from companion.journal import Journal
-from companion.loop import Loop
+from companion.loop import Loop, leave
 from companion.show import Show, page_of, print_address
 from companion.simulate import Conditions, Director, make_copy, plan_of
 from companion.table import Table
@@ -91,7 +91,7 @@ def command(name: str, port: int | None, host: str, moves: int, seed: int, pace:
         loop.stop()
         server.stop()
         watching.join(3)
-    return 0 if summary.holds else 1
+    return leave(0 if summary.holds else 1)
 
 
 def _serve(app: Flask, host: str, port: int | None) -> companion_web.Server:

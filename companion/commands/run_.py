@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import signal
@@ -20,11 +21,11 @@ from companion.config import Config, is_begun, load_config, owners_part, written
 from companion.copies import Specimen, open_copy
 from companion.eye import Eye
 from companion.first_start import set_up
-from companion.journal import Journal
+from companion.journal import BadJournal, Journal
 from companion.lessons import Lessons
-from companion.loop import Loop
+from companion.loop import Loop, leave
 from companion.show import page_of, print_address
-from companion.table import Table
+from companion.table import Gone, Table
 from engine import BadText, State
 from hardware.camera import BadCamera
 from hardware.panel import Panel, PinFault
@@ -100,7 +101,8 @@ def command(config: str | None) -> int:
             publisher.stop()
         watching.join(0.5)
         panel.close()
-    return 1 if ended else 0      # a loop that ended by itself is a fault: systemd starts the table again
+        journal.close()
+    return leave(1 if ended else 0)      # a loop that ended by itself is a fault: systemd starts the table again
 
 
 def _set_up(config: str, said: Config, pin: str, as_service: bool) -> bool:
@@ -131,7 +133,9 @@ def _buttons(panel: Panel, table: Table) -> None:
     def undo() -> None:
         lines = table.lines
         if len(lines) > 1:
-            table.undo(lines[-2].event, "button")
+            # A full disk, or a phone that was quicker: the page says so, and gpiozero's thread has to outlive it.
+            with contextlib.suppress(BadJournal, Gone):
+                table.undo(lines[-2].event, "button")
 
     def done() -> None:
         for words in ("done", "pass"):

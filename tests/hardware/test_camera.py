@@ -118,7 +118,8 @@ class FakeCapture:
         return True
 
     def read(self):
-        return (False, None) if self.dead else (True, np.zeros((48, 64, 3), np.uint8))
+        # Some drivers hand over their last picture once more while they say that there is none.
+        return (not self.dead, np.zeros((48, 64, 3), np.uint8))
 
     def release(self):
         self.released = True

@@ -18,6 +18,7 @@ class Oddities:
     def __init__(self) -> None:
         self._wanted: dict[str, Contents] = {}
         self._odd: Layout = {}
+        self._read: dict[str, Contents] = {}            # the view before: what people did in it may be what the state now says
         self.known: frozenset[str] = frozenset()        # those that people have gone on playing with
 
     def note(self, state: State, evidence: Evidence, reads: Mapping[str, str], behind: Layout) -> None:
@@ -31,9 +32,13 @@ class Oddities:
             self._wanted[site] = want
             if site in behind or state.shows_same(site, want, e.best, reads.get(site, "pile")):
                 self._odd.pop(site, None)
-            elif fresh or site in self._odd:
+            elif site in self._odd or fresh and not self._was_read(state, site, want, reads.get(site, "pile")):
                 self._odd[site] = e.best
+            self._read[site] = e.best
         self.known &= self._odd.keys()
+
+    def _was_read(self, state: State, site: str, want: Contents, reads: str) -> bool:
+        return site in self._read and state.shows_same(site, want, self._read[site], reads)
 
     @property
     def sites(self) -> Layout:

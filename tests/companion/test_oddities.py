@@ -1,5 +1,9 @@
 """A site that was never read as it lies: told, excused on request, and no hindrance to what people do elsewhere."""
 
+import engine
+from companion.oddities import Oddities
+from tests.companion.conftest import sees
+
 START = "game tigris\nseats bull lion\n"
 MISREAD = {"B2": [(("temple",), 0.97), (("temple", "treasure"), 1e-5)]}
 
@@ -40,3 +44,18 @@ def test_more_than_a_few_sites_are_no_readers_fault(player):
     assert p.look(**empty).verdict in ("illegal", "unclear")
     assert p.look(C3="market", **empty).verdict in ("illegal", "unclear")
     assert p.table.state == p.start.state
+
+
+def test_a_site_that_was_right_once_people_were_done_is_none_when_they_do_more_there():
+    """What a look concluded is what that look showed: the next change on the same site is a doing again"""
+    game = engine.game("tigris")
+    before = game.setup(["bull", "lion"])
+    after = before.apply(before.parse("bull: tile green C2"))
+    odd = Oddities()
+    odd.note(before, sees(before.layout(), before.plan), {}, {})
+    odd.note(before, sees(after.layout(), before.plan), {}, {})          # the look that finds the doing
+    odd.note(after, sees({**after.layout(), "C2": ("farm",)}, before.plan), {}, {})
+    assert odd.sites == {}
+    other = Oddities()
+    other.note(after, sees({**after.layout(), "C2": ("farm",)}, before.plan), {}, {})
+    assert other.sites == {"C2": ("farm",)}

@@ -93,3 +93,13 @@ def test_statement_order_does_not_matter():
     lines = [Statement(i, tuple(w.split())) for i, w in enumerate(
         ("phase actions", "starter blue", "layout L4.1 seed:blue:flax", "jokers blue 1", "option freshen on"))]
     assert GAME.setup(("red", "blue"), lines) == GAME.setup(("red", "blue"), lines[::-1])
+
+
+def test_the_sentences_of_a_scoring_in_order():
+    """N41, N42, N43: boat, obelisk, points, then the scored fruit for sale"""
+    state = play(start("layout M4.1 ripe:blue:flax boat seed:blue:onion seed:red:onion L4.1 ripe:red:grain\nobelisk 20\n"
+                       "phase actions\n", "red blue"), "red: harvest L4.1 M4", "red: pass", "blue: pass")
+    assert [str(s.text) for s in state.steps] == [
+        "Blue passes", "the pillar goes to Blue", "take all markers out of the boat: they leave the game",
+        "move the obelisk 2 squares toward the figures, to V18", "row M4 is scored: Red 4, Blue 2: move the figures forward",
+        "put the fruit of M4 into the boat, seed side up"]

@@ -24,8 +24,8 @@ log = logging.getLogger(__name__)
 
 
 class Loop:
-    """Runs until `stop`. beat: called with every turn of the loop (a watchdog). looks: settled views so far; faults:
-    pictures that could not be made sense of."""
+    """Runs until `stop`. beat: called with every turn of the loop (a watchdog). pictures: those taken so far; looks: settled
+    views among them; faults: pictures that could not be made sense of."""
 
     def __init__(self, table: Table, eye: Eye, supervisor: Supervisor, panel: Panel | None = None,
                  beat: Callable[[], object] = lambda: None, clock: Callable[[], float] = time.monotonic,
@@ -34,6 +34,7 @@ class Loop:
         self._beat, self._clock = beat, clock
         self.lessons = lessons
         self._stop = threading.Event()
+        self.pictures = 0
         self.looks = 0
         self.faults = 0
         self.busy_s = 0.0
@@ -64,6 +65,7 @@ class Loop:
             log.exception("a picture could not be made sense of")
             self.faults += 1
         self.busy_s += time.process_time() - start
+        self.pictures += 1
 
     def see(self, image: np.ndarray, now: float) -> None:
         """One picture: what it changes."""

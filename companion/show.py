@@ -21,7 +21,9 @@ from companion.verdict import BUSY, ILLEGAL
 from companion_web import Server
 from engine import Action, State
 
-PATIENCE = 12.0     # seconds the table may take to find a doing before it counts as missed
+PATIENCE = 12.0     # seconds the table may take to find a doing before it counts as missed ...
+MOST = 120.0        # seconds more at most
+PICTURES = 30       # ... and so many pictures: a machine that is busy otherwise is slow, and misses nothing
 
 
 class Summary(msgspec.Struct):
@@ -45,12 +47,14 @@ class Summary(msgspec.Struct):
 
 
 class Show:
-    """Lets made-up players play on a director's table and compares what the table concludes."""
+    """Lets made-up players play on a director's table and compares what the table concludes. pictures: how many it has taken."""
 
-    def __init__(self, table: Table, director: Director, seed: int = 0, pace: float = 1.0, mischief: float = 0.12) -> None:
+    def __init__(self, table: Table, director: Director, pictures: Callable[[], int], seed: int = 0, pace: float = 1.0,
+                 mischief: float = 0.12) -> None:
         self.table, self.director, self.pace, self.mischief = table, director, pace, mischief
         self.players, self.rng = Players(seed), random.Random(seed + 1)
         self._stop = False
+        self._pictures = pictures
 
     def stop(self) -> None:
         self._stop = True
@@ -118,9 +122,12 @@ class Show:
         """Until it holds or patience is over; an `illegal` that nobody earned is a false alarm.
 
         While somebody has broken the camera from the page, nobody loses patience: the table is to go on when it is whole."""
-        end = time.monotonic() + PATIENCE
+        end, enough = time.monotonic() + PATIENCE, self._pictures() + PICTURES
         alarmed = False
-        while time.monotonic() < end and not self._stop:
+        while not self._stop:
+            late = time.monotonic() - end
+            if late > 0 and (self._pictures() >= enough or late > MOST):
+                break
             if holds():
                 return True
             if not expected and not alarmed and self.table.verdict.verdict == ILLEGAL:

@@ -78,7 +78,7 @@ def command(name: str, port: int | None, host: str, moves: int, seed: int, pace:
     print_address(app, server, f"{game.title}: a simulated table plays. Ctrl-C ends it.")
     watching = threading.Thread(target=loop.run, name="loop", daemon=True)
     watching.start()
-    show = Show(table, director, seed, pace)
+    show = Show(table, director, lambda: loop.pictures, seed, pace)
     stopped = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: (stopped.set(), show.stop()))

@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -51,6 +52,20 @@ def test_undo_goes_back_to_any_event_and_is_journalled(tmp_path):
     assert fold(table.journal.events())[-1].state == table.state
     with pytest.raises(Gone):
         table.undo(10_000)
+
+
+def test_undo_to_each_event_of_a_game_and_a_restart_after_it(tmp_path):
+    first = Table(start(), Journal(tmp_path / "g.journal"))
+    play(first, 12)
+    for n, line in enumerate(first.lines):
+        copy = tmp_path / f"{n}.journal"
+        shutil.copy(tmp_path / "g.journal", copy)
+        shutil.copy(tmp_path / "g.journal-wal", tmp_path / f"{n}.journal-wal")
+        table = Table(None, Journal(copy))
+        table.undo(line.event)
+        assert table.state == line.state and len(table.lines) == n + 1
+        again = Table(None, Journal(copy))
+        assert again.state == line.state and len(again.journal.events()) == len(first.lines) + (n + 1 < len(first.lines))
 
 
 def test_a_refused_act_leaves_no_trace():

@@ -98,10 +98,10 @@ def create_trace_app(desk: Desk) -> Flask:
     return app
 
 
-def sheet(desk: Desk, back: str = "") -> str:
-    """The page's HTML. back: where a link leads to that leaves it."""
+def sheet(desk: Desk, back: str = "", note: str = "") -> str:
+    """The page's HTML. back: where a link leads to that leaves it; note: the copy that has to be calibrated after saving."""
     lang = page.language()
-    return render_template("trace.html", say=lambda t, **a: catalogue.translate(lang, t, **a), lang=lang, back=back,
+    return render_template("trace.html", say=lambda t, **a: catalogue.translate(lang, t, **a), lang=lang, back=back, note=note,
                            languages=catalogue.languages(), table=desk.out.name, title=catalogue.translate(lang, "Draw the board"))
 
 

@@ -67,7 +67,9 @@ def unlearn() -> Response:
 
 @part.get("/trace")
 def trace() -> Any:
-    return tracing.sheet(desk(), back="/setup" if isinstance(web().table, Setup) else "/join")
+    if isinstance(web().table, Setup):
+        return tracing.sheet(desk(), back="/setup")
+    return tracing.sheet(desk(), back="/join", note=desk().out.parent.name)
 
 
 def desk() -> tracing.Desk:

@@ -89,5 +89,6 @@ def test_the_hosts_page_leads_there(visit, folder):  # noqa: F811
     page.wait_for_selector("#photo svg image")
     page.wait_for_selector("body[data-ready]")
     assert fits(page) and explained(axe.run(page)) == []
+    assert "nilometer calibrate kitchen" in page.locator("main").inner_text()
     page.get_by_role("link", name="Back").click()
     page.wait_for_url("**/join")

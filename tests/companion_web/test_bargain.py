@@ -71,6 +71,8 @@ def test_a_trade_on_two_phones(visit, table):  # noqa: F811
     yellow, blue = visit(seat="yellow"), visit(seat="blue", locale="nl-NL")
     yellow.get_by_text("Offer a trade").click()
     yellow.get_by_role("group", name="You give").get_by_label("wood").fill("2")
+    table.declare("yellow: trade yellow wood 1 for blue wood 1")
+    yellow.wait_for_selector("#moves li")
     yellow.get_by_role("group", name="You get").get_by_label("gold").fill("1")
     assert fits(yellow) and explained(axe.run(yellow)) == []
     yellow.get_by_role("button", name="Offer it").press("Enter")

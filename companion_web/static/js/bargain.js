@@ -6,7 +6,7 @@ import { nameOf, seatTag } from "./people.js";
 import { tell } from "./talk.js";
 import { say, words } from "./words.js";
 
-let heard = 0;
+let heard = 0, draft = {}, open = false;      // what is being composed outlives the moves of others
 
 // The form, where the game trades now; `say_` sends an act.
 export function bargain(snapshot, seat, say_) {
@@ -14,14 +14,15 @@ export function bargain(snapshot, seat, say_) {
   if (!trade || !trade.seats.includes(seat) || !others.length) return null;
   const numbers = (side, head) => h("fieldset", null, h("legend", null, head), h("div", { class: "goods" }, trade.goods.map(({ id, name, colour }) =>
     h("label", null, h("span", null, h("i", { class: "swatch", colour, "aria-hidden": "true" }), words(name)),
-      h("input", { type: "number", name: `${side}-${id}`, min: "0", max: "99", value: "0", inputmode: "numeric" })))));
+      h("input", { type: "number", name: `${side}-${id}`, min: "0", max: "99", value: draft[`${side}-${id}`] ?? "0", inputmode: "numeric", "data-focus": `${side}-${id}`, oninput: e => { draft[e.target.name] = e.target.value; } })))));
   const bill = (form, side) => trade.goods.map(({ id }) => [id, Number(form.elements[`${side}-${id}`].value)]).filter(([, n]) => n > 0).map(([id, n]) => `${id} ${n}`).join(" ");
-  return h("details", { class: "trade" }, h("summary", null, say("Offer a trade")), h("form", { onsubmit: e => {
+  return h("details", { class: "trade", open, ontoggle: e => { open = e.currentTarget.open; } }, h("summary", null, say("Offer a trade")), h("form", { onsubmit: e => {
     e.preventDefault();
     const form = e.currentTarget, gives = bill(form, "gives"), takes = bill(form, "takes");
     const said = { giver: seat, taker: form.elements.with.value, gives, takes };
     say_(`${seat}: ${trade.text.replace(/\{(\w+)\}/g, (_, name) => said[name])}`);
-    form.reset();
+    draft = {};
+    form.querySelectorAll("input").forEach(field => { field.value = "0"; });
   } },
     h("label", null, h("span", null, say("With")), h("select", { name: "with" }, others.map(id => h("option", { value: id }, nameOf(snapshot, id))))),
     numbers("gives", say("You give")), numbers("takes", say("You get")),

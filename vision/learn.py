@@ -12,9 +12,11 @@ from vision import net
 from vision.field import WindowField, opponent
 from vision.sites import Grounds, Group
 from vision.stage import TRIED, Stage, edges, small
-from vision.synth import Patch, foreign, lay, relight
+from vision.synth import Patch, foreign, lay, relight, unknown
 
 CHUNK = 512
+FEW = 8000           # rows to learn from below which they are gone through more often
+UNKNOWN = 0.3        # of what is made to be something else: pieces of a known form with a face never seen
 
 
 class Real(msgspec.Struct, frozen=True, eq=False):
@@ -164,7 +166,12 @@ class Maker:
             return relight(rng, shifted(r.window, rng.normal(0, 0.5, 2) * self.s.scale)), r.site
         light = self.light()
         window, site, lean = self.ground(light)
-        if self.s.large and rng.random() < 0.5:
+        if not self.s.group.block and rng.random() < UNKNOWN:
+            options = self.s.plain[list(self.s.plain)[rng.integers(len(self.s.plain))]]
+            ground = window if rng.random() < 0.5 else self.bare[rng.integers(len(self.bare))].window
+            patch = unknown(rng, options[rng.integers(len(options))][0], np.median(ground, (0, 1)))
+            self.lay(window, patch, self.offset(site, patch), lean, light)
+        elif self.s.large and rng.random() < 0.5:
             if not self.s.group.block:
                 self.lay(window, self.s.large[rng.integers(len(self.s.large))], self.beside(1), lean, light)
         elif self.s.group.block or rng.random() < 0.2:
@@ -239,8 +246,8 @@ def teach(stage: Stage, scenery: Scenery, empty: np.ndarray, spread: np.ndarray,
     tell(0.8)
     x, y = np.vstack(kind_x), np.concatenate(kind_y)
     held = len(x) // 10 // TRIED * TRIED
-    kinds = net.train(x[held:], y[held:], looks + 2, 128, seed, epochs=12)
-    stage.kinds = net.sharpened(kinds, x[:held], y[:held], TRIED)
+    kinds = net.train(x[held:], y[held:], looks + 2, 128, seed, epochs=max(12, round(12 * FEW / len(x))))
+    stage.kinds = net.sharpened(kinds, x[:held], y[:held], TRIED, doubt=1)
     told = stage.looked(x[:held])
     stage.held += [float((told.argmax(1) == y[:held:TRIED]).mean()),
                    float(-told[np.arange(len(told)), y[:held:TRIED]].mean()), stage.kinds.sharpness]

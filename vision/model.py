@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 
 Arrays = dict[str, np.ndarray]
-FORMAT = 3
+FORMAT = 4
 
 
 class BadModel(ValueError):

@@ -57,6 +57,7 @@ class Stage(msgspec.Struct, eq=False):
     zero: np.ndarray                  # (E,) degrees that each cut-out lies off straight, modulo a quarter turn
     rise: np.ndarray                  # (looks,) mm that each look's top lies above the plane of the windows
     grounds: Grounds
+    by_fit: bool                      # whether only how well cut-outs fit tells looks: they are too few to learn a look from
     bare: Net | None = None
     kinds: Net | None = None
     tops: list[Top] = []
@@ -78,7 +79,7 @@ class Stage(msgspec.Struct, eq=False):
                             round(2 * fine.half * scale), np.median(group.boxes, 0), GIVE * group.side)
         rings = [Rings.fit([e for e, s in zip(pieces, shape) if s == n]) for n in range(len(shapes))]
         return cls(looks, search, rings, Fine.fit(pieces, PIXELS, WIDER), owner, shape, zero[order], rise,
-                   grounds, order=order)
+                   grounds, group.block, order=order)
 
     def unlike(self, seen: np.ndarray, empty: np.ndarray, lines: np.ndarray) -> np.ndarray:
         """(n, D): what tells whether a site is empty; lines: (n, TILES * TILES) edges() of the empty sites"""
@@ -146,13 +147,16 @@ class Stage(msgspec.Struct, eq=False):
         flat = piece.ravel()
         middle, angle, pictures = self.straightened(field, np.repeat(site, TRIED), flat, spot[rows, self.shape[piece]].reshape(-1, 2),
                                                     turn[rows, piece].ravel())
-        described = np.hstack([describe(pictures), unexplained(pictures, self.fine.pictures[flat])])
+        left = unexplained(pictures, self.fine.pictures[flat])
         better = contest(misfits(pictures, self.fine.pictures[flat]).reshape(n, TRIED, -1), self.owner[piece], looks)
         foot = middle - np.repeat(lean, TRIED, 0) * self.rise[self.owner[flat], None]
         claim = self.grounds.at(np.repeat(whose, TRIED), foot) * np.float32([0.2, 2.0])
-        about = np.hstack([np.clip(gain, -10, 10) * 0.5, np.sqrt(np.maximum(by_look, 0)), better, unlike])
+        about = np.hstack([np.clip(gain, -10, 10) * 0.5, np.sqrt(np.maximum(by_look, 0)), better])
         chosen = np.eye(looks, dtype=np.float32)[self.owner[flat]]
-        inputs = np.hstack([described, np.clip(claim, -3, 3), np.repeat(about, TRIED, 0), chosen]).astype(np.float32, copy=False)
+        fits = [left, np.clip(claim, -3, 3), np.repeat(about, TRIED, 0), chosen]
+        if not self.by_fit:
+            fits += [describe(pictures), np.repeat(unlike, TRIED, 0)]
+        inputs = np.hstack(fits).astype(np.float32, copy=False)
         bearing = np.degrees(turn[rows, champion]) + self.zero[champion]
         np.put_along_axis(bearing, self.owner[piece], np.degrees(angle).reshape(n, TRIED) + self.zero[piece], 1)
         return inputs, bearing, Lying(field, site, champion, spot, turn, piece, pictures.reshape(n, TRIED, *pictures.shape[1:]))

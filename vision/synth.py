@@ -169,6 +169,24 @@ def relight(rng: np.random.Generator, window: np.ndarray) -> np.ndarray:
     return paint(np.clip(grey, 0, 255)[None], found[None])[0]
 
 
+def unknown(rng: np.random.Generator, form: Patch, ground: np.ndarray) -> Patch:
+    """A piece of a known form with a face that no photo shows: pale, little printed on it, not far from the colour of the
+    ground (3,) log that it will lie on"""
+    m, px = len(form.picture), form.scale
+    brighter = rng.uniform(0.1, 0.5) if rng.random() < 0.5 else -rng.uniform(0.15, 0.6)
+    colour = (ground + brighter + rng.normal(0, 0.08, 3)).astype(np.float32)
+    cells = int(rng.integers(3, 9))
+    rough = cv2.resize(rng.normal(0, 1, (cells, cells)).astype(np.float32), (m, m), interpolation=cv2.INTER_CUBIC)
+    print_ = np.zeros((m, m), np.float32)
+    for _ in range(rng.integers(0, 4)):
+        a, b = (tuple(int(v) for v in rng.uniform(0.2 * m, 0.8 * m, 2)) for _ in "ab")
+        cv2.line(print_, a, b, 1.0, max(round(rng.uniform(0.5, 1.5) * px), 1))
+    inner = cv2.erode((form.alpha > 0.5).astype(np.float32), np.ones((3, 3)), iterations=max(round(px), 1))
+    dark = rng.uniform(-0.1, 0.4) * print_ + rng.uniform(0, 0.4) * (1 - inner)
+    face = colour + (rough * rng.uniform(0, 0.08) - cv2.GaussianBlur(dark, (0, 0), 0.6))[..., None]
+    return msgspec.structs.replace(form, picture=face.astype(np.float32), side=colour - np.float32(0.25))
+
+
 def foreign(rng: np.random.Generator, window: np.ndarray) -> np.ndarray:
     """Something that is no piece over much of a log window: skin, cloth, a phone, a cup's rim, paper"""
     side = len(window)

@@ -152,6 +152,18 @@ def which_way(plan: Plan, lens: Lens, known: Print, whole: Whole, picture: Pictu
     return Way(settled or best[1], float(best[0].mean()), sure)
 
 
+def by_table(plan: Plan, lens: Lens, whole: Whole, picture: Picture, pose: Pose) -> np.ndarray:
+    """(4, 2) mm that belong where a pattern of loose tiles has its corners: the plan's own, unless the table round about plainly
+    says that all was turned"""
+    ways = [(plan.corners, pose)]
+    for k in range(1, 4) if square(plan) else (2,):
+        corners = np.roll(plan.corners, k, 0)
+        ways.append((corners, elsewhere(plan, lens, pose, corners)))
+    seen = [(whole.explained(picture, p), mm) for mm, p in ways if p is not None]
+    best = max(seen, key=lambda s: s[0].mean())
+    return best[1] if lead(best[0], seen[0][0], whole.between(best[1], plan.corners)) > CLEAR else plan.corners
+
+
 def doubtful(known: Print, picture: Picture, fit: Fit, enough: float, most: int = 1000) -> list[int]:
     """Which look-alikes cannot be ruled out: no more of the print is seen than a wrong place would show, and less than
     this share of the patches that tell. Of those that tell one look-alike no more than `most` are asked."""

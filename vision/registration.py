@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from vision.align import STRAINED_PX, Fit, consensus, expected_error, follow, follow_other_lens, pixels_a_mm, robust_pose
-from vision.alike import STILL_SEEN, Way, doubtful, elsewhere, shifts, square, which_way
+from vision.alike import STILL_SEEN, Way, by_table, doubtful, elsewhere, shifts, square, which_way
 from vision.evidence import Contents, NoBoard
 from vision.foreign import View
 from vision.lens import Lens
@@ -202,8 +202,14 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         pose = locate_tiles(self.plan, self.tiles, picture.image, near)
         if pose is None and near:
             turned = [turn_board(self.plan, self.lens, near[-1], k) for k in (2, 1, 3)]
-            pose = locate_tiles(self.plan, self.tiles, picture.image, turned)
-        return pose
+            rough = [p for start in (near[-1], *turned) for p in self.whole.roughly(self.plan, picture, start)[:2]] \
+                if self.whole is not None else []
+            pose = locate_tiles(self.plan, self.tiles, picture.image, [*turned, upside_down(near[-1]), *rough])
+        if pose is None or self.whole is None:
+            return pose
+        corners = by_table(self.plan, self.lens, self.whole, picture, pose)
+        start = elsewhere(self.plan, self.lens, pose, corners) if corners is not self.plan.corners else None
+        return (settle_tiles(self.plan, self.tiles, picture.image, start) if start is not None else None) or pose
 
     def _by_features(self, picture: Picture) -> Pose | None:
         """A rough pose from features of the print, however the board is turned"""
@@ -269,10 +275,11 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
             out["print"] = cv2.imencode(".png", p.canvas)[1].ravel()
             out["print_frame"] = np.array([p.px_per_mm, *p.origin])
             out["print_spots"] = p.spots.astype(np.uint16)
+            out["print_likes"], out["print_alikeness"], out["print_telling"] = p.likes, p.alikeness, p.telling
+        if self.whole is not None:
             w = self.whole
             out["whole"] = cv2.imencode(".png", np.dstack([w.canvas, w.known * np.uint8(255), w.canvas]))[1].ravel()
             out["whole_frame"] = np.array([w.px_per_mm, *w.origin])
-            out["print_likes"], out["print_alikeness"], out["print_telling"] = p.likes, p.alikeness, p.telling
         if self.tiles is not None:
             t = self.tiles
             out["tiles"] = np.column_stack([t.centres, t.half])
@@ -293,6 +300,7 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
             printed = Print(canvas, scale, np.array([x, y]), np.asarray(arrays["print_spots"], float),
                             np.asarray(arrays["print_likes"], float), np.asarray(arrays["print_alikeness"], float),
                             np.asarray(arrays["print_telling"], bool))
+        if "whole" in arrays:
             both = cv2.imdecode(np.asarray(arrays["whole"], np.uint8), cv2.IMREAD_COLOR)
             scale, x, y = map(float, arrays["whole_frame"])
             whole = Whole(np.ascontiguousarray(both[..., 0]), both[..., 1] > 0, scale, np.array([x, y]))
@@ -337,6 +345,13 @@ def turn_board(plan: Plan, lens: Lens, pose: Pose, quarters: int) -> Pose:
         corners = np.column_stack([-corners[:, 1], corners[:, 0]])
     px = pose.to_px(corners + np.array(plan.size) / 2)
     return lens.pose(plan.corners, px, pose.size, "print")[0]
+
+
+def upside_down(pose: Pose) -> Pose:
+    """The pose if the camera were turned half round about its own axis"""
+    half = np.diag([-1.0, -1.0, 1.0])
+    return msgspec.structs.replace(pose, rvec=cv2.Rodrigues(half @ cv2.Rodrigues(pose.rvec)[0])[0].ravel(),
+                                   tvec=half @ pose.tvec.ravel())
 
 
 def moved(plan: Plan, pose: Pose, other: Pose) -> float:

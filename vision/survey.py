@@ -20,7 +20,7 @@ from vision.pose import Pose
 from vision.printed import Picture, Print, choose_spots, compose
 from vision.registration import ENOUGH, Registrar, usable
 from vision.tiles import FEWEST, Tiles, locate_tiles, tile_places
-from vision.whole import Whole
+from vision.whole import RIM, TABLE, Whole
 
 EDGE_REACH = 20         # how far from where cards or fingers say the board's edge is looked for, pixels at 1640 wide
 EDGE_BIAS = 0.3         # blur and overexposure move all edges alike by so much, pixels at 1640 wide (found on filmed boards)
@@ -53,7 +53,9 @@ def survey(plan: Plan, images: Sequence[np.ndarray], corners: Sequence[np.ndarra
     frame = min(np.linalg.norm([bundle.uncertainty(n, spread_over(plan)), EDGE_BIAS * max(pose.size) / 1640, open_])
                 / pixels_a_mm(pose, plan) for n, pose in enumerate(poses))
     frame = np.hypot(frame, disagreement(plan, bundle) / np.sqrt(len(poses)))
-    whole = Whole.of(plan, photos.images, poses, photos.layouts) if printed is not None else None
+    whole = None
+    if printed is not None or tiles is not None:
+        whole = Whole.of(plan, photos.images, poses, photos.layouts, RIM if printed is not None else TABLE)
     registrar = Registrar(plan, bundle.as_lens(), cards, printed, tiles, poses[0], scene, float(frame), whole)
     return registrar, finish(registrar, images, pictures, known, poses)
 

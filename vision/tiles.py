@@ -18,6 +18,7 @@ STATIONS = 10           # along each side of a tile
 SLOPPY_MM = 5.0         # a tile lies at most so far from where its site has it
 FAR_MM = 20.0           # the table may have moved in the picture by so much: less than half a tile
 FEWEST = 6              # tiles that make a frame
+LIKELIEST = 6           # rough poses followed to the end
 TURNS = np.radians([0, -1.5, 1.5, -3, 3, -5, 5])
 SIDES = np.array([[1, 0], [-1, 0], [0, 1], [0, -1]], float)
 
@@ -92,14 +93,15 @@ class Tiles(msgspec.Struct, frozen=True, eq=False):
         return ends[0], ends[0] + ex * (dx - reach)[:, None] + ey * (dy - reach)[:, None], np.minimum(sx, sy) / 2
 
     def common_shift(self, image: np.ndarray, pose: Pose, reach: int) -> tuple[np.ndarray, float]:
-        """(2,) mm by which the whole pattern is off, and how well it then fits, in grey levels"""
+        """(2,) pixels by which the whole pattern is off, and how well it then fits, in grey levels"""
         side = np.clip(self._profiles(image, pose, reach) @ self.change, 0, None)
         right, left, lower, upper = (side[:, k].mean(0) for k in range(4))
         across, down = right + left[::-1], lower + upper[::-1]
         across, down = (cv2.blur(a.reshape(1, -1).astype(np.float32), (5, 1)).ravel() for a in (across, down))
         x, y = int(across.argmax()), int(down.argmax())
-        return np.array([x - reach, y - reach], float), float(across[x] + down[y]) / 4
-
+        a, b, c = pose.to_px(self.centres.mean(0) + np.array([[0, 0], [1, 0], [0, 1]]), self.height)
+        axes = [(e - a) / np.linalg.norm(e - a) for e in (b, c)]     # how the board lies in the picture: perhaps upside down
+        return (x - reach) * axes[0] + (y - reach) * axes[1], float(across[x] + down[y]) / 4
 
     def seen(self, image: np.ndarray, pose: Pose, plan: Plan) -> tuple[np.ndarray, np.ndarray]:
         """(N, 2) mm of sites with a tile on them near a good pose, and (N, 2) pixels where its middle is"""
@@ -142,9 +144,10 @@ def tile_places(plan: Plan) -> dict[str, tuple[np.ndarray, np.ndarray, float]]:
 
 def locate_tiles(plan: Plan, tiles: Tiles, image: np.ndarray, starts: Sequence[Pose]) -> Pose | None:
     """The pose at which tiles lie on their sites, starting from rough ones; None where no pattern of tiles is seen."""
-    best = None
+    found = []
     small = cv2.resize(image, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA)
     for start in starts:
+        best = None
         start = start.resized(small.shape[1::-1])
         reach = round(FAR_MM * pixels_a_mm(start, plan))
         for turn in TURNS:
@@ -152,7 +155,10 @@ def locate_tiles(plan: Plan, tiles: Tiles, image: np.ndarray, starts: Sequence[P
             shift, score = tiles.common_shift(small, pose, reach)
             if best is None or score > 1.1 * best[0]:
                 best = score, nudged(plan, pose, shift, 0.0)
-    return settle_tiles(plan, tiles, image, best[1].resized(image.shape[1::-1])) if best is not None else None
+        found.append(best)
+    found.sort(key=lambda f: -f[0])
+    settled = (settle_tiles(plan, tiles, image, pose.resized(image.shape[1::-1])) for _, pose in found[:LIKELIEST])
+    return min((p for p in settled if p is not None), key=lambda p: p.error_px, default=None)
 
 
 def settle_tiles(plan: Plan, tiles: Tiles, image: np.ndarray, pose: Pose) -> Pose | None:

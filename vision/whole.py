@@ -14,7 +14,7 @@ from vision.pose import Pose
 from vision.printed import Picture, compose
 
 LONG = 450                  # longer side of the view, pixels
-RIM = 0.04                  # how much of the table round the board belongs to it, a share of the longer side
+RIM, TABLE = 0.04, 0.15     # how much of the table round the board, round loose tiles belongs to it, shares of the longer side
 SCALES = (0.8, 2.0, 5.0)    # pixels; what is finer is noise, what is wider is light
 NARROW = 0.5                # a place is explained as far as it is off by less than so much of what the print varies by
 CELLS = 12                  # along each side, for telling how much of the board takes part in a judgement
@@ -35,9 +35,10 @@ class Whole(msgspec.Struct, frozen=True, eq=False, dict=True):
     origin: np.ndarray
 
     @classmethod
-    def of(cls, plan: Plan, images: Sequence[np.ndarray], poses: Sequence[Pose], layouts: Sequence[dict]) -> Whole:
-        """From the calibration photos and their poses"""
-        canvas, bare, scale, origin = compose(plan, images, poses, layouts, RIM * max(plan.size))
+    def of(cls, plan: Plan, images: Sequence[np.ndarray], poses: Sequence[Pose], layouts: Sequence[dict], rim: float = RIM
+           ) -> Whole:
+        """From the calibration photos and their poses; rim: how much of the table belongs to it, a share of the longer side"""
+        canvas, bare, scale, origin = compose(plan, images, poses, layouts, rim * max(plan.size))
         small = LONG / max(canvas.shape)
         size = round(canvas.shape[1] * small), round(canvas.shape[0] * small)
         inside = np.ones(bare.shape, np.uint8)

@@ -278,5 +278,8 @@ def test_loose_tiles_are_a_frame(tools):
         pose = Registrar.unpack(table.plan, registrar.pack()).locate(table.film(true, some))
         assert pose.by == "tiles"
         assert tools.off_by(table.plan, pose, true) < 1.5
+    true = table.pose(turn=181, shift=(9, -7))
+    pose = Registrar.unpack(table.plan, registrar.pack()).locate(table.film(true, colours))
+    assert tools.off_by(table.plan, pose, true) < 1.5       # the table's grain says which way round
     with pytest.raises(NoBoard, match="tiles"):
         registrar.locate(table.film(table.pose()))

@@ -22,8 +22,8 @@ from companion_web import Server
 from engine import Action, State
 
 PATIENCE = 12.0     # seconds the table may take to find a doing before it counts as missed ...
-MOST = 120.0        # seconds more at most
 PICTURES = 30       # ... and so many pictures: a machine that is busy otherwise is slow, and misses nothing
+MOST = 120.0        # seconds that it may be so slow
 
 
 class Summary(msgspec.Struct):

@@ -277,7 +277,7 @@ def test_loose_tiles_are_a_frame(tools):
         some = {s: c for n, (s, c) in enumerate(colours.items()) if n % 7}
         pose = Registrar.unpack(table.plan, registrar.pack()).locate(table.film(true, some))
         assert pose.by == "tiles"
-        assert tools.off_by(table.plan, pose, true) < 1.5
+        assert tools.off_by(table.plan, pose, true) < 2.2       # a millimetre
     true = table.pose(turn=181, shift=(9, -7))
     pose = Registrar.unpack(table.plan, registrar.pack()).locate(table.film(true, colours))
     assert tools.off_by(table.plan, pose, true) < 2.5       # the table's grain says which way round

@@ -166,16 +166,18 @@ class Maker:
             return relight(rng, shifted(r.window, rng.normal(0, 0.5, 2) * self.s.scale)), r.site
         light = self.light()
         window, site, lean = self.ground(light)
-        if not self.s.group.block and rng.random() < UNKNOWN:
+        if self.s.group.block:                      # several sites with what else lies on them, and half of the time under a cup
+            if rng.random() < 0.5:
+                window = foreign(rng, window, plainly=0.3)
+        elif rng.random() < UNKNOWN:
             options = self.s.plain[list(self.s.plain)[rng.integers(len(self.s.plain))]]
             ground = window if rng.random() < 0.5 else self.bare[rng.integers(len(self.bare))].window
             patch = unknown(rng, options[rng.integers(len(options))][0], np.median(ground, (0, 1)))
             self.lay(window, patch, self.offset(site, patch), lean, light)
         elif self.s.large and rng.random() < 0.5:
-            if not self.s.group.block:
-                self.lay(window, self.s.large[rng.integers(len(self.s.large))], self.beside(1), lean, light)
-        elif self.s.group.block or rng.random() < 0.2:
-            if self.full and not self.s.group.block:
+            self.lay(window, self.s.large[rng.integers(len(self.s.large))], self.beside(1), lean, light)
+        elif rng.random() < 0.2:
+            if self.full:
                 r = self.full[rng.integers(len(self.full))]
                 window, site = foreign(rng, r.window), r.site
         else:

@@ -187,16 +187,21 @@ def unknown(rng: np.random.Generator, form: Patch, ground: np.ndarray) -> Patch:
     return msgspec.structs.replace(form, picture=face.astype(np.float32), side=colour - np.float32(0.25))
 
 
-def foreign(rng: np.random.Generator, window: np.ndarray) -> np.ndarray:
-    """Something that is no piece over much of a log window: skin, cloth, a phone, a cup's rim, paper"""
+def foreign(rng: np.random.Generator, window: np.ndarray, plainly: float = 0.0) -> np.ndarray:
+    """Something that is no piece over much of a log window: skin, cloth, a phone, a cup's rim, paper. plainly: how often it
+    is something smooth that may hide all of it"""
     side = len(window)
     base = np.log(rng.uniform(15, 250) * np.clip(rng.normal(1, 0.25, 3), 0.4, 1.6) + DARK).astype(np.float32)
     if rng.random() < 0.4:                                                     # skin, of any tone, B G R
         base = np.log(rng.uniform(0.25, 1.1) * np.array([130, 160, 215]) * rng.normal(1, 0.06, 3) + DARK).astype(np.float32)
+    plain = plainly > 0 and rng.random() < plainly
+    if plain:                                                                  # a phone's glass, coffee, paper
+        base = np.log(np.exp(rng.uniform(np.log(12), np.log(250))) * rng.normal(1, 0.08, 3).clip(0.7, 1.3) + DARK)
+        base = base.astype(np.float32)
     cells = int(rng.integers(2, 10))
     rough = cv2.resize(rng.normal(0, 1, (cells, cells)).astype(np.float32), (side, side), interpolation=cv2.INTER_CUBIC)
     colours = cv2.resize(rng.normal(0, 1, (3, 3, 3)).astype(np.float32), (side, side), interpolation=cv2.INTER_CUBIC)
-    thing = base + rough[..., None] * rng.uniform(0, 0.3) + colours * rng.uniform(0, 0.12)
+    thing = base + rough[..., None] * rng.uniform(0, 0.05 if plain else 0.3) + colours * rng.uniform(0, 0.12)
     t = np.linspace(-1, 1, side, dtype=np.float32)
     x, y = np.meshgrid(t, t)
     a = rng.uniform(0, 2 * np.pi)
@@ -205,6 +210,8 @@ def foreign(rng: np.random.Generator, window: np.ndarray) -> np.ndarray:
     else:
         cx, cy = rng.uniform(-0.5, 0.5, 2)
         inside = rng.uniform(0.6, 1.6) - np.hypot((x - cx) * rng.uniform(0.5, 1.5), y - cy)
+    if plain and rng.random() < 0.6:                                           # the whole site lies under it
+        inside = np.ones_like(x)
     alpha = 1 / (1 + np.exp(-inside * side / rng.uniform(2, 8)))
     if rng.random() < 0.3:                                                     # fingers: stripes
         across = -x * np.sin(a) + y * np.cos(a)

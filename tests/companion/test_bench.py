@@ -1,0 +1,37 @@
+"""The bench prints every figure, from a copy's own photos, without anything outside the checkout."""
+
+import json
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from tests.companion.conftest import PHOTOS
+
+pytestmark = pytest.mark.xdist_group("filmed")
+
+
+def test_all_figures_of_a_copy(copy, tmp_path):
+    folder = tmp_path / "copy"
+    shutil.copytree(copy, folder)
+    shutil.copytree(PHOTOS / "test", folder / "test")
+    done = subprocess.run([sys.executable, "-m", "companion.cli", "bench", "--copy", str(folder), "--runs", "2", "--phones", "3", "--json"],
+                          capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    figures = {f["what"]: f for f in told["figures"]}
+    for part in ("floor", "registration checked", "PileReader", "counts", "read whole", "four sites changed", "idle", "sites read right",
+                 "boards exact", "reconcile", "states right", "tigris: all legal actions", "tigris: random play", "journal", "memory",
+                 "phones that follow", "a change on the last"):
+        assert any(part in what for what in figures), part
+    whole = next(f for what, f in figures.items() if "read whole" in what)
+    floor = next(f for what, f in figures.items() if "floor" in what)
+    assert whole["cpu"] > floor["cpu"] > 0 and whole["wanted"] == 40
+    assert figures["states right after reconcile"]["value"] == 100
+    assert told["processor"] and told["picture"] == "1640 x 1232"
+
+
+def test_a_copy_without_test_photos(copy):
+    done = subprocess.run([sys.executable, "-m", "companion.cli", "bench", "--copy", str(copy)], capture_output=True, text=True)
+    assert done.returncode == 2 and "no photos in test/" in done.stderr

@@ -192,31 +192,6 @@ def as_read(layout: Layout, specimen: Specimen) -> Evidence:
     return Evidence(sites, Registration("markers", 0.3))
 
 
-def answering(specimen: Specimen, fps: float = 5.0) -> Iterator[Figure]:
-    """From the first picture without a hand to the verdict, at so many pictures a second: the wait until the table counts as
-    still, and the work"""
-    game = engine.game(specimen.game)
-    plan, _ = plan_of(specimen.game, None)
-    state = game.setup([s.id for s in game.seats[:3]], (), specimen.rules_plan)
-    director = Director(plan, layout=state.layout(), seed=5, view=Conditions().look(plan), sleep=lambda s: None)
-    eye, table, now = Eye(specimen.reader), Table(state, None, specimen.rules_plan), 0.0
-    for _ in range(6):
-        eye.stream(director.picture(), now := now + 1 / fps)
-    after = state.apply(next(a for a in state.legal_actions() if state.apply(a).layout() != state.layout()))
-    still = 8
-    frames = list(director.frames(after.layout(), still))
-    for n, picture in enumerate(frames):
-        start = time.perf_counter()
-        evidence = eye.stream(picture, now := now + 1 / fps)
-        if evidence is not None and evidence.busy is None and n >= len(frames) - still:
-            table.look(evidence)
-            waited = 1000 * (n - (len(frames) - still)) / fps
-            worked = 1000 * (time.perf_counter() - start)
-            yield Figure("last hand gone to verdict", waited + worked, "ms", 500.0,
-                         f"{waited:.0f} ms of it until the table counts as still; the phones' share is below")
-            return
-
-
 def rules(asked: str) -> Iterator[Figure]:
     """Legal actions and random play, each game"""
     for name, game in sorted(engine.games().items()):

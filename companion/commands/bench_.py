@@ -36,8 +36,6 @@ def command(copy: str | None, runs: int, count: int, as_json: bool) -> int:
     parts: list[Iterator[bench.Figure]] = [bench.seeing(specimen, scenes, runs), bench.right(specimen, scenes)]
     if plays:
         parts.append(bench.concluding(specimen, scenes))
-    if not copy:
-        parts.append(bench.answering(specimen))
     parts += [bench.rules(name), bench.remembering(name, runs), bench.memory(specimen)] + ([bench.phones(count)] if count else [])
     height, width = scenes[0].picture.shape[:2]
     machine = {"machine": platform.node(), "processor": _processor(), "cores": os.cpu_count(), "load": round(os.getloadavg()[0], 1),

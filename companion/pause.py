@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import msgspec
 
 from companion.journal import Event
-from companion.search import Look
 from companion.verdict import ILLEGAL, UNCLEAR, UNFINISHED, Verdict
+from companion.world import Look
 from engine import State
 from engine.layout import Contents, Layout
 from vision.evidence import Evidence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from companion.search import BREAKS_RULES, MISREAD, NOTICED, TAKE_BACK, Look, Past, World, difference, search, site_score
+from companion.search import search
 from companion.verdict import (
     BUSY,
     ILLEGAL,
@@ -18,6 +18,7 @@ from companion.verdict import (
     Verdict,
     mend_text,
 )
+from companion.world import BREAKS_RULES, MISREAD, NOTICED, TAKE_BACK, Look, Past, World, difference, site_score
 from engine import Game, State, Text, say
 from engine.layout import Contents, Layout
 from vision.evidence import Evidence

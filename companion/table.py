@@ -16,9 +16,10 @@ import engine
 from companion.journal import BadJournal, Journal, Line, fold, state_hash
 from companion.oddities import Oddities
 from companion.pause import Pause, resumed
-from companion.reconcile import World, asked, reconcile, todo_of
+from companion.reconcile import asked, reconcile, todo_of
 from companion.snapshot import result, snapshot
 from companion.verdict import BUSY, ILLEGAL, MOVED, SAME, UNCLEAR, UNFINISHED, Question, Verdict
+from companion.world import World
 from engine import BadText, State, Text, Violation, say
 from engine.layout import Contents, Layout
 from engine.plan import Plan

@@ -1,0 +1,183 @@
+"""What the search compares: a *world*, a state after a run of actions and what the board may show while people are still
+busy bringing it there, and a *look*, what the evidence says. A world's score is the evidence for it less what its run costs,
+both in nats.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from engine import Action, Proposal, State, Step, Violation
+from engine.layout import Contents, Layout
+from vision.evidence import Evidence, SiteEvidence
+
+# What a doing costs, in nats: odds between explanations that the picture cannot tell apart.
+ACTION = 1.0            # one more action in a run
+STILL = 0.5             # a to-do that is still not done, a site
+FORGOTTEN = 0.2         # an act put in where it was forgotten
+BY_ITSELF = 0.75        # a consequence not yet done on the board, a site
+LATE_TOO = 0.15         # each further one: who has not begun to clear up has not done any of it
+BY_HAND = 3.0           # the doing itself only half done, a site
+HALF_TOO = 1.0          # each further one: half is half
+WRONG = 5.0             # a consequence done wrongly, a site
+BREAKS_RULES = 6.0
+TAKE_BACK = (0.0, 2.5, 4.5, 6.0)   # going back so many events ("no, I meant here")
+NOTICED = 2.0           # a difference counts when the evidence prefers it by so much
+MISREAD = 9.0           # no single site may weigh more: a reader errs once in some thousand sites
+DOUBTFUL = 2.5          # a second reading of a site nearer than this to the first is tried too
+MOST_DOUBTS = 6         # but no more than the nearest few: each costs the game's guesses once more
+
+Past = Sequence[tuple[State, str | None]]
+Difference = dict[str, tuple[Contents, Contents]]
+
+
+class World:
+    """A state after a run of actions, and per site what the board may meanwhile show at what cost."""
+
+    __slots__ = ("actions", "base", "certain", "cost", "hands", "lag", "layout", "parent", "redone", "scores", "state",
+                 "steps", "touched", "total", "undo", "undone", "violations")
+
+    def __init__(self, state: State, layout: Layout, undo: int, cost: float, lag: dict[str, dict[Contents, float]]) -> None:
+        self.state, self.layout, self.undo, self.cost = state, layout, undo, cost
+        self.base = layout
+        self.lag = lag                                   # site -> contents allowed besides the layout's -> cost
+        self.parent: World | None = None                 # the world before the last action
+        self.actions: tuple[Action, ...] = ()
+        self.steps: tuple[Step, ...] = ()
+        self.violations: tuple[Violation, ...] = ()
+        self.hands: Layout = {}                          # an illegal doing's changes
+        self.certain = True
+        self.redone: frozenset[int] = frozenset()        # which of the actions stood before and are only done again
+        self.undone: tuple[str, ...] = ()                # what was taken back and not done again so far
+        self.touched: set[str] = set(lag)
+        self.total = 0.0
+        self.scores: dict[str, tuple[float, Contents]] = {}
+
+    def after(self, state: State, action: Action, cost: float) -> World:
+        """This world one legal action on."""
+        w = World(state, state.layout(), self.undo, self.cost + cost, {s: dict(c) for s, c in self.lag.items()})
+        w.base, w.actions, w.steps = self.base, (*self.actions, action), self.steps + tuple(state.steps)
+        w.parent, w.certain, w.redone, w.undone = self, self.certain, self.redone, self.undone
+        if str(action) in w.undone:
+            w.redone, w.undone = w.redone | {len(self.actions)}, tuple(t for t in w.undone if t != str(action))
+        w.touched = set(self.touched)
+        at: Layout = dict(self.layout)
+        for step in state.steps:
+            for site, contents in step.changes.items():
+                price = BY_HAND if step.by_hand else BY_ITSELF
+                options = w.lag.setdefault(site, {})
+                before = at.get(site, ())
+                options[before] = min(price, options.get(before, price))
+                at[site] = contents
+                w.touched.add(site)
+        w.touched.update(s for s in set(self.layout) | set(w.layout) if self.layout.get(s) != w.layout.get(s))
+        return w
+
+    def broken(self, proposal: Proposal, violations: Sequence[Violation], action: Action | None) -> World:
+        """This world with an illegal doing done on top."""
+        w = World(self.state, dict(self.layout), self.undo, self.cost + BREAKS_RULES + proposal.cost, self.lag)
+        w.base, w.steps = self.base, self.steps
+        w.actions = self.actions if action is None else (*self.actions, action)
+        w.violations, w.hands = tuple(violations), dict(proposal.changes)
+        w.layout.update(proposal.changes)
+        w.touched = set(self.touched) | set(proposal.changes)
+        return w
+
+
+class Look:
+    """One picture's evidence, asked site by site with a memory."""
+
+    def __init__(self, evidence: Evidence, reads: dict[str, str], optional: frozenset[str], excused: Layout | None = None
+                 ) -> None:
+        self.evidence, self.reads, self.optional = evidence, reads, optional
+        self._cache: dict[tuple[str, Contents], float] = {}
+        self.foreign = {s for s, e in evidence.sites.items() if e.foreign}
+        self.excused = {s for s, c in (excused or {}).items() if self.best(s) == c}      # still misread as people said
+        near = sorted((o[0][1] - o[1][1], s) for s, e in evidence.sites.items()
+                      if s not in self.foreign | self.excused and len(o := e.options) > 1)
+        self.doubtful = {s: evidence.sites[s].options[1][0] for gap, s in near[:MOST_DOUBTS] if gap < DOUBTFUL}
+
+    def logp(self, site: str, contents: Contents) -> float:
+        """Log-odds of these contents against the likeliest ones; 0 for a site the picture does not show."""
+        found = self._cache.get((site, contents))
+        if found is None:
+            e = self.evidence.sites.get(site)
+            silent = e is None or not e.options or e.foreign or site in self.excused
+            found = 0.0 if silent else max(self._logp(e, site, contents), -MISREAD)
+            self._cache[(site, contents)] = found
+        return found
+
+    def _logp(self, e: SiteEvidence, site: str, contents: Contents) -> float:
+        reads = self.reads.get(site, "pile")
+        p = e.logp(contents, reads)
+        if site in self.optional and not e.best:
+            p = 0.0                                      # a place beside the board that a table may leave out
+        return min(p - max(e.options[0][1], p), 0.0)
+
+    def best(self, site: str) -> Contents | None:
+        e = self.evidence.sites.get(site)
+        return None if e is None or e.foreign or not e.options else e.options[0][0]
+
+
+def judge(world: World, look: Look) -> World:
+    """Fills in `total` and, per touched site, the score and the contents the board is taken to show."""
+    total, late, half = -world.cost, 0, 0
+    for site in look.evidence.sites.keys():
+        score, shown = site_score(world, look, site)
+        total += score
+        if shown != world.layout.get(site, ()):
+            price = world.lag.get(site, {}).get(shown)
+            late += price == BY_ITSELF
+            half += price == BY_HAND
+    world.total = total + max(0, late - 2) * (BY_ITSELF - LATE_TOO) + max(0, half - 1) * (BY_HAND - HALF_TOO)
+    return world
+
+
+def site_score(world: World, look: Look, site: str) -> tuple[float, Contents]:
+    """(nats, contents): the best of what this world allows on the site; evidence against it included."""
+    found = world.scores.get(site)
+    if found is not None:
+        return found
+    want = world.layout.get(site, ())
+    best = (look.logp(site, want), want)
+    seen = look.best(site)
+    if best[0] < 0 and seen is not None and world.state.shows_same(site, want, seen, look.reads.get(site, "pile")):
+        best = (0.0, want)
+    options = world.lag.get(site)
+    if options and best[0] < -BY_ITSELF / 2:
+        for contents, price in options.items():
+            score = look.logp(site, contents) - price
+            if score > best[0]:
+                best = (score, contents)
+        if seen is not None and seen != want and -WRONG > best[0]:
+            price = BY_HAND if any(_between(o, seen, want) for o in options) else WRONG
+            if -price > best[0]:
+                best = (-price, seen)
+    world.scores[site] = best
+    return best
+
+
+def _between(before: Contents, seen: Contents, after: Contents) -> bool:
+    """Whether `seen` is on the way from `before` to `after`, piece by piece."""
+    b, s, a = Counter(before), Counter(seen), Counter(after)
+    return all(min(b[k], a[k]) <= s[k] <= max(b[k], a[k]) for k in set(b) | set(s) | set(a))
+
+
+def difference(world: World, look: Look) -> Difference:
+    """Where the evidence prefers something this world does not allow: site -> (the state's contents, seen)."""
+    out: Difference = {}
+    for site in look.evidence.sites:
+        score, _ = site_score(world, look, site)
+        if score < -NOTICED:
+            seen = look.best(site)
+            want = world.layout.get(site, ())
+            if seen is not None and not world.state.shows_same(site, want, seen, look.reads.get(site, "pile")):
+                out[site] = (want, known_below(seen, want))
+    return out
+
+
+def known_below(seen: Contents, want: Contents) -> Contents:
+    """What is hidden under a piece is what the state knows to lie there."""
+    return tuple(w if s == "?" and i < len(want) else s for i, (s, w) in
+                 enumerate(zip(seen, want + ("?",) * len(seen)))) if "?" in seen else seen

@@ -17,6 +17,11 @@ def is_block(form: Form) -> bool:
     return form.height > 0.4 * 2 * form.inner
 
 
+def is_tall(form: Form) -> bool:
+    """Seen more from the side than from above"""
+    return form.height > 1.6 * 2 * form.inner
+
+
 def rim(form: Form, inset: float = 0.4) -> np.ndarray:
     """(AROUND, 2) mm: points along the outline, a little inside"""
     if form.disc:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
-from vision.cluster_block import is_block, side_gain
+from vision.cluster_block import is_block, is_tall, side_gain
 from vision.cluster_polar import Form, Patch, Rings, Table, dot, slopes, turned
 from vision.cluster_scene import Scene
 
@@ -50,7 +50,7 @@ class Piece(msgspec.Struct, eq=False):
         """0..1: how surely it is there at all"""
         if self.gain <= 0 or self.ideal <= 0:
             return 0.0
-        sure, plenty = (SURE_BLOCK, PLENTY_BLOCK) if is_block(self.form) else (SURE, PLENTY)
+        sure, plenty = (SURE_BLOCK, PLENTY_BLOCK) if is_block(self.form) and not is_tall(self.form) else (SURE, PLENTY)
         share = self.gain / self.ideal - sure
         odds = 10 * min(share, 0.7) + 1.5 * math.log(self.gain / plenty) + min(20 * (self.gain / max(self.whole, 1e-6) - HIDDEN), 0)
         return 1 / (1 + math.exp(-max(odds, -30)))

@@ -10,14 +10,14 @@ import msgspec
 import numpy as np
 
 from vision.cluster_base import cut, related
-from vision.cluster_block import is_block, learn_shades
+from vision.cluster_block import is_block, is_tall, learn_shades
 from vision.cluster_canvas import Frame, powers
 from vision.cluster_first import Firsts, Place, group_of
 from vision.cluster_fit import Fine, Piece, refined, searched
 from vision.cluster_learn import Found, by_shape, explained, name_all
 from vision.cluster_polar import ANGLES, SCORE_NOISE, Form, Patch, Rings, Table, turned
 from vision.cluster_scene import Scene, sharp
-from vision.cluster_tall import TallLook, is_tall, learn_tall
+from vision.cluster_tall import TallLook, learn_tall
 from vision.evidence import first_lies_below
 from vision.plan import Piece as PlanPiece
 from vision.plan import Plan, Site

@@ -32,8 +32,9 @@ def outlined(found: Sequence[Found], shots: Sequence[int], scenes: Sequence[Scen
 
 
 def middled(found: Sequence[Found], shots: Sequence[int], scenes: Sequence[Scene], frame: Frame) -> None:
-    """The same with pieces of a kind that lie alike already: first all alike, then each by itself near there"""
-    for form in {f.form for f in found}:
+    """The same with blocks of a kind that lie alike already: first all alike, then each by itself near there. Flat pieces lie
+    right already, and a ring printed along their rim would mislead."""
+    for form in {f.form for f in found if is_block(f.form)}:
         turns, shifts = tries(form, NET)
         for kind in {f.kind for f in found if f.form == form}:
             mine = [f for f in found if f.form == form and f.kind == kind]

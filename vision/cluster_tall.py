@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 
 import cv2
 import msgspec
@@ -17,11 +18,7 @@ from vision.cluster_scene import FOLD, Scene, mark
 PIXEL = 0.7         # mm of the pictures in which figures are kept
 TONES = (0.86, 1.0, 1.16)   # a figure's sides are darker or brighter where the light falls otherwise
 BESIDE = 1.5        # mm kept around a figure's foot
-
-
-def is_tall(form: Form) -> bool:
-    """Seen more from the side than from above"""
-    return form.height > 1.6 * 2 * form.inner
+APART = 0.85        # of what two feet measure: nearer to each other they cannot stand, as exactly as feet are found
 
 
 class TallLook(msgspec.Struct, frozen=True, eq=False):
@@ -94,7 +91,9 @@ def find_tall(scene: Scene, looks: Sequence[TallLook], allowed: np.ndarray, most
 
     Uses up scene.weight and scene.strange."""
     out: list[Piece] = []
-    tries = [Spots(scene, look, feet(scene, look, allowed)) for look in looks]
+    bare = copy(scene)
+    bare.weight = scene.weight.copy()
+    tries = [Spots(scene, bare, look, feet(scene, look, allowed)) for look in looks]
     while len(out) < most:
         found = [p for t in tries if (p := t.best()) is not None and p.chance > MAYBE]
         if not found:
@@ -121,9 +120,10 @@ class Spots:
     """Where figures of one form may stand, and how well one there would explain what shows; worked out anew only where
     another figure was found near by."""
 
-    def __init__(self, scene: Scene, look: TallLook, at: np.ndarray) -> None:
-        """at: (N, 2) mm"""
-        self.scene, self.look, self.at = scene, look, at
+    def __init__(self, scene: Scene, bare: Scene, look: TallLook, at: np.ndarray) -> None:
+        """bare: the scene before any figure was found; at: (N, 2) mm"""
+        self.scene, self.bare, self.look, self.at = scene, bare, look, at
+        self.stand: list[Piece] = []
         self.gain = np.zeros(len(at), np.float32)
         self.stale = np.ones(len(at), bool)
         self.far = np.linalg.norm(scene.lean.shift(at, look.form.height), axis=1) + around_foot(look.form)
@@ -141,19 +141,29 @@ class Spots:
         foot = self.at[self.gain.argmax()]
         for step in (1.0, 0.5, 0.25):
             around = foot + AROUND * step
+            around = around[np.r_[True, self.free(around[1:])]]
             gain, perfect = gains_of(look, self.scene, around)
             i = int(gain.max(1).argmax())
             foot = around[i]
         k = int(gain[i].argmax())
-        ideal = float(perfect[i, k])
-        return Piece(look.form, foot + lean.shift(foot, look.form.height)[0], foot, 0.0, look.kinds, gain[i], k, ideal, ideal)
+        whole = float(gains_of(look, self.bare, foot[None])[1][0, k])
+        return Piece(look.form, foot + lean.shift(foot, look.form.height)[0], foot, 0.0, look.kinds, gain[i], k,
+                     float(perfect[i, k]), whole)
 
     def taken(self, p: Piece) -> None:
         """A figure was found: none stands in the same place, and what it hides is judged again"""
         away = np.linalg.norm(self.at - p.foot, axis=1)
         self.stale |= away < self.far + np.linalg.norm(p.at - p.foot) + around_foot(p.form)
-        keep = away > 0.7 * (self.look.form.inner + p.form.inner)
+        self.stand.append(p)
+        keep = self.free(self.at)
         self.at, self.gain, self.stale, self.far = self.at[keep], self.gain[keep], self.stale[keep], self.far[keep]
+
+    def free(self, at: np.ndarray) -> np.ndarray:
+        """(N,) whether a foot at each of (N, 2) mm is clear of those that stand already"""
+        out = np.ones(len(at), bool)
+        for p in self.stand:
+            out &= np.linalg.norm(at - p.foot, axis=1) > APART * (self.look.form.inner + p.form.inner)
+        return out
 
 
 def feet(scene: Scene, look: TallLook, allowed: np.ndarray, step: float = 1.6, share: float = 0.35) -> np.ndarray:

@@ -9,11 +9,13 @@ import numpy as np
 
 from vision.cluster_block import is_block
 from vision.cluster_canvas import Frame
-from vision.cluster_fit import LEAST, Fine, Piece, refined
+from vision.cluster_fit import LEAST, WELL, Fine, Piece, refined
 from vision.cluster_polar import Rings, Table
 from vision.cluster_scene import FOLD, Scene, cover, lay
 
 MAYBE = 0.02        # chance of being there below which a place is not worth telling
+NETS = ((0.42, 0.2), (0.21, 0.4))   # how far apart places are looked at, of a piece's inner radius; the share of strange
+                                    # ground around one: what the first net leaves unexplained is looked at more closely
 
 
 class Kit:
@@ -43,11 +45,12 @@ def kits_of(fines: Sequence[Fine]) -> list[Kit]:
 
 
 class Net:
-    """Places on a regular net, (ny, nx) of them, `step` mm apart, where something may lie"""
+    """Places on a regular net, (ny, nx) of them, `step` mm apart, where something may lie: the ground is strange around"""
 
-    def __init__(self, scene: Scene, inner: float, allowed: np.ndarray, share: float = 0.2) -> None:
+    def __init__(self, scene: Scene, inner: float, allowed: np.ndarray, step: float, share: float) -> None:
+        """step: at least so much of `inner`; share: of the ground that must be strange"""
         k = scene.frame.scale / FOLD
-        self.step = max(inner * 0.42, 1.0 / k)
+        self.step = max(step * inner, 1.0 / k)
         n = max(int(round(1.6 * inner * k)), 1)
         dense = cv2.blur(scene.strange, (n, n))
         h, w = dense.shape
@@ -112,31 +115,44 @@ def lay_piece(scene: Scene, kit: Kit, p: Piece) -> None:
 
 def find_of(scene: Scene, kit: Kit, allowed: np.ndarray, most: int) -> list[Piece]:
     """The pieces of one kit"""
-    net = Net(scene, kit.inner, allowed)
-    if not len(net.at):
-        return []
+    sure: list[Piece] = []
+    maybe: list[Piece] = []
     n = max(int(kit.rings.step * scene.frame.scale), 1)
-    seen, ground = cv2.blur(scene.seen, (n, n)), cv2.blur(scene.ground, (n, n))
+    for step, share in NETS:
+        net = Net(scene, kit.inner, allowed, step, share)
+        if not len(net.at):
+            continue
+        blurred = cv2.blur(scene.seen, (n, n)), cv2.blur(scene.ground, (n, n))
+        more, others = caught(scene, kit, blurred, net, sure, most)
+        sure += more
+        maybe = [p for p in maybe if not any(np.linalg.norm(p.at - q.at) < 0.9 * (p.form.inner + q.form.inner) for q in more)]
+        maybe = apart(maybe + others)
+    return sure + maybe
+
+
+def caught(scene: Scene, kit: Kit, blurred: tuple[np.ndarray, np.ndarray], net: Net, known: Sequence[Piece], most: int
+           ) -> tuple[list[Piece], list[Piece]]:
+    """The pieces of a kit at places of a net besides those known: the sure ones, which are taken out of the scene, and others"""
     gain = np.zeros((len(net.at), len(kit.fines)), np.float32)
     stale = np.ones(len(gain), bool)
     out: list[Piece] = []
-    while len(gain) and len(out) < most:
+    while len(gain) and len(known) + len(out) < most:
         for part in np.array_split(np.flatnonzero(stale), stale.sum() // 400 + 1):
             if len(part):
                 at = net.at[part]
-                patch = kit.rings.look_at(scene.frame, seen, ground, scene.weight, at, scene.light_at(at))
+                patch = kit.rings.look_at(scene.frame, *blurred, scene.weight, at, scene.light_at(at))
                 each = kit.table.gains(patch)[0]
                 gain[part] = np.stack([each[:, p].max(1) for p in kit.parts], 1)
         stale[:] = False
         keep = gain.max(1) > LEAST
         net.keep(keep)
         gain, stale = gain[keep], stale[keep]
-        found = apart([p for p in candidates(scene, kit, (seen, ground), net, gain)
-                       if p.chance > MAYBE and not any(clash(p, q) for q in out)])
+        found = apart([p for p in candidates(scene, kit, blurred, net, gain)
+                       if p.chance > MAYBE and not any(clash(p, q) for q in (*known, *out))])
         sure = [p for p in found if p.chance > 0.5]
         if not sure:
-            return out + found
-        found = sure
+            return out, found
+        found = [p for p in sure if p.gain > WELL * p.ideal] or sure    # what fits badly may be in a better one's place
         gone = np.zeros(len(gain), bool)
         for p in found:
             cover(scene, p.form, p.foot, p.turn)
@@ -146,7 +162,7 @@ def find_of(scene: Scene, kit: Kit, allowed: np.ndarray, most: int) -> list[Piec
         out += found
         net.keep(~gone)
         gain, stale = gain[~gone], stale[~gone]
-    return out
+    return out, []
 
 
 def nudged(scene: Scene, kit: Kit, blurred: tuple[np.ndarray, np.ndarray], at: np.ndarray, form: int) -> np.ndarray:

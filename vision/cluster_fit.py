@@ -13,6 +13,7 @@ from vision.cluster_polar import Form, Patch, Rings, Table, dot, slopes, turned
 from vision.cluster_scene import Scene
 
 SURE, SURE_BLOCK = 0.38, 0.4    # shares of the gain of a perfect match at which a piece is as likely there as not
+WELL = 0.7          # share of the gain of a perfect match above which a piece fits as well as any
 LEAST = 25.0        # gain below which a place is not looked at again
 PLENTY, PLENTY_BLOCK = 120.0, 50.0      # gains to go by; little else than a block looks like top and sides of one
 TONE = 0.08         # by which a piece may be brighter or darker than its kind
@@ -52,7 +53,7 @@ class Piece(msgspec.Struct, eq=False):
             return 0.0
         sure, plenty = (SURE_BLOCK, PLENTY_BLOCK) if is_block(self.form) and not is_tall(self.form) else (SURE, PLENTY)
         share = self.gain / self.ideal - sure
-        odds = 10 * min(share, 0.7) + 1.5 * math.log(self.gain / plenty) + min(20 * (self.gain / max(self.whole, 1e-6) - HIDDEN), 0)
+        odds = 10 * min(share, WELL) + 1.5 * math.log(self.gain / plenty) + min(20 * (self.gain / max(self.whole, 1e-6) - HIDDEN), 0)
         return 1 / (1 + math.exp(-max(odds, -30)))
 
 

@@ -1,0 +1,75 @@
+"""Loose pieces are found wherever they lie, also between the places looked at first."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+import pytest
+
+from vision.cluster_canvas import Frame, Lean
+from vision.cluster_find import find, kits_of
+from vision.cluster_fit import Fine
+from vision.cluster_polar import SCORE_NOISE, Form, Rings
+from vision.cluster_scene import FOLD, Scene
+from vision.pose import Pose
+
+SCALE = 1.7
+DISC = Form((14.0, 14.0), 2.0, True)
+GROUND, PALE, DARK = 150, 205, 30
+
+
+def bold(xy):
+    """(...) grey levels of a pale disc with a dark bar and a dark spot, at (..., 2) mm off its middle"""
+    x, y = xy[..., 0], xy[..., 1]
+    dark = ((np.abs(y - 2.5) < 1.8) & (np.abs(x) < 4)) | (np.hypot(x, y + 2.5) < 2)
+    return np.where(dark, DARK, PALE)
+
+
+def look():
+    """As a reader would have learnt it of discs not laid quite in the middle"""
+    rings = Rings.around(DISC, SCALE)
+    grey = np.mean([bold(rings.offsets + shift) for shift in np.random.default_rng(1).normal(0, 0.4, (60, 2))], 0)
+    return np.repeat(grey[None, ..., None], 3, 3).astype(np.float32)
+
+
+@pytest.fixture(scope="module")
+def kits():
+    return kits_of([Fine(DISC, SCALE, ["person"], look())])
+
+
+def filmed(discs):
+    """A grey board of 190 x 140 mm; discs: (x, y, turn)"""
+    frame = Frame(0.0, 0.0, SCALE, 324, 238)
+    K = np.array([[800, 0, 160], [0, 800, 120], [0, 0, 1.0]])
+    lean = Lean(Pose(K, np.zeros(4), np.zeros(3), np.array([-95.0, -70.0, 900.0]), (190, 140)))
+    fine = 4
+    grey = np.full((238 * fine, 324 * fine), GROUND, np.float32)
+    for x, y, turn in discs:
+        top = np.array([x, y]) + lean.shift(np.array([[x, y]]), DISC.height)[0]
+        lo = (frame.to_px(top - 8) * fine).astype(int)
+        px = lo + np.stack(np.meshgrid(np.arange(28 * fine), np.arange(28 * fine)), -1)
+        c, s = np.cos(turn), np.sin(turn)
+        off = (frame.to_mm((px + 0.5) / fine - 0.5) - top) @ np.array([[c, -s], [s, c]])
+        there = px[DISC.inside(off) > 0]
+        grey[there[:, 1], there[:, 0]] = bold(off[DISC.inside(off) > 0])
+    grey = cv2.GaussianBlur(cv2.resize(grey, (324, 238), interpolation=cv2.INTER_AREA), (0, 0), 0.7)
+    off = np.abs(grey - GROUND)
+    seen = (grey[..., None] + np.random.default_rng(2).normal(0, 4, (238, 324, 3))).clip(0, 255).astype(np.uint8)
+    ground = np.full((238, 324, 3), GROUND, np.uint8)
+    strange = cv2.resize(((off / 6 - 2) / 3).clip(0, 1), (324 // FOLD, 238 // FOLD), interpolation=cv2.INTER_AREA)
+    return Scene(frame, lean, seen, ground, np.full((238, 324), 1 / (6 ** 2 + SCORE_NOISE ** 2), np.float32), strange,
+                 np.ones((11, 15, 3), np.float32))
+
+
+def sure(scene, kits):
+    return [p for p in find(scene, kits, np.ones_like(scene.strange, np.uint8)) if p.chance > 0.5]
+
+
+def test_boldly_printed_pieces_are_found_wherever_they_lie(kits):
+    rng = np.random.default_rng(3)
+    for _ in range(3):
+        places = [(20 + 25 * i + rng.uniform(-3, 3), 20 + 25 * j + rng.uniform(-3, 3)) for i in range(7) for j in range(5)]
+        found = sure(filmed([(x, y, rng.uniform(0, 2 * np.pi)) for x, y in places]), kits)
+        assert [p.kind for p in found] == ["person"] * len(places)
+        for x, y in places:
+            assert min(np.hypot(*(p.foot - (x, y))) for p in found) < 1

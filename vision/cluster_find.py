@@ -14,7 +14,7 @@ from vision.cluster_polar import Rings, Table
 from vision.cluster_scene import FOLD, Scene, cover, lay
 
 MAYBE = 0.02        # chance of being there below which a place is not worth telling
-NETS = ((0.42, 0.2), (0.21, 0.4))   # how far apart places are looked at, of a piece's inner radius; the share of strange
+NETS = ((0.42, 0.2), (0.21, 0.5))   # how far apart places are looked at, of a piece's inner radius; the share of strange
                                     # ground around one: what the first net leaves unexplained is looked at more closely
 
 

@@ -206,10 +206,10 @@ def _rules(game: str) -> dict[str, Rule]:
     if game not in engine.games() and game != web().snapshot.get("game"):
         raise Problem(404, "there is no game called {game}", game=game[:40])
     try:
-        return rules(game)
+        return rules(game, request.args.get("language", "en"))
     except (ModuleNotFoundError, FileNotFoundError):
         raise Problem(404, "there is no game called {game}", game=game[:40]) from None
 
 
 def _rule(r: Rule) -> dict[str, str]:
-    return {"number": r.number, "text": r.text, "heading": r.heading}
+    return {"number": r.number, "text": r.text, "heading": r.heading, "language": r.language}

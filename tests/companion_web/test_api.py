@@ -72,7 +72,10 @@ def test_every_rule_has_its_words(phone):
     listed = looker.get("/api/rules/tigris").json
     assert [r["number"] for r in listed] == list(every)
     one = looker.get("/api/rules/tigris/T19").json
-    assert one == {"number": "T19", "text": every["T19"].text, "heading": every["T19"].heading}
+    assert one == {"number": "T19", "text": every["T19"].text, "heading": every["T19"].heading, "language": "en"}
+    dutch = looker.get("/api/rules/tigris/T19?language=nl").json
+    assert dutch["language"] == "nl" and "boerderijen alleen op de rivier" in dutch["text"] and dutch["heading"] == "Plaatje"
+    assert looker.get("/api/rules/tigris/T19?language=xx").json == looker.get("/api/rules/tigris/T19?language=../x").json == one
 
 
 def hidden(app, phone, table):

@@ -71,3 +71,10 @@ def test_sentences_are_translated_with_their_arguments():
     assert pack({"x": (text, 3)}) == {"x": [{"t": "take {piece} off {site}", "a": {
         "piece": {"t": "the green leader of {seat}", "a": {"seat": {"t": "Lion"}}}, "site": "J5"}}, 3]}
     assert str(Text("{not an argument")) == "{not an argument"
+
+
+def test_a_translated_ledger_has_every_number_and_none_twice():
+    english, dutch = rules("tigris"), rules("tigris", "nl")
+    assert list(dutch) == list(english)
+    assert all(r.language == "nl" and r.text != english[n].text for n, r in dutch.items())
+    assert rules("tigris", "xx") == rules("tigris", "../nl") == english

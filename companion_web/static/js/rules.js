@@ -2,7 +2,7 @@
 
 import { byId, h } from "./dom.js";
 import { ask } from "./talk.js";
-import { say } from "./words.js";
+import { language, say } from "./words.js";
 
 export function ruleButton(game, number) {
   return h("button", { type: "button", class: "rule", "data-focus": `rule-${number}`, "aria-haspopup": "dialog", "aria-label": say("Rule {number}, read it", { number }), onclick: () => readRule(game, number) }, number);
@@ -26,8 +26,8 @@ const marked = text => text.split(/\*([^*]+)\*/).map((part, i) => i % 2 ? h("em"
 
 async function readRule(game, number) {
   try {
-    const rule = await ask(`/api/rules/${encodeURIComponent(game)}/${encodeURIComponent(number)}`);
-    openDialog(say("Rule {number}", { number: rule.number }), h("p", { class: "heading", lang: "en" }, rule.heading), h("p", { class: "ruletext", lang: "en" }, marked(rule.text)),
+    const rule = await ask(`/api/rules/${encodeURIComponent(game)}/${encodeURIComponent(number)}?language=${language}`);
+    openDialog(say("Rule {number}", { number: rule.number }), h("p", { class: "heading", lang: rule.language }, rule.heading), h("p", { class: "ruletext", lang: rule.language }, marked(rule.text)),
       h("p", null, h("button", { type: "button", onclick: () => readRules(game, number) }, say("All rules"))));
   } catch (e) {
     openDialog(say("Rule {number}", { number }), h("p", { class: "fault" }, e.message));
@@ -37,19 +37,19 @@ async function readRule(game, number) {
 export async function readRules(game, number) {
   let all;
   try {
-    all = await ask(`/api/rules/${encodeURIComponent(game)}`);
+    all = await ask(`/api/rules/${encodeURIComponent(game)}?language=${language}`);
   } catch (e) {
     openDialog(say("The rules"), h("p", { class: "fault" }, e.message));
     return;
   }
-  const list = h("div", { class: "rules", lang: "en" });
+  const list = h("div", { class: "rules" });
   const draw = wanted => {
     const out = [];
     let heading = null;
     for (const rule of all) {
       if (wanted && !`${rule.number} ${rule.text} ${rule.heading}`.toLowerCase().includes(wanted)) continue;
-      if (rule.heading !== heading) out.push(h("h3", null, heading = rule.heading));
-      out.push(h("p", { id: `rule-${rule.number}` }, h("b", null, rule.number), " ", marked(rule.text)));
+      if (rule.heading !== heading) out.push(h("h3", { lang: rule.language }, heading = rule.heading));
+      out.push(h("p", { id: `rule-${rule.number}`, lang: rule.language }, h("b", null, rule.number), " ", marked(rule.text)));
     }
     list.replaceChildren(...(out.length ? out : [h("p", null, say("No rule says that."))]));
   };

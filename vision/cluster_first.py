@@ -10,6 +10,7 @@ import numpy as np
 
 from vision.cluster_base import CAP, NOISE, Level, Sheet, cut, learn_sheet, merged, remerged, search
 from vision.cluster_canvas import Frame
+from vision.cluster_kin import agreed
 from vision.cluster_polar import dot
 from vision.cluster_scene import Scene, paint, sharp
 from vision.evidence import first_lies_below
@@ -18,6 +19,7 @@ from vision.shot import Shot
 
 SURENESS = 0.15         # of a mm² of a card on which two kinds differ: how many nats it tells
 TRIES = 6               # kinds whose place is worked out well, of all that may lie on a site, at most
+STARTS = 3              # kinds unlike each other that a card is first taken for
 CLOSE = 1.2             # misfit by which a kind may be worse than the best before its place is worked out
 
 
@@ -41,13 +43,17 @@ class Firsts(msgspec.Struct, frozen=True, eq=False):
 
     sheets: tuple[Sheet, ...]
     turns: dict[str, float]
-    ladders: dict[int, tuple[Level, Level]] = msgspec.field(default_factory=dict)
+    ladders: dict[int, tuple[Level, Level, Level]] = msgspec.field(default_factory=dict)
 
-    def levels(self, sheet: Sheet) -> tuple[Level, Level]:
-        """A coarse and a finer one, worked out once"""
+    def levels(self, sheet: Sheet) -> tuple[Level, Level, Level]:
+        """A coarse and a finer one, where relatives agree, to tell the kinds; a fine one as they were seen; worked out once"""
         key = id(sheet)
         if key not in self.ladders:
-            self.ladders[key] = tuple(Level(sheet.looks, sheet.size, sheet.scale, max(round(sheet.scale / k), 1)) for k in (0.55, 1.1))
+            looks = agreed(dict(zip(sheet.kinds, sheet.looks)))
+            prints = np.stack([looks[k] for k in sheet.kinds])
+            steps = [max(round(sheet.scale / k), 1) for k in (0.55, 1.1)]
+            self.ladders[key] = (*(Level(prints, sheet.size, sheet.scale, step) for step in steps),
+                                 Level(sheet.looks, sheet.size, sheet.scale, steps[1]))
         return self.ladders[key]
 
     def read(self, scene: Scene, wanted: Mapping[str, Site]) -> dict[str, dict[str, float]]:
@@ -66,13 +72,11 @@ class Firsts(msgspec.Struct, frozen=True, eq=False):
         light = scene.light_at(centre)
         frame, n = scene.frame, np.arange(len(wanted))
         rough, cost = search(scene.seen, frame, sheet.looks, sheet.size, home, light)
-        coarse, fine = self.levels(sheet)
-        pose = rough[n, cost.argmin(1)]
-        pose, gain = coarse.settle(scene.seen, frame, cost.argmin(1), pose, 7, light)
-        misfit = misfits(coarse, cut(scene.seen, frame, coarse.grid, pose, light * gain))
-        shows = misfit.min(1) < 0.5 * bareness(scene, coarse, pose, light)
-        scene.relit(pose[shows, :2], gain[shows], 1 / (1 + misfit.min(1)[shows] ** 2))
-        poses, own = (np.repeat(a[:, None], misfit.shape[1], 1) for a in (pose, gain))
+        coarse, fine, seen = self.levels(sheet)
+        misfit, poses, own = attempts(scene, coarse, cost, rough, light)
+        first = misfit.argmin(1)
+        shows = misfit[n, first] < 0.5 * bareness(scene, coarse, poses[n, first], light)
+        scene.relit(poses[n, first][shows, :2], own[n, first][shows], 1 / (1 + misfit[n, first][shows] ** 2))
         close = misfit < misfit.min(1, keepdims=True) + CLOSE
         close &= np.argsort(np.argsort(misfit, 1), 1) < TRIES
         misfit = np.where(close, misfit, misfit + CAP)
@@ -87,14 +91,39 @@ class Firsts(msgspec.Struct, frozen=True, eq=False):
             own[row, mine] = light_left
         best = misfit.argmin(1)
         bare = bareness(scene, fine, poses[n, best], scene.light_at(centre))
+        lies, gain = seen.settle(scene.seen, frame, best, poses[n, best], 3, light, reach=1.0)
         area = sheet.size[0] * sheet.size[1]
         out = {}
         for i, s in enumerate(wanted):
             out[s] = {k: -SURENESS * area * float(misfit[i, j]) for j, k in enumerate(sheet.kinds)}
             out[s][""] = -SURENESS * area * float(bare[i])
             if max(out[s], key=out[s].get):
-                paint(scene, sheet, int(best[i]), poses[i, best[i]], own[i, best[i]])
+                paint(scene, sheet, int(best[i]), lies[i], gain[i])
         return out
+
+
+def attempts(scene: Scene, level: Level, cost: np.ndarray, rough: np.ndarray, light: np.ndarray
+             ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(N, K) misfits of each kind, with the (N, K, 3) poses and factors of light at which they fit best.
+
+    Every site is tried as a few kinds that look different, the likeliest by (N, K) cost first: a card full of pieces may
+    seem another at first, and the light that makes it so is wrong for all that are like what it really is."""
+    cost = cost.copy()
+    n, kinds = np.arange(len(cost)), cost.shape[1]
+    like = misfits(level, level.looks) < 0.5 * CAP
+    misfit = np.full(cost.shape, np.inf, np.float32)
+    poses, own = np.zeros((*cost.shape, 3)), np.ones((*cost.shape, 3), np.float32)
+    for _ in range(STARTS):
+        start = cost.argmin(1)
+        pose, gain = level.settle(scene.seen, scene.frame, start, rough[n, start], 7, light)
+        each = misfits(level, cut(scene.seen, scene.frame, level.grid, pose, light * gain))
+        mine = each < misfit
+        misfit[mine] = each[mine]
+        poses[mine], own[mine] = (np.repeat(a[:, None], kinds, 1)[mine] for a in (pose, gain))
+        cost[like[start]] = np.inf
+        if not np.isfinite(cost.min(1)).all():
+            break
+    return misfit, poses, own
 
 
 def bareness(scene: Scene, level: Level, pose: np.ndarray, light: np.ndarray) -> np.ndarray:

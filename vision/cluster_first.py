@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 import numpy as np
 
-from vision.cluster_base import CAP, NOISE, Level, Sheet, cut, learn_sheet, merged, remerged, search
+from vision.cluster_base import CAP, NOISE, Level, Sheet, cut, learn_sheet, merged, remerged, search, summed
 from vision.cluster_canvas import Frame
 from vision.cluster_kin import agreed
 from vision.cluster_polar import dot
@@ -20,6 +20,7 @@ from vision.shot import Shot
 SURENESS = 0.15         # of a mm² of a card on which two kinds differ: how many nats it tells
 TRIES = 6               # kinds whose place is worked out well, of all that may lie on a site, at most
 STARTS = 3              # kinds unlike each other that a card is first taken for
+DOUBTFUL = 2.0          # misfit above which a card may be another: pieces hide more than about a fifth of it
 CLOSE = 1.2             # misfit by which a kind may be worse than the best before its place is worked out
 
 
@@ -91,14 +92,15 @@ class Firsts(msgspec.Struct, frozen=True, eq=False):
             own[row, mine] = light_left
         best = misfit.argmin(1)
         bare = bareness(scene, fine, poses[n, best], scene.light_at(centre))
-        lies, gain = seen.settle(scene.seen, frame, best, poses[n, best], 3, light, reach=1.0)
+        got = cut(scene.seen, frame, fine.grid, poses[n, best], light)
+        gain = brightened(got, own[n, best], fine.looks[best], seen.looks[best])
         area = sheet.size[0] * sheet.size[1]
         out = {}
         for i, s in enumerate(wanted):
             out[s] = {k: -SURENESS * area * float(misfit[i, j]) for j, k in enumerate(sheet.kinds)}
             out[s][""] = -SURENESS * area * float(bare[i])
             if max(out[s], key=out[s].get):
-                paint(scene, sheet, int(best[i]), lies[i], gain[i])
+                paint(scene, sheet, int(best[i]), poses[i, best[i]], gain[i])
         return out
 
 
@@ -106,24 +108,32 @@ def attempts(scene: Scene, level: Level, cost: np.ndarray, rough: np.ndarray, li
              ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(N, K) misfits of each kind, with the (N, K, 3) poses and factors of light at which they fit best.
 
-    Every site is tried as a few kinds that look different, the likeliest by (N, K) cost first: a card full of pieces may
-    seem another at first, and the light that makes it so is wrong for all that are like what it really is."""
+    Where none fits well, a few kinds that look different are tried, the likeliest by (N, K) cost first: a card full of
+    pieces may seem another at first, and the light that makes it so is wrong for all that are like what it really is."""
     cost = cost.copy()
-    n, kinds = np.arange(len(cost)), cost.shape[1]
     like = misfits(level, level.looks) < 0.5 * CAP
     misfit = np.full(cost.shape, np.inf, np.float32)
     poses, own = np.zeros((*cost.shape, 3)), np.ones((*cost.shape, 3), np.float32)
     for _ in range(STARTS):
-        start = cost.argmin(1)
-        pose, gain = level.settle(scene.seen, scene.frame, start, rough[n, start], 7, light)
-        each = misfits(level, cut(scene.seen, scene.frame, level.grid, pose, light * gain))
-        mine = each < misfit
-        misfit[mine] = each[mine]
-        poses[mine], own[mine] = (np.repeat(a[:, None], kinds, 1)[mine] for a in (pose, gain))
-        cost[like[start]] = np.inf
-        if not np.isfinite(cost.min(1)).all():
+        rows = np.flatnonzero((misfit.min(1) > DOUBTFUL) & np.isfinite(cost.min(1)))
+        if not len(rows):
             break
+        start = cost[rows].argmin(1)
+        pose, gain = level.settle(scene.seen, scene.frame, start, rough[rows, start], 7, light[rows])
+        each = misfits(level, cut(scene.seen, scene.frame, level.grid, pose, light[rows] * gain))
+        for row, one, at, light_left in zip(rows, each, pose, gain):
+            mine = one < misfit[row]
+            misfit[row, mine], poses[row, mine], own[row, mine] = one[mine], at, light_left
+        cost[rows] = np.where(like[start], np.inf, cost[rows])
     return misfit, poses, own
+
+
+def brightened(got: np.ndarray, gain: np.ndarray, fits: np.ndarray, looks: np.ndarray) -> np.ndarray:
+    """(N, 3) factors that bring (N, h, w, 3) patches to `looks`, given (N, 3) that bring them to `fits`: what does not fit there
+    is a piece on the card"""
+    off = got * gain[:, None, None, :] - fits
+    held = got / (1 + dot(off, off) / (3 * (2 * NOISE) ** 2))[..., None] ** 2
+    return (summed(held * looks) / (summed(held * got) + 1)).clip(0.6, 1.6)
 
 
 def bareness(scene: Scene, level: Level, pose: np.ndarray, light: np.ndarray) -> np.ndarray:

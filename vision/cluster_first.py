@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 import numpy as np
 
-from vision.cluster_base import CAP, NOISE, Level, Sheet, cut, learn_sheet, merged, remerged, search, summed
+from vision.cluster_base import CAP, NOISE, Level, Sheet, cut, learn_sheet, merged, remerged, search
 from vision.cluster_canvas import Frame
 from vision.cluster_kin import agreed
 from vision.cluster_polar import dot
@@ -92,15 +92,14 @@ class Firsts(msgspec.Struct, frozen=True, eq=False):
             own[row, mine] = light_left
         best = misfit.argmin(1)
         bare = bareness(scene, fine, poses[n, best], scene.light_at(centre))
-        got = cut(scene.seen, frame, fine.grid, poses[n, best], light)
-        gain = brightened(got, own[n, best], fine.looks[best], seen.looks[best])
+        lies, gain = seen.settle(scene.seen, frame, best, poses[n, best], 3, light, reach=1.0)
         area = sheet.size[0] * sheet.size[1]
         out = {}
         for i, s in enumerate(wanted):
             out[s] = {k: -SURENESS * area * float(misfit[i, j]) for j, k in enumerate(sheet.kinds)}
             out[s][""] = -SURENESS * area * float(bare[i])
             if max(out[s], key=out[s].get):
-                paint(scene, sheet, int(best[i]), poses[i, best[i]], gain[i])
+                paint(scene, sheet, int(best[i]), lies[i], gain[i])
         return out
 
 
@@ -126,14 +125,6 @@ def attempts(scene: Scene, level: Level, cost: np.ndarray, rough: np.ndarray, li
             misfit[row, mine], poses[row, mine], own[row, mine] = one[mine], at, light_left
         cost[rows] = np.where(like[start], np.inf, cost[rows])
     return misfit, poses, own
-
-
-def brightened(got: np.ndarray, gain: np.ndarray, fits: np.ndarray, looks: np.ndarray) -> np.ndarray:
-    """(N, 3) factors that bring (N, h, w, 3) patches to `looks`, given (N, 3) that bring them to `fits`: what does not fit there
-    is a piece on the card"""
-    off = got * gain[:, None, None, :] - fits
-    held = got / (1 + dot(off, off) / (3 * (2 * NOISE) ** 2))[..., None] ** 2
-    return (summed(held * looks) / (summed(held * got) + 1)).clip(0.6, 1.6)
 
 
 def bareness(scene: Scene, level: Level, pose: np.ndarray, light: np.ndarray) -> np.ndarray:

@@ -152,12 +152,7 @@ def fits(site: Site, sheet: Sheet) -> bool:
 
 def learn_firsts(plan: Plan, frame: Frame, full: Sequence[Shot], scenes: Sequence[Scene]) -> tuple[Firsts, list[Place]]:
     """From samplers; lays the cards on the scenes' ground"""
-    by_size: dict[tuple, list[tuple[int, str, str]]] = {}
-    for n, shot in enumerate(full):
-        for site, contents in shot.layout.items():
-            if plan.sites[site].reads == "cluster" and contents and first_lies_below(contents[0]) and contents[0] in plan.pieces:
-                p = plan.pieces[contents[0]]
-                by_size.setdefault((p.footprint, p.height), []).append((n, site, contents[0]))
+    by_size = cards_of(plan, full)
     sheets: list[Sheet] = []
     turns: dict[str, float] = {}
     placed: list[Place] = []
@@ -176,6 +171,29 @@ def learn_firsts(plan: Plan, frame: Frame, full: Sequence[Shot], scenes: Sequenc
     firsts = Firsts(tuple(sheets), turns)
     lay_all(firsts, placed, scenes)
     return firsts, placed
+
+
+def cards_of(plan: Plan, full: Sequence[Shot]) -> dict[tuple, list[tuple[int, str, str]]]:
+    """size_of a card -> (photo, site, kind) of each that samplers show below on clusters"""
+    by_size: dict[tuple, list[tuple[int, str, str]]] = {}
+    aside: list[tuple[int, str, str]] = []
+    for n, shot in enumerate(full):
+        for site, contents in shot.layout.items():
+            if contents and first_lies_below(contents[0]) and contents[0] in plan.pieces:
+                if plan.sites[site].reads == "cluster":
+                    by_size.setdefault(size_of(plan, contents[0]), []).append((n, site, contents[0]))
+                elif len(contents) == 1:
+                    aside.append((n, site, contents[0]))
+    shown = {kind for where in by_size.values() for _, _, kind in where}
+    for n, site, kind in aside:     # a card that no cluster shows looks as it does on its stock
+        if kind not in shown and size_of(plan, kind) in by_size:
+            by_size[size_of(plan, kind)].append((n, site, kind))
+    return by_size
+
+
+def size_of(plan: Plan, kind: str) -> tuple[tuple[float, ...], float]:
+    """(footprint, height) in mm"""
+    return plan.pieces[kind].footprint, plan.pieces[kind].height
 
 
 def lay_all(firsts: Firsts, placed: Sequence[Place], scenes: Sequence[Scene]) -> None:

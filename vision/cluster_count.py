@@ -45,9 +45,10 @@ def shares_of(depths: Mapping[str, float]) -> Option:
 def unlike(p: Piece, usual: Mapping[Form, float]) -> float:
     """Probability that what was taken for a piece may be something else: it fits worse than nearly all that were learnt from.
     usual: form -> the share of a perfect match that those had at least"""
-    if p.form not in usual:
+    worse = usual.get(p.form, 0.0) - p.gain / max(p.ideal, 1e-6)
+    if worse < LENIENT / 2:         # as good as any: the least doubt here would hide what people do
         return 0.0
-    return STRANGEST / (1 + math.exp(min(max((p.gain / max(p.ideal, 1e-6) - usual[p.form] + LENIENT) / SLOPE, -30), 30)))
+    return STRANGEST / (1 + math.exp(min((LENIENT - worse) / SLOPE, 30)))
 
 
 def evidence_of(first: Mapping[str, float], pieces: Sequence[tuple[Piece, float]], other: float,

@@ -11,7 +11,6 @@ import math
 import zlib
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import replace
 
 import cv2
 import numpy as np
@@ -367,8 +366,3 @@ def _gloss_map(size: Sequence[float], view: View, light: Light) -> np.ndarray:
 def jpeg(image: np.ndarray, quality: int = 88) -> np.ndarray:
     """The picture after a trip through JPEG."""
     return cv2.imdecode(cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, quality])[1], cv2.IMREAD_COLOR)
-
-
-def without_over(scene: Scene) -> Scene:
-    """The scene with nothing held above it."""
-    return replace(scene, over=())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
 
 import msgspec
 import numpy as np
@@ -115,10 +114,3 @@ class NoBoard(ValueError):
     def __init__(self, why: str, photo: int | None = None) -> None:
         super().__init__(why if photo is None else f"photo {photo + 1}: {why}")
         self.why, self.photo = why, photo
-
-
-def from_scores(scores: Mapping[Contents, float], other: float = FLOOR, keep: int = 8) -> SiteEvidence:
-    """SiteEvidence from log-scores (any offset): normalised with `other` (a log-score on the same scale)."""
-    items = sorted(scores.items(), key=lambda kv: -kv[1])
-    total = float(np.logaddexp.reduce([v for _, v in items] + [other])) if items else other
-    return SiteEvidence(tuple((c, max(v - total, FLOOR)) for c, v in items[:keep]), max(other - total, FLOOR))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from engine.deluge.words import COLOURS, MINERALS
+from engine.deluge.words import MINERALS
 from engine.plan import BadPlan, Plan
 
 
@@ -57,6 +57,3 @@ def _compiled(plan: Plan) -> Map:
 
 def map_of(plan: Plan) -> Map:
     return _compiled(plan)
-
-
-NO_ONE = {c: 0 for c in COLOURS}

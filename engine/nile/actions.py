@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.game import Action, BadText
-from engine.nile.board import COLOURS, FRUITS, TIDES, Board
+from engine.nile.board import COLOURS, FRUITS, Board
 
 PICTURES = ("spoil1", "spoil2", "spoil3", "spoil4", "desert", "hippo", "none")
 CARDS, DIE = "cards", "die"                 # who "acts" when a card is turned, when the die is rolled
@@ -392,6 +392,3 @@ class _Reader:
 def face(pair: str) -> str:
     """A card's waves whichever way round it lies: "21" and "12" are one card."""
     return min(pair, pair[::-1])
-
-
-TIDE_STEP = {t: TIDES[(i + 1) % 3] for i, t in enumerate(TIDES)}

@@ -9,7 +9,7 @@ from engine.game import Action
 from engine.nile import actions as act
 from engine.nile.board import FRUITS, Board, card, counted, marker, markers, waves
 from engine.nile.checks import faults, row_faults
-from engine.nile.fit import covers_left, desert_sites_left, fits, fits_anywhere, none_may_fit, open_fields
+from engine.nile.fit import desert_sites_left, fits, fits_anywhere, none_may_fit, open_fields
 from engine.nile.position import Position
 
 FACES = tuple((p, arrow) for p in act.PICTURES for arrow in (False, True))
@@ -179,8 +179,3 @@ def _plants(p: Position, board: Board, seat: str) -> Iterator[Action]:
         for i, fruit in enumerate(FRUITS):
             if p.stock[p.turn][i] and p.in_stock(p.turn) > 0:
                 yield from (act.Plant(seat, site, side, fruit) for side in ("seed", "ripe") if side not in p.planted)
-
-
-def left_to_lay(p: Position, board: Board) -> bool:
-    """Whether strips or desert cards of the set-up may still be laid."""
-    return p.fresh and bool(covers_left(p, board) or desert_sites_left(p, board))

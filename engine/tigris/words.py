@@ -14,7 +14,6 @@ COLOUR_OF = {kind: c for c, kind in enumerate(TILES)}
 
 HAND = 6          # tiles a hand is refilled to (T4, T34)
 ACTIONS = 2       # actions a turn (T9)
-CATASTROPHES = 2  # a seat (T27)
 
 _SEATS = {"archer": say("Archer"), "bull": say("Bull"), "pot": say("Pot"), "lion": say("Lion")}
 _COLOURS = {"black": say("black"), "red": say("red"), "blue": say("blue"), "green": say("green")}

@@ -1,5 +1,6 @@
 """The ledgers' numbers, the record of a game, sentences."""
 
+import re
 from importlib import resources
 
 import pytest
@@ -73,8 +74,11 @@ def test_sentences_are_translated_with_their_arguments():
     assert str(Text("{not an argument")) == "{not an argument"
 
 
-def test_a_translated_ledger_has_every_number_and_none_twice():
-    english, dutch = rules("tigris"), rules("tigris", "nl")
+@pytest.mark.parametrize("name", sorted(engine.games()))
+def test_a_translated_ledger_has_every_number_and_none_twice(name):
+    english, dutch = rules(name), rules(name, "nl")
     assert list(dutch) == list(english)
     assert all(r.language == "nl" and r.text != english[n].text for n, r in dutch.items())
-    assert rules("tigris", "xx") == rules("tigris", "../nl") == english
+    references = {n: re.findall(r"[A-Z]\d+", r.text) for n, r in english.items()}
+    assert {n: sorted(re.findall(r"[A-Z]\d+", r.text)) for n, r in dutch.items()} == {n: sorted(v) for n, v in references.items()}
+    assert rules(name, "xx") == rules(name, "../nl") == english

@@ -81,6 +81,7 @@ function scale(value, max, marks) {
 const cell = value => value === null || value === undefined ? "" : words(value);
 
 export function dataTable({ title, columns, rows }) {
+  if (!rows.length) return h("p", { class: "empty" }, h("strong", null, words(title)), ": ", say("nothing"));
   return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": words(title) }, h("table", null, h("caption", null, words(title)),
     columns?.length ? h("thead", null, h("tr", null, columns.map(c => h("th", { scope: "col" }, words(c))))) : null,
     h("tbody", null, rows.map(row => h("tr", null, row.map((value, i) => i ? h("td", null, cell(value)) : h("th", { scope: "row" }, cell(value))))))));

@@ -31,7 +31,7 @@ demo: install
 	@$(BIN)/nilometer demo $(GAME)
 
 test: test-install
-	@$(BIN)/python -m pytest -n auto --dist loadgroup
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadgroup
 
 lint: test-install
 	@$(BIN)/ruff check .

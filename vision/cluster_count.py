@@ -71,7 +71,7 @@ def evidence_of(first: Mapping[str, float], pieces: Sequence[tuple[Piece, float]
     rest = math.log(max(1 - other, 1e-6))
     return CountedEvidence(tuple((c, max(math.log(p) + rest, FLOOR)) for c, p in options[:KEEP]),
                            max(math.log(max(other, 1e-9)), FLOOR), {k: max(v, FLOOR) for k, v in below.items()},
-                           {k: tuple(max(math.log(max(v, 1e-9)), FLOOR) for v in t) for k, t in counts_of(found, kinds).items()})
+                           counts_of(found, kinds))
 
 
 def best_options(below: Option, found: Sequence[Option]) -> list[tuple[tuple[str, ...], float]]:
@@ -89,13 +89,17 @@ def best_options(below: Option, found: Sequence[Option]) -> list[tuple[tuple[str
     return sorted(out, key=lambda o: -o[1])
 
 
-def counts_of(found: Sequence[Option], kinds: Iterable[str] = ()) -> dict[str, np.ndarray]:
-    """kind -> probabilities that 0, 1, 2 ... of it are there, some that nobody saw included"""
-    out = {k: np.ones(1) for k in kinds}
+def counts_of(found: Sequence[Option], kinds: Iterable[str] = ()) -> dict[str, tuple[float, ...]]:
+    """kind -> log-probabilities that 0, 1, 2 ... of it are there, some that nobody saw included"""
+    unseen = np.array([1.0, UNSEEN, UNSEEN ** 2])
+    unseen /= unseen.sum()
+    tables: dict[str, np.ndarray] = {}
     for choice in found:
         for kind, p in choice.items():
             if kind:
-                out[kind] = np.convolve(out.get(kind, np.ones(1)), (1 - p, p))
-    unseen = np.array([1.0, UNSEEN, UNSEEN ** 2])
-    unseen /= unseen.sum()
-    return {k: np.convolve(t, unseen) if len(t) > 1 else unseen for k, t in out.items()}
+                tables[kind] = np.convolve(tables.get(kind, np.ones(1)), (1 - p, p))
+    return dict.fromkeys(kinds, logs_of(unseen)) | {k: logs_of(np.convolve(t, unseen)) for k, t in tables.items()}
+
+
+def logs_of(table: np.ndarray) -> tuple[float, ...]:
+    return tuple(max(math.log(max(v, 1e-9)), FLOOR) for v in table)

@@ -74,10 +74,8 @@ class Fine:
 
     def lying(self, kinds: np.ndarray, turns: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Looks (N, R, A, 3), their squares and the (N, R, A) mm² that count, of (N,) kinds turned by (N,) steps"""
-        ring = np.arange(len(self.rings.r))[None, :, None]
-        angle = ((np.arange(self.rings.angles) - turns[:, None]) % self.rings.angles)[:, None, :]
-        at = kinds[:, None, None], ring, angle
-        return self.looks[at], self.squares[at], self.area[at[1:]]
+        area = np.broadcast_to(self.area, (len(kinds), *self.area.shape))
+        return turned(self.looks[kinds], -turns), turned(self.squares[kinds], -turns), turned(area, -turns)
 
 
 def refined(scene: Scene, fine: Fine, at: np.ndarray, rounds: int = 3) -> list[Piece]:

@@ -38,7 +38,8 @@ class Temper(msgspec.Struct, frozen=True):
             kinds = list(e.first)
             changes["first"] = dict(zip(kinds, cooled([e.first[k] for k in kinds], self.heat))) if kinds else {}
             share = self.doubt / max(len(e.counts), 1)
-            changes["counts"] = {k: doubted(cooled(t, self.heat), share) for k, t in e.counts.items()}
+            anew = {t: doubted(cooled(t, self.heat), share) for t in set(e.counts.values())}     # of most kinds nothing was seen
+            changes["counts"] = {k: anew[t] for k, t in e.counts.items()}
         return msgspec.structs.replace(e, **changes)
 
 

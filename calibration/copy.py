@@ -81,7 +81,7 @@ def load_plan_of(folder: Path, data: dict[str, Any]) -> Plan:
     own = folder / (name or "plan.toml")
     try:
         if name is not None or own.exists():
-            return parse_plan(_toml(own), str(own))
+            return parse_plan({"game": data.get("game")} | _toml(own), str(own))
         return game_plan(data["game"])
     except BadPlan as e:
         raise BadCopy(f"{folder / 'copy.toml'}: {e}" if not str(e).startswith(str(own)) else str(e)) from None

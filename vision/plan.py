@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import difflib
+import re
 import tomllib
+from collections import Counter
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
+import cv2
 import msgspec
 import numpy as np
 
@@ -16,6 +20,7 @@ class BadPlan(ValueError):
 
 
 Point = tuple[float, float]
+SHARED = 0.5         # of a site, that another may not cover
 
 
 class Piece(msgspec.Struct, frozen=True):
@@ -93,31 +98,111 @@ class Plan(msgspec.Struct, frozen=True, dict=True):
 
 
 def parse_plan(data: dict[str, Any], name: str = "plan") -> Plan:
-    """Raises BadPlan for anything that cannot be used."""
+    """Raises BadPlan for anything that cannot be used. Keys of other programs are left alone, misspelt ones are not."""
+    misspelt(data, name)
     try:
         plan = msgspec.convert(data, Plan, strict=False)
     except msgspec.ValidationError as e:
-        raise BadPlan(f"{name}: {e}") from None
+        raise BadPlan(f"{name}: {plainly(str(e), data)}") from None
+    check(plan, name)
+    return plan
+
+
+KEYS = {"": ("game", "edition", "size", "site", "piece"), "piece": Piece.__struct_fields__, "site": Site.__struct_fields__}
+WORDS = {"object": "a table", "array": "a list", "str": "a text", "int": "a number", "float": "a number", "bool": "true or false"}
+
+
+def misspelt(data: dict[str, Any], name: str) -> None:
+    """Raises BadPlan for a key that is nearly one that is read: what it says would be lost in silence"""
+    entries = [("", None, data)] + [(what, n, e) for what in ("piece", "site") if isinstance(data.get(what), list)
+                                    for n, e in enumerate(data[what], 1)]
+    for what, n, entry in entries:
+        for key in entry if isinstance(entry, dict) else ():
+            if key not in KEYS[what] and (meant := difflib.get_close_matches(key, KEYS[what], 1, 0.75)):
+                raise BadPlan(f"{name}: {f'{what} {n}: ' if what else ''}{key!r} is not read; {meant[0]!r} is meant?")
+
+
+def plainly(fault: str, data: dict[str, Any]) -> str:
+    """What a reader of the plan understands of a complaint that ends in a path such as $.site[0].outline"""
+    said, _, path = fault.partition(" - at `")
+    said = said.replace("Invalid enum value", "is")
+    said = re.sub(r"Object missing required field `(\w+)`", r"\1 is missing", said)
+    said = re.sub(r"^Expected (.*), got (.*)$", r"is \2, not \1", said).replace("`", "")
+    said = re.sub(r"\b(object|array|str|int|float|bool)\b", lambda m: WORDS[m[0]], said)
+    found = re.match(r"\$\.(site|piece)\[(\d+)\]\.?(.*?)`?$", path)
+    if not found:
+        return f"{path.strip('$.`')} {said}".strip()
+    what, n, rest = found[1], int(found[2]), found[3].split("[")[0]
+    entry = data[what][n] if isinstance(data[what], list) and n < len(data[what]) else {}
+    title = entry.get("id" if what == "site" else "kind") if isinstance(entry, dict) else None
+    return f"{what} {title or n + 1}: {f'{rest} {said}' if rest else said}"
+
+
+def check(plan: Plan, name: str) -> None:
+    """Raises BadPlan where what a plan says makes no sense"""
     if not plan.site:
         raise BadPlan(f"{name}: no sites")
-    if min(plan.size) <= 0:
-        raise BadPlan(f"{name}: size {plan.size} is not positive")
+    if not np.isfinite(plan.size).all() or min(plan.size) <= 0:
+        raise BadPlan(f"{name}: size {list(plan.size)} is not a width and a height in mm")
     for what, ids in (("site", [s.id for s in plan.site]), ("piece", [p.kind for p in plan.piece])):
-        twice = {i for i in ids if ids.count(i) > 1}
+        if "" in ids or "?" in ids:
+            raise BadPlan(f"{name}: a {what} has no name, or '?', which stands for what is hidden")
+        twice = [i for i, n in Counter(ids).items() if n > 1]
         if twice:
-            raise BadPlan(f"{name}: {what} {sorted(twice)[0]} stands twice")
-    for s in plan.site:
-        if len(s.outline) < 3:
-            raise BadPlan(f"{name}: site {s.id}: an outline needs three points")
-        if s.of is not None and s.of not in plan.sites:
-            raise BadPlan(f"{name}: site {s.id} is of {s.of}, which the plan lacks")
+            raise BadPlan(f"{name}: {what} {twice[0]} stands twice")
     for p in plan.piece:
-        if min(p.footprint) <= 0:
-            raise BadPlan(f"{name}: piece {p.kind}: size is not positive")
+        numbers = np.array([*p.footprint, p.height, p.count, *(p.spans or (1, 1))], float)
+        if not np.isfinite(numbers).all() or min(p.footprint) <= 0:
+            raise BadPlan(f"{name}: piece {p.kind}: size {p.size} is not positive")
+        if numbers.min() < 0 or min(p.spans or (1, 1)) < 1:
+            raise BadPlan(f"{name}: piece {p.kind}: height, count and spans cannot be negative")
+        if max(p.footprint) > max(plan.size):
+            raise BadPlan(f"{name}: piece {p.kind} is larger than the board: sizes are millimetres")
         for other in (p.over, p.looks):
             if other is not None and other not in plan.pieces:
                 raise BadPlan(f"{name}: piece {p.kind} names {other}, which the plan lacks")
-    return plan
+    for s in plan.site:
+        if s.of is not None and s.of not in plan.sites:
+            raise BadPlan(f"{name}: site {s.id} is of {s.of}, which the plan lacks")
+        for outline in s.outlines:
+            check_outline(outline, plan, f"{name}: site {s.id}")
+    overlaps(plan, name)
+
+
+def check_outline(outline: np.ndarray, plan: Plan, where: str) -> None:
+    """Raises BadPlan for an outline that is none: two points, a line, crossed, or nowhere near the board"""
+    if len(outline) < 3:
+        raise BadPlan(f"{where}: an outline needs three points")
+    if not np.isfinite(outline).all():
+        raise BadPlan(f"{where}: an outline's points are numbers of mm")
+    x, y = outline.T
+    area = abs((x * np.roll(y, -1) - y * np.roll(x, -1)).sum()) / 2
+    if area < 0.05 * max(np.ptp(x) * np.ptp(y), 1.0):
+        raise BadPlan(f"{where}: its outline encloses nothing, or crosses itself")
+    off = np.maximum(-outline.mean(0), outline.mean(0) - plan.size)
+    if (off > plan.size).any():
+        raise BadPlan(f"{where} lies far off the board of {plan.size[0]:g} x {plan.size[1]:g} mm")
+
+
+def overlaps(plan: Plan, name: str) -> None:
+    """Raises BadPlan for two places of piles of which one covers most of the other: nobody could tell on which a piece lies"""
+    piles = [s for s in plan.site if s.reads == "pile" and s.of is None]
+    low = np.array([s.outlines[0].min(0) for s in piles]).reshape(-1, 2)
+    high = np.array([s.outlines[0].max(0) for s in piles]).reshape(-1, 2)
+    area = (high - low).prod(1)
+    for i, s in enumerate(piles):
+        both = np.clip(np.minimum(high[i], high[i + 1:]) - np.maximum(low[i], low[i + 1:]), 0, None).prod(1)
+        for j in i + 1 + np.flatnonzero(both > SHARED * np.minimum(area[i], area[i + 1:])):
+            if shared(s.outlines[0], piles[j].outlines[0]) > SHARED:
+                raise BadPlan(f"{name}: sites {s.id} and {piles[j].id} overlap")
+
+
+def shared(a: np.ndarray, b: np.ndarray) -> float:
+    """Share of the smaller of two outlines that lies in the other"""
+    low = np.minimum(a.min(0), b.min(0))
+    scale = 100 / (np.maximum(a.max(0), b.max(0)) - low).max()
+    masks = [cv2.fillPoly(np.zeros((102, 102), np.uint8), [np.rint((o - low) * scale).astype(np.int32)], 1) for o in (a, b)]
+    return float((masks[0] & masks[1]).sum() / max(min(m.sum() for m in masks), 1))
 
 
 def load_plan(path: str | Path) -> Plan:

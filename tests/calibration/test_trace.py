@@ -155,7 +155,8 @@ def test_another_edition_of_a_board_with_rows_plays():
     traced = trace.start(base, CORNERS)
     named(traced, "L5.1").tags[:] = ["field", "palms2", "river1"]
     last = named(traced, "M4.2")
-    traced.sites.append(trace.TracedSite(id="M4.3", outlines=last.outlines, tags=["market"], drawn=True))
+    beside = [[[x + 400, y] for x, y in outline] for outline in last.outlines]
+    traced.sites.append(trace.TracedSite(id="M4.3", outlines=beside, tags=["market"], drawn=True))
     traced.sites.remove(named(traced, "M1.5"))
     plan, faults = trace.checked(base, trace.form_of(base), traced)
     assert said(faults) == []

@@ -1,0 +1,52 @@
+"""A plan that cannot be used is refused in one line that says what and where."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+
+from vision.plan import BadPlan, parse_plan
+
+GOOD = {"game": "own", "size": [100, 100], "piece": [{"kind": "weißer König", "size": [10, 10]}, {"kind": "Ü", "size": 9}],
+        "site": [{"id": "a 1", "outline": [[0, 0], [10, 0], [10, 10], [0, 10]]},
+                 {"id": "b 1", "outline": [[10, 0], [20, 0], [20, 10], [10, 10]]}]}
+
+
+def test_the_least_plan_with_spaces_and_umlauts_is_good():
+    assert list(parse_plan(GOOD).pieces) == ["weißer König", "Ü"]
+
+
+def test_what_other_programs_write_into_a_plan_is_left_alone():
+    assert parse_plan(GOOD | {"author": "me", "publisher": {"year": 1950}}).size == (100, 100)
+
+
+@pytest.mark.parametrize(("where", "change", "words"), [
+    ((), {"sizes": [1, 2]}, "'sizes' is not read; 'size' is meant"),
+    (("piece", 0), {"hight": 4}, "piece 1: 'hight' is not read; 'height' is meant"),
+    (("piece", 1), {"size": None}, "piece Ü: size is missing"),
+    (("site", 1), {"id": None}, "site 2: id is missing"),
+    (("site", 0), {"outline": [[0, 0], [10, 10]]}, "site a 1: an outline needs three points"),
+    (("site", 0), {"outline": [[30, 0], [40, 10], [40, 0], [30, 10]]}, "site a 1: its outline encloses nothing, or crosses itself"),
+    (("site", 1), {"outline": [[3, 0], [13, 0], [13, 10], [3, 10]]}, "sites a 1 and b 1 overlap"),
+    (("site", 1), {"outline": [[300, 0], [310, 0], [310, 10], [300, 10]]}, "site b 1 lies far off the board of 100 x 100 mm"),
+    (("site", 1), {"reads": "stack"}, "site b 1: reads is 'stack'"),
+    (("site", 1), {"id": "a 1"}, "site a 1 stands twice"),
+    (("piece", 0), {"kind": "?"}, "a piece has no name"),
+    (("piece", 0), {"height": -1}, "weißer König: height, count and spans cannot be negative"),
+    (("piece", 0), {"size": [300, 10]}, "larger than the board"),
+    ((), {"size": [100, float("inf")]}, "not a width and a height in mm"),
+    ((), {"size": "big"}, "size is a text, not a list"),
+    ((), {"site": []}, "no sites"),
+])
+def test_a_fault_is_named_in_one_line(where, change, words):
+    data = copy.deepcopy(GOOD)
+    at = data
+    for key in where:
+        at = at[key]
+    at.update(change)
+    for key in [k for k, v in change.items() if v is None]:
+        del at[key]
+    with pytest.raises(BadPlan) as said:
+        parse_plan(data, "plan.toml")
+    assert str(said.value).startswith("plan.toml: ") and words in str(said.value) and "\n" not in str(said.value)

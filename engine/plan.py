@@ -5,9 +5,12 @@ Where things lie in millimetres is `vision`'s business, which reads the same fil
 
 from __future__ import annotations
 
+import re
 import tomllib
 from functools import cached_property
 from typing import Any
+
+_WORD = re.compile(r"[\w.-]+")
 
 
 class BadPlan(ValueError):
@@ -63,6 +66,18 @@ class Plan:
             return cls(tomllib.loads(text))
         except tomllib.TOMLDecodeError as e:
             raise BadPlan(f"plan: {e}") from None
+
+    def called(self, word: str) -> str | None:
+        """The id of the site that people call by this word, in capitals or not; None: there is none."""
+        return word if word in self.sites else self._folded.get(word.casefold())
+
+    def as_written(self, text: str) -> str:
+        """The text with its sites as the plan writes them."""
+        return _WORD.sub(lambda word: self.called(word[0]) or word[0], text)
+
+    @cached_property
+    def _folded(self) -> dict[str, str]:
+        return {site.casefold(): site for site in self.sites}
 
     def tagged(self, tag: str) -> list[Site]:
         return [s for s in self.sites.values() if tag in s.tags]

@@ -63,7 +63,9 @@ class Script(msgspec.Struct):
         """The position after the set-up lines. Raises BadScript."""
         try:
             game = engine.game(self.game)
-            return game.setup(self.seats or [s.id for s in game.seats[: game.players[1]]], self.setup, plan)
+            sites = plan or game.plan()
+            setup = [Statement(line.line, tuple(sites.called(word) or word for word in line.words)) for line in self.setup]
+            return game.setup(self.seats or [s.id for s in game.seats[: game.players[1]]], setup, plan)
         except engine.UnknownGame as e:
             raise BadScript(f"line {self.game_line}: {e}") from None
         except BadText as e:
@@ -173,9 +175,9 @@ def expect(state: State, n: int, words: list[str]) -> Fault | None:
         return Fault(n, said, str(found))
 
     if head == "at" and rest:
-        here = state.layout().get(rest[0], ())
-        reads = _reads(state, rest[0], n)
-        return None if state.shows_same(rest[0], here, tuple(rest[1:]), reads) else fault(" ".join(here) or "empty")
+        site, reads = _site(state, rest[0], n)
+        here = state.layout().get(site, ())
+        return None if state.shows_same(site, here, tuple(rest[1:]), reads) else fault(" ".join(here) or "empty")
     if head == "turn" and len(rest) == 1:
         return None if state.turn == rest[0] else fault(state.turn or "nobody: the game is over")
     if head == "over" and not rest:
@@ -203,7 +205,7 @@ def expect(state: State, n: int, words: list[str]) -> Fault | None:
         return None
     if head == "todo" and rest:
         todo = state.todo()
-        if any(site in t.sites for site in rest[:1] for t in todo):
+        if all(any(_site(state, word, n)[0] in t.sites for t in todo) for word in rest):
             return None
         return fault("; ".join(str(t.text) for t in todo) or "nothing to do")
     if head == "score" and len(rest) in (2, 3):
@@ -230,10 +232,12 @@ def _score(state: State, n: int, rest: list[str], fault: Callable[[object], Faul
     return None if str(have) == value else fault(have)
 
 
-def _reads(state: State, site: str, n: int) -> str:
+def _site(state: State, word: str, n: int) -> tuple[str, str]:
+    """The site's id, and how it is read. Raises BadScript where the plan has none."""
     plan = getattr(state, "plan", None)
     if plan is None:
-        return "pile"
-    if site not in plan.sites:
-        raise BadScript(f"line {n}: no site called {site}")
-    return plan.sites[site].reads
+        return word, "pile"
+    site = plan.called(word)
+    if site is None:
+        raise BadScript(f"line {n}: no site called {word}")
+    return site, plan.sites[site].reads

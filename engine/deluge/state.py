@@ -188,7 +188,7 @@ class DelugeState(State):
         return effects.perform(self, action)
 
     def parse(self, text: str) -> Action:
-        return Reader(self.world, self.seats).action(text)
+        return Reader(self.world, self.seats).action(self.world.plan.as_written(text))
 
     def contents(self, name: str) -> tuple[str, ...]:
         return self.cell(name).contents()

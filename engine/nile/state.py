@@ -149,7 +149,7 @@ class NileState(State):
         raise IllegalAction(action, self.check(action))
 
     def parse(self, text: str) -> Action:
-        return act.parse(text, self.board, self.p.seats)
+        return act.parse(self.plan.as_written(text), self.board, self.p.seats)
 
     @cached_property
     def _layout(self) -> Layout:

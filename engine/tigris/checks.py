@@ -167,12 +167,16 @@ def _pass(s: TigrisState, a: act.Pass, seat: int) -> Faults:
 
 def _commit(s: TigrisState, a: act.Commit, seat: int) -> Faults:
     if s.phase != "commit":
-        return [Violation(r, say("no conflict waits for tiles")) for r in ("T39", "T47")]
+        faults = [Violation(r, say("no conflict waits for tiles")) for r in ("T39", "T47")]
+        return [_waiting(s), *faults] if s.phase == "war" else faults
     fight = s.fight
     rule = "T39" if fight.kind == TEMPLES else "T47"
     faults: Faults = []
     if seat != s.actor:
-        _fault(faults, rule, say("first the attacker, then the defender: now {seat} adds", seat=seat_name(s.seats[s.actor])))
+        now = seat_name(s.seats[s.actor])
+        _fault(faults, rule, say("first the attacker, then the defender: now {seat} adds", seat=now))
+        if fight.kind != TEMPLES and fight.added < 0:
+            _fault(faults, "T45", say("{seat} attacks", seat=now))
     colour = RED if fight.kind == TEMPLES else fight.colour
     most = s.has(seat, colour)
     if a.number > most:
@@ -198,6 +202,8 @@ def _build(s: TigrisState, a: act.Build, seat: int) -> Faults:
     p, board, cell = s.pieces, s.board, s.board.index[a.site]
     square = board.squares.get(cell, 0)
     piece = kind_name("monument:" + a.monument)
+    if s.phase in ("commit", "war"):
+        _fault(faults, "T55", say("the conflict comes first, then the monument"))
     if s.phase != "build":
         _fault(faults, "T53", say("only a tile just placed that completes a square allows to build"))
     elif seat != s.active:
@@ -223,6 +229,8 @@ def _build(s: TigrisState, a: act.Build, seat: int) -> Faults:
 
 
 def _keep(s: TigrisState, a: act.Keep, seat: int) -> Faults:
+    if s.phase in ("commit", "war"):
+        return [Violation("T55", say("the conflict comes first, then the monument"))]
     if s.phase != "build":
         return [Violation("T53", say("there is nothing to build on"))]
     if seat != s.active:
@@ -254,7 +262,7 @@ def _draw(s: TigrisState, a: act.Draw) -> Faults:
     n = s.drawing(seat)
     if s.phase == "draw" and s.draws[0][0] != seat:
         return [Violation("T35", say("first {seat} draws", seat=seat_name(s.seats[s.draws[0][0]])))]
-    if not n or len(a.colours) != n:
+    if len(a.colours) not in s.may_draw(seat):
         return [Violation("T34", say("{seat} draws {number} tiles", seat=seat_name(a.drawer), number=n))]
     if not could_draw(s, tuple(a.colours.count(c) for c in COLOURS)):
         return [Violation("T1", say("there are not so many of these tiles left"))]

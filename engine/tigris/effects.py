@@ -155,7 +155,11 @@ def _treasure(s: TigrisState, a: act.Treasure) -> None:
 def _draw(s: TigrisState, a: act.Draw) -> None:
     seat = s.seats.index(a.drawer)
     counts = tuple(a.colours.count(c) for c in COLOURS)
-    s.draws = tuple(d for d in s.draws if d[0] != seat)
+    first = next(i for i, d in enumerate(s.draws) if d[0] == seat)
+    if len(a.colours) == s.drawing(seat):
+        s.draws = tuple(d for d in s.draws if d[0] != seat)
+    else:
+        s.draws = s.draws[:first] + s.draws[first + 1:]
     s.bag -= len(a.colours)
     if s.bag_known is not None:
         s.bag_known = tuple(have - n for have, n in zip(s.bag_known, counts))
@@ -255,7 +259,9 @@ def refill(s: TigrisState, seat: int, number: int) -> bool:
         s.over, s.phase, s.draws = "T63", "over", ()
         return False
     if s.open[seat]:
-        s.draws = (*(d for d in s.draws if d[0] != seat), (seat, s.drawing(seat) + number))
+        if s.bag_known is not None:             # one draw tells both: nobody has to choose between them
+            s.draws, number = tuple(d for d in s.draws if d[0] != seat), s.drawing(seat) + number
+        s.draws = (*s.draws, (seat, number))
     else:
         s.bag -= number
         s.bag_known = None

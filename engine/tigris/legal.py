@@ -50,7 +50,7 @@ def _leaders(board: Board, seat: str, colour: str, origin: str | None) -> Row:
 
 
 def legal_actions(s: TigrisState) -> list[Action]:
-    waiting = [a for seat, n in s.draws for a in draws(s, seat, n)] if s.draws else []
+    waiting = [a for seat in dict(s.draws) for n in s.may_draw(seat) for a in draws(s, seat, n)]
     if s.phase == "draw":
         return [a for a in waiting if a.drawer == s.seats[s.draws[0][0]]]
     if s.draws:

@@ -129,6 +129,11 @@ class TigrisState(State):
     def drawing(self, seat: int) -> int:
         return sum(n for s, n in self.draws if s == seat)
 
+    def may_draw(self, seat: int) -> tuple[int, ...]:
+        """How many tiles a draw may tell: those of a swap and of the turn's end one after another, or all at once."""
+        own = [n for s, n in self.draws if s == seat]
+        return tuple(dict.fromkeys((own[0], sum(own)) if self.phase != "draw" else own[:1])) if own else ()
+
     def unseen(self, colour: int) -> int:
         """Tiles of a colour that nobody has seen: they may be in hidden hands or in the bag."""
         n = self.board.totals[colour] - self.pieces.tiles[colour].bit_count() - self.spent[colour]

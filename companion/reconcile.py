@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection
 
 from companion.search import search
@@ -64,7 +65,7 @@ def reconcile(game: Game, past: Past, evidence: Evidence, seen: Layout | None = 
            and not best.state.shows_same(s, best.layout.get(s, ()), c, look.reads.get(s, "pile"))}
     if best.violations:
         return _illegal(game, state, best, seen, look, {}, worlds)
-    todo = tuple(todo_of(game, best, s, c) for s, c in lag.items())
+    todo = todos_of(game, best, lag)
     if look.foreign and not best.actions:
         return _littered(UNCLEAR if len(look.foreign) > 1 else SAME, state, lag, todo, look)
     name = MOVED if best.actions or best.undo else SAME
@@ -123,7 +124,9 @@ def _rivals(best: World, other: World, state: State, look: Look) -> bool:
     behind = best.total - other.total
     if other is best or behind >= STANDS_OUT or not _differs(other, best, look):
         return False
-    return behind < TOO_CLOSE or not other.violations and _changed(other, state) < _changed(best, state)
+    if behind < TOO_CLOSE:
+        return True
+    return not other.violations and _changed(other, state) < _changed(best, state) and not _unexplained(other, look)
 
 
 def _changed(world: World, state: State) -> set[str]:
@@ -137,7 +140,10 @@ def _differs(a: World, b: World, look: Look) -> bool:
         return True
     if a.state.key() == b.state.key() or not (a.certain and b.certain):
         return False
-    return _doings(a) != _doings(b)
+    fewer, more = sorted((a, b), key=lambda w: len(w.actions))
+    for_nothing = more.total + more.cost <= fewer.total + fewer.cost           # what more was done shows nowhere
+    missing = Counter(_doings(fewer)) - Counter(_doings(more))
+    return bool(missing) or not for_nothing and len(more.actions) > len(fewer.actions)
 
 
 def _doings(world: World) -> list[str]:
@@ -173,7 +179,17 @@ def _words(name: str, world: World) -> Text:
     return say("{actions}", actions="; ".join(map(str, doings)))
 
 
-def todo_of(game: Game, world: World, site: str, shown: Contents) -> ToDo:
+def todos_of(game: Game, world: World, behind: Layout) -> tuple[ToDo, ...]:
+    """One for each thing to do, with all the sites it changes."""
+    out: dict[str, ToDo] = {}
+    for site, shown in behind.items():
+        todo = _todo_of(game, world, site, shown)
+        same = out.get(str(todo.text))
+        out[str(todo.text)] = todo if same is None else ToDo(todo.text, same.sites + todo.sites)
+    return tuple(out.values())
+
+
+def _todo_of(game: Game, world: World, site: str, shown: Contents) -> ToDo:
     """The sentence of the step that was to change this site, when the board is just before it; else what to mend."""
     want = world.layout.get(site, ())
     at = world.base.get(site, ())

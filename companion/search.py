@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from companion.belated import forgotten, put_in
 from companion.world import (
     ACTION,
+    BY_ITSELF,
     MISREAD,
     STILL,
     TAKE_BACK,
@@ -22,6 +23,8 @@ from companion.world import (
 from engine import Action, IllegalAction, Proposal, State
 from engine.layout import Contents, Layout
 
+UNLIKELY = 1.0          # a run that costs so much more than its actions is no plain one
+
 
 def search(bases: Sequence[tuple[State, int]], seen: Layout, look: Look, past: Past, budget_s: float, width: int = 8,
            depth: int = 8, doubts: bool = False, said: frozenset[int] = frozenset()) -> list[World]:
@@ -33,9 +36,7 @@ def search(bases: Sequence[tuple[State, int]], seen: Layout, look: Look, past: P
     beam: list[World] = []
     for state, undo in bases:
         layout = state.layout()
-        lag: dict[str, dict[Contents, float]] = {}
-        if not undo:
-            lag = {s: {c: STILL} for s, c in seen.items()}
+        lag = {} if undo else _still(state, seen)
         world = World(state, layout, undo, TAKE_BACK[undo], lag)
         world.undone = tuple(text for _, text in past[:undo] if text is not None)
         beam.append(judge(world, look))
@@ -70,23 +71,43 @@ def search(bases: Sequence[tuple[State, int]], seen: Layout, look: Look, past: P
     return sorted([*worlds, *_done_before(worlds, look, end)], key=lambda w: -w.total)
 
 
+def _still(state: State, seen: Layout) -> dict[str, dict[Contents, float]]:
+    """What a board that was behind the state may show: what it showed, and what it comes past while people catch up."""
+    lag: dict[str, dict[Contents, float]] = {s: {c: STILL} for s, c in seen.items()}
+    for step in state.steps if seen else ():
+        for site, contents in step.changes.items() if not step.by_hand else ():
+            lag.setdefault(site, {}).setdefault(contents, BY_ITSELF)
+    return lag
+
+
 def _done_before(worlds: list[World], look: Look, end: float) -> list[World]:
     """The best run with what it leaves open done earlier in it: the last building of a round shows little beside the
     births that followed, so no run that begins with it is kept."""
     best = max((w for w in worlds if not w.violations), key=lambda w: w.total)
     found: list[World] = []
-    while (left := difference(best, look)) and time.thread_time() < end:
-        better = [w for w in _inserted(best, left, look) if w.total > best.total]
+    open_ = _unlikely_end(best)
+    while open_ and time.thread_time() < end:
+        world = open_.pop()
+        better = [w for w in _inserted(world, difference(world, look), look) if w.total > best.total]
         found += better
-        if not better:
-            break
-        best = max(better, key=lambda w: w.total)
+        if better:
+            best = max(better, key=lambda w: w.total)
+            open_ = [best]
     return found
+
+
+def _unlikely_end(world: World) -> list[World]:
+    """The world, and before it those its run came through when it needed something unlikely to explain the rest."""
+    out = [world]
+    while world.parent is not None and world.cost > (len(world.actions) + UNLIKELY) * ACTION:
+        world = world.parent
+        out.insert(0, world)
+    return out
 
 
 def _inserted(world: World, left: Difference, look: Look) -> Iterator[World]:
     """The world's run with one more doing before one of its actions that explains some of `left`, the latest first."""
-    before, after = world.parent, world
+    before, after = world.parent if left else None, world
     later: list[tuple[Action, float]] = []
     while before is not None:
         later.insert(0, (after.actions[-1], after.cost - before.cost))

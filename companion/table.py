@@ -16,7 +16,7 @@ import engine
 from companion.journal import BadJournal, Journal, Line, fold, state_hash
 from companion.oddities import Oddities
 from companion.pause import Pause, resumed
-from companion.reconcile import asked, reconcile, todo_of
+from companion.reconcile import asked, reconcile, todos_of
 from companion.snapshot import result, snapshot
 from companion.verdict import BUSY, ILLEGAL, MOVED, SAME, UNCLEAR, UNFINISHED, Question, Verdict
 from companion.world import World
@@ -250,7 +250,7 @@ class Table:
     def _todo_after_declaring(self, before: Layout) -> tuple:
         world = World(self.state, self.state.layout(), 0, 0.0, {})
         world.base, world.steps = before, tuple(self.state.steps)
-        return tuple(todo_of(self.game, world, s, c) for s, c in self._seen.items())
+        return todos_of(self.game, world, self._seen)
 
     def answer(self, question_id: str, choice: int, by: str = "script") -> Verdict:
         """Raises Gone when that question no longer stands, Refused, BadJournal."""

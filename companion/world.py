@@ -17,7 +17,8 @@ ACTION = 1.0            # one more action in a run
 STILL = 0.5             # a to-do that is still not done, a site
 FORGOTTEN = 0.2         # an act put in where it was forgotten
 BY_ITSELF = 0.75        # a consequence not yet done on the board, a site
-LATE_TOO = 0.15         # each further one: who has not begun to clear up has not done any of it
+LATE_TOO = 0.05         # each further one: who has not begun to clear up has not done any of it
+BY_ITSELF_PART = 1.0    # one of which some pieces have gone their way and others have not
 BY_HAND = 3.0           # the doing itself only half done, a site
 HALF_TOO = 1.0          # each further one: half is half
 WRONG = 5.0             # a consequence done wrongly, a site
@@ -151,7 +152,8 @@ def site_score(world: World, look: Look, site: str) -> tuple[float, Contents]:
             if score > best[0]:
                 best = (score, contents)
         if seen is not None and seen != want and -WRONG > best[0]:
-            price = BY_HAND if any(_between(o, seen, want) for o in options) else WRONG
+            prices = [p for o, p in options.items() if _between(o, seen, want)]
+            price = max(BY_ITSELF_PART, *prices) if prices else WRONG
             if -price > best[0]:
                 best = (-price, seen)
     world.scores[site] = best

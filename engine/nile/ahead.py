@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from engine.game import Action
+from engine.game import Action, Step
 from engine.nile import actions as act
 from engine.nile.board import marker
 from engine.nile.fit import none_may_fit
@@ -19,26 +19,29 @@ if TYPE_CHECKING:
     from engine.nile.state import NileState
 
 # What makes a guess less likely than a plain action, in nats
-LAPSED = (0.0, 0.3, 0.6, 1.0)          # a turn ended with so many points left
+LAPSED = (0.0, 0.5, 1.0, 1.5)          # a turn ended with so many points left
 IDLE = 5.0                             # nobody did anything in a whole round
 JOKER = 1.0                            # a joker nobody said was given up
 OUT_OF_TURN = 2.2                      # a rule broken, and that when it was not even one's turn
 NOTHING_FITTED = 0.5                   # the start player could not lay
 HARDLY = 8.0                           # ... although every card there is fits somewhere
+EARLIER = 2.0                          # an event done that late that the next card is turned over already
 UNSAID = 0.5                           # an empty row chosen to go bad, a doing seen half done
 
 
 class Later(msgspec.Struct, frozen=True):
-    """A moment some unsaid passes away: the run of them, the state then, the cost."""
+    """A moment some unsaid passes away: the run of them, the state then, the cost, what happened on the board on the way."""
 
     run: tuple[Action, ...]
     state: NileState
     cost: float
+    way: tuple[Step, ...] = ()
 
 
 def ahead(state: NileState) -> Iterator[Later]:
     """The moment itself and those that unsaid passes lead to: the turns of this round, the next phase 1, its actions."""
     run: tuple[Action, ...] = ()
+    way: tuple[Step, ...] = ()
     cost = 0.0
     p = state.p
     yield Later(run, state, cost)
@@ -59,6 +62,8 @@ def ahead(state: NileState) -> Iterator[Later]:
         action = act.Pass(now.seats[now.turn])
         if state.check(action):
             return
+        if now.wait and now.wait.kind == "event" and state.readings:
+            now = state.readings[0].p                  # whoever passes says that the card showed nothing
         if now.phase == "tide":
             tides += 1
             if tides > 1 and cost > HARDLY:
@@ -70,9 +75,10 @@ def ahead(state: NileState) -> Iterator[Later]:
             cost += LAPSED[min(now.points, POINTS)]
             acted = acted or now.points < POINTS
         run, state = (*run, action), state.apply(action)
+        way = (*way, *state.steps)
         if now.phase == "actions" and state.p.round > now.round:
             cost, acted = cost + (0.0 if acted else IDLE), False
-        yield Later(run, state, cost)
+        yield Later(run, state, cost, way)
 
 
 def _may_be_unable(state: NileState) -> bool:

@@ -11,7 +11,7 @@ from engine.game import Action, Proposal, Violation
 from engine.layout import Contents
 from engine.nile import actions as act
 from engine.nile import wrong
-from engine.nile.ahead import HARDLY, JOKER, LAPSED, OUT_OF_TURN, UNSAID, Later, ahead
+from engine.nile.ahead import EARLIER, HARDLY, JOKER, LAPSED, OUT_OF_TURN, UNSAID, Later, ahead
 from engine.nile.board import Board, marker, waves
 from engine.nile.clues import Clues
 from engine.nile.effects import free_place
@@ -122,7 +122,7 @@ class Guesser:
         refused = None
         for moment in self.later:
             seat = moment.state.turn
-            if seat is None or moment.state.p.phase not in ("actions", "extra"):
+            if seat is None or not moment.state.p.wait and moment.state.p.phase not in ("actions", "extra"):
                 continue
             guess, legal = self._try(moment, (make(seat),), sites, cost)
             if legal:
@@ -135,12 +135,11 @@ class Guesser:
             yield refused
 
     def _passes(self) -> Iterator[Proposal]:
-        """Passes alone, where what follows by itself is what is seen: a scoring, the tide stone moved on."""
-        now = self.state.layout()
+        """Passes alone, where what follows by itself is what is seen: a scoring or the beginning of one (the boat is
+        emptied before its rows fill it again), the tide stone moved on."""
         for moment in self.later[1:]:
-            then = moment.state.layout()
-            won = sum(then.get(s, ()) == seen for s, (_, seen) in self.clues.diff.items())
-            if won and any(then.get(s, ()) != now.get(s, ()) for s in self.clues.diff):
+            if any(s in step.changes and self.state.shows_same(s, step.changes[s], seen, "cluster")
+                   for step in moment.way for s, (_, seen) in self.clues.diff.items()):
                 yield Proposal(moment.run, {}, (), moment.cost)
 
     def _tide_cards(self) -> Iterator[Proposal]:
@@ -209,8 +208,10 @@ class Guesser:
             return
         starter = p.seats[p.starter]
         if w.kind == "event" and not p.open:
+            next_card = EARLIER if c.lifted or c.laid else 0.0
             for picture, arrow, then in self._events(self.state, w.site, w.cause):
-                guess, legal = self._try(self.later[0], (act.Event(starter, picture, arrow), *then), (), illegal=False)
+                run = (act.Event(starter, picture, arrow), *then)
+                guess, legal = self._try(self.later[0], run, (), next_card, illegal=False)
                 if legal:
                     yield guess
             if "hippo" in p.options and c.sold:

@@ -1,27 +1,39 @@
 """Whole games in front of the simulated camera, read by the real reader: a season whose evidence comes from pictures.
 
-    python -m tests.companion.filmed GAME [--copy FOLDER] [--seed N] [--doings N]        # make whole GAME=...
+    python -m tests.companion.filmed GAME [--copy FOLDER] [--seed N] [--doings N] [--start FILE.play]     # make whole GAME=...
 
 plays from the set-up to the final score, as people do: several doings between two looks, consequences done late, corrections,
 things against the rules, hands, pieces pushed by sleeves, and kill -9 in the middle. Exit 1 when anything was concluded wrongly.
+
+    ... --start FILE.play          another beginning: seats, options, a position
+    ... --keep FOLDER              of every look something was wrong with: the picture, what lay there, the journal before it
+    ... --again FOLDER/look-0012   that look once more: what is read wrongly, which explanations are found, the verdict
+    ... --from FOLDER/look-0012    goes on from there to the end
 """
 
 import argparse
+import json
 import os
 import random
+import shutil
 import signal
 import sys
 import tempfile
 import time
 from pathlib import Path
 
+import cv2
+
+import companion.reconcile
 import engine
 from companion.copies import open_copy
 from companion.eye import Eye
 from companion.journal import Journal
 from companion.simulate import Conditions, Director, plan_of
 from companion.table import Table
+from engine import script
 from tests.companion.season import Season
+from vision.evidence import matches
 
 
 class Camera:
@@ -35,6 +47,7 @@ class Camera:
         self.misreads = set()
         self.faults = []                     # sites read as something else than lay there, all looks together
         self.lies = {}
+        self.picture = None
 
     def read(self, layout, foreign=(), busy=None):
         self.director.set(layout)
@@ -43,14 +56,16 @@ class Camera:
             return self._with_hand()
         if self.lies and self.rng.random() < self.sleeves:
             self._nudge()
-        evidence = self.eye.single(self.director.picture())
+        self.picture = self.director.picture()
+        evidence = self.eye.single(self.picture)
         self.faults += [(s, self.lies.get(s, ()), e.best) for s, e in evidence.sites.items() if not self._right(s, e)]
         return evidence
 
     def _with_hand(self):
         size = self.eye.reader.plan.size
         self.director.put("hand", (size[0] / 2, size[1] / 2))
-        evidence = self.eye.single(self.director.picture())
+        self.picture = self.director.picture()
+        evidence = self.eye.single(self.picture)
         self.director.clear()
         return evidence
 
@@ -59,7 +74,7 @@ class Camera:
                             self.rng.uniform(-5, 5))
 
     def _right(self, site, e):
-        return not e.foreign and e.logp(self.lies.get(site, ()), self.eye.reader.plan.sites[site].reads) >= e.options[0][1] - 0.01
+        return not e.foreign and matches(e.best, self.lies.get(site, ()), self.eye.reader.plan.sites[site].reads)
 
 
 class Filmed(Season):
@@ -67,15 +82,38 @@ class Filmed(Season):
 
     with_hands = ("busy", "unclear")           # an arm of the table's colour is something foreign that lies there
 
-    def __init__(self, specimen, folder, seed=0, kills=0.05, **kw):
+    def __init__(self, specimen, folder, seed=0, kills=0.05, keep=None, **kw):
         self.path, self.kills, self.killed = Path(folder) / "game.journal", kills, 0
+        self.keep = Path(keep) if keep else None
         super().__init__(specimen.game, seed=seed, plan=specimen.rules_plan, reader=Camera(specimen, seed=seed),
                          journal=Journal(self.path), **kw)
 
     def look(self, board, what, **kw):
         if self.rng.random() < self.kills:
             self._kill(board)
+        if self.keep:
+            self._copy_journal(self.path.parent / "before")
         return super().look(board, what, **kw)
+
+    def note(self, where, words):
+        super().note(where, words)
+        if self.keep and where is not self.asked:
+            self._keep(words)
+
+    def _keep(self, words):
+        """What `--again` needs to look once more."""
+        folder = self.keep / f"look-{self.looks:04d}"
+        shutil.copytree(self.path.parent / "before", folder, dirs_exist_ok=True)
+        cv2.imwrite(str(folder / "picture.png"), self.reader.picture)
+        (folder / "lies.json").write_text(json.dumps(self.reader.lies))
+        (folder / "truth.json").write_text(json.dumps(self.accept[0].to_json()))
+        with (folder / "words.txt").open("a") as f:
+            f.write(words + "\n")
+
+    def _copy_journal(self, folder):
+        folder.mkdir(exist_ok=True)
+        for path in self.path.parent.glob("game.journal*"):
+            shutil.copy(path, folder / path.name)
 
     def _kill(self, board):
         """A table in a process of its own sees the board and is killed at any moment; another goes on from its journal."""
@@ -97,6 +135,37 @@ class Filmed(Season):
             print("  kill -9")
 
 
+def again(specimen, folder):
+    """One kept look once more, in words."""
+    folder = Path(folder)
+    lies = {s: tuple(c) for s, c in json.loads((folder / "lies.json").read_text()).items()}
+    print((folder / "words.txt").read_text().strip())
+    evidence = Eye(specimen.reader).single(cv2.imread(str(folder / "picture.png")))
+    reads = {s.id: s.reads for s in specimen.rules_plan.sites.values()}
+    for site, e in evidence.sites.items():
+        if e.foreign or not matches(e.best, lies.get(site, ()), reads[site]):
+            print(f"read wrongly: {site} {lies.get(site, ())} as {[(c, round(p, 1)) for c, p in e.options[:3]]} other {e.other:.1f}")
+    search = companion.reconcile.search
+
+    def told(*a, **kw):
+        worlds = search(*a, **kw)
+        for w in worlds[:8]:
+            print(f"{w.total:7.2f} back {w.undo} {[str(a) for a in w.actions]} {[v.rule for v in w.violations]} "
+                  f"{sorted(w.hands)} left {companion.reconcile._unexplained(w, a[2])}")
+        return worlds
+
+    companion.reconcile.search = told
+    with tempfile.TemporaryDirectory() as name:
+        for path in folder.glob("game.journal*"):
+            shutil.copy(path, name)
+        table = Table(None, Journal(Path(name) / "game.journal"), specimen.rules_plan)
+        print("before:", [line.action for line in table.lines[-5:]], "turn", table.state.turn)
+        v = table.look(evidence)
+        table.journal.close()
+    print(v.verdict, [str(a) for a in v.actions], "back", v.undo, [(x.rule, str(x.text)) for x in v.violations],
+          [str(t.text) for t in v.todo], v.question and [str(a.text) for a in v.question.answers])
+
+
 def main(arguments=None):
     parser = argparse.ArgumentParser(description="a whole game in front of the simulated camera")
     parser.add_argument("game", choices=sorted(engine.games()))
@@ -104,13 +173,23 @@ def main(arguments=None):
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--doings", type=int, default=10_000)
     parser.add_argument("--seats", type=int, default=3)
+    parser.add_argument("--start", type=Path, help="a .play file with another beginning")
+    parser.add_argument("--keep", type=Path, help="keeps there every look that something was wrong with")
+    parser.add_argument("--again", type=Path, help="looks once more at what was kept there")
+    parser.add_argument("--from", type=Path, dest="since", help="goes on from what was kept there")
     parser.add_argument("--verbose", action="store_true")
     args = parser.parse_args(arguments)
     from companion.commands.demo_ import demo_copy, state_dir
 
     specimen = open_copy(args.copy) if args.copy else demo_copy(args.game, state_dir() / "demo" / args.game)
+    if args.again:
+        return again(specimen, args.again)
+    state = script.run(args.start.read_text(encoding="utf-8")).state if args.start else None
+    if args.since:
+        state = engine.game(args.game).load(json.loads((args.since / "truth.json").read_text()), specimen.rules_plan)
     with tempfile.TemporaryDirectory() as folder:
-        season = Filmed(specimen, folder, args.seed, between=2, seats=args.seats, verbose=args.verbose).play(args.doings)
+        season = Filmed(specimen, folder, args.seed, keep=args.keep, between=2, seats=args.seats, state=state, verbose=args.verbose)
+        season.play(args.doings)
     outcome = season.table.state.outcome()
     for name in ("wrong", "overlooked", "misnamed", "alarms", "unclear", "todos"):
         for line in getattr(season, name):

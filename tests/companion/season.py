@@ -254,7 +254,9 @@ class Season:
                 continue
             shown.append(dict(board))
         final = after.layout()
+        passed = [before.apply(a) for a in before.legal_actions() if a.words() == "pass"]     # what ends a turn may be seen first
         for now in shown[:-1]:
+            self.accept = [after, *passed]
             behind = {s for s in set(now) | set(final)
                       if not same_contents(now.get(s, ()), final.get(s, ()), self.table.reads[s])}
             if not behind:
@@ -264,10 +266,13 @@ class Season:
                 if not self.expect(v, f"{again} {what}", late=True):
                     break
                 told = {s for t in v.todo for s in t.sites}
+                if self.table.state.layout() != final:
+                    continue
                 if v.verdict == "unfinished" and not self.reader.misreads and told != behind:
                     self.note(self.todos, f"{again} {what}: to-dos {sorted(told)}, behind {sorted(behind)}")
                 if v.verdict in ("same", "moved") and not self.reader.misreads:
                     self.note(self.todos, f"{again} {what}: {v.verdict}, though behind on {sorted(behind)}")
+        self.accept = [after]
 
     def change_mind(self):
         """The last doing is taken back and another one, or none, done instead."""

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from vision.cluster_base import Sheet
-from vision.cluster_canvas import Empty, Frame, Lean, powers, spread_of
+from vision.cluster_canvas import Empty, Frame, Lean, padded, powers, spread_of
 from vision.cluster_polar import SCORE_NOISE, Form
 from vision.pose import Pose
 
@@ -21,7 +21,7 @@ Rect = tuple[int, int, int, int]
 
 
 class Scene(msgspec.Struct, eq=False):
-    """seen: (h, w, 3) uint8; ground: the same for the empty board and the cards found; weight: (h, w) float32,
+    """seen: (h, w, 4) uint8, padded(); ground: the same for the empty board and the cards found; weight: (h, w) float32,
     1 / grey levels², negative where something known covers; strange: (h / FOLD, w / FOLD) 0..1; light: (h / LIGHT_STEP ..., 3)
     factors to the empty board's light; off: (h, w) how strange in units of noise, only kept for learning."""
 
@@ -83,22 +83,23 @@ class Stage:
         if self._maps is None or self._maps[0] is not pose:
             self._maps = pose, f.maps(pose)
         a, b = self._maps[1]
+        wide = padded(image)
         if rects is None:
             rects = [(0, 0, f.width, f.height)]
-            seen = cv2.remap(image, a, b, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-            low = thinned(seen, self.cells)
+            seen = cv2.remap(wide, a, b, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+            low = thinned(seen, self.cells)[..., :3]
         else:
-            seen = np.zeros((f.height, f.width, 3), np.uint8)
+            seen = np.zeros((f.height, f.width, 4), np.uint8)
             for x0, y0, x1, y1 in rects:
-                seen[y0:y1, x0:x1] = cv2.remap(image, a[y0:y1, x0:x1], b[y0:y1, x0:x1], cv2.INTER_LINEAR,
+                seen[y0:y1, x0:x1] = cv2.remap(wide, a[y0:y1, x0:x1], b[y0:y1, x0:x1], cv2.INTER_LINEAR,
                                                borderMode=cv2.BORDER_REPLICATE)
             low = self.low(image, pose)
         light = self.light(low)
-        scene = Scene(f, Lean(pose), seen, self.empty.canvas.copy(), self.weight.copy(),
+        scene = Scene(f, Lean(pose), seen, padded(self.empty.canvas), self.weight.copy(),
                       np.zeros(self.half.shape[:2], np.float32), light)
         if learning:
             full = cv2.resize(light, (self.cells[0] * LIGHT_STEP, self.cells[1] * LIGHT_STEP))
-            even = seen * shifted(full)[:f.height, :f.width]
+            even = seen[..., :3] * shifted(full)[:f.height, :f.width]
             scene.off = np.abs(even - self.empty.canvas).max(-1) / self.empty.spread
         for rect in rects:
             self.estrange(scene, rect)
@@ -113,8 +114,8 @@ class Stage:
         small = cv2.resize(scene.seen[y0 * FOLD:y1 * FOLD, x0 * FOLD:x1 * FOLD], (x1 - x0, y1 - y0),
                            interpolation=cv2.INTER_AREA)
         there = slice(y0, y1), slice(x0, x1)
-        scene.strange[there] = strangeness(small, self.light_over(scene.light, x0, y0, x1, y1), self.half[there],
-                                           self.half_spread[there])
+        light = self.light_over(scene.light, x0, y0, x1, y1)
+        scene.strange[there] = strangeness(cv2.cvtColor(small, cv2.COLOR_BGRA2BGR), light, self.half[there], self.half_spread[there])
 
     def light_over(self, light: np.ndarray, x0: int, y0: int, x1: int, y1: int) -> np.ndarray:
         """(y1 - y0, x1 - x0, 3) factors for a rectangle of the coarse map"""
@@ -233,10 +234,10 @@ def lay(scene: Scene, look: np.ndarray, size: tuple[float, float], pose: np.ndar
     spread[edge > 0] += 15
     there = slice(lo[1], hi[1]), slice(lo[0], hi[0])
     paper = np.minimum(got, 255).astype(np.uint8)
-    cv2.copyTo(paper, mask, scene.ground[there])
+    cv2.copyTo(padded(paper), mask, scene.ground[there])
     cv2.copyTo((1 / (spread ** 2 + SCORE_NOISE ** 2)).astype(np.float32), mask | edge, scene.weight[there])
     light = scene.light_at(pose[None, :2])[0]
-    even = cv2.multiply(scene.seen[there], (*map(float, light), 0.0), dtype=cv2.CV_8U)
+    even = cv2.multiply(cv2.cvtColor(scene.seen[there], cv2.COLOR_BGRA2BGR), (*map(float, light), 0.0), dtype=cv2.CV_8U)
     off = largest(cv2.absdiff(even, paper)) / spread
     if scene.off is not None:
         scene.off[there][mask > 0] = off[mask > 0]

@@ -150,24 +150,25 @@ def match_light(frame: Frame, canvas: np.ndarray, empty: np.ndarray, sure: np.nd
     base = np.ones(len(X), np.float32)
     if sure is not None:
         base = cv2.resize(sure.astype(np.float32), size, interpolation=cv2.INTER_AREA).ravel() + 1e-3
-    middle = np.array([_weighted_median(ratio[:, c], base) for c in range(3)])
+    return Light(robust_terms(X, ratio, base))
+
+
+def robust_terms(X: np.ndarray, ratio: np.ndarray, trusted: np.ndarray) -> np.ndarray:
+    """(6, 3) terms of the quadratic that most of the trusted cells follow; what lies about is outlier"""
     terms = np.zeros((6, 3), np.float32)
-    terms[0] = middle
-    ridge = np.diag([0, 1, 1, 2, 2, 2]).astype(np.float32) * base.sum() * 0.002
+    for c in range(3):
+        order = np.argsort(ratio[:, c])
+        total = np.cumsum(trusted[order])
+        terms[0, c] = ratio[order[np.searchsorted(total, total[-1] / 2)], c]
+    ridge = np.diag([0, 1, 1, 2, 2, 2]).astype(np.float32) * trusted.sum() * 0.002
     for scale in (0.3, 0.15, 0.08, 0.05, 0.05, 0.05):
         off = np.abs(ratio - X @ terms).max(1)
-        w = base / (1 + (off / scale) ** 2) ** 2
+        w = trusted / (1 + (off / scale) ** 2) ** 2
         A = X.T * w
-        shift = np.zeros((6, 3), np.float32)
-        shift[0] = terms[0]
-        terms = np.linalg.solve(A @ X + ridge, A @ ratio + ridge @ shift).astype(np.float32)
-    return Light(terms)
-
-
-def _weighted_median(values: np.ndarray, weights: np.ndarray) -> float:
-    order = np.argsort(values)
-    total = np.cumsum(weights[order])
-    return float(values[order[np.searchsorted(total, total[-1] / 2)]])
+        start = np.zeros((6, 3), np.float32)
+        start[0] = terms[0]
+        terms = np.linalg.solve(A @ X + ridge, A @ ratio + ridge @ start).astype(np.float32)
+    return terms
 
 
 class Empty(msgspec.Struct, frozen=True, eq=False):

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from vision.cluster_base import Sheet
-from vision.cluster_canvas import Empty, Frame, Lean, padded, powers, spread_of
+from vision.cluster_canvas import Empty, Frame, Lean, padded, powers, robust_terms, spread_of
 from vision.cluster_polar import SCORE_NOISE, Form
 from vision.pose import Pose
 
@@ -157,24 +157,6 @@ def shifted(full: np.ndarray) -> np.ndarray:
     """cv2.resize puts a cell's middle where ours has its corner"""
     m = LIGHT_STEP // 2
     return cv2.copyMakeBorder(full[m:, m:], 0, m, 0, m, cv2.BORDER_REPLICATE)
-
-
-def robust_terms(X: np.ndarray, ratio: np.ndarray, trusted: np.ndarray) -> np.ndarray:
-    """(6, 3) terms of the quadratic that most of the trusted cells follow; what lies about is outlier"""
-    terms = np.zeros((6, 3), np.float32)
-    for c in range(3):
-        order = np.argsort(ratio[:, c])
-        total = np.cumsum(trusted[order])
-        terms[0, c] = ratio[order[np.searchsorted(total, total[-1] / 2)], c]
-    ridge = np.diag([0, 1, 1, 2, 2, 2]).astype(np.float32) * trusted.sum() * 0.002
-    for scale in (0.3, 0.15, 0.08, 0.05, 0.05, 0.05):
-        off = np.abs(ratio - X @ terms).max(1)
-        w = trusted / (1 + (off / scale) ** 2) ** 2
-        A = X.T * w
-        start = np.zeros((6, 3), np.float32)
-        start[0] = terms[0]
-        terms = np.linalg.solve(A @ X + ridge, A @ ratio + ridge @ start).astype(np.float32)
-    return terms
 
 
 def strangeness(seen: np.ndarray, light: np.ndarray, ground: np.ndarray, spread: np.ndarray) -> np.ndarray:

@@ -112,10 +112,10 @@ def rival(scene: Scene, fine: Fine, at: np.ndarray, gains: np.ndarray, perfect: 
         gains[i, k] = max(gains[i, k], row[k])
 
 
-def weighed(scene: Scene, fine: Fine, at: np.ndarray, kinds: np.ndarray | None = None
+def weighed(scene: Scene, fine: Fine, at: np.ndarray, kinds: np.ndarray | None = None, top: int = 3
             ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """For pieces at (N, 2): (N, K) gains, sides and all, (N,) gains of perfect matches, the same if nothing covered them,
-    and (N,) turns in radians; kinds: (N,) to judge these only"""
+    and (N,) turns in radians; kinds: (N,) to judge these only; top: how many kinds to judge closely"""
     patch = fine.rings.look_at(scene.frame, scene.seen, scene.ground, scene.weight, at, scene.light_at(at))
     gains, turns = fine.table.gains(patch)
     if kinds is not None:
@@ -123,7 +123,7 @@ def weighed(scene: Scene, fine: Fine, at: np.ndarray, kinds: np.ndarray | None =
         np.put_along_axis(only, kinds[:, None], np.take_along_axis(gains, kinds[:, None], 1), 1)
         gains, perfect, whole = judged(fine, patch, only, turns, 1)
     else:
-        gains, perfect, whole = judged(fine, patch, gains, turns)
+        gains, perfect, whole = judged(fine, patch, gains, turns, top)
     best = gains.argmax(1)
     turn = turns[np.arange(len(at)), best] * (2 * np.pi / fine.rings.angles)
     if fine.shades is not None:
@@ -138,10 +138,14 @@ def climbed(scene: Scene, fine: Fine, at: np.ndarray) -> np.ndarray:
     lean = scene.lean.shift(at, fine.form.height)
     along = lean / (np.linalg.norm(lean, axis=1, keepdims=True) + 1e-6)
     across = np.stack([-along[:, 1], along[:, 0]], 1)
+    n = np.arange(len(at))
+    most = weighed(scene, fine, at, top=1)[0].max(1)
     for step in np.array([0.5, 0.25, 0.12]) * fine.form.inner:
-        around = np.stack([at, at + step * along, at - step * along, at + step * across, at - step * across], 1)
-        gain = weighed(scene, fine, around.reshape(-1, 2))[0].max(1).reshape(len(at), -1)
-        at = around[np.arange(len(at)), gain.argmax(1)]
+        around = np.stack([at + step * along, at - step * along, at + step * across, at - step * across], 1)
+        gain = weighed(scene, fine, around.reshape(-1, 2), top=1)[0].max(1).reshape(len(at), -1)
+        best = gain.argmax(1)
+        better = gain[n, best] > most
+        at, most = np.where(better[:, None], around[n, best], at), np.maximum(most, gain[n, best])
     return at
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 import msgspec
 import numpy as np
@@ -17,10 +18,13 @@ BUSY = {"hand": "a hand is in view", "moving": "something moves", "dark": "it is
 
 
 class Eye:
-    """Remembers the pose, the settled view and its evidence, so that only what changed is read anew."""
+    """Remembers the pose, the settled view and its evidence, so that only what changed is read anew.
+
+    picture: the full picture that the evidence of a stream is from."""
 
     def __init__(self, reader: Reader) -> None:
         self.reader = reader
+        self.picture: np.ndarray | None = None
         self.pose: Pose | None = None
         self.evidence: Evidence | None = None
         self.watcher = Watcher(reader.plan)
@@ -39,18 +43,28 @@ class Eye:
             return self._busy(look.state, pose, start)
         return self._read(image, pose, None, start)
 
-    def stream(self, image: np.ndarray, now: float) -> Evidence | None:
+    def stream(self, image: np.ndarray, now: float, full: Callable[[], np.ndarray | None] | None = None) -> Evidence | None:
         """The next picture of a stream: evidence when the table is still and something may have changed, with `busy`
-        while it is not; None when nothing is new. Raises NoBoard."""
+        while it is not; None when nothing is new. Raises NoBoard.
+
+        full: where `image` is a small one that only serves for watching, fetches the full one (None: there is none now)."""
         start = time.perf_counter()
         look = self.watcher.see(image, now)
+        if full is None:
+            self.picture = image
         if look.state in BUSY:
             return self._busy(look.state, self.pose, start)
         if look.changed is not None and not look.changed and self.evidence is not None:
             return None if self.evidence.busy is None else self._again()
         fresh = look.shaken or look.changed is None or self.evidence is None or self.evidence.busy is not None
-        pose = self.reader.registrar.locate(image, self.pose)
-        return self._read(image, pose, None if fresh else set(look.changed or ()), start)
+        picture = image if full is None else full()
+        if picture is None:
+            return None
+        pose = self.reader.registrar.locate(picture, self.pose)
+        if full is not None and not look.shaken and self.watcher.single(picture, pose).state in BUSY:
+            return self._busy("hand", self.pose, start)      # it came between the two pictures
+        self.picture = picture
+        return self._read(picture, pose, None if fresh else set(look.changed or ()), start, image)
 
     def _again(self) -> Evidence:
         """What was read last still holds: the hand has gone without changing anything."""
@@ -58,7 +72,9 @@ class Eye:
         self.evidence = msgspec.structs.replace(self.evidence, busy=None)
         return self.evidence
 
-    def _read(self, image: np.ndarray, pose: Pose, sites: set[str] | None, start: float) -> Evidence:
+    def _read(self, image: np.ndarray, pose: Pose, sites: set[str] | None, start: float, watched: np.ndarray | None = None
+              ) -> Evidence:
+        """watched: the picture of the stream, where it is another."""
         found = self.reader.read_at(image, pose, sites)
         known = dict(self.evidence.sites) if sites is not None and self.evidence is not None else {}
         moved = 0.0
@@ -70,7 +86,7 @@ class Eye:
         self.evidence = msgspec.structs.replace(found, sites=known | found.sites, registration=registration,
                                                 ms=(time.perf_counter() - start) * 1000)
         littered = sum(e.foreign for e in self.evidence.sites.values()) > 1
-        self.watcher.settle(pose, image, free=not littered)
+        self.watcher.settle(pose, image if watched is None else watched, free=not littered)
         return self.evidence
 
     def _busy(self, why: str, pose: Pose | None, start: float) -> Evidence:

@@ -23,7 +23,7 @@ from hardware.camera import BadCamera, open_camera
 from hardware.supervisor import Supervisor
 
 LOOKS = 5.0      # pictures a second while the table is set up
-PATIENCE = 3.0   # seconds to wait for a picture
+PATIENCE = 5.0   # seconds to wait for a picture
 
 
 class Sight:
@@ -40,8 +40,7 @@ class Sight:
     def picture(self) -> tuple[np.ndarray | None, str]:
         """A picture taken after this call; None, and why there is none."""
         supervisor = self._supervisor
-        last = supervisor.newest(0, PATIENCE)
-        frame = supervisor.newest(last.number if last else 0, PATIENCE)
+        frame = supervisor.picture(PATIENCE)
         return (frame.image, "") if frame is not None else (None, supervisor.message)
 
     def close(self) -> None:

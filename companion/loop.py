@@ -48,19 +48,21 @@ class Loop:
         with self.supervisor:
             while not self._stop.is_set():
                 self._beat()
-                frame = self.supervisor.newest(number, 0.5)
-                if frame is None or frame.image is None:
+                frame = self.supervisor.newest(number, 0.25)
+                if frame is None:
+                    self.supervisor.notice_silence()
                     continue
                 number = frame.number
                 self.take(frame)
 
     def take(self, frame: Frame) -> None:
         """A picture of the camera's, if it is of use. One that nobody foresaw must not end the evening: said, and counted."""
-        if self.supervisor.state != OK or frame.image is None:
+        image = frame.small if self.supervisor.small else frame.image
+        if self.supervisor.state != OK or image is None:
             return
         start = time.process_time()
         try:
-            self.see(frame.image, frame.at)
+            self.see(image, frame.at)
         except Exception:
             log.exception("a picture could not be made sense of")
             self.faults += 1
@@ -68,9 +70,11 @@ class Loop:
         self.pictures += 1
 
     def see(self, image: np.ndarray, now: float) -> None:
-        """One picture: what it changes."""
+        """One picture: what it changes. Where it is the camera's small one, a full one is fetched when there is something to
+        read."""
+        full = self._full if self.supervisor.small else None
         try:
-            evidence = self.eye.stream(image, now)
+            evidence = self.eye.stream(image, now, full)
         except NoBoard as e:
             self.table.camera_state("no board", message=str(e))
             self.panel.show("busy")
@@ -82,16 +86,20 @@ class Loop:
         settled = evidence.busy is None
         self.looks += settled
         try:
-            verdict = self.table.look(evidence, image if settled else None)
+            verdict = self.table.look(evidence, self.eye.picture if settled else None)
             self.trouble = ""
         except BadJournal as e:
             self.trouble = str(e)
             self.panel.show("lost")
             return
         if settled and self.lessons is not None:
-            self.lessons.look(self.table, verdict, evidence, image)
+            self.lessons.look(self.table, verdict, evidence, self.eye.picture)
         self.panel.show("moved" if verdict.verdict == SAME else verdict.verdict)
         self._sound(verdict)
+
+    def _full(self) -> np.ndarray | None:
+        frame = self.supervisor.picture(1.0)
+        return frame.image if frame is not None else None
 
     def _sound(self, verdict: Verdict) -> None:
         """Buzzes once for what is illegal; not again when only a hand was in view meanwhile."""

@@ -1,7 +1,7 @@
 """Cameras, all with one face: `open`, `read`, `close`. Which one is said by a dict, `[camera]` of the configuration.
 
     [camera]
-    kind = "pi"            # number = 0, size = [1640, 1232], small = [410, 308]
+    kind = "pi"            # number = 0, size = [1640, 1232]
     kind = "usb"           # device = "/dev/video0" or 0, size = [1920, 1080], lock = true
     kind = "folder"        # path = "pictures", seconds = 1.0 (each), loop = false
     kind = "video"         # path = "evening.mp4", loop = false
@@ -35,11 +35,13 @@ class BadCamera(ValueError):
 class Camera(abc.ABC):
     """A source of pictures. Use it as a context manager, or `open` and `close` it. After CameraLost it may be opened anew.
 
-    live: whether a real sensor looks, whose pictures are never twice the same.
+    live: whether a real sensor looks, whose pictures are never twice the same. twofold: whether `glance` comes from a small
+    stream of its own and costs less than a full picture.
     """
 
     name = "camera"
     live = True
+    twofold = False
 
     @abc.abstractmethod
     def open(self) -> None:
@@ -54,8 +56,8 @@ class Camera(abc.ABC):
         """Never raises; closing twice does nothing."""
 
     def glance(self) -> np.ndarray:
-        """A small grey picture, (h, w) uint8, for watching whether anything moves. Raises CameraLost."""
-        return cv2.cvtColor(cv2.resize(self.read(), None, fx=0.25, fy=0.25, interpolation=cv2.INTER_AREA), cv2.COLOR_BGR2GRAY)
+        """A small picture, (h, w, 3) uint8 BGR, for watching whether anything moves. Raises CameraLost."""
+        return cv2.resize(self.read(), None, fx=0.25, fy=0.25, interpolation=cv2.INTER_AREA)
 
     def settle(self) -> None:  # noqa: B027  (most cameras have nothing to settle)
         """Lets exposure and white balance find the room's light anew, then locks both; nothing where there is no such."""
@@ -71,9 +73,12 @@ class Camera(abc.ABC):
 class PiCamera(Camera):
     """The Pi's camera through picamera2: a full and a small stream at once, exposure and white balance locked."""
 
-    def __init__(self, number: int = 0, size: tuple[int, int] = (1640, 1232), small: tuple[int, int] = (410, 308),
-                 fps: float = 10.0, sleep: Callable[[float], None] = time.sleep) -> None:
-        self.number, self.size, self.small, self.fps, self._sleep = number, size, small, fps, sleep
+    twofold = True
+
+    def __init__(self, number: int = 0, size: tuple[int, int] = (1640, 1232), fps: float = 10.0,
+                 sleep: Callable[[float], None] = time.sleep) -> None:
+        self.number, self.size, self.fps, self._sleep = number, size, fps, sleep
+        self.small = size[0] // 8 * 2, size[1] // 8 * 2      # a quarter, and even: its colours come for two by two pixels
         self.name = f"Pi camera {number}"
         self._camera: Any = None
 
@@ -115,8 +120,10 @@ class PiCamera(Camera):
         return np.ascontiguousarray(self._capture("main")[..., :3])
 
     def glance(self) -> np.ndarray:
-        # YUV420: brightness fills the first rows, the two colour planes lie below it.
-        return np.ascontiguousarray(self._capture("lores")[:self.small[1], :self.small[0]])
+        # YUV420: brightness first, then the two colours in rows half as long; any row may be longer than the picture is wide.
+        (w, h), planes = self.small, self._capture("lores")
+        colours = planes[h:].reshape(2, h // 2, -1)[..., :w // 2]
+        return cv2.cvtColor(np.concatenate([planes[:h, :w].ravel(), colours.ravel()]).reshape(-1, w), cv2.COLOR_YUV2BGR_I420)
 
     def _capture(self, stream: str) -> np.ndarray:
         if self._camera is None:
@@ -271,13 +278,12 @@ def open_camera(config: Mapping[str, Any], folder: str | Path = ".",
         raise BadCamera(f"camera: kind {kind!r} is none of {', '.join(sorted(kinds))}")
     if "path" in options:
         options["path"] = Path(folder) / options["path"]
-    for key in ("size", "small"):
-        if key in options:
-            try:
-                w, h = options[key]
-                options[key] = int(w), int(h)
-            except (TypeError, ValueError):
-                raise BadCamera(f"camera: {key} is {options[key]!r}, not [width, height]") from None
+    if "size" in options:
+        try:
+            w, h = options["size"]
+            options["size"] = int(w), int(h)
+        except (TypeError, ValueError):
+            raise BadCamera(f"camera: size is {options['size']!r}, not [width, height]") from None
     try:
         return kinds[kind](**options)
     except TypeError as e:

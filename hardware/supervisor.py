@@ -30,7 +30,7 @@ class Frame(msgspec.Struct, frozen=True, eq=False):
     """A picture: number counts from 1, at is the clock's time when it was there.
 
     image: (h, w, 3) uint8 BGR; None where the supervisor watches the small stream and nobody asked for the full picture.
-    small: (h, w) uint8, grey, for watching; None where only the full picture was taken.
+    small: (h, w, 3) uint8 BGR, for watching; None where only the full picture was taken.
     """
 
     image: np.ndarray | None
@@ -79,15 +79,16 @@ class Judge:
 class Supervisor:
     """A camera read in a thread of its own, so that one that hangs hangs nobody else.
 
-    small: watch the camera's small stream; `picture` then fetches a full one when it is needed.
+    small: watch the camera's small stream, which is usual where it has one of its own; `picture` then fetches a full one.
     clock, sleep: the time, so that tests need not wait. state: "ok", "lost", "frozen", "covered" or "dark";
     message: one line, "" when ok. settled: how often exposure was found anew.
     """
 
     def __init__(self, camera: Camera, clock: Callable[[], float] = time.monotonic,
                  sleep: Callable[[float], object] | None = None, on_state: Callable[[str, str], None] | None = None,
-                 fps: float = 10.0, small: bool = False) -> None:
-        self.camera, self._clock, self._on_state, self._pause, self._small = camera, clock, on_state, 1 / fps, small
+                 fps: float = 10.0, small: bool | None = None) -> None:
+        self.camera, self._clock, self._on_state, self._pause = camera, clock, on_state, 1 / fps
+        self.small = camera.twofold if small is None else small
         self._stop = threading.Event()
         self._sleep = sleep or self._stop.wait
         self._changed = threading.Condition()
@@ -103,12 +104,12 @@ class Supervisor:
 
     @property
     def state(self) -> str:
-        self._notice_silence()
+        self.notice_silence()
         return self._state
 
     @property
     def message(self) -> str:
-        self._notice_silence()
+        self.notice_silence()
         return self._message
 
     def step(self) -> Frame | None:
@@ -123,12 +124,14 @@ class Supervisor:
                 self.camera.open()
                 self._open = True
                 self._judge.settled()
+                self._asked = self._clock()      # opening takes its time, and is no silence
             if self._resettle:
                 self._resettle = False
                 self.camera.settle()
                 self.settled += 1
                 self._judge.settled()
-            if self._small and not self._wanted:
+                self._asked = self._clock()
+            if self.small and not self._wanted:
                 image, small = None, self.camera.glance()
             else:
                 image, small = _usable(self.camera.read(), self.camera.name), None
@@ -144,7 +147,7 @@ class Supervisor:
         now = self._clock()
         seen = small if image is None else image
         # The two streams differ, so that one between two of the other would look like a fresh picture: each is judged alone.
-        state = self._judge.see(seen, now) if image is None or not self._small else self._state
+        state = self._judge.see(seen, now) if image is None or not self.small else self._state
         if state == OK and self.camera.live and self._judge.room_changed(seen, now):
             self._resettle = True
         with self._changed:
@@ -197,7 +200,7 @@ class Supervisor:
             self._sleep(max(0.0, self._pause - (self._clock() - began)) if found else min(RETRY / 4, 0.25))
         self._close()
 
-    def _notice_silence(self) -> None:
+    def notice_silence(self) -> None:
         """A read that hangs says nothing: the time that has passed does."""
         if self._thread is not None and self._state != LOST and self._clock() - self._asked > PATIENCE:
             self._say(LOST, f"{self.camera.name}: no answer")

@@ -63,12 +63,13 @@ class Reading:
     def __init__(self, plan: Plan, camera: Sight) -> None:
         self.plan, self.camera = plan, camera
         self.layout: Mapping[str, tuple[str, ...]] = {}
-        self.fresh, self.evidence = True, None
+        self.fresh, self.evidence, self.picture = True, None, None
 
     def show(self, layout: Mapping[str, Any]) -> None:
         self.layout, self.fresh = {s: tuple(c) for s, c in layout.items()}, True
 
-    def stream(self, image: np.ndarray, now: float) -> Evidence | None:
+    def stream(self, image: np.ndarray, now: float, full: object = None) -> Evidence | None:
+        self.picture = image
         if self.camera.mode == ABSURD:
             raise [NoBoard("no board in it"), ValueError("made-up fault"), IndexError("made-up fault")][int(now * 5) % 3]
         if self.camera.mode == HAND:

@@ -116,6 +116,16 @@ def test_the_sandbox_is_tight(unit):
     assert found.returncode == 0, found.stdout.splitlines()[-1:]
 
 
+def test_the_sandbox_lets_through_what_camera_and_pins_need(unit):
+    """gpiozero looks into /proc/device-tree (or /proc/cpuinfo) for which Pi this is, libcamera asks udev for cameras."""
+    said = dict(line.split("=", 1) for line in unit.read_text().splitlines() if "=" in line and line[0] not in "#D")
+    assert said.get("ProcSubset", "all") == "all" and said["ProtectKernelTunables"] == "true"
+    assert {"AF_NETLINK", "AF_UNIX", "AF_INET", "AF_INET6"} == set(said["RestrictAddressFamilies"].split())
+    allowed = re.findall(r"^DeviceAllow=(\S+) rw$", unit.read_text(), re.M)
+    assert set(allowed) == {"char-video4linux", "char-media", "char-dma_heap", "char-gpiochip"}
+    assert {"video", "gpio"} <= set(said["SupplementaryGroups"].split())
+
+
 def test_the_unit_restarts_with_a_limit_and_is_watched(unit):
     text = unit.read_text()
     for line in ("Type=notify", "Restart=on-failure", "StartLimitBurst=6", "WantedBy=multi-user.target", "User=nilometer"):

@@ -24,9 +24,9 @@ def loop(perfect):
     """A loop whose eye sees what `loop.sees` says: a layout, "busy", or NoBoard"""
     table = Table(engine.game("tigris").setup(["bull", "lion"]))
     start = dict(table.state.layout())
-    made = Loop(table, SimpleNamespace(evidence=None), SimpleNamespace(state=OK), Panel())
+    made = Loop(table, SimpleNamespace(evidence=None, picture=None), SimpleNamespace(state=OK, small=False), Panel())
 
-    def stream(image, now):
+    def stream(image, now, full):
         if isinstance(made.sees, Exception):
             raise made.sees
         if made.sees == "busy":

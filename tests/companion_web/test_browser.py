@@ -104,7 +104,17 @@ def test_everything_the_table_says_stands_there(visit, table):
     table.trouble = {"t": "the journal cannot be written: {fault}", "a": {"fault": "disk full"}}
     table.tell()
     page.wait_for_selector("#camera:has-text('camera is gone')")
+    assert "goes on by itself" in page.locator("#trouble").inner_text()
+    table.camera = {"state": "no board", "message": "only card 2 of the four is in view"}
+    table.tell()
+    page.wait_for_selector("#trouble:has-text('the board is not in view'):has-text('only card 2')")
+    table.camera = {"state": "ok"}
+    table.tell()
+    page.wait_for_selector("#trouble:not(:has-text('in view'))")
     assert "disk full" in page.locator("#trouble").inner_text()
+    table.trouble = None
+    table.tell()
+    page.wait_for_selector("#trouble", state="hidden")
 
 
 VERDICTS = {"same": "All is well", "moved": "Done", "unfinished": "Not finished yet", "illegal": "Not allowed",

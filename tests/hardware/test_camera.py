@@ -58,8 +58,13 @@ class FakePicamera2:
         if stream == "main":
             assert self.config["main"]["format"] == "RGB888"
             return np.dstack([np.full((h, w), v, np.uint8) for v in (10, 20, 200)])
-        planes = np.full((h * 3 // 2, w), 128, np.uint8)
-        planes[:h] = 77
+        # Rows of brightness, then of the two colours, half as long and two to a row; the hardware pads each.
+        assert w % 2 == h % 2 == 0 and self.config["lores"]["format"] == "YUV420"
+        stride = (w + 63) // 64 * 64
+        planes = np.zeros((h * 3 // 2, stride), np.uint8)
+        planes[:h, :w] = 77
+        planes[h:].reshape(2, h // 2, stride // 2)[0, :, :w // 2] = 128
+        planes[h:].reshape(2, h // 2, stride // 2)[1, :, :w // 2] = 200
         return planes
 
 
@@ -72,20 +77,24 @@ def picamera2(monkeypatch):
 
 def test_pi_camera_settles_then_locks_exposure_and_white_balance(picamera2):
     slept = []
-    with PiCamera(size=(320, 240), small=(80, 60), sleep=slept.append) as camera:
+    with PiCamera(size=(328, 246), sleep=slept.append) as camera:
         fake = picamera2.made[0]
         assert fake.log[0] == {"AeEnable": True, "AwbEnable": True} and slept == [cameras.SETTLE]
         assert fake.controls == {"AeEnable": False, "AwbEnable": False, "ExposureTime": 12000, "AnalogueGain": 2.0,
                                  "ColourGains": (1.5, 1.8)}
-        assert camera.read().shape == (240, 320, 3) and camera.read()[0, 0].tolist() == [10, 20, 200]
-        assert camera.glance().shape == (60, 80) and set(camera.glance().ravel()) == {77}
+        assert camera.read().shape == (246, 328, 3) and camera.read()[0, 0].tolist() == [10, 20, 200]
+        small = camera.glance()
+        assert small.shape == (60, 82, 3) and camera.twofold
+        assert (small == small[0, 0]).all(), "the padding of the rows is no part of the picture"
+        blue, green, red = (int(v) for v in small[0, 0])
+        assert red > 150 > blue > green, "much of the red colour plane"
         camera.settle()
         assert len(fake.log) == 4
     assert fake.closed and not fake.running
 
 
 def test_pi_camera_says_in_one_line_what_is_wrong(picamera2, monkeypatch):
-    camera = PiCamera(size=(64, 48), small=(32, 24), sleep=lambda s: None)
+    camera = PiCamera(size=(64, 48), sleep=lambda s: None)
     picamera2.present = False
     with pytest.raises(CameraLost, match="Pi camera 0: not found"):
         camera.open()

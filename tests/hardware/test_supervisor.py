@@ -122,7 +122,7 @@ def test_the_small_stream_is_watched_and_a_full_picture_comes_when_asked_for():
     plug = Plug()
     with Supervisor(plug, small=True, fps=200) as eye:
         frame = eye.newest(timeout=5)
-        assert frame.image is None and frame.small.shape == (30, 40)
+        assert frame.image is None and frame.small.shape == (30, 40, 3)
         full = eye.picture(timeout=5)
         assert full.image.shape == (120, 160, 3) and full.number > frame.number
         later = eye.newest(after=full.number, timeout=5)

@@ -16,7 +16,7 @@ import { openDialog, readRules, ruleButton } from "./rules.js";
 import { showAfter } from "./after.js";
 import { showSummary } from "./summary.js";
 import { ask, tell } from "./talk.js";
-import { showQuestion, showTodo, showTrouble, showVerdict, verdictInWords } from "./verdict.js";
+import { cameraWords, showQuestion, showTodo, showTrouble, showVerdict, verdictInWords } from "./verdict.js";
 import { learn, say, words } from "./words.js";
 
 let snapshot = null, plan = null, tapped = null, board = null, asked = null, planFor = null, fresh = [];
@@ -43,8 +43,7 @@ function showCamera(camera) {
   item.hidden = !camera;
   if (!camera) return;
   item.dataset.state = camera.state === "ok" ? "on" : "lost";
-  const told = { ok: say("camera sees the board"), lost: say("camera is gone"), covered: say("camera is covered"), dark: say("too dark for the camera"), frozen: say("camera is stuck"), moved: say("the board is not in view") };
-  fill(item, [camera.state], () => told[camera.state] ?? camera.state);
+  fill(item, [camera.state], () => cameraWords(camera.state));
   const exact = [camera.by ? say("by {by}", { by: say(camera.by) }) : null, camera.error_px === null || camera.error_px === undefined ? null : say("off by {n} px", { n: camera.error_px }), camera.fps ? say("{n} pictures a second", { n: Math.round(camera.fps * 10) / 10 }) : null].filter(Boolean).join(", ");
   item.title = exact;
 }

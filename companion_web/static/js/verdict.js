@@ -14,10 +14,20 @@ export const heads = () => ({
   unclear: say("Not clear"), busy: say("Looking away"), over: say("The game is over"),
 });
 
+// How the camera is, in a few words.
+export const cameraWords = state => ({
+  ok: say("camera sees the board"), lost: say("camera is gone"), covered: say("camera is covered"),
+  dark: say("too dark for the camera"), frozen: say("camera is stuck"), "no board": say("the board is not in view"),
+})[state] ?? state;
+
 export function showTrouble(snapshot) {
-  const box = byId("trouble");
-  box.hidden = !snapshot.trouble;
-  if (snapshot.trouble) fill(box, snapshot.trouble, () => h("p", null, icon("illegal"), " ", words(snapshot.trouble)));
+  const box = byId("trouble"), { trouble, camera } = snapshot, blind = camera?.state && camera.state !== "ok";
+  box.hidden = !trouble && !blind;
+  fill(box, [trouble, camera?.state, camera?.message], () => [
+    trouble ? h("p", null, icon("illegal"), " ", words(trouble)) : null,
+    blind ? h("p", null, icon("illegal"), " ", cameraWords(camera.state), ". ", say("The table goes on by itself as soon as it sees the board again.")) : null,
+    blind && camera.message ? h("p", { class: "exact" }, h("code", null, camera.message)) : null,
+  ]);
 }
 
 const acts = (snapshot, actions) => actions.length ? h("ul", { class: "acts" }, actions.map(text => h("li", null, doing(snapshot, done(snapshot, text))))) : null;

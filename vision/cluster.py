@@ -11,7 +11,7 @@ from vision.cluster_block import is_block
 from vision.cluster_canvas import MARGIN, Empty, Frame, dimmed, match_light, trust
 from vision.cluster_count import evidence_of, shares_of
 from vision.cluster_find import find, kits_of, polygons
-from vision.cluster_first import Firsts, group_of, lay_all, learn_again, learn_firsts
+from vision.cluster_first import Firsts, Tried, group_of, lay_all, learn_again, learn_firsts
 from vision.cluster_fit import PLENTY, Fine, Piece
 from vision.cluster_loose import (
     THERE,
@@ -29,7 +29,7 @@ from vision.cluster_loose import (
 )
 from vision.cluster_middle import middled, outlined
 from vision.cluster_polar import Form
-from vision.cluster_scene import FOLD, Scene, Stage
+from vision.cluster_scene import FOLD, Scene, Stage, cover
 from vision.cluster_tall import TallLook, find_tall
 from vision.evidence import CountedEvidence
 from vision.plan import Plan, Site
@@ -65,14 +65,35 @@ class ClusterReader:
         if not wanted:
             return {}
         scene = self.stage.scene(image, pose, None if sites is None else self.rects(wanted.values()))
-        firsts = self.firsts.read(scene, wanted)
+        tried: dict[str, Tried] = {}
+        firsts = self.firsts.read(scene, wanted, tried)
         if sites is not None and self.firsts.sheets:    # cards on the sites around are not looked for: not strange, then
             around, own = ([o for s in some for o in s.outlines] for some in (
                 [s for i, s in self.clusters.items() if i not in wanted], wanted.values()))
             scene.strange[(polygons(self.frame, around) > 0) & (polygons(self.frame, own) == 0)] = 0
         pieces = self.pieces(scene, wanted)
+        if tried and pieces:
+            firsts, pieces = self.again(scene, wanted, firsts, tried, pieces)
         self.last = pieces
         return self.evidence(scene, wanted, firsts, pieces)
+
+    def again(self, scene: Scene, wanted: dict[str, Site], firsts: dict[str, dict[str, float]], tried: dict[str, Tried],
+              pieces: list[Piece]) -> tuple[dict[str, dict[str, float]], list[Piece]]:
+        """What cards lie below, now that it is known what pieces hide of them; and the pieces, looked for once more on cards
+        that turn out to be others"""
+        told = self.firsts.again(scene, firsts, tried, hidden_by(scene, pieces))
+        others = {s: wanted[s] for s in tried if best_of(told[s]) != best_of(firsts[s])}
+        if not others:
+            return told, pieces
+        pieces = [p for p in pieces if self.home(p.foot) not in others]
+        np.abs(scene.weight, out=scene.weight)
+        for s in others:
+            tried[s].paint(scene, best_of(told[s]))
+        for p in pieces:
+            if p.chance > 0.5:
+                cover(scene, p.form, p.foot, p.turn)
+        pieces += [p for p in self.pieces(scene, others) if self.home(p.foot) in others]
+        return told | self.firsts.again(scene, told, {s: tried[s] for s in others}, hidden_by(scene, pieces)), pieces
 
     def pieces(self, scene: Scene, wanted: dict[str, Site]) -> list[Piece]:
         """What lies loose on some sites: figures first, as they hide what is behind them"""
@@ -226,6 +247,19 @@ def looked_over(reader: ClusterReader, shot: Shot) -> tuple[list[Piece], np.ndar
         if p.chance > 0.5 and p.kind in shot.layout.get(home, ()):
             shade(scene, p, hidden)
     return [p for p in pieces if p.chance > 0.5], hidden
+
+
+def best_of(told: Mapping[str, float]) -> str:
+    return max(told, key=told.get)
+
+
+def hidden_by(scene: Scene, pieces: Sequence[Piece]) -> np.ndarray:
+    """(h, w) uint8 mask of what pieces hide"""
+    mask = np.zeros(scene.seen.shape[:2], np.uint8)
+    for p in pieces:
+        if p.chance > 0.5:
+            shade(scene, p, mask, 0.5)
+    return mask
 
 
 def shade(scene: Scene, p: Piece, mask: np.ndarray, grown: float = 1.5) -> None:

@@ -21,6 +21,7 @@ SURENESS = 0.15         # of a mm² of a card on which two kinds differ: how man
 TRIES = 6               # kinds whose place is worked out well, of all that may lie on a site, at most
 STARTS = 3              # kinds unlike each other that a card is first taken for
 DOUBTFUL = 2.0          # misfit above which a card may be another: pieces hide more than about a fifth of it
+DARKEST, SHADOW = 0.5, 4.0     # of its light that a card keeps in a piece's shadow; what it costs to say so, times how dark
 CLOSE = 1.2             # misfit by which a kind may be worse than the best before its place is worked out
 
 
@@ -37,6 +38,20 @@ class Place(msgspec.Struct, frozen=True, eq=False):
     kind: str
     sheet: int
     pose: np.ndarray
+
+
+class Tried(msgspec.Struct, frozen=True, eq=False):
+    """What a card may be: kinds (n,) of a sheet, their (n, 3) poses there and (n, 3) factors of light."""
+
+    sheet: Sheet
+    kinds: np.ndarray
+    poses: np.ndarray
+    light: np.ndarray
+
+    def paint(self, scene: Scene, kind: str) -> None:
+        """Lays one of these on the scene's ground"""
+        n = [self.sheet.kinds[k] for k in self.kinds].index(kind)
+        paint(scene, self.sheet, int(self.kinds[n]), self.poses[n], self.light[n] / scene.light_at(self.poses[n:n + 1, :2])[0])
 
 
 class Firsts(msgspec.Struct, frozen=True, eq=False):
@@ -57,16 +72,17 @@ class Firsts(msgspec.Struct, frozen=True, eq=False):
                                  Level(sheet.looks, sheet.size, sheet.scale, steps[1]))
         return self.ladders[key]
 
-    def read(self, scene: Scene, wanted: Mapping[str, Site]) -> dict[str, dict[str, float]]:
-        """site -> kind, or "" for none -> log-likelihood (any offset); lays what was found on the scene's ground"""
+    def read(self, scene: Scene, wanted: Mapping[str, Site], tried: dict[str, Tried] | None = None) -> dict[str, dict[str, float]]:
+        """site -> kind, or "" for none -> log-likelihood (any offset); lays what was found on the scene's ground. tried: filled in"""
         out: dict[str, dict[str, float]] = {}
         for sheet in self.sheets:
             ids = [s for s in wanted if fits(wanted[s], sheet)]
             if ids:
-                out |= self.read_sheet(scene, sheet, {s: wanted[s] for s in ids})
+                out |= self.read_sheet(scene, sheet, {s: wanted[s] for s in ids}, {} if tried is None else tried)
         return out
 
-    def read_sheet(self, scene: Scene, sheet: Sheet, wanted: Mapping[str, Site]) -> dict[str, dict[str, float]]:
+    def read_sheet(self, scene: Scene, sheet: Sheet, wanted: Mapping[str, Site], tried: dict[str, Tried]
+                   ) -> dict[str, dict[str, float]]:
         centre = np.array([s.centre for s in wanted.values()])
         turn = [self.turns.get(group_of(s), 0.0) for s in wanted]
         home = np.column_stack([centre + scene.lean.shift(centre, sheet.height), turn])
@@ -98,8 +114,31 @@ class Firsts(msgspec.Struct, frozen=True, eq=False):
         for i, s in enumerate(wanted):
             out[s] = {k: -SURENESS * area * float(misfit[i, j]) for j, k in enumerate(sheet.kinds)}
             out[s][""] = -SURENESS * area * float(bare[i])
+            some = np.flatnonzero(close[i])
+            tried[s] = Tried(sheet, some, poses[i, some], light[i] * own[i, some])
             if max(out[s], key=out[s].get):
                 paint(scene, sheet, int(best[i]), lies[i], gain[i])
+        return out
+
+    def again(self, scene: Scene, told: Mapping[str, Mapping[str, float]], tried: Mapping[str, Tried], hidden: np.ndarray
+              ) -> dict[str, dict[str, float]]:
+        """What read() told of some sites, now that it is known what pieces hide of their cards: a green piece on a card is no
+        green sign. hidden: (h, w) uint8 mask on the canvas"""
+        out = {s: dict(kinds) for s, kinds in told.items()}
+        for s, t in tried.items():
+            names = [t.sheet.kinds[k] for k in t.kinds]
+            level = self.levels(t.sheet)[1]
+            free = 1 - cut(hidden, scene.frame, level.grid, t.poses)[..., 0].clip(0, 1)
+            if len(names) < 2 or free.min() > 0:
+                continue
+            seen, look = cut(scene.seen, scene.frame, level.grid, t.poses, t.light), level.looks[t.kinds]
+            dark = (dot(seen, look) / (dot(look, look) + 1)).clip(DARKEST, 1)[..., None]
+            off = seen - dark * look
+            cost = dot(off, off) * (level.surety[t.kinds] / 3) + (1 - dark[..., 0]) * SHADOW
+            misfit = (np.minimum(cost, CAP) * free).mean((1, 2))
+            anew = dict(zip(names, (-SURENESS * t.sheet.size[0] * t.sheet.size[1] * misfit).tolist()))
+            shift = max(anew.values()) - max(told[s][k] for k in names)
+            out[s] = {k: anew.get(k, v + shift) for k, v in told[s].items()}
         return out
 
 

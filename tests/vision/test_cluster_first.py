@@ -6,7 +6,10 @@ import importlib.resources
 
 import numpy as np
 
-from vision.cluster_first import cards_of
+from vision.cluster_base import Sheet
+from vision.cluster_canvas import Frame
+from vision.cluster_first import Firsts, Tried, cards_of
+from vision.cluster_scene import Scene
 from vision.plan import load_plan
 from vision.shot import Shot
 
@@ -23,3 +26,26 @@ def test_a_card_that_only_its_stock_shows_is_learnt_there():
 
 def test_a_stock_teaches_nothing_that_a_cluster_shows():
     assert kinds({"L2.2": ["desert"], "desert-stock": ["desert"]}) == {("L2.2", "desert")}
+
+
+def test_a_piece_on_a_small_sign_is_not_the_sign():
+    frame = Frame(0.0, 0.0, 2.2, 132, 132)
+    sheet = Sheet((48.0, 48.0), 2.0, 2.2, ("tile:war/trade", "tile:war/agriculture"), np.full((2, 106, 106, 3), 120, np.float32))
+    for look, sign in zip(sheet.looks, ((30, 180, 220), (60, 150, 60))):
+        look[74:100, 74:100] = sign
+    firsts = Firsts((sheet,), {})
+    seen = np.full((132, 132, 3), 120, np.uint8)
+    seen[13:119, 13:119] = sheet.looks[0].astype(np.uint8)
+    seen[90:110, 90:110] = 60, 150, 60          # a green piece: of the yellow sign only a rim is left
+    light = np.ones((6, 6, 3), np.float32)
+    scene = Scene(frame, None, seen, seen, np.ones((132, 132), np.float32), seen[..., 0], light)
+    hidden = np.zeros((132, 132), np.uint8)
+    hidden[88:112, 88:112] = 1
+    tried = {"A1": Tried(sheet, np.arange(2), np.array([[30.0, 30.0, 0.0]] * 2), np.ones((2, 3), np.float32))}
+    told = {"A1": {"tile:war/trade": -90.0, "tile:war/agriculture": -20.0, "": -400.0}}
+    again = firsts.again(scene, told, tried, hidden)["A1"]
+    assert again["tile:war/trade"] > again["tile:war/agriculture"] + 20
+    assert again["tile:war/agriculture"] > again[""]
+    hidden[80:, 80:] = 1
+    blind = firsts.again(scene, told, tried, hidden)["A1"]
+    assert abs(blind["tile:war/trade"] - blind["tile:war/agriculture"]) < 1

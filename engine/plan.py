@@ -10,7 +10,7 @@ import tomllib
 from functools import cached_property
 from typing import Any
 
-_WORD = re.compile(r"[\w.-]+")
+_WORD, _ARROW = re.compile(r"[\w.-]+"), re.compile(r"\s*>\s*")
 
 
 class BadPlan(ValueError):
@@ -35,7 +35,7 @@ class Site:
     def number(self, prefix: str) -> int | None:
         """The number of a tag such as `palms3` for prefix `palms`; None without one."""
         for tag in self.tags:
-            if tag.startswith(prefix) and tag[len(prefix):].isdigit():
+            if tag.startswith(prefix) and tag[len(prefix):].isdecimal():
                 return int(tag[len(prefix):])
         return None
 
@@ -72,8 +72,8 @@ class Plan:
         return word if word in self.sites else self._folded.get(word.casefold())
 
     def as_written(self, text: str) -> str:
-        """The text with its sites as the plan writes them."""
-        return _WORD.sub(lambda word: self.called(word[0]) or word[0], text)
+        """The text with its sites as the plan writes them, and no space around its arrows."""
+        return _WORD.sub(lambda word: self.called(word[0]) or word[0], _ARROW.sub(">", text))
 
     @cached_property
     def _folded(self) -> dict[str, str]:

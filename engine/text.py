@@ -31,6 +31,11 @@ class Text(msgspec.Struct, frozen=True):
         return hash((self.template, str(self)))
 
 
+def whole_number(word: str) -> int | None:
+    """The number a word writes in plain digits, of at most four; None: it writes none that any game here can mean."""
+    return int(word) if word.isascii() and word.isdecimal() and len(word) <= 4 else None
+
+
 def say(template: str, **args: Any) -> Text:
     return Text(template, args)
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from engine.deluge.words import COLOURS, GOODS, SHIP_WOOD
 from engine.deluge.world import Map
 from engine.game import Action, BadText
+from engine.text import whole_number
 
 
 class Crew(Action, frozen=True):
@@ -235,9 +236,10 @@ class Reader:
 
     @staticmethod
     def number(word: str) -> int:
-        if not (word.isascii() and word.isdecimal()) or int(word) > 999:
+        n = whole_number(word)
+        if n is None:
             raise BadText(f"not a number: {word!r}")
-        return int(word)
+        return n
 
     def crew(self, words: list[str]) -> tuple[int, int, tuple[tuple[str, int], ...], int]:
         people = soldiers = fanatics = 0

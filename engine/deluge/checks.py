@@ -239,6 +239,8 @@ def _harvest(state: DelugeState, a: act.Harvest, out: Faults) -> None:
     i = state.colour(a.seat)
     if state.ruler(a.cell) != i:
         out.add("D23", "{seat} does not rule {cell}", seat=seat_name(a.seat), cell=a.cell)
+        if state.ruler(a.cell) is None and state.cell(a.cell).pawns and not state.cell(a.cell).taken:
+            out.add("D28", "nobody rules {cell}, so nobody works there", cell=a.cell)
     goods = dict(a.goods)
     pawns, forests, mineral = state.work(a.cell)
     if not goods:

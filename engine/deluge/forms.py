@@ -14,6 +14,7 @@ from engine.deluge.world import Map, map_of
 from engine.game import BadText, Statement
 from engine.layout import Contents
 from engine.plan import Plan
+from engine.text import whole_number
 
 _NUMBERS = ("counter", "phase", "round", "starter", "at")
 _LISTS = ("sinking", "rising")
@@ -148,9 +149,10 @@ class Setup:
         if not words or words[0] not in self.seats or len(words) % 2 == 0:
             raise BadText("stock SEAT wood 2 gold 1")
         for good, n in zip(words[1::2], words[2::2]):
-            if good not in GOODS or not (n.isascii() and n.isdecimal() and len(n) < 5):
+            number = whole_number(n)
+            if good not in GOODS or number is None:
                 raise BadText(f"stock: {good} {n} is no goods and number")
-            self.stocks[words[0]][good] = int(n)
+            self.stocks[words[0]][good] = number
 
     def _phase(self, words: list[str]) -> None:
         if len(words) != 1 or words[0] not in PHASES:

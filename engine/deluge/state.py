@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from engine.deluge import scoring
-from engine.deluge.actions import Reader
+from engine.deluge.actions import Done, Reader
 from engine.deluge.cell import NONE, Cell, Four
 from engine.deluge.words import COLOURS, GOODS, SOLDIERS
 from engine.deluge.world import Map
@@ -189,6 +189,15 @@ class DelugeState(State):
 
     def parse(self, text: str) -> Action:
         return Reader(self.world, self.seats).action(self.world.plan.as_written(text))
+
+    def implied(self, action: Action) -> tuple[Action, ...]:
+        """Those before the one who acts are done with this phase."""
+        run: tuple[Action, ...] = ()
+        state = self
+        while state.check(action) and state.phase == self.phase in PHASES and action.seat in self.seats:
+            run = (*run, Done(str(state.turn)))
+            state = state.apply(run[-1])
+        return () if state.check(action) else run
 
     def contents(self, name: str) -> tuple[str, ...]:
         return self.cell(name).contents()

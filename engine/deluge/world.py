@@ -33,7 +33,7 @@ class Map:
         self.rise = {c: plan.sites[c].number("rise") for c in self.lands}
         self.spots = {c: tuple(plan.spots.get(c, ())) for c in self.lands}
         self.cell_of = {spot: c for c, spots in self.spots.items() for spot in spots}
-        squares = {int(s.id[len("count"):]): s.id for s in plan.tagged("counter") if s.id[len("count"):].isdigit()}
+        squares = {int(s.id[len("count"):]): s.id for s in plan.tagged("counter") if s.id[len("count"):].isdecimal()}
         self.squares = tuple(squares[n] for n in sorted(squares))
         self.box = dict(plan.counts)
         self.order = {c: i for i, c in enumerate(self.cells)}

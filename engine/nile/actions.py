@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from engine.game import Action, BadText
 from engine.nile.board import COLOURS, FRUITS, Board
+from engine.text import whole_number
 
 PICTURES = ("spoil1", "spoil2", "spoil3", "spoil4", "desert", "hippo", "none")
 CARDS, DIE = "cards", "die"                 # who "acts" when a card is turned, when the die is rolled
@@ -274,9 +275,10 @@ class _Reader:
         return self.fruit(fruit)
 
     def market_row(self, word: str) -> int:
-        if word[:1] != "M" or not word[1:].isdigit() or int(word[1:]) not in self.board.market:
+        row = whole_number(word[1:]) if word[:1] in ("M", "m") else None
+        if row not in self.board.market:
             raise BadText(f"{word!r} is no market row (there are: {', '.join(f'M{n}' for n in self.board.market)})")
-        return int(word[1:])
+        return row
 
     def wave_pair(self, word: str) -> str:
         pair = word.removeprefix("water:")
@@ -303,10 +305,10 @@ class _Reader:
         number = self.market_row(row)
         numbers = []
         for p in places:
-            p = p.removeprefix(f"{row}.")
-            if not p.isdigit() or not 1 <= int(p) <= len(self.board.market[number]):
-                raise BadText(f"row {row} has no place {p!r}")
-            numbers.append(int(p))
+            place = whole_number(p.removeprefix(f"{row}."))
+            if not place:
+                raise BadText(f"{p!r} is no place of a market row")
+            numbers.append(place)
         return Spoil(self.seat, number, tuple(sorted(numbers)))
 
     def _sow(self) -> Action:
@@ -348,9 +350,10 @@ class _Reader:
 
     def _fist(self) -> Action:
         (count,) = self.need(1, 1, "fist 3")
-        if not count.isdigit() or int(count) > 99:
+        n = whole_number(count)
+        if n is None:
             raise BadText(f"{count!r} is no number of markers")
-        return Fist(self.seat, int(count))
+        return Fist(self.seat, n)
 
     def _boat(self) -> Action:
         fruits = self.need(1, 99, "boat flax grain")

@@ -76,7 +76,7 @@ class Board:
         rows: dict[int, list[str]] = {}
         for s in plan.tagged("market"):
             row, dot, _ = s.id.rpartition(".")
-            if not dot or not row[1:].isdigit():
+            if not dot or not row[1:].isdecimal():
                 raise BadPlan(f"plan: market place {s.id} is not named M<row>.<place>")
             rows.setdefault(int(row[1:]), []).append(s.id)
         return {n: tuple(sorted(rows[n], key=_number)) for n in sorted(rows)}
@@ -106,7 +106,7 @@ class Board:
 
 
 def _number(site: str) -> int:
-    digits = "".join(c for c in site.rpartition(".")[2] if c.isdigit())
+    digits = "".join(c for c in site.rpartition(".")[2] if c.isdecimal())
     if not digits:
         raise BadPlan(f"plan: site {site} ends in no number")
     return int(digits)

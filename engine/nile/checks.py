@@ -88,6 +88,8 @@ def _ebb(p: Position, board: Board, a: act.Ebb) -> Faults:
     out = _phase1(p, a, "N20")
     if p.phase in ("tide", "actions") and p.mode == "flood":
         out += [no(r, "the tide is at flood: cards are laid, not taken") for r in ("N20", "N22")]
+    elif p.phase == "actions" and p.laid < 2:
+        out += [no(r, "the ebb is over after the first card: the stone lies on flood") for r in ("N21", "N22")]
     if not waves(p.lay.get(a.site, ())):
         out.append(no("N20", "no water card lies on {site}", site=a.site))
     if act.tells(a) and p.open:

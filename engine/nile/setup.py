@@ -12,6 +12,7 @@ from engine.nile.board import COLOURS, FRUITS, TIDES, Board, card, counted, mark
 from engine.nile.fit import DESERTS, STRIPS
 from engine.nile.position import SETUP, UNKNOWN, Draft, Pile, Position, Wait
 from engine.nile.write import FLAGS, NUMBERS, SEAT_NUMBERS, read_numbers, read_stock, read_wait
+from engine.text import whole_number
 
 JOKERS = 2                       # each player's at the beginning (N6)
 WATER_CARDS = 45                 # N1; a plan that counts them goes before this
@@ -134,9 +135,10 @@ class _Lines:
         return self.seats.index(name)
 
     def _number(self, word: str, what: str, low: int, high: int) -> int:
-        if not word.isdigit() or not low <= int(word) <= high:
+        n = whole_number(word)
+        if n is None or not low <= n <= high:
             raise BadText(f"{word!r} is no {what} ({low} to {high})")
-        return int(word)
+        return n
 
     def _words(self, rest: list[str], n: int, form: str) -> list[str]:
         if len(rest) != n:

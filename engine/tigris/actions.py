@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from engine.game import Action, BadText
+from engine.text import whole_number
 from engine.tigris.board import Board
 from engine.tigris.words import COLOUR_OF, COLOURS, SEATS
 
@@ -175,8 +176,8 @@ class Reader:
         return Catastrophe(seat, self.site(rest[0]))
 
     def _swap(self, seat: str, rest: list[str], text: str) -> Action:
-        if len(rest) == 1 and rest[0].isdecimal():
-            return Swap(seat, int(rest[0]))
+        if len(rest) == 1 and (n := whole_number(rest[0])) is not None:
+            return Swap(seat, n)
         if not rest:
             raise BadText(f"{text!r}: write `swap NUMBER`, or the colours where hands are open")
         colours = sorted_colours([self.colour(w) for w in rest])
@@ -188,9 +189,10 @@ class Reader:
 
     def _commit(self, seat: str, rest: list[str], text: str) -> Action:
         _count(rest, 1, text, "commit NUMBER")
-        if not rest[0].isdecimal():
+        n = whole_number(rest[0])
+        if n is None:
             raise BadText(f"{text!r}: {rest[0]!r} is no number")
-        return Commit(seat, int(rest[0]))
+        return Commit(seat, n)
 
     def _war(self, seat: str, rest: list[str], text: str) -> Action:
         _count(rest, 1, text, "war COLOUR")

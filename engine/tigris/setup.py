@@ -7,6 +7,7 @@ from typing import Any
 
 from engine.game import BadText, Statement
 from engine.plan import BadPlan, Plan
+from engine.text import whole_number
 from engine.tigris import conflict
 from engine.tigris.board import Board, compiled
 from engine.tigris.moment import SUPPORTERS, TEMPLES, Fight, treasure_choice, war_colours
@@ -349,9 +350,10 @@ def _load(plan: Plan, data: Mapping[str, Any]) -> TigrisState:
 
 
 def _number(word: str) -> int:
-    if not word.isdecimal():
+    n = whole_number(word)
+    if n is None:
         raise BadText(f"{word!r} is no number")
-    return int(word)
+    return n
 
 
 def _numbers(rest: Sequence[str], names: Sequence[str], line: str) -> dict[str, int]:

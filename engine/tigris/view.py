@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from engine.game import Choice, Decision
-from engine.text import Text, say
+from engine.text import Text, say, whole_number
 from engine.tigris.board import cells
 from engine.tigris.effects import buildable
 from engine.tigris.moment import TEMPLES, strength, treasure_choice, war_colours
@@ -169,7 +169,7 @@ def expect(s: TigrisState, words: Sequence[str]) -> tuple[bool, str] | None:
         return _either(rest[0], s.bag, s.bag - sum(n for _, n in s.draws))
     if head == "hand" and len(rest) >= 2 and rest[0] in s.seats:
         seat = s.seats.index(rest[0])
-        if len(rest) == 2 and rest[1].isdecimal():
+        if len(rest) == 2 and whole_number(rest[1]) is not None:
             return _either(rest[1], s.hand(seat), s.hand(seat) + s.drawing(seat))
         if all(c in COLOURS for c in rest[1:]):
             held = tuple(c for c, n in zip(COLOURS, s.known[seat]) for _ in range(n))

@@ -132,8 +132,8 @@ DOMAIN_OF: dict[type[Action], str] = {
     Agriculture: "agriculture", Trade: "trade", Culture: "culture", Politics: "politics", War: "war",
 }
 
-_PLUS = re.compile(r"^([A-Za-z]+\d*)\+(\d+)$")
-_MOVE = re.compile(r"^([A-Za-z]+\d*)>([A-Za-z]+\d*):(\d+)$")
+_PLUS = re.compile(r"^([A-Za-z]+\d*)\+([0-9]{1,4})$")
+_MOVE = re.compile(r"^([A-Za-z]+\d*)>([A-Za-z]+\d*):([0-9]{1,4})$")
 
 
 def parse(text: str, board: Board, seats: Sequence[str]) -> Action:

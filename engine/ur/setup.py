@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from engine.game import BadText, Statement
+from engine.text import whole_number
 from engine.ur.board import Board, is_tile
 from engine.ur.state import NOBODY, UrState
 from engine.ur.store import PHASES
@@ -168,11 +169,11 @@ def _done(state: UrState, words: list[str]) -> UrState:
     head, rest = (words[0] if words else ""), words[1:]
     if head in DOMAINS and set(rest) <= set(DOMAINS) and len(set(words)) == len(words) <= 2:
         return state.changed(used=tuple(words))
-    if head == "puts" and len(rest) == 1 and rest[0].isdigit():
+    if head == "puts" and len(rest) == 1 and whole_number(rest[0]) is not None:
         return state.changed(puts=int(rest[0]))
-    if head in ("extra", "settle") and len(rest) == 2 and rest[0] in state.board.index and rest[1].isdigit():
+    if head in ("extra", "settle") and len(rest) == 2 and rest[0] in state.board.index and whole_number(rest[1]) is not None:
         return state.changed(bonus=(head, state.board.index[rest[0]], int(rest[1])))
-    if head == "ziggurat" and len(rest) == 1 and rest[0].isdigit():
+    if head == "ziggurat" and len(rest) == 1 and whole_number(rest[0]) is not None:
         return state.changed(built=int(rest[0]))
     if words == ["return"]:
         return state.changed(returned=True)

@@ -15,7 +15,7 @@ STARTED = "layout L4.1 seed:red:flax\nphase actions\n"
     ("red: sow L4.2 blue:flax", "blue:flax"), ("red: flood L5.2 33", "33"), ("red: flood M1.1 21", "M1.1"),
     ("red: flood L5.2 21 :", "event"), ("red: ebb L5.2 : rain", "rain"), ("red: ebb L5.2 : spoil1 desert", "one picture"),
     ("red: ebb L5.2 : spoil5", "spoil5"), ("red: harvest L4.1 M9", "M9"), ("red: harvest L4.1 L4", "L4"),
-    ("red: spoil M3 7", "7"), ("red: spoil", "spoil M3 1 2"), ("red: fist many", "many"), ("red: buy pink:flax", "pink"),
+    ("red: spoil M3 0", "0"), ("red: spoil", "spoil M3 1 2"), ("red: fist many", "many"), ("red: buy pink:flax", "pink"),
     ("red: plant L5.1 bad flax", "bad"), ("red: cover L9", "L9"), ("red: freshen L4.1", "L4.1"), ("red: pass now", "pass"),
     ("cards: pass", "cards"), ("die: start green", "green"), ("red:", "action"), ("red: __init__", "__init__"),
     ("red: top blue 99", "99"), ("red: desert M1.1", "M1.1"),

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 import numpy as np
 
-from vision.cluster_base import CAP, NOISE, Level, Sheet, cut, learn_sheet, merged, remerged, search
+from vision.cluster_base import CAP, NOISE, Level, Sheet, cut, learn_sheet, merged, planar, remerged, search
 from vision.cluster_canvas import Frame
 from vision.cluster_kin import agreed
 from vision.cluster_polar import dot
@@ -176,10 +176,10 @@ def bareness(scene: Scene, level: Level, pose: np.ndarray, light: np.ndarray) ->
 def misfits(level: Level, got: np.ndarray) -> np.ndarray:
     """(N, K) how badly each kind explains (N, h, w, 3) patches, a pixel's share held below CAP"""
     out = np.empty((len(got), len(level.looks)), np.float32)
-    for j, look in enumerate(level.looks):
-        r = got - look
-        off = dot(r, r) * (level.surety[j] / 3)
-        out[:, j] = np.minimum(off, CAP).mean((1, 2))
+    for i, one in enumerate(planar(got)):
+        r = one - level.planes
+        off = np.einsum("kcp,kcp->kp", r, r) * (level.surety / 3).reshape(len(r), -1)
+        out[i] = np.minimum(off, CAP).mean(1)
     return out
 
 

@@ -6,12 +6,19 @@ import os
 from pathlib import Path
 
 
-def write_whole(path: str | Path, data: bytes, mode: int = 0o644) -> None:
-    """What stood there before stays until the new stands whole. Raises OSError that names `path`; nothing is left beside it."""
+def write_whole(path: str | Path, data: bytes, mode: int | None = None) -> None:
+    """What stood there before stays until the new stands whole, on the disk. Raises OSError that names `path`; nothing is left
+    beside it.
+
+    mode: the file's rights, whatever the umask; None: those it has, and for a new file what the umask leaves of 0644."""
     path = Path(path)
     part = path.with_name(path.name + ".part")
     try:
-        with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "wb") as f:
+        if mode is None and path.exists():
+            mode = path.stat().st_mode & 0o777
+        with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644 if mode is None else mode & 0o600), "wb") as f:
+            if mode is not None:
+                os.fchmod(f.fileno(), mode)
             f.write(data)
             f.flush()
             os.fsync(f.fileno())

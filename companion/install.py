@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from calibration.files import write_whole
 from companion.cli import Fault
 
 UNITS = Path(__file__).resolve().parent.parent / "systemd"
@@ -53,10 +54,8 @@ class Machine:
             return
         path = self.path(name)
         path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_name(path.name + ".part")
-        part.write_text(text, encoding="utf-8")
-        part.chmod(0o644)
-        part.replace(path)
+        # Daemons that are not root have to read what is new here, however strict root's umask is.
+        write_whole(path, text.encode(), None if path.exists() else 0o644)
 
     def remove(self, name: str) -> None:
         if self.path(name).is_file():

@@ -5,11 +5,14 @@ An event is written in the same transaction as the state's hash, so a power cut 
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import hashlib
 import json
 import os
+import shutil
 import sqlite3
+import tempfile
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,6 +22,7 @@ from typing import Any
 import msgspec
 
 import engine
+from calibration.files import write_whole
 from engine import IllegalAction, State
 from engine.plan import Plan
 
@@ -169,10 +173,7 @@ class Journal:
             return
         try:
             folder.mkdir(exist_ok=True)
-            path = folder / f"{event:06d}-{which}.jpg"
-            part = path.with_suffix(".part")
-            part.write_bytes(jpeg)
-            os.replace(part, path)
+            write_whole(folder / f"{event:06d}-{which}.jpg", jpeg)
             self._trim(folder)
         except OSError:
             return
@@ -206,7 +207,29 @@ def _opened(path: str, readonly: bool) -> sqlite3.Connection:
         return sqlite3.connect(path, **options)
     # A log beside it holds events that the file itself lacks; without one, a folder that nobody may write to does no harm.
     still = not Path(path + "-wal").exists()
-    return sqlite3.connect(f"{Path(path).resolve().as_uri()}?{'immutable=1' if still else 'mode=ro'}", uri=True, **options)
+    db = sqlite3.connect(f"{Path(path).resolve().as_uri()}?{'immutable=1' if still else 'mode=ro'}", uri=True, **options)
+    try:
+        db.execute("SELECT name FROM sqlite_master").fetchone()
+    except sqlite3.OperationalError:
+        db.close()
+        if still:
+            raise
+        return _copied(path, options)
+    return db
+
+
+def _copied(path: str, options: dict[str, Any]) -> sqlite3.Connection:
+    """SQLite reads a log only where it may write beside it; a journal on something read-only is read from a copy."""
+    memory = sqlite3.connect(":memory:", **options)
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            for ending in ("", "-wal"):
+                shutil.copyfile(path + ending, Path(folder, "journal" + ending))
+            with contextlib.closing(sqlite3.connect(Path(folder, "journal"))) as copy:
+                copy.backup(memory)
+    except OSError as e:
+        raise BadJournal(f"{path}: {e.strerror}") from None
+    return memory
 
 
 class Line(msgspec.Struct, frozen=True):

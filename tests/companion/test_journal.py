@@ -13,6 +13,7 @@ import time
 import pytest
 
 import engine
+from calibration.files import write_whole
 from companion.journal import BadJournal, Journal, export, fold, state_hash
 from companion.table import Gone, Refused, Table
 
@@ -181,6 +182,7 @@ def test_pictures_are_kept_within_their_budget(tmp_path):
 CHILD = """
 import random, sys, time
 import engine
+from calibration.files import write_whole
 from companion.journal import Journal
 from companion.table import Table
 path, seed = sys.argv[1], int(sys.argv[2])
@@ -218,3 +220,38 @@ def test_kill_9_at_any_moment(tmp_path, seed):
             states = [line.state.key().hex() for line in lines]
             assert key in states[-2:] or any(k.startswith(key) for k in states[-2:]), "an acknowledged event is lost"
             assert n in (len(lines), len(lines) - 1)
+
+
+def test_a_game_that_was_cut_off_is_read_where_nobody_may_write(tmp_path):
+    """Its last events stand in SQLite's log, which SQLite itself reads only where it can put a file beside it."""
+    path = tmp_path / "g.journal"
+    journal = Journal(path)
+    journal.append([("start", {"n": 1}, "table", "h"), ("action", {"n": 2}, "table", "h")])
+    there = {p.name: p.read_bytes() for p in tmp_path.iterdir() if not p.name.endswith("-shm")}
+    journal.close()
+    assert there["g.journal-wal"], "not yet in the file itself"
+    shelf = tmp_path / "card"
+    shelf.mkdir()
+    for name, data in there.items():
+        (shelf / name).write_bytes(data)
+    (shelf / "g.journal-shm").mkdir()       # what a read-only file system comes to: that file cannot be made
+    assert [e.data["n"] for e in Journal(shelf / "g.journal", readonly=True).events()] == [1, 2]
+
+
+@pytest.mark.parametrize("umask", [0o022, 0o077])
+def test_files_written_whole_keep_their_rights(tmp_path, umask):
+    """A new one has what was asked for, whatever the umask is; one that is there keeps its own; nothing lies beside it."""
+    before = os.umask(umask)
+    try:
+        open_, secret, kept = tmp_path / "open", tmp_path / "secret", tmp_path / "kept"
+        write_whole(open_, b"1", 0o644)
+        write_whole(secret, b"1", 0o600)
+        kept.write_bytes(b"0")
+        kept.chmod(0o640)
+        write_whole(kept, b"1")
+    finally:
+        os.umask(before)
+    assert [oct(p.stat().st_mode & 0o777) for p in (open_, secret, kept)] == ["0o644", "0o600", "0o640"]
+    assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == dict.fromkeys(("open", "secret", "kept"), b"1")
+    with pytest.raises(OSError, match="missing"):
+        write_whole(tmp_path / "missing" / "file", b"1")

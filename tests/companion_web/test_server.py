@@ -40,7 +40,7 @@ class Phones:
             self.selector.register(s, selectors.EVENT_READ)
             self.read[s] = b""
 
-    def until(self, what, seconds=8.0):
+    def until(self, what, seconds=60.0):
         """Reads until every phone's stream holds `what`; seconds it took till the last one did."""
         began = time.monotonic()
         waiting = {s for s, got in self.read.items() if what not in got}

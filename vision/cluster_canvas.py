@@ -195,9 +195,14 @@ def spread_of(mean: np.ndarray, off: np.ndarray | None = None, shift: float = 0.
     soft = cv2.GaussianBlur(mean, (0, 0), 0.7)
     gx = cv2.Scharr(soft, cv2.CV_32F, 1, 0) / 32
     gy = cv2.Scharr(soft, cv2.CV_32F, 0, 1) / 32
-    edge = np.sqrt((gx ** 2 + gy ** 2).max(-1))
+    edge = np.sqrt(largest(gx ** 2 + gy ** 2))
     noise = 5.0 if off is None else np.maximum(cv2.blur(off, (9, 9)), 5.0)
     return np.sqrt(noise ** 2 + (shift * edge) ** 2).astype(np.float32)
+
+
+def largest(a: np.ndarray) -> np.ndarray:
+    """(h, w) the largest of three channels"""
+    return cv2.max(cv2.max(a[..., 0], a[..., 1]), a[..., 2])
 
 
 def trust(frame: Frame, plan: Plan, inside: float = 0.15) -> np.ndarray:

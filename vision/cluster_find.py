@@ -14,6 +14,7 @@ from vision.cluster_polar import Rings, Table
 from vision.cluster_scene import FOLD, Scene, cover, lay
 
 MAYBE = 0.02        # chance of being there below which a place is not worth telling
+AT_ONCE = 100       # places looked at together: what they take stays near the processor
 NETS = ((0.42, 0.2), (0.21, 0.5))   # how far apart places are looked at, of a piece's inner radius; the share of strange
                                     # ground around one: what the first net leaves unexplained is looked at more closely
 
@@ -137,7 +138,7 @@ def caught(scene: Scene, kit: Kit, blurred: tuple[np.ndarray, np.ndarray], net: 
     stale = np.ones(len(gain), bool)
     out: list[Piece] = []
     while len(gain) and len(known) + len(out) < most:
-        for part in np.array_split(np.flatnonzero(stale), stale.sum() // 400 + 1):
+        for part in np.array_split(np.flatnonzero(stale), stale.sum() // AT_ONCE + 1):
             if len(part):
                 at = net.at[part]
                 patch = kit.rings.look_at(scene.frame, *blurred, scene.weight, at, scene.light_at(at))

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from vision.cluster_base import Sheet
-from vision.cluster_canvas import Empty, Frame, Lean, padded, powers, robust_terms, spread_of
+from vision.cluster_canvas import Empty, Frame, Lean, largest, padded, powers, robust_terms, spread_of
 from vision.cluster_polar import SCORE_NOISE, Form
 from vision.pose import Pose
 
@@ -164,11 +164,6 @@ def strangeness(seen: np.ndarray, light: np.ndarray, ground: np.ndarray, spread:
     even = cv2.multiply(seen, light, dtype=cv2.CV_8U)
     off = cv2.divide(largest(cv2.absdiff(even, ground)), spread, scale=1 / 255, dtype=cv2.CV_32F)
     return cv2.blur(((off - 2) * (1 / 3)).clip(0, 1), (2, 2))
-
-
-def largest(a: np.ndarray) -> np.ndarray:
-    """(h, w) the largest of three channels"""
-    return cv2.max(cv2.max(a[..., 0], a[..., 1]), a[..., 2])
 
 
 def cover(scene: Scene, form: Form, foot: np.ndarray, turn: float, grown: float = 0.8) -> None:

@@ -287,10 +287,11 @@ def _paint_ground(scene: Scene, view: View) -> np.ndarray:
         fine = min(PAPER_PX, _step(px))
         sheet = draw(scene.board, 0, 0, round(bw * fine), round(bh * fine), fine, 2)
         sheet[..., :3] = _mottled(sheet[..., :3], scene.paper, scene.seed)
-        seen = cv2.remap(sheet, plane[..., 0] * fine - 0.5, plane[..., 1] * fine - 0.5, cv2.INTER_LINEAR,
-                         borderMode=cv2.BORDER_CONSTANT)
-        alpha = seen[..., 3:].astype(np.uint16)
-        image = ((image * (255 - alpha) + seen[..., :3] * alpha) // 255).astype(np.uint8)
+        x, y = plane[..., 0] * fine - 0.5, plane[..., 1] * fine - 0.5
+        # The print ends at its edge, its colours do not fade before it: else the board would look smaller than it is.
+        seen = cv2.remap(sheet[..., :3], x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+        alpha = cv2.remap(sheet[..., 3], x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT)[..., None].astype(np.uint16)
+        image = ((image * (255 - alpha) + seen * alpha) // 255).astype(np.uint8)
     for number, (x, y, turn) in enumerate(scene.cards):
         half = CARD / 2 + CARD_GAP
         box = [[-half, -half], [half, -half], [half, half], [-half, half]]

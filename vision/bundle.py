@@ -11,10 +11,11 @@ from vision.lens import USUAL_FOCAL, Lens
 from vision.pose import Pose
 
 CARD_PX, EDGE_PX, TRACK_PX, TAP_PX = 0.4, 0.8, 0.5, 5.0     # what a seen point may be off, pixels at 1640 wide
-TILE_PX = 4.0               # loose tiles lie a millimetre or two off
+TILE_PX = 6.0               # loose tiles lie a millimetre or two off, pushed by their neighbours
 CARD_MM, CARD_TURN = 2.0, np.radians(3)                     # how a hand tapes a card
 CARD_SIZE = 0.02            # printers scale, and overexposed paper eats into the black: a share of the card's size
 FOCAL_SD, K1_SD, K2_SD = 0.25, 0.1, 0.05                    # how lenses differ
+ALONE = 0.1                 # fingers alone say nothing of the lens: it then stays so near the usual one, as a share of those
 ROUNDS = 15
 
 
@@ -87,8 +88,8 @@ class Bundle(msgspec.Struct, eq=False):
     def uncertainty(self, n: int, mm: np.ndarray) -> float:
         """Root mean square of what (N, 2) mm of the board may be off in photo n's pixels, by all that was seen"""
         r, J = self._residuals()
-        spread = max(float(np.mean(np.minimum(r ** 2, 9))), 0.05)
-        C = np.linalg.pinv(J.T @ (J * robust_weight(r)[:, None])) * spread
+        # Taken at the deviations supposed: that sharp corners fit each other says nothing of where hands taped and laid things.
+        C = np.linalg.pinv(J.T @ (J * robust_weight(r)[:, None]))
         which = np.r_[0:3, 3 + 7 * n:9 + 7 * n]
         pose = self.pose(n)
         flat = np.column_stack([mm, np.zeros(len(mm))])
@@ -116,7 +117,9 @@ class Bundle(msgspec.Struct, eq=False):
             r, J = self._sight(n, sight, width)
             rs.append(r)
             Js.append(J)
-        sd = np.concatenate([[FOCAL_SD, K1_SD, K2_SD], *[[np.inf] * 6 + [CARD_SIZE]] * len(self.poses),
+        bends = any(s.cards or s.edges is not None or s.tracks or s.tiles is not None for s in self.sights)
+        lens = np.array([FOCAL_SD, K1_SD, K2_SD]) * (1.0 if bends else ALONE)
+        sd = np.concatenate([lens, *[[np.inf] * 6 + [CARD_SIZE]] * len(self.poses),
                              *[[CARD_MM, CARD_MM, CARD_TURN]] * len(self.cards), np.full(self.points.size, np.inf)])
         middle = np.zeros(width)
         middle[0] = np.log(USUAL_FOCAL)

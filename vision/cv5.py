@@ -30,6 +30,7 @@ def grey(image: np.ndarray) -> np.ndarray:
 @cache
 def _detector(refine: bool) -> cv2.aruco.ArucoDetector:
     p = cv2.aruco.DetectorParameters()
+    p.minDistanceToBorder = 0   # a card whose white paper runs out of the picture is as good as any
     p.cornerRefinementMethod = cv2.aruco.CORNER_REFINE_SUBPIX if refine else cv2.aruco.CORNER_REFINE_NONE
     return cv2.aruco.ArucoDetector(cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_4X4_50), p)
 

@@ -10,6 +10,7 @@ from vision.plan import Plan
 
 CARD, GAP = 36.0, 8.0
 IDS = (0, 1, 2, 3)
+ENOUGH = 3          # cards that a calibration photo must show
 LONGEST = 2000      # in larger pictures cards are found on a smaller copy, then measured on the full one
 
 
@@ -51,13 +52,18 @@ def find_cards_near(grey: np.ndarray, expected: dict[int, np.ndarray]) -> dict[i
 def turned_to_fit(cards: dict[int, np.ndarray], plan: Plan) -> dict[int, np.ndarray]:
     """mm of the found cards' corners; a card taped upside down or sideways has its corners in another order.
 
-    The cards' middles say how the board lies; of a card's four turns the one that fits is taken. Needs all four."""
+    The cards' middles say how the board lies; of a card's four turns the one that fits is taken. Needs ENOUGH cards."""
     ideal = ideal_cards(plan)
-    middle = np.array([cards[i].mean(0) for i in IDS], np.float32)
-    H = cv2.getPerspectiveTransform(np.array([ideal[i].mean(0) for i in IDS], np.float32), middle)
+    some = list(cards)
+    here, there = (np.array([each[i].mean(0) for i in some]) for each in (ideal, cards))
+    H = np.eye(3)
+    if len(some) == 4:
+        H = cv2.getPerspectiveTransform(here.astype(np.float32), there.astype(np.float32))
+    else:
+        H[:2] = np.linalg.lstsq(np.column_stack([here, np.ones(len(some))]), there, rcond=None)[0].T
     out = {}
-    for i in IDS:
-        seen = cv2.perspectiveTransform(ideal[i].reshape(-1, 1, 2), H.astype(float)).reshape(-1, 2)
+    for i in some:
+        seen = cv2.perspectiveTransform(ideal[i].reshape(-1, 1, 2), H).reshape(-1, 2)
         turn = min(range(4), key=lambda k: np.linalg.norm(np.roll(seen, k, 0) - cards[i]))
         out[i] = np.roll(ideal[i], turn, 0)
     return out

@@ -111,12 +111,12 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
 
     def _search(self, picture: Picture, last: Pose | None) -> Pose:
         """Looks everywhere: cards, near the last pose, near the first one, the print's features"""
-        found = find_cards(picture.level(0)) if self.cards else {}
+        found = {i: c for i, c in find_cards(picture.level(0)).items() if i in self.cards} if self.cards else {}
         by_cards = self._by_cards(found, picture.size) if len(found) > 1 else None
         if self.printed is None:
             pose = by_cards or self._by_tiles(picture, last)
             if pose is None:
-                cards, tiles = f"{len(found)} of 4 cards in view", "no pattern of tiles in view"
+                cards, tiles = f"{len(found)} of {len(self.cards)} cards in view", "no pattern of tiles in view"
                 raise NoBoard(cards if self.tiles is None else tiles if not self.cards else f"{cards}, and {tiles}")
             return pose
         if by_cards is not None:
@@ -140,7 +140,7 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
                 break
         if best is not None:
             return self._refined(picture, best.fit.pose, found)
-        seen = f"{len(found)} of 4 cards in view, and " if self.cards else ""
+        seen = f"{len(found)} of {len(self.cards)} cards in view, and " if self.cards else ""
         raise NoBoard(f"{seen}the board's print was not found")
 
     def _slid(self, picture: Picture, by_cards: Pose) -> Fit | None:

@@ -14,7 +14,8 @@ from vision.edges import EdgePoints, board_edges
 from vision.evidence import Contents, NoBoard
 from vision.foreign import View
 from vision.lens import usual_lens
-from vision.markers import IDS, find_cards, ideal_cards, turned_to_fit
+from vision.markers import ENOUGH as CARDS_ENOUGH
+from vision.markers import find_cards, turned_to_fit
 from vision.plan import Plan
 from vision.pose import Pose
 from vision.printed import Picture, Print, choose_spots, compose
@@ -41,7 +42,7 @@ def survey(plan: Plan, images: Sequence[np.ndarray], corners: Sequence[np.ndarra
     sights = [first_sight(p, c, markers) for p, c in zip(pictures, corners)]
     known = [n for n, s in enumerate(sights) if s is not None]
     if not known:
-        raise NoBoard("in no photo all four cards are seen") if markers else NoBoard("its corners were not tapped", 0)
+        raise NoBoard("its corners were not tapped", 0) if not markers else no_cards(pictures)
     photos = Photos([pictures[n] for n in known], [layouts[n] for n in known], rough(plan, [sights[n] for n in known]))
     photos.bundle.solve()
     add_edges(plan, photos.bundle, photos.images)
@@ -50,7 +51,8 @@ def survey(plan: Plan, images: Sequence[np.ndarray], corners: Sequence[np.ndarra
     cards = {i: bundle.card(i, float(np.median(bundle.poses[:, 6]))) for i in bundle.cards}
     scene = View.of(photos.images[photos.barest], poses[photos.barest])
     open_ = 0.0 if cards else float(np.median([s.edges.lopsided for s in bundle.sights if s.edges is not None] or [0.0]))
-    frame = min(np.linalg.norm([bundle.uncertainty(n, spread_over(plan)), EDGE_BIAS * max(pose.size) / 1640, open_])
+    bias = EDGE_BIAS if tiles is None else 0.0
+    frame = min(np.linalg.norm([bundle.uncertainty(n, spread_over(plan)), bias * max(pose.size) / 1640, open_])
                 / pixels_a_mm(pose, plan) for n, pose in enumerate(poses))
     frame = np.hypot(frame, disagreement(plan, bundle) / np.sqrt(len(poses)))
     whole = None
@@ -83,9 +85,7 @@ def frames(plan: Plan, photos: Photos) -> tuple[Print | None, Tiles | None]:
     shared = made is not None and add_tracks(plan, photos, made[0])
     tiles = None
     if not shared:
-        tiles = Tiles.learn(plan, photos.images, photos.poses, photos.layouts)
-        if tiles is not None and not photos.bundle.cards:
-            add_tiles(plan, photos, tiles)
+        tiles = loose_tiles(plan, photos)
         if tiles is not None or photos.bundle.cards or made is None:
             return None, tiles
     printed, bare = make_print(plan, photos) or made
@@ -114,23 +114,30 @@ def runs_round(corners: np.ndarray) -> bool:
     return bool((along[:, 0] * after[:, 1] - along[:, 1] * after[:, 0] > 0).all())
 
 
+def no_cards(pictures: Sequence[Picture]) -> NoBoard:
+    """What to tell of photos none of which shows enough cards"""
+    seen = [sorted(find_cards(p.level(0))) for p in pictures]
+    n = max(range(len(seen)), key=lambda n: len(seen[n]))
+    which = f"only {' and '.join(map(str, seen[n]))} of the cards 0 to 3" if seen[n] else "none of the four cards"
+    return NoBoard(f"{which} can be seen, in the other photos no more; they must lie flat, whole and in view", n)
+
+
 def first_sight(picture: Picture, corners: np.ndarray | None, markers: bool) -> Sight | None:
     """What cards and fingers say, None for neither"""
     found = find_cards(picture.level(0)) if markers else {}
     taps = np.asarray(corners, float) if corners is not None else None
-    if len(found) < 4 and taps is None:
+    if len(found) < CARDS_ENOUGH and taps is None:
         return None
-    return Sight(picture.size, found if len(found) == 4 else {}, None, taps)
+    return Sight(picture.size, found if len(found) >= CARDS_ENOUGH else {}, None, taps)
 
 
 def rough(plan: Plan, sights: list[Sight]) -> Bundle:
     """A first guess of lens and poses, from cards where they should lie, or from tapped corners"""
-    ideal = ideal_cards(plan)
-    for s in sights:
+    ideal: dict[int, np.ndarray] = {}
+    for s in sorted(sights, key=lambda s: -len(s.cards)):
         if s.cards:
-            ideal = turned_to_fit(s.cards, plan)
-            break
-    points = [(np.vstack([ideal[i] for i in IDS]), np.vstack([s.cards[i] for i in IDS])) if s.cards
+            ideal = turned_to_fit(s.cards, plan) | ideal
+    points = [(np.vstack([ideal[i] for i in s.cards]), np.vstack(list(s.cards.values()))) if s.cards
               else (plan.corners, s.taps) for s in sights]
     scale = max(sights[0].size) / 1640
     lens = usual_lens(*points[0], sights[0].size, scale * (2.0 if sights[0].cards else 5.0))
@@ -141,7 +148,7 @@ def rough(plan: Plan, sights: list[Sight]) -> Bundle:
         except ValueError as e:
             raise NoBoard(str(e), n) from None
         poses.append(np.concatenate([pose.rvec, pose.tvec, [0.0]]))
-    cards = {i: np.zeros(3) for i in IDS} if any(s.cards for s in sights) else {}
+    cards = {i: np.zeros(3) for i in sorted(ideal)}
     return Bundle(ideal, plan.corners, sights, np.array([np.log(lens.focal), 0.0, 0.0]), np.array(poses), cards,
                   np.zeros((0, 2)))
 
@@ -185,22 +192,44 @@ def make_print(plan: Plan, photos: Photos) -> tuple[Print, np.ndarray] | None:
 
 
 def add_tracks(plan: Plan, photos: Photos, printed: Print) -> bool:
-    """Puts the print's patches, found in every photo, into the bundle; False where the photos do not share them."""
-    bundle, shared = photos.bundle, 0
+    """Puts the print's patches, found in every photo, into the bundle; False where the photos do not share them, or only the
+    empty ones do: a table's grain, which tiles will cover."""
+    bundle, shared = photos.bundle, []
     bundle.points = printed.mm(printed.spots)
     for n, picture in enumerate(photos.pictures):
         fit = follow(plan, bundle.as_lens(), printed, picture, bundle.pose(n))
         if fit is None or fit.share < ENOUGH:
             continue
         bundle.sights[n].tracks = dict(zip(np.flatnonzero(fit.inliers).tolist(), fit.px))
-        shared += 1
-    if shared > 1 or len(photos.pictures) == 1:
+        shared.append(n)
+    played = [n for n, layout in enumerate(photos.layouts) if any(layout.values())]
+    if (len(shared) > 1 and (not played or set(played) & set(shared))) or len(photos.pictures) == 1:
         bundle.solve()
         return True
     bundle.points = np.zeros((0, 2))
     for sight in bundle.sights:
         sight.tracks = {}
     return False
+
+
+def loose_tiles(plan: Plan, photos: Photos) -> Tiles | None:
+    """Tiles that are the frame, put into the bundle. They have no board round them: what was taken for its sides is a table's
+    grain, and goes."""
+    if sum(bool(contents) for layout in photos.layouts for site, contents in layout.items() if site in tile_places(plan)) < FEWEST:
+        return None
+    bundle = photos.bundle
+    edges = [sight.edges for sight in bundle.sights]
+    for sight in bundle.sights:
+        sight.edges = None
+    bundle.solve()
+    tiles = Tiles.learn(plan, photos.images, photos.poses, photos.layouts)
+    if tiles is not None:
+        add_tiles(plan, photos, tiles)
+        return tiles
+    for sight, seen in zip(bundle.sights, edges):
+        sight.edges = seen
+    bundle.solve()
+    return None
 
 
 def add_tiles(plan: Plan, photos: Photos, tiles: Tiles) -> None:

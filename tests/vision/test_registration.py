@@ -8,7 +8,7 @@ import pytest
 
 from vision.evidence import NoBoard
 from vision.lens import Lens
-from vision.markers import ideal_cards
+from vision.markers import find_cards, ideal_cards
 from vision.registration import Registrar
 
 PIECES = ("B2", "C3", "F4", "G6", "H2", "J7")
@@ -181,7 +181,7 @@ def test_fitting_names_the_photo_that_is_of_no_use(board, carded):
         Registrar.fit(board.plan, [good, black], tapped(board, [board.pose()] * 2), False, [{}, {}])
     with pytest.raises(NoBoard, match="photo 2"):
         Registrar.fit(carded.plan, [carded.film(carded.pose(fill=0.6)), noise], None, True, [{}, {}])
-    with pytest.raises(NoBoard, match="no photo all four cards"):
+    with pytest.raises(NoBoard, match="photo 1: none of the four cards"):
         Registrar.fit(carded.plan, [good], None, True, [{}])
     with pytest.raises(NoBoard, match="no photos"):
         Registrar.fit(carded.plan, [], None, True, [])
@@ -283,3 +283,45 @@ def test_loose_tiles_are_a_frame(tools):
     assert tools.off_by(table.plan, pose, true) < 2.5       # the table's grain says which way round
     with pytest.raises(NoBoard, match="tiles"):
         registrar.locate(table.film(table.pose()))
+
+
+def test_tiles_with_a_white_border_on_a_table_whose_grain_looks_like_print(tools):
+    table = loose_tiles(tools)
+    table.table = np.clip(table.table + np.random.default_rng(4).normal(0, 25, (900, 900, 1)).astype(np.float32), 0, 255
+                          ).astype(np.uint8)
+    rng = np.random.default_rng(6)
+    truth = table.pose()
+
+    def filmed(pose):
+        image = table.film(pose, noise=0)
+        for site in table.plan.site:
+            middle, colour = site.centre + rng.normal(0, 0.7, 2), tuple(map(int, rng.integers(20, 140, 3)))
+            for half, shade in ((19.0, (235, 235, 235)), (16.8, colour)):
+                ring = middle + half * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
+                cv2.fillPoly(image, [np.rint(pose.to_px(ring, 2.0) * 16).astype(np.int32)], shade, cv2.LINE_AA, 4)
+        return table.noisy(cv2.GaussianBlur(image, (0, 0), 0.7), 2.0)
+
+    everywhere = {s.id: ("tile",) for s in table.plan.site}
+    images = [table.film(truth), table.film(truth, light=0.8), filmed(truth), filmed(truth)]
+    registrar, poses = Registrar.fit(table.plan, images, tapped(table, [truth] * 4), False, [{}, {}, everywhere, everywhere])
+    assert registrar.printed is None and registrar.tiles is not None
+    true = table.pose(turn=1.5, shift=(6, -4))
+    assert tools.off_by(table.plan, registrar.locate(filmed(true)), true) < 2.2
+
+
+@pytest.mark.parametrize("gone", [0, 3])
+def test_three_cards_are_enough(carded, tools, gone):
+    truth = carded.pose(fill=0.6)
+    images = [carded.film(truth, without=(gone,)), carded.film(truth, PIECES, light=0.9, without=(gone,))]
+    registrar, poses = Registrar.fit(carded.plan, images, None, True, [{}, {s: ("disc",) for s in PIECES}])
+    assert sorted(registrar.cards) == [i for i in range(4) if i != gone]
+    assert tools.off_by(carded.plan, poses[1], truth) < 0.5
+    moved = carded.pose(fill=0.6, turn=2)
+    assert tools.off_by(carded.plan, registrar.locate(carded.film(moved)), moved) < 0.5
+
+
+def test_a_card_whose_paper_runs_out_of_the_picture_is_seen(carded):
+    pose = carded.pose(fill=0.6)
+    image = carded.film(pose)
+    x, y = np.floor(np.min([pose.to_px(c).min(0) for c in carded.cards.values()], 0)).astype(int) - 5
+    assert set(find_cards(cv2.cvtColor(image[y:, x:], cv2.COLOR_BGR2GRAY))) == {0, 1, 2, 3}

@@ -11,7 +11,7 @@ from vision.lens import USUAL_FOCAL, Lens
 from vision.pose import Pose
 
 CARD_PX, EDGE_PX, TRACK_PX, TAP_PX = 0.4, 0.8, 0.5, 5.0     # what a seen point may be off, pixels at 1640 wide
-TILE_PX = 6.0               # loose tiles lie a millimetre or two off, pushed by their neighbours
+TILE_PX = 4.0               # loose tiles lie a millimetre or two off, pushed by their neighbours
 CARD_MM, CARD_TURN = 2.0, np.radians(3)                     # how a hand tapes a card
 CARD_SIZE = 0.02            # printers scale, and overexposed paper eats into the black: a share of the card's size
 FOCAL_SD, K1_SD, K2_SD = 0.25, 0.1, 0.05                    # how lenses differ

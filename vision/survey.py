@@ -225,6 +225,8 @@ def loose_tiles(plan: Plan, photos: Photos) -> Tiles | None:
     tiles = Tiles.learn(plan, photos.images, photos.poses, photos.layouts)
     if tiles is not None:
         add_tiles(plan, photos, tiles)
+        tiles = Tiles.learn(plan, photos.images, photos.poses, photos.layouts) or tiles     # fingers were some millimetres off
+        add_tiles(plan, photos, tiles)
         return tiles
     for sight, seen in zip(bundle.sights, edges):
         sight.edges = seen

@@ -22,6 +22,9 @@ LIKELIEST = 6           # rough poses followed to the end
 INSETS = np.arange(0, 4.1, 0.4)     # how wide the border of a printed tile may be, mm
 TURNS = np.radians([0, -1.5, 1.5, -3, 3, -5, 5])
 SIDES = np.array([[1, 0], [-1, 0], [0, 1], [0, -1]], float)
+ALONG = np.linspace(-0.85, 0.85, STATIONS)
+LAID = np.radians([0, -2, 2, -4, 4, -6, 6])     # how tiles lie, one by one
+ASKEW = np.array([-1, 1, 1, -1])    # which way the far end of each side goes, outwards or inwards, as a tile is turned
 
 
 class Tiles(msgspec.Struct, frozen=True, eq=False):
@@ -72,12 +75,15 @@ class Tiles(msgspec.Struct, frozen=True, eq=False):
         return best
 
     def _profiles(self, image: np.ndarray, pose: Pose, reach: int) -> np.ndarray:
-        """(N, 4, 2 reach + 1, 3): how colours change outwards through each tile's sides (right, left, lower, upper),
-        each averaged along the side, as seen in the picture, one pixel a step"""
+        """(N, 4, 2 reach + 1, 3): how colours change outwards through each tile's sides, each averaged along the side"""
+        return self._stations(image, pose, reach).mean(2)
+
+    def _stations(self, image: np.ndarray, pose: Pose, reach: int) -> np.ndarray:
+        """(N, 4, STATIONS, 2 reach + 1, 3): how colours change outwards through stations of each tile's sides (right, left,
+        lower, upper), as seen in the picture, one pixel a step"""
         n = len(self.centres)
-        u = np.linspace(-0.85, 0.85, STATIONS)
         along = np.abs(SIDES[:, ::-1])
-        offsets = SIDES[:, None] + along[:, None] * u[None, :, None]            # (4, stations, 2)
+        offsets = SIDES[:, None] + along[:, None] * ALONG[None, :, None]            # (4, stations, 2)
         mm = self.centres[:, None, None] + offsets[None] * self.half[:, None, None]
         outward = np.broadcast_to(SIDES[None, :, None], mm.shape)
         px = pose.to_px(np.vstack([mm.reshape(-1, 2), (mm + outward).reshape(-1, 2)]), self.height).reshape(2, -1, 2)
@@ -86,22 +92,31 @@ class Tiles(msgspec.Struct, frozen=True, eq=False):
         found = profiles(image, px[0], normal, reach)
         if found.shape[2] == 1:
             found = np.repeat(found, 3, 2)
-        return found.reshape(n, 4, STATIONS, 2 * reach + 1, 3).mean(2)
+        return found.reshape(n, 4, STATIONS, 2 * reach + 1, 3)
 
     def measure(self, image: np.ndarray, pose: Pose, reach: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Each tile's middle as seen: (N, 2) pixels of where its site's middle would be if the tile lay straight on it,
         (N, 2) of where it is, (N,) how clear its sides are, in grey levels."""
-        side = self._profiles(image, pose, reach) @ self.change
-        side = cv2.GaussianBlur(side.reshape(-1, side.shape[2]), (0, 0), 1.0, borderType=cv2.BORDER_REPLICATE)
-        side = side.reshape(-1, 4, 2 * reach + 1)
-        right, left, lower, upper = (side[:, k] for k in range(4))
-        across, down = right + left[:, ::-1], lower + upper[:, ::-1]
-        dx, sx = peaks(across)
-        dy, sy = peaks(down)
+        stations = self._stations(image, pose, reach) @ self.change
+        half = float(np.median(self.half)) * np.linalg.norm(np.diff(pose.to_px(self.centres[:1] + [[0, 0], [1, 0]]), axis=0))
+        turned = [self._middle(stations, ASKEW[:, None] * ALONG * half * turn, reach) for turn in LAID]
+        best = np.argmax([sx + sy for _, _, sx, sy in turned], 0)
+        dx, dy, sx, sy = np.take_along_axis(np.array(turned), best[None, None], 0)[0]
         ends = pose.to_px(np.vstack([self.centres + d for d in ((0, 0), (1, 0), (0, 1))]), self.height)
         ends = ends.reshape(3, -1, 2)
         ex, ey = (d / np.linalg.norm(d, axis=1, keepdims=True) for d in (ends[1] - ends[0], ends[2] - ends[0]))
         return ends[0], ends[0] + ex * (dx - reach)[:, None] + ey * (dy - reach)[:, None], np.minimum(sx, sy) / 2
+
+    @staticmethod
+    def _middle(stations: np.ndarray, askew: np.ndarray, reach: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Where on `reach` pixels either way each tile's middle is, (N,) across and down, and how clear that is, (N,) each;
+        askew: (4, STATIONS) pixels by which stations of its sides lie further out, as it lies turned"""
+        at = np.clip(np.arange(2 * reach + 1) + np.rint(askew).astype(int)[..., None], 0, 2 * reach)
+        side = np.take_along_axis(stations, at[None], 3).mean(2)
+        side = cv2.GaussianBlur(side.reshape(-1, side.shape[2]), (0, 0), 1.0, borderType=cv2.BORDER_REPLICATE)
+        right, left, lower, upper = side.reshape(-1, 4, 2 * reach + 1).transpose(1, 0, 2)
+        (dx, sx), (dy, sy) = peaks(right + left[:, ::-1]), peaks(lower + upper[:, ::-1])
+        return dx, dy, sx, sy
 
     def common_shift(self, image: np.ndarray, pose: Pose, reach: int) -> tuple[np.ndarray, float]:
         """(2,) pixels by which the whole pattern is off, and how well it then fits, in grey levels"""

@@ -141,7 +141,7 @@ class Bundle(msgspec.Struct, eq=False):
             mm.append(np.column_stack([points, np.full(k, -height)]))
             px.append(seen)
             direction.append(normals)
-            sd.append(np.full(k, s * scale))
+            sd.append(np.broadcast_to(s * scale, k))
             spread.append(chain)
 
         def add_both(points, seen, s, chain=None, height=0.0):
@@ -159,7 +159,8 @@ class Bundle(msgspec.Struct, eq=False):
             add_both(self.card(i, bigger), c, CARD_PX, ([first, first + 1, first + 2, 9 + 7 * n], chain))
         if sight.edges is not None and len(sight.edges.mm):
             # neighbours along a side err together: some fifty stations count as a dozen
-            add(sight.edges.mm, sight.edges.px, sight.edges.normal, EDGE_PX * 2)
+            unsure = sight.edges.unsure * np.sqrt(len(self.sights)) / scale     # each photo is lopsided alike
+            add(sight.edges.mm, sight.edges.px, sight.edges.normal, np.hypot(EDGE_PX * 2, unsure))
         if sight.taps is not None:
             add_both(self.corners, sight.taps, TAP_PX)
         if sight.tiles is not None:

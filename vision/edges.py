@@ -14,19 +14,19 @@ APART, NEARLY = 3, 0.45      # pixels from one line to the next; how nearly as p
 
 class EdgePoints(msgspec.Struct, frozen=True, eq=False):
     """mm: (N, 2) on the board's sides; px: (N, 2) where the edge was seen; normal: (N, 2) across it, unit pixels;
-    lopsided: pixels from where an edge is plainest to its middle, typically: a bevel or a dark rim leaves open where the board
-    ends."""
+    unsure: (N,) pixels, as if each point were off by itself: a bevel or a dark rim leaves open where the board ends, for all of
+    a side alike."""
 
     mm: np.ndarray
     px: np.ndarray
     normal: np.ndarray
-    lopsided: float = 0.0
+    unsure: np.ndarray
 
     @staticmethod
     def join(parts: list[EdgePoints]) -> EdgePoints:
-        parts = parts or [EdgePoints(*np.zeros((3, 0, 2)))]
+        parts = parts or [EdgePoints(*np.zeros((3, 0, 2)), np.zeros(0))]
         return EdgePoints(*(np.vstack([getattr(p, f) for p in parts]) for f in ("mm", "px", "normal")),
-                          float(np.sqrt(np.mean([p.lopsided ** 2 for p in parts]))))
+                          np.concatenate([p.unsure for p in parts]))
 
 
 def profiles(image: np.ndarray, px: np.ndarray, normal: np.ndarray, reach: int) -> np.ndarray:
@@ -130,7 +130,8 @@ def sharpen(change: np.ndarray, offsets: np.ndarray, strength: np.ndarray, mm: n
     good = (mid > 0.35 * np.median(mid)) & (off < max(3 * np.median(off), 0.5))
     if good.sum() < STATIONS // 3:
         return None
-    return EdgePoints(mm[good], (px + normal * found[:, None])[good], normal[good], lopsided(change[row[:, None], window]))
+    unsure = abs(lopsided(change[row[:, None], window])) * np.sqrt(good.sum())
+    return EdgePoints(mm[good], (px + normal * found[:, None])[good], normal[good], np.full(good.sum(), unsure))
 
 
 def lopsided(change: np.ndarray) -> float:

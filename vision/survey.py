@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
-from vision.align import FLOOR_PX, LEAST, follow, pixels_a_mm, spread_over
+from vision.align import FLOOR_PX, LEAST, Fit, follow, pixels_a_mm, spread_over
 from vision.alike import seen_again, with_look_alikes
 from vision.bundle import CARD_MM, TAP_PX, Bundle, Sight
 from vision.edges import EdgePoints, board_edges
@@ -19,12 +19,12 @@ from vision.markers import find_cards, turned_to_fit
 from vision.plan import Plan
 from vision.pose import Pose
 from vision.printed import Picture, Print, choose_spots, compose
-from vision.registration import ENOUGH, Registrar, usable
+from vision.registration import ENOUGH, SURE, Registrar, moved, usable
 from vision.tiles import FEWEST, Tiles, locate_tiles, tile_places
 from vision.whole import RIM, TABLE, Whole
 
 EDGE_REACH = 20         # how far from where cards or fingers say the board's edge is looked for, pixels at 1640 wide
-EDGE_BIAS = 0.3         # blur and overexposure move all edges alike by so much, pixels at 1640 wide (found on filmed boards)
+EDGE_BIAS = 0.2         # blur and overexposure move all edges alike by so much, pixels at 1640 wide
 TAP_REACH = 12          # sides further than this from where fingers tapped are some other line
 
 
@@ -50,10 +50,9 @@ def survey(plan: Plan, images: Sequence[np.ndarray], corners: Sequence[np.ndarra
     bundle, poses = photos.bundle, photos.poses
     cards = {i: bundle.card(i, float(np.median(bundle.poses[:, 6]))) for i in bundle.cards}
     scene = View.of(photos.images[photos.barest], poses[photos.barest])
-    open_ = 0.0 if cards else float(np.median([s.edges.lopsided for s in bundle.sights if s.edges is not None] or [0.0]))
     bias = EDGE_BIAS if tiles is None else 0.0
-    frame = min(np.linalg.norm([bundle.uncertainty(n, spread_over(plan)), bias * max(pose.size) / 1640, open_])
-                / pixels_a_mm(pose, plan) for n, pose in enumerate(poses))
+    frame = min(np.hypot(bundle.uncertainty(n, spread_over(plan)), bias * max(pose.size) / 1640) / pixels_a_mm(pose, plan)
+                for n, pose in enumerate(poses))
     frame = np.hypot(frame, disagreement(plan, bundle) / np.sqrt(len(poses)))
     whole = None
     if printed is not None or tiles is not None:
@@ -154,13 +153,14 @@ def rough(plan: Plan, sights: list[Sight]) -> Bundle:
 
 
 def add_edges(plan: Plan, bundle: Bundle, images: Sequence[np.ndarray]) -> None:
-    """Finds the board's sides in every photo and solves again; twice, the second time nearer"""
-    for limit in (EDGE_REACH - 2, EDGE_REACH // 3):
+    """Finds the board's sides in every photo and solves again: twice, the second time nearer. A third time for boards that fingers
+    showed: what was taken for a side may be a line printed along it, now that the others are right"""
+    for limit, loose in ((EDGE_REACH - 2, 1.0), (EDGE_REACH // 3, 1.0), (EDGE_REACH // 2, 2.0))[:3 if not bundle.cards else 2]:
         for n, (sight, image) in enumerate(zip(bundle.sights, images)):
             scale = max(sight.size) / 1640
             pose = bundle.pose(n)
             sd = CARD_MM * pixels_a_mm(pose, plan) if sight.cards else TAP_PX * scale
-            sides = board_edges(image, pose, bundle.corners, round(EDGE_REACH * scale), round(limit * scale), sd)
+            sides = board_edges(image, pose, bundle.corners, round(EDGE_REACH * scale), round(limit * scale), loose * sd)
             if sight.taps is not None and not sight.cards:
                 sides = [s for s in sides if abs(np.mean(((s.px - pose.to_px(s.mm)) * s.normal).sum(1)))
                          < TAP_REACH * scale]
@@ -197,9 +197,12 @@ def add_tracks(plan: Plan, photos: Photos, printed: Print) -> bool:
     bundle, shared = photos.bundle, []
     bundle.points = printed.mm(printed.spots)
     for n, picture in enumerate(photos.pictures):
-        fit = follow(plan, bundle.as_lens(), printed, picture, bundle.pose(n))
+        fit = best_fit(plan, bundle, printed, picture, n)
         if fit is None or fit.share < ENOUGH:
             continue
+        if moved(plan, fit.pose, bundle.pose(n)) > EDGE_REACH * max(picture.size) / 1640:
+            bundle.sights[n].edges = None       # these were lines elsewhere
+            bundle.poses[n, :6] = np.concatenate([fit.pose.rvec.ravel(), fit.pose.tvec.ravel()])
         bundle.sights[n].tracks = dict(zip(np.flatnonzero(fit.inliers).tolist(), fit.px))
         shared.append(n)
     played = [n for n, layout in enumerate(photos.layouts) if any(layout.values())]
@@ -210,6 +213,16 @@ def add_tracks(plan: Plan, photos: Photos, printed: Print) -> bool:
     for sight in bundle.sights:
         sight.tracks = {}
     return False
+
+
+def best_fit(plan: Plan, bundle: Bundle, printed: Print, picture: Picture, n: int) -> Fit | None:
+    """Where the print is seen in photo n, from its own pose, or where that is wrong from those of the others"""
+    fit = follow(plan, bundle.as_lens(), printed, picture, bundle.pose(n))
+    if fit is not None and fit.share >= SURE:
+        return fit
+    others = (bundle.pose(k) for k, sight in enumerate(bundle.sights) if k != n and sight.size == picture.size)
+    fits = [fit, *(follow(plan, bundle.as_lens(), printed, picture, pose) for pose in others)]
+    return max((f for f in fits if f is not None), key=lambda f: f.share, default=None)
 
 
 def loose_tiles(plan: Plan, photos: Photos) -> Tiles | None:

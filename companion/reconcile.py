@@ -19,7 +19,7 @@ from companion.verdict import (
     Verdict,
     mend_text,
 )
-from companion.world import BREAKS_RULES, MISREAD, NOTICED, TAKE_BACK, Look, Past, World, difference, site_score
+from companion.world import BREAKS_RULES, MISREAD, NOTICED, REGUESS, TAKE_BACK, Look, Past, World, difference, site_score
 from engine import Game, State, Text, say
 from engine.layout import Contents, Layout
 from vision.evidence import Evidence
@@ -31,19 +31,19 @@ SURE = 4.0              # what nothing explains counts only when the evidence pr
 
 def reconcile(game: Game, past: Past, evidence: Evidence, seen: Layout | None = None, reads: dict[str, str] | None = None,
               optional: frozenset[str] = frozenset(), budget_s: float = 0.3, excused: Layout | None = None,
-              said: frozenset[int] = frozenset()) -> Verdict:
+              said: frozenset[int] = frozenset(), guessed: frozenset[int] = frozenset()) -> Verdict:
     """The verdict on one settled view.
 
     past: the states that stand, newest first, each with the text of the action that led to it (None: a start or an edit).
     seen: where the board was behind the state in the last settled view. excused: where people said that these contents,
     as long as they are what is read, do not lie there. said: which of past's actions people told (indices); others are the
-    camera's guesses, which later looks may correct.
+    camera's guesses, which later looks may correct; guessed: those of them that were one of several ways to the same board.
     """
     state, seen = past[0][0], dict(seen or {})
     if evidence.busy:
         return Verdict(BUSY, state, seen=seen, text=say("I wait until the board is free"))
     look = Look(evidence, reads or {}, optional, excused)
-    bases = _bases(past, look)
+    bases = _bases(past, look, guessed)
     worlds = search(bases, seen, look, past, budget_s, said=said)
     if look.doubtful and (worlds[0].violations or difference(worlds[0], look) or worlds[0].touched & look.doubtful.keys()):
         worlds = search(bases, seen, look, past, budget_s / 2, doubts=True, said=said)
@@ -82,18 +82,22 @@ def _littered(verdict: str, state: State, seen: Layout, todo: tuple[ToDo, ...], 
                    text=say("something lies on the board: {sites}", sites=", ".join(sorted(look.foreign)[:6])))
 
 
-def _bases(past: Past, look: Look) -> list[tuple[State, int]]:
-    """The state now, and the earlier ones a correction may go back to: those after which what people's hands did does not
-    lie there any more as they left it (who leaves a piece where it is takes nothing back; nor is what was only said)."""
-    bases, gone = [(past[0][0], 0)], False
+def _bases(past: Past, look: Look, guessed: frozenset[int]) -> list[tuple[State, int, float]]:
+    """The state now, and the earlier ones a correction may go back to, each with how many events that takes back and what
+    that costs: those after which what people's hands did does not lie there any more as they left it (who leaves a piece
+    where it is takes nothing back; nor is what was only said); and those after which it was only guessed how a seat came
+    to what lies there, as long as no other seat has done anything since."""
+    bases, gone = [(past[0][0], 0, 0.0)], False
+    own, seat = True, (past[0][1] or "").partition(":")[0]
     for n, ((after, action), (before, _)) in enumerate(zip(past, past[1: len(TAKE_BACK)])):
         if action is None:
             break
         by_hand = {s: c for step in after.steps if step.by_hand for s, c in step.changes.items()}
         here = any(look.logp(s, c) < -NOTICED and not _as_it_came_to(s, look, after, past[0][0]) for s, c in by_hand.items())
         gone = gone or here
-        if here or gone and not by_hand:
-            bases.append((before, n + 1))
+        own = own and n in guessed and action.partition(":")[0] == seat and bool(by_hand)
+        if here or own or gone and not by_hand:
+            bases.append((before, n + 1, REGUESS if own else TAKE_BACK[n + 1]))
     return bases
 
 

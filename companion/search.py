@@ -11,7 +11,6 @@ from companion.world import (
     BY_ITSELF,
     MISREAD,
     STILL,
-    TAKE_BACK,
     Difference,
     Look,
     Past,
@@ -26,18 +25,18 @@ from engine.layout import Contents, Layout
 UNLIKELY = 1.0          # a run that costs so much more than its actions is no plain one
 
 
-def search(bases: Sequence[tuple[State, int]], seen: Layout, look: Look, past: Past, budget_s: float, width: int = 8,
+def search(bases: Sequence[tuple[State, int, float]], seen: Layout, look: Look, past: Past, budget_s: float, width: int = 8,
            depth: int = 8, doubts: bool = False, said: frozenset[int] = frozenset()) -> list[World]:
-    """The worlds found, best first. bases: (state, events taken back), newest first. doubts: what is read with doubt is
+    """The worlds found, best first. bases: (state, events taken back, the cost), newest first. doubts: what is read with doubt is
     tried as what else it may be, too. said: see `reconcile`. budget_s: of this thread's own work, so that a busy machine
     concludes the same, later."""
     end = time.thread_time() + budget_s
     worlds: list[World] = []
     beam: list[World] = []
-    for state, undo in bases:
+    for state, undo, cost in bases:
         layout = state.layout()
         lag = {} if undo else _still(state, seen)
-        world = World(state, layout, undo, TAKE_BACK[undo], lag)
+        world = World(state, layout, undo, cost, lag)
         world.undone = tuple(text for _, text in past[:undo] if text is not None)
         beam.append(judge(world, look))
     worlds += beam
@@ -157,6 +156,8 @@ def _do(world: World, proposal: Proposal, look: Look) -> list[World]:
     if not proposal.actions:
         return [judge(world.broken(proposal, proposal.violations, None), look)] if proposal.violations else []
     w = world
+    before = any(str(a) in w.undone for a in proposal.actions)          # what is free already is made no cheaper
+    cost = max(proposal.cost, 0.0) if before else proposal.cost
     for i, action in enumerate(proposal.actions):
         violations = w.state.check(action)
         if violations:
@@ -167,6 +168,6 @@ def _do(world: World, proposal: Proposal, look: Look) -> list[World]:
         except IllegalAction as e:
             return [judge(w.broken(proposal, e.violations, action), look)]
         again = str(action) in w.undone                  # who takes an earlier piece back does the later ones no second time
-        w = w.after(state, action, (0.0 if again else ACTION) + (proposal.cost if i == 0 else 0.0))
+        w = w.after(state, action, (0.0 if again else ACTION) + (cost if i == 0 else 0.0))
     w.certain = world.certain and proposal.certain
     return [judge(w, look)]

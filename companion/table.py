@@ -27,6 +27,7 @@ from vision.evidence import Evidence
 
 MEMORY = 60        # events back that a belated act may be put in before
 CAMERA = "camera"  # who did what no one said
+GUESS = "camera, one of several ways"      # ... where others would have come to the same board
 
 
 class Refused(ValueError):
@@ -119,7 +120,8 @@ class Table:
             picture = _jpeg(image) if verdict.verdict in (MOVED, UNFINISHED) else None
             if verdict.actions or verdict.undo or dict(verdict.seen) != dict(self._seen):
                 if verdict.verdict in (MOVED, UNFINISHED, SAME):
-                    self._settle([str(a) for a in verdict.actions], verdict.undo, verdict.seen, CAMERA, picture)
+                    by = CAMERA if verdict.certain else GUESS
+                    self._settle([str(a) for a in verdict.actions], verdict.undo, verdict.seen, by, picture)
             if verdict.verdict in (SAME, MOVED, UNFINISHED) and image is not None:
                 self._before = picture or _jpeg(image)
             if verdict.verdict == SAME and self.verdict.verdict == SAME and self.trouble is None and not paused:
@@ -147,10 +149,13 @@ class Table:
     def _concluded(self, evidence: Evidence) -> Verdict:
         """The verdict on a view. What never was read as it lies is told of, but people's doings elsewhere are found."""
         past = [(line.state, line.action) for line in reversed(self._lines[-MEMORY:])]
-        said = frozenset(n for n, line in enumerate(reversed(self._lines[-MEMORY:])) if line.by != CAMERA)
+        who = [line.by for line in reversed(self._lines[-MEMORY:])]
+        said = frozenset(n for n, by in enumerate(who) if by not in (CAMERA, GUESS))
+        guessed = frozenset(n for n, by in enumerate(who) if by == GUESS)
 
         def verdict_on(excused: Layout) -> Verdict:
-            return reconcile(self.game, past, evidence, self._seen, self.reads, self.optional, excused=excused, said=said)
+            return reconcile(self.game, past, evidence, self._seen, self.reads, self.optional, excused=excused, said=said,
+                             guessed=guessed)
         verdict = verdict_on(self._excused)
         if evidence.busy is None and self.pause is None:      # what is not laid out yet is no misreading
             self._odd.note(self.state, evidence, self.reads, self._seen)

@@ -24,6 +24,7 @@ HALF_TOO = 1.0          # each further one: half is half
 WRONG = 5.0             # a consequence done wrongly, a site
 BREAKS_RULES = 6.0
 TAKE_BACK = (0.0, 2.5, 4.5, 6.0)   # going back so many events ("no, I meant here")
+REGUESS = 1.0           # ... where what was done had only been guessed
 NOTICED = 2.0           # a difference counts when the evidence prefers it by so much
 MISREAD = 9.0           # no single site may weigh more: a reader errs once in some thousand sites
 DOUBTFUL = 2.5          # a second reading of a site nearer than this to the first is tried too

@@ -19,6 +19,7 @@ SILENT = -0.85        # nobody says "done" aloud: a run with it costs hardly mor
 IDLE = {MOVEMENT: 1.5, HARVEST: 1.5}      # a seat's part of these phases in which it did nothing, though it could
 NOT_YET, WAITING = 1.0, 4.0     # several ends of phases nobody said, and of what follows a site that does not show it; at most
 UNSEEN = 3.0          # a next round of which the board shows none of what ended the last one
+LATER = 1.5           # a battle fought by one to come, though it may have been whose turn it is
 ASKED = 2.0           # another's ship ferried, of which nobody said a word
 MOST = 40             # proposals
 
@@ -158,9 +159,10 @@ def _goings(state: DelugeState, ahead: Ahead, cells: Change, difference: Differe
             late += _too_late(state, seat, cells, difference)
         if ready is None or ready[1].turn != seat:
             continue
-        said, begun, cost = ready
+        said, begun, _ = ready
         for reading in goings(begun, seat, cells):
             asked = ASKED * sum(isinstance(a, act.Agree) for a in reading.done)
+            cost = ready[2] + (LATER if said and reading.fought else 0.0)
             if reading.done:
                 out.append(_run(said, reading.done, cost + asked))
             if reading.marches and len(reading.done) > len(reading.marches):

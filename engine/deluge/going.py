@@ -108,6 +108,11 @@ class Goings:
                 out[name] = gone
         return out
 
+    @property
+    def fought(self) -> bool:
+        """Whether others' losses are taken for battles"""
+        return self.fights and bool(self._fallen("soldier") or self._fallen("ship"))
+
     def _ways(self, cell: str, armed: bool) -> Iterator[tuple[str, float]]:
         """Where a pawn can go from a cell in one move, and how unlikely that is"""
         state = self.state
@@ -231,5 +236,5 @@ def goings(state: DelugeState, seat: str, cells: Change) -> Iterator[Goings]:
     """The likely ways to read the change for one seat: with battles, and where others lost soldiers or ships, without."""
     first = Goings(state, seat, cells)
     yield first
-    if first._fallen("soldier") or first._fallen("ship"):
+    if first.fought:
         yield Goings(state, seat, cells, fights=False)

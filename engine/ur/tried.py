@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 # nats, for choosing among our own guesses; what a site costs the reconciler is its own business
 UNDONE, HALF = 0.75, 3.0
+UNDONE_TOO = 0.05         # each further one: who has only laid stones so far has taken none off yet
 WRONG = 2.5               # a tile, or the stones on it
 OVERDONE = 1.5            # a legal doing where more lies than it puts there
 BEHIND = 1.0              # a run with consequences left undone; twice more where another run leaves nothing at all
@@ -70,6 +71,7 @@ class Tried:
             if site in by_hand and len(want) > len(have) and want not in shown[site]:
                 self.cost += OVERDONE
                 by_hand.clear()
+        self.wrong -= max(0, self.undone - 2) * (UNDONE - UNDONE_TOO)
         over = bool(self.actions) and isinstance(self.actions[-1], a.Swap)
         if self.undone:
             self.cost += 2 * BEHIND if over else BEHIND          # who has swapped thinks to have done everything

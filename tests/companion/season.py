@@ -68,7 +68,7 @@ class Season:
         self.between, self.mischief, self.late, self.correct, self.verbose = between, mischief, late, correct, verbose
         self.truth, self.accept = state, [state]
         self.history = []                      # (state before, the doing's action), newest last
-        self.board = dict(state.layout())
+        self.board = self.lying = dict(state.layout())
         self.looks = self.doings = self.caught = self.corrected = 0
         self.wrong, self.overlooked, self.misnamed, self.alarms, self.unclear, self.todos = [], [], [], [], [], []
         self.asked, self.fair = [], False
@@ -77,6 +77,7 @@ class Season:
     # Looking
 
     def look(self, board, what, **kw):
+        self.lying = board
         evidence = self.reader.read(board, **kw)
         start = time.thread_time()
         verdict = self.table.look(evidence)
@@ -102,8 +103,7 @@ class Season:
         if verdict.verdict == "illegal":
             self.note(self.alarms, f"{what}: {[str(v.rule) for v in verdict.violations]} {[str(t) for t in verdict.back]} "
                       f"misread {sorted(self.reader.misreads)}")
-            if self.agrees():
-                self._answer(verdict)                     # nobody did that: it was misread
+            self._answer(verdict)                         # nobody did that: it was misread
         if verdict.verdict == "unclear":
             answers = [str(a.text) for a in verdict.question.answers] if verdict.question else None
             self.note(self.asked if self.fair or self.reader.misreads else self.unclear, f"{what}: {verdict.text} {answers}")
@@ -127,9 +127,11 @@ class Season:
         """The people know what they did: the answer that leads there."""
         if verdict.question is None:
             return False
+        reads = self.table.reads
         for i, a in enumerate(verdict.question.answers):
             if a.run is None:
-                if a.misread and self.agrees():              # whoever looks at the board sees that nothing lies there
+                if a.misread and all(not same_contents(self.lying.get(s, ()), c, reads[s])
+                                     for s, c in verdict.question.seen.items()):    # whoever looks at the board sees that
                     self.table.answer(f"q{self.table._asked}", i)
                     return self.agrees()
                 continue

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 import cv2
+import msgspec
 import numpy as np
 
 from vision.cluster_block import is_block
@@ -27,14 +28,14 @@ from vision.cluster_loose import (
     looks_of,
     named,
 )
-from vision.cluster_middle import middled, outlined
+from vision.cluster_middle import middled, outlined, rimmed
 from vision.cluster_polar import Form
 from vision.cluster_scene import FOLD, Scene, Stage, cover
 from vision.cluster_tall import TallLook, find_tall
 from vision.evidence import CountedEvidence
 from vision.plan import Plan, Site
 from vision.pose import Pose
-from vision.shot import Shot
+from vision.shot import Lying, Shot
 
 LARGE = 1600.0      # mm² of a site: on a larger one something foreign need not fill more
 RARELY, ENOUGH = 0.02, 4    # share of pieces that fit worse than usual; pieces of a form from which that can be told
@@ -55,6 +56,7 @@ class ClusterReader:
         self.clusters = {s.id: s for s in plan.site if s.reads == "cluster"}
         self.kits = kits_of([Fine(f, self.frame.scale, k.kinds, k.looks, k.shades) for f, k in looks.items()])
         self.stands = frozenset(stands)
+        self.lying: list[Lying] = []        # only of a reader just fitted: what it learnt from
         self.loose = sorted({k for look in (*looks.values(), *tall) for k in look.kinds} - self.aside)
         self.outlines = [(s.id, o.min(0), o.max(0), o.astype(np.float32).reshape(-1, 1, 2))
                          for s in plan.site for o in s.outlines]
@@ -180,7 +182,10 @@ class ClusterReader:
         level = max(1.0, float(np.exp(np.median(levels)))) if levels else 1.0
         if level > 1:       # pieces are brighter than the table: keep them below white
             empty = Empty(frame, (empty.canvas / level).astype(np.uint8), empty.spread / level)
-        return learn(plan, empty, [s for s in shots if s.layout])
+        reader = learn(plan, empty, [s for s in shots if s.layout])
+        photos = [n for n, s in enumerate(shots) if s.layout]
+        reader.lying = [msgspec.structs.replace(p, photo=photos[p.photo]) for p in reader.lying]
+        return reader
 
 
 def learn(plan: Plan, empty: Empty, full: Sequence[Shot], rounds: int = 2) -> ClusterReader:
@@ -196,6 +201,7 @@ def learn(plan: Plan, empty: Empty, full: Sequence[Shot], rounds: int = 2) -> Cl
     found = first_places(plan, frame, groups, scenes)
     shots = [g.shot for g in groups]
     outlined(found, shots, scenes, frame)
+    rimmed(found, shots, scenes, frame)
     named(found, groups, scenes, frame, plan)
     centred(found, groups, scenes, frame)
     for _ in range(2):
@@ -221,7 +227,16 @@ def learn(plan: Plan, empty: Empty, full: Sequence[Shot], rounds: int = 2) -> Cl
         middled(found, shots, scenes, frame)
         reader = ClusterReader(plan, empty, firsts, looks_of(found, groups, scenes, frame, THERE), tall, aside, stands)
     reader.usual = usual_fits(reader, full)
+    reader.lying = [lying_at(scenes[g.shot], g.shot, g.site.id, f.kind, f.form.height, f.at, f.turn)
+                    for f in found for g in [groups[f.group]]]
+    reader.lying += [lying_at(scenes[p.shot], p.shot, p.site, p.kind, plan.pieces[p.kind].height, p.pose[:2], p.pose[2])
+                     for p in placed]
     return reader
+
+
+def lying_at(scene: Scene, photo: int, site: str, kind: str, height: float, at: np.ndarray, turn: float) -> Lying:
+    """at: (2,) canvas mm of its top"""
+    return Lying(photo, site, kind, scene.lean.foot(at[None], height)[0], float(turn))
 
 
 def usual_fits(reader: ClusterReader, full: Sequence[Shot]) -> dict[Form, float]:

@@ -9,11 +9,13 @@ import msgspec
 import numpy as np
 
 from vision.cluster_canvas import Frame, sample
+from vision.cluster_turns import turns_of
 
 LOOSE_MM, LOOSE_DEG = 5.0, 9.0      # how sloppily a card may lie on its site
 NOISE = 10.0                        # grey levels a good match is off by, print and light together
 SHAKE = 0.25                        # mm by which a card may still lie off after settling, or its print differ
 AT_ONCE = 8                         # cards worked on together: what they take stays near the processor
+TINT = 1.12                         # by which one card's light may be of another colour than that around it
 CAP = 9.0                           # squared misfit (in NOISE) above which a pixel shows something else
 
 
@@ -114,7 +116,7 @@ class Level:
                 r = got * gain[..., None] - looks
                 w = 1 / (1 + np.einsum("ncp,ncp->np", r, r) / (3 * tau ** 2)) ** 2
                 wg = w[:, None] * got
-                gain = (np.einsum("ncp,ncp->nc", wg, looks) / (np.einsum("ncp,ncp->nc", wg, got) + 1)).clip(0.7, 1.4)
+                gain = plausible(np.einsum("ncp,ncp->nc", wg, looks) / (np.einsum("ncp,ncp->nc", wg, got) + 1))
             r = got * gain[..., None] - looks
             A = (w[:, None] @ squares).reshape(n, 3, 3)
             b = (w[:, None] * r).reshape(n, 1, -1) @ slopes
@@ -126,6 +128,12 @@ class Level:
             turn = np.radians(LOOSE_DEG)
             pose = start + (pose - start).clip((-reach, -reach, -turn), (reach, reach, turn))
         return pose, gain
+
+
+def plausible(gain: np.ndarray) -> np.ndarray:
+    """(N, 3) factors of light that one card may need: brighter or darker, but hardly of another colour: that makes stone of sand"""
+    tone = np.exp(np.log(gain.clip(0.2, 5)).mean(1, keepdims=True))
+    return (tone.clip(0.7, 1.4) * (gain / tone).clip(1 / TINT, TINT)).astype(np.float32)
 
 
 def by_outline(strange: np.ndarray, frame: Frame, size: tuple[float, float], centre: np.ndarray) -> np.ndarray:
@@ -312,30 +320,6 @@ def alike(looks: dict[str, np.ndarray], size: tuple[float, float], scale: float)
             _, a, b = max(edges)
             out[b] = composed(pairs[a, b][1], out[a])
     return out
-
-
-def turns_of(patches: np.ndarray, kinds: Sequence[str], groups: Sequence[str], square: bool) -> dict[str, int]:
-    """group of sites -> quarter turns by which its cards lie turned, as pairs of a kind tell; no turn where they do not.
-
-    patches: (M, h, w, 3) of cards as if none was turned."""
-    small = np.stack([cv2.resize(cv2.blur(p, (5, 5)), (20, 20), interpolation=cv2.INTER_AREA) for p in patches])
-    quarters = (0, 1, 2, 3) if square else (0, 2)
-    names = list(dict.fromkeys(groups))
-    cost = np.zeros((len(names), len(names), 4))
-    for i in range(len(kinds)):
-        for j in range(len(kinds)):
-            if i != j and kinds[i] == kinds[j]:
-                for q in quarters:      # j would have to be turned by q more than i
-                    off = np.abs(small[i] - np.rot90(small[j], q)).mean(-1)
-                    cost[names.index(groups[i]), names.index(groups[j]), q] += np.minimum(off, 40).mean()
-    turn = dict.fromkeys(range(len(names)), 0)
-    for _ in range(4):
-        for g in range(1, len(names)):
-            total = {q: sum(cost[h, g, (q - turn[h]) % 4] for h in turn if h != g) for q in quarters}
-            best = min(total, key=total.get)
-            if total[best] < 0.9 * total[turn[g]]:
-                turn[g] = best
-    return {names[g]: q for g, q in turn.items()}
 
 
 def learn_sheet(canvases: Sequence[np.ndarray], strange: Sequence[np.ndarray], frame: Frame,

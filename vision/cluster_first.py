@@ -22,6 +22,7 @@ TRIES = 6               # kinds whose place is worked out well, of all that may 
 STARTS = 3              # kinds unlike each other that a card is first taken for
 DOUBTFUL = 2.0          # misfit above which a card may be another: pieces hide more than about a fifth of it
 DARKEST, SHADOW = 0.5, 4.0     # of its light that a card keeps in a piece's shadow; what it costs to say so, times how dark
+TURNED = 0.6            # of a card's misfit, that turning it round must leave at most
 CLOSE = 1.2             # misfit by which a kind may be worse than the best before its place is worked out
 
 
@@ -107,6 +108,8 @@ class Firsts(msgspec.Struct, frozen=True, eq=False):
             poses[row, mine] = pose
             own[row, mine] = light_left
         best = misfit.argmin(1)
+        if sheet.size[0] == sheet.size[1]:
+            turn_round(scene, sheet, fine, home, poses, misfit, own, light)
         bare = bareness(scene, fine, poses[n, best], scene.light_at(centre))
         lies, gain = seen.settle(scene.seen, frame, best, poses[n, best], 3, light, reach=1.0)
         area = sheet.size[0] * sheet.size[1]
@@ -164,6 +167,24 @@ def attempts(scene: Scene, level: Level, cost: np.ndarray, rough: np.ndarray, li
             misfit[row, mine], poses[row, mine], own[row, mine] = one[mine], at, light_left
         cost[rows] = np.where(like[start], np.inf, cost[rows])
     return misfit, poses, own
+
+
+def turn_round(scene: Scene, sheet: Sheet, level: Level, home: np.ndarray, poses: np.ndarray, misfit: np.ndarray, own: np.ndarray,
+               light: np.ndarray) -> None:
+    """Turns cards that fit badly as they should lie and well a quarter or two further round: one whose print has no upper end
+    is laid as it comes. Changes (N, K, 3) poses, (N, K) misfits and (N, K, 3) factors of light of the likeliest kinds;
+    home: (N, 3) where cards belong; light: (N, 3) there."""
+    least = misfit.min(1)
+    rows = np.flatnonzero((least > DOUBTFUL) & (least < bareness(scene, level, poses[np.arange(len(least)), misfit.argmin(1)], light)))
+    kinds = misfit[rows].argmin(1)
+    for quarter in (1, 2, 3) if len(rows) else ():
+        start = home[rows] + (0, 0, quarter * np.pi / 2)
+        rough, _ = search(scene.seen, scene.frame, sheet.looks, sheet.size, start, light[rows])
+        pose, gain = level.settle(scene.seen, scene.frame, kinds, rough[np.arange(len(rows)), kinds], 6, light[rows])
+        each = misfits(level, cut(scene.seen, scene.frame, level.grid, pose, light[rows] * gain))
+        for row, kind, at, left, off in zip(rows, kinds, pose, gain, each[np.arange(len(rows)), kinds]):
+            if off < TURNED * misfit[row, kind]:
+                misfit[row, kind], poses[row, kind], own[row, kind] = off, at, left
 
 
 def bareness(scene: Scene, level: Level, pose: np.ndarray, light: np.ndarray) -> np.ndarray:

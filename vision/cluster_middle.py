@@ -1,4 +1,4 @@
-"""Lays pieces of a sampler in their own middle: the edges around them are their outline. Its values: outlined, middled."""
+"""Lays pieces of a sampler in their own middle: the edges around them are their outline. Its values: outlined, rimmed, middled."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ WIDE = np.arange(-2.8, 2.9, 0.35)                   # where only shapes told so 
 TURNS = np.radians(np.arange(-45, 45, 4.5))
 POINTS = np.linspace(-0.85, 0.85, 9)                # of half a side: where edges are looked at
 STEEP = 12.0            # grey levels a pixel beyond which an edge does not count for more
+CLEAR = 0.75            # of how clear the rims of a form's pieces usually are, below which one tells nothing
+SLIGHT = 0.05           # of the logarithm of steepness that a mm further off must gain
 FAR = 0.4               # grey levels a pixel that edges must be steeper to be believed a mm further off
 
 
@@ -31,9 +33,38 @@ def outlined(found: Sequence[Found], shots: Sequence[int], scenes: Sequence[Scen
         put(f, *best_of(f.form, steepness(f.form, f, scenes[shots[f.group]], frame, turns, shifts), turns, shifts))
 
 
+def rimmed(found: Sequence[Found], shots: Sequence[int], scenes: Sequence[Scene], frame: Frame) -> None:
+    """Shifts each flat disc until there are edges all along its rim: a shadow on one side misleads by shape alone. One that
+    hardly stands out from what it lies on stays where it is. shots: per group its photo"""
+    for form in {f.form for f in found if f.form.disc and not is_block(f.form)}:
+        mine = [f for f in found if f.form == form]
+        told = [rim_of(f, scenes[shots[f.group]], frame) for f in mine]
+        clear = CLEAR * float(np.median([edge for _, edge in told]))
+        for f, (by, edge) in zip(mine, told):
+            if edge > clear:
+                f.at = f.at + by
+
+
+def rim_of(f: Found, scene: Scene, frame: Frame) -> tuple[np.ndarray, float]:
+    """(2,) mm by which a disc lies off, and how clear edges are there all along its rim"""
+    shifts = tries(f.form, WIDE)[1]
+    n = int(np.ceil((f.form.inner + np.abs(WIDE).max() * 1.5) / PIXEL)) + 2
+    x = np.arange(-n, n + 1) * PIXEL
+    grid, pose = np.stack(np.meshgrid(x, x), -1).astype(np.float32), np.array([[*f.at, 0.0]])
+    at, out = (v.reshape(-1, 2) for v in sides_of(f.form))
+    places = (shifts[:, None] + at) / PIXEL + n
+    steep = []
+    for view in (cut(scene.seen, frame, grid, pose, scene.light_at(f.at[None]))[0], cut(scene.ground, frame, grid, pose)[0]):
+        slopes = [cv2.Scharr(view, cv2.CV_32F, dx, 1 - dx, scale=1 / 32) for dx in (1, 0)]
+        along = sum(sample(g, places) * out[:, i, None].astype(np.float32) for i, g in enumerate(slopes))
+        steep.append(np.minimum(np.abs(along).max(-1), STEEP))
+    edge = np.log1p((steep[0] - steep[1]).clip(0)).mean(1)      # all along rather than strong on one side
+    best = int((edge - SLIGHT * np.linalg.norm(shifts, axis=1)).argmax())
+    return shifts[best], float(edge[best])
+
+
 def middled(found: Sequence[Found], shots: Sequence[int], scenes: Sequence[Scene], frame: Frame) -> None:
-    """The same with blocks of a kind that lie alike already: first all alike, then each by itself near there. Flat pieces lie
-    right already, and a ring printed along their rim would mislead."""
+    """The same with blocks of a kind that lie alike already: first all alike, then each by itself near there"""
     for form in {f.form for f in found if is_block(f.form)}:
         turns, shifts = tries(form, NET)
         for kind in {f.kind for f in found if f.form == form}:

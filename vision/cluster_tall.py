@@ -12,11 +12,13 @@ import numpy as np
 from vision.cluster_canvas import sample
 from vision.cluster_find import MAYBE
 from vision.cluster_fit import CAP, Piece
+from vision.cluster_middle import sides_of
 from vision.cluster_polar import Form, dot
 from vision.cluster_scene import FOLD, Scene, mark
 
 PIXEL = 0.7         # mm of the pictures in which figures are kept
-TONES = (0.86, 1.0, 1.16)   # a figure's sides are darker or brighter where the light falls otherwise
+TONE = 1.7          # times as dark or bright as it was learnt is a figure's side at most: the light falls from elsewhere
+FINE, STEEP = 0.4, 12.0     # mm of the pictures in which edges are looked at; grey levels a pixel beyond which none counts for more
 BESIDE = 1.5        # mm kept around a figure's foot
 APART = 0.85        # of what two feet measure: nearer to each other they cannot stand, as exactly as feet are found
 
@@ -80,9 +82,15 @@ def gains_of(look: TallLook, scene: Scene, foot: np.ndarray, every: int = 1) -> 
     most = np.empty_like(gain)
     for k, figure in enumerate(look.looks[:, ::every, ::every]):
         sf, ff = dot(seen, figure), dot(figure, figure)
-        off = [np.minimum(weight * (ss - t * (2 * sf - t * ff)), cap).sum((1, 2)) for t in np.float32(TONES)]
-        gain[:, k] = bare - np.min(off, 0)
-        most[:, k] = np.minimum(weight * (gg - 2 * dot(ground, figure) + ff), cap).sum((1, 2))
+        tone, costs = np.ones((len(foot), 1, 1), np.float32), []
+        for last in (False, False, True):
+            off = weight * (ss - tone * (2 * sf - tone * ff))
+            costs.append(np.minimum(off, cap).sum((1, 2)))
+            if not last:
+                near = weight / (1 + off / (cap + 1e-6)) ** 2
+                tone = ((near * sf).sum((1, 2)) / ((near * ff).sum((1, 2)) + 1e-6)).clip(1 / TONE, TONE)[:, None, None]
+        gain[:, k] = bare - np.min(costs, 0)
+        most[:, k] = np.minimum(weight * (gg - tone * (2 * dot(ground, figure) - tone * ff)), cap).sum((1, 2))
     return gain, most
 
 
@@ -226,10 +234,47 @@ def first_foot(scene: Scene, form: Form, outline: np.ndarray, strange: np.ndarra
     return middle + (near + form.inner) * along + np.median(v[low]) * np.array([-along[1], along[0]])
 
 
+def within(form: Form, reach: float) -> np.ndarray:
+    """(h, w) 0..1: what of an upright picture a figure can cover, nowhere wider than its foot; the rest is shadow"""
+    grid = upright(form, reach)
+    off = np.stack([grid[..., 0] - grid[..., 0].clip(0, reach), grid[..., 1]], -1)
+    return ((form.outer - np.linalg.norm(off, axis=-1)) / PIXEL + 1).clip(0, 1).astype(np.float32)
+
+
+def on_edges(scene: Scene, form: Form, foot: np.ndarray, strange: np.ndarray) -> np.ndarray:
+    """(2,) mm near `foot` where the outline of what stands there shows edges on the near side; a shadow lies on that side
+    too, but its edge is soft"""
+    lean = scene.lean.shift(foot[None], form.height)[0]
+    along = lean / max(np.linalg.norm(lean), 1e-6)
+    u, v = np.meshgrid(np.arange(-form.inner, 1.2 * form.inner + 0.5 * np.linalg.norm(lean), 0.5), np.arange(-4, 4.1, 0.5))
+    net = foot + u.reshape(-1, 1) * along + v.reshape(-1, 1) * np.array([-along[1], along[0]])
+    half = form.outer + np.abs(net - foot).max() + 2
+    n = int(np.ceil(half / FINE))
+    x = np.arange(-n, n + 1) * FINE
+    px = scene.frame.to_px(foot + np.stack(np.meshgrid(x, x), -1))
+    slopes = [[cv2.Scharr(sample(canvas, px) * light, cv2.CV_32F, dx, 1 - dx, scale=1 / 32) for dx in (1, 0)]
+              for canvas, light in ((scene.seen, scene.light_at(foot[None])[0]), (scene.ground, 1.0))]
+    best, out = -np.inf, foot
+    at, way = (v.reshape(-1, 2) for v in sides_of(form))
+    for turn in np.radians([0.0] if form.disc else np.arange(0, 90, 7.5)):
+        c, s = np.cos(turn), np.sin(turn)
+        points, normal = (v @ np.array([[c, s], [-s, c]]) for v in (at, way))
+        near = normal @ along < -0.3
+        places = ((net - foot)[:, None] + points[near]) / FINE + n
+        seen, bare = (np.abs(sum(sample(g, places) * normal[near][:, i, None].astype(np.float32) for i, g in enumerate(two))).max(-1)
+                      for two in slopes)
+        edge = np.exp(np.log((np.minimum(seen, STEEP) - np.minimum(bare, STEEP)).clip(0) + 1).mean(1))
+        full = sample(strange, scene.frame.to_px(net[:, None] + 0.7 * points))[..., 0].mean(1)
+        score = edge * full
+        if score.max() > best:
+            best, out = score.max(), net[score.argmax()]
+    return out
+
+
 def learn_tall(form: Form, seen: Sequence[tuple[Scene, np.ndarray, np.ndarray, str]]) -> TallLook | None:
     """seen: (scene, strange (h, w) with sharp edges, outline, kind) of sites where one figure stands alone"""
     feet_ = [first_foot(scene, form, outline, strange) for scene, strange, outline, _ in seen]
-    alone = [(s[0], s[1], s[3], f) for s, f in zip(seen, feet_) if f is not None]
+    alone = [(s[0], s[1], s[3], on_edges(s[0], form, f, s[1])) for s, f in zip(seen, feet_) if f is not None]
     if not alone:
         return None
     reach = float(np.median([np.linalg.norm(scene.lean.shift(f[None], form.height)[0]) for scene, _, _, f in alone]))
@@ -242,7 +287,7 @@ def learn_tall(form: Form, seen: Sequence[tuple[Scene, np.ndarray, np.ndarray, s
             pictures.append(views(form, reach, scene, f[None])[0][0])
             masks.append(sample(strange, places_of(form, reach, scene, f[None]))[0, ..., 0])
         whole = cv2.morphologyEx(np.mean(masks, 0), cv2.MORPH_CLOSE, np.ones((7, 7)))
-        alpha = (cv2.blur((whole + whole[::-1]) / 2, (2, 2)) * 1.6 - 0.3).clip(0, 1).astype(np.float32)
+        alpha = (cv2.blur((whole + whole[::-1]) / 2, (2, 2)) * 1.6 - 0.3).clip(0, 1).astype(np.float32) * within(form, reach)
         looks = np.stack([np.median([p for p, a in zip(pictures, alone) if a[2] == k], 0) for k in kinds]).astype(np.float32)
         look = TallLook(form, reach, kinds, looks, alpha)
         if not again:

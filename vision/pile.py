@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 import msgspec
@@ -24,7 +24,7 @@ from vision.light import Light, compare, small_view
 from vision.plan import Plan
 from vision.pose import Pose
 from vision.sampler import buried, covered_by_blocks, exemplars
-from vision.shot import Shot
+from vision.shot import Lying, Shot
 from vision.sites import Grounds, Group
 from vision.stage import SMALL, Stage, edges
 from vision.synth import Patch, agreeing, as_patch, overlay
@@ -207,13 +207,13 @@ class PileReader:
         self.plan, self.reference, self.cells, self.blocks = plan, reference, cells, blocks
 
     @classmethod
-    def fit(cls, plan: Plan, shots: list[Shot], tell: Callable[[float], None] = lambda part: None, effort: float = 1.0
-            ) -> PileReader:
+    def fit(cls, plan: Plan, shots: list[Shot], tell: Callable[[float], None] = lambda part: None, effort: float = 1.0,
+            lying: Sequence[Lying] = ()) -> PileReader:
         """From calibration photos: at least one sampler, and one empty board or sites empty somewhere.
 
-        effort: share of the usual number of pictures made to learn from"""
+        effort: share of the usual number of pictures made to learn from; lying: pieces found on sites that are read otherwise"""
         reference, room = lights(plan, shots)
-        found = exemplars(plan, shots)
+        found = exemplars(plan, shots, lying)
         photos = Photos(plan, shots, room, [Pyramid(s.image) for s in shots], [e for _, pieces in found for e in pieces])
         readers: dict[bool, list[GroupReader]] = {False: [], True: []}
         for group, pieces in found:

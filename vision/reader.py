@@ -39,10 +39,10 @@ class Reader:
     def fit(cls, plan: Plan, registrar: Registrar, shots: list[Shot], effort: float = 1.0) -> Reader:
         """From the calibration photos with their poses. effort: less than 1 is quicker and reads a little worse."""
         kinds = {s.reads for s in plan.site}
-        readers = [PileReader.fit(plan, shots, effort=effort)] if "pile" in kinds else []
-        if "cluster" in kinds:
-            readers.append(ClusterReader.fit(plan, shots))
-        return cls(plan, registrar, readers)
+        clusters = [ClusterReader.fit(plan, shots)] if "cluster" in kinds else []
+        lying = [p for reader in clusters for p in reader.lying]
+        piles = [PileReader.fit(plan, shots, effort=effort, lying=lying)] if "pile" in kinds else []
+        return cls(plan, registrar, piles + clusters)
 
     def read(self, image: np.ndarray, last: Pose | None = None, sites: set[str] | None = None) -> Evidence:
         """What lies where in this picture. Raises NoBoard.

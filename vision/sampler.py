@@ -32,8 +32,8 @@ from vision.evidence import Contents
 from vision.light import Light
 from vision.match import ANGLES, ONE, Rings, cut_field
 from vision.plan import Plan
-from vision.shot import Shot
-from vision.sites import Group, blocks, box, groups
+from vision.shot import Lying, Shot
+from vision.sites import Group, blocks, groups
 from vision.windows import Pyramid, Windows
 
 ENOUGH = 2         # cut-outs of a kind, beyond which none are borrowed
@@ -154,43 +154,56 @@ def turn(picture: np.ndarray, angle: float) -> np.ndarray:
                           borderMode=cv2.BORDER_REPLICATE)
 
 
-def lenders(plan: Plan, found: list[Found], shots: list[Shot]) -> Group | None:
-    """Sites that are not piles but show one piece alone, of a size that lies on this group's sites, and of which the group
-    itself shows less than enough."""
-    def form(kind: str) -> tuple:
-        return plan.pieces[kind].size, plan.pieces[kind].height
-
-    forms = {form(f.contents[-1]) for f in found if len(f.contents) == 1}
+def borrowed(plan: Plan, group: Group, found: Sequence[Found], windows: Windows, lying: Sequence[Lying], shots: list[Shot],
+             pyramids: list[Pyramid], room: list[Light]) -> list[Found]:
+    """Pieces on other sites, of a size that lies on this group's sites or from sites with a tag in common, of which the group
+    itself shows less than enough: each as if it lay in the middle of a site of its own"""
+    forms = {(f.size, f.disc) for f in found if len(f.contents) == 1}
+    tags = {t for s in group.ids for t in plan.sites[s].tags}
     shown = Counter(plan.pieces[f.contents[-1]].looks or f.contents[-1] for f in found)
-    wanted = []
-    for s in plan.site:
-        contents = [shot.layout.get(s.id, ()) for shot in shots]
-        if s.reads != "pile" and any(len(c) == 1 and c[0] != "?" and form(c[0]) in forms and shown[c[0]] < ENOUGH
-                                     for c in contents):
-            wanted.append(s)
-    if not wanted:
-        return None
-    boxes = np.array([box(s) for s in wanted])
-    return Group(tuple(s.id for s in wanted), np.array([s.centre for s in wanted]), float(boxes.max()),
-                 tuple((s.id,) for s in wanted), boxes)
+    out = []
+    for number, one in enumerate(lying):
+        piece = plan.pieces[one.kind]
+        size, disc = seen_size((one.kind,), plan)
+        fits = (size, disc) in forms or tags & set(plan.sites[one.site].tags)
+        if one.site in group.ids or not fits or shown[piece.looks or one.kind] >= ENOUGH:
+            continue
+        half = 0.75 * max(size)
+        own = Windows(one.foot[None], half, windows.scale)
+        shot = shots[one.photo]
+        window = log_windows(own, pyramids[one.photo], shot.pose, room[one.photo], np.arange(1), group.plane)[0]
+        bare = [log_windows(own, pyramids[n], s.pose, room[n], np.arange(1), group.plane)[0]
+                for n, s in enumerate(shots) if not s.layout]
+        empty = np.mean(bare, 0) if bare else np.zeros_like(window)
+        top = lean_at(shot.pose, one.foot[None])[0] * (piece.height - group.plane)
+        doubt = doubt_map(own.side, own.scale, np.zeros(2), top, 0.05 * max(size))
+        near = own_part(own.side, own.scale, np.array(size) / 2, top, 0.1 * max(size))      # a neighbour may touch it
+        unlike = difference(window, empty) * near
+        edges = np.maximum(edge_strength(window) - edge_strength(empty), 0) * near
+        out.append(Found((one.kind,), size, disc, f"{one.site} {number}", one.photo, window, unlike, edges, doubt, top,
+                         0.0 if disc else float(np.degrees(one.turn))))
+    return out
 
 
-def exemplars(plan: Plan, shots: list[Shot]) -> list[tuple[Group, list[Exemplar]]]:
-    """Every group of pile sites, and of blocks, with the samplers' pieces that it learns from, cut out."""
+def exemplars(plan: Plan, shots: list[Shot], lying: Sequence[Lying] = ()) -> list[tuple[Group, list[Exemplar]]]:
+    """Every group of pile sites, and of blocks, with the samplers' pieces that it learns from, cut out; lying: pieces found
+    on sites that are read otherwise"""
     _, room = lights(plan, shots)
     pyramids = [Pyramid(s.image) for s in shots]
     spans = sorted({p.spans for p in plan.piece if p.spans})
-    out = []
+    seen = []
     for group in groups(plan) + [b for s in spans if (b := blocks(plan, s)) is not None]:
         group, windows = looked_at(group, plan, shots)
         found = find(plan, group, windows, shots, pyramids, room)
-        if (lender := lenders(plan, found, shots)) is not None:
-            largest = max(max(f.size) for f in found)
-            seen = Windows(lender.centres, lender.side / 2 + largest / 4, windows.scale)
-            lender = msgspec.structs.replace(lender, plane=group.plane)
-            forms = {(f.size, f.disc) for f in found}
-            found += [f for f in find(plan, lender, seen, shots, pyramids, room)
-                      if len(f.contents) == 1 and (f.size, f.disc) in forms]
+        put_where_known(plan, group, found, windows, lying, shots)
+        seen.append((group, windows, found))
+    known = {(p.photo, p.site) for p in lying}
+    lying = [*lying, *(p for group, _, found in seen if not group.block for p in alone(plan, group, found, shots)
+                       if (p.photo, p.site) not in known)]
+    out = []
+    for group, windows, found in seen:
+        if not group.block:
+            found = found + borrowed(plan, group, found, windows, lying, shots, pyramids, room)
         pieces = []
         for size, disc in sorted({(f.size, f.disc) for f in found}):
             mine = [f for f in found if (f.size, f.disc) == (size, disc)]
@@ -201,6 +214,29 @@ def exemplars(plan: Plan, shots: list[Shot]) -> list[tuple[Group, list[Exemplar]
             pieces += upright(cut)
         out.append((group, pieces))
     return [(group, pieces) for group, pieces in out if pieces]
+
+
+def put_where_known(plan: Plan, group: Group, found: Sequence[Found], windows: Windows, lying: Sequence[Lying],
+                    shots: list[Shot]) -> None:
+    """Moves pieces to where they were found by how all of their kind look, not by their outline alone"""
+    known = {(p.photo, p.site): p for p in lying}
+    for f in (f for f in found if len(f.contents) == 1 and (f.photo, f.where) in known):
+        one, centre = known[f.photo, f.where], group.centres[group.ids.index(f.where)]
+        top = lean_at(shots[f.photo].pose, centre[None])[0] * (height_of(f.contents, plan) - group.plane)
+        f.offset = one.foot - centre + top
+        f.doubt = doubt_map(windows.side, windows.scale, np.zeros(2), f.offset, 0.05 * max(f.size))
+        if not f.disc:
+            f.tilt = float((np.degrees(one.turn) + 45) % 90 - 45)
+
+
+def alone(plan: Plan, group: Group, found: Sequence[Found], shots: list[Shot]) -> list[Lying]:
+    """Where pieces lie that have a group's site to themselves"""
+    out = []
+    for f in (f for f in found if len(f.contents) == 1 and f.contents[0] != "?"):
+        centre = group.centres[group.ids.index(f.where)]
+        top = lean_at(shots[f.photo].pose, centre[None])[0] * (height_of(f.contents, plan) - group.plane)
+        out.append(Lying(f.photo, f.where, f.contents[0], centre + f.offset - top, float(np.radians(f.tilt))))
+    return out
 
 
 def upright(pieces: list[Exemplar]) -> list[Exemplar]:

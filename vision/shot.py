@@ -16,3 +16,13 @@ class Shot(msgspec.Struct, frozen=True, eq=False):
     layout: dict[str, Contents]
     pose: Pose
     name: str = ""
+
+
+class Lying(msgspec.Struct, frozen=True, eq=False):
+    """A piece that was found in a calibration photo. photo: its number; foot: (2,) board mm; turn: radians clockwise as seen."""
+
+    photo: int
+    site: str
+    kind: str
+    foot: np.ndarray
+    turn: float

@@ -5,13 +5,14 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from vision.cutout import Exemplar
+from vision.cutout import Exemplar, footprint_mask
 from vision.evidence import Contents
 from vision.match import ANGLES, Rings, cut_field
 from vision.plan import Plan
 
 SURE = 9.0           # degrees that a piece may lie askew: one standard deviation
 DOUBT = 0.004        # chance that a turn says nothing
+RIM = 0.3            # mm along a piece's edge that show what it lies on
 
 
 def plain(contents: Contents, plan: Plan) -> Contents:
@@ -29,11 +30,15 @@ def turned_kinds(contents: Contents, plan: Plan) -> dict[Contents, float]:
 
 
 def structure(e: Exemplar) -> Exemplar:
-    """The cut-out without its colours: how much each place stands out from most of the piece, lighter or darker alike"""
+    """The cut-out without its colours: how much each place stands out from most of the piece, lighter or darker alike, and
+    as strongly in all: a faint print must not resemble anything that is faint"""
     m = len(e.picture)
     inner = e.picture[m // 4:-m // 4, m // 4:-m // 4]
     off = np.abs(e.picture - np.median(inner, (0, 1))).max(-1)
-    return msgspec.structs.replace(e, picture=np.repeat((off / (off.std() + 1e-6) * 0.3)[..., None], 3, 2).astype(np.float32))
+    own = footprint_mask(e.size, e.disc, m, e.scale, -RIM)
+    off -= (off * own).sum() / own.sum()
+    off /= np.sqrt((off ** 2 * own).sum() / own.sum()) + 1e-6
+    return msgspec.structs.replace(e, picture=np.repeat((off * 0.3)[..., None], 3, 2).astype(np.float32))
 
 
 def named_alike(a: str, b: str) -> int:

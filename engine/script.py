@@ -111,7 +111,7 @@ def run(text: str, plan: Plan | None = None, on_action: Callable[[Action, State]
             if fault:
                 result.faults.append(fault)
             continue
-        line, *refused = re.split(r"\s+!", line)
+        line, *refused = re.split(r"\s*!", line)
         try:
             now, action, passed = _action(state, line, legal=not refused)
         except BadText as e:
@@ -190,7 +190,7 @@ def expect(state: State, n: int, words: list[str]) -> Fault | None:
             return fault("the game goes on")
         return None if set(outcome.winners) == set(rest) else fault("winner " + " ".join(outcome.winners))
     if head in ("can", "cannot"):
-        line, *wanted = re.split(r"\s+!", " ".join(rest))
+        line, *wanted = re.split(r"\s*!", " ".join(rest))
         try:
             now, action, _ = _action(state, line, legal=head == "can")
         except BadText as e:

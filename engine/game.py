@@ -228,6 +228,13 @@ class State(abc.ABC):
         none waits. A decision that cannot be left out is no offer."""
         return self
 
+    @property
+    def readings(self) -> tuple[State, ...]:
+        """What this state also is if something went without saying: an offer declined, a player with nothing left to do
+        done."""
+        then = self.unsaid()
+        return () if then is self else (then,)
+
     def expect(self, words: Sequence[str]) -> tuple[bool, str] | None:
         """A game's own script expectation (`["bag", "14"]`): (holds, what was found); None: not an expectation here."""
         return None

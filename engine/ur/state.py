@@ -200,6 +200,12 @@ class UrState(State):
             state = state.apply(run[-1])
         return () if state.check(action) else tuple(run)
 
+    @property
+    def readings(self) -> tuple[UrState, ...]:
+        """Who cannot swap and has nothing more to do ends the game without a word (U23)."""
+        done = actions.Pass(str(self.turn))
+        return (self.apply(done),) if self.phase == TURN and not self.can_swap() and not self.check(done) else ()
+
     def shows_same(self, site: str, have: Contents, seen: Contents, reads: str = "pile") -> bool:
         if site in self.board.index or len(have) != 1 or len(seen) != 1:
             return same_contents(have, seen, reads)

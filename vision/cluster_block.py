@@ -11,6 +11,8 @@ from vision.cluster_scene import Scene
 LEVELS = np.array([0.12, 0.37, 0.62, 0.87])     # of the height at which sides are looked at
 AROUND = 28                                     # points around the outline
 CAP = 9.0
+SHADES = 0.35, 1.7      # of the top's brightness: so dark and so bright may sides be at all
+UNUSUAL = 0.25          # logarithm of brightness by which sides may well differ from all that samplers show
 
 
 def is_block(form: Form) -> bool:
@@ -58,11 +60,13 @@ def side_gain(form: Form, scene: Scene, foot: np.ndarray, turn: np.ndarray, top:
     seen = sample(scene.seen, px) * scene.light_at(foot)[:, None].astype(np.float32)
     ground = sample(scene.ground, px)
     weight = np.maximum(sample(scene.weight, px)[..., 0], 0)
-    tone = shade_of(seen, top).clip(shades[:, :1], shades[:, 1:])
+    tone = shade_of(seen, top).clip(*SHADES)
+    unusual = np.log(tone / tone.clip(shades[:, :1], shades[:, 1:])) / UNUSUAL
     side = tone[..., None] * top[:, None]
     middle = shades.mean(1)[:, None, None] * top[:, None]
     bare, cost, most = (np.minimum(weight * dot(a - b, a - b) / 3, CAP)
                         for a, b in ((seen, ground), (seen, side), (ground, middle)))
+    cost = np.minimum(cost + unusual ** 2, CAP)     # the lamp may stand where samplers did not have it
     return ((bare - cost) * area).sum(1), (most * area).sum(1)
 
 

@@ -8,15 +8,18 @@ import cv2
 import numpy as np
 
 from vision.cluster_block import is_block
-from vision.cluster_canvas import Frame
+from vision.cluster_canvas import Frame, sample
 from vision.cluster_fit import LEAST, WELL, Fine, Piece, refined
 from vision.cluster_polar import Rings, Table
 from vision.cluster_scene import FOLD, Scene, cover, lay
 
 MAYBE = 0.02        # chance of being there below which a place is not worth telling
 AT_ONCE = 100       # places looked at together: what they take stays near the processor
-NETS = ((0.42, 0.2), (0.21, 0.5))   # how far apart places are looked at, of a piece's inner radius; the share of strange
-                                    # ground around one: what the first net leaves unexplained is looked at more closely
+NETS = ((0.42, 0.2, False), (0.21, 0.5, False), (0.42, 0.07, True))     # how far apart places are looked at, of a piece's inner
+                        # radius; the share of strange ground around one; whether only where the colour is a piece's: what the
+                        # first net leaves unexplained is looked at more closely, and what hides on ground of its own colour
+OWN = 25.0              # grey levels by which a colour is a piece's own
+APART = 0.9             # of the sum of their inner radii: nearer to each other no two pieces lie, a little given for misplacing
 
 
 class Kit:
@@ -32,6 +35,13 @@ class Kit:
         self.table = Table(self.rings, looks, areas)
         ends = np.cumsum([0, *(len(f.kinds) for f in fines)])
         self.parts = [slice(a, b) for a, b in zip(ends[:-1], ends[1:])]
+
+    def coloured(self, scene: Scene, at: np.ndarray) -> np.ndarray:
+        """Which of (N, 2) canvas mm are about as bright and as coloured as one of these pieces is"""
+        n = max(int(self.inner * scene.frame.scale), 1)
+        seen = sample(cv2.blur(scene.seen, (n, n)), scene.frame.to_px(at)) * scene.light_at(at)
+        off = [np.abs(seen - tone).max(1) for f in self.fines for tone in f.tone]
+        return np.min(off, 0) < OWN
 
 
 def kits_of(fines: Sequence[Fine]) -> list[Kit]:
@@ -119,14 +129,16 @@ def find_of(scene: Scene, kit: Kit, allowed: np.ndarray, most: int) -> list[Piec
     sure: list[Piece] = []
     maybe: list[Piece] = []
     n = max(int(kit.rings.step * scene.frame.scale), 1)
-    for step, share in NETS:
+    for step, share, hiding in NETS:
         net = Net(scene, kit.inner, allowed, step, share)
+        if hiding and len(net.at):
+            net.keep(kit.coloured(scene, net.at))
         if not len(net.at):
             continue
         blurred = cv2.blur(scene.seen, (n, n)), cv2.blur(scene.ground, (n, n))
         more, others = caught(scene, kit, blurred, net, sure, most)
         sure += more
-        maybe = [p for p in maybe if not any(np.linalg.norm(p.at - q.at) < 0.9 * (p.form.inner + q.form.inner) for q in more)]
+        maybe = [p for p in maybe if not any(np.linalg.norm(p.at - q.at) < APART * (p.form.inner + q.form.inner) for q in more)]
         maybe = apart(maybe + others)
     return sure + maybe
 
@@ -199,7 +211,7 @@ def apart(found: Sequence[Piece]) -> list[Piece]:
     for p in sorted(found, key=lambda p: -p.gain):
         n = len(out)
         off = places[:n] - p.at
-        if not (np.hypot(off[:, 0], off[:, 1]) <= 0.9 * (p.form.inner + radii[:n])).any():
+        if not (np.hypot(off[:, 0], off[:, 1]) <= APART * (p.form.inner + radii[:n])).any():
             places[n], radii[n] = p.at, p.form.inner
             out.append(p)
     return out
@@ -207,7 +219,7 @@ def apart(found: Sequence[Piece]) -> list[Piece]:
 
 def clash(p: Piece, q: Piece) -> bool:
     """Two blocks cannot stand in the same place"""
-    return is_block(p.form) and is_block(q.form) and bool(np.linalg.norm(p.foot - q.foot) < 0.8 * (p.form.inner + q.form.inner))
+    return is_block(p.form) and is_block(q.form) and bool(np.linalg.norm(p.foot - q.foot) < APART * (p.form.inner + q.form.inner))
 
 
 def polygons(frame: Frame, outlines: Sequence[np.ndarray], grow: float = 0.0) -> np.ndarray:

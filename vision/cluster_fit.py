@@ -20,6 +20,8 @@ TONE = 0.08         # by which a piece may be brighter or darker than its kind
 DARKEST = 0.55      # of its light that ground in a shadow keeps
 SHADOW = 8.0        # what it costs to take something for a shadow, times how dark it is
 HIDDEN = 0.25       # share of the gain of a whole piece that must be seen of it
+JUMP = 0.7          # of the way a block leans: as far off may a dark side be taken for its top
+STEPS = 0.5, 0.25, 0.12, 0.06       # of its inner radius: by which blocks are shifted to where they fit best
 CAP = 9.0           # squared, weighted grey levels beyond which a pixel shows something else altogether
 
 
@@ -138,14 +140,20 @@ def climbed(scene: Scene, fine: Fine, at: np.ndarray) -> np.ndarray:
     lean = scene.lean.shift(at, fine.form.height)
     along = lean / (np.linalg.norm(lean, axis=1, keepdims=True) + 1e-6)
     across = np.stack([-along[:, 1], along[:, 0]], 1)
-    n = np.arange(len(at))
     most = weighed(scene, fine, at, top=1)[0].max(1)
-    for step in np.array([0.5, 0.25, 0.12]) * fine.form.inner:
-        around = np.stack([at + step * along, at - step * along, at + step * across, at - step * across], 1)
-        gain = weighed(scene, fine, around.reshape(-1, 2), top=1)[0].max(1).reshape(len(at), -1)
+    at = at.copy()
+    nets = [np.stack([-JUMP * lean, JUMP * lean], 1)]
+    nets += [step * fine.form.inner * np.stack([along, -along, across, -across], 1) for step in STEPS]
+    for i, net in enumerate(nets):
+        live = np.flatnonzero(most > 0) if i > 1 else np.arange(len(at))     # what does not fit at all by then will not
+        if not len(live):
+            break
+        around = at[live, None] + net[live]
+        gain = weighed(scene, fine, around.reshape(-1, 2), top=1)[0].max(1).reshape(len(live), -1)
         best = gain.argmax(1)
-        better = gain[n, best] > most
-        at, most = np.where(better[:, None], around[n, best], at), np.maximum(most, gain[n, best])
+        gain = gain[np.arange(len(live)), best]
+        better = gain > most[live]
+        at[live[better]], most[live[better]] = around[better, best[better]], gain[better]
     return at
 
 

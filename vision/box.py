@@ -11,7 +11,7 @@ import numpy as np
 from vision.evidence import FLOOR, CountedEvidence, SiteEvidence
 from vision.plan import Plan
 
-SPARE = 1e-3        # probability that a box holds one more than the plan says
+SPARE = 2e-3        # probability, for each piece of a kind, that the box holds one more than the plan says
 LEAST = 1e-5        # chance of a kind on a site below which it is left as it is
 LIKELY = 1e-3       # chance of a kind on a site below which the site does not matter to the others
 TILTS = np.linspace(0.5, 14, 10)[:, None]       # how steeply to bound the chance that there are too many
@@ -80,7 +80,7 @@ def factors_of(numbers: np.ndarray, count: int) -> np.ndarray:
     before = np.zeros((n + 1, most + 1))                    # chances of so many on the first sites
     room = np.zeros((n + 1, most + m))                      # what is left for the last sites when so many are taken
     before[0, 0] = 1
-    room[n] = SPARE ** np.maximum(np.arange(most + m) - count, 0)
+    room[n] = min(SPARE * count, 0.5) ** np.maximum(np.arange(most + m) - count, 0)
     for i, site in enumerate(some):
         for k, p in enumerate(numbers[site]):
             before[i + 1, k:] += p * before[i, :most + 1 - k]

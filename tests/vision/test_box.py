@@ -10,7 +10,10 @@ from vision.box import within_box
 from vision.evidence import FLOOR, CountedEvidence, SiteEvidence
 from vision.plan import parse_plan
 
-SQUARE = [[0, 0], [30, 0], [30, 30], [0, 30]]
+
+def squares(names):
+    """Sites of a row"""
+    return [{"id": s, "outline": [[30 * n, 0], [30 * n + 30, 0], [30 * n + 30, 30], [30 * n, 30]]} for n, s in enumerate(names)]
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +21,7 @@ def plan():
     pieces = [{"kind": "moon", "size": 12, "height": 8, "count": 1}, {"kind": "cube", "size": [9, 9], "height": 9, "count": 3},
               {"kind": "coin", "size": 9}]
     return parse_plan({"game": "drawn", "size": [90, 30], "piece": pieces,
-                       "site": [{"id": s, "outline": SQUARE} for s in ("a", "b", "c")]})
+                       "site": squares("abc")})
 
 
 def seen(*options):
@@ -77,3 +80,14 @@ def test_a_phone_over_pieces_that_the_box_cannot_hold_is_no_fault(plan):
     phone = SiteEvidence(((("cube", "cube", "cube", "moon"), math.log(2e-5)),), math.log(0.9999))
     read = within_box(plan, sure | {"c": phone, "d": seen((("moon",), 0.9999))})
     assert read["c"].foreign and read["d"].best == ("moon",)
+
+
+def test_one_more_of_many_is_believed_sooner_than_a_second_of_one():
+    sites = [f"s{n}" for n in range(21)]
+    many = parse_plan({"game": "drawn", "size": [630, 30], "piece": [{"kind": "cube", "size": 9, "count": 20},
+                                                                    {"kind": "moon", "size": 9, "count": 1}],
+                       "site": squares(sites)})
+    clear = {s: seen((("cube",), 0.9995), ((), 0.0005)) for s in sites}
+    assert min(chance(e, ("cube",)) for e in within_box(many, clear).values()) > 0.97
+    two = {s: seen((("moon",), 0.9995), ((), 0.0005)) for s in sites[:2]}
+    assert 0.75 < min(chance(e, ("moon",)) for e in within_box(many, two).values()) < 0.95

@@ -65,11 +65,11 @@ def _ebb(d: Draft, a: act.Ebb) -> None:
 
 
 def _turn(d: Draft, picture: str, arrow: bool) -> None:
+    d.step(say("the card shows {event}", event=event_name(picture, arrow)), by_hand=True)
     flow.turned(d, d.waiting.pop(0), picture, arrow)
 
 
 def _event(d: Draft, a: act.Event) -> None:
-    d.step(say("the card shows {event}", event=event_name(a.picture, a.arrow)), by_hand=True)
     _turn(d, a.picture, a.arrow)
     flow.settle(d)
 

@@ -47,11 +47,14 @@ function fact(f, plan) {
 }
 
 export function showFacts(snapshot) {
-  const view = snapshot.view ?? {};
-  const shown = [view.tracks, view.coming, view.tables, view.notes, view.highlight];
+  const view = snapshot.view ?? {}, tracks = view.tracks ?? [];
+  const large = tracks.filter(t => t.large), small = tracks.filter(t => !t.large), box = byId("large");
+  box.hidden = !large.length;
+  fill(box, large, () => h("ul", { class: "tracks" }, large.map(track)));
+  const shown = [small, view.coming, view.tables, view.notes, view.highlight];
   byId("facts").hidden = !shown.some(part => part && (Array.isArray(part) ? part.length : Object.keys(part).length));
   fill(byId("facts").lastElementChild, shown, () => [
-    (view.tracks ?? []).length ? h("ul", { class: "tracks" }, view.tracks.map(track)) : null,
+    small.length ? h("ul", { class: "tracks" }, small.map(track)) : null,
     (view.coming ?? []).length ? [h("h3", null, say("What comes next")), h("ol", { class: "coming" }, view.coming.map(text => h("li", null, words(text))))] : null,
     (view.tables ?? []).map(dataTable),
     Object.keys(view.highlight ?? {}).length ? [h("h3", null, say("Marked on the board")), h("dl", { class: "marked" }, Object.entries(view.highlight).map(([site, text]) => [h("dt", null, site), h("dd", null, words(text))]))] : null,
@@ -80,9 +83,15 @@ function scale(value, max, marks) {
 
 const cell = value => value === null || value === undefined ? "" : words(value);
 
+const NARROW = 44;      // letters that stand beside each other on a phone
+
+// A table that is too wide for a phone: there each row becomes a list, with the column's name before each value.
+const tooWide = (columns, rows) => columns.length > 4 && columns.reduce((sum, name, i) => sum + 1.5 + Math.max(...words(name).split(" ").map(w => w.length), ...rows.map(row => cell(row[i]).length)), 0) > NARROW;
+
 export function dataTable({ title, columns, rows }) {
   if (!rows.length) return h("p", { class: "empty" }, h("strong", null, words(title)), ": ", say("nothing"));
-  return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": words(title) }, h("table", null, h("caption", null, words(title)),
-    columns?.length ? h("thead", null, h("tr", null, columns.map(c => h("th", { scope: "col" }, words(c))))) : null,
-    h("tbody", null, rows.map(row => h("tr", null, row.map((value, i) => i ? h("td", null, cell(value)) : h("th", { scope: "row" }, cell(value))))))));
+  const names = columns ?? [], value = (v, i) => h("td", { "data-column": names[i] ? words(names[i]) : null }, cell(v));
+  return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": words(title) }, h("table", { class: tooWide(names, rows) ? "wide" : null }, h("caption", null, words(title)),
+    names.length ? h("thead", null, h("tr", null, names.map(c => h("th", { scope: "col" }, words(c))))) : null,
+    h("tbody", null, rows.map(row => h("tr", null, row.map((v, i) => i ? value(v, i) : h("th", { scope: "row" }, cell(v))))))));
 }

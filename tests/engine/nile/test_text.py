@@ -1,5 +1,7 @@
 """Notation and set-up lines: what is said wrongly is refused with a sentence, what is said otherwise means the same."""
 
+import re
+
 import pytest
 
 from engine import BadText, script
@@ -103,3 +105,19 @@ def test_the_sentences_of_a_scoring_in_order():
         "Blue passes", "the pillar goes to Blue", "take all markers out of the boat: they leave the game",
         "move the obelisk 2 squares toward the figures, to V18", "row M4 is scored: Red 4, Blue 2: move the figures forward",
         "put the fruit of M4 into the boat, seed side up"]
+
+
+@pytest.mark.parametrize("line, words", [
+    ("ebb L4.1 : spoil2 arrow", "take the water card off L4.1; the card shows two palms: "),
+    ("ebb L4.1", "take the water card off L4.1$"), ("event desert", "the card shows the desert"),
+    ("flood L5.5 11 : hippo", "lay the water card .* on L5.5; the card shows a hippo"),
+])
+def test_a_moves_words_name_what_the_card_shows(line, words):
+    """N20, N18: what people did, as the list of moves tells it."""
+    tide = "flood" if line.startswith("flood") else "ebb1"
+    row = "L5.1 water:11 L5.2 water:11 L5.3 water:11 L5.4 water:11 L5.5 desert"
+    state = start(f"layout L4.1 water:12 {row}\ntide {tide}\nphase tide\n")
+    if line.startswith("event"):
+        state = state.apply(state.parse("red: ebb L4.1"))
+    after = state.apply(state.parse(f"red: {line}"))
+    assert re.match(words, "; ".join(str(s.text) for s in after.steps if s.by_hand))

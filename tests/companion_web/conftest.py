@@ -1,6 +1,5 @@
 """A table without camera and rules: what companion.table.Table publishes, made by hand, so that tests see the page only."""
 
-import shutil
 import threading
 import time
 from types import SimpleNamespace
@@ -12,10 +11,8 @@ import engine
 from companion.table import Gone, Refused
 from engine import BadText, Violation, say
 from engine.text import pack
+from tests.companion_web.browsing import CHROMIUM, chromium, server, visit  # noqa: F401
 
-CHROMIUM = next((c for name in ("chromium", "chromium-browser", "google-chrome") if (c := shutil.which(name))), None)
-ARGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-dev-shm-usage", "--disable-sync",
-        "--disable-component-update", "--no-first-run", "--disable-default-apps", "--disable-extensions"]
 GAME = "tigris"
 SEATS = [{"id": "bull", "name": pack(say("Bull")), "colour": "#c02020"},
          {"id": "lion", "name": pack(say("Lion")), "colour": "#2060c0"}]
@@ -93,7 +90,7 @@ class FakeTable:
         self.journal = SimpleNamespace(picture=lambda event, which: self.pictures.get((event, which)))
         self.camera = {"state": "ok", "by": "markers", "error_px": 0.31, "fps": 5.0}
         self.trouble = self.pause = None
-        self.words, self.turn = [], "bull"
+        self.words, self.turn, self.more = [], "bull", {}
         self.lines = (SimpleNamespace(event=1, action=None, state=FakeState(START, SCORES)),)
 
     @property
@@ -171,7 +168,8 @@ class FakeTable:
                   "scores": line.state.scores(), "pictures": (line.event, "after") in self.pictures} for line in self.lines[1:]]
         return {"version": self.version, "game": GAME, "title": pack(say("Tigris & Euphrates")), "seats": SEATS,
                 "layout": {s: list(c) for s, c in self.state.layout().items() if c}, "turn": self.turn, "actors": [self.turn],
-                "scores": self.state.scores(), "outcome": self.outcome, "view": pack(VIEW), "settings": dict(self.settings),
+                "scores": self.state.scores(), "outcome": self.outcome, "view": pack({**VIEW, **self.more}),
+                "settings": dict(self.settings),
                 "verdict": self.verdict or pack(READY), "question": self.question, "decision": self.decision,
                 "moves": moves, "start": 1, "pause": self.pause, "trouble": self.trouble, "camera": self.camera}
 
@@ -256,10 +254,10 @@ def eventually():
     return wait
 
 
-@pytest.fixture(scope="module")
-def chromium():
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install -e .[test]")
-    with playwright.sync_playwright() as p:
-        browser = p.chromium.launch(executable_path=CHROMIUM, args=ARGS)
-        yield browser
-        browser.close()
+def pytest_collection_modifyitems(items):
+    """Whatever opens a page needs a Chromium, and nothing else does."""
+    for item in items:
+        if "chromium" in getattr(item, "fixturenames", ()):
+            item.add_marker("browser")
+            if CHROMIUM is None:
+                item.add_marker(pytest.mark.skip(reason="no Chromium here: apt-get install chromium"))

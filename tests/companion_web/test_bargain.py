@@ -4,8 +4,7 @@ import pytest
 
 from companion.table import Gone, Refused, Table
 from engine import script
-
-from .test_browser import explained, fits, pytestmark, server, visit  # noqa: F401
+from tests.companion_web.browsing import explained, fits
 
 TRADING = "game deluge\nseats yellow blue\nphase trade\nstock yellow wood 3 gold 1\nstock blue wood 1 gold 2"
 HARVESTING = "game deluge\nseats yellow blue\nlayout clear\nlayout eurasia-2 people:yellow people:yellow\nphase harvest"
@@ -28,7 +27,7 @@ def gold(table):
 
 
 @pytest.fixture
-def people(phone):  # noqa: F811
+def people(phone):
     return phone("yellow"), phone("blue"), phone("host"), phone()
 
 
@@ -66,7 +65,7 @@ def test_the_host_speaks_for_both_and_what_the_rules_forbid_is_no_offer(people, 
     assert host.post("/api/declare", {"text": DEAL}).status_code == 200 and gold(table) == {"yellow": 2, "blue": 1}
 
 
-def test_a_trade_on_two_phones(visit, table):  # noqa: F811
+def test_a_trade_on_two_phones(visit, table):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     yellow, blue = visit(seat="yellow"), visit(seat="blue", locale="nl-NL")
     yellow.get_by_text("Offer a trade").click()
@@ -84,7 +83,7 @@ def test_a_trade_on_two_phones(visit, table):  # noqa: F811
     assert gold(table) == {"yellow": 2, "blue": 1}
 
 
-def test_a_harvest_is_corrected_with_one_tap(make_app, phone, monkeypatch):  # noqa: F811
+def test_a_harvest_is_corrected_with_one_tap(make_app, phone, monkeypatch):
     from .conftest import Phone
     table = table_of(HARVESTING)
     app = make_app(table)

@@ -1,79 +1,11 @@
-"""The page in a real Chromium: what people see, with the keyboard, at 360 px, with a screen reader's tree; nothing foreign."""
+"""The board's page in a real Chromium: what people see, with the keyboard, at 360 px, with a screen reader's tree; nothing foreign."""
 
 import time
-from urllib.parse import urlsplit
 
 import pytest
 
-import companion_web
-from engine import Violation, say
-from tests.companion_web.conftest import CHROMIUM
-
-pytestmark = [pytest.mark.browser, pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: apt-get install chromium")]
-PHONE, DESK = {"width": 360, "height": 740}, {"width": 1280, "height": 800}
-
-
-@pytest.fixture
-def server(app):
-    server = companion_web.serve(app, "127.0.0.1", 0)
-    yield server
-    server.stop()
-
-
-@pytest.fixture
-def visit(chromium, server, app):
-    """visit(path, seat, **context) -> a page that is ready. Whatever the console or the network complains of fails the test."""
-    complaints, contexts = [], []
-
-    def open_page(path="", seat=None, expected=(), script=None, **options):
-        context = chromium.new_context(**{"viewport": PHONE, "locale": "en-GB", "reduced_motion": "reduce", **options})
-        contexts.append(context)
-        if seat:
-            token = web(app).access.make_host() if seat == "host" else web(app).access.seat(seat)
-            context.add_cookies([{"name": "nilometer_seat", "value": token, "url": server.url, "httpOnly": True}])
-            web(app).feed.touch()
-        page = context.new_page()
-        if script:
-            page.add_init_script(script)
-        page.set_default_timeout(30_000)      # a loaded machine is slow, not wrong
-
-        def heard(message):
-            if message.type in ("error", "warning") and not any(e in message.text for e in expected):
-                complaints.append(f"console: {message.text}")
-
-        def asked(request):
-            if urlsplit(request.url).netloc != urlsplit(server.url).netloc:
-                complaints.append(f"foreign: {request.url}")
-        page.on("console", heard)
-        page.on("pageerror", lambda e: complaints.append(f"script: {e}"))
-        page.on("request", asked)
-        page.goto(server.url + path)
-        page.wait_for_selector("body[data-ready]")
-        if not path:
-            page.wait_for_selector("svg.twin")
-        return page
-
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert complaints == []
-
-
-def until(page, holds):
-    """Waits until a JavaScript expression is true; the page's own policy forbids Playwright's way."""
-    for _ in range(300):
-        if page.evaluate(holds):
-            return
-        page.wait_for_timeout(20)
-    raise AssertionError(f"did not come: {holds}")
-
-
-def web(app):
-    return companion_web.web_of(app)
-
-
-def fits(page):
-    return page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+from engine import say
+from tests.companion_web.browsing import DESK, PHONE, PIXEL, explained, fits, illegal, web
 
 
 def test_the_board_follows_within_half_a_second(visit, table):
@@ -129,12 +61,6 @@ def test_verdicts_differ_in_word_and_shape_not_only_in_colour(visit, table):
         assert page.locator("#verdict h2").inner_text() == head
         shapes.add(page.locator("#verdict use").get_attribute("href"))
     assert len(shapes) == len(VERDICTS)
-
-
-def illegal(table):
-    why = say("farms lie on the river")
-    table.conclude("illegal", actions=["lion: tile blue E4"], text=why, violations=[Violation("T19", why)],
-                   back=[say("take {it} off E4", it=say("the farm"))])
 
 
 def test_an_illegal_move_is_told_with_its_rule_and_the_rules_words(visit, table):
@@ -299,10 +225,6 @@ def test_axe_finds_nothing(visit, table, path, seat, scheme):
         assert explained(axe.run(page)) == []
 
 
-def explained(results):
-    return [f"{v['id']}: {[n['html'][:120] for n in v['nodes']]}" for v in results.response["violations"]]
-
-
 def test_in_dutch(visit, table):
     page = visit(locale="nl-NL")
     assert page.locator("html").get_attribute("lang") == "nl"
@@ -328,199 +250,25 @@ def test_night_by_hand_and_remembered(visit):
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == night == "rgb(20, 24, 26)"
 
 
-HEARD = """
-window.heard = []; window.felt = [];
-navigator.vibrate = pattern => { felt.push(pattern); return true; };
-const begin = OscillatorNode.prototype.start;
-OscillatorNode.prototype.start = function (...a) { heard.push(this.context.state); return begin.apply(this, a); };
-"""
-
-
-def test_sound_and_vibration_only_where_they_are_wished_for(visit, table):
-    page = visit(seat="lion", script=HEARD)
-    illegal(table)
-    page.wait_for_selector("#verdict[data-verdict=illegal]")
-    assert page.evaluate("[heard, felt]") == [[], []], "nobody asked for it"
-    page.get_by_label("Sound").check()
-    page.get_by_label("Vibration").check()
-    until(page, "heard.length && felt.length && heard.every(s => s === 'running')")
-    page.reload()
-    page.wait_for_selector("body[data-ready]")
-    page.locator("#site").click()      # one touch, and the page may sound again
-    table.ask("lion", 2)
-    until(page, "heard.length === 2 && felt.length === 1")
-    table.act("bull: tile red C4", "C4", ["temple"])
-    page.wait_for_selector("#verdict[data-verdict=moved]")
-    until(page, "heard.length === 3 && felt.length === 1")
-    table.turn = "lion"
-    table.act("bull: tile red E6", "E6", ["temple"])
-    until(page, "heard.length === 5 && felt.length === 2")      # it is one's own turn
-    assert page.evaluate("heard.every(s => s === 'running')")
-
-
-def test_the_installed_pages_open_while_the_table_is_off(visit, server):
-    page = visit(expected=["ERR_", "Failed to load"])
-    page.evaluate("navigator.serviceWorker.ready.then(() => true)")
-    until(page, """localStorage.getItem('nilometer.snapshot') && Promise.all(['/', '/join', '/games', '/api/plan',
-        '/static/js/join.js', '/locale/en.json'].map(path => caches.match(path, {ignoreVary: true})))
-        .then(all => all.every(Boolean))""")
-    server.stop()
-    page.reload()
-    page.wait_for_selector("svg.twin")
-    page.wait_for_selector("#link[data-state=lost]")
-    assert page.locator(".pieces > [data-site]").count() == 3, "the board as it stood when the table was last heard"
-    for path in ("join", "games"):
-        page.goto(f"{server.url}{path}" if server.url.endswith("/") else f"{server.url}/{path}")
-        page.wait_for_selector("main .fault:has-text('The table does not answer.')")
-        assert page.locator("nav a").count() == 1 and fits(page)
-
-
-def test_what_makes_the_page_installable(app):
-    client = app.test_client()
-    kept = client.get("/assets.json").json
-    assert {"/static/js/main.js", "/static/css/page.css", "/locale/nl.json"} <= set(kept)
-    assert all(client.get(path).status_code == 200 for path in kept)
-    icons = client.get("/manifest.webmanifest").json["icons"]
-    assert {i["sizes"] for i in icons} == {"any", "192x192", "512x512"} and all(client.get(i["src"]).status_code == 200 for i in icons)
-
-
-def test_the_demos_faults_are_switched_from_the_page(visit, app):
-    faults, wires = set(), web(app)
-    wires.switches = companion_web.Switches({"dark": "the lamp is off"}, lambda: faults,
-                                            lambda name, on: (faults.add if on else faults.discard)(name))
-    wires.feed.touch()
-    page = visit(seat="host")
-    page.get_by_label("the lamp is off").check()
-    for _ in range(100):
-        if faults:
-            break
-        page.wait_for_timeout(20)
-    assert faults == {"dark"}
-    assert visit().locator("#switches").is_hidden(), "lookers break nothing"
-
-
-def test_the_host_corrects_a_place(visit, table):
-    page = visit(seat="host")
-    page.locator(".sites [data-site=D4] path").click(force=True)
-    page.get_by_role("button", name="Correct", exact=True).click()
-    assert "Bull" in page.locator("dialog .contents").inner_text()
-    page.get_by_role("button", name="Take off").first.click()
-    page.get_by_label("Piece").select_option("temple")
-    page.get_by_role("button", name="Put it on top").click()
-    page.get_by_role("button", name="That is how it is").click()
-    page.wait_for_selector(".pieces > [data-site=D4] use", state="attached")
-    page.wait_for_selector("dialog[open]", state="detached")
-    for _ in range(100):
-        if table.heard:
-            break
-        page.wait_for_timeout(20)
-    assert table.heard == [("edit", "D4", ["temple"])]
-
-
-def test_points_over_time_and_who_won(visit, table, monkeypatch):
-    monkeypatch.setattr("companion_web.parts.record.chronicle", lambda table: EVENING)
-    page = end(table, visit)
-    page.wait_for_selector("#summary .plot .line")
-    assert page.locator("#summary .plot .line").count() == 2 and "Anna <b> (Lion): 9" in page.locator("#summary").inner_text()
-    assert "Anna <b> (Lion) wins. the bag is empty" in page.locator("#verdict").inner_text()
-
-def end(table, visit, **options):
-    for n in range(6):
-        table.act(f"{('bull', 'lion')[n % 2]}: tile red C4", "C4", ["temple"] * (n % 2), points=n)
-    table.outcome = {"winners": ["lion"], "reason": {"t": "the bag is empty"}}
-    table.settings["names"] = {"lion": "Anna <b>"}
+def test_what_matters_most_stands_below_the_board_and_a_wide_table_is_read_on_a_phone(visit, table):
+    """The tide, large, before the players; and no column of the market is cut off."""
+    columns = [say(c) for c in ("row", "fruit", "next free place", "refuses", "bad", "rotten", "would give now")]
+    table.more = {
+        "tracks": [{"id": "tide", "label": say("Tide"), "value": 1, "max": 2, "steps": [say("flood"), say("ebb 1")], "marks": [],
+                    "large": True, "means": say("Bull takes two water cards")},
+                   {"id": "bag", "label": say("Tiles in the bag"), "value": 120, "max": 143, "steps": None, "marks": []}],
+        "tables": [{"title": say("Market"), "columns": columns,
+                    "rows": [["M1", "4 of 5", "M1.5", "flax, grain", 1, 1, "Blue 4, Red 2"], ["M2", "0 of 4", "M2.1", "", 0, 0, ""]]}]}
     table.tell()
-    return visit(**options)
-
-
-EVENING = {"began": 0, "ended": 1_700_000_000, "played": 5400, "moves": 6, "undone": 2, "edits": 0,
-           "seats": [{"id": "bull", "moves": 3, "seconds": 80, "longest": 70, "at": 3}],
-           "gains": [{"seat": "lion", "points": 5, "move": 6, "words": [], "text": "lion: tile red C4"}],
-           "tables": [{"title": {"t": "the greatest conflicts"}, "columns": [{"t": "move"}], "rows": [[3]]}]}
-
-
-def test_the_evening_in_figures_and_its_summary_as_a_picture(visit, table, monkeypatch):
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
-    monkeypatch.setattr("companion_web.parts.record.chronicle", lambda table: EVENING)
-    page = end(table, visit)
-    page.wait_for_selector("#after:not([hidden]):has-text('the greatest conflicts')")
-    text = page.locator("#after").inner_text()
-    for said in ("6 moves in 1 h 30 min", "Taken back 2 times.", "70 s (move 3)", "+5 Lion move 6"):
-        assert said in text, said
-    assert "Anna <b> (Lion)" in page.locator("#verdict").inner_text() and fits(page) and explained(axe.run(page)) == []
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Picture").click()
-    head = open(download.value.path(), "rb").read(24)
-    assert head[:8] == b"\x89PNG\r\n\x1a\n" and int.from_bytes(head[16:20]) == 1280
-    for name, ending in (("Play record", "play"), ("JSON", "json")):
-        assert page.get_by_role("link", name=name).get_attribute("href") == f"/api/record.{ending}"
-
-
-def test_all_games_of_the_table(visit, app, table):
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
-    shelf = {"games": [{"began": 0, "ended": 3600, "title": {"t": "Ur"}, "game": "ur", "names": {"black": "Anna"}, "moves": 40,
-                        "seats": [{"id": "black", "name": {"t": "Black"}}], "winners": ["black"], "scores": {"black": 31}}],
-             "players": [{"game": "ur", "title": {"t": "Ur"}, "name": "Anna", "seat": {"t": "Black"}, "played": 1, "won": 1,
-                          "mean": 31.0, "best": 31}]}
-    page = visit("games")
-    assert "No game has been played to its end" in page.locator("#who").inner_text()
-    web(app).shelf.statistics = lambda: shelf
-    page.reload()
-    page.wait_for_selector("#who table")
-    assert page.locator("#who tbody tr").inner_text().split("\t") == ["Anna", "1", "1", "31", "31"]
-    assert "Winner: Anna (Black) · 40 moves in 1 h 0 min" in page.locator("#list").inner_text()
-    assert fits(page) and explained(axe.run(page)) == []
-
-
-def test_who_sits_down_says_a_name_and_the_phone_remembers_it(visit, app, table):
-    page = visit("join#" + web(app).access.code)
-    page.get_by_role("button", name="Sit down as Lion").click()
-    page.get_by_label("Your name").fill("Anna")
-    page.keyboard.press("Enter")
-    page.wait_for_selector("#speak:has-text('Noted.')", state="attached")
-    assert table.settings["names"] == {"lion": "Anna"}
-    assert page.evaluate("localStorage.getItem('nilometer.name')") == "Anna"
-    page.get_by_role("link", name="To the board").first.click()
-    page.wait_for_selector("#players .person:has-text('Anna')")
-
-
-def test_the_board_can_be_turned_and_enlarged(visit):
     page = visit()
-    before = page.locator("svg.twin").bounding_box()
-    page.get_by_role("button", name="Turn").click()
-    after = page.locator("svg.twin").bounding_box()
-    assert after["height"] > before["height"]
-    page.get_by_role("button", name="Larger").click()
-    assert page.locator("svg.twin").bounding_box()["width"] > 1.8 * before["width"] and fits(page)
-
-
-PIXEL = bytes.fromhex(
-    "ffd8ffe000104a46494600010100000100010000ffdb004300" + "01" * 64 + "ffc0000b080001000101011100ffc4001f00"
-    "00010501010101010100000000000000000102030405060708090a0bffc400b5100002010303020403050504040000017d"
-    "01020300041105122131410613516107227114328191a1082342b1c11552d1f02433627282090a161718191a25262728292a"
-    "3435363738393a434445464748494a535455565758595a636465666768696a737475767778797a838485868788898a929394"
-    "95969798999aa2a3a4a5a6a7a8a9aab2b3b4b5b6b7b8b9bac2c3c4c5c6c7c8c9cad2d3d4d5d6d7d8d9dae1e2e3e4e5e6e7e8"
-    "e9eaf1f2f3f4f5f6f7f8f9faffda0008010100003f00fbd3ffd9")
-
-
-def test_after_a_week_the_page_says_how_the_board_should_look_and_what_differs(visit, table):
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
-    table.act("bull: tile red C4", "C4", ["temple"])
-    table.pause = {"since": time.time() - 604_800, "differs": None}
-    table.conclude("unfinished")
-    page = visit(seat="host")
-    page.wait_for_selector("#pause:not([hidden]):has-text('has not seen the whole board')")
-    table.pause = {**table.pause, "differs": [{"site": f"A{n}", "should": ["temple"], "seen": []} for n in range(1, 10)]}
-    table.tell()
-    page.wait_for_selector("#pause:has-text('9 places differ')")
-    assert page.locator("#pause tbody tr").first.inner_text().split("\t") == ["A1", "a temple (red)", "nothing"]
-    assert page.locator(".mark.todo").count() == 9 and fits(page) and explained(axe.run(page)) == []
-    page.get_by_role("button", name="Play on with the board as it lies").click()
-    page.wait_for_selector("#pause", state="hidden")
-    assert table.heard == [("go on", "host")]
-
-
-def test_moves_are_told_in_words(visit, table):
-    table.words = [{"t": "{seat} passes", "a": {"seat": {"t": "Bull"}}}]
-    table.act("bull: pass", "C4", [])
-    assert "Stier past pass" in visit(locale="nl-NL").locator("#moves").inner_text()
+    page.wait_for_selector("#large:has-text('ebb 1')")
+    large, players = page.locator("#large"), page.locator("#players")
+    assert "Bull takes two water cards" in large.inner_text()
+    assert page.locator("#board").bounding_box()["y"] < large.bounding_box()["y"] < players.bounding_box()["y"]
+    assert "Tide" not in page.locator("#facts").inner_text() and "120 of 143" in page.locator("#facts").inner_text()
+    assert page.evaluate("[...document.querySelectorAll('.scroll')].every(e => e.scrollWidth <= e.clientWidth + 1)")
+    cell = page.locator("#facts td[data-column='would give now']").first
+    assert cell.inner_text() == "Blue 4, Red 2" and "would give now" in cell.evaluate("e => getComputedStyle(e, '::before').content")
+    page.set_viewport_size(DESK)
+    assert page.locator("#facts thead th").last.is_visible()
+    assert large.bounding_box()["y"] < page.locator("#facts").bounding_box()["y"]

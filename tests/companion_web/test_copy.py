@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from .test_browser import explained, fits, pytestmark, server, visit  # noqa: F401
+from tests.companion_web.browsing import explained, fits
 
 PHOTOS = Path(__file__).resolve().parents[1] / "photos" / "tigris"
 SVG = base64.b64encode(b"<svg xmlns='http://www.w3.org/2000/svg' width='7' height='7'/>").decode()
@@ -33,7 +33,7 @@ ONLY_THE_HOSTS = ["/api/host/copy", "/report", "/trace", "/api/trace", "/api/tra
 
 
 @pytest.mark.parametrize("path", ONLY_THE_HOSTS)
-def test_all_of_it_is_the_hosts(phone, path):  # noqa: F811
+def test_all_of_it_is_the_hosts(phone, path):
     assert phone().get(path).status_code == phone("bull").get(path).status_code == 403
     assert phone("host").get(path).status_code == 200
 
@@ -68,7 +68,7 @@ def test_without_a_copy_there_is_nothing_to_see(make_app, table):
     assert host.get("/api/host/copy").json == {} and host.get("/report").status_code == host.get("/trace").status_code == 404
 
 
-def test_the_report_keeps_its_look_and_nothing_else_may_run(visit, folder):  # noqa: F811
+def test_the_report_keeps_its_look_and_nothing_else_may_run(visit, folder):
     (folder / "report.html").write_text(REPORT.replace("</main>", "</main><script>document.title = 'ran'</script>"))
     page = visit("join", seat="host", expected=["script-src", "default-src", "inline script"])
     page.get_by_role("link", name="How well this copy is read").click()
@@ -77,7 +77,7 @@ def test_the_report_keeps_its_look_and_nothing_else_may_run(visit, folder):  # n
     assert page.evaluate("document.querySelector('img').naturalWidth") == 7 and page.title() == "Report"
 
 
-def test_the_hosts_page_leads_there(visit, folder):  # noqa: F811
+def test_the_hosts_page_leads_there(visit, folder):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     page = visit("join", seat="host")
     page.wait_for_selector("#copy-panel:not([hidden]) button")

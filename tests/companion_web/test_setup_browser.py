@@ -2,7 +2,8 @@
 
 import pytest
 
-from .test_browser import PHONE, explained, fits, pytestmark, server, visit, web  # noqa: F401
+from tests.companion_web.browsing import explained, fits, web
+
 from .test_setup import director, learnt, table  # noqa: F401
 
 

@@ -10,14 +10,6 @@ import pytest
 
 from companion_web import serve
 from companion_web.tracing import Desk, create_trace_app
-from tests.companion_web.conftest import CHROMIUM
-
-NEEDS = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: apt-get install chromium")
-
-
-def for_browser(test):
-    return pytest.mark.browser(NEEDS(test))
-
 
 PHONE, DESK = {"width": 360, "height": 740}, {"width": 1280, "height": 800}
 FITS = "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
@@ -94,7 +86,6 @@ def tap(page, x, y):
     page.touchscreen.tap(*place)
 
 
-@for_browser
 def test_a_cell_is_drawn_by_finger_described_undone_and_saved(visit, desk):
     page = visit()
     page.get_by_role("button", name="Begin with an empty map").click()
@@ -119,7 +110,6 @@ def test_a_cell_is_drawn_by_finger_described_undone_and_saved(visit, desk):
     assert [s["outlines"] for s in kept if s["id"] == "home"][0][0][2] == [420, 420]
 
 
-@for_browser
 def test_with_the_keyboard_alone(visit):
     page = visit(viewport=DESK)
     page.get_by_role("button", name="Draw", exact=True).press("Enter")
@@ -135,7 +125,6 @@ def test_with_the_keyboard_alone(visit):
     page.wait_for_function(f"document.querySelectorAll('path.shape').length === {before}")
 
 
-@for_browser
 def test_a_point_is_dragged_and_the_plan_written(visit, desk):
     page = visit(viewport=DESK)
     page.get_by_role("button", name="Choose", exact=True).click()
@@ -153,7 +142,6 @@ def test_a_point_is_dragged_and_the_plan_written(visit, desk):
     assert np.abs(np.array(now["outline"][1:]) - was["outline"][1:]).max() < 0.3
 
 
-@for_browser
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing(visit, scheme):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()

@@ -41,7 +41,7 @@ def on_field(p: Position, board: Board, site: str, pair: str) -> Faults:
     out: Faults = []
     here = p.lay.get(site, ())
     if p.covered(site):
-        out.append(no("N14", "{site} is covered by a strip", site=site))
+        out += [no(r, "{site} is covered by a strip", site=site) for r in ("N14", "N4")]
     elif waves(here):
         out.append(no("N14", "a water card lies on {site} already", site=site))
     return out + joint_faults(p.lay, board, site, pair)
@@ -63,6 +63,8 @@ def ground(p: Position, a: act.Sow | act.Plant) -> Faults:
     on = markers(here)
     if card(here):
         out.append(no("N12", "a card or strip covers {site}", site=a.site))
+    if p.covered(a.site):
+        out.append(no("N4", "{site} is covered by a strip", site=a.site))
     if len(on) >= 2:
         out.append(no("N12", "two markers lie on {site} already", site=a.site))
     if any(c == a.seat for _, c, _ in on):

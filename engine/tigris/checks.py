@@ -162,7 +162,10 @@ def _swap(s: TigrisState, a: act.Swap, seat: int) -> Faults:
 
 
 def _pass(s: TigrisState, a: act.Pass, seat: int) -> Faults:
-    return _turn(s, seat)
+    faults = _turn(s, seat)
+    if s.phase in ("commit", "war"):
+        _fault(faults, "T37", say("a conflict is fought out before the turn ends"))
+    return faults
 
 
 def _commit(s: TigrisState, a: act.Commit, seat: int) -> Faults:

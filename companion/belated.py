@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 from companion.world import BY_ITSELF, FORGOTTEN, Look, Past, World, judge, site_score
 from engine import BadText, IllegalAction, Proposal, State
-from engine.layout import Contents
+from engine.layout import Contents, Layout
 
 
-def forgotten(world: World, look: Look, past: Past, said: frozenset[int]) -> list[World]:
-    """Where the board does not follow the state: the worlds in which somebody did something earlier that nobody saw."""
-    behind = {s: (world.layout.get(s, ()), site_score(world, look, s)[1]) for s in world.lag}
+def forgotten(world: World, look: Look, past: Past, said: frozenset[int], seen: Layout) -> list[World]:
+    """Where the board does not follow the state, nor did in the last look (`seen`): the worlds in which somebody did
+    something earlier that nobody saw."""
+    behind = {s: (world.layout.get(s, ()), site_score(world, look, s)[1]) for s in seen}
     behind = {s: both for s, both in behind.items() if both[0] != both[1]}
     if not behind:
         return []

@@ -26,6 +26,7 @@ from vision.evidence import Evidence
 
 TOO_CLOSE = 1.5         # two explanations nearer than this are a question
 STANDS_OUT = 3.0        # and so are two of which one needs less to have changed
+LONG_SINCE = 8          # events back that a to-do's words are looked for
 SURE = 4.0              # what nothing explains counts only when the evidence prefers it by so much
 
 
@@ -65,7 +66,7 @@ def reconcile(game: Game, past: Past, evidence: Evidence, seen: Layout | None = 
            and not best.state.shows_same(s, best.layout.get(s, ()), c, look.reads.get(s, "pile"))}
     if best.violations:
         return _illegal(game, state, best, seen, look, {}, worlds)
-    todo = todos_of(game, best, lag)
+    todo = todos_of(game, best, lag, past)
     if look.foreign and not best.actions:
         return _littered(UNCLEAR if len(look.foreign) > 1 else SAME, state, lag, todo, look)
     name = MOVED if best.actions or best.undo else SAME
@@ -183,17 +184,18 @@ def _words(name: str, world: World) -> Text:
     return say("{actions}", actions="; ".join(map(str, doings)))
 
 
-def todos_of(game: Game, world: World, behind: Layout) -> tuple[ToDo, ...]:
+def todos_of(game: Game, world: World, behind: Layout, past: Past) -> tuple[ToDo, ...]:
     """One for each thing to do, with all the sites it changes."""
     out: dict[str, ToDo] = {}
+    before = [world.state, *(state for state, _ in past[:LONG_SINCE])]
     for site, shown in behind.items():
-        todo = _todo_of(game, world, site, shown)
+        todo = _todo_of(game, world, site, shown, before)
         same = out.get(str(todo.text))
         out[str(todo.text)] = todo if same is None else ToDo(todo.text, same.sites + todo.sites)
     return tuple(out.values())
 
 
-def _todo_of(game: Game, world: World, site: str, shown: Contents) -> ToDo:
+def _todo_of(game: Game, world: World, site: str, shown: Contents, before: list[State]) -> ToDo:
     """The sentence of the step that was to change this site, when the board is just before it; else what to mend."""
     want = world.layout.get(site, ())
     at = world.base.get(site, ())
@@ -203,10 +205,10 @@ def _todo_of(game: Game, world: World, site: str, shown: Contents) -> ToDo:
             if at == shown and not step.by_hand and step.changes[site] == want:
                 text = step.text
             at = step.changes[site]
-    if text is None:
-        for step in world.state.steps:
-            if site in step.changes and not step.by_hand and step.changes[site] == want:
-                text = step.text
+    if text is None:                                      # what came before is still to be done: its own words, not others
+        last = next((step for state in before for step in reversed(state.steps) if site in step.changes), None)
+        if last is not None and not last.by_hand and last.changes[site] == want:
+            text = last.text
     return ToDo(text or mend_text(site, shown, want, game.kind_name), (site,))
 
 

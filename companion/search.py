@@ -41,7 +41,7 @@ def search(bases: Sequence[tuple[State, int, float]], seen: Layout, look: Look, 
         beam.append(judge(world, look))
     worlds += beam
     known: set[bytes] = set()
-    for world in forgotten(beam[0], look, past, said):
+    for world in forgotten(beam[0], look, past, said, seen):
         worlds.append(world)
         beam.append(world)
     if not difference(beam[0], look):
@@ -53,7 +53,11 @@ def search(bases: Sequence[tuple[State, int, float]], seen: Layout, look: Look, 
             if not diff or world.violations:
                 continue
             for proposal in _proposals(world, diff, look, doubts and n < 3):
-                children += put_in(world, proposal, look, past, said) if proposal.belated else _do(world, proposal, look)
+                if not proposal.belated:
+                    children += _do(world, proposal, look)
+                    continue
+                put = put_in(world, proposal, look, past, said)
+                children += put if proposal.withdrawn else [w for w in put if _overdue(world, w, seen)]
             if time.thread_time() > end:
                 break
         fresh = []
@@ -68,6 +72,12 @@ def search(bases: Sequence[tuple[State, int, float]], seen: Layout, look: Look, 
         if not beam or time.thread_time() > end:
             break
     return sorted([*worlds, *_done_before(worlds, look, end)], key=lambda w: -w.total)
+
+
+def _overdue(world: World, other: World, seen: Layout) -> bool:
+    """Whether something the worlds differ in was still to be done in the last look: what has lain as it should was not
+    forgotten, but is gone or misread now"""
+    return any(world.layout.get(s, ()) != other.layout.get(s, ()) for s in seen)
 
 
 def _still(state: State, seen: Layout) -> dict[str, dict[Contents, float]]:

@@ -255,7 +255,7 @@ class Table:
     def _todo_after_declaring(self, before: Layout) -> tuple:
         world = World(self.state, self.state.layout(), 0, 0.0, {})
         world.base, world.steps = before, tuple(self.state.steps)
-        return todos_of(self.game, world, self._seen)
+        return todos_of(self.game, world, self._seen, [(line.state, line.action) for line in reversed(self._lines[-MEMORY:])])
 
     def answer(self, question_id: str, choice: int, by: str = "script") -> Verdict:
         """Raises Gone when that question no longer stands, Refused, BadJournal."""

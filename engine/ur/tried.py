@@ -65,7 +65,8 @@ class Tried:
         self.undone = 0
         for site, (have, want) in self.left.items():
             wrong = WRONG * ((have[:1] != want[:1]) + (have[1:] != want[1:]))
-            price = min(shown.get(site, {}).get(want, wrong), wrong)
+            half = site in shown and site not in by_hand and _on_the_way(list(shown[site]), want)
+            price = min(shown.get(site, {}).get(want, UNDONE if half else wrong), wrong)
             self.wrong += price
             self.undone += price == UNDONE
             if site in by_hand and len(want) > len(have) and want not in shown[site]:
@@ -85,6 +86,13 @@ class Tried:
     def board(self) -> tuple:
         s = self.at
         return s.tiles, s.owner, s.count, s.zig, s.mover, s.phase
+
+
+def _on_the_way(stages: list[Contents], seen: Contents) -> bool:
+    """Whether some of the stones that came or went in these stages lie as in the end, the others as before"""
+    before, after = stages[0], stages[-1]
+    return len({k for c in (before, seen, after) for k in c[1:]}) <= 1 and before[:1] == seen[:1] == after[:1] and (
+        min(len(before), len(after)) <= len(seen) <= max(len(before), len(after)))
 
 
 def named(state: UrState, action: Action, seen: Seen) -> Action:

@@ -11,13 +11,15 @@ import numpy as np
 
 from vision.cluster_canvas import sample
 from vision.cluster_find import MAYBE
-from vision.cluster_fit import CAP, Piece
+from vision.cluster_fit import CAP, THIRD, Piece, bareness
 from vision.cluster_middle import sides_of
 from vision.cluster_polar import Form, dot
 from vision.cluster_scene import FOLD, Scene, mark
 
 PIXEL = 0.7         # mm of the pictures in which figures are kept
-TONE = 1.7          # times as dark or bright as it was learnt is a figure's side at most: the light falls from elsewhere
+TONE = 2.0          # times as dark or bright as it was learnt is a figure's side at most: the light falls from elsewhere
+UNLIKELY = 3.0      # what it costs to be lit otherwise, times the square of the logarithm
+MISSING = 0.8       # how much what a figure leaves unexplained of itself counts against what it explains
 FINE, STEEP = 0.4, 12.0     # mm of the pictures in which edges are looked at; grey levels a pixel beyond which none counts for more
 BESIDE = 1.5        # mm kept around a figure's foot
 APART = 0.85        # of what two feet measure: nearer to each other they cannot stand, as exactly as feet are found
@@ -75,22 +77,17 @@ def gains_of(look: TallLook, scene: Scene, foot: np.ndarray, every: int = 1) -> 
     every: only so many rows and columns are looked at"""
     seen, ground, weight = views(look.form, look.reach, scene, foot, every)
     area = look.alpha[::every, ::every] * np.float32((every * PIXEL) ** 2)
-    weight, cap = weight * (area / 3), CAP * area
-    ss, gg = dot(seen, seen), dot(ground, ground)
-    bare = np.minimum(weight * (ss - 2 * dot(seen, ground) + gg), cap).sum((1, 2))
+    gg = dot(ground, ground)
+    ss = dot(seen, seen)
+    bare = bareness(ss, dot(seen, ground), gg, weight)      # ground in a shadow is ground too
     gain = np.empty((len(foot), len(look.kinds)), np.float32)
     most = np.empty_like(gain)
     for k, figure in enumerate(look.looks[:, ::every, ::every]):
         sf, ff = dot(seen, figure), dot(figure, figure)
-        tone, costs = np.ones((len(foot), 1, 1), np.float32), []
-        for last in (False, False, True):
-            off = weight * (ss - tone * (2 * sf - tone * ff))
-            costs.append(np.minimum(off, cap).sum((1, 2)))
-            if not last:
-                near = weight / (1 + off / (cap + 1e-6)) ** 2
-                tone = ((near * sf).sum((1, 2)) / ((near * ff).sum((1, 2)) + 1e-6)).clip(1 / TONE, TONE)[:, None, None]
-        gain[:, k] = bare - np.min(costs, 0)
-        most[:, k] = np.minimum(weight * (gg - tone * (2 * dot(ground, figure) - tone * ff)), cap).sum((1, 2))
+        tone = (sf / (ff + 1)).clip(1 / TONE, TONE)
+        off = weight * THIRD * (ss - tone * (2 * sf - tone * ff)) + UNLIKELY * np.log(tone) ** 2
+        gain[:, k] = ((bare - np.minimum(off, CAP)) * area).sum((1, 2))
+        most[:, k] = (bareness(tone * tone * ff, tone * dot(ground, figure), gg, weight) * area).sum((1, 2))
     return gain, most
 
 
@@ -106,7 +103,7 @@ def find_tall(scene: Scene, looks: Sequence[TallLook], allowed: np.ndarray, most
         found = [p for t in tries if (p := t.best()) is not None and p.chance > MAYBE]
         if not found:
             break
-        p = max(found, key=lambda p: p.gain)
+        p = max(found, key=lambda p: p.gain - MISSING * (p.ideal - p.gain))
         out.append(p)
         if p.chance < 0.5:
             break

@@ -10,7 +10,7 @@ from vision.cluster_canvas import Frame
 from vision.cluster_count import evidence_of, unlike
 from vision.cluster_fit import Piece
 from vision.cluster_learn import Found, by_shape, silhouette
-from vision.cluster_middle import middled, outlined
+from vision.cluster_middle import middled, outlined, rimmed
 from vision.cluster_polar import Form
 from vision.cluster_scene import Scene
 
@@ -86,3 +86,35 @@ def test_what_fits_much_worse_than_what_was_learnt_from_is_read_with_doubt():
 
 def test_forms_of_which_too_little_was_seen_are_not_doubted():
     assert unlike(token(0.3), {}) == 0
+
+
+def test_a_disc_is_learnt_where_its_rim_is_and_not_where_its_shadow_ends():
+    rng = np.random.default_rng(2)
+    ground = np.full((330, 330, 3), (90, 150, 110), np.uint8)
+    shadow, image = np.ones((330, 330), np.float32), ground.copy()
+    for at in AT:
+        cv2.circle(shadow, tuple(np.rint(FRAME.to_px(at + (1.5, 2.5))).astype(int).tolist()), round(10 * SCALE), 0.5, -1)
+    image = (image * cv2.GaussianBlur(shadow, (0, 0), 3.5)[..., None]).astype(np.uint8)
+    for at in AT:
+        for radius, colour in ((9.0, (60, 60, 190)), (7.2, (220, 220, 220)), (6.2, (60, 60, 190))):     # a ring near the rim
+            px = np.rint(FRAME.to_px(at) * 16).astype(int).tolist()
+            cv2.circle(image, px, round(radius * SCALE * 16), colour, -1, cv2.LINE_AA, 4)
+    image = cv2.GaussianBlur(image, (0, 0), 0.8)
+    lit = Scene(FRAME, None, image, ground, image[..., 0], image[..., 0], np.ones((15, 15, 3), np.float32))
+    found = [Found(i, TOKEN, at + (0.8, 1.4) + rng.uniform(-0.5, 0.5, 2), 1.0) for i, at in enumerate(AT)]
+    rimmed(found, [0] * 5, [lit], FRAME)
+    assert max(np.linalg.norm(f.at - at) for f, at in zip(found, AT)) < 0.5
+
+
+def test_a_disc_that_hardly_stands_out_stays_where_it_was():
+    image = np.full((330, 330, 3), 120, np.uint8)
+    clear, faint = FRAME.to_px(AT[:3]), FRAME.to_px(AT[3:])
+    for places, colour in ((clear, (40, 40, 200)), (faint, (121, 121, 121))):
+        for px in places:
+            cv2.circle(image, tuple(np.rint(px).astype(int).tolist()), round(9 * SCALE), colour, -1, cv2.LINE_AA)
+    ground = np.full_like(image, 120)
+    flat = Scene(FRAME, None, image, ground, image[..., 0], image[..., 0], np.ones((15, 15, 3), np.float32))
+    found = [Found(i, TOKEN, at + (1.0, 0.6), 1.0) for i, at in enumerate(AT)]
+    rimmed(found, [0] * 5, [flat], FRAME)
+    assert max(np.linalg.norm(f.at - at) for f, at in zip(found[:3], AT)) < 0.5
+    assert [f.at.tolist() for f in found[3:]] == [(at + (1.0, 0.6)).tolist() for at in AT[3:]]

@@ -9,7 +9,7 @@ import pytest
 from vision.cluster_canvas import Frame, Lean
 from vision.cluster_polar import SCORE_NOISE, Form
 from vision.cluster_scene import FOLD, Scene
-from vision.cluster_tall import TallLook, find_tall, places_of, upright
+from vision.cluster_tall import TallLook, find_tall, on_edges, places_of, upright
 from vision.pose import Pose
 
 PEG = Form((10.0, 10.0), 22.0, True)
@@ -69,3 +69,24 @@ def test_no_peg_stands_where_none_may(look):
     left = everywhere(scene)
     left[:, 80:] = 0
     assert not [p for p in find_tall(scene, [look], left) if p.chance > 0.5]
+
+
+def test_a_peg_lit_otherwise_than_it_was_learnt_is_the_same_peg(look):
+    dark = TallLook(PEG, REACH, look.kinds, look.looks * 0.6, look.alpha)
+    pegs = [("peg:red", 120.0, 60.0), ("peg:white", 90.0, 90.0)]
+    scene = filmed(look, pegs)
+    sure = [p for p in find_tall(scene, [dark], everywhere(scene)) if p.chance > 0.5]
+    assert sorted(p.kind for p in sure) == ["peg:red", "peg:white"]
+
+
+def test_a_foot_is_where_its_edges_are_though_a_shadow_lies_before_it(look):
+    at = np.array([118.0, 62.0])
+    scene = filmed(look, [])
+    lean = scene.lean.shift(at[None], PEG.height)[0]
+    behind = at - 5.0 * lean / np.linalg.norm(lean)
+    shadow = np.ones(scene.seen.shape[:2], np.float32)
+    cv2.circle(shadow, tuple(np.rint(scene.frame.to_px(behind)).astype(int).tolist()), 12, 0.5, -1)
+    scene.seen[:] = scene.seen * cv2.GaussianBlur(shadow, (0, 0), 3)[..., None]
+    cv2.circle(scene.seen, tuple(np.rint(scene.frame.to_px(at)).astype(int).tolist()), 10, COLOURS["peg:red"], -1, cv2.LINE_AA)
+    strange = (np.abs(scene.seen.astype(np.float32) - scene.ground).max(-1) > 20).astype(np.float32)
+    assert np.linalg.norm(on_edges(scene, PEG, behind, strange) - at) < 1.2

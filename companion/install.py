@@ -19,14 +19,12 @@ from companion.cli import Fault
 
 UNITS = Path(__file__).resolve().parent.parent / "systemd"
 CONFIG, RECORD, STATE = "etc/nilometer/nilometer.toml", "etc/nilometer/installed.json", "var/lib/nilometer"
-AVAHI, ANNOUNCED = "etc/avahi/avahi-daemon.conf", "etc/avahi/services/nilometer.service"
-NAME, USER = "nilometer", "nilometer"
-GROUPS = ("gpio", "video", USER)
+AVAHI, NAME, USER = "etc/avahi/avahi-daemon.conf", "nilometer", "nilometer"
 FILES = {
     "etc/systemd/system/nilometer.service": "nilometer.service",
     "etc/sysusers.d/nilometer.conf": "nilometer.sysusers",
     "etc/systemd/journald@nilometer.conf": "journald@nilometer.conf",
-    ANNOUNCED: "nilometer.avahi",
+    "etc/avahi/services/nilometer.service": "nilometer.avahi",
     CONFIG: "nilometer.toml",
 }
 
@@ -37,7 +35,6 @@ class Machine:
     def __init__(self, root: str | Path = "/", dry: bool = False, tell: Callable[[str], object] = print) -> None:
         self.root, self.dry, self.tell = Path(root), dry, tell
         self.live = self.root.resolve() == Path("/")
-        self.running = self.live and Path("/run/systemd/system").is_dir()
 
     def path(self, name: str) -> Path:
         return self.root / name
@@ -67,9 +64,9 @@ class Machine:
                 self.path(name).unlink()
 
     def run(self, *command: str, needs_system: bool = True) -> None:
-        """needs_system: only named, not run, where systemd does not run on that root. Raises Fault."""
+        """needs_system: only named, not run, where the root is another folder. Raises Fault."""
         self.tell("run " + " ".join(command))
-        if self.dry or needs_system and not self.running:
+        if self.dry or needs_system and not self.live:
             return
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=120)
@@ -85,23 +82,18 @@ class Machine:
 def install(machine: Machine, prefix: str | Path = sys.prefix) -> None:
     """Puts everything in its place; what is there already stays. prefix: the venv that holds the program. Raises Fault."""
     _may(machine)
-    if machine.live and not machine.running and not machine.dry:
-        raise Fault("systemd does not run this machine, so nothing here can be made a service (--root DIR: another system's folder)")
     prefix = Path(prefix)
     if not (prefix / "bin" / "nilometer").exists():
         raise Fault(f"{prefix}/bin/nilometer: not there; run make install in the checkout first")
     kept = machine.read(RECORD)
-    record = json.loads(kept) if kept else {
-        "user": not _has_user(machine), "groups": sorted(set(GROUPS) - _groups(machine).keys()),
-        "host_name": _host_name(machine.read(AVAHI))}
+    record = json.loads(kept) if kept else {"user": not _has_user(machine), "host_name": _host_name(machine.read(AVAHI))}
     machine.write(RECORD, json.dumps(record, indent=1) + "\n", "  (what was here before)")
-    avahi = machine.read(AVAHI)
     for name, text in texts(prefix).items():
-        if name == CONFIG and machine.read(CONFIG) is not None or name == ANNOUNCED and avahi is None:
-            continue      # the configuration is its owner's
-        machine.write(name, text)
+        if name != CONFIG or machine.read(CONFIG) is None:      # the configuration is its owner's
+            machine.write(name, text)
     machine.run(*machine.at_root("systemd-sysusers"), "/etc/sysusers.d/nilometer.conf" if machine.live else "nilometer.conf",
                 needs_system=False)
+    avahi = machine.read(AVAHI)
     if avahi is None:
         machine.tell("no avahi-daemon here, so no nilometer.local: sudo apt-get install avahi-daemon, then install again")
     else:
@@ -116,7 +108,7 @@ def uninstall(machine: Machine, everything: bool = False) -> None:
     """Takes away what `install` put there. Games, and a configuration somebody wrote in, stay unless `everything`."""
     _may(machine)
     kept = machine.read(RECORD)
-    record = json.loads(kept) if kept else {"user": False, "groups": [], "host_name": None}
+    record = json.loads(kept) if kept else {"user": False, "host_name": None}
     unit = machine.path("etc/systemd/system/nilometer.service")
     if unit.is_file():
         machine.run("systemctl", "stop", "nilometer.service")
@@ -129,12 +121,8 @@ def uninstall(machine: Machine, everything: bool = False) -> None:
     for name in (*FILES, RECORD):
         if name != CONFIG or everything or not own:
             machine.remove(name)
-    where = () if machine.live else ("--prefix", str(machine.root.resolve()))
     if record["user"] and _has_user(machine):
-        machine.run("userdel", *where, USER, needs_system=False)
-    for group in record.get("groups", ()):
-        if not _groups(machine).get(group, "nobody"):      # there still, and nobody else's meanwhile
-            machine.run("groupdel", *where, group, needs_system=False)
+        machine.run("userdel", *(() if machine.live else ("--prefix", str(machine.root.resolve()))), USER, needs_system=False)
     if everything and machine.path(STATE).is_dir():
         machine.tell(f"remove /{STATE}")
         if not machine.dry:
@@ -171,12 +159,6 @@ def _may(machine: Machine) -> None:
 
 def _has_user(machine: Machine) -> bool:
     return any(line.startswith(f"{USER}:") for line in (machine.read("etc/passwd") or "").splitlines())
-
-
-def _groups(machine: Machine) -> dict[str, str]:
-    """group -> its members, as /etc/group has them"""
-    rows = (line.split(":") for line in (machine.read("etc/group") or "").splitlines())
-    return {row[0]: row[3] for row in rows if len(row) == 4}
 
 
 def _host_name(text: str | None) -> str | None:

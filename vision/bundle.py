@@ -33,7 +33,7 @@ class Sight(msgspec.Struct, eq=False):
 
 class Bundle(msgspec.Struct, eq=False):
     """lens: with three numbers log focal, k1, k2; poses: (P, 7) rvec, tvec and by how much cards look too big; cards:
-    id -> (x, y, turn) from where it should lie; points: (T, 2) mm of printed points."""
+    id -> (x, y, turn) from where it should lie; points: (T, 2) mm of printed points; bend: what k1 is thought to be."""
 
     ideal: dict[int, np.ndarray]
     corners: np.ndarray
@@ -42,6 +42,7 @@ class Bundle(msgspec.Struct, eq=False):
     poses: np.ndarray
     cards: dict[int, np.ndarray]
     points: np.ndarray
+    bend: float = 0.0
 
     def card(self, i: int, bigger: float = 0.0) -> np.ndarray:
         """(4, 2) mm of a card's corners"""
@@ -122,7 +123,7 @@ class Bundle(msgspec.Struct, eq=False):
         sd = np.concatenate([lens, *[[np.inf] * 6 + [CARD_SIZE]] * len(self.poses),
                              *[[CARD_MM, CARD_MM, CARD_TURN]] * len(self.cards), np.full(self.points.size, np.inf)])
         middle = np.zeros(width)
-        middle[0] = np.log(USUAL_FOCAL)
+        middle[:2] = np.log(USUAL_FOCAL), self.bend
         held = np.isfinite(sd)
         rs.append(((self._vector() - middle) / sd)[held])
         return np.concatenate(rs), np.vstack([*Js, np.diag(1 / sd)[held]])

@@ -44,10 +44,7 @@ def find_side(image: np.ndarray, pose: Pose, a: np.ndarray, b: np.ndarray, reach
     pixels away and standing out within `reach` pixels; sd: pixels by which its ends may be off; image blurred."""
     t = np.linspace(0.03, 0.97, STATIONS)
     mm = a + (b - a) * t[:, None]
-    px = pose.to_px(mm)
-    along = np.gradient(px, axis=0)
-    along /= np.linalg.norm(along, axis=1, keepdims=True)
-    normal = np.column_stack([along[:, 1], -along[:, 0]])
+    px, normal = stations(pose, mm)
     h, w = image.shape[:2]
     inside = ((px > reach / 2) & (px < (w - reach / 2, h - reach / 2))).all(1)
     if inside.sum() < STATIONS // 2:
@@ -150,6 +147,25 @@ def falls_below(profile: np.ndarray, level: float) -> float:
         return float(len(profile) - 1)
     k = int(below[0])
     return k - (level - profile[k]) / (profile[k - 1] - profile[k])
+
+
+def plainness(image: np.ndarray, pose: Pose, corners: np.ndarray, reach: int) -> float:
+    """How plainly lines that the pose's lens makes straight run along the sides of the board, in grey levels a side"""
+    smooth = cv2.GaussianBlur(image, (0, 0), 1.2)
+    ends, t, total = np.arange(-reach, reach + 1, 2), np.linspace(0.03, 0.97, STATIONS), 0.0
+    for a, b in zip(corners, np.roll(corners, -1, 0)):
+        px, normal = stations(pose, a + (b - a) * t[:, None])
+        change = profiles(smooth, px, normal, reach)
+        total += float(np.linalg.norm(score_curves(change, t, reach, ends, ends, np.zeros(1), reach)[1], axis=1).max())
+    return total / 4
+
+
+def stations(pose: Pose, mm: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(N, 2) pixels of (N, 2) mm along a side, and (N, 2) which way is across it, outwards"""
+    px = pose.to_px(mm)
+    along = np.gradient(px, axis=0)
+    along /= np.linalg.norm(along, axis=1, keepdims=True)
+    return px, np.column_stack([along[:, 1], -along[:, 0]])
 
 
 def board_edges(image: np.ndarray, pose: Pose, corners: np.ndarray, reach: int, limit: int, sd: float = np.inf

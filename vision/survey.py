@@ -10,10 +10,10 @@ import numpy as np
 from vision.align import FLOOR_PX, LEAST, Fit, follow, pixels_a_mm, spread_over
 from vision.alike import seen_again, with_look_alikes
 from vision.bundle import CARD_MM, TAP_PX, Bundle, Sight
-from vision.edges import EdgePoints, board_edges
+from vision.edges import EdgePoints, board_edges, plainness
 from vision.evidence import Contents, NoBoard
 from vision.foreign import View
-from vision.lens import usual_lens
+from vision.lens import Lens, usual_lens
 from vision.markers import ENOUGH as CARDS_ENOUGH
 from vision.markers import find_cards, turned_to_fit
 from vision.plan import Plan
@@ -25,6 +25,8 @@ from vision.whole import RIM, TABLE, Whole
 
 EDGE_REACH = 20         # how far from where cards or fingers say the board's edge is looked for, pixels at 1640 wide
 EDGE_BIAS = 0.2         # blur and overexposure move all edges alike by so much, pixels at 1640 wide
+BENDS = np.arange(-12, 4) * 0.04    # k1 of lenses that are tried
+BENT = 1.2              # so much plainer the sides must be seen before a lens is thought to bend
 TAP_REACH = 12          # sides further than this from where fingers tapped are some other line
 
 
@@ -44,6 +46,8 @@ def survey(plan: Plan, images: Sequence[np.ndarray], corners: Sequence[np.ndarra
     if not known:
         raise NoBoard("its corners were not tapped", 0) if not markers else no_cards(pictures)
     photos = Photos([pictures[n] for n in known], [layouts[n] for n in known], rough(plan, [sights[n] for n in known]))
+    if not photos.bundle.cards:
+        find_bend(plan, photos)
     photos.bundle.solve()
     add_edges(plan, photos.bundle, photos.images)
     printed, tiles = frames(plan, photos)
@@ -117,8 +121,9 @@ def no_cards(pictures: Sequence[Picture]) -> NoBoard:
     """What to tell of photos none of which shows enough cards"""
     seen = [sorted(find_cards(p.level(0))) for p in pictures]
     n = max(range(len(seen)), key=lambda n: len(seen[n]))
-    which = f"only {' and '.join(map(str, seen[n]))} of the cards 0 to 3" if seen[n] else "none of the four cards"
-    return NoBoard(f"{which} can be seen, in the other photos no more; they must lie flat, whole and in view", n)
+    which = f"of the four cards only {' and '.join(f'number {i}' for i in seen[n])}" if seen[n] else "none of the four cards"
+    others = ", in the other photos no more" if len(seen) > 1 else ""
+    return NoBoard(f"{which} can be seen{others}; they must lie flat, whole and in view", n)
 
 
 def first_sight(picture: Picture, corners: np.ndarray | None, markers: bool) -> Sight | None:
@@ -150,6 +155,20 @@ def rough(plan: Plan, sights: list[Sight]) -> Bundle:
     cards = {i: np.zeros(3) for i in sorted(ideal)}
     return Bundle(ideal, plan.corners, sights, np.array([np.log(lens.focal), 0.0, 0.0]), np.array(poses), cards,
                   np.zeros((0, 2)))
+
+
+def find_bend(plan: Plan, photos: Photos) -> None:
+    """Four fingers show nothing of how much a lens bends, the board's sides do: where they run straight the bend is right"""
+    bundle, shown = photos.bundle, sorted(range(len(photos.images)), key=lambda n: n != photos.barest)[:2]
+    reach = round(EDGE_REACH * max(bundle.sights[shown[0]].size) / 1640)
+    plain = {}
+    for k1 in BENDS:
+        lens = Lens(float(np.exp(bundle.lens[0])), float(k1))
+        poses = [lens.pose(plan.corners, bundle.sights[n].taps, bundle.sights[n].size, "")[0] for n in shown]
+        plain[float(k1)] = sum(plainness(photos.images[n], pose, plan.corners, reach) for n, pose in zip(shown, poses))
+    best = max(plain, key=lambda k1: plain[k1])
+    if plain[best] > BENT * plain[0.0]:
+        bundle.bend = bundle.lens[1] = best
 
 
 def add_edges(plan: Plan, bundle: Bundle, images: Sequence[np.ndarray]) -> None:

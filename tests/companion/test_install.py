@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from companion.cli import Fault
-from companion.install import ANNOUNCED, AVAHI, CONFIG, STATE, Machine, install, texts, uninstall
+from companion.install import AVAHI, CONFIG, STATE, Machine, install, texts, uninstall
 
 needs_systemd = pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="needs systemd-analyze: apt-get install systemd")
 PASSWD = "root:x:0:0:root:/root:/bin/sh\n"
@@ -85,36 +85,14 @@ def test_without_program_or_rights_it_says_so(root, tmp_path, monkeypatch):
         install(Machine("/", tell=lambda line: None), tmp_path)
 
 
-def test_a_machine_without_systemd_is_left_as_it_is(prefix, monkeypatch, tmp_path):
-    """Half of it done would be worse than none: said before anything is written."""
-    monkeypatch.setattr("os.geteuid", lambda: 0)
-    here = Machine("/", tell=lambda line: None)
-    here.root, here.running = tmp_path / "here", False
-    with pytest.raises(Fault, match="systemd does not run this machine"):
-        install(here, prefix)
-    assert not (tmp_path / "here").exists()
-
-
-def test_without_avahi_nothing_is_put_where_avahi_would_look(root, prefix):
-    (root / AVAHI).unlink()
-    machine = Written(root)
-    install(machine, prefix)
-    assert not (root / ANNOUNCED).exists() and any("apt-get install avahi-daemon" in line for line in machine.told)
-    (root / AVAHI).write_text(BEFORE[AVAHI])
-    install(machine, prefix)
-    assert (root / ANNOUNCED).is_file() and "host-name=nilometer" in (root / AVAHI).read_text()
-
-
 @pytest.mark.skipif(not shutil.which("systemd-sysusers"), reason="needs systemd-sysusers: apt-get install systemd")
 def test_systemds_own_tools_make_the_user_and_enable_the_service(root, prefix):
-    (root / "etc/group").write_text("root:x:0:\nvideo:x:44:anna\n")
     install(Machine(root, tell=lambda line: None), prefix)
     assert re.search(r"^nilometer:.*:/var/lib/nilometer:", (root / "etc/passwd").read_text(), re.M)
     assert re.search(r"^video:.*nilometer", (root / "etc/group").read_text(), re.M)
     assert (root / "etc/systemd/system/multi-user.target.wants/nilometer.service").is_symlink()
     uninstall(Machine(root, tell=lambda line: None))
     assert "nilometer" not in (root / "etc/passwd").read_text()
-    assert (root / "etc/group").read_text() == "root:x:0:\nvideo:x:44:anna\n", "and the groups it brought; those before stay"
     assert not list((root / "etc/systemd").rglob("nilometer.service"))
 
 

@@ -320,6 +320,21 @@ def test_three_cards_are_enough(carded, tools, gone):
     assert tools.off_by(carded.plan, registrar.locate(carded.film(moved)), moved) < 0.5
 
 
+def test_two_cards_are_too_few_and_are_named(carded):
+    image = carded.film(carded.pose(fill=0.6), without=(0, 1))
+    with pytest.raises(NoBoard, match="photo 1: of the four cards only number 2 and number 3 can be seen;"):
+        Registrar.fit(carded.plan, [image], None, True, [{}])
+
+
+def test_a_lens_that_bends_much_is_found_without_cards(board, tools):
+    lens = Lens(0.82, -0.24, 0.0)
+    truth = board.pose(fill=0.85, lens=lens)
+    images = [board.film(truth), board.film(truth, light=0.8), board.film(truth, PIECES)]
+    registrar, poses = Registrar.fit(board.plan, images, tapped(board, [truth] * 3), False, [{}, {}, {s: ("disc",) for s in PIECES}])
+    assert abs(registrar.lens.k1 / registrar.lens.focal ** 2 / (lens.k1 / lens.focal ** 2) - 1) < 0.2
+    assert tools.off_by(board.plan, poses[2], truth) < 0.5
+
+
 def test_a_card_whose_paper_runs_out_of_the_picture_is_seen(carded):
     pose = carded.pose(fill=0.6)
     image = carded.film(pose)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import msgspec
 
@@ -184,9 +184,7 @@ def _expect(state: State, n: int, words: list[str]) -> Fault | None:
         return Fault(n, said, str(found))
 
     if head == "at" and rest:
-        site, reads = _site(state, rest[0], n)
-        here = state.layout().get(site, ())
-        return None if state.shows_same(site, here, tuple(rest[1:]), reads) else fault(" ".join(here) or "empty")
+        return next((fault(found) for found in _elsewise(state, rest, n)), None)
     if head == "turn" and len(rest) == 1:
         waited_for = rest == list(state.actors)         # a conflict's defender, say, whom everybody waits for
         return None if state.turn == rest[0] or waited_for else fault(state.turn or "nobody: the game is over")
@@ -218,12 +216,33 @@ def _expect(state: State, n: int, words: list[str]) -> Fault | None:
         if all(any(_site(state, word, n)[0] in t.sites for t in todo) for word in rest):
             return None
         return fault("; ".join(str(t.text) for t in todo) or "nothing to do")
-    if head == "score" and len(rest) in (2, 3):
-        return _score(state, n, rest, fault)
+    if head == "score" and len(rest) > 1:
+        seat, *said_of = rest
+        if len(said_of) > 1 and len(said_of) % 2:
+            raise BadScript(f"line {n}: {said!r} takes colours and numbers in turn")
+        pairs = [said_of] if len(said_of) == 1 else list(zip(said_of[::2], said_of[1::2]))
+        return next((f for pair in pairs if (f := _score(state, n, [seat, *pair], fault))), None)
     own = state.expect(words)
     if own is None:
         raise BadScript(f"line {n}: {said!r} is no expectation of {state.game}")
     return None if own[0] else fault(own[1])
+
+
+def _elsewise(state: State, words: list[str], n: int) -> Iterator[str]:
+    """What lies on the sites that do not show what the words say; a word that is a site starts the next one, as in a layout."""
+    layout = state.layout()
+    site, reads = _site(state, words[0], n)
+    groups: list[tuple[str, str, list[str]]] = [(site, reads, [])]
+    for word in words[1:]:
+        if (plan := getattr(state, "plan", None)) is not None and plan.called(word):
+            groups.append((*_site(state, word, n), []))
+        else:
+            groups[-1][2].append(word)
+    for site, reads, kinds in groups:
+        here = layout.get(site, ())
+        if not state.shows_same(site, here, tuple(kinds), reads):
+            where = f"{site} " if len(groups) > 1 else ""
+            yield where + (" ".join(here) or "empty")
 
 
 def _score(state: State, n: int, rest: list[str], fault: Callable[[object], Fault]) -> Fault | None:
@@ -236,7 +255,9 @@ def _score(state: State, n: int, rest: list[str], fault: Callable[[object], Faul
         raise BadScript(f"line {n}: no seat called {seat}")
     have = scores[seat]
     if colour:
-        have = have.get(colour[0], 0) if isinstance(have, dict) else have
+        if not isinstance(have, dict) or colour[0] not in have:
+            raise BadScript(f"line {n}: {seat} has no score in {colour[0]}")
+        have = have[colour[0]]
     elif isinstance(have, dict):
         have = have.get("total", have)
     return None if str(have) == value else fault(have)

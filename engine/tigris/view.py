@@ -11,7 +11,7 @@ from engine.tigris.board import cells
 from engine.tigris.effects import buildable
 from engine.tigris.moment import TEMPLES, strength, treasure_choice, war_colours
 from engine.tigris.scoring import monument_points, results
-from engine.tigris.words import COLOURS, POINTS, RED, colour_name, kind_name, leader_kind, seat_name
+from engine.tigris.words import COLOURS, RED, colour_name, kind_name, leader_kind, seat_name
 
 if TYPE_CHECKING:
     from engine.tigris.state import TigrisState
@@ -174,8 +174,6 @@ def expect(s: TigrisState, words: Sequence[str]) -> tuple[bool, str] | None:
         if all(c in COLOURS for c in rest[1:]):
             held = tuple(c for c, n in zip(COLOURS, s.known[seat]) for _ in range(n))
             return sorted(rest[1:]) == sorted(held) and not s.unknown[seat], " ".join(held) or "none that is known"
-    if head == "score" and len(rest) == 3 and rest[0] in s.seats and rest[1] not in POINTS:
-        return None
     return None
 
 

@@ -29,6 +29,7 @@ def test_as_other_editors_write_it():
     ("lion: tile red B2 !T19 !T24 !T36", 3, "refused by T24", "T36"),
     ("? at C2 temple", 3, "? at C2 temple", "empty"),
     ("? at B2", 3, "? at B2", "temple treasure"),
+    ("? at b2 temple treasure C2 K1 temple", 3, "? at b2 temple treasure C2 K1 temple", "K1 temple treasure"),
     ("? turn lion", 3, "? turn lion", "bull"),
     ("? over", 3, "? over", "the game goes on"),
     ("bag 1\nbull: swap 2\n? not over", 5, "? not over", "the game is over"),
@@ -40,6 +41,7 @@ def test_as_other_editors_write_it():
     ("? cannot bull: tile red B2 !T24", 3, "? cannot bull: tile red B2 !T24", "refused by T19"),
     ("? todo C2", 3, "? todo C2", "nothing to do"),
     ("? score bull red 3", 3, "? score bull red 3", "0"),
+    ("score bull blue 4\n? score bull red 0 blue 2", 4, "? score bull red 0 blue 2", "4"),
     ("? bag 3", 3, "? bag 3", "131"),
     ("? hand bull 3", 3, "? hand bull 3", "6"),
 ])
@@ -63,6 +65,8 @@ def test_after_a_fault_the_script_goes_on():
     (HEAD + "? at Z9\n", 3), (HEAD + "? at\n", 3), (HEAD + "? can bull: tile red\n", 3), (HEAD + "? cannot bull: dance\n", 3),
     (HEAD + "? score cat red 1\n", 3), (HEAD + "? score bull\n", 3), (HEAD + "? todo\n", 3), (HEAD + "? winner\n? what\n", 4),
     (HEAD + "bull: pass !T1\nlion: pess\n", 4), (HEAD + "? turn\n", 3), (HEAD + "? not over yet\n", 3),
+    (HEAD + "? score bull yellow 0\n", 3), (HEAD + "? score bull red 0 blue\n? score bull red 0 blue 0 green\n", 3),
+    (HEAD + "bull: commit " + "9" * 5000 + "\n", 3), (HEAD + "bull: commit \u00b2\n", 3),
 ])
 def test_typing_errors_name_the_line(text, line):
     with pytest.raises(script.BadScript) as e:

@@ -46,7 +46,8 @@ def reconcile(game: Game, past: Past, evidence: Evidence, seen: Layout | None = 
     look = Look(evidence, reads or {}, optional, excused)
     bases = _bases(past, look, guessed)
     worlds = search(bases, seen, look, past, budget_s, said=said)
-    if look.doubtful and (worlds[0].violations or difference(worlds[0], look) or worlds[0].touched & look.doubtful.keys()):
+    doubts = look.doubtful.keys() | look.hazy.keys()
+    if doubts and (worlds[0].violations or difference(worlds[0], look) or worlds[0].touched & doubts):
         worlds = search(bases, seen, look, past, budget_s / 2, doubts=True, said=said)
     best = _best_order(worlds)
     left = _unexplained(best, look)

@@ -149,8 +149,13 @@ def _proposals(world: World, diff: Difference, look: Look, doubts: bool) -> list
 
 
 def _readings(world: World, diff: Difference, look: Look) -> list[Difference]:
-    """The difference with one doubtful site read the second way each."""
+    """The difference with one doubtful site read the second way each, or with one that shows a piece or something foreign
+    read as the piece (alone that is no reason to suppose that anything was done)."""
     out: list[Difference] = []
+    for site, seen in look.hazy.items():
+        want = world.layout.get(site, ())
+        if site not in diff and not world.state.shows_same(site, want, seen, look.reads.get(site, "pile")):
+            out.append({**diff, site: (want, known_below(seen, want))})
     for site, seen in look.doubtful.items():
         want = world.layout.get(site, ())
         rest = {s: c for s, c in diff.items() if s != site}

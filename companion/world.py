@@ -27,7 +27,7 @@ TAKE_BACK = (0.0, 2.5, 4.5, 6.0)   # going back so many events ("no, I meant her
 REGUESS = 1.0           # ... where what was done had only been guessed
 NOTICED = 2.0           # a difference counts when the evidence prefers it by so much
 MISREAD = 9.0           # no single site may weigh more: a reader errs once in some thousand sites
-DOUBTFUL = 2.5          # a second reading of a site nearer than this to the first is tried too
+DOUBTFUL = 2.5          # a second reading of a site nearer than this to the first is tried too; something foreign, likewise
 MOST_DOUBTS = 6         # but no more than the nearest few: each costs the game's guesses once more
 
 Past = Sequence[tuple[State, str | None]]
@@ -99,6 +99,8 @@ class Look:
         near = sorted((o[0][1] - o[1][1], s) for s, e in evidence.sites.items()
                       if s not in self.foreign | self.excused and len(o := e.options) > 1)
         self.doubtful = {s: evidence.sites[s].options[1][0] for gap, s in near[:MOST_DOUBTS] if gap < DOUBTFUL}
+        strange = sorted((-e.other, s) for s, e in evidence.sites.items() if s not in self.foreign | self.excused and e.options)
+        self.hazy = {s: evidence.sites[s].options[0][0] for odds, s in strange[:MOST_DOUBTS] if odds < DOUBTFUL}
 
     def logp(self, site: str, contents: Contents) -> float:
         """Log-odds of these contents against the likeliest ones; 0 for a site the picture does not show."""

@@ -1,8 +1,12 @@
 """Verdicts from evidence: the six of DESIGN 6, on made-up looks at a game of tiles and leaders."""
 
+import math
+
+import msgspec
 import pytest
 
-from tests.companion.conftest import acts
+from tests.companion.conftest import acts, sees
+from vision.evidence import SiteEvidence
 
 START = "game tigris\nseats bull lion\n"
 
@@ -170,3 +174,14 @@ def test_red_pawns_laid_one_after_another_are_no_mine_work_after_all(player):
     assert p.table.state.stock(0)["gold"] == 1 and p.table.state.stock(1)["granite"] == 0
     v = p.look(**{"eurasia-5": "fanatic fanatic"})
     assert v.verdict == "illegal"
+
+
+def test_what_may_be_a_piece_or_something_foreign_tells_where_a_missing_piece_went(player):
+    p = player("game deluge\nseats yellow blue\nlayout clear\nlayout eurasia-5 people:yellow arctic ship:yellow africa-3 people:blue\n"
+               "phase movement\n")
+    board = {**p.board, "north-pacific": ("ship:yellow",)}
+    del board["arctic"]
+    clear = sees(board, p.table.plan)
+    half = SiteEvidence(((("ship:yellow",), math.log(0.58)), ((), math.log(0.003))), math.log(0.4))
+    v = p.table.look(msgspec.structs.replace(clear, sites={**clear.sites, "north-pacific": half}))
+    assert (v.verdict, acts(v)) == ("moved", ["yellow: sail arctic>north-pacific 1"])

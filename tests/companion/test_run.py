@@ -6,12 +6,15 @@ import socket
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
 from companion.cli import Fault
 from companion.commands.run_ import kept_pin
 from companion.config import is_begun, load_config
+
+PHOTOS = Path(__file__).resolve().parent.parent / "photos" / "tigris"
 
 
 @pytest.fixture
@@ -76,3 +79,35 @@ def test_what_setting_up_wrote_lies_below_what_the_owner_says(tmp_path, monkeypa
     (state / "nilometer.toml").write_text("copy = ")
     with pytest.raises(Fault, match="state/nilometer.toml: "):
         load_config(owner)
+
+
+@pytest.mark.xdist_group("filmed")
+def test_a_playing_table_is_ready_feeds_the_watchdog_from_its_loop_and_says_goodbye_to_twenty_phones(copy, service, tmp_path):
+    """The whole process as systemd has it: a camera, a reader, phones that follow; then SIGTERM."""
+    port = free_port()
+    config = tmp_path / "table.toml"
+    config.write_text(f'copy = "{copy}"\nseats = ["archer", "lion"]\nlearn = false\n[camera]\nkind = "folder"\nloop = true\n'
+                      f'path = "{PHOTOS / "game"}"\n[web]\nhost = "127.0.0.1"\nport = {port}\n')
+    process, said = service(config)
+    said.settimeout(120)
+    assert said.recv(999).startswith(b"READY=1")
+    phones = [socket.create_connection(("127.0.0.1", port), timeout=60) for _ in range(20)]
+    for phone in phones:
+        phone.sendall(b"GET /api/stream HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    assert all(b"200 OK" in phone.recv(4096) for phone in phones)
+    assert {said.recv(999) for _ in range(3)} == {b"WATCHDOG=1"}
+    began = time.monotonic()
+    process.send_signal(signal.SIGTERM)
+    for phone in phones:
+        heard = b""
+        while more := phone.recv(65536):
+            heard += more
+        assert b"event: bye" in heard
+    assert process.wait(20) == 0
+    assert time.monotonic() - began < 5, "what the unit's TimeoutStopSec allows a loaded machine; two seconds on a quiet one"
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]

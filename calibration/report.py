@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import base64
 import importlib.resources
+import json
 from typing import Any
 
 import cv2
 import jinja2
+import markupsafe
 import msgspec
 import numpy as np
 
 from calibration.copy import Copy
 from calibration.held import Row, Trial
 from engine.layout import lies_first
-from engine.text import Text, say
+from engine.text import Text, pack, say
 from vision.shot import Shot
 
 CROP = 96            # pixels along the longer side of a picture in the report
@@ -83,8 +85,15 @@ def crop(shot: Shot, copy: Copy, site: str) -> str:
     return picture(cv2.remap(shot.image, x, y, cv2.INTER_LINEAR))
 
 
-def words(contents: tuple[str, ...] | None) -> str:
-    return "something else" if contents is None else ", ".join(contents) or "empty"
+def words(contents: tuple[str, ...] | None) -> Text | str:
+    return say("something else") if contents is None else ", ".join(contents) or say("empty")
+
+
+def marked(text: Text | str) -> str:
+    """HTML that carries the sentence's template, so that the table's page can say it in the language of whoever reads it"""
+    if not isinstance(text, Text):
+        return markupsafe.escape(text)
+    return markupsafe.Markup('<span data-say="{}">{}</span>').format(json.dumps(pack(text)), str(text))
 
 
 def example_of(kind: str, shots: list[Shot], copy: Copy) -> str:
@@ -111,13 +120,14 @@ def page(copy: Copy, shots: list[Shot], findings: Findings) -> str:
     trial, by_name = findings.trial, {s.name: s for s in shots}
     kinds: list[dict[str, Any]] = []
     for kind, (asked, right, taken) in sorted(trial.kinds().items(), key=lambda k: (k[1][1] / k[1][0], k[0])):
-        kinds.append({"name": kind or "empty", "picture": example_of(kind, shots, copy) if kind else "", "asked": asked,
+        kinds.append({"name": kind or say("empty"), "picture": example_of(kind, shots, copy) if kind else "", "asked": asked,
                       "right": right,
-                      "taken": ", ".join(f"{'something else' if k == '?' else k or 'nothing'} ({n})" for k, n in taken.most_common())})
+                      "taken": [(say("something else") if k == "?" else k or say("nothing"), n) for k, n in taken.most_common()]})
     crops = [{"picture": crop(by_name[r.photo], copy, r.site), "where": f"{r.site}, {r.photo}", "want": words(r.want),
               "got": words(r.got), "right": r.right, "sure": r.sure} for r in worst(trial)]
     template = importlib.resources.files("calibration").joinpath("page.html").read_text(encoding="utf-8")
-    env = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    env = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=marked)
+    env.globals["say"] = say
     return env.from_string(template).render(
         name=copy.name, game=copy.game, findings=findings, advice=findings.advice(), kinds=kinds, crops=crops, trial=trial,
         reliability=steps(trial, findings.raw or trial))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -43,6 +43,12 @@ def catalogue(language: str) -> dict[str, Any]:
 def translate(language: str, template: str, **args: Any) -> str:
     texts = catalogue(language)["texts"]
     return Text(template, args).translated(lambda t: texts.get(t, t))
+
+
+def told(language: str, packed: Mapping[str, Any]) -> str:
+    """A packed sentence (engine.text.pack) in a language, the sentences inside it too."""
+    args = {k: told(language, v) if isinstance(v, dict) and "t" in v else v for k, v in packed.get("a", {}).items()}
+    return translate(language, packed["t"], **args)
 
 
 def choose(wished: str | None, accepted: Iterable[str]) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import html
+import json
 import re
 import threading
 import tomllib
@@ -16,9 +18,10 @@ from flask import Blueprint, Response, jsonify
 from calibration import learning
 from calibration.copy import BEFORE, BadCopy
 from companion.setup import NotSo, Setup
-from companion_web import tracing
+from companion_web import catalogue, tracing
 from companion_web.app import viewer, web
 from companion_web.errors import Problem
+from companion_web.parts import page
 from vision.photo import BadPhoto, load_photo
 
 part = Blueprint("copy", __name__)
@@ -45,11 +48,23 @@ def report() -> Response:
         text = (_folder() / "report.html").read_text(encoding="utf-8")
     except OSError:
         raise Problem(404, "there is no report yet: calibrate the copy again") from None
+    text = in_language(text, page.language())
     styles = [hashlib.sha256(s.encode()).digest() for s in re.findall(r"<style>(.*?)</style>", text, re.DOTALL)]
     allowed = " ".join(f"'sha256-{base64.b64encode(s).decode()}'" for s in styles) or "'none'"
     return Response(text, mimetype="text/html", headers={
         "Content-Security-Policy": f"default-src 'none'; img-src data:; style-src {allowed}; base-uri 'none'; form-action 'none'; "
                                    "frame-ancestors 'none'"})
+
+
+def in_language(report: str, language: str) -> str:
+    """The report with the sentences that carry their template said in another language; any others stay."""
+    def said(found: re.Match[str]) -> str:
+        try:
+            return html.escape(catalogue.told(language, json.loads(html.unescape(found[1]))))
+        except (ValueError, KeyError, TypeError, AttributeError, IndexError):
+            return found[2]
+    out = re.sub(r'<span data-say="([^"]*)">([^<]*)</span>', said, report)
+    return out.replace('<html lang="en">', f'<html lang="{language}">', 1)
 
 
 @part.post("/api/host/unlearn")

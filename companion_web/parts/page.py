@@ -9,7 +9,6 @@ from flask import Blueprint, Response, jsonify, make_response, redirect, render_
 from companion_web import catalogue
 from companion_web.app import web
 from companion_web.errors import Problem
-from engine.text import Text
 
 part = Blueprint("page", __name__)
 LANGUAGE = "nilometer_language"
@@ -27,13 +26,9 @@ def shell(name: str) -> Response:
     def say(template: str, **args: object) -> str:
         return catalogue.translate(lang, template, **args)
 
-    def words(packed: dict) -> str:
-        texts = catalogue.catalogue(lang)["texts"]
-        return Text(packed["t"], packed.get("a", {})).translated(lambda t: texts.get(t, t))
-
     snapshot = web().snapshot
     html = render_template(f"{name}.html", say=say, lang=lang, languages=catalogue.languages(), table=web().settings.name,
-                           title=words(snapshot["title"]) if snapshot.get("title") else "Nilometer")
+                           title=catalogue.told(lang, snapshot["title"]) if snapshot.get("title") else "Nilometer")
     response = make_response(html)
     response.headers["Cache-Control"] = "no-cache"
     response.headers["Vary"] = "Accept-Language, Cookie"

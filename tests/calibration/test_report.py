@@ -1,8 +1,10 @@
 """What the calibration report says, and that its page stands by itself."""
 
+import json
 import math
 import re
 from collections import Counter
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from calibration.copy import load_copy
 from calibration.fit import shots_of
 from calibration.held import Row, Trial, exchanged, put_aside
 from calibration.report import Findings, page
+from engine.text import pack
 from vision.evidence import FLOOR, SiteEvidence
 
 PHOTOS = Path(__file__).resolve().parent.parent / "photos" / "tigris"
@@ -63,6 +66,8 @@ def test_the_page_stands_by_itself_and_names_what_is_confused(made):
     assert "<rare>" not in html and "&lt;rare&gt;" in html
     assert html.count("data:image/jpeg") == 2 and not re.search(r"(src|href)=\"(?!data:)", html)
     assert "0 of 1 sites of its own photos" in str(found.sentence)
+    said = [json.loads(unescape(packed)) for packed in re.findall(r'data-say="([^"]*)"', html)]
+    assert {"t": "What is confused with what"} in said and pack(found.sentence) in said, "for the table's page to translate"
 
 
 @pytest.mark.browser

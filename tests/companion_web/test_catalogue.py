@@ -50,9 +50,9 @@ def constants(node):
 
 
 def page_templates():
-    """What the page itself says: scripts and HTML."""
+    """What the page itself says, and the calibration's report: scripts and HTML."""
     found, web = {}, ROOT / "companion_web"
-    for path in [*(web / "static" / "js").glob("*.js"), *(web / "templates").glob("*.html")]:
+    for path in [*(web / "static" / "js").glob("*.js"), *(web / "templates").glob("*.html"), ROOT / "calibration" / "page.html"]:
         for quote, text in re.findall(r"""\bsay\((["'])((?:(?!\1)[^\\]|\\.)*)\1""", path.read_text(encoding="utf-8")):
             found.setdefault(text.replace("\\" + quote, quote), path.relative_to(ROOT))
     return found

@@ -1,7 +1,9 @@
 """What the host sees and does about the copy: the report, what was learnt at the table, the plan drawn anew on its photo."""
 
 import base64
+import json
 import shutil
+from html import escape
 from pathlib import Path
 
 import pytest
@@ -92,3 +94,17 @@ def test_the_hosts_page_leads_there(visit, folder):
     assert "nilometer calibrate kitchen" in page.locator("main").inner_text()
     page.get_by_role("link", name="Back").click()
     page.wait_for_url("**/join")
+
+
+def test_the_report_is_told_in_the_language_of_the_phone(phone, folder):
+    """Sentences carry their template; what carries none, or a broken one, stays as it was written."""
+    said = '<span data-say="{}">English</span>'
+    inner = {"t": "read as {got}, {share} % sure", "a": {"got": {"t": "something else"}, "share": "<98>"}}
+    carried = [escape(json.dumps(inner)), "{", escape('{"t": "no {such}", "a": {"x": 1}}')]
+    lines = "|".join([*(said.format(c) for c in carried), "plain"])
+    (folder / "report.html").write_text(REPORT.replace("<html lang='en'>", '<html lang="en">').replace("</main>", lines + "</main>"))
+    host = phone("host")
+    dutch = host.get("/report", headers={"Accept-Language": "nl"}).text
+    assert "gelezen als iets anders, &lt;98&gt; % zeker|English|English|plain" in dutch and '<html lang="nl">' in dutch
+    english = host.get("/report", headers={"Accept-Language": "en"}).text
+    assert "read as something else, &lt;98&gt; % sure|" in english and '<html lang="en">' in english

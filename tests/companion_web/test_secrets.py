@@ -1,5 +1,6 @@
 """What no phone may get at or bring about: headers, cookies and secrets, paths that climb, nonsense, faults inside."""
 
+import json
 import logging
 import threading
 from pathlib import Path
@@ -14,7 +15,7 @@ from companion_web import app as app_module
 from companion_web import guard
 from companion_web.access import Access, Viewer
 from companion_web.hall import create_hall
-from companion_web.limits import Rate, Tries
+from companion_web.limits import REMEMBERED, Rate, Tries
 
 HERE = {"Origin": "http://localhost", "Sec-Fetch-Site": "same-origin"}
 DECLARE = {"text": "bull: pass"}
@@ -218,3 +219,22 @@ def test_two_phones_cannot_take_one_seat_at_once():
     threads = [threading.Thread(target=sit) for _ in range(16)]
     [t.start() for t in threads], [t.join() for t in threads]
     assert len(got) == 1
+
+
+def test_a_freed_seat_leaves_nothing_behind(tmp_path):
+    access = Access("1", tmp_path / "seats.json")
+    access.seat("lion", access.seat("bull"))
+    access.free("bull")
+    assert access.taken() == {"lion": 1}
+    access.free("lion")
+    assert json.loads((tmp_path / "seats.json").read_text())["rights"] == {}
+
+
+def test_any_number_of_addresses_takes_no_more_memory():
+    """Somebody may have a whole IPv6 network to ask from."""
+    rate, tries = Rate(1.0, 1.0), Tries(5, 300.0, overall=10**9)
+    for n in range(REMEMBERED + 50):
+        rate.wait(f"phone {n}")
+        tries.failed(f"phone {n}")
+    assert len(rate._left) == len(tries._failed) == REMEMBERED
+    assert rate.wait(f"phone {REMEMBERED + 49}") > 0, "those heard of last are still known"

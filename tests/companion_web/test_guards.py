@@ -130,6 +130,10 @@ def stranger_wants_the_link(app, phone):
     return phone("bull").get("/join.svg")
 
 
+def player_asks_for_the_link(app, phone):
+    return phone("bull").get("/api/join")
+
+
 def wrong_code(app, phone):
     return phone().post("/api/join", {"code": "guess", "seat": "bull"})
 
@@ -214,6 +218,7 @@ CASES = [
     ("seat", stranger_takes_back, 403), ("seat", stranger_asks_for_actions, 403), ("seat", guessed_token, 403),
     ("seat", left_token, 403), ("seat", freed_token, 403), ("seat", for_another_seat, 403),
     ("seat", another_seats_question, 403), ("host", stranger_wants_the_link, 403),
+    ("host", player_asks_for_the_link, 403),
     ("host", player_plays_host("/api/host/free", {"seat": "bull"}), 403),
     ("host", player_plays_host("/api/host/seat", {"seat": "lion"}), 403),
     ("host", player_plays_host("/api/host/link", {}), 403),

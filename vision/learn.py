@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 
 from vision import net
+from vision.faces import Faces
 from vision.field import WindowField, opponent
 from vision.sites import Grounds, Group
 from vision.stage import TRIED, Stage, edges, small
@@ -16,6 +17,8 @@ from vision.synth import Patch, foreign, lay, relight, unknown
 
 CHUNK = 512
 FEW = 8000           # rows to learn from below which they are gone through more often
+PROBES = 300         # pictures that decide how looks are compared
+ENOUGH = 0.9         # of them, in which the right look is among those tried: rings do, and are quicker
 UNKNOWN = 0.3        # of what is made to be something else: pieces of a known form with a face never seen
 
 
@@ -38,7 +41,7 @@ class Scenery(msgspec.Struct, frozen=True, eq=False):
     plain: look -> patches with the cut-out each is from; piled: look -> its upper pieces alone, likewise; base: look ->
     the look these are laid on; near: per site the places (mm off it) where neighbours lie; around: patches of
     neighbours; large: patches of pieces that cover several sites; lean: (N, 2) mm a mm of height; height: mm
-    above the board that windows are cut at."""
+    above the board that windows are cut at; faces: one a shape of the stage."""
 
     group: Group
     real: list[Real]
@@ -52,6 +55,7 @@ class Scenery(msgspec.Struct, frozen=True, eq=False):
     lean: np.ndarray
     scale: float
     height: float
+    faces: list[Faces] = []
 
 
 class Maker:
@@ -191,6 +195,28 @@ def shifted(window: np.ndarray, by: np.ndarray) -> np.ndarray:
                           borderMode=cv2.BORDER_REPLICATE)
 
 
+def choose_faces(stage: Stage, scenery: Scenery, empty: np.ndarray, spread: np.ndarray, seed: int) -> None:
+    """Has the stage compare faces where that finds the right look among the likeliest, in pictures made for it, more often than
+    rings do: they take longer"""
+    maker = Maker(scenery, seed + 1)
+    made = [(*maker.occupied(n % len(stage.looks)), maker.lean, n % len(stage.looks)) for n in range(PROBES)]
+    windows, sites, banned, leans, labels = (np.array(part) for part in zip(*made))
+    seen = small(windows, empty.shape[1])
+    unlike = stage.unlike(seen, empty[sites], edges(empty)[sites])
+    gain, place = stage.places(seen, stage.shrunk(empty)[sites], stage.shrunk(spread)[sites], leans)
+    field = WindowField(opponent(windows), scenery.scale)
+
+    def found() -> float:
+        lying = stage.hypotheses(field, np.arange(len(made)), gain, place, unlike, sites, leans, banned)[2]
+        return float((stage.owner[lying.tried] == labels[:, None]).any(1).mean())
+
+    rings = found()
+    if rings < ENOUGH:
+        stage.faces = scenery.faces
+        if found() < rings + 0.5 * (1 - ENOUGH):
+            stage.faces = []
+
+
 def teach(stage: Stage, scenery: Scenery, empty: np.ndarray, spread: np.ndarray, count: int, seed: int = 1,
           tell: Callable[[float], None] = lambda part: None) -> None:
     """Fits stage.bare (not for blocks) and stage.kinds. empty, spread: (N, S, S, 3) opponent small windows; count:
@@ -202,6 +228,8 @@ def teach(stage: Stage, scenery: Scenery, empty: np.ndarray, spread: np.ndarray,
     jobs += [] if block else [BARE] * (count // 2)
     jobs += [looks + 1] * (count // 4 if maker.full else 0)
     maker.rng.shuffle(jobs)
+    if not block:
+        choose_faces(stage, scenery, empty, spread, seed)
     lines, coarse_empty, coarse_spread = edges(empty), stage.shrunk(empty), stage.shrunk(spread)
     bare_x, bare_y, kind_x, kind_y = [], [], [], []
     tops = [[] for _ in stage.tops]

@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 
 Arrays = dict[str, np.ndarray]
-FORMAT = 4
+FORMAT = 5
 
 
 class BadModel(ValueError):

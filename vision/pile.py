@@ -18,6 +18,7 @@ from vision.cutout import (
     looked_at,
 )
 from vision.evidence import FLOOR, Contents, SiteEvidence
+from vision.faces import Faces
 from vision.field import PictureField, opponent
 from vision.learn import BARE, STRANGE, Real, Scenery, teach
 from vision.light import Light, compare, small_view
@@ -190,7 +191,10 @@ def fit_group(photos: Photos, group: Group, pieces: list[Exemplar], tell: Callab
     stage = Stage.fit(looks, pieces, [looks.index(look_of(e.contents, plan)) for e in pieces],
                       off_straight(pieces, plan), np.array([height_of(k, plan) - group.plane for k in looks]), group, fine,
                       Grounds.of(plan, group, fine.half))
-    scenery = scenery_of(photos, group, fine, stage.grounds, looks, [pieces[i] for i in stage.order], stage.owner.tolist())
+    ordered = [pieces[i] for i in stage.order]
+    scenery = scenery_of(photos, group, fine, stage.grounds, looks, ordered, stage.owner.tolist())
+    scenery = msgspec.structs.replace(scenery, faces=[Faces.fit([e for e, s in zip(ordered, stage.shape) if s == n])
+                                                      for n in range(len(stage.rings))])
     stage.tops = [Top.fit(scenery.base[k], k, [p for p, _ in upper], scenery.plain[scenery.base[k]][0][0].radius)
                   for k, upper in scenery.piled.items() if upper and scenery.plain.get(scenery.base[k])]
     teach(stage, scenery, empty, spread, round(effort * pictures_for(len(looks), group.block)), tell=tell)

@@ -8,7 +8,8 @@ import numpy as np
 
 from vision.cutout import Exemplar
 from vision.evidence import Contents
-from vision.features import PIXELS, WIDER, contest, describe, misfits, straight, unexplained
+from vision.faces import Faces
+from vision.features import CELLS, PIXELS, WIDER, contest, describe, misfits, straight, unexplained
 from vision.field import Field, opponent
 from vision.match import Fine, Rings
 from vision.net import Net, log_softmax
@@ -26,13 +27,16 @@ COARSEST = 6         # pixels along the smallest piece in those
 LARGEST = 48         # pixels along those windows at most
 WORST = 50.0         # misfits beyond this are all alike
 HARDLY = -5.0        # log-probability of a pile and its lower piece below which the upper one is not looked for
+FITS = CELLS * CELLS + 4 + 2    # inputs before those that tell how each look fits
 MARGIN = 5.0         # gain that a footprint may be behind another's and still be looked at
+BLUNDER = 10.0       # log-probability that a misfit of 1 costs a look whose face it is
+LITTLE = 0.1         # what the coarse gain counts where faces are compared
 GIVE = 0.1           # of a site's side that a piece may stick out without surprise
 
 
 class Lying(msgspec.Struct, frozen=True, eq=False):
     """How each cut-out would lie on sites (n,) of a field. champion: (n, looks) the cut-out of each look that fits best;
-    spot: (n, shapes, 2) mm off the middle; turn: (n, E) radians; tried: (n, TRIED) cut-outs that were laid straight, and
+    spot: (n, E, 2) mm off the middle; turn: (n, E) radians; tried: (n, TRIED) cut-outs that were laid straight, and
     pictures: (n, TRIED, P, P, 3) what was seen then"""
 
     field: Field
@@ -45,7 +49,8 @@ class Lying(msgspec.Struct, frozen=True, eq=False):
 
 
 class Stage(msgspec.Struct, eq=False):
-    """looks: what this group's sites can show; owner: (E,) the look of each cut-out, pieces ordered by shape;
+    """looks: what this group's sites can show; owner: (E,) the look of each cut-out, pieces ordered by shape; faces: one a shape
+    where rings do not tell looks well enough, else none;
     empty, spread: (N, S, S, 3) opponent small windows; bare: tells empty sites, kinds: tells looks, something else, and empty."""
 
     looks: list[Contents]
@@ -54,6 +59,7 @@ class Stage(msgspec.Struct, eq=False):
     fine: Fine
     owner: np.ndarray
     shape: np.ndarray
+    photo: np.ndarray                 # (E,) the photo each cut-out is from
     zero: np.ndarray                  # (E,) degrees that each cut-out lies off straight, modulo a quarter turn
     rise: np.ndarray                  # (looks,) mm that each look's top lies above the plane of the windows
     grounds: Grounds
@@ -61,6 +67,7 @@ class Stage(msgspec.Struct, eq=False):
     bare: Net | None = None
     kinds: Net | None = None
     tops: list[Top] = []
+    faces: list[Faces] = []
     held: list[float] = []
     order: list[int] = []
 
@@ -78,8 +85,18 @@ class Stage(msgspec.Struct, eq=False):
         search = Coarse.fit([[e for e, o in zip(pieces, owner) if o == k] for k in range(len(looks))], shapes, scale,
                             round(2 * fine.half * scale), np.median(group.boxes, 0), GIVE * group.side)
         rings = [Rings.fit([e for e, s in zip(pieces, shape) if s == n]) for n in range(len(shapes))]
-        return cls(looks, search, rings, Fine.fit(pieces, PIXELS, WIDER), owner, shape, zero[order], rise,
-                   grounds, group.block, order=order)
+        photo = np.array([e.photo for e in pieces])
+        return cls(looks, search, rings, Fine.fit(pieces, PIXELS, WIDER), owner, shape, photo, zero[order], rise, grounds,
+                   group.block, order=order)
+
+    def unfair(self) -> np.ndarray:
+        """(E, E) bool: the cut-outs that must not be used where an example was made of each: itself and, where faces are compared,
+        all that its photo shows in the same light; never all that a look has"""
+        same = np.eye(len(self.owner), dtype=bool)
+        if self.faces:
+            same |= self.photo[:, None] == self.photo
+        left = (~same).astype(int) @ (self.owner[:, None] == np.arange(len(self.looks)))      # (E, looks) that may be used
+        return same & (left[:, self.owner] > 0)
 
     def unlike(self, seen: np.ndarray, empty: np.ndarray, lines: np.ndarray) -> np.ndarray:
         """(n, D): what tells whether a site is empty; lines: (n, TILES * TILES) edges() of the empty sites"""
@@ -112,25 +129,29 @@ class Stage(msgspec.Struct, eq=False):
         n, looks = len(site), len(self.looks)
         misfit = np.full((n, len(self.owner)), WORST, np.float32)
         turn = np.zeros((n, len(self.owner)), np.float32)
-        spot = np.zeros((n, len(self.rings), 2))
+        spot = np.zeros((n, len(self.owner), 2))
         for s, ring in enumerate(self.rings):
             mine = self.coarse.slides[s].looks
             best = mine[gain[:, mine].argmax(1)]
-            spot[:, s] = place[np.arange(n), best]
+            spot[:, self.shape == s] = place[np.arange(n), best][:, None]
             rows = np.flatnonzero(gain[np.arange(n), best] > gain.max(1) - MARGIN)
             if not len(rows):
                 continue
-            fit = ring.compare(field, site[rows], spot[rows, s])
+            members = np.ix_(rows, np.flatnonzero(self.shape == s))
+            middle = place[rows, best[rows]]
+            if self.faces:
+                misfit[members], spot[members], turn[members] = self.faces[s].compare(field, site[rows], middle)
+                continue
+            fit = ring.compare(field, site[rows], middle)
             fit[:, :, ~ring.allowed] = np.inf
             at = fit.argmin(2)
-            members = np.ix_(rows, np.flatnonzero(self.shape == s))
             misfit[members] = np.take_along_axis(fit, at[..., None], 2)[..., 0]
             turn[members] = at * (2 * np.pi / fit.shape[2])
         if banned is not None:
-            alone = np.bincount(self.owner, minlength=looks)[self.owner] < 2
+            unfair = self.unfair()
             for column in banned.T:
-                rows = np.flatnonzero((column >= 0) & ~alone[column])
-                misfit[rows, column[rows]] = WORST
+                rows = np.flatnonzero(column >= 0)
+                misfit[rows] = np.where(unfair[column[rows]], WORST, misfit[rows])
         by_look = np.full((n, looks), WORST, np.float32)
         champion = np.zeros((n, looks), int)
         for k in range(looks):
@@ -139,13 +160,13 @@ class Stage(msgspec.Struct, eq=False):
             champion[:, k] = members[pick]
             by_look[:, k] = np.minimum(misfit[np.arange(n), champion[:, k]], WORST)
         # misfits of other footprints are over other areas; the coarse gain puts them on one scale
-        rank = np.argsort(by_look - gain, axis=1)[:, :TRIED]
+        rank = np.argsort(by_look - (LITTLE if self.faces else 1) * gain, axis=1)[:, :TRIED]
         if rank.shape[1] < TRIED:
             rank = np.repeat(rank[:, :1], TRIED, 1)
         piece = np.take_along_axis(champion, rank, 1)
         rows = np.arange(n)[:, None]
         flat = piece.ravel()
-        middle, angle, pictures = self.straightened(field, np.repeat(site, TRIED), flat, spot[rows, self.shape[piece]].reshape(-1, 2),
+        middle, angle, pictures = self.straightened(field, np.repeat(site, TRIED), flat, spot[rows, piece].reshape(-1, 2),
                                                     turn[rows, piece].ravel())
         left = unexplained(pictures, self.fine.pictures[flat])
         better = contest(misfits(pictures, self.fine.pictures[flat]).reshape(n, TRIED, -1), self.owner[piece], looks)
@@ -153,7 +174,7 @@ class Stage(msgspec.Struct, eq=False):
         claim = self.grounds.at(np.repeat(whose, TRIED), foot) * np.float32([0.2, 2.0])
         about = np.hstack([np.clip(gain, -10, 10) * 0.5, np.sqrt(np.maximum(by_look, 0)), better])
         chosen = np.eye(looks, dtype=np.float32)[self.owner[flat]]
-        fits = [left, np.clip(claim, -3, 3), np.repeat(about, TRIED, 0), chosen]
+        fits = [left, np.clip(claim, -3, 3), np.repeat(about, TRIED, 0), chosen]        # FITS columns, then `about`
         if not self.by_fit:
             fits += [describe(pictures), np.repeat(unlike, TRIED, 0)]
         inputs = np.hstack(fits).astype(np.float32, copy=False)
@@ -177,14 +198,23 @@ class Stage(msgspec.Struct, eq=False):
         new = np.setdiff1d(np.arange(len(rows)), seen)
         if len(new):
             r, piece = rows[new], below[new]
-            about = lying.spot[r, self.shape[piece]], lying.turn[r, piece]
+            about = lying.spot[r, piece], lying.turn[r, piece]
             pictures[new] = self.straightened(lying.field, lying.site[r], piece, *about)[2]
         return top.features(pictures, self.fine.pictures[below])
 
     def looked(self, inputs: np.ndarray) -> np.ndarray:
-        """(n, looks + 2) log-probabilities from hypotheses' inputs (n * TRIED, D), before upper pieces are looked for"""
+        """(n, looks + 2) log-probabilities from hypotheses' inputs (n * TRIED, D), before upper pieces are looked for.
+
+        Where faces are compared, how well each fits counts besides: that holds in a light no picture was made in."""
         scores = self.kinds.scores(inputs)
-        return log_softmax(scores.reshape(-1, TRIED, scores.shape[1]).mean(1))
+        told = log_softmax(scores.reshape(-1, TRIED, scores.shape[1]).mean(1))
+        if self.faces:
+            looks = len(self.looks)
+            some = np.logaddexp.reduce(told[:, :looks], axis=1)
+            fit = inputs[::TRIED, FITS:][:, looks:2 * looks]                # root of each look's misfit, see hypotheses()
+            both = told[:, :looks] - BLUNDER * fit
+            told[:, :looks] = both - np.logaddexp.reduce(both, axis=1)[:, None] + some[:, None]
+        return told
 
     def told(self, inputs: np.ndarray, lying: Lying) -> np.ndarray:
         """(n, looks + 2) log-probabilities of what hypotheses() gave; the last two: something else, empty"""

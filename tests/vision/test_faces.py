@@ -1,0 +1,52 @@
+"""Faces are told by their pattern, wherever on the site they lie and however strongly the light shows the print."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+import pytest
+
+from vision.cutout import Exemplar
+from vision.faces import Faces
+from vision.field import WindowField, opponent
+
+LETTERS = "EFILOQUV"
+SCALE = 2.0          # pixels a mm
+
+
+def drawn(letter, side, at=(0.0, 0.0), turn=0.0, ink=1.0, pale=5.3):
+    """(side, side, 3) log: a tile of 19 mm with a letter, its middle `at` mm off the picture's"""
+    big = 8
+    print_ = np.zeros((side * big, side * big), np.uint8)
+    (w, h), _ = cv2.getTextSize(letter, cv2.FONT_HERSHEY_SIMPLEX, 7.5, 20)
+    middle = side * big / 2
+    cv2.putText(print_, letter, (round(middle - w / 2), round(middle + h / 2)), cv2.FONT_HERSHEY_SIMPLEX, 7.5, 255, 20)
+    move = cv2.getRotationMatrix2D((middle, middle), -turn, 1)
+    move[:, 2] += np.array(at) * SCALE * big
+    picture = pale - ink / 255 * cv2.warpAffine(print_, move, print_.shape).astype(np.float32)
+    return np.repeat(cv2.resize(picture, (side, side), interpolation=cv2.INTER_AREA)[..., None], 3, 2)
+
+
+@pytest.fixture(scope="module")
+def faces():
+    return Faces.fit([Exemplar((k,), (19.0, 19.0), False, drawn(k, 48), SCALE, "A1", 0, lies="upright") for k in LETTERS])
+
+
+@pytest.mark.parametrize("ink", [0.4, 1.6])
+def test_a_letter_laid_askew_is_known_in_a_paler_print(faces, ink):
+    rng = np.random.default_rng(1)
+    at, turns = rng.uniform(-1.6, 1.6, (len(LETTERS), 2)), rng.uniform(-7, 7, len(LETTERS))
+    seen = np.stack([drawn(k, 64, a, t, ink, 4.9) for k, a, t in zip(LETTERS, at, turns)])
+    seen += rng.normal(0, 0.03, seen.shape).astype(np.float32)
+    misfit, place, turn = faces.compare(WindowField(opponent(seen), SCALE), np.arange(len(LETTERS)), np.zeros((len(LETTERS), 2)))
+    assert "".join(LETTERS[k] for k in misfit.argmin(1)) == LETTERS
+    own = np.arange(len(LETTERS))
+    assert np.abs(place[own, own] - at).max() < 0.8
+    assert np.abs(np.degrees(turn[own, own]) - turns).max() < 9
+
+
+def test_a_blank_tile_is_not_taken_for_a_letter():
+    faces = Faces.fit([Exemplar((k,), (19.0, 19.0), False, drawn(k, 48), SCALE, "A1", 0, lies="upright") for k in LETTERS + " "])
+    blank = opponent(drawn(" ", 64, ink=0.0, pale=5.0) + np.random.default_rng(2).normal(0, 0.03, (64, 64, 1)).astype(np.float32))
+    misfit = faces.compare(WindowField(blank[None], SCALE), np.zeros(1, int), np.zeros((1, 2)))[0][0]
+    assert misfit.argmin() == len(LETTERS)

@@ -1,0 +1,93 @@
+"""Pieces alike but for what is printed on them: faces slid over a site, told by their pattern and not by how strong the light
+makes it. Its central value: Faces."""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+
+from vision.cutout import ASKEW, Exemplar, footprint_mask
+from vision.field import Field
+from vision.match import cut_field
+from vision.slide import FLOOR
+
+SIDE = 19            # pixels along the inner part of a footprint, which holds the print
+INNER = 0.8          # of the footprint: its edge and what lies beside it say nothing of the face
+REACH = 3            # pixels either way that faces are slid
+STEP = 8.0           # degrees from one turn that is tried to the next
+FAINT = 0.5          # what a print of another strength costs, as a share of it
+TONE = np.float32([1.2, 0.7, 0.7])     # log units that a piece as a whole may differ by, in another light
+ROWS = 96            # sites at a time
+
+
+class Faces(msgspec.Struct, frozen=True, eq=False):
+    """The cut-outs of one footprint. prints: (SIDE * SIDE, E) brightness about its mean, in units of FLOOR, nought outside the
+    mask; squares: (E,); tones: (E, 3) mean colour; mask: (SIDE * SIDE,); half: mm, of the part looked at; turns: (T,) radians
+    that are tried."""
+
+    prints: np.ndarray
+    squares: np.ndarray
+    tones: np.ndarray
+    mask: np.ndarray
+    half: float
+    turns: np.ndarray
+
+    @classmethod
+    def fit(cls, pieces: list[Exemplar]) -> Faces:
+        first = pieces[0]
+        half = INNER * min(first.size) / 2
+        mask = (footprint_mask((2 * half, 2 * half), first.disc, SIDE, SIDE / (2 * half)) > 0.5).astype(np.float32).ravel()
+        one, zero = np.zeros(1, int), np.zeros(1)
+        soft = 0.35 * 2 * half / SIDE
+        seen = np.array([cut_field(e, soft * e.scale).sample(one, np.zeros((1, 2)), zero, grid(half))[0].reshape(-1, 3)
+                         for e in pieces])
+        tones = mask @ seen / mask.sum()
+        seen = seen[..., 0] / FLOOR[0]
+        prints = (seen - (seen @ mask)[:, None] / mask.sum()) * mask
+        return cls(np.ascontiguousarray(prints.T, np.float32), np.square(prints).sum(1).astype(np.float32),
+                   tones.astype(np.float32), mask, half, turns_of(first.lies))
+
+    def compare(self, field: Field, site: np.ndarray, middle: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(misfit (n, E), place (n, E, 2) mm, turn (n, E) radians) of each cut-out where it fits best round `middle` (n, 2) mm"""
+        parts = [self._compare(field, site[a:a + ROWS], middle[a:a + ROWS]) for a in range(0, len(site), ROWS)]
+        return tuple(np.concatenate(p) for p in zip(*parts))
+
+    def _compare(self, field: Field, site: np.ndarray, middle: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        n, k, area = len(site), 2 * REACH + 1, self.mask.sum()
+        wide = grid(self.half, REACH)
+        best = np.full((n, self.prints.shape[1]), np.inf, np.float32)
+        at, turn = np.zeros(best.shape, int), np.zeros(best.shape, np.float32)
+        inner = field.sample(site, middle, np.zeros(n), grid(self.half)).reshape(n, -1, 3)
+        tone = np.einsum("npc,p->nc", inner, self.mask) / area
+        for t in self.turns:
+            seen = field.sample(site, middle, np.full(n, t), wide)[..., 0] / FLOOR[0]
+            patches = np.lib.stride_tricks.sliding_window_view(seen, (SIDE, SIDE), (1, 2)).reshape(n * k * k, SIDE * SIDE)
+            like = patches @ self.prints
+            total = np.square(patches) @ self.mask - np.square(patches @ self.mask) / area
+            strength = np.clip((like + FAINT * self.squares) / ((1 + FAINT) * self.squares + 1e-6), 0.3, 2.0)
+            misfit = total[:, None] + strength * (strength * self.squares - 2 * like) + FAINT * self.squares * (strength - 1) ** 2
+            misfit = misfit.reshape(n, k * k, -1)
+            lowest = misfit.argmin(1)
+            least = np.take_along_axis(misfit, lowest[:, None], 1)[:, 0]
+            better = least < best
+            best[better], at[better], turn[better] = least[better], lowest[better], t
+        off = np.stack([at % k, at // k], -1) - REACH
+        off = off * (2 * self.half / SIDE)
+        c, s = np.cos(turn), np.sin(turn)
+        place = middle[:, None] + np.stack([c * off[..., 0] - s * off[..., 1], s * off[..., 0] + c * off[..., 1]], -1)
+        return best / area + np.square((tone[:, None] - self.tones) / TONE).sum(2), place, turn
+
+
+def grid(half: float, more: int = 0) -> np.ndarray:
+    """(R, R, 2) mm: the middles of SIDE pixels over a square of this half side, and `more` beyond on each side"""
+    t = (np.arange(-more, SIDE + more) + 0.5) / SIDE * 2 * half - half
+    return np.stack(np.meshgrid(t, t), -1).astype(np.float32)
+
+
+def turns_of(lies: str) -> np.ndarray:
+    """(T,) radians to try for pieces that lie so"""
+    if lies == "any":
+        return np.radians(np.arange(0, 360, STEP * 1.25))
+    askew = np.arange(-STEP, STEP + 0.1, STEP) if ASKEW >= STEP else np.zeros(1)
+    quarters = (0, 90, 180, 270) if lies == "quarters" else (0,)
+    return np.radians(np.concatenate([askew + q for q in quarters]))

@@ -20,6 +20,7 @@ TONE = 0.08         # by which a piece may be brighter or darker than its kind
 DARKEST = 0.55      # of its light that ground in a shadow keeps
 SHADOW = 8.0        # what it costs to take something for a shadow, times how dark it is
 HIDDEN = 0.25       # share of the gain of a whole piece that must be seen of it
+ALONE = 0.35        # share of perfect sides that count by themselves: without their top they are a sign's or a shadow's
 JUMP = 0.7          # of the way a block leans: as far off may a dark side be taken for its top
 STEPS = 0.5, 0.25, 0.12, 0.06       # of its inner radius: by which blocks are shifted to where they fit best
 CAP = 9.0           # squared, weighted grey levels beyond which a pixel shows something else altogether
@@ -131,6 +132,9 @@ def weighed(scene: Scene, fine: Fine, at: np.ndarray, kinds: np.ndarray | None =
     if fine.shades is not None:
         foot = scene.lean.foot(at, fine.form.height)
         more, most = side_gain(fine.form, scene, foot, turn, fine.tone[best], fine.shades[best])
+        fits = (gains.max(1) + PLENTY_BLOCK) / (perfect + PLENTY_BLOCK)
+        if top > 1:     # in the end; while a place is looked for, sides show the way
+            more = np.minimum(more, most * (fits.clip(0, 1) + ALONE))
         gains, perfect, whole = gains + more[:, None], perfect + most, whole + most
     return gains, perfect, whole, turn
 

@@ -283,14 +283,15 @@ def figures(plan: Plan, groups: Sequence[Group], scenes: Sequence[Scene], frame:
 
 def looked_again(found: Sequence[Found], groups: Sequence[Group], pieces: Sequence[Sequence[Piece]],
                  at_home: Callable[[Piece, Site], bool]) -> list[Found]:
-    """Where a first reader found as many pieces of a form (pieces: per photo) as the layout has; else where they were before"""
+    """Where a first reader found at least as many pieces of a form (pieces: per photo) as the layout has, the best of them; else
+    where they were before"""
     out = []
     for g, group in enumerate(groups):
         old = [f for f in found if f.group == g]
         here = [p for p in pieces[group.shot] if at_home(p, group.site)]
         for form in {f.form for f in old}:
             mine = [f for f in old if f.form == form]
-            now = [p for p in here if p.form == form]
+            now = sorted((p for p in here if p.form == form), key=lambda p: -p.gain)[:len(mine)]
             if len(now) == len(mine):
                 mine = [Found(g, form, p.at, p.gain, None, p.turn, shape_near(p.at, mine)) for p in now]
             out += mine

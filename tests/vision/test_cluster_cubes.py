@@ -70,3 +70,4 @@ def test_cubes_that_touch_are_counted():
     places = [(60, 50), (69.2, 50), (60, 59.2), (69.2, 59.2), (78.4, 55)]
     pieces = found(filmed([(*at, 0.0, BLUE) for at in places], (90, 160, 200), 0.7))
     assert len(pieces) == 5 and kinds_at(pieces, places) == [["blue"]] * 5
+

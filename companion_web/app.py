@@ -106,7 +106,6 @@ def create_app(table: Any, settings: Settings | None = None, switches: Switches 
 
     settings = settings or Settings()
     app = Flask("companion_web", static_folder=None)
-    app.json.sort_keys = False
     app.url_map.merge_slashes = False
     app.extensions["nilometer"] = shared = Web(table, settings, switches)
     errors.install(app)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ipaddress
+from typing import Any
 from urllib.parse import urlsplit
 
 from flask import Flask, Response, request
+from flask.json.provider import DefaultJSONProvider
 
 from companion_web.errors import Problem
 from companion_web.limits import Rate
@@ -27,7 +29,20 @@ HEADERS = {
 }
 
 
+class Shallow(DefaultJSONProvider):
+    """JSON that is nested without end is no JSON: it must not use the stack up, nor fill the log."""
+
+    sort_keys = False
+
+    def loads(self, s: str | bytes, **kwargs: Any) -> Any:
+        try:
+            return super().loads(s, **kwargs)
+        except RecursionError:
+            raise ValueError("nested too deeply") from None
+
+
 def install(app: Flask, settings: Settings) -> None:
+    app.json = Shallow(app)
     reads, writes = Rate(*settings.read_rate), Rate(*settings.write_rate)
 
     def keep_out() -> None:

@@ -25,7 +25,6 @@ def create_hall(hall: Hall, settings: Settings | None = None) -> Flask:
     """The hall's application, to be served like a table's."""
     settings = settings or Settings(name="Nilometer")
     app = Flask("companion_web", static_folder=None)
-    app.json.sort_keys = False
     app.extensions["nilometer"] = _Shared()
     errors.install(app)
     guard.install(app, settings)

@@ -77,7 +77,6 @@ class Desk:
 
 def create_trace_app(desk: Desk) -> Flask:
     app = Flask("companion_web", static_folder=None)
-    app.json.sort_keys = False
     app.extensions["nilometer"] = desk
     errors.install(app)
     guard.install(app, Settings())

@@ -158,10 +158,10 @@ def test_other_methods_are_refused(phone, method):
 
 BODIES = [b"", b"{", b"[]", b"null", b'"text"', b'{"text": 7}', b'{"text": null}', b'{"text": ""}', b'{"text": "no seat"}',
           b'{"text": "bull: what is this"}', b'{"text": "bull: ' + b"x" * 500 + b'"}', b'{"text": "bull: a\\nlion: b"}',
-          b"\xff\xfe"]
+          b"\xff\xfe", b"[" * 60_000, b'{"text":' * 7_000]
 
 
-@pytest.mark.parametrize("body", BODIES)
+@pytest.mark.parametrize("body", BODIES, ids=lambda body: repr(body[:30]))
 def test_nonsense_is_one_clear_line(app, phone, body):
     one = phone("bull")
     answer = one.client.post("/api/declare", data=body, headers=HERE, content_type="application/json",

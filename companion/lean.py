@@ -23,9 +23,12 @@ def lean_samplers(plan: Plan, seed: int = 1) -> list[Layout]:
             kept = {k for p in plan.piece if p.spans for k in [p.over]}
         else:
             kept = set()
+        here = Counter(k for c in layout.values() for k in c)
         for site in sorted(layout, key=lambda s: (-len(layout[s]), s)):
             there = Counter(layout[site])
-            if all(k not in spanning and k not in kept and shown[k] - n >= EACH for k, n in there.items()):
+            # a kind stays in each photo that shows it: seen in two lights it is learnt better, and can be tried on the other
+            if all(k not in spanning and k not in kept and shown[k] - n >= EACH and here[k] > n for k, n in there.items()):
                 shown -= there
+                here -= there
                 del layout[site]
     return layouts

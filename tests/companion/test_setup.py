@@ -15,6 +15,7 @@ from companion.lean import EACH, lean_samplers
 from companion.setup import NotSo, Setup
 from companion.simulate import Conditions, Director, plan_of
 from hardware.camera import BadCamera
+from vision.plan import parse_plan
 
 SEATS = ["black", "white", "green"]
 
@@ -133,6 +134,16 @@ def test_samplers_to_lay_show_every_kind_often_enough_within_the_box(game):
         assert sum(shown[piece.kind]) >= min(EACH, max(1, piece.count or EACH)) or piece.spans, piece.kind
         assert sum(shown[piece.kind]) >= 1 and max(shown[piece.kind]) <= (piece.count or 60), piece.kind
     assert layouts == lean_samplers(plan), "the picture on the phone stays the same"
+
+
+def test_samplers_of_a_board_of_another_game_show_every_kind_in_both_photos():
+    sites = [{"id": f"{r}{c}", "outline": [[c * 20, r * 20], [c * 20 + 20, r * 20], [c * 20 + 20, r * 20 + 20], [c * 20, r * 20 + 20]]}
+             for r in range(9) for c in range(9)]
+    plan = parse_plan({"game": "letters", "size": [180, 180], "site": sites,
+                       "piece": [{"kind": k, "size": [19, 19], "count": n} for k, n in (("E", 15), ("Q", 1), ("Ü", 2))]})
+    shown = [[k for c in layout.values() for k in c] for layout in lean_samplers(plan)]
+    assert all(set(kinds) == {"E", "Q", "Ü"} for kinds in shown), "one light teaches less than two, and leaves nothing to try it on"
+    assert sum(kinds.count("E") for kinds in shown) == EACH and all(kinds.count("Q") == 1 for kinds in shown)
 
 
 def test_ending_the_set_up_leaves_no_configuration(tmp_path, monkeypatch):

@@ -36,9 +36,9 @@ test: test-install
 lint: test-install
 	@$(BIN)/ruff check .
 
-# A whole game of GAME (else each of the four) before the simulated camera, from the set-up to the final score: minutes.
+# Whole games of GAME (else of all four) before the simulated camera, from the set-up to the final score: minutes.
 whole: test-install
-	@for game in $(or $(GAME),deluge nile tigris ur); do $(BIN)/python -m tests.companion.filmed $$game || exit 1; done
+	@for start in tests/companion/whole/$(GAME)*.play; do $(BIN)/python -m tests.companion.filmed $$start || exit 1; done
 
 # The docs' pictures: the simulated table, and the page in Chromium.
 pictures: test-install

@@ -172,12 +172,14 @@ class Guesser:
         return out
 
     def _turned(self, moment: Later, said: act.Flood | act.Ebb, site: str, cause: str) -> Iterator[Proposal]:
-        """The card's event told by what it did: the desert grown, fruit gone bad, the stone moved on."""
+        """The card's event told by what it did: the desert grown, fruit gone bad, the stone moved on. Which of two cards had
+        the arrow makes no difference."""
+        several = len(self.clues.lifted) + len(self.clues.laid) > 1
         for picture, arrow, then in self._events(moment.state, site, cause):
             whole = msgspec.structs.replace(said, picture=picture, arrow=arrow)
             guess, legal = self._try(moment, (whole, *then), [site], illegal=False)
             if legal:
-                yield guess
+                yield msgspec.structs.replace(guess, certain=False) if arrow and several else guess
 
     def _events(self, state: NileState, site: str, cause: str) -> Iterator[tuple[str, bool, tuple[Action, ...]]]:
         """(picture, arrow, what is done then) of the events whose traces are seen."""

@@ -1,11 +1,10 @@
 """Whole games in front of the simulated camera, read by the real reader: a season whose evidence comes from pictures.
 
-    python -m tests.companion.filmed GAME [--copy FOLDER] [--seed N] [--doings N] [--start FILE.play]     # make whole GAME=...
+    python -m tests.companion.filmed FILE.play [--copy FOLDER] [--seed N] [--doings N]     # make whole GAME=...
 
 plays from the set-up to the final score, as people do: several doings between two looks, consequences done late, corrections,
 things against the rules, hands, pieces pushed by sleeves, and kill -9 in the middle. Exit 1 when anything was concluded wrongly.
 
-    ... --start FILE.play          another beginning: seats, options, a position
     ... --keep FOLDER              of every look something was wrong with: the picture, what lay there, the journal before it
     ... --again FOLDER/look-0012   that look once more: what is read wrongly, which explanations are found, the verdict
     ... --from FOLDER/look-0012    goes on from there to the end
@@ -168,12 +167,10 @@ def again(specimen, folder):
 
 def main(arguments=None):
     parser = argparse.ArgumentParser(description="a whole game in front of the simulated camera")
-    parser.add_argument("game", choices=sorted(engine.games()))
+    parser.add_argument("start", type=Path, help="a .play file: game, seats, options, perhaps a position (tests/companion/whole)")
     parser.add_argument("--copy", help="a calibrated simulated copy; without it the demo's")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--doings", type=int, default=10_000)
-    parser.add_argument("--seats", type=int, default=3)
-    parser.add_argument("--start", type=Path, help="a .play file with another beginning")
     parser.add_argument("--keep", type=Path, help="keeps there every look that something was wrong with")
     parser.add_argument("--again", type=Path, help="looks once more at what was kept there")
     parser.add_argument("--from", type=Path, dest="since", help="goes on from what was kept there")
@@ -181,20 +178,21 @@ def main(arguments=None):
     args = parser.parse_args(arguments)
     from companion.commands.demo_ import demo_copy, state_dir
 
-    specimen = open_copy(args.copy) if args.copy else demo_copy(args.game, state_dir() / "demo" / args.game)
+    state = script.run(args.start.read_text(encoding="utf-8")).state
+    name = state.game
+    specimen = open_copy(args.copy) if args.copy else demo_copy(name, state_dir() / "demo" / name)
     if args.again:
         return again(specimen, args.again)
-    state = script.run(args.start.read_text(encoding="utf-8")).state if args.start else None
     if args.since:
-        state = engine.game(args.game).load(json.loads((args.since / "truth.json").read_text()), specimen.rules_plan)
+        state = engine.game(name).load(json.loads((args.since / "truth.json").read_text()), specimen.rules_plan)
     with tempfile.TemporaryDirectory() as folder:
-        season = Filmed(specimen, folder, args.seed, keep=args.keep, between=2, seats=args.seats, state=state, verbose=args.verbose)
+        season = Filmed(specimen, folder, args.seed, keep=args.keep, between=2, state=state, verbose=args.verbose)
         season.play(args.doings)
     outcome = season.table.state.outcome()
     for name in ("wrong", "overlooked", "misnamed", "alarms", "unclear", "todos"):
         for line in getattr(season, name):
             print(f"{name}: {line}")
-    print(f"{args.game}: {season.report()}; {season.killed} times killed; {len(season.reader.faults)} sites misread; "
+    print(f"{args.start.stem}: {season.report()}; {season.killed} times killed; {len(season.reader.faults)} sites misread; "
           + (f"won by {', '.join(outcome.winners)}" if outcome else "not played to the end"))
     return 1 if season.wrong or season.overlooked or season.alarms or (outcome is None and season.doings < args.doings) else 0
 

@@ -123,8 +123,8 @@ def bill(goods: Sequence[tuple[str, int]]) -> str:
 class Reader:
     """Text to actions on one map."""
 
-    def __init__(self, world: Map, seats: Sequence[str]) -> None:
-        self.world, self.seats = world, seats
+    def __init__(self, world: Map) -> None:
+        self.world = world
 
     def action(self, text: str) -> Action:
         """Raises BadText for what is no action."""
@@ -132,8 +132,8 @@ class Reader:
         seat, words = seat.strip(), rest.split()
         if not colon or not words:
             raise BadText(f"not an action: {text!r} (it reads like `yellow: done`)")
-        if seat not in self.seats:
-            raise BadText(f"no seat called {seat!r} in this game")
+        if seat not in COLOURS:
+            raise BadText(f"no seat called {seat!r} (there are: {', '.join(COLOURS)})")
         verb, args = words[0], words[1:]
         read = getattr(self, f"_{verb}", None)
         if read is None or verb.startswith("_"):

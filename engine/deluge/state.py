@@ -188,7 +188,7 @@ class DelugeState(State):
         return effects.perform(self, action)
 
     def parse(self, text: str) -> Action:
-        return Reader(self.world, self.seats).action(self.world.plan.as_written(text))
+        return Reader(self.world).action(self.world.plan.as_written(text))
 
     def implied(self, action: Action) -> tuple[Action, ...]:
         """Those before the one who acts are done with this phase."""

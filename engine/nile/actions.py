@@ -229,8 +229,8 @@ def parse(text: str, board: Board, seats: tuple[str, ...]) -> Action:
     seat, rest = seat.strip(), rest.strip()
     if not colon or not rest:
         raise BadText(f"{text!r} is no action: one reads `red: sow L4.2 flax`")
-    if seat not in (*seats, CARDS, DIE):
-        raise BadText(f"nobody here is called {seat!r} (there are: {', '.join(seats)})")
+    if seat not in (*COLOURS, CARDS, DIE):
+        raise BadText(f"nobody here is called {seat!r} (there are: {', '.join(COLOURS)})")
     head = rest.split()[0]
     if seat in (CARDS, DIE) and head not in ("event", "top", "start", "desert"):
         raise BadText(f"{seat} does only what chance does")

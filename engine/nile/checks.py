@@ -20,7 +20,7 @@ def faults(p: Position, board: Board, a: Action) -> Faults:
     if p.phase == "over":
         return [no("N44", "the game is over")]
     if a.seat not in p.seats and not isinstance(a, (act.Event, act.Top, act.Start, act.Desert)):
-        return [no("N24", "{seat} does not play", seat=a.seat)]
+        return [no("N24", "{seat} does not play", seat=seat_name(a.seat))]
     return _CHECKS[type(a)](p, board, a)
 
 

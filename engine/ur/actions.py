@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from engine.game import Action, BadText
 from engine.ur.board import Board, is_tile
-from engine.ur.words import DOMAINS
+from engine.ur.words import DOMAINS, SEATS
 
 BOX = "box"                      # who lays the tiles at the beginning
 SPARE = "spare"
@@ -136,14 +136,14 @@ _PLUS = re.compile(r"^([A-Za-z]+\d*)\+([0-9]{1,4})$")
 _MOVE = re.compile(r"^([A-Za-z]+\d*)>([A-Za-z]+\d*):([0-9]{1,4})$")
 
 
-def parse(text: str, board: Board, seats: Sequence[str]) -> Action:
+def parse(text: str, board: Board) -> Action:
     """`"black: trade C3+2"` -> Action. Raises BadText for what is no action at all."""
     seat, colon, rest = text.partition(":")
     seat, words = seat.strip(), rest.split()
     if not colon or not words:
         raise BadText(f"{text!r}: an action reads SEAT: WHAT, such as black: trade C3+2")
-    if seat not in seats and seat != BOX:
-        raise BadText(f"{seat!r} is no seat of this game ({', '.join(seats)})")
+    if seat not in SEATS and seat != BOX:
+        raise BadText(f"{seat!r} is no seat of this game ({', '.join(SEATS)})")
     verb, args = words[0], words[1:]
     read = _READ.get(verb)
     if read is None:

@@ -44,7 +44,7 @@ def check(state: UrState, action: Action) -> list[Violation]:
         _lay(state, action, out)
         return list(out)
     if action.seat not in state.seats:
-        out.add("U9", "{seat} does not play", seat=action.seat)
+        out.add("U9", "{seat} does not play", seat=seat_name(action.seat))
         return list(out)
     p = state.seats.index(action.seat)
     _moment(state, action, p, out)

@@ -135,7 +135,7 @@ class UrState(State):
         return effects.apply(self, action)
 
     def parse(self, text: str) -> Action:
-        return actions.parse(self.plan.as_written(text), self.board, self.seats)
+        return actions.parse(self.plan.as_written(text), self.board)
 
     def contents(self, i: int) -> Contents:
         tile = self.tiles[i]

@@ -44,7 +44,7 @@ def test_order_is_free(loose, strict):
 
 
 @pytest.mark.parametrize("text", [
-    "", "yellow", "red: done", "white: done", "yellow: dance", "yellow: _move eurasia-5>eurasia-6 people 1", "yellow: done now",
+    "", "yellow", "red: done", "pink: done", "yellow: dance", "yellow: _move eurasia-5>eurasia-6 people 1", "yellow: done now",
     "yellow: move eurasia-5 people 1", "yellow: move eurasia-5>nowhere people 1", "yellow: move eurasia-5>eurasia-6",
     "yellow: move eurasia-5>eurasia-6 people", "yellow: move eurasia-5>eurasia-6 people ²", "yellow: move eurasia-5>eurasia-6 people 0",
     "yellow: ferry eurasia-5>eurasia-6 people 1", "yellow: ferry eurasia-5>eurasia-6 via people 1", "yellow: harvest",

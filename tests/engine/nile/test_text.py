@@ -12,7 +12,7 @@ STARTED = "layout L4.1 seed:red:flax\nphase actions\n"
 
 
 @pytest.mark.parametrize("line, word", [
-    ("sow L4.2 flax", "action"), ("red sow", "action"), ("green: sow L4.2 flax", "green"), ("red: dance", "dance"),
+    ("sow L4.2 flax", "action"), ("red sow", "action"), ("pink: sow L4.2 flax", "pink"), ("red: dance", "dance"),
     ("red: sow L4.9 flax", "L4.9"), ("red: sow L4.2 corn", "corn"), ("red: sow L4.2", "sow L4.2 flax"),
     ("red: sow L4.2 blue:flax", "blue:flax"), ("red: flood L5.2 33", "33"), ("red: flood M1.1 21", "M1.1"),
     ("red: flood L5.2 21 :", "event"), ("red: ebb L5.2 : rain", "rain"), ("red: ebb L5.2 : spoil1 desert", "one picture"),

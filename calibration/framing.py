@@ -8,7 +8,7 @@ import numpy as np
 
 from engine.text import Text, say
 from vision.cv5 import grey
-from vision.markers import IDS, find_cards
+from vision.markers import ENOUGH, IDS, find_cards
 from vision.photo import is_dark
 
 DIM, BURNT = 45.0, 0.03                  # grey levels; share of the picture
@@ -48,7 +48,8 @@ def judge(image: np.ndarray, markers: bool) -> Framing:
         advice.append(say("The picture is not sharp: turn the lens until print is crisp."))
     missing = [i for i in IDS if i not in cards] if markers else []
     if missing:
-        faults += [say("Card {n} ({place}) is not in view or not flat.", n=i, place=PLACES[i]) for i in missing]
+        which = advice if len(cards) >= ENOUGH else faults      # three tell where the board lies, four tell it better
+        which += [say("Card {n} ({place}) is not in view or not flat.", n=i, place=PLACES[i]) for i in missing]
     elif markers and _share(cards, image) < FILLS:
         advice.append(say("The board is small in the picture: bring the camera nearer."))
     return Framing(round(light, 1), round(burnt, 4), round(sharpness, 3), tuple(sorted(cards)), tuple(faults), tuple(advice))

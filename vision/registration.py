@@ -9,11 +9,12 @@ import msgspec
 import numpy as np
 
 from vision.align import STRAINED_PX, Fit, consensus, expected_error, follow, follow_other_lens, pixels_a_mm, robust_pose
-from vision.alike import STILL_SEEN, Way, by_table, doubtful, elsewhere, shifts, square, which_way
+from vision.alike import STILL_SEEN, Way, by_table, doubtful, elsewhere, shifts, spacing, square, which_way
 from vision.evidence import Contents, NoBoard
 from vision.foreign import View
 from vision.lens import Lens
 from vision.markers import CARD, IDS, find_cards, find_cards_near
+from vision.markers import ENOUGH as ENOUGH_CARDS
 from vision.outline import by_outline, sharpened
 from vision.plan import Plan
 from vision.pose import Pose
@@ -111,7 +112,7 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
 
     def _search(self, picture: Picture, last: Pose | None) -> Pose:
         """Looks everywhere: cards, near the last pose, near the first one, the print's features"""
-        found = {i: c for i, c in find_cards(picture.level(0)).items() if i in self.cards} if self.cards else {}
+        found = self._find_cards(picture, last) if self.cards else {}
         by_cards = self._by_cards(found, picture.size) if len(found) > 1 else None
         if self.printed is None:
             pose = by_cards or self._by_tiles(picture, last)
@@ -139,9 +140,23 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
             if way.sure and way.fit.share >= SURE:
                 break
         if best is not None:
-            return self._refined(picture, best.fit.pose, found)
+            pose = self._refined(picture, best.fit.pose, found)
+            return pose if best.sure else self._a_square_off(pose)
         seen = f"{len(found)} of {len(self.cards)} cards in view, and " if self.cards else ""
         raise NoBoard(f"{seen}the board's print was not found")
+
+    def _find_cards(self, picture: Picture, last: Pose | None) -> dict[int, np.ndarray]:
+        """Cards where they were, most of them at least, which takes a few milliseconds; else anywhere in the picture"""
+        for pose in self._near(picture, last):
+            found = find_cards_near(picture.level(0), {i: pose.to_px(c) for i, c in self.cards.items()})
+            if len(found) >= min(ENOUGH_CARDS, len(self.cards)):
+                return found
+        return {i: c for i, c in find_cards(picture.level(0)).items() if i in self.cards}
+
+    def _a_square_off(self, pose: Pose) -> Pose:
+        """A pose that might as well be the one a square further: its error says so"""
+        apart = min((d for d in spacing(self.plan) if d > 0), default=0.0) * pixels_a_mm(pose, self.plan)
+        return msgspec.structs.replace(pose, error_px=float(np.hypot(pose.error_px, apart)))
 
     def _slid(self, picture: Picture, by_cards: Pose) -> Fit | None:
         """A board that does not lie between its cards any more, but plainly somewhere near"""

@@ -193,4 +193,8 @@ def test_after_a_week_the_page_says_how_the_board_should_look_and_what_differs(v
 def test_moves_are_told_in_words(visit, table):
     table.words = [{"t": "{seat} passes", "a": {"seat": {"t": "Bull"}}}]
     table.act("bull: pass", "C4", [])
-    assert "Stier past pass" in visit(locale="nl-NL").locator("#moves").inner_text()
+    page = visit(locale="nl-NL")
+    assert "Stier past pass" in page.locator("#moves").inner_text()
+    page.locator("#moves .tool").first.click()
+    page.wait_for_selector("dialog[open] .in-words")
+    assert page.locator("dialog .in-words").inner_text() == "Stier past"

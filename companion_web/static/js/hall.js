@@ -22,7 +22,7 @@ async function look() {
     const answer = await fetch("/api/tables");
     const now = await answer.json();
     fill(byId("tables"), now.tables, () => now.tables.map(table));
-    byId("count").textContent = now.broker ? say("{n} tables", { n: now.tables.length }) : say("the broker cannot be reached");
+    byId("count").textContent = now.broker ? now.tables.length === 1 ? say("one table") : say("{n} tables", { n: now.tables.length }) : say("the broker cannot be reached");
   } catch {
     byId("count").textContent = say("the broker cannot be reached");
   }

@@ -27,7 +27,7 @@ function line(snapshot, i, plan, failed) {
   const won = gained(moves[i - 1]?.scores, move.scores);
   return h("li", { value: n },
     h("span", { class: "number" }, `${n}`),
-    h("span", { class: "what" }, h("span", null, move.words?.length ? h("i", { class: "swatch", colour: seatOf(snapshot, move.seat)?.colour, "aria-hidden": "true" }) : null, doing(snapshot, move)),
+    h("span", { class: "what" }, h("span", null, told(snapshot, move)),
       won.length ? h("span", { class: "gains" }, won.map(([seat, name, d]) => h("span", { class: "gain" }, seat === move.seat ? null : [seatTag(snapshot, seat), " "], points(name, d, true)))) : null),
     h("span", { class: "tools" },
       h("button", { type: "button", class: "tool", "data-focus": `look-${move.event}`, "aria-label": say("Look at move {n}", { n }), title: say("Look at move {n}", { n }), onclick: () => look(snapshot, move, n, plan) }, icon("look")),
@@ -61,11 +61,14 @@ async function look(snapshot, move, n, plan) {
     data.pictures.includes(when) ? h("img", { src: `/api/moves/${move.event}/${when}.jpg`, alt: when === "before" ? say("The camera's picture before the move") : say("The camera's picture after the move") }) : null,
     plan ? drawn(plan, data[when], sites, head) : null);
   const named = contents => contents?.length ? contentsInWords(plan, contents) : say("nothing");
-  openDialog(say("Move {n}", { n }), h("p", null, act(snapshot, move.text)),
+  openDialog(say("Move {n}", { n }), h("p", { class: "moves" }, told(snapshot, move)),
     plan && sites.length ? h("ul", { class: "differences" }, sites.map(site => h("li", null, say("{site}: {before}, then {after}", { site, before: named(data.before[site]), after: named(data.after[site]) })))) : null,
     h("div", { class: "halves" }, half("before", say("Before")), half("after", say("After"))),
     data.pictures.length ? null : h("p", { class: "hint" }, say("There are no camera pictures of this move.")));
 }
+
+// What was done, marked with the colour of who did it: a sentence need not name them.
+const told = (snapshot, move) => [move.words?.length ? h("i", { class: "swatch", colour: seatOf(snapshot, move.seat)?.colour, "aria-hidden": "true" }) : null, doing(snapshot, move)];
 
 function drawn(plan, layout, sites, label) {
   const board = new Board(plan, { label });

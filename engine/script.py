@@ -92,6 +92,8 @@ def parse(text: str) -> Script:
             if len(words) < 2:
                 raise BadScript(f"line {n}: seats takes the names of those who play")
             seats, seats_line = words[1:], n
+        elif words[0].rstrip(":") in seats:
+            raise BadScript(f"line {n}: an action is written `{words[0].rstrip(':')}: ACTION`")
         else:
             setup.append(Statement(n, words))
     if name is None:
@@ -122,7 +124,7 @@ def run(text: str, plan: Plan | None = None, on_action: Callable[[Action, State]
             result.expectations += 1
             wanted = [r for part in refused for r in re.split(r"[\s,!]+", part) if r]
             if not violations:
-                result.faults.append(Fault(n, f"refused by {' '.join(wanted)}", "it is legal"))
+                result.faults.append(Fault(n, f"refused by {' '.join(wanted) or 'some rule'}", "it is legal"))
             elif missing := [r for r in wanted if r not in rules]:
                 result.faults.append(Fault(n, f"refused by {' '.join(missing)}", f"refused by {' '.join(rules)}"))
             continue

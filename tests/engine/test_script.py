@@ -25,6 +25,7 @@ def test_as_other_editors_write_it():
 @pytest.mark.parametrize("body, line, expected, found", [
     ("bull: tile red B2", 3, "bull: tile red B2 is legal", "T19"),
     ("bull: tile red C2 !T19", 3, "refused by T19", "it is legal"),
+    ("bull: tile red C2!", 3, "refused by some rule", "it is legal"),
     ("bull: tile red B2 !T24", 3, "refused by T24", "refused by T19"),
     ("lion: tile red B2 !T19 !T24 !T36", 3, "refused by T24", "T36"),
     ("? at C2 temple", 3, "? at C2 temple", "empty"),
@@ -73,6 +74,12 @@ def test_typing_errors_name_the_line(text, line):
         script.run(text)
     assert str(e.value).startswith(f"line {line}: "), str(e.value)
     assert len(str(e.value)) > len(f"line {line}: ") + 8
+
+
+def test_an_action_without_its_colon_is_told_from_a_set_up_line():
+    for line in ("bull tile red C2", "bull:", "bull"):
+        with pytest.raises(script.BadScript, match="line 3: an action is written `bull: ACTION`"):
+            script.run(HEAD + line + "\n")
 
 
 def test_no_seats_line_seats_everybody():

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from companion.config import load_config
-from tests.companion_web.conftest import ARGS, CHROMIUM
+from tests.companion_web.browsing import ARGS, CHROMIUM
 from tests.companion_web.test_server import Phones
 
 from .conftest import PHOTOS

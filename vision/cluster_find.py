@@ -9,7 +9,7 @@ import numpy as np
 
 from vision.cluster_block import is_block
 from vision.cluster_canvas import Frame, sample
-from vision.cluster_fit import LEAST, WELL, Fine, Piece, refined
+from vision.cluster_fit import LEAST, WELL, Fine, Piece, reconsidered, refined
 from vision.cluster_polar import Rings, Table
 from vision.cluster_scene import FOLD, Scene, cover, lay
 
@@ -166,6 +166,7 @@ def caught(scene: Scene, kit: Kit, blurred: tuple[np.ndarray, np.ndarray], net: 
         if not sure:
             return out, found
         found = [p for p in sure if p.gain > WELL * p.ideal] or sure    # what fits badly may be in a better one's place
+        found = [reconsidered(scene, next(f for f in kit.fines if f.form == p.form), p) for p in found]
         gone = np.zeros(len(gain), bool)
         for p in found:
             cover(scene, p.form, p.foot, p.turn)

@@ -14,6 +14,7 @@ from vision.cluster_scene import Scene
 
 SURE, SURE_BLOCK = 0.38, 0.4    # shares of the gain of a perfect match at which a piece is as likely there as not
 WELL = 0.7          # share of the gain of a perfect match above which a piece fits as well as any
+FITS, SEEN = 0.85, 0.5      # shares of a perfect match below which a piece may be another; of it that must lie open to tell
 LEAST = 25.0        # gain below which a place is not looked at again
 PLENTY, PLENTY_BLOCK = 120.0, 50.0      # gains to go by; little else than a block looks like top and sides of one
 TONE = 0.08         # by which a piece may be brighter or darker than its kind
@@ -113,6 +114,22 @@ def rival(scene: Scene, fine: Fine, at: np.ndarray, gains: np.ndarray, perfect: 
         if row[k] > gains[i].max():
             at[i], perfect[i], whole[i], turn[i] = place, p, w, t
         gains[i, k] = max(gains[i, k], row[k])
+
+
+def reconsidered(scene: Scene, fine: Fine, p: Piece, others: int = 6) -> Piece:
+    """The same piece, or where it fits worse than pieces do, what fits better near by: each of the kinds that come next has
+    a place of its own, some way from where another fits best"""
+    if fine.shades is not None or p.gain > FITS * p.ideal or p.ideal < SEEN * p.whole:
+        return p
+    starts = p.at + 0.15 * fine.form.inner * np.array([[0, 0], [1, 1], [1, -1], [-1, 1], [-1, -1]])
+    kinds = np.argsort(-p.gains)[:others]
+    at = slid(scene, fine, np.tile(starts, (len(kinds), 1)), 3, np.repeat(kinds, len(starts)))
+    gains = weighed(scene, fine, at, np.repeat(kinds, len(starts)))[0].max(1)
+    best = int(gains.argmax())
+    if gains[best] <= p.gain:
+        return p
+    better = refined(scene, fine, at[best:best + 1], 1)[0]
+    return better if better.gain > p.gain else p
 
 
 def weighed(scene: Scene, fine: Fine, at: np.ndarray, kinds: np.ndarray | None = None, top: int = 3

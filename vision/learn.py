@@ -19,6 +19,7 @@ CHUNK = 512
 FEW = 8000           # rows to learn from below which they are gone through more often
 PROBES = 300         # pictures that decide how looks are compared
 ENOUGH = 0.9         # of them, in which the right look is among those tried: rings do, and are quicker
+OWN = 0.6            # chance of being a site's own, of what is laid there to learn from; as little of what lies beside it
 UNKNOWN = 0.3        # of what is made to be something else: pieces of a known form with a face never seen
 
 
@@ -83,7 +84,8 @@ class Maker:
         slack = side * (0.05 if self.rng.random() < 0.7 else 0.13)
         for _ in range(20):
             at = self.rng.uniform(-free - slack, free + slack)
-            if self.s.grounds.at(np.array([site]), at[None])[0, 0] > -slack:       # an outline need not fill its box
+            inside, claim = self.s.grounds.at(np.array([site]), at[None])[0]
+            if inside > -slack and claim > OWN:         # an outline need not fill its box, and beyond it may be another's
                 break
         return at
 
@@ -122,7 +124,7 @@ class Maker:
             if s.around and rng.random() < busy:
                 patch = s.around[rng.integers(len(s.around))]
                 at = at + 0.8 * self.offset(site, patch)
-                if s.grounds.at(np.array([site]), at[None])[0, 1] < 0.1:           # it must not be taken for the site's own
+                if s.grounds.at(np.array([site]), at[None])[0, 1] < 1 - OWN:       # it must not be taken for the site's own
                     self.lay(window, patch, at, lean, light)
         if s.large and rng.random() < 0.06:
             self.lay(window, s.large[rng.integers(len(s.large))], self.beside(3), lean, light)

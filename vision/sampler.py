@@ -29,6 +29,7 @@ from vision.cutout import (
     straighten,
 )
 from vision.evidence import Contents
+from vision.field import WindowField, opponent
 from vision.light import Light
 from vision.match import ANGLES, ONE, Rings, cut_field
 from vision.plan import Plan
@@ -36,6 +37,7 @@ from vision.shot import Lying, Shot
 from vision.sites import Group, blocks, groups
 from vision.windows import Pyramid, Windows
 
+FEW = 4            # pieces of a footprint, from which on it shows what they have in common
 ENOUGH = 2         # cut-outs of a kind, beyond which none are borrowed
 
 
@@ -123,7 +125,7 @@ def agree(found: list[Found], scale: float) -> None:
     and edges, have the same shape in all of them, whatever is printed on them."""
     size, disc = found[0].size, found[0].disc
     m = int(np.ceil(max(size) * 1.2 * scale)) | 1
-    if len(found) < 4 or m >= len(found[0].unlike):
+    if len(found) < FEW or m >= len(found[0].unlike):
         return
 
     def parts(f: Found) -> tuple[np.ndarray, np.ndarray]:
@@ -138,6 +140,30 @@ def agree(found: list[Found], scale: float) -> None:
         for f in found:
             score = partial(likeness, parts(f), middle)
             f.offset, f.tilt, _ = best_place(score, [0.0] if disc else f.tilt + np.array([-2.0, 0, 2]), 0.5 * f.doubt, scale)
+
+
+def match(found: list[Found], scale: float) -> None:
+    """Moves round pieces of which there are too few to agree(): to where they look like the one of their kind whose rim is clearest"""
+    reach = np.arange(-0.3, 0.31, 0.05)
+    for contents in {f.contents for f in found if f.disc}:
+        mine = [f for f in found if f.contents == contents]
+        usual = 0.3 * max(float(np.percentile(f.edges, 90)) for f in mine) + 1e-6
+        mine.sort(key=lambda f, usual=usual: -rim(f, scale, usual))
+        clear = mine[0]
+        picture = straighten(clear.window, scale, clear.offset, clear.tilt, clear.size)
+        rings = Rings.fit([Exemplar(contents, clear.size, True, picture, scale, clear.where, clear.photo, lies="any")])
+        shifts = np.stack(np.meshgrid(reach, reach), -1).reshape(-1, 2) * max(clear.size)
+        for f in mine[1:]:
+            fit = rings.compare(WindowField(opponent(f.window)[None], scale), np.zeros(len(shifts), int), f.offset + shifts)
+            f.offset = f.offset + shifts[fit.min((1, 2)).argmin()]
+
+
+def rim(f: Found, scale: float, usual: float) -> float:
+    """How clear edges are all along the rim of a disc where it is thought to lie; usual: how clear edges are elsewhere"""
+    turn = np.arange(36) * np.pi / 18
+    at = (f.offset + f.size[0] / 2 * np.stack([np.cos(turn), np.sin(turn)], -1)) * scale + len(f.edges) / 2 - 0.5
+    along = cv2.remap(f.edges.astype(np.float32), *at.T.astype(np.float32)[..., None], cv2.INTER_LINEAR)
+    return float(np.log1p(along / usual).mean())
 
 
 def likeness(views: Sequence[np.ndarray], models: Sequence[np.ndarray], tilt: float) -> np.ndarray:
@@ -208,6 +234,8 @@ def exemplars(plan: Plan, shots: list[Shot], lying: Sequence[Lying] = ()) -> lis
         for size, disc in sorted({(f.size, f.disc) for f in found}):
             mine = [f for f in found if (f.size, f.disc) == (size, disc)]
             agree(mine, windows.scale)
+            if len(mine) < FEW:
+                match(mine, windows.scale)
             crooked = np.mean([abs((f.tilt + 45) % 90 - 45) > ASKEW + 1 for f in mine]) > 0.15
             cut = [Exemplar(f.contents, size, disc, straighten(f.window, windows.scale, f.offset, f.tilt, size), windows.scale,
                             f.where, f.photo, f.where not in group.ids, "any" if disc or crooked else "quarters") for f in mine]

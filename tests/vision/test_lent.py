@@ -76,3 +76,13 @@ def test_a_faint_print_is_laid_straight_by_a_bold_one_of_the_same_sign():
                                                          ("seed:yellow:fan", 70, True)])]
     off = off_straight(pieces, PLAN)
     assert off[:2].tolist() == [0, 45] and abs((off[2] - 70 + 45) % 90 - 45) < 8
+
+
+def test_the_clearer_of_two_tells_where_the_other_lies(tools):
+    empty, pose = film(tools, [])
+    image, _ = film(tools, [((43, 43), 18, 2, STONE), ((73, 43), 18, 2, STONE), ((73, 40), 7, 2, LID), ((43, 40), 7, 2, LID)])
+    shots = [Shot(empty, {}, pose), Shot(image, {"P1": ("stone",), "P2": ("stone",)}, pose)]
+    known = [Lying(1, "P1", "stone", np.array([43.0, 43]), 0.0), Lying(1, "P2", "stone", np.array([75.2, 44.6]), 0.0)]  # 2 mm off
+    (_, pieces), = exemplars(PLAN, shots, known)
+    one, other = (e.picture for e in sorted(pieces, key=lambda e: e.where))
+    assert np.abs(one - other).mean() < 0.05

@@ -149,8 +149,8 @@ def _proposals(world: World, diff: Difference, look: Look, doubts: bool) -> list
 
 
 def _readings(world: World, diff: Difference, look: Look) -> list[Difference]:
-    """The difference with one doubtful site read the second way each, or with one that shows a piece or something foreign
-    read as the piece (alone that is no reason to suppose that anything was done)."""
+    """The difference with one doubtful site read the second way each; or read the first way, where that alone is no reason
+    to suppose that anything was done."""
     out: list[Difference] = []
     for site, seen in look.hazy.items():
         want = world.layout.get(site, ())

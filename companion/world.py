@@ -101,6 +101,7 @@ class Look:
         self.doubtful = {s: evidence.sites[s].options[1][0] for gap, s in near[:MOST_DOUBTS] if gap < DOUBTFUL}
         strange = sorted((-e.other, s) for s, e in evidence.sites.items() if s not in self.foreign | self.excused and e.options)
         self.hazy = {s: evidence.sites[s].options[0][0] for odds, s in strange[:MOST_DOUBTS] if odds < DOUBTFUL}
+        self.hazy |= {s: evidence.sites[s].options[0][0] for s in self.doubtful}
 
     def logp(self, site: str, contents: Contents) -> float:
         """Log-odds of these contents against the likeliest ones; 0 for a site the picture does not show."""

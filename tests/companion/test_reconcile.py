@@ -185,3 +185,9 @@ def test_what_may_be_a_piece_or_something_foreign_tells_where_a_missing_piece_we
     half = SiteEvidence(((("ship:yellow",), math.log(0.58)), ((), math.log(0.003))), math.log(0.4))
     v = p.table.look(msgspec.structs.replace(clear, sites={**clear.sites, "north-pacific": half}))
     assert (v.verdict, acts(v)) == ("moved", ["yellow: sail arctic>north-pacific 1"])
+
+
+def test_a_site_hardly_read_as_empty_tells_where_a_marker_came_from(player):
+    p = player("game nile\nseats red blue yellow\nlayout clear\nlayout L4.3 ripe:red:aubergine R3.2 seed:blue:flax\nphase actions\n")
+    v = p.look(**{"M1.1": "ripe:red:aubergine", "L4.3": ""}, unsure={"L4.3": [((), 0.7), (("ripe:red:aubergine",), 0.28)]}.items())
+    assert (v.verdict, acts(v)) == ("moved", ["red: harvest L4.3 M1"])

@@ -13,17 +13,19 @@ STYLE = 0.1             # how much it tells, of what prints of a kind tell, that
 
 def turns_of(patches: np.ndarray, kinds: Sequence[str], groups: Sequence[str], square: bool) -> dict[str, int]:
     """group of sites -> quarter turns by which its cards lie turned: so that those of a kind look alike everywhere, and no
-    two kinds the same.
+    two kinds the same that have no sign in common.
 
     patches: (M, h, w, 3) of cards as if none was turned."""
     quarters = (0, 1, 2, 3) if square else (0, 2)
     names = list(dict.fromkeys(groups))
     which = np.array([names.index(g) for g in groups])
     same = np.array(kinds)[:, None] == np.array(kinds)
+    akin = np.array([[share_a_sign(a, b) for b in kinds] for a in kinds])
     cost = np.zeros((len(names), len(names), 4))
     for q in quarters:      # the second would have to be turned by q more than the first
         like = resemblance(patches, q)
-        paid = np.where(same, 1 - like, STYLE * (1 - like) + np.maximum(like - TWINS, 0) / (1 - TWINS))
+        twins = np.where(akin, 0, np.maximum(like - TWINS, 0) / (1 - TWINS))
+        paid = np.where(same, 1 - like, STYLE * (1 - like) + twins)
         np.add.at(cost[..., q], (which[:, None], which), paid)
     turn = dict.fromkeys(range(len(names)), 0)
     for _ in range(4):
@@ -33,6 +35,12 @@ def turns_of(patches: np.ndarray, kinds: Sequence[str], groups: Sequence[str], s
             if total[best] < 0.9 * total[turn[g]]:
                 turn[g] = best
     return {names[g]: q for g, q in turn.items()}
+
+
+def share_a_sign(a: str, b: str) -> bool:
+    """Whether two kinds are called alike in a part of their names, past the word for what sort of thing they are"""
+    x, y = (k.replace("/", ":").split(":")[1:] for k in (a, b))
+    return len(x) == len(y) and any(p == q for p, q in zip(x, y))
 
 
 def resemblance(patches: np.ndarray, quarter: int, side: int = 36, reach: int = 3) -> np.ndarray:

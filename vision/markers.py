@@ -11,6 +11,7 @@ from vision.plan import Plan
 CARD, GAP = 36.0, 8.0
 IDS = (0, 1, 2, 3)
 ENOUGH = 3          # cards that a calibration photo must show
+OBLONG = 1.25       # by so much a card may look longer than wide: a board is seldom just as long as the plan has it
 LONGEST = 2000      # in larger pictures cards are found on a smaller copy, then measured on the full one
 
 
@@ -49,20 +50,40 @@ def find_cards_near(grey: np.ndarray, expected: dict[int, np.ndarray]) -> dict[i
     return out
 
 
+def by_middles(cards: dict[int, np.ndarray], ideal: dict[int, np.ndarray]) -> np.ndarray:
+    """(3, 3) from mm to pixels, as the middles of three or four cards have it"""
+    here, there = (np.array([each[i].mean(0) for i in cards], np.float32) for each in (ideal, cards))
+    if len(cards) == 4:
+        return cv2.getPerspectiveTransform(here, there)
+    H = np.eye(3)
+    H[:2] = np.linalg.lstsq(np.column_stack([here, np.ones(len(cards))]), there, rcond=None)[0].T
+    return H
+
+
+def in_order(cards: dict[int, np.ndarray], plan: Plan) -> bool:
+    """Whether three or four cards lie at their own corners, as far as that can be seen: they go round clockwise, and four
+    look square if the board has its plan's sides"""
+    x, y = np.array([cards[i].mean(0) for i in sorted(cards)]).T
+    if (x * np.roll(y, -1) - y * np.roll(x, -1)).sum() < 0:
+        return False
+    if len(cards) < 4:
+        return True     # three do not tell oblong from aslant
+    ideal = ideal_cards(plan)
+    back = np.linalg.inv(by_middles(cards, ideal))
+    sides = [np.abs(np.diff(cv2.perspectiveTransform(c.reshape(-1, 1, 2), back).reshape(-1, 2), axis=0)) for c in cards.values()]
+    wide, high = np.median(sides, 0).max(0)
+    span = np.ptp([c.mean(0) for c in ideal.values()], axis=0)      # at another corner they look longer by its square
+    return bool(abs(np.log(wide / high)) < max(abs(np.log(span[0] / span[1])), np.log(OBLONG)))
+
+
 def turned_to_fit(cards: dict[int, np.ndarray], plan: Plan) -> dict[int, np.ndarray]:
     """mm of the found cards' corners; a card taped upside down or sideways has its corners in another order.
 
     The cards' middles say how the board lies; of a card's four turns the one that fits is taken. Needs ENOUGH cards."""
     ideal = ideal_cards(plan)
-    some = list(cards)
-    here, there = (np.array([each[i].mean(0) for i in some]) for each in (ideal, cards))
-    H = np.eye(3)
-    if len(some) == 4:
-        H = cv2.getPerspectiveTransform(here.astype(np.float32), there.astype(np.float32))
-    else:
-        H[:2] = np.linalg.lstsq(np.column_stack([here, np.ones(len(some))]), there, rcond=None)[0].T
+    H = by_middles(cards, ideal)
     out = {}
-    for i in some:
+    for i in cards:
         seen = cv2.perspectiveTransform(ideal[i].reshape(-1, 1, 2), H).reshape(-1, 2)
         turn = min(range(4), key=lambda k: np.linalg.norm(np.roll(seen, k, 0) - cards[i]))
         out[i] = np.roll(ideal[i], turn, 0)

@@ -15,7 +15,7 @@ from vision.evidence import Contents, NoBoard
 from vision.foreign import View
 from vision.lens import Lens, usual_lens
 from vision.markers import ENOUGH as CARDS_ENOUGH
-from vision.markers import find_cards, turned_to_fit
+from vision.markers import find_cards, in_order, turned_to_fit
 from vision.plan import Plan
 from vision.pose import Pose
 from vision.printed import Picture, Print, choose_spots, compose
@@ -42,6 +42,10 @@ def survey(plan: Plan, images: Sequence[np.ndarray], corners: Sequence[np.ndarra
         if c is not None and not runs_round(np.asarray(c, float)):
             raise NoBoard("its corners are crossed or out of order", n)
     sights = [first_sight(p, c, markers) for p, c in zip(pictures, corners)]
+    for n, s in enumerate(sights):
+        if s is not None and s.cards and not in_order(s.cards, plan):
+            raise NoBoard("the cards lie in another order: number 0 belongs at the board's upper left corner, 1 at the upper "
+                          "right, 2 at the lower right, 3 at the lower left", n)
     known = [n for n, s in enumerate(sights) if s is not None]
     if not known:
         raise NoBoard("its corners were not tapped", 0) if not markers else no_cards(pictures)
@@ -55,13 +59,14 @@ def survey(plan: Plan, images: Sequence[np.ndarray], corners: Sequence[np.ndarra
     cards = {i: bundle.card(i, float(np.median(bundle.poses[:, 6]))) for i in bundle.cards}
     scene = View.of(photos.images[photos.barest], poses[photos.barest])
     bias = EDGE_BIAS if tiles is None else 0.0
-    frame = min(np.hypot(bundle.uncertainty(n, spread_over(plan)), bias * max(pose.size) / 1640) / pixels_a_mm(pose, plan)
-                for n, pose in enumerate(poses))
+    unsure = [bundle.uncertainty(n, spread_over(plan)) for n in range(len(poses))]
+    frame = min(np.hypot(px, bias * max(pose.size) / 1640) / pixels_a_mm(pose, plan) for px, pose in zip(unsure, poses))
     frame = np.hypot(frame, disagreement(plan, bundle) / np.sqrt(len(poses)))
     whole = None
     if printed is not None or tiles is not None:
         whole = Whole.of(plan, photos.images, poses, photos.layouts, RIM if printed is not None else TABLE)
     registrar = Registrar(plan, bundle.as_lens(), cards, printed, tiles, poses[0], scene, float(frame), whole)
+    poses = [msgspec.structs.replace(pose, error_px=px) for px, pose in zip(unsure, poses)]
     return registrar, finish(registrar, images, pictures, known, poses)
 
 
@@ -295,5 +300,7 @@ def finish(registrar: Registrar, images: Sequence[np.ndarray], pictures: Sequenc
         if registrar.printed is not None:
             fit = follow(registrar.plan, registrar.lens, registrar.printed, picture, pose, (0,), (3,))
         error = fit.pose.error_px if fit is not None else FLOOR_PX * max(picture.size) / 1640
-        out.append(registrar.with_frame(msgspec.structs.replace(pose, by=by, error_px=error)))
+        placed = registrar.with_frame(msgspec.structs.replace(pose, by=by, error_px=error))
+        # an empty table may have nothing but fingers to go by
+        out.append(placed if fit is not None or pose.error_px < placed.error_px else msgspec.structs.replace(pose, by=by))
     return out

@@ -340,3 +340,10 @@ def test_a_card_whose_paper_runs_out_of_the_picture_is_seen(carded):
     image = carded.film(pose)
     x, y = np.floor(np.min([pose.to_px(c).min(0) for c in carded.cards.values()], 0)).astype(int) - 5
     assert set(find_cards(cv2.cvtColor(image[y:, x:], cv2.COLOR_BGR2GRAY))) == {0, 1, 2, 3}
+
+
+@pytest.mark.parametrize("order", [(1, 0, 2, 3), (3, 2, 1, 0), (1, 2, 3, 0)])
+def test_cards_at_the_wrong_corners_are_named(carded, tools, order):
+    wrong = tools.Studio(carded.plan, carded.canvas, {i: ideal_cards(carded.plan)[at] for i, at in enumerate(order)})
+    with pytest.raises(NoBoard, match="photo 1: the cards lie in another order: number 0 belongs"):
+        Registrar.fit(wrong.plan, [wrong.film(wrong.pose(fill=0.6))], None, True, [{}])

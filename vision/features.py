@@ -90,6 +90,30 @@ def misfits(pictures: np.ndarray, models: np.ndarray) -> np.ndarray:
     return apart(pictures, models, 1).reshape(len(pictures), -1) @ np.stack([light, colour], 1)
 
 
+def as_strong(pictures: np.ndarray, models: np.ndarray, faint: float) -> np.ndarray:
+    """The cut-outs (n, P, P, 3) with their print as strong as pictures, likewise, show it: light, gloss and blur make it paler.
+    faint: how reluctantly, see Faces"""
+    n, p = models.shape[:2]
+    weight = inner(p, 1)[0].reshape(p * p, 3)[:, 0]
+    seen, print_ = (v[..., 0].reshape(n, -1) for v in (pictures, models))
+    mean = print_ @ weight
+    print_ = print_ - mean[:, None]
+    like, square = (seen * print_) @ weight - (seen @ weight) * (print_ @ weight), np.square(print_) @ weight
+    strength = np.clip((like + faint * square) / ((1 + faint) * square + 1e-6), 0.3, 2.0)
+    out = models.copy()
+    out[..., 0] = (print_ * strength[:, None] + mean[:, None]).reshape(n, p, p)
+    return out
+
+
+def print_misfits(pictures: np.ndarray, models: np.ndarray) -> np.ndarray:
+    """(n, 2): misfits() with the root of the mean square in brightness: a stroke missing counts more than many faint edges"""
+    n, p = pictures.shape[:2]
+    weight = inner(p, 1)[0].reshape(p * p, 3)[:, 0]
+    left = (pictures - models)[..., 0].reshape(n, -1) / FLOOR[0]
+    square = np.square(left) @ weight - np.square(left @ weight)
+    return np.stack([np.sqrt(np.maximum(square, 0)), misfits(pictures, models)[:, 1]], 1)
+
+
 def apart(pictures: np.ndarray, models: np.ndarray, step: int) -> np.ndarray:
     """(n, P, P, 3): how far apart they are, in units of FLOOR, 4 at most; brightness against its mean over every step-th
     pixel of the inner part"""

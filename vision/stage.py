@@ -8,8 +8,19 @@ import numpy as np
 
 from vision.cutout import Exemplar
 from vision.evidence import Contents
-from vision.faces import Faces
-from vision.features import CELLS, PIXELS, WIDER, contest, describe, misfits, straight, unexplained
+from vision.faces import FAINT, Faces
+from vision.features import (
+    CELLS,
+    PIXELS,
+    WIDER,
+    as_strong,
+    contest,
+    describe,
+    misfits,
+    print_misfits,
+    straight,
+    unexplained,
+)
 from vision.field import Field, opponent
 from vision.match import Fine, Rings
 from vision.net import Net, log_softmax
@@ -30,6 +41,7 @@ HARDLY = -5.0        # log-probability of a pile and its lower piece below which
 FITS = CELLS * CELLS + 4 + 2    # inputs before those that tell how each look fits
 MARGIN = 5.0         # gain that a footprint may be behind another's and still be looked at
 BLUNDER = 10.0       # log-probability that a misfit of 1 costs a look whose face it is
+LEADING = 0.5        # and what a lead of one in the contest of the likeliest gains
 LITTLE = 0.1         # what the coarse gain counts where faces are compared
 GIVE = 0.1           # of a site's side that a piece may stick out without surprise
 
@@ -168,8 +180,11 @@ class Stage(msgspec.Struct, eq=False):
         flat = piece.ravel()
         middle, angle, pictures = self.straightened(field, np.repeat(site, TRIED), flat, spot[rows, piece].reshape(-1, 2),
                                                     turn[rows, piece].ravel())
-        left = unexplained(pictures, self.fine.pictures[flat])
-        better = contest(misfits(pictures, self.fine.pictures[flat]).reshape(n, TRIED, -1), self.owner[piece], looks)
+        models = self.fine.pictures[flat]
+        if self.faces:
+            models = as_strong(pictures, models, FAINT)
+        misfitting = (print_misfits if self.faces else misfits)(pictures, models)
+        left, better = unexplained(pictures, models), contest(misfitting.reshape(n, TRIED, -1), self.owner[piece], looks)
         foot = middle - np.repeat(lean, TRIED, 0) * self.rise[self.owner[flat], None]
         claim = self.grounds.at(np.repeat(whose, TRIED), foot) * np.float32([0.2, 2.0])
         about = np.hstack([np.clip(gain, -10, 10) * 0.5, np.sqrt(np.maximum(by_look, 0)), better])
@@ -211,8 +226,8 @@ class Stage(msgspec.Struct, eq=False):
         if self.faces:
             looks = len(self.looks)
             some = np.logaddexp.reduce(told[:, :looks], axis=1)
-            fit = inputs[::TRIED, FITS:][:, looks:2 * looks]                # root of each look's misfit, see hypotheses()
-            both = told[:, :looks] - BLUNDER * fit
+            _, fit, lead = np.split(inputs[::TRIED, FITS:FITS + 3 * looks], 3, axis=1)     # see `about` in hypotheses()
+            both = told[:, :looks] - BLUNDER * fit + LEADING * lead
             told[:, :looks] = both - np.logaddexp.reduce(both, axis=1)[:, None] + some[:, None]
         return told
 

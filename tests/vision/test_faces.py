@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from vision.cutout import Exemplar
-from vision.faces import Faces
+from vision.faces import FAINT, Faces
+from vision.features import as_strong, print_misfits
 from vision.field import WindowField, opponent
 
 LETTERS = "EFILOQUV"
@@ -50,3 +51,11 @@ def test_a_blank_tile_is_not_taken_for_a_letter():
     blank = opponent(drawn(" ", 64, ink=0.0, pale=5.0) + np.random.default_rng(2).normal(0, 0.03, (64, 64, 1)).astype(np.float32))
     misfit = faces.compare(WindowField(blank[None], SCALE), np.zeros(1, int), np.zeros((1, 2)))[0][0]
     assert misfit.argmin() == len(LETTERS)
+
+
+def test_a_pale_letter_is_not_taken_for_one_with_less_ink():
+    """Uncorrected, the cut-out with the fewest strokes is nearest to any pale print."""
+    seen = np.repeat(opponent(drawn("B", 40, ink=0.4)[None]), 2, 0)
+    models = np.stack([opponent(drawn(k, 40, ink=1.6)) for k in "BI"])
+    plain, strong = print_misfits(seen, models)[:, 0], print_misfits(seen, as_strong(seen, models, FAINT))[:, 0]
+    assert plain[1] < plain[0] and strong[0] < 0.8 * strong[1]

@@ -114,7 +114,10 @@ def _truth(photo: Path, plan: Any) -> dict[str, tuple[str, ...]]:
 
 def table(a: Accuracy, before: dict[str, Any] | None) -> list[str]:
     """One copy's figures as lines, beside those of the last run"""
-    last = f" (last {100 * before['share']:.3f} %, {before['boards']})" if before else ""
+    last = ""
+    if before:
+        ms = f", {before['ms']:.0f} ms" if "ms" in before else ""
+        last = f" (last {100 * before['share']:.3f} %, {before['boards']}{ms})"
     out = [f"{a.copy} ({a.game}): sites {a.right}/{a.sites} {100 * a.share:.3f} %, boards exact {a.boards}/{a.photos}{last}; "
            f"fitted in {a.fit_s:.0f} s, {a.ms:.0f} ms a photo"]
     for (low, high), (n, k) in zip(zip(BINS, BINS[1:]), a.reliability):

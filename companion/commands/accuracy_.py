@@ -35,7 +35,7 @@ def command(folders: tuple[str, ...], as_json: bool) -> int:
             click.echo(json.dumps({"folder": str(folder), **msgspec.to_builtins(found)}, ensure_ascii=False))
         else:
             click.echo("\n".join(table(found, last.get(key))))
-        last[key] = {"share": found.share, "boards": f"{found.boards}/{found.photos}"}
+        last[key] = {"share": found.share, "boards": f"{found.boards}/{found.photos}", "ms": found.ms}
         right, sites, boards, photos = right + found.right, sites + found.sites, boards + found.boards, photos + found.photos
         write_whole(kept, json.dumps(last, indent=1).encode())
     if not as_json:

@@ -226,7 +226,8 @@ class Season:
         self.fair = len(seats) > 1                          # who of several did which may be asked
         if self.rng.random() < 0.3:
             seen = self.look(first.layout(), "hands", busy="hand")
-            assert seen.verdict in self.with_hands and not seen.actions
+            if seen.verdict not in self.with_hands or seen.actions:
+                self.note(self.wrong, f"a hand over {what}: {seen.verdict} {[str(a) for a in seen.actions]}")
         if self.rng.random() < self.late:
             self.late_steps(self.history[-1][0], state, what)
         self.board = dict(state.layout())

@@ -192,6 +192,9 @@ class Season:
                 action = next((a for a in state.legal_actions() if a.words() in ("pass", "done")), action)
             if action is None:
                 break
+            if action.words().startswith("fist"):                # nobody bids away half of what there is
+                bids = [a for a in state.legal_actions() if a.seat == action.seat and a.words().startswith("fist")]
+                action = self.rng.choice(bids[:4])
             after = state.apply(action)
             here = changed(state, after)
             if here and action.words() == "pass":           # who can do something does not say that nothing can be done

@@ -61,6 +61,8 @@ class Guesser:
         yield from self._boat()
         for site in self.clues.fresher:
             yield from self._by_turn(lambda seat, site=site: act.Freshen(seat, site), site)
+        if self.clues.diff.get("desert-stock", ((), "?"))[1] == () and self.p.deserts == 1:
+            yield from self._by_turn(act.Joker)                     # the last card of the stock: the only one whose going shows
 
     def _try(self, moment: Later, run: tuple[Action, ...], sites: Iterable[str], cost: float = 0.0,
              illegal: bool = True) -> tuple[Proposal | None, bool]:

@@ -79,7 +79,7 @@ class Camera:
 class Filmed(Season):
     """A season with a journal on disk; now and then the table is killed while it concludes."""
 
-    with_hands = ("busy", "unclear")           # an arm of the table's colour is something foreign that lies there
+    with_hands = ("busy", "unclear", "same")   # an arm of the table's colour is something foreign that lies there, if seen
 
     def __init__(self, specimen, folder, seed=0, kills=0.05, keep=None, **kw):
         self.path, self.kills, self.killed = Path(folder) / "game.journal", kills, 0

@@ -21,8 +21,6 @@ def seen_by(viewer: Viewer, snapshot: Snapshot) -> Snapshot:
     view = dict(snapshot.get("view") or {})
     view["seats"] = [s if s.get("id") in own else {**s, "facts": [_veiled(f) for f in s.get("facts") or ()]}
                      for s in view.get("seats") or ()]
-    for key in ("tables", "tracks"):
-        view[key] = [t for t in view.get(key) or () if not t.get("secret")]
     out["view"] = view
     return out
 

@@ -65,6 +65,14 @@ def test_only_who_has_the_link_may_draw(desk, client):
     assert client.post("/api/trace", json={"drawing": {}}, headers={"Origin": "http://else.test"}).status_code == 403
 
 
+def test_the_links_key_cannot_be_guessed_and_stays_on_the_page(desk, tmp_path):
+    other = Desk(base_of("deluge"), PHOTO, tmp_path / "other.toml")
+    assert desk.key != other.key and len(desk.key) >= 12
+    cookie = create_trace_app(desk).test_client().get(f"/?key={desk.key}").headers["Set-Cookie"]
+    assert "HttpOnly" in cookie and "SameSite=Strict" in cookie and "Domain" not in cookie
+    assert create_trace_app(desk).test_client().get(f"/?key={other.key}").status_code == 403
+
+
 def test_a_drawing_is_kept_and_gone_on_with(desk, client):
     drawing = client.get("/api/trace").json["drawing"]
     drawing["sites"] = [s for s in drawing["sites"] if s["id"] != "count14"]

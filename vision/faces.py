@@ -6,7 +6,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from vision.cutout import ASKEW, Exemplar, footprint_mask
+from vision.cutout import Exemplar, footprint_mask
 from vision.field import Field
 from vision.match import cut_field
 from vision.slide import FLOOR
@@ -14,7 +14,7 @@ from vision.slide import FLOOR
 SIDE = 19            # pixels along the inner part of a footprint, which holds the print
 INNER = 0.8          # of the footprint: its edge and what lies beside it say nothing of the face
 REACH = 3            # pixels either way that faces are slid
-STEP = 8.0           # degrees from one turn that is tried to the next
+STEP = 8.0           # degrees: how finely turns are tried
 FAINT = 0.5          # what a print of another strength costs, as a share of it
 TONE = np.float32([1.2, 0.7, 0.7])     # log units that a piece as a whole may differ by, in another light
 ROWS = 96            # sites at a time
@@ -23,7 +23,7 @@ ROWS = 96            # sites at a time
 class Faces(msgspec.Struct, frozen=True, eq=False):
     """The cut-outs of one footprint. prints: (SIDE * SIDE, E) brightness about its mean, in units of FLOOR, nought outside the
     mask; squares: (E,); tones: (E, 3) mean colour; mask: (SIDE * SIDE,); half: mm, of the part looked at; turns: (T,) radians
-    that are tried."""
+    that are tried, then STEP to either side of the best."""
 
     prints: np.ndarray
     squares: np.ndarray
@@ -59,8 +59,12 @@ class Faces(msgspec.Struct, frozen=True, eq=False):
         at, turn = np.zeros(best.shape, int), np.zeros(best.shape, np.float32)
         inner = field.sample(site, middle, np.zeros(n), grid(self.half)).reshape(n, -1, 3)
         tone = np.einsum("npc,p->nc", inner, self.mask) / area
-        for t in self.turns:
-            seen = field.sample(site, middle, np.full(n, t), wide)[..., 0] / FLOOR[0]
+        tried = [np.full(n, t, np.float32) for t in self.turns]
+        for number in range(len(self.turns) + 2):
+            if number == len(self.turns):       # then a little to either side of where each site's best turned out to lie
+                likeliest = turn[np.arange(n), best.argmin(1)]
+                tried += [likeliest - np.radians(STEP), likeliest + np.radians(STEP)]
+            seen = field.sample(site, middle, tried[number], wide)[..., 0] / FLOOR[0]
             patches = np.lib.stride_tricks.sliding_window_view(seen, (SIDE, SIDE), (1, 2)).reshape(n * k * k, SIDE * SIDE)
             like = patches @ self.prints
             total = np.square(patches) @ self.mask - np.square(patches @ self.mask) / area
@@ -70,7 +74,8 @@ class Faces(msgspec.Struct, frozen=True, eq=False):
             lowest = misfit.argmin(1)
             least = np.take_along_axis(misfit, lowest[:, None], 1)[:, 0]
             better = least < best
-            best[better], at[better], turn[better] = least[better], lowest[better], t
+            best[better], at[better] = least[better], lowest[better]
+            turn[better] = np.broadcast_to(tried[number][:, None], turn.shape)[better]
         off = np.stack([at % k, at // k], -1) - REACH
         off = off * (2 * self.half / SIDE)
         c, s = np.cos(turn), np.sin(turn)
@@ -87,7 +92,5 @@ def grid(half: float, more: int = 0) -> np.ndarray:
 def turns_of(lies: str) -> np.ndarray:
     """(T,) radians to try for pieces that lie so"""
     if lies == "any":
-        return np.radians(np.arange(0, 360, STEP * 1.25))
-    askew = np.arange(-STEP, STEP + 0.1, STEP) if ASKEW >= STEP else np.zeros(1)
-    quarters = (0, 90, 180, 270) if lies == "quarters" else (0,)
-    return np.radians(np.concatenate([askew + q for q in quarters]))
+        return np.radians(np.arange(0, 360, 2 * STEP))
+    return np.radians((0.0, 90.0, 180.0, 270.0) if lies == "quarters" else (0.0,))

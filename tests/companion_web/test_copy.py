@@ -106,5 +106,7 @@ def test_the_report_is_told_in_the_language_of_the_phone(phone, folder):
     host = phone("host")
     dutch = host.get("/report", headers={"Accept-Language": "nl"}).text
     assert "gelezen als iets anders, &lt;98&gt; % zeker|English|English|plain" in dutch and '<html lang="nl">' in dutch
+    policy = host.get("/report").headers["Content-Security-Policy"]
+    assert "default-src 'none'" in policy and "script-src" not in policy and "unsafe" not in policy
     english = host.get("/report", headers={"Accept-Language": "en"}).text
     assert "read as something else, &lt;98&gt; % sure|" in english and '<html lang="en">' in english

@@ -158,7 +158,7 @@ def test_other_methods_are_refused(phone, method):
 
 BODIES = [b"", b"{", b"[]", b"null", b'"text"', b'{"text": 7}', b'{"text": null}', b'{"text": ""}', b'{"text": "no seat"}',
           b'{"text": "bull: what is this"}', b'{"text": "bull: ' + b"x" * 500 + b'"}', b'{"text": "bull: a\\nlion: b"}',
-          b"\xff\xfe", b"[" * 60_000, b'{"text":' * 7_000]
+          b'{"text": "bull:' + b" " * 500 + b'pass"}', b"\xff\xfe", b"[" * 60_000, b'{"text":' * 7_000]
 
 
 @pytest.mark.parametrize("body", BODIES, ids=lambda body: repr(body[:30]))

@@ -9,9 +9,11 @@ import cv2
 import msgspec
 import numpy as np
 
-from vision.cluster_base import related
+from vision.cluster_base import parts_of, related
 from vision.cluster_canvas import Frame, sample
 from vision.cluster_polar import Form
+
+BY_NAME = 0.2       # how much relatives say of a piece that others of its kind tell of as well
 
 
 class Found(msgspec.Struct, eq=False):
@@ -177,13 +179,25 @@ def cost_of(i: int, kind: str, g: int, found: Sequence[Found], contents: dict[in
     if holders:
         strangers = [min(D[i, j] for j in members) for h, members in by_group.items() if h != g and not contents[h][kind]]
         bonus = 0.3 * float(np.median(strangers)) if strangers else 0.0
-        return float(np.mean(holders)) - bonus + 0.1 * scale
+        return float(np.mean(holders)) - bonus + 0.1 * scale + BY_NAME * unlike_kin(i, kind, g, found, D, scale)
     kin = [(related(kind, f.kind), D[i, j]) for j, f in enumerate(found) if f.kind and f.kind != kind and j != i]
     kin = [(r, d) for r, d in kin if r > 0]
     if kin:
         top = max(r for r, _ in kin)
         return 0.5 * scale + float(np.mean(sorted(d for r, d in kin if r == top)[:3]))
     return 2 * scale
+
+
+def unlike_kin(i: int, kind: str, g: int, found: Sequence[Found], D: np.ndarray, scale: float) -> float:
+    """How differently found piece i looks from those elsewhere that share a part of the kind's name: as from those of the part
+    that it is most like. Of two kinds that lie together wherever they lie nothing else tells which is which."""
+    parts, away = parts_of(kind), []
+    for slot, part in enumerate(parts):
+        kin = [D[i, j] for j, f in enumerate(found) if f.kind and f.group != g and f.kind != kind and related(kind, f.kind) > 0
+               and parts_of(f.kind)[slot] == part and f.kind.split(":")[0] == kind.split(":")[0]]
+        if kin:
+            away.append(float(np.median(kin)))
+    return min(away, default=scale)
 
 
 def assigned(cost: np.ndarray) -> list[int]:

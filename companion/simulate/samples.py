@@ -39,7 +39,7 @@ def samplers(plan: Plan, rules: Sequence[Rule], rng: random.Random, photos: int 
     need = Counter({p.kind: min(each, max(photos, p.count) if p.count else each) for p in plan.piece})
     full, out = need.copy(), []
     for n in range(photos):
-        made = _Maker(plan, rules, rng).make(need, full, share_of_once=1 / (photos - n))
+        made = _Maker(plan, rules, rng, out).make(need, full, share_of_once=1 / (photos - n))
         out.append(made)
         need -= in_sight(plan, made)
     return out
@@ -48,8 +48,9 @@ def samplers(plan: Plan, rules: Sequence[Rule], rng: random.Random, photos: int 
 class _Maker:
     """Fills one board."""
 
-    def __init__(self, plan: Plan, rules: Sequence[Rule], rng: random.Random) -> None:
-        self.plan, self.rng = plan, rng
+    def __init__(self, plan: Plan, rules: Sequence[Rule], rng: random.Random, before: Sequence[Layout] = ()) -> None:
+        """before: what the photos before this one show"""
+        self.plan, self.rng, self.before = plan, rng, before
         self.rules = rules or [{"share": 1, "contents": []}, {"share": 2, "contents": ["*"]}]
         self.left = Counter({p.kind: p.count or UNCOUNTED for p in plan.piece})
         self.layout: Layout = {}
@@ -78,6 +79,8 @@ class _Maker:
         for kind in wanted:
             sites = [s for s in self.plan.site if _fits(rule, s)]
             self.rng.shuffle(sites)
+            if self.plan.pieces[kind].count == 1 and not self.plan.pieces[kind].spans:      # it shows more on another site than before
+                sites.sort(key=lambda s: any(kind in layout.get(s.id, ()) for layout in self.before))
             for site in sites:
                 covered = spanned(self.plan, site, kind)
                 if covered and not any(c in self.layout for c in covered) and self.left[kind] > 0:

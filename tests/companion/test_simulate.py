@@ -75,6 +75,15 @@ def test_two_samplers_show_every_kind_in_sight(game):
             lawful(plan, layout)
 
 
+@pytest.mark.parametrize("game, kind", [("nile", "tide"), ("nile", "obelisk"), ("deluge", "counter")])
+def test_what_there_is_one_of_lies_on_another_site_in_the_second_sampler(game, kind):
+    plan, art = setting(game)
+    for seed in range(6):
+        first, second = ({s for s, c in made.items() if kind in c} for made in samplers(plan, art.data["lie"], random.Random(seed)))
+        assert first and second and not first & second
+
+
+
 def test_what_may_not_lie_somewhere_does_not():
     plan, art = setting("tigris")
     for seed in range(5):

@@ -238,3 +238,10 @@ def test_any_number_of_addresses_takes_no_more_memory():
         tries.failed(f"phone {n}")
     assert len(rate._left) == len(tries._failed) == REMEMBERED
     assert rate.wait(f"phone {REMEMBERED + 49}") > 0, "those heard of last are still known"
+
+
+def test_who_leaves_keeps_no_cookie(phone):
+    one = phone("bull")
+    assert one.client.get_cookie(app_module.COOKIE)
+    one.post("/api/leave", {})
+    assert not one.client.get_cookie(app_module.COOKIE)

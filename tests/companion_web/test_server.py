@@ -147,6 +147,34 @@ def test_rubbish_on_the_wire_does_not_stop_it(started):
     assert get(f"{server.url}api/snapshot")[0] == 200
 
 
+def answer_to(server, request):
+    """What comes back for these bytes, till the server hangs up or has nothing more to say"""
+    with socket.create_connection(("127.0.0.1", server.port), timeout=5) as s:
+        s.sendall(request)
+        return s.recv(65536)
+
+
+def test_a_header_without_end_is_not_read_to_its_end(started):
+    server, _ = started()
+    first = answer_to(server, b"GET /api/snapshot HTTP/1.1\r\nHost: localhost\r\nX-Long: " + b"x" * 40_000).split(b"\r\n")[0]
+    assert first.endswith(b"431 Request Header Fields Too Large"), "not one byte more is waited for"
+
+
+def test_a_body_far_too_long_is_refused_before_it_reaches_the_page(started):
+    server, _ = started()
+    announced = f"POST /api/declare HTTP/1.1\r\nHost: localhost\r\nContent-Length: {2**30}\r\n\r\n".encode()
+    answer = answer_to(server, announced)
+    assert b" 413 " in answer.split(b"\r\n")[0] and b"application/json" not in answer
+
+
+def test_who_opens_connections_and_says_nothing_takes_no_more_than_a_share(started):
+    server, _ = started()
+    adjusted = server._server.adj
+    assert adjusted.connection_limit <= 400 and adjusted.channel_timeout <= 30, "too many, or silent for too long, are let go"
+    assert adjusted.channel_request_lookahead > 0, "a phone that hung up while it follows is noticed"
+    assert adjusted.clear_untrusted_proxy_headers, "an address is what the socket says"
+
+
 def test_a_port_that_is_taken_is_said_in_one_line(started, make_app, table):
     server, _ = started()
     with pytest.raises(CannotServe, match=f"127.0.0.1:{server.port}: "):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from companion.pause import LONG
+from companion.snapshot import doing
 from companion.table import Table
 from engine.text import pack
 
@@ -32,7 +33,7 @@ def chronicle(table: Table) -> dict[str, Any]:
             if took > seat["longest"]:
                 seat["longest"], seat["at"] = took, number
         was, now = before.state.scores(), line.state.scores()
-        words = [pack(step.text) for step in line.state.steps if step.by_hand]
+        words = doing(line.state)
         gains += [{"seat": s, "points": n, "move": number, "words": words, "text": line.action}
                   for s in now if (n := total(now[s]) - total(was.get(s))) > 0]
     gains.sort(key=lambda g: -g["points"])

@@ -44,9 +44,14 @@ def _move(table: Table, line: Line, pictured: bool) -> dict[str, Any]:
     return {**kept[1], "pictures": pictured}
 
 
+def doing(state: State) -> list[Any]:
+    """What hands did in the action that led to a state, sentence by sentence, packed"""
+    return [pack(step.text) for step in state.steps if step.by_hand]
+
+
 def _told(line: Line) -> dict[str, Any]:
     return {"event": line.event, "seat": str(line.action).split(":")[0], "text": line.action,
-            "words": [pack(step.text) for step in line.state.steps if step.by_hand],
+            "words": doing(line.state),
             "scores": line.state.scores()}
 
 

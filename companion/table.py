@@ -148,7 +148,7 @@ class Table:
 
     def _concluded(self, evidence: Evidence) -> Verdict:
         """The verdict on a view. What never was read as it lies is told of, but people's doings elsewhere are found."""
-        past = [(line.state, line.action) for line in reversed(self._lines[-MEMORY:])]
+        past = self._past()
         who = [line.by for line in reversed(self._lines[-MEMORY:])]
         said = frozenset(n for n, by in enumerate(who) if by not in (CAMERA, GUESS))
         guessed = frozenset(n for n, by in enumerate(who) if by == GUESS)
@@ -255,7 +255,11 @@ class Table:
     def _todo_after_declaring(self, before: Layout) -> tuple:
         world = World(self.state, self.state.layout(), 0, 0.0, {})
         world.base, world.steps = before, tuple(self.state.steps)
-        return todos_of(self.game, world, self._seen, [(line.state, line.action) for line in reversed(self._lines[-MEMORY:])])
+        return todos_of(self.game, world, self._seen, self._past())
+
+    def _past(self) -> list[tuple[State, str | None]]:
+        """The last states, newest first, each with the action that led there"""
+        return [(line.state, line.action) for line in reversed(self._lines[-MEMORY:])]
 
     def answer(self, question_id: str, choice: int, by: str = "script") -> Verdict:
         """Raises Gone when that question no longer stands, Refused, BadJournal."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 from typing import Any
 
+from companion.snapshot import doing
 from engine import Action, State
-from engine.text import pack
 
 MOST = 12      # open at once
 
@@ -22,7 +22,7 @@ class Offers:
 
     def add(self, state: State, action: Action) -> None:
         """A legal action that another seat has to agree to; the same offer is not made twice."""
-        words = [pack(s.text) for s in state.apply(action).steps if s.by_hand]
+        words = doing(state.apply(action))
         with self._lock:
             if all(o["text"] != str(action) for o in self._open):
                 self._count += 1

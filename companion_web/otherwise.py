@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from companion.snapshot import doing
 from engine import Action, State
-from engine.text import pack
 
 RECENT = 8      # moves of the whole table that are looked at
 MOST = 6        # other tellings of one move
@@ -37,7 +37,7 @@ class Otherwise:
 
 def _told(line: Any, found: list[dict[str, Any]]) -> dict[str, Any]:
     """Sentences that do not tell the tellings apart (an event's picture is in none) give way to the notation."""
-    every = [{"text": line.action, "words": _words(line.state)}, *found]
+    every = [{"text": line.action, "words": doing(line.state)}, *found]
     if len({str(one["words"]) for one in every}) < len(every):
         every = [{**one, "words": []} for one in every]
     return {"event": line.event, **every[0], "others": every[1:]}
@@ -50,7 +50,7 @@ def others(before: State, text: str, after: State) -> list[dict[str, Any]]:
         if type(a) is type(action) and a.seat == action.seat and a.asks() is None and _place(a) == _place(action) and a != action:
             then = before.apply(a)
             if then.layout() == layout:
-                out.setdefault(then.key(), {"text": str(a), "words": _words(then)})
+                out.setdefault(then.key(), {"text": str(a), "words": doing(then)})
                 if len(out) > MOST:
                     break
     return [o for o in out.values() if o is not None]
@@ -58,7 +58,3 @@ def others(before: State, text: str, after: State) -> list[dict[str, Any]]:
 
 def _place(action: Action) -> list[str]:
     return [w for w in action.words().split()[:2] if not w.isdecimal()]
-
-
-def _words(state: State) -> list[Any]:
-    return [pack(step.text) for step in state.steps if step.by_hand]

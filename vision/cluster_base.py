@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import cv2
 import msgspec
@@ -88,6 +89,20 @@ class Level:
         self.planes = planar(self.looks)
         self.slopes = np.ascontiguousarray(J.transpose(0, 3, 1, 2, 4).reshape(k, -1, 3))                    # (K, 3 h w, 3)
         self.squares = np.einsum("khwci,khwcj->khwij", J, J, optimize=True).reshape(k, -1, 9)
+
+    def misfits(self, got: np.ndarray) -> np.ndarray:
+        """(N, K) how badly each kind explains (N, h, w, 3) patches, a pixel's share held below CAP"""
+        out = np.empty((len(got), len(self.looks)), np.float32)
+        for i, one in enumerate(planar(got)):
+            r = one - self.planes
+            off = np.einsum("kcp,kcp->kp", r, r) * (self.surety / 3).reshape(len(r), -1)
+            out[i] = np.minimum(off, CAP).mean(1)
+        return out
+
+    @cached_property
+    def alike(self) -> np.ndarray:
+        """(K, K) bool: kinds of which one seen as it was learnt would hardly speak against the other"""
+        return self.misfits(self.looks) < 0.5 * CAP
 
     def settle(self, canvas: np.ndarray, frame: Frame, kinds: np.ndarray, pose: np.ndarray, rounds: int,
                light: np.ndarray | None = None, reach: float = LOOSE_MM) -> tuple[np.ndarray, np.ndarray]:

@@ -129,13 +129,14 @@ def find_of(scene: Scene, kit: Kit, allowed: np.ndarray, most: int) -> list[Piec
     sure: list[Piece] = []
     maybe: list[Piece] = []
     n = max(int(kit.rings.step * scene.frame.scale), 1)
+    blurred: tuple[np.ndarray, np.ndarray] | None = None        # neither changes while pieces of one kit are taken out
     for step, share, hiding in NETS:
         net = Net(scene, kit.inner, allowed, step, share)
         if hiding and len(net.at):
             net.keep(kit.coloured(scene, net.at))
         if not len(net.at):
             continue
-        blurred = cv2.blur(scene.seen, (n, n)), cv2.blur(scene.ground, (n, n))
+        blurred = blurred or (cv2.blur(scene.seen, (n, n)), cv2.blur(scene.ground, (n, n)))
         more, others = caught(scene, kit, blurred, net, sure, most)
         sure += more
         maybe = [p for p in maybe if not any(np.linalg.norm(p.at - q.at) < APART * (p.form.inner + q.form.inner) for q in more)]

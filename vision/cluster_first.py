@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 import numpy as np
 
-from vision.cluster_base import CAP, NOISE, Level, Sheet, cut, learn_sheet, merged, planar, remerged, search
+from vision.cluster_base import CAP, NOISE, Level, Sheet, cut, learn_sheet, merged, remerged, search
 from vision.cluster_canvas import Frame
 from vision.cluster_kin import agreed
 from vision.cluster_polar import dot
@@ -100,7 +100,7 @@ class Firsts(msgspec.Struct, frozen=True, eq=False):
         misfit = np.where(close, misfit, misfit + CAP)
         i, k = np.nonzero(close)
         better, gain = fine.settle(scene.seen, frame, k, poses[i, k], 4, light[i], reach=2.5)
-        each = misfits(fine, cut(scene.seen, frame, fine.grid, better, light[i] * gain))
+        each = fine.misfits(cut(scene.seen, frame, fine.grid, better, light[i] * gain))
         misfit[i, k] = np.inf
         for row, one, pose, light_left in zip(i, each, better, gain):
             mine = one < misfit[row]
@@ -152,7 +152,6 @@ def attempts(scene: Scene, level: Level, cost: np.ndarray, rough: np.ndarray, li
     Where none fits well, a few kinds that look different are tried, the likeliest by (N, K) cost first: a card full of
     pieces may seem another at first, and the light that makes it so is wrong for all that are like what it really is."""
     cost = cost.copy()
-    like = misfits(level, level.looks) < 0.5 * CAP
     misfit = np.full(cost.shape, np.inf, np.float32)
     poses, own = np.zeros((*cost.shape, 3)), np.ones((*cost.shape, 3), np.float32)
     for _ in range(STARTS):
@@ -161,11 +160,11 @@ def attempts(scene: Scene, level: Level, cost: np.ndarray, rough: np.ndarray, li
             break
         start = cost[rows].argmin(1)
         pose, gain = level.settle(scene.seen, scene.frame, start, rough[rows, start], 7, light[rows])
-        each = misfits(level, cut(scene.seen, scene.frame, level.grid, pose, light[rows] * gain))
+        each = level.misfits(cut(scene.seen, scene.frame, level.grid, pose, light[rows] * gain))
         for row, one, at, light_left in zip(rows, each, pose, gain):
             mine = one < misfit[row]
             misfit[row, mine], poses[row, mine], own[row, mine] = one[mine], at, light_left
-        cost[rows] = np.where(like[start], np.inf, cost[rows])
+        cost[rows] = np.where(level.alike[start], np.inf, cost[rows])
     return misfit, poses, own
 
 
@@ -181,7 +180,7 @@ def turn_round(scene: Scene, sheet: Sheet, level: Level, home: np.ndarray, poses
         start = home[rows] + (0, 0, quarter * np.pi / 2)
         rough, _ = search(scene.seen, scene.frame, sheet.looks, sheet.size, start, light[rows])
         pose, gain = level.settle(scene.seen, scene.frame, kinds, rough[np.arange(len(rows)), kinds], 6, light[rows])
-        each = misfits(level, cut(scene.seen, scene.frame, level.grid, pose, light[rows] * gain))
+        each = level.misfits(cut(scene.seen, scene.frame, level.grid, pose, light[rows] * gain))
         for row, kind, at, left, off in zip(rows, kinds, pose, gain, each[np.arange(len(rows)), kinds]):
             if off < TURNED * misfit[row, kind]:
                 misfit[row, kind], poses[row, kind], own[row, kind] = off, at, left
@@ -192,16 +191,6 @@ def bareness(scene: Scene, level: Level, pose: np.ndarray, light: np.ndarray) ->
     got = cut(scene.seen, scene.frame, level.grid, pose, light)
     off = got - cut(scene.ground, scene.frame, level.grid, pose)
     return np.minimum(dot(off, off) / (3 * NOISE ** 2), CAP).mean((1, 2))
-
-
-def misfits(level: Level, got: np.ndarray) -> np.ndarray:
-    """(N, K) how badly each kind explains (N, h, w, 3) patches, a pixel's share held below CAP"""
-    out = np.empty((len(got), len(level.looks)), np.float32)
-    for i, one in enumerate(planar(got)):
-        r = one - level.planes
-        off = np.einsum("kcp,kcp->kp", r, r) * (level.surety / 3).reshape(len(r), -1)
-        out[i] = np.minimum(off, CAP).mean(1)
-    return out
 
 
 def fits(site: Site, sheet: Sheet) -> bool:

@@ -55,9 +55,7 @@ def rim_of(f: Found, scene: Scene, frame: Frame) -> tuple[np.ndarray, float]:
     places = (shifts[:, None] + at) / PIXEL + n
     steep = []
     for view in (cut(scene.seen, frame, grid, pose, scene.light_at(f.at[None]))[0], cut(scene.ground, frame, grid, pose)[0]):
-        slopes = [cv2.Scharr(view, cv2.CV_32F, dx, 1 - dx, scale=1 / 32) for dx in (1, 0)]
-        along = sum(sample(g, places) * out[:, i, None].astype(np.float32) for i, g in enumerate(slopes))
-        steep.append(np.minimum(np.abs(along).max(-1), STEEP))
+        steep.append(across(slopes_of(view), places, out))
     edge = np.log1p((steep[0] - steep[1]).clip(0)).mean(1)      # all along rather than strong on one side
     best = int((edge - SLIGHT * np.linalg.norm(shifts, axis=1)).argmax())
     return shifts[best], float(edge[best])
@@ -109,13 +107,22 @@ def steepness(form: Form, f: Found, scene: Scene, frame: Frame, turns: np.ndarra
     x = np.arange(-n, n + 1) * PIXEL
     view = cut(scene.seen, frame, np.stack(np.meshgrid(x, x), -1).astype(np.float32), np.array([[*f.at, f.turn]]),
                scene.light_at(f.at[None]))[0]
-    slopes = [cv2.Scharr(view, cv2.CV_32F, dx, 1 - dx, scale=1 / 32) for dx in (1, 0)]
     c, s = np.cos(turns), np.sin(turns)
     turn = np.stack([np.stack([c, s], -1), np.stack([-s, c], -1)], 1)       # (T, 2, 2), for rows of points
     at, out = (np.einsum("spi,tij->tspj", v, turn) for v in sides_of(form))
     places = (at[:, None] + shifts[None, :, None, None]) / PIXEL + n          # (T, N, S, P, 2)
-    along = sum(sample(g, places) * out[:, None, ..., i, None].astype(np.float32) for i, g in enumerate(slopes))
-    return np.minimum(np.abs(along).max(-1), STEEP).mean(-1)
+    return across(slopes_of(view), places, out[:, None]).mean(-1)
+
+
+def slopes_of(view: np.ndarray) -> list[np.ndarray]:
+    """Two of (h, w, 3): how a picture changes to the right and down, in grey levels a pixel"""
+    return [cv2.Scharr(view, cv2.CV_32F, dx, 1 - dx, scale=1 / 32) for dx in (1, 0)]
+
+
+def across(slopes: Sequence[np.ndarray], places: np.ndarray, out: np.ndarray) -> np.ndarray:
+    """(...) how steep edges are, at most STEEP, at (..., 2) pixels of a picture with these slopes, across the way (..., 2) `out`"""
+    along = sum(sample(g, places) * out[..., i, None].astype(np.float32) for i, g in enumerate(slopes))
+    return np.minimum(np.abs(along).max(-1), STEEP)
 
 
 def best_of(form: Form, edges: np.ndarray, turns: np.ndarray, shifts: np.ndarray, near: tuple[np.ndarray, float] = (np.zeros(2), 0.0)

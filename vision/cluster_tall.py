@@ -12,7 +12,7 @@ import numpy as np
 from vision.cluster_canvas import sample
 from vision.cluster_find import MAYBE
 from vision.cluster_fit import CAP, THIRD, Piece, bareness
-from vision.cluster_middle import sides_of
+from vision.cluster_middle import across, sides_of, slopes_of
 from vision.cluster_polar import Form, dot
 from vision.cluster_scene import FOLD, Scene, mark
 
@@ -20,7 +20,7 @@ PIXEL = 0.7         # mm of the pictures in which figures are kept
 TONE = 2.0          # times as dark or bright as it was learnt is a figure's side at most: the light falls from elsewhere
 UNLIKELY = 3.0      # what it costs to be lit otherwise, times the square of the logarithm
 MISSING = 0.8       # how much what a figure leaves unexplained of itself counts against what it explains
-FINE, STEEP = 0.4, 12.0     # mm of the pictures in which edges are looked at; grey levels a pixel beyond which none counts for more
+FINE = 0.4          # mm of the pictures in which edges are looked at
 BESIDE = 1.5        # mm kept around a figure's foot
 APART = 0.85        # of what two feet measure: nearer to each other they cannot stand, as exactly as feet are found
 
@@ -249,7 +249,7 @@ def on_edges(scene: Scene, form: Form, foot: np.ndarray, strange: np.ndarray) ->
     n = int(np.ceil(half / FINE))
     x = np.arange(-n, n + 1) * FINE
     px = scene.frame.to_px(foot + np.stack(np.meshgrid(x, x), -1))
-    slopes = [[cv2.Scharr(sample(canvas, px) * light, cv2.CV_32F, dx, 1 - dx, scale=1 / 32) for dx in (1, 0)]
+    slopes = [slopes_of(sample(canvas, px) * light)
               for canvas, light in ((scene.seen, scene.light_at(foot[None])[0]), (scene.ground, 1.0))]
     best, out = -np.inf, foot
     at, way = (v.reshape(-1, 2) for v in sides_of(form))
@@ -258,9 +258,8 @@ def on_edges(scene: Scene, form: Form, foot: np.ndarray, strange: np.ndarray) ->
         points, normal = (v @ np.array([[c, s], [-s, c]]) for v in (at, way))
         near = normal @ along < -0.3
         places = ((net - foot)[:, None] + points[near]) / FINE + n
-        seen, bare = (np.abs(sum(sample(g, places) * normal[near][:, i, None].astype(np.float32) for i, g in enumerate(two))).max(-1)
-                      for two in slopes)
-        edge = np.exp(np.log((np.minimum(seen, STEEP) - np.minimum(bare, STEEP)).clip(0) + 1).mean(1))
+        seen, bare = (across(two, places, normal[near]) for two in slopes)
+        edge = np.exp(np.log((seen - bare).clip(0) + 1).mean(1))
         full = sample(strange, scene.frame.to_px(net[:, None] + 0.7 * points))[..., 0].mean(1)
         score = edge * full
         if score.max() > best:

@@ -7,6 +7,7 @@ import msgspec
 import numpy as np
 
 from vision.cutout import Exemplar, footprint_mask
+from vision.features import strength
 from vision.field import Field
 from vision.match import cut_field
 from vision.slide import FLOOR
@@ -68,8 +69,8 @@ class Faces(msgspec.Struct, frozen=True, eq=False):
             patches = np.lib.stride_tricks.sliding_window_view(seen, (SIDE, SIDE), (1, 2)).reshape(n * k * k, SIDE * SIDE)
             like = patches @ self.prints
             total = np.square(patches) @ self.mask - np.square(patches @ self.mask) / area
-            strength = np.clip((like + FAINT * self.squares) / ((1 + FAINT) * self.squares + 1e-6), 0.3, 2.0)
-            misfit = total[:, None] + strength * (strength * self.squares - 2 * like) + FAINT * self.squares * (strength - 1) ** 2
+            much = strength(like, self.squares, FAINT)
+            misfit = total[:, None] + much * (much * self.squares - 2 * like) + FAINT * self.squares * (much - 1) ** 2
             misfit = misfit.reshape(n, k * k, -1)
             lowest = misfit.argmin(1)
             least = np.take_along_axis(misfit, lowest[:, None], 1)[:, 0]

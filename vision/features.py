@@ -90,6 +90,12 @@ def misfits(pictures: np.ndarray, models: np.ndarray) -> np.ndarray:
     return apart(pictures, models, 1).reshape(len(pictures), -1) @ np.stack([light, colour], 1)
 
 
+def strength(like: np.ndarray, square: np.ndarray, faint: float) -> np.ndarray:
+    """(...) times as strong as learnt a print is seen. like: print times what is seen; square: print times itself; faint: what
+    another strength costs, as a share of the print"""
+    return np.clip((like + faint * square) / ((1 + faint) * square + 1e-6), 0.3, 2.0)
+
+
 def as_strong(pictures: np.ndarray, models: np.ndarray, faint: float) -> np.ndarray:
     """The cut-outs (n, P, P, 3) with their print as strong as pictures, likewise, show it: light, gloss and blur make it paler.
     faint: how reluctantly, see Faces"""
@@ -99,9 +105,8 @@ def as_strong(pictures: np.ndarray, models: np.ndarray, faint: float) -> np.ndar
     mean = print_ @ weight
     print_ = print_ - mean[:, None]
     like, square = (seen * print_) @ weight - (seen @ weight) * (print_ @ weight), np.square(print_) @ weight
-    strength = np.clip((like + faint * square) / ((1 + faint) * square + 1e-6), 0.3, 2.0)
     out = models.copy()
-    out[..., 0] = (print_ * strength[:, None] + mean[:, None]).reshape(n, p, p)
+    out[..., 0] = (print_ * strength(like, square, faint)[:, None] + mean[:, None]).reshape(n, p, p)
     return out
 
 

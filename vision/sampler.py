@@ -111,13 +111,18 @@ def find(plan: Plan, group: Group, windows: Windows, shots: list[Shot], pyramids
             free = np.maximum(group.boxes[i] / 2 - np.array(size) / 2, 0.03 * group.side)
             doubt = doubt_map(side, scale, free, top, 0.1 * group.side)
             own = own_part(side, scale, group.boxes[i] / 2 + 0.03 * group.side, top, 0.08 * group.side)
-            empty = np.mean([b[i] for b in bare], 0) if bare else np.zeros_like(window)
-            unlike = difference(window, empty) * own
-            edges = np.maximum(edge_strength(window) - edge_strength(empty), 0) * own
+            unlike, edges = compared(window, [b[i] for b in bare], own)
             foot = -lean * height_of(contents, plan)
             offset, tilt = localise(unlike, edges, size, disc, scale, 0.4 * doubt, foot)
             out.append(Found(contents, size, disc, group.ids[i], n, window, unlike, edges, doubt, offset, tilt))
     return out
+
+
+def compared(window: np.ndarray, bare: Sequence[np.ndarray], own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Two of (S, S): how unlike the empty board a window is, as the photos of it show that, and what edges it has more; where
+    `own` says that they are the piece's"""
+    empty = np.mean(bare, 0) if bare else np.zeros_like(window)
+    return difference(window, empty) * own, np.maximum(edge_strength(window) - edge_strength(empty), 0) * own
 
 
 def agree(found: list[Found], scale: float) -> None:
@@ -200,12 +205,10 @@ def borrowed(plan: Plan, group: Group, found: Sequence[Found], windows: Windows,
         window = log_windows(own, pyramids[one.photo], shot.pose, room[one.photo], np.arange(1), group.plane)[0]
         bare = [log_windows(own, pyramids[n], s.pose, room[n], np.arange(1), group.plane)[0]
                 for n, s in enumerate(shots) if not s.layout]
-        empty = np.mean(bare, 0) if bare else np.zeros_like(window)
         top = lean_at(shot.pose, one.foot[None])[0] * (piece.height - group.plane)
         doubt = doubt_map(own.side, own.scale, np.zeros(2), top, 0.05 * max(size))
         near = own_part(own.side, own.scale, np.array(size) / 2, top, 0.1 * max(size))      # a neighbour may touch it
-        unlike = difference(window, empty) * near
-        edges = np.maximum(edge_strength(window) - edge_strength(empty), 0) * near
+        unlike, edges = compared(window, bare, near)
         out.append(Found((one.kind,), size, disc, f"{one.site} {number}", one.photo, window, unlike, edges, doubt, top,
                          0.0 if disc else float(np.degrees(one.turn))))
     return out
@@ -249,20 +252,24 @@ def put_where_known(plan: Plan, group: Group, found: Sequence[Found], windows: W
     """Moves pieces to where they were found by how all of their kind look, not by their outline alone"""
     known = {(p.photo, p.site): p for p in lying}
     for f in (f for f in found if len(f.contents) == 1 and (f.photo, f.where) in known):
-        one, centre = known[f.photo, f.where], group.centres[group.ids.index(f.where)]
-        top = lean_at(shots[f.photo].pose, centre[None])[0] * (height_of(f.contents, plan) - group.plane)
+        one, (centre, top) = known[f.photo, f.where], place_of(f, plan, group, shots)
         f.offset = one.foot - centre + top
         f.doubt = doubt_map(windows.side, windows.scale, np.zeros(2), f.offset, 0.05 * max(f.size))
         if not f.disc:
             f.tilt = float((np.degrees(one.turn) + 45) % 90 - 45)
 
 
+def place_of(f: Found, plan: Plan, group: Group, shots: list[Shot]) -> tuple[np.ndarray, np.ndarray]:
+    """Two of (2,) mm: the middle of the site a piece lies on, and where its top would appear from there"""
+    centre = group.centres[group.ids.index(f.where)]
+    return centre, lean_at(shots[f.photo].pose, centre[None])[0] * (height_of(f.contents, plan) - group.plane)
+
+
 def alone(plan: Plan, group: Group, found: Sequence[Found], shots: list[Shot]) -> list[Lying]:
     """Where pieces lie that have a group's site to themselves"""
     out = []
     for f in (f for f in found if len(f.contents) == 1 and f.contents[0] != "?"):
-        centre = group.centres[group.ids.index(f.where)]
-        top = lean_at(shots[f.photo].pose, centre[None])[0] * (height_of(f.contents, plan) - group.plane)
+        centre, top = place_of(f, plan, group, shots)
         out.append(Lying(f.photo, f.where, f.contents[0], centre + f.offset - top, float(np.radians(f.tilt))))
     return out
 

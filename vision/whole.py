@@ -41,7 +41,6 @@ class Whole(msgspec.Struct, frozen=True, eq=False, dict=True):
         canvas, bare, scale, origin = compose(plan, images, poses, layouts, rim * max(plan.size))
         small = LONG / max(canvas.shape)
         size = round(canvas.shape[1] * small), round(canvas.shape[0] * small)
-        inside = np.ones(bare.shape, np.uint8)
         barest = poses[min(range(len(layouts)), key=lambda n: sum(map(len, layouts[n].values())))]
         a, b = barest.rectify_map(*origin, *(np.array(plan.size) - origin), scale)
         w, h = barest.size

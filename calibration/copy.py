@@ -36,6 +36,8 @@ class Photo(msgspec.Struct, frozen=True, eq=False):
 
 
 class Copy(msgspec.Struct, frozen=True, eq=False):
+    """A copy of a game as its folder describes it: plan, photos with their layouts, and whether cards lie round the board."""
+
     folder: Path
     game: str
     name: str

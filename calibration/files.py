@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
+
+
+def check_writable(folder: Path) -> None:
+    """Nobody should work for minutes to be told that the outcome cannot be kept. Raises OSError."""
+    tempfile.TemporaryFile(dir=folder).close()
 
 
 def write_whole(path: str | Path, data: bytes, mode: int | None = None) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from calibration.copy import BadCopy, Copy, load_copy, missing_kinds
-from calibration.files import write_whole
+from calibration.files import check_writable, write_whole
 from calibration.held import own, tried
 from calibration.report import Findings, page, unshown
 from engine.text import Text
@@ -37,14 +36,6 @@ class Report(msgspec.Struct):
     page: Path | None = None
 
 
-def _can_be_written(folder: Path) -> None:
-    """Nobody should wait for minutes to be told that what was learnt cannot be kept. Raises BadCopy."""
-    try:
-        tempfile.TemporaryFile(dir=folder).close()
-    except OSError as e:
-        raise BadCopy(f"{folder}: the model cannot be written there: {e.strerror}") from None
-
-
 def shots_of(copy: Copy) -> tuple[Registrar, list[Shot]]:
     """Every photo with its pose. Raises BadCopy."""
     try:
@@ -65,7 +56,10 @@ def calibrate(folder: str | Path, progress: Progress | None = None, report: bool
     start = time.monotonic()
     tell("photos", 0.0)
     copy = load_copy(folder)
-    _can_be_written(copy.folder)
+    try:
+        check_writable(copy.folder)
+    except OSError as e:
+        raise BadCopy(f"{copy.folder}: the model cannot be written there: {e.strerror}") from None
     tell("board", 0.1)
     registrar, shots = shots_of(copy)
     tell("pieces", 0.2)

@@ -133,6 +133,7 @@ def put_aside(shots: list[Shot], copy: Copy) -> list[Shot]:
 
 
 def shown(shots: list[Shot], copy: Copy) -> set[str]:
+    """The kinds that these photos show, with those that look like them."""
     kinds = {k for s in shots for contents in s.layout.values() for k in contents if k != "?"}
     return kinds | {copy.plan.pieces[k].looks for k in kinds if copy.plan.pieces[k].looks}
 

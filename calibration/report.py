@@ -63,6 +63,7 @@ class Findings(msgspec.Struct, frozen=True):
 
 
 def unshown(kind: str) -> Text:
+    """What the report says of a kind that no photo shows."""
     return say("no photo shows {kind}: it will not be read", kind=kind)
 
 
@@ -86,6 +87,7 @@ def crop(shot: Shot, copy: Copy, site: str) -> str:
 
 
 def words(contents: tuple[str, ...] | None) -> Text | str:
+    """Contents as people read them; None is something that is none of the pieces."""
     return say("something else") if contents is None else ", ".join(contents) or say("empty")
 
 

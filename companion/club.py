@@ -42,6 +42,7 @@ def summary(snapshot: dict[str, Any], name: str, page: str) -> dict[str, Any]:
 
 
 def plain(packed: dict[str, Any]) -> str:
+    """A packed text in English, for programs."""
     return str(Text(packed["t"], packed.get("a", {})).translated(lambda t: t))
 
 

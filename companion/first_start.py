@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import signal
-import tempfile
 import threading
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 
 import companion_web
+from calibration.files import check_writable
 from companion import notify
 from companion.cli import Fault
 from companion.config import Web
@@ -57,7 +57,10 @@ def set_up(path: Path, web: Web, camera: Mapping[str, Any] | None = None, secret
     camera: None lets the host choose among those that are found. secret: PIN and joining link are not printed (a service
     has a log). Raises Fault, CannotServe."""
     folder = path.resolve().parent
-    _can_be_written(folder)
+    try:
+        check_writable(folder)
+    except OSError as e:
+        raise Fault(f"{folder}: nothing can be written there: {e.strerror}") from None
     choice = found.cameras() if camera is None else []
     camera = camera or (choice[0]["camera"] if choice else found.usual())
     try:
@@ -82,11 +85,3 @@ def set_up(path: Path, web: Web, camera: Mapping[str, Any] | None = None, secret
                 signal.signal(number, handler)
             server.stop()
     return setup.written.is_set()
-
-
-def _can_be_written(folder: Path) -> None:
-    """Nobody should be told after four photos that they cannot be kept."""
-    try:
-        tempfile.TemporaryFile(dir=folder).close()
-    except OSError as e:
-        raise Fault(f"{folder}: nothing can be written there: {e.strerror}") from None

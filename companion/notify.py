@@ -23,6 +23,7 @@ def _send(message: str) -> bool:
 
 
 def ready(status: str = "watching the table") -> bool:
+    """Tells systemd that the service serves; False where there is none to tell. See sd_notify(3)."""
     return _send(f"READY=1\nSTATUS={status}")
 
 
@@ -37,4 +38,5 @@ def alive(every: float = 1.0) -> bool:
 
 
 def stopping() -> bool:
+    """Tells systemd that the service ends; False where there is none to tell."""
     return _send("STOPPING=1")

@@ -84,6 +84,7 @@ class Web:
 
 
 def web() -> Web:
+    """What the running application is about: table, access, settings."""
     return web_of(current_app)
 
 
@@ -93,10 +94,12 @@ def web_of(app: Flask) -> Web:
 
 
 def token() -> str | None:
+    """The phone's cookie, which says who asks; None for one that never joined."""
     return request.cookies.get(COOKIE)
 
 
 def viewer() -> Viewer:
+    """Who asks: host, a seat or an onlooker."""
     return web().access.viewer(token())
 
 

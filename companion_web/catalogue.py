@@ -41,6 +41,7 @@ def catalogue(language: str) -> dict[str, Any]:
 
 
 def translate(language: str, template: str, **args: Any) -> str:
+    """A template in that language with its arguments; English where the catalogue lacks it."""
     texts = catalogue(language)["texts"]
     return Text(template, args).translated(lambda t: texts.get(t, t))
 

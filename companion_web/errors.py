@@ -24,12 +24,14 @@ class Problem(Exception):
 
 
 def answer(status: int, text: Text, more: dict[str, Any] | None = None) -> Response:
+    """A refusal in the one form the page knows: {"error": English, "text": packed}."""
     response = jsonify({"error": str(text), "text": pack(text), **(more or {})})
     response.status_code = status
     return response
 
 
 def install(app: Flask) -> None:
+    """Every fault, foreseen or not, becomes such an answer: nobody sees a traceback."""
     @app.errorhandler(Problem)
     def problem(e: Problem) -> Response:
         response = answer(e.status, e.text, e.more)

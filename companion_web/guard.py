@@ -42,6 +42,7 @@ class Shallow(DefaultJSONProvider):
 
 
 def install(app: Flask, settings: Settings) -> None:
+    """Every request is measured before it is served: name, rate, size, origin."""
     app.json = Shallow(app)
     reads, writes = Rate(*settings.read_rate), Rate(*settings.write_rate)
 
@@ -80,12 +81,14 @@ def own_name(host: str, more: tuple[str, ...]) -> None:
 
 
 def seldom_enough(rate: Rate, address: str) -> None:
+    """Raises Problem (429) for an address that asks more often than `rate` allows."""
     wait = rate.wait(address)
     if wait > 0:
         raise Problem(429, "too many requests; try again in a moment", retry_after=wait)
 
 
 def small_enough(length: int | None, limit: int) -> None:
+    """Raises Problem (413) for a body of more than `limit` bytes."""
     if length is not None and length > limit:
         raise Problem(413, "more than {limit} bytes", limit=limit)
 

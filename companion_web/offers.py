@@ -12,6 +12,8 @@ MOST = 12      # open at once
 
 
 class Offers:
+    """Trades that one seat has offered and another has not yet answered, in the order they were made."""
+
     def __init__(self) -> None:
         self._open: list[dict[str, Any]] = []
         self._lock = threading.Lock()

@@ -16,6 +16,7 @@ def svg(link: str) -> bytes:
 
 
 def terminal(link: str) -> str:
+    """A QR code in block characters."""
     out = io.StringIO()
     segno.make(link, error="l", micro=False).terminal(out, compact=True, border=2)
     return out.getvalue()

@@ -76,6 +76,7 @@ class Desk:
 
 
 def create_trace_app(desk: Desk) -> Flask:
+    """The page on which a plan is drawn, alone, without a table."""
     app = Flask("companion_web", static_folder=None)
     app.extensions["nilometer"] = desk
     errors.install(app)

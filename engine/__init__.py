@@ -54,6 +54,7 @@ def games() -> dict[str, Game]:
 
 
 def game(name: str) -> Game:
+    """The game of that name. Raises UnknownGame, which names those there are."""
     try:
         return games()[name]
     except KeyError:

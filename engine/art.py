@@ -94,6 +94,7 @@ def load(game: str) -> Art:
 
 
 def parse(text: str, name: str = "art.toml") -> Art:
+    """Drawings from the text of an art.toml. Raises BadArt, naming the file and the fault."""
     try:
         return Art(tomllib.loads(text), name)
     except tomllib.TOMLDecodeError as e:

@@ -42,4 +42,5 @@ def canonical(contents: Iterable[str], reads: str = "pile") -> Contents:
 
 
 def clean(layout: Mapping[str, Iterable[str]]) -> Layout:
+    """The same layout without its empty sites."""
     return {s: tuple(c) for s, c in layout.items() if c}

@@ -37,6 +37,7 @@ def whole_number(word: str) -> int | None:
 
 
 def say(template: str, **args: Any) -> Text:
+    """A sentence with arguments: the template is what catalogues translate."""
     return Text(template, args)
 
 

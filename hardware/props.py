@@ -41,6 +41,7 @@ def hand(skin: str = "#d8a888", sleeve: str = "#44566e", spread: float = 1.0) ->
 
 
 def phone() -> list[dict[str, Any]]:
+    """A telephone as solids and drawings in mm, for a scene."""
     body = [[-36.0, -75.0], [36.0, -75.0], [36.0, 75.0], [-36.0, 75.0]]
     top = [_box(0, 0, 72, 150, "#1c1d20"), _box(0, 0, 66, 140, "#26313f"), _box(0, -40, 50, 24, "#5d7ea0"),
            _box(0, 10, 50, 30, "#39495c")]
@@ -48,6 +49,7 @@ def phone() -> list[dict[str, Any]]:
 
 
 def cup() -> list[dict[str, Any]]:
+    """A cup of coffee, 80 mm across, 85 mm high."""
     def ring(r: float) -> list[list[float]]:
         return [[r * math.cos(math.tau * i / 28), r * math.sin(math.tau * i / 28)] for i in range(28)]
     rim = [{"p": "circle", "at": [0.0, 0.0], "r": 40.0, "fill": "#e8e4da", "stroke": "#c9c3b4", "width": 1.0},

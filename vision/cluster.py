@@ -265,6 +265,7 @@ def looked_over(reader: ClusterReader, shot: Shot) -> tuple[list[Piece], np.ndar
 
 
 def best_of(told: Mapping[str, float]) -> str:
+    """The kind of highest probability."""
     return max(told, key=told.get)
 
 

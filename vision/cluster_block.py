@@ -16,6 +16,7 @@ UNUSUAL = 0.25          # logarithm of brightness by which sides may well differ
 
 
 def is_block(form: Form) -> bool:
+    """Is it a body (a cube, a figure) rather than a disc or a card?"""
     return form.height > 0.4 * 2 * form.inner
 
 

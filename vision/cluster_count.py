@@ -102,4 +102,5 @@ def counts_of(found: Sequence[Option], kinds: Iterable[str] = ()) -> dict[str, t
 
 
 def logs_of(table: np.ndarray) -> tuple[float, ...]:
+    """Natural logarithms of a table of probabilities, none below FLOOR."""
     return tuple(max(math.log(max(v, 1e-9)), FLOOR) for v in table)

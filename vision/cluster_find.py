@@ -106,6 +106,7 @@ def find(scene: Scene, kits: Sequence[Kit], allowed: np.ndarray, most: int = 300
 
 
 def turned_back(d: np.ndarray, turn: float) -> np.ndarray:
+    """A vector (2,) turned by -`turn` radians."""
     c, s = np.cos(turn), np.sin(turn)
     return np.array([c * d[0] + s * d[1], -s * d[0] + c * d[1]])
 

@@ -36,6 +36,7 @@ FormLooks = dict[Form, Look]
 
 
 def form_of(p: PlanPiece) -> Form:
+    """The size in mm that the plan gives a piece."""
     return Form(tuple(map(float, p.footprint)), float(p.height), p.disc)
 
 
@@ -299,15 +300,18 @@ def looked_again(found: Sequence[Found], groups: Sequence[Group], pieces: Sequen
 
 
 def shape_near(at: np.ndarray, mine: Sequence[Found]) -> float:
+    """How well the outline of the piece nearest `at` (2,) mm is known."""
     return min(mine, key=lambda f: np.linalg.norm(f.at - at)).shape
 
 
 def steps(turn: float) -> int:
+    """The nearest of ANGLES bearings to `turn` radians."""
     return int(round(turn / (2 * np.pi) * ANGLES)) % ANGLES
 
 
 def patches_of(rings: Rings, frame: Frame, mine: Sequence[Found], groups: Sequence[Group], scenes: Sequence[Scene],
                shift: np.ndarray | float = 0.0) -> Patch:
+    """What is seen at pieces found, in the frame's rings, `shift` mm beside them."""
     parts = []
     for f in mine:
         scene = scenes[groups[f.group].shot]

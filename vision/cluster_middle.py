@@ -79,10 +79,12 @@ def tries(form: Form, net: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def put(f: Found, by: np.ndarray, turn: float) -> None:
+    """Moves a piece found by `by` (2,) mm of its own axes and turns it by `turn` radians."""
     f.at, f.turn = f.at + turned(by, f.turn), f.turn + turn
 
 
 def turned(by: np.ndarray, turn: float) -> np.ndarray:
+    """A vector (2,) turned by `turn` radians."""
     c, s = np.cos(turn), np.sin(turn)
     return np.array([c * by[0] - s * by[1], s * by[0] + c * by[1]])
 

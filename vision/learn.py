@@ -192,6 +192,7 @@ class Maker:
 
 
 def shifted(window: np.ndarray, by: np.ndarray) -> np.ndarray:
+    """A window (s, s, 3) moved by `by` (2,) pixels, its border repeated."""
     side = len(window)
     return cv2.warpAffine(window, np.float32([[1, 0, by[0]], [0, 1, by[1]]]), (side, side), flags=cv2.INTER_LINEAR,
                           borderMode=cv2.BORDER_REPLICATE)

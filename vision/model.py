@@ -62,10 +62,12 @@ def load(path: str | Path) -> Arrays:
 
 
 def text(value: str) -> np.ndarray:
+    """A string as an array of bytes, for a model file."""
     return np.frombuffer(value.encode(), np.uint8).copy()
 
 
 def as_text(array: np.ndarray) -> str:
+    """The string that `text` made an array of."""
     return array.tobytes().decode()
 
 

@@ -29,6 +29,7 @@ class Net(msgspec.Struct, frozen=True, eq=False):
 
 
 def log_softmax(scores: np.ndarray) -> np.ndarray:
+    """Log probabilities (n, classes) from scores."""
     s = scores - scores.max(1, keepdims=True)
     return s - np.log(np.exp(s).sum(1, keepdims=True))
 

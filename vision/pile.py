@@ -132,6 +132,7 @@ def photographed(photos: Photos, group: Group, windows: Windows, pieces: list[Ex
 
 def scenery_of(photos: Photos, group: Group, windows: Windows, grounds: Grounds, looks: list[Contents],
                pieces: list[Exemplar], owner: list[int]) -> Scenery:
+    """What pictures to learn from are put together of: pieces alone, in heaps, their own kind beneath."""
     plan = photos.plan
     plain: dict[int, list[tuple[Patch, int]]] = {}
     piled: dict[int, list[tuple[Patch, int]]] = {}
@@ -181,6 +182,7 @@ def empty_sites(photos: Photos, group: Group, windows: Windows) -> tuple[np.ndar
 
 def fit_group(photos: Photos, group: Group, pieces: list[Exemplar], tell: Callable[[float], None], effort: float = 1.0
               ) -> GroupReader:
+    """The reader of sites of one shape, from exemplars and the empty board. effort: share of the usual number of pictures."""
     plan = photos.plan
     group, fine = looked_at(group, plan, photos.shots)
     tiny = Windows(group.centres, fine.half, SMALL / group.side)
@@ -252,6 +254,7 @@ class PileReader:
 
 
 def read_cells(g: GroupReader, sight: Sight, which: np.ndarray) -> dict[str, SiteEvidence]:
+    """Evidence of sites `which` of the group: whether anything lies there first, what it is where it does."""
     seen, unlike = g.seen(sight, which)
     bare = g.stage.bare.answer(unlike)                                          # (n, 2): occupied, empty
     busy = np.flatnonzero(bare[:, 0] > np.log(WORTH))

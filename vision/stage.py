@@ -46,7 +46,7 @@ LITTLE = 0.1         # what the coarse gain counts where faces are compared
 GIVE = 0.1           # of a site's side that a piece may stick out without surprise
 
 
-class Lying(msgspec.Struct, frozen=True, eq=False):
+class Laid(msgspec.Struct, frozen=True, eq=False):
     """How each cut-out would lie on sites (n,) of a field. champion: (n, looks) the cut-out of each look that fits best;
     spot: (n, E, 2) mm off the middle; turn: (n, E) radians; tried: (n, TRIED) cut-outs that were laid straight, and
     pictures: (n, TRIED, P, P, 3) what was seen then"""
@@ -130,7 +130,7 @@ class Stage(msgspec.Struct, eq=False):
         return resized(views, self.coarse.side)
 
     def hypotheses(self, field: Field, site: np.ndarray, gain: np.ndarray, place: np.ndarray, unlike: np.ndarray,
-                   whose: np.ndarray, lean: np.ndarray, banned: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, Lying]:
+                   whose: np.ndarray, lean: np.ndarray, banned: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, Laid]:
         """What each site of a field may show, laid straight and described.
 
         site: (n,) numbers in the field; gain, place: of the coarse search (n, K); unlike: (n, U) what tells whether the
@@ -195,7 +195,7 @@ class Stage(msgspec.Struct, eq=False):
         inputs = np.hstack(fits).astype(np.float32, copy=False)
         bearing = np.degrees(turn[rows, champion]) + self.zero[champion]
         np.put_along_axis(bearing, self.owner[piece], np.degrees(angle).reshape(n, TRIED) + self.zero[piece], 1)
-        return inputs, bearing, Lying(field, site, champion, spot, turn, piece, pictures.reshape(n, TRIED, *pictures.shape[1:]))
+        return inputs, bearing, Laid(field, site, champion, spot, turn, piece, pictures.reshape(n, TRIED, *pictures.shape[1:]))
 
     def straightened(self, field: Field, site: np.ndarray, piece: np.ndarray, spot: np.ndarray, turn: np.ndarray
                      ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -204,7 +204,7 @@ class Stage(msgspec.Struct, eq=False):
         middle, angle = self.fine.refine(field, site, piece, spot, turn)
         return middle, angle, straight(field, site, middle, angle, self.fine.half[piece])
 
-    def on_top(self, top: Top, lying: Lying, rows: np.ndarray) -> np.ndarray:
+    def on_top(self, top: Top, lying: Laid, rows: np.ndarray) -> np.ndarray:
         """(r, F) what tells whether the upper piece lies there, of these rows (r,) of hypotheses()"""
         below = lying.champion[rows, top.base]
         pictures = np.empty((len(rows), *lying.pictures.shape[2:]), np.float32)
@@ -231,7 +231,7 @@ class Stage(msgspec.Struct, eq=False):
             told[:, :looks] = both - np.logaddexp.reduce(both, axis=1)[:, None] + some[:, None]
         return told
 
-    def told(self, inputs: np.ndarray, lying: Lying) -> np.ndarray:
+    def told(self, inputs: np.ndarray, lying: Laid) -> np.ndarray:
         """(n, looks + 2) log-probabilities of what hypotheses() gave; the last two: something else, empty"""
         told = self.looked(inputs)
         for top in self.tops:

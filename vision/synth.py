@@ -31,6 +31,7 @@ class Patch(msgspec.Struct, frozen=True, eq=False):
 
 
 def as_patch(e: Exemplar, height: float) -> Patch:
+    """An exemplar as a cut-out with its footprint, for pictures to learn from. height: mm of its top."""
     alpha = footprint_mask(e.size, e.disc, len(e.picture), e.scale, 0.2)
     rim = (alpha > 0.9) & (footprint_mask(e.size, e.disc, len(e.picture), e.scale, -1.5) < 0.1)
     colour = np.median(e.picture[rim], 0) if rim.any() else e.picture.mean((0, 1))

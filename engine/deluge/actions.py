@@ -117,6 +117,7 @@ class Done(Action, frozen=True):
 
 
 def bill(goods: Sequence[tuple[str, int]]) -> str:
+    """Goods as scripts write them: "wood 2 fish 1"."""
     return " ".join(f"{g} {n}" for g, n in goods)
 
 

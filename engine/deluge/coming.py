@@ -11,6 +11,7 @@ from engine.text import Text, say
 
 
 def coming(state: DelugeState) -> list[Text]:
+    """What happens next by itself: cells about to be bare, births, water."""
     if state.phase == OVER:
         return []
     out: list[Text] = []
@@ -73,4 +74,5 @@ def births(state: DelugeState) -> list[tuple[str, Text]]:
 
 
 def fleeing(state: DelugeState) -> list[Text]:
+    """Who may still flee from the water."""
     return [say("{seat} can still flee", seat=seat_name(s)) for s in state.seats if cycle.can_flee(state, s)]

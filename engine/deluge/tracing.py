@@ -26,6 +26,7 @@ FORM = Form(
 
 
 def plan_faults(plan: Plan) -> list[PlanFault]:
+    """What keeps a traced map from being played, or makes it a poor one."""
     lands = plan.tagged("land")
     out = []
     if not lands:

@@ -22,6 +22,7 @@ def by_cell(state: DelugeState, bare: Iterable[str]) -> dict[str, list[str]]:
 
 
 def ruling_seat(state: DelugeState, cell: str) -> str | None:
+    """Who rules a land cell, None when nobody who plays does."""
     ruler = state.ruler(cell) if state.is_land(cell) else None
     return COLOURS[ruler] if ruler is not None and COLOURS[ruler] in state.seats else None
 
@@ -133,4 +134,5 @@ def bills(state: DelugeState, seat: str) -> list[tuple[tuple[str, int], ...]]:
 
 
 def seen_after(difference: Difference, name: str) -> dict[str, tuple[str, ...]]:
+    """How one site looks after the difference, as `Proposal.changes` wants it; {} where it does not differ."""
     return {name: difference[name][1]} if name in difference else {}

@@ -56,4 +56,5 @@ def _compiled(plan: Plan) -> Map:
 
 
 def map_of(plan: Plan) -> Map:
+    """The plan compiled for the rules; the same plan gives the same map."""
     return _compiled(plan)

@@ -20,6 +20,7 @@ FORM = Form(
 
 
 def plan_faults(plan: Plan) -> list[PlanFault]:
+    """What keeps a traced board from being played, or makes it a poor one."""
     try:
         board: Board = board_of(plan)
     except BadPlan as e:

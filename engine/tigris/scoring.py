@@ -52,10 +52,12 @@ def result(points: tuple[int, ...], jokers: int) -> tuple[int, ...]:
 
 
 def results(s: TigrisState) -> list[tuple[int, ...]]:
+    """Each seat's result: its colours' points from the least up, treasures spread where they help most."""
     return [result(s.points[i * 5: i * 5 + 4], s.points[i * 5 + 4]) for i in range(len(s.seats))]
 
 
 def outcome(s: TigrisState) -> Outcome | None:
+    """Who won and why the game ended; None while it lasts."""
     if not s.over:
         return None
     all_results = results(s)

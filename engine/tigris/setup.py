@@ -20,6 +20,7 @@ ENDS = ("T63", "T64")
 
 
 def board_of(plan: Plan) -> Board:
+    """The plan compiled for the rules. Raises BadText."""
     try:
         return compiled(plan)
     except BadPlan as e:
@@ -27,6 +28,7 @@ def board_of(plan: Plan) -> Board:
 
 
 def check_seats(seats: Sequence[str]) -> None:
+    """Raises BadText for an unknown dynasty, one twice, or a number of players the game is not for."""
     for i, s in enumerate(seats):
         if s not in SEATS:
             raise BadText(f"seats: no dynasty called {s!r} (there are: {', '.join(SEATS)})")
@@ -283,6 +285,7 @@ def _begin(s: TigrisState, phase: str | None) -> TigrisState:
 
 
 def setup(plan: Plan, seats: Sequence[str], statements: Sequence[Statement]) -> TigrisState:
+    """The state that a script's set-up lines describe. Raises BadText, naming the line."""
     check_seats(seats)
     lines = Lines(board_of(plan), seats)
     for statement in statements:

@@ -173,6 +173,7 @@ def _one(args: Sequence[str], board: Board) -> str:
 
 
 def order(site: str, board: Board) -> tuple[int, str]:
+    """Sorting key of sites: the order of the plan, then the name."""
     return board.index.get(site, len(board.sites)), site
 
 
@@ -185,6 +186,7 @@ def stones(pairs: Sequence[tuple[str, int]], board: Board) -> Stones:
 
 
 def moves(triples: Sequence[tuple[str, str, int]], board: Board) -> Moves:
+    """Politics' moves (from, to, stones) summed per pair and sorted, so that equal doings are equal actions."""
     total: dict[tuple[str, str], int] = {}
     for a, b, n in triples:
         total[a, b] = total.get((a, b), 0) + n

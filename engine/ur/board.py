@@ -73,5 +73,6 @@ def turned(tile: str, up: str) -> str:
 
 
 def is_tile(tile: str) -> bool:
+    """Is this the name of a tile, "sign/other side"?"""
     a, slash, b = tile.partition("/")
     return bool(slash) and a in DOMAINS and b in DOMAINS and a != b

@@ -28,6 +28,7 @@ def best_sets(tiles: Mapping[str, int], ziggurats: int = 0) -> list[tuple[str, .
 
 
 def worth(sets: list[tuple[str, ...]]) -> int:
+    """Points of a division into sets."""
     return sum(WORTH[len(s)] for s in sets)
 
 

@@ -60,6 +60,7 @@ def off(seat: str, n: int, site: str) -> Text:
 
 
 def listed(parts: list[Text]) -> Text:
+    """Several texts as one, between commas."""
     out = parts[0]
     for p in parts[1:]:
         out = say("{first}, {next}", first=out, next=p)

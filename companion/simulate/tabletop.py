@@ -172,13 +172,20 @@ class Tabletop:
                 rest = []
             out.append(first)
             wanted = wanted[1:]
+        anew = []
         for kind in sorted(wanted, key=lambda k: -max(self.plan.pieces[k].footprint)):
-            kept = next((o for o in rest if o[0] == kind and o not in out), None)
-            out.append(kept or (kind, self._aside(site, kind, out, old)))
+            kept = next((o for o in rest if o[0] == kind), None)
+            if kept is None:
+                anew.append(kind)
+            else:
+                rest.remove(kept)
+                out.append(kept)
+        for kind in anew:
+            out.append((kind, self._aside(site, kind, out)))
         order = {k: n for n, k in reversed(list(enumerate(new)))}
         return sorted(out, key=lambda o: order[o[0]])
 
-    def _aside(self, site: Site, kind: str, lying: list[tuple[str, Thing]], old: list[tuple[str, Thing]]) -> Thing:
+    def _aside(self, site: Site, kind: str, lying: list[tuple[str, Thing]]) -> Thing:
         piece = self.plan.pieces[kind]
         floor = lying[:1] if lying and lies_first(lying[0][0]) else []
         z = self.plan.pieces[floor[0][0]].height if floor else 0.0

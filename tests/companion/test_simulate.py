@@ -154,6 +154,16 @@ def test_heaps_lie_side_by_side_inside_their_cell_off_its_spots():
     assert min(np.hypot(*(a - s)) for a in lying for s in spots) > 11
 
 
+def test_what_is_put_into_a_heap_later_lies_beside_what_stays_there():
+    plan, art = setting("nile")
+    top = Tabletop(plan, art, seed=1)
+    boat = [f"seed:{colour}:{fruit}" for fruit in ("onion", "flax") for colour in ("blue", "red", "yellow")]
+    for n in range(len(boat)):
+        top.lay({"boat": sorted(boat[:n + 1])})        # what comes may stand before or after what stays
+    lying = [np.array(t.at) for t in top.scene().things]
+    assert min(np.hypot(*(a - b)) for n, a in enumerate(lying) for b in lying[:n]) > plan.pieces[boat[0]].size
+
+
 def test_turns_that_mean_something_are_kept_and_others_are_free():
     plan, art = setting("nile")
     top = Tabletop(plan, art, seed=2)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import msgspec
 
+from companion.table import Table
 from engine import Action, State
 from engine.layout import Contents, Layout
 
@@ -25,7 +26,8 @@ class Doing(msgspec.Struct, frozen=True):
 
 
 class Players:
-    """Random but sensible: rather a doing that scores than one that does not, rather any than none."""
+    """Random but sensible: what the game finds promising, else rather a doing that scores than one that does not, rather any
+    than none."""
 
     def __init__(self, seed: int = 0, eager: float = 0.7) -> None:
         self.rng, self.eager = random.Random(seed), eager
@@ -50,8 +52,11 @@ class Players:
         if not actions:
             return None
         shuffled = self.rng.sample(actions, min(len(actions), 24))
-        if self.rng.random() > self.eager:
+        promising = state.promising()
+        if self.rng.random() > self.eager and not (promising and self.rng.random() < self.eager):
             return shuffled[0]
+        if promising:
+            return self.rng.choice(promising)
         layout, points = state.layout(), _points(state)
         scored = []
         for action in shuffled:
@@ -63,6 +68,21 @@ class Players:
 
 def _points(state: State) -> dict[str, float]:
     return {s: float(sum(v.values()) if isinstance(v, dict) else v) for s, v in state.scores().items()}
+
+
+def true_answer(table: Table, true: Callable[[State], bool]) -> int | None:
+    """Which answer to the question that the table asks leads to a state that is true; None: no question, or none does.
+    Raises BadText, IllegalAction for an answer that cannot be."""
+    question, lines = table.question, table.lines
+    for n, answer in enumerate(question.answers if question is not None else ()):
+        if answer.run is None:
+            continue
+        state = lines[len(lines) - 1 - answer.undo].state
+        for text in answer.run:
+            state = state.apply(state.parse(text))
+        if true(state):
+            return n
+    return None
 
 
 def wrong_doing(state: State, rng: random.Random, tries: int = 60) -> tuple[str, Layout, set[str]] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -14,12 +15,12 @@ from flask import Flask
 
 import companion_web
 from companion.copies import Specimen
-from companion.players import Players, wrong_doing
+from companion.players import Players, true_answer, wrong_doing
 from companion.simulate import Director
-from companion.table import Refused, Table
-from companion.verdict import BUSY, ILLEGAL
+from companion.table import Gone, Refused, Table
+from companion.verdict import BUSY, ILLEGAL, UNCLEAR
 from companion_web import Server
-from engine import Action, State
+from engine import Action, BadText, IllegalAction, State
 
 PATIENCE = 12.0     # seconds the table may take to find a doing before it counts as missed ...
 PICTURES = 30       # ... and so many pictures: a machine that is busy otherwise is slow, and misses nothing
@@ -72,7 +73,7 @@ class Show:
             before = len(self.table.lines)
             self.director.show(doing.layout)
             want = doing.after
-            done = self._wait(lambda w=want: agrees(self.table.state, w) and self.table.verdict.verdict != BUSY, out)
+            done = self._wait(lambda w=want: self._found(w), out)
             if done or self._stop:
                 out.found += done
                 for line in self.table.lines[before:]:
@@ -89,6 +90,16 @@ class Show:
             tell(f"{outcome.reason}; winner: {', '.join(outcome.winners)}")
         out.seconds = time.monotonic() - start
         return out
+
+    def _found(self, want: State) -> bool:
+        """Whether the table knows what was done; what it asks because no camera can see it (how something was paid) is answered."""
+        if self.table.verdict.verdict == UNCLEAR:
+            question = self.table.question_id
+            with suppress(BadText, IllegalAction, Gone, Refused):        # a later picture may have taken the question back
+                choice = true_answer(self.table, lambda state: state.key() == want.key())
+                if choice is not None:
+                    self.table.answer(question, choice, "phone")
+        return agrees(self.table.state, want) and self.table.verdict.verdict != BUSY
 
     def _say(self, action: Action) -> State:
         try:

@@ -207,6 +207,10 @@ class State(abc.ABC):
             out.append(Todo(d.text, d.sites, d.seat))
         return out
 
+    def promising(self) -> list[Action]:
+        """Legal actions among which a player of some sense chooses, for made-up players; [] where the score is guide enough."""
+        return []
+
     def chance(self) -> list[tuple[Action, float]]:
         """At a chance node (open mode): the outcomes with their probabilities; else []."""
         return []

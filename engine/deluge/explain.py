@@ -29,7 +29,7 @@ def explain(state: DelugeState, difference: Difference) -> list[Proposal]:
     cells = {n: _change(*both) for n, both in difference.items() if n in state.world.touching}
     bare = [n for n, (_, seen) in difference.items() if n in state.world.cell_of and "bare" in seen]
     ahead = Ahead(state, difference)
-    out = working.forgotten(state, cells)
+    out = working.forgotten(state, cells, bare)
     if state.phase == FLIGHT:
         out += _goings(state, ahead, cells, difference)
     elif state.phase in PHASES:

@@ -176,6 +176,10 @@ class DelugeState(State):
         from engine.deluge import legal
         return legal.legal_actions(self)
 
+    def promising(self) -> list[Action]:
+        from engine.deluge import sense
+        return sense.promising(self)
+
     def check(self, action: Action) -> list[Violation]:
         from engine.deluge import checks
         return checks.check(self, action)

@@ -69,10 +69,11 @@ def did_nothing(state: DelugeState) -> bool:
         pawns and (wood or mineral) for pawns, wood, mineral in map(state.work, mine))
 
 
-def forgotten(state: DelugeState, cells: Change) -> list[Proposal]:
-    """Pawns that should be fanatics by now but are not: they worked in a mine, which nobody said (D25, D28)."""
+def forgotten(state: DelugeState, cells: Change, bare: Iterable[str]) -> list[Proposal]:
+    """What was harvested and is seen only now: pawns that should be fanatics by now but are not worked in a mine, which nobody
+    said; the card of a forest was laid after its owner was taken to be done (D24, D25, D28)."""
     late: list[Action] = []
-    out = _not_mined(state, cells)
+    out = _not_mined(state, cells) + _late_cards(state, bare)
     if state.phase == TRADE and not state.at:
         return out                                   # the red pawns may just not have been put down yet
     for name, idle in state.idle.items():
@@ -96,6 +97,22 @@ def _not_mined(state: DelugeState, cells: Change) -> list[Proposal]:
                  for name, n in idle.items())
     wanted = [less] if len(less) == 1 else [less, *((h,) for h in less)]
     return [Proposal(belated=True, withdrawn=w, certain=False) for w in wanted]
+
+
+def _late_cards(state: DelugeState, bare: Iterable[str]) -> list[Proposal]:
+    """Forests covered on cells whose harvest is over: by pawns taken to be in a mine or idle (D24)"""
+    out: list[Proposal] = []
+    for name, spots in by_cell(state, bare).items():
+        owner = _owner(state, name, state.idle.get(name, NONE))
+        seats = [state.seats[k] for k in state.order]
+        over = state.phase in (TRADE, BUILDING) or state.phase == HARVEST and owner in seats[:state.at]
+        if not over or owner not in state.seats:
+            continue
+        wood = act.Harvest(owner, name, (("wood", len(spots)),), tuple(s for s in state.world.spots[name] if s in spots))
+        mined = min(len(spots), state.worked.get(name, (0, 0))[1])
+        less = ((act.Harvest(owner, name, ((str(state.world.mineral[name]), mined),)),),) if mined else ()
+        out += [Proposal((wood,), belated=True, withdrawn=w, certain=False) for w in (*less, ())]
+    return out
 
 
 def _owner(state: DelugeState, name: str, idle: Sequence[int]) -> str:

@@ -6,7 +6,7 @@ import random
 import time
 
 import engine
-from companion.players import Players, wrong_doing
+from companion.players import Players, true_answer, wrong_doing
 from companion.table import Refused, Table
 from engine.layout import same_contents
 from vision.evidence import Evidence, Registration, SiteEvidence
@@ -127,26 +127,20 @@ class Season:
         """The people know what they did: the answer that leads there."""
         if verdict.question is None:
             return False
-        reads = self.table.reads
-        for i, a in enumerate(verdict.question.answers):
-            if a.run is None:
-                if a.misread and all(not same_contents(self.lying.get(s, ()), c, reads[s])
-                                     for s, c in verdict.question.seen.items()):    # whoever looks at the board sees that
-                    self.table.answer(f"q{self.table._asked}", i)
-                    return self.agrees()
-                continue
-            lines = self.table.lines
-            state = lines[len(lines) - 1 - a.undo].state
-            try:
-                for text in a.run:
-                    state = state.apply(state.parse(text))
-            except (engine.IllegalAction, engine.BadText) as e:
-                self.note(self.wrong, f"an answer that cannot be: {a.run} {e}")
-                return False
-            if any(state.layout() == s.layout() and state.scores() == s.scores() for s in self.accept):
-                self.table.answer(f"q{self.table._asked}", i)
-                return self.agrees()
-        return False
+        reads, asked = self.table.reads, self.table.question_id
+        try:
+            choice = true_answer(self.table, lambda state: any(state.layout() == s.layout() and state.scores() == s.scores()
+                                                               for s in self.accept))
+        except (engine.IllegalAction, engine.BadText) as e:
+            self.note(self.wrong, f"an answer that cannot be: {e}")
+            return False
+        if choice is None:                     # whoever looks at the board sees what was misread
+            choice = next((i for i, a in enumerate(verdict.question.answers) if a.misread and all(
+                not same_contents(self.lying.get(s, ()), c, reads[s]) for s, c in verdict.question.seen.items())), None)
+        if choice is None:
+            return False
+        self.table.answer(asked, choice)
+        return self.agrees()
 
     def sync(self):
         """Goes on from the truth whatever was concluded."""

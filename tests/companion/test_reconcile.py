@@ -176,6 +176,18 @@ def test_red_pawns_laid_one_after_another_are_no_mine_work_after_all(player):
     assert v.verdict == "illegal"
 
 
+def test_a_forest_s_card_laid_late_was_cut_by_whom_the_table_thought_in_the_mine(player):
+    """D24, D25: a red pawn elsewhere says that the harvest is over, so the third of three must have worked too"""
+    p = player("game deluge\nseats yellow blue\nlayout clear\nlayout eurasia-5 people:yellow people:yellow people:yellow\n"
+               "layout africa-3 people:blue people:blue people:blue\nphase harvest\n")
+    cards = {f"eurasia-5.forest{n}": "bare" for n in (1, 2)} | {f"africa-3.forest{n}": "bare" for n in (1, 2)}
+    v = p.look(**cards, **{"africa-3": "people:blue people:blue fanatic"})
+    assert "yellow: harvest eurasia-5 wood 2 gold 1" in acts(v) and p.table.state.phase == "trade"
+    v = p.look(**{"eurasia-5.forest3": "bare"})
+    assert v.verdict == "moved" and "yellow: harvest eurasia-5 wood 1 at forest3" in acts(v)
+    assert p.table.state.stock(0) == {"wood": 3, "gold": 0, "bronze": 0, "marble": 0, "granite": 0}
+
+
 def test_what_may_be_a_piece_or_something_foreign_tells_where_a_missing_piece_went(player):
     p = player("game deluge\nseats yellow blue\nlayout clear\nlayout eurasia-5 people:yellow arctic ship:yellow africa-3 people:blue\n"
                "phase movement\n")

@@ -26,7 +26,8 @@ def test_a_game_poorly_seen_raises_no_alarm_for_pieces_nobody_touched(name):
     s = season(name, seed=1, unsure=0.05, mischief=0.0)
     assert s.doings >= DOINGS / 2
     assert not s.alarms, s.alarms
-    assert len(s.wrong) <= 1 and len(s.unclear) <= s.looks / 20, s.report()
+    assert not [w for w in s.wrong if "not mended" in w], s.wrong          # what a look got wrong, the next one knew better
+    assert len(s.wrong) <= 2 and len(s.unclear) <= s.looks / 20, s.report()
 
 
 def test_a_site_misread_with_97_percent_is_at_most_a_question():

@@ -1,0 +1,169 @@
+"""What a player of some sense would do: feed the people, let the many go where there is work, spend what one has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from engine.deluge import actions as act
+from engine.deluge.checks import check
+from engine.deluge.legal import crossings, payments, refuges
+from engine.deluge.state import BUILDING, FLIGHT, HARVEST, MOVEMENT, TRADE, DelugeState
+from engine.deluge.words import COLOURS, GOODS, SHIP_WOOD
+from engine.game import Action
+
+Ways = Mapping[str, Mapping[str, tuple[str, ...]]]      # land -> lands one can go to in a round -> over which seas
+NEVER = 10**6
+
+
+def promising(state: DelugeState) -> list[Action]:
+    """Legal doings worth choosing among, all as good as can be told here; [] when the game is over."""
+    if state.turn is None:
+        return []
+    seat = str(state.turn)
+    make = {MOVEMENT: _movement, HARVEST: _harvests, TRADE: _trades, BUILDING: _builds, FLIGHT: _flights}[state.phase]
+    out = [a for a in make(state, seat) if not check(state, a)]
+    return out or ([] if state.phase == FLIGHT else [act.Done(seat)])
+
+
+def jobs(state: DelugeState, cell: str) -> int:
+    """How many pawns find work on a cell in a round"""
+    return state.forests(cell) + (1 + 3 * state.cell(cell).mines if state.world.mineral[cell] else 0)
+
+
+def spare(state: DelugeState, cell: str) -> int:
+    """Jobs beyond the people there; below 0: so many would turn fanatic"""
+    return jobs(state, cell) - sum(state.cell(cell).people)
+
+
+def to_clear(state: DelugeState) -> set[str]:
+    """Where trees are cut first: what the water will take anyway; once it has come for the last time, everywhere."""
+    lands = [c for c in state.world.lands if state.is_land(c) and not state.cell(c).taken]
+    doomed = [c for c in lands if state.world.rise[c] is not None]
+    return {c for c in doomed or lands if state.forests(c)}
+
+
+def _movement(state: DelugeState, seat: str) -> Iterator[Action]:
+    i = state.colour(seat)
+    ways = {c: dict(_ways(state, i, c)) for c in state.world.lands if state.is_land(c) and not state.cell(c).taken}
+    yield from _walks(state, seat, i, ways)
+    for origin in ways:                                                  # soldiers take a cell that they are enough for
+        soldiers = state.unmoved(origin, i)[1]
+        for target, via in ways[origin].items():
+            there = state.cell(target)
+            foes = sum(there.soldiers) - there.soldiers[i]
+            if state.ruler(target) not in (None, i) and soldiers > foes and there.fanatics < there.pawns + soldiers - 2 * foes:
+                yield _go(seat, origin, target, 0, soldiers, via)
+
+
+def _walks(state: DelugeState, seat: str, i: int, ways: Ways) -> Iterator[Action]:
+    """Those without work go where there is some, others nearer to trees that are to be cut; one stays, so that the cell is kept."""
+    trees = {c for c in to_clear(state) if _welcome(state, i, c) and sum(state.cell(c).people) < state.forests(c)}
+    to_trees = _steps_to(trees, ways)
+    to_work = _steps_to({c for c in ways if _welcome(state, i, c) and spare(state, c) > 0}, ways)
+    lonely = not any(c.people[i] > 1 for c in state.cells.values())
+    for origin in ways:
+        cell = state.cell(origin)
+        people = 0 if cell.slaves()[i] else min(state.unmoved(origin, i)[0], cell.pawns - cell.fanatics)
+        for target, via in ways[origin].items():
+            there = state.cell(target)
+            n = 0
+            if to_work.get(target, NEVER) < to_work.get(origin, 0):
+                n = min(people, -spare(state, origin), people if to_work[target] else spare(state, target))
+            if to_trees.get(target, NEVER) < to_trees.get(origin, 0):
+                n = max(n, min(people - (not lonely), people if to_trees[target] else state.forests(target) - sum(there.people)))
+            if lonely and there.people[i] > there.slaves()[i]:           # two have children, one alone has none
+                n = people
+            if n > 0 and _welcome(state, i, target) and there.fanatics < there.pawns + n:
+                yield _go(seat, origin, target, n, 0, via)
+
+
+def _welcome(state: DelugeState, colour: int, cell: str) -> bool:
+    """Whether a colour's people can go and stay there"""
+    return state.ruler(cell) == colour or not state.cell(cell).pawns
+
+
+def _steps_to(wanted: set[str], ways: Ways) -> dict[str, int]:
+    """How many rounds each land that has a way is from the nearest of these"""
+    far = dict.fromkeys(wanted, 0)
+    queue = list(far)
+    for cell in queue:
+        for other in ways:
+            if other not in far and cell in ways[other]:
+                far[other] = far[cell] + 1
+                queue.append(other)
+    return far
+
+
+def _ways(state: DelugeState, colour: int, origin: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """(land that can be reached, over which seas)"""
+    near = [t for t in state.world.borders[origin] if state.is_land(t) and not state.cell(t).taken]
+    yield from ((t, ()) for t in near)
+    known = set(near)
+    for via, target in crossings(state, colour, origin):
+        if target not in known and not state.cell(target).taken:
+            known.add(target)
+            yield target, via
+
+
+def _go(seat: str, origin: str, target: str, people: int, soldiers: int, via: tuple[str, ...]) -> Action:
+    if via:
+        return act.Ferry(seat, origin, target, people, soldiers, via=via)
+    return act.Move(seat, origin, target, people, soldiers)
+
+
+def _harvests(state: DelugeState, seat: str) -> Iterator[Action]:
+    """Work for everybody: in the mines first, where trees are to be cut in the woods."""
+    i, cut = state.colour(seat), to_clear(state)
+    for cell in state.world.lands:
+        if not state.is_land(cell) or state.ruler(cell) != i:
+            continue
+        pawns, forests, places = state.work(cell)
+        ores = max(0, places) if state.world.mineral[cell] else 0
+        wood = min(pawns if cell in cut else max(pawns - ores, 0), forests)
+        have = {"wood": wood, state.world.mineral[cell]: min(pawns - wood, ores)}
+        goods = tuple((g, have[g]) for g in GOODS if have.get(g, 0) > 0)
+        if goods:
+            yield act.Harvest(seat, cell, goods)
+
+
+def _trades(state: DelugeState, seat: str) -> Iterator[Action]:
+    """One good for one where both have too much of what they give: each kind one has makes building cheaper (D36)."""
+    mine = state.stock(state.colour(seat))
+    for other in state.seats:
+        theirs = state.stock(state.colour(other))
+        for give in GOODS:
+            for take in GOODS:
+                if other != seat and mine[give] > mine[take] + 1 and theirs[take] > theirs[give] + 1:
+                    yield act.Trade(seat, seat, ((give, 1),), other, ((take, 1),))
+
+
+def _builds(state: DelugeState, seat: str) -> Iterator[Action]:
+    """A mine where people are out of work, else whatever the goods are enough for, paid as cheaply as can be."""
+    i = state.colour(seat)
+    lands = [c for c in state.world.lands if state.is_land(c) and state.ruler(c) == i]
+    cut = to_clear(state)
+    bills = sorted(payments(state, i), key=lambda pay: sum(n for _, n in pay))[:1]
+    mines = [act.Build(seat, "mine", c, pay) for pay in bills for c in lands if state.world.mineral[c]]
+    urgent = [a for a in mines if spare(state, a.cell) < state.cell(a.cell).people[i] // 2 and not check(state, a)]
+    if urgent:
+        yield from urgent
+        return
+    yield from (act.Build(seat, what, c, pay) for pay in bills for c in lands for what in ("mine", "dolmen", "soldier"))
+    if state.stock(i)["wood"] >= SHIP_WOOD:
+        seas = dict.fromkeys(s for c in lands for s in state.world.borders[c] if state.is_sea(s))
+        free = [s for s in seas if not any(state.cell(s).ships)]
+        shores = {s: sum(not state.cell(c).pawns and c in cut for c in state.world.borders[s]) for s in free}
+        yield from (act.Build(seat, "ship", s) for s in free if shores[s] == max(shores.values()))
+
+
+def _flights(state: DelugeState, seat: str) -> Iterator[Action]:
+    """All of a cell at once, to whichever land takes them."""
+    i = state.colour(seat)
+    for origin in state.sinking:
+        cell = state.cell(origin)
+        free = cell.people[i] - cell.slaves()[i]
+        held = tuple((c, n) for c, n in zip(COLOURS, cell.slaves()) if n) if cell.soldiers[i] and cell.ruler() == i else ()
+        for target, people in refuges(state, i, origin).items():
+            slaves = held if state.ruler(target) == i else ()
+            if (people and free) or cell.soldiers[i]:
+                yield act.Flee(seat, origin, target, free if people else 0, cell.soldiers[i], slaves)

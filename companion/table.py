@@ -247,10 +247,15 @@ class Table:
             return verdict
 
     def _behind(self, before: Layout, state: State) -> Layout:
-        """What the board still shows after something said changed the state's layout from `before` to this state's."""
+        """What the board still shows after something said changed the state's layout from `before` to this state's; what the
+        last view shows as it is now was done before it was said (asked about, or left to the phone)."""
         after = state.layout()
         seen: dict[str, Contents] = {s: before.get(s, ()) for s in {*before, *after}} | dict(self._seen)
-        return {s: c for s, c in seen.items() if not state.shows_same(s, after.get(s, ()), c, self.reads.get(s, "pile"))}
+        view = self._last.sites if self._last is not None else {}
+
+        def shown(site: str, contents: Contents) -> bool:
+            return state.shows_same(site, after.get(site, ()), contents, self.reads.get(site, "pile"))
+        return {s: c for s, c in seen.items() if not shown(s, c) and not (s in view and shown(s, view[s].best))}
 
     def _todo_after_declaring(self, before: Layout) -> tuple:
         world = World(self.state, self.state.layout(), 0, 0.0, {})

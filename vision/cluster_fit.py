@@ -215,7 +215,8 @@ def judged(fine: Fine, patch: Patch, gains: np.ndarray, turns: np.ndarray, top: 
     n = np.arange(len(gains))
     order = np.argsort(-gains, 1)[:, :top]
     ss, gg = dot(patch.seen, patch.seen), dot(patch.ground, patch.ground)
-    bare = bareness(ss, dot(patch.seen, patch.ground), gg, patch.weight)
+    price = SHADOW * shown(patch, fine.area)
+    bare = bareness(ss, dot(patch.seen, patch.ground), gg, patch.weight, price)
     out = np.empty_like(gains)
     perfect, whole = np.empty(len(gains), np.float32), np.empty(len(gains), np.float32)
     sure = np.full(len(gains), -np.inf)
@@ -230,7 +231,7 @@ def judged(fine: Fine, patch: Patch, gains: np.ndarray, turns: np.ndarray, top: 
         cost = np.minimum(patch.weight * (ss - tone * (2 * sl - tone * ll)) * THIRD, CAP)
         gain = over(bare - cost, area)
         lg = dot(look, patch.ground)
-        most = over(bareness(ll, lg, gg, patch.weight), area)
+        most = over(bareness(ll, lg, gg, patch.weight, price), area)
         all_ = most if patch.uncovered else over(bareness(ll, lg, gg, patch.free), area)
         kept[rank] = gain
         better = gain > sure
@@ -250,13 +251,19 @@ def over(values: np.ndarray, area: np.ndarray) -> np.ndarray:
     return np.einsum("np,np->n", values.reshape(len(values), -1), area.reshape(len(area), -1))
 
 
-def bareness(ss: np.ndarray, sg: np.ndarray, gg: np.ndarray, weight: np.ndarray) -> np.ndarray:
+def shown(patch: Patch, area: np.ndarray) -> np.ndarray:
+    """(N, 1, 1) the share of pieces that nothing found covers: beside what hides most of one, dark ground lies in its shadow"""
+    seen = over((patch.weight > 0).astype(np.float32), np.broadcast_to(area, patch.weight.shape))
+    return (seen / area.sum())[:, None, None].astype(np.float32)
+
+
+def bareness(ss: np.ndarray, sg: np.ndarray, gg: np.ndarray, weight: np.ndarray, price: np.ndarray | float = SHADOW) -> np.ndarray:
     """(N, R, A) how badly bare ground, lit or in a shadow, explains what is seen; given the colours' products
-    seen · seen, seen · ground and ground · ground"""
+    seen · seen, seen · ground and ground · ground; price: see SHADOW"""
     plain = weight * (ss - 2 * sg + gg) * THIRD
     dark = (sg / (gg + 1)).clip(DARKEST, 1)
     shaded = weight * (ss - dark * (2 * sg - dark * gg)) * THIRD
-    return np.minimum(np.minimum(plain, CAP), shaded + (1 - dark) * SHADOW * (weight > 0))
+    return np.minimum(np.minimum(plain, CAP), shaded + (1 - dark) * price * (weight > 0))
 
 
 def searched(scene: Scene, fine: Fine, at: np.ndarray, reach: float, step: float) -> np.ndarray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cached_property
 
+import cv2
 import msgspec
 import numpy as np
 
@@ -16,12 +17,14 @@ from vision.cutout import (
     lights,
     log_windows,
     looked_at,
+    seen_size,
 )
 from vision.evidence import FLOOR, Contents, SiteEvidence
 from vision.faces import Faces
 from vision.field import PictureField, opponent
 from vision.learn import BARE, STRANGE, Real, Scenery, teach
 from vision.light import Light, compare, small_view
+from vision.owners import Borders, Seen, less_foreign, settled
 from vision.plan import Plan
 from vision.pose import Pose
 from vision.sampler import buried, covered_by_blocks, exemplars
@@ -36,6 +39,8 @@ from vision.windows import Pyramid, Windows
 PICTURES = 6000      # made to learn from, a group
 WORTH = 0.002        # a chance of not being empty that is worth a closer look
 KEPT = 8             # contents told of a site
+STRANGELY = 0.05     # chance of something foreign on a site, above which it is looked at without its neighbours' pieces
+BESIDE = 1.0         # mm around a piece that go with it
 WORTH_SPLITTING = -9.0   # log-probability of a look above which its turn is looked at
 
 
@@ -86,15 +91,16 @@ class GroupReader(msgspec.Struct, eq=False, dict=True):
         seen = sight.see(self.small, which, self.group.plane)
         return seen, self.stage.unlike(seen, self.empty[which], self.lines[which])
 
-    def told(self, sight: Sight, which: np.ndarray, seen: np.ndarray, unlike: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def told(self, sight: Sight, which: np.ndarray, seen: np.ndarray, unlike: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """((n, looks + 2) log-probabilities of what these sites show: looks, something else, empty; (n, looks) degrees that
-        each look would lie off straight)"""
+        each look would lie off straight; (n, 2) mm: where the likeliest look stands, nan where it was not looked at closely)"""
         lean = lean_at(sight.pose, self.group.centres[which])
         empty, spread = self.coarse
         gain, place = self.stage.places(seen, empty[which], spread[which], lean)
         field = PictureField.of(sight.pyramid, sight.pose, sight.light, self.group.centres[which], self.group.plane, self.fine.scale)
         inputs, bearing, lying = self.stage.hypotheses(field, np.arange(len(which)), gain, place, unlike, which, lean)
-        return self.stage.told(inputs, lying), bearing
+        told = self.stage.told(inputs, lying)
+        return told, bearing, self.group.centres[which] + self.stage.stands(told, lying)
 
 
 class Photos(msgspec.Struct, frozen=True, eq=False):
@@ -211,6 +217,7 @@ class PileReader:
 
     def __init__(self, plan: Plan, reference: np.ndarray, cells: list[GroupReader], blocks: list[GroupReader]) -> None:
         self.plan, self.reference, self.cells, self.blocks = plan, reference, cells, blocks
+        self.borders = Borders(plan)
 
     @classmethod
     def fit(cls, plan: Plan, shots: list[Shot], tell: Callable[[float], None] = lambda part: None, effort: float = 1.0,
@@ -231,13 +238,47 @@ class PileReader:
         pyramid = Pyramid(image)
         sight = Sight(pyramid, pose, compare(small_view(pyramid, pose, self.plan.size), self.reference, self.plan.size))
         out: dict[str, SiteEvidence] = {}
+        seen: list[Seen] = []
         for g in self.cells:
             which = np.array([i for i, s in enumerate(g.group.ids) if sites is None or s in sites], int)
             if len(which):
-                out |= read_cells(g, sight, which)
+                out |= read_cells(g, sight, which, seen)
+        out = settled(self.borders, out, seen)
+        for g in self.cells:
+            out |= self.alone(g, sight, out, seen)
         for g in self.blocks:
             out |= read_blocks(g, sight, out)
         return out
+
+    def alone(self, g: GroupReader, sight: Sight, sites: dict[str, SiteEvidence], seen: Sequence[Seen]) -> dict[str, SiteEvidence]:
+        """The sites of a group that seem to show something foreign, looked at again without what stands on the sites around"""
+        which = np.array([i for i, site in enumerate(g.group.ids) if site in sites and sites[site].other > np.log(STRANGELY)], int)
+        sure = [s for s in seen if s.chance > 0.5]
+        if not len(which) or not sure:
+            return {}
+        feet = np.array([s.foot for s in sure])
+        near = np.abs(feet - g.group.centres[which][:, None]).max(2) < g.small.half + g.group.side / 2     # (which, sure)
+        stands = {n: (self.borders.stands(sure[n]), self.hull(sure[n], sight.pose, g.group.plane)) for n in np.flatnonzero(near.any(0))}
+        views, _ = g.seen(sight, which)
+        hidden = np.zeros(views.shape[:3], np.uint8)
+        for i, mine, clear in zip(which, near, hidden):
+            for owner, hull in (stands[n] for n in np.flatnonzero(mine)):
+                if owner != g.group.ids[i]:
+                    cv2.fillConvexPoly(clear, g.small.to_px(i, hull), 1)
+        views = np.where(hidden[..., None] > 0, g.empty[which], views)
+        occupied = np.exp(g.stage.bare.answer(g.stage.unlike(views, g.empty[which], g.lines[which]))[:, 0])
+        return {g.group.ids[i]: less_foreign(sites[g.group.ids[i]], float(p))
+                for i, p, clear in zip(which, occupied, hidden) if clear.any()}
+
+    def hull(self, s: Seen, pose: Pose, plane: float) -> np.ndarray:
+        """(n, 2) mm in a plane: what a piece hides"""
+        contents = next(iter(s.parts))
+        size, disc = seen_size(contents, self.plan)
+        turn = np.linspace(0, 2 * np.pi, 24, endpoint=False) if disc else np.pi / 4 * np.arange(1, 8, 2)
+        around = s.foot + np.stack([np.cos(turn), np.sin(turn)], -1) * (np.array(size) / 2 * (1 if disc else 2 ** 0.5) + BESIDE)
+        lean = lean_at(pose, s.foot[None])[0]
+        both = np.vstack([around + lean * (h - plane) for h in (0.0, height_of(contents, self.plan))])
+        return cv2.convexHull(both.astype(np.float32)).reshape(-1, 2)
 
     def pack(self) -> model.Arrays:
         arrays: model.Arrays = {"reference": self.reference, "groups": np.array([len(self.cells), len(self.blocks)])}
@@ -253,24 +294,30 @@ class PileReader:
         return cls(plan, arrays["reference"], readers[:cells], readers[cells:])
 
 
-def read_cells(g: GroupReader, sight: Sight, which: np.ndarray) -> dict[str, SiteEvidence]:
-    """Evidence of sites `which` of the group: whether anything lies there first, what it is where it does."""
+def read_cells(g: GroupReader, sight: Sight, which: np.ndarray, pieces: list[Seen]) -> dict[str, SiteEvidence]:
+    """Evidence of sites `which` of the group, each by itself: whether anything lies there first, what it is where it does.
+    What is seen on each, and where it stands, is added to `pieces`."""
     seen, unlike = g.seen(sight, which)
     bare = g.stage.bare.answer(unlike)                                          # (n, 2): occupied, empty
     busy = np.flatnonzero(bare[:, 0] > np.log(WORTH))
     out = {g.group.ids[i]: SiteEvidence((((), float(b[1])),), FLOOR) for i, b in zip(which, bare)}
     if not len(busy):
         return out
-    told, bearing = g.told(sight, which[busy], seen[busy], unlike[busy])
+    told, bearing, feet = g.told(sight, which[busy], seen[busy], unlike[busy])
     told = np.maximum(told, FLOOR)
     contents = [*g.stage.looks, ()]
-    for n, row, turns in zip(busy, told, bearing):
+    for n, row, turns, foot in zip(busy, told, bearing, feet):
         options = dict(zip(contents, np.delete(row, -2).tolist()))
+        likeliest = int(row[:len(g.stage.looks)].argmax())
+        same: tuple[Contents, ...] = (contents[likeliest],)
         for k, also in enumerate(g.turned):
             if also and options[contents[k]] > WORTH_SPLITTING:
                 whole = options.pop(contents[k])
                 parts = split(dict(zip(also, g.degrees[k])), float(turns[k]))
                 options |= {c: max(whole + p, FLOOR) for c, p in parts.items()}
+                same = tuple(parts) if k == likeliest else same
+        if not np.isnan(foot).any():
+            pieces.append(Seen(g.group.ids[which[n]], {c: float(np.exp(options[c])) for c in same}, foot))
         best = sorted(options.items(), key=lambda o: -o[1])[:KEPT]
         out[g.group.ids[which[n]]] = SiteEvidence(tuple(best), float(row[-2]))
     return out
@@ -283,7 +330,7 @@ def read_blocks(g: GroupReader, sight: Sight, cells: dict[str, SiteEvidence]) ->
                       if sum(m in strange for m in members) >= 0.75 * len(members)], int)
     if not len(which):
         return {}
-    told, _ = g.told(sight, which, *g.seen(sight, which))
+    told, *_ = g.told(sight, which, *g.seen(sight, which))
     told = np.hstack([told[:, :-2], np.logaddexp(told[:, -2:-1], told[:, -1:])])
     out: dict[str, SiteEvidence] = {}
     for n in np.argsort(told[:, -1]):

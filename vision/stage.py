@@ -48,8 +48,8 @@ GIVE = 0.1           # of a site's side that a piece may stick out without surpr
 
 class Laid(msgspec.Struct, frozen=True, eq=False):
     """How each cut-out would lie on sites (n,) of a field. champion: (n, looks) the cut-out of each look that fits best;
-    spot: (n, E, 2) mm off the middle; turn: (n, E) radians; tried: (n, TRIED) cut-outs that were laid straight, and
-    pictures: (n, TRIED, P, P, 3) what was seen then"""
+    spot: (n, E, 2) mm off the middle; turn: (n, E) radians; tried: (n, TRIED) cut-outs that were laid straight,
+    pictures: (n, TRIED, P, P, 3) what was seen then, feet: (n, TRIED, 2) mm off the middle where they would stand"""
 
     field: Field
     site: np.ndarray
@@ -58,6 +58,7 @@ class Laid(msgspec.Struct, frozen=True, eq=False):
     turn: np.ndarray
     tried: np.ndarray
     pictures: np.ndarray
+    feet: np.ndarray
 
 
 class Stage(msgspec.Struct, eq=False):
@@ -195,7 +196,8 @@ class Stage(msgspec.Struct, eq=False):
         inputs = np.hstack(fits).astype(np.float32, copy=False)
         bearing = np.degrees(turn[rows, champion]) + self.zero[champion]
         np.put_along_axis(bearing, self.owner[piece], np.degrees(angle).reshape(n, TRIED) + self.zero[piece], 1)
-        return inputs, bearing, Laid(field, site, champion, spot, turn, piece, pictures.reshape(n, TRIED, *pictures.shape[1:]))
+        return inputs, bearing, Laid(field, site, champion, spot, turn, piece, pictures.reshape(n, TRIED, *pictures.shape[1:]),
+                                      foot.reshape(n, TRIED, 2))
 
     def straightened(self, field: Field, site: np.ndarray, piece: np.ndarray, spot: np.ndarray, turn: np.ndarray
                      ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -230,6 +232,12 @@ class Stage(msgspec.Struct, eq=False):
             both = told[:, :looks] - BLUNDER * fit + LEADING * lead
             told[:, :looks] = both - np.logaddexp.reduce(both, axis=1)[:, None] + some[:, None]
         return told
+
+    def stands(self, told: np.ndarray, lying: Laid) -> np.ndarray:
+        """(n, 2) mm off the middles where the likeliest looks stand, by told (n, looks + 2); nan where others were tried"""
+        best = told[:, :len(self.looks)].argmax(1)
+        same = self.owner[lying.tried] == best[:, None]
+        return np.where(same.any(1)[:, None], lying.feet[np.arange(len(best)), same.argmax(1)], np.nan)
 
     def told(self, inputs: np.ndarray, lying: Laid) -> np.ndarray:
         """(n, looks + 2) log-probabilities of what hypotheses() gave; the last two: something else, empty"""

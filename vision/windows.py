@@ -54,6 +54,10 @@ class Windows(msgspec.Struct, frozen=True, dict=True, eq=False):
         """pixels a side"""
         return max(round(2 * self.half * self.scale), 8)
 
+    def to_px(self, which: int, mm: np.ndarray) -> np.ndarray:
+        """(n, 2) int32 pixels of a window nearest to (n, 2) board mm"""
+        return np.round((mm - self.centres[which] + self.half) * (self.side / (2 * self.half)) - 0.5).astype(np.int32)
+
     @cached_property
     def _basis(self) -> np.ndarray:
         """(side^2, EDGE^2) weights of the exact points at each window pixel"""

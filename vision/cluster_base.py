@@ -11,6 +11,7 @@ import numpy as np
 
 from vision.cluster_canvas import Frame, sample
 from vision.cluster_turns import turns_of
+from vision.light import CLIPPED
 
 LOOSE_MM, LOOSE_DEG = 5.0, 9.0      # how sloppily a card may lie on its site
 NOISE = 10.0                        # grey levels a good match is off by, print and light together
@@ -90,11 +91,13 @@ class Level:
         self.slopes = np.ascontiguousarray(J.transpose(0, 3, 1, 2, 4).reshape(k, -1, 3))                    # (K, 3 h w, 3)
         self.squares = np.einsum("khwci,khwcj->khwij", J, J, optimize=True).reshape(k, -1, 9)
 
-    def misfits(self, got: np.ndarray) -> np.ndarray:
-        """(N, K) how badly each kind explains (N, h, w, 3) patches, a pixel's share held below CAP"""
+    def misfits(self, got: np.ndarray, light: np.ndarray) -> np.ndarray:
+        """(N, K) how badly each kind explains (N, h, w, 3) patches in (N, 3) factors of light, a pixel's share held below CAP"""
         out = np.empty((len(got), len(self.looks)), np.float32)
+        most = self.planes.max((0, 2))
         for i, one in enumerate(planar(got)):
-            r = one - self.planes
+            limit = (CLIPPED * light[i]).astype(np.float32)
+            r = one - (self.planes if (limit >= most).all() else np.minimum(self.planes, limit[:, None]))
             off = np.einsum("kcp,kcp->kp", r, r) * (self.surety / 3).reshape(len(r), -1)
             out[i] = np.minimum(off, CAP).mean(1)
         return out
@@ -102,7 +105,7 @@ class Level:
     @cached_property
     def alike(self) -> np.ndarray:
         """(K, K) bool: kinds of which one seen as it was learnt would hardly speak against the other"""
-        return self.misfits(self.looks) < 0.5 * CAP
+        return self.misfits(self.looks, np.full((len(self.looks), 3), np.inf)) < 0.5 * CAP
 
     def settle(self, canvas: np.ndarray, frame: Frame, kinds: np.ndarray, pose: np.ndarray, rounds: int,
                light: np.ndarray | None = None, reach: float = LOOSE_MM) -> tuple[np.ndarray, np.ndarray]:
@@ -124,7 +127,10 @@ class Level:
         n = len(pose)
         looks, slopes, squares = self.planes[kinds], self.slopes[kinds], self.squares[kinds]
         gain = np.ones((n, 3), np.float32)
+        whole, limit = looks, CLIPPED * light[..., None].astype(np.float32)
         for i in range(rounds):
+            if (limit < whole.max((0, 2))[:, None]).any():      # the print as a camera shows it that sees nothing brighter
+                looks = np.minimum(whole, limit * gain[..., None])
             got = planar(cut(canvas, frame, self.grid, pose)) * light[..., None].astype(np.float32)
             tau = NOISE * (3.0 if i < rounds / 2 else 2.0)
             for _ in range(2 if i == 0 else 1):
@@ -201,6 +207,8 @@ def search(canvas: np.ndarray, frame: Frame, looks: np.ndarray, size: tuple[floa
     grid = np.stack(np.meshgrid(x, y), -1).astype(np.float32)
     blurred = cv2.blur(canvas, (max(int(pitch * frame.scale), 1),) * 2)
     n = len(centre)
+    limit = np.tile(CLIPPED * light, small.shape[1] // 3).astype(np.float32)        # (N, 3 w h)
+    burnt = np.flatnonzero((limit < small.max(0)).any(1))
     shifts = [(i, j) for i in range(2 * reach + 1) for j in range(2 * reach + 1)]
     cost = np.empty((n, len(turns), len(shifts), len(looks)), np.float32)
     for t, turn in enumerate(turns):
@@ -208,8 +216,9 @@ def search(canvas: np.ndarray, frame: Frame, looks: np.ndarray, size: tuple[floa
         got = cut(blurred, frame, grid, pose, light)
         for q, (i, j) in enumerate(shifts):
             a = got[:, i:i + h, j:j + w].reshape(n, -1)
-            cost[:, t, q] = (a * a).sum(1)[:, None] - 2 * a @ small.T
-    cost += (small * small).sum(1)
+            cost[:, t, q] = (a * a).sum(1)[:, None] - 2 * a @ small.T + (small * small).sum(1)
+            for b in burnt:
+                cost[b, t, q] = np.square(a[b] - np.minimum(small, limit[b])).sum(1)
     cost /= small.shape[1]
     off = np.array([(((j - reach) * size[0] / w), ((i - reach) * size[1] / h)) for i, j in shifts])
     flat = cost.reshape(n, -1, len(looks))

@@ -61,6 +61,7 @@ def side_gain(form: Form, scene: Scene, foot: np.ndarray, turn: np.ndarray, top:
     seen = sample(scene.seen, px) * scene.light_at(foot)[:, None].astype(np.float32)
     ground = sample(scene.ground, px)
     weight = np.maximum(sample(scene.weight, px)[..., 0], 0)
+    top = np.minimum(top, scene.limit_at(foot))
     tone = shade_of(seen, top).clip(*SHADES)
     unusual = np.log(tone / tone.clip(shades[:, :1], shades[:, 1:])) / UNUSUAL
     side = tone[..., None] * top[:, None]

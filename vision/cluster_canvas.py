@@ -8,10 +8,12 @@ import cv2
 import msgspec
 import numpy as np
 
+from vision.light import CLIPPED
 from vision.plan import Plan
 from vision.pose import Pose
 
 MARGIN = 14.0           # mm of table kept around board and sites: tall pieces lean over the edge
+BLENDED = 8             # grey levels that the average of a few pixels, most of them too bright, may be below that
 MOST_PIXELS = 1.9e6     # of a canvas: more than a camera of this class resolves
 
 
@@ -150,11 +152,26 @@ def match_light(frame: Frame, canvas: np.ndarray, empty: np.ndarray, sure: np.nd
     base = np.ones(len(X), np.float32)
     if sure is not None:
         base = cv2.resize(sure.astype(np.float32), size, interpolation=cv2.INTER_AREA).ravel() + 1e-3
-    return Light(robust_terms(X, ratio, base))
+    return Light(robust_terms(X, ratio, base, burnt(a)))
 
 
-def robust_terms(X: np.ndarray, ratio: np.ndarray, trusted: np.ndarray) -> np.ndarray:
-    """(6, 3) terms of the quadratic that most of the trusted cells follow; what lies about is outlier"""
+def burnt(colours: np.ndarray) -> np.ndarray:
+    """(...) bool: which averages of some pixels are too bright for the camera to tell how bright"""
+    return colours >= CLIPPED - BLENDED
+
+
+def told_by(off: np.ndarray, most: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """((N, 3) how far cells are off a light, (N,) whether they tell anything), of (N, 3) differences and where they are what the
+    cells are off at most: a colour that may be that bright is taken to be as far off as the others, a lamp being of one colour"""
+    free = most & (off > 0)
+    known = 3 - free.sum(1, keepdims=True)
+    return np.where(free, (off * ~free).sum(1, keepdims=True) / np.maximum(known, 1), off), known[:, 0] > 0
+
+
+def robust_terms(X: np.ndarray, ratio: np.ndarray, trusted: np.ndarray, most: np.ndarray) -> np.ndarray:
+    """(6, 3) terms of the quadratic that most of the trusted cells follow; what lies about is outlier.
+
+    most: (N, 3) bool, which ratios (N, 3) only say that the light's are no greater"""
     terms = np.zeros((6, 3), np.float32)
     for c in range(3):
         order = np.argsort(ratio[:, c])
@@ -162,12 +179,13 @@ def robust_terms(X: np.ndarray, ratio: np.ndarray, trusted: np.ndarray) -> np.nd
         terms[0, c] = ratio[order[np.searchsorted(total, total[-1] / 2)], c]
     ridge = np.diag([0, 1, 1, 2, 2, 2]).astype(np.float32) * trusted.sum() * 0.002
     for scale in (0.3, 0.15, 0.08, 0.05, 0.05, 0.05):
-        off = np.abs(ratio - X @ terms).max(1)
-        w = trusted / (1 + (off / scale) ** 2) ** 2
+        fit = X @ terms
+        off, told = told_by(ratio - fit, most)
+        w = trusted / (1 + (np.abs(off).max(1) / scale) ** 2) ** 2 * told.clip(0.01)
         A = X.T * w
         start = np.zeros((6, 3), np.float32)
         start[0] = terms[0]
-        terms = np.linalg.solve(A @ X + ridge, A @ ratio + ridge @ start).astype(np.float32)
+        terms = np.linalg.solve(A @ X + ridge, A @ (fit + off) + ridge @ start).astype(np.float32)
     return terms
 
 

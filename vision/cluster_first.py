@@ -14,6 +14,7 @@ from vision.cluster_kin import agreed
 from vision.cluster_polar import dot
 from vision.cluster_scene import Scene, paint, sharp
 from vision.evidence import first_lies_below
+from vision.light import CLIPPED
 from vision.plan import Plan, Site
 from vision.shot import Shot
 
@@ -100,7 +101,7 @@ class Firsts(msgspec.Struct, frozen=True, eq=False):
         misfit = np.where(close, misfit, misfit + CAP)
         i, k = np.nonzero(close)
         better, gain = fine.settle(scene.seen, frame, k, poses[i, k], 4, light[i], reach=2.5)
-        each = fine.misfits(cut(scene.seen, frame, fine.grid, better, light[i] * gain))
+        each = fine.misfits(cut(scene.seen, frame, fine.grid, better, light[i] * gain), light[i] * gain)
         misfit[i, k] = np.inf
         for row, one, pose, light_left in zip(i, each, better, gain):
             mine = one < misfit[row]
@@ -134,7 +135,8 @@ class Firsts(msgspec.Struct, frozen=True, eq=False):
             free = 1 - cut(hidden, scene.frame, level.grid, t.poses)[..., 0].clip(0, 1)
             if len(names) < 2 or free.min() > 0:
                 continue
-            seen, look = cut(scene.seen, scene.frame, level.grid, t.poses, t.light), level.looks[t.kinds]
+            seen = cut(scene.seen, scene.frame, level.grid, t.poses, t.light)
+            look = np.minimum(level.looks[t.kinds], CLIPPED * t.light[:, None, None])
             dark = (dot(seen, look) / (dot(look, look) + 1)).clip(DARKEST, 1)[..., None]
             off = seen - dark * look
             cost = dot(off, off) * (level.surety[t.kinds] / 3) + (1 - dark[..., 0]) * SHADOW
@@ -160,7 +162,7 @@ def attempts(scene: Scene, level: Level, cost: np.ndarray, rough: np.ndarray, li
             break
         start = cost[rows].argmin(1)
         pose, gain = level.settle(scene.seen, scene.frame, start, rough[rows, start], 7, light[rows])
-        each = level.misfits(cut(scene.seen, scene.frame, level.grid, pose, light[rows] * gain))
+        each = level.misfits(cut(scene.seen, scene.frame, level.grid, pose, light[rows] * gain), light[rows] * gain)
         for row, one, at, light_left in zip(rows, each, pose, gain):
             mine = one < misfit[row]
             misfit[row, mine], poses[row, mine], own[row, mine] = one[mine], at, light_left
@@ -180,7 +182,7 @@ def turn_round(scene: Scene, sheet: Sheet, level: Level, home: np.ndarray, poses
         start = home[rows] + (0, 0, quarter * np.pi / 2)
         rough, _ = search(scene.seen, scene.frame, sheet.looks, sheet.size, start, light[rows])
         pose, gain = level.settle(scene.seen, scene.frame, kinds, rough[np.arange(len(rows)), kinds], 6, light[rows])
-        each = level.misfits(cut(scene.seen, scene.frame, level.grid, pose, light[rows] * gain))
+        each = level.misfits(cut(scene.seen, scene.frame, level.grid, pose, light[rows] * gain), light[rows] * gain)
         for row, kind, at, left, off in zip(rows, kinds, pose, gain, each[np.arange(len(rows)), kinds]):
             if off < TURNED * misfit[row, kind]:
                 misfit[row, kind], poses[row, kind], own[row, kind] = off, at, left

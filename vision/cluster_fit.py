@@ -190,7 +190,7 @@ def slid(scene: Scene, fine: Fine, at: np.ndarray, rounds: int, kinds: np.ndarra
             best = gains.argmax(1) if kinds is None else kinds
             turn = turns[n, best]
         lying = turned(patch.seen, turn)
-        r = lying - fine.looks[best]
+        r = lying - np.minimum(fine.looks[best], patch.limit[:, None, None])
         w = turned(patch.weight, turn) * fine.area
         w = w / (1 + (r ** 2).mean(-1) / (30.0 if i == 0 else 20.0) ** 2) ** 2
         J = fine.slopes[best].reshape(len(at), -1, 3)
@@ -221,9 +221,13 @@ def judged(fine: Fine, patch: Patch, gains: np.ndarray, turns: np.ndarray, top: 
     perfect, whole = np.empty(len(gains), np.float32), np.empty(len(gains), np.float32)
     sure = np.full(len(gains), -np.inf)
     kept = {}
+    too_bright = (patch.limit < fine.table.most).any()
     for rank in range(order.shape[1]):
         k = order[:, rank]
         look, ll, area = fine.lying(k, turns[n, k])
+        if too_bright:
+            look = np.minimum(look, patch.limit[:, None, None])
+            ll = dot(look, look)
         sl = dot(patch.seen, look)
         heavy = (patch.weight * area).reshape(len(n), -1)
         tone = np.einsum("np,np->n", heavy, sl.reshape(heavy.shape)) / (np.einsum("np,np->n", heavy, ll.reshape(heavy.shape)) + 1e-6)

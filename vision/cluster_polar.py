@@ -7,8 +7,11 @@ import msgspec
 import numpy as np
 
 from vision.cluster_canvas import Frame, sample
+from vision.light import CLIPPED
 
 ANGLES = 64
+LIGHTS = 16             # of such places kept ready
+BRIGHTER = 0.1          # steps of the logarithm of brightness in which burnt places are told apart
 PITCH = 1.25            # canvas pixels between rings
 SCORE_NOISE = 12.0      # grey levels by which a piece's look may differ from the learned one
 
@@ -79,7 +82,7 @@ class Rings:
         seen = sample(canvas, px)
         seen *= np.tile(light.astype(np.float32), self.cell.size).reshape(seen.shape)       # many times quicker than a short axis
         signed = sample(weight, px)[..., 0]
-        return Patch(seen, sample(ground, px), np.maximum(signed, 0), np.abs(signed))
+        return Patch(seen, sample(ground, px), np.maximum(signed, 0), np.abs(signed), CLIPPED * light.astype(np.float32))
 
     def resampled(self, looks: np.ndarray, other: Rings) -> np.ndarray:
         """(K, R, A, 3) looks on this grid, from those on a finer one"""
@@ -95,12 +98,17 @@ class Rings:
 
 class Patch(msgspec.Struct, frozen=True, eq=False):
     """What N places show: seen, ground (N, R, A, 3) in even light, weight (N, R, A): 1 / grey levels², 0 where something
-    covers them; free: the weight they would have if nothing did."""
+    covers them; free: the weight they would have if nothing did; limit: (N, 3) how bright a camera can show anything there."""
 
     seen: np.ndarray
     ground: np.ndarray
     weight: np.ndarray
     free: np.ndarray
+    limit: np.ndarray | None = None
+
+    def rows(self, which: np.ndarray) -> Patch:
+        """Some of the places, all within reach of the camera"""
+        return Patch(self.seen[which], self.ground[which], self.weight[which], self.free[which])
 
     @property
     def uncovered(self) -> bool:
@@ -130,13 +138,23 @@ class Table:
         f = np.conj(np.fft.rfft(planes, axis=2))                                       # (K, R, F, 5)
         self.spectrum = np.ascontiguousarray(f.transpose(2, 1, 3, 0).reshape(f.shape[2], -1, len(looks))
                                              ).astype(np.complex64)
+        self.most = looks.max((0, 1, 2))
+        self.burnt: dict[tuple[int, ...], Table] = {}
         waves = np.fft.rfft(np.eye(rings.angles, dtype=np.float32), axis=1).astype(np.complex64)
         self.waves = waves.view(np.float32)                                            # (A, 2 F): real and imaginary in turn
 
     def gains(self, patch: Patch) -> tuple[np.ndarray, np.ndarray]:
         """(N, K) how much better each kind explains a patch than bare ground does, in its best turn, and (N, K) that turn.
 
-        In mm² of squared, weighted grey levels, a mean over the colours."""
+        In mm² of squared, weighted grey levels, a mean over the colours. Where the picture is too bright for some looks, they are
+        taken as the camera shows them."""
+        if patch.limit is not None and (patch.limit < self.most).any():
+            gain, turn = np.empty((len(patch.seen), len(self.looks)), np.float32), np.empty((len(patch.seen), len(self.looks)), int)
+            steps = np.round(np.log(np.minimum(patch.limit / self.most, 1)) / BRIGHTER).astype(int)
+            for key in set(map(tuple, steps.tolist())):
+                which = np.flatnonzero((steps == key).all(1))
+                gain[which], turn[which] = self.no_brighter(key).gains(patch.rows(which))
+            return gain, turn
         n, r, a, _ = patch.seen.shape
         w = patch.weight / 3
         planes = np.empty((n, r, 5, a), np.float32)
@@ -149,6 +167,17 @@ class Table:
         gain = np.fft.irfft(np.ascontiguousarray((f @ self.spectrum).transpose(1, 2, 0)), a, axis=2)
         turn = gain.argmax(2)
         return np.take_along_axis(gain, turn[..., None], 2)[..., 0].astype(np.float32), turn
+
+    def no_brighter(self, steps: tuple[int, ...]) -> Table:
+        """The same looks, none brighter than so many steps of BRIGHTER beyond the brightest"""
+        if not any(steps):
+            return self
+        if steps not in self.burnt:
+            if len(self.burnt) >= LIGHTS:
+                self.burnt.clear()
+            limit = self.most * np.exp(BRIGHTER * np.array(steps, np.float32))
+            self.burnt[steps] = Table(self.rings, np.minimum(self.looks, limit), self.areas)
+        return self.burnt[steps]
 
     def unlike(self, patch: Patch) -> np.ndarray:
         """(N, K) misfit with each look in its best turn, whatever the ground"""

@@ -9,11 +9,14 @@ import msgspec
 import numpy as np
 
 from vision.cluster_base import Sheet
-from vision.cluster_canvas import Empty, Frame, Lean, largest, padded, powers, robust_terms, spread_of
+from vision.cluster_canvas import Empty, Frame, Lean, burnt, largest, padded, powers, robust_terms, spread_of, told_by
 from vision.cluster_polar import SCORE_NOISE, Form
+from vision.light import CLIPPED
 from vision.pose import Pose
 
 LIGHT_STEP = 24         # canvas pixels a cell of the light's map
+NEARER = (6, 0.3), (6, 0.3), (4, 0.15), (4, 0.15), (3, 0.08), (2, 0.05)      # cells around that have much the same light; by
+                        # which logarithm one may differ and still count
 RELIGHT = 45.0          # mm around a card within which its light is that of its neighbours
 UNEVEN = 0.08           # logarithm of brightness by which cards differ anyway: no reason to mend the light
 FOLD = 2                # the map of what is strange is that much coarser than the canvas
@@ -38,6 +41,10 @@ class Scene(msgspec.Struct, eq=False):
         """(N, 3) factors at (N, 2) canvas mm"""
         px = (self.frame.to_px(mm) / LIGHT_STEP).round().astype(int)
         return self.light[px[:, 1].clip(0, self.light.shape[0] - 1), px[:, 0].clip(0, self.light.shape[1] - 1)]
+
+    def limit_at(self, mm: np.ndarray) -> np.ndarray:
+        """(N, 3) what is brighter than this, in the empty board's light, is seen no brighter than this at (N, 2) canvas mm"""
+        return CLIPPED * self.light_at(mm)
 
     def relit(self, mm: np.ndarray, gain: np.ndarray, sure: np.ndarray) -> None:
         """Mends the light around (N, 2) places, where it was off by (N, 3) factors: a table full of cards shows little of
@@ -65,15 +72,14 @@ class Stage:
         self.empty, self.frame = empty, empty.frame
         f = self.frame
         self.weight = (1 / (empty.spread ** 2 + SCORE_NOISE ** 2)).astype(np.float32)
-        half = f.width // FOLD, f.height // FOLD
-        self.half = cv2.resize(empty.canvas, half, interpolation=cv2.INTER_AREA)
-        self.half_spread = cv2.resize(empty.spread, half, interpolation=cv2.INTER_AREA) / 255
+        self.half_spread = cv2.resize(empty.spread, (f.width // FOLD, f.height // FOLD), interpolation=cv2.INTER_AREA) / 255
         cells = f.width // LIGHT_STEP + 1, f.height // LIGHT_STEP + 1
         self.cells = cells
         xs, ys = np.meshgrid(np.arange(cells[0]) * LIGHT_STEP, np.arange(cells[1]) * LIGHT_STEP)
         self.cell_mm = f.to_mm(np.stack([xs, ys], -1).reshape(-1, 2))
         self.cell_terms = powers(f, self.cell_mm)
         self.dim = thinned(empty.canvas, cells)
+        self.brightest = thinned(cv2.dilate(empty.canvas, np.ones((LIGHT_STEP, LIGHT_STEP))), cells)
         self.cell_trust = thinned(trusted, cells).ravel() + 1e-3
         self._maps: tuple[Pose, tuple[np.ndarray, np.ndarray]] | None = None
 
@@ -94,32 +100,43 @@ class Stage:
                 seen[y0:y1, x0:x1] = cv2.remap(wide, a[y0:y1, x0:x1], b[y0:y1, x0:x1], cv2.INTER_LINEAR,
                                                borderMode=cv2.BORDER_REPLICATE)
             low = self.low(image, pose)
+        seen = cv2.min(seen, (CLIPPED,) * 4)
         light = self.light(low)
-        scene = Scene(f, Lean(pose), seen, padded(self.empty.canvas), self.weight.copy(),
-                      np.zeros(self.half.shape[:2], np.float32), light)
+        scene = Scene(f, Lean(pose), seen, self.ground(light), self.weight.copy(), np.zeros_like(self.half_spread), light)
         if learning:
             full = cv2.resize(light, (self.cells[0] * LIGHT_STEP, self.cells[1] * LIGHT_STEP))
             even = seen[..., :3] * shifted(full)[:f.height, :f.width]
-            scene.off = np.abs(even - self.empty.canvas).max(-1) / self.empty.spread
+            scene.off = np.abs(even - scene.ground[..., :3]).max(-1) / self.empty.spread
         for rect in rects:
             self.estrange(scene, rect)
         return scene
 
+    def ground(self, light: np.ndarray) -> np.ndarray:
+        """(h, w, 4) the empty board as a picture in this light shows it: no brighter than the camera can"""
+        ground = padded(self.empty.canvas)
+        if (self.brightest <= CLIPPED * light).all():
+            return ground
+        f = self.frame
+        limit = self.stretched(np.minimum(CLIPPED * light, 255).astype(np.uint8), 0, 0, f.width, f.height, 1)
+        return cv2.min(ground, padded(limit))
+
     def estrange(self, scene: Scene, rect: Rect) -> None:
         """Fills in scene.strange in a rectangle"""
         x0, y0, x1, y1 = (v // FOLD for v in rect)
-        x1, y1 = min(x1, self.half.shape[1]), min(y1, self.half.shape[0])
+        x1, y1 = min(x1, self.half_spread.shape[1]), min(y1, self.half_spread.shape[0])
         if x1 <= x0 or y1 <= y0:
             return
-        small = cv2.resize(scene.seen[y0 * FOLD:y1 * FOLD, x0 * FOLD:x1 * FOLD], (x1 - x0, y1 - y0),
-                           interpolation=cv2.INTER_AREA)
+        wide = slice(y0 * FOLD, y1 * FOLD), slice(x0 * FOLD, x1 * FOLD)
+        small, ground = (cv2.cvtColor(cv2.resize(canvas[wide], (x1 - x0, y1 - y0), interpolation=cv2.INTER_AREA), cv2.COLOR_BGRA2BGR)
+                         for canvas in (scene.seen, scene.ground))
         there = slice(y0, y1), slice(x0, x1)
-        light = self.light_over(scene.light, x0, y0, x1, y1)
-        scene.strange[there] = strangeness(cv2.cvtColor(small, cv2.COLOR_BGRA2BGR), light, self.half[there], self.half_spread[there])
+        light = self.stretched(scene.light, x0, y0, x1, y1, FOLD)
+        scene.strange[there] = strangeness(small, light, ground, self.half_spread[there])
 
-    def light_over(self, light: np.ndarray, x0: int, y0: int, x1: int, y1: int) -> np.ndarray:
-        """(y1 - y0, x1 - x0, 3) factors for a rectangle of the coarse map"""
-        k = FOLD / LIGHT_STEP
+    @staticmethod
+    def stretched(light: np.ndarray, x0: int, y0: int, x1: int, y1: int, fold: int) -> np.ndarray:
+        """(y1 - y0, x1 - x0, 3) of a map like that of light, for a rectangle of a map that is `fold` times coarser than the canvas"""
+        k = fold / LIGHT_STEP
         M = np.array([[k, 0, x0 * k], [0, k, y0 * k]])
         return cv2.warpAffine(light, M, (x1 - x0, y1 - y0), flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP,
                               borderMode=cv2.BORDER_REPLICATE)
@@ -134,13 +151,17 @@ class Stage:
         """(cells, 3) float32 factors that make the picture look as the empty board did: smooth over the board, and
         locally where enough of the empty board shows"""
         ratio = np.log((self.dim.reshape(-1, 3).astype(np.float32) + 4) / (low.reshape(-1, 3).astype(np.float32) + 4))
-        terms = robust_terms(self.cell_terms, ratio, self.cell_trust)
+        white = burnt(low.reshape(-1, 3))
+        terms = robust_terms(self.cell_terms, ratio, self.cell_trust, white)
         smooth = self.cell_terms @ terms
         rest = ratio - smooth
-        w = self.cell_trust / (1 + (np.abs(rest).max(1) / 0.05) ** 2) ** 3
-        planes = np.concatenate([rest * w[:, None], w[:, None]], 1).reshape(self.cells[1], self.cells[0], 4).astype(np.float32)
-        planes = cv2.GaussianBlur(planes, (0, 0), 2.0)
-        local = planes[..., :3] / (planes[..., 3:] + 0.05)
+        local = np.zeros((self.cells[1], self.cells[0], 3), np.float32)
+        for reach, scale in NEARER:
+            left, told = told_by(rest - local.reshape(-1, 3), white)
+            w = self.cell_trust / (1 + (np.abs(left).max(1) / scale) ** 2) ** 3 * told
+            planes = np.concatenate([left * w[:, None], w[:, None]], 1).reshape(*local.shape[:2], 4).astype(np.float32)
+            planes = cv2.GaussianBlur(planes, (0, 0), reach)
+            local += planes[..., :3] / (planes[..., 3:] + 0.05)
         return np.exp(smooth.reshape(local.shape) + local).astype(np.float32)
 
 
@@ -210,10 +231,10 @@ def lay(scene: Scene, look: np.ndarray, size: tuple[float, float], pose: np.ndar
     spread = np.hypot(spread_of(got), unsure)
     spread[edge > 0] += 15
     there = slice(lo[1], hi[1]), slice(lo[0], hi[0])
-    paper = np.minimum(got, 255).astype(np.uint8)
+    light = scene.light_at(pose[None, :2])[0]
+    paper = np.minimum(got, CLIPPED * light.clip(0, 1.02)).astype(np.uint8)
     cv2.copyTo(padded(paper), mask, scene.ground[there])
     cv2.copyTo((1 / (spread ** 2 + SCORE_NOISE ** 2)).astype(np.float32), mask | edge, scene.weight[there])
-    light = scene.light_at(pose[None, :2])[0]
     even = cv2.multiply(cv2.cvtColor(scene.seen[there], cv2.COLOR_BGRA2BGR), (*map(float, light), 0.0), dtype=cv2.CV_8U)
     off = largest(cv2.absdiff(even, paper)) / spread
     if scene.off is not None:

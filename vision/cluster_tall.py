@@ -82,7 +82,10 @@ def gains_of(look: TallLook, scene: Scene, foot: np.ndarray, every: int = 1) -> 
     bare = bareness(ss, dot(seen, ground), gg, weight)      # ground in a shadow is ground too
     gain = np.empty((len(foot), len(look.kinds)), np.float32)
     most = np.empty_like(gain)
+    limit = scene.limit_at(foot)[:, None, None]
     for k, figure in enumerate(look.looks[:, ::every, ::every]):
+        if (figure > limit).any():
+            figure = np.minimum(figure, limit)
         sf, ff = dot(seen, figure), dot(figure, figure)
         tone = (sf / (ff + 1)).clip(1 / TONE, TONE)
         off = weight * THIRD * (ss - tone * (2 * sf - tone * ff)) + UNLIKELY * np.log(tone) ** 2

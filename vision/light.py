@@ -15,6 +15,7 @@ from vision.windows import Pyramid
 
 SIDE = 96            # pixels along the board's longer side of the small pictures that are compared
 DARK = 20.0          # grey levels added before the logarithm
+CLIPPED = 250        # grey level from which a camera shows no more: what is there is that bright, or brighter
 LOG = np.log(np.arange(256, dtype=np.float32) + 4)   # for comparing light, where dark places hardly count
 
 
@@ -63,7 +64,7 @@ def compare(seen: np.ndarray, empty: np.ndarray, size: tuple[float, float]) -> L
     """The light of a small view against the empty board's, both (h, w, 3) log. Pieces are outliers and do not count."""
     basis = np.ascontiguousarray(surface(middles(*empty.shape[:2], size), size).T)             # (6, N): numpy is quick along rows
     ratio = np.ascontiguousarray((seen - empty).reshape(-1, 3).T)
-    usable = (np.maximum(seen, empty).max(2) < LOG[250]).ravel().astype(np.float32)
+    usable = (np.maximum(seen, empty).max(2) < LOG[CLIPPED]).ravel().astype(np.float32)
     weights = np.zeros((6, 3), np.float32)
     weights[0] = np.median(ratio[:, usable > 0], 1) if usable.any() else 0
     small = np.diag(np.float32([0, 1, 1, 1, 1, 1])) * 1e-5

@@ -1,12 +1,15 @@
-"""The light on a table full of cards: mended by the cards where it was far off, left alone where cards merely differ."""
+"""The light on a table: mended by the cards where it was far off, left alone where cards merely differ; and what a lamp makes
+brighter than a camera can show, which then says nothing."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from vision.cluster_canvas import Frame
-from vision.cluster_scene import Scene
+from vision.cluster_canvas import Empty, Frame
+from vision.cluster_polar import Form, Rings, Table
+from vision.cluster_scene import Scene, Stage, thinned
+from vision.light import CLIPPED
 
 AT = np.stack(np.meshgrid(np.arange(30.0, 271, 60), np.arange(30.0, 211, 60)), -1).reshape(-1, 2)
 SURE = np.full(len(AT), 0.8)
@@ -40,3 +43,36 @@ def test_one_card_taken_for_another_is_not_believed(scene):
 def test_no_cards_no_change(scene):
     scene.relit(AT[:0], np.ones((0, 3)), SURE[:0])
     assert (scene.light == 1).all()
+
+
+def board_under_a_lamp(gain):
+    """(stage of an empty board, the board as a camera shows it `gain` times as bright in the middle)"""
+    frame = Frame(0.0, 0.0, 2.0, 600, 480)
+    board = np.random.default_rng(1).integers(110, 140, (60, 75, 1)).repeat(8, 0).repeat(8, 1) * np.array([0.8, 1.0, 1.1])
+    stage = Stage(Empty(frame, board.astype(np.uint8), np.full((480, 600), 5, np.float32)), np.ones((480, 600), np.float32))
+    y, x = np.mgrid[:480, :600]
+    lamp = 1 + (gain - 1) * np.exp(-((x - 300) ** 2 + (y - 240) ** 2) / (2 * 200 ** 2))
+    return stage, np.minimum(board * lamp[..., None], CLIPPED).astype(np.uint8)
+
+
+def test_a_board_too_bright_for_the_camera_is_not_strange():
+    stage, seen = board_under_a_lamp(2.6)
+    assert (seen == CLIPPED).any(2).mean() > 0.1
+    light = stage.light(thinned(seen, stage.cells))
+    scene = Scene(stage.frame, None, np.dstack([seen, seen[..., 0]]), stage.ground(light), stage.weight.copy(),
+                  np.zeros((240, 300), np.float32), light)
+    stage.estrange(scene, (0, 0, 600, 480))
+    assert scene.strange.mean() < 0.02
+
+
+def test_a_light_piece_is_still_known_where_the_camera_shows_it_no_lighter():
+    frame, form = Frame(0.0, 0.0, 2.0, 200, 200), Form((16.0, 16.0), 3.0, True)
+    rings = Rings.around(form, frame.scale)
+    looks = np.stack([np.full((*rings.cell.shape, 3), v, np.float32) for v in (235, 60)])
+    table = Table(rings, looks, np.broadcast_to(rings.area(form), looks.shape[:3]))
+    light = np.full((1, 3), 0.55)
+    seen = np.full((200, 200, 4), CLIPPED, np.uint8)                    # in the empty board's light no more than 137
+    ground, weight = np.full((200, 200, 4), 100, np.uint8), np.full((200, 200), 1 / 169, np.float32)
+    patch = rings.look_at(frame, seen, ground, weight, np.array([[50.0, 50.0]]), light)
+    gain = table.gains(patch)[0][0]
+    assert gain[0] > 0 > gain[1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -51,14 +51,14 @@ def drawn(game: str, plan: Plan) -> dict[str, Any]:
         art = drawings.load(game)
     except drawings.BadArt:
         art = drawings.plain()
-    name = _namer(game)
+    name, whose = _namer(game), _whose(game)
     return {
         "game": game, "size": list(plan.size), "board": [shape(p) for p in art.board(plan)],
         "sites": {s.id: _site(s, plan) for s in plan.site},
         "pieces": {p.kind: {
             "shapes": [shape(q) for q in _piece(art, plan, p.kind)], "name": pack(name(p.kind)),
             "size": _round(p.footprint), "disc": p.disc, "spans": list(p.spans) if p.spans else None,
-            "first": lies_first(p.kind),
+            "first": lies_first(p.kind), "seat": whose(p.kind),
         } for p in plan.piece},
         "turns": _turns(art, plan),
     }
@@ -187,6 +187,13 @@ def _namer(game: str) -> Any:
         return engine.game(game).kind_name
     except engine.UnknownGame:
         return lambda kind: Text(kind.replace(":", " "))
+
+
+def _whose(game: str) -> Callable[[str], str | None]:
+    try:
+        return engine.game(game).seat_of
+    except engine.UnknownGame:
+        return lambda kind: None
 
 
 def _plan(game: str, own: str | Path | None) -> Plan:

@@ -309,6 +309,12 @@ class Game(abc.ABC):
     def kind_name(self, kind: str) -> Text:
         """What people call a kind: "the green leader of Lion"."""
 
+    def seat_of(self, kind: str) -> str | None:
+        """The seat whose piece a kind is ("bull" of leader:bull:black); it stays in the box where nobody sits there. None:
+        anybody's."""
+        parts = kind.split(":")
+        return next((s.id for s in self.seats if s.id in parts), None)
+
     def chronicle(self, start: State, played: Sequence[tuple[Action, State]]) -> list[dict[str, Any]]:
         """What is worth telling of a whole game besides the scores, as tables of the form `view` has: the longest wars.
         played: every action with the state after it."""

@@ -84,6 +84,9 @@ def test_the_host_corrects_a_place(visit, table):
     page.get_by_role("button", name="Correct", exact=True).click()
     assert "Bull" in page.locator("dialog .contents").inner_text()
     page.get_by_role("button", name="Take off").first.click()
+    offered = page.get_by_label("Piece").locator("option").evaluate_all("all => all.map(o => o.value)")
+    seats = {seat["id"] for seat in table.snapshot()["seats"]}
+    assert {kind.split(":")[1] for kind in offered if kind.startswith("leader:")} == seats == {"bull", "lion"}, "nobody else plays"
     page.get_by_label("Piece").select_option("temple")
     page.get_by_role("button", name="Put it on top").click()
     page.get_by_role("button", name="That is how it is").click()

@@ -27,6 +27,13 @@ def test_every_site_and_kind_is_drawn(game):
     json.dumps(made)
 
 
+@pytest.mark.parametrize(("game", "kind", "seat"), [
+    ("tigris", "leader:bull:black", "bull"), ("tigris", "monument:black-red", None), ("nile", "rotten:white:flax", "white"),
+    ("nile", "water:12", None), ("ur", "black", "black"), ("ur", "tile:war/trade", None), ("deluge", "ship:green", "green")])
+def test_a_piece_is_the_seats_that_its_name_says(game, kind, seat):
+    assert drawn(game, plan_of(game))["pieces"][kind]["seat"] == seat
+
+
 @pytest.mark.parametrize("game", FOLDERS)
 def test_loose_pieces_lie_inside_their_site(game):
     for site in plan_of(game).site:

@@ -12,7 +12,8 @@ export function correct(snapshot, plan, site, failed) {
   const draw = () => list.replaceChildren(...(contents.length ? contents.map((kind, i) => h("li", null, pieceIcon(plan, kind), h("span", null, kindName(plan, kind)),
     h("button", { type: "button", "aria-label": say("Take off {piece}", { piece: kindName(plan, kind) }), onclick: () => { contents = contents.filter((_, n) => n !== i); draw(); } }, say("Take off"))))
     : [h("li", { class: "hint" }, say("nothing"))]));
-  const kinds = Object.keys(plan.pieces).sort((a, b) => kindName(plan, a).localeCompare(kindName(plan, b)));
+  const seats = new Set(snapshot.seats.map(({ id }) => id));      // what belongs to nobody here stays in the box
+  const kinds = Object.keys(plan.pieces).filter(kind => !plan.pieces[kind].seat || seats.has(plan.pieces[kind].seat)).sort((a, b) => kindName(plan, a).localeCompare(kindName(plan, b)));
   const adding = h("select", null, kinds.map(kind => h("option", { value: kind }, kindName(plan, kind))));
   draw();
   const dialog = openDialog(say("Correct the board"),

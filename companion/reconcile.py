@@ -69,7 +69,7 @@ def reconcile(game: Game, past: Past, evidence: Evidence, seen: Layout | None = 
         return _illegal(game, state, best, seen, look, {}, worlds)
     todo = todos_of(game, best, lag, past)
     if look.foreign and not best.actions:
-        return _littered(UNCLEAR if len(look.foreign) > 1 else SAME, state, lag, todo, look)
+        return _littered(UNCLEAR if len(look.foreign) > 1 else UNFINISHED if todo else SAME, state, lag, todo, look)
     name = MOVED if best.actions or best.undo else SAME
     if todo:
         name = UNFINISHED

@@ -52,6 +52,18 @@ def test_a_cup_on_the_board_is_never_a_move(player):
     assert p.look().verdict == "same"
 
 
+def test_what_is_still_to_be_done_is_told_though_something_lies_elsewhere(player):
+    """D44: the lamp goes on asking for the counter, whatever a coin on another cell hides"""
+    p = player("game deluge\nseats yellow blue\nlayout clear\nlayout eurasia-5 people:yellow\n"
+               "layout eurasia-5.forest1 bare eurasia-5.forest2 bare africa-3 people:blue\nphase harvest\n"
+               "yellow: harvest eurasia-5 wood 1\n")
+    for act in ("yellow: done", "blue: harvest africa-3 granite 1", "blue: done", *("yellow: done", "blue: done") * 2):
+        p.table.declare(act)
+    v = p.look(**{"eurasia-5.forest3": "bare"}, foreign=("mu.forest1",))
+    assert v.verdict == "unfinished" and [set(t.sites) for t in v.todo] == [{"count0", "count1"}], v
+    assert "mu.forest1" in str(v.text)
+
+
 def test_illegal_names_its_rule_and_how_to_put_it_back(player):
     p = player(START)
     v = p.look(A1="leader:bull:black")

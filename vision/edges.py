@@ -38,29 +38,30 @@ def profiles(image: np.ndarray, px: np.ndarray, normal: np.ndarray, reach: int) 
     return (values[:, 2:] - values[:, :-2]) / 2
 
 
-def find_side(image: np.ndarray, pose: Pose, a: np.ndarray, b: np.ndarray, reach: int, limit: int, sd: float
-              ) -> EdgePoints | None:
+def find_side(image: np.ndarray, pose: Pose, a: np.ndarray, b: np.ndarray, reach: int, limit: int, sd: float, over_dark: bool = True
+              ) -> tuple[EdgePoints | None, bool]:
     """The edge near the straight line from a to b (mm), if one change of colour runs along all of it, at most `limit`
-    pixels away and standing out within `reach` pixels; sd: pixels by which its ends may be off; image blurred."""
+    pixels away and standing out within `reach` pixels, and whether a dark band runs along just within it; sd: pixels by which
+    its ends may be off; over_dark: whether to look beyond such a band; image blurred."""
     t = np.linspace(0.03, 0.97, STATIONS)
     mm = a + (b - a) * t[:, None]
     px, normal = stations(pose, mm)
     h, w = image.shape[:2]
     inside = ((px > reach / 2) & (px < (w - reach / 2, h - reach / 2))).all(1)
     if inside.sum() < STATIONS // 2:
-        return None
+        return None, False
     t, mm, px, normal = t[inside], mm[inside], px[inside], normal[inside]
     change = profiles(image, px, normal, reach)
-    offsets, strength = best_curve(change, t, reach, limit, sd)
+    offsets, strength, dark = best_curve(change, t, reach, limit, sd, over_dark)
     if offsets is None:
-        return None
-    return sharpen(change, offsets, strength, mm, px, normal, reach)
+        return None, dark
+    return sharpen(change, offsets, strength, mm, px, normal, reach), dark
 
 
-def best_curve(change: np.ndarray, t: np.ndarray, reach: int, limit: int, sd: float
-               ) -> tuple[np.ndarray | None, np.ndarray]:
+def best_curve(change: np.ndarray, t: np.ndarray, reach: int, limit: int, sd: float, over_dark: bool = True
+               ) -> tuple[np.ndarray | None, np.ndarray, bool]:
     """(N,) offsets of the gently bent line along which the same change of colour is seen all the way, and (channels,)
-    that change; None where no line stands out from its parallels.
+    that change; None where no line stands out from its parallels. Whether a dark band runs along just within that line.
 
     A line printed along the border may be plainer than the board's own edge: what is nearer counts more."""
     coarse = max(limit // 8, 1)
@@ -68,7 +69,7 @@ def best_curve(change: np.ndarray, t: np.ndarray, reach: int, limit: int, sd: fl
     ends = np.arange(-limit, limit + 1, coarse)
     bows = np.arange(-(limit // 2), limit // 2 + 1, coarse)
     curve, total = score_curves(wide, t, reach, ends, ends, bows, limit)
-    best = outermost(curve, likely(curve, total, sd))
+    best, dark = outermost(curve, likely(curve, total, sd), total.mean(1), over_dark)
     if coarse > 1:
         near = np.arange(-coarse, coarse + 1)
         a, b, bow = curve[best]
@@ -77,8 +78,8 @@ def best_curve(change: np.ndarray, t: np.ndarray, reach: int, limit: int, sd: fl
     a, b, bow = curve[best]
     typical = float(np.median(np.linalg.norm(change.mean(0), axis=1)))
     if np.linalg.norm(total[best]) < max(4 * typical, 2.0):
-        return None, total[best]
-    return a * (1 - t) + b * t + bow * 4 * t * (1 - t), total[best]
+        return None, total[best], dark
+    return a * (1 - t) + b * t + bow * 4 * t * (1 - t), total[best], dark
 
 
 def likely(curve: np.ndarray, total: np.ndarray, sd: float) -> np.ndarray:
@@ -86,15 +87,21 @@ def likely(curve: np.ndarray, total: np.ndarray, sd: float) -> np.ndarray:
     return np.linalg.norm(total, axis=1) * np.exp(-0.5 * (curve[:, :2] ** 2).sum(1) / sd ** 2)
 
 
-def outermost(curve: np.ndarray, score: np.ndarray) -> int:
-    """The best curve, or one clear of it further out that is nearly as good: beyond its edge a board has no more lines"""
+def outermost(curve: np.ndarray, score: np.ndarray, lighter: np.ndarray, over_dark: bool) -> tuple[int, bool]:
+    """The best curve, or one clear of it further out that is nearly as good: beyond its edge a board has no more lines; and
+    whether what lies between is a dark band. lighter: (M,) by how much it is lighter beyond each curve; over_dark: whether to
+    go beyond such a band"""
     middle = curve[:, 0] + curve[:, 1] + curve[:, 2]    # twice how far out, about
-    best = int(score.argmax())
+    best, dark = int(score.argmax()), False
     while True:
         good = (middle > middle[best] + 2 * APART) & (score > NEARLY * score[best])
+        if not over_dark and lighter[best] < 0:
+            good &= lighter < 0
         if not good.any():
-            return best
-        best = int(np.where(good, score, 0).argmax())
+            return best, dark
+        beyond = int(np.where(good, score, 0).argmax())
+        dark = bool(lighter[best] < 0 < lighter[beyond])
+        best = beyond
 
 
 def score_curves(change: np.ndarray, t: np.ndarray, reach: int, starts: np.ndarray, stops: np.ndarray,
@@ -173,5 +180,9 @@ def board_edges(image: np.ndarray, pose: Pose, corners: np.ndarray, reach: int, 
     """What is seen of the sides of the board whose corners (4, 2) mm are given, at most `limit` pixels from where the
     pose has them; sd: pixels by which the corners are off, as a standard deviation."""
     smooth = cv2.GaussianBlur(image, (0, 0), 1.2)
-    sides = [find_side(smooth, pose, corners[i], corners[(i + 1) % 4], reach, limit, sd) for i in range(4)]
-    return [s for s in sides if s is not None]
+    found = [find_side(smooth, pose, a, b, reach, limit, sd) for a, b in zip(corners, np.roll(corners, -1, 0))]
+    bands = sum(dark for _, dark in found)
+    if 0 < bands < 4:       # a dark line is printed along all four sides; a shadow, or the side of a thick board, is not
+        found = [find_side(smooth, pose, a, b, reach, limit, sd, over_dark=False) if dark else (side, dark)
+                 for a, b, (side, dark) in zip(corners, np.roll(corners, -1, 0), found)]
+    return [s for s, _ in found if s is not None]

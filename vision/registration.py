@@ -102,6 +102,12 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         fit = follow(self.plan, self.lens, self.printed, picture, last, (1, 0), (5, 3))
         return fit.pose if fit is not None and fit.share >= SURE else None
 
+    def _unmoved(self, picture: Picture, pose: Pose, last: Pose | None) -> bool:
+        """Whether the board lies just as it did: nobody puts it back so, turned or a square off"""
+        scale = max(picture.size) / 1640
+        still = np.clip(2 * pose.error_px, STILL_PX * scale, 3 * STILL_PX * scale)
+        return any(moved(self.plan, pose, p) < still for p in self._near(picture, last))
+
     def _cards_say(self, picture: Picture, pose: Pose) -> bool:
         """Whether cards are seen about where the pose has them: which way round the board lies is then no question"""
         found = find_cards_near(picture.level(0), {i: pose.to_px(c) for i, c in self.cards.items()})
@@ -133,6 +139,8 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
             fit = follow(self.plan, self.lens, self.printed, picture, start, levels, margins)
             if fit is None or fit.share < ENOUGH or any(moved(self.plan, fit.pose, p) < ELSEWHERE_PX for p in tried):
                 continue
+            if fit.share >= SURE and self._unmoved(picture, fit.pose, last):
+                return self._refined(picture, fit.pose, found)
             way = self._which_way(picture, fit, last)
             tried += [fit.pose, way.fit.pose]
             if best is None or way.score > best.score:

@@ -242,6 +242,16 @@ def test_a_board_of_squares_is_found_knocked_turned_and_full_of_pieces(tools):
         assert tools.off_by(go.plan, pose, true) < 0.8
 
 
+def test_a_board_seen_where_it_always_lay_is_not_asked_which_way_round_it_lies(tools, monkeypatch):
+    go = crossings(tools)
+    truth = go.pose(fill=0.8)
+    registrar, _ = Registrar.fit(go.plan, [go.film(truth), go.film(truth, light=0.8)], tapped(go, [truth] * 2), False, [{}, {}])
+    assert len(registrar.printed.likes)
+    image = go.film(truth, [s.id for s in go.plan.site][::5], light=0.7)
+    monkeypatch.setattr(Registrar, "_which_way", lambda *_: pytest.fail("light from elsewhere might turn it"))
+    assert tools.off_by(go.plan, registrar.locate(image), truth) < 0.6
+
+
 def test_a_picture_scaled_to_whole_pixels_is_of_the_same_camera(board, printed, tools):
     true = board.pose(turn=1)
     image = cv2.resize(board.film(true, PIECES), (613, 461), interpolation=cv2.INTER_AREA)

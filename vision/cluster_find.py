@@ -15,9 +15,11 @@ from vision.cluster_scene import FOLD, Scene, cover, lay
 
 MAYBE = 0.02        # chance of being there below which a place is not worth telling
 AT_ONCE = 100       # places looked at together: what they take stays near the processor
-NETS = ((0.42, 0.2, False), (0.21, 0.5, False), (0.42, 0.07, True))     # how far apart places are looked at, of a piece's inner
-                        # radius; the share of strange ground around one; whether only where the colour is a piece's: what the
-                        # first net leaves unexplained is looked at more closely, and what hides on ground of its own colour
+NETS = ((0.42, 0.2, 1, False), (0.21, 0.5, 2, False), (0.42, 0.07, 2, True))    # how far apart places are looked at, of a piece's
+                        # inner radius; the share of strange ground around one; how often the next places are tried once no more is
+                        # found; whether only where the colour is a piece's: what the first net leaves unexplained is looked at
+                        # more closely, and what hides on ground of its own colour
+TRIED = 0.35            # of an inner radius: so near it was tried already
 OWN = 25.0              # grey levels by which a colour is a piece's own
 APART = 0.9             # of the sum of their inner radii: nearer to each other no two pieces lie, a little given for misplacing
 
@@ -75,6 +77,11 @@ class Net:
     def keep(self, which: np.ndarray) -> None:
         self.y, self.x, self.at = self.y[which], self.x[which], self.at[which]
 
+    def near(self, at: np.ndarray, radius: float) -> np.ndarray:
+        """(N,) whether a place lies within `radius` mm of one of (M, 2)"""
+        off = self.at[:, None] - at
+        return (np.hypot(off[..., 0], off[..., 1]) <= radius).any(1)
+
     def most_near(self, values: np.ndarray, radius: float) -> np.ndarray:
         """(N,) the largest of (N,) values within `radius` mm of each place"""
         field = np.full(self.shape, -1e9, np.float32)
@@ -129,28 +136,32 @@ def find_of(scene: Scene, kit: Kit, allowed: np.ndarray, most: int) -> list[Piec
     """The pieces of one kit"""
     sure: list[Piece] = []
     maybe: list[Piece] = []
+    tried = np.empty((0, 2))
     n = max(int(kit.rings.step * scene.frame.scale), 1)
     blurred: tuple[np.ndarray, np.ndarray] | None = None        # neither changes while pieces of one kit are taken out
-    for step, share, hiding in NETS:
+    for step, share, goes, hiding in NETS:
         net = Net(scene, kit.inner, allowed, step, share)
         if hiding and len(net.at):
             net.keep(kit.coloured(scene, net.at))
         if not len(net.at):
             continue
         blurred = blurred or (cv2.blur(scene.seen, (n, n)), cv2.blur(scene.ground, (n, n)))
-        more, others = caught(scene, kit, blurred, net, sure, most)
+        more, others, tried = caught(scene, kit, blurred, net, sure, tried, goes, most)
         sure += more
         maybe = [p for p in maybe if not any(np.linalg.norm(p.at - q.at) < APART * (p.form.inner + q.form.inner) for q in more)]
         maybe = apart(maybe + others)
     return sure + maybe
 
 
-def caught(scene: Scene, kit: Kit, blurred: tuple[np.ndarray, np.ndarray], net: Net, known: Sequence[Piece], most: int
-           ) -> tuple[list[Piece], list[Piece]]:
-    """The pieces of a kit at places of a net besides those known: the sure ones, which are taken out of the scene, and others"""
+def caught(scene: Scene, kit: Kit, blurred: tuple[np.ndarray, np.ndarray], net: Net, known: Sequence[Piece], tried: np.ndarray,
+           goes: int, most: int) -> tuple[list[Piece], list[Piece], np.ndarray]:
+    """The pieces of a kit at places of a net besides those known: the sure ones, which are taken out of the scene, and others;
+    tried: (M, 2) places known to be no better than these, and the same with those of this net"""
     gain = np.zeros((len(net.at), len(kit.fines)), np.float32)
     stale = np.ones(len(gain), bool)
     out: list[Piece] = []
+    others: list[Piece] = []
+    again = goes
     while len(gain) and len(known) + len(out) < most:
         for part in np.array_split(np.flatnonzero(stale), stale.sum() // AT_ONCE + 1):
             if len(part):
@@ -162,23 +173,32 @@ def caught(scene: Scene, kit: Kit, blurred: tuple[np.ndarray, np.ndarray], net: 
         keep = gain.max(1) > LEAST
         net.keep(keep)
         gain, stale = gain[keep], stale[keep]
-        found = apart([p for p in candidates(scene, kit, blurred, net, gain)
-                       if p.chance > MAYBE and not any(clash(p, q) for q in (*known, *out))])
+        new, at = candidates(scene, kit, blurred, net, np.where(net.near(tried, TRIED * kit.inner)[:, None], 0, gain))
+        tried = np.vstack([tried, at])
+        found = apart([p for p in others + new if p.chance > MAYBE and not any(clash(p, q) for q in (*known, *out))])
         sure = [p for p in found if p.chance > 0.5]
         if not sure:
-            return out, found
+            others, again = found, again - 1
+            if again and len(new):
+                continue        # what is no piece may have looked more like one from afar than what lies beside it
+            return out, found, tried
         found = [p for p in sure if p.gain > WELL * p.ideal] or sure    # what fits badly may be in a better one's place
+        again = goes
         found = [reconsidered(scene, next(f for f in kit.fines if f.form == p.form), p) for p in found]
         gone = np.zeros(len(gain), bool)
         for p in found:
             cover(scene, p.form, p.foot, p.turn)
             d = np.linalg.norm(net.at - p.at, axis=1)
-            stale |= d < kit.rings.r[-1] + p.form.outer + 1
+            reach = kit.rings.r[-1] + p.form.outer + 1
+            stale |= d < reach
+            tried = tried[np.linalg.norm(tried - p.at, axis=1) >= reach]
+            others = [q for q in others + new if np.linalg.norm(q.at - p.at) >= reach]
+            new = []
             gone |= d < 0.5 * (kit.inner + p.form.inner)
         out += found
         net.keep(~gone)
         gain, stale = gain[~gone], stale[~gone]
-    return out, []
+    return out, others, tried
 
 
 def nudged(scene: Scene, kit: Kit, blurred: tuple[np.ndarray, np.ndarray], at: np.ndarray, form: int) -> np.ndarray:
@@ -193,18 +213,21 @@ def nudged(scene: Scene, kit: Kit, blurred: tuple[np.ndarray, np.ndarray], at: n
     return at
 
 
-def candidates(scene: Scene, kit: Kit, blurred: tuple[np.ndarray, np.ndarray], net: Net, gain: np.ndarray) -> list[Piece]:
-    """The best places of each form, refined; gain: (N, forms) at the places of the net"""
+def candidates(scene: Scene, kit: Kit, blurred: tuple[np.ndarray, np.ndarray], net: Net, gain: np.ndarray
+               ) -> tuple[list[Piece], np.ndarray]:
+    """The best places of each form, refined, and (M, 2) where on the net they were; gain: (N, forms) at the places of the net"""
     out: list[Piece] = []
+    places = np.empty((0, 2))
     if not len(gain):
-        return out
+        return out, places
     top = net.most_near(gain.max(1), kit.inner)
     for i, fine in enumerate(kit.fines):
         near = net.most_near(gain[:, i], 0.75 * fine.form.inner)
-        peaks = np.flatnonzero((gain[:, i] >= near) & (gain[:, i] > 0.4 * top))
+        peaks = np.flatnonzero((gain[:, i] >= near) & (gain[:, i] > np.maximum(0.4 * top, LEAST)))
         if len(peaks):
             out += refined(scene, fine, nudged(scene, kit, blurred, net.at[peaks], i))
-    return out
+            places = np.vstack([places, net.at[peaks]])
+    return out, places
 
 
 def apart(found: Sequence[Piece]) -> list[Piece]:

@@ -10,9 +10,12 @@ import numpy as np
 
 from vision.cluster_block import is_block, is_tall, side_gain
 from vision.cluster_polar import Form, Patch, Rings, Table, dot, slopes, turned
+from vision.cluster_rim import framed
 from vision.cluster_scene import Scene
 
-SURE, SURE_BLOCK = 0.38, 0.4    # shares of the gain of a perfect match at which a piece is as likely there as not
+SURE = 0.38         # share of the gain of a perfect match at which a piece is as likely there as not
+FIT, FRAMED, COVERED, NEEDED = 10.0, 6.5, 17.0, 5.1     # odds that a block is there: what its fit adds, what its outline does, what is
+                    # lost where others cover it, as blocks stand beside each other, and what it takes
 WELL = 0.7          # share of the gain of a perfect match above which a piece fits as well as any
 FITS, SEEN = 0.85, 0.5      # shares of a perfect match below which a piece may be another; of it that must lie open to tell
 LEAST = 25.0        # gain below which a place is not looked at again
@@ -22,6 +25,7 @@ DARKEST = 0.55      # of its light that ground in a shadow keeps
 SHADOW = 8.0        # what it costs to take something for a shadow, times how dark it is
 HIDDEN = 0.25       # share of the gain of a whole piece that must be seen of it
 ALONE = 0.35        # share of perfect sides that count by themselves: without their top they are a sign's or a shadow's
+HOPELESS = 0.25     # of the gain of a perfect match: what fits so much worse than bare ground is not shifted further
 JUMP = 0.7          # of the way a block leans: as far off may a dark side be taken for its top
 STEPS = 0.5, 0.25, 0.12, 0.06       # of its inner radius: by which blocks are shifted to where they fit best
 CAP = 9.0           # squared, weighted grey levels beyond which a pixel shows something else altogether
@@ -30,7 +34,7 @@ CAP = 9.0           # squared, weighted grey levels beyond which a pixel shows s
 class Piece(msgspec.Struct, eq=False):
     """A piece found. at: (2,) canvas mm of its top; foot: (2,) board mm; gains: per kind, how much better than bare
     ground it explains what is seen (log-likelihood); turn in radians; ideal: the gain of a perfect match here,
-    whole: and if nothing covered it."""
+    whole: and if nothing covered it; framed: of a block, 0..1 how clearly its outline shows."""
 
     form: Form
     at: np.ndarray
@@ -41,6 +45,7 @@ class Piece(msgspec.Struct, eq=False):
     best: int
     ideal: float = 0.0
     whole: float = 0.0
+    framed: float | None = None
 
     @property
     def gain(self) -> float:
@@ -55,9 +60,12 @@ class Piece(msgspec.Struct, eq=False):
         """0..1: how surely it is there at all"""
         if self.gain <= 0 or self.ideal <= 0:
             return 0.0
-        sure, plenty = (SURE_BLOCK, PLENTY_BLOCK) if is_block(self.form) and not is_tall(self.form) else (SURE, PLENTY)
-        share = self.gain / self.ideal - sure
-        odds = 10 * min(share, WELL) + 1.5 * math.log(self.gain / plenty) + min(20 * (self.gain / max(self.whole, 1e-6) - HIDDEN), 0)
+        share = self.gain / self.ideal
+        if self.framed is not None:
+            odds = FIT * share + FRAMED * self.framed - COVERED * (1 - self.ideal / max(self.whole, 1e-6)) - NEEDED
+        else:
+            odds = 10 * min(share - SURE, WELL) + 1.5 * math.log(self.gain / PLENTY)
+            odds += min(20 * (self.gain / max(self.whole, 1e-6) - HIDDEN), 0)
         return 1 / (1 + math.exp(-max(odds, -30)))
 
 
@@ -88,12 +96,23 @@ def refined(scene: Scene, fine: Fine, at: np.ndarray, rounds: int = 3) -> list[P
         at = climbed(scene, fine, at)
         gains, perfect, whole, turn = weighed(scene, fine, at)
     else:
-        at = slid(scene, fine, at, rounds)
+        start, at = at, slid(scene, fine, at, rounds)
         gains, perfect, whole, turn = weighed(scene, fine, at)
+        astray = np.flatnonzero(gains.max(1) < SURE * perfect)      # by what lies beside it, perhaps
+        if len(astray) and rounds:
+            before = weighed(scene, fine, start[astray])
+            better = before[0].max(1) > gains[astray].max(1)
+            at[astray[better]] = start[astray[better]]
+            for now, then in zip((gains, perfect, whole, turn), before):
+                now[astray[better]] = then[better]
         rival(scene, fine, at, gains, perfect, whole, turn)
     foot = scene.lean.foot(at, fine.form.height)
-    return [Piece(fine.form, at[i], foot[i], float(turn[i]), fine.kinds, gains[i], int(gains[i].argmax()), float(perfect[i]),
-                  float(whole[i])) for i in range(len(at))]
+    best = gains.argmax(1)
+    outline = [None] * len(at)
+    if is_block(fine.form) and not is_tall(fine.form) and len(at):
+        outline = framed(fine.form, scene, at, turn, fine.tone[best]).tolist()
+    return [Piece(fine.form, at[i], foot[i], float(turn[i]), fine.kinds, gains[i], int(best[i]), float(perfect[i]),
+                  float(whole[i]), outline[i]) for i in range(len(at))]
 
 
 def rival(scene: Scene, fine: Fine, at: np.ndarray, gains: np.ndarray, perfect: np.ndarray, whole: np.ndarray,
@@ -161,12 +180,13 @@ def climbed(scene: Scene, fine: Fine, at: np.ndarray) -> np.ndarray:
     lean = scene.lean.shift(at, fine.form.height)
     along = lean / (np.linalg.norm(lean, axis=1, keepdims=True) + 1e-6)
     across = np.stack([-along[:, 1], along[:, 0]], 1)
-    most = weighed(scene, fine, at, top=1)[0].max(1)
+    gains, ideal = weighed(scene, fine, at, top=1)[:2]
+    most, hopeless = gains.max(1), -HOPELESS * ideal
     at = at.copy()
     nets = [np.stack([-JUMP * lean, JUMP * lean], 1)]
     nets += [step * fine.form.inner * np.stack([along, -along, across, -across], 1) for step in STEPS]
     for i, net in enumerate(nets):
-        live = np.flatnonzero(most > 0) if i > 1 else np.arange(len(at))     # what does not fit at all by then will not
+        live = np.flatnonzero(most > hopeless) if i > 1 else np.arange(len(at))
         if not len(live):
             break
         around = at[live, None] + net[live]

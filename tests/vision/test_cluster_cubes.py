@@ -71,3 +71,21 @@ def test_cubes_that_touch_are_counted():
     pieces = found(filmed([(*at, 0.0, BLUE) for at in places], (90, 160, 200), 0.7))
     assert len(pieces) == 5 and kinds_at(pieces, places) == [["blue"]] * 5
 
+
+
+def test_a_cube_hardly_paler_than_its_ground_is_told_by_its_outline():
+    places = [(30, 35), (120, 90)]
+    pieces = found(filmed([(*at, 0.4, BLUE) for at in places], (164, 86, 44), 0.9))
+    assert kinds_at(pieces, places) == [["blue"]] * 2 and min(p.chance for p in pieces) > 0.9
+
+
+def test_a_shadow_as_dark_as_a_cube_has_no_outline_of_one():
+    scene = filmed([], (90, 160, 90), 0.7)
+    dark = np.zeros(scene.seen.shape[:2], np.float32)
+    cv2.circle(dark, (160, 130), 14, 1.0, -1)
+    dark = cv2.GaussianBlur(dark, (0, 0), 6)
+    scene.seen[..., :3] = (scene.seen[..., :3] * (1 - 0.75 * dark[..., None])).astype(np.uint8)
+    scene.strange[:] = cv2.resize((dark * 3).clip(0, 1), scene.strange.shape[::-1], interpolation=cv2.INTER_AREA)
+    looks = np.full((1, *Rings.around(CUBE, SCALE).cell.shape, 3), (38, 44, 38), np.float32)
+    kits = kits_of([Fine(CUBE, SCALE, ["black"], looks, np.array([(0.5, 0.8)], np.float32))])
+    assert not [p for p in find(scene, kits, np.ones_like(scene.strange, np.uint8)) if p.chance > 0.5]

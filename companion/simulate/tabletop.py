@@ -17,6 +17,7 @@ from hardware.scene import Scene, Thing, card_places
 from vision.plan import Piece, Plan, Site
 
 Contents = tuple[str, ...]
+ON_SITE, TRIES = 0.6, 30     # of a piece, how far its middle lies inside its site at least; times people try for that
 
 
 class Tabletop:
@@ -142,11 +143,18 @@ class Tabletop:
         if small:
             middle, room = np.array(below[-1][1].at), np.array(self.plan.pieces[below[-1][0]].footprint) * 0.9
         slack = np.maximum((room - piece.footprint) / 2, 0.6)
-        shift = [max(-s, min(s, self.rng.gauss(0, 0.55 * s))) * self.sloppiness for s in slack]
+        shift, most = self._shift(slack), ON_SITE * min(*piece.footprint, *_box(site)) / 2
+        for _ in range(TRIES if not below and len(covered) == 1 else 0):
+            if _inside(site.outlines[0], middle + shift) and _to_edge(site.outlines[0], middle + shift) > most:
+                break               # an outline need not fill its box: nobody lays a tide stone over the border of its third
+            shift = self._shift(slack)
         look, turn = self._turned(piece, site.id, straight=site.reads == "pile" and kind in self._turn_matters)
         if below and not small and len(covered) == 1:
             middle, shift = np.array(below[-1][1].at), [v * 0.5 for v in shift]
         return Thing(look, (float(middle[0] + shift[0]), float(middle[1] + shift[1])), turn, z)
+
+    def _shift(self, slack: np.ndarray) -> list[float]:
+        return [max(-s, min(s, self.rng.gauss(0, 0.55 * s))) * self.sloppiness for s in slack]
 
     def _turned(self, piece: Piece, site: str, straight: bool) -> tuple[str, float]:
         kind = piece.looks or piece.kind

@@ -154,6 +154,17 @@ def test_heaps_lie_side_by_side_inside_their_cell_off_its_spots():
     assert min(np.hypot(*(a - s)) for a in lying for s in spots) > 11
 
 
+def test_the_tide_stone_lies_in_its_third():
+    plan, art = setting("nile")
+    top = Tabletop(plan, art, seed=1)
+    for n in range(60):
+        site = plan.sites[("flood", "ebb1", "ebb2")[n % 3]]
+        top.lay({site.id: ["tide"]})
+        [stone] = top.scene().things
+        at = tuple(map(float, stone.at))
+        assert cv2.pointPolygonTest(np.array(site.outline, np.float32), at, True) > 0.29 * plan.pieces["tide"].size
+
+
 def test_what_is_put_into_a_heap_later_lies_beside_what_stays_there():
     plan, art = setting("nile")
     top = Tabletop(plan, art, seed=1)

@@ -8,6 +8,10 @@ import sys
 
 import click
 
+# For matrices as small as ours more threads are slower, by much where the machine has other work, and what is learnt would
+# depend on how many there are. It counts only before numpy is loaded; processes that calibrating starts inherit it.
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
+
 # name -> (module in companion.commands, one line for the help)
 COMMANDS = {
     "demo": "a simulated table plays; opens a local page",

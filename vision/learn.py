@@ -15,7 +15,7 @@ from vision.sites import Grounds, Group
 from vision.stage import TRIED, Stage, edges, small
 from vision.synth import Patch, foreign, lay, relight, unknown
 
-CHUNK = 512
+CHUNK = 128         # pictures worked on together: what they take stays near the processor
 FEW = 8000           # rows to learn from below which they are gone through more often
 PROBES = 300         # pictures that decide how looks are compared
 ENOUGH = 0.9         # of them, in which the right look is among those tried: rings do, and are quicker
@@ -220,6 +220,19 @@ def choose_faces(stage: Stage, scenery: Scenery, empty: np.ndarray, spread: np.n
             stage.faces = []
 
 
+class Table:
+    """rows: (n, D) float16, filled part by part: examples take most of the memory that calibrating needs"""
+
+    def __init__(self, n: int) -> None:
+        self.n, self.filled = n, 0
+
+    def add(self, part: np.ndarray) -> None:
+        if not self.filled:
+            self.rows = np.empty((self.n, part.shape[1]), np.float16)
+        self.rows[self.filled:self.filled + len(part)] = part
+        self.filled += len(part)
+
+
 def teach(stage: Stage, scenery: Scenery, empty: np.ndarray, spread: np.ndarray, count: int, seed: int = 1,
           tell: Callable[[float], None] = lambda part: None) -> None:
     """Fits stage.bare (not for blocks) and stage.kinds. empty, spread: (N, S, S, 3) opponent small windows; count:
@@ -234,7 +247,8 @@ def teach(stage: Stage, scenery: Scenery, empty: np.ndarray, spread: np.ndarray,
     if not block:
         choose_faces(stage, scenery, empty, spread, seed)
     lines, coarse_empty, coarse_spread = edges(empty), stage.shrunk(empty), stage.shrunk(spread)
-    bare_x, bare_y, kind_x, kind_y = [], [], [], []
+    bare_x, kind_x = Table(len(jobs)), Table(len(jobs) * TRIED)
+    bare_y, kind_y = [], []
     tops = [[] for _ in stage.tops]
     for a in range(0, len(jobs), CHUNK):
         windows, sites, labels, banned, leans = [], [], [], [], []
@@ -257,13 +271,13 @@ def teach(stage: Stage, scenery: Scenery, empty: np.ndarray, spread: np.ndarray,
         seen = small(logs, empty.shape[1])
         unlike = stage.unlike(seen, empty[sites], lines[sites])
         if not block:
-            bare_x.append(unlike)
+            bare_x.add(unlike)
             bare_y.append((labels == BARE).astype(int))
         leans = np.array(leans)
         gain, place = stage.places(seen, coarse_empty[sites], coarse_spread[sites], leans)
         field = WindowField(opponent(logs), scenery.scale)
         inputs, _, lying = stage.hypotheses(field, np.arange(len(logs)), gain, place, unlike, sites, leans, banned)
-        kind_x.append(inputs)
+        kind_x.add(inputs)
         for top, examples in zip(stage.tops, tops):
             mine = np.flatnonzero(np.isin(labels, (top.base, top.whole)))
             examples.append((stage.on_top(top, lying, mine), labels[mine] == top.whole))
@@ -271,13 +285,13 @@ def teach(stage: Stage, scenery: Scenery, empty: np.ndarray, spread: np.ndarray,
         tell((a + CHUNK) / len(jobs) * 0.7)
     stage.held = []
     if not block:
-        x, y = np.vstack(bare_x), np.concatenate(bare_y)
+        x, y = bare_x.rows, np.concatenate(bare_y)
         held = len(x) // 10
         stage.bare = net.sharpened(net.train(x[held:], y[held:], 2, 32, seed, epochs=10), x[:held], y[:held])
         stage.held = [float((stage.bare.scores(x[:held]).argmax(1) == y[:held]).mean())]
     stage.tops = [top.taught(*(np.concatenate(part) for part in zip(*examples)), seed) for top, examples in zip(stage.tops, tops)]
     tell(0.8)
-    x, y = np.vstack(kind_x), np.concatenate(kind_y)
+    x, y = kind_x.rows, np.concatenate(kind_y)
     held = len(x) // 10 // TRIED * TRIED
     kinds = net.train(x[held:], y[held:], looks + 2, 128, seed, epochs=max(12, round(12 * FEW / len(x))))
     stage.kinds = net.sharpened(kinds, x[:held], y[:held], TRIED, doubt=1)

@@ -57,7 +57,7 @@ def paint(pictures: np.ndarray, gain: np.ndarray) -> np.ndarray:
 
 def grey_levels(logs: np.ndarray) -> np.ndarray:
     """The reverse of paint: grey levels in the reference light"""
-    return np.exp(logs) - DARK
+    return cv2.exp(logs) - DARK
 
 
 def compare(seen: np.ndarray, empty: np.ndarray, size: tuple[float, float]) -> Light:

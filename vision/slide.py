@@ -11,6 +11,7 @@ from vision.field import opponent
 FLOOR = np.array([0.15, 0.08, 0.08], np.float32)     # log units: what light and noise alone change
 STRANGER = 16.0                                       # misfit of a pixel beyond which it is just not the board
 SHADED = 4.0                                          # that of a pixel which is only darker: a shadow may have fallen on it
+AT_ONCE = 500_000                                     # numbers copied at once: they stay near the processor
 HOPELESS = 4.0                                        # doubt beyond which a place is not tried
 
 
@@ -46,6 +47,13 @@ class Slide(msgspec.Struct, frozen=True, eq=False):
     def search(self, seen: np.ndarray, bare: np.ndarray, expected: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(gain (n, K), place (n, K, 2)) in (n, S, S, 3) windows; bare: (n, S, S) misfit of the empty site; expected:
         (n, K, 2) pixels off the middle where each look is seen when it lies in the middle of its site"""
+        few = max(AT_ONCE // (self.mean.shape[1] * (seen.shape[1] - len(self.mask) + 1) ** 2), 1)
+        parts = [slice(a, a + few) for a in range(0, max(len(seen), 1), few)]
+        found = [self.search_few(seen[p], bare[p], expected[p]) for p in parts]
+        return tuple(np.concatenate(part) for part in zip(*found))
+
+    def search_few(self, seen: np.ndarray, bare: np.ndarray, expected: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """search() for no more than the processor has at hand at once"""
         n, side, m, looks = len(seen), seen.shape[1], len(self.mask), len(self.mean)
         reach = int(np.ceil(self.free.max() + np.sqrt(HOPELESS) * self.give + np.abs(expected).max(initial=0)))
         skip = max((side - m + 1) // 2 - reach, 0)                               # places at the rim that are hopeless

@@ -115,18 +115,30 @@ def lay(window: np.ndarray, patch: Patch, middle: np.ndarray, angle: float, scal
         return cv2.warpAffine(source, np.column_stack([inverse, shift]).astype(np.float32), (x1 - x0, y1 - y0),
                               flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP, borderMode=border)
 
-    part = window[y0:y1, x0:x1]
+    part = window[y0:y1, x0:x1].reshape(y1 - y0, -1)            # whole rows: numpy is slow where three numbers lie together
     foot = middle - lean * patch.height * scale
     if shadow is not None:
         away, depth, soft = shadow
         dark = put(patch.alpha, foot + away * patch.height * scale, cv2.BORDER_CONSTANT)
-        part -= (cv2.GaussianBlur(dark, (0, 0), soft) * depth)[..., None]
+        part -= thrice(cv2.GaussianBlur(dark, (0, 0), soft) * np.float32(depth))
     steps = int(np.ceil(np.abs(lean).max() * patch.height * scale / 1.5))
-    for k in range(steps):
-        between = put(patch.alpha, foot + (middle - foot) * k / steps, cv2.BORDER_CONSTANT)[..., None]
-        part += (patch.side - part) * between
-    alpha = put(patch.alpha, middle, cv2.BORDER_CONSTANT)[..., None]
-    part += (put(patch.picture, middle, cv2.BORDER_REPLICATE) - part) * alpha
+    if steps:
+        clear = 1 - put(patch.alpha, foot, cv2.BORDER_CONSTANT)
+        for k in range(1, steps):
+            clear *= 1 - put(patch.alpha, foot + (middle - foot) * k / steps, cv2.BORDER_CONSTANT)
+        side = np.tile(patch.side, x1 - x0)
+        part -= side
+        part *= thrice(clear)
+        part += side
+    above = put(patch.picture, middle, cv2.BORDER_REPLICATE).reshape(part.shape)
+    above -= part
+    above *= thrice(put(patch.alpha, middle, cv2.BORDER_CONSTANT))
+    part += above
+
+
+def thrice(values: np.ndarray) -> np.ndarray:
+    """(h, 3 * w) of (h, w): each as often as there are colours"""
+    return cv2.cvtColor(values, cv2.COLOR_GRAY2BGR).reshape(len(values), -1)
 
 
 @cache
@@ -155,19 +167,21 @@ def relight(rng: np.random.Generator, window: np.ndarray) -> np.ndarray:
         across = np.float32(np.cos(a)) * x + np.float32(np.sin(a)) * y - np.float32(rng.uniform(-0.8, 0.8))
         soft = np.tanh(across / np.float32(rng.uniform(0.04, 0.8)))
         shade = shade - np.float32(rng.uniform(0.05, 0.3)) * (1 + soft)
-    grey = grey_levels(window) * np.exp(shade)[..., None]
+    grey = grey_levels(window).reshape(side, -1)                # whole rows: numpy is slow where three numbers lie together
+    grey *= thrice(cv2.exp(shade))
     if rng.random() < 0.2:                                                     # gloss
         cx, cy, r, stretch, depth = rng.uniform((-0.7, -0.7, 0.1, 0.5, 10), (0.7, 0.7, 0.5, 2, 90)).astype(np.float32)
-        grey += (depth * np.exp(-((x - cx) ** 2 + ((y - cy) * stretch) ** 2) / r ** 2))[..., None]
+        grey += thrice(depth * cv2.exp(-((x - cx) ** 2 + ((y - cy) * stretch) ** 2) / r ** 2))
     gain = np.exp(rng.normal(0, 0.25) + rng.normal(0, 0.12, 3)).astype(np.float32)
-    gain *= np.float32(min(1.0, 250 / max(float((grey[::6, ::6] * gain).max()), 1)))
+    gain *= np.float32(min(1.0, 250 / max(float((grey[::6].reshape(-1, side, 3)[:, ::6] * gain).max()), 1)))
     black = np.float32(rng.normal(0, 3))
-    grey = grey * gain + black
+    grey *= np.tile(gain, side)
+    grey += black
     if rng.random() < 0.7:
-        grey = cv2.GaussianBlur(grey, (0, 0), rng.uniform(0.2, 1.3))
-    grey += grain(rng, side) * np.float32(rng.uniform(0.5, 4))
+        grey = cv2.GaussianBlur(grey.reshape(window.shape), (0, 0), rng.uniform(0.2, 1.3)).reshape(side, -1)
+    grey += grain(rng, side).reshape(side, -1) * np.float32(rng.uniform(0.5, 4))
     found = (MIDDLE * gain + black) / MIDDLE * np.exp(rng.normal(0, 0.03, 3)).astype(np.float32)
-    return paint(np.clip(grey, 0, 255)[None], found[None])[0]
+    return paint(np.clip(grey, 0, 255, out=grey).reshape(1, *window.shape), found[None])[0]
 
 
 def unknown(rng: np.random.Generator, form: Patch, ground: np.ndarray) -> Patch:

@@ -119,20 +119,27 @@ def kernels_of(form: Form, k: float, grown: float, straight: bool, lean: np.ndar
     return out
 
 
-def explained(patches: np.ndarray, look: np.ndarray, area: np.ndarray) -> np.ndarray:
-    """(N, A): what share of the variance of (N, R, A, 3) patches a look (R, A, 3) explains in each turn, whatever its colours"""
-    flat = look.reshape(-1, 3) - (look * area[..., None]).sum((0, 1)) / area.sum()
-    colour = np.linalg.eigh((flat * area.reshape(-1, 1)).T @ flat)[1][:, -1]
-    print_ = (flat @ colour).reshape(area.shape)
-    f = np.fft.rfft(patches.transpose(0, 3, 1, 2), axis=3)
-    f2 = np.fft.rfft((patches ** 2).sum(-1), axis=2)
-    t, m = np.conj(np.fft.rfft(area * print_, axis=1)), np.conj(np.fft.rfft(area, axis=1))
-    n = patches.shape[2]
-    both = np.fft.irfft((f * t).sum(2), n, axis=2)
-    mean = np.fft.irfft((f * m).sum(2), n, axis=2)
-    square = np.fft.irfft((f2 * m).sum(1), n, axis=1)
-    spread = square - (mean ** 2).sum(1) / area.sum() + 20.0 * area.sum()
-    return (both ** 2).sum(1) / ((area * print_ ** 2).sum() * spread)
+class Waves:
+    """Patches (N, R, A, 3) ready to be compared, over cells (R, A) that count so much, with looks in every turn at once"""
+
+    def __init__(self, patches: np.ndarray, area: np.ndarray) -> None:
+        self.area, self.turns = area, patches.shape[2]
+        self.series = np.fft.rfft(patches.transpose(0, 3, 1, 2), axis=3)
+        squares = np.fft.rfft((patches ** 2).sum(-1), axis=2)
+        everywhere = np.conj(np.fft.rfft(area, axis=1))
+        mean = np.fft.irfft((self.series * everywhere).sum(2), self.turns, axis=2)
+        square = np.fft.irfft((squares * everywhere).sum(1), self.turns, axis=1)
+        self.spread = square - (mean ** 2).sum(1) / area.sum() + 20.0 * area.sum()
+
+    def explained(self, look: np.ndarray, which: slice = slice(None)) -> np.ndarray:
+        """(N, A): what share of the variance of these patches a look (R, A, 3) explains in each turn, whatever its colours"""
+        area = self.area
+        flat = look.reshape(-1, 3) - (look * area[..., None]).sum((0, 1)) / area.sum()
+        colour = np.linalg.eigh((flat * area.reshape(-1, 1)).T @ flat)[1][:, -1]
+        print_ = (flat @ colour).reshape(area.shape)
+        wave = np.conj(np.fft.rfft(area * print_, axis=1))
+        both = np.fft.irfft((self.series[which] * wave).sum(2), self.turns, axis=2)
+        return (both ** 2).sum(1) / ((area * print_ ** 2).sum() * self.spread[which])
 
 
 def name_all(found: Sequence[Found], contents: dict[int, Counter[str]],

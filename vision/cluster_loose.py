@@ -14,7 +14,7 @@ from vision.cluster_block import is_block, is_tall, learn_shades
 from vision.cluster_canvas import Frame, powers
 from vision.cluster_first import Firsts, Place, group_of
 from vision.cluster_fit import Fine, Piece, refined, searched
-from vision.cluster_learn import Found, by_shape, explained, name_all
+from vision.cluster_learn import Found, Waves, by_shape, name_all
 from vision.cluster_polar import ANGLES, SCORE_NOISE, Form, Patch, Rings, Table, turned
 from vision.cluster_scene import Scene, sharp
 from vision.cluster_tall import TallLook, learn_tall
@@ -146,8 +146,8 @@ def centred(found: Sequence[Found], groups: Sequence[Group], scenes: Sequence[Sc
         for kind in sorted(kinds, key=lambda k: -clear[k]):
             kin = [k for k in kinds if related(kind, k) > 0 and clear[k] > clear[kind] + 0.05]
             for f in (f for f in mine if f.kind == kind and kin):
-                near = np.concatenate([patches_of(rings, frame, [f], groups, scenes, s).seen for s in shifts])
-                shares = np.stack([explained(near, prints[kinds.index(k)], area) for k in kin])
+                near = Waves(around(rings, frame, f, groups, scenes, shifts), area)
+                shares = np.stack([near.explained(prints[kinds.index(k)]) for k in kin])
                 k, s, turn = np.unravel_index(shares.argmax(), shares.shape)
                 here = shares[:, len(shifts) // 2].max()
                 if shares[k, s, turn] > 0.6 and shares[k, s, turn] > here + 0.1:
@@ -169,10 +169,10 @@ def evened(found: Sequence[Found], groups: Sequence[Group], scenes: Sequence[Sce
             kin = [k for k in look.kinds if related(f.kind, k) > 0]
             if len(kin) < 3:
                 continue
-            near = np.concatenate([patches_of(rings, frame, [f], groups, scenes, s).seen for s in shifts])
+            near = Waves(around(rings, frame, f, groups, scenes, shifts), area)
             prints = look.looks[[look.kinds.index(k) for k in kin]]
-            best = np.argsort([-explained(near[middle:middle + 1], p, area).max() for p in prints])[:6]
-            shares = np.stack([explained(near, prints[i], area).max(1) for i in best])
+            best = np.argsort([-near.explained(p, slice(middle, middle + 1)).max() for p in prints])[:6]
+            shares = np.stack([near.explained(prints[i]).max(1) for i in best])
             w = shares.max(1) ** 4
             moved.append((f, (w[:, None] * shifts[shares.argmax(1)]).sum(0) / w.sum()))
         for f, by in moved:
@@ -318,3 +318,9 @@ def patches_of(rings: Rings, frame: Frame, mine: Sequence[Found], groups: Sequen
         parts.append(rings.look_at(frame, scene.seen, scene.ground, scene.weight, f.at[None] + shift,
                                    scene.light_at(f.at[None])))
     return Patch(*(np.concatenate([getattr(p, a) for p in parts]) for a in ("seen", "ground", "weight", "free")))
+
+
+def around(rings: Rings, frame: Frame, f: Found, groups: Sequence[Group], scenes: Sequence[Scene], shifts: np.ndarray) -> np.ndarray:
+    """(S, R, A, 3) what is seen where a piece lies and at shifts (S, 2) mm from there"""
+    scene = scenes[groups[f.group].shot]
+    return rings.seen_at(frame, scene.seen, f.at + shifts, np.repeat(scene.light_at(f.at[None]), len(shifts), 0))

@@ -78,11 +78,20 @@ class Rings:
     def look_at(self, frame: Frame, canvas: np.ndarray, ground: np.ndarray, weight: np.ndarray, centres: np.ndarray,
                 light: np.ndarray) -> Patch:
         """Patches at (N, 2) canvas mm; light: (N, 3) factors"""
-        px = frame.to_px(centres).astype(np.float32)[:, None, None, :] + self.offsets * np.float32(frame.scale)
-        seen = sample(canvas, px)
-        seen *= np.tile(light.astype(np.float32), self.cell.size).reshape(seen.shape)       # many times quicker than a short axis
+        px = self.places(frame, centres)
         signed = sample(weight, px)[..., 0]
-        return Patch(seen, sample(ground, px), np.maximum(signed, 0), np.abs(signed), CLIPPED * light.astype(np.float32))
+        return Patch(self.seen_at(frame, canvas, centres, light), sample(ground, px), np.maximum(signed, 0), np.abs(signed),
+                     CLIPPED * light.astype(np.float32))
+
+    def seen_at(self, frame: Frame, canvas: np.ndarray, centres: np.ndarray, light: np.ndarray) -> np.ndarray:
+        """(N, R, A, 3) colours at (N, 2) canvas mm in even light; light: (N, 3) factors"""
+        seen = sample(canvas, self.places(frame, centres))
+        seen *= np.tile(light.astype(np.float32), self.cell.size).reshape(seen.shape)       # many times quicker than a short axis
+        return seen
+
+    def places(self, frame: Frame, centres: np.ndarray) -> np.ndarray:
+        """(N, R, A, 2) pixels of the canvas"""
+        return frame.to_px(centres).astype(np.float32)[:, None, None, :] + self.offsets * np.float32(frame.scale)
 
     def resampled(self, looks: np.ndarray, other: Rings) -> np.ndarray:
         """(K, R, A, 3) looks on this grid, from those on a finer one"""

@@ -12,6 +12,7 @@ from calibration.copy import BadCopy, Copy, load_copy, missing_kinds
 from calibration.files import check_writable, write_whole
 from calibration.held import own, tried
 from calibration.report import Findings, page, unshown
+from calibration.workers import Workers, processes_here
 from engine.text import Text
 from vision.evidence import NoBoard
 from vision.reader import Reader
@@ -47,11 +48,13 @@ def shots_of(copy: Copy) -> tuple[Registrar, list[Shot]]:
     return registrar, [Shot(p.image, p.layout, pose, p.name) for p, pose in zip(copy.photos, poses)]
 
 
-def calibrate(folder: str | Path, progress: Progress | None = None, report: bool = True) -> Report:
+def calibrate(folder: str | Path, progress: Progress | None = None, report: bool = True, processes: int | None = 1) -> Report:
     """Fits the copy's model and writes it to COPY/model.npz, whole or not at all; then COPY/report.html. Raises BadCopy.
 
     progress: called with what is being done and how far it is, 0 to 1; report: whether to try the photos on a reader
-    that has not seen them, which takes about a quarter of the time; without, probabilities are as they come"""
+    that has not seen them, which takes about a quarter of the time; without, probabilities are as they come; processes: that
+    share the work (None: as many as there is room for), the model is the same. A script that asks for more than one must be
+    importable, as multiprocessing wants it."""
     tell = progress or (lambda words, part: None)
     start = time.monotonic()
     tell("photos", 0.0)
@@ -63,15 +66,18 @@ def calibrate(folder: str | Path, progress: Progress | None = None, report: bool
     tell("board", 0.1)
     registrar, shots = shots_of(copy)
     tell("pieces", 0.2)
-    reader = Reader.fit(copy.plan, registrar, shots)
-    reader.save(copy.model)
-    copy.before.unlink(missing_ok=True)
+    with Workers(processes_here() if processes is None else processes) as workers:
+        trial = workers.start(tried, copy, registrar, shots) if report else None
+        reader = Reader.fit(copy.plan, registrar, shots, each=workers.each)
+        reader.save(copy.model)
+        copy.before.unlink(missing_ok=True)
+        if trial is not None:
+            tell("report", 0.75)
+            raw = trial()
     missing = [p.kind for p in missing_kinds(copy)]
     out = Report(copy.name, copy.game, len(copy.photos), 0.0, [s.pose.error_px for s in shots], missing,
                  [unshown(kind) for kind in missing])
     if report:
-        tell("report", 0.75)
-        raw = tried(copy, registrar, shots)
         reader.tempers = raw.tempers()
         reader.save(copy.model)
         errors = [(s.name, s.pose.error_px) for s in shots]

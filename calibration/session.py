@@ -65,9 +65,9 @@ class Session:
         self.steps = [*self.steps[:2], *_samplers(samplers)]
         write_whole(self.folder / "copy.toml", self._toml().encode())
 
-    def calibrate(self, progress: Progress | None = None) -> Report:
+    def calibrate(self, progress: Progress | None = None, processes: int | None = 1) -> Report:
         """Raises BadCopy."""
-        return calibrate(self.folder, progress)
+        return calibrate(self.folder, progress, processes=processes)
 
     def _toml(self) -> str:
         # JSON's strings are TOML's, too.

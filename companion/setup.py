@@ -211,7 +211,7 @@ class Setup:
 
     def _learn(self, session: Session) -> None:
         try:
-            report = session.calibrate(lambda words, part: setattr(self, "progress", (words, part)))
+            report = session.calibrate(lambda words, part: setattr(self, "progress", (words, part)), processes=None)
         except (BadCopy, OSError) as e:
             self.fault, self.progress = str(e), None
             return

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import cv2
 import msgspec
 import numpy as np
@@ -233,8 +231,7 @@ class Table:
         self.filled += len(part)
 
 
-def teach(stage: Stage, scenery: Scenery, empty: np.ndarray, spread: np.ndarray, count: int, seed: int = 1,
-          tell: Callable[[float], None] = lambda part: None) -> None:
+def teach(stage: Stage, scenery: Scenery, empty: np.ndarray, spread: np.ndarray, count: int, seed: int = 1) -> None:
     """Fits stage.bare (not for blocks) and stage.kinds. empty, spread: (N, S, S, 3) opponent small windows; count:
     pictures of pieces."""
     maker = Maker(scenery, seed)
@@ -282,7 +279,6 @@ def teach(stage: Stage, scenery: Scenery, empty: np.ndarray, spread: np.ndarray,
             mine = np.flatnonzero(np.isin(labels, (top.base, top.whole)))
             examples.append((stage.on_top(top, lying, mine), labels[mine] == top.whole))
         kind_y.append(np.repeat(np.where(labels == BARE, looks + 1, labels), TRIED))
-        tell((a + CHUNK) / len(jobs) * 0.7)
     stage.held = []
     if not block:
         x, y = bare_x.rows, np.concatenate(bare_y)
@@ -290,7 +286,6 @@ def teach(stage: Stage, scenery: Scenery, empty: np.ndarray, spread: np.ndarray,
         stage.bare = net.sharpened(net.train(x[held:], y[held:], 2, 32, seed, epochs=10), x[:held], y[:held])
         stage.held = [float((stage.bare.scores(x[:held]).argmax(1) == y[:held]).mean())]
     stage.tops = [top.taught(*(np.concatenate(part) for part in zip(*examples)), seed) for top, examples in zip(stage.tops, tops)]
-    tell(0.8)
     x, y = kind_x.rows, np.concatenate(kind_y)
     held = len(x) // 10 // TRIED * TRIED
     kinds = net.train(x[held:], y[held:], looks + 2, 128, seed, epochs=max(12, round(12 * FEW / len(x))))
@@ -298,4 +293,3 @@ def teach(stage: Stage, scenery: Scenery, empty: np.ndarray, spread: np.ndarray,
     told = stage.looked(x[:held])
     stage.held += [float((told.argmax(1) == y[:held:TRIED]).mean()),
                    float(-told[np.arange(len(told)), y[:held:TRIED]].mean()), stage.kinds.sharpness]
-    tell(1.0)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
+from typing import Any
 
 import cv2
 import msgspec
@@ -42,6 +43,13 @@ KEPT = 8             # contents told of a site
 STRANGELY = 0.05     # chance of something foreign on a site, above which it is looked at without its neighbours' pieces
 BESIDE = 1.0         # mm around a piece that go with it
 WORTH_SPLITTING = -9.0   # log-probability of a look above which its turn is looked at
+
+
+Each = Callable[[Callable[..., Any], Iterable[tuple]], list[Any]]      # what [work(*args) for args in every] gives, in any way
+
+
+def one_by_one(work: Callable[..., Any], every: Iterable[tuple]) -> list[Any]:
+    return [work(*args) for args in every]
 
 
 def look_of(contents: Contents, plan: Plan) -> Contents:
@@ -186,8 +194,7 @@ def empty_sites(photos: Photos, group: Group, windows: Windows) -> tuple[np.ndar
     return empty.astype(np.float32), off.mean(0) if len(off) else np.zeros(3)
 
 
-def fit_group(photos: Photos, group: Group, pieces: list[Exemplar], tell: Callable[[float], None], effort: float = 1.0
-              ) -> GroupReader:
+def fit_group(photos: Photos, group: Group, pieces: list[Exemplar], effort: float = 1.0) -> GroupReader:
     """The reader of sites of one shape, from exemplars and the empty board. effort: share of the usual number of pictures."""
     plan = photos.plan
     group, fine = looked_at(group, plan, photos.shots)
@@ -205,7 +212,7 @@ def fit_group(photos: Photos, group: Group, pieces: list[Exemplar], tell: Callab
                                                       for n in range(len(stage.rings))])
     stage.tops = [Top.fit(scenery.base[k], k, [p for p, _ in upper], scenery.plain[scenery.base[k]][0][0].radius)
                   for k, upper in scenery.piled.items() if upper and scenery.plain.get(scenery.base[k])]
-    teach(stage, scenery, empty, spread, round(effort * pictures_for(len(looks), group.block)), tell=tell)
+    teach(stage, scenery, empty, spread, round(effort * pictures_for(len(looks), group.block)))
     turned = [turned_kinds(k, plan) for k in looks]
     return GroupReader(group, tiny, fine, empty, spread, stage, [list(t) for t in turned],
                        [list(t.values()) for t in turned])
@@ -220,18 +227,18 @@ class PileReader:
         self.borders = Borders(plan)
 
     @classmethod
-    def fit(cls, plan: Plan, shots: list[Shot], tell: Callable[[float], None] = lambda part: None, effort: float = 1.0,
-            lying: Sequence[Lying] = ()) -> PileReader:
+    def fit(cls, plan: Plan, shots: list[Shot], effort: float = 1.0, lying: Sequence[Lying] = (), each: Each = one_by_one
+            ) -> PileReader:
         """From calibration photos: at least one sampler, and one empty board or sites empty somewhere.
 
-        effort: share of the usual number of pictures made to learn from; lying: pieces found on sites that are read otherwise"""
+        effort: share of the usual number of pictures made to learn from; lying: pieces found on sites that are read otherwise;
+        each: may fit groups side by side"""
         reference, room = lights(plan, shots)
         found = exemplars(plan, shots, lying)
         photos = Photos(plan, shots, room, [Pyramid(s.image) for s in shots], [e for _, pieces in found for e in pieces])
-        readers: dict[bool, list[GroupReader]] = {False: [], True: []}
-        for group, pieces in found:
-            readers[group.block].append(fit_group(photos, group, pieces, tell, effort))
-        return cls(plan, reference, readers[False], readers[True])
+        fitted = each(fit_group, [(photos, group, pieces, effort) for group, pieces in found])
+        cells, large = ([r for (group, _), r in zip(found, fitted) if group.block == block] for block in (False, True))
+        return cls(plan, reference, cells, large)
 
     def read(self, image: np.ndarray, pose: Pose, sites: set[str] | None = None) -> dict[str, SiteEvidence]:
         """site -> evidence for these pile sites (None: all)"""

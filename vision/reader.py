@@ -17,7 +17,7 @@ from vision.box import within_box
 from vision.cluster import ClusterReader
 from vision.evidence import Evidence, NoBoard, Registration, SiteEvidence
 from vision.photo import BadPhoto, is_dark, load_photo
-from vision.pile import PileReader
+from vision.pile import Each, PileReader, one_by_one
 from vision.plan import Plan, parse_plan
 from vision.pose import Pose
 from vision.registration import Registrar
@@ -36,12 +36,13 @@ class Reader:
         self.plan, self.registrar, self.readers, self.tempers = plan, registrar, list(readers), dict(tempers or {})
 
     @classmethod
-    def fit(cls, plan: Plan, registrar: Registrar, shots: list[Shot], effort: float = 1.0) -> Reader:
-        """From the calibration photos with their poses. effort: less than 1 is quicker and reads a little worse."""
+    def fit(cls, plan: Plan, registrar: Registrar, shots: list[Shot], effort: float = 1.0, each: Each = one_by_one) -> Reader:
+        """From the calibration photos with their poses. effort: less than 1 is quicker and reads a little worse; each: how what
+        does not depend on each other is done."""
         kinds = {s.reads for s in plan.site}
         clusters = [ClusterReader.fit(plan, shots)] if "cluster" in kinds else []
         lying = [p for reader in clusters for p in reader.lying]
-        piles = [PileReader.fit(plan, shots, effort=effort, lying=lying)] if "pile" in kinds else []
+        piles = [PileReader.fit(plan, shots, effort, lying, each)] if "pile" in kinds else []
         return cls(plan, registrar, piles + clusters)
 
     def read(self, image: np.ndarray, last: Pose | None = None, sites: set[str] | None = None) -> Evidence:

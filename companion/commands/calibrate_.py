@@ -11,13 +11,14 @@ from calibration.fit import calibrate
 @click.argument("copy", type=click.Path())
 @click.option("--quiet", is_flag=True, help="print only the last line")
 @click.option("--no-report", is_flag=True, help="only the model: a quarter quicker")
-def command(copy: str, quiet: bool, no_report: bool) -> int:
+@click.option("--processes", type=click.IntRange(1, 64), help="that share the work; else as many as there is room for")
+def command(copy: str, quiet: bool, no_report: bool, processes: int | None) -> int:
     """Fit the reader to one's own copy."""
     def progress(text: str, part: float) -> None:
         if not quiet:
             click.echo(f"{100 * part:3.0f} %  {text}")
 
-    report = calibrate(copy, progress, not no_report)
+    report = calibrate(copy, progress, not no_report, processes)
     error = max(report.error_px, default=0.0)
     click.echo(f"{report.copy}: learnt from {report.photos} photos in {report.seconds:.0f} s; board found to {error:.1f} px; "
                f"{len(report.missing)} kinds in no photo")

@@ -10,13 +10,14 @@ from pathlib import Path
 import numpy as np
 
 from calibration.learning import KEPT, keep
+from calibration.workers import free_mb
 from companion.table import Table
 from companion.verdict import MOVED, SAME, Verdict
 from engine.layout import Layout, same_contents
 from vision.evidence import Evidence
 
 SURE = 0.5      # least probability of every site of a view
-ROOM = 1500     # MB that must be free: fitting takes so much, and must not cost the table its memory
+ROOM = 700      # MB that must be free: fitting takes so much, and must not cost the table its memory
 
 
 class Lessons:
@@ -57,23 +58,9 @@ def agreed(table: Table, evidence: Evidence) -> bool:
     return True
 
 
-def room_mb() -> float:
-    """MB of memory that a process started here may still take: what the machine has free, and what this service is allowed;
-    none where that cannot be told"""
-    try:
-        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-        free = next(float(line.split()[1]) / 1024 for line in lines if line.startswith("MemAvailable"))
-        group = Path("/proc/self/cgroup").read_text(encoding="utf-8").strip().rpartition("::")[2].lstrip("/")
-        most = Path("/sys/fs/cgroup", group, "memory.max")
-        limit = most.read_text(encoding="ascii").strip() if most.is_file() else "max"
-        return free if limit == "max" else min(free, int(limit) / 2**20)
-    except (OSError, StopIteration, ValueError):
-        return 0.0
-
-
 def learn_beside(folder: Path) -> subprocess.Popen | None:
     """`nilometer learn` in a process of its own and of low priority, once the game is over: nobody waits for it"""
-    if room_mb() < ROOM:
+    if free_mb() < ROOM:
         return None
     try:
         return subprocess.Popen(["nice", "-n", "19", sys.executable, "-m", "companion.cli", "learn", str(folder)],

@@ -62,6 +62,6 @@ def test_a_folder_that_cannot_be_written_ends_the_keeping_not_the_game(seat, mon
 
 
 def test_nothing_is_fitted_beside_the_table_without_room(tmp_path, monkeypatch):
-    monkeypatch.setattr(lessons, "room_mb", lambda: 300.0)
+    monkeypatch.setattr(lessons, "free_mb", lambda: 300.0)
     monkeypatch.setattr(lessons.subprocess, "Popen", lambda *a, **k: pytest.fail("no room"))
     assert lessons.learn_beside(tmp_path) is None

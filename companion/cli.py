@@ -27,6 +27,7 @@ COMMANDS = {
     "print": "marker cards, board and pieces as PDF",
     "doctor": "what is wrong and what to do",
     "bench": "how fast everything is here",
+    "samplers": "what to lay where for a calibration, as pictures",
     "accuracy": "how right the reader is on every copy under a folder",
     "selftest": "a list to go through at the real table",
     "hall": "all tables of a club on one page",

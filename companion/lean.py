@@ -10,11 +10,14 @@ from companion.simulate.samples import Layout, samplers
 from vision.plan import Plan
 
 EACH, ROUNDS = 3, 2      # so often each kind, in so many photos
+FEWEST = 16              # pieces in all, where there are few kinds: two stones of a colour show little of how stones lie and shine
 
 
 def lean_samplers(plan: Plan, seed: int = 1) -> list[Layout]:
     """Layouts for a person to lay; the same seed gives the same ones. What may lie where is the game's `[[lie]]`."""
-    layouts = samplers(plan, art_for(plan).data.get("lie", ()), random.Random(seed), photos=ROUNDS, each=EACH)
+    rng = random.Random(seed)
+    each = max(EACH, -(-FEWEST // len(plan.piece)))
+    layouts = samplers(plan, art_for(plan).data.get("lie", ()), rng, photos=ROUNDS, each=each)
     shown = Counter(k for layout in layouts for c in layout.values() for k in c)
     spanning = {k for k, p in plan.pieces.items() if p.spans}
     for layout in layouts:
@@ -24,10 +27,11 @@ def lean_samplers(plan: Plan, seed: int = 1) -> list[Layout]:
         else:
             kept = set()
         here = Counter(k for c in layout.values() for k in c)
-        for site in sorted(layout, key=lambda s: (-len(layout[s]), s)):
+        # ... and among heaps alike any, so that what stays is spread over the board: pieces lean and shine otherwise elsewhere
+        for site in sorted(rng.sample(sorted(layout), len(layout)), key=lambda s: -len(layout[s])):
             there = Counter(layout[site])
             # a kind stays in each photo that shows it: seen in two lights it is learnt better, and can be tried on the other
-            if all(k not in spanning and k not in kept and shown[k] - n >= EACH and here[k] > n for k, n in there.items()):
+            if all(k not in spanning and k not in kept and shown[k] - n >= each and here[k] > n for k, n in there.items()):
                 shown -= there
                 here -= there
                 del layout[site]

@@ -8,6 +8,7 @@ import json
 import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,7 @@ class Setup:
         self._lock = threading.RLock()
         self.version = 1
         self.game: engine.Game | None = None
+        self.board: Path | None = None      # instead: the folder of a board without rules, with its plan.toml
         self.seats: list[str] = []
         self.options: dict[str, str] = {}
         self.copy: str | None = None
@@ -77,15 +79,32 @@ class Setup:
             if self.game is not chosen:
                 self._stop_if_learning()
                 self.copy = self.session = self.report = None
-            self.game, self.seats, self.options = chosen, list(seats), dict(options)
+            self.game, self.board, self.seats, self.options = chosen, None, list(seats), dict(options)
+            self.version += 1
+
+    def boards(self) -> list[dict[str, str]]:
+        """The boards of games without an engine whose plan.toml lies in a folder beside the configuration."""
+        plans = ((path.parent, _game_of(path, path.stat().st_mtime_ns)) for path in sorted(self.folder.glob("*/plan.toml")))
+        return [{"folder": folder.name, "name": read_name(folder)[1]} for folder, game in plans
+                if game is not None and game not in engine.games()]
+
+    def choose_board(self, folder: str) -> None:
+        """One of these boards, to be photographed and read; nobody keeps its score."""
+        with self._lock:
+            if folder not in [b["folder"] for b in self.boards()]:
+                raise NotSo(say("there is no board with a plan of its own called {name}", name=folder[:80]))
+            if self.board is None or self.board.name != folder:
+                self._stop_if_learning()
+                self.copy = self.session = self.report = None
+            self.game, self.board, self.seats, self.options = None, self.folder / folder, [], {}
             self.version += 1
 
     def copies(self) -> list[dict[str, str]]:
         """The calibrated copies of the chosen game that lie beside the configuration."""
-        found = []
+        found, chosen = [], self._plays
         for model in sorted(self.folder.glob("*/model.npz")):
             game, name = read_name(model.parent)
-            if self.game is not None and game == self.game.name:
+            if chosen is not None and game == chosen:
                 found.append({"folder": model.parent.name, "name": name})
         return found
 
@@ -100,18 +119,24 @@ class Setup:
     def begin(self, name: str, markers: bool) -> None:
         """A new copy, to be photographed now."""
         with self._lock:
-            if self.game is None:
+            if self._plays is None:
                 raise NotSo(say("choose a game first"))
             self._stop_if_learning()
-            plan = game_plan(self.game.name)
-            name = name.strip()[:60] or str(self.game.title)
-            self.session = Session(self._new_folder(name), plan, name, markers, lean_samplers(plan))
+            name = name.strip()[:60] or (self.board.name if self.game is None else str(self.game.title))
+            try:
+                plan = game_plan(self.game.name) if self.board is None else load_plan(self.board / "plan.toml")
+                samplers = lean_samplers(plan)
+                folder = self._new_folder(name) if self.board is None else self._boards_folder(name)
+            except (BadPlan, OSError) as e:
+                raise NotSo(say("{reason}", reason=str(e))) from None
+            self.session = Session(folder, plan, name, markers, samplers)
             self.copy = self.report = self.fault = self.progress = None
 
     @property
     def own_plan(self) -> Path | None:
-        """The plan that was drawn for the copy being made; None: it is the game's."""
-        path = self.session.folder / "plan.toml" if self.session is not None else None
+        """The plan that was drawn for the copy being made, or brought for the board; None: it is the game's."""
+        folder = self.session.folder if self.session is not None else self.board
+        path = folder / "plan.toml" if folder is not None else None
         return path if path is not None and path.is_file() else None
 
     def plan_drawn(self) -> None:
@@ -170,6 +195,8 @@ class Setup:
     def go(self) -> None:
         """Writes the configuration; `nilometer run` goes on with it."""
         with self._lock:
+            if self.board is not None:
+                raise NotSo(say("there are no rules to play this board by"))
             if self.game is None or self.copy is None:
                 raise NotSo(say("choose a game and a calibrated copy first"))
             journal = f"{self.copy}-{datetime.datetime.now():%Y%m%d-%H%M}.journal"
@@ -188,6 +215,7 @@ class Setup:
             return {
                 "cameras": [{"name": c["name"], "chosen": dict(c["camera"]) == self._camera} for c in self._cameras],
                 "games": [_game(g) for g in engine.games().values()],
+                "boards": self.boards(), "board": self.board.name if self.board is not None else None,
                 "game": self.game.name if self.game else None, "seats": self.seats, "options": self.options,
                 "copies": self.copies(), "copy": self.copy, "framing": pack(self.framing),
                 "session": None if session is None else {
@@ -202,12 +230,26 @@ class Setup:
     # What the page's own thread asks of a table: a table on which no game stands yet.
 
     def snapshot(self) -> dict[str, Any]:
-        return {"version": self.version, "game": self.game.name if self.game else None, "title": pack(say("Set up the table")),
+        return {"version": self.version, "game": self._plays, "title": pack(say("Set up the table")),
                 "seats": [], "settings": {}, "moves": [], "scores": {}, "outcome": None}
 
     def wait(self, version: int, timeout: float) -> int:
         self.written.wait(timeout)
         return self.version
+
+    @property
+    def _plays(self) -> str | None:
+        """The name of the game, or of the one a board without rules is of"""
+        return self.game.name if self.game else read_game(self.board / "plan.toml") if self.board else None
+
+    def _boards_folder(self, name: str) -> Path:
+        """Where the photos of a board without rules go: beside its plan, or where there is a copy already into a new folder"""
+        if not (self.board / "copy.toml").exists():
+            return self.board
+        folder = self._new_folder(name)
+        folder.mkdir(parents=True)
+        write_whole(folder / "plan.toml", (self.board / "plan.toml").read_bytes())
+        return folder
 
     def _learn(self, session: Session) -> None:
         try:
@@ -247,6 +289,19 @@ class Setup:
             if table and head not in said:
                 lines += ["", f"[{head}]", *(f"{json.dumps(k)} = {json.dumps(v)}" for k, v in table.items())]
         return "\n".join(lines) + "\n"
+
+
+def read_game(path: Path) -> str | None:
+    """The game that a plan.toml names; None where it cannot be read."""
+    try:
+        return load_plan(path).game
+    except (BadPlan, OSError):
+        return None
+
+
+@lru_cache(maxsize=64)
+def _game_of(path: Path, changed: int) -> str | None:
+    return read_game(path)      # the page asks every second
 
 
 def _game(game: engine.Game) -> dict[str, Any]:

@@ -53,6 +53,13 @@ def game() -> Response:
     return _told(lambda: setup.choose(text_in("game"), seats, options))
 
 
+@part.post("/api/setup/board")
+def board() -> Response:
+    """`{"board": "scrabble"}`: a folder with the plan of a board without rules"""
+    setup = _hosts()
+    return _told(lambda: setup.choose_board(text_in("board")))
+
+
 @part.post("/api/setup/camera")
 def camera() -> Response:
     """`{"camera": 1}`: which of `cameras`"""

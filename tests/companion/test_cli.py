@@ -4,6 +4,7 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from companion.cli import COMMANDS, main
@@ -180,3 +181,20 @@ def test_demo_of_a_game_that_is_none(nilometer):
 
 def test_accuracy_without_copies(nilometer, tmp_path):
     fails(nilometer("accuracy", tmp_path), "no copy")
+
+
+def test_samplers_to_lay_are_written_with_their_pictures_and_lie_all_over_the_board(tmp_path, nilometer):
+    corners = [(0, 0), (20, 0), (20, 20), (0, 20)]
+    sites = "".join(f'[[site]]\nid = "{c}-{r}"\noutline = {[[c * 20 + x, r * 20 + y] for x, y in corners]}\n'
+                    for r in range(15) for c in range(15))
+    kinds = "".join(f'[[piece]]\nkind = "{k}"\nsize = [19, 19]\n' for k in "ABCDEFGHIJKLMNOPQRSTUVWXYZ<")
+    (tmp_path / "plan.toml").write_text(f'game = "letters"\nsize = [300, 300]\n{kinds}{sites}')
+    code, out, _ = nilometer("samplers", tmp_path)
+    assert code == 0 and "2 layouts" in out
+    layouts = [json.loads((tmp_path / f"sampler-{n}.json").read_text()) for n in (1, 2)]
+    at = np.array([[int(v) for v in site.split("-")] for layout in layouts for site in layout])
+    assert np.abs(at.mean(0) - 7).max() < 2 and at.std(0).min() > 3, "pieces lean and shine otherwise elsewhere"
+    page = (tmp_path / "samplers.html").read_text()
+    assert page.count("<svg") == 2 and page.count("<g transform") == len(at) and "&lt;" in page and "<<" not in page
+    fails(nilometer("samplers", tmp_path), "sampler-1.json", "written over")
+    fails(nilometer("samplers", tmp_path / "nowhere"), "plan.toml")

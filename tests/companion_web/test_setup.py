@@ -6,6 +6,7 @@ import cv2
 import numpy as np
 import pytest
 
+from calibration.copy import load_copy
 from calibration.fit import Report
 from calibration.held import Trial
 from calibration.report import Findings, unshown
@@ -18,7 +19,7 @@ FINDINGS = Findings(Trial(["a.jpg"], [], []), Trial(["a.jpg"], [], []), [("a.jpg
 WRITES = [("/api/setup/game", {"game": "ur", "seats": ["black", "white", "green"], "options": {}}),
           ("/api/setup/use", {"copy": "x"}), ("/api/setup/copy", {"name": "x", "markers": 1}),
           ("/api/setup/take", {"photo": 0, "corners": None}), ("/api/setup/learn", {}), ("/api/setup/go", {}),
-          ("/api/setup/camera", {"camera": 0})]
+          ("/api/setup/camera", {"camera": 0}), ("/api/setup/board", {"board": "letters"})]
 
 
 @pytest.fixture
@@ -29,6 +30,19 @@ def director():
 @pytest.fixture
 def table(tmp_path, director):
     return Setup(tmp_path / "nilometer.toml", lambda: (director.picture(), ""), {"kind": "usb"})
+
+
+@pytest.fixture
+def letters(tmp_path):
+    """The folder of a board without an engine, beside the configuration"""
+    folder = tmp_path / "letters"
+    folder.mkdir()
+    lines = ['game = "alphabet"', "size = [120, 120]", *(f'[[piece]]\nkind = "{k}"\nsize = [18, 18]' for k in "ABC")]
+    for n in range(25):
+        x, y = 10 + 20 * (n % 5), 10 + 20 * (n // 5)
+        lines.append(f'[[site]]\nid = "s{n}"\noutline = {[[x, y], [x + 20, y], [x + 20, y + 20], [x, y + 20]]}')
+    (folder / "plan.toml").write_text("\n".join(lines))
+    return folder
 
 
 @pytest.mark.parametrize("path, data", WRITES)
@@ -119,3 +133,22 @@ def test_a_board_printed_otherwise_is_drawn_on_its_first_photo(phone, table, dir
     assert row not in host.get("/api/plan").json["sites"], "the picture of what to lay shows this board"
     assert not any(row in step.layout for step in table.session.steps)
     assert (table.session.folder / "plan.toml").is_file()
+
+
+def test_a_board_without_rules_is_photographed_and_learnt_too(phone, table, letters, learnt, eventually, tmp_path):
+    host = phone("host")
+    said = host.post("/api/setup/board", {"board": "letters"}).json
+    assert said["boards"] == [{"folder": "letters", "name": "letters"}] and said["game"] is None and said["board"] == "letters"
+    assert host.post("/api/setup/board", {"board": "../elsewhere"}).status_code == 409
+    assert set(host.get("/api/plan").json["pieces"]) == {"A", "B", "C"}
+    host.post("/api/setup/copy", {"name": "My letters", "markers": 1})
+    assert {k for step in table.session.steps for c in step.layout.values() for k in c} == {"A", "B", "C"}
+    for number in range(len(table.session.steps)):
+        assert host.post("/api/setup/take", {"photo": number, "corners": None}).status_code == 200
+    host.post("/api/setup/learn", {})
+    learnt.set()
+    eventually(lambda: host.get("/api/setup").json["report"])
+    assert host.get("/api/setup").json["copy"] == "letters" and load_copy(letters).plan.game == "alphabet"
+    assert host.post("/api/setup/go", {}).status_code == 409 and not (tmp_path / "nilometer.toml").exists()
+    host.post("/api/setup/copy", {"name": "Again", "markers": 1})
+    assert table.session.folder.name == "again" and (tmp_path / "again" / "plan.toml").is_file(), "nothing is written over"

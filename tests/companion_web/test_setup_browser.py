@@ -4,7 +4,7 @@ import pytest
 
 from tests.companion_web.browsing import explained, fits, web
 
-from .test_setup import director, learnt, table  # noqa: F401
+from .test_setup import director, learnt, letters, table  # noqa: F401
 
 
 def test_the_whole_conversation_on_a_phone(visit, table, director, learnt):  # noqa: F811
@@ -93,3 +93,23 @@ def test_the_camera_is_chosen(visit, table, director):  # noqa: F811
     assert table._camera == {"kind": "usb", "device": "Narrow"}
     assert page.get_by_label("Camera", exact=True).input_value() == "1" and fits(page)
     assert explained(pytest.importorskip("axe_playwright_python.sync_playwright").Axe().run(page)) == []
+
+
+def test_a_board_without_rules_is_taken_through_on_the_phone(visit, table, director, letters, learnt):  # noqa: F811
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    page = visit("setup", seat="host")
+    page.get_by_label("Game", exact=True).select_option("letters")
+    page.get_by_role("button", name="This board").click()
+    page.get_by_role("button", name="With the four marker cards").click()
+    for number, step in enumerate(table_steps(page, table)):
+        page.wait_for_selector("#advice:has-text('4 of 4 cards')")
+        if step.layout:
+            page.wait_for_selector("#task .pieces > [data-site]")
+            assert page.locator("#task .pieces > [data-site]").count() == len(step.layout), "the picture of what to lay where"
+            assert explained(axe.run(page)) == [] and fits(page)
+        page.get_by_role("button", name="Take the photo").click()
+        page.wait_for_selector(f".photos li:nth-child({number + 1}) .again")
+    page.get_by_role("button", name="Learn the pieces").click()
+    learnt.set()
+    page.wait_for_selector("#own-learnt:has-text('nilometer read letters photo.jpg')")
+    assert page.get_by_role("button", name="Start the game").count() == 0 and fits(page)

@@ -9,6 +9,7 @@ import { ask, tell } from "./talk.js";
 import { learn, say, words } from "./words.js";
 
 const EVERY = 1000;      // ms between looks at how far it is
+const OWN = "board ";    // before the name of a board without rules, among the games
 
 let said = null, plan = null, planFor = null, chosen = null;
 
@@ -27,11 +28,12 @@ async function show() {
   for (const id of ["game", "copy", "camera", "go"]) byId(`${id}-part`).hidden = true;
   byId("stranger").hidden = Boolean(said);
   if (!said) return;
-  chosen ??= said.game;
-  part("game", [said.games, chosen, said.game, said.seats], gamePart);
-  if (!said.game) return;
-  if (planFor !== said.game) [plan, planFor] = [await ask("/api/plan"), said.game];
-  part("copy", [said.copies, said.copy, said.session?.name, said.game], copyPart);
+  const plays = said.game ?? (said.board && OWN + said.board);
+  chosen ??= plays;
+  part("game", [said.games, said.boards, chosen, plays, said.seats], gamePart);
+  if (!plays) return;
+  if (planFor !== plays) [plan, planFor] = [await ask("/api/plan"), plays];
+  part("copy", [said.copies, said.copy, said.session?.name, plays], copyPart);
   if (said.session) {
     byId("camera-part").hidden = false;
     showLive(said, camera => act("/api/setup/camera", { camera }));
@@ -48,8 +50,12 @@ function part(name, key, make) {
 function gamePart() {
   const game = said.games.find(({ name }) => name === chosen);
   const choose = h("select", { id: "game", "data-focus": "game", onchange: e => { chosen = e.target.value; show(); } },
-    h("option", { value: "" }, "–"), said.games.map(g => h("option", { value: g.name, selected: g.name === chosen }, words(g.title))));
+    h("option", { value: "" }, "–"), said.games.map(g => h("option", { value: g.name, selected: g.name === chosen }, words(g.title))),
+    said.boards.map(b => h("option", { value: OWN + b.folder, selected: OWN + b.folder === chosen }, b.name)));
   const label = h("label", { for: "game" }, say("Game"));
+  const board = said.boards.find(b => OWN + b.folder === chosen);
+  if (board) return [h("div", { class: "row" }, label, choose), h("p", { class: "hint" }, say("A board without rules: its pictures are read, nobody keeps its score.")),
+    h("div", { class: "row" }, h("button", { type: "button", class: "strong", "data-focus": "board", onclick: () => act("/api/setup/board", { board: board.folder }) }, say("This board")))];
   if (!game) return [h("div", { class: "row" }, label, choose)];
   const [fewest, most] = game.players;
   const places = Array.from({ length: most }, (_, i) => {
@@ -69,7 +75,7 @@ function gamePart() {
 }
 
 function copyPart() {
-  const name = h("input", { id: "copy-name", maxlength: "60", value: words(said.games.find(g => g.name === said.game).title) });
+  const name = h("input", { id: "copy-name", maxlength: "60", value: said.game ? words(said.games.find(g => g.name === said.game).title) : said.boards.find(b => b.folder === said.board)?.name ?? said.board });
   const begin = markers => act("/api/setup/copy", { name: name.value, markers });
   return [
     said.copy ? h("p", null, say("Chosen: {name}.", { name: said.copies.find(c => c.folder === said.copy)?.name ?? said.copy })) : null,
@@ -97,7 +103,7 @@ function taking() {
       report.summary ? h("p", null, words(report.summary)) : null, h("ul", null, report.advice.map(line => h("li", null, words(line))))].filter(Boolean));
     speak(say("Learnt."));
   }
-  if (session.steps[0].taken) out.push(h("p", null, h("a", { href: "/trace" }, say("The board is printed otherwise? Correct its plan on the photo"))));
+  if (session.steps[0].taken && said.game) out.push(h("p", null, h("a", { href: "/trace" }, say("The board is printed otherwise? Correct its plan on the photo"))));
   if (session.next !== null) out.push(task(session, session.next));
   else out.push(h("div", { class: "row" }, h("button", { type: "button", class: "strong", "data-focus": "learn", onclick: () => act("/api/setup/learn", {}) }, report ? say("Learn again") : say("Learn the pieces"))));
   return out;
@@ -126,6 +132,7 @@ async function take(i) {
 }
 
 function goPart() {
+  if (!said.game) return [h("p", { id: "own-learnt" }, say("Its pictures are read with: {line}", { line: `nilometer read ${said.copy} photo.jpg` }))];
   return said.done ? [h("p", { role: "status" }, say("The table starts; this page goes there by itself."))]
     : [h("p", null, say("Lay the board out for the beginning of the game.")), h("div", { class: "row" }, h("button", { type: "button", class: "strong", "data-focus": "go", onclick: () => act("/api/setup/go", {}) }, say("Start the game")))];
 }

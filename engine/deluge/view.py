@@ -34,15 +34,22 @@ _PRICES = {1: say("{n} of one kind of goods"), 2: say("{n} each of two kinds"), 
 def view(state: DelugeState) -> dict[str, Any]:
     return {
         "phase": PHASE_NAMES[state.phase], "round": state.round,
-        "left": None if state.phase == OVER else say("until {seat} is done", seat=seat_name(str(state.turn))),
+        "left": _left(state),
         "tracks": [{"id": "counter", "label": say("deforested cells"), "value": state.counter, "max": END, "steps": None,
                     "marks": sorted([*RISES, END])}],
         "seats": [{"id": seat, "facts": _facts(state, seat)} for seat in state.seats],
-        "coming": coming(state), "tables": [_rulers(state), _births(state), _bonuses(state)], "highlight": _highlight(state),
+        "coming": coming(state), "tables": [_rulers(state), *_births(state), _bonuses(state)], "highlight": _highlight(state),
         "notes": _notes(state),
         "bargain": {"text": "trade {giver} {gives} for {taker} {takes}", "seats": list(state.seats),
                     "goods": [{"id": g, "name": good_name(g), "colour": _HEX[g]} for g in GOODS]} if state.phase == TRADE else None,
     }
+
+
+def _left(state: DelugeState) -> Text | None:
+    """How long the one whose turn it is goes on"""
+    if state.phase == OVER:
+        return None
+    return say("until nobody can flee") if state.phase == FLIGHT else say("until {seat} is done", seat=seat_name(str(state.turn)))
 
 
 def _facts(state: DelugeState, seat: str) -> list[dict[str, Any]]:
@@ -83,9 +90,12 @@ def _rulers(state: DelugeState) -> dict[str, Any]:
     return {"title": say("who rules where"), "columns": [say("ruler"), say("cell"), say("forests"), say("mines")], "rows": rows}
 
 
-def _births(state: DelugeState) -> dict[str, Any]:
-    return {"title": say("births at the end of the round, as pawns stand now"), "columns": [say("cell"), say("born")],
-            "rows": [list(row) for row in births(state)] if state.phase not in (FLIGHT, OVER) else []}
+def _births(state: DelugeState) -> list[dict[str, Any]]:
+    """A table, as long as this round's births are to come"""
+    if state.phase in (FLIGHT, OVER):
+        return []
+    return [{"title": say("births at the end of the round, as pawns stand now"), "columns": [say("cell"), say("born")],
+             "rows": [list(row) for row in births(state)]}]
 
 
 def _bonuses(state: DelugeState) -> dict[str, Any]:

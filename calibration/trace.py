@@ -90,6 +90,15 @@ def asks(form: Form, choice: Choice, site: TracedSite) -> bool:
     return site.of is None and set(site.tags) <= {t.tag for c in form.choices for t in c.tags}
 
 
+def asked_for(form: Form, site: TracedSite) -> TracedSite:
+    """The site without the answers to what it is not asked any more (the continent of a cell that is sea now)."""
+    for choice in form.choices:
+        given = {t.tag for t in choice.tags} & set(site.tags)
+        if choice.when and given and not asks(form, choice, site):
+            return asked_for(form, msgspec.structs.replace(site, tags=[t for t in site.tags if t not in given]))
+    return site
+
+
 def parse(data: Any) -> Tracing:
     """Raises BadTracing."""
     try:
@@ -141,11 +150,12 @@ def checked(base: Mapping[str, Any], form: Form, traced: Tracing) -> tuple[dict[
 
 
 def complete(form: Form, traced: Tracing) -> list[TracedSite]:
-    """The sites with the spots their cells lack, and without those of cells that should have none."""
+    """The sites with the spots their cells lack, without those of cells that should have none, nor answers nobody asks for."""
     way = np.linalg.inv(_to_px(traced))
-    bearing = {s.id: s for s in traced.sites if s.of is None}
+    sites = [asked_for(form, s) for s in traced.sites]
+    bearing = {s.id: s for s in sites if s.of is None}
     out = []
-    for s in traced.sites:
+    for s in sites:
         spots = next((p for p in form.spots if s.of is not None and set(p.tags) & set(s.tags)), None)
         if spots is None or s.of in bearing and spots.when in bearing[s.of].tags:
             out.append(s)

@@ -40,6 +40,14 @@ def test_a_games_own_plan_comes_back_from_the_photo_as_it_was(game):
         assert {s["id"]: s.get("borders", []) for s in again["site"]} == {s["id"]: sorted(s.get("borders", [])) for s in base["site"]}
 
 
+def test_a_cell_that_becomes_sea_keeps_nothing_of_the_land_it_was():
+    form = engine.game("deluge").form
+    wet = trace.asked_for(form, cell("x", 0, 0, "sea", "eurasia", "centre", "rise2", "gold"))
+    assert wet.tags == ["sea"]
+    assert trace.asked_for(form, cell("x", 0, 0, "land", "eurasia", "centre", "gold")).tags == ["land", "eurasia", "centre", "gold"]
+    assert trace.asked_for(form, cell("x", 0, 0, "land", "island", "centre", "gold")).tags == ["land", "island", "gold"]
+
+
 def square(x, y, w=140, d=140):
     return [(x, y), (x + w, y), (x + w, y + d), (x, y + d)]
 

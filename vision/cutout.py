@@ -14,7 +14,7 @@ from vision.light import Light, compare, middles, paint, small_view
 from vision.plan import Plan
 from vision.pose import Pose
 from vision.shot import Shot
-from vision.sites import Group
+from vision.sites import Group, apart
 from vision.windows import Pyramid, Windows, pixels_a_mm
 
 MARGIN = 1.25      # a cut-out's side as a multiple of the footprint's, so that its edge is in it
@@ -210,7 +210,8 @@ def looked_at(group: Group, plan: Plan, shots: list[Shot]) -> tuple[Group, Windo
         plane = max((p.height for p in plan.piece if p.spans == group.spans), default=0.0) / 2
     elif max(tops) * lean > TALL * group.side:
         plane, extra = (max(tops) + min(tops)) / 2, (max(tops) - min(tops)) / 2 * lean
-    half = group.side * (0.5 + (SLOP / 2 if group.block else SLOP)) + extra
+    largest = max((max(plan.pieces[c[-1]].footprint) for c in seen if c[-1] in plan.pieces), default=group.side)
+    half = group.side * (0.5 + (SLOP / 2 if group.block else SLOP)) + extra + apart(plan, group, largest)
     native = min(pixels_a_mm(s.pose, group.centres) for s in shots)
     small = min((min(plan.pieces[c[-1]].footprint) for c in seen if len(c) == 1 and c[-1] != "?"), default=group.side)
     scale = min(native, max(FINE / group.side, SMALLEST / small), LARGEST / (2 * half))

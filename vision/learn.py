@@ -40,7 +40,7 @@ class Scenery(msgspec.Struct, frozen=True, eq=False):
     plain: look -> patches with the cut-out each is from; piled: look -> its upper pieces alone, likewise; base: look ->
     the look these are laid on; near: per site the places (mm off it) where neighbours lie; around: patches of
     neighbours; large: patches of pieces that cover several sites; lean: (N, 2) mm a mm of height; height: mm
-    above the board that windows are cut at; faces: one a shape of the stage."""
+    above the board that windows are cut at; gap: mm to the next site; faces: one a shape of the stage."""
 
     group: Group
     real: list[Real]
@@ -54,6 +54,7 @@ class Scenery(msgspec.Struct, frozen=True, eq=False):
     lean: np.ndarray
     scale: float
     height: float
+    gap: float = 0.0
     faces: list[Faces] = []
 
 
@@ -79,7 +80,7 @@ class Maker:
         """mm off the site's middle: anywhere inside it, now and then sticking out"""
         side = self.s.group.side
         free = np.maximum(self.s.group.boxes[site] / 2 - patch.radius, 0)
-        slack = side * (0.05 if self.rng.random() < 0.7 else 0.13)
+        slack = side * (0.05 if self.rng.random() < 0.7 else 0.13) + self.s.gap
         for _ in range(20):
             at = self.rng.uniform(-free - slack, free + slack)
             inside, claim = self.s.grounds.at(np.array([site]), at[None])[0]

@@ -30,7 +30,7 @@ from vision.plan import Plan
 from vision.pose import Pose
 from vision.sampler import buried, covered_by_blocks, exemplars
 from vision.shot import Lying, Shot
-from vision.sites import Grounds, Group
+from vision.sites import Grounds, Group, apart
 from vision.stage import SMALL, Stage, edges
 from vision.synth import Patch, agreeing, as_patch, overlay
 from vision.tops import Top
@@ -203,12 +203,13 @@ def fit_group(photos: Photos, group: Group, pieces: list[Exemplar], effort: floa
     gy, gx = np.gradient(empty, axis=(1, 2))
     spread = np.sqrt(np.array([0.15, 0.06, 0.06]) ** 2 + noise + 0.1 * (gx ** 2 + gy ** 2)).astype(np.float32)
     looks = sorted({look_of(e.contents, plan) for e in pieces})
+    gap = apart(plan, group, max(max(e.size) for e in pieces))
     stage = Stage.fit(looks, pieces, [looks.index(look_of(e.contents, plan)) for e in pieces],
                       off_straight(pieces, plan), np.array([height_of(k, plan) - group.plane for k in looks]), group, fine,
-                      Grounds.of(plan, group, fine.half))
+                      Grounds.of(plan, group, fine.half), gap)
     ordered = [pieces[i] for i in stage.order]
     scenery = scenery_of(photos, group, fine, stage.grounds, looks, ordered, stage.owner.tolist())
-    scenery = msgspec.structs.replace(scenery, faces=[Faces.fit([e for e, s in zip(ordered, stage.shape) if s == n])
+    scenery = msgspec.structs.replace(scenery, gap=gap, faces=[Faces.fit([e for e, s in zip(ordered, stage.shape) if s == n])
                                                       for n in range(len(stage.rings))])
     stage.tops = [Top.fit(scenery.base[k], k, [p for p, _ in upper], scenery.plain[scenery.base[k]][0][0].radius)
                   for k, upper in scenery.piled.items() if upper and scenery.plain.get(scenery.base[k])]

@@ -8,6 +8,7 @@ import numpy as np
 from vision.plan import Plan, Site
 
 GROUND = 40        # places a side at which it is known whose they are
+HAND = 4.0         # mm off that hands lay a piece where nothing guides them
 BORDER = 2.0       # mm over its border at which a site has lost its claim, one standard deviation
 
 
@@ -52,6 +53,21 @@ def groups(plan: Plan) -> list[Group]:
         found.append(Group(tuple(s.id for s in sites), np.array([s.centre for s in sites]), float(boxes.max()),
                            tuple((s.id,) for s in sites), boxes))
     return found
+
+
+def apart(plan: Plan, group: Group, largest: float) -> float:
+    """How many mm more than its site leaves it a piece may lie off and still be nobody else's: what the sites next to it are
+    away, at most what hands are off, less the room inside. largest: mm along the largest piece. 0 where sites border, and for
+    blocks."""
+    if group.block:
+        return 0.0
+    piles = [s for s in plan.site if s.reads == "pile"]
+    centres, halves = np.array([s.centre for s in piles]), np.array([box(s) for s in piles]) / 2
+    gaps = []
+    for centre, size in zip(group.centres, group.boxes):
+        gap = (np.abs(centres - centre) - halves - size / 2).max(1)
+        gaps.append(gap[np.abs(centres - centre).max(1) > 1e-6].min(initial=np.inf))
+    return max(min(float(np.median(gaps)), HAND) - max(group.side - largest, 0) / 2, 0.0)
 
 
 def blocks(plan: Plan, spans: tuple[int, int]) -> Group | None:

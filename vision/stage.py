@@ -86,9 +86,9 @@ class Stage(msgspec.Struct, eq=False):
 
     @classmethod
     def fit(cls, looks: list[Contents], pieces: list[Exemplar], looks_of: list[int], zero: np.ndarray, rise: np.ndarray, group: Group,
-            fine: Windows, grounds: Grounds) -> Stage:
+            fine: Windows, grounds: Grounds, gap: float = 0.0) -> Stage:
         """pieces: cut-outs; looks_of: their looks; zero: degrees they lie off straight; rise: mm from the windows' plane to
-        the looks' tops; fine: the group's fine windows"""
+        the looks' tops; fine: the group's fine windows; gap: mm to the next site (`sites.apart`)"""
         shapes = sorted({(e.size, e.disc) for e in pieces})
         order = sorted(range(len(pieces)), key=lambda i: shapes.index((pieces[i].size, pieces[i].disc)))
         pieces, owner = [pieces[i] for i in order], np.array([looks_of[i] for i in order])
@@ -96,7 +96,7 @@ class Stage(msgspec.Struct, eq=False):
         small = min(min(size) for size, _ in shapes)
         scale = min(max(COARSE / group.side, COARSEST / small), LARGEST / (2 * fine.half))
         search = Coarse.fit([[e for e, o in zip(pieces, owner) if o == k] for k in range(len(looks))], shapes, scale,
-                            round(2 * fine.half * scale), np.median(group.boxes, 0), GIVE * group.side)
+                            round(2 * fine.half * scale), np.median(group.boxes, 0), GIVE * group.side + gap / 2)
         rings = [Rings.fit([e for e, s in zip(pieces, shape) if s == n]) for n in range(len(shapes))]
         photo = np.array([e.photo for e in pieces])
         return cls(looks, search, rings, Fine.fit(pieces, PIXELS, WIDER), owner, shape, photo, zero[order], rise, grounds,

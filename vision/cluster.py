@@ -82,9 +82,11 @@ class ClusterReader:
     def again(self, scene: Scene, wanted: dict[str, Site], firsts: dict[str, dict[str, float]], tried: dict[str, Tried],
               pieces: list[Piece]) -> tuple[dict[str, dict[str, float]], list[Piece]]:
         """What cards lie below, now that it is known what pieces hide of them; and the pieces, looked for once more on cards
-        that turn out to be others"""
+        that turn out to be others or to lie otherwise"""
+        before = dict(tried)
         told = self.firsts.again(scene, firsts, tried, hidden_by(scene, pieces))
-        others = {s: wanted[s] for s in tried if best_of(told[s]) != best_of(firsts[s])}
+        others = {s: wanted[s] for s, t in tried.items() if (kind := best_of(told[s])) != best_of(firsts[s])
+                  or (kind and t.otherwise(before[s], kind))}
         if not others:
             return told, pieces
         pieces = [p for p in pieces if self.home(p.foot) not in others]

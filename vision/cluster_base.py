@@ -62,6 +62,11 @@ def cut(canvas: np.ndarray, frame: Frame, grid: np.ndarray, pose: np.ndarray, li
     return got if light is None else got * light[:, None, None, :].astype(np.float32)
 
 
+def free_of(hidden: np.ndarray, frame: Frame, grid: np.ndarray, pose: np.ndarray) -> np.ndarray:
+    """(N, h, w) 0..1: how much of patches at (N, 3) poses a mask (h, w) on the canvas leaves to be seen"""
+    return 1 - cut(hidden, frame, grid, pose)[..., 0].clip(0, 1)
+
+
 def planar(a: np.ndarray) -> np.ndarray:
     """(N, 3, h w) of (N, h, w, 3): arithmetic with one colour at a time is several times as quick"""
     return np.ascontiguousarray(a.reshape(len(a), -1, 3).transpose(0, 2, 1))
@@ -108,20 +113,22 @@ class Level:
         return self.misfits(self.looks, np.full((len(self.looks), 3), np.inf)) < 0.5 * CAP
 
     def settle(self, canvas: np.ndarray, frame: Frame, kinds: np.ndarray, pose: np.ndarray, rounds: int,
-               light: np.ndarray | None = None, reach: float = LOOSE_MM) -> tuple[np.ndarray, np.ndarray]:
-        """Shifts and turns (N, 3) poses until the canvas shows look kinds[n] there; what covers it is outlier.
+               light: np.ndarray | None = None, reach: float = LOOSE_MM, hidden: np.ndarray | None = None
+               ) -> tuple[np.ndarray, np.ndarray]:
+        """Shifts and turns (N, 3) poses until the canvas shows look kinds[n] there; what covers it is outlier, or known: hidden,
+        (h, w) uint8 on the canvas.
 
         Returns poses and (N, 3) factors of light left over."""
         if light is None:
             light = np.ones_like(pose)
         parts = [slice(i, i + AT_ONCE) for i in range(0, len(pose), AT_ONCE)]
-        done = [self.settle_few(canvas, frame, kinds[p], pose[p].astype(float), rounds, light[p], reach) for p in parts]
+        done = [self.settle_few(canvas, frame, kinds[p], pose[p].astype(float), rounds, light[p], reach, hidden) for p in parts]
         if not done:
             return pose.astype(float), np.ones(pose.shape, np.float32)
         return np.concatenate([p for p, _ in done]), np.concatenate([g for _, g in done])
 
     def settle_few(self, canvas: np.ndarray, frame: Frame, kinds: np.ndarray, pose: np.ndarray, rounds: int,
-                   light: np.ndarray, reach: float) -> tuple[np.ndarray, np.ndarray]:
+                   light: np.ndarray, reach: float, hidden: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
         """settle() for no more than the processor has at hand at once"""
         start = pose
         n = len(pose)
@@ -132,10 +139,11 @@ class Level:
             if (limit < whole.max((0, 2))[:, None]).any():      # the print as a camera shows it that sees nothing brighter
                 looks = np.minimum(whole, limit * gain[..., None])
             got = planar(cut(canvas, frame, self.grid, pose)) * light[..., None].astype(np.float32)
+            free = 1.0 if hidden is None else free_of(hidden, frame, self.grid, pose).reshape(n, -1)
             tau = NOISE * (3.0 if i < rounds / 2 else 2.0)
             for _ in range(2 if i == 0 else 1):
                 r = got * gain[..., None] - looks
-                w = 1 / (1 + np.einsum("ncp,ncp->np", r, r) / (3 * tau ** 2)) ** 2
+                w = free / (1 + np.einsum("ncp,ncp->np", r, r) / (3 * tau ** 2)) ** 2
                 wg = w[:, None] * got
                 gain = plausible(np.einsum("ncp,ncp->nc", wg, looks) / (np.einsum("ncp,ncp->nc", wg, got) + 1))
             r = got * gain[..., None] - looks

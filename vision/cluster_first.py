@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 import numpy as np
 
-from vision.cluster_base import CAP, NOISE, Level, Sheet, cut, learn_sheet, merged, remerged, search
+from vision.cluster_base import CAP, NOISE, Level, Sheet, cut, free_of, learn_sheet, merged, remerged, search
 from vision.cluster_canvas import Frame
 from vision.cluster_kin import agreed
 from vision.cluster_polar import dot
@@ -23,6 +23,9 @@ TRIES = 6               # kinds whose place is worked out well, of all that may 
 STARTS = 3              # kinds unlike each other that a card is first taken for
 DOUBTFUL = 2.0          # misfit above which a card may be another: pieces hide more than about a fifth of it
 DARKEST, SHADOW = 0.5, 4.0     # of its light that a card keeps in a piece's shadow; what it costs to say so, times how dark
+MUCH, FEWEST = 0.1, 0.1     # shares of a card: hidden, from which its place and light may have been mistaken; seen, that tell better
+MOVED, RECOLOURED = 1.0, 0.1    # mm and logarithm of brightness by which such a mistake misleads what is looked for on the card
+EDGE = 1.5              # mm: where a card ends tells where it was laid or cut, not which it is
 TURNED = 0.6            # of a card's misfit, that turning it round must leave at most
 CLOSE = 1.2             # misfit by which a kind may be worse than the best before its place is worked out
 
@@ -50,9 +53,24 @@ class Tried(msgspec.Struct, frozen=True, eq=False):
     poses: np.ndarray
     light: np.ndarray
 
+    def number(self, kind: str) -> int:
+        return [self.sheet.kinds[k] for k in self.kinds].index(kind)
+
+    def at_one(self, which: np.ndarray, place: int) -> Tried:
+        """Some of these, (n,) bool, all as one of them is thought to lie"""
+        kinds = self.kinds[which]
+        return Tried(self.sheet, kinds, np.repeat(self.poses[place:place + 1], len(kinds), 0),
+                     np.repeat(self.light[place:place + 1], len(kinds), 0))
+
+    def otherwise(self, before: Tried, kind: str) -> bool:
+        """Whether a kind lies elsewhere or in other light than was thought before"""
+        n = self.number(kind)
+        return bool(np.linalg.norm(self.poses[n, :2] - before.poses[n, :2]) > MOVED
+                    or np.abs(np.log(self.light[n] / before.light[n])).max() > RECOLOURED)
+
     def paint(self, scene: Scene, kind: str) -> None:
         """Lays one of these on the scene's ground"""
-        n = [self.sheet.kinds[k] for k in self.kinds].index(kind)
+        n = self.number(kind)
         paint(scene, self.sheet, int(self.kinds[n]), self.poses[n], self.light[n] / scene.light_at(self.poses[n:n + 1, :2])[0])
 
 
@@ -124,27 +142,46 @@ class Firsts(msgspec.Struct, frozen=True, eq=False):
                 paint(scene, sheet, int(best[i]), lies[i], gain[i])
         return out
 
-    def again(self, scene: Scene, told: Mapping[str, Mapping[str, float]], tried: Mapping[str, Tried], hidden: np.ndarray
+    def again(self, scene: Scene, told: Mapping[str, Mapping[str, float]], tried: dict[str, Tried], hidden: np.ndarray
               ) -> dict[str, dict[str, float]]:
         """What read() told of some sites, now that it is known what pieces hide of their cards: a green piece on a card is no
-        green sign. hidden: (h, w) uint8 mask on the canvas"""
+        green sign, and a big one neither shifts the card below it nor colours its light. hidden: (h, w) uint8 mask on the canvas;
+        tried: set right"""
         out = {s: dict(kinds) for s, kinds in told.items()}
         for s, t in tried.items():
             names = [t.sheet.kinds[k] for k in t.kinds]
             level = self.levels(t.sheet)[1]
-            free = 1 - cut(hidden, scene.frame, level.grid, t.poses)[..., 0].clip(0, 1)
-            if len(names) < 2 or free.min() > 0:
+            share = free_of(hidden, scene.frame, level.grid, t.poses).mean((1, 2))
+            if share.min() == 1:
                 continue
-            seen = cut(scene.seen, scene.frame, level.grid, t.poses, t.light)
-            look = np.minimum(level.looks[t.kinds], CLIPPED * t.light[:, None, None])
-            dark = (dot(seen, look) / (dot(look, look) + 1)).clip(DARKEST, 1)[..., None]
-            off = seen - dark * look
-            cost = dot(off, off) * (level.surety[t.kinds] / 3) + (1 - dark[..., 0]) * SHADOW
-            misfit = (np.minimum(cost, CAP) * free).mean((1, 2))
-            anew = dict(zip(names, (-SURENESS * t.sheet.size[0] * t.sheet.size[1] * misfit).tolist()))
-            shift = max(anew.values()) - max(told[s][k] for k in names)
-            out[s] = {k: anew.get(k, v + shift) for k, v in told[s].items()}
+            misfit = shown_misfit(scene, level, t, hidden)
+            if FEWEST < share.min() < 1 - MUCH:
+                poses, gain = level.settle(scene.seen, scene.frame, t.kinds, t.poses, 5, t.light, reach=2.5, hidden=hidden)
+                anew = Tried(t.sheet, t.kinds, poses, t.light * gain)
+                now = shown_misfit(scene, level, anew, hidden)
+                better = (now < misfit)[:, None]
+                tried[s] = Tried(t.sheet, t.kinds, np.where(better, poses, t.poses), np.where(better, anew.light, t.light))
+                misfit = np.minimum(now, misfit)
+            if len(names) < 2:
+                continue
+            kin = level.alike[t.kinds[misfit.argmin()]][t.kinds]    # told by what they differ in, not by where each of them was laid
+            misfit[kin] = shown_misfit(scene, level, tried[s].at_one(kin, int(misfit.argmin())), hidden)
+            better = dict(zip(names, (-SURENESS * t.sheet.size[0] * t.sheet.size[1] * misfit).tolist()))
+            shift = max(better.values()) - max(told[s][k] for k in names)
+            out[s] = {k: better.get(k, v + shift) for k, v in told[s].items()}
         return out
+
+
+def shown_misfit(scene: Scene, level: Level, t: Tried, hidden: np.ndarray) -> np.ndarray:
+    """(n,) how badly what is seen of a card, but for its very edge, speaks for each kind; it may lie in a piece's shadow"""
+    inner = (np.abs(level.grid) < np.array(t.sheet.size) / 2 - EDGE).all(-1)
+    free = free_of(hidden, scene.frame, level.grid, t.poses) * inner
+    seen = cut(scene.seen, scene.frame, level.grid, t.poses, t.light)
+    look = np.minimum(level.looks[t.kinds], CLIPPED * t.light[:, None, None])
+    dark = (dot(seen, look) / (dot(look, look) + 1)).clip(DARKEST, 1)[..., None]
+    off = seen - dark * look
+    cost = dot(off, off) * (level.surety[t.kinds] / 3) + (1 - dark[..., 0]) * SHADOW
+    return (np.minimum(cost, CAP) * free).mean((1, 2))
 
 
 def attempts(scene: Scene, level: Level, cost: np.ndarray, rough: np.ndarray, light: np.ndarray

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.resources
 
+import cv2
 import numpy as np
 
 from vision.cluster_base import Sheet
@@ -49,3 +50,27 @@ def test_a_piece_on_a_small_sign_is_not_the_sign():
     hidden[80:, 80:] = 1
     blind = firsts.again(scene, told, tried, hidden)["A1"]
     assert abs(blind["tile:war/trade"] - blind["tile:war/agriculture"]) < 1
+
+
+def test_a_card_below_a_big_piece_is_laid_and_lit_by_what_shows_of_it():
+    frame = Frame(0.0, 0.0, 2.2, 132, 132)
+    looks = np.full((2, 106, 106, 3), (60, 160, 200), np.float32)
+    looks[:, 20:60, 20:40] = 230
+    for look, sign in zip(looks, ((150, 110, 40), (150, 40, 130))):
+        look[74:100, 74:100] = sign
+        look[:] = cv2.GaussianBlur(look, (0, 0), 2)
+    sheet = Sheet((48.0, 48.0), 2.0, 2.2, ("tile:trade/politics", "tile:trade/culture"), looks)
+    seen = np.full((132, 132, 3), 90, np.uint8)
+    seen[15:121, 11:117] = looks[0].astype(np.uint8)            # 0.9 mm beside where it was thought to be
+    seen[13:85, 40:119] = 120, 170, 190                         # a big piece: of the sign two thirds are left
+    scene = Scene(frame, None, seen, seen, np.ones((132, 132), np.float32), seen[..., 0], np.ones((6, 6, 3), np.float32))
+    hidden = np.zeros((132, 132), np.uint8)
+    hidden[11:87, 38:121] = 1
+    tried = {"A1": Tried(sheet, np.arange(2), np.array([[30.0, 30.0, 0.0]] * 2), np.full((2, 3), (1.0, 0.85, 1.2), np.float32))}
+    before = tried["A1"]
+    told = {"A1": {"tile:trade/politics": -40.0, "tile:trade/culture": -20.0, "": -400.0}}
+    again = Firsts((sheet,), {}).again(scene, told, tried, hidden)
+    found = tried["A1"]
+    assert again["A1"]["tile:trade/politics"] > again["A1"]["tile:trade/culture"] + 20
+    assert np.abs(found.poses[0, :2] - (29.1, 30.9)).max() < 0.3 and np.abs(found.light[0] - 1).max() < 0.08
+    assert found.otherwise(before, "tile:trade/politics")       # so pieces are looked for once more

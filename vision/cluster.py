@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 
 import cv2
 import msgspec
@@ -13,7 +14,7 @@ from vision.cluster_canvas import MARGIN, Empty, Frame, dimmed, match_light, tru
 from vision.cluster_count import evidence_of, shares_of
 from vision.cluster_find import find, kits_of, polygons
 from vision.cluster_first import Firsts, Tried, group_of, lay_all, learn_again, learn_firsts
-from vision.cluster_fit import PLENTY, Fine, Piece
+from vision.cluster_fit import FITS, PLENTY, WELL, Fine, Piece, reconsidered, refined, searched
 from vision.cluster_loose import (
     THERE,
     FormLooks,
@@ -31,7 +32,7 @@ from vision.cluster_loose import (
 from vision.cluster_middle import middled, outlined, rimmed
 from vision.cluster_polar import Form
 from vision.cluster_scene import FOLD, Scene, Stage, cover
-from vision.cluster_tall import TallLook, find_tall
+from vision.cluster_tall import TallLook, find_tall, hide
 from vision.evidence import CountedEvidence
 from vision.plan import Plan, Site
 from vision.pose import Pose
@@ -104,9 +105,31 @@ class ClusterReader:
         out = []
         if self.tall:
             feet = polygons(self.frame, [o for s in wanted.values() if self.may_stand(s) for o in s.outlines], NEAR)
+            before = copy(scene)
+            before.weight, before.strange = scene.weight.copy(), scene.strange.copy()
             out = find_tall(scene, self.tall, feet)
+            if flat := self.lying_flat(before, out):
+                scene.weight, scene.strange = before.weight, before.strange
+                out = [p for p in out if p not in flat]
+                for p in (p for p in out if p.chance > 0.5):
+                    hide(scene, next(k for k in self.tall if k.form == p.form), p.foot)
         area = polygons(self.frame, [o for s in wanted.values() for o in s.outlines], NEAR)
         return out + find(scene, self.kits, area)
+
+    def lying_flat(self, scene: Scene, found: Sequence[Piece]) -> list[Piece]:
+        """Those taken for figures, fitting as figures do not, where one flat piece explains more than they do"""
+        out: list[Piece] = []
+        for p in found:
+            if p in out or p.chance < 0.5 or FITS < p.gain / max(p.ideal, 1e-6) < 1 / FITS:
+                continue
+            for fine in (f for kit in self.kits for f in kit.fines if not is_block(f.form)):
+                at = searched(scene, fine, p.foot, fine.form.inner, 0.2 * fine.form.inner)
+                q = reconsidered(scene, fine, refined(scene, fine, at[None])[0])
+                there = [t for t in found if fine.form.inside(t.foot - q.foot) > 0]
+                if q.gain > WELL * q.ideal and q.gain > sum(t.gain for t in there):
+                    out += there
+                    break
+        return out
 
     def may_stand(self, site: Site) -> bool:
         """Whether figures were seen on such sites, which are those with a tag or the beginning of the name in common"""

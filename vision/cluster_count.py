@@ -19,7 +19,7 @@ WIDTH = 24              # contents followed up at a time
 KEEP = 8
 UNSEEN = 0.002          # how likely a piece lies on a site and was not seen at all
 SUREST = 0.9995
-LENIENT, SLOPE = 0.12, 0.03     # of a perfect match: so much worse than those learnt from do pieces fit that may be strangers
+LENIENT, SLOPE = 0.2, 0.015     # of a perfect match: so much worse than those learnt from do pieces fit that may be strangers
 STRANGEST = 0.45        # nothing that fits badly is surer to be a stranger than this: light and lenses make pieces fit badly too
 
 Option = dict[str, float]

@@ -13,7 +13,8 @@ from vision.cluster_polar import Form, Patch, Rings, Table, dot, slopes, turned
 from vision.cluster_rim import framed
 from vision.cluster_scene import Scene
 
-SURE = 0.38         # share of the gain of a perfect match at which a piece is as likely there as not
+SURE, SURE_TALL = 0.38, 0.5     # share of the gain of a perfect match at which a piece is as likely there as not; a figure,
+                    # which may be lit from any side, explains much that is none
 FIT, FRAMED, COVERED, NEEDED = 10.0, 6.5, 17.0, 5.1     # odds that a block is there: what its fit adds, what its outline does, what is
                     # lost where others cover it, as blocks stand beside each other, and what it takes
 WELL = 0.7          # share of the gain of a perfect match above which a piece fits as well as any
@@ -64,7 +65,7 @@ class Piece(msgspec.Struct, eq=False):
         if self.framed is not None:
             odds = FIT * share + FRAMED * self.framed - COVERED * (1 - self.ideal / max(self.whole, 1e-6)) - NEEDED
         else:
-            odds = 10 * min(share - SURE, WELL) + 1.5 * math.log(self.gain / PLENTY)
+            odds = 10 * min(share - (SURE_TALL if is_tall(self.form) else SURE), WELL) + 1.5 * math.log(self.gain / PLENTY)
             odds += min(20 * (self.gain / max(self.whole, 1e-6) - HIDDEN), 0)
         return 1 / (1 + math.exp(-max(odds, -30)))
 

@@ -6,9 +6,10 @@ import cv2
 import numpy as np
 import pytest
 
+from vision.cluster import ClusterReader
 from vision.cluster_canvas import Frame, Lean
 from vision.cluster_find import find, kits_of
-from vision.cluster_fit import Fine
+from vision.cluster_fit import Fine, Piece
 from vision.cluster_polar import SCORE_NOISE, Form, Rings
 from vision.cluster_scene import FOLD, Scene
 from vision.pose import Pose
@@ -76,6 +77,24 @@ def test_boldly_printed_pieces_are_found_wherever_they_lie(kits):
         assert [p.kind for p in found] == ["person"] * len(places)
         for x, y in places:
             assert min(np.hypot(*(p.foot - (x, y))) for p in found) < 1
+
+
+def test_a_disc_that_figures_would_explain_badly_is_a_disc(kits):
+    reader = ClusterReader.__new__(ClusterReader)
+    reader.kits = kits
+    scene = filmed([(60, 60, 0.4), (120, 60, 1.0)])
+    peg = Form((10.0, 10.0), 22.0, True)
+    whole = sure(filmed([(60, 60, 0.4)]), kits)[0].gain
+
+    def figure(at, gain, ideal):
+        return Piece(peg, np.array(at), np.array(at), 0.0, ("peg",), np.array([gain]), 0, ideal, ideal)
+
+    odd, other, alone = figure((57.0, 58.0), 0.4 * whole, 0.3 * whole), figure((64.0, 61.0), 0.3 * whole, 0.2 * whole), \
+        figure((30.0, 100.0), 300.0, 200.0)
+    assert reader.lying_flat(scene, [odd, other, alone]) == [odd, other]
+    fitting = figure((57.0, 58.0), 0.4 * whole, 0.42 * whole)
+    assert reader.lying_flat(scene, [fitting, alone]) == [], "what fits as figures do is one"
+    assert reader.lying_flat(scene, [figure((57.0, 58.0), 1.2 * whole, 0.9 * whole)]) == [], "nor what explains more than a disc"
 
 
 def test_a_shadow_beside_a_piece_is_no_piece_under_it():

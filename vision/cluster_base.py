@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 
 from vision.cluster_canvas import Frame, sample
+from vision.cluster_polar import dot
 from vision.cluster_turns import turns_of
 from vision.light import CLIPPED
 
@@ -315,7 +316,8 @@ def kin_of(kind: str, kinds: Sequence[str], patches: np.ndarray, tau: float) -> 
 
 def near(a: np.ndarray, b: np.ndarray, tau: float) -> np.ndarray:
     """0..1: how well two colours (..., 3) agree"""
-    return np.exp(-((a - b) ** 2).mean(-1) / (2 * tau ** 2))
+    off = a - b
+    return np.exp(dot(off, off) / np.float32(-6 * tau ** 2))
 
 
 def composed(pose: np.ndarray, inner: np.ndarray) -> np.ndarray:

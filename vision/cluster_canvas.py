@@ -99,8 +99,8 @@ def sample(canvas: np.ndarray, px: np.ndarray) -> np.ndarray:
     """Bilinear samples of a canvas at (..., 2) pixels -> (..., channels) float32, of a padded one 3 channels"""
     shape = px.shape[:-1]
     flat = np.ascontiguousarray(px.reshape(-1, 2), np.float32)
-    wide = 4096
     n = len(flat)
+    wide = min(max(n // 8 // 64 * 64, 64), 4096)       # rows for remap, of which the last is filled up: few places make short ones
     pad = -n % wide
     if pad:
         flat = np.vstack([flat, np.zeros((pad, 2), np.float32)])

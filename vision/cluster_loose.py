@@ -237,11 +237,11 @@ def looks_of(found: Sequence[Found], groups: Sequence[Group], scenes: Sequence[S
                 part = Patch(patches.seen[which], patches.ground[which], patches.weight[which], patches.free[which])
                 turn = Table(rings, straight, area).gains(part)[1][:, 0]
                 looks[k] = np.median(turned(part.seen, turn), 0)
+            fine = {k: Fine(form, frame.scale, [k], look[None]) for k, look in zip(kinds, looks)} if reach else {}
             for f in mine if reach else ():
-                one = Fine(form, frame.scale, [f.kind], looks[kinds.index(f.kind)][None])
                 scene = scenes[groups[f.group].shot]
-                f.at = searched(scene, one, f.at, reach, reach / 2)
-                p = refined(scene, one, f.at[None], 0)[0]
+                f.at = searched(scene, fine[f.kind], f.at, reach, reach / 2)
+                p = refined(scene, fine[f.kind], f.at[None], 0)[0]
                 f.score, f.turn = p.gain, p.turn
         out[form] = Look(kinds, looks, shades_of(form, kinds, looks, mine, groups, scenes, frame) if is_block(form) else None)
     return out
@@ -312,12 +312,14 @@ def steps(turn: float) -> int:
 def patches_of(rings: Rings, frame: Frame, mine: Sequence[Found], groups: Sequence[Group], scenes: Sequence[Scene],
                shift: np.ndarray | float = 0.0) -> Patch:
     """What is seen at pieces found, in the frame's rings, `shift` mm beside them."""
-    parts = []
-    for f in mine:
-        scene = scenes[groups[f.group].shot]
-        parts.append(rings.look_at(frame, scene.seen, scene.ground, scene.weight, f.at[None] + shift,
-                                   scene.light_at(f.at[None])))
-    return Patch(*(np.concatenate([getattr(p, a) for p in parts]) for a in ("seen", "ground", "weight", "free")))
+    at, shot = np.array([f.at for f in mine]), np.array([groups[f.group].shot for f in mine])
+    order, parts = [], []
+    for n in sorted(set(shot.tolist())):
+        scene, here = scenes[n], np.flatnonzero(shot == n)
+        order.append(here)
+        parts.append(rings.look_at(frame, scene.seen, scene.ground, scene.weight, at[here] + shift, scene.light_at(at[here])))
+    back = np.argsort(np.concatenate(order))
+    return Patch(*(np.concatenate([getattr(p, a) for p in parts])[back] for a in ("seen", "ground", "weight", "free")))
 
 
 def around(rings: Rings, frame: Frame, f: Found, groups: Sequence[Group], scenes: Sequence[Scene], shifts: np.ndarray) -> np.ndarray:

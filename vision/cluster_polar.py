@@ -80,18 +80,18 @@ class Rings:
         """Patches at (N, 2) canvas mm; light: (N, 3) factors"""
         px = self.places(frame, centres)
         signed = sample(weight, px)[..., 0]
-        return Patch(self.seen_at(frame, canvas, centres, light), sample(ground, px), np.maximum(signed, 0), np.abs(signed),
+        return Patch(lit(sample(canvas, px), light), sample(ground, px), np.maximum(signed, 0), np.abs(signed),
                      CLIPPED * light.astype(np.float32))
 
     def seen_at(self, frame: Frame, canvas: np.ndarray, centres: np.ndarray, light: np.ndarray) -> np.ndarray:
         """(N, R, A, 3) colours at (N, 2) canvas mm in even light; light: (N, 3) factors"""
-        seen = sample(canvas, self.places(frame, centres))
-        seen *= np.tile(light.astype(np.float32), self.cell.size).reshape(seen.shape)       # many times quicker than a short axis
-        return seen
+        return lit(sample(canvas, self.places(frame, centres)), light)
 
     def places(self, frame: Frame, centres: np.ndarray) -> np.ndarray:
         """(N, R, A, 2) pixels of the canvas"""
-        return frame.to_px(centres).astype(np.float32)[:, None, None, :] + self.offsets * np.float32(frame.scale)
+        px = np.tile(frame.to_px(centres).astype(np.float32), self.cell.size)       # many times quicker than a short axis
+        px += (self.offsets * np.float32(frame.scale)).ravel()
+        return px.reshape(-1, *self.offsets.shape)
 
     def resampled(self, looks: np.ndarray, other: Rings) -> np.ndarray:
         """(K, R, A, 3) looks on this grid, from those on a finer one"""
@@ -126,6 +126,12 @@ class Patch(msgspec.Struct, frozen=True, eq=False):
 
 
 ONES = np.ones((1, 3), np.float32)
+
+
+def lit(colours: np.ndarray, light: np.ndarray) -> np.ndarray:
+    """Colours (N, R, A, 3), changed in place, in the light that (N, 3) factors make"""
+    colours *= np.tile(light.astype(np.float32), colours.size // light.size).reshape(colours.shape)     # a short axis is slow
+    return colours
 
 
 def dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:

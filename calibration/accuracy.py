@@ -7,7 +7,7 @@ import math
 import statistics
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -89,7 +89,8 @@ def measure(folder: Path, tell: Callable[[str], object] = lambda line: None) -> 
             out.right += ok
             wrong += not ok
             if seen is not None and seen.options:
-                n = next(i for i, top in enumerate(BINS[1:]) if math.exp(seen.options[0][1]) < top)
+                given = math.exp(max(seen.options[0][1], seen.other))
+                n = next(i for i, top in enumerate(BINS[1:]) if given < top)
                 bins[n][0] += 1
                 bins[n][1] += ok
             if not ok:
@@ -120,8 +121,17 @@ def table(a: Accuracy, before: dict[str, Any] | None) -> list[str]:
         last = f" (last {100 * before['share']:.3f} %, {before['boards']}{ms})"
     out = [f"{a.copy} ({a.game}): sites {a.right}/{a.sites} {100 * a.share:.3f} %, boards exact {a.boards}/{a.photos}{last}; "
            f"fitted in {a.fit_s:.0f} s, {a.ms:.0f} ms a photo"]
-    for (low, high), (n, k) in zip(zip(BINS, BINS[1:]), a.reliability):
-        if n:
-            out.append(f"  given {100 * low:5.1f} to {100 * min(high, 1):5.1f} %: {n:6d} sites, {100 * k / n:6.2f} % right")
+    out += honesty(a.reliability)
     out += [f"  {n} x {is_} read as {read}" for is_, read, n in a.confusions]
     return out + [f"  {fault}" for fault in a.faults]
+
+
+def honesty(reliability: Sequence[Sequence[int]]) -> list[str]:
+    """How often what was given such a probability is right, as lines; reliability: as Accuracy has it"""
+    return [f"  given {100 * low:5.1f} to {100 * min(high, 1):5.1f} %: {n:6d} sites, {100 * k / n:6.2f} % right"
+            for (low, high), (n, k) in zip(zip(BINS, BINS[1:]), reliability) if n]
+
+
+def together(copies: Sequence[Accuracy]) -> list[tuple[int, int]]:
+    """The reliability over several copies"""
+    return [(sum(a.reliability[i][0] for a in copies), sum(a.reliability[i][1] for a in copies)) for i in range(len(BINS) - 1)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -153,6 +153,8 @@ def scenery_of(photos: Photos, group: Group, windows: Windows, grounds: Grounds,
     base: dict[int, int] = {}
     for n, e in enumerate(pieces):
         plain.setdefault(owner[n], []).append((as_patch(e, height_of(e.contents, plan)), n))
+    if not group.block:
+        plain = with_higher(plain, looks, pieces, plan)
     for k, look in enumerate(looks):
         if len(look) > 1 and look[-2] != "?" and look[:-1] in looks:
             base[k] = looks.index(look[:-1])
@@ -171,6 +173,17 @@ def scenery_of(photos: Photos, group: Group, windows: Windows, grounds: Grounds,
     around = [p for p, e in zip(others, photos.pieces) if not plan.pieces[e.contents[-1]].spans]
     return Scenery(group, photographed(photos, group, windows, pieces, owner), plain, piled, base, near, grounds, around, large,
                    lean_at(photos.shots[0].pose, group.centres), windows.scale, group.plane)
+
+
+def with_higher(plain: Mapping[int, list[tuple[Patch, int]]], looks: list[Contents], pieces: list[Exemplar], plan: Plan
+                ) -> dict[int, list[tuple[Patch, int]]]:
+    """The same, a look on top of another as large also as it is seen alone, but higher: samplers show few stacks"""
+    out = dict(plain)
+    for k, look in enumerate(looks):
+        if len(look) > 1 and look[-2] == "?" and look[-1:] in looks:
+            alone = plain.get(looks.index(look[-1:]), [])
+            out[k] = [*plain.get(k, []), *((as_patch(pieces[n], height_of(look, plan)), n) for _, n in alone)]
+    return out
 
 
 def pictures_for(looks: int, block: bool) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 import msgspec
 
-from calibration.accuracy import copies_in, measure, table
+from calibration.accuracy import Accuracy, copies_in, honesty, measure, table, together
 from calibration.files import write_whole
 from companion.cli import Fault
 from companion.commands.demo_ import state_dir
@@ -27,7 +27,7 @@ def command(folders: tuple[str, ...], as_json: bool) -> int:
         last = json.loads(kept.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         last = {}
-    right = sites = boards = photos = 0
+    measured: list[Accuracy] = []
     for folder in copies:
         found = measure(folder, lambda line: None if as_json else click.echo(line, err=True))
         key = str(folder.resolve())
@@ -36,8 +36,11 @@ def command(folders: tuple[str, ...], as_json: bool) -> int:
         else:
             click.echo("\n".join(table(found, last.get(key))))
         last[key] = {"share": found.share, "boards": f"{found.boards}/{found.photos}", "ms": found.ms}
-        right, sites, boards, photos = right + found.right, sites + found.sites, boards + found.boards, photos + found.photos
+        measured.append(found)
         write_whole(kept, json.dumps(last, indent=1).encode())
     if not as_json:
+        right, sites, boards, photos = (sum(getattr(a, what) for a in measured) for what in ("right", "sites", "boards", "photos"))
         click.echo(f"all: sites {right}/{sites} {100 * right / max(sites, 1):.3f} %, boards exact {boards}/{photos}")
+        if len(measured) > 1:
+            click.echo("\n".join(honesty(together(measured))))
     return 0

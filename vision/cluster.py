@@ -40,6 +40,7 @@ from vision.shot import Lying, Shot
 
 LARGE = 1600.0      # mm² of a site: on a larger one something foreign need not fill more
 RARELY, ENOUGH = 0.02, 4    # share of pieces that fit worse than usual; pieces of a form from which that can be told
+BESIDE = 4.0        # mm beside a spot inside a cell at which what lies there is read with the spot
 NEAR = 6.0          # mm by which a piece's middle may lie outside its site's outline
 
 
@@ -59,6 +60,7 @@ class ClusterReader:
         self.stands = frozenset(stands)
         self.lying: list[Lying] = []        # only of a reader just fitted: what it learnt from
         self.loose = sorted({k for look in (*looks.values(), *tall) for k in look.kinds} - self.aside)
+        self.spots = [o.astype(np.float32).reshape(-1, 1, 2) for s in plan.site if s.reads == "pile" for o in s.outlines]
         self.outlines = [(s.id, o.min(0), o.max(0), o.astype(np.float32).reshape(-1, 1, 2))
                          for s in plan.site for o in s.outlines]
 
@@ -149,7 +151,7 @@ class ClusterReader:
                  ) -> dict[str, CountedEvidence]:
         here: dict[str, list[tuple[Piece, float]]] = {s: [] for s in wanted}
         for p in pieces:
-            if p.kind not in self.aside:
+            if p.kind not in self.aside or not self.on_a_spot(p.foot):
                 for s, share in shares_of(self.depths(p.foot)).items():
                     if s in here and share > 0.001:
                         here[s].append((p, share))
@@ -185,6 +187,11 @@ class ClusterReader:
         """Whether a piece's foot lies on a site, or at most `reach` mm beside it"""
         at = tuple(map(float, p.foot))
         return any(cv2.pointPolygonTest(o.astype(np.float32).reshape(-1, 1, 2), at, True) > -reach for o in site.outlines)
+
+    def on_a_spot(self, foot: np.ndarray) -> bool:
+        """Whether a piece lies where it is read with a spot inside the cell, or at most BESIDE that"""
+        at = tuple(map(float, foot))
+        return any(cv2.pointPolygonTest(o, at, True) > -BESIDE for o in self.spots)
 
     def home(self, foot: np.ndarray, sites: object = None) -> str | None:
         """The cluster site in which a foot point lies, or the nearest within NEAR"""

@@ -89,9 +89,9 @@ def settle(new: DelugeState, names: Iterable[str]) -> None:
 
 
 _CLASH = {
-    "ships": "ships fight on {cell}: take off {loss}",
-    "soldiers": "soldiers fight on {cell}: take off {loss}",
-    "people": "civil war on {cell}: take off {loss}",
+    "ships": say("ships fight on {cell}: take off {loss}"),
+    "soldiers": say("soldiers fight on {cell}: take off {loss}"),
+    "people": say("civil war on {cell}: take off {loss}"),
 }
 
 
@@ -100,7 +100,7 @@ def _clash(new: DelugeState, name: str, field: str, before: Four, piece: str) ->
     new.put(name, **{field: after})
     _clamp(new, name)
     loss = pieces([(f"{piece}:{c}", b - a) for c, b, a in zip(COLOURS, before, after)])
-    new.tell(Text(_CLASH[field], {"cell": name, "loss": loss}), (name,))
+    new.tell(Text(_CLASH[field].template, {"cell": name, "loss": loss}), (name,))
 
 
 def pieces(counts: Iterable[tuple[str, int]]) -> Text:

@@ -262,11 +262,11 @@ def _impossible(state: DelugeState, cells: Change, difference: Difference) -> li
         more = [k for k, n in change.items() if n > 0]
         fewer = [k for k, n in change.items() if n < 0]
         changes = {name: difference[name][1]}
-        for kinds, rule, words in ((more, "D40", "{piece} on {cell} came from nowhere"),
-                                   (fewer, "D17", "{piece} went from {cell} without a conflict")):
-            if kinds:
-                rule = {"water": "D47", "mine": "D37", "fanatic": "D31"}.get(kinds[0], rule)
-                out.append(Proposal((), changes, (Violation(rule, say(words, piece=kind_name(kinds[0]), cell=name)),), 1.0))
+        if more:
+            out.append(Proposal((), changes, (_from_nowhere(more[0], name),), 1.0))
+        if fewer:
+            words = say("{piece} went from {cell} without a conflict", piece=kind_name(fewer[0]), cell=name)
+            out.append(Proposal((), changes, (Violation(_RULES.get(fewer[0], "D17"), words),), 1.0))
     squares = [s for s in difference if s in state.world.squares]
     if squares:
         changes = {s: difference[s][1] for s in squares}
@@ -279,6 +279,16 @@ def _impossible(state: DelugeState, cells: Change, difference: Difference) -> li
         gone = {s: difference[s][1] for s in spots if "bare" not in difference[s][1]}
         out.append(Proposal((), gone, (Violation("D41", say("forests grow at the end of a round only")),), 1.0))
     return out
+
+
+_RULES = {"water": "D47", "mine": "D37", "fanatic": "D31", "bare": "D24"}
+
+
+def _from_nowhere(kind: str, cell: str) -> Violation:
+    piece = kind_name(kind)
+    if kind == "bare":
+        return Violation("D24", say("{piece} on {cell} covers none of its forests", piece=piece, cell=cell))
+    return Violation(_RULES.get(kind, "D40"), say("{piece} on {cell} came from nowhere", piece=piece, cell=cell))
 
 
 def _fanatics_moved(state: DelugeState, cells: Change, difference: Difference) -> list[Proposal]:

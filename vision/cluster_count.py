@@ -22,6 +22,8 @@ SUREST = 0.9995
 LENIENT, SLOPE = 0.2, 0.015     # of a perfect match: so much worse than those learnt from do pieces fit that may be strangers
 STRANGEST = 0.45        # nothing that fits badly is surer to be a stranger than this: light and lenses make pieces fit badly too
 
+ANY = "any"             # whatever it is
+
 Option = dict[str, float]
 
 
@@ -71,7 +73,7 @@ def evidence_of(first: Mapping[str, float], pieces: Sequence[tuple[Piece, float]
     rest = math.log(max(1 - other, 1e-6))
     return CountedEvidence(tuple((c, max(math.log(p) + rest, FLOOR)) for c, p in options[:KEEP]),
                            max(math.log(max(other, 1e-9)), FLOOR), {k: max(v, FLOOR) for k, v in below.items()},
-                           counts_of(found, kinds))
+                           counts_of(found, kinds), counts_of([{ANY: 1 - c[""]} for c in found], (ANY,))[ANY])
 
 
 def best_options(below: Option, found: Sequence[Option]) -> list[tuple[tuple[str, ...], float]]:

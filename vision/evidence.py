@@ -45,20 +45,27 @@ class SiteEvidence(msgspec.Struct, frozen=True):
 class CountedEvidence(SiteEvidence, frozen=True):
     """A cluster: what lies first (a tile, a card, None: nothing) and how many of each loose kind, as independent factors.
 
-    first: kind or "" -> log-probability; counts: kind -> (n,) log-probabilities of 0, 1, 2 ... pieces.
+    first: kind or "" -> log-probability; counts: kind -> (n,) log-probabilities of 0, 1, 2 ... pieces; pieces: the same of all
+    kinds together, () where that is not known: of a piece that may be flax or grapes one thing is sure, that it lies there.
     """
 
     first: dict[str, float] = {}
     counts: dict[str, tuple[float, ...]] = {}
+    pieces: tuple[float, ...] = ()
 
     def logp(self, contents: Contents, reads: str = "cluster") -> float:
         below = contents[0] if contents and first_lies_below(contents[0]) else ""
-        loose = Counter(contents[1:] if below else contents)
+        names = sorted(contents[1:] if below else contents)
+        loose = Counter(names)
         p = self.first.get(below, FLOOR) if self.first else (FLOOR if below else 0.0)
         for kind, table in self.counts.items():
             n = loose.pop(kind, 0)
             p += table[n] if n < len(table) else FLOOR
         p += FLOOR * sum(loose.values())
+        if self.pieces:
+            p = min(p, self.pieces[len(names)] if len(names) < len(self.pieces) else FLOOR)
+        told = (below, *names) if below else tuple(names)
+        p = max([p, *(q for c, q in self.options if c == told)])       # kinds of one piece are no independent factors
         return max(float(np.logaddexp(p, self.other + math.log(0.5))), 3 * FLOOR)
 
 

@@ -40,6 +40,7 @@ class Temper(msgspec.Struct, frozen=True):
             share = self.doubt / max(len(e.counts), 1)
             anew = {t: doubted(cooled(t, self.heat), share) for t in set(e.counts.values())}     # of most kinds nothing was seen
             changes["counts"] = {k: anew[t] for k, t in e.counts.items()}
+            changes["pieces"] = doubted(cooled(e.pieces, self.heat), self.doubt) if e.pieces else ()
         return msgspec.structs.replace(e, **changes)
 
 

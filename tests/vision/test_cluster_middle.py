@@ -84,6 +84,13 @@ def test_what_fits_much_worse_than_what_was_learnt_from_is_read_with_doubt():
     assert np.exp(sure.options[0][1]) > 0.97 and np.exp(doubtful.options[0][1]) < 0.7
 
 
+def test_a_piece_of_one_kind_or_another_is_there_for_sure():
+    unsure = Piece(TOKEN, AT[0], AT[0], 0.0, ("red", "blue", "green"), np.array([1900.0, 1850.0, 400.0]), 0, 2000.0, 2000.0)
+    e = evidence_of({}, [(unsure, 1.0)], 0.0, ("red", "blue", "green"))
+    assert e.logp(("red",)) > -0.2 and -3 < e.logp(("blue",)) < -2, "the second kind is as likely as it looks"
+    assert e.logp(()) < -6 and e.logp(("red", "blue")) < -5, "neither nothing nor both"
+
+
 def test_forms_of_which_too_little_was_seen_are_not_doubted():
     assert unlike(token(0.3), {}) == 0
 

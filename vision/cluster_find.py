@@ -19,6 +19,8 @@ NETS = ((0.42, 0.2, 1, False), (0.21, 0.5, 2, False), (0.42, 0.07, 2, True))    
                         # inner radius; the share of strange ground around one; how often the next places are tried once no more is
                         # found; whether only where the colour is a piece's: what the first net leaves unexplained is looked at
                         # more closely, and what hides on ground of its own colour
+FAINT = 8.0             # the gain below which not even a place is looked at again where a piece may hide on its own colour: what
+                        # shows of it from afar is no more than the shade of its sides
 TRIED = 0.35            # of an inner radius: so near it was tried already
 OWN = 25.0              # grey levels by which a colour is a piece's own
 APART = 0.9             # of the sum of their inner radii: nearer to each other no two pieces lie, a little given for misplacing
@@ -58,12 +60,13 @@ def kits_of(fines: Sequence[Fine]) -> list[Kit]:
 
 
 class Net:
-    """Places on a regular net, (ny, nx) of them, `step` mm apart, where something may lie: the ground is strange around"""
+    """Places on a regular net, (ny, nx) of them, `step` mm apart, where something may lie: the ground is strange around; least:
+    the gain from which one is looked at closely"""
 
     def __init__(self, scene: Scene, inner: float, allowed: np.ndarray, step: float, share: float) -> None:
         """step: at least so much of `inner`; share: of the ground that must be strange"""
         k = scene.frame.scale / FOLD
-        self.step = max(step * inner, 1.0 / k)
+        self.step, self.least = max(step * inner, 1.0 / k), LEAST
         n = max(int(round(1.6 * inner * k)), 1)
         dense = cv2.blur(scene.strange, (n, n))
         h, w = dense.shape
@@ -143,6 +146,7 @@ def find_of(scene: Scene, kit: Kit, allowed: np.ndarray, most: int) -> list[Piec
         net = Net(scene, kit.inner, allowed, step, share)
         if hiding and len(net.at):
             net.keep(kit.coloured(scene, net.at))
+            net.least = FAINT
         if not len(net.at):
             continue
         blurred = blurred or (cv2.blur(scene.seen, (n, n)), cv2.blur(scene.ground, (n, n)))
@@ -170,7 +174,7 @@ def caught(scene: Scene, kit: Kit, blurred: tuple[np.ndarray, np.ndarray], net: 
                 each = kit.table.gains(patch)[0]
                 gain[part] = np.stack([each[:, p].max(1) for p in kit.parts], 1)
         stale[:] = False
-        keep = gain.max(1) > LEAST
+        keep = gain.max(1) > net.least
         net.keep(keep)
         gain, stale = gain[keep], stale[keep]
         new, at = candidates(scene, kit, blurred, net, np.where(net.near(tried, TRIED * kit.inner)[:, None], 0, gain))
@@ -223,7 +227,7 @@ def candidates(scene: Scene, kit: Kit, blurred: tuple[np.ndarray, np.ndarray], n
     top = net.most_near(gain.max(1), kit.inner)
     for i, fine in enumerate(kit.fines):
         near = net.most_near(gain[:, i], 0.75 * fine.form.inner)
-        peaks = np.flatnonzero((gain[:, i] >= near) & (gain[:, i] > np.maximum(0.4 * top, LEAST)))
+        peaks = np.flatnonzero((gain[:, i] >= near) & (gain[:, i] > np.maximum(0.4 * top, net.least)))
         if len(peaks):
             out += refined(scene, fine, nudged(scene, kit, blurred, net.at[peaks], i))
             places = np.vstack([places, net.at[peaks]])

@@ -25,6 +25,7 @@ DOUBTFUL = 2.0          # misfit above which a card may be another: pieces hide 
 DARKEST, SHADOW = 0.5, 4.0     # of its light that a card keeps in a piece's shadow; what it costs to say so, times how dark
 MUCH, FEWEST = 0.1, 0.1     # shares of a card: hidden, from which its place and light may have been mistaken; seen, that tell better
 MOVED, RECOLOURED = 1.0, 0.1    # mm and logarithm of brightness by which such a mistake misleads what is looked for on the card
+POOR, ASKEW = 1.0, (-0.1, 0.0, 0.1)     # misfit of what shows above which a card is looked for once more, turned by so many radians
 EDGE = 1.5              # mm: where a card ends tells where it was laid or cut, not which it is
 TURNED = 0.6            # of a card's misfit, that turning it round must leave at most
 CLOSE = 1.2             # misfit by which a kind may be worse than the best before its place is worked out
@@ -46,12 +47,14 @@ class Place(msgspec.Struct, frozen=True, eq=False):
 
 
 class Tried(msgspec.Struct, frozen=True, eq=False):
-    """What a card may be: kinds (n,) of a sheet, their (n, 3) poses there and (n, 3) factors of light."""
+    """What a card may be: kinds (n,) of a sheet, their (n, 3) poses there and (n, 3) factors of light; home: (3,) pose at which a
+    card lies straight on its site."""
 
     sheet: Sheet
     kinds: np.ndarray
     poses: np.ndarray
     light: np.ndarray
+    home: np.ndarray
 
     def number(self, kind: str) -> int:
         return [self.sheet.kinds[k] for k in self.kinds].index(kind)
@@ -60,7 +63,7 @@ class Tried(msgspec.Struct, frozen=True, eq=False):
         """Some of these, (n,) bool, all as one of them is thought to lie"""
         kinds = self.kinds[which]
         return Tried(self.sheet, kinds, np.repeat(self.poses[place:place + 1], len(kinds), 0),
-                     np.repeat(self.light[place:place + 1], len(kinds), 0))
+                     np.repeat(self.light[place:place + 1], len(kinds), 0), self.home)
 
     def otherwise(self, before: Tried, kind: str) -> bool:
         """Whether a kind lies elsewhere or in other light than was thought before"""
@@ -137,7 +140,7 @@ class Firsts(msgspec.Struct, frozen=True, eq=False):
             out[s] = {k: -SURENESS * area * float(misfit[i, j]) for j, k in enumerate(sheet.kinds)}
             out[s][""] = -SURENESS * area * float(bare[i])
             some = np.flatnonzero(close[i])
-            tried[s] = Tried(sheet, some, poses[i, some], light[i] * own[i, some])
+            tried[s] = Tried(sheet, some, poses[i, some], light[i] * own[i, some], home[i])
             if max(out[s], key=out[s].get):
                 paint(scene, sheet, int(best[i]), lies[i], gain[i])
         return out
@@ -156,12 +159,12 @@ class Firsts(msgspec.Struct, frozen=True, eq=False):
                 continue
             misfit = shown_misfit(scene, level, t, hidden)
             if FEWEST < share.min() < 1 - MUCH:
-                poses, gain = level.settle(scene.seen, scene.frame, t.kinds, t.poses, 5, t.light, reach=2.5, hidden=hidden)
-                anew = Tried(t.sheet, t.kinds, poses, t.light * gain)
-                now = shown_misfit(scene, level, anew, hidden)
-                better = (now < misfit)[:, None]
-                tried[s] = Tried(t.sheet, t.kinds, np.where(better, poses, t.poses), np.where(better, anew.light, t.light))
-                misfit = np.minimum(now, misfit)
+                tried[s], misfit = settled_again(scene, level, t, hidden)
+                for askew in ASKEW if misfit.min() > POOR * share.min() else ():       # what hides it may have led far astray
+                    start = msgspec.structs.replace(t, poses=np.tile(t.home + (0, 0, askew), (len(t.kinds), 1)))
+                    other, now = settled_again(scene, level, start, hidden)
+                    if now.min() < misfit.min():
+                        tried[s], misfit = other, now
             if len(names) < 2:
                 continue
             kin = level.alike[t.kinds[misfit.argmin()]][t.kinds]    # told by what they differ in, not by where each of them was laid
@@ -170,6 +173,17 @@ class Firsts(msgspec.Struct, frozen=True, eq=False):
             shift = max(better.values()) - max(told[s][k] for k in names)
             out[s] = {k: better.get(k, v + shift) for k, v in told[s].items()}
         return out
+
+
+def settled_again(scene: Scene, level: Level, t: Tried, hidden: np.ndarray) -> tuple[Tried, np.ndarray]:
+    """Cards laid and lit by what shows of them, each kind where it fits better than before, and (n,) how badly they do"""
+    before = shown_misfit(scene, level, t, hidden)
+    poses, gain = level.settle(scene.seen, scene.frame, t.kinds, t.poses, 6, t.light, hidden=hidden)
+    anew = msgspec.structs.replace(t, poses=poses, light=t.light * gain)
+    now = shown_misfit(scene, level, anew, hidden)
+    better = (now < before)[:, None]
+    poses, light = np.where(better, poses, t.poses), np.where(better, anew.light, t.light)
+    return msgspec.structs.replace(t, poses=poses, light=light), np.minimum(now, before)
 
 
 def shown_misfit(scene: Scene, level: Level, t: Tried, hidden: np.ndarray) -> np.ndarray:

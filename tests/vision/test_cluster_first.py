@@ -42,7 +42,8 @@ def test_a_piece_on_a_small_sign_is_not_the_sign():
     scene = Scene(frame, None, seen, seen, np.ones((132, 132), np.float32), seen[..., 0], light)
     hidden = np.zeros((132, 132), np.uint8)
     hidden[88:112, 88:112] = 1
-    tried = {"A1": Tried(sheet, np.arange(2), np.array([[30.0, 30.0, 0.0]] * 2), np.ones((2, 3), np.float32))}
+    home = np.array([30.0, 30.0, 0.0])
+    tried = {"A1": Tried(sheet, np.arange(2), np.array([home] * 2), np.ones((2, 3), np.float32), home)}
     told = {"A1": {"tile:war/trade": -90.0, "tile:war/agriculture": -20.0, "": -400.0}}
     again = firsts.again(scene, told, tried, hidden)["A1"]
     assert again["tile:war/trade"] > again["tile:war/agriculture"] + 20
@@ -66,7 +67,8 @@ def test_a_card_below_a_big_piece_is_laid_and_lit_by_what_shows_of_it():
     scene = Scene(frame, None, seen, seen, np.ones((132, 132), np.float32), seen[..., 0], np.ones((6, 6, 3), np.float32))
     hidden = np.zeros((132, 132), np.uint8)
     hidden[11:87, 38:121] = 1
-    tried = {"A1": Tried(sheet, np.arange(2), np.array([[30.0, 30.0, 0.0]] * 2), np.full((2, 3), (1.0, 0.85, 1.2), np.float32))}
+    home = np.array([30.0, 30.0, 0.0])
+    tried = {"A1": Tried(sheet, np.arange(2), np.array([home] * 2), np.full((2, 3), (1.0, 0.85, 1.2), np.float32), home)}
     before = tried["A1"]
     told = {"A1": {"tile:trade/politics": -40.0, "tile:trade/culture": -20.0, "": -400.0}}
     again = Firsts((sheet,), {}).again(scene, told, tried, hidden)

@@ -10,6 +10,7 @@ import msgspec
 
 from calibration.copy import BadCopy, Copy, load_copy, missing_kinds
 from calibration.files import check_writable, write_whole
+from calibration.framing import burnt_pieces
 from calibration.held import own, tried
 from calibration.report import Findings, page, unshown
 from calibration.workers import Workers, processes_here
@@ -81,7 +82,8 @@ def calibrate(folder: str | Path, progress: Progress | None = None, report: bool
         reader.tempers = raw.tempers()
         reader.save(copy.model)
         errors = [(s.name, s.pose.error_px) for s in shots]
-        found = Findings(raw.tempered(reader.tempers), own(copy, reader, shots), errors, missing, raw)
+        burnt = [s.name for s in shots if burnt_pieces(copy.plan, s)]
+        found = Findings(raw.tempered(reader.tempers), own(copy, reader, shots), errors, missing, raw, burnt)
         out.advice, out.summary, out.page = found.advice(), found.sentence, copy.folder / "report.html"
         write_whole(out.page, page(copy, shots, found).encode())
     tell("done", 1.0)

@@ -8,10 +8,14 @@ import numpy as np
 
 from engine.text import Text, say
 from vision.cv5 import grey
+from vision.light import CLIPPED
 from vision.markers import ENOUGH, IDS, find_cards
 from vision.photo import is_dark
+from vision.plan import Plan
+from vision.shot import Shot
 
 DIM, BURNT = 45.0, 0.03                  # grey levels; share of the picture
+BURNT_PIECES = 0.2                       # of the sites that pieces lie on
 CRISP_CARD, CRISP = 0.2, 0.12            # see `sharpness_of`; what boards show besides cards has softer edges of its own
 FILLS = 0.3                              # of the picture: what the board should at least take
 PLACES = (say("upper left"), say("upper right"), say("lower right"), say("lower left"))
@@ -53,6 +57,17 @@ def judge(image: np.ndarray, markers: bool) -> Framing:
     elif markers and _share(cards, image) < FILLS:
         advice.append(say("The board is small in the picture: bring the camera nearer."))
     return Framing(round(light, 1), round(burnt, 4), round(sharpness, 3), tuple(sorted(cards)), tuple(faults), tuple(advice))
+
+
+def burnt_pieces(plan: Plan, shot: Shot) -> bool:
+    """Whether most of what lies on the sites of a calibration photo is too bright for the camera: then it shows no print, and
+    hardly any form"""
+    seen = np.zeros(shot.image.shape[:2], np.uint8)
+    for site, contents in shot.layout.items():
+        if contents:
+            for outline in plan.sites[site].outlines:
+                cv2.fillPoly(seen, [np.rint(shot.pose.to_px(outline)).astype(np.int32)], 1)
+    return bool(seen.any()) and float((shot.image[seen > 0] >= CLIPPED).all(1).mean()) > BURNT_PIECES
 
 
 def sharpness_of(one: np.ndarray) -> float:

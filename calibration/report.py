@@ -26,13 +26,14 @@ WORST = 12           # crops shown
 class Findings(msgspec.Struct, frozen=True):
     """What calibrating found out. trial: photos read by a reader that had not seen them; own: all photos, read by the one
     that learnt from them; error_px: (photo, pixels) of finding the board; missing: kinds in no photo; raw: the trial before its
-    probabilities were made to mean what they say."""
+    probabilities were made to mean what they say; burnt: photos whose pieces are mostly too bright for the camera."""
 
     trial: Trial
     own: Trial
     error_px: list[tuple[str, float]]
     missing: list[str]
     raw: Trial | None = None
+    burnt: list[str] = []
 
     @property
     def sentence(self) -> Text:
@@ -49,6 +50,9 @@ class Findings(msgspec.Struct, frozen=True):
         """What one more photo would mend, the gravest first"""
         kinds = {k: v for t in (self.trial, self.own) for k, v in t.kinds().items() if k and v[1] < v[0]}
         out = [unshown(k) for k in self.missing]
+        if self.burnt:
+            out.append(say("in {photos} pieces are burnt out white, and what is on them cannot be learnt: take them anew in less light",
+                           photos=", ".join(self.burnt)))
         out += [say("this camera cannot tell {a} from {b}: {share} % of what it is given goes to the other", a=a, b=b,
                     share=f"{100 * p:.0f}") for a, b, p in self.own.alike()]
         doubtful = sorted(kinds, key=lambda k: kinds[k][1] / kinds[k][0])

@@ -7,10 +7,13 @@ from collections import Counter
 from html import unescape
 from pathlib import Path
 
+import msgspec
+import numpy as np
 import pytest
 
 from calibration.copy import load_copy
 from calibration.fit import shots_of
+from calibration.framing import burnt_pieces
 from calibration.held import Row, Trial, exchanged, put_aside
 from calibration.report import Findings, page
 from engine.text import pack
@@ -88,3 +91,14 @@ def test_the_page_on_a_phone(made, tmp_path):
         assert tab.evaluate("document.documentElement.scrollWidth") <= 360
         assert axe.Axe().run(tab).response["violations"] == []
         browser.close()
+
+
+def test_photos_with_pieces_burnt_out_are_named():
+    copy = load_copy(PHOTOS)
+    registrar, shots = shots_of(copy)
+    shot = next(s for s in shots if s.layout)
+    assert not burnt_pieces(copy.plan, shot)
+    bright = msgspec.structs.replace(shot, image=np.where(shot.image > 60, 255, shot.image).astype(np.uint8))
+    assert burnt_pieces(copy.plan, bright) and not burnt_pieces(copy.plan, msgspec.structs.replace(bright, layout={}))
+    nothing = Trial([], [], [])
+    assert "a.jpg" in str(Findings(nothing, nothing, [], [], None, ["a.jpg"]).advice()[0])

@@ -190,15 +190,17 @@ def caught(scene: Scene, kit: Kit, blurred: tuple[np.ndarray, np.ndarray], net: 
         again = goes
         found = [reconsidered(scene, next(f for f in kit.fines if f.form == p.form), p) for p in found]
         gone = np.zeros(len(gain), bool)
+        others += new
+        places, far = np.array([q.at for q in others]).reshape(-1, 2), np.ones(len(others), bool)
         for p in found:
             cover(scene, p.form, p.foot, p.turn)
             d = np.linalg.norm(net.at - p.at, axis=1)
             reach = kit.rings.r[-1] + p.form.outer + 1
             stale |= d < reach
             tried = tried[np.linalg.norm(tried - p.at, axis=1) >= reach]
-            others = [q for q in others + new if np.linalg.norm(q.at - p.at) >= reach]
-            new = []
+            far &= np.linalg.norm(places - p.at, axis=1) >= reach
             gone |= d < 0.5 * (kit.inner + p.form.inner)
+        others = [q for q, clear in zip(others, far) if clear]
         out += found
         net.keep(~gone)
         gain, stale = gain[~gone], stale[~gone]

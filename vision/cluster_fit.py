@@ -81,7 +81,8 @@ class Fine:
         self.rings = Rings.around(form, scale)
         self.area = self.rings.area(form)
         self.table = Table(self.rings, looks, np.broadcast_to(self.area, looks.shape[:3]))
-        self.slopes = slopes(self.rings, looks)
+        ways = slopes(self.rings, looks).reshape(len(looks), -1, 3)
+        self.slopes = np.ascontiguousarray(ways.transpose(0, 2, 1))         # (K, 3, R A 3): numpy is slow along short axes
         self.tone = (looks * self.area[..., None]).sum((1, 2)) / self.area.sum()
         self.squares = dot(looks, looks)
 
@@ -213,11 +214,11 @@ def slid(scene: Scene, fine: Fine, at: np.ndarray, rounds: int, kinds: np.ndarra
         lying = turned(patch.seen, turn)
         r = lying - np.minimum(fine.looks[best], patch.limit[:, None, None])
         w = turned(patch.weight, turn) * fine.area
-        w = w / (1 + (r ** 2).mean(-1) / (30.0 if i == 0 else 20.0) ** 2) ** 2
-        J = fine.slopes[best].reshape(len(at), -1, 3)
-        wj = J * np.repeat(w.reshape(len(at), -1), 3, 1)[..., None]
-        A = J.transpose(0, 2, 1) @ wj
-        b = wj.transpose(0, 2, 1) @ r.reshape(len(at), -1, 1)
+        w = w / (1 + dot(r, r) * np.float32(THIRD / (30.0 if i == 0 else 20.0) ** 2)) ** 2
+        J = fine.slopes[best]
+        wj = J * np.repeat(w.reshape(len(at), -1), 3, 1)[:, None]
+        A = wj @ J.transpose(0, 2, 1)
+        b = wj @ r.reshape(len(at), -1, 1)
         A += 0.003 * A * np.eye(3) + 1e-6 * np.eye(3)
         d = -np.linalg.solve(A, b)[..., 0]
         d = d[:, :2] * np.minimum(1, 0.35 * fine.form.inner / (np.linalg.norm(d[:, :2], axis=1) + 1e-9))[:, None]

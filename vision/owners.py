@@ -40,11 +40,16 @@ class Borders:
 
     def depths(self, foot: np.ndarray) -> dict[str, float]:
         """site -> mm inside its outline (negative: outside), of the sites near by"""
-        near = np.flatnonzero(np.linalg.norm(self.middles - foot, axis=1) < self.reach + NEAR)
-        return {self.ids[i]: max(float(inside(foot[None], o)[0]) for o in self.outlines[i]) for i in near}
+        return {self.ids[i]: max(float(inside(foot[None], o)[0]) for o in self.outlines[i]) for i in self.near(foot)}
+
+    def near(self, foot: np.ndarray) -> np.ndarray:
+        """Numbers of the sites that a foot may be on"""
+        return np.flatnonzero(np.linalg.norm(self.middles - foot, axis=1) < self.reach + NEAR)
 
     def owner(self, site: str, foot: np.ndarray) -> tuple[str, float]:
         """The other site that a foot is likeliest on, and how likely it is that one's; "" where no other is near"""
+        if [self.ids[i] for i in self.near(foot)] == [site]:        # most pieces lie well inside and need not be measured
+            return "", 0.0
         depths = self.depths(foot)
         own = depths.pop(site, -math.inf)
         if own > NEAR or not depths:

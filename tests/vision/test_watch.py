@@ -172,6 +172,17 @@ def test_a_single_picture_is_judged_against_the_empty_board(board, tools, view):
     assert 0.05 < look.foreign.share < 0.6
 
 
+def test_a_full_board_under_another_lamp_is_no_hand(board):
+    """As when the machine starts again in the middle of a game: the empty board is all there is to compare with"""
+    pose = board.pose()
+    empty, full = board.film(pose), board.film(pose, layout=sorted(s.id for s in board.plan.site)[:28]).astype(float)
+    h, w = full.shape[:2]
+    y, x = np.mgrid[:h, :w]
+    spot = 1 + 0.5 * np.exp(-((x - 0.25 * w) ** 2 + (y - 0.1 * h) ** 2) / (0.3 * w) ** 2)
+    lit = (full * spot[..., None]).clip(0, 255).astype(np.uint8)
+    assert find_foreign(board.plan, View.of(lit, pose), View.of(empty, pose)) is None
+
+
 def test_the_hand_is_found_where_it_is(board, tools):
     pose = board.pose()
     image = board.film(pose)

@@ -101,6 +101,12 @@ class Show:
                     self.table.answer(question, choice, "phone")
         return agrees(self.table.state, want) and self.table.verdict.verdict != BUSY
 
+    def _noticed(self, site: str) -> bool:
+        """Whether people are told of a wrong doing: by the lamp, by a question about the site, as something that lies there"""
+        verdict = self.table.verdict
+        told = verdict.verdict != BUSY and not verdict.actions and site in str(verdict.text).replace("?", "").replace(",", "").split()
+        return verdict.verdict == ILLEGAL or told
+
     def _say(self, action: Action) -> State:
         try:
             self.table.declare(str(action), "phone")
@@ -116,9 +122,11 @@ class Show:
             return
         site, layout, rules = wrong
         self.director.show(layout)
-        if self._wait(lambda: self.table.verdict.verdict == ILLEGAL, out, expected=True):
+        if self._wait(lambda: self._noticed(site), out, expected=True):
             out.caught += 1
-            tell(f"against the rules on {site}: " + "; ".join(f"{v.rule} {v.text}" for v in self.table.verdict.violations))
+            verdict = self.table.verdict
+            tell(f"against the rules on {site}: "
+                 + ("; ".join(f"{v.rule} {v.text}" for v in verdict.violations) or f"{verdict.verdict}: {verdict.text}"))
         else:
             out.overlooked += 1
             out.faults.append(f"overlooked on {site}: {sorted(rules)} ({self.table.verdict.verdict})")

@@ -319,7 +319,7 @@ class Season:
                 self.note(self.misnamed, f"{what}: named {[x.rule for x in v.violations]}")
             if not v.back:
                 self.note(self.misnamed, f"{what}: not said how to put it back")
-        elif v.verdict == "unclear" and not self.table.state.key() != self.truth.key():
+        elif (v.verdict == "unclear" or site in str(v.text).split()) and not self.table.state.key() != self.truth.key():
             self.note(self.asked if self.fair else self.unclear, f"{what}: {v.text}")
         else:
             self.note(self.overlooked, f"{what}: {v.verdict} {[str(a) for a in v.actions]} misread {sorted(self.reader.misreads)}")

@@ -56,10 +56,10 @@ def groups(plan: Plan) -> list[Group]:
 
 
 def apart(plan: Plan, group: Group, largest: float) -> float:
-    """How many mm more than its site leaves it a piece may lie off and still be nobody else's: what the sites next to it are
-    away, at most what hands are off, less the room inside. largest: mm along the largest piece. 0 where sites border, and for
-    blocks."""
-    if group.block:
+    """How many mm more than its spot leaves it a piece may lie off and still be nobody else's: what the spots next to it are
+    away, at most what hands are off, less the room inside. largest: mm along the largest piece. 0 for sites that are no spots
+    inside a cell: their borders are printed, and people keep to them."""
+    if group.block or any(plan.sites[s].of is None for s in group.ids):
         return 0.0
     piles = [s for s in plan.site if s.reads == "pile"]
     centres, halves = np.array([s.centre for s in piles]), np.array([box(s) for s in piles]) / 2

@@ -6,9 +6,10 @@ from vision.plan import parse_plan
 from vision.sites import apart, groups
 
 
-def row_of_squares(pitch, side=12):
-    sites = [{"id": f"S{n}", "reads": "pile",
+def row_of_squares(pitch, side=12, of="cell"):
+    sites = [{"id": f"S{n}", "reads": "pile", "of": of,
               "outline": [[n * pitch, 0], [n * pitch + side, 0], [n * pitch + side, side], [n * pitch, side]]} for n in range(4)]
+    sites.append({"id": "cell", "reads": "cluster", "outline": [[0, 0], [300, 0], [300, 100], [0, 100]]})
     return parse_plan({"game": "none", "size": [300, 100], "piece": [{"kind": "card", "count": 4, "size": side, "height": 1}],
                        "site": sites}, "test")
 
@@ -23,3 +24,8 @@ def row_of_squares(pitch, side=12):
 def test_how_far_beside_its_site_a_piece_is_nobody_else_s(pitch, largest, wanted):
     plan = row_of_squares(pitch)
     assert apart(plan, groups(plan)[0], largest) == pytest.approx(wanted)
+
+
+def test_on_a_site_with_a_border_of_its_own_people_keep_to_that():
+    plan = row_of_squares(15, of=None)
+    assert apart(plan, groups(plan)[0], 12) == 0

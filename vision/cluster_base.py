@@ -216,18 +216,17 @@ def search(canvas: np.ndarray, frame: Frame, looks: np.ndarray, size: tuple[floa
     grid = np.stack(np.meshgrid(x, y), -1).astype(np.float32)
     blurred = cv2.blur(canvas, (max(int(pitch * frame.scale), 1),) * 2)
     n = len(centre)
-    limit = np.tile(CLIPPED * light, small.shape[1] // 3).astype(np.float32)        # (N, 3 w h)
-    burnt = np.flatnonzero((limit < small.max(0)).any(1))
-    shifts = [(i, j) for i in range(2 * reach + 1) for j in range(2 * reach + 1)]
+    shifts = np.array([(i, j) for i in range(2 * reach + 1) for j in range(2 * reach + 1)])
+    squares, burnt = (small * small).sum(1), clipped_parts(small, light, (h, w))
     cost = np.empty((n, len(turns), len(shifts), len(looks)), np.float32)
     for t, turn in enumerate(turns):
         pose = centre + (0, 0, turn)
         got = cut(blurred, frame, grid, pose, light)
         for q, (i, j) in enumerate(shifts):
             a = got[:, i:i + h, j:j + w].reshape(n, -1)
-            cost[:, t, q] = (a * a).sum(1)[:, None] - 2 * a @ small.T + (small * small).sum(1)
-            for b in burnt:
-                cost[b, t, q] = np.square(a[b] - np.minimum(small, limit[b])).sum(1)
+            cost[:, t, q] = (a * a).sum(1)[:, None] - 2 * a @ small.T + squares
+        for b, (y, x, colour), over, less in burnt:
+            cost[b, t] += got[b, shifts[:, :1] + y, shifts[:, 1:] + x, colour] @ over - less
     cost /= small.shape[1]
     off = np.array([(((j - reach) * size[0] / w), ((i - reach) * size[1] / h)) for i, j in shifts])
     flat = cost.reshape(n, -1, len(looks))
@@ -239,6 +238,19 @@ def search(canvas: np.ndarray, frame: Frame, looks: np.ndarray, size: tuple[floa
     pose[..., 0] += c * off[q, 0] - s * off[q, 1]
     pose[..., 1] += s * off[q, 0] + c * off[q, 1]
     return pose, np.take_along_axis(flat, best[:, None], 1)[:, 0]
+
+
+def clipped_parts(small: np.ndarray, light: np.ndarray, size: tuple[int, int]
+                  ) -> list[tuple[int, tuple[np.ndarray, ...], np.ndarray, np.ndarray]]:
+    """Where looks (K, h w 3) are brighter than a camera shows in (N, 3) lights. Per card that has such places: its number, their (M,)
+    rows, columns and colours, and what mends squared misfits: (M, K) to weigh what is seen there with, and (K,) to take away"""
+    out = []
+    for b, limit in enumerate(np.tile(CLIPPED * light, small.shape[1] // 3).astype(np.float32)):
+        where = np.flatnonzero((small > limit).any(0))
+        if len(where):
+            looks, shown = small[:, where], np.minimum(small[:, where], limit[where])
+            out.append((b, np.unravel_index(where, (*size, 3)), 2 * (looks - shown).T, (looks ** 2 - shown ** 2).sum(1)))
+    return out
 
 
 def parts_of(kind: str) -> list[str]:

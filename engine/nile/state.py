@@ -19,6 +19,7 @@ from engine.nile.checks import faults
 from engine.nile.effects import effect, skip_owed
 from engine.nile.expect import expect
 from engine.nile.explain import explain
+from engine.nile.fit import none_may_fit
 from engine.nile.moves import moves
 from engine.nile.position import SETUP, Draft, Position, layout_of
 from engine.nile.setup import JOKERS, open_bidding
@@ -127,6 +128,13 @@ class NileState(State):
 
     def legal_actions(self) -> list[Action]:
         return list(self._legal)
+
+    def promising(self) -> list[Action]:
+        """Nobody says that no card fits where each one there is fits somewhere."""
+        p = self.p
+        if p.phase != "tide" or p.mode == "ebb" or p.waiting or none_may_fit(p, self.board, p.starter):
+            return []
+        return [a for a in self._legal if not isinstance(a, act.Pass)]
 
     def check(self, action: Action) -> list[Violation]:
         found = faults(self.p, self.board, action)

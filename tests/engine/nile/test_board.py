@@ -4,7 +4,7 @@ from importlib import resources
 
 import pytest
 
-from engine import BadPlan, Plan
+from engine import BadPlan, Plan, script
 from engine.nile.board import COLOURS, FRUITS, Board, board_of
 from engine.nile.chance import BadEvents, read, table
 from engine.nile.fit import STRIPS
@@ -120,3 +120,12 @@ def test_wave_counts_of_the_plan_go_first():
     while not state.chance() or "top" not in str(state.chance()[0][0]):
         state = state.apply(state.chance()[0][0] if state.chance() else state.legal_actions()[0])
     assert [(str(a), p) for a, p in state.chance()] == [("cards: top red 22", 1.0)]
+
+
+def test_made_up_players_of_some_sense_lay_while_every_card_fits_somewhere():
+    state = script.run("game nile\nseats red blue yellow\nphase tide\ntide flood\n").state
+    legal = {a.words() for a in state.legal_actions()}
+    assert "pass" in legal, "nobody sees the cards: it may be"
+    assert {a.words() for a in state.promising()} == legal - {"pass"}
+    ebb = script.run("game nile\nseats red blue yellow\nphase tide\ntide ebb1\nwater L3.1 12\n").state
+    assert ebb.promising() == [], "the score is guide enough"

@@ -4,6 +4,7 @@ table got wrong."""
 import math
 import random
 import time
+from collections import Counter
 
 import engine
 from companion.players import Players, true_answer, wrong_doing
@@ -259,7 +260,7 @@ class Season:
             self.accept = [after, *passed]
             behind = {s for s in set(now) | set(final)
                       if not same_contents(now.get(s, ()), final.get(s, ()), self.table.reads[s])}
-            if not behind:
+            if not behind or beyond_box(after.plan, now):
                 continue
             for again in ("late", "still late"):
                 v = self.look(now, f"{again} {what}")
@@ -348,6 +349,12 @@ def laid_out(state, rng):
     while state.actors and not set(state.actors) & set(state.seats):
         state = state.apply(rng.choice(state.legal_actions()))
     return state
+
+
+def beyond_box(plan, layout):
+    """Whether a board shows more of a kind than there is: who has no stone left takes one off before laying it"""
+    lying = Counter(kind for contents in layout.values() for kind in contents)
+    return any(0 < plan.counts.get(kind, 0) < n for kind, n in lying.items())
 
 
 def after_last(entry):

@@ -12,7 +12,7 @@ import numpy as np
 from vision.cluster_canvas import Frame, sample
 from vision.cluster_polar import dot
 from vision.cluster_turns import turns_of
-from vision.light import CLIPPED
+from vision.light import CLIPPED, too_bright
 
 LOOSE_MM, LOOSE_DEG = 5.0, 9.0      # how sloppily a card may lie on its site
 NOISE = 10.0                        # grey levels a good match is off by, print and light together
@@ -103,7 +103,7 @@ class Level:
         most = self.planes.max((0, 2))
         for i, one in enumerate(planar(got)):
             limit = (CLIPPED * light[i]).astype(np.float32)
-            r = one - (self.planes if (limit >= most).all() else np.minimum(self.planes, limit[:, None]))
+            r = one - (np.minimum(self.planes, limit[:, None]) if too_bright(most, limit).any() else self.planes)
             off = np.einsum("kcp,kcp->kp", r, r) * (self.surety / 3).reshape(len(r), -1)
             out[i] = np.minimum(off, CAP).mean(1)
         return out
@@ -136,8 +136,9 @@ class Level:
         looks, slopes, squares = self.planes[kinds], self.slopes[kinds], self.squares[kinds]
         gain = np.ones((n, 3), np.float32)
         whole, limit = looks, CLIPPED * light[..., None].astype(np.float32)
+        most = whole.max((0, 2))[:, None]
         for i in range(rounds):
-            if (limit < whole.max((0, 2))[:, None]).any():      # the print as a camera shows it that sees nothing brighter
+            if too_bright(most, limit).any():      # the print as a camera shows it that sees nothing brighter
                 looks = np.minimum(whole, limit * gain[..., None])
             got = planar(cut(canvas, frame, self.grid, pose)) * light[..., None].astype(np.float32)
             free = 1.0 if hidden is None else free_of(hidden, frame, self.grid, pose).reshape(n, -1)

@@ -211,8 +211,8 @@ def slid(scene: Scene, fine: Fine, at: np.ndarray, rounds: int, kinds: np.ndarra
             gains, turns = fine.table.gains(patch)
             best = gains.argmax(1) if kinds is None else kinds
             turn = turns[n, best]
-        lying = turned(patch.seen, turn)
-        r = lying - np.minimum(fine.looks[best], patch.limit[:, None, None])
+        lying, burnt = turned(patch.seen, turn), patch.burnt(fine.table.most).any()
+        r = lying - (np.minimum(fine.looks[best], patch.limit[:, None, None]) if burnt else fine.looks[best])
         w = turned(patch.weight, turn) * fine.area
         w = w / (1 + dot(r, r) * np.float32(THIRD / (30.0 if i == 0 else 20.0) ** 2)) ** 2
         J = fine.slopes[best]
@@ -243,11 +243,11 @@ def judged(fine: Fine, patch: Patch, gains: np.ndarray, turns: np.ndarray, top: 
     perfect, whole = np.empty(len(gains), np.float32), np.empty(len(gains), np.float32)
     sure = np.full(len(gains), -np.inf)
     kept = {}
-    too_bright = (patch.limit < fine.table.most).any()
+    burnt = patch.burnt(fine.table.most).any()
     for rank in range(order.shape[1]):
         k = order[:, rank]
         look, ll, area = fine.lying(k, turns[n, k])
-        if too_bright:
+        if burnt:
             look = np.minimum(look, patch.limit[:, None, None])
             ll = dot(look, look)
         sl = dot(patch.seen, look)

@@ -7,7 +7,7 @@ import msgspec
 import numpy as np
 
 from vision.cluster_canvas import Frame, sample
-from vision.light import CLIPPED
+from vision.light import CLIPPED, HARDLY, too_bright
 
 ANGLES = 64
 LIGHTS = 16             # of such places kept ready
@@ -119,6 +119,16 @@ class Patch(msgspec.Struct, frozen=True, eq=False):
         """Some of the places, all within reach of the camera"""
         return Patch(self.seen[which], self.ground[which], self.weight[which], self.free[which])
 
+    def burnt(self, most: np.ndarray) -> np.ndarray:
+        """(N,) bool: places that show something as bright as the camera can, where looks whose brightest colour is `most` (3,) would
+        be brighter"""
+        if self.limit is None:
+            return np.zeros(len(self.seen), bool)
+        out = too_bright(most, self.limit).any(1)
+        if out.any():
+            out[out] = (self.seen[out] >= HARDLY * self.limit[out, None, None]).any((1, 2, 3))
+        return out
+
     @property
     def uncovered(self) -> bool:
         """Whether nothing found covers any of it"""
@@ -163,9 +173,10 @@ class Table:
 
         In mm² of squared, weighted grey levels, a mean over the colours. Where the picture is too bright for some looks, they are
         taken as the camera shows them."""
-        if patch.limit is not None and (patch.limit < self.most).any():
+        burnt = patch.burnt(self.most)
+        if burnt.any():
             gain, turn = np.empty((len(patch.seen), len(self.looks)), np.float32), np.empty((len(patch.seen), len(self.looks)), int)
-            steps = np.round(np.log(np.minimum(patch.limit / self.most, 1)) / BRIGHTER).astype(int)
+            steps = np.round(np.log(np.minimum(patch.limit / self.most, 1)) / BRIGHTER).astype(int) * burnt[:, None]
             for key in set(map(tuple, steps.tolist())):
                 which = np.flatnonzero((steps == key).all(1))
                 gain[which], turn[which] = self.no_brighter(key).gains(patch.rows(which))

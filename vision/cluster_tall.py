@@ -15,6 +15,7 @@ from vision.cluster_fit import CAP, THIRD, Piece, bareness
 from vision.cluster_middle import across, sides_of, slopes_of
 from vision.cluster_polar import Form, dot
 from vision.cluster_scene import FOLD, Scene, mark
+from vision.light import too_bright
 
 PIXEL = 0.7         # mm of the pictures in which figures are kept
 TONE = 2.0          # times as dark or bright as it was learnt is a figure's side at most: the light falls from elsewhere
@@ -84,7 +85,7 @@ def gains_of(look: TallLook, scene: Scene, foot: np.ndarray, every: int = 1) -> 
     most = np.empty_like(gain)
     limit = scene.limit_at(foot)[:, None, None]
     for k, figure in enumerate(look.looks[:, ::every, ::every]):
-        if (figure > limit).any():
+        if too_bright(figure, limit).any():
             figure = np.minimum(figure, limit)
         sf, ff = dot(seen, figure), dot(figure, figure)
         tone = (sf / (ff + 1)).clip(1 / TONE, TONE)

@@ -16,7 +16,13 @@ from vision.windows import Pyramid
 SIDE = 96            # pixels along the board's longer side of the small pictures that are compared
 DARK = 20.0          # grey levels added before the logarithm
 CLIPPED = 250        # grey level from which a camera shows no more: what is there is that bright, or brighter
+HARDLY = 0.95        # of its brightness: what is shown no darker than this is hardly another
 LOG = np.log(np.arange(256, dtype=np.float32) + 4)   # for comparing light, where dark places hardly count
+
+
+def too_bright(looks: np.ndarray, limit: np.ndarray) -> np.ndarray:
+    """(...) bool, per colour: whether looks so bright are seen noticeably darker where a camera shows nothing above a limit"""
+    return limit < HARDLY * looks
 
 
 def small_view(pyramid: Pyramid, pose: Pose, size: tuple[float, float]) -> np.ndarray:

@@ -40,7 +40,8 @@ class Scenery(msgspec.Struct, frozen=True, eq=False):
     plain: look -> patches with the cut-out each is from; piled: look -> its upper pieces alone, likewise; base: look ->
     the look these are laid on; near: per site the places (mm off it) where neighbours lie; around: patches of
     neighbours; large: patches of pieces that cover several sites; lean: (N, 2) mm a mm of height; height: mm
-    above the board that windows are cut at; gap: mm to the next site; faces: one a shape of the stage."""
+    above the board that windows are cut at; gap: mm to the next site; misplaced: patches of
+    what belongs on spots inside cells, and not here; faces: one a shape of the stage."""
 
     group: Group
     real: list[Real]
@@ -55,6 +56,7 @@ class Scenery(msgspec.Struct, frozen=True, eq=False):
     scale: float
     height: float
     gap: float = 0.0
+    misplaced: list[Patch] = []
     faces: list[Faces] = []
 
 
@@ -174,6 +176,9 @@ class Maker:
         if self.s.group.block:                      # several sites with what else lies on them, and half of the time under a cup
             if rng.random() < 0.5:
                 window = foreign(rng, window, plainly=0.3)
+        elif self.s.misplaced and rng.random() < UNKNOWN:
+            patch = self.s.misplaced[rng.integers(len(self.s.misplaced))]
+            self.lay(window, patch, self.offset(site, patch), lean, light)
         elif rng.random() < UNKNOWN:
             options = self.s.plain[list(self.s.plain)[rng.integers(len(self.s.plain))]]
             ground = window if rng.random() < 0.5 else self.bare[rng.integers(len(self.bare))].window

@@ -171,8 +171,10 @@ def scenery_of(photos: Photos, group: Group, windows: Windows, grounds: Grounds,
     others = [as_patch(e, height_of(e.contents, plan)) for e in photos.pieces]
     large = [p for p, e in zip(others, photos.pieces) if plan.pieces[e.contents[-1]].spans]
     around = [p for p, e in zip(others, photos.pieces) if not plan.pieces[e.contents[-1]].spans]
+    misplaced = [p for p, e in zip(others, photos.pieces)
+                 if e.where in plan.sites and plan.sites[e.where].of is not None and look_of(e.contents, plan) not in looks]
     return Scenery(group, photographed(photos, group, windows, pieces, owner), plain, piled, base, near, grounds, around, large,
-                   lean_at(photos.shots[0].pose, group.centres), windows.scale, group.plane)
+                   lean_at(photos.shots[0].pose, group.centres), windows.scale, group.plane, misplaced=misplaced)
 
 
 def with_higher(plain: Mapping[int, list[tuple[Patch, int]]], looks: list[Contents], pieces: list[Exemplar], plan: Plan

@@ -59,6 +59,15 @@ def test_pegs_side_by_side_are_found_once_each_by_their_feet(look):
         assert min(np.hypot(*(p.foot - (x, y))) for p in sure if p.kind == kind) < 1.5
 
 
+def test_pegs_half_behind_each_other_stay_where_they_stand(look):
+    pegs = [("peg:red", 100.0, 60.0), ("peg:white", 110.0, 65.0), ("peg:red", 120.0, 70.0)]      # in a line away from the camera
+    scene = filmed(look, pegs[::-1])
+    sure = [p for p in find_tall(scene, [look], everywhere(scene)) if p.chance > 0.5]
+    assert sorted(p.kind for p in sure) == sorted(k for k, _, _ in pegs)
+    for kind, x, y in pegs:
+        assert min(np.hypot(*(p.foot - (x, y))) for p in sure if p.kind == kind) < 2
+
+
 def test_a_bare_board_has_no_pegs(look):
     scene = filmed(look, [])
     assert find_tall(scene, [look], everywhere(scene)) == []

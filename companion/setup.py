@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import logging
 import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -28,6 +29,8 @@ from companion.lean import lean_samplers
 from engine import BadText, Statement, Text, say
 from engine.text import pack
 from vision.plan import BadPlan, load_plan
+
+log = logging.getLogger(__name__)
 
 Picture = Callable[[], tuple["np.ndarray | None", str]]
 
@@ -256,6 +259,10 @@ class Setup:
             report = session.calibrate(lambda words, part: setattr(self, "progress", (words, part)), processes=None)
         except (BadCopy, OSError) as e:
             self.fault, self.progress = str(e), None
+            return
+        except Exception as e:          # our own fault: people must not wait for what will never come
+            log.exception("the pieces could not be learnt")
+            self.fault, self.progress = f"{session.folder}: the pieces could not be learnt: {e}", None
             return
         with self._lock:
             self.report, self.progress = report, None

@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 import pytest
 
-from calibration.copy import load_copy
+from calibration.copy import BadCopy, load_copy
 from calibration.fit import Report
 from calibration.framing import judge, sharpness_of
 from companion.config import load_config
@@ -51,7 +51,7 @@ def test_a_whole_evening_becomes_a_normal_copy_and_a_configuration(setup, direct
     assert copy.markers and [p.name for p in copy.photos] == ["empty-1.jpg", "empty-2.jpg", "sampler-1.jpg", "sampler-2.jpg"]
     assert {s: list(c) for s, c in copy.photos[2].layout.items()} == setup.session.steps[2].layout
 
-    def learnt(folder, progress):
+    def learnt(folder, progress, processes=1):
         progress("pieces", 0.5)
         (folder / "model.npz").write_bytes(b"model")
         return Report("Kitchen Ur", "ur", 4, 3.0, [0.3], [], [])
@@ -84,15 +84,15 @@ def test_what_cannot_be_is_said(setup, director, tmp_path):
     assert setup.session.next == 0 and not (tmp_path / "nilometer.toml").exists()
 
 
-def test_a_fault_of_the_copy_is_told_and_it_can_go_on(setup, director, monkeypatch):
-    from calibration.copy import BadCopy
+@pytest.mark.parametrize("fault", [BadCopy("kitchen-ur: no board in photo 2"), ZeroDivisionError("division by zero")])
+def test_a_fault_of_the_copy_or_of_our_own_is_told_and_it_can_go_on(setup, director, monkeypatch, fault):
     photographed(setup, director)
 
-    def fails(folder, progress):
-        raise BadCopy("kitchen-ur: no board in photo 2")
+    def fails(folder, progress, processes=1):
+        raise fault
     monkeypatch.setattr("calibration.session.calibrate", fails)
     setup.learn().join(10)
-    assert setup.said()["fault"] == "kitchen-ur: no board in photo 2" and setup.copy is None
+    assert setup.said()["fault"].endswith(str(fault)) and setup.copy is None
     setup.take(1, None)
 
 

@@ -13,6 +13,7 @@ from vision.markers import ENOUGH, IDS, find_cards
 from vision.photo import is_dark
 from vision.plan import Plan
 from vision.shot import Shot
+from vision.sites import filled
 
 DIM, BURNT = 45.0, 0.03                  # grey levels; share of the picture
 BURNT_PIECES = 0.2                       # of the sites that pieces lie on
@@ -62,12 +63,9 @@ def judge(image: np.ndarray, markers: bool) -> Framing:
 def burnt_pieces(plan: Plan, shot: Shot) -> bool:
     """Whether most of what lies on the sites of a calibration photo is too bright for the camera: then it shows no print, and
     hardly any form"""
-    seen = np.zeros(shot.image.shape[:2], np.uint8)
-    for site, contents in shot.layout.items():
-        if contents:
-            for outline in plan.sites[site].outlines:
-                cv2.fillPoly(seen, [np.rint(shot.pose.to_px(outline)).astype(np.int32)], 1)
-    return bool(seen.any()) and float((shot.image[seen > 0] >= CLIPPED).all(1).mean()) > BURNT_PIECES
+    outlines = (o for site, contents in shot.layout.items() if contents for o in plan.sites[site].outlines)
+    seen = filled(outlines, shot.pose, shot.image.shape[:2])
+    return bool(seen.any()) and float((shot.image[seen] >= CLIPPED).all(1).mean()) > BURNT_PIECES
 
 
 def sharpness_of(one: np.ndarray) -> float:

@@ -87,7 +87,7 @@ class Setup:
 
     def boards(self) -> list[dict[str, str]]:
         """The boards of games without an engine whose plan.toml lies in a folder beside the configuration."""
-        plans = ((path.parent, _game_of(path, path.stat().st_mtime_ns)) for path in sorted(self.folder.glob("*/plan.toml")))
+        plans = ((path.parent, read_game(path)) for path in sorted(self.folder.glob("*/plan.toml")))
         return [{"folder": folder.name, "name": read_name(folder)[1]} for folder, game in plans
                 if game is not None and game not in engine.games()]
 
@@ -301,14 +301,17 @@ class Setup:
 def read_game(path: Path) -> str | None:
     """The game that a plan.toml names; None where it cannot be read."""
     try:
-        return load_plan(path).game
-    except (BadPlan, OSError):
+        return _read_game(path, path.stat().st_mtime_ns)
+    except OSError:
         return None
 
 
 @lru_cache(maxsize=64)
-def _game_of(path: Path, changed: int) -> str | None:
-    return read_game(path)      # the page asks every second
+def _read_game(path: Path, changed: int) -> str | None:
+    try:
+        return load_plan(path).game     # kept while the file does not change: the page asks every second
+    except (BadPlan, OSError):
+        return None
 
 
 def _game(game: engine.Game) -> dict[str, Any]:

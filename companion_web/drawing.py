@@ -51,7 +51,7 @@ def drawn(game: str, plan: Plan) -> dict[str, Any]:
         art = drawings.load(game)
     except drawings.BadArt:
         art = drawings.plain()
-    name, whose = _namer(game), _whose(game)
+    name, whose = _of_kinds(game)
     return {
         "game": game, "size": list(plan.size), "board": [shape(p) for p in art.board(plan)],
         "sites": {s.id: _site(s, plan) for s in plan.site},
@@ -182,18 +182,13 @@ def _turns(art: drawings.Art, plan: Plan) -> dict[str, dict[str, float]]:
     return {k: v for k, v in out.items() if v}
 
 
-def _namer(game: str) -> Any:
+def _of_kinds(game: str) -> tuple[Callable[[str], Text], Callable[[str], str | None]]:
+    """What a kind is called, and whose it is"""
     try:
-        return engine.game(game).kind_name
+        known = engine.game(game)
     except engine.UnknownGame:
-        return lambda kind: Text(kind.replace(":", " "))
-
-
-def _whose(game: str) -> Callable[[str], str | None]:
-    try:
-        return engine.game(game).seat_of
-    except engine.UnknownGame:
-        return lambda kind: None
+        return lambda kind: Text(kind.replace(":", " ")), lambda kind: None
+    return known.kind_name, known.seat_of
 
 
 def _plan(game: str, own: str | Path | None) -> Plan:

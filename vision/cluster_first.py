@@ -159,10 +159,10 @@ class Firsts(msgspec.Struct, frozen=True, eq=False):
                 continue
             misfit = shown_misfit(scene, level, t, hidden)
             if FEWEST < share.min() < 1 - MUCH:
-                tried[s], misfit = settled_again(scene, level, t, hidden)
+                tried[s], misfit = settled_again(scene, level, t, misfit, hidden)
                 for askew in ASKEW if misfit.min() > POOR * share.min() else ():       # what hides it may have led far astray
                     start = msgspec.structs.replace(t, poses=np.tile(t.home + (0, 0, askew), (len(t.kinds), 1)))
-                    other, now = settled_again(scene, level, start, hidden)
+                    other, now = settled_again(scene, level, start, shown_misfit(scene, level, start, hidden), hidden)
                     if now.min() < misfit.min():
                         tried[s], misfit = other, now
             if len(names) < 2:
@@ -175,9 +175,9 @@ class Firsts(msgspec.Struct, frozen=True, eq=False):
         return out
 
 
-def settled_again(scene: Scene, level: Level, t: Tried, hidden: np.ndarray) -> tuple[Tried, np.ndarray]:
-    """Cards laid and lit by what shows of them, each kind where it fits better than before, and (n,) how badly they do"""
-    before = shown_misfit(scene, level, t, hidden)
+def settled_again(scene: Scene, level: Level, t: Tried, before: np.ndarray, hidden: np.ndarray) -> tuple[Tried, np.ndarray]:
+    """Cards laid and lit by what shows of them, each kind where it fits better than before, and (n,) how badly they do; before:
+    (n,) how badly they did, by shown_misfit"""
     poses, gain = level.settle(scene.seen, scene.frame, t.kinds, t.poses, 6, t.light, hidden=hidden)
     anew = msgspec.structs.replace(t, poses=poses, light=t.light * gain)
     now = shown_misfit(scene, level, anew, hidden)

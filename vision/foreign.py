@@ -8,6 +8,7 @@ import numpy as np
 
 from vision.plan import Plan
 from vision.pose import Pose
+from vision.sites import filled
 
 WIDE = 320                  # longer side of the small pictures compared
 STRONG, WEAK = 26.0, 12.0   # grey levels that no change of light explains; that are more than noise, at the least
@@ -119,7 +120,7 @@ def find_foreign(plan: Plan, now: View, before: View) -> Foreign | None:
     cv2.fillPoly(board, [np.rint(now.pose.to_px(outline)).astype(np.int32)], 1)
     rim = np.pad(known[2:-2, 2:-2].astype(np.uint8), 2)      # beyond what the other view shows is as good as the edge
     rim = cv2.erode(rim, np.ones((3, 3), np.uint8)) == 0
-    between = (board > 0) & ~on_sites(plan, now.pose, body.shape)
+    between = (board > 0) & ~filled((o for site in plan.site for o in site.outlines), now.pose, body.shape)
     mask = np.zeros(body.shape, bool)
     for i in set(np.unique(labels[rim]).tolist()) - {0}:
         part = labels == i
@@ -135,23 +136,13 @@ def find_foreign(plan: Plan, now: View, before: View) -> Foreign | None:
     return Foreign(mask, covered_sites(plan, now.pose, reach), float((mask & (board > 0)).sum() / max(board.sum(), 1)))
 
 
-def on_sites(plan: Plan, pose: Pose, shape: tuple[int, int]) -> np.ndarray:
-    """(h, w) bool: where pieces lie"""
-    out = np.zeros(shape, np.uint8)
-    for site in plan.site:
-        for outline in site.outlines:
-            cv2.fillPoly(out, [np.rint(pose.to_px(outline)).astype(np.int32)], 1)
-    return out > 0
-
-
 def covered_sites(plan: Plan, pose: Pose, mask: np.ndarray) -> frozenset[str]:
     """The sites of which the mask hides a noticeable part"""
     out = set()
     for site in plan.site:
         for outline in site.outlines:
-            area = np.zeros(mask.shape, np.uint8)
-            cv2.fillPoly(area, [np.rint(pose.to_px(outline)).astype(np.int32)], 1)
-            if (mask & (area > 0)).sum() > 0.05 * max(area.sum(), 1):
+            area = filled([outline], pose, mask.shape)
+            if (mask & area).sum() > 0.05 * max(area.sum(), 1):
                 out.add(site.id)
                 break
     return frozenset(out)

@@ -224,7 +224,7 @@ def choose_faces(stage: Stage, scenery: Scenery, empty: np.ndarray, spread: np.n
             stage.faces = []
 
 
-class Table:
+class Rows:
     """rows: (n, D) float16, filled part by part: examples take most of the memory that calibrating needs"""
 
     def __init__(self, n: int) -> None:
@@ -250,7 +250,7 @@ def teach(stage: Stage, scenery: Scenery, empty: np.ndarray, spread: np.ndarray,
     if not block:
         choose_faces(stage, scenery, empty, spread, seed)
     lines, coarse_empty, coarse_spread = edges(empty), stage.shrunk(empty), stage.shrunk(spread)
-    bare_x, kind_x = Table(len(jobs)), Table(len(jobs) * TRIED)
+    bare_x, kind_x = Rows(len(jobs)), Rows(len(jobs) * TRIED)
     bare_y, kind_y = [], []
     tops = [[] for _ in stage.tops]
     for a in range(0, len(jobs), CHUNK):

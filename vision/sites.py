@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+import cv2
 import msgspec
 import numpy as np
 
 from vision.plan import Plan, Site
+from vision.pose import Pose
 
 GROUND = 40        # places a side at which it is known whose they are
 HAND = 4.0         # mm off that hands lay a piece where nothing guides them
@@ -28,6 +32,14 @@ class Group(msgspec.Struct, frozen=True, eq=False):
     @property
     def block(self) -> bool:
         return self.spans != (1, 1)
+
+
+def filled(outlines: Iterable[np.ndarray], pose: Pose, shape: tuple[int, int]) -> np.ndarray:
+    """(h, w) bool: where a picture of that shape shows what lies within outlines (n, 2) mm"""
+    out = np.zeros(shape, np.uint8)
+    for outline in outlines:
+        cv2.fillPoly(out, [np.rint(pose.to_px(outline)).astype(np.int32)], 1)
+    return out > 0
 
 
 def box(site: Site) -> np.ndarray:

@@ -25,10 +25,11 @@ import cv2
 
 import companion.reconcile
 import engine
+from companion.beginning import scripted
 from companion.copies import open_copy
 from companion.eye import Eye
 from companion.journal import Journal
-from companion.simulate import Conditions, Director, plan_of
+from companion.simulate import Conditions, Director
 from companion.table import Table
 from engine import script
 from tests.companion.season import Season
@@ -39,7 +40,7 @@ class Camera:
     """Gives evidence of layouts by filming them; stands in a Season where a made-up Reader does."""
 
     def __init__(self, specimen, conditions=None, seed=0, sleeves=0.3):
-        plan, _ = plan_of(specimen.game, None)
+        plan = specimen.reader.plan
         conditions = conditions or Conditions()
         self.director = Director(plan, seed=seed, conditions=conditions, sleep=lambda s: None)
         self.eye, self.rng, self.sleeves = Eye(specimen.reader), random.Random(seed), sleeves
@@ -178,9 +179,9 @@ def main(arguments=None):
     args = parser.parse_args(arguments)
     from companion.commands.demo_ import demo_copy, state_dir
 
-    state = script.run(args.start.read_text(encoding="utf-8")).state
-    name = state.game
+    name = script.parse(args.start.read_text(encoding="utf-8")).game
     specimen = open_copy(args.copy) if args.copy else demo_copy(name, state_dir() / "demo" / name)
+    state = scripted(args.start, specimen)
     if args.again:
         return again(specimen, args.again)
     if args.since:

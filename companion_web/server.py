@@ -9,6 +9,7 @@ import os
 import signal
 import socket
 import threading
+import time
 from typing import Any
 
 from flask import Flask
@@ -20,6 +21,7 @@ THREADS = 128               # one for each phone that follows, the rest for ever
 CONNECTIONS = 400
 BODY_LIMIT = 2 * 2**20      # above it waitress hangs up by itself; the page's own, far lower limit answers in words
 UNANSWERED_MS = 15_000      # a phone that left the Wi-Fi without a word is dropped after this
+LAST_WORDS_S = 1.8          # what is under way when the server stops has this long; `stop` waits a little longer
 
 logging.getLogger("waitress.queue").setLevel(logging.ERROR)
 
@@ -87,7 +89,8 @@ class Server:
         dispatcher = server.task_dispatcher
         dispatcher.set_thread_count(0)
         # The streams' last words have to go out, and that is this loop's own work.
-        for _ in range(30):
+        until = time.monotonic() + LAST_WORDS_S
+        while time.monotonic() < until:
             self._turn(0.05)
             if not dispatcher.threads and not any(c.total_outbufs_len for c in list(server.active_channels.values())):
                 break

@@ -19,7 +19,8 @@ class Clues:
     cover_new, cover_gone: fields. turned_up: (field, colour, fruit) seed that is ripe now; turned_down: the other way.
     gained, lost: field -> markers come or gone. sold, bought: (colour, fruit) -> how many the boat has more or fewer.
     stalled: market place -> marker come; fetched: gone; worse: row -> places gone bad; fresher: places turned back;
-    odd: other places. tide: where the stone lies now. figures: seat -> square (0 first, None: nowhere). obelisk likewise.
+    odd: other places. tide: the part of the circle to which the stone has come. stood: a figure, the obelisk or the tide stone
+    that has left its place -> where it is seen (None: nowhere). astray: (site, kind) of pieces where none of their sort belongs.
     """
 
     def __init__(self, board: Board, diff: Mapping[str, tuple[Contents, Contents]]) -> None:
@@ -42,9 +43,8 @@ class Clues:
         self.fresher: list[str] = []
         self.odd: list[str] = []
         self.tide: str | None = None
-        self.figures: dict[str, int | None] = {}
-        self.obelisk: int | None = None
-        self.obelisk_moved = False
+        self.stood: dict[str, str | None] = {}
+        self.astray: list[tuple[str, str]] = []
         for site, (have, seen) in diff.items():
             if site in board.fields:
                 self._field(site, have, seen)
@@ -53,10 +53,9 @@ class Clues:
             elif site == "boat":
                 before, now = counted(have), counted(seen)
                 self.sold, self.bought = now - before, before - now
-            elif site in TIDES and "tide" in seen:
+            elif site in TIDES and "tide" in seen and "tide" not in have:
                 self.tide = site
-            elif site in board.square:
-                self._track(site, have, seen)
+            self._sorts(site, have, seen)
 
     def _field(self, site: str, have: Contents, seen: Contents) -> None:
         before, now = card(have), card(seen)
@@ -84,8 +83,9 @@ class Clues:
             self.lost[site] = lost
 
     def _stall(self, site: str, have: Contents, seen: Contents) -> None:
-        was = marker(have[-1]) if have else None
-        now = marker(seen[-1]) if seen else None
+        before, after = Counter(m for k in have if (m := marker(k))), Counter(m for k in seen if (m := marker(k)))
+        gone, come = list((before - after).elements()), list((after - before).elements())
+        was, now = next(iter(gone), None), next(iter(come), None)
         if was and now and was[1:] == now[1:]:
             row, i = self.board.places[site]
             if BADNESS[now[0]] > BADNESS[was[0]]:
@@ -101,17 +101,23 @@ class Clues:
         elif was:
             self.fetched[site] = was
 
-    def _track(self, site: str, have: Contents, seen: Contents) -> None:
-        for k in set(have) - set(seen):
-            if k == "obelisk":
-                self.obelisk_moved = True
-            elif k.startswith("figure:"):
-                self.figures.setdefault(k[7:], None)
-        for k in set(seen) - set(have):
-            if k == "obelisk":
-                self.obelisk, self.obelisk_moved = self.board.square[site], True
-            elif k.startswith("figure:"):
-                self.figures[k[7:]] = self.board.square[site]
+    def _sorts(self, site: str, have: Contents, seen: Contents) -> None:
+        """Pieces told by their sort alone: those there is one of, and those that belong nowhere near."""
+        before, now = Counter(have), Counter(seen)
+        for kind in before - now:
+            if alone(kind):
+                self.stood.setdefault(kind, None)
+        for kind in now - before:
+            if alone(kind):
+                self.stood[kind] = site
+            elif not self._place_for(kind, site):
+                self.astray.append((site, kind))
+
+    def _place_for(self, kind: str, site: str) -> bool:
+        """Whether a card or marker can lie there at all"""
+        if marker(kind):
+            return site in self.board.fields or site in self.board.places or site == "boat"
+        return site in self.board.fields or kind == "desert" and site == "desert-stock"
 
     def seen(self, *sites: str) -> dict[str, Contents]:
         """What is seen on those of the sites that differ."""
@@ -122,3 +128,8 @@ def _markers(contents: Contents) -> list[Marker]:
     """Fruit markers; on a field the turn of one means nothing."""
     found = [m for k in contents if (m := marker(k))]
     return [("seed" if side == "rotten" else side, c, f) for side, c, f in found]
+
+
+def alone(kind: str) -> bool:
+    """Whether there is one such piece, which stands beside the fields: a figure, the obelisk, the tide stone"""
+    return kind in ("obelisk", "tide") or kind.startswith("figure:")

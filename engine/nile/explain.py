@@ -299,7 +299,7 @@ class Guesser:
                         broken = bool(g.changes)
                         if broken or place == free_place(p, row, board):
                             yield g
-                        elif not all(s in c.stalled for s in _nearer(p, board, row, place)):
+                        elif p.lay.get(place) or not all(s in c.stalled for s in _nearer(p, board, row, place)):
                             yield wrong.place(c, site, place, free_place(p, row, board))
                 if not places and side == "ripe":
                     for row in board.market:

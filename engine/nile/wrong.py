@@ -18,6 +18,7 @@ MISSING = 2.0              # a piece gone altogether: in a hand, or not seen
 def guesses(p: Position, board: Board, c: Clues) -> Iterator[Proposal]:
     yield from _tide(p, c)
     yield from _track(p, board, c)
+    yield from _astray(c)
     yield from _cards(p, c)
     yield from _fields(p, c)
     yield from _market(c)
@@ -34,7 +35,8 @@ def _proposal(c: Clues, sites: list[str], violations: list[tuple[str, Text]], co
 def _tide(p: Position, c: Clues) -> Iterator[Proposal]:
     text = say("the tide stone belongs on {tide}", tide=TIDE[p.tide])
     if c.tide is None:
-        yield from _proposal(c, [p.tide], [("N46", text)], MISSING)
+        at = c.stood.get("tide")
+        yield from _proposal(c, [p.tide, at or p.tide], [("N46", text)], COST if at else MISSING)
         return
     rules = ["N19"] if p.tide == "flood" else ["N21"]
     if {p.tide, c.tide} == {"ebb1", "ebb2"}:
@@ -48,26 +50,40 @@ def _track(p: Position, board: Board, c: Clues) -> Iterator[Proposal]:
     """Figures and obelisk; all of them together too, since a scoring gone wrong seldom moves one alone."""
     sites: list[str] = []
     faults: list[tuple[str, Text]] = []
-    for seat, square in c.figures.items():
-        if seat not in p.seats:
+    for kind, at in c.stood.items():
+        found = _out_of_place(p, board, kind, at)
+        if found is None:
             continue
-        home = board.track[min(p.scores[p.seat(seat)], len(board.track) - 1)]
-        at = [home] if square is None else [home, board.track[square]]
-        fault = ("N43", say("the figure of {seat} belongs on {site}", seat=seat_name(seat), site=home))
-        sites, faults = sites + at, [*faults, fault]
-        yield from _proposal(c, at, [fault], MISSING if square is None else COST)
-    if c.obelisk_moved:
-        home = board.track[p.obelisk - 1]
-        at = [home] if c.obelisk is None else [home, board.track[c.obelisk]]
-        fault = ("N41", say("the obelisk belongs on {site}", site=home))
-        sites, faults = sites + at, [*faults, fault]
-        yield from _proposal(c, at, [fault], MISSING if c.obelisk is None else COST)
+        home, fault = found
+        sites, faults = [*sites, home, at or home], [*faults, fault]
+        yield from _proposal(c, [home, at or home], [fault], COST if at else MISSING)
     if len(faults) > 1:
         yield from _proposal(c, sites, faults)
-    for site, (_, seen) in c.diff.items():
-        stray = next((k for k in seen if marker(k)), None) if site in board.square else None
-        if stray:
-            yield from _proposal(c, [site], [("N28", say("{what} on {site} comes from no field", what=kind_name(stray), site=site))])
+
+
+def _out_of_place(p: Position, board: Board, kind: str, at: str | None) -> tuple[str, tuple[str, Text]] | None:
+    """(where it belongs, the rule and its sentence) of a figure or the obelisk; None for what else there is"""
+    if kind == "obelisk":
+        home = board.track[p.obelisk - 1]
+        return home, ("N41", say("the obelisk belongs on {site}", site=home))
+    seat = kind.removeprefix("figure:")
+    if seat in p.seats:
+        home = board.track[min(p.scores[p.seat(seat)], len(board.track) - 1)]
+        return home, ("N43", say("the figure of {seat} belongs on {site}", seat=seat_name(seat), site=home))
+    if kind != seat and at:
+        return at, ("N5", say("nobody plays {seat}", seat=seat_name(seat)))
+    return None
+
+
+def _astray(c: Clues) -> Iterator[Proposal]:
+    """Markers and cards where none belong"""
+    for site, kind in c.astray:
+        if marker(kind):
+            fault = ("N28", say("{what} on {site} comes from no field", what=kind_name(kind), site=site))
+        else:
+            rule = {"desert": "N50", "cover": "N4"}.get(kind, "N13")
+            fault = (rule, say("no card is laid on {site}", site=site))
+        yield from _proposal(c, [site], [fault])
 
 
 def _cards(p: Position, c: Clues) -> Iterator[Proposal]:

@@ -208,6 +208,17 @@ def nile(state, rng):
     for tide in ("flood", "ebb1", "ebb2"):
         if tide != p.tide:
             yield Wrong(f"stone on {tide}", {**lay, p.tide: (), tide: ("tide",)}, ["N19", "N21", "N46", "N23", "N22"])
+    elsewhere = [*some(rng, board.places, 2), *some(rng, fields, 2), "boat", p.tide, *some(rng, board.track, 2)]
+    for kind, rules in (*((f"figure:{s}", ["N43"]) for s in p.seats), ("obelisk", ["N41"]), ("tide", ["N46"])):
+        at = next(s for s, c in lay.items() if kind in c)
+        gone = {**lay, at: [k for k in lay[at] if k != kind]}
+        yield Wrong(f"{kind} off", gone, rules)
+        for site in elsewhere:
+            yield Wrong(f"{kind} on {site}", {**gone, site: (*gone.get(site, ()), kind)}, rules)
+    stranger = next(s for s in ("white", "green") if s not in p.seats)
+    for site, kind, rule in ((p.tide, f"seed:{me}:flax", "N28"), (board.track[9], f"ripe:{me}:flax", "N28"),
+                             (board.track[0], f"figure:{stranger}", "N5"), (rng.choice(sorted(board.places)), "water:12", "N13")):
+        yield Wrong(f"{kind} on {site}", {**lay, site: (*lay.get(site, ()), kind)}, [rule])
 
 
 def deluge(state, rng):

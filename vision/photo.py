@@ -11,6 +11,8 @@ import numpy as np
 MOST_PIXELS = 64_000_000
 MOST_BYTES = 128 << 20
 SMALLEST = 64   # pixels a side
+# What phones and web pages also write; by the bytes from the fifth on, and from the ninth on.
+OTHER_FORMATS = {b"ftyphei": "HEIC", b"ftyphev": "HEIC", b"ftypmif": "HEIC", b"ftypmsf": "HEIC", b"ftypavi": "AVIF", b"WEBP": "WebP"}
 
 
 class BadPhoto(ValueError):
@@ -51,6 +53,11 @@ def _cut_off(data: bytes) -> bool:
     return b"IEND" not in data[-4096:]
 
 
+def _other_format(data: bytes) -> str | None:
+    """The name of a format that is known here by its first bytes only"""
+    return next((name for begin, name in OTHER_FORMATS.items() if begin in (data[4:4 + len(begin)], data[8:8 + len(begin)])), None)
+
+
 def load_photo(path: str | Path) -> np.ndarray:
     """(h, w, 3) uint8 BGR of a JPEG or PNG file, turned as its orientation tag says. Raises BadPhoto."""
     path = Path(path)
@@ -72,7 +79,8 @@ def decode_photo(data: bytes, name: str) -> np.ndarray:
     except struct.error:
         size = None
     if size is None:
-        raise BadPhoto(f"{name}: not a JPEG or PNG picture")
+        other = _other_format(data)
+        raise BadPhoto(f"{name}: {f'{other}, which is not read here; save it as JPEG first' if other else 'not a JPEG or PNG picture'}")
     width, height = size
     if width * height > MOST_PIXELS:
         raise BadPhoto(f"{name}: {width} x {height} pixels, more than {MOST_PIXELS // 1_000_000} million")

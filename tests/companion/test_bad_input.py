@@ -49,6 +49,14 @@ def test_a_huge_picture_is_not_even_decoded(tmp_path, monkeypatch):
         load_photo(tmp_path / "sparse.jpg")
 
 
+@pytest.mark.parametrize("begin, name", [(b"\0\0\0\x24ftypheic\0\0", "HEIC"), (b"\0\0\0\x20ftypavif", "AVIF"),
+                                         (b"RIFF\x1a\x04\0\0WEBPVP8 ", "WebP")])
+def test_a_phones_other_formats_are_named_with_what_to_do(tmp_path, begin, name):
+    (tmp_path / "IMG_0012.HEIC").write_bytes(begin + bytes(2000))
+    with pytest.raises(BadPhoto, match=rf"IMG_0012.HEIC: {name}, which is not read here; save it as JPEG first$"):
+        load_photo(tmp_path / "IMG_0012.HEIC")
+
+
 # Copies
 
 def photo(text):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import signal
@@ -56,8 +57,11 @@ class Workers:
 
 
 def _begin() -> None:
-    """In a new process: an end by the keyboard is told by the one that started it, and without that one nobody waits"""
+    """In a new process: an end by the keyboard is told by the one that started it, and without that one nobody waits; the page,
+    which shows how far it is, goes first"""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    with contextlib.suppress(OSError):              # the service may not ask for it
+        os.nice(5)
 
     def end_together() -> None:
         multiprocessing.parent_process().join()

@@ -109,7 +109,7 @@ class ClusterReader:
             feet = polygons(self.frame, [o for s in wanted.values() if self.may_stand(s) for o in s.outlines], NEAR)
             before = copy(scene)
             before.weight, before.strange = scene.weight.copy(), scene.strange.copy()
-            out = find_tall(scene, self.tall, feet)
+            out = find_tall(scene, self.tall, feet, {k: p.count for k, p in self.plan.pieces.items()})
             if flat := self.lying_flat(before, out):
                 scene.weight, scene.strange = before.weight, before.strange
                 out = [p for p in out if p not in flat]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 
 import cv2
@@ -95,26 +95,37 @@ def gains_of(look: TallLook, scene: Scene, foot: np.ndarray, every: int = 1) -> 
     return gain, most
 
 
-def find_tall(scene: Scene, looks: Sequence[TallLook], allowed: np.ndarray, most: int = 60) -> list[Piece]:
-    """Figures that explain what is strange; allowed: the mask (as coarse as what is strange) of where feet may stand.
+def find_tall(scene: Scene, looks: Sequence[TallLook], allowed: np.ndarray, counts: Mapping[str, int] | None = None,
+              most: int = 60) -> list[Piece]:
+    """Figures that explain what is strange; allowed: the mask (as coarse as what is strange) of where feet may stand;
+    counts: kind -> how many there are (0 or none told: any number). Where the best so far are all there are of a form, what
+    is left over may still be of another.
 
     Uses up scene.weight and scene.strange."""
     out: list[Piece] = []
+    room = {look.form: all_of(look.kinds, counts or {}) for look in looks}
     bare = copy(scene)
     bare.weight = scene.weight.copy()
     tries = [Spots(scene, bare, look, feet(scene, look, allowed)) for look in looks]
     while len(out) < most:
-        found = [p for t in tries if (p := t.best()) is not None and p.chance > MAYBE]
+        found = [p for t in tries if room[t.look.form] > 0 and (p := t.best()) is not None and p.chance > MAYBE]
         if not found:
             break
         p = max(found, key=lambda p: p.gain - MISSING * (p.ideal - p.gain))
         out.append(p)
         if p.chance < 0.5:
             break
+        room[p.form] -= 1
         hide(scene, next(k for k in looks if k.form == p.form), p.foot)
         for t in tries:
             t.taken(p)
     return out
+
+
+def all_of(kinds: Sequence[str], counts: Mapping[str, int]) -> float:
+    """How many pieces there are of these kinds together"""
+    each = [counts.get(k, 0) for k in kinds]
+    return sum(each) if all(each) else np.inf
 
 
 def telling(gain: np.ndarray, ideal: np.ndarray) -> np.ndarray:

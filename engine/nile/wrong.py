@@ -12,7 +12,8 @@ from engine.nile.position import SETUP, Position
 from engine.text import Text, say
 
 COST = 1.0                 # less likely than a rule broken by an action
-MISSING = 2.0              # a piece gone altogether: in a hand, or not seen
+MISSING = 2.0              # a marker or card gone altogether: in a hand, or not seen
+GONE = 0.0                 # a figure, the obelisk or the tide stone gone: no doing begins so, and one of them is seldom not seen
 
 
 def guesses(p: Position, board: Board, c: Clues) -> Iterator[Proposal]:
@@ -35,8 +36,7 @@ def _proposal(c: Clues, sites: list[str], violations: list[tuple[str, Text]], co
 def _tide(p: Position, c: Clues) -> Iterator[Proposal]:
     text = say("the tide stone belongs on {tide}", tide=TIDE[p.tide])
     if c.tide is None:
-        at = c.stood.get("tide")
-        yield from _proposal(c, [p.tide, at or p.tide], [("N46", text)], COST if at else MISSING)
+        yield from _gone_or_at(c, p.tide, c.stood.get("tide"), ("N46", text))
         return
     rules = ["N19"] if p.tide == "flood" else ["N21"]
     if {p.tide, c.tide} == {"ebb1", "ebb2"}:
@@ -56,9 +56,21 @@ def _track(p: Position, board: Board, c: Clues) -> Iterator[Proposal]:
             continue
         home, fault = found
         sites, faults = [*sites, home, at or home], [*faults, fault]
-        yield from _proposal(c, [home, at or home], [fault], COST if at else MISSING)
+        yield from _gone_or_at(c, home, at, fault)
     if len(faults) > 1:
         yield from _proposal(c, sites, faults)
+
+
+def _gone_or_at(c: Clues, home: str, at: str | None, fault: tuple[str, Text]) -> Iterator[Proposal]:
+    """A piece there is one of is not at home, but there or nowhere; then what lies where nothing can have come from may be it,
+    taken for something else."""
+    if at:
+        yield from _proposal(c, [home, at], [fault])
+        return
+    yield from _proposal(c, [home], [fault], GONE)
+    strange = [site for site, _ in c.astray] + [site for kind, site in c.stood.items() if site] + list(c.stalled)
+    for site in strange:
+        yield from _proposal(c, [home, site], [fault])
 
 
 def _out_of_place(p: Position, board: Board, kind: str, at: str | None) -> tuple[str, tuple[str, Text]] | None:
@@ -144,7 +156,7 @@ def _market(c: Clues) -> Iterator[Proposal]:
                                                              site=site))], COST if moved else MISSING)
     for site, m in c.stalled.items():
         yield from _proposal(c, [site], [("N28", say("{what} on {site} comes from no field", what=kind_name(":".join(m)),
-                                                     site=site))], MISSING)
+                                                     site=site))])
 
 
 def _boat(p: Position, c: Clues) -> Iterator[Proposal]:

@@ -59,6 +59,13 @@ def test_pegs_side_by_side_are_found_once_each_by_their_feet(look):
         assert min(np.hypot(*(p.foot - (x, y))) for p in sure if p.kind == kind) < 1.5
 
 
+@pytest.mark.parametrize("red, found", [(1, 2), (2, 3), (0, 3)])
+def test_no_more_pegs_are_found_than_there_are(look, red, found):
+    scene = filmed(look, [("peg:red", 120.0, 60.0), ("peg:white", 134.0, 60.0), ("peg:red", 110.0, 95.0)])
+    sure = [p for p in find_tall(scene, [look], everywhere(scene), {"peg:red": red, "peg:white": 1}) if p.chance > 0.5]
+    assert len(sure) == found                                       # 0: any number
+
+
 def test_pegs_half_behind_each_other_stay_where_they_stand(look):
     pegs = [("peg:red", 100.0, 60.0), ("peg:white", 110.0, 65.0), ("peg:red", 120.0, 70.0)]      # in a line away from the camera
     scene = filmed(look, pegs[::-1])

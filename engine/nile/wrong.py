@@ -12,8 +12,8 @@ from engine.nile.position import SETUP, Position
 from engine.text import Text, say
 
 COST = 1.0                 # less likely than a rule broken by an action
-MISSING = 2.0              # a marker or card gone altogether: in a hand, or not seen
-GONE = 0.0                 # a figure, the obelisk or the tide stone gone: no doing begins so, and one of them is seldom not seen
+GONE = 0.0                 # a piece gone altogether: one site alone tells, and no reader is surer than once in some hundred sites
+MISSING = 2.0              # ... that may be on its way to where it may go, or lay in a heap, where a reader often errs
 
 
 def guesses(p: Position, board: Board, c: Clues) -> Iterator[Proposal]:
@@ -107,10 +107,10 @@ def _cards(p: Position, c: Clues) -> Iterator[Proposal]:
     for site in c.desert_new:
         yield from _proposal(c, [site], [("N50", say("no event lays a desert card on {site}", site=site))])
     for site in c.desert_gone:
-        yield from _proposal(c, [site], [("N18", say("the desert card on {site} goes only under water", site=site))], MISSING)
+        yield from _proposal(c, [site], [("N18", say("the desert card on {site} goes only under water", site=site))], GONE)
     covers = c.cover_new + c.cover_gone
     if covers and p.phase not in SETUP:
-        yield from _proposal(c, covers, [("N4", Text("the cover strips stay where they were laid"))], MISSING)
+        yield from _proposal(c, covers, [("N4", Text("the cover strips stay where they were laid"))], GONE)
 
 
 def _fields(p: Position, c: Clues) -> Iterator[Proposal]:
@@ -133,7 +133,8 @@ def _fields(p: Position, c: Clues) -> Iterator[Proposal]:
         for side, colour, fruit in gone:
             what = kind_name(f"{side}:{colour}:{fruit}")
             boat = ["boat"] if c.sold[colour, fruit] else []
-            yield from _proposal(c, [site, *boat], [("N28", say("{what} belongs on {site}", what=what, site=site))], MISSING)
+            yield from _proposal(c, [site, *boat], [("N28", say("{what} belongs on {site}", what=what, site=site))],
+                                 MISSING if boat or side == "ripe" else GONE)
 
 
 def _market(c: Clues) -> Iterator[Proposal]:
@@ -153,7 +154,7 @@ def _market(c: Clues) -> Iterator[Proposal]:
         moved = [s for s, other in c.stalled.items() if other[1:] == m[1:]]
         what = kind_name(":".join(m))
         yield from _proposal(c, [site, *moved], [("N42", say("{what} stays on {site} till its row is scored", what=what,
-                                                             site=site))], COST if moved else MISSING)
+                                                             site=site))], COST if moved else GONE)
     for site, m in c.stalled.items():
         yield from _proposal(c, [site], [("N28", say("{what} on {site} comes from no field", what=kind_name(":".join(m)),
                                                      site=site))])
@@ -170,7 +171,7 @@ def _boat(p: Position, c: Clues) -> Iterator[Proposal]:
 def _stock(p: Position, c: Clues) -> Iterator[Proposal]:
     text = (say("the stock of desert cards lies on its place") if p.deserts > 0
             else say("the stock of desert cards is used up"))
-    yield from _proposal(c, ["desert-stock"], [("N6", text), ("N35", text)], MISSING)
+    yield from _proposal(c, ["desert-stock"], [("N6", text), ("N35", text)], GONE)
 
 
 def place(c: Clues, site: str, at: str, free: str | None) -> Proposal:

@@ -28,7 +28,9 @@ def card(rng, ends, turned):
 
 
 @pytest.mark.parametrize("left, right", [(["02", "22", "12"], ["01", "10", "11", "20", "21"]),      # none is shown on both sides
-                                         (["02", "12", "11"], ["02", "11", "21", "10"])])
+                                         (["02", "12", "11"], ["02", "11", "21", "10"]),
+                                         (["22", "01", "11"], ["20", "21", "12", "10", "11", "02"]),  # one tells
+                                         (["12", "22"], ["20", "01"])])
 def test_cards_turned_on_one_side_are_told_by_their_kinds(left, right):
     rng = np.random.default_rng(3)
     kinds = [f"water:{k}" for k in (*left, *right)]

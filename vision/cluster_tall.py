@@ -84,8 +84,9 @@ def gains_of(look: TallLook, scene: Scene, foot: np.ndarray, every: int = 1) -> 
     gain = np.empty((len(foot), len(look.kinds)), np.float32)
     most = np.empty_like(gain)
     limit = scene.limit_at(foot)[:, None, None]
+    lowest = limit.min((0, 1, 2))
     for k, figure in enumerate(look.looks[:, ::every, ::every]):
-        if too_bright(figure, limit).any():
+        if too_bright(figure.max((0, 1)), lowest).any():
             figure = np.minimum(figure, limit)
         sf, ff = dot(seen, figure), dot(figure, figure)
         tone = (sf / (ff + 1)).clip(1 / TONE, TONE)
@@ -152,18 +153,23 @@ class Spots:
         self.gain = np.zeros(len(at), np.float32)
         self.stale = np.ones(len(at), bool)
         self.far = np.linalg.norm(scene.lean.shift(at, look.form.height), axis=1) + around_foot(look.form)
+        self.found: tuple[np.ndarray, Piece] | None = None      # the best so far, and where it was first thought to stand
 
     def best(self) -> Piece | None:
         """The best figure, its foot shifted to where it fits best"""
         if not len(self.at):
             return None
+        if self.found is not None and not self.stale.any():
+            return self.found[1]
         anew = np.flatnonzero(self.stale)
         for part in np.array_split(anew, len(anew) // 200 + 1):
             if len(part):
                 self.gain[part] = telling(*gains_of(self.look, self.scene, self.at[part], every=2)).max(1)
         self.stale[:] = False
         look, lean = self.look, self.scene.lean
-        foot = self.at[self.gain.argmax()]
+        first = foot = self.at[self.gain.argmax()]
+        if self.found is not None and (self.found[0] == first).all():
+            return self.found[1]
         for step in (1.0, 0.5, 0.25):
             around = foot + AROUND * step
             around = around[np.r_[True, self.free(around[1:])]]
@@ -171,13 +177,18 @@ class Spots:
             i, k = divmod(int(telling(gain, perfect).argmax()), gain.shape[1])
             foot = around[i]
         whole = float(gains_of(look, self.bare, foot[None])[1][0, k])
-        return Piece(look.form, foot + lean.shift(foot, look.form.height)[0], foot, 0.0, look.kinds, gain[i], k,
-                     float(perfect[i, k]), whole)
+        p = Piece(look.form, foot + lean.shift(foot, look.form.height)[0], foot, 0.0, look.kinds, gain[i], k,
+                  float(perfect[i, k]), whole)
+        self.found = first, p
+        return p
 
     def taken(self, p: Piece) -> None:
         """A figure was found: none stands in the same place, and what it hides is judged again"""
         away = np.linalg.norm(self.at - p.foot, axis=1)
-        self.stale |= away < self.far + np.linalg.norm(p.at - p.foot) + around_foot(p.form)
+        near = away < self.far + np.linalg.norm(p.at - p.foot) + around_foot(p.form)
+        self.stale |= near
+        if self.found is not None and near[(self.at == self.found[0]).all(1)].any():
+            self.found = None                   # what it was judged by is hidden now
         self.stand.append(p)
         keep = self.free(self.at)
         self.at, self.gain, self.stale, self.far = self.at[keep], self.gain[keep], self.stale[keep], self.far[keep]

@@ -19,13 +19,12 @@ from companion.verdict import (
     Verdict,
     mend_text,
 )
-from companion.world import BREAKS_RULES, MISREAD, NOTICED, REGUESS, TAKE_BACK, Look, Past, World, difference, site_score
+from companion.world import BREAKS_RULES, MISREAD, NOTICED, REGUESS, STANDS_OUT, TAKE_BACK, Look, Past, World, difference, site_score
 from engine import Game, State, Text, say
 from engine.layout import Contents, Layout
 from vision.evidence import Evidence
 
 TOO_CLOSE = 1.5         # two explanations nearer than this are a question
-STANDS_OUT = 3.0        # and so are two of which one needs less to have changed
 LONG_SINCE = 8          # events back that a to-do's words are looked for
 SURE = 4.0              # what nothing explains counts only when the evidence prefers it by so much
 
@@ -87,25 +86,36 @@ def _littered(verdict: str, state: State, seen: Layout, todo: tuple[ToDo, ...], 
 def _bases(past: Past, look: Look, guessed: frozenset[int]) -> list[tuple[State, int, float]]:
     """The state now, and the earlier ones a correction may go back to, each with how many events that takes back and what
     that costs: those after which what people's hands did does not lie there any more as they left it (who leaves a piece
-    where it is takes nothing back; nor is what was only said); and those after which it was only guessed how a seat came
-    to what lies there, as long as no other seat has done anything since."""
+    where it is takes nothing back; nor is what was only said); those after which it was only guessed how a seat came
+    to what lies there, as long as no other seat has done anything since; and those after which what was to follow lies
+    otherwise, where the seat may have chosen another way of doing the same."""
     bases, gone = [(past[0][0], 0, 0.0)], False
     own, seat = True, (past[0][1] or "").partition(":")[0]
     for n, ((after, action), (before, _)) in enumerate(zip(past, past[1: len(TAKE_BACK)])):
         if action is None:
             break
         by_hand = {s: c for step in after.steps if step.by_hand for s, c in step.changes.items()}
-        here = any(look.logp(s, c) < -NOTICED and not _as_it_came_to(s, look, after, past[0][0]) for s, c in by_hand.items())
+        here = _lies_otherwise(by_hand, look, after, past[0][0])
         gone = gone or here
-        own = own and n in guessed and action.partition(":")[0] == seat and bool(by_hand)
-        if here or own or gone and not by_hand:
-            bases.append((before, n + 1, REGUESS if own else TAKE_BACK[n + 1]))
+        own = own and n in guessed and action.partition(":")[0] == seat
+        follows = {s: c for step in after.steps for s, c in step.changes.items()} if n in guessed and not by_hand else {}
+        chosen = _lies_otherwise(follows, look, after, past[0][0]) and _had_a_choice(before, action)
+        if here or own and by_hand or gone and not by_hand or chosen:
+            bases.append((before, n + 1, REGUESS if own and not here else TAKE_BACK[n + 1]))
     return bases
 
 
-def _as_it_came_to(site: str, look: Look, *states: State) -> bool:
-    """Whether the site shows what the hands' doing led to by itself, then or later"""
-    return any(look.logp(site, state.layout().get(site, ())) >= -NOTICED for state in states)
+def _lies_otherwise(done: Layout, look: Look, *states: State) -> bool:
+    """Whether some of these sites show neither these contents nor what they came to by themselves in one of the states"""
+    return any(look.logp(s, c) < -NOTICED and not any(look.logp(s, x.layout().get(s, ())) >= -NOTICED for x in states)
+               for s, c in done.items())
+
+
+def _had_a_choice(state: State, action: str) -> bool:
+    """Whether the seat could have done the same in more ways than one"""
+    seat, _, words = action.partition(":")
+    kind = words.split()[0]
+    return sum(a.seat == seat and a.words().split()[0] == kind for a in state.legal_actions()) > 1
 
 
 def _rests_on_covered(world: World, look: Look) -> bool:

@@ -10,6 +10,7 @@ from companion.world import (
     ACTION,
     BY_ITSELF,
     MISREAD,
+    STANDS_OUT,
     STILL,
     Difference,
     Look,
@@ -22,6 +23,7 @@ from companion.world import (
 from engine import Action, IllegalAction, Proposal, State
 from engine.layout import Contents, Layout
 
+ONWARD = 3              # worlds that take nothing back, always gone on from
 UNLIKELY = 1.0          # a run that costs so much more than its actions is no plain one
 
 
@@ -50,8 +52,8 @@ def search(bases: Sequence[tuple[State, int, float]], seen: Layout, look: Look, 
         children: list[World] = []
         for n, world in enumerate(beam):
             diff = difference(world, look)
-            if not diff or world.violations:
-                continue
+            if not diff or world.violations or -world.cost < max(w.total for w in (*worlds, *children)) - STANDS_OUT:
+                continue                                 # it explains all, or comes to nothing better
             for proposal in _proposals(world, diff, look, doubts and n < 3):
                 if not proposal.belated:
                     children += _do(world, proposal, look)
@@ -67,11 +69,19 @@ def search(bases: Sequence[tuple[State, int, float]], seen: Layout, look: Look, 
                 known.add(mark)
                 fresh.append(w)
         worlds += fresh
-        best = max(w.total for w in worlds)
-        beam = [w for w in fresh if not w.violations and w.total > best - 4 * MISREAD][:width]
+        beam = _worth_going_on(worlds, fresh, width)
         if not beam or time.thread_time() > end:
             break
     return sorted([*worlds, *_done_before(worlds, look, end)], key=lambda w: -w.total)
+
+
+def _worth_going_on(worlds: list[World], fresh: list[World], width: int) -> list[World]:
+    """The likeliest legal ones; among them some that take nothing back, however much they leave open: what the next player did
+    may be more than all before. What breaks rules hides nothing that breaks none."""
+    legal = [w for w in fresh if not w.violations]
+    onward = [w for w in legal if not w.undo][:ONWARD]
+    best = max(w.total for w in worlds if not w.violations)
+    return onward + [w for w in legal if w not in onward and w.total > best - 4 * MISREAD][: width - len(onward)]
 
 
 def _overdue(world: World, other: World, seen: Layout) -> bool:

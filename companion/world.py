@@ -26,6 +26,7 @@ BREAKS_RULES = 6.0
 TAKE_BACK = (0.0, 2.5, 4.5, 6.0)   # going back so many events ("no, I meant here")
 REGUESS = 1.0           # ... where what was done had only been guessed
 NOTICED = 2.0           # a difference counts when the evidence prefers it by so much
+STANDS_OUT = 3.0        # two explanations nearer than this may be a question, where one needs less to have changed
 MISREAD = 9.0           # no single site may weigh more: a reader errs once in some thousand sites
 DOUBTFUL = 2.5          # a second reading of a site nearer than this to the first is tried too; something foreign, likewise
 MOST_DOUBTS = 6         # but no more than the nearest few: each costs the game's guesses once more

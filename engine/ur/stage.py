@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from engine.ur.state import UrState
 
 NOTHING_DONE = 0.6        # nats: a domain used without moving a stone
-ONE_MORE_MOVE = 0.3       # nats: every move of politics after the first
+ONE_MORE_MOVE = 0.6       # nats: every move of politics after the first
 
 Run = tuple[list[Action], float]
 

@@ -22,6 +22,7 @@ UNDONE_TOO = 0.05         # each further one: who has only laid stones so far ha
 WRONG = 2.5               # a tile, or the stones on it
 OVERDONE = 1.5            # a legal doing where more lies than it puts there
 BEHIND = 1.0              # a run with consequences left undone; twice more where another run leaves nothing at all
+BEGUN = 0.5               # ... and nothing that hands do first: culture is but consequences, laid one after the other
 WAIVED = 1.0              # both actions waived, and the swap not yet made: plainer is a look after a whole turn
 UNSEEN_STONES = 1.5       # stones laid that only make good those that had to be taken off
 
@@ -38,6 +39,7 @@ class Tried:
         self.at = state
         shown: dict[str, dict[Contents, float]] = {}
         by_hand: set[str] = set()
+        hands = False
         for action in actions:
             action = named(self.at, action, seen)
             violations = check(self.at, action)
@@ -52,6 +54,7 @@ class Tried:
                     i = self.at.board.index.get(site)
                     if step.by_hand:
                         by_hand.add(site)
+                        hands = True
                     price = HALF if step.by_hand else UNDONE
                     was = shown.setdefault(site, {})
                     if not was and i is not None:
@@ -74,8 +77,9 @@ class Tried:
                 by_hand.clear()
         self.wrong -= max(0, self.undone - 2) * (UNDONE - UNDONE_TOO)
         over = bool(self.actions) and isinstance(self.actions[-1], a.Swap)
-        if self.undone:
-            self.cost += 2 * BEHIND if over else BEHIND          # who has swapped thinks to have done everything
+        if self.undone:                                  # who has gone on thinks to have done everything
+            gone_on = over or isinstance(self.actions[-1], a.Extra)
+            self.cost += 2 * BEHIND if gone_on else BEHIND if hands else BEGUN
         if self.at.bonus and not self.at.used and not state.bonus:
             self.cost += WAIVED
         laid = {site for x in self.actions if isinstance(x, (a.Extra, a.Trade, a.Agriculture)) for site, _ in x.stones}

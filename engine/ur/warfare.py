@@ -92,6 +92,8 @@ def runs(state: UrState, p: int, aim: Aim, order: tuple[str, ...], allowed: int)
         run = _best(c, targets, settled, allowed)
         if run is not None:
             yield run[0], run[1] + cost
+            if isinstance(run[0][-1], a.Extra):
+                yield run[0][:-1], run[1] + cost             # what lies there may be the price, not paid yet
             found = True
             break
     if not found and order == ("war",):

@@ -97,7 +97,7 @@ class Season:
 
     def agrees(self):
         got = self.table.state
-        return any(got.layout() == s.layout() and got.scores() == s.scores() and (got.turn == s.turn) for s in self.accept)
+        return any(not changed(s, got) and got.scores() == s.scores() and got.turn == s.turn for s in self.accept)
 
     def expect(self, verdict, what, late=False):
         """After a look at a legal board: the states agree, nobody was accused, nobody asked without need."""
@@ -112,8 +112,8 @@ class Season:
         if verdict.verdict != "busy" and not self.agrees():
             if self.reader.misreads:                      # the next look must mend it
                 return False
-            if late and self.table.state.decision() is not None:
-                return False                              # what cannot be seen yet is waited for
+            if late and (self.table.state.decision() is not None or not self.behind()):
+                return False                              # what cannot be seen yet is waited for; another doing looks just so
             self.note(self.wrong, f"{what}: {verdict.verdict} {[str(a) for a in verdict.actions]} {self.differs()}")
             return False
         return True
@@ -123,6 +123,11 @@ class Season:
         a, b = got.layout(), want.layout()
         out = {s: (a.get(s), b.get(s)) for s in set(a) | set(b) if a.get(s, ()) != b.get(s, ())}
         return f"turn {got.turn}/{want.turn} scores {got.scores()}/{want.scores()} layout {out}"[:400]
+
+    def behind(self):
+        """Where the board lies otherwise than the table's state has it"""
+        now, same = self.table.state.layout(), self.table.state.shows_same
+        return {s for s in set(now) | set(self.lying) if not same(s, now.get(s, ()), self.lying.get(s, ()), self.table.reads[s])}
 
     def _answer(self, verdict):
         """The people know what they did: the answer that leads there."""
@@ -257,7 +262,7 @@ class Season:
         final = after.layout()
         passed = [before.apply(a) for a in before.legal_actions() if a.words() == "pass"]     # what ends a turn may be seen first
         for now in shown[:-1]:
-            self.accept = [after, *passed]
+            self.accept = [after, *passed, *likewise(before, self.history[-1][1], now)]
             behind = {s for s in set(now) | set(final)
                       if not same_contents(now.get(s, ()), final.get(s, ()), self.table.reads[s])}
             if not behind or beyond_box(after.plan, now):
@@ -355,6 +360,22 @@ def beyond_box(plan, layout):
     """Whether a board shows more of a kind than there is: who has no stone left takes one off before laying it"""
     lying = Counter(kind for contents in layout.values() for kind in contents)
     return any(0 < plan.counts.get(kind, 0) < n for kind, n in lying.items())
+
+
+def likewise(before, action, now):
+    """The states after other doings of the same kind that a half-finished board may come from as well: what lies there is theirs,
+    and what hands do in them is done"""
+    had, out = before.layout(), []
+    for other in before.legal_actions():
+        if other == action or other.seat != action.seat or other.words().split()[0] != action.words().split()[0]:
+            continue
+        after = before.apply(other)
+        hands = {s for step in after.steps if step.by_hand for s in step.changes}
+        then = after.layout()
+        if all(now.get(s, ()) == then.get(s, ()) or (s not in hands and now.get(s, ()) == had.get(s, ()))
+               for s in {*had, *then, *now}):
+            out.append(after)
+    return out
 
 
 def after_last(entry):

@@ -32,6 +32,7 @@ from vision.cluster_loose import (
 from vision.cluster_middle import middled, outlined, rimmed
 from vision.cluster_polar import Form
 from vision.cluster_scene import FOLD, Scene, Stage, cover
+from vision.cluster_sign import Cover
 from vision.cluster_tall import TallLook, find_tall, hide
 from vision.evidence import CountedEvidence
 from vision.plan import Plan, Site
@@ -41,6 +42,7 @@ from vision.shot import Lying, Shot
 LARGE = 1600.0      # mm² of a site: on a larger one something foreign need not fill more
 RARELY, ENOUGH = 0.02, 4    # share of pieces that fit worse than usual; pieces of a form from which that can be told
 BESIDE = 4.0        # mm beside a spot inside a cell at which what lies there is read with the spot
+INSIDE = 0.7        # of the radius around a piece: nearer to its middle shows nothing but its top
 NEAR = 6.0          # mm by which a piece's middle may lie outside its site's outline
 
 
@@ -57,6 +59,7 @@ class ClusterReader:
         self.stage = Stage(empty, trust(self.frame, plan))
         self.clusters = {s.id: s for s in plan.site if s.reads == "cluster"}
         self.kits = kits_of([Fine(f, self.frame.scale, k.kinds, k.looks, k.shades) for f, k in looks.items()])
+        self.main_colours = {f: np.median(k.looks[:, :max(int(INSIDE * k.looks.shape[1]), 1)], (1, 2)) for f, k in looks.items()}
         self.stands = frozenset(stands)
         self.lying: list[Lying] = []        # only of a reader just fitted: what it learnt from
         self.loose = sorted({k for look in (*looks.values(), *tall) for k in look.kinds} - self.aside)
@@ -87,7 +90,7 @@ class ClusterReader:
         """What cards lie below, now that it is known what pieces hide of them; and the pieces, looked for once more on cards
         that turn out to be others or to lie otherwise"""
         before = dict(tried)
-        told = self.firsts.again(scene, firsts, tried, hidden_by(scene, pieces))
+        told = self.firsts.again(scene, firsts, tried, hidden_by(scene, pieces), self.covers(pieces))
         others = {s: wanted[s] for s, t in tried.items() if (kind := best_of(told[s])) != best_of(firsts[s])
                   or (kind and t.otherwise(before[s], kind))}
         if not others:
@@ -100,7 +103,13 @@ class ClusterReader:
             if p.chance > 0.5:
                 cover(scene, p.form, p.foot, p.turn)
         pieces += [p for p in self.pieces(scene, others) if self.home(p.foot) in others]
-        return told | self.firsts.again(scene, told, {s: tried[s] for s in others}, hidden_by(scene, pieces)), pieces
+        again = self.firsts.again(scene, told, {s: tried[s] for s in others}, hidden_by(scene, pieces), self.covers(pieces))
+        return told | again, pieces
+
+    def covers(self, pieces: Sequence[Piece]) -> list[Cover]:
+        """What pieces that are there hide of the cards below, and in what colour"""
+        return [Cover(p.form, p.at, p.foot, p.turn, self.main_colours[p.form][p.best] if p.form in self.main_colours else None)
+                for p in pieces if p.chance > 0.5]
 
     def pieces(self, scene: Scene, wanted: dict[str, Site]) -> list[Piece]:
         """What lies loose on some sites: figures first, as they hide what is behind them"""

@@ -243,16 +243,36 @@ def apart(found: Sequence[Piece]) -> list[Piece]:
     for p in sorted(found, key=lambda p: -p.gain):
         n = len(out)
         off = places[:n] - p.at
-        if not (np.hypot(off[:, 0], off[:, 1]) <= APART * (p.form.inner + radii[:n])).any():
+        away = np.hypot(off[:, 0], off[:, 1])
+        if not (away <= APART * (p.form.inner + radii[:n])).any() and not any(
+                clash(p, out[i]) for i in np.flatnonzero(away < p.form.outer + np.sqrt(2) * radii[:n])):
             places[n], radii[n] = p.at, p.form.inner
             out.append(p)
     return out
 
 
 def clash(p: Piece, q: Piece) -> bool:
-    """Two blocks cannot stand in the same place"""
-    return is_block(p.form) and is_block(q.form) and bool(np.linalg.norm(p.foot - q.foot) < APART * (p.form.inner + q.form.inner))
+    """Two blocks cannot stand in the same place: nowhere may one reach further into the other than misplacing them explains"""
+    return is_block(p.form) and is_block(q.form) and reaches_into(p, q) > (1 - APART) * (p.form.inner + q.form.inner)
 
+
+def reaches_into(p: Piece, q: Piece) -> float:
+    """mm by which two pieces would have to be moved apart at least; negative: so far they are"""
+    off = q.foot - p.foot
+    away = np.linalg.norm(off)
+    if away > p.form.outer + q.form.outer:
+        return float(p.form.outer + q.form.outer - away)
+    ways = [off / max(away, 1e-6)] if p.form.disc or q.form.disc else []
+    for r in (p, q):
+        c, s = np.cos(r.turn), np.sin(r.turn)
+        ways += [] if r.form.disc else [np.array([c, s]), np.array([-s, c])]
+    return min(half_width(p, way) + half_width(q, way) - abs(float(off @ way)) for way in ways)
+
+
+def half_width(p: Piece, way: np.ndarray) -> float:
+    """mm from a piece's middle to its outline's end along a unit vector (2,)"""
+    u = turned_back(way, p.turn)
+    return p.form.inner if p.form.disc else float(np.abs(u) @ p.form.size) / 2
 
 def polygons(frame: Frame, outlines: Sequence[np.ndarray], grow: float = 0.0) -> np.ndarray:
     """Mask (as coarse as what is strange) of outlines in mm, grown by some mm"""

@@ -13,6 +13,7 @@ from vision.cluster_canvas import Frame
 from vision.cluster_kin import agreed
 from vision.cluster_polar import dot
 from vision.cluster_scene import Scene, paint, sharp
+from vision.cluster_sign import Cover, Signs
 from vision.evidence import first_lies_below
 from vision.light import CLIPPED
 from vision.plan import Plan, Site
@@ -82,17 +83,18 @@ class Firsts(msgspec.Struct, frozen=True, eq=False):
 
     sheets: tuple[Sheet, ...]
     turns: dict[str, float]
-    ladders: dict[int, tuple[Level, Level, Level]] = msgspec.field(default_factory=dict)
+    ladders: dict[int, tuple[Level, Level, Level, Signs]] = msgspec.field(default_factory=dict)
 
-    def levels(self, sheet: Sheet) -> tuple[Level, Level, Level]:
-        """A coarse and a finer one, where relatives agree, to tell the kinds; a fine one as they were seen; worked out once"""
+    def levels(self, sheet: Sheet) -> tuple[Level, Level, Level, Signs]:
+        """A coarse and a finer one, where relatives agree, to tell the kinds; a fine one as they were seen; and what tells those
+        apart that look alike; worked out once"""
         key = id(sheet)
         if key not in self.ladders:
             looks = agreed(dict(zip(sheet.kinds, sheet.looks)))
             prints = np.stack([looks[k] for k in sheet.kinds])
             steps = [max(round(sheet.scale / k), 1) for k in (0.55, 1.1)]
             self.ladders[key] = (*(Level(prints, sheet.size, sheet.scale, step) for step in steps),
-                                 Level(sheet.looks, sheet.size, sheet.scale, steps[1]))
+                                 Level(sheet.looks, sheet.size, sheet.scale, steps[1]), Signs(prints, sheet.size, sheet.scale))
         return self.ladders[key]
 
     def read(self, scene: Scene, wanted: Mapping[str, Site], tried: dict[str, Tried] | None = None) -> dict[str, dict[str, float]]:
@@ -112,7 +114,7 @@ class Firsts(msgspec.Struct, frozen=True, eq=False):
         light = scene.light_at(centre)
         frame, n = scene.frame, np.arange(len(wanted))
         rough, cost = search(scene.seen, frame, sheet.looks, sheet.size, home, light)
-        coarse, fine, seen = self.levels(sheet)
+        coarse, fine, seen, _ = self.levels(sheet)
         misfit, poses, own = attempts(scene, coarse, cost, rough, light)
         first = misfit.argmin(1)
         shows = misfit[n, first] < 0.5 * bareness(scene, coarse, poses[n, first], light)
@@ -142,18 +144,19 @@ class Firsts(msgspec.Struct, frozen=True, eq=False):
             some = np.flatnonzero(close[i])
             tried[s] = Tried(sheet, some, poses[i, some], light[i] * own[i, some], home[i])
             if max(out[s], key=out[s].get):
-                paint(scene, sheet, int(best[i]), lies[i], gain[i])
+                own_light = light[i] * gain[i] / scene.light_at(lies[i:i + 1, :2])[0]       # relit() has changed the scene's since
+                paint(scene, sheet, int(best[i]), lies[i], own_light)
         return out
 
-    def again(self, scene: Scene, told: Mapping[str, Mapping[str, float]], tried: dict[str, Tried], hidden: np.ndarray
-              ) -> dict[str, dict[str, float]]:
+    def again(self, scene: Scene, told: Mapping[str, Mapping[str, float]], tried: dict[str, Tried], hidden: np.ndarray,
+              covers: Sequence[Cover]) -> dict[str, dict[str, float]]:
         """What read() told of some sites, now that it is known what pieces hide of their cards: a green piece on a card is no
         green sign, and a big one neither shifts the card below it nor colours its light. hidden: (h, w) uint8 mask on the canvas;
-        tried: set right"""
+        covers: the pieces that hide it; tried: set right"""
         out = {s: dict(kinds) for s, kinds in told.items()}
         for s, t in tried.items():
             names = [t.sheet.kinds[k] for k in t.kinds]
-            level = self.levels(t.sheet)[1]
+            _, level, _, signs = self.levels(t.sheet)
             share = free_of(hidden, scene.frame, level.grid, t.poses).mean((1, 2))
             if share.min() == 1:
                 continue
@@ -167,9 +170,12 @@ class Firsts(msgspec.Struct, frozen=True, eq=False):
                         tried[s], misfit = other, now
             if len(names) < 2:
                 continue
-            kin = level.alike[t.kinds[misfit.argmin()]][t.kinds]    # told by what they differ in, not by where each of them was laid
-            misfit[kin] = shown_misfit(scene, level, tried[s].at_one(kin, int(misfit.argmin())), hidden)
-            better = dict(zip(names, (-SURENESS * t.sheet.size[0] * t.sheet.size[1] * misfit).tolist()))
+            best = int(misfit.argmin())
+            kin = level.alike[t.kinds[best]][t.kinds]       # told by what they differ in, not by where each of them was laid
+            area = t.sheet.size[0] * t.sheet.size[1]
+            pose, light = tried[s].poses[best], tried[s].light[best]
+            misfit[kin] = misfit[best] + signs.misfits(scene.seen, scene.frame, t.kinds[kin], pose, light, covers) / area
+            better = dict(zip(names, (-SURENESS * area * misfit).tolist()))
             shift = max(better.values()) - max(told[s][k] for k in names)
             out[s] = {k: better.get(k, v + shift) for k, v in told[s].items()}
         return out

@@ -10,7 +10,9 @@ import numpy as np
 from vision.cluster_base import Sheet
 from vision.cluster_canvas import Frame
 from vision.cluster_first import Firsts, Tried, cards_of
+from vision.cluster_polar import Form
 from vision.cluster_scene import Scene
+from vision.cluster_sign import Cover
 from vision.plan import load_plan
 from vision.shot import Shot
 
@@ -29,6 +31,12 @@ def test_a_stock_teaches_nothing_that_a_cluster_shows():
     assert kinds({"L2.2": ["desert"], "desert-stock": ["desert"]}) == {("L2.2", "desert")}
 
 
+def block(x0, y0, x1, y1):
+    """What a piece without sides hides between these canvas pixels"""
+    at = np.array([x0 + x1, y0 + y1]) / 4.4
+    return Cover(Form(((x1 - x0) / 2.2, (y1 - y0) / 2.2), 0.0, False), at, at, 0.0, np.array([60.0, 150, 60]))
+
+
 def test_a_piece_on_a_small_sign_is_not_the_sign():
     frame = Frame(0.0, 0.0, 2.2, 132, 132)
     sheet = Sheet((48.0, 48.0), 2.0, 2.2, ("tile:war/trade", "tile:war/agriculture"), np.full((2, 106, 106, 3), 120, np.float32))
@@ -45,11 +53,11 @@ def test_a_piece_on_a_small_sign_is_not_the_sign():
     home = np.array([30.0, 30.0, 0.0])
     tried = {"A1": Tried(sheet, np.arange(2), np.array([home] * 2), np.ones((2, 3), np.float32), home)}
     told = {"A1": {"tile:war/trade": -90.0, "tile:war/agriculture": -20.0, "": -400.0}}
-    again = firsts.again(scene, told, tried, hidden)["A1"]
+    again = firsts.again(scene, told, tried, hidden, [block(88, 88, 112, 112)])["A1"]
     assert again["tile:war/trade"] > again["tile:war/agriculture"] + 20
     assert again["tile:war/agriculture"] > again[""]
     hidden[80:, 80:] = 1
-    blind = firsts.again(scene, told, tried, hidden)["A1"]
+    blind = firsts.again(scene, told, tried, hidden, [block(80, 80, 132, 132)])["A1"]
     assert abs(blind["tile:war/trade"] - blind["tile:war/agriculture"]) < 1
 
 
@@ -71,7 +79,7 @@ def test_a_card_below_a_big_piece_is_laid_and_lit_by_what_shows_of_it():
     tried = {"A1": Tried(sheet, np.arange(2), np.array([home] * 2), np.full((2, 3), (1.0, 0.85, 1.2), np.float32), home)}
     before = tried["A1"]
     told = {"A1": {"tile:trade/politics": -40.0, "tile:trade/culture": -20.0, "": -400.0}}
-    again = Firsts((sheet,), {}).again(scene, told, tried, hidden)
+    again = Firsts((sheet,), {}).again(scene, told, tried, hidden, [block(38, 11, 121, 87)])
     found = tried["A1"]
     assert again["A1"]["tile:trade/politics"] > again["A1"]["tile:trade/culture"] + 20
     assert np.abs(found.poses[0, :2] - (29.1, 30.9)).max() < 0.3 and np.abs(found.light[0] - 1).max() < 0.08

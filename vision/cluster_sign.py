@@ -1,0 +1,86 @@
+"""Cards that look the same but for a small sign: told by what little shows of it beside the pieces. Its value: Signs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+
+from vision.cluster_base import grid_of
+from vision.cluster_canvas import Frame, sample
+from vision.cluster_polar import Form
+from vision.light import CLIPPED
+
+NOISE = 10.0            # grey levels that print seen anew is off by
+CAP = 9.0               # squared misfit (in NOISE) above which a pixel shows something else
+TELLS = 0.4             # of the most by which prints differ anywhere: where they do so they tell cards apart
+OFF = 0.5                # mm by which a card may lie otherwise than it is thought to
+SHIFTS = np.array([[0, 0], [1, 0], [-1, 0], [0, 1], [0, -1], [1, 1], [1, -1], [-1, 1], [-1, -1]])
+EDGE = 1.0              # mm within a card's edge: what shows there may be the neighbour's
+BESIDE = 1.2            # mm around a piece that may show it: its blur, its side
+DIM = (1.0, 0.85, 0.7, 0.55)    # of its light that is left in a piece's shadow
+SHADOW = 4.0            # what it costs to say so, times how dark
+SIDES = (1.1, 0.95, 0.8, 0.65, 0.5, 0.35)       # how bright a piece's sides may be, of its top's colours
+
+
+class Cover(msgspec.Struct, frozen=True, eq=False):
+    """A piece that hides a part of a card. at, foot: (2,) mm of its top as seen and of where it stands; colour: (3,) that
+    most of its top has, None for a figure, which shows its sides"""
+
+    form: Form
+    at: np.ndarray
+    foot: np.ndarray
+    turn: float
+    colour: np.ndarray | None
+
+    def inside(self, mm: np.ndarray, grown: float = 0.0, steps: int = 1) -> np.ndarray:
+        """(...) bool: which (..., 2) canvas mm its top hides, or with more steps its sides down to where it stands too"""
+        c, s = np.cos(self.turn), np.sin(self.turn)
+        R = np.array([[c, -s], [s, c]])
+        along = np.linspace(0, 1, steps)
+        return np.any([self.form.inside((mm - self.at - t * (self.foot - self.at)) @ R, grown) > 0 for t in along], 0)
+
+
+class Signs:
+    """Prints (K, h, w, 3) of cards of one size, to be told apart by where they differ"""
+
+    def __init__(self, prints: np.ndarray, size: tuple[float, float], scale: float) -> None:
+        self.prints, self.grid, self.size = prints, grid_of(size, scale), size
+        self.pixel = float(np.prod(size)) / np.prod(self.grid.shape[:2])
+
+    def misfits(self, canvas: np.ndarray, frame: Frame, kinds: np.ndarray, pose: np.ndarray, light: np.ndarray,
+                covers: Sequence[Cover]) -> np.ndarray:
+        """(n,) mm² of misfit of (n,) kinds of a card at (3,) pose, in (3,) factors of light, where they differ and it shows.
+
+        Beside a piece's top its sides may show, or not where it is stepped: what has the piece's colours there tells nothing."""
+        prints = self.prints[kinds]
+        differ = np.sqrt(((prints.max(0) - prints.min(0)) ** 2).mean(-1)) * (np.abs(self.grid) < np.array(self.size) / 2 - EDGE).all(-1)
+        where = differ > max(TELLS * differ.max(), NOISE)
+        c, s = np.cos(pose[2]), np.sin(pose[2])
+        mm = self.grid[where] @ np.array([[c, s], [-s, c]]) + pose[:2]
+        near = [p for p in covers if np.linalg.norm(p.at - pose[:2]) < max(self.size) + p.form.outer]
+        open_ = np.ones(len(mm), bool)
+        for p in near:
+            open_ &= ~(p.inside(mm) if p.colour is not None else p.inside(mm, BESIDE, 8))
+        looks, mm = np.minimum(prints[:, where][:, open_], CLIPPED * light.astype(np.float32)), mm[open_]
+        if not len(mm):
+            return np.zeros(len(kinds))
+        beside = [(np.flatnonzero(p.inside(mm, BESIDE, 8)), p.colour * np.array(SIDES)[:, None]) for p in near
+                  if p.colour is not None]
+        out = np.full(len(kinds), np.inf)
+        for shift in SHIFTS * OFF:
+            seen = sample(canvas, frame.to_px(mm + shift)) * light.astype(np.float32)
+            most = np.full(len(seen), CAP)
+            for which, tones in beside:
+                if len(which):
+                    most[which] = np.minimum(most[which], unlike(seen[which, None], tones).min(1))
+            cost = np.min([unlike(seen, d * looks) + (1 - d) * SHADOW for d in DIM], 0)
+            out = np.minimum(out, np.minimum(cost, most).sum(1) * self.pixel)
+        return out
+
+
+def unlike(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """(...) squares of how far colours (..., 3) are off each other, in NOISE"""
+    off = a - b
+    return np.einsum("...c,...c->...", off, off) / (3 * NOISE ** 2)

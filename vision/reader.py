@@ -22,6 +22,7 @@ from vision.plan import Plan, parse_plan
 from vision.pose import Pose
 from vision.registration import Registrar
 from vision.shot import Shot
+from vision.standing import StandingReader, standing_sites
 from vision.temper import Temper
 
 __all__ = ["BadPhoto", "Reader", "load_photo"]
@@ -30,7 +31,7 @@ __all__ = ["BadPhoto", "Reader", "load_photo"]
 class Reader:
     """Reads pictures of one copy. Keeps no memory of its own: what is known of the picture before comes in `last`."""
 
-    def __init__(self, plan: Plan, registrar: Registrar, readers: Iterable[PileReader | ClusterReader],
+    def __init__(self, plan: Plan, registrar: Registrar, readers: Iterable[PileReader | ClusterReader | StandingReader],
                  tempers: Mapping[str, Temper] | None = None) -> None:
         """tempers: per way of reading a site ("pile", "cluster") how its evidence is to be taken"""
         self.plan, self.registrar, self.readers, self.tempers = plan, registrar, list(readers), dict(tempers or {})
@@ -42,8 +43,11 @@ class Reader:
         kinds = {s.reads for s in plan.site}
         clusters = [ClusterReader.fit(plan, shots)] if "cluster" in kinds else []
         lying = [p for reader in clusters for p in reader.lying]
-        piles = [PileReader.fit(plan, shots, effort, lying, each)] if "pile" in kinds else []
-        return cls(plan, registrar, piles + clusters)
+        upright = standing_sites(plan, shots)
+        flat = without(plan, upright)
+        piles = [PileReader.fit(flat, shots, effort, lying, each)] if any(s.reads == "pile" for s in flat.site) else []
+        standing = [StandingReader.fit(plan, upright, shots, effort)] if upright else []
+        return cls(plan, registrar, piles + clusters + standing)
 
     def read(self, image: np.ndarray, last: Pose | None = None, sites: set[str] | None = None) -> Evidence:
         """What lies where in this picture. Raises NoBoard.
@@ -79,9 +83,9 @@ class Reader:
         arrays = {"plan": model.text(json.dumps(msgspec.to_builtins(self.plan))),
                   "tempers": model.text(json.dumps(msgspec.to_builtins(self.tempers)))}
         arrays |= model.drawer("registration", self.registrar.pack())
+        names = {PileReader: "pile", ClusterReader: "cluster", StandingReader: "standing"}
         for reader in self.readers:
-            arrays |= model.drawer("pile" if isinstance(reader, PileReader) else "cluster",
-                                   reader.pack() if isinstance(reader, PileReader) else _pack_cluster(reader))
+            arrays |= model.drawer(names[type(reader)], _pack_cluster(reader) if isinstance(reader, ClusterReader) else reader.pack())
         return arrays
 
     def save(self, path: str | Path) -> None:
@@ -93,8 +97,11 @@ class Reader:
         arrays = model.load(path)
         try:
             own = parse_plan(json.loads(model.as_text(arrays["plan"])), str(path))
-            readers = [make(own, part) for name, make in (("pile", PileReader.unpack), ("cluster", _unpack_cluster))
-                       if (part := model.opened(name, arrays))]
+            part = model.opened("standing", arrays)
+            standing = [StandingReader.unpack(own, part)] if part else []
+            flat = without(own, standing[0].made.ids) if standing else own
+            readers = [make(flat, part) for name, make in (("pile", PileReader.unpack), ("cluster", _unpack_cluster))
+                       if (part := model.opened(name, arrays))] + standing
             registrar = Registrar.unpack(own, model.opened("registration", arrays))
             tempers = msgspec.json.decode(model.as_text(arrays["tempers"]), type=dict[str, Temper]) if "tempers" in arrays else {}
         except (KeyError, ValueError, IndexError, TypeError) as e:
@@ -102,6 +109,12 @@ class Reader:
         if plan is not None and plan != own:
             raise model.BadModel(f"{path}: made for another plan; calibrate again")
         return cls(own, registrar, readers, tempers)
+
+
+def without(plan: Plan, sites: Iterable[str]) -> Plan:
+    """The plan without these sites"""
+    gone = set(sites)
+    return msgspec.structs.replace(plan, site=tuple(s for s in plan.site if s.id not in gone)) if gone else plan
 
 
 def _parts(kind: type) -> list[str]:

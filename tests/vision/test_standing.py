@@ -1,0 +1,117 @@
+"""Things that stand and lean over other sites are read where their feet are."""
+
+import cv2
+import numpy as np
+import pytest
+
+from vision.evidence import SiteEvidence
+from vision.plan import Plan, parse_plan
+from vision.pose import Pose
+from vision.shot import Shot
+from vision.standing import StandingReader, standing_sites
+from vision.upright import Frame, Seat, Sheet, needed, rises, uppermost
+
+SIDE, N = 40.0, 4
+FORMS = {"stump": (24, (11, 11, 9, 9, 9, 8)), "tower": (56, (12, 6, 6, 6, 9, 9)), "night": (56, (12, 6, 6, 6, 9, 9))}
+COLOURS = {"stump": (200, 215, 225), "tower": (150, 190, 210), "night": (40, 35, 60)}
+
+
+@pytest.fixture(scope="module")
+def plan() -> Plan:
+    sites = [{"id": f"{c}{r}", "outline": [(x, y), (x + SIDE, y), (x + SIDE, y + SIDE), (x, y + SIDE)]}
+             for r in range(N) for c in range(N) for x, y in [(c * SIDE, r * SIDE)]]
+    pieces = [{"kind": k, "size": 24, "height": h} for k, (h, _) in FORMS.items()]
+    return parse_plan({"game": "towers", "size": [N * SIDE, N * SIDE], "site": sites, "piece": pieces})
+
+
+def camera(turn: float = 0.0) -> Pose:
+    K = np.array([[700.0, 0, 320], [0, 700, 240], [0, 0, 1]])
+    rvec = np.array([0.35, 0.05, turn])
+    R = cv2.Rodrigues(rvec)[0]
+    tvec = np.array([0, 0, 340.0]) - R @ np.array([N * SIDE / 2, N * SIDE / 2, 0])
+    return Pose(K, np.zeros(4), rvec, tvec, (640, 480))
+
+
+def photo(plan: Plan, layout: dict[str, tuple[str, ...]], pose: Pose, rng: np.random.Generator) -> np.ndarray:
+    """A picture of a chequered board with things of round slices standing on it, the farthest first"""
+    image = np.full((480, 640, 3), 90, np.uint8)
+    for n, s in enumerate(plan.site):
+        pale = (n // N + n) % 2
+        cv2.fillPoly(image, [np.rint(pose.to_px(np.array(s.outline))).astype(int)], (150, 170, 190) if pale else (70, 90, 120))
+    turn = np.linspace(0, 2 * np.pi, 40)
+    seat = Seat.of(pose)
+    for site in sorted(layout, key=lambda i: -np.linalg.norm(plan.sites[i].centre - seat.nadir)):
+        kind = layout[site][0]
+        height, radii = FORMS[kind]
+        foot = plan.sites[site].centre + rng.uniform(-3, 3, 2)
+        for part in np.linspace(0, 1, 40):
+            r = np.interp(part * 5, range(6), radii)
+            rim = foot + r * np.stack([np.cos(turn), np.sin(turn)], -1)
+            shade = 0.7 + 0.3 * part
+            cv2.fillPoly(image, [np.rint(pose.to_px(rim, part * height)).astype(int)], [int(c * shade) for c in COLOURS[kind]])
+    noisy = cv2.GaussianBlur(image, (0, 0), 0.6) + rng.normal(0, 2, image.shape)
+    return np.clip(noisy, 0, 255).astype(np.uint8)
+
+
+def random_layout(plan: Plan, rng: np.random.Generator, many: int) -> dict[str, tuple[str, ...]]:
+    return {plan.site[i].id: (list(FORMS)[n % 3],) for n, i in enumerate(rng.permutation(N * N)[:many])}
+
+
+@pytest.fixture(scope="module")
+def shots(plan: Plan) -> list[Shot]:
+    rng = np.random.default_rng(3)
+    layouts = [{}, random_layout(plan, rng, 9), random_layout(plan, rng, 9)]
+    return [Shot(photo(plan, one, camera(), rng), one, camera(), str(n)) for n, one in enumerate(layouts)]
+
+
+@pytest.fixture(scope="module")
+def reader(plan: Plan, shots: list[Shot]) -> StandingReader:
+    return StandingReader.fit(plan, [s.id for s in plan.site], shots, 0.1)
+
+
+def told(found: dict[str, SiteEvidence]) -> dict[str, tuple[str, ...]]:
+    return {s: e.best for s, e in found.items() if e.best and not e.foreign}
+
+
+def test_only_what_stands_and_leans_is_read_so(plan: Plan, shots: list[Shot]) -> None:
+    assert standing_sites(plan, shots) == [s.id for s in plan.site]
+    flat = parse_plan({"game": "towers", "size": plan.size, "site": [{"id": s.id, "outline": s.outline} for s in plan.site],
+                       "piece": [{"kind": k, "size": 24, "height": 6} for k in FORMS]})
+    assert standing_sites(flat, shots) == []
+
+
+def test_a_crowded_board_is_read_also_by_a_bumped_camera(plan: Plan, reader: StandingReader) -> None:
+    rng = np.random.default_rng(8)
+    right = 0
+    for turn in (0.0, 0.06):
+        layout = random_layout(plan, rng, 10)
+        found = told(reader.read(photo(plan, layout, camera(turn), rng), camera(turn)))
+        right += sum(found.get(s.id, ()) == layout.get(s.id, ()) for s in plan.site)
+    assert right >= 27                                      # of 32
+
+
+def test_a_model_kept_in_a_file_reads_the_same_and_single_sites_too(plan: Plan, reader: StandingReader) -> None:
+    rng = np.random.default_rng(9)
+    layout = random_layout(plan, rng, 6)
+    image = photo(plan, layout, camera(), rng)
+    whole = reader.read(image, camera())
+    again = StandingReader.unpack(plan, reader.pack())
+    assert again.read(image, camera()) == whole
+    some = again.read(image, camera(), {"10", "23"})
+    assert set(some) == {"10", "23"} and all(some[s].best == whole[s].best for s in some)
+    assert again.read(image, camera(), set()) == {}
+
+
+def test_a_slice_is_seen_where_the_pose_puts_its_height() -> None:
+    pose = camera()
+    seat, foot = Seat.of(pose), np.array([30.0, 120.0])
+    along, lean = seat.leaning(foot[None])
+    off, _ = rises(64.0, float(lean[0]), seat.height)
+    z = (np.arange(len(off)) + 0.5) / len(off) * 64.0
+    seen = pose.to_mm(np.vstack([pose.to_px(foot[None], h) for h in z]))
+    assert np.allclose(seen, foot + off[:, None] * along, atol=1e-6)
+    frame = Frame(20.0, 20.0, 60.0, 1.0)
+    top = uppermost(needed(frame, 64.0, float(lean[0]), seat.height), np.full(len(off), 8.0))
+    assert top[20, 20] >= 0 and top[0, 0] == -1
+    sheet = Sheet.of(np.array([-10.0, -10]), np.array([170.0, 170]), 2.0)
+    assert sheet.shape == (360, 360) and np.allclose(sheet.px(np.zeros(2)), 19.5)

@@ -1,0 +1,224 @@
+"""How well each kind that stands would explain what is seen round a foot. Its value: Searcher."""
+
+from __future__ import annotations
+
+import cv2
+import msgspec
+import numpy as np
+
+from vision.upright import SLICES, Frame
+from vision.upright_form import CHANNELS, FLOOR, WORST, Looks
+
+STEP = 2             # pixels between places that are tried first
+TOGETHER = 40.0      # pixels that speak as one: what is wrong about one is wrong about its neighbours
+LEVEL = 0.35         # log units by which all of a thing may be darker or brighter than it should be
+DIFFUSE = 0.5        # what it costs a pixel, a log unit, that a kind may have any colour there
+HANDS = 0.12         # of a site's side that things are put off its middle, one standard deviation
+PARTS = ((0, 0.2), (0.2, 0.6), (0.6, 1.0))       # foot, body and head, as shares of the height
+PATCH = (20, 10)     # pixels of the straightened picture that is told besides
+AT_ONCE = 4_000_000  # numbers worked on at once
+CLOSER = 4           # kinds that are looked at closely
+UNTRIED = -20.0      # what a kind is taken to explain that is not
+WHOLE = len(PARTS)   # the column of what a kind explains in all
+slid = np.lib.stride_tricks.sliding_window_view
+
+
+class Seen(msgspec.Struct, frozen=True, eq=False):
+    """Windows to be explained. window: (n, V, U, 3); bare: (n, V, U) misfit of the empty board, little where what stands behind
+    explains it; open: (n, V, U) float, nought where something that stands before hides what is here; bins: (n,) how far things
+    lean; banned: (n,) a man not to be compared with, -1: none"""
+
+    window: np.ndarray
+    bare: np.ndarray
+    open: np.ndarray
+    empty: np.ndarray
+    bins: np.ndarray
+    banned: np.ndarray
+
+    def rows(self, pick: np.ndarray) -> Seen:
+        return Seen(*(getattr(self, f)[pick] for f in self.__struct_fields__))
+
+
+class Found(msgspec.Struct, frozen=True, eq=False):
+    """inputs: (n, D) for the network; at: (n, K, 2) pixels across and along off the window's foot where each kind fits best;
+    gain: (n, K) how much better than the empty board"""
+
+    inputs: np.ndarray
+    at: np.ndarray
+    gain: np.ndarray
+
+
+class Searcher(msgspec.Struct, eq=False):
+    """looks: how kinds look; frame: the windows'; slop: pixels that things are looked for off the middle; side: pixels of a site"""
+
+    looks: Looks
+    frame: Frame
+    slop: int
+    side: float
+
+    def search(self, seen: Seen) -> Found:
+        """What each kind explains"""
+        parts: list[tuple[np.ndarray, Found]] = []
+        for b in np.unique(seen.bins):
+            mine = np.flatnonzero(seen.bins == b)
+            v, u = self.frame.shape
+            few = max(AT_ONCE // (v * u * 3 * max((self.slop + 1) ** 2, len(self.looks.kinds)) // 4), 1)
+            for a in range(0, len(mine), few):
+                pick = mine[a:a + few]
+                parts.append((pick, self._same_lean(seen.rows(pick), int(b))))
+        order = np.argsort(np.concatenate([p for p, _ in parts]))
+        return Found(*(np.concatenate([getattr(f, name) for _, f in parts])[order] for name in Found.__struct_fields__))
+
+    def _same_lean(self, seen: Seen, b: int) -> Found:
+        s = self.slop
+        n, v, u = seen.open.shape
+        part = self.looks.part[:, b, s:v - s, s:u - s]
+        used = (part >= 0).any(0)                       # little leans need few rows
+        rows = slice(0, min(int(used.any(1).nonzero()[0].max()) + 3, v - 2 * s))
+        model = Model.of(self.looks, b, s, rows)
+        height = model.part.shape[1] + 2 * s
+        cut = Seen(np.moveaxis(seen.window[:, :height], -1, 1), seen.bare[:, :height], seen.open[:, :height], seen.empty, seen.bins,
+                   seen.banned)
+        place = self._places(cut, model)
+        which, kind = np.repeat(np.arange(n), len(part)), np.tile(np.arange(len(part)), n)
+        told = self._tried(cut, model, which, kind, place.reshape(-1, 2))
+        best = np.argsort(-told[:, WHOLE].reshape(n, -1), 1)[:, :CLOSER]
+        pairs = (np.arange(n)[:, None] * len(part) + best).ravel()
+        place = place.reshape(-1, 2)
+        for step in ((1, 0), (-1, 0), (0, 1), (0, -1)):
+            to = np.clip(place[pairs] + step, 0, 2 * s)
+            again = self._tried(cut, model, which[pairs], kind[pairs], to)
+            better = again[:, WHOLE] > told[pairs, WHOLE]
+            told[pairs[better]], place[pairs[better]] = again[better], to[better]
+        gain = told[:, WHOLE].reshape(n, -1)
+        mine = np.minimum(told[:, WHOLE], UNTRIED)
+        mine[pairs] = self._as_men(cut, model, which[pairs], kind[pairs], place[pairs], b)
+        at = place.reshape(n, -1, 2)
+        inputs = [squashed(told.reshape(n, -1)), squashed(mine.reshape(n, -1)), squashed(gain - gain.max(1, keepdims=True)),
+                  *self._patch(seen, at[np.arange(n), gain.argmax(1)]), np.full((n, 1), self.looks.leans[b])]
+        return Found(np.hstack(inputs).astype(np.float32), (at - s).astype(float), gain)
+
+    def _places(self, seen: Seen, model: Model) -> np.ndarray:
+        """(n, K, 2) pixels (x, y) of the upper left of the window's inner part where each kind explains most"""
+        s, n = self.slop, len(seen.open)
+        kinds, tv, tu = model.part.shape
+
+        def spread(values: np.ndarray) -> np.ndarray:
+            """(n * places, channels * tv * tu) of (n, channels, V, U)"""
+            view = slid(values, (tv, tu), (2, 3))[:, :, ::STEP, ::STEP].transpose(0, 2, 3, 1, 4, 5)
+            return np.ascontiguousarray(view, np.float32).reshape(n * view.shape[1] * view.shape[2], -1)
+
+        w = model.weight.reshape(kinds, -1).T
+        m = model.colour.reshape(kinds, -1).T
+        pixels = tv * tu
+        x = spread(seen.window * seen.open[:, None])
+        e = -2 * (x @ (w * m))
+        light = x[:, :pixels] @ w[:pixels]
+        e += spread(np.square(seen.window) * seen.open[:, None]) @ w
+        x = spread(seen.open[:, None])
+        e += x @ ((w * m * m).reshape(-1, pixels, kinds).sum(0) + model.diffuse.reshape(kinds, -1).T)
+        light -= x @ (w * m)[:pixels]
+        e -= np.square(light) / (x @ w[:pixels] + 1 / LEVEL ** 2)
+        inside = (model.part >= 0).reshape(kinds, -1).T.astype(np.float32)
+        gain = ((spread((seen.bare * seen.open)[:, None]) @ inside - e) / TOGETHER).reshape(n, -1, kinds)
+        k = int(np.sqrt(gain.shape[1]))
+        t = np.arange(k) * STEP - s
+        gain -= (0.5 * (t[None] ** 2 + t[:, None] ** 2) / (HANDS * self.side) ** 2).reshape(1, -1, 1)
+        best = gain.argmax(1)
+        return np.stack([best % k, best // k], -1) * STEP
+
+    def _tried(self, seen: Seen, model: Model, which: np.ndarray, kind: np.ndarray, to: np.ndarray) -> np.ndarray:
+        """(m, T) how much better kinds (m,) explain windows (m,) at places (m, 2) than the empty board: foot, body, head, all,
+        then what is left unexplained around them, and how far off the middle that is"""
+        _, tv, tu = model.part.shape
+        x, y = to.T
+        view = slid(seen.window, (tv, tu), (2, 3))[which, :, y, x]
+        bare, free = (slid(a, (tv, tu), (1, 2))[which, y, x] for a in (seen.bare, seen.open))
+        view = view - model.colour[kind]
+        weight = model.weight[kind]
+        leveled(view, weight[:, 0] * free)
+        view *= view
+        view *= weight
+        e = np.minimum(view.sum(1) + model.diffuse[kind], WORST)
+        bare *= free
+        better = (bare - e * free).reshape(len(which), -1)
+        shares = model.shares[kind]
+        sums = np.einsum("mp,mpq->mq", better, shares[..., :-1]) / TOGETHER
+        rim = shares[..., -1]
+        around = (bare.reshape(len(which), -1) * rim).sum(1) / np.maximum((free.reshape(len(which), -1) * rim).sum(1), 1)
+        off = 0.5 * np.square(to - self.slop).sum(1) / (HANDS * self.side) ** 2
+        return np.column_stack([sums, sums.sum(1) - off, around, off])
+
+    def _as_men(self, seen: Seen, model: Model, which: np.ndarray, kind: np.ndarray, to: np.ndarray, b: int) -> np.ndarray:
+        """(m,) how much better than the empty board the best single man of kinds (m,) explains what is seen there"""
+        _, tv, tu = model.part.shape
+        out = np.full(len(which), UNTRIED)
+        views, bares, opens = slid(seen.window, (tv, tu), (2, 3)), slid(seen.bare, (tv, tu), (1, 2)), slid(seen.open, (tv, tu), (1, 2))
+        for k in np.unique(kind):
+            rows = np.flatnonzero(kind == k)
+            x, y = to[rows].T
+            inside = model.part[k] >= 0
+            picture = views[which[rows], :, y, x][:, :, inside]
+            bare, free = bares[which[rows], y, x][:, inside], opens[which[rows], y, x][:, inside]
+            for e in np.flatnonzero(self.looks.kinds == k):
+                plain = np.zeros((tv, tu, CHANNELS), np.float32)
+                plain[inside] = self.looks.sprite(e, b)
+                for way in (1, -1):                     # and mirrored: it may be turned, and the light from the other side
+                    d = picture - plain[:, ::way][inside].T
+                    leveled(d, free)
+                    d *= d
+                    d *= (1 / FLOOR ** 2 / 3)[:, None].astype(np.float32)
+                    gain = ((bare - np.minimum(d.sum(1), WORST)) * free).sum(1) / TOGETHER
+                    out[rows] = np.maximum(out[rows], np.where(seen.banned[which[rows]] == e, UNTRIED, gain))
+        return out
+
+    def _patch(self, seen: Seen, at: np.ndarray) -> list[np.ndarray]:
+        """What is seen where the likeliest kind stands, small: how unlike the empty board, and as it is"""
+        s = self.slop
+        n, v, u = seen.open.shape
+        diff, plain = [], []
+        for row, (x, y) in enumerate(at):
+            part = slice(y, y + v - 2 * s), slice(x, x + u - 2 * s)
+            free = seen.open[row][part][..., None]
+            small = [cv2.resize(np.ascontiguousarray(a * free), PATCH[::-1], interpolation=cv2.INTER_AREA).ravel()
+                     for a in (seen.window[row][part] - seen.empty[row][part], seen.window[row][part][..., ::3])]
+            diff.append(small[0])
+            plain.append(small[1])
+        return [np.array(diff) * 2, np.array(plain)]
+
+
+class Model(msgspec.Struct, frozen=True, eq=False):
+    """How kinds look at one lean, channels first. colour, weight: (K, 3, tv, tu); part: (K, tv, tu); diffuse: (K, tv, tu);
+    shares: (K, tv * tu, len(PARTS) + 1) of each pixel's parts, and of what is just outside"""
+
+    colour: np.ndarray
+    weight: np.ndarray
+    part: np.ndarray
+    diffuse: np.ndarray
+    shares: np.ndarray
+
+    @classmethod
+    def of(cls, looks: Looks, b: int, s: int, rows: slice) -> Model:
+        u = looks.part.shape[3]
+        inner = slice(s + rows.start, s + rows.stop), slice(s, u - s)
+        usual = zip(*(looks.usual(k, b) for k in range(len(looks.part))))
+        colour, weight = (np.ascontiguousarray(np.moveaxis(np.array(a)[:, *inner], -1, 1)) for a in usual)
+        part = looks.part[:, b][:, *inner]
+        diffuse = DIFFUSE * -np.log(np.where(weight > 0, weight * np.square(FLOOR)[:, None, None], 1)).sum(1)
+        shares = [(part >= a * SLICES) & (part < z * SLICES) for a, z in PARTS]
+        shares.append(np.stack([cv2.dilate((p >= 0).astype(np.uint8), np.ones((5, 5))) for p in part]) > (part >= 0))
+        return cls(colour, weight, part, diffuse.astype(np.float32),
+                   np.stack(shares, -1).reshape(len(part), -1, len(shares)).astype(np.float32))
+
+
+def leveled(d: np.ndarray, weight: np.ndarray) -> None:
+    """Takes out of differences (m, 3, ...), in place, by how much all of a thing is darker or brighter; weight: (m, ...)"""
+    rows = len(d)
+    w, first = weight.reshape(rows, -1), d[:, 0].reshape(rows, -1)
+    shift = np.einsum("mp,mp->m", first, w) / (w.sum(1) + 1 / LEVEL ** 2)
+    d[:, 0] -= np.clip(shift, -LEVEL, LEVEL).reshape(rows, *[1] * (d.ndim - 2))
+
+
+def squashed(values: np.ndarray) -> np.ndarray:
+    """Gains of any size on a scale where small ones count"""
+    return np.sign(values) * np.log1p(np.abs(values))

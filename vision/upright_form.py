@@ -1,0 +1,178 @@
+"""What is learnt of each kind of thing that stands: its form, and how it looks as it leans more or less. Its values: Man, Looks."""
+
+from __future__ import annotations
+
+import cv2
+import msgspec
+import numpy as np
+
+from vision.upright import SLICES, Frame, needed, rises, uppermost
+
+WORST = 16.0                                          # misfit of a pixel beyond which all are alike
+FLOOR = np.array([0.17, 0.09, 0.09, 0.15], np.float32)      # what light and noise alone change: log units, edges
+SHADOW = 3.0                                          # most that a pixel costs which is only darker
+DARKEST = 1.3                                         # log units by which a shadow darkens at most
+MATTER = np.array([0.45, 0.10, 0.10], np.float32)     # least spread of the colours of one thing
+UNSURE = 8.0                                          # most that a pixel may speak for or against a form
+STEADY = 2.0                                          # what a slice costs, a mm that it is wider than the next
+SLACK = 1.25                                          # how much wider than the plan says a thing may be
+ROUNDS = 3
+CHANNELS = len(FLOOR)
+PRIOR = 8.0                                           # pixels of its usual colour that each place of a kind is thought to have shown
+
+
+class Man(msgspec.Struct, eq=False):
+    """Something that stands in a calibration photo. kind: its number; photo, site: theirs; foot: (2,) mm; along: (2,) the way it
+    leans, lean: mm a mm of height; above: mm that the camera was above the board; window, bare: (V, U, CHANNELS) what is seen round
+    its foot, (V, U) its misfit with the empty board."""
+
+    kind: int
+    photo: int
+    site: int
+    foot: np.ndarray
+    along: np.ndarray
+    lean: float
+    above: float
+    window: np.ndarray
+    bare: np.ndarray
+
+
+def misfit(seen: np.ndarray, empty: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """(...) how badly the empty board explains what is seen, both (..., 3); being darker costs little, it may be a shadow"""
+    d = seen - empty
+    e = d * d * weight
+    dark = d[..., 0]
+    shade = np.minimum(e[..., 0], SHADOW) + np.square(np.minimum(dark + DARKEST, 0)) * weight[..., 0]
+    return np.minimum(np.where(dark < 0, np.minimum(e[..., 0], shade), e[..., 0]) + e[..., 1:].sum(-1), WORST)
+
+
+def first_form(size: float) -> np.ndarray:
+    """(SLICES,) radii that a thing `size` mm wide is supposed to have"""
+    return size / 2 * np.interp((np.arange(SLICES) + 0.5) / SLICES, [0, 0.1, 0.3, 1], [1, 0.9, 0.6, 0.45])
+
+
+def spoken_for(men: list[Man], frame: Frame, height: float, radii: np.ndarray) -> list[np.ndarray]:
+    """Of each man (V, U): how much each pixel speaks for showing a thing of the colours that they have in common"""
+    cores = [m.window[..., :3][uppermost(needed(frame, height, m.lean, m.above), 0.6 * radii) >= 0] for m in men]
+    core = np.concatenate(cores)
+    middle = np.median(core, 0)
+    spread = np.maximum(1.48 * np.median(np.abs(core - middle), 0), MATTER)
+    own = [np.minimum(np.square((m.window[..., :3] - middle) / spread).sum(-1), WORST) for m in men]
+    return [np.clip(m.bare - o - 1, -UNSURE, UNSURE).astype(np.float32) for m, o in zip(men, own)]
+
+
+def moved(speaks: np.ndarray, mask: np.ndarray, slop: int) -> tuple[int, int]:
+    """(x, y) pixels by which a form (V, U) bool is best moved to lie on what speaks for it"""
+    padded = cv2.copyMakeBorder(speaks, slop, slop, slop, slop, cv2.BORDER_CONSTANT)
+    found = cv2.matchTemplate(padded, mask.astype(np.float32), cv2.TM_CCORR)
+    t = np.arange(-slop, slop + 1) / slop
+    found = found - 0.02 * mask.sum() * (t[None] ** 2 + t[:, None] ** 2)
+    y, x = np.unravel_index(int(found.argmax()), found.shape)
+    return int(x) - slop, int(y) - slop
+
+
+def fitted_form(speaks: list[np.ndarray], needs: list[np.ndarray], radii: np.ndarray, widest: float) -> np.ndarray:
+    """(SLICES,) radii for which most of what lies inside the form speaks for it; needs: (SLICES, V, U) each"""
+    step = 0.5
+    n = int(widest / step) + 1
+    wide = np.arange(n + 1) * step
+    radii = radii.copy()
+    flat = [(s.ravel(), need.reshape(SLICES, -1)) for s, need in zip(speaks, needs)]
+    for sweep in range(ROUNDS):
+        for k in range(SLICES)[::1 if sweep % 2 == 0 else -1]:
+            gain = np.zeros(n + 1)
+            for s, need in flat:
+                there = need <= radii[:, None]
+                there[k] = False
+                free = ~there.any(0)
+                at = np.minimum(np.ceil(need[k][free] / step).astype(int), n + 1)
+                gain += np.cumsum(np.bincount(at, s[free], n + 2))[:n + 1]
+            for other in (k - 1, k + 1):
+                if 0 <= other < SLICES:
+                    gain -= STEADY * len(flat) * np.minimum(np.abs(wide - radii[other]), 4)
+            gain[0] = -np.inf
+            radii[k] = wide[gain.argmax()]
+    return radii
+
+
+class Looks(msgspec.Struct, eq=False):
+    """How kinds look at some leans. leans: (B,); part: (K, B, V, U) int8 the slice seen, -1 outside; colour, weight: (P, CHANNELS)
+    the mean of what is seen there and one by its variance, pixel by pixel of the kinds' parts; sprites: (Q, CHANNELS) float16 the
+    same of each man as he would be seen; first: (K, B), start: (E, B) where each begins; kinds: (E,) of the men."""
+
+    leans: np.ndarray
+    part: np.ndarray
+    colour: np.ndarray
+    weight: np.ndarray
+    first: np.ndarray
+    sprites: np.ndarray
+    start: np.ndarray
+    kinds: np.ndarray
+
+    def nearest(self, lean: np.ndarray) -> np.ndarray:
+        """(n,) the number of the lean nearest to each"""
+        return np.abs(np.asarray(lean)[:, None] - self.leans).argmin(1)
+
+    def solid(self, kind: int, b: int) -> np.ndarray:
+        """(V, U) float32: one where a kind is seen that leans so"""
+        return (self.part[kind, b] >= 0).astype(np.float32)
+
+    def usual(self, kind: int, b: int) -> tuple[np.ndarray, np.ndarray]:
+        """Two of (V, U, CHANNELS): colour and weight of a kind that leans so, nought outside"""
+        there = self.part[kind, b] >= 0
+        rows = slice(self.first[kind, b], self.first[kind, b] + there.sum())
+        out = np.zeros((2, *there.shape, CHANNELS), np.float32)
+        out[0, there], out[1, there] = self.colour[rows], self.weight[rows]
+        return out[0], out[1]
+
+    def sprite(self, man: int, b: int) -> np.ndarray:
+        """(p, CHANNELS) float32: what is seen of a man who leans so, pixel by pixel of his kind's part"""
+        begin = self.start[man, b]
+        return self.sprites[begin:begin + (self.part[self.kinds[man], b] >= 0).sum()].astype(np.float32)
+
+    @classmethod
+    def fit(cls, men: list[Man], frame: Frame, heights: np.ndarray, forms: np.ndarray, leans: np.ndarray, above: float) -> Looks:
+        """heights: (K,) mm; forms: (K, SLICES) radii, mm; above: mm of the camera that the looks are for"""
+        kinds = len(heights)
+        part = np.full((kinds, len(leans), *frame.shape), -1, np.int8)
+        colours, weights, sprites, first, start = [], [], [], np.zeros(part.shape[:2], int), np.zeros((len(men), len(leans)), int)
+        pixels = shown = 0
+        owns = [uppermost(needed(frame, heights[m.kind], m.lean, m.above), forms[m.kind]) for m in men]
+        for k in range(kinds):
+            mine = [n for n, m in enumerate(men) if m.kind == k]
+            seen = np.concatenate([men[n].window[owns[n] >= 0] for n in mine])
+            usual, varied = seen.mean(0), seen.var(0)
+            for b, lean in enumerate(leans):
+                part[k, b] = uppermost(needed(frame, heights[k], lean, above), forms[k])
+                there = part[k, b] >= 0
+                views = np.array([leant(men[n], owns[n], frame, heights[k], part[k, b], lean, above)[there] for n in mine])
+                valid = ~np.isnan(views[..., :1])
+                views = np.nan_to_num(views)
+                count = PRIOR + valid.sum(0)
+                mean = (PRIOR * usual + views.sum(0)) / count
+                squares = (PRIOR * (varied + usual ** 2) + (views ** 2).sum(0)) / count
+                colours.append(mean)
+                weights.append(1 / (np.maximum(squares - mean ** 2, 0) + FLOOR ** 2))
+                first[k, b], pixels = pixels, pixels + len(mean)
+                for n, view, ok in zip(mine, views, valid):
+                    sprites.append(np.where(ok, view, mean).astype(np.float16))
+                    start[n, b], shown = shown, shown + len(view)
+        colour, weight = (np.concatenate(a).astype(np.float32) for a in (colours, weights))
+        return cls(np.asarray(leans), part, colour, weight, first, np.concatenate(sprites), start, np.array([m.kind for m in men]))
+
+
+def leant(man: Man, own: np.ndarray, frame: Frame, height: float, shown: np.ndarray, lean: float, above: float
+          ) -> np.ndarray:
+    """(V, U, CHANNELS) a man as he would be seen with another lean, nan where the photo does not show that of him. own, shown: (V, U)
+    the slices seen in the photo and as he shall be seen"""
+    x, y = frame.places
+    k = np.maximum(shown, 0)
+    off, larger = rises(height, lean, above)
+    own_off, own_larger = rises(height, man.lean, man.above)
+    zoom = own_larger[k] / larger[k]
+    across, along = x * zoom, (y - off[k]) * zoom + own_off[k]
+    at = np.stack([(across + frame.wide) * frame.scale - 0.5, (along + frame.back) * frame.scale - 0.5], -1).astype(np.float32)
+    picture = cv2.remap(man.window, at, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    slices = cv2.remap(own.astype(np.float32), at, None, cv2.INTER_NEAREST, borderMode=cv2.BORDER_CONSTANT, borderValue=-9)
+    picture[(shown < 0) | (np.abs(slices - shown) > 1)] = np.nan
+    return picture

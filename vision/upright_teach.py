@@ -1,0 +1,190 @@
+"""Pictures of things that stand, made from a copy's few photos, and what is learnt from them. Its value: taught."""
+
+from __future__ import annotations
+
+import cv2
+import msgspec
+import numpy as np
+
+from vision import net
+from vision.upright import Frame, with_edges
+from vision.upright_fit import Searcher, Seen
+from vision.upright_form import Looks, misfit
+
+PICTURES = 6000
+EXPLAINED = 1.0      # misfit of the empty board where something that stands behind is known to explain what is seen
+KNOWN = 0.85         # how often what stands around is known
+
+
+class Place(msgspec.Struct, frozen=True, eq=False):
+    """A site as a photo shows it, and its neighbours. window, empty, weight: (V, U, 3); lean: mm a mm; around: (m, 4) of the sites
+    near by: mm across, mm along, degrees that things there lean off the way they lean here, how far they lean; before, behind:
+    (V, U) bool what something before the site hides, and what shows something behind it; label: the kind that stands there, and
+    man: which, -1: none"""
+
+    def mirrored(self) -> Place:
+        """The same seen in a mirror beside it"""
+        flipped = {f: np.ascontiguousarray(getattr(self, f)[:, ::-1]) for f in ("window", "empty", "weight", "before", "behind")}
+        return msgspec.structs.replace(self, around=self.around * (-1, 1, -1, 1), **flipped)
+
+
+    window: np.ndarray
+    empty: np.ndarray
+    weight: np.ndarray
+    lean: float
+    around: np.ndarray
+    before: np.ndarray
+    behind: np.ndarray
+    label: int = -1
+    man: int = -1
+
+
+def placed(picture: np.ndarray, frame: Frame, at: tuple[float, float], turn: float = 0.0, zoom: float = 1.0) -> np.ndarray:
+    """A window's picture (V, U, ...) with its foot elsewhere in it, mm across and along, turned by degrees"""
+    v, u = frame.shape
+    a = np.radians(turn)
+    c, s = np.cos(a) * zoom, np.sin(a) * zoom
+    foot = np.array([frame.wide, frame.back]) * frame.scale - 0.5
+    m = np.array([[c, -s], [s, c]])
+    to = foot + np.array(at) * frame.scale - m @ foot
+    return cv2.warpAffine(picture, np.column_stack([m, to]).astype(np.float32), (u, v), flags=cv2.INTER_LINEAR,
+                          borderMode=cv2.BORDER_CONSTANT)
+
+
+class Maker:
+    """Makes windows in which kinds stand, others around them."""
+
+    def __init__(self, looks: Looks, frame: Frame, places: list[Place], side: float, seed: int = 1) -> None:
+        self.looks, self.frame, self.side = looks, frame, side
+        self.bare = [p for p in places if p.label < 0]
+        self.full = [p for p in places if p.label >= 0]
+        self.rng = np.random.default_rng(seed)
+
+    def stand(self, window: np.ndarray, man: int, lean: float, at: tuple[float, float], turn: float, jitter: bool = True) -> np.ndarray:
+        """Puts a man into a window (V, U, 3), in place; -> (V, U) how much of each pixel he hides"""
+        looks = self.looks
+        b = int(looks.nearest(np.array([lean]))[0])
+        solid = looks.solid(looks.kinds[man], b)
+        spin, zoom = (self.rng.normal(0, 2.0), self.rng.normal(1, 0.02)) if jitter else (0.0, 1.0)
+        alpha = placed(cv2.GaussianBlur(solid, (0, 0), 0.5), self.frame, at, turn + spin, zoom)
+        grown = np.zeros((*solid.shape, 3), np.float32)
+        grown[solid > 0] = looks.sprite(man, b)[:, :3]
+        rim = cv2.blur(grown, (3, 3)) / np.maximum(cv2.blur(solid, (3, 3)), 0.05)[..., None]
+        way = self.rng.choice([1, -1])
+        picture = placed(np.where(solid[..., None] > 0, grown, rim)[:, ::way], self.frame, at, turn + spin, zoom)
+        if jitter:
+            picture = picture + np.float32([*self.rng.normal(0, 0.08, 1), *self.rng.normal(0, 0.03, 2)])
+        window += (picture - window) * alpha[..., None]
+        return alpha
+
+    def shade(self, window: np.ndarray, at: tuple[float, float], light: tuple[np.ndarray, float, float]) -> None:
+        """The shadow of something that stands there"""
+        way, depth, soft = light
+        dark = np.zeros(window.shape[:2], np.float32)
+        foot = (np.array([self.frame.wide, self.frame.back]) + at) * self.frame.scale - 0.5
+        end = foot + way * self.frame.scale
+        cv2.line(dark, tuple(int(v) for v in foot), tuple(int(v) for v in end), 1.0, max(int(0.3 * self.side * self.frame.scale), 1))
+        window[..., 0] -= cv2.GaussianBlur(dark, (0, 0), soft) * depth
+
+    def off(self) -> np.ndarray:
+        """(2,) mm that something is put off its site's middle"""
+        return np.clip(self.rng.normal(0, 0.09, 2), -0.17, 0.17) * self.side
+
+    def make(self, label: int) -> tuple[Place, np.ndarray, np.ndarray, np.ndarray, int]:
+        """A window with that kind (-1: nothing, -2: something foreign): (place, window, (V, U) what stands before hides,
+        (V, U) what stands behind shows, the man it was made of)"""
+        rng = self.rng
+        p = self.bare[rng.integers(len(self.bare))]
+        p = p if rng.random() < 0.5 else p.mirrored()
+        window = p.window[..., :3].copy()
+        busy = rng.choice([0.0, 0.3, 0.7])
+        a = rng.uniform(0, 2 * np.pi)
+        light = (rng.uniform(0, 0.9) * self.side * np.array([np.cos(a), np.sin(a)]), rng.uniform(0, 0.8), rng.uniform(1.0, 4.0))
+        stand: list[tuple[float, int, float, np.ndarray, float]] = []
+        for x, y, turn, lean in p.around:
+            if rng.random() < busy:
+                stand.append((lean, int(rng.integers(len(self.looks.kinds))), lean, np.array([x, y]) + self.off(), turn))
+        mine = -1
+        if label >= 0:
+            mine = int(rng.choice(np.flatnonzero(self.looks.kinds == label)))
+            stand.append((p.lean, mine, p.lean * rng.uniform(0.95, 1.05), self.off(), 0.0))
+        for _, _, _, at, _ in stand:
+            self.shade(window, at, light)
+        known = rng.random() < KNOWN
+        before, behind = (m.astype(np.float32) * known for m in (p.before, p.behind))
+        for order, man, lean, at, turn in sorted(stand, key=lambda s: -s[0]):       # what leans most is farthest: it stands behind
+            alpha = self.stand(window, man, lean, at, turn)
+            if known and not (man == mine and order == p.lean):
+                hides = before if order < p.lean else behind
+                np.maximum(hides, alpha, out=hides)
+        if label == -2:
+            self.strange(window)
+        return p, self.relit(window), before, behind, mine
+
+    def strange(self, window: np.ndarray) -> None:
+        """Something that is none of the kinds, about the foot"""
+        rng, (v, u) = self.rng, window.shape[:2]
+        foot = np.array([self.frame.wide, self.frame.back]) * self.frame.scale + rng.normal(0, 0.2, 2) * self.side * self.frame.scale
+        size = rng.uniform(0.25, 1.2) * self.side * self.frame.scale
+        x, y = np.meshgrid(np.arange(u), np.arange(v))
+        a = rng.uniform(0, np.pi)
+        dx, dy = x - foot[0], y - foot[1]
+        along, across = dx * np.cos(a) + dy * np.sin(a), dy * np.cos(a) - dx * np.sin(a)
+        along = along / rng.uniform(1, 4)
+        far = np.hypot(along, across) if rng.random() < 0.5 else np.maximum(np.abs(along), np.abs(across))
+        alpha = 1 / (1 + np.exp((far - size / 2) * rng.uniform(0.7, 3)))
+        colour = np.array([rng.uniform(3, 5.4), *rng.normal(0, 0.35, 2)])
+        rough = cv2.resize(rng.normal(0, 1, (6, 4)).astype(np.float32), (u, v), interpolation=cv2.INTER_CUBIC)
+        window += ((colour + rough[..., None] * (rng.uniform(0, 0.3), 0, 0)) - window) * alpha[..., None]
+
+    def relit(self, window: np.ndarray) -> np.ndarray:
+        """In another light, with the noise of another picture"""
+        rng, (v, u) = self.rng, window.shape[:2]
+        y, x = np.meshgrid(np.linspace(-1, 1, v), np.linspace(-1, 1, u), indexing="ij")
+        out = window[..., :3].copy()
+        out[..., 0] += rng.normal(0, 0.07) + rng.normal(0, 0.05) * x + rng.normal(0, 0.05) * y
+        out[..., 1:] += rng.normal(0, 0.025, 2)
+        if rng.random() < 0.25:
+            a = rng.uniform(0, 2 * np.pi)
+            across = np.cos(a) * x + np.sin(a) * y - rng.uniform(-0.8, 0.8)
+            out[..., 0] -= rng.uniform(0.05, 0.4) * (1 + np.tanh(across / rng.uniform(0.05, 0.8)))
+        if rng.random() < 0.6:
+            out = cv2.GaussianBlur(out, (0, 0), rng.uniform(0.2, 0.9))
+        noise = np.float32([rng.uniform(0.01, 0.06), 0.03, 0.03])
+        return with_edges(out + rng.standard_normal(out.shape).astype(np.float32) * noise)
+
+
+def seen_of(made: list[tuple], looks: Looks) -> Seen:
+    """The windows of Maker.make() as they are to be explained"""
+    window = np.array([m[1] for m in made], np.float32)
+    empty = np.array([m[0].empty for m in made])
+    bare = misfit(window, empty, np.array([m[0].weight for m in made]))
+    before, behind = (np.array([m[n] > 0.5 for m in made]) for n in (2, 3))
+    bare = np.where(behind, np.minimum(bare, EXPLAINED), bare)
+    return Seen(window, bare, (~before).astype(np.float32), empty, looks.nearest(np.array([m[0].lean for m in made])),
+                np.array([m[4] for m in made]))
+
+
+def taught(searcher: Searcher, places: list[Place], kinds: int, side: float, effort: float = 1.0, seed: int = 1) -> net.Net:
+    """A network that tells from Searcher.search() what stands there: kinds, something else, nothing"""
+    maker = Maker(searcher.looks, searcher.frame, places, side, seed)
+    count = round(PICTURES * effort)
+    jobs = [n % kinds for n in range(count)] + [-1] * (count // 3) + [-2] * (count // 10)
+    maker.rng.shuffle(jobs)
+    inputs, labels = [], []
+    for a in range(0, len(jobs), 64):
+        part = jobs[a:a + 64]
+        made = [maker.make(job) for job in part]
+        inputs.append(searcher.search(seen_of(made, searcher.looks)).inputs.astype(np.float16))
+        labels += [job if job >= 0 else kinds + 2 + job for job in part]
+    real = [q for p in maker.full for _ in range(4) for q in (p, p.mirrored())] + maker.bare
+    for a in range(0, len(real), 64):
+        made = [(p, maker.relit(p.window), p.before, p.behind, p.man) for p in real[a:a + 64]]
+        inputs.append(searcher.search(seen_of(made, searcher.looks)).inputs.astype(np.float16))
+        labels += [p.label if p.label >= 0 else kinds + 1 for p in real[a:a + 64]]
+    x, y = np.concatenate(inputs), np.array(labels)
+    order = maker.rng.permutation(len(x))
+    x, y = x[order], y[order]
+    held = len(x) // 10
+    found = net.train(x[held:], y[held:], kinds + 2, 96, seed, epochs=14)
+    return net.sharpened(found, x[:held].astype(np.float32), y[:held], doubt=1)

@@ -13,8 +13,9 @@ from vision.cluster_polar import Form, Patch, Rings, Table, dot, slopes, turned
 from vision.cluster_rim import framed
 from vision.cluster_scene import Scene
 
-SURE, SURE_TALL = 0.38, 0.5     # share of the gain of a perfect match at which a piece is as likely there as not; a figure,
-                    # which may be lit from any side, explains much that is none
+SURE, SURE_TALL = 0.38, 0.6     # share of the gain of a perfect match at which a piece is as likely there as not; a figure,
+STEEP, STEEP_TALL = 10.0, 15.0  # which may be lit from any side, explains much that is none, such as another's shadow; odds
+                    # that such a share more tells
 FIT, FRAMED, COVERED, NEEDED = 10.0, 6.5, 17.0, 5.1     # odds that a block is there: what its fit adds, what its outline does, what is
                     # lost where others cover it, as blocks stand beside each other, and what it takes
 WELL = 0.7          # share of the gain of a perfect match above which a piece fits as well as any
@@ -65,7 +66,8 @@ class Piece(msgspec.Struct, eq=False):
         if self.framed is not None:
             odds = FIT * share + FRAMED * self.framed - COVERED * (1 - self.ideal / max(self.whole, 1e-6)) - NEEDED
         else:
-            odds = 10 * min(share - (SURE_TALL if is_tall(self.form) else SURE), WELL) + 1.5 * math.log(self.gain / PLENTY)
+            sure, steep = (SURE_TALL, STEEP_TALL) if is_tall(self.form) else (SURE, STEEP)
+            odds = steep * min(share - sure, WELL) + 1.5 * math.log(self.gain / PLENTY)
             odds += min(20 * (self.gain / max(self.whole, 1e-6) - HIDDEN), 0)
         return 1 / (1 + math.exp(-max(odds, -30)))
 

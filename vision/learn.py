@@ -214,7 +214,7 @@ def choose_faces(stage: Stage, scenery: Scenery, empty: np.ndarray, spread: np.n
     field = WindowField(opponent(windows), scenery.scale)
 
     def found() -> float:
-        lying = stage.hypotheses(field, np.arange(len(made)), gain, place, unlike, sites, leans, banned)[2]
+        _, lying = stage.hypotheses(field, np.arange(len(made)), gain, place, unlike, sites, leans, banned)
         return float((stage.owner[lying.tried] == labels[:, None]).any(1).mean())
 
     rings = found()
@@ -279,7 +279,7 @@ def teach(stage: Stage, scenery: Scenery, empty: np.ndarray, spread: np.ndarray,
         leans = np.array(leans)
         gain, place = stage.places(seen, coarse_empty[sites], coarse_spread[sites], leans)
         field = WindowField(opponent(logs), scenery.scale)
-        inputs, _, lying = stage.hypotheses(field, np.arange(len(logs)), gain, place, unlike, sites, leans, banned)
+        inputs, lying = stage.hypotheses(field, np.arange(len(logs)), gain, place, unlike, sites, leans, banned)
         kind_x.add(inputs)
         for top, examples in zip(stage.tops, tops):
             mine = np.flatnonzero(np.isin(labels, (top.base, top.whole)))

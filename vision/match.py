@@ -136,6 +136,14 @@ class Fine(msgspec.Struct, frozen=True, eq=False):
             turn = turn + move[:, 2]
         return start_m + np.clip(middle - start_m, -1.5, 1.5), start_t + np.clip(turn - start_t, -0.2, 0.2)
 
+    def misfit(self, field: Field, site: np.ndarray, piece: np.ndarray, middle: np.ndarray, turn: np.ndarray) -> np.ndarray:
+        """(n,) how badly the cut-outs `piece` (n,), so laid, fit within the circle round their middles: mean square, in units of
+        FLOOR"""
+        grid = grid_points(1.0)
+        left = level(field.sample(site, middle, turn, grid, self.half[piece])) - self.values[piece]
+        inside = np.linalg.norm(grid.reshape(-1, 2), axis=1) < 1
+        return (np.clip(left[:, inside], -3, 3) ** 2).sum((1, 2)) / inside.sum()
+
 
 def grid_points(half: float) -> np.ndarray:
     """(GRID, GRID, 2) offsets over a square of half side `half`"""

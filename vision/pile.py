@@ -31,7 +31,7 @@ from vision.pose import Pose
 from vision.sampler import buried, covered_by_blocks, exemplars
 from vision.shot import Lying, Shot
 from vision.sites import Grounds, Group, apart
-from vision.stage import SMALL, Stage, edges
+from vision.stage import SMALL, Laid, Stage, edges
 from vision.synth import Patch, agreeing, as_patch, overlay
 from vision.tops import Top
 from vision.turns import off_straight, plain, split, turned_kinds
@@ -99,16 +99,25 @@ class GroupReader(msgspec.Struct, eq=False, dict=True):
         seen = sight.see(self.small, which, self.group.plane)
         return seen, self.stage.unlike(seen, self.empty[which], self.lines[which])
 
-    def told(self, sight: Sight, which: np.ndarray, seen: np.ndarray, unlike: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """((n, looks + 2) log-probabilities of what these sites show: looks, something else, empty; (n, looks) degrees that
-        each look would lie off straight; (n, 2) mm: where the likeliest look stands, nan where it was not looked at closely)"""
+    def told(self, sight: Sight, which: np.ndarray, seen: np.ndarray, unlike: np.ndarray) -> tuple[np.ndarray, Laid, np.ndarray]:
+        """((n, looks + 2) log-probabilities of what these sites show: looks, something else, empty; how each would lie;
+        (n, 2) mm: where the likeliest look stands, nan where it was not looked at closely)"""
         lean = lean_at(sight.pose, self.group.centres[which])
         empty, spread = self.coarse
         gain, place = self.stage.places(seen, empty[which], spread[which], lean)
         field = PictureField.of(sight.pyramid, sight.pose, sight.light, self.group.centres[which], self.group.plane, self.fine.scale)
-        inputs, bearing, lying = self.stage.hypotheses(field, np.arange(len(which)), gain, place, unlike, which, lean)
+        inputs, lying = self.stage.hypotheses(field, np.arange(len(which)), gain, place, unlike, which, lean)
         told = self.stage.told(inputs, lying)
-        return told, bearing, self.group.centres[which] + self.stage.stands(told, lying)
+        return told, lying, self.group.centres[which] + self.stage.stands(told, lying)
+
+    def split(self, told: np.ndarray, lying: Laid) -> dict[tuple[int, int], dict[Contents, float]]:
+        """(row, look) -> natural logarithm of how likely each of what looks so is, by its turn, where that tells anything; for
+        rows of told (n, looks + 2) and looks not quite unlikely there"""
+        rows, looks = np.nonzero((told[:, :len(self.turned)] > WORTH_SPLITTING) & np.array([bool(t) for t in self.turned]))
+        if not len(rows):
+            return {}
+        return {(n, k): split(dict(zip(self.turned[k], self.degrees[k])), *way)
+                for n, k, *way in zip(rows.tolist(), looks.tolist(), *self.stage.ways(lying, rows, looks))}
 
 
 class Photos(msgspec.Struct, frozen=True, eq=False):
@@ -326,19 +335,17 @@ def read_cells(g: GroupReader, sight: Sight, which: np.ndarray, pieces: list[See
     out = {g.group.ids[i]: SiteEvidence((((), float(b[1])),), FLOOR) for i, b in zip(which, bare)}
     if not len(busy):
         return out
-    told, bearing, feet = g.told(sight, which[busy], seen[busy], unlike[busy])
-    told = np.maximum(told, FLOOR)
+    told, lying, feet = g.told(sight, which[busy], seen[busy], unlike[busy])
+    told, parts = np.maximum(told, FLOOR), g.split(told, lying)
     contents = [*g.stage.looks, ()]
-    for n, row, turns, foot in zip(busy, told, bearing, feet):
+    for i, (n, row, foot) in enumerate(zip(busy, told, feet)):
         options = dict(zip(contents, np.delete(row, -2).tolist()))
         likeliest = int(row[:len(g.stage.looks)].argmax())
         same: tuple[Contents, ...] = (contents[likeliest],)
-        for k, also in enumerate(g.turned):
-            if also and options[contents[k]] > WORTH_SPLITTING:
-                whole = options.pop(contents[k])
-                parts = split(dict(zip(also, g.degrees[k])), float(turns[k]))
-                options |= {c: max(whole + p, FLOOR) for c, p in parts.items()}
-                same = tuple(parts) if k == likeliest else same
+        for k in (k for k in range(len(g.turned)) if (i, k) in parts):
+            whole = options.pop(contents[k])
+            options |= {c: max(whole + p, FLOOR) for c, p in parts[i, k].items()}
+            same = tuple(parts[i, k]) if k == likeliest else same
         if not np.isnan(foot).any():
             pieces.append(Seen(g.group.ids[which[n]], {c: float(np.exp(options[c])) for c in same}, foot))
         best = sorted(options.items(), key=lambda o: -o[1])[:KEPT]

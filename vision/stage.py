@@ -30,6 +30,7 @@ from vision.tops import Top
 from vision.windows import Windows
 
 TILES = 11           # cells a side in which a window is compared with the empty site
+WAYS = 16            # turns from which a piece whose turn tells something is fitted finely
 TRIED = 2            # looks laid straight and described, the likeliest first
 OTHER: Contents = ("other",)
 SMALL = 24           # pixels along a site in the small windows
@@ -131,14 +132,13 @@ class Stage(msgspec.Struct, eq=False):
         return resized(views, self.coarse.side)
 
     def hypotheses(self, field: Field, site: np.ndarray, gain: np.ndarray, place: np.ndarray, unlike: np.ndarray,
-                   whose: np.ndarray, lean: np.ndarray, banned: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, Laid]:
+                   whose: np.ndarray, lean: np.ndarray, banned: np.ndarray | None = None) -> tuple[np.ndarray, Laid]:
         """What each site of a field may show, laid straight and described.
 
         site: (n,) numbers in the field; gain, place: of the coarse search (n, K); unlike: (n, U) what tells whether the
         site is empty; whose: (n,) the group's site each is; lean: (n, 2) mm a mm of height there; banned: (n, 2) cut-outs
         not to be used (for examples made from them), -1: none.
-        -> (inputs (n * TRIED, D), bearing (n, looks): degrees that each look would lie off straight, how each
-        would lie)"""
+        -> (inputs (n * TRIED, D), how each would lie)"""
         n, looks = len(site), len(self.looks)
         misfit = np.full((n, len(self.owner)), WORST, np.float32)
         turn = np.zeros((n, len(self.owner)), np.float32)
@@ -179,7 +179,7 @@ class Stage(msgspec.Struct, eq=False):
         piece = np.take_along_axis(champion, rank, 1)
         rows = np.arange(n)[:, None]
         flat = piece.ravel()
-        middle, angle, pictures = self.straightened(field, np.repeat(site, TRIED), flat, spot[rows, piece].reshape(-1, 2),
+        middle, _, pictures = self.straightened(field, np.repeat(site, TRIED), flat, spot[rows, piece].reshape(-1, 2),
                                                     turn[rows, piece].ravel())
         models = self.fine.pictures[flat]
         if self.faces:
@@ -194,10 +194,8 @@ class Stage(msgspec.Struct, eq=False):
         if not self.by_fit:
             fits += [describe(pictures), np.repeat(unlike, TRIED, 0)]
         inputs = np.hstack(fits).astype(np.float32, copy=False)
-        bearing = np.degrees(turn[rows, champion]) + self.zero[champion]
-        np.put_along_axis(bearing, self.owner[piece], np.degrees(angle).reshape(n, TRIED) + self.zero[piece], 1)
-        return inputs, bearing, Laid(field, site, champion, spot, turn, piece, pictures.reshape(n, TRIED, *pictures.shape[1:]),
-                                      foot.reshape(n, TRIED, 2))
+        return inputs, Laid(field, site, champion, spot, turn, piece, pictures.reshape(n, TRIED, *pictures.shape[1:]),
+                            foot.reshape(n, TRIED, 2))
 
     def straightened(self, field: Field, site: np.ndarray, piece: np.ndarray, spot: np.ndarray, turn: np.ndarray
                      ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -205,6 +203,18 @@ class Stage(msgspec.Struct, eq=False):
         about where they lie"""
         middle, angle = self.fine.refine(field, site, piece, spot, turn)
         return middle, angle, straight(field, site, middle, angle, self.fine.half[piece])
+
+    def ways(self, lying: Laid, rows: np.ndarray, looks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(r, WAYS) degrees off straight at which the look (r,) may lie on each of these rows (r,) of hypotheses(), and (r, WAYS)
+        how badly it fits so. A circle round a middle that is half a mm off tells a turn poorly: each is tried, moved and turned
+        until it fits."""
+        piece = np.repeat(lying.champion[rows, looks], WAYS)
+        site = np.repeat(lying.site[rows], WAYS)
+        start = np.repeat(lying.spot[rows, lying.champion[rows, looks]], WAYS, 0)
+        turn = np.tile(np.arange(WAYS) * 2 * np.pi / WAYS, len(rows))
+        middle, turn = self.fine.refine(lying.field, site, piece, start, turn, rounds=3)
+        misfit = self.fine.misfit(lying.field, site, piece, middle, turn)
+        return (np.degrees(turn) + self.zero[piece]).reshape(-1, WAYS), misfit.reshape(-1, WAYS)
 
     def on_top(self, top: Top, lying: Laid, rows: np.ndarray) -> np.ndarray:
         """(r, F) what tells whether the upper piece lies there, of these rows (r,) of hypotheses()"""

@@ -11,6 +11,7 @@ from vision.match import ANGLES, Rings, cut_field
 from vision.plan import Plan
 
 SURE = 9.0           # degrees that a piece may lie askew: one standard deviation
+TELLING = 15.0       # nats that a cut-out's misfit, a mean square, tells of how it is turned
 DOUBT = 0.004        # chance that a turn says nothing
 RIM = 0.3            # mm along a piece's edge that show what it lies on
 
@@ -72,8 +73,10 @@ def off_straight(pieces: list[Exemplar], plan: Plan) -> np.ndarray:
     return out
 
 
-def split(options: dict[Contents, float], degrees: float) -> dict[Contents, float]:
-    """Natural logarithm of how likely each of `options` (contents -> degrees) is, given the turn seen, modulo a quarter"""
-    off = np.array([(degrees - d + 45) % 90 - 45 for d in options.values()])
-    like = np.exp(-0.5 * (off / SURE) ** 2) + DOUBT
+def split(options: dict[Contents, float], degrees: np.ndarray, misfit: np.ndarray) -> dict[Contents, float]:
+    """Natural logarithm of how likely each of `options` (contents -> degrees) is, given the turns (n,) modulo a quarter in which it
+    may be seen, and how badly it fits in each (n,)"""
+    weight = np.exp(-TELLING * (misfit - misfit.min()))
+    off = (degrees - np.array(list(options.values()))[:, None] + 45) % 90 - 45
+    like = (np.exp(-0.5 * (off / SURE) ** 2) * weight / weight.sum()).sum(1) + DOUBT
     return dict(zip(options, np.log(like / like.sum()).tolist()))

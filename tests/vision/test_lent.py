@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import cv2
 import numpy as np
+import pytest
 
 from vision.cutout import Exemplar
+from vision.match import Fine, cut_field
 from vision.plan import parse_plan
 from vision.sampler import exemplars
 from vision.shot import Lying, Shot
-from vision.turns import off_straight
+from vision.stage import Stage
+from vision.turns import off_straight, split
 
 FACES = {"seed:white:fan": (200, 60), "seed:yellow:bar": (150, 140), "seed:yellow:fan": (150, 140)}
 PLAN = parse_plan({
@@ -76,6 +81,20 @@ def test_a_faint_print_is_laid_straight_by_a_bold_one_of_the_same_sign():
                                                          ("seed:yellow:fan", 70, True)])]
     off = off_straight(pieces, PLAN)
     assert off[:2].tolist() == [0, 45] and abs((off[2] - 70 + 45) % 90 - 45) < 8
+
+
+@pytest.mark.parametrize("turned, shift", [(t, s) for t in (2, 47, 317) for s in ((0, 0), (4, -3), (-4, 2))])      # pixels
+def test_a_piece_found_a_little_off_its_middle_still_tells_its_turn(turned, shift):
+    kind = "seed:white:fan"
+    fine = Fine.fit([Exemplar((kind,), (18, 18), True, face(kind, 0), 70 / 25.2, "P1", 0)], 40, 1.2)
+    seen = np.roll(face(kind, turned), shift, (1, 0)) - 0.2                       # darker, too
+    field = cut_field(Exemplar((kind,), (18, 18), True, seen, 70 / 25.2, "P2", 0))
+    one = np.zeros(1, int)
+    lying = SimpleNamespace(field=field, site=one, champion=one[:, None], spot=np.zeros((1, 1, 2)))
+    degrees, misfit = Stage.ways(SimpleNamespace(fine=fine, zero=np.zeros(1)), lying, one, one)
+    told = split({(kind,): 0.0, ("rotten:white:fan",): 45.0}, degrees[0], misfit[0])
+    true = kind if turned == 2 else "rotten:white:fan"
+    assert told[true,] > np.log(0.95)
 
 
 def test_the_clearer_of_two_tells_where_the_other_lies(tools):

@@ -22,10 +22,11 @@ from companion.verdict import (
 from companion.world import BREAKS_RULES, MISREAD, NOTICED, REGUESS, STANDS_OUT, TAKE_BACK, Look, Past, World, difference, site_score
 from engine import Game, State, Text, say
 from engine.layout import Contents, Layout
-from vision.evidence import Evidence
+from vision.evidence import Evidence, first_lies_below
 
 TOO_CLOSE = 1.5         # two explanations nearer than this are a question
 LONG_SINCE = 8          # events back that a to-do's words are looked for
+MANY_GONE = 3           # sites emptied at once: hands hardly do that, they cover them
 SURE = 4.0              # what nothing explains counts only when the evidence prefers it by so much
 
 
@@ -55,6 +56,9 @@ def reconcile(game: Game, past: Past, evidence: Evidence, seen: Layout | None = 
         left = _unexplained(best, look)
     if best.violations and len(look.foreign) > 1:         # a cup's edge may be read as a piece: no reason for an alarm
         return _littered(UNCLEAR, state, seen, (), look)
+    if best.violations and len(gone := _gone(best, look)) >= MANY_GONE:      # an arm as brown as the table: nor is that
+        return Verdict(UNCLEAR, state, seen=seen,
+                       text=say("something covers {sites}, or what lay there is gone", sites=", ".join(gone[:6])))
     if left and best.violations and state.layout() == best.base:
         return _illegal(game, state, best, seen, look, left, worlds)
     if left or (look.foreign and best.actions and _rests_on_covered(best, look)):
@@ -76,6 +80,19 @@ def reconcile(game: Game, past: Past, evidence: Evidence, seen: Layout | None = 
         name = MOVED                                      # the last to-do has been done
     return Verdict(name, best.state, best.actions, best.undo, (), todo, seen=lag, text=_words(name, best),
                    question=asked(best.state), certain=best.certain, redone=best.redone)
+
+
+def _gone(world: World, look: Look) -> list[str]:
+    """Sites where what lies lowest is gone, nothing like it lies there, nor has it come to lie elsewhere; those with something
+    foreign among them"""
+    have = {s: c for s, c in world.state.layout().items() if c and s in look.evidence.sites}
+    seen = {s: look.best(s) or () for s in look.evidence.sites}
+    more = Counter(k for c in seen.values() for k in c) - Counter(k for c in have.values() for k in c)
+
+    def bare(lowest: str, seen: Contents) -> bool:
+        return not any(map(first_lies_below, seen)) if first_lies_below(lowest) else not seen
+    differs = {*world.hands, *(s for s in have if site_score(world, look, s)[0] < -SURE)}
+    return sorted(look.foreign) + [s for s, c in have.items() if s in differs and bare(c[0], seen[s]) and c[0] not in more]
 
 
 def _littered(verdict: str, state: State, seen: Layout, todo: tuple[ToDo, ...], look: Look) -> Verdict:

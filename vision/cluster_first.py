@@ -141,6 +141,7 @@ class Firsts(msgspec.Struct, frozen=True, eq=False):
         for i, s in enumerate(wanted):
             out[s] = {k: -SURENESS * area * float(misfit[i, j]) for j, k in enumerate(sheet.kinds)}
             out[s][""] = -SURENESS * area * float(bare[i])
+            close[i, misfit[i].argmin()] = True         # another's place may have shown that it is this
             some = np.flatnonzero(close[i])
             tried[s] = Tried(sheet, some, poses[i, some], light[i] * own[i, some], home[i])
             if max(out[s], key=out[s].get):

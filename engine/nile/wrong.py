@@ -36,7 +36,8 @@ def _proposal(c: Clues, sites: list[str], violations: list[tuple[str, Text]], co
 def _tide(p: Position, c: Clues) -> Iterator[Proposal]:
     text = say("the tide stone belongs on {tide}", tide=TIDE[p.tide])
     if c.tide is None:
-        yield from _gone_or_at(c, p.tide, c.stood.get("tide"), ("N46", text))
+        if "tide" in c.stood:
+            yield from _gone_or_at(c, p.tide, c.stood["tide"], ("N46", text))
         return
     rules = ["N19"] if p.tide == "flood" else ["N21"]
     if {p.tide, c.tide} == {"ebb1", "ebb2"}:

@@ -44,7 +44,7 @@ def reconcile(game: Game, past: Past, evidence: Evidence, seen: Layout | None = 
     if evidence.busy:
         return Verdict(BUSY, state, seen=seen, text=say("I wait until the board is free"))
     look = Look(evidence, reads or {}, optional, excused)
-    bases = _bases(past, look, guessed)
+    bases = _bases(past, look, guessed, said)
     worlds = search(bases, seen, look, past, budget_s, said=said)
     doubts = look.doubtful.keys() | look.hazy.keys()
     if doubts and (worlds[0].violations or difference(worlds[0], look) or worlds[0].touched & doubts):
@@ -100,19 +100,20 @@ def _littered(verdict: str, state: State, seen: Layout, todo: tuple[ToDo, ...], 
                    text=say("something lies on the board: {sites}", sites=", ".join(sorted(look.foreign)[:6])))
 
 
-def _bases(past: Past, look: Look, guessed: frozenset[int]) -> list[tuple[State, int, float]]:
+def _bases(past: Past, look: Look, guessed: frozenset[int], said: frozenset[int]) -> list[tuple[State, int, float]]:
     """The state now, and the earlier ones a correction may go back to, each with how many events that takes back and what
     that costs: those after which what people's hands did does not lie there any more as they left it (who leaves a piece
-    where it is takes nothing back; nor is what was only said); those after which it was only guessed how a seat came
-    to what lies there, as long as no other seat has done anything since; and those after which what was to follow lies
-    otherwise, where the seat may have chosen another way of doing the same."""
+    where it is takes nothing back; nor is what was only said; what only its consequences told is judged by these); those
+    after which it was only guessed how a seat came to what lies there, as long as no other seat has done anything since;
+    and those after which what was to follow lies otherwise, where the seat may have chosen another way of doing the same."""
     bases, gone = [(past[0][0], 0, 0.0)], False
     own, seat = True, (past[0][1] or "").partition(":")[0]
     for n, ((after, action), (before, _)) in enumerate(zip(past, past[1: len(TAKE_BACK)])):
         if action is None:
             break
         by_hand = {s: c for step in after.steps if step.by_hand for s, c in step.changes.items()}
-        here = _lies_otherwise(by_hand, look, after, past[0][0])
+        told_by = by_hand or {s: c for step in after.steps if n not in said | guessed for s, c in step.changes.items()}
+        here = _lies_otherwise(told_by, look, after, past[0][0])
         gone = gone or here
         own = own and n in guessed and action.partition(":")[0] == seat
         follows = {s: c for step in after.steps for s, c in step.changes.items()} if n in guessed and not by_hand else {}

@@ -234,7 +234,8 @@ def _todo_of(game: Game, world: World, site: str, shown: Contents, before: list[
             if at == shown and not step.by_hand and step.changes[site] == want:
                 text = step.text
             at = step.changes[site]
-    if text is None:                                      # what came before is still to be done: its own words, not others
+    shown_before = any(shown == c.get(site, ()) for state in before for c in (state.layout(), *(x.changes for x in state.steps)))
+    if text is None and (shown_before or shown == world.base.get(site, ())):      # what came before is still to be done
         last = next((step for state in before for step in reversed(state.steps) if site in step.changes), None)
         if last is not None and not last.by_hand and last.changes[site] == want:
             text = last.text

@@ -156,9 +156,9 @@ def site_score(world: World, look: Look, site: str) -> tuple[float, Contents]:
             score = look.logp(site, contents) - price
             if score > best[0]:
                 best = (score, contents)
-        if seen is not None and seen != want and -WRONG > best[0]:
+        if seen is not None and seen != want and -BY_ITSELF_PART > best[0]:
             prices = [p for o, p in options.items() if _between(o, seen, want)]
-            price = max(BY_ITSELF_PART, *prices) if prices else WRONG
+            price = max(BY_ITSELF_PART, min(prices)) if prices else WRONG
             if -price > best[0]:
                 best = (-price, seen)
     world.scores[site] = best

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -68,8 +69,8 @@ class Tried:
         self.undone = 0
         for site, (have, want) in self.left.items():
             wrong = WRONG * ((have[:1] != want[:1]) + (have[1:] != want[1:]))
-            half = site in shown and site not in by_hand and _on_the_way(list(shown[site]), want)
-            price = min(shown.get(site, {}).get(want, UNDONE if half else wrong), wrong)
+            on_the_way = any(p == UNDONE and _between(c, want, have) for c, p in shown.get(site, {}).items())
+            price = min(shown.get(site, {}).get(want, UNDONE if on_the_way else wrong), wrong)
             self.wrong += price
             self.undone += price == UNDONE
             if site in by_hand and len(want) > len(have) and want not in shown[site]:
@@ -92,11 +93,10 @@ class Tried:
         return s.tiles, s.owner, s.count, s.zig, s.mover, s.phase
 
 
-def _on_the_way(stages: list[Contents], seen: Contents) -> bool:
-    """Whether some of the stones that came or went in these stages lie as in the end, the others as before"""
-    before, after = stages[0], stages[-1]
-    return len({k for c in (before, seen, after) for k in c[1:]}) <= 1 and before[:1] == seen[:1] == after[:1] and (
-        min(len(before), len(after)) <= len(seen) <= max(len(before), len(after)))
+def _between(before: Contents, seen: Contents, after: Contents) -> bool:
+    """Whether some of what comes and goes has come and gone, the rest not"""
+    b, s, a = Counter(before), Counter(seen), Counter(after)
+    return all(min(b[k], a[k]) <= s[k] <= max(b[k], a[k]) for k in {*b, *s, *a})
 
 
 def named(state: UrState, action: Action, seen: Seen) -> Action:

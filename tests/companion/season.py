@@ -372,10 +372,16 @@ def likewise(before, action, now):
         after = before.apply(other)
         hands = {s for step in after.steps if step.by_hand for s in step.changes}
         then = after.layout()
-        if all(now.get(s, ()) == then.get(s, ()) or (s not in hands and now.get(s, ()) == had.get(s, ()))
+        if all(now.get(s, ()) == then.get(s, ()) or s not in hands and between(had.get(s, ()), now.get(s, ()), then.get(s, ()))
                for s in {*had, *then, *now}):
             out.append(after)
     return out
+
+
+def between(before, now, after):
+    """Whether some of what comes or goes has come or gone"""
+    b, n, a = Counter(before), Counter(now), Counter(after)
+    return all(min(b[k], a[k]) <= n[k] <= max(b[k], a[k]) for k in {*b, *n, *a})
 
 
 def after_last(entry):

@@ -14,6 +14,7 @@ from vision.edges import EdgePoints, board_edges, plainness
 from vision.evidence import Contents, NoBoard
 from vision.foreign import View
 from vision.lens import Lens, usual_lens
+from vision.lines import printed_lines
 from vision.markers import ENOUGH as CARDS_ENOUGH
 from vision.markers import find_cards, in_order, turned_to_fit
 from vision.plan import Plan
@@ -27,6 +28,8 @@ EDGE_REACH = 20         # how far from where cards or fingers say the board's ed
 EDGE_BIAS = 0.2         # blur and overexposure move all edges alike by so much, pixels at 1640 wide
 BENDS = np.arange(-12, 4) * 0.04    # k1 of lenses that are tried
 BENT = 1.2              # so much plainer the sides must be seen before a lens is thought to bend
+CLASH_MM = 1.0          # sides further than this from where the lines between sites have them are some other line
+MOST_ASTRAY = 2         # sides of a board that may be taken for another line
 TAP_REACH = 12          # sides further than this from where fingers tapped are some other line
 
 
@@ -54,6 +57,8 @@ def survey(plan: Plan, images: Sequence[np.ndarray], corners: Sequence[np.ndarra
         find_bend(plan, photos)
     photos.bundle.solve()
     add_edges(plan, photos.bundle, photos.images)
+    if not photos.bundle.cards:
+        add_lines(plan, photos)
     printed, tiles = frames(plan, photos)
     bundle, poses = photos.bundle, photos.poses
     cards = {i: bundle.card(i, float(np.median(bundle.poses[:, 6]))) for i in bundle.cards}
@@ -190,6 +195,45 @@ def add_edges(plan: Plan, bundle: Bundle, images: Sequence[np.ndarray]) -> None:
                          < TAP_REACH * scale]
             sight.edges = EdgePoints.join(sides)
         bundle.solve()
+
+
+def add_lines(plan: Plan, photos: Photos) -> None:
+    """Asks the lines between sites about the board's sides: one that lies elsewhere than they say was another line, the foot of a
+    thick board or its shadow, and they take its place. Where the sides agree with them sides are better: they are the board's own."""
+    bundle = photos.bundle
+    kept = bundle.poses.copy(), bundle.lens.copy(), [sight.edges for sight in bundle.sights]
+    lines = [printed_lines(image, bundle.pose(n), plan) for n, image in enumerate(photos.images)]
+    if all(line is None for line in lines):
+        return
+    for sight, line in zip(bundle.sights, lines):
+        sight.edges = line if line is not None else sight.edges
+    bundle.solve()
+    wrong = False
+    for n, (sight, sides, line) in enumerate(zip(bundle.sights, kept[2], lines)):
+        if line is None or sides is None:
+            continue
+        agree, seen, astray = agreeing(plan, bundle.pose(n), sides)
+        if astray <= MOST_ASTRAY:       # else it is not the lines that the plan means
+            wrong = wrong or astray > 0 or seen < 4
+            sight.edges = EdgePoints.join([line, agree])
+    if wrong:
+        bundle.solve()
+        return
+    bundle.poses, bundle.lens = kept[0], kept[1]
+    for sight, sides in zip(bundle.sights, kept[2]):
+        sight.edges = sides
+
+
+def agreeing(plan: Plan, pose: Pose, sides: EdgePoints) -> tuple[EdgePoints, int, int]:
+    """The sides that are seen about where the pose has them, how many are seen at all, and how many of those are not there"""
+    if not len(sides.mm):
+        return sides, 0, 0
+    off = ((pose.to_px(sides.mm) - sides.px) * sides.normal).sum(1)
+    inner = sides.mm / np.array(plan.size)
+    whose = np.abs(np.column_stack([inner, inner - 1])).argmin(1)
+    far = {k: abs(float(np.mean(off[whose == k]))) > CLASH_MM * pixels_a_mm(pose, plan) for k in np.unique(whose)}
+    agree = ~np.array([far[k] for k in whose], bool)
+    return EdgePoints(*(getattr(sides, f)[agree] for f in ("mm", "px", "normal", "unsure"))), len(far), sum(far.values())
 
 
 def disagreement(plan: Plan, bundle: Bundle) -> float:

@@ -1,0 +1,118 @@
+"""Lines printed between a board's sites, where the plan has them: they say better than a thick board's sides where it lies."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import cv2
+import numpy as np
+
+from vision.align import pixels_a_mm
+from vision.edges import EdgePoints, profiles, stations
+from vision.plan import Plan
+from vision.pose import Pose
+
+LONG = 0.4           # of the board's larger side that a line must run along
+ALIKE = 0.5          # mm by which borders of sites may be off one line
+BORDER = 2.0         # mm from the board's own sides, within which a line is not told from them
+REACH = 0.22         # of the distance to the next line, in which one is looked for
+PLAIN = 1.8          # times as plain as most of its parallels that a line is
+FEWEST = 5           # lines each way, of which most must be seen
+PRINTED_MM = 0.4     # by how much what is printed may be off what the plan says
+FAINT = 0.7          # grey levels a pixel that a line is plain at least
+STATIONS = 64
+WIDE = 2             # pixels that a drawn line is thought to be wide at most, halved
+
+
+Line = tuple[np.ndarray, np.ndarray]
+
+
+def site_lines(plan: Plan) -> list[Line]:
+    """(a, b) mm: the straight lines across and down the board along which many sites have their borders"""
+    found: dict[tuple[int, int], list[tuple[float, float]]] = defaultdict(list)
+    for site in plan.site:
+        for outline in site.outlines:
+            for p, q in zip(outline, np.roll(outline, -1, 0)):
+                for axis in (0, 1):
+                    if abs(p[axis] - q[axis]) < ALIKE / 2 and abs(p[1 - axis] - q[1 - axis]) > 2 * BORDER:
+                        found[axis, round((p[axis] + q[axis]) / 2 / ALIKE)].append(tuple(sorted((p[1 - axis], q[1 - axis]))))
+    return long_ones(plan, found)
+
+
+def middle_lines(plan: Plan) -> list[Line]:
+    """The same of lines through the middles of many sites, which then are crossings"""
+    found: dict[tuple[int, int], list[tuple[float, float]]] = defaultdict(list)
+    for site in plan.site:
+        half = np.ptp(np.array(site.outline), axis=0) / 2
+        for axis in (0, 1):
+            along, wide = site.centre[1 - axis], half[1 - axis]
+            found[axis, round(site.centre[axis] / ALIKE)].append((along - wide, along + wide))
+    return [(a + (b - a) * 0.06, b - (b - a) * 0.06) for a, b in long_ones(plan, found)]
+
+
+def long_ones(plan: Plan, found: dict[tuple[int, int], list[tuple[float, float]]]) -> list[Line]:
+    """Those that are made up of spans along much of the board. found: axis and place, in ALIKE, -> from and to"""
+    out = []
+    for (axis, at), spans in sorted(found.items()):
+        place = at * ALIKE
+        covered = sum(b - a for a, b in set(spans))
+        low, high = min(a for a, _ in spans), max(b for _, b in spans)
+        if covered < LONG * max(plan.size) or high - low > 1.5 * covered or min(place, plan.size[axis] - place) < BORDER:
+            continue
+        line = (np.array([place, low]), np.array([place, high]))
+        out.append(line if axis == 0 else (line[0][::-1], line[1][::-1]))
+    return out
+
+
+def printed_lines(image: np.ndarray, pose: Pose, plan: Plan) -> EdgePoints | None:
+    """Where the lines between the sites, or through their middles, are seen near where the pose has them; None where most are not"""
+    smooth = cv2.GaussianBlur(image, (0, 0), 1.0)
+    seen = (most_of(smooth, pose, plan, lines) for lines in (site_lines(plan), middle_lines(plan)))
+    return next((s for s in seen if s is not None), None)
+
+
+def most_of(image: np.ndarray, pose: Pose, plan: Plan, lines: list[Line]) -> EdgePoints | None:
+    """Where these lines are seen; None where most are not"""
+    ways = [[line for line in lines if line[0][axis] == line[1][axis]] for axis in (0, 1)]
+    if min(map(len, ways)) < FEWEST:
+        return None
+    parts = []
+    for axis, mine in enumerate(ways):
+        apart = np.median(np.diff(sorted(line[0][axis] for line in mine)))
+        reach = int(REACH * apart * pixels_a_mm(pose, plan))
+        seen = [s for line in mine if reach > 2 and (s := seen_line(image, pose, *line, reach)) is not None]
+        if len(seen) < max(FEWEST, 0.6 * len(mine)):
+            return None
+        parts += seen
+    return EdgePoints.join(parts)
+
+
+def seen_line(image: np.ndarray, pose: Pose, a: np.ndarray, b: np.ndarray, reach: int) -> EdgePoints | None:
+    """The plainest straight line at most `reach` pixels from where the pose has one, whichever way the colour changes along it;
+    its middle, where what is drawn has two edges"""
+    t = np.linspace(0.03, 0.97, STATIONS)
+    mm = a + (b - a) * t[:, None]
+    px, normal = stations(pose, mm)
+    wide = reach + 2 * WIDE
+    strength = np.linalg.norm(profiles(image, px, normal, wide), axis=2)
+    strength = np.minimum(strength, 3 * np.median(strength.max(1)))
+    strength = cv2.GaussianBlur(strength, (4 * WIDE + 1, 1), WIDE, borderType=cv2.BORDER_REPLICATE)
+    ends = np.arange(-reach, reach + 1)
+    curve = np.stack(np.meshgrid(ends, ends, indexing="ij"), -1).reshape(-1, 2)
+    curve = curve[np.abs(curve[:, 0] - curve[:, 1]) <= max(reach // 2, 1)]
+    at = np.rint(curve[:, :1] * (1 - t) + curve[:, 1:] * t).astype(int) + wide
+    score = strength[np.arange(STATIONS), at].mean(1)
+    best = int(score.argmax())
+    if score[best] < max(PLAIN * np.percentile(score, 25), FAINT):
+        return None
+    profile = strength[np.arange(STATIONS)[:, None], at[best][:, None] + np.arange(-1, 2)].mean(0)
+    bend = profile[0] - 2 * profile[1] + profile[2]
+    between = np.clip(0.5 * (profile[0] - profile[2]) / bend, -0.5, 0.5) if bend < 0 else 0.0
+    found = curve[best, 0] * (1 - t) + curve[best, 1] * t + between
+    unsure = PRINTED_MM * pixels_a_mm_here(px, mm) * np.sqrt(STATIONS)
+    return EdgePoints(mm, px + normal * found[:, None], normal, np.full(STATIONS, unsure))
+
+
+def pixels_a_mm_here(px: np.ndarray, mm: np.ndarray) -> float:
+    """Along a line of (N, 2) pixels and mm"""
+    return float(np.linalg.norm(px[-1] - px[0]) / np.linalg.norm(mm[-1] - mm[0]))

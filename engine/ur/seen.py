@@ -59,10 +59,12 @@ class Seen:
         out = {}
         board, before = state.board, self.state
         for i, site in enumerate(board.sites):
-            have = state.contents(i)
             want = self.raw.get(site)
             if want is None:
+                if self._unchanged(state, i):
+                    continue
                 want = before.contents(i)
+            have = state.contents(i)
             if have != want and canonical(have, "cluster") != want:
                 out[site] = (have, want)
         for site, tile in ((board.spare, state.spare), *((board.hands[p], state.hands[p]) for p in self.hands)):
@@ -71,3 +73,9 @@ class Seen:
                 if not state.shows_same(site, have, want):
                     out[site] = (have, want)
         return out
+
+    def _unchanged(self, state: UrState, i: int) -> bool:
+        """Whether the place is as it was in the state that the difference is from"""
+        was = self.state
+        return (state.count[i] == was.count[i] and state.owner[i] == was.owner[i] and state.tiles[i] == was.tiles[i]
+                and state.zig[i] == was.zig[i])

@@ -45,6 +45,7 @@ class Stage:
         self.gain: dict[int, int] = {}
         self.short = False
         self.most: dict[int, int] = {}
+        self._after: dict[tuple[int, int], tuple[int, int]] = {}
         if domain == "agriculture":
             self.most = {i: 2 for i in state.own(p) if state.face(i) == "agriculture"}
             self.lose = {i for i, near in enumerate(state.board.near) if state.face(i) != "agriculture"
@@ -60,11 +61,16 @@ class Stage:
         """Fewest and most stones after it, from n before."""
         if not n:
             return 0, 0
-        low = n - 1 if i in self.lose else max(n, min(FIVE, n + self.gain.get(i, 0)))
-        return n if self.short else low, max(low, min(FIVE, low + self.most.get(i, 0)))
+        found = self._after.get((i, n))
+        if found is None:
+            low = n - 1 if i in self.lose else max(n, min(FIVE, n + self.gain.get(i, 0)))
+            found = self._after[(i, n)] = n if self.short else low, max(low, min(FIVE, low + self.most.get(i, 0)))
+        return found
 
     def before(self, i: int, lo: int, hi: int) -> list[int]:
         """The numbers before it from which lo to hi can come; the nearest one when none can."""
+        if self.domain is None:
+            return list(range(lo, min(hi, FIVE) + 1)) or [lo]
         found = [n for n in range(FIVE + 1) if (r := self.after(i, n))[0] <= hi and lo <= r[1]]
         return found or [lo]
 

@@ -161,10 +161,10 @@ class Level:
         return pose, gain
 
 
-def plausible(gain: np.ndarray) -> np.ndarray:
+def plausible(gain: np.ndarray, tones: tuple[float, float] = (0.7, 1.4)) -> np.ndarray:
     """(N, 3) factors of light that one card may need: brighter or darker, but hardly of another colour: that makes stone of sand"""
     tone = np.exp(np.log(gain.clip(0.2, 5)).mean(1, keepdims=True))
-    return (tone.clip(0.7, 1.4) * (gain / tone).clip(1 / TINT, TINT)).astype(np.float32)
+    return (tone.clip(*tones) * (gain / tone).clip(1 / TINT, TINT)).astype(np.float32)
 
 
 def by_outline(strange: np.ndarray, frame: Frame, size: tuple[float, float], centre: np.ndarray) -> np.ndarray:

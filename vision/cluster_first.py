@@ -8,7 +8,20 @@ from collections.abc import Mapping, Sequence
 import msgspec
 import numpy as np
 
-from vision.cluster_base import CAP, NOISE, Level, Sheet, cut, free_of, learn_sheet, merged, remerged, search
+from vision.cluster_base import (
+    CAP,
+    NOISE,
+    Level,
+    Sheet,
+    cut,
+    free_of,
+    learn_sheet,
+    merged,
+    planar,
+    plausible,
+    remerged,
+    search,
+)
 from vision.cluster_canvas import Frame
 from vision.cluster_kin import agreed
 from vision.cluster_polar import dot
@@ -29,6 +42,7 @@ MOVED, RECOLOURED = 1.0, 0.1    # mm and logarithm of brightness by which such a
 POOR, ASKEW = 1.0, (-0.1, 0.0, 0.1)     # misfit of what shows above which a card is looked for once more, turned by so many radians
 EDGE = 1.5              # mm: where a card ends tells where it was laid or cut, not which it is
 TURNED = 0.6            # of a card's misfit, that turning it round must leave at most
+DIM = (0.87, 1.15)      # by how much ground may be darker or brighter than the light around it; more would make it a card
 CLOSE = 1.2             # misfit by which a kind may be worse than the best before its place is worked out
 
 
@@ -247,10 +261,16 @@ def turn_round(scene: Scene, sheet: Sheet, level: Level, home: np.ndarray, poses
 
 
 def bareness(scene: Scene, level: Level, pose: np.ndarray, light: np.ndarray) -> np.ndarray:
-    """(N,) how badly the ground below explains what shows at (N, 3) poses"""
-    got = cut(scene.seen, scene.frame, level.grid, pose, light)
-    off = got - cut(scene.ground, scene.frame, level.grid, pose)
-    return np.minimum(dot(off, off) / (3 * NOISE ** 2), CAP).mean((1, 2))
+    """(N,) how badly the ground below explains what shows at (N, 3) poses, in a little light of its own, as cards are given more"""
+    got = planar(cut(scene.seen, scene.frame, level.grid, pose, light))
+    ground = planar(cut(scene.ground, scene.frame, level.grid, pose))
+    gain = np.ones((len(got), 3), np.float32)
+    for _ in range(3):
+        off = got * gain[..., None] - ground
+        share = 1 / (1 + (off * off).sum(1, keepdims=True) / (12 * NOISE ** 2)) ** 2
+        gain = plausible((share * got * ground).sum(2) / ((share * got * got).sum(2) + 1), DIM)
+    off = got * gain[..., None] - ground
+    return np.minimum((off * off).sum(1) / (3 * NOISE ** 2), CAP).mean(1)
 
 
 def fits(site: Site, sheet: Sheet) -> bool:

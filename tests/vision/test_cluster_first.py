@@ -7,9 +7,9 @@ import importlib.resources
 import cv2
 import numpy as np
 
-from vision.cluster_base import Sheet
+from vision.cluster_base import Level, Sheet
 from vision.cluster_canvas import Frame
-from vision.cluster_first import Firsts, Tried, cards_of
+from vision.cluster_first import Firsts, Tried, bareness, cards_of
 from vision.cluster_polar import Form
 from vision.cluster_scene import Scene
 from vision.cluster_sign import Cover
@@ -84,3 +84,17 @@ def test_a_card_below_a_big_piece_is_laid_and_lit_by_what_shows_of_it():
     assert again["A1"]["tile:trade/politics"] > again["A1"]["tile:trade/culture"] + 20
     assert np.abs(found.poses[0, :2] - (29.1, 30.9)).max() < 0.3 and np.abs(found.light[0] - 1).max() < 0.08
     assert found.otherwise(before, "tile:trade/politics")       # so pieces are looked for once more
+
+
+def test_ground_a_little_paler_than_around_is_no_card_and_much_darker_ground_is():
+    frame = Frame(0.0, 0.0, 2.2, 132, 132)
+    ground = np.full((132, 132, 3), (80, 150, 90), np.uint8)
+    ground[60:72, 40:90] = 40, 60, 30                               # palms
+    level = Level(np.full((1, 106, 106, 3), 120, np.float32), (48.0, 48.0), 2.2, 2)
+
+    def bare(tone):
+        seen = (ground * tone).astype(np.uint8)
+        scene = Scene(frame, None, seen, ground, np.ones((132, 132), np.float32), seen[..., 0], np.ones((6, 6, 3), np.float32))
+        return float(bareness(scene, level, np.array([[30.0, 30.0, 0.0]]), np.ones((1, 3)))[0])
+
+    assert bare(1.1) < 0.05 and bare(0.9) < 0.05 and bare(0.6) > 1

@@ -9,7 +9,7 @@ import numpy as np
 
 from vision.cluster_base import grid_of
 from vision.cluster_canvas import Frame, sample
-from vision.cluster_polar import Form
+from vision.cluster_polar import Form, dot
 from vision.light import CLIPPED
 
 NOISE = 10.0            # grey levels that print seen anew is off by
@@ -59,24 +59,28 @@ class Signs:
         where = differ > max(TELLS * differ.max(), NOISE)
         c, s = np.cos(pose[2]), np.sin(pose[2])
         mm = self.grid[where] @ np.array([[c, s], [-s, c]]) + pose[:2]
-        near = [p for p in covers if np.linalg.norm(p.at - pose[:2]) < max(self.size) + p.form.outer]
+        reach = np.hypot(*self.size) / 2
+        away = np.abs(np.array([(p.at, p.foot) for p in covers]).reshape(-1, 2, 2) - pose[:2]).max(2).min(1)
+        near = [p for p, d in zip(covers, away) if d < reach + p.form.outer]
         open_ = np.ones(len(mm), bool)
         for p in near:
             open_ &= ~(p.inside(mm) if p.colour is not None else p.inside(mm, BESIDE, 8))
         looks, mm = np.minimum(prints[:, where][:, open_], CLIPPED * light.astype(np.float32)), mm[open_]
         if not len(mm):
             return np.zeros(len(kinds))
-        beside = [(np.flatnonzero(p.inside(mm, BESIDE, 8)), p.colour * np.array(SIDES)[:, None]) for p in near
-                  if p.colour is not None]
+        beside = [(which, p.colour * np.array(SIDES)[:, None]) for p in near
+                  if p.colour is not None and len(which := np.flatnonzero(p.inside(mm, BESIDE, 8)))]
+        square = dot(looks, looks)
         out = np.full(len(kinds), np.inf)
         for shift in SHIFTS * OFF:
             seen = sample(canvas, frame.to_px(mm + shift)) * light.astype(np.float32)
-            most = np.full(len(seen), CAP)
+            most = np.full(len(seen), CAP, np.float32)
             for which, tones in beside:
-                if len(which):
-                    most[which] = np.minimum(most[which], unlike(seen[which, None], tones).min(1))
-            cost = np.min([unlike(seen, d * looks) + (1 - d) * SHADOW for d in DIM], 0)
-            out = np.minimum(out, np.minimum(cost, most).sum(1) * self.pixel)
+                most[which] = np.minimum(most[which], unlike(seen[which, None], tones).min(1))
+            own, both = dot(seen[None], seen[None]), dot(looks, np.broadcast_to(seen, looks.shape))
+            for dim in DIM:
+                most = np.minimum(most, (own - dim * (2 * both - dim * square)) / (3 * NOISE ** 2) + (1 - dim) * SHADOW)
+            out = np.minimum(out, most.sum(1) * self.pixel)
         return out
 
 

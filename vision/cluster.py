@@ -11,7 +11,7 @@ import numpy as np
 
 from vision.cluster_block import is_block
 from vision.cluster_canvas import MARGIN, Empty, Frame, dimmed, match_light, trust
-from vision.cluster_count import evidence_of, shares_of
+from vision.cluster_count import evidence_of, patched, shares_of
 from vision.cluster_find import find, kits_of, polygons
 from vision.cluster_first import Firsts, Tried, group_of, lay_all, learn_again, learn_firsts
 from vision.cluster_fit import FITS, PLENTY, WELL, Fine, Piece, reconsidered, refined, searched
@@ -39,6 +39,8 @@ from vision.plan import Plan, Site
 from vision.pose import Pose
 from vision.shot import Lying, Shot
 
+LUMP, LUMPY = 1.85, 0.12    # of the smallest piece's area: a lump of that size on a card is as likely something foreign as not
+BIGGER, MAYBE = 1.7, 0.1    # of the smallest piece's area: one whose steps and sides may look like small ones; as likely as that
 LARGE = 1600.0      # mm² of a site: on a larger one something foreign need not fill more
 RARELY, ENOUGH = 0.02, 4    # share of pieces that fit worse than usual; pieces of a form from which that can be told
 BESIDE = 4.0        # mm beside a spot inside a cell at which what lies there is read with the spot
@@ -60,6 +62,7 @@ class ClusterReader:
         self.clusters = {s.id: s for s in plan.site if s.reads == "cluster"}
         self.kits = kits_of([Fine(f, self.frame.scale, k.kinds, k.looks, k.shades) for f, k in looks.items()])
         self.main_colours = {f: np.median(k.looks[:, :max(int(INSIDE * k.looks.shape[1]), 1)], (1, 2)) for f, k in looks.items()}
+        self.least_area = min((f.area for f in looks), default=np.inf)
         self.stands = frozenset(stands)
         self.lying: list[Lying] = []        # only of a reader just fitted: what it learnt from
         self.loose = sorted({k for look in (*looks.values(), *tall) for k in look.kinds} - self.aside)
@@ -164,22 +167,33 @@ class ClusterReader:
                 for s, share in shares_of(self.depths(p.foot)).items():
                     if s in here and share > 0.001:
                         here[s].append((p, share))
-        return {s: evidence_of(firsts.get(s, {}), here[s], self.foreign(scene, site), self.loose, self.usual)
+        big = {s for s, some in here.items() if any(p.form.area > BIGGER * self.least_area and p.chance > MAYBE for p, _ in some)}
+        cards = {s for s, kinds in firsts.items() if best_of(kinds)} - big
+        return {s: evidence_of(firsts.get(s, {}), here[s], self.foreign(scene, site, s in cards, here[s]), self.loose, self.usual)
                 for s, site in wanted.items()}
 
-    def foreign(self, scene: Scene, site: Site) -> float:
-        """Probability that something none of the known pieces lies on a site: too much of it stays unexplained"""
+    def foreign(self, scene: Scene, site: Site, card: bool = False, pieces: Sequence[tuple[Piece, float]] = ()) -> float:
+        """Probability that something none of the known pieces lies on a site: too much of it stays unexplained. card: whether a card
+        is known to lie there, and nothing big on it: then a lump not much larger than a piece is nothing that belongs there, nor are
+        pieces (with the probability that each stands here) of which several are in doubt"""
         k = scene.frame.scale / FOLD
-        left = 0.0
+        left = lump = 0.0
         for o in site.outlines:
             px = scene.frame.to_px(o) / FOLD
             lo, hi = np.floor(px.min(0)).astype(int).clip(0), np.ceil(px.max(0)).astype(int) + 1
             part = scene.strange[lo[1]:hi[1], lo[0]:hi[0]]
             mask = np.zeros(part.shape, np.uint8)
             cv2.fillPoly(mask, [np.round(px - lo).astype(np.int32)], 1)
-            left = max(left, float((cv2.erode(part, np.ones((3, 3))) * mask > 0.9).sum()) / k ** 2)
+            unknown = (cv2.erode(part, np.ones((3, 3))) * mask > 0.9).astype(np.uint8)
+            left = max(left, float(unknown.sum()) / k ** 2)
+            if card and unknown.any():
+                lump = max(lump, float(cv2.connectedComponentsWithStats(unknown)[2][1:, cv2.CC_STAT_AREA].max()) / k ** 2)
         whole = min(float(cv2.contourArea(site.outlines[0].astype(np.float32))), LARGE)
-        return 1 / (1 + np.exp(min(10 - 24 * left / whole, 50)))
+        most = 24 * left / whole - 10
+        if lump:
+            most = max(most, (lump / self.least_area - LUMP) / LUMPY)
+        strange = 1 / (1 + np.exp(min(-most, 50)))
+        return 1 - (1 - strange) * (1 - patched(pieces)) if card else strange
 
     def depths(self, foot: np.ndarray, reach: float = NEAR) -> dict[str, float]:
         """site -> how many mm inside it (negative: outside) a foot point lies, for the cluster sites near it"""

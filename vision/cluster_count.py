@@ -20,6 +20,7 @@ KEEP = 8
 UNSEEN = 0.002          # how likely a piece lies on a site and was not seen at all
 SUREST = 0.9995
 LENIENT, SLOPE = 0.2, 0.015     # of a perfect match: so much worse than those learnt from do pieces fit that may be strangers
+DOUBTS, DOUBT = 1.3, 0.15       # blocks as likely there as not that together are as likely something foreign; how sharply so
 STRANGEST = 0.45        # nothing that fits badly is surer to be a stranger than this: light and lenses make pieces fit badly too
 
 ANY = "any"             # whatever it is
@@ -51,6 +52,13 @@ def unlike(p: Piece, usual: Mapping[Form, float]) -> float:
     if worse < LENIENT / 2:         # as good as any: the least doubt here would hide what people do
         return 0.0
     return STRANGEST / (1 + math.exp(min((LENIENT - worse) / SLOPE, 30)))
+
+
+def patched(pieces: Sequence[tuple[Piece, float]]) -> float:
+    """Probability that blocks taken for some of the known pieces are patches of something else: one may be in doubt, several
+    in the same place are not"""
+    doubts = sum(4 * c * (1 - c) for p, here in pieces if p.framed is not None for c in [p.chance * here] if here > 0.5)
+    return 1 / (1 + math.exp(min((DOUBTS - doubts) / DOUBT, 30)))
 
 
 def evidence_of(first: Mapping[str, float], pieces: Sequence[tuple[Piece, float]], other: float,

@@ -1,0 +1,35 @@
+"""What lies on a card and is none of the pieces: lumps that nothing explains, and patches taken for pieces that fit badly."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from vision.cluster import ClusterReader
+from vision.cluster_canvas import Frame
+from vision.cluster_count import patched
+from vision.cluster_fit import Piece
+from vision.cluster_polar import Form
+
+STONE = Form((9.0, 9.0), 9.0, False)
+SITE = SimpleNamespace(outlines=[np.array([[5, 5], [55, 5], [55, 55], [5, 55.0]])])
+
+
+def stone(share):
+    """One that fits so well; half of its outline shows where it fits badly"""
+    return Piece(STONE, np.zeros(2), np.zeros(2), 0.0, ("red",), np.array([1000.0 * share]), 0, 1000.0, 1000.0, 0.2 + 0.8 * share ** 2)
+
+
+@pytest.mark.parametrize(("fits", "foreign"), [((0.95,) * 5, False), ((0.95, 0.3), False), ((0.3, 0.3, 0.3), True)])
+def test_several_doubtful_stones_are_something_else(fits, foreign):
+    assert (patched([(stone(f), 1.0) for f in fits]) > 0.5) is foreign
+
+
+@pytest.mark.parametrize(("size", "card", "foreign"), [(8, True, False), (16, True, True), (16, False, False)])
+def test_a_lump_on_a_card_is_something_else(size, card, foreign):
+    reader = ClusterReader.__new__(ClusterReader)
+    reader.least_area = STONE.area
+    frame = Frame(0, 0, 2.0, 120, 120)
+    strange = np.zeros((60, 60), np.float32)                    # a pixel a mm
+    strange[20:20 + size, 20:20 + size] = 1
+    assert bool(reader.foreign(SimpleNamespace(frame=frame, strange=strange), SITE, card) > 0.5) is foreign

@@ -13,8 +13,8 @@ from vision.cluster_polar import Form, Patch, Rings, Table, dot, slopes, turned
 from vision.cluster_rim import framed
 from vision.cluster_scene import Scene
 
-SURE, SURE_TALL = 0.38, 0.6     # share of the gain of a perfect match at which a piece is as likely there as not; a figure,
-STEEP, STEEP_TALL = 10.0, 15.0  # which may be lit from any side, explains much that is none, such as another's shadow; odds
+SURE, SURE_TALL = 0.38, 0.7     # share of the gain of a perfect match at which a piece is as likely there as not; a figure,
+STEEP, STEEP_TALL = 10.0, 20.0  # which may be lit from any side, explains much that is none, such as another's shadow; odds
                     # that such a share more tells
 FIT, FRAMED, COVERED, NEEDED = 10.0, 6.5, 17.0, 5.1     # odds that a block is there: what its fit adds, what its outline does, what is
                     # lost where others cover it, as blocks stand beside each other, and what it takes

@@ -16,7 +16,7 @@ DIFFUSE = 0.5        # what it costs a pixel, a log unit, that a kind may have a
 HANDS = 0.12         # of a site's side that things are put off its middle, one standard deviation
 PARTS = ((0, 0.2), (0.2, 0.6), (0.6, 1.0))       # foot, body and head, as shares of the height
 PATCH = (20, 10)     # pixels of the straightened picture that is told besides
-AT_ONCE = 4_000_000  # numbers worked on at once
+AT_ONCE = 1_500_000  # numbers worked on at once
 CLOSER = 4           # kinds that are looked at closely
 UNTRIED = -20.0      # what a kind is taken to explain that is not
 WHOLE = len(PARTS)   # the column of what a kind explains in all
@@ -61,29 +61,24 @@ class Searcher(msgspec.Struct, eq=False):
         parts: list[tuple[np.ndarray, Found]] = []
         for b in np.unique(seen.bins):
             mine = np.flatnonzero(seen.bins == b)
-            v, u = self.frame.shape
-            few = max(AT_ONCE // (v * u * 3 * max((self.slop + 1) ** 2, len(self.looks.kinds)) // 4), 1)
+            model = Model.of(self.looks, int(b), self.slop)
+            few = max(AT_ONCE // (model.colour[0].size * (self.slop + 1) ** 2), 1)
             for a in range(0, len(mine), few):
                 pick = mine[a:a + few]
-                parts.append((pick, self._same_lean(seen.rows(pick), int(b))))
+                parts.append((pick, self._same_lean(seen.rows(pick), int(b), model)))
         order = np.argsort(np.concatenate([p for p, _ in parts]))
         return Found(*(np.concatenate([getattr(f, name) for _, f in parts])[order] for name in Found.__struct_fields__))
 
-    def _same_lean(self, seen: Seen, b: int) -> Found:
-        s = self.slop
-        n, v, u = seen.open.shape
-        part = self.looks.part[:, b, s:v - s, s:u - s]
-        used = (part >= 0).any(0)                       # little leans need few rows
-        rows = slice(0, min(int(used.any(1).nonzero()[0].max()) + 3, v - 2 * s))
-        model = Model.of(self.looks, b, s, rows)
+    def _same_lean(self, seen: Seen, b: int, model: Model) -> Found:
+        s, n, kinds = self.slop, len(seen.open), len(model.part)
         height = model.part.shape[1] + 2 * s
         cut = Seen(np.moveaxis(seen.window[:, :height], -1, 1), seen.bare[:, :height], seen.open[:, :height], seen.empty, seen.bins,
                    seen.banned)
         place = self._places(cut, model)
-        which, kind = np.repeat(np.arange(n), len(part)), np.tile(np.arange(len(part)), n)
+        which, kind = np.repeat(np.arange(n), kinds), np.tile(np.arange(kinds), n)
         told = self._tried(cut, model, which, kind, place.reshape(-1, 2))
         best = np.argsort(-told[:, WHOLE].reshape(n, -1), 1)[:, :CLOSER]
-        pairs = (np.arange(n)[:, None] * len(part) + best).ravel()
+        pairs = (np.arange(n)[:, None] * kinds + best).ravel()
         place = place.reshape(-1, 2)
         for step in ((1, 0), (-1, 0), (0, 1), (0, -1)):
             to = np.clip(place[pairs] + step, 0, 2 * s)
@@ -198,9 +193,11 @@ class Model(msgspec.Struct, frozen=True, eq=False):
     shares: np.ndarray
 
     @classmethod
-    def of(cls, looks: Looks, b: int, s: int, rows: slice) -> Model:
-        u = looks.part.shape[3]
-        inner = slice(s + rows.start, s + rows.stop), slice(s, u - s)
+    def of(cls, looks: Looks, b: int, s: int) -> Model:
+        """Without s pixels all round, and no further down than anything is seen"""
+        v, u = looks.part.shape[2:]
+        lowest = int((looks.part[:, b] >= 0).any((0, 2)).nonzero()[0].max())       # little leans need few rows
+        inner = slice(s, min(lowest + 3, v - s)), slice(s, u - s)
         usual = zip(*(looks.usual(k, b) for k in range(len(looks.part))))
         colour, weight = (np.ascontiguousarray(np.moveaxis(np.array(a)[:, *inner], -1, 1)) for a in usual)
         part = looks.part[:, b][:, *inner]

@@ -117,7 +117,7 @@ def _bases(past: Past, look: Look, guessed: frozenset[int], said: frozenset[int]
         gone = gone or here
         own = own and n in guessed and action.partition(":")[0] == seat
         follows = {s: c for step in after.steps for s, c in step.changes.items()} if n in guessed and not by_hand else {}
-        chosen = _lies_otherwise(follows, look, after, past[0][0]) and _had_a_choice(before, action)
+        chosen = follows and (own or _lies_otherwise(follows, look, after, past[0][0])) and _had_a_choice(before, action)
         if here or own and by_hand or gone and not by_hand or chosen:
             bases.append((before, n + 1, REGUESS if own and not here else TAKE_BACK[n + 1]))
     return bases

@@ -264,7 +264,8 @@ class Season:
         for now in shown[:-1]:
             self.accept = [after, *passed, *likewise(before, self.history[-1][1], now)]
             behind = {s for s in set(now) | set(final)
-                      if not same_contents(now.get(s, ()), final.get(s, ()), self.table.reads[s])}
+                      if not same_contents(now.get(s, ()), final.get(s, ()), self.table.reads[s])
+                      and not (s in self.table.optional and not now.get(s))}
             if not behind or beyond_box(after.plan, now):
                 continue
             for again in ("late", "still late"):

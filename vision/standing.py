@@ -42,7 +42,8 @@ def standing_sites(plan: Plan, shots: list[Shot]) -> list[str]:
     out = []
     for group in groups(plan):
         contents = [c for s in shots for i in group.ids if (c := s.layout.get(i))]
-        if not contents or any(len(c) > 1 or c[0] not in plan.pieces or plan.pieces[c[0]].spans for c in contents):
+        full = len(contents) == len(group.ids) * len(shots)         # then nothing shows what is behind
+        if not contents or full or any(len(c) > 1 or c[0] not in plan.pieces or plan.pieces[c[0]].spans for c in contents):
             continue
         pieces = [plan.pieces[c[0]] for c in contents]
         slender, high = np.percentile([(p.height / max(p.footprint), p.height) for p in pieces], MANY, axis=0)

@@ -78,6 +78,8 @@ def test_only_what_stands_and_leans_is_read_so(plan: Plan, shots: list[Shot]) ->
     flat = parse_plan({"game": "towers", "size": plan.size, "site": [{"id": s.id, "outline": s.outline} for s in plan.site],
                        "piece": [{"kind": k, "size": 24, "height": 6} for k in FORMS]})
     assert standing_sites(flat, shots) == []
+    crowd = Shot(shots[0].image, {s.id: ("stump",) for s in plan.site}, camera())
+    assert standing_sites(plan, [crowd]) == []              # no photo shows the board behind them
 
 
 def test_a_crowded_board_is_read_also_by_a_bumped_camera(plan: Plan, reader: StandingReader) -> None:

@@ -193,6 +193,9 @@ class Firsts(msgspec.Struct, frozen=True, eq=False):
             better = dict(zip(names, (-SURENESS * area * misfit).tolist()))
             shift = max(better.values()) - max(told[s][k] for k in names)
             out[s] = {k: better.get(k, v + shift) for k, v in told[s].items()}
+            if max(told[s], key=told[s].get) == "":         # a sandy ziggurat hid all but a rim of a card on sandy ground
+                bare = bareness(scene, level, pose[None], scene.light_at(pose[None, :2]), hidden)[0]
+                out[s][""] = min(out[s][""], -SURENESS * area * float(bare))
         return out
 
 
@@ -260,8 +263,9 @@ def turn_round(scene: Scene, sheet: Sheet, level: Level, home: np.ndarray, poses
                 misfit[row, kind], poses[row, kind], own[row, kind] = off, at, left
 
 
-def bareness(scene: Scene, level: Level, pose: np.ndarray, light: np.ndarray) -> np.ndarray:
-    """(N,) how badly the ground below explains what shows at (N, 3) poses, in a little light of its own, as cards are given more"""
+def bareness(scene: Scene, level: Level, pose: np.ndarray, light: np.ndarray, hidden: np.ndarray | None = None) -> np.ndarray:
+    """(N,) how badly the ground below explains what shows at (N, 3) poses, in a little light of its own, as cards are given more.
+    hidden: (h, w) uint8 mask on the canvas of what tells nothing"""
     got = planar(cut(scene.seen, scene.frame, level.grid, pose, light))
     ground = planar(cut(scene.ground, scene.frame, level.grid, pose))
     gain = np.ones((len(got), 3), np.float32)
@@ -270,7 +274,8 @@ def bareness(scene: Scene, level: Level, pose: np.ndarray, light: np.ndarray) ->
         share = 1 / (1 + (off * off).sum(1, keepdims=True) / (12 * NOISE ** 2)) ** 2
         gain = plausible((share * got * ground).sum(2) / ((share * got * got).sum(2) + 1), DIM)
     off = got * gain[..., None] - ground
-    return np.minimum((off * off).sum(1) / (3 * NOISE ** 2), CAP).mean(1)
+    cost = np.minimum((off * off).sum(1) / (3 * NOISE ** 2), CAP)
+    return (cost if hidden is None else cost * free_of(hidden, scene.frame, level.grid, pose).reshape(cost.shape)).mean(1)
 
 
 def fits(site: Site, sheet: Sheet) -> bool:

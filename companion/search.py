@@ -8,8 +8,10 @@ from collections.abc import Iterator, Sequence
 from companion.belated import forgotten, put_in
 from companion.world import (
     ACTION,
+    BY_HAND,
     BY_ITSELF,
     MISREAD,
+    REGUESS,
     STANDS_OUT,
     STILL,
     Difference,
@@ -72,7 +74,33 @@ def search(bases: Sequence[tuple[State, int, float]], seen: Layout, look: Look, 
         beam = _worth_going_on(worlds, fresh, width)
         if not beam or time.thread_time() > end:
             break
-    return sorted([*worlds, *_done_before(worlds, look, end)], key=lambda w: -w.total)
+    worlds += _done_before(worlds, look, end)
+    lay = {**past[0][0].layout(), **seen}
+    guesses = {undo for _, undo, cost in bases if cost == REGUESS}
+    best = max(w.total for w in worlds)
+    for w in worlds:
+        if w.undo in guesses and w.total > best - STANDS_OUT and not _came_past(w, lay):
+            w.total -= BY_HAND                           # then hands were not done with it, though the board was left alone
+    return sorted(worlds, key=lambda w: -w.total)
+
+
+def _came_past(world: World, lay: Layout) -> bool:
+    """Whether a run done in place of what was guessed before comes past the board as it lay then"""
+    run: list[World] = [world]
+    while run[0].parent is not None:
+        run.insert(0, run[0].parent)
+    if run[0].actions or world.violations:
+        return True                                      # put in where it was forgotten: that is judged elsewhere
+    for before, w in zip(run, run[1:]):
+        hands = {s: c for step in w.state.steps if step.by_hand for s, c in step.changes.items()}
+        later: dict[str, list[Contents]] = {}
+        for step in w.state.steps:
+            for s, c in step.changes.items() if not step.by_hand else ():
+                later.setdefault(s, [w.layout.get(s, ())]).append(c)
+        for at in (before.layout, {**before.layout, **hands}, w.layout):
+            if all(at.get(s, ()) == lay.get(s, ()) or lay.get(s, ()) in later.get(s, ()) for s in {*at, *lay}):
+                return True
+    return False
 
 
 def _worth_going_on(worlds: list[World], fresh: list[World], width: int) -> list[World]:

@@ -96,6 +96,11 @@ def runs(state: UrState, p: int, aim: Aim, order: tuple[str, ...], allowed: int)
                 yield run[0][:-1], run[1] + cost             # what lies there may be the price, not paid yet
             found = True
             break
+    if order == ("war",):                                    # stones moved, the price not paid yet
+        for t in must:
+            for i in mid.board.near[t]:
+                if mid.owner[i] == p and not mid.zig[i] and 0 < aim.lo[t] == mid.count[i] - aim.lo[i]:
+                    yield [a.War(state.seats[p], mid.board.sites[i], mid.board.sites[t], aim.lo[t])], 0.0
     if not found and order == ("war",):
         for t in must:
             for i in mid.board.near[t]:

@@ -73,7 +73,7 @@ def visit(chromium, server, app):
     yield open_page
     for context in contexts:
         context.close()
-    assert complaints == []
+    assert not complaints, complaints
 
 
 def until(page, holds):

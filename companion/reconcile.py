@@ -112,11 +112,12 @@ def _bases(past: Past, look: Look, guessed: frozenset[int], said: frozenset[int]
         if action is None:
             break
         by_hand = {s: c for step in after.steps if step.by_hand for s, c in step.changes.items()}
-        told_by = by_hand or {s: c for step in after.steps if n not in said | guessed for s, c in step.changes.items()}
+        by_itself = {} if by_hand else {s: c for step in after.steps for s, c in step.changes.items()}
+        told_by = by_itself if by_itself and n not in said | guessed else by_hand
         here = _lies_otherwise(told_by, look, after, past[0][0])
         gone = gone or here
         own = own and n in guessed and action.partition(":")[0] == seat
-        follows = {s: c for step in after.steps for s, c in step.changes.items()} if n in guessed and not by_hand else {}
+        follows = by_itself if n in guessed else {}
         chosen = follows and (own or _lies_otherwise(follows, look, after, past[0][0])) and _had_a_choice(before, action)
         if here or own and by_hand or gone and not by_hand or chosen:
             bases.append((before, n + 1, REGUESS if own and not here else TAKE_BACK[n + 1]))

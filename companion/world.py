@@ -5,11 +5,10 @@ both in nats.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 
 from engine import Action, Proposal, State, Step, Violation
-from engine.layout import Contents, Layout
+from engine.layout import Contents, Layout, between
 from vision.evidence import Evidence, SiteEvidence
 
 # What a doing costs, in nats: odds between explanations that the picture cannot tell apart.
@@ -157,18 +156,12 @@ def site_score(world: World, look: Look, site: str) -> tuple[float, Contents]:
             if score > best[0]:
                 best = (score, contents)
         if seen is not None and seen != want and -BY_ITSELF_PART > best[0]:
-            prices = [p for o, p in options.items() if _between(o, seen, want)]
+            prices = [p for o, p in options.items() if between(o, seen, want)]
             price = max(BY_ITSELF_PART, min(prices)) if prices else WRONG
             if -price > best[0]:
                 best = (-price, seen)
     world.scores[site] = best
     return best
-
-
-def _between(before: Contents, seen: Contents, after: Contents) -> bool:
-    """Whether `seen` is on the way from `before` to `after`, piece by piece."""
-    b, s, a = Counter(before), Counter(seen), Counter(after)
-    return all(min(b[k], a[k]) <= s[k] <= max(b[k], a[k]) for k in set(b) | set(s) | set(a))
 
 
 def difference(world: World, look: Look) -> Difference:

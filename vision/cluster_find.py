@@ -274,6 +274,7 @@ def half_width(p: Piece, way: np.ndarray) -> float:
     u = turned_back(way, p.turn)
     return p.form.inner if p.form.disc else float(np.abs(u) @ p.form.size) / 2
 
+
 def polygons(frame: Frame, outlines: Sequence[np.ndarray], grow: float = 0.0) -> np.ndarray:
     """Mask (as coarse as what is strange) of outlines in mm, grown by some mm"""
     out = np.zeros((frame.height // FOLD, frame.width // FOLD), np.uint8)

@@ -7,13 +7,11 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
-from vision.cluster_base import grid_of
+from vision.cluster_base import CAP, NOISE, grid_of
 from vision.cluster_canvas import Frame, sample
 from vision.cluster_polar import Form, dot
 from vision.light import CLIPPED
 
-NOISE = 10.0            # grey levels that print seen anew is off by
-CAP = 9.0               # squared misfit (in NOISE) above which a pixel shows something else
 TELLS = 0.4             # of the most by which prints differ anywhere: where they do so they tell cards apart
 OFF = 0.5                # mm by which a card may lie otherwise than it is thought to
 SHIFTS = np.array([[0, 0], [1, 0], [-1, 0], [0, 1], [0, -1], [1, 1], [1, -1], [-1, 1], [-1, -1]])

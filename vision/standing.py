@@ -20,8 +20,8 @@ from vision.sites import groups
 from vision.upright import FINE, Frame, Seat, Sheet, across_of, needed, rises, uppermost
 from vision.upright_fit import Searcher, Seen
 from vision.upright_form import FLOOR as NOISE
-from vision.upright_form import Looks, Man, first_form, fitted_form, misfit, moved, spoken_for
-from vision.upright_teach import EXPLAINED, Place, placed, taught
+from vision.upright_form import SLACK, Looks, Man, first_form, fitted_form, misfit, moved, spoken_for
+from vision.upright_teach import Place, placed, taught
 from vision.windows import Pyramid
 
 STANDS = 1.2         # times its width that a thing is high which stands
@@ -140,7 +140,7 @@ class Studio(msgspec.Struct, dict=True, eq=False):
                 for m, speaks in zip(mine, spoken_for(mine, self.frame, height, forms[k])):
                     self.put(m, moved(speaks, uppermost(needed(self.frame, height, m.lean, m.above), forms[k]) >= 0, self.slop))
                 needs = [needed(self.frame, height, m.lean, m.above) for m in mine]
-                forms[k] = fitted_form(spoken_for(mine, self.frame, height, forms[k]), needs, forms[k], self.radii[k] * 1.25)
+                forms[k] = fitted_form(spoken_for(mine, self.frame, height, forms[k]), needs, forms[k], self.radii[k] * SLACK)
         return men, forms
 
     def put(self, man: Man, by: tuple[int, int]) -> None:
@@ -208,8 +208,7 @@ class StandingReader:
         before, behind = np.zeros((2, *bare.shape), bool)
         todo = np.arange(len(asked))
         for _ in range(PASSES):
-            seen = Seen(window, np.where(behind, np.minimum(bare, EXPLAINED), bare), (~before).astype(np.float32), empty,
-                        m.searcher.looks.nearest(lean), np.full(len(asked), -1))
+            seen = Seen.among(window, empty, bare, before, behind, m.searcher.looks.nearest(lean), np.full(len(asked), -1))
             found = m.searcher.search(seen.rows(todo))
             told[todo], at[todo] = m.net.answer(found.inputs), found.at
             best = told.argmax(1)
@@ -258,10 +257,15 @@ def hidden(frame: Frame, looks: Looks, centres: np.ndarray, along: np.ndarray, l
         off = foot - centres
         u, v = (off * across).sum(1), (off * along).sum(1)
         for i in np.flatnonzero((np.abs(u) < reach) & (np.abs(v) < reach) & (np.arange(len(off)) != j)):
-            turn = float(np.degrees(np.arctan2(-(along[j] @ across[i]), along[j] @ along[i])))
+            turn = float(turned_from(along[i], along[j]))
             there = placed(solid, frame, (u[i], v[i]), turn) > 0.5
             (before if lean[j] < lean[i] else behind)[i] |= there
     return before, behind
+
+
+def turned_from(along: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """(...) degrees that unit vectors `other` (..., 2) are turned from `along` (2,)"""
+    return np.degrees(np.arctan2(-(other @ across_of(along)), other @ along))
 
 
 def around(frame: Frame, centres: np.ndarray, along: np.ndarray, lean: np.ndarray, i: int) -> np.ndarray:
@@ -269,7 +273,7 @@ def around(frame: Frame, centres: np.ndarray, along: np.ndarray, lean: np.ndarra
     across = across_of(along[i])
     off = centres - centres[i]
     x, y = off @ across, off @ along[i]
-    turn = np.degrees(np.arctan2(-(along @ across), along @ along[i]))
+    turn = turned_from(along[i], along)
     near = (np.abs(x) < 2 * frame.wide + 5) & (y > -frame.front - frame.wide) & (y < frame.front + frame.wide)
     near[i] = False
     return np.stack([x, y, turn, lean], 1)[near]

@@ -18,6 +18,7 @@ PARTS = ((0, 0.2), (0.2, 0.6), (0.6, 1.0))       # foot, body and head, as share
 PATCH = (20, 10)     # pixels of the straightened picture that is told besides
 AT_ONCE = 1_500_000  # numbers worked on at once
 CLOSER = 4           # kinds that are looked at closely
+EXPLAINED = 1.0      # misfit of the empty board where something that stands behind is known to explain what is seen
 UNTRIED = -20.0      # what a kind is taken to explain that is not
 WHOLE = len(PARTS)   # the column of what a kind explains in all
 slid = np.lib.stride_tricks.sliding_window_view
@@ -34,6 +35,12 @@ class Seen(msgspec.Struct, frozen=True, eq=False):
     empty: np.ndarray
     bins: np.ndarray
     banned: np.ndarray
+
+    @classmethod
+    def among(cls, window: np.ndarray, empty: np.ndarray, bare: np.ndarray, before: np.ndarray, behind: np.ndarray, bins: np.ndarray,
+              banned: np.ndarray) -> Seen:
+        """Where things that stand before, (n, V, U) bool, hide what is here, and those behind show too; bare: whatever shows"""
+        return cls(window, np.where(behind, np.minimum(bare, EXPLAINED), bare), (~before).astype(np.float32), empty, bins, banned)
 
     def rows(self, pick: np.ndarray) -> Seen:
         return Seen(*(getattr(self, f)[pick] for f in self.__struct_fields__))

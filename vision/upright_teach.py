@@ -12,7 +12,6 @@ from vision.upright_fit import Searcher, Seen
 from vision.upright_form import Looks, misfit
 
 PICTURES = 6000
-EXPLAINED = 1.0      # misfit of the empty board where something that stands behind is known to explain what is seen
 KNOWN = 0.85         # how often what stands around is known
 
 
@@ -21,12 +20,6 @@ class Place(msgspec.Struct, frozen=True, eq=False):
     near by: mm across, mm along, degrees that things there lean off the way they lean here, how far they lean; before, behind:
     (V, U) bool what something before the site hides, and what shows something behind it; label: the kind that stands there, and
     man: which, -1: none"""
-
-    def mirrored(self) -> Place:
-        """The same seen in a mirror beside it"""
-        flipped = {f: np.ascontiguousarray(getattr(self, f)[:, ::-1]) for f in ("window", "empty", "weight", "before", "behind")}
-        return msgspec.structs.replace(self, around=self.around * (-1, 1, -1, 1), **flipped)
-
 
     window: np.ndarray
     empty: np.ndarray
@@ -37,6 +30,11 @@ class Place(msgspec.Struct, frozen=True, eq=False):
     behind: np.ndarray
     label: int = -1
     man: int = -1
+
+    def mirrored(self) -> Place:
+        """The same seen in a mirror beside it"""
+        flipped = {f: np.ascontiguousarray(getattr(self, f)[:, ::-1]) for f in ("window", "empty", "weight", "before", "behind")}
+        return msgspec.structs.replace(self, around=self.around * (-1, 1, -1, 1), **flipped)
 
 
 def placed(picture: np.ndarray, frame: Frame, at: tuple[float, float], turn: float = 0.0, zoom: float = 1.0) -> np.ndarray:
@@ -160,9 +158,8 @@ def seen_of(made: list[tuple], looks: Looks) -> Seen:
     empty = np.array([m[0].empty for m in made])
     bare = misfit(window, empty, np.array([m[0].weight for m in made]))
     before, behind = (np.array([m[n] > 0.5 for m in made]) for n in (2, 3))
-    bare = np.where(behind, np.minimum(bare, EXPLAINED), bare)
-    return Seen(window, bare, (~before).astype(np.float32), empty, looks.nearest(np.array([m[0].lean for m in made])),
-                np.array([m[4] for m in made]))
+    return Seen.among(window, empty, bare, before, behind, looks.nearest(np.array([m[0].lean for m in made])),
+                      np.array([m[4] for m in made]))
 
 
 def taught(searcher: Searcher, places: list[Place], kinds: int, side: float, effort: float = 1.0, seed: int = 1) -> net.Net:

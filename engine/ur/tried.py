@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from engine.game import Action, Violation
-from engine.layout import Contents, canonical
+from engine.layout import Contents, between, canonical
 from engine.ur import actions as a
 from engine.ur import effects
 from engine.ur.checks import check
@@ -69,7 +68,7 @@ class Tried:
         self.undone = 0
         for site, (have, want) in self.left.items():
             wrong = WRONG * ((have[:1] != want[:1]) + (have[1:] != want[1:]))
-            on_the_way = any(p == UNDONE and _between(c, want, have) for c, p in shown.get(site, {}).items())
+            on_the_way = any(p == UNDONE and between(c, want, have) for c, p in shown.get(site, {}).items())
             price = min(shown.get(site, {}).get(want, UNDONE if on_the_way else wrong), wrong)
             self.wrong += price
             self.undone += price == UNDONE
@@ -91,12 +90,6 @@ class Tried:
     def board(self) -> tuple:
         s = self.at
         return s.tiles, s.owner, s.count, s.zig, s.mover, s.phase
-
-
-def _between(before: Contents, seen: Contents, after: Contents) -> bool:
-    """Whether some of what comes and goes has come and gone, the rest not"""
-    b, s, a = Counter(before), Counter(seen), Counter(after)
-    return all(min(b[k], a[k]) <= s[k] <= max(b[k], a[k]) for k in {*b, *s, *a})
 
 
 def named(state: UrState, action: Action, seen: Seen) -> Action:

@@ -96,17 +96,13 @@ def runs(state: UrState, p: int, aim: Aim, order: tuple[str, ...], allowed: int)
                 yield run[0][:-1], run[1] + cost             # what lies there may be the price, not paid yet
             found = True
             break
-    if order == ("war",):                                    # stones moved, the price not paid yet
-        for t in must:
-            for i in mid.board.near[t]:
-                if mid.owner[i] == p and not mid.zig[i] and 0 < aim.lo[t] == mid.count[i] - aim.lo[i]:
-                    yield [a.War(state.seats[p], mid.board.sites[i], mid.board.sites[t], aim.lo[t])], 0.0
-    if not found and order == ("war",):
-        for t in must:
-            for i in mid.board.near[t]:
-                most = mid.count[i] - war_cost(mid, i, t) if mid.owner[i] == p and not mid.zig[i] else 0
-                if most > 0:
-                    yield [a.War(state.seats[p], mid.board.sites[i], mid.board.sites[t], min(most, aim.lo[t]))], 0.0
+    if order != ("war",):
+        return
+    single = [(i, t) for t in must for i in mid.board.near[t] if mid.owner[i] == p and not mid.zig[i]]
+    moved = [(i, t, aim.lo[t]) for i, t in single if 0 < aim.lo[t] == mid.count[i] - aim.lo[i]]    # and the price not paid yet
+    part = [] if found else [(i, t, min(most, aim.lo[t])) for i, t in single if (most := mid.count[i] - war_cost(mid, i, t)) > 0]
+    for i, t, stones in moved + part:
+        yield [a.War(state.seats[p], mid.board.sites[i], mid.board.sites[t], stones)], 0.0
 
 
 def _targets(c: Campaign, must: list[int], gone: list[int], allowed: int) -> Iterator[tuple[list[int], int | None, float]]:

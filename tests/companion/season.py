@@ -9,7 +9,7 @@ from collections import Counter
 import engine
 from companion.players import Players, true_answer, wrong_doing
 from companion.table import Refused, Table
-from engine.layout import same_contents
+from engine.layout import between, same_contents
 from vision.evidence import Evidence, Registration, SiteEvidence
 
 SAID = ("commit", "war", "pass", "done", "keep", "trade", "treasure", "joker", "spend", "fist")
@@ -377,12 +377,6 @@ def likewise(before, action, now):
                for s in {*had, *then, *now}):
             out.append(after)
     return out
-
-
-def between(before, now, after):
-    """Whether some of what comes or goes has come or gone"""
-    b, n, a = Counter(before), Counter(now), Counter(after)
-    return all(min(b[k], a[k]) <= n[k] <= max(b[k], a[k]) for k in {*b, *n, *a})
 
 
 def after_last(entry):

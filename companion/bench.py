@@ -100,9 +100,11 @@ def filmed(specimen: Specimen, shots: int) -> list[Scene]:
     director = Director(plan, layout=state.layout(), seed=5, view=Conditions().look(plan), sleep=lambda s: None)
     players, scenes = Players(5), [Scene(director.picture(), state.layout())]
     for _ in range(shots):
-        doing = players.next(state, lambda a, s=state: s.apply(a))
+        doing = players.next(state)
         if doing.action is None:
             break
+        for act in doing.said:
+            state = state.apply(act)
         director.set(doing.layout)
         scenes.append(Scene(director.picture(), doing.layout, state))
         state = doing.after

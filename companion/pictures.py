@@ -109,7 +109,7 @@ def pictures(browser: Any) -> Iterator[tuple[str, bytes]]:
     table, director = played(name)
     plain = director.picture()
     yield "from-above.jpg", small(plain)
-    after = Players(SEED + 1).next(table.state, lambda a: table.state.apply(a))
+    after = Players(SEED + 1).next(table.state)
     yield "table.jpg", small(max(director.frames(after.layout), key=lambda frame: cv2.absdiff(frame, plain).mean()))  # a hand is in it
     director.set(table.state.layout())
     with shown(companion_web.create_app(table, companion_web.Settings(name="Kitchen table")), browser, PHONE, "svg.twin") as page:

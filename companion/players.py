@@ -32,8 +32,9 @@ class Players:
     def __init__(self, seed: int = 0, eager: float = 0.7) -> None:
         self.rng, self.eager = random.Random(seed), eager
 
-    def next(self, state: State, say: Callable[[Action], State]) -> Doing:
-        """The next visible doing from here. say: tells the table an act that changes nothing to be seen; the state after."""
+    def next(self, state: State, say: Callable[[Action], State] | None = None) -> Doing:
+        """The next visible doing from here. say: tells the table an act that changes nothing to be seen, gives the state after
+        it; None: there is no table to be told."""
         said: list[Action] = []
         for _ in range(200):
             action = self.choose(state)
@@ -43,7 +44,7 @@ class Players:
             if after.layout() != state.layout():
                 return Doing(tuple(said), action, after)
             said.append(action)
-            state = say(action)
+            state = say(action) if say else after
         return Doing(tuple(said), None, state)
 
     def choose(self, state: State) -> Action | None:

@@ -100,8 +100,11 @@ def wrong_doing(state: State, rng: random.Random, tries: int = 60) -> tuple[str,
         target = rng.choice(sites)
         piece = contents[:1]
         difference: dict[str, tuple[Contents, Contents]] = {target: ((), piece)}
-        if state.plan.counts.get(piece[0]) == 1:
+        count = state.plan.counts.get(piece[0], 0)
+        if count == 1:
             difference[source] = (contents, contents[1:])
+        elif 0 < count <= sum(c.count(piece[0]) for _, c in pieces):
+            continue
         proposals = state.explain(difference)
         if not proposals or any(_legal(state, p.actions) for p in proposals):
             continue

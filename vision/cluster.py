@@ -9,6 +9,7 @@ import cv2
 import msgspec
 import numpy as np
 
+from vision.cluster_astray import read_astray
 from vision.cluster_block import is_block
 from vision.cluster_canvas import MARGIN, Empty, Frame, dimmed, match_light, trust
 from vision.cluster_count import evidence_of, patched, shares_of
@@ -34,7 +35,7 @@ from vision.cluster_polar import Form
 from vision.cluster_scene import FOLD, Scene, Stage, cover
 from vision.cluster_sign import Cover
 from vision.cluster_tall import TallLook, find_tall, hide
-from vision.evidence import CountedEvidence
+from vision.evidence import CountedEvidence, SiteEvidence
 from vision.plan import Plan, Site
 from vision.pose import Pose
 from vision.shot import Lying, Shot
@@ -45,6 +46,7 @@ LARGE = 1600.0      # mm² of a site: on a larger one something foreign need not
 RARELY, ENOUGH = 0.02, 4    # share of pieces that fit worse than usual; pieces of a form from which that can be told
 BESIDE = 4.0        # mm beside a spot inside a cell at which what lies there is read with the spot
 INSIDE = 0.7        # of the radius around a piece: nearer to its middle shows nothing but its top
+FULL = 0.9          # share of a flat piece's place that is not the board's, from which what stands there may be one that lies
 NEAR = 6.0          # mm by which a piece's middle may lie outside its site's outline
 
 
@@ -70,23 +72,28 @@ class ClusterReader:
         self.outlines = [(s.id, o.min(0), o.max(0), o.astype(np.float32).reshape(-1, 1, 2))
                          for s in plan.site for o in s.outlines]
 
-    def read(self, image: np.ndarray, pose: Pose, sites: Iterable[str] | None = None) -> dict[str, CountedEvidence]:
-        """image: (h, w, 3) uint8 BGR; sites: only these, else all. -> {site: evidence}"""
-        wanted = {s: self.clusters[s] for s in (self.clusters if sites is None else sites) if s in self.clusters}
-        if not wanted:
+    def read(self, image: np.ndarray, pose: Pose, sites: Iterable[str] | None = None) -> dict[str, SiteEvidence]:
+        """image: (h, w, 3) uint8 BGR; sites: only these, else all. -> {site: evidence}; of sites that are read otherwise, those on
+        which a card lies that does not belong there"""
+        known = self.plan.sites if sites is None else {s: self.plan.sites[s] for s in sites if s in self.plan.sites}
+        wanted = {s: site for s, site in known.items() if s in self.clusters}
+        if not wanted and not self.firsts.sheets:
             return {}
-        scene = self.stage.scene(image, pose, None if sites is None else self.rects(wanted.values()))
+        scene = self.stage.scene(image, pose, None if sites is None else self.rects(known.values()))
         tried: dict[str, Tried] = {}
         firsts = self.firsts.read(scene, wanted, tried)
         if sites is not None and self.firsts.sheets:    # cards on the sites around are not looked for: not strange, then
             around, own = ([o for s in some for o in s.outlines] for some in (
-                [s for i, s in self.clusters.items() if i not in wanted], wanted.values()))
+                [s for i, s in self.plan.sites.items() if i not in known], known.values()))
             scene.strange[(polygons(self.frame, around) > 0) & (polygons(self.frame, own) == 0)] = 0
-        pieces = self.pieces(scene, wanted)
+        astray = read_astray(scene, self.firsts, known)
+        firsts |= {s: kinds for s, kinds in astray.items() if s in wanted}
+        pieces = self.pieces(scene, wanted) if wanted else []
         if tried and pieces:
             firsts, pieces = self.again(scene, wanted, firsts, tried, pieces)
         self.last = pieces
-        return self.evidence(scene, wanted, firsts, pieces)
+        return self.evidence(scene, wanted, firsts, pieces) | {s: evidence_of(kinds, (), 0.0) for s, kinds in astray.items()
+                                                               if s not in wanted}
 
     def again(self, scene: Scene, wanted: dict[str, Site], firsts: dict[str, dict[str, float]], tried: dict[str, Tried],
               pieces: list[Piece]) -> tuple[dict[str, dict[str, float]], list[Piece]]:
@@ -131,19 +138,32 @@ class ClusterReader:
         return out + find(scene, self.kits, area)
 
     def lying_flat(self, scene: Scene, found: Sequence[Piece]) -> list[Piece]:
-        """Those taken for figures, fitting as figures do not, where one flat piece explains more than they do"""
+        """Those taken for figures where one flat piece explains more than they do"""
         out: list[Piece] = []
         for p in found:
-            if p in out or p.chance < 0.5 or FITS < p.gain / max(p.ideal, 1e-6) < 1 / FITS:
+            if p in out or p.chance < 0.5:
                 continue
+            well = FITS < p.gain / max(p.ideal, 1e-6) < 1 / FITS
             for fine in (f for kit in self.kits for f in kit.fines if not is_block(f.form)):
+                if well and fullness(scene, fine.form, p.foot) < FULL:
+                    continue
                 at = searched(scene, fine, p.foot, fine.form.inner, 0.2 * fine.form.inner)
-                q = reconsidered(scene, fine, refined(scene, fine, at[None])[0])
+                q = refined(scene, fine, at[None])[0]
                 there = [t for t in found if fine.form.inside(t.foot - q.foot) > 0]
-                if q.gain > WELL * q.ideal and q.gain > sum(t.gain for t in there):
-                    out += there
-                    break
+                if 2 * q.gain > self.explained(there):
+                    q = reconsidered(scene, fine, q)
+                    there = [t for t in found if fine.form.inside(t.foot - q.foot) > 0]
+                    if q.gain > WELL * q.ideal and q.gain > self.explained(there):
+                        out += there
+                        break
         return out
+
+    def explained(self, found: Iterable[Piece]) -> float:
+        """What figures gain together, no more of a kind than there are"""
+        gains: dict[str, list[float]] = {}
+        for p in found:
+            gains.setdefault(p.kind, []).append(p.gain)
+        return sum(sum(sorted(g, reverse=True)[:self.plan.pieces[k].count or None]) for k, g in gains.items())
 
     def may_stand(self, site: Site) -> bool:
         """Whether figures were seen on such sites, which are those with a tag or the beginning of the name in common"""
@@ -317,6 +337,18 @@ def looked_over(reader: ClusterReader, shot: Shot) -> tuple[list[Piece], np.ndar
         if p.chance > 0.5 and p.kind in shot.layout.get(home, ()):
             shade(scene, p, hidden)
     return [p for p in pieces if p.chance > 0.5], hidden
+
+
+def fullness(scene: Scene, form: Form, foot: np.ndarray) -> float:
+    """The largest share of a flat form's outline that is not the board's, wherever it lies over a foot (2,)"""
+    k = scene.frame.scale / FOLD
+    n = int(np.ceil(2 * form.outer * k)) + 2
+    x, y = np.round(scene.frame.to_px(foot) / FOLD).astype(int)
+    near = scene.strange[max(y - n, 0):y + n + 1, max(x - n, 0):x + n + 1]
+    outline = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (max(round(2 * form.inner * k), 1),) * 2).astype(np.float32)
+    reach = int(form.inner * k)
+    full = cv2.filter2D(near, cv2.CV_32F, outline / outline.sum(), borderType=cv2.BORDER_CONSTANT)
+    return float(full[max(min(y, n) - reach, 0):min(y, n) + reach + 1, max(min(x, n) - reach, 0):min(x, n) + reach + 1].max(initial=0))
 
 
 def best_of(told: Mapping[str, float]) -> str:

@@ -18,20 +18,30 @@ FEW = 8000           # rows to learn from below which they are gone through more
 PROBES = 300         # pictures that decide how looks are compared
 ENOUGH = 0.9         # of them, in which the right look is among those tried: rings do, and are quicker
 OWN = 0.6            # chance of being a site's own, of what is laid there to learn from; as little of what lies beside it
+SIDE = (-0.1, 0.3)   # log units by which a stack's side is brighter than its rim makes expect, and one standard deviation
+SLOPPY = 0.05        # of its radius that a piece lies off the middle of the one beneath it
 UNKNOWN = 0.3        # of what is made to be something else: pieces of a known form with a face never seen
 
 
 class Real(msgspec.Struct, frozen=True, eq=False):
     """A site as a photo shows it. window: (S, S, 3) log; site: index; look: index, BARE or STRANGE; piece: its cut-out
-    or -1."""
+    or -1; pieces: in the stack."""
 
     window: np.ndarray
     site: int
     look: int
     piece: int = -1
+    pieces: int = 1
 
 
 BARE, STRANGE = -1, -2
+
+
+class Stack(msgspec.Struct, frozen=True):
+    """pieces: how many of a look may lie on each other, one of these numbers; step: mm, the height of each"""
+
+    pieces: list[int]
+    step: float
 
 
 class Scenery(msgspec.Struct, frozen=True, eq=False):
@@ -41,7 +51,7 @@ class Scenery(msgspec.Struct, frozen=True, eq=False):
     the look these are laid on; near: per site the places (mm off it) where neighbours lie; around: patches of
     neighbours; large: patches of pieces that cover several sites; lean: (N, 2) mm a mm of height; height: mm
     above the board that windows are cut at; gap: mm to the next site; misplaced: patches of
-    what belongs on spots inside cells, and not here; faces: one a shape of the stage."""
+    what belongs on spots inside cells, and not here; faces: one a shape of the stage; stacked: look -> how it may be stacked."""
 
     group: Group
     real: list[Real]
@@ -58,13 +68,15 @@ class Scenery(msgspec.Struct, frozen=True, eq=False):
     gap: float = 0.0
     misplaced: list[Patch] = []
     faces: list[Faces] = []
+    stacked: dict[int, Stack] = {}
 
 
 class Maker:
-    """Makes log windows of one group's sites. lean: how things leaned in the window made last, mm a mm of height."""
+    """Makes log windows of one group's sites. lean: how things leaned in the window made last, mm a mm of height; pieces: in its
+    stack."""
 
     def __init__(self, scenery: Scenery, seed: int) -> None:
-        self.lean = np.zeros(2)
+        self.lean, self.pieces = np.zeros(2), 1
         self.s = scenery
         self.rng = np.random.default_rng(seed)
         self.bare = [r for r in scenery.real if r.look == BARE]
@@ -105,6 +117,8 @@ class Maker:
     def put(self, window: np.ndarray, look: int, site: int, lean: np.ndarray, light) -> tuple[int, int]:
         """Lays a look on the site; -> the cut-outs it is made of"""
         rng, s = self.rng, self.s
+        if look in s.stacked:
+            return self.stack(window, look, site, lean, light), -1
         upper = s.piled.get(look) if rng.random() < 0.85 else None
         options = s.plain[s.base[look] if upper else look]
         patch, piece = options[rng.integers(len(options))]
@@ -117,6 +131,21 @@ class Maker:
         spin = rng.uniform(0, 360) if rng.random() < 0.3 else 90 * rng.integers(4) + rng.normal(0, 12)
         lay(window, top, middle + where * s.scale, spin, s.scale, lean * 0.2, light)
         return piece, second
+
+    def stack(self, window: np.ndarray, look: int, site: int, lean: np.ndarray, light) -> int:
+        """Lays pieces alike on each other, not quite straight; -> the cut-out that all are made of"""
+        rng, stack = self.rng, self.s.stacked[look]
+        options = self.s.plain[look]
+        patch, piece = options[rng.integers(len(options))]
+        patch = msgspec.structs.replace(patch, side=patch.side + np.float32(rng.normal(*SIDE)), height=stack.step)
+        rarer = 1 / np.array(stack.pieces)
+        self.pieces = int(rng.choice(stack.pieces, p=rarer / rarer.sum()))
+        at = self.offset(site, patch)
+        shadow = light and (light[0] * self.pieces, *light[1:])
+        for n in range(self.pieces):
+            self.lay(window, patch, at + lean * n * stack.step, lean, None if n else shadow)
+            at = at + rng.normal(0, SLOPPY * patch.radius, 2)
+        return piece
 
     def neighbours(self, window: np.ndarray, site: int, lean: np.ndarray, light) -> None:
         rng, s = self.rng, self.s
@@ -160,7 +189,7 @@ class Maker:
     def photographed(self) -> tuple[np.ndarray, int, int, tuple[int, int]]:
         """A piece as a photo shows it, in another light: (log window, site, look, its cut-out)"""
         r = self.full[self.rng.integers(len(self.full))]
-        self.lean = self.s.lean[r.site]
+        self.lean, self.pieces = self.s.lean[r.site], r.pieces
         window = shifted(r.window, self.rng.normal(0, 0.02, 2) * self.s.group.side * self.s.scale)
         return relight(self.rng, window), r.site, r.look, (r.piece, -1)
 
@@ -252,9 +281,9 @@ def teach(stage: Stage, scenery: Scenery, empty: np.ndarray, spread: np.ndarray,
     lines, coarse_empty, coarse_spread = edges(empty), stage.shrunk(empty), stage.shrunk(spread)
     bare_x, kind_x = Rows(len(jobs)), Rows(len(jobs) * TRIED)
     bare_y, kind_y = [], []
-    tops = [[] for _ in stage.tops]
+    tops, heights = [[] for _ in stage.tops], [[] for _ in stage.heights]
     for a in range(0, len(jobs), CHUNK):
-        windows, sites, labels, banned, leans = [], [], [], [], []
+        windows, sites, labels, banned, leans, pieces = [], [], [], [], [], []
         for label in jobs[a:a + CHUNK]:
             used = (-1, -1)
             if label == looks + 1:
@@ -270,6 +299,7 @@ def teach(stage: Stage, scenery: Scenery, empty: np.ndarray, spread: np.ndarray,
             labels.append(label)
             banned.append(used)
             leans.append(maker.lean)
+            pieces.append(maker.pieces)
         logs, labels, sites, banned = np.stack(windows), np.array(labels), np.array(sites), np.array(banned)
         seen = small(logs, empty.shape[1])
         unlike = stage.unlike(seen, empty[sites], lines[sites])
@@ -284,6 +314,11 @@ def teach(stage: Stage, scenery: Scenery, empty: np.ndarray, spread: np.ndarray,
         for top, examples in zip(stage.tops, tops):
             mine = np.flatnonzero(np.isin(labels, (top.base, top.whole)))
             examples.append((stage.on_top(top, lying, mine), labels[mine] == top.whole))
+        for h, examples in zip(stage.heights, heights):
+            mine, at = stage.tops_of(h.look, lying, np.flatnonzero(labels == h.look), leans)
+            bare = WindowField(empty, scenery.scale * empty.shape[1] / logs.shape[1])
+            found = h.features(field, mine, bare, sites[mine], at, leans[mine])
+            examples.append((found, np.searchsorted([len(c) for c in h.contents], np.array(pieces)[mine])))
         kind_y.append(np.repeat(np.where(labels == BARE, looks + 1, labels), TRIED))
     stage.held = []
     if not block:
@@ -292,6 +327,7 @@ def teach(stage: Stage, scenery: Scenery, empty: np.ndarray, spread: np.ndarray,
         stage.bare = net.sharpened(net.train(x[held:], y[held:], 2, 32, seed, epochs=10), x[:held], y[:held])
         stage.held = [float((stage.bare.scores(x[:held]).argmax(1) == y[:held]).mean())]
     stage.tops = [top.taught(*(np.concatenate(part) for part in zip(*examples)), seed) for top, examples in zip(stage.tops, tops)]
+    stage.heights = [h.taught(*(np.concatenate(part) for part in zip(*examples)), seed) for h, examples in zip(stage.heights, heights)]
     x, y = kind_x.rows, np.concatenate(kind_y)
     held = len(x) // 10 // TRIED * TRIED
     kinds = net.train(x[held:], y[held:], looks + 2, 128, seed, epochs=max(12, round(12 * FEW / len(x))))

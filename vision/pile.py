@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -22,8 +22,9 @@ from vision.cutout import (
 )
 from vision.evidence import FLOOR, Contents, SiteEvidence
 from vision.faces import Faces
-from vision.field import PictureField, opponent
-from vision.learn import BARE, STRANGE, Real, Scenery, teach
+from vision.field import PictureField, WindowField, opponent
+from vision.heights import Heights, centred, stacks
+from vision.learn import BARE, STRANGE, Real, Scenery, Stack, teach
 from vision.light import Light, compare, small_view
 from vision.owners import Borders, Seen, less_foreign, settled
 from vision.plan import Plan
@@ -38,6 +39,7 @@ from vision.turns import off_straight, plain, split, turned_kinds
 from vision.windows import Pyramid, Windows
 
 PICTURES = 6000      # made to learn from, a group
+STACKS = 3           # times as many where stacks are told by their height
 WORTH = 0.002        # a chance of not being empty that is worth a closer look
 KEPT = 8             # contents told of a site
 STRANGELY = 0.05     # chance of something foreign on a site, above which it is looked at without its neighbours' pieces
@@ -120,6 +122,19 @@ class GroupReader(msgspec.Struct, eq=False, dict=True):
                 for n, k, *way in zip(rows.tolist(), looks.tolist(), *self.stage.ways(lying, rows, looks))}
 
 
+    def stacked(self, sight: Sight, which: np.ndarray, told: np.ndarray, lying: Laid) -> dict[tuple[int, int], dict[Contents, float]]:
+        """The same for how many lie on each other; which: (n,) the sites"""
+        out: dict[tuple[int, int], dict[Contents, float]] = {}
+        lean = lean_at(sight.pose, self.group.centres[which])
+        for h in self.stage.heights:
+            rows, top = self.stage.tops_of(h.look, lying, np.flatnonzero(told[:, h.look] > WORTH_SPLITTING), lean)
+            if len(rows):
+                empty = WindowField(self.empty, self.small.scale)
+                chances = h.tells.answer(h.features(lying.field, lying.site[rows], empty, which[rows], top, lean[rows]))
+                out |= {(n, h.look): dict(zip(h.contents, p)) for n, p in zip(rows.tolist(), chances.tolist())}
+        return out
+
+
 class Photos(msgspec.Struct, frozen=True, eq=False):
     """The calibration photos with what is derived of them once"""
 
@@ -145,7 +160,7 @@ def photographed(photos: Photos, group: Group, windows: Windows, pieces: list[Ex
         for i, site in enumerate(group.ids):
             if (n, site) in known:
                 piece = known[n, site]
-                real.append(Real(logs[i], i, owner[piece], piece))
+                real.append(Real(logs[i], i, owner[piece], piece, len(pieces[piece].contents)))
             elif not any(s.layout.get(m) for m in group.members[i]):
                 real.append(Real(logs[i], i, BARE))
             elif group.block or site in hidden:
@@ -162,8 +177,6 @@ def scenery_of(photos: Photos, group: Group, windows: Windows, grounds: Grounds,
     base: dict[int, int] = {}
     for n, e in enumerate(pieces):
         plain.setdefault(owner[n], []).append((as_patch(e, height_of(e.contents, plan)), n))
-    if not group.block:
-        plain = with_higher(plain, looks, pieces, plan)
     for k, look in enumerate(looks):
         if len(look) > 1 and look[-2] != "?" and look[:-1] in looks:
             base[k] = looks.index(look[:-1])
@@ -184,17 +197,6 @@ def scenery_of(photos: Photos, group: Group, windows: Windows, grounds: Grounds,
                  if e.where in plan.sites and plan.sites[e.where].of is not None and look_of(e.contents, plan) not in looks]
     return Scenery(group, photographed(photos, group, windows, pieces, owner), plain, piled, base, near, grounds, around, large,
                    lean_at(photos.shots[0].pose, group.centres), windows.scale, group.plane, misplaced=misplaced)
-
-
-def with_higher(plain: Mapping[int, list[tuple[Patch, int]]], looks: list[Contents], pieces: list[Exemplar], plan: Plan
-                ) -> dict[int, list[tuple[Patch, int]]]:
-    """The same, a look on top of another as large also as it is seen alone, but higher: samplers show few stacks"""
-    out = dict(plain)
-    for k, look in enumerate(looks):
-        if len(look) > 1 and look[-2] == "?" and look[-1:] in looks:
-            alone = plain.get(looks.index(look[-1:]), [])
-            out[k] = [*plain.get(k, []), *((as_patch(pieces[n], height_of(look, plan)), n) for _, n in alone)]
-    return out
 
 
 def pictures_for(looks: int, block: bool) -> int:
@@ -226,18 +228,25 @@ def fit_group(photos: Photos, group: Group, pieces: list[Exemplar], effort: floa
     empty, noise = empty_sites(photos, group, tiny)
     gy, gx = np.gradient(empty, axis=(1, 2))
     spread = np.sqrt(np.array([0.15, 0.06, 0.06]) ** 2 + noise + 0.1 * (gx ** 2 + gy ** 2)).astype(np.float32)
-    looks = sorted({look_of(e.contents, plan) for e in pieces})
+    high = stacks({look_of(e.contents, plan) for e in pieces}, lambda kind: (plan.pieces[kind].footprint, plan.pieces[kind].disc))
+    owners = {c: plain for plain, mine in high.items() for c in mine}
+    kinds = [owners.get(look := look_of(e.contents, plan), look) for e in pieces]
+    looks = sorted(set(kinds))
+    rise = np.array([np.mean([height_of(c, plan) for c in high.get(k, [k])]) for k in looks]) - group.plane
+    stacked = {looks.index(k): Stack([len(c) for c in mine], plan.pieces[k[-1]].height) for k, mine in high.items()}
+    pieces = [centred(e) if e.disc and k in high else e for e, k in zip(pieces, kinds)]
     gap = apart(plan, group, max(max(e.size) for e in pieces))
-    stage = Stage.fit(looks, pieces, [looks.index(look_of(e.contents, plan)) for e in pieces],
-                      off_straight(pieces, plan), np.array([height_of(k, plan) - group.plane for k in looks]), group, fine,
+    stage = Stage.fit(looks, pieces, [looks.index(k) for k in kinds], off_straight(pieces, plan), rise, group, fine,
                       Grounds.of(plan, group, fine.half), gap)
     ordered = [pieces[i] for i in stage.order]
     scenery = scenery_of(photos, group, fine, stage.grounds, looks, ordered, stage.owner.tolist())
-    scenery = msgspec.structs.replace(scenery, gap=gap, faces=[Faces.fit([e for e, s in zip(ordered, stage.shape) if s == n])
-                                                      for n in range(len(stage.rings))])
+    faces = [Faces.fit([e for e, s in zip(ordered, stage.shape) if s == n]) for n in range(len(stage.rings))]
+    scenery = msgspec.structs.replace(scenery, gap=gap, stacked=stacked, faces=faces)
     stage.tops = [Top.fit(scenery.base[k], k, [p for p, _ in upper], scenery.plain[scenery.base[k]][0][0].radius)
                   for k, upper in scenery.piled.items() if upper and scenery.plain.get(scenery.base[k])]
-    teach(stage, scenery, empty, spread, round(effort * pictures_for(len(looks), group.block)))
+    stage.heights = [Heights(looks.index(k), mine, np.array([height_of(c, plan) for c in mine]), max(plan.pieces[k[-1]].footprint) / 2)
+                     for k, mine in high.items()]
+    teach(stage, scenery, empty, spread, round(effort * pictures_for(len(looks), group.block) * (STACKS if stacked else 1)))
     turned = [turned_kinds(k, plan) for k in looks]
     return GroupReader(group, tiny, fine, empty, spread, stage, [list(t) for t in turned],
                        [list(t.values()) for t in turned])
@@ -336,7 +345,7 @@ def read_cells(g: GroupReader, sight: Sight, which: np.ndarray, pieces: list[See
     if not len(busy):
         return out
     told, lying, feet = g.told(sight, which[busy], seen[busy], unlike[busy])
-    told, parts = np.maximum(told, FLOOR), g.split(told, lying)
+    told, parts = np.maximum(told, FLOOR), g.split(told, lying) | g.stacked(sight, which[busy], told, lying)
     contents = [*g.stage.looks, ()]
     for i, (n, row, foot) in enumerate(zip(busy, told, feet)):
         options = dict(zip(contents, np.delete(row, -2).tolist()))

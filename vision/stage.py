@@ -22,6 +22,7 @@ from vision.features import (
     unexplained,
 )
 from vision.field import Field, opponent
+from vision.heights import Heights
 from vision.match import Fine, Rings
 from vision.net import Net, log_softmax
 from vision.sites import Grounds, Group
@@ -81,6 +82,7 @@ class Stage(msgspec.Struct, eq=False):
     bare: Net | None = None
     kinds: Net | None = None
     tops: list[Top] = []
+    heights: list[Heights] = []
     faces: list[Faces] = []
     held: list[float] = []
     order: list[int] = []
@@ -228,6 +230,13 @@ class Stage(msgspec.Struct, eq=False):
             about = lying.spot[r, piece], lying.turn[r, piece]
             pictures[new] = self.straightened(lying.field, lying.site[r], piece, *about)[2]
         return top.features(pictures, self.fine.pictures[below])
+
+    def tops_of(self, look: int, lying: Laid, rows: np.ndarray, lean: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Of these rows of hypotheses() those in which this look was laid straight, and (r, 2) mm off the middle where its top is seen;
+        lean: (n, 2) mm a mm of height, of all rows"""
+        tried = self.owner[lying.tried[rows]] == look
+        rows, first = rows[tried.any(1)], tried.argmax(1)[tried.any(1)]
+        return rows, lying.feet[rows, first] + lean[rows] * self.rise[look]
 
     def looked(self, inputs: np.ndarray) -> np.ndarray:
         """(n, looks + 2) log-probabilities from hypotheses' inputs (n * TRIED, D), before upper pieces are looked for.

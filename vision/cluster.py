@@ -151,7 +151,7 @@ class ClusterReader:
                 q = refined(scene, fine, at[None])[0]
                 there = [t for t in found if fine.form.inside(t.foot - q.foot) > 0]
                 if 2 * q.gain > self.explained(there):
-                    q = reconsidered(scene, fine, q)
+                    q = reconsidered(scene, fine, [q])[0]
                     there = [t for t in found if fine.form.inside(t.foot - q.foot) > 0]
                     if q.gain > WELL * q.ideal and q.gain > self.explained(there):
                         out += there

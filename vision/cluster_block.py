@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from vision.cluster_canvas import sample
-from vision.cluster_polar import Form, dot
+from vision.cluster_polar import Form, dot, lit
 from vision.cluster_scene import Scene
 
 LEVELS = np.array([0.12, 0.37, 0.62, 0.87])     # of the height at which sides are looked at
@@ -37,18 +37,17 @@ def rim(form: Form, inset: float = 0.4) -> np.ndarray:
 
 
 def sides(form: Form, scene: Scene, foot: np.ndarray, turn: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where the visible sides of N blocks show: (N, M, 2) canvas mm and (N, M) mm² that each point stands for"""
+    """Where the visible sides of N blocks show: (N, M, 2) canvas pixels and (N, M) mm² that each point stands for"""
     lean = scene.lean.shift(foot, form.height)
     c, s = np.cos(turn), np.sin(turn)
     R = np.stack([np.stack([c, s], -1), np.stack([-s, c], -1)], 1)
-    edge = rim(form) @ R                                                    # (N, AROUND, 2)
-    places = foot[:, None, None] + LEVELS[:, None, None] * lean[:, None, None] + edge[:, None]
-    places = places.reshape(len(foot), -1, 2)
-    own = (places - (foot + lean)[:, None]) @ R.transpose(0, 2, 1)
+    along = (lean[:, None] @ R.transpose(0, 2, 1))[:, 0]                     # the lean along the block's own axes
+    own = (rim(form) + (LEVELS[:, None, None] - 1) * along[:, None, None]).reshape(len(foot), -1, 2).astype(np.float32)
     seen = form.inside(own) < -0.3
-    u = np.abs(lean[:, None] @ R.transpose(0, 2, 1))[:, 0]                   # the lean along the block's own axes
+    px = own @ (R * scene.frame.scale).astype(np.float32) + scene.frame.to_px(foot + lean)[:, None].astype(np.float32)
+    u = np.abs(along)
     area = 2 * form.inner * np.linalg.norm(lean, axis=1) if form.disc else u[:, 0] * form.size[1] + u[:, 1] * form.size[0]
-    return places, seen * (area / np.maximum(seen.sum(1), 1))[:, None]
+    return px, seen * (area / np.maximum(seen.sum(1), 1))[:, None].astype(np.float32)
 
 
 def side_gain(form: Form, scene: Scene, foot: np.ndarray, turn: np.ndarray, top: np.ndarray, shades: np.ndarray
@@ -56,36 +55,30 @@ def side_gain(form: Form, scene: Scene, foot: np.ndarray, turn: np.ndarray, top:
     """(N,) how much better than bare ground sides explain what shows where they should, and (N,) what perfect ones would.
 
     top: (N, 3) colours of the tops; shades: (N, 2) how much darker, at most and at least, sides are."""
-    places, area = sides(form, scene, foot, turn)
-    px = scene.frame.to_px(places)
-    seen = sample(scene.seen, px) * scene.light_at(foot)[:, None].astype(np.float32)
-    ground = sample(scene.ground, px)
-    weight = np.maximum(sample(scene.weight, px)[..., 0], 0)
-    top = np.minimum(top, scene.limit_at(foot))
-    tone = shade_of(seen, top).clip(*SHADES)
+    px, area = sides(form, scene, foot, turn)
+    seen, ground = lit(sample(scene.seen, px), scene.light_at(foot)), sample(scene.ground, px)
+    weight = np.maximum(sample(scene.weight, px)[..., 0], 0) / 3
+    top = np.minimum(top, scene.limit_at(foot)).astype(np.float32)
+    tt = (top ** 2).sum(-1, keepdims=True)
+    st, gt = ((colours @ top[..., None])[..., 0] for colours in (seen, ground))
+    ss, sg, gg = dot(seen, seen), dot(seen, ground), dot(ground, ground)
+    tone = (st / tt).clip(*SHADES)
     unusual = np.log(tone / tone.clip(shades[:, :1], shades[:, 1:])) / UNUSUAL
-    side = tone[..., None] * top[:, None]
-    middle = shades.mean(1)[:, None, None] * top[:, None]
-    bare, cost, most = (np.minimum(weight * dot(a - b, a - b) / 3, CAP)
-                        for a, b in ((seen, ground), (seen, side), (ground, middle)))
+    middle = shades.mean(1, keepdims=True)
+    bare, cost, most = (np.minimum(weight * off, CAP) for off in (
+        ss - 2 * sg + gg, ss - tone * (2 * st - tone * tt), gg - middle * (2 * gt - middle * tt)))
     cost = np.minimum(cost + unusual ** 2, CAP)     # the lamp may stand where samplers did not have it
     return ((bare - cost) * area).sum(1), (most * area).sum(1)
 
 
-def shade_of(seen: np.ndarray, top: np.ndarray) -> np.ndarray:
-    """(N, M) how bright (N, M, 3) colours are, in units of (N, 3) ones"""
-    return dot(seen, top[:, None]) / (top ** 2).sum(-1)[:, None]
-
-
 def learn_shades(form: Form, scene: Scene, foot: np.ndarray, turn: float, top: np.ndarray) -> tuple[np.ndarray, float]:
     """Of one block in a sampler: (n,) shades of its sides, and how much better than bare ground they explain it, 0..1"""
-    places, area = sides(form, scene, foot[None], np.array([turn]))
-    px = scene.frame.to_px(places)
-    seen = sample(scene.seen, px) * scene.light_at(foot[None])[:, None].astype(np.float32)
+    px, area = sides(form, scene, foot[None], np.array([turn]))
+    seen = lit(sample(scene.seen, px), scene.light_at(foot[None]))
     ground = sample(scene.ground, px)
     weight = np.maximum(sample(scene.weight, px)[..., 0], 0)
     use = area[0] > 0
-    tone = shade_of(seen, top[None])
+    tone = (seen @ top) / (top ** 2).sum()
     off = weight * ((seen - tone[..., None] * top) ** 2).sum(-1) / 3
     bare = weight * ((seen - ground) ** 2).sum(-1) / 3
     good = use & (off[0] < CAP)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 
 import cv2
 import numpy as np
 
 from vision.cluster_block import is_block
 from vision.cluster_canvas import Frame, sample
-from vision.cluster_fit import LEAST, WELL, Fine, Piece, reconsidered, refined
+from vision.cluster_fit import LEAST, WELL, Fine, Piece, approached, reconsidered, refined
 from vision.cluster_polar import Rings, Table
 from vision.cluster_scene import FOLD, Scene, cover, lay
 
@@ -21,6 +22,8 @@ NETS = ((0.42, 0.2, 1, False), (0.21, 0.5, 2, False), (0.42, 0.07, 2, True))    
                         # more closely, and what hides on ground of its own colour
 FAINT = 8.0             # the gain below which not even a place is looked at again where a piece may hide on its own colour: what
                         # shows of it from afar is no more than the shade of its sides
+COARSE = 2.0            # mm between rings at which pieces are compared coarsely, at most
+NUDGE = 0.21            # of an inner radius: by which places of the net may lie off
 TRIED = 0.35            # of an inner radius: so near it was tried already
 OWN = 25.0              # grey levels by which a colour is a piece's own
 APART = 0.9             # of the sum of their inner radii: nearer to each other no two pieces lie, a little given for misplacing
@@ -32,11 +35,10 @@ class Kit:
     def __init__(self, fines: Sequence[Fine]) -> None:
         self.fines = list(fines)
         self.inner = min(f.form.inner for f in fines)
-        pitch = self.inner / 4
-        self.rings = Rings(max(f.form.outer for f in fines), pitch, 32)
-        looks = np.concatenate([self.rings.resampled(f.looks, f.rings) for f in fines])
-        areas = np.concatenate([np.broadcast_to(self.rings.area(f.form), (len(f.kinds), *self.rings.cell.shape)) for f in fines])
-        self.table = Table(self.rings, looks, areas)
+        self.rings = Rings(max(f.form.outer for f in fines), min(self.inner / 4, COARSE), 32)
+        self.rough = [f.on(self.rings) for f in fines]
+        areas = np.concatenate([np.broadcast_to(r.area, r.looks.shape[:3]) for r in self.rough])
+        self.table = Table(self.rings, np.concatenate([r.looks for r in self.rough]), areas)
         ends = np.cumsum([0, *(len(f.kinds) for f in fines)])
         self.parts = [slice(a, b) for a, b in zip(ends[:-1], ends[1:])]
 
@@ -141,7 +143,7 @@ def find_of(scene: Scene, kit: Kit, allowed: np.ndarray, most: int) -> list[Piec
     maybe: list[Piece] = []
     tried = np.empty((0, 2))
     n = max(int(kit.rings.step * scene.frame.scale), 1)
-    blurred: tuple[np.ndarray, np.ndarray] | None = None        # neither changes while pieces of one kit are taken out
+    soft: Scene | None = None
     for step, share, goes, hiding in NETS:
         net = Net(scene, kit.inner, allowed, step, share)
         if hiding and len(net.at):
@@ -149,18 +151,20 @@ def find_of(scene: Scene, kit: Kit, allowed: np.ndarray, most: int) -> list[Piec
             net.least = FAINT
         if not len(net.at):
             continue
-        blurred = blurred or (cv2.blur(scene.seen, (n, n)), cv2.blur(scene.ground, (n, n)))
-        more, others, tried = caught(scene, kit, blurred, net, sure, tried, goes, most)
+        if soft is None:        # what is seen does not change while pieces of one kit are taken out
+            soft = copy(scene)
+            soft.seen, soft.ground = cv2.blur(scene.seen, (n, n)), cv2.blur(scene.ground, (n, n))
+        more, others, tried = caught(scene, soft, kit, net, sure, tried, goes, most)
         sure += more
         maybe = [p for p in maybe if not any(np.linalg.norm(p.at - q.at) < APART * (p.form.inner + q.form.inner) for q in more)]
         maybe = apart(maybe + others)
     return sure + maybe
 
 
-def caught(scene: Scene, kit: Kit, blurred: tuple[np.ndarray, np.ndarray], net: Net, known: Sequence[Piece], tried: np.ndarray,
+def caught(scene: Scene, soft: Scene, kit: Kit, net: Net, known: Sequence[Piece], tried: np.ndarray,
            goes: int, most: int) -> tuple[list[Piece], list[Piece], np.ndarray]:
     """The pieces of a kit at places of a net besides those known: the sure ones, which are taken out of the scene, and others;
-    tried: (M, 2) places known to be no better than these, and the same with those of this net"""
+    soft: the scene blurred; tried: (M, 2) places known to be no better than these, and the same with those of this net"""
     gain = np.zeros((len(net.at), len(kit.fines)), np.float32)
     stale = np.ones(len(gain), bool)
     out: list[Piece] = []
@@ -170,14 +174,14 @@ def caught(scene: Scene, kit: Kit, blurred: tuple[np.ndarray, np.ndarray], net: 
         for part in np.array_split(np.flatnonzero(stale), stale.sum() // AT_ONCE + 1):
             if len(part):
                 at = net.at[part]
-                patch = kit.rings.look_at(scene.frame, *blurred, scene.weight, at, scene.light_at(at))
+                patch = kit.rings.look_at(soft.frame, soft.seen, soft.ground, soft.weight, at, soft.light_at(at))
                 each = kit.table.gains(patch)[0]
                 gain[part] = np.stack([each[:, p].max(1) for p in kit.parts], 1)
         stale[:] = False
         keep = gain.max(1) > net.least
         net.keep(keep)
         gain, stale = gain[keep], stale[keep]
-        new, at = candidates(scene, kit, blurred, net, np.where(net.near(tried, TRIED * kit.inner)[:, None], 0, gain))
+        new, at = candidates(scene, soft, kit, net, np.where(net.near(tried, TRIED * kit.inner)[:, None], 0, gain))
         tried = np.vstack([tried, at])
         found = apart([p for p in others + new if p.chance > MAYBE and not any(clash(p, q) for q in (*known, *out))])
         sure = [p for p in found if p.chance > 0.5]
@@ -188,7 +192,8 @@ def caught(scene: Scene, kit: Kit, blurred: tuple[np.ndarray, np.ndarray], net: 
             return out, found, tried
         found = [p for p in sure if p.gain > WELL * p.ideal] or sure    # what fits badly may be in a better one's place
         again = goes
-        found = [reconsidered(scene, next(f for f in kit.fines if f.form == p.form), p) for p in found]
+        found = [p for fine, rough in zip(kit.fines, kit.rough)
+                 for p in reconsidered(scene, fine, [q for q in found if q.form == fine.form], soft, rough)]
         gone = np.zeros(len(gain), bool)
         others += new
         places, far = np.array([q.at for q in others]).reshape(-1, 2), np.ones(len(others), bool)
@@ -207,19 +212,17 @@ def caught(scene: Scene, kit: Kit, blurred: tuple[np.ndarray, np.ndarray], net: 
     return out, others, tried
 
 
-def nudged(scene: Scene, kit: Kit, blurred: tuple[np.ndarray, np.ndarray], at: np.ndarray, form: int) -> np.ndarray:
-    """Places between those of the raster at which a form fits better still, coarsely"""
-    step = kit.inner * 0.21
-    ring = np.array([[0, 0], [1, 0], [-1, 0], [0, 1], [0, -1], [1, 1], [1, -1], [-1, 1], [-1, -1]]) * step
-    for shrink in (1.0, 0.5):
-        around = (at[:, None] + ring * shrink).reshape(-1, 2)
-        patch = kit.rings.look_at(scene.frame, *blurred, scene.weight, around, scene.light_at(around))
-        gain = kit.table.gains(patch)[0][:, kit.parts[form]].max(1).reshape(len(at), -1)
-        at = at + ring[gain.argmax(1)] * shrink
+def nudged(soft: Scene, rough: Fine, at: np.ndarray, step: float) -> np.ndarray:
+    """(N, 2) places shifted, by so many mm and half of that, to where a form fits best, coarsely"""
+    ring = np.array([[0, 0], [1, 0], [-1, 0], [0, 1], [0, -1], [1, 1], [1, -1], [-1, 1], [-1, -1]])
+    for by in (step, 0.5 * step):
+        around = (at[:, None] + ring * by).reshape(-1, 2)
+        patch = rough.rings.look_at(soft.frame, soft.seen, soft.ground, soft.weight, around, soft.light_at(around))
+        at = at + by * ring[rough.table.gains(patch)[0].max(1).reshape(len(at), -1).argmax(1)]
     return at
 
 
-def candidates(scene: Scene, kit: Kit, blurred: tuple[np.ndarray, np.ndarray], net: Net, gain: np.ndarray
+def candidates(scene: Scene, soft: Scene, kit: Kit, net: Net, gain: np.ndarray
                ) -> tuple[list[Piece], np.ndarray]:
     """The best places of each form, refined, and (M, 2) where on the net they were; gain: (N, forms) at the places of the net"""
     out: list[Piece] = []
@@ -231,7 +234,8 @@ def candidates(scene: Scene, kit: Kit, blurred: tuple[np.ndarray, np.ndarray], n
         near = net.most_near(gain[:, i], 0.75 * fine.form.inner)
         peaks = np.flatnonzero((gain[:, i] >= near) & (gain[:, i] > np.maximum(0.4 * top, net.least)))
         if len(peaks):
-            out += refined(scene, fine, nudged(scene, kit, blurred, net.at[peaks], i))
+            at = approached(soft, kit.rough[i], nudged(soft, kit.rough[i], net.at[peaks], NUDGE * kit.inner))
+            out += refined(scene, fine, at, 1)
             places = np.vstack([places, net.at[peaks]])
     return out, places
 

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from vision.cluster_block import is_block, is_tall, side_gain
-from vision.cluster_polar import Form, Patch, Rings, Table, dot, slopes, turned
+from vision.cluster_polar import Form, Patch, Rings, Table, dot, every_turn, slopes, turned
 from vision.cluster_rim import framed
 from vision.cluster_scene import Scene
 
@@ -29,7 +29,8 @@ HIDDEN = 0.25       # share of the gain of a whole piece that must be seen of it
 ALONE = 0.35        # share of perfect sides that count by themselves: without their top they are a sign's or a shadow's
 HOPELESS = 0.25     # of the gain of a perfect match: what fits so much worse than bare ground is not shifted further
 JUMP = 0.7          # of the way a block leans: as far off may a dark side be taken for its top
-STEPS = 0.5, 0.25, 0.12, 0.06       # of its inner radius: by which blocks are shifted to where they fit best
+STEPS = 0.5, 0.25, 0.12     # of its inner radius: by which blocks are shifted, coarsely seen, to where they fit best
+LAST = (0.06,)             # and then as finely as they are seen
 CAP = 9.0           # squared, weighted grey levels beyond which a pixel shows something else altogether
 
 
@@ -73,31 +74,41 @@ class Piece(msgspec.Struct, eq=False):
 
 
 class Fine:
-    """The kinds of one form at full resolution"""
+    """The kinds of one form, as finely as the canvas shows them or more coarsely"""
 
     def __init__(self, form: Form, scale: float, kinds: Sequence[str], looks: np.ndarray,
-                 shades: np.ndarray | None = None) -> None:
-        """shades: (K, 2) how bright the sides of a block are, or None where they tell nothing"""
+                 shades: np.ndarray | None = None, rings: Rings | None = None) -> None:
+        """shades: (K, 2) how bright the sides of a block are, or None where they tell nothing; rings: the looks', else those usual
+        for such a form at `scale` pixels a mm"""
         self.shades = shades
-        self.form, self.kinds, self.looks = form, tuple(kinds), looks
-        self.rings = Rings.around(form, scale)
+        self.form, self.scale, self.kinds, self.looks = form, scale, tuple(kinds), looks
+        self.rings = rings or Rings.around(form, scale)
         self.area = self.rings.area(form)
         self.table = Table(self.rings, looks, np.broadcast_to(self.area, looks.shape[:3]))
         ways = slopes(self.rings, looks).reshape(len(looks), -1, 3)
         self.slopes = np.ascontiguousarray(ways.transpose(0, 2, 1))         # (K, 3, R A 3): numpy is slow along short axes
         self.tone = (looks * self.area[..., None]).sum((1, 2)) / self.area.sum()
-        self.squares = dot(looks, looks)
+        self.every = every_turn(looks), every_turn(dot(looks, looks)), every_turn(self.area[None])
+
+    def on(self, rings: Rings) -> Fine:
+        """The same on coarser rings"""
+        return Fine(self.form, self.scale, self.kinds, rings.resampled(self.looks, self.rings), self.shades, rings)
 
     def lying(self, kinds: np.ndarray, turns: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Looks (N, R, A, 3), their squares and the (N, R, A) mm² that count, of (N,) kinds turned by (N,) steps"""
-        area = np.broadcast_to(self.area, (len(kinds), *self.area.shape))
-        return turned(self.looks[kinds], -turns), turned(self.squares[kinds], -turns), turned(area, -turns)
+        looks, squares, areas = self.every
+        return looks[kinds, turns], squares[kinds, turns], areas[0, turns]
+
+
+def approached(soft: Scene, rough: Fine, at: np.ndarray) -> np.ndarray:
+    """(N, 2) canvas mm, shifted to where pieces fit best in a blurred scene, coarsely seen"""
+    return slid(soft, rough, at, 2) if rough.shades is None else climbed(soft, rough, at, STEPS, JUMP)
 
 
 def refined(scene: Scene, fine: Fine, at: np.ndarray, rounds: int = 3) -> list[Piece]:
     """The pieces at (N, 2) canvas mm, shifted to where they fit best (a few mm at most)"""
     if fine.shades is not None:
-        at = climbed(scene, fine, at)
+        at = climbed(scene, fine, at, LAST)
         gains, perfect, whole, turn = weighed(scene, fine, at)
     else:
         start, at = at, slid(scene, fine, at, rounds)
@@ -139,20 +150,27 @@ def rival(scene: Scene, fine: Fine, at: np.ndarray, gains: np.ndarray, perfect: 
         gains[i, k] = max(gains[i, k], row[k])
 
 
-def reconsidered(scene: Scene, fine: Fine, p: Piece, others: int = 6) -> Piece:
-    """The same piece, or where it fits worse than pieces do, what fits better near by: each of the kinds that come next has
-    a place of its own, some way from where another fits best"""
-    if fine.shades is not None or p.gain > FITS * p.ideal or p.ideal < SEEN * p.whole:
-        return p
-    starts = p.at + 0.15 * fine.form.inner * np.array([[0, 0], [1, 1], [1, -1], [-1, 1], [-1, -1]])
-    kinds = np.argsort(-p.gains)[:others]
-    at = slid(scene, fine, np.tile(starts, (len(kinds), 1)), 3, np.repeat(kinds, len(starts)))
-    gains = weighed(scene, fine, at, np.repeat(kinds, len(starts)))[0].max(1)
-    best = int(gains.argmax())
-    if gains[best] <= p.gain:
-        return p
-    better = refined(scene, fine, at[best:best + 1], 1)[0]
-    return better if better.gain > p.gain else p
+def reconsidered(scene: Scene, fine: Fine, found: Sequence[Piece], soft: Scene | None = None, rough: Fine | None = None,
+                 others: int = 6) -> list[Piece]:
+    """The same pieces, or for those that fit worse than pieces do, what fits better near by: each of the kinds that come next has
+    a place of its own, some way from where another fits best. soft, rough: the scene blurred and the looks as coarse"""
+    out = list(found)
+    poor = [i for i, p in enumerate(out) if fine.shades is None and p.gain <= FITS * p.ideal and p.ideal >= SEEN * p.whole]
+    if not poor:
+        return out
+    around = 0.15 * fine.form.inner * np.array([[0, 0], [1, 1], [1, -1], [-1, 1], [-1, -1]])
+    kinds = np.stack([np.argsort(-out[i].gains)[:others] for i in poor])
+    starts = np.stack([out[i].at for i in poor])[:, None, None] + np.tile(around, (kinds.shape[1], 1, 1))
+    tries = np.repeat(kinds.ravel(), len(around))
+    at = slid(soft or scene, rough or fine, starts.reshape(-1, 2), 3, tries)
+    gains = weighed(scene, fine, at, tries)[0].max(1).reshape(len(poor), -1)
+    best = gains.argmax(1)
+    better = np.flatnonzero(gains.max(1) > [out[i].gain for i in poor])
+    if len(better):
+        anew = refined(scene, fine, at.reshape(len(poor), -1, 2)[better, best[better]], 1)
+        for i, p in zip((poor[b] for b in better), anew):
+            out[i] = max(out[i], p, key=lambda q: q.gain)
+    return out
 
 
 def weighed(scene: Scene, fine: Fine, at: np.ndarray, kinds: np.ndarray | None = None, top: int = 3
@@ -179,18 +197,19 @@ def weighed(scene: Scene, fine: Fine, at: np.ndarray, kinds: np.ndarray | None =
     return gains, perfect, whole, turn
 
 
-def climbed(scene: Scene, fine: Fine, at: np.ndarray) -> np.ndarray:
-    """Blocks shifted, above all along the way they lean: a dark side looks much like a dark top"""
+def climbed(scene: Scene, fine: Fine, at: np.ndarray, steps: Sequence[float], jump: float = 0.0) -> np.ndarray:
+    """Blocks shifted by steps of their inner radius, above all along the way they lean, and before by so much of that way: a dark
+    side looks much like a dark top"""
     lean = scene.lean.shift(at, fine.form.height)
     along = lean / (np.linalg.norm(lean, axis=1, keepdims=True) + 1e-6)
     across = np.stack([-along[:, 1], along[:, 0]], 1)
     gains, ideal = weighed(scene, fine, at, top=1)[:2]
     most, hopeless = gains.max(1), -HOPELESS * ideal
     at = at.copy()
-    nets = [np.stack([-JUMP * lean, JUMP * lean], 1)]
-    nets += [step * fine.form.inner * np.stack([along, -along, across, -across], 1) for step in STEPS]
+    nets = [np.stack([-jump * lean, jump * lean], 1)] if jump else []
+    nets += [step * fine.form.inner * np.stack([along, -along, across, -across], 1) for step in steps]
     for i, net in enumerate(nets):
-        live = np.flatnonzero(most > hopeless) if i > 1 else np.arange(len(at))
+        live = np.flatnonzero(most > hopeless) if i > 1 or not jump else np.arange(len(at))
         if not len(live):
             break
         around = at[live, None] + net[live]

@@ -115,10 +115,6 @@ class Patch(msgspec.Struct, frozen=True, eq=False):
     free: np.ndarray
     limit: np.ndarray | None = None
 
-    def rows(self, which: np.ndarray) -> Patch:
-        """Some of the places, all within reach of the camera"""
-        return Patch(self.seen[which], self.ground[which], self.weight[which], self.free[which])
-
     def burnt(self, most: np.ndarray) -> np.ndarray:
         """(N,) bool: places that show something as bright as the camera can, where looks whose brightest colour is `most` (3,) would
         be brighter"""
@@ -158,13 +154,8 @@ class Table:
     def __init__(self, rings: Rings, looks: np.ndarray, areas: np.ndarray) -> None:
         """looks: (K, R, A, 3) float32; areas: (K, R, A) mm² that count"""
         self.rings, self.looks, self.areas = rings, looks, areas
-        planes = np.concatenate([-areas[..., None], 2 * looks * areas[..., None],
-                                 -((looks ** 2).sum(-1) * areas)[..., None]], -1)      # (K, R, A, 5)
-        f = np.conj(np.fft.rfft(planes, axis=2))                                       # (K, R, F, 5)
-        self.spectrum = np.ascontiguousarray(f.transpose(2, 1, 3, 0).reshape(f.shape[2], -1, len(looks))
-                                             ).astype(np.complex64)
         self.most = looks.max((0, 1, 2))
-        self.burnt: dict[tuple[int, ...], Table] = {}
+        self.spectra = {(0, 0, 0): spectrum_of(looks, areas)}       # by how many steps of BRIGHTER nothing is brighter
         waves = np.fft.rfft(np.eye(rings.angles, dtype=np.float32), axis=1).astype(np.complex64)
         self.waves = waves.view(np.float32)                                            # (A, 2 F): real and imaginary in turn
 
@@ -173,14 +164,6 @@ class Table:
 
         In mm² of squared, weighted grey levels, a mean over the colours. Where the picture is too bright for some looks, they are
         taken as the camera shows them."""
-        burnt = patch.burnt(self.most)
-        if burnt.any():
-            gain, turn = np.empty((len(patch.seen), len(self.looks)), np.float32), np.empty((len(patch.seen), len(self.looks)), int)
-            steps = np.round(np.log(np.minimum(patch.limit / self.most, 1)) / BRIGHTER).astype(int) * burnt[:, None]
-            for key in set(map(tuple, steps.tolist())):
-                which = np.flatnonzero((steps == key).all(1))
-                gain[which], turn[which] = self.no_brighter(key).gains(patch.rows(which))
-            return gain, turn
         n, r, a, _ = patch.seen.shape
         w = patch.weight / 3
         planes = np.empty((n, r, 5, a), np.float32)
@@ -190,20 +173,27 @@ class Table:
         planes[:, :, 4] = w
         f = (planes.reshape(-1, a) @ self.waves).view(np.complex64)         # a product is quicker than numpy's transforms
         f = np.ascontiguousarray(f.T).reshape(-1, n, 5 * r)
-        gain = np.fft.irfft(np.ascontiguousarray((f @ self.spectrum).transpose(1, 2, 0)), a, axis=2)
+        burnt = patch.burnt(self.most)
+        if burnt.any():
+            steps = np.round(np.log(np.minimum(patch.limit / self.most, 1)) / BRIGHTER).astype(int) * burnt[:, None]
+            like = np.empty((len(f), n, len(self.looks)), np.complex64)
+            for key in set(map(tuple, steps.tolist())):
+                which = np.flatnonzero((steps == key).all(1))
+                like[:, which] = f[:, which] @ self.no_brighter(key)
+        else:
+            like = f @ self.spectra[0, 0, 0]
+        gain = np.fft.irfft(np.ascontiguousarray(like.transpose(1, 2, 0)), a, axis=2)
         turn = gain.argmax(2)
         return np.take_along_axis(gain, turn[..., None], 2)[..., 0].astype(np.float32), turn
 
-    def no_brighter(self, steps: tuple[int, ...]) -> Table:
-        """The same looks, none brighter than so many steps of BRIGHTER beyond the brightest"""
-        if not any(steps):
-            return self
-        if steps not in self.burnt:
-            if len(self.burnt) >= LIGHTS:
-                self.burnt.clear()
+    def no_brighter(self, steps: tuple[int, ...]) -> np.ndarray:
+        """The spectrum of the looks, none brighter than so many steps of BRIGHTER beyond the brightest"""
+        if steps not in self.spectra:
+            if len(self.spectra) > LIGHTS:
+                del self.spectra[next(k for k in self.spectra if any(k))]
             limit = self.most * np.exp(BRIGHTER * np.array(steps, np.float32))
-            self.burnt[steps] = Table(self.rings, np.minimum(self.looks, limit), self.areas)
-        return self.burnt[steps]
+            self.spectra[steps] = spectrum_of(np.minimum(self.looks, limit), self.areas)
+        return self.spectra[steps]
 
     def unlike(self, patch: Patch) -> np.ndarray:
         """(N, K) misfit with each look in its best turn, whatever the ground"""
@@ -214,11 +204,25 @@ class Table:
 
 def turned(patches: np.ndarray, steps: np.ndarray) -> np.ndarray:
     """(N, R, A, ...) patches rolled back by (N,) steps of angle: pieces turned so by `steps` then lie straight"""
-    a = patches.shape[2]
-    out = np.empty_like(patches)
-    for new, old, step in zip(out, patches, np.asarray(steps) % a):     # slices: many times quicker than an index of each
-        new[:, :a - step], new[:, a - step:] = old[:, step:], old[:, :step]
-    return out
+    return every_turn(patches)[np.arange(len(patches)), -np.asarray(steps) % patches.shape[2]]
+
+
+def spectrum_of(looks: np.ndarray, areas: np.ndarray) -> np.ndarray:
+    """(F, 5 R, K) complex64: what the waves of patches are multiplied with to compare them with looks (K, R, A, 3) in every turn;
+    areas: (K, R, A) mm² that count"""
+    planes = np.concatenate([-areas[..., None], 2 * looks * areas[..., None],
+                             -((looks ** 2).sum(-1) * areas)[..., None]], -1)          # (K, R, A, 5)
+    f = np.conj(np.fft.rfft(planes, axis=2))                                           # (K, R, F, 5)
+    return np.ascontiguousarray(f.transpose(2, 1, 3, 0).reshape(f.shape[2], -1, len(looks))).astype(np.complex64)
+
+
+def every_turn(patches: np.ndarray) -> np.ndarray:
+    """(K, A, R, A, ...) patches (K, R, A, ...) rolled on by each number of steps of angle, as a view that takes no room"""
+    twice = np.concatenate([patches, patches], 2)
+    k, r, a = patches.shape[:3]
+    one, ring, step, *_ = twice.strides
+    return np.lib.stride_tricks.as_strided(twice[:, :, a:], (k, a, r, *patches.shape[2:]), (one, -step, ring, *twice.strides[2:]),
+                                           writeable=False)
 
 
 def slopes(rings: Rings, looks: np.ndarray) -> np.ndarray:

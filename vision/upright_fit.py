@@ -9,7 +9,8 @@ import numpy as np
 from vision.upright import SLICES, Frame
 from vision.upright_form import CHANNELS, FLOOR, WORST, Looks
 
-STEP = 2             # pixels between places that are tried first
+STEP = 2             # pixels between places that are tried first, and between those then compared
+SPARSE = 3           # of so many pixels one is compared with single men
 TOGETHER = 40.0      # pixels that speak as one: what is wrong about one is wrong about its neighbours
 LEVEL = 0.35         # log units by which all of a thing may be darker or brighter than it should be
 DIFFUSE = 0.5        # what it costs a pixel, a log unit, that a kind may have any colour there
@@ -69,7 +70,7 @@ class Searcher(msgspec.Struct, eq=False):
         for b in np.unique(seen.bins):
             mine = np.flatnonzero(seen.bins == b)
             model = Model.of(self.looks, int(b), self.slop)
-            few = max(AT_ONCE // (model.colour[0].size * (self.slop + 1) ** 2), 1)
+            few = max(AT_ONCE * STEP ** 2 // (model.colour[0].size * (self.slop + 1) ** 2), 1)
             for a in range(0, len(mine), few):
                 pick = mine[a:a + few]
                 parts.append((pick, self._same_lean(seen.rows(pick), int(b), model)))
@@ -102,27 +103,29 @@ class Searcher(msgspec.Struct, eq=False):
 
     def _places(self, seen: Seen, model: Model) -> np.ndarray:
         """(n, K, 2) pixels (x, y) of the upper left of the window's inner part where each kind explains most"""
-        s, n = self.slop, len(seen.open)
-        kinds, tv, tu = model.part.shape
+        s, n, kinds = self.slop, len(seen.open), len(model.part)
+        every = (..., slice(None, None, STEP), slice(None, None, STEP))         # of the pixels too, both ways
+        part, diffuse = model.part[every], model.diffuse[every]
+        tv, tu = part.shape[1:]
 
         def spread(values: np.ndarray) -> np.ndarray:
             """(n * places, channels * tv * tu) of (n, channels, V, U)"""
-            view = slid(values, (tv, tu), (2, 3))[:, :, ::STEP, ::STEP].transpose(0, 2, 3, 1, 4, 5)
+            view = slid(values[every], (tv, tu), (2, 3)).transpose(0, 2, 3, 1, 4, 5)
             return np.ascontiguousarray(view, np.float32).reshape(n * view.shape[1] * view.shape[2], -1)
 
-        w = model.weight.reshape(kinds, -1).T
-        m = model.colour.reshape(kinds, -1).T
+        w = model.weight[every].reshape(kinds, -1).T
+        m = model.colour[every].reshape(kinds, -1).T
         pixels = tv * tu
         x = spread(seen.window * seen.open[:, None])
         e = -2 * (x @ (w * m))
         light = x[:, :pixels] @ w[:pixels]
         e += spread(np.square(seen.window) * seen.open[:, None]) @ w
         x = spread(seen.open[:, None])
-        e += x @ ((w * m * m).reshape(-1, pixels, kinds).sum(0) + model.diffuse.reshape(kinds, -1).T)
+        e += x @ ((w * m * m).reshape(-1, pixels, kinds).sum(0) + diffuse.reshape(kinds, -1).T)
         light -= x @ (w * m)[:pixels]
-        e -= np.square(light) / (x @ w[:pixels] + 1 / LEVEL ** 2)
-        inside = (model.part >= 0).reshape(kinds, -1).T.astype(np.float32)
-        gain = ((spread((seen.bare * seen.open)[:, None]) @ inside - e) / TOGETHER).reshape(n, -1, kinds)
+        e -= np.square(light) / (x @ w[:pixels] + 1 / (STEP * LEVEL) ** 2)
+        inside = (part >= 0).reshape(kinds, -1).T.astype(np.float32)
+        gain = ((spread((seen.bare * seen.open)[:, None]) @ inside - e) * (STEP ** 2 / TOGETHER)).reshape(n, -1, kinds)
         k = int(np.sqrt(gain.shape[1]))
         t = np.arange(k) * STEP - s
         gain -= (0.5 * (t[None] ** 2 + t[:, None] ** 2) / (HANDS * self.side) ** 2).reshape(1, -1, 1)
@@ -157,22 +160,32 @@ class Searcher(msgspec.Struct, eq=False):
         out = np.full(len(which), UNTRIED)
         views, bares, opens = slid(seen.window, (tv, tu), (2, 3)), slid(seen.bare, (tv, tu), (1, 2)), slid(seen.open, (tv, tu), (1, 2))
         for k in np.unique(kind):
-            rows = np.flatnonzero(kind == k)
-            x, y = to[rows].T
-            inside = model.part[k] >= 0
-            picture = views[which[rows], :, y, x][:, :, inside]
-            bare, free = bares[which[rows], y, x][:, inside], opens[which[rows], y, x][:, inside]
-            for e in np.flatnonzero(self.looks.kinds == k):
-                plain = np.zeros((tv, tu, CHANNELS), np.float32)
-                plain[inside] = self.looks.sprite(e, b)
-                for way in (1, -1):                     # and mirrored: it may be turned, and the light from the other side
-                    d = picture - plain[:, ::way][inside].T
-                    leveled(d, free)
-                    d *= d
-                    d *= (1 / FLOOR ** 2 / 3)[:, None].astype(np.float32)
-                    gain = ((bare - np.minimum(d.sum(1), WORST)) * free).sum(1) / TOGETHER
-                    out[rows] = np.maximum(out[rows], np.where(seen.banned[which[rows]] == e, UNTRIED, gain))
+            y, x = (a[::SPARSE] for a in np.nonzero(model.part[k] >= 0))
+            men = np.flatnonzero(self.looks.kinds == k)
+            look = np.array([self._both_ways(k, e, b, model.part[k] >= 0, (y, x)) for e in men])        # (men, 2, 3, p)
+            mine = np.flatnonzero(kind == k)
+            few = max(AT_ONCE // look.size, 1)
+            for rows in (mine[a:a + few] for a in range(0, len(mine), few)):
+                at, (left, up) = which[rows], to[rows].T
+                picture = views[at[:, None], :, up[:, None], left[:, None], y, x].transpose(0, 2, 1)
+                bare, free = (a[at[:, None], up[:, None], left[:, None], y, x] for a in (bares, opens))
+                d = picture[:, None, None] - look
+                weight = np.broadcast_to(free[:, None, None], (*d.shape[:3], len(y))).reshape(-1, len(y))
+                d = d.reshape(-1, CHANNELS, len(y))
+                leveled(d, weight, SPARSE)
+                d *= d
+                e = np.minimum(np.tensordot(d, (1 / FLOOR ** 2 / 3).astype(np.float32), (1, 0)), WORST)
+                gain = ((bare[:, None] - e.reshape(len(rows), -1, len(y))) * free[:, None]).sum(2) * (SPARSE / TOGETHER)
+                gain = gain.reshape(len(rows), len(men), 2).max(2)
+                out[rows] = np.where(seen.banned[at, None] == men, UNTRIED, gain).max(1)
         return out
+
+    def _both_ways(self, kind: int, man: int, b: int, there: np.ndarray, at: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+        """(2, CHANNELS, p) one man who leans so at places of his kind's part; and mirrored: he may be turned, and the light from the
+        other side"""
+        plain = np.zeros((*there.shape, CHANNELS), np.float32)
+        plain[there] = self.looks.sprite(man, b)
+        return np.stack([plain[at], plain[:, ::-1][at]]).transpose(0, 2, 1)
 
     def _patch(self, seen: Seen, at: np.ndarray) -> list[np.ndarray]:
         """What is seen where the likeliest kind stands, small: how unlike the empty board, and as it is"""
@@ -215,11 +228,12 @@ class Model(msgspec.Struct, frozen=True, eq=False):
                    np.stack(shares, -1).reshape(len(part), -1, len(shares)).astype(np.float32))
 
 
-def leveled(d: np.ndarray, weight: np.ndarray) -> None:
-    """Takes out of differences (m, 3, ...), in place, by how much all of a thing is darker or brighter; weight: (m, ...)"""
+def leveled(d: np.ndarray, weight: np.ndarray, every: int = 1) -> None:
+    """Takes out of differences (m, 3, ...), in place, by how much all of a thing is darker or brighter; weight: (m, ...); every: so
+    many pixels each stands for"""
     rows = len(d)
     w, first = weight.reshape(rows, -1), d[:, 0].reshape(rows, -1)
-    shift = np.einsum("mp,mp->m", first, w) / (w.sum(1) + 1 / LEVEL ** 2)
+    shift = np.einsum("mp,mp->m", first, w) / (w.sum(1) + 1 / (every * LEVEL ** 2))
     d[:, 0] -= np.clip(shift, -LEVEL, LEVEL).reshape(rows, *[1] * (d.ndim - 2))
 
 

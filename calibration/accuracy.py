@@ -9,16 +9,16 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
-from calibration.copy import BadCopy, check_layout, load_copy
+from calibration.copy import BadCopy, Layout, check_layout, load_copy
 from calibration.fit import shots_of
 from calibration.held import tried
 from engine.layout import same_contents
 from vision.evidence import NoBoard
 from vision.photo import BadPhoto, load_photo
+from vision.plan import Plan
 from vision.reader import Reader
 
 BINS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999, 1.0001)
@@ -46,6 +46,14 @@ class Accuracy(msgspec.Struct):
         return self.right / self.sites if self.sites else 0.0
 
 
+class Last(msgspec.Struct):
+    """What is kept of a copy's figures for the next run; boards: exact and all, as "9/14"."""
+
+    share: float
+    boards: str
+    ms: float = 0.0
+
+
 def copies_in(folder: Path) -> Iterator[Path]:
     """The folder itself or those below it that are copies with test photos"""
     for path in [folder, *sorted(p for p in folder.rglob("*") if p.is_dir())]:
@@ -56,6 +64,7 @@ def copies_in(folder: Path) -> Iterator[Path]:
 def measure(folder: Path, tell: Callable[[str], object] = lambda line: None) -> Accuracy:
     """Fits the copy in memory (nothing is written) and reads its test photos. Raises BadCopy."""
     copy = load_copy(folder)
+    tests = test_photos(folder, copy.plan)
     out = Accuracy(copy.name or folder.name, copy.game)
     start = time.monotonic()
     registrar, shots = shots_of(copy)
@@ -65,8 +74,7 @@ def measure(folder: Path, tell: Callable[[str], object] = lambda line: None) -> 
     bins = [[0, 0] for _ in BINS[:-1]]
     confused: Counter[tuple[str, str]] = Counter()
     times = []
-    for photo in sorted(p for p in (folder / "test").iterdir() if p.suffix.lower() in PHOTOS):
-        truth = _truth(photo, copy.plan)
+    for photo, truth in tests:
         out.photos += 1
         try:
             image = load_photo(photo)
@@ -103,7 +111,15 @@ def measure(folder: Path, tell: Callable[[str], object] = lambda line: None) -> 
     return out
 
 
-def _truth(photo: Path, plan: Any) -> dict[str, tuple[str, ...]]:
+def test_photos(folder: Path, plan: Plan) -> list[tuple[Path, Layout]]:
+    """The photos of a copy's test folder with what lies on each. Raises BadCopy: before anything is fitted."""
+    photos = sorted(p for p in (folder / "test").iterdir() if p.suffix.lower() in PHOTOS)
+    if not photos:
+        raise BadCopy(f"{folder / 'test'}: no photo in it")
+    return [(p, _truth(p, plan)) for p in photos]
+
+
+def _truth(photo: Path, plan: Plan) -> Layout:
     path = photo.with_suffix(".json")
     try:
         return check_layout(json.loads(path.read_text(encoding="utf-8")), plan, str(path))
@@ -113,12 +129,17 @@ def _truth(photo: Path, plan: Any) -> dict[str, tuple[str, ...]]:
         raise BadCopy(f"{path}: {e}") from None
 
 
-def table(a: Accuracy, before: dict[str, Any] | None) -> list[str]:
+def kept_figures(path: Path) -> dict[str, Last]:
+    """What earlier runs measured, by folder; nothing where the file is missing or damaged"""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=dict[str, Last])
+    except (OSError, msgspec.DecodeError):
+        return {}
+
+
+def table(a: Accuracy, before: Last | None) -> list[str]:
     """One copy's figures as lines, beside those of the last run"""
-    last = ""
-    if before:
-        ms = f", {before['ms']:.0f} ms" if "ms" in before else ""
-        last = f" (last {100 * before['share']:.3f} %, {before['boards']}{ms})"
+    last = f" (last {100 * before.share:.3f} %, {before.boards}, {before.ms:.0f} ms)" if before else ""
     out = [f"{a.copy} ({a.game}): sites {a.right}/{a.sites} {100 * a.share:.3f} %, boards exact {a.boards}/{a.photos}{last}; "
            f"fitted in {a.fit_s:.0f} s, {a.ms:.0f} ms a photo"]
     out += honesty(a.reliability)

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from calibration.accuracy import BINS, Accuracy, honesty, table, together
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from calibration.accuracy import BINS, Accuracy, Last, honesty, kept_figures, measure, table, together
+from calibration.copy import BadCopy
+
+PHOTOS = Path(__file__).parents[1] / "photos" / "tigris"
 
 
 def copy_with(name, **bins):
@@ -17,5 +26,30 @@ def test_reliability_of_several_copies_is_one_table():
 
 
 def test_a_copys_figures_stand_beside_the_last_runs():
-    lines = table(copy_with("a", b0=(1, 0)), {"share": 0.8, "boards": "0/1", "ms": 12.0})
+    lines = table(copy_with("a", b0=(1, 0)), Last(0.8, "0/1", 12.0))
     assert "sites 9/10 90.000 %" in lines[0] and "(last 80.000 %, 0/1, 12 ms)" in lines[0] and "0.00 % right" in lines[1]
+
+
+@pytest.mark.parametrize("spoil, word", [
+    (lambda test, photo: [p.unlink() for p in test.iterdir()], "no photo in it"),
+    (lambda test, photo: photo.with_suffix(".json").unlink(), "No such file"),
+    (lambda test, photo: photo.with_suffix(".json").write_text('{"A1": ["temple"'), ".json"),
+    (lambda test, photo: photo.with_suffix(".json").write_text('{"A1": ["tempel"]}'), "tempel")])
+def test_what_is_wrong_with_test_photos_is_told_before_anything_is_fitted(tmp_path, monkeypatch, spoil, word):
+    shutil.copytree(PHOTOS, tmp_path / "c")
+    test = tmp_path / "c" / "test"
+    spoil(test, sorted(test.glob("*.jpg"))[-1])
+    monkeypatch.setattr("calibration.accuracy.shots_of", lambda copy: pytest.fail("minutes of fitting for nothing"))
+    with pytest.raises(BadCopy, match=word) as e:
+        measure(tmp_path / "c")
+    assert str(test) in str(e.value)
+
+
+@pytest.mark.parametrize("kept", ["[]", "{", '{"/a": {"share": "much"}}', '{"/a": 3}'])
+def test_figures_kept_by_an_earlier_run_may_be_damaged(tmp_path, kept):
+    path = tmp_path / "accuracy.json"
+    assert kept_figures(path) == {}
+    path.write_text(kept)
+    assert kept_figures(path) == {}
+    path.write_text(json.dumps({"/a": {"share": 0.9, "boards": "9/14", "ms": 40.0}}))
+    assert kept_figures(path) == {"/a": Last(0.9, "9/14", 40.0)}

@@ -126,7 +126,7 @@ def test_journal_lists_exports_replays(nilometer, tmp_path):
 
 
 def copy_in(folder: Path, text: str = 'game = "tigris"\nmarkers = true\n') -> Path:
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     (folder / "copy.toml").write_text(text)
     return folder
 
@@ -181,6 +181,46 @@ def test_demo_of_a_game_that_is_none(nilometer):
 
 def test_accuracy_without_copies(nilometer, tmp_path):
     fails(nilometer("accuracy", tmp_path), "no copy")
+
+
+@pytest.fixture
+def measured(tmp_path, monkeypatch):
+    """Three copies of which the second cannot be used; measuring takes no time"""
+    from calibration.accuracy import BINS, Accuracy
+    from calibration.copy import BadCopy
+
+    def measure(folder, tell):
+        if folder.name == "b":
+            raise BadCopy(f"{folder / 'copy.toml'}: no [[photo]]")
+        return Accuracy(folder.name, "letters", 2, 20, 19, 1, reliability=[(0, 0)] * (len(BINS) - 1))
+    monkeypatch.setattr("companion.commands.accuracy_.measure", measure)
+    monkeypatch.setenv("NILOMETER_STATE", str(tmp_path / "state"))
+    for name in "abc":
+        copy_in(tmp_path / "copies" / name, "")
+        (tmp_path / "copies" / name / "test").mkdir()
+    return tmp_path / "copies"
+
+
+def test_a_broken_copy_among_several_is_left_out_of_the_accuracy_and_the_others_are_measured(nilometer, measured):
+    code, out, err = nilometer("accuracy", measured)
+    assert code == 1 and "a (letters): sites 19/20" in out and "c (letters)" in out and "all: sites 38/40" in out
+    assert err.splitlines() == [f"left out: {measured / 'b' / 'copy.toml'}: no [[photo]]", "1 of 3 copies left out, see above"]
+    assert "(last 95.000 %, 1/2, 0 ms)" in nilometer("accuracy", measured / "a")[1], "kept for the next run"
+    code, out, err = nilometer("accuracy", measured / "b")
+    assert code == 2 and not out and len(err.splitlines()) == 1
+
+
+def test_figures_of_the_accuracy_that_cannot_be_kept_are_printed_all_the_same(nilometer, measured, tmp_path, monkeypatch):
+    before = tmp_path / "state" / "accuracy.json"
+    nilometer("accuracy", measured / "a")
+    kept = before.read_bytes()
+
+    def full(path, data):
+        raise OSError(28, "No space left on device", str(path))
+    monkeypatch.setattr("companion.commands.accuracy_.write_whole", full)
+    code, out, err = nilometer("accuracy", measured / "a", measured / "c")
+    assert code == 1 and "all: sites 38/40" in out and before.read_bytes() == kept
+    assert err.splitlines() == [f"{before}: the figures could not be kept for the next run: No space left on device"]
 
 
 def test_samplers_to_lay_are_written_with_their_pictures_and_lie_all_over_the_board(tmp_path, nilometer):

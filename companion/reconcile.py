@@ -119,7 +119,9 @@ def _bases(past: Past, look: Look, guessed: frozenset[int], said: frozenset[int]
         own = own and n in guessed and action.partition(":")[0] == seat
         follows = by_itself if n in guessed else {}
         chosen = follows and (own or _lies_otherwise(follows, look, after, past[0][0])) and _had_a_choice(before, action)
-        if here or own and by_hand or gone and not by_hand or chosen:
+        anew = gone and n not in said and after.decision() is not None
+        chosen = chosen or n not in said and _meant_otherwise(before, after, action, by_hand, look, past[0][0])
+        if here or own and by_hand or gone and not by_hand or chosen or anew:
             bases.append((before, n + 1, REGUESS if own and not here else TAKE_BACK[n + 1]))
     return bases
 
@@ -128,6 +130,17 @@ def _lies_otherwise(done: Layout, look: Look, *states: State) -> bool:
     """Whether some of these sites show neither these contents nor what they came to by themselves in one of the states"""
     return any(look.logp(s, c) < -NOTICED and not any(look.logp(s, x.layout().get(s, ())) >= -NOTICED for x in states)
                for s, c in done.items())
+
+
+def _meant_otherwise(before: State, after: State, action: str, by_hand: Layout, look: Look, now: State) -> bool:
+    """Whether what followed by itself lies otherwise, and what hands did may have been something else: a card taken, of
+    which nobody saw what it shows"""
+    follows = {s: c for step in after.steps if not step.by_hand for s, c in step.changes.items()}
+    if not by_hand or not follows or not _lies_otherwise(follows, look, after, now):
+        return False
+    seat, _, words = action.partition(":")
+    alike = (a for a in before.legal_actions() if a.seat == seat and str(a) != action and a.words().split()[:2] == words.split()[:2])
+    return any({s: c for step in before.apply(a).steps if step.by_hand for s, c in step.changes.items()} == by_hand for a in alike)
 
 
 def _had_a_choice(state: State, action: str) -> bool:

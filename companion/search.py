@@ -37,11 +37,13 @@ def search(bases: Sequence[tuple[State, int, float]], seen: Layout, look: Look, 
     end = time.thread_time() + budget_s
     worlds: list[World] = []
     beam: list[World] = []
+    lay = {**past[0][0].layout(), **seen}
     for state, undo, cost in bases:
         layout = state.layout()
         lag = {} if undo else _still(state, seen)
         world = World(state, layout, undo, cost, lag)
         world.undone = tuple(text for _, text in past[:undo] if text is not None)
+        world.lay = lay if undo else None
         beam.append(judge(world, look))
     worlds += beam
     known: set[bytes] = set()
@@ -75,7 +77,6 @@ def search(bases: Sequence[tuple[State, int, float]], seen: Layout, look: Look, 
         if not beam or time.thread_time() > end:
             break
     worlds += _done_before(worlds, look, end)
-    lay = {**past[0][0].layout(), **seen}
     guesses = {undo for _, undo, cost in bases if cost == REGUESS}
     best = max(w.total for w in worlds)
     for w in worlds:
@@ -133,23 +134,29 @@ def _done_before(worlds: list[World], look: Look, end: float) -> list[World]:
     best = max((w for w in worlds if not w.violations), key=lambda w: w.total)
     found: list[World] = []
     open_ = _unlikely_end(best)
-    while open_ and time.thread_time() < end:
-        world = open_.pop()
-        better = [w for w in _inserted(world, difference(world, look), look) if w.total > best.total]
-        found += better
-        if better:
-            best = max(better, key=lambda w: w.total)
-            open_ = [best]
+    while open_ and not _plain(best) and time.thread_time() < end:
+        world: World | None = open_.pop()
+        while world is not None:
+            more = [w for w in _inserted(world, difference(world, look), look) if w.total > world.total]
+            world = max(more, key=lambda w: w.total, default=None)
+            if world is not None and world.total > best.total:
+                best = world
+                found.append(world)
     return found
 
 
 def _unlikely_end(world: World) -> list[World]:
-    """The world, and before it those its run came through when it needed something unlikely to explain the rest."""
+    """The world, and before it those its run came through if it needed something unlikely to explain all, or leaves
+    something to be done."""
     out = [world]
-    while world.parent is not None and world.cost > (len(world.actions) + UNLIKELY) * ACTION:
+    while not _plain(out[-1]) and world.parent is not None:
         world = world.parent
         out.insert(0, world)
     return out
+
+
+def _plain(world: World) -> bool:
+    return -world.total <= (len(world.actions) + UNLIKELY) * ACTION
 
 
 def _inserted(world: World, left: Difference, look: Look) -> Iterator[World]:

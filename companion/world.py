@@ -37,7 +37,7 @@ Difference = dict[str, tuple[Contents, Contents]]
 class World:
     """A state after a run of actions, and per site what the board may meanwhile show at what cost."""
 
-    __slots__ = ("actions", "base", "certain", "cost", "hands", "lag", "layout", "parent", "redone", "scores", "state",
+    __slots__ = ("actions", "base", "certain", "cost", "hands", "lag", "lay", "layout", "parent", "redone", "scores", "state",
                  "steps", "touched", "total", "undo", "undone", "violations")
 
     def __init__(self, state: State, layout: Layout, undo: int, cost: float, lag: dict[str, dict[Contents, float]]) -> None:
@@ -52,6 +52,7 @@ class World:
         self.certain = True
         self.redone: frozenset[int] = frozenset()        # which of the actions stood before and are only done again
         self.undone: tuple[str, ...] = ()                # what was taken back and not done again so far
+        self.lay: Layout | None = None                   # where something was taken back: the board as it lay before this look
         self.touched: set[str] = set(lag)
         self.total = 0.0
         self.scores: dict[str, tuple[float, Contents]] = {}
@@ -60,18 +61,18 @@ class World:
         """This world one legal action on."""
         w = World(state, state.layout(), self.undo, self.cost + cost, {s: dict(c) for s, c in self.lag.items()})
         w.base, w.actions, w.steps = self.base, (*self.actions, action), self.steps + tuple(state.steps)
-        w.parent, w.certain, w.redone, w.undone = self, self.certain, self.redone, self.undone
+        w.parent, w.certain, w.redone, w.undone, w.lay = self, self.certain, self.redone, self.undone, self.lay
         if str(action) in w.undone:
             w.redone, w.undone = w.redone | {len(self.actions)}, tuple(t for t in w.undone if t != str(action))
         w.touched = set(self.touched)
         at: Layout = dict(self.layout)
         for step in state.steps:
             for site, contents in step.changes.items():
-                price = BY_HAND if step.by_hand else BY_ITSELF
-                options = w.lag.setdefault(site, {})
-                before = at.get(site, ())
-                options[before] = min(price, options.get(before, price))
-                at[site] = contents
+                before, at[site] = at.get(site, ()), contents
+                if w.lay is None or w.layout.get(site, ()) != w.lay.get(site, ()):      # else it lay there done already
+                    price = BY_HAND if step.by_hand else BY_ITSELF
+                    options = w.lag.setdefault(site, {})
+                    options[before] = min(price, options.get(before, price))
                 w.touched.add(site)
         w.touched.update(s for s in set(self.layout) | set(w.layout) if self.layout.get(s) != w.layout.get(s))
         return w

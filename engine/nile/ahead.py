@@ -26,6 +26,7 @@ OUT_OF_TURN = 2.2                      # a rule broken, and that when it was not
 NOTHING_FITTED = 0.5                   # the start player could not lay
 HARDLY = 8.0                           # ... although every card there is fits somewhere
 EARLIER = 2.0                          # an event done that late that the next card is turned over already
+UNASKED = 0.25                         # a card turned and nobody saw what it showed: then the question is not asked
 UNSAID = 0.5                           # an empty row chosen to go bad, a doing seen half done
 
 

@@ -100,7 +100,7 @@ def _ebb(p: Position, board: Board, a: act.Ebb) -> Faults:
 def _answers(p: Position, a: act.Ebb | act.Flood) -> bool:
     """The ebb said once more, now with what the card shows."""
     w = p.wait
-    return bool(w and w.kind == "event" and w.cause == "ebb" and w.site == a.site and act.tells(a) and not p.open)
+    return bool(w and w.kind == "event" and w.cause == "ebb" and a.site in (w.site, p.unsaid) and act.tells(a) and not p.open)
 
 
 def _turned_by(p: Position, a: act.Event | act.Ebb) -> Faults:

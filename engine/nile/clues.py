@@ -18,7 +18,8 @@ class Clues:
     laid: field -> waves of a water card that is new there; lifted: fields whose water card is gone. desert_new, desert_gone,
     cover_new, cover_gone: fields. turned_up: (field, colour, fruit) seed that is ripe now; turned_down: the other way.
     gained, lost: field -> markers come or gone. sold, bought: (colour, fruit) -> how many the boat has more or fewer.
-    stalled: market place -> marker come; fetched: gone; worse: row -> places gone bad; fresher: places turned back;
+    stalled: market place -> marker come; fetched: gone; worse: row -> places gone bad, twice those
+    of them (their sites) gone from ripe to rotten; fresher: places turned back;
     odd: other places. tide: the part of the circle to which the stone has come. stood: a figure, the obelisk or the tide stone
     that has left its place -> where it is seen (None: nowhere). astray: (site, kind) of pieces where none of their sort belongs.
     """
@@ -40,6 +41,7 @@ class Clues:
         self.stalled: dict[str, Marker] = {}
         self.fetched: dict[str, Marker] = {}
         self.worse: dict[int, list[int]] = {}
+        self.twice: set[str] = set()
         self.fresher: list[str] = []
         self.odd: list[str] = []
         self.tide: str | None = None
@@ -90,6 +92,8 @@ class Clues:
             row, i = self.board.places[site]
             if BADNESS[now[0]] > BADNESS[was[0]]:
                 self.worse.setdefault(row, []).append(i + 1)
+                if BADNESS[now[0]] > BADNESS[was[0]] + 1:
+                    self.twice.add(site)
             elif was[0] == "seed":
                 self.fresher.append(site)
             else:

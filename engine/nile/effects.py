@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
+
 from engine.game import Action, Step
 from engine.nile import actions as act
 from engine.nile import flow
@@ -53,6 +55,8 @@ def _flood(d: Draft, a: act.Flood) -> None:
 
 def _ebb(d: Draft, a: act.Ebb) -> None:
     if d.waiting:                                            # said once more, now with what the card shows
+        if a.site == d.unsaid:                               # then that was the second one
+            d.unsaid, d.waiting[0] = d.waiting[0].site, msgspec.structs.replace(d.waiting[0], site=a.site)
         _event(d, act.Event(a.seat, a.picture, a.arrow))
         return
     d.laid += 1

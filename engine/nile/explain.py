@@ -11,12 +11,13 @@ from engine.game import Action, Proposal, Violation
 from engine.layout import Contents
 from engine.nile import actions as act
 from engine.nile import wrong
-from engine.nile.ahead import EARLIER, HARDLY, JOKER, LAPSED, OUT_OF_TURN, UNSAID, Later, ahead
-from engine.nile.board import Board, marker, waves
+from engine.nile.ahead import EARLIER, HARDLY, JOKER, LAPSED, OUT_OF_TURN, UNASKED, UNSAID, Later, ahead
+from engine.nile.board import Board, waves
 from engine.nile.clues import Clues
 from engine.nile.effects import free_place
 from engine.nile.flow import POINTS
-from engine.nile.position import SETUP, Position, next_tide
+from engine.nile.position import SETUP, Position
+from engine.nile.traces import back_again, completed, events
 
 if TYPE_CHECKING:
     from engine.nile.state import NileState
@@ -138,7 +139,12 @@ class Guesser:
 
     def _passes(self) -> Iterator[Proposal]:
         """Passes alone, where what follows by itself is what is seen: a scoring or the beginning of one (the boat is
-        emptied before its rows fill it again), the tide stone moved on."""
+        emptied before its rows fill it again), the tide stone moved on. Not where the card just turned may have moved it: then
+        what is passed is passed after that."""
+        w = self.p.wait
+        if (w and w.kind == "event" and self.clues.tide
+                and any(True for _ in events(self.clues, self.p.tide, self.p, self.board, w.site, w.cause))):
+            return
         for moment in self.later[1:]:
             if any(s in step.changes and self.state.shows_same(s, step.changes[s], seen, "cluster")
                    for step in moment.way for s, (_, seen) in self.clues.diff.items()):
@@ -151,15 +157,15 @@ class Guesser:
             if waves(have):
                 continue
             for moment in self._tides():
-                starter = moment.state.p.seats[moment.state.p.starter]
+                flood = act.Flood(moment.state.p.seats[moment.state.p.starter], site, pair)
                 if have and have[0] == "desert":
-                    yield from self._turned(moment, act.Flood(starter, site, pair), site, "flood")
-                yield from self._given(self._try(moment, (act.Flood(starter, site, pair),), [site]))
+                    yield from self._turned(moment, flood, site, "flood")
+                yield from self._given(self._try(moment, (flood,), [site], _silent(moment)))
         for site in c.lifted:
             for moment in self._tides():
-                starter = moment.state.p.seats[moment.state.p.starter]
-                yield from self._turned(moment, act.Ebb(starter, site), site, "ebb")
-                yield from self._given(self._try(moment, (act.Ebb(starter, site),), [site]))
+                ebb = act.Ebb(moment.state.p.seats[moment.state.p.starter], site)
+                yield from self._turned(moment, ebb, site, "ebb")
+                yield from self._given(self._try(moment, (ebb,), [site], _silent(moment)))
 
     @staticmethod
     def _given(guess: tuple[Proposal | None, bool]) -> Iterator[Proposal]:
@@ -174,36 +180,18 @@ class Guesser:
         return out
 
     def _turned(self, moment: Later, said: act.Flood | act.Ebb, site: str, cause: str) -> Iterator[Proposal]:
-        """The card's event told by what it did: the desert grown, fruit gone bad, the stone moved on. Which of two cards had
-        the arrow makes no difference."""
-        several = len(self.clues.lifted) + len(self.clues.laid) > 1
-        for picture, arrow, then in self._events(moment.state, site, cause):
+        """The card's event told by what it did: the desert grown, fruit gone bad, the stone moved on. Which of two cards it was,
+        and in which order they were turned, no board tells."""
+        for picture, arrow, then in events(self.clues, self.p.tide, moment.state.p, self.board, site, cause):
             whole = msgspec.structs.replace(said, picture=picture, arrow=arrow)
-            guess, legal = self._try(moment, (whole, *then), [site], illegal=False)
-            if legal:
-                yield msgspec.structs.replace(guess, certain=False) if arrow and several else guess
+            for more in ((), *back_again(self.clues, self.p.tide, moment.state.p, whole)):
+                guess, legal = self._try(moment, (whole, *then, *more), [site], _silent(moment), illegal=False)
+                if legal:
+                    yield self._of_several(guess)
 
-    def _events(self, state: NileState, site: str, cause: str) -> Iterator[tuple[str, bool, tuple[Action, ...]]]:
-        """(picture, arrow, what is done then) of the events whose traces are seen."""
-        c, p = self.clues, state.p
-        starter = p.seats[p.starter]
-        to = c.tide or self.p.tide
-        moved = to == next_tide(p.tide) or (len(c.lifted) > 1 and to == next_tide(next_tide(p.tide)))
-        pictures: list[tuple[str, tuple[Action, ...]]] = []
-        for row, places in c.worse.items():
-            palms = list(self.board.market).index(row) + 1
-            for chosen in _completed(p, self.board, row, places):
-                pictures.append((f"spoil{min(palms, 4)}", (act.Spoil(starter, row, chosen),)))
-        if cause == "ebb" and any(self.board.fields[s].row == self.board.fields[site].row for s in c.desert_new):
-            pictures.append(("desert", ()))
-        for picture, then in pictures:
-            yield picture, False, then
-            if moved:
-                yield picture, True, then
-        if moved:
-            yield "", True, ()
-        if c.tide == "flood" and cause == "ebb" and not set(p.water_sites()) - {site}:
-            yield "none", False, ()
+    def _of_several(self, guess: Proposal) -> Proposal:
+        turned = len(self.clues.lifted) + len(self.clues.laid) + (self.p.wait is not None and self.p.wait.kind == "event")
+        return msgspec.structs.replace(guess, certain=turned < 2)
 
     def _waiting(self) -> Iterator[Proposal]:
         """What the game waits for, told by the board."""
@@ -213,19 +201,24 @@ class Guesser:
         starter = p.seats[p.starter]
         if w.kind == "event" and not p.open:
             next_card = EARLIER if c.lifted or c.laid else 0.0
-            for picture, arrow, then in self._events(self.state, w.site, w.cause):
+            for picture, arrow, then in events(self.clues, self.p.tide, self.p, self.board, w.site, w.cause):
                 run = (act.Event(starter, picture, arrow), *then)
                 guess, legal = self._try(self.later[0], run, (), next_card, illegal=False)
                 if legal:
-                    yield guess
+                    yield self._of_several(guess)
+            if p.unsaid:
+                for picture, arrow, _ in events(c, p.tide, p, self.board, p.unsaid, w.cause):
+                    if picture == "desert":                  # the row tells which of the two cards it was
+                        yield from self._given(self._try(self.later[0], (act.Ebb(starter, p.unsaid, picture, arrow),), (),
+                                                         illegal=False))
             if "hippo" in p.options and c.sold:
                 after = self.state.apply(act.Event(starter, "hippo"))
                 yield from self._fists(after, (act.Event(starter, "hippo"),))
         elif w.kind == "spoil":
             for row, places in c.worse.items():
                 sites = [self.board.market[row][i - 1] for i in places]
-                for chosen in _completed(p, self.board, row, places):
-                    half = UNSAID * (len(chosen) - len(places))
+                for chosen in completed(c, p, self.board, row, places):
+                    half = UNSAID * max(len(chosen) - len(places), 0)
                     yield from self._given(self._try(self.later[0], (act.Spoil(starter, row, chosen),), sites, half))
         elif w.kind == "fist":
             yield from self._fists(self.state, ())
@@ -331,7 +324,8 @@ class Guesser:
         """Boat, water card and planting of the first round."""
         c, p = self.clues, now.state.p
         legal_only = now is not self.later[0]
-        runs: list[tuple[Action, list[str]]] = [(act.Water(p.seats[p.turn], s, pair), [s]) for s, pair in c.laid.items()]
+        first = [s for i, s in enumerate(p.seats) if p.fists[i] == -1] if p.wait and p.wait.kind == "die" else [p.seats[p.turn]]
+        runs: list[tuple[Action, list[str]]] = [(act.Water(seat, s, pair), [s]) for seat in first for s, pair in c.laid.items()]
         for site, come in c.gained.items():
             runs += [(act.Plant(colour, site, side, fruit), [site]) for side, colour, fruit in come if colour in p.seats]
         for colour in dict.fromkeys(colour for colour, _ in c.sold if colour in p.seats and not p.wait):
@@ -349,6 +343,11 @@ def _not_yet(state: NileState, seat: str) -> bool:
     return state.turn != seat and seat not in state.actors
 
 
+def _silent(moment: Later) -> float:
+    """What it costs that another card was turned before, of which nothing was seen: it may rather have been the last one"""
+    return UNASKED if (w := moment.state.p.wait) and w.kind == "event" else 0.0
+
+
 def _spend(state: NileState, action: Action, broken: list[Violation]) -> Action | None:
     """The joker, given up or bought, that would put a lack of points or jokers right."""
     rules = {v.rule for v in broken}
@@ -359,16 +358,6 @@ def _spend(state: NileState, action: Action, broken: list[Violation]) -> Action 
         return None
     spend = act.Spend(action.seat)
     return None if state.check(spend) else spend
-
-
-def _completed(p: Position, board: Board, row: int, places: list[int]) -> Iterator[tuple[int, ...]]:
-    """The places seen gone bad, or, with one seen of two, each pair they can become."""
-    kinds = [p.lay.get(s, ()) for s in board.market[row]]
-    can = [i + 1 for i, k in enumerate(kinds) if k and (m := marker(k[-1])) and m[0] != "rotten"]
-    if len(places) == 1 < len(can):
-        yield from (tuple(sorted((places[0], i))) for i in can if i != places[0])
-    else:
-        yield tuple(sorted(places))
 
 
 def _nearer(p: Position, board: Board, row: int, place: str) -> list[str]:

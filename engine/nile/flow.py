@@ -55,7 +55,7 @@ def _only_one(d: Draft) -> bool:
 
 
 def start_actions(d: Draft) -> None:
-    d.phase, d.turn, d.points = "actions", d.starter, POINTS
+    d.phase, d.turn, d.points, d.unsaid = "actions", d.starter, POINTS, ""
 
 
 def end_turn(d: Draft) -> None:
@@ -83,11 +83,10 @@ def end_round(d: Draft) -> None:
 
 
 def turned(d: Draft, turned_card: Wait, picture: str, arrow: bool) -> None:
-    """The event of a card turned over by flood or ebb. Where only its arrow is told, the picture can still be, unless what
-    lies there has more to happen to the stone (a hippo would come before that)."""
+    """The event of a card turned over by flood or ebb. Where only its arrow is told, the picture can still be."""
     if arrow and not turned_card.number:
         stone(d, next_tide(d.tide), say("the arrow: move the tide stone to {tide}", tide=TIDE[next_tide(d.tide)]))
-    if not picture and (not _only_one(d) or "hippo" in d.options):
+    if not picture:
         d.waiting.insert(0, Wait("event", turned_card.site, turned_card.cause, number=1))
     elif picture.startswith("spoil"):
         d.waiting.insert(0, Wait("spoil", number=int(picture[5:])))

@@ -41,7 +41,7 @@ def _waiting(p: Position, board: Board) -> Iterator[Action]:
         for picture, arrow in FACES if p.open or w.number else SAID:
             yield act.Event(act.CARDS if p.open else starter, picture, arrow)
             if not p.open and w.cause == "ebb":
-                yield act.Ebb(starter, w.site, picture, arrow)
+                yield from (act.Ebb(starter, s, picture, arrow) for s in (w.site, p.unsaid) if s)
     elif w.kind == "spoil":
         for row in board.open_rows(w.number):
             kinds = [p.lay.get(s, ()) for s in board.market[row]]

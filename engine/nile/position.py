@@ -39,7 +39,8 @@ class Position(msgspec.Struct, frozen=True):
     laid or taken in this phase 1; mode: flood or ebb, whatever an arrow does to the stone meanwhile; tried: the other of the
     two came to nothing. active: "SITE COLOUR" of markers sown or grown this round. bought: seats that bought a joker this
     round. fists: what each has in the hand, -1 not said; bids: offered before (N61); owed: gone from the stock, but nobody
-    said which kinds; lost: those of them that left the game. fresh: nothing done yet. asif: set-up could still be played
+    said which kinds; lost: those of them that left the game. unsaid: the field whose card was taken first at this ebb, as long
+    as it may have been the second: nobody said anything of it. fresh: nothing done yet. asif: set-up could still be played
     (only desert cards lie).
     """
 
@@ -73,6 +74,7 @@ class Position(msgspec.Struct, frozen=True):
     owed: tuple[int, ...] = ()
     lost: tuple[int, ...] = ()
     planted: tuple[str, ...] = ()
+    unsaid: str = ""
     fresh: bool = False
     asif: bool = False
 

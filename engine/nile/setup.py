@@ -303,6 +303,8 @@ class _Lines:
             d.bought = set(map(self._seat, rest))
         elif name == "planted":
             d.planted = tuple(rest)
+        elif name == "unsaid":
+            (d.unsaid,) = rest
         elif name == "waiting":
             d.waiting.append(read_wait(rest, self.seats))
         else:

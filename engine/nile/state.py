@@ -90,7 +90,10 @@ class NileState(State):
                 return (self._after(act.Pass(p.seats[p.turn])),)
             return ()
         if w.kind == "event":
-            return (self._after(act.Event(p.seats[p.starter], "none")),)
+            silent = self._after(act.Event(p.seats[p.starter], "none"))
+            if w.cause == "ebb" and not w.number and silent.p.phase == "tide":
+                return (NileState(msgspec.structs.replace(silent.p, unsaid=w.site), self.board, silent.steps),)
+            return (silent,)
         if w.kind == "spoil":
             rows = self.board.open_rows(w.number)
             going = any(m[0] != "rotten" for r in rows for k in scoring.row_kinds(p.lay, self.board, r) if (m := marker(k)))

@@ -37,6 +37,8 @@ def write(p: Position, board: Board) -> str:
         out.append("now bought " + " ".join(p.seats[i] for i in p.bought))
     if p.planted:
         out.append("now planted " + " ".join(p.planted))
+    if p.unsaid:
+        out.append(f"now unsaid {p.unsaid}")
     out += [f"now waiting {_wait(w, p)}" for w in p.waiting]
     return "\n".join(out) + "\n"
 

@@ -110,7 +110,7 @@ def _cards(p: Position, c: Clues) -> Iterator[Proposal]:
     for site in c.desert_gone:
         yield from _proposal(c, [site], [("N18", say("the desert card on {site} goes only under water", site=site))], GONE)
     covers = c.cover_new + c.cover_gone
-    if covers and p.phase not in SETUP:
+    if covers and (c.cover_gone or p.phase not in SETUP):
         yield from _proposal(c, covers, [("N4", Text("the cover strips stay where they were laid"))], GONE)
 
 

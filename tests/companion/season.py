@@ -135,8 +135,8 @@ class Season:
             return False
         reads, asked = self.table.reads, self.table.question_id
         try:
-            choice = true_answer(self.table, lambda state: any(state.layout() == s.layout() and state.scores() == s.scores()
-                                                               for s in self.accept))
+            choice = true_answer(self.table, lambda state: any(
+                (state.layout(), state.scores(), state.turn) == (s.layout(), s.scores(), s.turn) for s in self.accept))
         except (engine.IllegalAction, engine.BadText) as e:
             self.note(self.wrong, f"an answer that cannot be: {e}")
             return False

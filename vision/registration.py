@@ -8,7 +8,7 @@ import cv2
 import msgspec
 import numpy as np
 
-from vision.align import STRAINED_PX, Fit, consensus, expected_error, follow, follow_other_lens, pixels_a_mm, robust_pose
+from vision.align import LEAST, STRAINED_PX, Fit, consensus, expected_error, follow, follow_other_lens, pixels_a_mm, robust_pose
 from vision.alike import STILL_SEEN, Way, by_table, doubtful, elsewhere, shifts, spacing, square, which_way
 from vision.evidence import Contents, NoBoard
 from vision.foreign import View
@@ -18,7 +18,7 @@ from vision.markers import ENOUGH as ENOUGH_CARDS
 from vision.outline import by_outline, sharpened
 from vision.plan import Plan
 from vision.pose import Pose
-from vision.printed import Picture, Print
+from vision.printed import ALIKE, Picture, Print
 from vision.tiles import Tiles, locate_tiles, settle_tiles
 from vision.whole import Whole
 
@@ -26,7 +26,7 @@ SMALLEST, LARGEST = 160, 20000      # sides of a picture, pixels
 STILL_PX = 0.35                     # less than this the camera did not move, at 1640 wide
 NEAR_PX, OUTLINE_PX = 60.0, 30.0    # how far off the sides of a bumped board, of an outline may be, at 1640 wide
 ELSEWHERE_PX = 4.0                  # poses nearer to each other are one
-QUICK = 40                          # patches that a quick check looks at
+QUICK, ALL = 40, 1000               # patches that a quick check, a thorough one looks at, at most
 NEAR_CARDS = (((1, 0), (8, 3)), ((2, 1, 0), (8, 4, 3)))     # levels and margins: a board that slid between its cards
 SURE, ENOUGH = 0.25, 0.12           # shares of the patches seen: no need to search on; the least to believe
 
@@ -108,6 +108,17 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         still = np.clip(2 * pose.error_px, STILL_PX * scale, 3 * STILL_PX * scale)
         return any(moved(self.plan, pose, p) < still for p in self._near(picture, last))
 
+    def _unmoved_and_full(self, picture: Picture, last: Pose | None) -> Pose | None:
+        """Where a board of which pieces hide nearly all still lies as it did: too few patches are left to find it by, but those
+        are where they were"""
+        for near in self._near(picture, last):
+            mm, px, alike = self.printed.measure(picture, near, 0, 3, slice(0, ALL))
+            seen = alike > ALIKE
+            off = np.linalg.norm(near.to_px(mm) - px, axis=1)[seen]
+            if seen.sum() >= LEAST and np.median(off) < STILL_PX * max(picture.size) / 1640:
+                return msgspec.structs.replace(near, error_px=expected_error(self.plan, near, mm[seen], off))
+        return None
+
     def _cards_say(self, picture: Picture, pose: Pose) -> bool:
         """Whether cards are seen about where the pose has them: which way round the board lies is then no question"""
         found = find_cards_near(picture.level(0), {i: pose.to_px(c) for i, c in self.cards.items()})
@@ -150,6 +161,9 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         if best is not None:
             pose = self._refined(picture, best.fit.pose, found)
             return pose if best.sure else self._a_square_off(pose)
+        pose = self._unmoved_and_full(picture, last)
+        if pose is not None:
+            return pose
         seen = f"{len(found)} of {len(self.cards)} cards in view, and " if self.cards else ""
         raise NoBoard(f"{seen}the board's print was not found")
 

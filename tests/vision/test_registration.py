@@ -242,6 +242,17 @@ def test_a_board_of_squares_is_found_knocked_turned_and_full_of_pieces(tools):
         assert tools.off_by(go.plan, pose, true) < 0.8
 
 
+def test_a_board_full_of_pieces_is_found_where_it_lay(tools):
+    go = crossings(tools)
+    truth = go.pose(fill=0.8)
+    registrar, _ = Registrar.fit(go.plan, [go.film(truth), go.film(truth, light=0.8)], tapped(go, [truth] * 2), False, [{}, {}])
+    stones = [s.id for n, s in enumerate(go.plan.site) if n % 12]
+    pose = registrar.locate(go.film(truth, stones, light=0.9))
+    assert tools.off_by(go.plan, pose, truth) < 2 * pose.error_px < 1.2
+    with pytest.raises(NoBoard):
+        registrar.locate(go.film(go.pose(fill=0.8, shift=(9, 4)), stones))
+
+
 def test_a_board_seen_where_it_always_lay_is_not_asked_which_way_round_it_lies(tools, monkeypatch):
     go = crossings(tools)
     truth = go.pose(fill=0.8)

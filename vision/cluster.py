@@ -108,7 +108,10 @@ class ClusterReader:
         pieces = [p for p in pieces if self.home(p.foot) not in others]
         np.abs(scene.weight, out=scene.weight)
         for s in others:
-            tried[s].paint(scene, best_of(told[s]))
+            if kind := best_of(told[s]):
+                tried[s].paint(scene, kind)
+            else:
+                self.stage.uncover(scene, before[s].corners(best_of(firsts[s])))
         for p in pieces:
             if p.chance > 0.5:
                 cover(scene, p.form, p.foot, p.turn)

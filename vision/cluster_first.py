@@ -25,7 +25,7 @@ from vision.cluster_base import (
 from vision.cluster_canvas import Frame
 from vision.cluster_kin import agreed
 from vision.cluster_polar import dot
-from vision.cluster_scene import Scene, paint, sharp
+from vision.cluster_scene import Scene, corners_of, paint, sharp
 from vision.cluster_sign import Cover, Signs
 from vision.evidence import first_lies_below
 from vision.light import CLIPPED
@@ -85,6 +85,10 @@ class Tried(msgspec.Struct, frozen=True, eq=False):
         n = self.number(kind)
         return bool(np.linalg.norm(self.poses[n, :2] - before.poses[n, :2]) > MOVED
                     or np.abs(np.log(self.light[n] / before.light[n])).max() > RECOLOURED)
+
+    def corners(self, kind: str) -> np.ndarray:
+        """(4, 2) canvas mm of one of these"""
+        return corners_of(self.sheet.size, self.poses[self.number(kind)])
 
     def paint(self, scene: Scene, kind: str) -> None:
         """Lays one of these on the scene's ground"""
@@ -193,9 +197,9 @@ class Firsts(msgspec.Struct, frozen=True, eq=False):
             better = dict(zip(names, (-SURENESS * area * misfit).tolist()))
             shift = max(better.values()) - max(told[s][k] for k in names)
             out[s] = {k: better.get(k, v + shift) for k, v in told[s].items()}
-            if max(told[s], key=told[s].get) == "":         # a sandy ziggurat hid all but a rim of a card on sandy ground
-                bare = bareness(scene, level, pose[None], scene.light_at(pose[None, :2]), hidden)[0]
-                out[s][""] = min(out[s][""], -SURENESS * area * float(bare))
+            bare = -SURENESS * area * float(bareness(scene, level, pose[None], scene.light_at(pose[None, :2]), hidden)[0])
+            nothing = max(told[s], key=told[s].get) == ""   # a sandy ziggurat hid all but a rim of a card on sandy ground
+            out[s][""] = min(out[s][""], bare) if nothing else max(out[s][""], bare)
         return out
 
 
@@ -265,17 +269,24 @@ def turn_round(scene: Scene, sheet: Sheet, level: Level, home: np.ndarray, poses
 
 def bareness(scene: Scene, level: Level, pose: np.ndarray, light: np.ndarray, hidden: np.ndarray | None = None) -> np.ndarray:
     """(N,) how badly the ground below explains what shows at (N, 3) poses, in a little light of its own, as cards are given more.
-    hidden: (h, w) uint8 mask on the canvas of what tells nothing"""
+    hidden: (h, w) uint8 mask on the canvas of pieces, of which the ground around may lie in the shadow"""
     got = planar(cut(scene.seen, scene.frame, level.grid, pose, light))
-    ground = planar(cut(scene.ground, scene.frame, level.grid, pose))
+    board = scene.ground if hidden is None or scene.board is None else scene.board
+    ground = planar(cut(board, scene.frame, level.grid, pose))
     gain = np.ones((len(got), 3), np.float32)
     for _ in range(3):
         off = got * gain[..., None] - ground
         share = 1 / (1 + (off * off).sum(1, keepdims=True) / (12 * NOISE ** 2)) ** 2
         gain = plausible((share * got * ground).sum(2) / ((share * got * got).sum(2) + 1), DIM)
-    off = got * gain[..., None] - ground
-    cost = np.minimum((off * off).sum(1) / (3 * NOISE ** 2), CAP)
-    return (cost if hidden is None else cost * free_of(hidden, scene.frame, level.grid, pose).reshape(cost.shape)).mean(1)
+    lit = got * gain[..., None]
+    off = lit - ground
+    cost = (off * off).sum(1) / (3 * NOISE ** 2)
+    if hidden is None:
+        return np.minimum(cost, CAP).mean(1)
+    dark = ((lit * ground).sum(1) / ((ground * ground).sum(1) + 1)).clip(DARKEST, 1)
+    off = lit - dark[:, None] * ground
+    cost = np.minimum(np.minimum(cost, (off * off).sum(1) / (3 * NOISE ** 2) + (1 - dark) * SHADOW), CAP)
+    return (cost * free_of(hidden, scene.frame, level.grid, pose).reshape(cost.shape)).mean(1)
 
 
 def fits(site: Site, sheet: Sheet) -> bool:

@@ -207,6 +207,32 @@ def unlike_kin(i: int, kind: str, g: int, found: Sequence[Found], D: np.ndarray,
     return min(away, default=scale)
 
 
+def tied(contents: Mapping[int, Counter[str]]) -> list[list[str]]:
+    """Kinds of which as many lie together wherever any lies: layouts do not tell which of them is which"""
+    alike: dict[tuple[int, ...], list[str]] = {}
+    for kind in sorted({k for c in contents.values() for k in c}):
+        alike.setdefault(tuple(contents[g][kind] for g in sorted(contents)), []).append(kind)
+    return [kinds for kinds in alike.values() if len(kinds) > 1]
+
+
+def told_apart(found: Sequence[Found], kinds: Sequence[str], unlike: np.ndarray) -> None:
+    """Tied kinds named by what they differ in: each takes the pieces of that one of them which looks most like its relatives that
+    the others are not related to so. unlike: (n, n) how differently one found piece looks from another and is printed"""
+    mine = {k: [i for i, f in enumerate(found) if f.kind == k] for k in kinds}
+    cost = np.zeros((len(kinds), len(kinds)))
+    for b, kind in enumerate(kinds):
+        own = [(slot, part) for slot, part in enumerate(parts_of(kind))
+               if sum(parts_of(k)[slot:slot + 1] == [part] for k in kinds) == 1]
+        kin = [j for j, f in enumerate(found) if f.kind not in kinds and related(kind, f.kind) > 0
+               and f.kind.split(":")[0] == kind.split(":")[0] and any(parts_of(f.kind)[slot] == part for slot, part in own)]
+        if not kin:
+            return
+        cost[:, b] = [np.median(unlike[np.ix_(mine[k], kin)]) for k in kinds]
+    for pieces, b in zip(mine.values(), assigned(cost)):
+        for i in pieces:
+            found[i].kind = kinds[b]
+
+
 def assigned(cost: np.ndarray) -> list[int]:
     """Cheapest one-to-one choice of a column for every row of a square matrix (shortest augmenting paths)"""
     n = len(cost)

@@ -14,7 +14,7 @@ from vision.cluster_block import is_block, is_tall, learn_shades
 from vision.cluster_canvas import Frame, powers
 from vision.cluster_first import Firsts, Place, group_of
 from vision.cluster_fit import Fine, Piece, refined, searched
-from vision.cluster_learn import Found, Waves, by_shape, name_all
+from vision.cluster_learn import Found, Waves, by_shape, name_all, tied, told_apart
 from vision.cluster_polar import ANGLES, SCORE_NOISE, Form, Patch, Rings, Table, turned
 from vision.cluster_scene import Scene, sharp
 from vision.cluster_tall import TallLook, learn_tall
@@ -130,6 +130,20 @@ def named(found: Sequence[Found], groups: Sequence[Group], scenes: Sequence[Scen
         for f in mine:
             f.kind = None
         name_all(mine, contents, lambda i, j, D=D: float(D[i, j]))
+        if ties := tied(contents):
+            open_ = [i for i, f in enumerate(mine) if any(f.kind in kinds for kinds in ties)]
+            apart = D / max(float(np.median(D)), 1e-6)
+            apart[open_] += 1 - likeness([around(rings, frame, mine[i], groups, scenes, NEARBY * 0.8) for i in open_], patches.seen,
+                                         rings.area(form))
+            for kinds in ties:
+                told_apart(mine, kinds, apart)
+
+
+def likeness(views: Sequence[np.ndarray], prints: np.ndarray, area: np.ndarray) -> np.ndarray:
+    """(V, N): what share of each view (S, R, A, 3), the best of its shifts and turns, prints (N, R, A, 3) explain, whatever their
+    colours"""
+    waves = [Waves(view, area) for view in views]
+    return np.array([[w.explained(p).max() for p in prints] for w in waves])
 
 
 def centred(found: Sequence[Found], groups: Sequence[Group], scenes: Sequence[Scene], frame: Frame) -> None:

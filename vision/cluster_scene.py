@@ -26,7 +26,8 @@ Rect = tuple[int, int, int, int]
 class Scene(msgspec.Struct, eq=False):
     """seen: (h, w, 4) uint8, padded(); ground: the same for the empty board and the cards found; weight: (h, w) float32,
     1 / grey levels², negative where something known covers; strange: (h / FOLD, w / FOLD) 0..1; light: (h / LIGHT_STEP ..., 3)
-    factors to the empty board's light; off: (h, w) how strange in units of noise, only kept for learning."""
+    factors to the empty board's light; off: (h, w) how strange in units of noise, only kept for learning; board: (h, w, 4) uint8, the
+    ground without any cards."""
 
     frame: Frame
     lean: Lean
@@ -36,6 +37,7 @@ class Scene(msgspec.Struct, eq=False):
     strange: np.ndarray
     light: np.ndarray
     off: np.ndarray | None = None
+    board: np.ndarray | None = None
 
     def light_at(self, mm: np.ndarray) -> np.ndarray:
         """(N, 3) factors at (N, 2) canvas mm"""
@@ -71,6 +73,7 @@ class Stage:
     def __init__(self, empty: Empty, trusted: np.ndarray) -> None:
         self.empty, self.frame = empty, empty.frame
         f = self.frame
+        self.board = padded(empty.canvas)
         self.weight = (1 / (empty.spread ** 2 + SCORE_NOISE ** 2)).astype(np.float32)
         self.half_spread = cv2.resize(empty.spread, (f.width // FOLD, f.height // FOLD), interpolation=cv2.INTER_AREA) / 255
         cells = f.width // LIGHT_STEP + 1, f.height // LIGHT_STEP + 1
@@ -102,7 +105,8 @@ class Stage:
             low = self.low(image, pose)
         seen = cv2.min(seen, (CLIPPED,) * 4)
         light = self.light(low)
-        scene = Scene(f, Lean(pose), seen, self.ground(light), self.weight.copy(), np.zeros_like(self.half_spread), light)
+        board = self.ground(light)
+        scene = Scene(f, Lean(pose), seen, board.copy(), self.weight.copy(), np.zeros_like(self.half_spread), light, board=board)
         if learning:
             full = cv2.resize(light, (self.cells[0] * LIGHT_STEP, self.cells[1] * LIGHT_STEP))
             even = seen[..., :3] * shifted(full)[:f.height, :f.width]
@@ -113,7 +117,7 @@ class Stage:
 
     def ground(self, light: np.ndarray) -> np.ndarray:
         """(h, w, 4) the empty board as a picture in this light shows it: no brighter than the camera can"""
-        ground = padded(self.empty.canvas)
+        ground = self.board
         if (self.brightest <= CLIPPED * light).all():
             return ground
         f = self.frame
@@ -132,6 +136,19 @@ class Stage:
         there = slice(y0, y1), slice(x0, x1)
         light = self.stretched(scene.light, x0, y0, x1, y1, FOLD)
         scene.strange[there] = strangeness(small, light, ground, self.half_spread[there])
+
+    def uncover(self, scene: Scene, corners: np.ndarray) -> None:
+        """Takes a card away again: its place, (4, 2) canvas mm, is the board's"""
+        px = self.frame.to_px(corners)
+        lo = (np.floor(px.min(0)).astype(int) - 2).clip(0) // FOLD * FOLD
+        hi = np.minimum(np.ceil(px.max(0)).astype(int) + 4, (self.frame.width, self.frame.height)) // FOLD * FOLD
+        mask = np.zeros((*(hi - lo)[::-1].clip(0), 1), np.uint8)
+        cv2.fillConvexPoly(mask, np.round(px - lo).astype(np.int32), 1)
+        mask = cv2.dilate(mask, np.ones((3, 3)))
+        there = slice(lo[1], hi[1]), slice(lo[0], hi[0])
+        cv2.copyTo(scene.board[there], mask, scene.ground[there])
+        cv2.copyTo(self.weight[there], mask, scene.weight[there])
+        self.estrange(scene, (*lo.tolist(), *hi.tolist()))
 
     @staticmethod
     def stretched(light: np.ndarray, x0: int, y0: int, x1: int, y1: int, fold: int) -> np.ndarray:
@@ -206,14 +223,19 @@ def mark(weight: np.ndarray, mask: np.ndarray) -> None:
     weight[mask] = -np.abs(weight[mask])
 
 
+def corners_of(size: tuple[float, float], pose: np.ndarray) -> np.ndarray:
+    """(4, 2) mm: the corners of what lies at a pose, x and y in mm and radians"""
+    w, h = size
+    box = np.array([[-w / 2, -h / 2], [w / 2, -h / 2], [w / 2, h / 2], [-w / 2, h / 2]])
+    c, s = np.cos(pose[2]), np.sin(pose[2])
+    return box @ np.array([[c, s], [-s, c]]) + pose[:2]
+
+
 def lay(scene: Scene, look: np.ndarray, size: tuple[float, float], pose: np.ndarray, unsure: float = 0.0) -> None:
     """A card found, (h, w, 3) as it looks, becomes the ground on which loose pieces lie; pose: x, y in mm, radians;
     unsure: grey levels by which it may look different."""
     f = scene.frame
-    w, h = size
-    box = np.array([[-w / 2, -h / 2], [w / 2, -h / 2], [w / 2, h / 2], [-w / 2, h / 2]])
-    c, s = np.cos(pose[2]), np.sin(pose[2])
-    corners = f.to_px(box @ np.array([[c, s], [-s, c]]) + pose[:2])
+    corners = f.to_px(corners_of(size, pose))
     lo = np.floor(corners.min(0)).astype(int).clip(0) // FOLD * FOLD
     hi = np.minimum(np.ceil(corners.max(0)).astype(int) + 2, (f.width // FOLD * FOLD, f.height // FOLD * FOLD))
     hi = lo + (hi - lo + FOLD - 1) // FOLD * FOLD

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import cv2
 import numpy as np
 import pytest
@@ -81,7 +83,7 @@ def test_boldly_printed_pieces_are_found_wherever_they_lie(kits):
 
 def test_a_disc_that_figures_would_explain_badly_is_a_disc(kits):
     reader = ClusterReader.__new__(ClusterReader)
-    reader.kits = kits
+    reader.kits, reader.plan = kits, SimpleNamespace(pieces={"peg": SimpleNamespace(count=1)})
     scene = filmed([(60, 60, 0.4), (120, 60, 1.0)])
     peg = Form((10.0, 10.0), 22.0, True)
     whole = sure(filmed([(60, 60, 0.4)]), kits)[0].gain
@@ -93,7 +95,13 @@ def test_a_disc_that_figures_would_explain_badly_is_a_disc(kits):
         figure((30.0, 100.0), 300.0, 200.0)
     assert reader.lying_flat(scene, [odd, other, alone]) == [odd, other]
     fitting = figure((57.0, 58.0), 0.4 * whole, 0.42 * whole)
-    assert reader.lying_flat(scene, [fitting, alone]) == [], "what fits as figures do is one"
+    assert reader.lying_flat(scene, [fitting, alone]) == [], "what fits as figures do is one where the ground shows through a disc"
+    x, y = np.round(scene.frame.to_px(np.array([60.0, 60.0])) / FOLD).astype(int).tolist()
+    cv2.circle(scene.strange, (x, y), round(7 * SCALE / FOLD), 1.0, -1)
+    assert reader.lying_flat(scene, [fitting, alone]) == [fitting], "a disc's print may fit as well as figures do"
+    assert reader.lying_flat(scene, [figure((90.0, 100.0), 0.4 * whole, 0.42 * whole)]) == [], "where no disc lies it is a figure"
+    pair = [figure((57.0, 58.0), 0.8 * whole, 0.8 * whole), figure((64.0, 61.0), 0.7 * whole, 0.7 * whole)]
+    assert reader.lying_flat(scene, pair) == pair, "there is but one"
     assert reader.lying_flat(scene, [figure((57.0, 58.0), 1.2 * whole, 0.9 * whole)]) == [], "nor what explains more than a disc"
 
 

@@ -13,6 +13,7 @@ from calibration.files import check_writable, write_whole
 from calibration.framing import burnt_pieces
 from calibration.held import own, tried
 from calibration.report import Findings, page, unshown
+from calibration.suspect import doubts
 from calibration.workers import Workers, processes_here
 from engine.text import Text
 from vision.evidence import NoBoard
@@ -83,7 +84,9 @@ def calibrate(folder: str | Path, progress: Progress | None = None, report: bool
         reader.save(copy.model)
         errors = [(s.name, s.pose.error_px) for s in shots]
         burnt = [s.name for s in shots if burnt_pieces(copy.plan, s)]
-        found = Findings(raw.tempered(reader.tempers), own(copy, reader, shots), errors, missing, raw, burnt)
+        mine = own(copy, reader, shots)
+        odd = doubts(copy.plan, shots, raw.rows + mine.rows, burnt)
+        found = Findings(raw.tempered(reader.tempers), mine, errors, missing, raw, burnt, odd)
         out.advice, out.summary, out.page = found.advice(), found.sentence, copy.folder / "report.html"
         write_whole(out.page, page(copy, shots, found).encode())
     tell("done", 1.0)

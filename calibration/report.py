@@ -26,7 +26,8 @@ WORST = 12           # crops shown
 class Findings(msgspec.Struct, frozen=True):
     """What calibrating found out. trial: photos read by a reader that had not seen them; own: all photos, read by the one
     that learnt from them; error_px: (photo, pixels) of finding the board; missing: kinds in no photo; raw: the trial before its
-    probabilities were made to mean what they say; burnt: photos whose pieces are mostly too bright for the camera."""
+    probabilities were made to mean what they say; burnt: photos whose pieces are mostly too bright for the camera; odd: what to look at
+    before anything else."""
 
     trial: Trial
     own: Trial
@@ -34,6 +35,7 @@ class Findings(msgspec.Struct, frozen=True):
     missing: list[str]
     raw: Trial | None = None
     burnt: list[str] = []
+    odd: list[Text] = []
 
     @property
     def sentence(self) -> Text:
@@ -49,7 +51,7 @@ class Findings(msgspec.Struct, frozen=True):
     def advice(self) -> list[Text]:
         """What one more photo would mend, the gravest first"""
         kinds = {k: v for t in (self.trial, self.own) for k, v in t.kinds().items() if k and v[1] < v[0]}
-        out = [unshown(k) for k in self.missing]
+        out = [*self.odd, *(unshown(k) for k in self.missing)]
         if self.burnt:
             out.append(say("in {photos} pieces are burnt out white, and what is on them cannot be learnt: take them anew in less light",
                            photos=", ".join(self.burnt)))

@@ -1,0 +1,104 @@
+"""What is odd about a copy's calibration photos: blurred ones, and layouts that say other than the photo shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import cv2
+import numpy as np
+
+from calibration.framing import sharpness_of
+from calibration.held import Row
+from engine.text import Text, say
+from vision.cutout import lights, log_windows
+from vision.cv5 import grey
+from vision.field import opponent
+from vision.plan import Plan
+from vision.shot import Shot
+from vision.sites import groups
+from vision.slide import FLOOR
+from vision.windows import Pyramid, Windows, pixels_a_mm
+
+BLURRED = 0.5        # of the sharpest photo's sharpness, both seen equally large
+SIDE = 12            # pixels along a site where photos are compared with the empty board
+BARE = 5.0           # times less unlike the empty board than any piece, where nothing lies
+USUAL = 95           # per cent of the bare sites that are no more unlike the empty board than that
+SLIPS = 2            # in the photos of a copy, at most: more that look so are pale pieces
+SURE = 0.9           # probability from which on a reading counts against a layout
+MOST = 4             # places named
+
+
+def blurred(plan: Plan, shots: list[Shot]) -> list[str]:
+    """The photos that show the board much less sharply than others do; a bare board is compared with bare ones: it may have no print"""
+    return sorted(name for bare in (False, True) for name in least_sharp(plan, [s for s in shots if bool(s.layout) != bare]))
+
+
+def least_sharp(plan: Plan, shots: list[Shot]) -> list[str]:
+    """Those of these photos that are much less sharp than the sharpest"""
+    if len(shots) < 2:
+        return []
+    middles = np.array([s.centre for s in plan.site])
+    scale = min(pixels_a_mm(s.pose, middles) for s in shots)
+    seen = [grey(cv2.remap(s.image, *s.pose.rectify_map(0, 0, *plan.size, scale), cv2.INTER_AREA)) for s in shots]
+    sharp = [sharpness_of(one) for one in seen]
+    return [s.name for s, value in zip(shots, sharp) if value < BLURRED * max(sharp)]
+
+
+def not_there(plan: Plan, shots: list[Shot]) -> list[tuple[str, str, str]]:
+    """(photo, site, what its layout says) of what looks as the empty board does, unlike all other pieces; where pale pieces on a pale
+    board look so too, nothing is told"""
+    empties = [s for s in shots if not s.layout]
+    if not empties:
+        return []
+    _, room = lights(plan, shots)
+    out = []
+    for group in groups(plan):
+        windows = Windows(group.centres, group.side / 2, SIDE / group.side)
+        every = np.arange(len(group.ids))
+        views = [opponent(log_windows(windows, Pyramid(s.image), s.pose, light, every, 0.0)) for s, light in zip(shots, room)]
+        empty = np.mean([v for v, s in zip(views, shots) if not s.layout], 0)
+        bare, unlike = [], []
+        for s, view in ((s, v) for s, v in zip(shots, views) if s.layout):
+            for site, value in zip(group.ids, most_of(view - empty).tolist()):
+                contents = s.layout.get(site)
+                if not contents:
+                    bare.append(value)
+                elif contents[-1] in plan.pieces and not plan.pieces[contents[-1]].spans:
+                    unlike.append((value, s.name, site, contents[-1]))
+        most = float(np.percentile(bare, USUAL)) if bare else 0.0
+        unlike.sort()
+        for few in range(1, min(SLIPS + 1, len(unlike))):
+            if unlike[few - 1][0] <= most and unlike[few - 1][0] * BARE < unlike[few][0]:
+                out += [one[1:] for one in unlike[:few]]
+    return out
+
+
+def most_of(off: np.ndarray) -> np.ndarray:
+    """(n,) how unlike each other most of two views are, differences (n, S, S, 3), in units of what light alone changes"""
+    off = off.copy()
+    off[..., 0] -= np.median(off[..., 0], (1, 2), keepdims=True)
+    return np.median(np.abs(off / FLOOR).sum(-1).reshape(len(off), -1), 1)
+
+
+def contradicted(rows: Iterable[Row]) -> list[tuple[str, str, str, str]]:
+    """(photo, site, what its layout says, what is read) where a reading is sure that the layout leaves a piece out, or has one too
+    many"""
+    out = []
+    for r in rows:
+        if not r.right and r.got is not None and bool(r.got) != bool(r.want) and r.sure > SURE:
+            out.append((r.photo, r.site, ", ".join(r.want), ", ".join(r.got)))
+    return out
+
+
+def doubts(plan: Plan, shots: list[Shot], rows: Iterable[Row], burnt: Sequence[str] = ()) -> list[Text]:
+    """What to look at before anything else; rows: sites of these photos as they are read; burnt: photos whose pieces are too bright to
+    be told from a pale board"""
+    out = []
+    if names := blurred(plan, shots):
+        out.append(say("{photos} is not sharp: take it anew, with the camera at rest", photos=", ".join(names)))
+    odd = {(photo, site): (want, "") for photo, site, want in not_there(plan, [s for s in shots if s.name not in burnt])}
+    odd |= {(photo, site): (want, got) for photo, site, want, got in contradicted(rows)}
+    for (photo, site), (want, got) in list(odd.items())[:MOST]:
+        out.append(say("look at {site} in {photo}: its layout says {want}, the photo seems to show {got}", site=site, photo=photo,
+                       want=want or say("nothing"), got=got or say("nothing")))
+    return out

@@ -1,0 +1,58 @@
+"""What is odd about calibration photos: blurred ones, and layouts that say other than the photo shows."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+
+from calibration.held import Row
+from calibration.suspect import blurred, contradicted, doubts, not_there
+from vision.evidence import SiteEvidence
+from vision.plan import parse_plan
+from vision.pose import Pose
+from vision.shot import Shot
+
+SIDE = 40
+NAMES = [f"{column}{row}" for row in (1, 2, 3) for column in "abc"]
+
+
+def made() -> tuple:
+    """(plan of a board of nine squares, Shot of a layout seen straight from above, 4 pixels a mm)"""
+    outline = np.array([[0, 0], [SIDE, 0], [SIDE, SIDE], [0, SIDE]])
+    sites = [{"id": n, "outline": (outline + (SIDE * (i % 3), SIDE * (i // 3))).tolist()} for i, n in enumerate(NAMES)]
+    plan = parse_plan({"game": "nine", "size": [3 * SIDE] * 2, "piece": [{"kind": "white", "size": 30}], "site": sites})
+    camera = np.array([[1920.0, 0, 240], [0, 1920.0, 240], [0, 0, 1]])
+    flat = Pose(camera, np.zeros(4), np.zeros(3), np.array([-60.0, -60.0, 480.0]), (480, 480))
+
+    def shot(name: str, layout: dict, shown: set[str]) -> Shot:
+        image = np.full((480, 480, 3), 60, np.uint8)
+        for i, site in enumerate(NAMES):
+            middle = (80 + 160 * (i % 3), 80 + 160 * (i // 3))
+            cv2.rectangle(image, (middle[0] - 76, middle[1] - 76), (middle[0] + 76, middle[1] + 76), (40, 90, 130), -1)
+            if site in shown:
+                cv2.circle(image, middle, 60, (200, 210, 215), -1, cv2.LINE_AA)
+        noise = np.random.default_rng(len(name)).normal(0, 3, image.shape)
+        return Shot(np.clip(image + noise, 0, 255).astype(np.uint8), {s: ("white",) for s in layout}, flat, name)
+
+    return plan, shot
+
+
+def test_a_blurred_photo_and_a_piece_that_does_not_lie_there_are_named():
+    plan, shot = made()
+    full = {"a1", "b2", "c3", "a3"}
+    shots = [shot("empty.jpg", {}, set()), shot("one.jpg", full, full - {"b2"}), shot("sampler.jpg", {"a1", "c1"}, {"a1", "c1"})]
+    assert not_there(plan, shots) == [("one.jpg", "b2", "white")] and blurred(plan, shots) == []
+    soft = Shot(cv2.GaussianBlur(shots[2].image, (0, 0), 7), shots[2].layout, shots[2].pose, "soft.jpg")
+    said = [str(t) for t in doubts(plan, [*shots, soft], [])]
+    assert "soft.jpg is not sharp" in said[0] and "b2 in one.jpg" in said[1] and len(said) == 2
+    honest = [shots[0], shot("one.jpg", full, full)]
+    assert doubts(plan, honest, []) == []
+
+
+def test_a_piece_that_the_layout_leaves_out_is_named_where_it_is_plainly_read():
+    def row(site: str, want: tuple, got: tuple, p: float) -> Row:
+        return Row("one.jpg", site, "pile", want, SiteEvidence(((got, float(np.log(p))),), -12.0))
+
+    rows = [row("a1", (), ("white",), 0.97), row("a2", (), ("white",), 0.6), row("a3", ("white",), ("black",), 0.99),
+            row("b1", ("white",), (), 0.95)]
+    assert contradicted(rows) == [("one.jpg", "a1", "", "white"), ("one.jpg", "b1", "white", "")]

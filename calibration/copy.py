@@ -55,7 +55,8 @@ class Copy(msgspec.Struct, frozen=True, eq=False):
         return self.folder / BEFORE
 
 
-def _toml(path: Path) -> dict[str, Any]:
+def read_toml(path: Path) -> dict[str, Any]:
+    """Raises BadCopy, naming the file."""
     try:
         with open(path, "rb") as f:
             return tomllib.load(f)
@@ -83,7 +84,7 @@ def load_plan_of(folder: Path, data: dict[str, Any]) -> Plan:
     own = folder / (name or "plan.toml")
     try:
         if name is not None or own.exists():
-            return parse_plan({"game": data.get("game")} | _toml(own), str(own))
+            return parse_plan({"game": data.get("game")} | read_toml(own), str(own))
         return game_plan(data["game"])
     except BadPlan as e:
         raise BadCopy(f"{folder / 'copy.toml'}: {e}" if not str(e).startswith(str(own)) else str(e)) from None
@@ -107,7 +108,8 @@ def check_layout(data: Any, plan: Plan, name: str) -> Layout:
     return out
 
 
-def _layout(path: Path, plan: Plan) -> Layout:
+def read_layout(path: Path, plan: Plan) -> Layout:
+    """A layout's file, as check_layout has it. Raises BadCopy."""
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except OSError as e:
@@ -157,7 +159,7 @@ def _photo(folder: Path, entry: Any, plan: Plan, n: int) -> Photo:
         raise BadCopy(str(e)) from None
     if is_dark(image):
         raise BadCopy(f"{path}: the picture is black")
-    layout = _layout(folder / entry["layout"], plan)
+    layout = read_layout(folder / entry["layout"], plan)
     corners = entry.get("corners")
     return Photo(path.name, image, layout, None if corners is None else check_corners(corners, image, f"{where}"))
 
@@ -168,7 +170,7 @@ def load_copy(folder: str | Path) -> Copy:
     if not folder.is_dir():
         raise BadCopy(f"{folder}: no such folder")
     path = folder / "copy.toml"
-    data = _toml(path)
+    data = read_toml(path)
     game, name, markers = data.get("game"), data.get("name", folder.name), data.get("markers", False)
     if not isinstance(game, str) or not game:
         raise BadCopy(f"{path}: game is missing")

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import cv2
 import msgspec
 import numpy as np
 
-from calibration.copy import BadCopy, check_corners
+from calibration.copy import BadCopy, check_corners, load_plan_of, read_layout, read_toml
 from calibration.files import write_whole
 from calibration.fit import Progress, Report, calibrate
 from vision.plan import Plan
 
 Layout = Mapping[str, Sequence[str]]
 Corners = Sequence[Sequence[float]]
+STEP = re.compile(r"(empty|sampler)-\d+\.jpg")
 
 
 class Step(msgspec.Struct):
@@ -34,6 +37,23 @@ class Session:
         self.folder, self.plan, self.name, self.markers = Path(folder), plan, name, markers
         self.steps = [Step("empty-1", {}), Step("empty-2", {}), *_samplers(samplers)]
         self._corners: Corners | None = None
+
+    @classmethod
+    def broken_off(cls, folder: str | Path, samplers: Callable[[Plan], Sequence[Layout]]) -> Session:
+        """The one that was begun in a folder: its photos are taken, what they do not show yet is still to do. Raises BadCopy."""
+        folder = Path(folder)
+        data = begun_in(folder)
+        if data is None:
+            raise BadCopy(f"{folder / 'copy.toml'}: its photos were not taken step by step")
+        plan = load_plan_of(folder, data)
+        session = cls(folder, plan, str(data.get("name", folder.name)), bool(data.get("markers", False)), samplers(plan))
+        for entry in data["photo"]:
+            step = next((s for s in session.steps if entry["file"] == f"{s.name}.jpg"), None)
+            if step is not None and (folder / entry["file"]).is_file():
+                shown = read_layout(folder / f"{step.name}.json", plan)
+                step.layout, step.taken = {site: list(kinds) for site, kinds in shown.items()}, True
+        session._corners = data["photo"][0].get("corners")
+        return session
 
     @property
     def next(self) -> int | None:
@@ -79,6 +99,17 @@ class Session:
                 if number == 0 and self._corners is not None:
                     lines.append(f"corners = {json.dumps(self._corners)}")
         return "\n".join(lines) + "\n"
+
+
+def begun_in(folder: Path) -> dict[str, Any] | None:
+    """The copy.toml of a folder whose photos were taken step by step and which nothing was learnt from yet; else None"""
+    try:
+        data = read_toml(folder / "copy.toml")
+    except BadCopy:
+        return None
+    photos = data.get("photo")
+    ours = isinstance(photos, list) and all(isinstance(p, dict) and STEP.fullmatch(str(p.get("file"))) for p in photos)
+    return data if ours and photos and isinstance(data.get("game"), str) and not (folder / "model.npz").exists() else None
 
 
 def _samplers(layouts: Sequence[Layout]) -> list[Step]:

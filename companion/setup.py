@@ -21,7 +21,7 @@ from calibration.copy import BadCopy, game_plan
 from calibration.files import write_whole
 from calibration.fit import Report
 from calibration.framing import Framing, judge
-from calibration.session import Corners, Session
+from calibration.session import Corners, Session, begun_in
 from companion.cli import Fault
 from companion.config import parsed
 from companion.copies import read_name
@@ -110,6 +110,28 @@ class Setup:
             if chosen is not None and game == chosen:
                 found.append({"folder": model.parent.name, "name": name})
         return found
+
+    def begun(self) -> list[dict[str, Any]]:
+        """The copies of the chosen game whose photos were taken but not learnt from: the power went, or it was late."""
+        found, chosen = [], self._plays
+        current = self.session.folder.name if self.session is not None else None
+        for path in sorted(self.folder.glob("*/copy.toml")):
+            data = begun_in(path.parent) if chosen is not None and path.parent.name != current else None
+            if data is not None and data["game"] == chosen:
+                found.append({"folder": path.parent.name, "name": read_name(path.parent)[1], "photos": len(data["photo"])})
+        return found
+
+    def go_on(self, folder: str) -> None:
+        """A copy begun before: the photos that are there stay."""
+        with self._lock:
+            if folder not in [c["folder"] for c in self.begun()]:
+                raise NotSo(say("there is no copy begun called {name}", name=folder[:80]))
+            self._stop_if_learning()
+            try:
+                self.session = Session.broken_off(self.folder / folder, lean_samplers)
+            except BadCopy as e:
+                raise NotSo(say("{reason}", reason=str(e))) from None
+            self.copy = self.report = self.fault = self.progress = None
 
     def use(self, folder: str) -> None:
         """A copy calibrated before."""
@@ -220,7 +242,7 @@ class Setup:
                 "games": [_game(g) for g in engine.games().values()],
                 "boards": self.boards(), "board": self.board.name if self.board is not None else None,
                 "game": self.game.name if self.game else None, "seats": self.seats, "options": self.options,
-                "copies": self.copies(), "copy": self.copy, "framing": pack(self.framing),
+                "copies": self.copies(), "begun": self.begun(), "copy": self.copy, "framing": pack(self.framing),
                 "session": None if session is None else {
                     "name": session.name, "markers": session.markers, "next": session.next,
                     "steps": [{**msgspec.to_builtins(s), "photo": s.taken} for s in session.steps]},

@@ -73,6 +73,13 @@ def use() -> Response:
     return _told(lambda: setup.use(text_in("copy")))
 
 
+@part.post("/api/setup/go-on")
+def go_on() -> Response:
+    """`{"copy": "kitchen"}`: one of `begun`"""
+    setup = _hosts()
+    return _told(lambda: setup.go_on(text_in("copy")))
+
+
 @part.post("/api/setup/copy")
 def copy() -> Response:
     setup = _hosts()

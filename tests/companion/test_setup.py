@@ -65,6 +65,35 @@ def test_a_whole_evening_becomes_a_normal_copy_and_a_configuration(setup, direct
     assert not list(tmp_path.rglob("*.part"))
 
 
+def test_photos_taken_before_the_power_went_are_still_there(setup, tmp_path, plan):
+    director = Director(plan, conditions=Conditions(resolution=(820, 616), markers=False), sleep=lambda s: None)
+    setup._picture = lambda: (director.picture(), "")
+    taps = Conditions(resolution=(820, 616), markers=False).look(plan).to_px(plan.corners).tolist()
+    setup.begin("Kitchen Ur", markers=False)
+    for number in (0, 1, 2):
+        director.set(setup.session.steps[number].layout)
+        setup.take(number, taps if number == 0 else None)
+    (tmp_path / "by-hand").mkdir()
+    (tmp_path / "by-hand" / "copy.toml").write_text('game = "ur"\n[[photo]]\nfile = "mine.jpg"\nlayout = "mine.json"\n')
+    again = Setup(setup.path, setup._picture, {"kind": "usb"})
+    again.choose("ur", SEATS, {})
+    assert again.said()["begun"] == [{"folder": "kitchen-ur", "name": "Kitchen Ur", "photos": 3}]
+    for wrong in ("by-hand", "../kitchen-ur", "kitchen"):
+        with pytest.raises(NotSo, match="begun"):
+            again.go_on(wrong)
+    again.go_on("kitchen-ur")
+    assert again.session.next == 3 and not again.session.markers and again.said()["begun"] == []
+    assert [s.layout for s in again.session.steps] == [s.layout for s in setup.session.steps]
+    director.set(again.session.steps[3].layout)
+    again.take(3, None)
+    copy = load_copy(tmp_path / "kitchen-ur")
+    assert len(copy.photos) == 4 and np.abs(copy.photos[0].corners - taps).max() < 0.1
+    (copy.folder / "model.npz").write_bytes(b"model")
+    another = Setup(setup.path, setup._picture, {"kind": "usb"})
+    another.choose("ur", SEATS, {})
+    assert another.said()["begun"] == [], "it is learnt: there is nothing to go on with"
+
+
 def test_what_cannot_be_is_said(setup, director, tmp_path):
     for wrong in (lambda: setup.choose("monopoly", SEATS, {}), lambda: setup.choose("ur", ["black"], {}),
                   lambda: setup.choose("ur", SEATS, {"bonus": "both"}), lambda: setup.use("../elsewhere"), setup.go,

@@ -19,7 +19,8 @@ FINDINGS = Findings(Trial(["a.jpg"], [], []), Trial(["a.jpg"], [], []), [("a.jpg
 WRITES = [("/api/setup/game", {"game": "ur", "seats": ["black", "white", "green"], "options": {}}),
           ("/api/setup/use", {"copy": "x"}), ("/api/setup/copy", {"name": "x", "markers": 1}),
           ("/api/setup/take", {"photo": 0, "corners": None}), ("/api/setup/learn", {}), ("/api/setup/go", {}),
-          ("/api/setup/camera", {"camera": 0}), ("/api/setup/board", {"board": "letters"})]
+          ("/api/setup/camera", {"camera": 0}), ("/api/setup/board", {"board": "letters"}),
+          ("/api/setup/go-on", {"copy": "x"})]
 
 
 @pytest.fixture

@@ -64,6 +64,19 @@ def test_corners_are_tapped_or_moved_with_the_keyboard(visit, app, table, direct
     assert [round(v / s, 1) for c in table.session._corners for v, s in zip(c, (820, 616))] == [0.2, 0.1, 0.8, 0.1, 0.8, 0.9, 0.1, 0.9]
 
 
+def test_a_copy_whose_photos_were_begun_is_gone_on_with(visit, app, table, director):  # noqa: F811
+    table.choose("ur", ["black", "white", "green"], {})
+    table.begin("Half done", markers=True)
+    table.take(0, None)
+    table.session = None
+    web(app).feed.refresh()
+    page = visit("setup", seat="host")
+    page.get_by_role("button", name="Go on with Half done (photos so far: 1)").click()
+    page.wait_for_selector(".photos li:nth-child(1) .again")
+    page.wait_for_selector("#task:has-text('lamp on or off')")
+    assert page.get_by_role("button", name="Go on with Half done").count() == 0 and fits(page)
+
+
 def test_a_stranger_is_told_who_may_and_the_host_says_the_pin(visit, app):  # noqa: F811
     page = visit("setup", expected=["403"])
     page.wait_for_selector("#stranger:not([hidden])")

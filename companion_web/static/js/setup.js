@@ -33,7 +33,7 @@ async function show() {
   part("game", [said.games, said.boards, chosen, plays, said.seats], gamePart);
   if (!plays) return;
   if (planFor !== plays) [plan, planFor] = [await ask("/api/plan"), plays];
-  part("copy", [said.copies, said.copy, said.session?.name, plays], copyPart);
+  part("copy", [said.copies, said.begun, said.copy, said.session?.name, plays], copyPart);
   if (said.session) {
     byId("camera-part").hidden = false;
     showLive(said, camera => act("/api/setup/camera", { camera }));
@@ -80,6 +80,7 @@ function copyPart() {
   return [
     said.copy ? h("p", null, say("Chosen: {name}.", { name: said.copies.find(c => c.folder === said.copy)?.name ?? said.copy })) : null,
     said.copies.map(c => h("div", { class: "row" }, h("button", { type: "button", "data-focus": `use-${c.folder}`, onclick: () => act("/api/setup/use", { copy: c.folder }) }, say("Use {name}", { name: c.name })))),
+    said.begun.map(c => h("div", { class: "row" }, h("button", { type: "button", "data-focus": `go-on-${c.folder}`, onclick: () => act("/api/setup/go-on", { copy: c.folder }) }, say("Go on with {name} (photos so far: {n})", { name: c.name, n: c.photos })))),
     h("h3", null, say("A new copy, learnt in five minutes")),
     h("label", { for: "copy-name" }, say("Its name")), name,
     h("div", { class: "row" },

@@ -110,11 +110,13 @@ def shifts(known: Print) -> bool:
 
 
 class Way(msgspec.Struct, frozen=True, eq=False):
-    """fit: where the board lies, score: how much of the picture that explains; sure: no place a square off comes near."""
+    """fit: where the board lies, score: how much of the picture that explains; sure: no place a square off comes near; turned: it may
+    as well lie turned round."""
 
     fit: Fit
     score: float
     sure: bool
+    turned: bool = False
 
 
 def which_way(plan: Plan, lens: Lens, known: Print, whole: Whole, picture: Picture, fit: Fit, usual: list[Pose]) -> Way:
@@ -139,17 +141,19 @@ def which_way(plan: Plan, lens: Lens, known: Print, whole: Whole, picture: Pictu
         if other is not None:
             found.append((whole.explained(picture, other.pose), other, mm, turn))
     found.sort(key=lambda f: -f[0].mean())
-    best, sure = found[0], True
+    best, sure, turned = found[0], True, False
     for each in found[1:]:
         clear = lead(found[0][0], each[0], whole.between(found[0][2], each[2])) > CLEAR
         if clear:
             continue
         if each[3] == found[0][3]:
             sure = False
-        elif usual and apart(plan, each[1].pose, usual) < apart(plan, best[1].pose, usual):
+            continue
+        turned = True
+        if usual and apart(plan, each[1].pose, usual) < apart(plan, best[1].pose, usual):
             best = each
     settled = fit if best[1] is fit else follow(plan, lens, known, picture, best[1].pose, (0,), (3,))
-    return Way(settled or best[1], float(best[0].mean()), sure)
+    return Way(settled or best[1], float(best[0].mean()), sure, turned)
 
 
 def by_table(plan: Plan, lens: Lens, whole: Whole, picture: Picture, pose: Pose) -> np.ndarray:

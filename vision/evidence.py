@@ -83,11 +83,13 @@ def matches(seen: Contents, contents: Contents, reads: str = "pile") -> bool:
 
 
 class Registration(msgspec.Struct, frozen=True):
-    """How the board was found: by "markers", "print", "tiles" or "last" (the pose before still holds); error in pixels."""
+    """How the board was found: by "markers", "print", "tiles" or "last" (the pose before still holds); error in pixels; maybe_turned:
+    it looks the same turned round, and may lie so."""
 
     by: str
     error_px: float
     moved_px: float = 0.0
+    maybe_turned: bool = False
 
 
 class Evidence(msgspec.Struct, frozen=True):

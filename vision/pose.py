@@ -12,7 +12,8 @@ class Pose(msgspec.Struct, frozen=True, eq=False):
 
     K: (3, 3) camera matrix; dist: (4,) OpenCV distortion, k1 k2 p1 p2; rvec, tvec: (3,) board to camera, mm (z of the board's frame
     points *into* the table, as x right and y down demand: a piece of height h has its top at z = -h).
-    size: (width, height) of the picture in pixels; by, error_px: how it was found and how far off it may be.
+    size: (width, height) of the picture in pixels; by, error_px: how it was found and how far off it may be; maybe_turned: the board
+    looks the same turned round, and may lie so.
     """
 
     K: np.ndarray
@@ -22,6 +23,7 @@ class Pose(msgspec.Struct, frozen=True, eq=False):
     size: tuple[int, int]
     by: str = "markers"
     error_px: float = 0.0
+    maybe_turned: bool = False
 
     def to_px(self, mm: np.ndarray, height: float | np.ndarray = 0.0) -> np.ndarray:
         """(N, 2) board mm at a height above the board (mm, one or (N,)) -> (N, 2) pixels"""

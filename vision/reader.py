@@ -67,7 +67,7 @@ class Reader:
         """The same as read() for a pose that is known to hold"""
         start = time.perf_counter()
         found = within_box(self.plan, self.look(image, pose, sites))
-        registration = Registration(pose.by, round(pose.error_px, 3))
+        registration = Registration(pose.by, round(pose.error_px, 3), maybe_turned=pose.maybe_turned)
         return Evidence(found, registration, changed=None if sites is None else frozenset(sites),
                         ms=(time.perf_counter() - start) * 1000)
 

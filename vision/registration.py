@@ -159,7 +159,7 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
             if way.sure and way.fit.share >= SURE:
                 break
         if best is not None:
-            pose = self._refined(picture, best.fit.pose, found)
+            pose = msgspec.structs.replace(self._refined(picture, best.fit.pose, found), maybe_turned=best.turned)
             return pose if best.sure else self._a_square_off(pose)
         pose = self._unmoved_and_full(picture, last)
         if pose is not None:

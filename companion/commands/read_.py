@@ -16,8 +16,9 @@ from vision.photo import BadPhoto, load_photo
 def line_of(photo: str, evidence: Evidence, ms: float) -> dict:
     """A reading as the command prints it."""
     r = evidence.registration
+    board = {"by": r.by, "error_px": round(r.error_px, 2)} | ({"maybe_turned": True} if r.maybe_turned else {})
     return {"photo": photo, "layout": {s: list(c) for s, c in evidence.layout().items()}, "unsure": evidence.unsure(),
-            "registration": {"by": r.by, "error_px": round(r.error_px, 2)}, "ms": round(ms, 1),
+            "registration": board, "ms": round(ms, 1),
             **({"busy": evidence.busy} if evidence.busy else {})}
 
 
@@ -50,6 +51,8 @@ def _table(out: dict) -> str:
     r = out["registration"]
     lines = [f"{out['photo']}: {len(out['layout'])} sites occupied, board found by {r['by']} to {r['error_px']} px, "
              f"{out['ms']} ms"]
+    if r.get("maybe_turned"):
+        lines.append("  the board may lie turned round: it looks the same both ways")
     lines += [f"  {site}: {' '.join(contents)}" for site, contents in out["layout"].items()]
     lines += [f"  unsure {site}: " + ", ".join(f"{' '.join(c) or 'empty'} {100 * p:.0f} %" for c, p in options)
               for site, options in out["unsure"].items()]

@@ -242,6 +242,15 @@ def test_a_board_of_squares_is_found_knocked_turned_and_full_of_pieces(tools):
         assert tools.off_by(go.plan, pose, true) < 0.8
 
 
+def test_a_board_that_is_the_same_turned_round_is_said_to_lie_so_perhaps(tools):
+    go = crossings(tools)                           # without a grain, and
+    go.table[:] = (60, 80, 120)                     # so is the table
+    truth = go.pose(fill=0.8)
+    registrar, _ = Registrar.fit(go.plan, [go.film(truth), go.film(truth, light=0.8)], tapped(go, [truth] * 2), False, [{}, {}])
+    assert not registrar.locate(go.film(truth)).maybe_turned
+    assert registrar.locate(go.film(go.pose(fill=0.8, turn=4.0, shift=(25, -30)))).maybe_turned
+
+
 def test_a_board_full_of_pieces_is_found_where_it_lay(tools):
     go = crossings(tools)
     truth = go.pose(fill=0.8)

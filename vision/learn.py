@@ -9,6 +9,7 @@ import numpy as np
 from vision import net
 from vision.faces import Faces
 from vision.field import WindowField, opponent
+from vision.net import Net
 from vision.sites import Grounds, Group
 from vision.stage import TRIED, Stage, edges, small
 from vision.synth import Patch, foreign, lay, relight, unknown
@@ -20,6 +21,7 @@ ENOUGH = 0.9         # of them, in which the right look is among those tried: ri
 OWN = 0.6            # chance of being a site's own, of what is laid there to learn from; as little of what lies beside it
 SIDE = (-0.1, 0.3)   # log units by which a stack's side is brighter than its rim makes expect, and one standard deviation
 SLOPPY = 0.05        # of its radius that a piece lies off the middle of the one beneath it
+STRANGER = 3.0       # times as much as a piece that counts, for whether a site is empty, which is something else
 UNKNOWN = 0.3        # of what is made to be something else: pieces of a known form with a face never seen
 
 
@@ -253,6 +255,17 @@ def choose_faces(stage: Stage, scenery: Scenery, empty: np.ndarray, spread: np.n
             stage.faces = []
 
 
+def tells_bare(inputs: np.ndarray, labels: np.ndarray, looks: int, seed: int) -> tuple[Net, float]:
+    """(what tells empty sites from all others, the share of held-out pictures it is right about); labels: (n,) looks, `looks` for
+    something else, BARE. Where it is all but certain the closer look is saved: so it learns long, from half of the inputs at a
+    time, and what is strange, rare among the pictures and each time another, counts for more."""
+    held, empty = len(inputs) // 10, (labels == BARE).astype(int)
+    told = net.train(inputs[held:], empty[held:], 2, 64, seed, epochs=40, batch=128, drop=0.5, smooth=0.002,
+                     weights=np.where(labels == looks, STRANGER, 1.0)[held:])
+    told = net.sharpened(told, inputs[:held], empty[:held])
+    return told, float((told.scores(inputs[:held]).argmax(1) == empty[:held]).mean())
+
+
 class Rows:
     """rows: (n, D) float16, filled part by part: examples take most of the memory that calibrating needs"""
 
@@ -305,7 +318,7 @@ def teach(stage: Stage, scenery: Scenery, empty: np.ndarray, spread: np.ndarray,
         unlike = stage.unlike(seen, empty[sites], lines[sites])
         if not block:
             bare_x.add(unlike)
-            bare_y.append((labels == BARE).astype(int))
+            bare_y.append(labels)
         leans = np.array(leans)
         gain, place = stage.places(seen, coarse_empty[sites], coarse_spread[sites], leans)
         field = WindowField(opponent(logs), scenery.scale)
@@ -322,10 +335,8 @@ def teach(stage: Stage, scenery: Scenery, empty: np.ndarray, spread: np.ndarray,
         kind_y.append(np.repeat(np.where(labels == BARE, looks + 1, labels), TRIED))
     stage.held = []
     if not block:
-        x, y = bare_x.rows, np.concatenate(bare_y)
-        held = len(x) // 10
-        stage.bare = net.sharpened(net.train(x[held:], y[held:], 2, 32, seed, epochs=10), x[:held], y[:held])
-        stage.held = [float((stage.bare.scores(x[:held]).argmax(1) == y[:held]).mean())]
+        stage.bare, right = tells_bare(bare_x.rows, np.concatenate(bare_y), looks, seed)
+        stage.held = [right]
     stage.tops = [top.taught(*(np.concatenate(part) for part in zip(*examples)), seed) for top, examples in zip(stage.tops, tops)]
     stage.heights = [h.taught(*(np.concatenate(part) for part in zip(*examples)), seed) for h, examples in zip(stage.heights, heights)]
     x, y = kind_x.rows, np.concatenate(kind_y)

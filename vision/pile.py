@@ -41,6 +41,7 @@ from vision.windows import Pyramid, Windows
 PICTURES = 6000      # made to learn from, a group
 STACKS = 3           # times as many where stacks are told by their height
 WORTH = 0.002        # a chance of not being empty that is worth a closer look
+FAINTLY = 0.0002     # one at which a look that explains the site better than the empty board does is worth one too
 KEPT = 8             # contents told of a site
 STRANGELY = 0.05     # chance of something foreign on a site, above which it is looked at without its neighbours' pieces
 BESIDE = 1.0         # mm around a piece that go with it
@@ -101,12 +102,16 @@ class GroupReader(msgspec.Struct, eq=False, dict=True):
         seen = sight.see(self.small, which, self.group.plane)
         return seen, self.stage.unlike(seen, self.empty[which], self.lines[which])
 
-    def told(self, sight: Sight, which: np.ndarray, seen: np.ndarray, unlike: np.ndarray) -> tuple[np.ndarray, Laid, np.ndarray]:
+    def places(self, sight: Sight, which: np.ndarray, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(gain (n, looks), place (n, looks, 2) mm off the middle) of looks on these sites, see Coarse.search"""
+        empty, spread = self.coarse
+        return self.stage.places(seen, empty[which], spread[which], lean_at(sight.pose, self.group.centres[which]))
+
+    def told(self, sight: Sight, which: np.ndarray, unlike: np.ndarray, gain: np.ndarray, place: np.ndarray
+             ) -> tuple[np.ndarray, Laid, np.ndarray]:
         """((n, looks + 2) log-probabilities of what these sites show: looks, something else, empty; how each would lie;
         (n, 2) mm: where the likeliest look stands, nan where it was not looked at closely)"""
         lean = lean_at(sight.pose, self.group.centres[which])
-        empty, spread = self.coarse
-        gain, place = self.stage.places(seen, empty[which], spread[which], lean)
         field = PictureField.of(sight.pyramid, sight.pose, sight.light, self.group.centres[which], self.group.plane, self.fine.scale)
         inputs, lying = self.stage.hypotheses(field, np.arange(len(which)), gain, place, unlike, which, lean)
         told = self.stage.told(inputs, lying)
@@ -340,11 +345,16 @@ def read_cells(g: GroupReader, sight: Sight, which: np.ndarray, pieces: list[See
     What is seen on each, and where it stands, is added to `pieces`."""
     seen, unlike = g.seen(sight, which)
     bare = g.stage.bare.answer(unlike)                                          # (n, 2): occupied, empty
-    busy = np.flatnonzero(bare[:, 0] > np.log(WORTH))
     out = {g.group.ids[i]: SiteEvidence((((), float(b[1])),), FLOOR) for i, b in zip(which, bare)}
+    busy = np.flatnonzero(bare[:, 0] > np.log(FAINTLY))
     if not len(busy):
         return out
-    told, lying, feet = g.told(sight, which[busy], seen[busy], unlike[busy])
+    gain, place = g.places(sight, which[busy], seen[busy])
+    closely = (bare[busy, 0] > np.log(WORTH)) | (gain.max(1) > 0)
+    if not closely.any():
+        return out
+    busy, gain, place = busy[closely], gain[closely], place[closely]
+    told, lying, feet = g.told(sight, which[busy], unlike[busy], gain, place)
     told, parts = np.maximum(told, FLOOR), g.split(told, lying) | g.stacked(sight, which[busy], told, lying)
     contents = [*g.stage.looks, ()]
     for i, (n, row, foot) in enumerate(zip(busy, told, feet)):
@@ -369,7 +379,8 @@ def read_blocks(g: GroupReader, sight: Sight, cells: dict[str, SiteEvidence]) ->
                       if sum(m in strange for m in members) >= 0.75 * len(members)], int)
     if not len(which):
         return {}
-    told, *_ = g.told(sight, which, *g.seen(sight, which))
+    seen, unlike = g.seen(sight, which)
+    told, *_ = g.told(sight, which, unlike, *g.places(sight, which, seen))
     told = np.hstack([told[:, :-2], np.logaddexp(told[:, -2:-1], told[:, -1:])])
     out: dict[str, SiteEvidence] = {}
     for n in np.argsort(told[:, -1]):

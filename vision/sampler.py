@@ -38,6 +38,10 @@ from vision.sites import Group, blocks, groups
 from vision.windows import Pyramid, Windows
 
 FEW = 4            # pieces of a footprint, from which on it shows what they have in common
+NEARBY = 0.3       # of its diameter by which a piece may lie beside where its outline seemed to
+SEARCHED = 0.8     # mm between places at which a round piece is looked for all over its site
+ASTRAY = 4.0       # doubt that a piece's middle lies there, beyond which it is not looked for
+BETTER = 0.6       # of its misfit where its outline was, that it must have where it is found
 ENOUGH = 2         # cut-outs of a kind, beyond which none are borrowed
 
 
@@ -149,7 +153,7 @@ def agree(found: list[Found], scale: float) -> None:
 
 def match(found: list[Found], scale: float) -> None:
     """Moves round pieces of which there are too few to agree(): to where they look like the one of their kind whose rim is clearest"""
-    reach = np.arange(-0.3, 0.31, 0.05)
+    reach = np.arange(-NEARBY, NEARBY + 0.01, 0.05)
     for contents in {f.contents for f in found if f.disc}:
         mine = [f for f in found if f.contents == contents]
         usual = 0.3 * max(float(np.percentile(f.edges, 90)) for f in mine) + 1e-6
@@ -161,6 +165,41 @@ def match(found: list[Found], scale: float) -> None:
         for f in mine[1:]:
             fit = rings.compare(WindowField(opponent(f.window)[None], scale), np.zeros(len(shifts), int), f.offset + shifts)
             f.offset = f.offset + shifts[fit.min((1, 2)).argmin()]
+
+
+def found_again(everything: Sequence[tuple[Windows, list[Found]]]) -> None:
+    """Moves round pieces of which all sites together show too few to agree() to where, farther off than match() looks, they look like
+    the one whose rim is clearest, if they do so far better there and their rim is clearer: a white stone on white ground may have
+    been taken for its shadow"""
+    kinds: dict[Contents, list[tuple[Found, Windows]]] = {}
+    for windows, found in everything:
+        for f in found:
+            kinds.setdefault(f.contents, []).append((f, windows))
+    for contents, mine in kinds.items():
+        if not 1 < len(mine) < FEW or not mine[0][0].disc:
+            continue
+        mine.sort(key=lambda m: -rim(m[0], m[1].scale, usual_edge(m[0])))
+        clear, windows = mine[0]
+        picture = straighten(clear.window, windows.scale, clear.offset, clear.tilt, clear.size)
+        rings = Rings.fit([Exemplar(contents, clear.size, True, picture, windows.scale, clear.where, clear.photo, lies="any")])
+        for f, windows in mine[1:]:
+            field = WindowField(opponent(f.window)[None], windows.scale)
+            steps = np.arange(-1, 1.01, SEARCHED / windows.half) * windows.half
+            places = np.stack(np.meshgrid(steps, steps), -1).reshape(-1, 2)
+            x, y = ((places * windows.scale + windows.side / 2).astype(int).clip(0, windows.side - 1)).T
+            far = np.abs(places - f.offset).max(1) > NEARBY * max(f.size)
+            places = np.vstack([f.offset[None], places[far & (f.doubt[y, x] < ASTRAY)]])
+            fit = np.concatenate([rings.compare(field, np.zeros(len(p), int), p).min((1, 2))
+                                  for p in np.array_split(places, len(places) // 500 + 1)])
+            usual = usual_edge(f)
+            other = msgspec.structs.replace(f, offset=places[fit.argmin()])
+            if fit.min() < BETTER * fit[0] and rim(other, windows.scale, usual) > rim(f, windows.scale, usual):
+                f.offset = other.offset
+
+
+def usual_edge(f: Found) -> float:
+    """How clear edges around a piece are"""
+    return 0.3 * float(np.percentile(f.edges, 90)) + 1e-6
 
 
 def rim(f: Found, scale: float, usual: float) -> float:
@@ -227,6 +266,8 @@ def exemplars(plan: Plan, shots: list[Shot], lying: Sequence[Lying] = ()) -> lis
         put_where_known(plan, group, found, windows, lying, shots)
         seen.append((group, windows, found))
     known = {(p.photo, p.site) for p in lying}
+    found_again([(windows, [f for f in found if (f.photo, f.where) not in known])
+                 for group, windows, found in seen if not group.block])
     lying = [*lying, *(p for group, _, found in seen if not group.block for p in alone(plan, group, found, shots)
                        if (p.photo, p.site) not in known)]
     out = []

@@ -45,6 +45,8 @@ MARGIN = 5.0         # gain that a footprint may be behind another's and still b
 BLUNDER = 10.0       # log-probability that a misfit of 1 costs a look whose face it is
 LEADING = 0.5        # and what a lead of one in the contest of the likeliest gains
 LITTLE = 0.1         # what the coarse gain counts where faces are compared
+ALONG = (0.5, 1.0)   # of the way from foot to top: where a piece that fits poorly is looked for too, drawn to its foot by bright sides
+POORLY = 2.0         # misfit from which it does
 GIVE = 0.1           # of a site's side that a piece may stick out without surprise
 
 
@@ -152,16 +154,25 @@ class Stage(msgspec.Struct, eq=False):
             rows = np.flatnonzero(gain[np.arange(n), best] > gain.max(1) - MARGIN)
             if not len(rows):
                 continue
-            members = np.ix_(rows, np.flatnonzero(self.shape == s))
-            middle = place[rows, best[rows]]
+            pieces = np.flatnonzero(self.shape == s)
             if self.faces:
-                misfit[members], spot[members], turn[members] = self.faces[s].compare(field, site[rows], middle)
+                members = np.ix_(rows, pieces)
+                misfit[members], spot[members], turn[members] = self.faces[s].compare(field, site[rows], place[rows, best[rows]])
                 continue
-            fit = ring.compare(field, site[rows], middle)
-            fit[:, :, ~ring.allowed] = np.inf
-            at = fit.argmin(2)
-            misfit[members] = np.take_along_axis(fit, at[..., None], 2)[..., 0]
-            turn[members] = at * (2 * np.pi / fit.shape[2])
+            for along in (0.0, *ALONG):
+                rows = rows[misfit[np.ix_(rows, pieces)].min(1) > POORLY]
+                if not len(rows):
+                    break
+                members = np.ix_(rows, pieces)
+                middle = place[rows, best[rows]] + along * lean[rows] * self.rise[mine].max()
+                fit = ring.compare(field, site[rows], middle)
+                fit[:, :, ~ring.allowed] = np.inf
+                at = fit.argmin(2)
+                least = np.take_along_axis(fit, at[..., None], 2)[..., 0]
+                better = least < misfit[members]
+                misfit[members] = np.where(better, least, misfit[members])
+                turn[members] = np.where(better, at * (2 * np.pi / fit.shape[2]), turn[members])
+                spot[members] = np.where(better[..., None], middle[:, None], spot[members])
         if banned is not None:
             unfair = self.unfair()
             for column in banned.T:

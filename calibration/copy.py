@@ -26,6 +26,10 @@ class BadCopy(ValueError):
     """A copy that cannot be used; the message is one line that names the file and the fault."""
 
 
+class BadCorners(BadCopy):
+    """Tapped corners that cannot be a board's."""
+
+
 class Photo(msgspec.Struct, frozen=True, eq=False):
     """name: the file's name; image: (h, w, 3) uint8 BGR; corners: (4, 2) pixels as tapped, or None."""
 
@@ -122,26 +126,26 @@ def read_layout(path: Path, plan: Plan) -> Layout:
 
 
 def check_corners(value: Any, image: np.ndarray, name: str) -> np.ndarray:
-    """(4, 2) pixels of a convex quadrilateral in or near the picture. Raises BadCopy."""
+    """(4, 2) pixels of a convex quadrilateral in or near the picture. Raises BadCorners."""
     try:
         corners = np.array(value, float)
     except (TypeError, ValueError):
         corners = np.zeros(0)
     if corners.shape != (4, 2) or not np.isfinite(corners).all():
-        raise BadCopy(f"{name}: corners are not four [x, y] pixels")
+        raise BadCorners(f"{name}: corners are not four [x, y] pixels")
     sides = np.roll(corners, -1, 0) - corners
     following = np.roll(sides, -1, 0)
     turns = sides[:, 0] * following[:, 1] - sides[:, 1] * following[:, 0]
     if not (turns > 0).all():
         if (turns < 0).all():
-            raise BadCopy(f"{name}: corners go round the wrong way; they must be those of (0,0) (w,0) (w,h) (0,h)")
-        raise BadCopy(f"{name}: corners are crossed; they must go round the board: (0,0) (w,0) (w,h) (0,h)")
+            raise BadCorners(f"{name}: corners go round the wrong way; they must be those of (0,0) (w,0) (w,h) (0,h)")
+        raise BadCorners(f"{name}: corners are crossed; they must go round the board: (0,0) (w,0) (w,h) (0,h)")
     size = np.array([image.shape[1], image.shape[0]], float)
     if (corners < -size / 2).any() or (corners > 1.5 * size).any():
-        raise BadCopy(f"{name}: corners lie far outside the picture of {image.shape[1]} x {image.shape[0]} pixels")
+        raise BadCorners(f"{name}: corners lie far outside the picture of {image.shape[1]} x {image.shape[0]} pixels")
     (ax, ay), (bx, by) = corners[2] - corners[0], corners[3] - corners[1]
     if abs(ax * by - ay * bx) / 2 < 0.01 * size.prod():
-        raise BadCopy(f"{name}: corners enclose next to nothing")
+        raise BadCorners(f"{name}: corners enclose next to nothing")
     return corners
 
 

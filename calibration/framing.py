@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import cv2
 import msgspec
 import numpy as np
 
 from engine.text import Text, say
 from vision.cv5 import grey
+from vision.evidence import NoBoard
+from vision.foreign import View, differences, find_foreign
 from vision.light import CLIPPED
 from vision.markers import ENOUGH, IDS, find_cards
 from vision.photo import is_dark
-from vision.plan import Plan
+from vision.plan import Plan, Site
+from vision.registration import usable
 from vision.shot import Shot
 from vision.sites import filled
+from vision.survey import first_sight, rough
 
 DIM, BURNT = 45.0, 0.03                  # grey levels; share of the picture
 BURNT_PIECES = 0.2                       # of the sites that pieces lie on
 CRISP_CARD, CRISP = 0.2, 0.12            # see `sharpness_of`; what boards show besides cards has softer edges of its own
+CHANGED, LAID = 0.2, 0.5                 # of a site, that a piece changes at least; of the places to lay something on
 FILLS = 0.3                              # of the picture: what the board should at least take
 PLACES = (say("upper left"), say("upper right"), say("lower right"), say("lower left"))
 
@@ -58,6 +65,46 @@ def judge(image: np.ndarray, markers: bool) -> Framing:
     elif markers and _share(cards, image) < FILLS:
         advice.append(say("The board is small in the picture: bring the camera nearer."))
     return Framing(round(light, 1), round(burnt, 4), round(sharpness, 3), tuple(sorted(cards)), tuple(faults), tuple(advice))
+
+
+class Bare(msgspec.Struct, frozen=True, eq=False):
+    """The first photo, of the empty board, as the pictures after it are compared with it. view: it, made small, and where the board
+    lies in it, roughly."""
+
+    plan: Plan
+    view: View
+
+    @classmethod
+    def of(cls, plan: Plan, image: np.ndarray, corners: np.ndarray | None, markers: bool) -> Bare | None:
+        """image: (h, w, 3) uint8 BGR; corners: (4, 2) pixels as tapped, or None; None where that does not say where the board lies"""
+        try:
+            sight = first_sight(usable(image), corners, markers)
+            return None if sight is None else cls(plan, View.of(image, rough(plan, [sight]).pose(0)))
+        except NoBoard:
+            return None
+
+    def remarks(self, image: np.ndarray, layout: Mapping[str, Sequence[str]]) -> list[Text]:
+        """What would make a picture of the same camera better on which `layout` should lie: hands away, pieces laid, a board in view"""
+        now = View.of(image, self.view.pose)
+        if now.small.shape != self.view.small.shape:
+            return []
+        out = []
+        unseen = sum(not self._in_view(site) for site in self.plan.site)
+        if unseen:
+            out.append(say("{n} of the board's places lie outside the picture: move the camera and take the first photo again",
+                           n=unseen))
+        if find_foreign(self.plan, now, self.view) is not None:
+            return [*out, say("A hand or something else seems to reach over the board.")]
+        changed = differences(self.view.small, now.small, np.ones(now.small.shape[:2], bool))[1]
+        places = (filled(self.plan.sites[s].outlines, now.pose, changed.shape) for s, c in layout.items() if c)
+        laid = [bool(changed[place].mean() > CHANGED) for place in places if place.any()]
+        if laid and np.mean(laid) < LAID:
+            out.append(say("Of {all} places to lay something on {n} look otherwise than empty.", all=len(laid), n=sum(laid)))
+        return out
+
+    def _in_view(self, site: Site) -> bool:
+        px, size = self.view.pose.to_px(site.outlines[0]), np.array(self.view.pose.size)
+        return bool(((px > -0.02 * size) & (px < 1.02 * size)).all())       # corners are tapped roughly
 
 
 def burnt_pieces(plan: Plan, shot: Shot) -> bool:

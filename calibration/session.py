@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -15,6 +16,9 @@ import numpy as np
 from calibration.copy import BadCopy, check_corners, load_plan_of, read_layout, read_toml
 from calibration.files import write_whole
 from calibration.fit import Progress, Report, calibrate
+from calibration.framing import Bare
+from engine.text import Text
+from vision.photo import BadPhoto, load_photo
 from vision.plan import Plan
 
 Layout = Mapping[str, Sequence[str]]
@@ -37,6 +41,7 @@ class Session:
         self.folder, self.plan, self.name, self.markers = Path(folder), plan, name, markers
         self.steps = [Step("empty-1", {}), Step("empty-2", {}), *_samplers(samplers)]
         self._corners: Corners | None = None
+        self._bare: Bare | None = None
 
     @classmethod
     def broken_off(cls, folder: str | Path, samplers: Callable[[Plan], Sequence[Layout]]) -> Session:
@@ -53,6 +58,8 @@ class Session:
                 shown = read_layout(folder / f"{step.name}.json", plan)
                 step.layout, step.taken = {site: list(kinds) for site, kinds in shown.items()}, True
         session._corners = data["photo"][0].get("corners")
+        with contextlib.suppress(BadPhoto):     # it can be taken again
+            session._bare = session._compared_with(load_photo(folder / "empty-1.jpg"))
         return session
 
     @property
@@ -70,6 +77,8 @@ class Session:
             if corners is None:
                 raise BadCopy(f"{step.name}: without cards the board's four corners must be tapped")
             self._corners = check_corners(corners, image, step.name).round(1).tolist()
+        if number == 0:
+            self._bare = self._compared_with(image)
         self.folder.mkdir(parents=True, exist_ok=True)
         good, data = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, 95])
         if not good:
@@ -79,15 +88,26 @@ class Session:
         step.taken = True
         write_whole(self.folder / "copy.toml", self._toml().encode())
 
+    def remarks(self, image: np.ndarray) -> list[Text]:
+        """What is to be said of a picture, before it is taken, that only the first photo and the next step tell"""
+        if self._bare is None or self.next == 0:
+            return []
+        return self._bare.remarks(image, self.steps[self.next].layout if self.next is not None else {})
+
     def use_plan(self, plan: Plan, samplers: Sequence[Layout]) -> None:
         """The copy's own plan lies in its folder now: the empty board's photos stay, samplers are laid anew. Raises OSError."""
         self.plan = plan
+        if self._bare is not None:
+            self._bare = msgspec.structs.replace(self._bare, plan=plan)
         self.steps = [*self.steps[:2], *_samplers(samplers)]
         write_whole(self.folder / "copy.toml", self._toml().encode())
 
     def calibrate(self, progress: Progress | None = None, processes: int | None = 1) -> Report:
         """Raises BadCopy."""
         return calibrate(self.folder, progress, processes=processes)
+
+    def _compared_with(self, image: np.ndarray) -> Bare | None:
+        return Bare.of(self.plan, image, np.array(self._corners) if self._corners is not None else None, self.markers)
 
     def _toml(self) -> str:
         # JSON's strings are TOML's, too.

@@ -17,7 +17,7 @@ import msgspec
 import numpy as np
 
 import engine
-from calibration.copy import BadCopy, game_plan
+from calibration.copy import BadCopy, BadCorners, game_plan
 from calibration.files import write_whole
 from calibration.fit import Report
 from calibration.framing import Framing, judge
@@ -189,7 +189,11 @@ class Setup:
         image, why = self._picture()
         if image is None:
             raise NotSo(say("the camera gives no picture: {why}", why=why))
-        self.framing = judge(image, self.session is not None and self.session.markers)
+        session = self.session
+        framing = judge(image, session is not None and session.markers)
+        if session is not None and not framing.faults:
+            framing = msgspec.structs.replace(framing, advice=(*framing.advice, *session.remarks(image)))
+        self.framing = framing
         return image
 
     def take(self, number: int, corners: Corners | None) -> None:
@@ -198,8 +202,13 @@ class Setup:
             image = self.look()
             if self.framing is not None and self.framing.faults:
                 raise NotSo(self.framing.faults[0])
+            if number == 0 and not session.markers and corners is None:
+                raise NotSo(say("The board's four corners must be tapped in the picture first."))
             try:
                 session.take(number, image, corners)
+            except BadCorners:
+                raise NotSo(say("These cannot be the board's corners, or they are crossed. Tap again: upper left, upper right, "
+                                "lower right, lower left, as the board is printed.")) from None
             except BadCopy as e:
                 raise NotSo(say("{reason}", reason=str(e))) from None
             except OSError as e:

@@ -129,9 +129,9 @@ def test_without_cards_the_tapped_corners_go_into_the_copy(setup, tmp_path, plan
     director = Director(plan, conditions=Conditions(resolution=(820, 616), markers=False), sleep=lambda s: None)
     setup._picture = lambda: (director.picture(), "")
     setup.begin("No cards", markers=False)
-    with pytest.raises(NotSo, match="tapped"):
+    with pytest.raises(NotSo, match="^The board's four corners must be tapped"):
         setup.take(0, None)
-    with pytest.raises(NotSo, match="crossed"):
+    with pytest.raises(NotSo, match="or they are crossed. Tap again: upper left"):
         setup.take(0, [[10, 10], [700, 600], [700, 10], [10, 600]])
     taps = Conditions(resolution=(820, 616), markers=False).look(plan).to_px(plan.corners).tolist()
     setup.take(0, taps)
@@ -152,6 +152,37 @@ def test_advice_names_what_is_wrong(director):
     burnt = good.copy()
     burnt[200:400, 200:500] = 255
     assert any("burnt" in str(a) for a in judge(burnt, True).advice)
+
+
+def hand_over(picture):
+    return cv2.ellipse(picture.copy(), (410, 616), (70, 330), 10, 0, 360, (110, 140, 200), -1)
+
+
+@pytest.mark.parametrize("markers", [True, False])
+def test_hands_pieces_not_laid_and_a_board_out_of_view_are_told_before_the_photo(setup, plan, markers):
+    cond = Conditions(resolution=(820, 616), markers=markers)
+    director, spoil = Director(plan, conditions=cond, sleep=lambda s: None), [lambda picture: picture]
+    setup._picture = lambda: (spoil[0](director.picture()), "")
+    setup.begin("Mine", markers)
+    said = lambda: (setup.look(), " ".join(map(str, setup.framing.advice)))[1]    # noqa: E731
+    assert "hand" not in said()
+    setup.take(0, None if markers else cond.look(plan).to_px(plan.corners).tolist())
+    assert "hand" not in said() and "outside" not in said()
+    setup.take(1, None)
+    assert "look otherwise than empty" in said(), "the sampler is not laid yet"
+    director.set(setup.session.steps[2].layout)
+    assert "hand" not in said() and "empty" not in said()
+    spoil[0] = hand_over
+    assert "hand" in said()
+    again = Setup(setup.path, setup._picture, {"kind": "usb"})
+    again.choose("ur", SEATS, {})
+    again.go_on("mine")
+    again.look()
+    assert "hand" in " ".join(map(str, again.framing.advice)), "a set-up gone on with knows its first photo, too"
+    if not markers:
+        corners = (cond.look(plan).to_px(plan.corners) + [0, 170]).tolist()
+        setup.take(0, corners)
+        assert "outside the picture" in said()
 
 
 @pytest.mark.parametrize("game", ["tigris", "ur", "deluge"])

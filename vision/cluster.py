@@ -32,7 +32,7 @@ from vision.cluster_loose import (
 )
 from vision.cluster_middle import middled, outlined, rimmed
 from vision.cluster_polar import Form
-from vision.cluster_scene import FOLD, Scene, Stage, cover
+from vision.cluster_scene import FOLD, LIGHT_STEP, Rect, Scene, Stage, cover
 from vision.cluster_sign import Cover
 from vision.cluster_tall import TallLook, find_tall, hide
 from vision.evidence import CountedEvidence, SiteEvidence
@@ -76,22 +76,32 @@ class ClusterReader:
         """image: (h, w, 3) uint8 BGR; sites: only these, else all. -> {site: evidence}; of sites that are read otherwise, those on
         which a card lies that does not belong there"""
         known = self.plan.sites if sites is None else {s: self.plan.sites[s] for s in sites if s in self.plan.sites}
-        wanted = {s: site for s, site in known.items() if s in self.clusters}
-        if not wanted and not self.firsts.sheets:
+        if not self.firsts.sheets and not self.clusters.keys() & known.keys():
             return {}
-        scene = self.stage.scene(image, pose, None if sites is None else self.rects(known.values()))
+        parts = self.parts(known)
+        if len(parts) == 1 and parts[0][1] is None:
+            scenes = [self.stage.scene(image, pose)]
+        else:
+            scenes = self.stage.windows(image, pose, [rect for _, rect in parts])
+        self.last = []
+        return {s: e for (some, _), scene in zip(parts, scenes) for s, e in self.read_part(scene, some).items()}
+
+    def read_part(self, scene: Scene, known: dict[str, Site]) -> dict[str, SiteEvidence]:
+        """What read() tells of some sites, all of which a scene shows; adds what lies there to self.last"""
+        wanted = {s: site for s, site in known.items() if s in self.clusters}
         tried: dict[str, Tried] = {}
         firsts = self.firsts.read(scene, wanted, tried)
-        if sites is not None and self.firsts.sheets:    # cards on the sites around are not looked for: not strange, then
+        if len(known) < len(self.plan.sites) and self.firsts.sheets:
+            # cards on the sites around are not looked for: not strange, then
             around, own = ([o for s in some for o in s.outlines] for some in (
                 [s for i, s in self.plan.sites.items() if i not in known], known.values()))
-            scene.strange[(polygons(self.frame, around) > 0) & (polygons(self.frame, own) == 0)] = 0
+            scene.strange[(polygons(scene.frame, around) > 0) & (polygons(scene.frame, own) == 0)] = 0
         astray = read_astray(scene, self.firsts, known)
         firsts |= {s: kinds for s, kinds in astray.items() if s in wanted}
         pieces = self.pieces(scene, wanted) if wanted else []
         if tried and pieces:
             firsts, pieces = self.again(scene, wanted, firsts, tried, pieces)
-        self.last = pieces
+        self.last += pieces
         return self.evidence(scene, wanted, firsts, pieces) | {s: evidence_of(kinds, (), 0.0) for s, kinds in astray.items()
                                                                if s not in wanted}
 
@@ -128,7 +138,7 @@ class ClusterReader:
         """What lies loose on some sites: figures first, as they hide what is behind them"""
         out = []
         if self.tall:
-            feet = polygons(self.frame, [o for s in wanted.values() if self.may_stand(s) for o in s.outlines], NEAR)
+            feet = polygons(scene.frame, [o for s in wanted.values() if self.may_stand(s) for o in s.outlines], NEAR)
             before = copy(scene)
             before.weight, before.strange = scene.weight.copy(), scene.strange.copy()
             out = find_tall(scene, self.tall, feet, {k: p.count for k, p in self.plan.pieces.items()})
@@ -137,7 +147,7 @@ class ClusterReader:
                 out = [p for p in out if p not in flat]
                 for p in (p for p in out if p.chance > 0.5):
                     hide(scene, next(k for k in self.tall if k.form == p.form), p.foot)
-        area = polygons(self.frame, [o for s in wanted.values() for o in s.outlines], NEAR)
+        area = polygons(scene.frame, [o for s in wanted.values() for o in s.outlines], NEAR)
         return out + find(scene, self.kits, area)
 
     def lying_flat(self, scene: Scene, found: Sequence[Piece]) -> list[Piece]:
@@ -172,15 +182,22 @@ class ClusterReader:
         """Whether figures were seen on such sites, which are those with a tag or the beginning of the name in common"""
         return group_of(site.id) in self.stands or bool(self.stands & set(site.tags))
 
-    def rects(self, sites: Iterable[Site]) -> list[tuple[int, int, int, int]] | None:
-        """The parts of the canvas that show these sites; None where that is about all of it"""
-        f, out = self.frame, []
-        for o in (o for s in sites for o in s.outlines):
-            lo = np.floor(f.to_px(o.min(0) - MARGIN)).astype(int).clip(0) // FOLD * FOLD
-            hi = np.minimum(np.ceil(f.to_px(o.max(0) + MARGIN)).astype(int) // FOLD * FOLD, (f.width, f.height))
-            out.append((*map(int, lo), *map(int, hi)))
-        area = sum((x1 - x0) * (y1 - y0) for x0, y0, x1, y1 in out)
-        return None if area > 0.6 * f.width * f.height else out
+    def parts(self, known: dict[str, Site]) -> list[tuple[dict[str, Site], Rect | None]]:
+        """Sites near each other, and the part of the canvas that shows them; None where that is about all of it"""
+        f = self.frame
+        out: list[tuple[dict[str, Site], Rect]] = []
+        for s, site in known.items() if len(known) < len(self.plan.sites) else ():
+            corners = np.vstack(site.outlines)
+            lo = np.floor(f.to_px(corners.min(0) - MARGIN)).astype(int).clip(0) // LIGHT_STEP * LIGHT_STEP
+            hi = np.minimum(np.ceil(f.to_px(corners.max(0) + MARGIN)).astype(int) // FOLD * FOLD, (f.width, f.height))
+            some, rect = {s: site}, (*map(int, lo), *map(int, hi))
+            while near := [p for p in out if overlap(p[1], rect)]:
+                for p in near:
+                    out.remove(p)
+                    some, rect = p[0] | some, (*map(min, p[1][:2], rect[:2]), *map(max, p[1][2:], rect[2:]))
+            out.append((some, rect))
+        area = sum((x1 - x0) * (y1 - y0) for _, (x0, y0, x1, y1) in out)
+        return out if 0 < area < 0.6 * f.width * f.height else [(known, None)]
 
     def evidence(self, scene: Scene, wanted: dict[str, Site], firsts: dict[str, dict[str, float]], pieces: Sequence[Piece]
                  ) -> dict[str, CountedEvidence]:
@@ -352,6 +369,11 @@ def fullness(scene: Scene, form: Form, foot: np.ndarray) -> float:
     reach = int(form.inner * k)
     full = cv2.filter2D(near, cv2.CV_32F, outline / outline.sum(), borderType=cv2.BORDER_CONSTANT)
     return float(full[max(min(y, n) - reach, 0):min(y, n) + reach + 1, max(min(x, n) - reach, 0):min(x, n) + reach + 1].max(initial=0))
+
+
+def overlap(a: Rect, b: Rect) -> bool:
+    """Whether two rectangles have a place in common."""
+    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
 
 
 def best_of(told: Mapping[str, float]) -> str:

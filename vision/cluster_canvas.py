@@ -41,6 +41,10 @@ class Frame(msgspec.Struct, frozen=True):
         w, h = np.ceil((hi - lo) * scale).astype(int)
         return cls(float(lo[0]), float(lo[1]), scale, int(w), int(h))
 
+    def part(self, x0: int, y0: int, x1: int, y1: int) -> Frame:
+        """The same for some of the canvas's pixels"""
+        return Frame(self.x0 + x0 / self.scale, self.y0 + y0 / self.scale, self.scale, x1 - x0, y1 - y0)
+
     def to_px(self, mm: np.ndarray) -> np.ndarray:
         """(..., 2) board mm -> (..., 2) canvas pixels (a pixel's centre is at a whole number)"""
         return (np.asarray(mm, float) - (self.x0, self.y0)) * self.scale - 0.5

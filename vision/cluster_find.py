@@ -71,10 +71,8 @@ class Net:
         self.step, self.least = max(step * inner, 1.0 / k), LEAST
         n = max(int(round(1.6 * inner * k)), 1)
         dense = cv2.blur(scene.strange, (n, n))
-        h, w = dense.shape
-        self.shape = int(h / k / self.step), int(w / k / self.step)
-        xs = np.round((np.arange(self.shape[1]) + 0.5) * self.step * k - 0.5).astype(int).clip(0, w - 1)
-        ys = np.round((np.arange(self.shape[0]) + 0.5) * self.step * k - 0.5).astype(int).clip(0, h - 1)
+        xs, ys = (spots(start / FOLD, length, self.step * k) for start, length in zip(scene.corner, dense.shape[::-1]))
+        self.shape = len(ys), len(xs)
         rows = ys[:, None]
         self.y, self.x = np.nonzero((dense[rows, xs] > share) & (allowed[rows, xs] > 0))
         self.at = scene.frame.to_mm((np.stack([xs[self.x], ys[self.y]], -1) + 0.5) * FOLD - 0.5)
@@ -96,6 +94,12 @@ class Net:
             return values
         disc = np.hypot(*np.mgrid[-n:n + 1, -n:n + 1]) * self.step <= radius
         return cv2.dilate(field, disc.astype(np.uint8), borderType=cv2.BORDER_CONSTANT, borderValue=-1e9)[self.y, self.x]
+
+
+def spots(start: float, length: int, step: float) -> np.ndarray:
+    """Pixels every `step` of them along a side of a part of the canvas that begins at pixel `start`: the same places in all parts"""
+    first = np.ceil(start / step - 0.5)
+    return np.round((np.arange(first, (start + length) / step - 0.5) + 0.5) * step - start - 0.5).astype(int).clip(0, length - 1)
 
 
 def find(scene: Scene, kits: Sequence[Kit], allowed: np.ndarray, most: int = 300) -> list[Piece]:

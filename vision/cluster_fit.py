@@ -30,7 +30,7 @@ ALONE = 0.35        # share of perfect sides that count by themselves: without t
 HOPELESS = 0.25     # of the gain of a perfect match: what fits so much worse than bare ground is not shifted further
 JUMP = 0.7          # of the way a block leans: as far off may a dark side be taken for its top
 STEPS = 0.5, 0.25, 0.12     # of its inner radius: by which blocks are shifted, coarsely seen, to where they fit best
-LAST = (0.06,)             # and then as finely as they are seen
+LAST = 0.25, 0.06        # and then as finely as they are seen
 CAP = 9.0           # squared, weighted grey levels beyond which a pixel shows something else altogether
 
 

@@ -27,7 +27,7 @@ class Scene(msgspec.Struct, eq=False):
     """seen: (h, w, 4) uint8, padded(); ground: the same for the empty board and the cards found; weight: (h, w) float32,
     1 / grey levels², negative where something known covers; strange: (h / FOLD, w / FOLD) 0..1; light: (h / LIGHT_STEP ..., 3)
     factors to the empty board's light; off: (h, w) how strange in units of noise, only kept for learning; board: (h, w, 4) uint8, the
-    ground without any cards."""
+    ground without any cards; corner: (x, y) pixels of the whole canvas at which this part of it begins."""
 
     frame: Frame
     lean: Lean
@@ -38,6 +38,7 @@ class Scene(msgspec.Struct, eq=False):
     light: np.ndarray
     off: np.ndarray | None = None
     board: np.ndarray | None = None
+    corner: tuple[int, int] = (0, 0)
 
     def light_at(self, mm: np.ndarray) -> np.ndarray:
         """(N, 3) factors at (N, 2) canvas mm"""
@@ -86,68 +87,87 @@ class Stage:
         self.cell_trust = thinned(trusted, cells).ravel() + 1e-3
         self._maps: tuple[Pose, tuple[np.ndarray, np.ndarray]] | None = None
 
-    def scene(self, image: np.ndarray, pose: Pose, rects: Sequence[Rect] | None = None, learning: bool = False) -> Scene:
-        """rects: (x0, y0, x1, y1) canvas pixels that matter, with even corners; None: everything"""
+    def scene(self, image: np.ndarray, pose: Pose, learning: bool = False) -> Scene:
+        """All of the canvas"""
         f = self.frame
-        if self._maps is None or self._maps[0] is not pose:
-            self._maps = pose, f.maps(pose)
-        a, b = self._maps[1]
-        wide = padded(image)
-        if rects is None:
-            rects = [(0, 0, f.width, f.height)]
-            seen = cv2.remap(wide, a, b, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-            low = thinned(seen, self.cells)[..., :3]
-        else:
-            seen = np.zeros((f.height, f.width, 4), np.uint8)
-            for x0, y0, x1, y1 in rects:
-                seen[y0:y1, x0:x1] = cv2.remap(wide, a[y0:y1, x0:x1], b[y0:y1, x0:x1], cv2.INTER_LINEAR,
-                                               borderMode=cv2.BORDER_REPLICATE)
-            low = self.low(image, pose)
-        seen = cv2.min(seen, (CLIPPED,) * 4)
-        light = self.light(low)
-        board = self.ground(light)
-        scene = Scene(f, Lean(pose), seen, board.copy(), self.weight.copy(), np.zeros_like(self.half_spread), light, board=board)
+        seen = cv2.remap(padded(image), *self.maps(pose), cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+        scene = self.made(seen, pose, self.light(thinned(seen, self.cells)[..., :3]), (0, 0, f.width, f.height))
         if learning:
-            full = cv2.resize(light, (self.cells[0] * LIGHT_STEP, self.cells[1] * LIGHT_STEP))
-            even = seen[..., :3] * shifted(full)[:f.height, :f.width]
+            full = cv2.resize(scene.light, (self.cells[0] * LIGHT_STEP, self.cells[1] * LIGHT_STEP))
+            even = scene.seen[..., :3] * shifted(full)[:f.height, :f.width]
             scene.off = np.abs(even - scene.ground[..., :3]).max(-1) / self.empty.spread
-        for rect in rects:
-            self.estrange(scene, rect)
         return scene
 
-    def ground(self, light: np.ndarray) -> np.ndarray:
-        """(h, w, 4) the empty board as a picture in this light shows it: no brighter than the camera can"""
-        ground = self.board
-        if (self.brightest <= CLIPPED * light).all():
-            return ground
-        f = self.frame
-        limit = self.stretched(np.minimum(CLIPPED * light, 255).astype(np.uint8), 0, 0, f.width, f.height, 1)
-        return cv2.min(ground, padded(limit))
+    def windows(self, image: np.ndarray, pose: Pose, rects: Sequence[Rect]) -> list[Scene]:
+        """Parts of the canvas, each as if it were one. rects: x0, y0, x1, y1 of each in pixels, cut where cells of light begin"""
+        light = self.light(self.low(image, pose))
+        out = []
+        for x0, y0, x1, y1 in rects:
+            if self._maps is not None and self._maps[0] is pose:
+                a, b = (m[y0:y1, x0:x1] for m in self._maps[1])
+            else:
+                a, b = self.frame.part(x0, y0, x1, y1).maps(pose)
+            lo, hi = a.min((0, 1)).clip(0), a.max((0, 1)) + 2
+            seen = cv2.remap(padded(image[lo[1]:hi[1], lo[0]:hi[0]]), a - lo, b, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+            cells = slice(y0 // LIGHT_STEP, y1 // LIGHT_STEP + 1), slice(x0 // LIGHT_STEP, x1 // LIGHT_STEP + 1)
+            out.append(self.made(seen, pose, light[cells], (x0, y0, x1, y1)))
+        return out
+
+    def maps(self, pose: Pose) -> tuple[np.ndarray, np.ndarray]:
+        """Those of the whole canvas, kept while the board lies as it did"""
+        if self._maps is None or self._maps[0] is not pose:
+            self._maps = pose, self.frame.maps(pose)
+        return self._maps[1]
+
+    def made(self, seen: np.ndarray, pose: Pose, light: np.ndarray, rect: Rect) -> Scene:
+        """The scene of a part of the canvas of which this is seen, (h, w, 4), in this light"""
+        x0, y0, x1, y1 = rect
+        board = self.ground(light, rect)
+        scene = Scene(self.frame.part(*rect), Lean(pose), cv2.min(seen, (CLIPPED,) * 4), board.copy(), self.weight[y0:y1, x0:x1].copy(),
+                      np.zeros(((y1 - y0) // FOLD, (x1 - x0) // FOLD), np.float32), light, board=board, corner=(x0, y0))
+        self.estrange(scene, (0, 0, x1 - x0, y1 - y0))
+        return scene
+
+    def ground(self, light: np.ndarray, rect: Rect) -> np.ndarray:
+        """(h, w, 4) a part of the empty board as a picture in this light shows it: no brighter than the camera can"""
+        x0, y0, x1, y1 = rect
+        ground = self.board[y0:y1, x0:x1]
+        rows, columns = light.shape[:2]
+        cells = slice(y0 // LIGHT_STEP, y0 // LIGHT_STEP + rows), slice(x0 // LIGHT_STEP, x0 // LIGHT_STEP + columns)
+        ys, xs = np.nonzero((self.brightest[cells] > CLIPPED * light).any(2))
+        if len(ys):
+            ground = ground.copy()
+            top, left = (max(v.min() - 1, 0) * LIGHT_STEP for v in (ys, xs))
+            part = ground[top:(ys.max() + 2) * LIGHT_STEP, left:(xs.max() + 2) * LIGHT_STEP]
+            limit = np.minimum(CLIPPED * light, 255).astype(np.uint8)
+            limit = self.stretched(limit, left, top, left + part.shape[1], top + part.shape[0], 1)
+            cv2.min(part, padded(limit), part)
+        return ground
 
     def estrange(self, scene: Scene, rect: Rect) -> None:
-        """Fills in scene.strange in a rectangle"""
-        x0, y0, x1, y1 = (v // FOLD for v in rect)
-        x1, y1 = min(x1, self.half_spread.shape[1]), min(y1, self.half_spread.shape[0])
+        """Fills in scene.strange in a rectangle of the scene's pixels"""
+        h, w = scene.strange.shape
+        x0, y0, x1, y1 = (min(v // FOLD, most) for v, most in zip(rect, (w, h, w, h)))
         if x1 <= x0 or y1 <= y0:
             return
         wide = slice(y0 * FOLD, y1 * FOLD), slice(x0 * FOLD, x1 * FOLD)
         small, ground = (cv2.cvtColor(cv2.resize(canvas[wide], (x1 - x0, y1 - y0), interpolation=cv2.INTER_AREA), cv2.COLOR_BGRA2BGR)
                          for canvas in (scene.seen, scene.ground))
-        there = slice(y0, y1), slice(x0, x1)
-        light = self.stretched(scene.light, x0, y0, x1, y1, FOLD)
-        scene.strange[there] = strangeness(small, light, ground, self.half_spread[there])
+        x, y = (v // FOLD for v in scene.corner)
+        spread = self.half_spread[y + y0:y + y1, x + x0:x + x1]
+        scene.strange[y0:y1, x0:x1] = strangeness(small, self.stretched(scene.light, x0, y0, x1, y1, FOLD), ground, spread)
 
     def uncover(self, scene: Scene, corners: np.ndarray) -> None:
         """Takes a card away again: its place, (4, 2) canvas mm, is the board's"""
-        px = self.frame.to_px(corners)
+        px, (x, y) = scene.frame.to_px(corners), scene.corner
         lo = (np.floor(px.min(0)).astype(int) - 2).clip(0) // FOLD * FOLD
-        hi = np.minimum(np.ceil(px.max(0)).astype(int) + 4, (self.frame.width, self.frame.height)) // FOLD * FOLD
+        hi = np.minimum(np.ceil(px.max(0)).astype(int) + 4, (scene.frame.width, scene.frame.height)) // FOLD * FOLD
         mask = np.zeros((*(hi - lo)[::-1].clip(0), 1), np.uint8)
         cv2.fillConvexPoly(mask, np.round(px - lo).astype(np.int32), 1)
         mask = cv2.dilate(mask, np.ones((3, 3)))
         there = slice(lo[1], hi[1]), slice(lo[0], hi[0])
         cv2.copyTo(scene.board[there], mask, scene.ground[there])
-        cv2.copyTo(self.weight[there], mask, scene.weight[there])
+        cv2.copyTo(self.weight[y + lo[1]:y + hi[1], x + lo[0]:x + hi[0]], mask, scene.weight[there])
         self.estrange(scene, (*lo.tolist(), *hi.tolist()))
 
     @staticmethod

@@ -59,7 +59,7 @@ def test_a_board_too_bright_for_the_camera_is_not_strange():
     stage, seen = board_under_a_lamp(2.6)
     assert (seen == CLIPPED).any(2).mean() > 0.1
     light = stage.light(thinned(seen, stage.cells))
-    scene = Scene(stage.frame, None, np.dstack([seen, seen[..., 0]]), stage.ground(light), stage.weight.copy(),
+    scene = Scene(stage.frame, None, np.dstack([seen, seen[..., 0]]), stage.ground(light, (0, 0, 600, 480)), stage.weight.copy(),
                   np.zeros((240, 300), np.float32), light)
     stage.estrange(scene, (0, 0, 600, 480))
     assert scene.strange.mean() < 0.02

@@ -31,7 +31,8 @@ def snapshot(table: Table) -> dict[str, Any]:
                     "todo": [pack(t) for t in verdict.todo]},
         "question": _question(table), "decision": pack(state.decision()),
         "moves": [_move(table, line, line.event in pictured) for line in table.lines if line.action],
-        "start": table.lines[0].event, "pause": _pause(table), "trouble": pack(table.trouble), "camera": dict(table.camera),
+        "start": table.lines[0].event, "opening": table.lines[0].state.scores(),
+        "pause": _pause(table), "trouble": pack(table.trouble), "camera": dict(table.camera),
     }
 
 

@@ -46,7 +46,8 @@ class Drawing:
 
 
 def drawn(game: str, plan: Plan) -> dict[str, Any]:
-    """`{"size", "board": [shape], "sites": {id: {...}}, "pieces": {kind: {...}}}`, all in mm."""
+    """`{"size", "board": [shape], "sites": {id: {...}}, "pieces": {kind: {...}}, "faces": {kind: {...}}}`, all in mm; faces: what
+    lies on no site but is asked about."""
     try:
         art = drawings.load(game)
     except drawings.BadArt:
@@ -60,6 +61,8 @@ def drawn(game: str, plan: Plan) -> dict[str, Any]:
             "size": _round(p.footprint), "disc": p.disc, "spans": list(p.spans) if p.spans else None,
             "first": lies_first(p.kind), "seat": whose(p.kind),
         } for p in plan.piece},
+        "faces": {kind: {"shapes": [shape(q) for q in art.piece(kind)], "size": _round(_size(art, kind))}
+                  for kind in _faces(game) if art.knows(kind)},
         "turns": _turns(art, plan),
     }
 
@@ -157,6 +160,11 @@ def _piece(art: drawings.Art, plan: Plan, kind: str) -> list[dict[str, Any]]:
     return art.piece(kind, piece.size)
 
 
+def _size(art: drawings.Art, kind: str) -> Sequence[float]:
+    size = art.size(kind) or 20.0
+    return size if isinstance(size, tuple) else (size, size)
+
+
 def _turned(prims: Iterable[Mapping[str, Any]], degrees: float) -> list[dict[str, Any]]:
     c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
 
@@ -189,6 +197,13 @@ def _of_kinds(game: str) -> tuple[Callable[[str], Text], Callable[[str], str | N
     except engine.UnknownGame:
         return lambda kind: Text(kind.replace(":", " ")), lambda kind: None
     return known.kind_name, known.seat_of
+
+
+def _faces(game: str) -> tuple[str, ...]:
+    try:
+        return engine.game(game).faces
+    except engine.UnknownGame:
+        return ()
 
 
 def _plan(game: str, own: str | Path | None) -> Plan:

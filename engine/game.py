@@ -286,6 +286,7 @@ class Game(abc.ABC):
     seats: ClassVar[tuple[Seat, ...]]          # all there are, in the order a script without `seats` takes them
     players: ClassVar[tuple[int, int]]         # fewest, most
     options: ClassVar[tuple[Option, ...]] = ()
+    faces: ClassVar[tuple[str, ...]] = ()      # kinds no plan has that questions show: the other sides of cards
     form: ClassVar[Form | None] = None         # what an owner may draw on a photo of the board; None: any of the plan's tags
 
     @abc.abstractmethod

@@ -9,6 +9,7 @@ import msgspec
 
 from engine.game import BadText, Game, Option, Seat, Statement
 from engine.nile import tracing
+from engine.nile.actions import PICTURES
 from engine.nile.board import COLOURS, board_of
 from engine.nile.names import SEATS, SHADES, kind_name
 from engine.nile.position import Position
@@ -26,6 +27,7 @@ class Nile(Game):
     title: ClassVar[Text] = Text("An den Ufern des Nils")
     seats: ClassVar[tuple[Seat, ...]] = tuple(Seat(c, SEATS[c], SHADES[c]) for c in COLOURS)
     players: ClassVar[tuple[int, int]] = (2, 5)
+    faces: ClassVar[tuple[str, ...]] = tuple(f"event:{p}{arrow}" for p in PICTURES for arrow in ("", "-arrow"))
     form: ClassVar[Form | None] = tracing.FORM
     options: ClassVar[tuple[Option, ...]] = (
         Option("hippo", ("off", "on"), Text("A hippo gives one player an extra turn"), _OFF_ON),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from engine.game import Choice, Decision
 from engine.nile.actions import PICTURES, event_words
 from engine.nile.board import Board, marker
-from engine.nile.names import event_name, seat_name
+from engine.nile.names import face_name, seat_name
 from engine.nile.position import Position, Wait
 from engine.nile.scoring import row_kinds
 from engine.text import Text, say
@@ -36,9 +36,9 @@ def decision(p: Position, board: Board) -> Decision | None:
 def _event(p: Position, w: Wait) -> Decision:
     """Each picture, without and with the arrow; the arrow is no question once it has been followed."""
     seat = p.seats[p.starter]
-    choices = tuple(Choice(event_name(picture, arrow), f"{seat}: event {event_words(picture, arrow)}",
+    choices = tuple(Choice(face_name(picture, arrow), f"{seat}: event {event_words(picture, arrow)}",
                            f"event:{picture}" + ("-arrow" if arrow else ""))
-                    for arrow in ((False,) if w.number else (False, True)) for picture in PICTURES)
+                    for picture in PICTURES for arrow in ((False,) if w.number else (False, True)))
     return Decision(seat, say("What does the card from {site} show?", site=w.site), choices, (w.site,))
 
 
@@ -48,8 +48,11 @@ def _spoil(p: Position, board: Board, palms: int) -> Decision:
     sites = tuple(s for n in rows for s in board.market[n] if p.lay.get(s))
     empty = [n for n in rows if all(m[0] == "rotten" for k in row_kinds(p.lay, board, n) if (m := marker(k)))]
     choices = tuple(Choice(say("row M{row}: nothing goes bad", row=n), f"{seat}: spoil M{n}") for n in empty)
-    text = say("Two fruits of one of these rows go bad: {rows}", rows=", ".join(f"M{n}" for n in rows))
-    return Decision(seat, text, choices, sites, ask=bool(empty) and not sites)
+    return Decision(seat, spoiling(board, palms), choices, sites, ask=bool(empty) and not sites)
+
+
+def spoiling(board: Board, palms: int) -> Text:
+    return say("Two fruits of one of these rows go bad: {rows}", rows=", ".join(f"M{n}" for n in board.open_rows(palms)))
 
 
 def _fist(p: Position) -> Decision:

@@ -71,7 +71,7 @@ class Guesser:
         state, done = moment.state, list(moment.run)
         cost += moment.cost
         for action in run:
-            broken = state.check(action)
+            broken, before = state.check(action), (tuple(done), cost)
             while broken and (spend := _spend(state, action, broken)):
                 done.append(spend)
                 cost += JOKER
@@ -80,6 +80,7 @@ class Guesser:
             if broken:
                 if not illegal:
                     return None, False
+                done, cost = list(before[0]), before[1]          # who breaks a rule all the same gives no joker up for it
                 changes = self.clues.seen(*sites)
                 return (Proposal((*done, action), changes, (), cost) if changes else None), False
             done.append(action)

@@ -33,6 +33,15 @@ def seat_name(seat: str) -> Text:
     return SEATS.get(seat) or Text(seat)
 
 
+PALMS = {"spoil1": Text("one palm"), "spoil2": Text("two palms"), "spoil3": Text("three palms"), "spoil4": Text("four palms")}
+
+
+def face_name(picture: str, arrow: bool) -> Text:
+    """The card's face alone, beside its picture: "two palms, and the arrow" """
+    face = PALMS.get(picture) or EVENTS[picture]
+    return say("{picture}, and the arrow", picture=face) if arrow else face
+
+
 def event_name(picture: str, arrow: bool) -> Text:
     if not arrow:
         return EVENTS[picture]

@@ -55,12 +55,14 @@ def score(d: Draft) -> None:
     if not rows:
         return
     _empty_boat(d)
-    for n in rows:
+    total: Counter[str] = Counter()
+    for i, n in enumerate(rows):
         gains = row_gains(row_kinds(d.lay, d.board, n))
-        moving = [(s, gains[s]) for s in d.seats if gains.get(s)]
-        for s, points in moving:
-            d.advance(d.seats.index(s), points)
-        d.step(_row_text(n, moving))
+        for s in d.seats:
+            if gains.get(s):
+                d.advance(d.seats.index(s), gains[s])
+        total.update(gains)
+        d.step(_rows_text(rows[: i + 1], [(s, total[s]) for s in d.seats if total[s]]))
     markers = [pair for n in rows for pair in counted(tuple(row_kinds(d.lay, d.board, n))).elements()]
     for n in rows:
         for site in d.board.market[n]:
@@ -86,14 +88,17 @@ def _empty_boat(d: Draft) -> None:
                site=d.board.track[d.obelisk - 1]))
 
 
-def _row_text(row: int, moving: list[tuple[str, int]]) -> Text:
+def _rows_text(rows: list[int], moving: list[tuple[str, int]]) -> Text:
+    """What these rows give together: who is to move the figures has a glance at the last sentence only"""
     if not moving:
-        return say("row M{row} is scored: no points", row=row)
+        return say("row M{row} is scored: no points", row=rows[-1])
     gains = [say("{seat} {n}", seat=seat_name(s), n=n) for s, n in moving]
     text = gains[0]
     for g in gains[1:]:
         text = say("{some}, {more}", some=text, more=g)
-    return say("row M{row} is scored: {gains}: move the figures forward", row=row, gains=text)
+    if len(rows) == 1:
+        return say("row M{row} is scored: {gains}: move the figures forward", row=rows[0], gains=text)
+    return say("rows {rows} are scored: {gains} in all: move the figures forward", rows=", ".join(f"M{n}" for n in rows), gains=text)
 
 
 def out_count(p: Position, seat: int) -> int:

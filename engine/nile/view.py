@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from engine.nile.asking import spoiling
 from engine.nile.board import FRUITS, TIDES, Board, counted, markers, waves
 from engine.nile.effects import free_place
 from engine.nile.fit import open_fields
@@ -38,12 +39,17 @@ def _left(p: Position) -> Text | None:
         jokers = p.jokers[p.turn]
         points = say("1 action point left") if p.points == 1 else say("{n} action points left", n=p.points)
         return say("{points}, {jokers} jokers", points=points, jokers=jokers) if jokers else points
-    if p.phase == "tide":
-        left = max(0, 2 - p.laid)
+    if p.phase == "tide" and (left := _cards_left(p)):
         if p.mode == "flood":
             return say("1 card to lay") if left == 1 else say("{n} cards to lay", n=left)
         return say("1 card to take") if left == 1 else say("{n} cards to take", n=left)
     return None
+
+
+def _cards_left(p: Position) -> int:
+    """Cards the start player still lays or takes; an arrow that brought flood has ended an ebb (N22)."""
+    over = p.mode == "ebb" and (p.tide == "flood" or not p.water_sites())
+    return 0 if over else max(0, 2 - p.laid)
 
 
 def _tracks(p: Position, board: Board) -> list[dict[str, Any]]:
@@ -71,10 +77,12 @@ def _means(p: Position) -> Text:
         return Text("the first round is being laid out")
     if p.phase == "over":
         return Text("the game is over")
-    if p.phase in ("tide", "extra"):
+    if p.phase in ("tide", "extra") and (left := _cards_left(p)):
         if p.mode == "flood":
-            return say("{seat} lays two water cards from the tops of two piles", seat=who)
-        return say("{seat} takes two water cards off the fields and turns them over", seat=who)
+            return (say("{seat} lays two water cards from the tops of two piles", seat=who) if left == 2 else
+                    say("{seat} lays one more water card", seat=who))
+        return (say("{seat} takes two water cards off the fields and turns them over", seat=who) if left == 2 else
+                say("{seat} takes one more water card off the fields and turns it over", seat=who))
     nxt = seat_name(p.seats[(p.starter + 1) % len(p.seats)])
     if p.tide == "flood":
         return say("the next round floods: {seat} will lay two water cards", seat=nxt)
@@ -104,13 +112,13 @@ def _facts(p: Position, board: Board, i: int) -> list[dict[str, Any]]:
 
 
 def _coming(p: Position, board: Board) -> list[Text]:
-    """The next scoring, as the market lies now."""
+    """What goes bad now, and the next scoring, as the market lies now."""
     if p.phase == "over":
         return []
-    out = []
+    out = [spoiling(board, p.wait.number)] if p.wait and p.wait.kind == "spoil" else []
     for n in full_rows(p.lay, board):
         out.append(say("row M{row} is full: {gains}", row=n, gains=_gains_text(p, row_gains(row_kinds(p.lay, board, n)))))
-    if out:
+    if full_rows(p.lay, board):
         colours = boat_colours(p)
         out.append(say("then the boat is emptied and the obelisk moves {n} squares", n=len(colours)))
     else:
@@ -166,8 +174,11 @@ def _stocks(p: Position) -> dict[str, Any]:
 
 
 def _highlight(p: Position, board: Board) -> dict[str, Text]:
-    """Where the tide can go on, where fruit goes to market, where the desert grows next."""
+    """What may go bad, where the tide can go on, where fruit goes to market, where the desert grows next."""
     out: dict[str, Text] = {}
+    if p.wait and p.wait.kind == "spoil":
+        return {s: Text("this fruit may go bad") for n in board.open_rows(p.wait.number) for s in board.market[n]
+                if any(m[0] != "rotten" for m in markers(p.lay.get(s, ())))}
     if p.phase == "tide" and p.wait is None:
         if p.mode == "flood":
             out = {s: Text("a water card may fit here") for s in open_fields(p, board)}
@@ -178,9 +189,10 @@ def _highlight(p: Position, board: Board) -> dict[str, Text]:
         out = {a.split()[0]: Text("active this round already") for a in p.active if a.split()[1] == seat}
         out |= {s: Text("the next fruit of this row goes here") for n in board.market if (s := free_place(p, n, board))}
     if p.phase == "tide" and p.mode == "ebb" and p.deserts > 0:
+        turned = board.fields[p.wait.site].row if p.wait and p.wait.kind == "event" else None
         for row in board.rows:
             site = desert_field(p, row, board)
-            if site and any(waves(p.lay.get(s, ())) for s in board.rows[row]):
+            if site and (row == turned if turned else any(waves(p.lay.get(s, ())) for s in board.rows[row])):
                 out.setdefault(site, Text("the desert would grow here"))
     return out
 

@@ -215,9 +215,9 @@ def nile(state, rng):
         yield Wrong(f"{kind} off", gone, rules)
         for site in elsewhere:
             yield Wrong(f"{kind} on {site}", {**gone, site: (*gone.get(site, ()), kind)}, rules)
-    stranger = next(s for s in ("white", "green") if s not in p.seats)
-    for site, kind, rule in ((p.tide, f"seed:{me}:flax", "N28"), (board.track[9], f"ripe:{me}:flax", "N28"),
-                             (board.track[0], f"figure:{stranger}", "N5"), (rng.choice(sorted(board.places)), "water:12", "N13")):
+    strangers = [(board.track[0], f"figure:{s}", "N5") for s in ("white", "green") if s not in p.seats]
+    for site, kind, rule in ((p.tide, f"seed:{me}:flax", "N28"), (board.track[9], f"ripe:{me}:flax", "N28"), *strangers[:1],
+                             (rng.choice(sorted(board.places)), "water:12", "N13")):
         yield Wrong(f"{kind} on {site}", {**lay, site: (*lay.get(site, ()), kind)}, [rule])
 
 

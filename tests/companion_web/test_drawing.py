@@ -7,7 +7,9 @@ from importlib import resources
 import numpy as np
 import pytest
 
+import engine
 from companion_web.drawing import Drawing, drawn, shape, spots
+from engine.game import Statement
 from vision.plan import BadPlan, load_plan
 
 FOLDERS = sorted(f.name for f in resources.files("engine").iterdir() if f.joinpath("plan.toml").is_file())
@@ -25,6 +27,15 @@ def test_every_site_and_kind_is_drawn(game):
     assert all(piece["shapes"] and piece["name"]["t"] for piece in made["pieces"].values())
     assert all(("d" in s) + ("c" in s) + ("t" in s) == 1 for p in made["pieces"].values() for s in p["shapes"])
     json.dumps(made)
+
+
+def test_what_a_turned_card_may_show_is_drawn_on_its_buttons():
+    state = engine.game("nile").setup(["red", "blue"], [Statement(n, tuple(line.split())) for n, line in enumerate(
+        ["layout clear", "layout L4.1 water:12 L5.1 water:22", "tide ebb1", "phase tide"])])
+    choices = state.apply(state.parse("red: ebb L4.1")).decision().choices
+    faces = drawn("nile", plan_of("nile"))["faces"]
+    assert len(choices) == 14 and all(faces[c.picture]["shapes"] for c in choices)
+    assert len({json.dumps(f["shapes"]) for f in faces.values()}) == 14
 
 
 @pytest.mark.parametrize(("game", "kind", "seat"), [

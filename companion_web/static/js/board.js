@@ -23,7 +23,7 @@ export function contentsInWords(plan, contents) {
 
 // A small picture of one kind, for answers and facts.
 export function pieceIcon(plan, kind) {
-  const piece = plan?.pieces[kind];
+  const piece = plan?.pieces[kind] ?? plan?.faces?.[kind];
   if (!piece) return null;
   const [w, d] = piece.size;
   return s("svg", { viewBox: `${-w / 2 - 1} ${-d / 2 - 1} ${w + 2} ${d + 2}`, class: "piece", "aria-hidden": "true" }, piece.shapes.map(shape));

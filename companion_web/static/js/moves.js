@@ -24,7 +24,7 @@ export function showMoves(snapshot, plan, failed) {
 
 function line(snapshot, i, plan, failed) {
   const moves = snapshot.moves, move = moves[i], n = i + 1;
-  const won = gained(moves[i - 1]?.scores, move.scores);
+  const won = gained(moves[i - 1]?.scores ?? snapshot.opening, move.scores);
   return h("li", { value: n },
     h("span", { class: "number" }, `${n}`),
     h("span", { class: "what" }, h("span", null, told(snapshot, move)),

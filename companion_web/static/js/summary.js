@@ -17,7 +17,7 @@ function sum(score) {
 
 function lines(snapshot) {
   return snapshot.seats.filter(seat => seat.id in (snapshot.scores ?? {}))
-    .map(seat => ({ seat, values: [0, ...snapshot.moves.map(move => sum(move.scores?.[seat.id]))] }));
+    .map(seat => ({ seat, values: [sum(snapshot.opening?.[seat.id]), ...snapshot.moves.map(move => sum(move.scores?.[seat.id]))] }));
 }
 
 export const DASHES = ["", "9 4", "3 4", "12 4 3 4", "2 7"];

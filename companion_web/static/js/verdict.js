@@ -49,7 +49,7 @@ export function act(snapshot, text) {
 function gains(snapshot) {
   const count = snapshot.verdict.actions.length, moves = snapshot.moves;
   if (!count || snapshot.verdict.verdict === "illegal" || moves.length < count) return null;
-  const won = gained(moves[moves.length - count - 1]?.scores, moves[moves.length - 1].scores);
+  const won = gained(moves[moves.length - count - 1]?.scores ?? snapshot.opening, moves[moves.length - 1].scores);
   return won.length ? h("p", { class: "gains" }, won.map(([seat, name, n]) => h("span", { class: "gain" }, seatTag(snapshot, seat), " ", points(name, n, true)))) : null;
 }
 
@@ -112,7 +112,7 @@ export function showQuestion(snapshot, plan, failed) {
   box.classList.toggle("mine", own);
   return fill(box, [q, snapshot.you, Boolean(plan)], () => [
     h("h2", { id: "question-head" }, q.seat ? [seatTag(snapshot, q.seat), " "] : null, words(q.text)),
-    h("div", { class: "answers", role: "group", "aria-labelledby": "question-head" }, q.answers.map((answer, i) =>
+    h("div", { class: q.answers.every(answer => answer.picture) ? "answers pictured" : "answers", role: "group", "aria-labelledby": "question-head" }, q.answers.map((answer, i) =>
       h("button", { type: "button", disabled: !own, "data-focus": `answer-${i}`, onclick: e => give(e.currentTarget, q.id, i, failed) },
         answer.picture ? pieceIcon(plan, answer.picture) : null, h("span", null, words(answer.text))))),
     own ? null : h("p", { class: "hint" }, q.seat ? say("{name} answers on their own phone, or the host.", { name: nameOf(snapshot, q.seat) }) : say("Whoever has a seat can answer.")),

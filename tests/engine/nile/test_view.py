@@ -118,3 +118,27 @@ def test_the_page_can_show_any_moment():
     names = [str(GAME.kind_name(k)) for k in ("ripe:red:flax", "water:21", "tide", "figure:blue", "cover", "mystery")]
     assert names == ["the ripe flax of Red", "the water card with waves 2 to the river and 1 to the desert", "the tide stone",
                      "the figure of Blue", "the cover strip", "mystery"]
+
+
+def test_the_tide_says_what_is_still_to_be_laid_or_taken():
+    ebb = start(MID + "layout L5.1 water:22\ntide ebb2\nphase tide")
+    one = ebb.apply(ebb.parse(f"{ebb.turn}: ebb L4.1 : none"))
+    assert "one more water card" in str(track(one, "tide")["means"]) and str(one.view()["left"]) == "1 card to take"
+    over = ebb.apply(ebb.parse(f"{ebb.turn}: ebb L4.1 : arrow"))              # N22: the arrow brings flood, its picture is asked
+    assert over.p.phase == "tide" and "will lay two water cards" in str(track(over, "tide")["means"])
+    assert over.view()["left"] is None
+
+
+def test_what_may_go_bad_is_marked_and_told():
+    ebb = start("layout clear\nlayout L4.1 water:12 L5.1 water:22 M1.1 ripe:red:flax M1.2 rotten:blue:grain M3.1 seed:red:onion\n"
+                "tide ebb1\nphase tide")
+    state = ebb.apply(ebb.parse(f"{ebb.turn}: ebb L4.1 : spoil2"))
+    assert str(state.view()["coming"][0]) == "Two fruits of one of these rows go bad: M1, M2"
+    assert list(state.view()["highlight"]) == ["M1.1"]
+
+
+def test_two_rows_scored_are_told_together():
+    state = start("layout clear\nlayout M4.1 ripe:red:flax M4.2 ripe:blue:grain M3.1 ripe:red:flax M3.2 ripe:red:grain "
+                  "M3.3 ripe:red:onion\nphase scoring")
+    texts = [str(s.text) for s in state.steps]
+    assert any("rows M3, M4 are scored: Red 8, Blue 4 in all" in t for t in texts), texts

@@ -1,5 +1,6 @@
 """The whole set-up on a phone's screen: said, photographed, learnt, started; by eye, by keyboard, for a screen reader."""
 
+import numpy as np
 import pytest
 
 from tests.companion_web.browsing import explained, fits, web
@@ -62,6 +63,28 @@ def test_corners_are_tapped_or_moved_with_the_keyboard(visit, app, table, direct
     page.get_by_role("button", name="Take the photo").click()
     page.wait_for_selector(".photos .again")
     assert [round(v / s, 1) for c in table.session._corners for v, s in zip(c, (820, 616))] == [0.2, 0.1, 0.8, 0.1, 0.8, 0.9, 0.1, 0.9]
+
+
+def test_a_finger_that_misses_a_corner_puts_it_right_in_the_magnified_picture(visit, app, table, director):  # noqa: F811
+    table.choose("ur", ["black", "white", "green"], {})
+    web(app).feed.refresh()
+    table.begin("No cards", markers=False)
+    page = visit("setup", seat="host")
+    page.wait_for_selector("#advice p")
+    assert page.locator(".loupes").is_hidden()
+    page.locator(".camera").scroll_into_view_if_needed()
+    for x, y in ((0.25, 0.25), (0.75, 0.25), (0.75, 0.75), (0.25, 0.75)):
+        box = page.locator(".sight").bounding_box()
+        page.locator(".sight").click(position={"x": x * box["width"], "y": y * box["height"]})
+    loupe = page.locator(".loupes canvas").nth(2)
+    loupe.scroll_into_view_if_needed()
+    size = loupe.bounding_box()["width"]
+    loupe.click(position={"x": 0.75 * size, "y": 0.25 * size})
+    assert fits(page) and explained(pytest.importorskip("axe_playwright_python.sync_playwright").Axe().run(page)) == []
+    page.get_by_role("button", name="Take the photo").click()
+    page.wait_for_selector(".photos .again")
+    x, y = np.array(table.session._corners[2]) / (820, 616)
+    assert abs(x - 0.78) < 0.004 and abs(y - (0.75 - 0.03 * 820 / 616)) < 0.004
 
 
 def test_a_copy_whose_photos_were_begun_is_gone_on_with(visit, app, table, director):  # noqa: F811

@@ -6,6 +6,8 @@ import { say, words } from "./words.js";
 const EVERY = 1000;      // ms between pictures
 const STEP = 0.005;      // of the picture: how far an arrow key moves a corner
 
+const SPAN = 0.12;       // of the picture's width: what is shown of a corner's surroundings, magnified
+
 let corners = [], markers = null, picture = null, marks = null;
 
 // Four corners as shares of the picture's width and height, or null.
@@ -37,6 +39,8 @@ function make(box) {
   const frame = h("div", { class: "sight" }, picture, marks);
   box.replaceChildren(h("div", { id: "which", class: "row" }), frame, markers ? "" : h("div", null,
     h("div", { class: "handles", role: "group", "aria-label": say("Corners") }),
+    h("div", { class: "loupes", hidden: true }, h("p", null, say("Each corner magnified: tap there to put it right.")),
+      [0, 1, 2, 3].map(i => h("canvas", { width: "300", height: "300", "aria-hidden": "true", onclick: e => putRight(e, i) }))),
     h("div", { class: "row" }, h("button", { type: "button", onclick: () => { corners = []; draw(); } }, say("Tap again")))), h("div", { id: "advice" }));
   if (!markers) frame.addEventListener("click", e => {
     const { left, top, width, height } = picture.getBoundingClientRect();
@@ -52,9 +56,40 @@ function draw() {
   marks.replaceChildren(corners.length ? s("path", { d: `M${corners.map(c => c.join(" ")).join("L")}${corners.length === 4 ? "Z" : ""}` }) : "");
   const handles = byId("live").querySelector(".handles");
   if (!handles) return;
+  magnify();
   const names = [say("upper left"), say("upper right"), say("lower right"), say("lower left")];
   fill(handles, [corners.length], () => names.map((name, i) => h("button", { type: "button", class: "tool", "data-focus": `corner-${i}`, disabled: i > corners.length, "aria-label": say("Corner {name}: move it with the arrow keys", { name }),
     onkeydown: e => nudge(e, i) }, `${i < corners.length ? "☑" : "☐"} ${name}`)));
+}
+
+// A finger is wider than a board's corner in a phone's small picture, and the board's sides are looked for near the corners only.
+function magnify() {
+  const box = byId("live").querySelector(".loupes"), { naturalWidth: width, naturalHeight: height } = picture;
+  if (!box) return;
+  box.hidden = !corners.length;
+  box.querySelectorAll("canvas").forEach((canvas, i) => {
+    canvas.hidden = !corners[i];
+    if (!corners[i] || !width) return;
+    const pen = canvas.getContext("2d"), side = canvas.width, half = side / 2, shown = SPAN * width;
+    pen.fillStyle = "#000";
+    pen.fillRect(0, 0, side, side);
+    pen.drawImage(picture, corners[i][0] * width - shown / 2, corners[i][1] * height - shown / 2, shown, shown, 0, 0, side, side);
+    pen.strokeStyle = "#ffd97a";
+    pen.lineWidth = 3;
+    for (const [x, y] of [[0, 1], [0, -1], [1, 0], [-1, 0]]) {      // a cross that leaves the corner itself free
+      pen.beginPath();
+      pen.moveTo(half + x * 0.06 * side, half + y * 0.06 * side);
+      pen.lineTo(half + x * 0.3 * side, half + y * 0.3 * side);
+      pen.stroke();
+    }
+  });
+}
+
+function putRight(e, i) {
+  const { left, top, width, height } = e.currentTarget.getBoundingClientRect();
+  const across = (e.clientX - left) / width - 0.5, down = (e.clientY - top) / height - 0.5;
+  corners[i] = [corners[i][0] + across * SPAN, corners[i][1] + down * SPAN * picture.naturalWidth / picture.naturalHeight];
+  draw();
 }
 
 function nudge(e, i) {
@@ -70,6 +105,7 @@ function next() {
   const one = picture;
   const later = () => { if (one === picture) setTimeout(() => { one.src = `/api/setup/live.jpg?${Date.now()}`; }, document.hidden ? 5 * EVERY : EVERY); };
   one.addEventListener("load", later);
+  one.addEventListener("load", () => { if (one === picture) magnify(); });
   one.addEventListener("error", later);
   one.src = `/api/setup/live.jpg?${Date.now()}`;
 }

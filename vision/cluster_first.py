@@ -41,6 +41,7 @@ MUCH, FEWEST = 0.1, 0.1     # shares of a card: hidden, from which its place and
 MOVED, RECOLOURED = 1.0, 0.1    # mm and logarithm of brightness by which such a mistake misleads what is looked for on the card
 POOR, ASKEW = 1.0, (-0.1, 0.0, 0.1)     # misfit of what shows above which a card is looked for once more, turned by so many radians
 EDGE = 1.5              # mm: where a card ends tells where it was laid or cut, not which it is
+CROOKED = 1.5           # misfit above which a card may lie another way round
 TURNED = 0.6            # of a card's misfit, that turning it round must leave at most
 DIM = (0.87, 1.15)      # by how much ground may be darker or brighter than the light around it; more would make it a card
 CLOSE = 1.2             # misfit by which a kind may be worse than the best before its place is worked out
@@ -255,15 +256,19 @@ def turn_round(scene: Scene, sheet: Sheet, level: Level, home: np.ndarray, poses
     is laid as it comes. Changes (N, K, 3) poses, (N, K) misfits and (N, K, 3) factors of light of the likeliest kinds;
     home: (N, 3) where cards belong; light: (N, 3) there."""
     least = misfit.min(1)
-    rows = np.flatnonzero((least > DOUBTFUL) & (least < bareness(scene, level, poses[np.arange(len(least)), misfit.argmin(1)], light)))
-    kinds = misfit[rows].argmin(1)
+    rows = np.flatnonzero((least > CROOKED) & (least < bareness(scene, level, poses[np.arange(len(least)), misfit.argmin(1)], light)))
+    first = misfit[rows].argmin(1)
+    others = np.where(level.alike[first], np.inf, misfit[rows])
+    second = np.flatnonzero(others.min(1) < misfit[rows, first] + CLOSE)      # upside down, another kind may seem likelier
+    kinds = np.concatenate([first, others[second].argmin(1)])
+    rows = np.concatenate([rows, rows[second]])
     for quarter in (1, 2, 3) if len(rows) else ():
         start = home[rows] + (0, 0, quarter * np.pi / 2)
         rough, _ = search(scene.seen, scene.frame, sheet.looks, sheet.size, start, light[rows])
         pose, gain = level.settle(scene.seen, scene.frame, kinds, rough[np.arange(len(rows)), kinds], 6, light[rows])
         each = level.misfits(cut(scene.seen, scene.frame, level.grid, pose, light[rows] * gain), light[rows] * gain)
         for row, kind, at, left, off in zip(rows, kinds, pose, gain, each[np.arange(len(rows)), kinds]):
-            if off < TURNED * misfit[row, kind]:
+            if off < TURNED * min(misfit[row, kind], least[row]):
                 misfit[row, kind], poses[row, kind], own[row, kind] = off, at, left
 
 

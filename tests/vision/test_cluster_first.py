@@ -9,7 +9,7 @@ import numpy as np
 
 from vision.cluster_base import Level, Sheet
 from vision.cluster_canvas import Frame
-from vision.cluster_first import Firsts, Tried, bareness, cards_of
+from vision.cluster_first import Firsts, Tried, bareness, cards_of, turn_round
 from vision.cluster_polar import Form
 from vision.cluster_scene import Scene
 from vision.cluster_sign import Cover
@@ -114,3 +114,22 @@ def test_ground_in_a_markers_shadow_is_still_that_ground():
     assert bareness(scene, level, pose, light, marker)[0] < 0.4
     scene.board[:] = 200, 120, 90
     assert bareness(scene, level, pose, light, marker)[0] > 1.0
+
+
+def test_a_card_laid_upside_down_is_turned_though_another_kind_seemed_likelier():
+    frame = Frame(0.0, 0.0, 2.2, 132, 132)
+    desert, cover = np.full((88, 88, 3), (130, 190, 203), np.float32), np.full((88, 88, 3), (170, 190, 200), np.float32)
+    cv2.circle(desert, (22, 18), 9, (90, 120, 150), 3)
+    cv2.line(desert, (50, 10), (60, 80), (90, 120, 150), 3)
+    cover[40:44] = cover[:, 30:33] = 150
+    sheet = Sheet((40.0, 40.0), 0.0, 2.2, ("desert", "cover"), np.stack([desert, cover]))
+    level = Level(sheet.looks, sheet.size, 2.2, 2)
+    seen = np.full((132, 132, 3), 60, np.uint8)
+    seen[22:110, 22:110] = desert[::-1, ::-1].astype(np.uint8)
+    scene = Scene(frame, None, seen, seen * 0 + 60, np.ones((132, 132), np.float32), seen[..., 0], np.ones((6, 6, 3), np.float32))
+    home = np.array([[30.0, 30.0, 0.0]])
+    poses, own, light = np.repeat(home[:, None], 2, 1), np.ones((1, 2, 3), np.float32), np.ones((1, 3))
+    misfit = np.array([[2.7, 1.9]], np.float32)
+    turn_round(scene, sheet, level, home, poses, misfit, own, light)
+    assert misfit[0].argmin() == 0 and misfit[0, 0] < 0.5
+    assert abs(poses[0, 0, 2] - np.pi) < 0.1

@@ -13,7 +13,7 @@ from vision.cluster_canvas import sample
 from vision.cluster_find import MAYBE
 from vision.cluster_fit import CAP, THIRD, Piece, bareness
 from vision.cluster_middle import across, sides_of, slopes_of
-from vision.cluster_polar import Form, dot
+from vision.cluster_polar import Form, dot, lit
 from vision.cluster_scene import FOLD, Scene, mark
 from vision.light import too_bright
 
@@ -22,6 +22,7 @@ TONE = 2.0          # times as dark or bright as it was learnt is a figure's sid
 UNLIKELY = 3.0      # what it costs to be lit otherwise, times the square of the logarithm
 MISSING = 0.8       # how much what a figure leaves unexplained of itself counts against what it explains
 FINE = 0.4          # mm of the pictures in which edges are looked at
+LIKELY = 40         # places of which more is looked at to choose the best
 BESIDE = 1.5        # mm kept around a figure's foot
 APART = 0.85        # of what two feet measure: nearer to each other they cannot stand, as exactly as feet are found
 
@@ -69,7 +70,7 @@ def places_of(form: Form, reach: float, scene: Scene, foot: np.ndarray, every: i
 def views(form: Form, reach: float, scene: Scene, foot: np.ndarray, every: int = 1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """seen, ground (N, h, w, 3) and weight (N, h, w) where figures would stand at (N, 2) mm"""
     px = places_of(form, reach, scene, foot, every)
-    seen = sample(scene.seen, px) * scene.light_at(foot)[:, None, None].astype(np.float32)
+    seen = lit(sample(scene.seen, px), scene.light_at(foot))
     return seen, sample(scene.ground, px), np.maximum(sample(scene.weight, px)[..., 0], 0)
 
 
@@ -161,13 +162,14 @@ class Spots:
             return None
         if self.found is not None and not self.stale.any():
             return self.found[1]
+        look, lean = self.look, self.scene.lean
         anew = np.flatnonzero(self.stale)
         for part in np.array_split(anew, len(anew) // 200 + 1):
             if len(part):
-                self.gain[part] = telling(*gains_of(self.look, self.scene, self.at[part], every=2)).max(1)
+                self.gain[part] = telling(*gains_of(look, self.scene, self.at[part], every=4)).max(1)
         self.stale[:] = False
-        look, lean = self.look, self.scene.lean
-        first = foot = self.at[self.gain.argmax()]
+        likely = np.argsort(-self.gain)[:LIKELY]
+        first = foot = self.at[likely[telling(*gains_of(look, self.scene, self.at[likely], every=2)).max(1).argmax()]]
         if self.found is not None and (self.found[0] == first).all():
             return self.found[1]
         for step in (1.0, 0.5, 0.25):

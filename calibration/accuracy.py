@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import statistics
 import time
@@ -12,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from calibration.copy import BadCopy, Layout, check_layout, load_copy
+from calibration.copy import BadCopy, Layout, load_copy, read_layout
 from calibration.fit import shots_of
 from calibration.held import tried
 from engine.layout import same_contents
@@ -120,13 +119,7 @@ def test_photos(folder: Path, plan: Plan) -> list[tuple[Path, Layout]]:
 
 
 def _truth(photo: Path, plan: Plan) -> Layout:
-    path = photo.with_suffix(".json")
-    try:
-        return check_layout(json.loads(path.read_text(encoding="utf-8")), plan, str(path))
-    except OSError as e:
-        raise BadCopy(f"{path}: {e.strerror}") from None
-    except ValueError as e:
-        raise BadCopy(f"{path}: {e}") from None
+    return read_layout(photo.with_suffix(".json"), plan)
 
 
 def kept_figures(path: Path) -> dict[str, Last]:

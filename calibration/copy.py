@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from vision import words
 from vision.photo import BadPhoto, is_dark, load_photo
 from vision.plan import BadPlan, Piece, Plan, parse_plan
 from vision.sampler import in_sight
@@ -62,11 +63,10 @@ class Copy(msgspec.Struct, frozen=True, eq=False):
 def read_toml(path: Path) -> dict[str, Any]:
     """Raises BadCopy, naming the file."""
     try:
-        with open(path, "rb") as f:
-            return tomllib.load(f)
+        return words.read_toml(path)
     except OSError as e:
         raise BadCopy(f"{path}: {e.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as e:
+    except ValueError as e:
         raise BadCopy(f"{path}: {e}") from None
 
 
@@ -115,7 +115,7 @@ def check_layout(data: Any, plan: Plan, name: str) -> Layout:
 def read_layout(path: Path, plan: Plan) -> Layout:
     """A layout's file, as check_layout has it. Raises BadCopy."""
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = json.loads(words.read_text(path))
     except OSError as e:
         raise BadCopy(f"{path}: {e.strerror}") from None
     except RecursionError:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 
 import msgspec
@@ -11,6 +10,7 @@ import engine
 from companion.cli import Fault
 from engine.plan import Plan as RulesPlan
 from vision.reader import Reader
+from vision.words import read_toml
 
 
 class Specimen(msgspec.Struct, frozen=True, eq=False):
@@ -28,10 +28,10 @@ def open_copy(folder: str | Path) -> Specimen:
     folder = Path(folder)
     path = folder / "copy.toml"
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        data = read_toml(path)
     except OSError as e:
         raise Fault(f"{path}: {e.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as e:
+    except ValueError as e:
         raise Fault(f"{path}: {e}") from None
     model = folder / "model.npz"
     if not model.is_file():
@@ -44,8 +44,8 @@ def open_copy(folder: str | Path) -> Specimen:
 def read_name(folder: Path) -> tuple[str, str]:
     """(game, name) of a copy's folder; "" and the folder's name where its copy.toml cannot be read."""
     try:
-        data = tomllib.loads((folder / "copy.toml").read_text(encoding="utf-8"))
-    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError):
+        data = read_toml(folder / "copy.toml")
+    except (OSError, ValueError):
         return "", folder.name
     return str(data.get("game", "")), str(data.get("name", folder.name))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import re
-import tomllib
 from collections import Counter
 from functools import cached_property
 from pathlib import Path
@@ -14,12 +13,15 @@ import cv2
 import msgspec
 import numpy as np
 
+from vision.words import read_toml
+
 
 class BadPlan(ValueError):
     """A plan that cannot be used; the message names file, place and fault."""
 
 
 Point = tuple[float, float]
+SMALLEST, LARGEST = 50, 5000    # longer side of a board, mm: else it was measured in something else
 SHARED = 0.5         # of a site, that another may not cover
 
 
@@ -100,6 +102,9 @@ class Plan(msgspec.Struct, frozen=True, dict=True):
 def parse_plan(data: dict[str, Any], name: str = "plan") -> Plan:
     """Raises BadPlan for anything that cannot be used. Keys of other programs are left alone, misspelt ones are not."""
     misspelt(data, name)
+    for what in ("site", "piece"):
+        if isinstance(data.get(what), dict):
+            raise BadPlan(f"{name}: each {what} begins with [[{what}]], in two pairs of brackets")
     try:
         plan = msgspec.convert(data, Plan, strict=False)
     except msgspec.ValidationError as e:
@@ -127,7 +132,9 @@ def plainly(fault: str, data: dict[str, Any]) -> str:
     said, _, path = fault.partition(" - at `")
     said = said.replace("Invalid enum value", "is")
     said = re.sub(r"Object missing required field `(\w+)`", r"\1 is missing", said)
-    said = re.sub(r"^Expected (.*), got (.*)$", r"is \2, not \1", said).replace("`", "")
+    said = re.sub(r"^Expected `array` of length (\d+), got (\d+)$", r"has \2 values, not \1", said)
+    said = re.sub(r"^Expected `int`, got `float`$", "is not a whole number", said)
+    said = re.sub(r"^Expected (.*), got (.*)$", r"is \2, not \1", said).replace("`", "").replace(" | ", " or ")
     said = re.sub(r"\b(object|array|str|int|float|bool)\b", lambda m: WORDS[m[0]], said)
     found = re.match(r"\$\.(site|piece)\[(\d+)\]\.?(.*?)`?$", path)
     if not found:
@@ -144,6 +151,8 @@ def check(plan: Plan, name: str) -> None:
         raise BadPlan(f"{name}: no sites")
     if not np.isfinite(plan.size).all() or min(plan.size) <= 0:
         raise BadPlan(f"{name}: size {list(plan.size)} is not a width and a height in mm")
+    if not SMALLEST <= max(plan.size) <= LARGEST:
+        raise BadPlan(f"{name}: a board of {plan.size[0]:g} x {plan.size[1]:g} mm is none; sizes are millimetres")
     for what, ids in (("site", [s.id for s in plan.site]), ("piece", [p.kind for p in plan.piece])):
         if "" in ids or "?" in ids:
             raise BadPlan(f"{name}: a {what} has no name, or '?', which stands for what is hidden")
@@ -208,10 +217,9 @@ def shared(a: np.ndarray, b: np.ndarray) -> float:
 def load_plan(path: str | Path) -> Plan:
     """Reads a plan.toml. Raises BadPlan, naming the file."""
     try:
-        with open(path, "rb") as f:
-            data = tomllib.load(f)
+        data = read_toml(path)
     except OSError as e:
         raise BadPlan(f"{path}: {e.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as e:
+    except ValueError as e:
         raise BadPlan(f"{path}: {e}") from None
     return parse_plan(data, str(path))

@@ -76,6 +76,7 @@ def test_a_finger_that_misses_a_corner_puts_it_right_in_the_magnified_picture(vi
     for x, y in ((0.25, 0.25), (0.75, 0.25), (0.75, 0.75), (0.25, 0.75)):
         box = page.locator(".sight").bounding_box()
         page.locator(".sight").click(position={"x": x * box["width"], "y": y * box["height"]})
+    assert [page.locator(".loupes canvas").nth(i).is_visible() for i in range(4)] == [True] * 4
     loupe = page.locator(".loupes canvas").nth(2)
     loupe.scroll_into_view_if_needed()
     size = loupe.bounding_box()["width"]

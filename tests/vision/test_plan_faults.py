@@ -6,7 +6,7 @@ import copy
 
 import pytest
 
-from vision.plan import BadPlan, parse_plan
+from vision.plan import BadPlan, load_plan, parse_plan
 
 GOOD = {"game": "own", "size": [100, 100], "piece": [{"kind": "weißer König", "size": [10, 10]}, {"kind": "Ü", "size": 9}],
         "site": [{"id": "a 1", "outline": [[0, 0], [10, 0], [10, 10], [0, 10]]},
@@ -38,6 +38,10 @@ def test_what_other_programs_write_into_a_plan_is_left_alone():
     ((), {"size": [100, float("inf")]}, "not a width and a height in mm"),
     ((), {"size": "big"}, "size is a text, not a list"),
     ((), {"site": []}, "no sites"),
+    ((), {"site": {"id": "a"}}, "each site begins with [[site]]"),
+    (("piece", 0), {"size": [10, 5, 10]}, "weißer König: size has 3 values, not 2"),
+    (("piece", 0), {"count": 2.5}, "weißer König: count is not a whole number"),
+    ((), {"size": [34.0, 34.0]}, "a board of 34 x 34 mm is none; sizes are millimetres"),
 ])
 def test_a_fault_is_named_in_one_line(where, change, words):
     data = copy.deepcopy(GOOD)
@@ -50,3 +54,30 @@ def test_a_fault_is_named_in_one_line(where, change, words):
     with pytest.raises(BadPlan) as said:
         parse_plan(data, "plan.toml")
     assert str(said.value).startswith("plan.toml: ") and words in str(said.value) and "\n" not in str(said.value)
+
+
+TEXT = """game = "own"
+size = [100, 100]
+[[piece]]
+kind = "Ü"
+size = 9
+[[site]]
+id = "a"
+outline = [[0, 0], [10, 0], [10, 10]]
+"""
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
+def test_a_plan_may_begin_with_the_mark_that_some_editors_write(tmp_path, encoding):
+    (tmp_path / "plan.toml").write_bytes(TEXT.replace("\n", "\r\n").encode(encoding))
+    assert list(load_plan(tmp_path / "plan.toml").pieces) == ["Ü"]
+
+
+@pytest.mark.parametrize(("data", "words"), [
+    (TEXT.encode("latin-1"), "plan.toml: line 4: not UTF-8; save the file with that encoding"),
+    (b"game = " + b"[" * 3000, "plan.toml: brackets within brackets without end")])
+def test_a_plan_in_another_encoding_or_without_end_is_named(tmp_path, data, words):
+    (tmp_path / "plan.toml").write_bytes(data)
+    with pytest.raises(BadPlan) as e:
+        load_plan(tmp_path / "plan.toml")
+    assert words in str(e.value) and "codec" not in str(e.value)

@@ -63,9 +63,17 @@ def extremes(pictures: np.ndarray) -> np.ndarray:
     wide = p // PARTS
     ends = []
     for end in (np.minimum, np.maximum):    # whole rows first: they lie together in memory
-        rows = end.reduce(pictures.reshape(n * PARTS, wide, p * 3), 1)
-        ends.append(end.reduce(rows.reshape(n * PARTS * PARTS, wide, 3), 1))
+        rows = reduced(end, pictures.reshape(n * PARTS, wide, p * 3))
+        ends.append(reduced(end, rows.reshape(n * PARTS * PARTS, wide, 3)))
     return (np.stack(ends, -1) / (6 * FLOOR[:, None])).reshape(n, -1)
+
+
+def reduced(pick: np.ufunc, values: np.ndarray) -> np.ndarray:
+    """(n, d) of (n, w, d): what pick.reduce gives along w, by halves: many short rows one after the other are slow"""
+    while (w := values.shape[1]) > 1:
+        first, second = values[:, :w - w // 2], values[:, w // 2:]      # of an odd w the middle is in both
+        values = pick(first, second)
+    return values[:, 0]
 
 
 def unexplained(pictures: np.ndarray, model: np.ndarray) -> np.ndarray:

@@ -64,18 +64,32 @@ class Rings(msgspec.Struct, frozen=True, eq=False):
         return cls(np.ascontiguousarray(series.conj(), np.complex64), (values ** 2).sum((1, 2)), radius,
                    turns_allowed(pieces[0].lies))
 
-    def compare(self, field: Field, site: np.ndarray, middle: np.ndarray) -> np.ndarray:
-        """(n, E, ANGLES): how badly each cut-out, turned by each angle, fits round `middle` (n, 2) mm; mean square"""
+    def likeness(self, field: Field, site: np.ndarray, middle: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """((n, E, ANGLES) products of each cut-out, turned by each angle, with what is seen round `middle` (n, 2) mm; (n, E) the
+        squares of both)"""
         n = len(site)
         values = level(field.sample(site, middle, np.zeros(n), ring_points(self.radius))) * ring_weights()
         flat = np.ascontiguousarray(values.reshape(n, RINGS, ANGLES, 3).transpose(0, 1, 3, 2))
         series = np.fft.rfft(flat, axis=3).reshape(n, RINGS * 3, -1).transpose(2, 0, 1)
         product = np.matmul(np.ascontiguousarray(series, np.complex64), self.series)        # (F, n, E)
         like = np.fft.irfft(np.ascontiguousarray(product.transpose(1, 2, 0)), n=ANGLES, axis=2)
-        squares = np.square(values).sum((1, 2))
+        return like, np.square(values).sum((1, 2))[:, None] + self.squares
+
+    def compare(self, field: Field, site: np.ndarray, middle: np.ndarray) -> np.ndarray:
+        """(n, E, ANGLES): how badly each cut-out, turned by each angle, fits round `middle` (n, 2) mm; mean square"""
+        like, squares = self.likeness(field, site, middle)
         like *= -2
-        like += squares[:, None, None] + self.squares[None, :, None]
+        like += squares[..., None]
         return like
+
+    def best(self, field: Field, site: np.ndarray, middle: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """((n, E) the least of compare() in the turns that are allowed, (n, E) radians of that turn)"""
+        like, squares = self.likeness(field, site, middle)
+        if not self.allowed.all():
+            like[:, :, ~self.allowed] = -np.inf
+        turn = like.argmax(2)
+        most = np.take_along_axis(like, turn[..., None], 2)[..., 0]
+        return squares - 2 * most, turn * (2 * np.pi / ANGLES)
 
 
 def ring_weights() -> np.ndarray:
@@ -124,12 +138,12 @@ class Fine(msgspec.Struct, frozen=True, eq=False):
                rounds: int = 2) -> tuple[np.ndarray, np.ndarray]:
         """(middle (n, 2) mm, turn (n,) radians) after moving the cut-outs `piece` (n,) to fit best"""
         start_m, start_t = middle, turn
-        grid = grid_points(1.0)
+        grid, half, values, step = grid_points(1.0), self.half[piece], self.values[piece], self.step[piece]
         for _ in range(rounds):
-            left = level(field.sample(site, middle, turn, grid, self.half[piece]))
-            left -= self.values[piece]
+            left = level(field.sample(site, middle, turn, grid, half))
+            left -= values
             np.clip(left, -3, 3, out=left)
-            move = -np.matmul(self.step[piece], left.reshape(len(site), -1, 1))[..., 0]
+            move = -np.matmul(step, left.reshape(len(site), -1, 1))[..., 0]
             move = np.clip(move, [-1, -1, -0.12], [1, 1, 0.12])
             c, s = np.cos(turn), np.sin(turn)
             middle = middle + np.stack([c * move[:, 0] - s * move[:, 1], s * move[:, 0] + c * move[:, 1]], 1)

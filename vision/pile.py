@@ -41,7 +41,7 @@ from vision.windows import Pyramid, Windows
 PICTURES = 6000      # made to learn from, a group
 STACKS = 3           # times as many where stacks are told by their height
 WORTH = 0.002        # a chance of not being empty that is worth a closer look
-FAINTLY = 0.0002     # one at which a look that explains the site better than the empty board does is worth one too
+FAINTLY = 0.0005     # one at which a look that explains the site better than the empty board does is worth one too
 KEPT = 8             # contents told of a site
 STRANGELY = 0.05     # chance of something foreign on a site, above which it is looked at without its neighbours' pieces
 BESIDE = 1.0         # mm around a piece that go with it

@@ -115,10 +115,9 @@ class Coarse(msgspec.Struct, frozen=True, eq=False):
 
         seen, empty, spread: (n, S, S, 3) opponent colours and the empty site's standard deviation; expected: (n, K, 2) mm
         off the middle where each look is seen when it lies in the middle of its site."""
-        off = (seen - empty) / spread
-        unlike = off ** 2
-        np.minimum(unlike[..., 0], SHADED, out=unlike[..., 0], where=off[..., 0] < 0)
-        bare = np.minimum(unlike.sum(-1), STRANGER)
+        light, *colour = np.moveaxis((seen - empty) / spread, -1, 0)
+        bare = np.where(light < 0, np.minimum(light ** 2, SHADED), light ** 2) + sum(c ** 2 for c in colour)
+        np.minimum(bare, STRANGER, out=bare)
         looks = sum(len(s.looks) for s in self.slides)
         gain, place = np.empty((len(seen), looks), np.float32), np.empty((len(seen), looks, 2), np.float32)
         for s in self.slides:

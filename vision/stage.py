@@ -121,8 +121,8 @@ class Stage(msgspec.Struct, eq=False):
         n, side = seen.shape[:2]
         d = (seen - empty).reshape(n * side, side, 3)
         cells = cv2.resize(d, (TILES, n * TILES), interpolation=cv2.INTER_AREA).reshape(n, TILES * TILES * 3)
-        soft = np.sort(np.abs(cells).reshape(n, -1, 3), 1)
-        pooled = np.concatenate([soft[:, -q] for q in (1, 5, 20, 60)], 1)
+        soft = np.sort(np.abs(cells.reshape(n, -1, 3).transpose(0, 2, 1)), 2)
+        pooled = np.concatenate([soft[..., -q] for q in (1, 5, 20, 60)], 1)
         return np.hstack([cells * 3, (edges(seen) - lines) * 5, lines * 5, pooled * 5])
 
     def places(self, seen: np.ndarray, empty: np.ndarray, spread: np.ndarray, lean: np.ndarray
@@ -165,13 +165,10 @@ class Stage(msgspec.Struct, eq=False):
                     break
                 members = np.ix_(rows, pieces)
                 middle = place[rows, best[rows]] + along * lean[rows] * self.rise[mine].max()
-                fit = ring.compare(field, site[rows], middle)
-                fit[:, :, ~ring.allowed] = np.inf
-                at = fit.argmin(2)
-                least = np.take_along_axis(fit, at[..., None], 2)[..., 0]
+                least, angle = ring.best(field, site[rows], middle)
                 better = least < misfit[members]
                 misfit[members] = np.where(better, least, misfit[members])
-                turn[members] = np.where(better, at * (2 * np.pi / fit.shape[2]), turn[members])
+                turn[members] = np.where(better, angle, turn[members])
                 spot[members] = np.where(better[..., None], middle[:, None], spot[members])
         if banned is not None:
             unfair = self.unfair()

@@ -210,6 +210,11 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
                 for rough in self.whole.roughly(self.plan, picture, turned):
                     yield rough, (1, 0), (8, 3)
         yield from self._outlined(picture, self._outlines(picture), OUTLINE_PX)
+        for quarters in (2, 1, 3):
+            held = rolled(near[-1], quarters)
+            yield held, (2, 1, 0), (8, 4, 3)
+            for rough in self.whole.roughly(self.plan, picture, held):
+                yield rough, (1, 0), (8, 3)
 
     def _outlines(self, picture: Picture) -> list[Pose]:
         return by_outline(self.plan, self.lens, self.scene, picture.image)
@@ -241,7 +246,7 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
             turned = [turn_board(self.plan, self.lens, near[-1], k) for k in (2, 1, 3)]
             rough = [p for start in (near[-1], *turned) for p in self.whole.roughly(self.plan, picture, start)[:2]] \
                 if self.whole is not None else []
-            pose = locate_tiles(self.plan, self.tiles, picture.image, [*turned, upside_down(near[-1]), *rough])
+            pose = locate_tiles(self.plan, self.tiles, picture.image, [*turned, rolled(near[-1], 2), *rough])
         if pose is None or self.whole is None:
             return pose
         corners = by_table(self.plan, self.lens, self.whole, picture, pose)
@@ -375,6 +380,12 @@ def usable(image: np.ndarray) -> Picture:
     return Picture(image)
 
 
+def rolled(pose: Pose, quarters: int) -> Pose:
+    """The pose of the same board if the camera were held so many quarter turns about its own axis"""
+    roll, own = (cv2.Rodrigues(np.asarray(v, float))[0] for v in ((0.0, 0.0, quarters * np.pi / 2), pose.rvec))
+    return msgspec.structs.replace(pose, rvec=cv2.Rodrigues(roll @ own)[0].ravel(), tvec=roll @ np.ravel(pose.tvec))
+
+
 def turn_board(plan: Plan, lens: Lens, pose: Pose, quarters: int) -> Pose:
     """The pose if the board were turned on the table about its middle, so many quarter turns"""
     corners = np.array(plan.corners) - np.array(plan.size) / 2
@@ -382,13 +393,6 @@ def turn_board(plan: Plan, lens: Lens, pose: Pose, quarters: int) -> Pose:
         corners = np.column_stack([-corners[:, 1], corners[:, 0]])
     px = pose.to_px(corners + np.array(plan.size) / 2)
     return lens.pose(plan.corners, px, pose.size, "print")[0]
-
-
-def upside_down(pose: Pose) -> Pose:
-    """The pose if the camera were turned half round about its own axis"""
-    half = np.diag([-1.0, -1.0, 1.0])
-    return msgspec.structs.replace(pose, rvec=cv2.Rodrigues(half @ cv2.Rodrigues(pose.rvec)[0])[0].ravel(),
-                                   tvec=half @ pose.tvec.ravel())
 
 
 def moved(plan: Plan, pose: Pose, other: Pose) -> float:

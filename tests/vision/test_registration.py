@@ -9,7 +9,7 @@ import pytest
 from vision.evidence import NoBoard
 from vision.lens import Lens
 from vision.markers import find_cards, ideal_cards
-from vision.registration import Registrar
+from vision.registration import Registrar, rolled
 
 PIECES = ("B2", "C3", "F4", "G6", "H2", "J7")
 
@@ -240,6 +240,17 @@ def test_a_board_of_squares_is_found_knocked_turned_and_full_of_pieces(tools):
         true = go.pose(fill=0.8, **view)
         pose = again.locate(go.film(true, [s.id for n, s in enumerate(go.plan.site) if n * 7 % 11 % each == 0]))
         assert tools.off_by(go.plan, pose, true) < 0.8
+
+
+def test_a_board_is_found_whichever_way_the_camera_is_held(tools):
+    go = crossings(tools)
+    go.canvas[:] = np.clip(go.canvas + cv2.resize(np.random.default_rng(7).normal(0, 9, (40, 40)), go.canvas.shape[1::-1],
+                                                  interpolation=cv2.INTER_CUBIC)[..., None], 0, 255)
+    truth = go.pose(fill=0.6, tilt=25)
+    registrar, _ = Registrar.fit(go.plan, [go.film(truth), go.film(truth, light=0.8)], tapped(go, [truth] * 2), False, [{}, {}])
+    for quarters in (1, 2):
+        true = rolled(truth, quarters)
+        assert tools.off_by(go.plan, registrar.locate(go.film(true, [s.id for s in go.plan.site][::4])), true) < 0.8
 
 
 def test_a_board_that_is_the_same_turned_round_is_said_to_lie_so_perhaps(tools):

@@ -24,6 +24,7 @@ SIDE = 12            # pixels along a site where photos are compared with the em
 BARE = 5.0           # times less unlike the empty board than any piece, where nothing lies
 USUAL = 95           # per cent of the bare sites that are no more unlike the empty board than that
 SLIPS = 2            # in the photos of a copy, at most: more that look so are pale pieces
+LIKELY = 0.5         # probability from which on a reading is taken at its word where another says the same
 SURE = 0.9           # probability from which on a reading counts against a layout
 MOST = 4             # places named
 
@@ -90,12 +91,26 @@ def contradicted(rows: Iterable[Row]) -> list[tuple[str, str, str, str]]:
     return out
 
 
+def traded(rows: Iterable[Row]) -> list[tuple[str, str, str, str, str]]:
+    """(photo, site, another, what the layout says of the one, of the other) where each of two pieces is read as the other one: more
+    likely two pieces laid or written down the wrong way round than two mistakes that fit together"""
+    taken: dict[tuple[str, str, str], str] = {}
+    for r in rows:
+        if not r.right and r.got is not None and len(r.want) == len(r.got) == 1 and r.sure > LIKELY:
+            taken.setdefault((r.photo, r.want[0], r.got[0]), r.site)
+    return [(photo, site, taken[photo, b, a], a, b) for (photo, a, b), site in taken.items() if a < b and (photo, b, a) in taken]
+
+
 def doubts(plan: Plan, shots: list[Shot], rows: Iterable[Row], burnt: Sequence[str] = ()) -> list[Text]:
     """What to look at before anything else; rows: sites of these photos as they are read; burnt: photos whose pieces are too bright to
     be told from a pale board"""
     out = []
     if names := blurred(plan, shots):
         out.append(say("{photos} is not sharp: take it anew, with the camera at rest", photos=", ".join(names)))
+    rows = list(rows)
+    for photo, site, other, a, b in traded(rows)[:MOST]:
+        out.append(say("look at {site} and {other} in {photo}: {a} and {b} seem to have changed places", site=site, other=other,
+                       photo=photo, a=a, b=b))
     odd = {(photo, site): (want, "") for photo, site, want in not_there(plan, [s for s in shots if s.name not in burnt])}
     odd |= {(photo, site): (want, got) for photo, site, want, got in contradicted(rows)}
     for (photo, site), (want, got) in list(odd.items())[:MOST]:

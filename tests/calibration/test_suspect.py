@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 
 from calibration.held import Row
-from calibration.suspect import blurred, contradicted, doubts, not_there
+from calibration.suspect import blurred, contradicted, doubts, not_there, traded
 from vision.evidence import SiteEvidence
 from vision.plan import parse_plan
 from vision.pose import Pose
@@ -56,3 +56,15 @@ def test_a_piece_that_the_layout_leaves_out_is_named_where_it_is_plainly_read():
     rows = [row("a1", (), ("white",), 0.97), row("a2", (), ("white",), 0.6), row("a3", ("white",), ("black",), 0.99),
             row("b1", ("white",), (), 0.95)]
     assert contradicted(rows) == [("one.jpg", "a1", "", "white"), ("one.jpg", "b1", "white", "")]
+
+
+def test_two_pieces_laid_the_wrong_way_round_are_named():
+    def row(photo: str, site: str, want: str, got: str, p: float = 0.8) -> Row:
+        return Row(photo, site, "pile", (want,), SiteEvidence((((got,), float(np.log(p))),), -12.0))
+
+    rows = [row("one.jpg", "a1", "W", "K"), row("one.jpg", "b1", "K", "W"), row("one.jpg", "c1", "U", "Ü"),
+            row("two.jpg", "a2", "Ü", "U"), row("two.jpg", "b2", "B", "R"), row("two.jpg", "c2", "R", "B", 0.4)]
+    assert traded(rows) == [("one.jpg", "b1", "a1", "K", "W")]
+    plan, shot = made()
+    said = [str(t) for t in doubts(plan, [shot("one.jpg", {}, set())], rows)]
+    assert said == ["look at b1 and a1 in one.jpg: K and W seem to have changed places"]

@@ -26,6 +26,7 @@ SMALLEST, LARGEST = 160, 20000      # sides of a picture, pixels
 STILL_PX = 0.35                     # less than this the camera did not move, at 1640 wide
 NEAR_PX, OUTLINE_PX = 60.0, 30.0    # how far off the sides of a bumped board, of an outline may be, at 1640 wide
 ELSEWHERE_PX = 4.0                  # poses nearer to each other are one
+STRIDES = 3                         # times that a better place is looked for about the best one, on a board of squares
 QUICK, ALL = 40, 1000               # patches that a quick check, a thorough one looks at, at most
 NEAR_CARDS = (((1, 0), (8, 3)), ((2, 1, 0), (8, 4, 3)))     # levels and margins: a board that slid between its cards
 SURE, ENOUGH = 0.25, 0.12           # shares of the patches seen: no need to search on; the least to believe
@@ -187,7 +188,16 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         return max((f for f in fits if f is not None and f.share >= SURE), key=lambda f: f.share, default=None)
 
     def _which_way(self, picture: Picture, fit: Fit, last: Pose | None) -> Way:
-        return which_way(self.plan, self.lens, self.printed, self.whole, picture, fit, self._near(picture, last))
+        """The best place about a pose, and about that one again while there is a better: a few squares off are seen at a time"""
+        near, way = self._near(picture, last), None
+        for _ in range(STRIDES):
+            new = which_way(self.plan, self.lens, self.printed, self.whole, picture, fit, near)
+            if way is not None and new.score <= way.score:
+                break
+            way, before, fit = new, fit, new.fit
+            if not shifts(self.printed) or moved(self.plan, fit.pose, before.pose) < ELSEWHERE_PX:
+                break
+        return way
 
     def _starts(self, picture: Picture, last: Pose | None):
         """Rough poses to try, the likeliest first, and through which levels of the print, how widely, to follow each"""

@@ -8,6 +8,8 @@ import re
 import tomllib
 from pathlib import Path
 
+import numpy as np
+
 from calibration.copy import load_copy
 from vision.plan import parse_plan
 
@@ -18,11 +20,24 @@ def blocks(language):
     return re.findall(rf"```{language}\n(.*?)```", PAGE, re.S)
 
 
-def test_the_lines_of_python_write_a_plan_of_225_squares_and_30_kinds():
+def written_by(code):
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
-        exec(compile(blocks("python")[0], "own-board.md", "exec"), {})
-    plan = parse_plan(tomllib.loads(out.getvalue()))
+        exec(compile(code, "own-board.md", "exec"), {})
+    return parse_plan(tomllib.loads(out.getvalue()))
+
+
+def test_the_lines_of_python_for_hexes_write_99_that_fit_together_on_their_board():
+    plan = written_by(blocks("python")[1])
+    assert len(plan.site) == 99 and len(plan.piece) == 4
+    corners = np.vstack([s.outlines[0] for s in plan.site])
+    assert corners.min() >= 14.9 and (plan.size - corners.max(0)).min() >= 14.9
+    share = {tuple(c) for c in plan.sites["B2"].outlines[0].round(1)} & {tuple(c) for c in plan.sites["C1"].outlines[0].round(1)}
+    assert len(share) == 2, "hexes that touch have an edge in common"
+
+
+def test_the_lines_of_python_write_a_plan_of_225_squares_and_30_kinds():
+    plan = written_by(blocks("python")[0])
     assert len(plan.site) == 225 and len(plan.piece) == 30
     assert plan.sites["O15"].centre.tolist() == [310, 310]
     assert sum(p.count for p in plan.piece) == 102

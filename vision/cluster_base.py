@@ -223,9 +223,10 @@ def search(canvas: np.ndarray, frame: Frame, looks: np.ndarray, size: tuple[floa
     for t, turn in enumerate(turns):
         pose = centre + (0, 0, turn)
         got = cut(blurred, frame, grid, pose, light)
+        own, twice = dot(got, got), np.ascontiguousarray(-2 * small.T)
         for q, (i, j) in enumerate(shifts):
-            a = got[:, i:i + h, j:j + w].reshape(n, -1)
-            cost[:, t, q] = (a * a).sum(1)[:, None] - 2 * a @ small.T + squares
+            cost[:, t, q] = got[:, i:i + h, j:j + w].reshape(n, -1) @ twice
+            cost[:, t, q] += own[:, i:i + h, j:j + w].sum((1, 2))[:, None] + squares
         for b, (y, x, colour), over, less in burnt:
             cost[b, t] += got[b, shifts[:, :1] + y, shifts[:, 1:] + x, colour] @ over - less
     cost /= small.shape[1]

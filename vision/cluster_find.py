@@ -45,9 +45,9 @@ class Kit:
     def coloured(self, scene: Scene, at: np.ndarray) -> np.ndarray:
         """Which of (N, 2) canvas mm are about as bright and as coloured as one of these pieces is"""
         n = max(int(self.inner * scene.frame.scale), 1)
-        seen = sample(cv2.blur(scene.seen, (n, n)), scene.frame.to_px(at)) * scene.light_at(at)
-        off = [np.abs(seen - tone).max(1) for f in self.fines for tone in f.tone]
-        return np.min(off, 0) < OWN
+        seen = (sample(cv2.blur(scene.seen, (n, n)), scene.frame.to_px(at)) * scene.light_at(at)).T[..., None]
+        tones = np.concatenate([f.tone for f in self.fines]).T[:, None]
+        return (np.abs(seen - tones).max(0) < OWN).any(1)       # one colour after the other: numpy is slow along short axes
 
 
 def kits_of(fines: Sequence[Fine]) -> list[Kit]:

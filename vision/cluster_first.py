@@ -262,10 +262,11 @@ def turn_round(scene: Scene, sheet: Sheet, level: Level, home: np.ndarray, poses
     second = np.flatnonzero(others.min(1) < misfit[rows, first] + CLOSE)      # upside down, another kind may seem likelier
     kinds = np.concatenate([first, others[second].argmin(1)])
     rows = np.concatenate([rows, rows[second]])
+    some, which = np.unique(kinds, return_inverse=True)
     for quarter in (1, 2, 3) if len(rows) else ():
         start = home[rows] + (0, 0, quarter * np.pi / 2)
-        rough, _ = search(scene.seen, scene.frame, sheet.looks, sheet.size, start, light[rows])
-        pose, gain = level.settle(scene.seen, scene.frame, kinds, rough[np.arange(len(rows)), kinds], 6, light[rows])
+        rough, _ = search(scene.seen, scene.frame, sheet.looks[some], sheet.size, start, light[rows])
+        pose, gain = level.settle(scene.seen, scene.frame, kinds, rough[np.arange(len(rows)), which], 6, light[rows])
         each = level.misfits(cut(scene.seen, scene.frame, level.grid, pose, light[rows] * gain), light[rows] * gain)
         for row, kind, at, left, off in zip(rows, kinds, pose, gain, each[np.arange(len(rows)), kinds]):
             if off < TURNED * min(misfit[row, kind], least[row]):

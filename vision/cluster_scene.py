@@ -270,11 +270,11 @@ def lay(scene: Scene, look: np.ndarray, size: tuple[float, float], pose: np.ndar
     mask = np.zeros((out[1], out[0]), np.uint8)
     cv2.fillConvexPoly(mask, np.round(corners - lo).astype(np.int32), 1)
     edge = cv2.dilate(mask, np.ones((3, 3))) - cv2.erode(mask, np.ones((3, 3)))
-    spread = np.hypot(spread_of(got), unsure)
+    spread = np.hypot(spread_of(got), unsure) if unsure else spread_of(got)
     spread[edge > 0] += 15
     there = slice(lo[1], hi[1]), slice(lo[0], hi[0])
     light = scene.light_at(pose[None, :2])[0]
-    paper = np.minimum(got, CLIPPED * light.clip(0, 1.02)).astype(np.uint8)
+    paper = cv2.min(got, (*map(float, CLIPPED * light.clip(0, 1.02)), 0.0)).astype(np.uint8)
     cv2.copyTo(padded(paper), mask, scene.ground[there])
     cv2.copyTo((1 / (spread ** 2 + SCORE_NOISE ** 2)).astype(np.float32), mask | edge, scene.weight[there])
     even = cv2.multiply(cv2.cvtColor(scene.seen[there], cv2.COLOR_BGRA2BGR), (*map(float, light), 0.0), dtype=cv2.CV_8U)

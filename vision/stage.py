@@ -135,6 +135,37 @@ class Stage(msgspec.Struct, eq=False):
         """Small windows (n, S, S, 3) as looks are slid over them"""
         return resized(views, self.coarse.side)
 
+    def turned(self, field: Field, site: np.ndarray, gain: np.ndarray, place: np.ndarray, lean: np.ndarray
+               ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(misfit (n, E), spot (n, E, 2) mm off the middle, turn (n, E) radians) of every cut-out, where its footprint seems to lie
+        on sites (n,) of a field; WORST where it hardly does. Arguments as in hypotheses()"""
+        n, every = len(site), np.arange(len(site))
+        misfit = np.full((n, len(self.owner)), WORST, np.float32)
+        turn = np.zeros((n, len(self.owner)), np.float32)
+        spot = np.zeros((n, len(self.owner), 2))
+        likely = gain.max(1) - MARGIN
+        for along in (0.0,) if self.faces else (0.0, *ALONG):
+            poor = misfit.min(1) > POORLY           # where any other footprint fits there is nothing more to look for
+            for s, ring in enumerate(self.rings):
+                mine, pieces = self.coarse.slides[s].looks, np.flatnonzero(self.shape == s)
+                best = mine[gain[:, mine].argmax(1)]
+                if not along:
+                    spot[:, pieces] = place[every, best][:, None]
+                rows = np.flatnonzero(poor & (gain[every, best] > likely))
+                if not len(rows):
+                    continue
+                members, middle = np.ix_(rows, pieces), place[rows, best[rows]]
+                if self.faces:
+                    misfit[members], spot[members], turn[members] = self.faces[s].compare(field, site[rows], middle)
+                    continue
+                middle = middle + along * lean[rows] * self.rise[mine].max()
+                least, angle = ring.best(field, site[rows], middle)
+                better = least < misfit[members]
+                misfit[members] = np.where(better, least, misfit[members])
+                turn[members] = np.where(better, angle, turn[members])
+                spot[members] = np.where(better[..., None], middle[:, None], spot[members])
+        return misfit, spot, turn
+
     def hypotheses(self, field: Field, site: np.ndarray, gain: np.ndarray, place: np.ndarray, unlike: np.ndarray,
                    whose: np.ndarray, lean: np.ndarray, banned: np.ndarray | None = None) -> tuple[np.ndarray, Laid]:
         """What each site of a field may show, laid straight and described.
@@ -144,32 +175,7 @@ class Stage(msgspec.Struct, eq=False):
         not to be used (for examples made from them), -1: none.
         -> (inputs (n * TRIED, D), how each would lie)"""
         n, looks = len(site), len(self.looks)
-        misfit = np.full((n, len(self.owner)), WORST, np.float32)
-        turn = np.zeros((n, len(self.owner)), np.float32)
-        spot = np.zeros((n, len(self.owner), 2))
-        for s, ring in enumerate(self.rings):
-            mine = self.coarse.slides[s].looks
-            best = mine[gain[:, mine].argmax(1)]
-            spot[:, self.shape == s] = place[np.arange(n), best][:, None]
-            rows = np.flatnonzero(gain[np.arange(n), best] > gain.max(1) - MARGIN)
-            if not len(rows):
-                continue
-            pieces = np.flatnonzero(self.shape == s)
-            if self.faces:
-                members = np.ix_(rows, pieces)
-                misfit[members], spot[members], turn[members] = self.faces[s].compare(field, site[rows], place[rows, best[rows]])
-                continue
-            for along in (0.0, *ALONG):
-                rows = rows[misfit[np.ix_(rows, pieces)].min(1) > POORLY]
-                if not len(rows):
-                    break
-                members = np.ix_(rows, pieces)
-                middle = place[rows, best[rows]] + along * lean[rows] * self.rise[mine].max()
-                least, angle = ring.best(field, site[rows], middle)
-                better = least < misfit[members]
-                misfit[members] = np.where(better, least, misfit[members])
-                turn[members] = np.where(better, angle, turn[members])
-                spot[members] = np.where(better[..., None], middle[:, None], spot[members])
+        misfit, spot, turn = self.turned(field, site, gain, place, lean)
         if banned is not None:
             unfair = self.unfair()
             for column in banned.T:

@@ -71,6 +71,8 @@ def reconcile(game: Game, past: Past, evidence: Evidence, seen: Layout | None = 
     if best.violations:
         return _illegal(game, state, best, seen, look, {}, worlds)
     todo = todos_of(game, best, lag, past)
+    if not (best.actions or best.undo or todo or look.foreign) and (odd := _contradicted(best, look)):
+        return _unclear(game, state, worlds, seen, odd, look)
     if look.foreign and not best.actions:
         return _littered(UNCLEAR if len(look.foreign) > 1 else UNFINISHED if todo else SAME, state, lag, todo, look)
     name = MOVED if best.actions or best.undo else SAME
@@ -158,6 +160,13 @@ def _rests_on_covered(world: World, look: Look) -> bool:
 def _unexplained(world: World, look: Look) -> dict[str, tuple[Contents, Contents]]:
     """What differs beyond a poor reading: a piece that nobody touched must not stop the game."""
     return {s: c for s, c in difference(world, look).items() if site_score(world, look, s)[0] < -SURE}
+
+
+def _contradicted(world: World, look: Look) -> dict[str, tuple[Contents, Contents]]:
+    """Where nothing changed, people say, but what lies there is surely not that: a piece that could also be something foreign"""
+    return {s: (world.layout.get(s, ()), e.best) for s, e in look.evidence.sites.items()
+            if look.contradicts(s, world.layout.get(s, ()), SURE)
+            and not world.state.shows_same(s, world.layout.get(s, ()), e.best, look.reads.get(s, "pile"))}
 
 
 def _plainly_wrong(best: World, worlds: list[World], left: dict, look: Look) -> World:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
+
 from engine import Action, Proposal, State, Step, Violation
 from engine.layout import Contents, Layout, between
 from vision.evidence import Evidence, SiteEvidence
@@ -22,6 +24,7 @@ BY_HAND = 3.0           # the doing itself only half done, a site
 HALF_TOO = 1.0          # each further one: half is half
 WRONG = 5.0             # a consequence done wrongly, a site
 BREAKS_RULES = 6.0
+NEVER = -99.0
 TAKE_BACK = (0.0, 2.5, 4.5, 6.0)   # going back so many events ("no, I meant here")
 REGUESS = 1.0           # ... where what was done had only been guessed
 NOTICED = 2.0           # a difference counts when the evidence prefers it by so much
@@ -120,6 +123,15 @@ class Look:
         if site in self.optional and not e.best:
             p = 0.0                                      # a place beside the board that a table may leave out
         return min(p - max(e.options[0][1], p), 0.0)
+
+    def contradicts(self, site: str, contents: Contents, by: float) -> bool:
+        """Whether anything that was recognised there speaks so much against these contents; that it may be something else
+        altogether then speaks for them no more than against them"""
+        e = self.evidence.sites.get(site)
+        if e is None or not e.options or e.foreign or site in self.excused or not e.best and site in self.optional:
+            return False
+        known = msgspec.structs.replace(e, other=NEVER)
+        return self._logp(known, site, contents) < -by
 
     def best(self, site: str) -> Contents | None:
         e = self.evidence.sites.get(site)

@@ -12,7 +12,8 @@ from engine.nile.position import SETUP, Position
 from engine.text import Text, say
 
 COST = 1.0                 # less likely than a rule broken by an action
-GONE = 0.0                 # a piece gone altogether: one site alone tells, and no reader is surer than once in some hundred sites
+GONE = 0.0                 # a piece gone altogether, or where none like it may lie: one site alone tells, and no reader is surer
+                           # than once in some hundred sites
 MISSING = 2.0              # ... that may be on its way to where it may go, or lay in a heap, where a reader often errs
 
 
@@ -96,7 +97,7 @@ def _astray(c: Clues) -> Iterator[Proposal]:
         else:
             rule = {"desert": "N50", "cover": "N4"}.get(kind, "N13")
             fault = (rule, say("no card is laid on {site}", site=site))
-        yield from _proposal(c, [site], [fault])
+        yield from _proposal(c, [site], [fault], GONE)
 
 
 def _cards(p: Position, c: Clues) -> Iterator[Proposal]:

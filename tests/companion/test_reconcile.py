@@ -215,3 +215,21 @@ def test_a_site_hardly_read_as_empty_tells_where_a_marker_came_from(player):
     p = player("game nile\nseats red blue yellow\nlayout clear\nlayout L4.3 ripe:red:aubergine R3.2 seed:blue:flax\nphase actions\n")
     v = p.look(**{"M1.1": "ripe:red:aubergine", "L4.3": ""}, unsure={"L4.3": [((), 0.7), (("ripe:red:aubergine",), 0.28)]}.items())
     assert (v.verdict, acts(v)) == ("moved", ["red: harvest L4.3 M1"])
+
+
+def test_a_marker_that_may_be_something_foreign_is_not_passed_over(player):
+    """93 in 100 a marker on the score track, else something foreign: either way the square is not empty"""
+    p = player("game nile\nseats red blue yellow\nlayout clear\nlayout R3.2 seed:blue:flax\nphase actions\n")
+    clear = sees(p.board, p.table.plan)
+    there = SiteEvidence(((("seed:red:flax",), math.log(0.93)), ((), math.log(0.0025))), math.log(0.067))
+    v = p.table.look(msgspec.structs.replace(clear, sites={**clear.sites, "V5": there}))
+    assert v.verdict == "unclear" and "V5" in str(v.text)
+    assert p.table.look(clear).verdict == "same"
+
+
+def test_a_marker_on_the_track_names_its_rule_though_a_reader_may_err(player):
+    p = player("game nile\nseats red blue yellow\nlayout clear\nlayout R3.2 seed:blue:flax\nphase actions\n")
+    clear = sees(p.board, p.table.plan)
+    there = SiteEvidence(((("seed:blue:flax",), math.log(0.998)), ((), math.log(0.0018))), math.log(0.0001))
+    v = p.table.look(msgspec.structs.replace(clear, sites={**clear.sites, "V8": there}))
+    assert v.verdict == "illegal" and [x.rule for x in v.violations] == ["N28"]

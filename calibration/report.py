@@ -52,7 +52,7 @@ class Findings(msgspec.Struct, frozen=True):
         """What one more photo would mend, the gravest first"""
         kinds = {k: v for t in (self.trial, self.own) for k, v in t.kinds().items() if k and v[1] < v[0]}
         out = [*self.odd, *(unshown(k) for k in self.missing)]
-        if self.burnt:
+        if self.burnt and (kinds or self.trial.unasked or not self.trial.rows):  # white stones are white
             out.append(say("in {photos} pieces are burnt out white, and what is on them cannot be learnt: take them anew in less light",
                            photos=", ".join(self.burnt)))
         out += [say("this camera cannot tell {a} from {b}: {share} % of what it is given goes to the other", a=a, b=b,

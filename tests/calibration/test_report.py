@@ -102,3 +102,9 @@ def test_photos_with_pieces_burnt_out_are_named():
     assert burnt_pieces(copy.plan, bright) and not burnt_pieces(copy.plan, msgspec.structs.replace(bright, layout={}))
     nothing = Trial([], [], [])
     assert "a.jpg" in str(Findings(nothing, nothing, [], [], None, ["a.jpg"]).advice()[0])
+
+
+def test_white_pieces_that_are_all_read_right_need_no_other_light():
+    right, wrong = (Trial(["a.jpg"], [row("white", (kind, 0.99))], []) for kind in ("white", "black"))
+    for trial, told in ((right, False), (wrong, True), (msgspec.structs.replace(right, unasked=["black"]), True)):
+        assert any("burnt out" in str(t) for t in Findings(trial, right, [], [], None, ["a.jpg"]).advice()) == told

@@ -121,3 +121,12 @@ def test_a_moves_words_name_what_the_card_shows(line, words):
         state = state.apply(state.parse("red: ebb L4.1"))
     after = state.apply(state.parse(f"red: {line}"))
     assert re.match(words, "; ".join(str(s.text) for s in after.steps if s.by_hand))
+
+
+def test_two_cards_taken_in_silence_are_written_and_read_back():
+    """N20: until more is said either may have been the second."""
+    state = start("layout L4.1 water:12 L3.1 water:21\ntide ebb1\nphase tide\n")
+    for text in ("red: ebb L4.1", "red: ebb L3.1"):
+        state = state.apply(state.parse(text))
+    assert state.p.unsaid == "L4.1"
+    assert script.parse(state.to_text()).start().key() == state.key()

@@ -258,7 +258,7 @@ class Setup:
                 "progress": self.progress, "fault": self.fault, "done": self.written.is_set(),
                 "report": None if report is None else {
                     "photos": report.photos, "seconds": round(report.seconds), "error_px": round(max(report.error_px, default=0), 1),
-                    "advice": pack(report.advice), "summary": pack(report.summary)},
+                    "advice": pack(report.advice), "summary": pack(report.summary), "pictures": report.page is not None},
             }
 
     # What the page's own thread asks of a table: a table on which no game stands yet.

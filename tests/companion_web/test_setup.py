@@ -97,7 +97,8 @@ def learnt(monkeypatch):
         progress("pieces", 0.4)
         go_on.wait(20)
         (folder / "model.npz").write_bytes(b"model")
-        return Report("My Ur", "ur", 4, 21.0, [0.3, 0.4], ["war"], [unshown("war")], FINDINGS.sentence)
+        (folder / "report.html").write_text("<h1>What is confused</h1>")
+        return Report("My Ur", "ur", 4, 21.0, [0.3, 0.4], ["war"], [unshown("war")], FINDINGS.sentence, folder / "report.html")
     monkeypatch.setattr("calibration.session.calibrate", learn)
     yield go_on
     go_on.set()
@@ -115,6 +116,7 @@ def test_over_http_from_nothing_to_a_configuration(phone, table, director, learn
     assert host.post("/api/setup/learn", {}).status_code == 409, "one at a time"
     learnt.set()
     eventually(lambda: host.get("/api/setup").json["report"])
+    assert "What is confused" in host.get("/report").text and phone().get("/report").status_code == 403
     assert host.post("/api/setup/go", {}).json["done"] and (tmp_path / "nilometer.toml").is_file()
 
 

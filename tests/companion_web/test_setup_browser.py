@@ -150,3 +150,5 @@ def test_a_board_without_rules_is_taken_through_on_the_phone(visit, table, direc
     learnt.set()
     page.wait_for_selector("#own-learnt:has-text('nilometer read letters photo.jpg')")
     assert page.get_by_role("button", name="Start the game").count() == 0 and fits(page)
+    page.get_by_role("link", name="How well this copy is read").click()
+    page.wait_for_selector("h1:has-text('What is confused')")

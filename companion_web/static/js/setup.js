@@ -101,7 +101,8 @@ function taking() {
   if (fault) out.push(h("p", { class: "fault" }, fault));
   if (report) {
     out.push(...[h("p", { id: "report" }, say("Learnt from {photos} photos in {seconds} s; the board is found to {error} px.", { photos: report.photos, seconds: report.seconds, error: report.error_px })),
-      report.summary ? h("p", null, words(report.summary)) : null, h("ul", null, report.advice.map(line => h("li", null, words(line))))].filter(Boolean));
+      report.summary ? h("p", null, words(report.summary)) : null, h("ul", null, report.advice.map(line => h("li", null, words(line)))),
+      report.pictures ? h("p", null, h("a", { href: "/report" }, say("How well this copy is read: the calibration's report"))) : null].filter(Boolean));
     speak(say("Learnt."));
   }
   if (session.steps[0].taken && said.game) out.push(h("p", null, h("a", { href: "/trace" }, say("The board is printed otherwise? Correct its plan on the photo"))));

@@ -170,10 +170,15 @@ def _contradicted(world: World, look: Look) -> dict[str, tuple[Contents, Content
 
 
 def _plainly_wrong(best: World, worlds: list[World], left: dict, look: Look) -> World:
-    """Where something lies beyond any doubt that nothing allowed explains, the broken rule that does; else best."""
-    if any(site_score(best, look, s)[0] > -MISREAD for s in left):
+    """The broken rule that explains what nothing allowed does, where that lies there beyond any doubt, or where nothing was
+    done but for it and it is hardly less likely than a poor reading, of which people would be asked anyway; else best."""
+    if all(site_score(best, look, s)[0] <= -MISREAD for s in left):
+        behind = BREAKS_RULES
+    elif not (best.actions or best.undo):
+        behind = TOO_CLOSE
+    else:
         return best
-    return next((w for w in worlds if w.violations and w.total > best.total - BREAKS_RULES and not _unexplained(w, look)), best)
+    return next((w for w in worlds if w.violations and w.total > best.total - behind and not _unexplained(w, look)), best)
 
 
 def _rivals(best: World, other: World, state: State, look: Look) -> bool:

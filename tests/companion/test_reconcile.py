@@ -233,3 +233,14 @@ def test_a_marker_on_the_track_names_its_rule_though_a_reader_may_err(player):
     there = SiteEvidence(((("seed:blue:flax",), math.log(0.998)), ((), math.log(0.0018))), math.log(0.0001))
     v = p.table.look(msgspec.structs.replace(clear, sites={**clear.sites, "V8": there}))
     assert v.verdict == "illegal" and [x.rule for x in v.violations] == ["N28"]
+
+
+@pytest.mark.parametrize("there, verdict", [
+    ({"catastrophe": 0.990, "temple treasure": 0.0026}, "illegal"),      # hands broke a rule more often than so
+    ({"catastrophe": 0.980, "temple treasure": 0.012}, "unclear"),       # a poor reading is likelier by far, yet not this poor
+    ({"catastrophe": 0.900, "temple treasure": 0.080}, "same"),
+])
+def test_who_would_be_asked_anyway_is_told_the_rule_instead(player, there, verdict):
+    v = player(START).look(unsure={"B2": [(tuple(c.split()), p) for c, p in there.items()]})
+    assert v.verdict == verdict
+    assert ("T29" in {x.rule for x in v.violations}) == (verdict == "illegal")

@@ -52,8 +52,8 @@ class Event(msgspec.Struct, frozen=True):
 
 
 def state_hash(state: State) -> str:
-    """sha256 of all that matters in a state, hex, 16 digits"""
-    return hashlib.sha256(state.key()).hexdigest()[:16]
+    """sha256 of what a journal knows a state by, hex, 16 digits"""
+    return hashlib.sha256(state.mark()).hexdigest()[:16]
 
 
 class Journal:

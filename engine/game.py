@@ -247,6 +247,10 @@ class State(abc.ABC):
         """Canonical bytes of all that matters; equal states have equal keys."""
         return msgspec.json.encode(self.to_json(), order="deterministic")
 
+    def mark(self) -> bytes:
+        """What a journal knows the state by: its key, or less where a game has since learnt to keep more."""
+        return self.key()
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, State) and self.game == other.game and self.key() == other.key()
 

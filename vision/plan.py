@@ -22,6 +22,7 @@ class BadPlan(ValueError):
 
 Point = tuple[float, float]
 SMALLEST, LARGEST = 50, 5000    # longer side of a board, mm: else it was measured in something else
+SMALL_PIECE = 5                 # mm: with a piece as large a smaller board is a small board, not one in centimetres
 SHARED = 0.5         # of a site, that another may not cover
 
 
@@ -151,7 +152,8 @@ def check(plan: Plan, name: str) -> None:
         raise BadPlan(f"{name}: no sites")
     if not np.isfinite(plan.size).all() or min(plan.size) <= 0:
         raise BadPlan(f"{name}: size {list(plan.size)} is not a width and a height in mm")
-    if not SMALLEST <= max(plan.size) <= LARGEST:
+    tiny = max(plan.size) < SMALLEST and all(max(p.footprint) < SMALL_PIECE for p in plan.piece)
+    if tiny or max(plan.size) > LARGEST:
         raise BadPlan(f"{name}: a board of {plan.size[0]:g} x {plan.size[1]:g} mm is none; sizes are millimetres")
     for what, ids in (("site", [s.id for s in plan.site]), ("piece", [p.kind for p in plan.piece])):
         if "" in ids or "?" in ids:

@@ -221,6 +221,11 @@ class NileState(State):
     def to_json(self) -> dict[str, Any]:
         return msgspec.to_builtins(self.p)
 
+    def mark(self) -> bytes:
+        data = self.to_json()
+        del data["unsaid"]                  # journals were written before it was known
+        return msgspec.json.encode(data, order="deterministic")
+
     def to_text(self) -> str:
         return write(self.p, self.board)
 

@@ -17,6 +17,10 @@ def test_the_least_plan_with_spaces_and_umlauts_is_good():
     assert list(parse_plan(GOOD).pieces) == ["weißer König", "Ü"]
 
 
+def test_a_board_for_the_pocket_is_one():
+    assert parse_plan(GOOD | {"size": [40, 20]}).size == (40, 20)
+
+
 def test_what_other_programs_write_into_a_plan_is_left_alone():
     assert parse_plan(GOOD | {"author": "me", "publisher": {"year": 1950}}).size == (100, 100)
 
@@ -41,7 +45,7 @@ def test_what_other_programs_write_into_a_plan_is_left_alone():
     ((), {"site": {"id": "a"}}, "each site begins with [[site]]"),
     (("piece", 0), {"size": [10, 5, 10]}, "weißer König: size has 3 values, not 2"),
     (("piece", 0), {"count": 2.5}, "weißer König: count is not a whole number"),
-    ((), {"size": [34.0, 34.0]}, "a board of 34 x 34 mm is none; sizes are millimetres"),
+    ((), {"size": [34.0, 34.0], "piece": [{"kind": "king", "size": 3.2}]}, "a board of 34 x 34 mm is none; sizes are millimetres"),
 ])
 def test_a_fault_is_named_in_one_line(where, change, words):
     data = copy.deepcopy(GOOD)

@@ -115,11 +115,7 @@ def test_photos(folder: Path, plan: Plan) -> list[tuple[Path, Layout]]:
     photos = sorted(p for p in (folder / "test").iterdir() if p.suffix.lower() in PHOTOS)
     if not photos:
         raise BadCopy(f"{folder / 'test'}: no photo in it")
-    return [(p, _truth(p, plan)) for p in photos]
-
-
-def _truth(photo: Path, plan: Plan) -> Layout:
-    return read_layout(photo.with_suffix(".json"), plan)
+    return [(p, read_layout(p.with_suffix(".json"), plan)) for p in photos]
 
 
 def kept_figures(path: Path) -> dict[str, Last]:

@@ -16,7 +16,7 @@ import cv2
 import msgspec
 import numpy as np
 
-from calibration.copy import BadCopy, Copy, check_layout, load_copy
+from calibration.copy import BadCopy, Copy, load_copy, read_layout
 from calibration.files import write_whole
 from calibration.fit import shots_of
 from calibration.held import Row, read_all, shown
@@ -59,7 +59,7 @@ def views(copy: Copy, reader: Reader) -> tuple[list[Shot], list[str]]:
     for path in sorted((copy.folder / FOLDER).glob("*.json")):
         name = f"{FOLDER}/{path.stem}.jpg"
         try:
-            layout = check_layout(json.loads(path.read_text(encoding="utf-8")), copy.plan, str(path))
+            layout = read_layout(path, copy.plan)
             image = load_photo(path.with_suffix(".jpg"))
             shot = Shot(image, layout, reader.registrar.locate(image), name)
         except (BadCopy, BadPhoto, NoBoard, ValueError, OSError) as e:

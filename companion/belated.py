@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from companion.world import BY_ITSELF, FORGOTTEN, Look, Past, World, judge, site_score
+from companion.world import BY_ITSELF, FORGOTTEN, Look, Past, World, done_by, judge, site_score
 from engine import BadText, IllegalAction, Proposal, State
 from engine.layout import Contents, Layout
 
@@ -69,8 +69,7 @@ def put_in(world: World, proposal: Proposal, look: Look, past: Past, said: froze
 def _covered(state: State) -> bool:
     """Whether something lies on what hands laid in the action that led to this state"""
     now = state.layout()
-    laid = {s: c for step in state.steps if step.by_hand for s, c in step.changes.items()}
-    return any(len(now.get(s, ())) > len(c) and now[s][: len(c)] == c for s, c in laid.items())
+    return any(len(now.get(s, ())) > len(c) and now[s][: len(c)] == c for s, c in done_by(state, hands=True).items())
 
 
 def _on_the_way(world: World, states: Sequence[State]) -> dict[str, dict[Contents, float]]:

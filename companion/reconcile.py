@@ -19,7 +19,20 @@ from companion.verdict import (
     Verdict,
     mend_text,
 )
-from companion.world import BREAKS_RULES, MISREAD, NOTICED, REGUESS, STANDS_OUT, TAKE_BACK, Look, Past, World, difference, site_score
+from companion.world import (
+    BREAKS_RULES,
+    MISREAD,
+    NOTICED,
+    REGUESS,
+    STANDS_OUT,
+    TAKE_BACK,
+    Look,
+    Past,
+    World,
+    difference,
+    done_by,
+    site_score,
+)
 from engine import Game, State, Text, say
 from engine.layout import Contents, Layout
 from vision.evidence import Evidence, first_lies_below
@@ -113,8 +126,8 @@ def _bases(past: Past, look: Look, guessed: frozenset[int], said: frozenset[int]
     for n, ((after, action), (before, _)) in enumerate(zip(past, past[1: len(TAKE_BACK)])):
         if action is None:
             break
-        by_hand = {s: c for step in after.steps if step.by_hand for s, c in step.changes.items()}
-        by_itself = {} if by_hand else {s: c for step in after.steps for s, c in step.changes.items()}
+        by_hand = done_by(after, hands=True)
+        by_itself = {} if by_hand else done_by(after, hands=False)
         told_by = by_itself if by_itself and n not in said | guessed else by_hand
         here = _lies_otherwise(told_by, look, after, past[0][0])
         gone = gone or here
@@ -137,12 +150,12 @@ def _lies_otherwise(done: Layout, look: Look, *states: State) -> bool:
 def _meant_otherwise(before: State, after: State, action: str, by_hand: Layout, look: Look, now: State) -> bool:
     """Whether what followed by itself lies otherwise, and what hands did may have been something else: a card taken, of
     which nobody saw what it shows"""
-    follows = {s: c for step in after.steps if not step.by_hand for s, c in step.changes.items()}
+    follows = done_by(after, hands=False)
     if not by_hand or not follows or not _lies_otherwise(follows, look, after, now):
         return False
     seat, _, words = action.partition(":")
     alike = (a for a in before.legal_actions() if a.seat == seat and str(a) != action and a.words().split()[:2] == words.split()[:2])
-    return any({s: c for step in before.apply(a).steps if step.by_hand for s, c in step.changes.items()} == by_hand for a in alike)
+    return any(done_by(before.apply(a), hands=True) == by_hand for a in alike)
 
 
 def _had_a_choice(state: State, action: str) -> bool:

@@ -19,6 +19,7 @@ from companion.world import (
     Past,
     World,
     difference,
+    done_by,
     judge,
     known_below,
 )
@@ -93,7 +94,7 @@ def _came_past(world: World, lay: Layout) -> bool:
     if run[0].actions or world.violations:
         return True                                      # put in where it was forgotten: that is judged elsewhere
     for before, w in zip(run, run[1:]):
-        hands = {s: c for step in w.state.steps if step.by_hand for s, c in step.changes.items()}
+        hands = done_by(w.state, hands=True)
         later: dict[str, list[Contents]] = {}
         for step in w.state.steps:
             for s, c in step.changes.items() if not step.by_hand else ():

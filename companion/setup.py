@@ -118,7 +118,8 @@ class Setup:
         for path in sorted(self.folder.glob("*/copy.toml")):
             data = begun_in(path.parent) if chosen is not None and path.parent.name != current else None
             if data is not None and data["game"] == chosen:
-                found.append({"folder": path.parent.name, "name": read_name(path.parent)[1], "photos": len(data["photo"])})
+                name = str(data.get("name", path.parent.name))
+                found.append({"folder": path.parent.name, "name": name, "photos": len(data["photo"])})
         return found
 
     def go_on(self, folder: str) -> None:

@@ -37,6 +37,11 @@ Past = Sequence[tuple[State, str | None]]
 Difference = dict[str, tuple[Contents, Contents]]
 
 
+def done_by(state: State, hands: bool) -> Layout:
+    """What people's hands did in the action that led to a state, or what followed by itself: site -> what then lies there"""
+    return {s: c for step in state.steps if step.by_hand == hands for s, c in step.changes.items()}
+
+
 class World:
     """A state after a run of actions, and per site what the board may meanwhile show at what cost."""
 

@@ -9,7 +9,7 @@ import cv2
 import msgspec
 import numpy as np
 
-from vision.cluster_astray import read_astray
+from vision.cluster_astray import read_astray, site_has
 from vision.cluster_block import is_block
 from vision.cluster_canvas import MARGIN, Empty, Frame, dimmed, match_light, trust
 from vision.cluster_count import evidence_of, patched, shares_of
@@ -248,8 +248,7 @@ class ClusterReader:
 
     def at_home(self, p: Piece, site: Site, reach: float = 2.0) -> bool:
         """Whether a piece's foot lies on a site, or at most `reach` mm beside it"""
-        at = tuple(map(float, p.foot))
-        return any(cv2.pointPolygonTest(o.astype(np.float32).reshape(-1, 1, 2), at, True) > -reach for o in site.outlines)
+        return site_has(site, p.foot, reach)
 
     def on_a_spot(self, foot: np.ndarray) -> bool:
         """Whether a piece lies where it is read with a spot inside the cell, or at most BESIDE that"""

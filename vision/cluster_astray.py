@@ -10,7 +10,7 @@ import numpy as np
 from vision.cluster_base import Sheet, cut, search
 from vision.cluster_find import polygons
 from vision.cluster_first import DOUBTFUL, SURENESS, Firsts, attempts, bareness, fits, turn_round
-from vision.cluster_scene import FOLD, Scene, paint
+from vision.cluster_scene import FOLD, Scene, corners_of, paint
 from vision.plan import Site
 
 FULL = 0.6          # share of a card's place that is not the board's, from which one may lie there
@@ -75,11 +75,12 @@ def laid_astray(scene: Scene, firsts: Firsts, sheet: Sheet, at: np.ndarray, site
 
 def holds(site: Site, sheet: Sheet) -> bool:
     """Whether cards are to lie on a site: it is about as big, and of a pile none that sticks out of its outline"""
-    corners = site.centre + ROOM * np.array(sheet.size) * [[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]]
+    w, h = sheet.size
+    corners = corners_of((ROOM * w, ROOM * h), np.array([*site.centre, 0.0]))
     return fits(site, sheet) and (site.reads == "cluster" or all(site_has(site, c) for c in corners))
 
 
-def site_has(site: Site, mm: np.ndarray) -> bool:
-    """Whether a point (2,) of the board lies in one of a site's outlines"""
+def site_has(site: Site, mm: np.ndarray, reach: float = 0.0) -> bool:
+    """Whether a point (2,) of the board lies in one of a site's outlines, or at most `reach` mm beside it"""
     at = tuple(map(float, mm))
-    return any(cv2.pointPolygonTest(o.astype(np.float32).reshape(-1, 1, 2), at, False) >= 0 for o in site.outlines)
+    return any(cv2.pointPolygonTest(o.astype(np.float32).reshape(-1, 1, 2), at, True) >= -reach for o in site.outlines)

@@ -6,6 +6,7 @@ import cv2
 import msgspec
 import numpy as np
 
+from vision.align import pixels_a_mm
 from vision.plan import Plan
 from vision.pose import Pose
 from vision.sites import filled
@@ -108,7 +109,7 @@ def find_foreign(plan: Plan, now: View, before: View) -> Foreign | None:
     """A hand or an arm over the board in a picture, given a view without; None where there is none."""
     ref, known = seen_from(before, now.pose)
     strong, weak = differences(ref, now.small, known)
-    a = pixels_a_mm(plan, now.pose)
+    a = pixels_a_mm(now.pose, plan)
     width = max(round(ARM_MM * a), 2)
     kernel = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (width, width))
     body = cv2.morphologyEx((strong | weak).astype(np.uint8), cv2.MORPH_OPEN, kernel)
@@ -146,10 +147,3 @@ def covered_sites(plan: Plan, pose: Pose, mask: np.ndarray) -> frozenset[str]:
                 out.add(site.id)
                 break
     return frozenset(out)
-
-
-def pixels_a_mm(plan: Plan, pose: Pose) -> float:
-    """The picture's scale in the board's middle"""
-    middle = np.array(plan.size) / 2
-    a, b, c = pose.to_px(np.array([middle, middle + (1, 0), middle + (0, 1)]))
-    return float(np.sqrt(abs(np.linalg.det(np.array([b - a, c - a])))))

@@ -12,7 +12,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 install: $(STAMP)
 
-$(STAMP): pyproject.toml
+$(STAMP): pyproject.toml hatch_build.py $(wildcard vision/kernels/*.[ch])
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(if $(PI),--system-site-packages) $(VENV)
 	@$(PIP) install -e ".$(EXTRA)" 2>&1 | { grep -v "is ignored: it is neither" || true; }
 	@test -x $(BIN)/nilometer

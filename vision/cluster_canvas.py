@@ -8,6 +8,7 @@ import cv2
 import msgspec
 import numpy as np
 
+from vision.kernels import Kernel
 from vision.light import CLIPPED
 from vision.plan import Plan
 from vision.pose import Pose
@@ -99,17 +100,27 @@ def padded(canvas: np.ndarray) -> np.ndarray:
     return cv2.cvtColor(canvas, cv2.COLOR_BGR2BGRA)
 
 
+_colours, _floats = Kernel("sample_colours", "Bnnfnf"), Kernel("sample_floats", "fnnnfnf")
+
+
 def sample(canvas: np.ndarray, px: np.ndarray) -> np.ndarray:
     """Bilinear samples of a canvas at (..., 2) pixels -> (..., channels) float32, of a padded one 3 channels"""
     shape = px.shape[:-1]
     flat = np.ascontiguousarray(px.reshape(-1, 2), np.float32)
     n = len(flat)
+    channels = 1 if canvas.ndim == 2 else canvas.shape[2]
+    if _colours and canvas.flags.c_contiguous and (channels == 4 or canvas.dtype == np.float32):
+        out = np.empty((*shape, min(channels, 3)), np.float32)
+        if channels == 4:
+            _colours(canvas, *canvas.shape[:2], flat, n, out)
+        else:
+            _floats(canvas, *canvas.shape[:2], channels, flat, n, out)
+        return out
     wide = min(max(n // 8 // 64 * 64, 64), 4096)       # rows for remap, of which the last is filled up: few places make short ones
     pad = -n % wide
     if pad:
         flat = np.vstack([flat, np.zeros((pad, 2), np.float32)])
     got = cv2.remap(canvas, flat.reshape(-1, wide, 2), None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-    channels = 1 if canvas.ndim == 2 else canvas.shape[2]
     got = got.reshape(-1, channels)[:n]
     if channels == 4:
         got = cv2.cvtColor(got[:, None], cv2.COLOR_BGRA2BGR)

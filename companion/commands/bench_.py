@@ -17,6 +17,7 @@ from companion import bench
 from companion.cli import Fault
 from companion.commands.demo_ import default_game, demo_copy, state_dir
 from companion.copies import open_copy
+from vision import kernels
 
 
 @click.command()
@@ -39,8 +40,8 @@ def command(copy: str | None, runs: int, count: int, as_json: bool) -> int:
     parts += [bench.rules(name), bench.remembering(name, runs), bench.memory(specimen)] + ([bench.phones(count)] if count else [])
     height, width = scenes[0].picture.shape[:2]
     machine = {"machine": platform.node(), "processor": _processor(), "cores": os.cpu_count(), "load": round(os.getloadavg()[0], 1),
-               "python": platform.python_version(), "opencv": cv2.__version__, "picture": f"{width} x {height}",
-               "copy": specimen.name}
+               "kernels": kernels.how(), "python": platform.python_version(), "opencv": cv2.__version__,
+               "picture": f"{width} x {height}", "copy": specimen.name}
     if not as_json:
         click.echo(", ".join(f"{k} {v}" for k, v in machine.items()))
     figures: list[bench.Figure] = []

@@ -14,6 +14,7 @@ import click
 import msgspec
 
 from companion.config import Config, load_config
+from vision import kernels
 
 GOOD, WARN, BAD = "ok", "look", "wrong"
 
@@ -35,6 +36,9 @@ def programs(config: Config | None) -> Iterator[Check]:
     yield Check("python", GOOD, f"{platform.python_version()} on {platform.machine()}")
     yield Check("opencv", GOOD if major >= 5 else BAD, cv2.__version__,
                 "" if major >= 5 else "make install puts OpenCV 5 into .venv")
+    library, _ = kernels.loaded()
+    yield Check("kernels", GOOD if library else WARN, kernels.how(),
+                "" if library else "reading is several times slower: sudo apt-get install gcc, then make install")
     try:
         metadata.version("opencv-python")
         yield Check("opencv wheel", WARN, "opencv-python is installed beside the headless one",

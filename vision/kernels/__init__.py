@@ -1,0 +1,96 @@
+"""The innermost loops of reading, in C where a compiler was at hand when this was installed. Its value: Kernel.
+
+A function that has a kernel has a numpy way too, beside it, for where there is none:
+
+    _colours = Kernel("sample_colours", "Bnnfnf")       # sample_colours() of sample.c, a letter an argument
+
+    def sample(canvas, px):
+        if _colours: _colours(canvas, ...)
+        else: ... numpy ...
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+FOLDER = Path(__file__).parent
+LIBRARY = FOLDER / "built.so"
+WAY = "NILOMETER_KERNELS"       # set to "numpy": none is used
+ARRAYS = {"B": np.dtype(np.uint8), "i": np.dtype(np.int32), "l": np.dtype(np.int64), "f": np.dtype(np.float32),
+          "d": np.dtype(np.float64)}
+NUMBERS = {"n": ctypes.c_int, "x": ctypes.c_double}
+
+
+@cache
+def loaded(path: Path = LIBRARY) -> tuple[ctypes.CDLL | None, str]:
+    """The library, or None and why there is none"""
+    if os.environ.get(WAY) == "numpy":
+        return None, f"{WAY} is set to numpy"
+    if not path.is_file():
+        return None, "not compiled; with a C compiler make install does that"
+    sources = sorted(p for p in FOLDER.iterdir() if p.suffix in (".c", ".h"))
+    wanted = hashlib.sha256(b"".join(p.read_bytes() for p in sources)).hexdigest()[:16]
+    try:
+        library = ctypes.CDLL(str(path))
+        library.built_from.restype = ctypes.c_char_p
+        built = library.built_from().decode()
+    except (OSError, AttributeError) as e:
+        return None, f"cannot be loaded: {e}"
+    if built != wanted:     # its functions may take other arguments
+        return None, "compiled from another version; make install compiles them anew"
+    return library, ""
+
+
+def how() -> str:
+    """Which of the two ways is used, in words"""
+    library, why = loaded()
+    return "compiled" if library is not None else f"numpy ({why})"
+
+
+class Kernel:
+    """A C function of this folder; false where numpy has to do. Arguments are C-contiguous arrays and numbers, results arrays
+    that it fills in."""
+
+    switched_off = False
+
+    def __init__(self, name: str, arguments: str) -> None:
+        """arguments: a letter each: B i l f d arrays of uint8, int32, int64, float32, float64; n x an int and a double"""
+        self.name, self.arguments = name, arguments
+        self._function = None
+
+    def __bool__(self) -> bool:
+        return not Kernel.switched_off and loaded()[0] is not None
+
+    def __call__(self, *given: np.ndarray | float) -> None:
+        """Raises TypeError for an array of another type or layout."""
+        if self._function is None:
+            function = getattr(loaded()[0], self.name)
+            function.argtypes = [NUMBERS.get(a, ctypes.c_void_p) for a in self.arguments]
+            function.restype = None
+            self._function = function
+        taken = []
+        for letter, value in zip(self.arguments, given, strict=True):
+            if letter in ARRAYS:
+                if value.dtype != ARRAYS[letter] or not value.flags.c_contiguous:
+                    raise TypeError(f"{self.name}: {value.dtype} array{'' if value.flags.c_contiguous else ' in pieces'} for {letter}")
+                value = value.ctypes.data
+            taken.append(value)
+        self._function(*taken)
+
+
+@contextmanager
+def numpy_only() -> Iterator[None]:
+    """Does without kernels for a while, for tests"""
+    before, Kernel.switched_off = Kernel.switched_off, True
+    try:
+        yield
+    finally:
+        Kernel.switched_off = before

@@ -1,0 +1,3 @@
+/* Which sources the library was built from. */
+
+const char *built_from(void) { return BUILT_FROM; }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 import resource
 import statistics
@@ -20,6 +19,7 @@ import numpy as np
 import companion_web
 import engine
 from calibration.accuracy import PHOTOS
+from calibration.copy import read_layout
 from companion.copies import Specimen, open_copy
 from companion.eye import Eye
 from companion.journal import Journal
@@ -31,6 +31,7 @@ from engine.layout import same_contents
 from vision.box import within_box
 from vision.evidence import FLOOR, Evidence, Registration, SiteEvidence
 from vision.photo import load_photo
+from vision.plan import Plan
 from vision.pose import Pose
 from vision.watch import Watcher
 
@@ -80,12 +81,12 @@ class Scene(msgspec.Struct, frozen=True, eq=False):
     before: engine.State | None = None
 
 
-def photographed(folder: Path) -> list[Scene]:
-    """A copy's test photos. Raises BadPhoto."""
+def photographed(folder: Path, plan: Plan) -> list[Scene]:
+    """A copy's test photos. Raises BadPhoto, BadCopy."""
     scenes = []
     for path in sorted(p for p in folder.glob("test/*") if p.suffix.lower() in PHOTOS)[:MOST]:
         known = path.with_suffix(".json")
-        layout = json.loads(known.read_text(encoding="utf-8")) if known.is_file() else None
+        layout = read_layout(known, plan) if known.is_file() else None
         scenes.append(Scene(load_photo(path), layout))
     return scenes
 

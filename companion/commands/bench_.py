@@ -31,7 +31,7 @@ def command(copy: str | None, runs: int, count: int, as_json: bool) -> int:
     name = default_game()
     specimen = open_copy(copy) if copy else demo_copy(name, state_dir() / "demo" / name)
     plays = specimen.game in engine.games()
-    scenes = bench.photographed(Path(copy)) if copy else bench.filmed(specimen, 5)
+    scenes = bench.photographed(Path(copy), specimen.reader.plan) if copy else bench.filmed(specimen, 5)
     if not scenes:
         raise Fault(f"{copy}: no photos in test/ to read")
     parts: list[Iterator[bench.Figure]] = [bench.seeing(specimen, scenes, runs), bench.right(specimen, scenes)]

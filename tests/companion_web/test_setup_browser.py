@@ -132,6 +132,30 @@ def test_the_camera_is_chosen(visit, table, director):  # noqa: F811
     assert explained(pytest.importorskip("axe_playwright_python.sync_playwright").Axe().run(page)) == []
 
 
+def test_an_answer_asked_for_before_a_tap_does_not_take_it_back(visit, app, table, director):  # noqa: F811
+    table.choose("ur", ["black", "white", "green"], {})
+    table.begin("Mine", markers=True)
+    page = visit("setup", seat="host")
+    page.wait_for_selector("#task")
+    held = []
+
+    def come(number):
+        for _ in range(300):
+            if len(held) >= number:
+                return
+            page.wait_for_timeout(20)
+        raise AssertionError("the page does not ask")
+    page.route("**/api/setup", lambda route: held.append((route, route.fetch())))      # answered by the server, not heard yet
+    come(1)
+    page.get_by_role("button", name="Take the photo").click()
+    page.wait_for_selector(".photos .again")
+    route, stale = held[0]
+    route.fulfill(response=stale)
+    come(2)
+    assert page.locator(".photos .again").count() == 1, "a photo taken would be asked for again"
+    page.unroute_all(behavior="ignoreErrors")
+
+
 def test_a_board_without_rules_is_taken_through_on_the_phone(visit, table, director, letters, learnt):  # noqa: F811
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     page = visit("setup", seat="host")

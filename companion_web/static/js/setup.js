@@ -12,13 +12,17 @@ const EVERY = 1000;      // ms between looks at how far it is
 const OWN = "board ";    // before the name of a board without rules, among the games
 
 let said = null, plan = null, planFor = null, chosen = null;
+let doings = 0;          // begun and ended: what was asked before one of them is out of date when its answer comes
 
 async function act(path, data) {
   byId("fault").textContent = "";
+  doings += 1;
   try {
     said = await tell(path, data);
+    doings += 1;
     await show();
   } catch (e) {
+    doings += 1;
     byId("fault").textContent = e.message;
     byId("fault").scrollIntoView({ block: "nearest" });
   }
@@ -140,8 +144,10 @@ function goPart() {
 }
 
 async function look() {
+  const since = doings;
   try {
     const answer = await ask("/api/setup");
+    if (since !== doings) return;
     said = answer.you.host ? answer : null;
     await show();
   } catch (e) {

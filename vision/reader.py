@@ -15,7 +15,9 @@ import numpy as np
 from vision import archive, model
 from vision.box import within_box
 from vision.cluster import ClusterReader
+from vision.cutout import lights
 from vision.evidence import Evidence, NoBoard, Registration, SiteEvidence
+from vision.light import small_view
 from vision.photo import BadPhoto, is_dark, load_photo
 from vision.pile import Each, PileReader, one_by_one
 from vision.plan import Plan, parse_plan
@@ -24,6 +26,8 @@ from vision.registration import Registrar
 from vision.shot import Shot
 from vision.standing import StandingReader, standing_sites
 from vision.temper import Temper
+from vision.tone import evened, power_of
+from vision.windows import Pyramid
 
 __all__ = ["BadPhoto", "Reader", "load_photo"]
 
@@ -35,12 +39,17 @@ class Reader:
                  tempers: Mapping[str, Temper] | None = None) -> None:
         """tempers: per way of reading a site ("pile", "cluster") how its evidence is to be taken"""
         self.plan, self.registrar, self.readers, self.tempers = plan, registrar, list(readers), dict(tempers or {})
+        kept = [r.reference for r in self.readers if isinstance(r, (PileReader, StandingReader))]
+        self.reference = kept[0] if kept else None      # (h, w, 3) log, the empty board: what tells a picture's tone
 
     @classmethod
     def fit(cls, plan: Plan, registrar: Registrar, shots: list[Shot], effort: float = 1.0, each: Each = one_by_one) -> Reader:
         """From the calibration photos with their poses. effort: less than 1 is quicker and reads a little worse; each: how what
         does not depend on each other is done."""
         kinds = {s.reads for s in plan.site}
+        if "pile" in kinds:
+            board, _ = lights(plan, shots)
+            shots = [msgspec.structs.replace(s, image=in_tone(s.image, s.pose, board, plan)) for s in shots]
         clusters = [ClusterReader.fit(plan, shots)] if "cluster" in kinds else []
         lying = [p for reader in clusters for p in reader.lying]
         upright = standing_sites(plan, shots)
@@ -74,6 +83,8 @@ class Reader:
     def look(self, image: np.ndarray, pose: Pose, sites: set[str] | None = None) -> dict[str, SiteEvidence]:
         """site -> evidence, each site by itself"""
         found: dict[str, SiteEvidence] = {}
+        if self.reference is not None:
+            image = in_tone(image, pose, self.reference, self.plan)
         for reader in self.readers:
             found |= reader.read(image, pose, sites)
         usual = Temper()
@@ -109,6 +120,11 @@ class Reader:
         if plan is not None and plan != own:
             raise model.BadModel(f"{path}: made for another plan; calibrate again")
         return cls(own, registrar, readers, tempers)
+
+
+def in_tone(image: np.ndarray, pose: Pose, empty: np.ndarray, plan: Plan) -> np.ndarray:
+    """The picture in the tone of the empty board's small view; itself where it is in that tone"""
+    return evened(image, power_of(small_view(Pyramid(image), pose, plan.size), empty, plan.size))
 
 
 def without(plan: Plan, sites: Iterable[str]) -> Plan:

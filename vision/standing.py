@@ -176,7 +176,7 @@ class StandingReader:
     """Reads the sites that `standing_sites` names: what stands nearest below the camera first, since it hides what is behind."""
 
     def __init__(self, plan: Plan, made: Standing) -> None:
-        self.plan, self.made = plan, made
+        self.plan, self.made, self.reference = plan, made, made.reference
         self.centres = np.array([plan.sites[i].centre for i in made.ids])
         self.sheet = Sheet.of(made.low, made.high, made.frame.scale)
 

@@ -1,0 +1,50 @@
+"""A camera's tone: by what power one picture's grey levels are those of another, as cameras brighten what is dark or deepen it."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import cv2
+import numpy as np
+
+from vision.light import CLIPPED, LOG, middles, surface
+
+STEP = 2             # every so manieth pixel of a small view tells it
+RELUCTANT = 0.003    # variance of a board's brightness (log units squared) that tells a tone half
+WORTH = 0.04         # logarithm of a power that is worth undoing: light that no plane describes looks like less
+ROUNDS = 6           # of leaving out what lies on the board
+MOST = 0.6           # ... beyond which it is no tone
+
+
+def power_of(seen: np.ndarray, empty: np.ndarray, size: tuple[float, float]) -> float:
+    """The power by which a small view's grey levels are those of the empty board's, both (h, w, 3) log; 1 where that cannot be
+    told or is not worth undoing. Pieces are outliers and do not count."""
+    mm = middles(*empty.shape[:2], size).reshape(*empty.shape[:2], 2)
+    seen, empty, mm = (a[::STEP, ::STEP].reshape(-1, a.shape[-1]) for a in (seen, empty, mm))
+    usable = (np.maximum(seen, empty).max(1) < LOG[CLIPPED]).astype(np.float32)
+    if usable.sum() < 50:
+        return 1.0
+    ratio, bright = (seen - empty).mean(1), empty.mean(1)
+    basis = np.column_stack([surface(mm, size), bright - np.median(bright)]).T.astype(np.float32)
+    weights = np.zeros(7, np.float32)
+    weights[0] = np.median(ratio[usable > 0])
+    held = np.diag(np.float32([1e-6, 1e-5, 1e-5, 1e-5, 1e-5, 1e-5, RELUCTANT]))
+    scale = 0.3
+    for _ in range(ROUNDS):
+        good = usable / np.square(1 + np.square((ratio - weights @ basis) / scale))
+        a = basis * good
+        weights = np.linalg.solve(a @ basis.T + good.sum() * held, a @ ratio)
+        scale = max(0.6 * scale, 0.06)
+    tone = float(np.log(max(1 + weights[6], 0.1)))
+    return float(np.exp(np.clip(tone, -MOST, MOST))) if abs(tone) > WORTH else 1.0
+
+
+@lru_cache(8)
+def curve(power: float) -> np.ndarray:
+    """(256,) uint8: grey levels with a power undone, that of white left as it is"""
+    return np.rint(255 * (np.arange(256) / 255) ** (1 / power)).astype(np.uint8)
+
+
+def evened(image: np.ndarray, power: float) -> np.ndarray:
+    """An image uint8 as it would be without a tone of that power; itself where there is none"""
+    return image if power == 1 else cv2.LUT(image, curve(power))

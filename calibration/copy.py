@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib.resources
 import json
 import re
 import tomllib
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +17,7 @@ import numpy as np
 
 from vision import words
 from vision.photo import BadPhoto, is_dark, load_photo
-from vision.plan import BadPlan, Piece, Plan, parse_plan
+from vision.plan import BadPlan, Piece, Plan, composed, parse_plan
 from vision.sampler import in_sight
 
 Layout = dict[str, tuple[str, ...]]
@@ -99,23 +102,41 @@ def check_layout(data: Any, plan: Plan, name: str) -> Layout:
     if not isinstance(data, dict):
         raise BadCopy(f"{name}: not an object of sites")
     out: Layout = {}
-    for site, kinds in data.items():
-        if site not in plan.sites:
-            raise BadCopy(f"{name}: site {site!r} is not in the plan")
+    sites, pieces = ({composed(name): name for name in names} for names in (plan.sites, plan.pieces))
+    for written, kinds in data.items():
+        site = sites.get(composed(written))
+        if site is None:
+            raise BadCopy(f"{name}: site {written!r} is not in the plan{meant(written, plan.sites)}")
         if not isinstance(kinds, list) or not all(isinstance(k, str) for k in kinds):
             raise BadCopy(f"{name}: {site}: not a list of kinds")
         for k in kinds:
-            if k != "?" and k not in plan.pieces:
-                raise BadCopy(f"{name}: {site}: kind {k!r} is not in the plan")
+            if k != "?" and composed(k) not in pieces:
+                raise BadCopy(f"{name}: {site}: kind {k!r} is not in the plan{meant(k, plan.pieces)}")
+        if site in out:
+            raise BadCopy(f"{name}: site {site} stands twice")
         if kinds:
-            out[site] = tuple(kinds)
+            out[site] = tuple("?" if k == "?" else pieces[composed(k)] for k in kinds)
+    return out
+
+
+def meant(written: str, names: Iterable[str]) -> str:
+    """A hint at the name that one which is not known may stand for"""
+    close = [n for n in names if n.casefold() == written.casefold()] or difflib.get_close_matches(written, names, 1, 0.75)
+    return f"; {close[0]!r} is meant?" if close else ""
+
+
+def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object. Raises ValueError where a name stands twice, of which JSON's readers keep the last in silence."""
+    out = dict(pairs)
+    if len(out) < len(pairs):
+        raise ValueError(f"{Counter(name for name, _ in pairs).most_common(1)[0][0]!r} stands twice")
     return out
 
 
 def read_layout(path: Path, plan: Plan) -> Layout:
     """A layout's file, as check_layout has it. Raises BadCopy."""
     try:
-        data = json.loads(words.read_text(path))
+        data = json.loads(words.read_text(path), object_pairs_hook=once)
     except OSError as e:
         raise BadCopy(f"{path}: {e.strerror}") from None
     except RecursionError:
@@ -181,6 +202,8 @@ def load_copy(folder: str | Path) -> Copy:
     if not isinstance(name, str) or not isinstance(markers, bool):
         raise BadCopy(f"{path}: name must be a text, markers true or false")
     plan = load_plan_of(folder, data)
+    if not plan.piece:
+        raise BadCopy(f"{folder / data.get('plan', 'plan.toml')}: no [[piece]]: there is nothing to read")
     entries = data.get("photo", [])
     if not isinstance(entries, list) or not entries:
         raise BadCopy(f"{path}: no [[photo]]")

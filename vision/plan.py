@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import unicodedata
 from collections import Counter
 from functools import cached_property
 from pathlib import Path
@@ -158,7 +159,7 @@ def check(plan: Plan, name: str) -> None:
     for what, ids in (("site", [s.id for s in plan.site]), ("piece", [p.kind for p in plan.piece])):
         if "" in ids or "?" in ids:
             raise BadPlan(f"{name}: a {what} has no name, or '?', which stands for what is hidden")
-        twice = [i for i, n in Counter(ids).items() if n > 1]
+        twice = [i for i, n in Counter(composed(i) for i in ids).items() if n > 1]
         if twice:
             raise BadPlan(f"{name}: {what} {twice[0]} stands twice")
     for p in plan.piece:
@@ -178,6 +179,11 @@ def check(plan: Plan, name: str) -> None:
         for outline in s.outlines:
             check_outline(outline, plan, f"{name}: site {s.id}")
     overlaps(plan, name)
+
+
+def composed(name: str) -> str:
+    """A name whose letters carry their dots and strokes with them, as some keyboards write them and others do not"""
+    return unicodedata.normalize("NFC", name)
 
 
 def check_outline(outline: np.ndarray, plan: Plan, where: str) -> None:

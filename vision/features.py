@@ -8,6 +8,7 @@ import cv2
 import numpy as np
 
 from vision.field import Field
+from vision.kernels import Kernel
 from vision.slide import FLOOR
 
 PIXELS = 40          # a side of the straightened piece
@@ -16,6 +17,7 @@ TINTS = 10           # cells a side for colours
 PARTS = 5            # cells a side for the darkest and lightest, reddest and bluest in them: thin strokes have colours too
 WIDER = 1.12         # the straightened square's side as a multiple of the footprint's
 DIRECTIONS = 8
+STEP = 3             # pixels from one that counts to the next, where only a mean is wanted
 
 
 def straight(field: Field, site: np.ndarray, middle: np.ndarray, turn: np.ndarray, half: np.ndarray) -> np.ndarray:
@@ -26,14 +28,21 @@ def straight(field: Field, site: np.ndarray, middle: np.ndarray, turn: np.ndarra
     return field.sample(site, middle, turn, np.stack([x, y], -1), half * WIDER)
 
 
+_describe, _held_against = Kernel("describe", "fnnnnnff"), Kernel("held_against", "fnflnnnfxff")
+
+
 def describe(pictures: np.ndarray) -> np.ndarray:
     """(n, D) float32 of (n, P, P, 3) opponent colours"""
     n, p = pictures.shape[:2]
+    out = np.empty((n, CELLS * CELLS * DIRECTIONS + TINTS * TINTS * 3 + PARTS * PARTS * 6), np.float32)
     if n == 0:
-        return np.zeros((0, CELLS * CELLS * DIRECTIONS + TINTS * TINTS * 3 + PARTS * PARTS * 6), np.float32)
+        return out
+    if _describe:
+        _describe(pictures, n, p, CELLS, TINTS, PARTS, FLOOR, out)
+        return out
     tall = pictures.reshape(n * p, p, 3)
     tints = cv2.resize(tall, (TINTS, n * TINTS), interpolation=cv2.INTER_AREA).reshape(n, TINTS * TINTS, 3)
-    return np.hstack([strokes(pictures), (tints / (4 * FLOOR)).reshape(n, -1), extremes(pictures)])
+    return np.concatenate([strokes(pictures), (tints / (4 * FLOOR)).reshape(n, -1), extremes(pictures)], 1, out)
 
 
 def strokes(pictures: np.ndarray) -> np.ndarray:
@@ -76,13 +85,25 @@ def reduced(pick: np.ufunc, values: np.ndarray) -> np.ndarray:
     return values[:, 0]
 
 
+def held_against(pictures: np.ndarray, models: np.ndarray, piece: np.ndarray, faint: float) -> tuple[np.ndarray, np.ndarray]:
+    """(unexplained(), misfits()) of pictures (n, P, P, 3) and the cut-outs they are taken for: models (E, P, P, 3), piece (n,).
+    faint: 0, or prints may be as_strong() as they are seen and count as print_misfits()"""
+    n, p = pictures.shape[:2]
+    if _held_against:
+        left, misfit = np.empty((n, CELLS * CELLS + 4), np.float32), np.empty((n, 2), np.float32)
+        _held_against(pictures, n, models, np.asarray(piece, np.int64), p, CELLS, STEP, FLOOR, faint, left, misfit)
+        return left, misfit
+    mine = as_strong(pictures, models[piece], faint) if faint else models[piece]
+    return unexplained(pictures, mine), (print_misfits if faint else misfits)(pictures, mine)
+
+
 def unexplained(pictures: np.ndarray, model: np.ndarray) -> np.ndarray:
     """(n, D): where pictures differ from the cut-outs they are taken for, both (n, P, P, 3): by cells, and in the cells
     that differ most together, as where something lies on top"""
     n, p = pictures.shape[:2]
     if n == 0:
         return np.zeros((0, CELLS * CELLS + 4), np.float32)
-    left = apart(pictures, model, 3)
+    left = apart(pictures, model, STEP)
     cells = cv2.resize(left.reshape(n * p, p, 3), (CELLS, n * CELLS), interpolation=cv2.INTER_AREA)
     cells = cells.mean(-1).reshape(n, CELLS, CELLS)
     inner = cells[:, 1:-1, 1:-1]

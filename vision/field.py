@@ -5,15 +5,17 @@ Colours are compared as (brightness, blue, red): the mean of the logarithms of p
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Protocol
 
 import cv2
 import msgspec
 import numpy as np
 
-from vision.light import Light, paint
+from vision.kernels import Kernel
+from vision.light import Light, paint, tones
 from vision.pose import Pose
-from vision.windows import Pyramid, pixels_a_mm, spread
+from vision.windows import Pyramid, pixels_a_mm, placed, spread
 
 OPPONENT = np.array([[1 / 3, 1 / 3, 1 / 3], [1, -1, 0], [0, -1, 1]], np.float32)
 ROWS = 32000         # remap's coordinates are 16 bit
@@ -63,7 +65,10 @@ class WindowField(msgspec.Struct, frozen=True, eq=False):
         return out.reshape(n, *grid.shape[:2], channels)
 
 
-class PictureField(msgspec.Struct, frozen=True, eq=False):
+_sample = Kernel("sample_picture", "Bnnflnffnnf")
+
+
+class PictureField(msgspec.Struct, frozen=True, eq=False, dict=True):
     """Sites in a picture. picture: (h, w, 3) uint8, its pyramid's level `level`; centres: (N, 2) mm; plane: mm above the
     board; gain: (N, 3) the light there."""
 
@@ -81,6 +86,11 @@ class PictureField(msgspec.Struct, frozen=True, eq=False):
         level = max(round(np.log2(native / scale)), 0)
         return cls(pyramid.level(level), level, pose, centres, plane, light.at(centres))
 
+    @cached_property
+    def tones(self) -> np.ndarray:
+        """(N, 256, 3) the logarithms of paint that grey levels show at each site"""
+        return tones(self.gain)
+
     def sample(self, site: np.ndarray, middle: np.ndarray, turn: np.ndarray, grid: np.ndarray, size: np.ndarray | float = 1.0
                ) -> np.ndarray:
         if not len(site):
@@ -88,7 +98,12 @@ class PictureField(msgspec.Struct, frozen=True, eq=False):
         mm = self.centres[site] + middle
         three = self.pose.to_px(np.vstack([mm, mm + (1, 0), mm + (0, 1)]), self.plane)
         base, right, down = ((three + 0.5) / 2 ** self.level - 0.5).reshape(3, -1, 2)
-        local = np.stack([right - base, down - base], -1)
-        x, y = spread(base, np.matmul(local, turned_by(turn)), grid, size)
+        rows, places = placed(base, np.matmul(np.stack([right - base, down - base], -1), turned_by(turn)), grid, size)
+        if _sample and self.picture.flags.c_contiguous:
+            out = np.empty((len(site), *grid.shape[:2], 3), np.float32)
+            _sample(self.picture, *self.picture.shape[:2], self.tones, np.asarray(site, np.int64), len(site), rows, places, 3,
+                    places.shape[1], out)
+            return out
+        x, y = rows.transpose(1, 0, 2) @ places
         cut = cv2.remap(self.picture, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
         return opponent(paint(cut.reshape(len(mm), *grid.shape[:2], 3), self.gain[site]))

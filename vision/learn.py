@@ -240,7 +240,7 @@ def choose_faces(stage: Stage, scenery: Scenery, empty: np.ndarray, spread: np.n
     made = [(*maker.occupied(n % len(stage.looks)), maker.lean, n % len(stage.looks)) for n in range(PROBES)]
     windows, sites, banned, leans, labels = (np.array(part) for part in zip(*made))
     seen = small(windows, empty.shape[1])
-    unlike = stage.unlike(seen, empty[sites], edges(empty)[sites])
+    unlike = stage.unlike(seen, empty, edges(empty), sites)
     gain, place = stage.places(seen, stage.shrunk(empty)[sites], stage.shrunk(spread)[sites], leans)
     field = WindowField(opponent(windows), scenery.scale)
 
@@ -315,7 +315,7 @@ def teach(stage: Stage, scenery: Scenery, empty: np.ndarray, spread: np.ndarray,
             pieces.append(maker.pieces)
         logs, labels, sites, banned = np.stack(windows), np.array(labels), np.array(sites), np.array(banned)
         seen = small(logs, empty.shape[1])
-        unlike = stage.unlike(seen, empty[sites], lines[sites])
+        unlike = stage.unlike(seen, empty, lines, sites)
         if not block:
             bare_x.add(unlike)
             bare_y.append(labels)

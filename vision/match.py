@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from functools import cache, cached_property
+
 import cv2
 import msgspec
 import numpy as np
 
 from vision.cutout import ASKEW, Exemplar, Lies, footprint_mask, turned
 from vision.field import Field, WindowField, opponent
+from vision.kernels import Kernel
 from vision.slide import FLOOR
 
 RINGS, ANGLES = 12, 64
 GRID = 22                                             # points along a footprint for the fine fit
+BEYOND = 3                                            # a difference larger than so many steps is something else's
+ROWS = 64            # sites at a time: what is known of them stays near the processor
 ONE = np.zeros(1, int)
 
 
@@ -27,10 +32,10 @@ def still(offsets: np.ndarray, field: WindowField) -> np.ndarray:
 
 
 def ring_points(radius: float) -> np.ndarray:
-    """(RINGS, ANGLES, 2) offsets, in the radius' unit, clockwise as seen from x to y"""
+    """(ANGLES, RINGS, 2) offsets, in the radius' unit, clockwise as seen from x to y"""
     r = (np.arange(RINGS) + 0.5) / RINGS * radius
     a = np.arange(ANGLES) * 2 * np.pi / ANGLES
-    return np.stack([np.outer(r, np.cos(a)), np.outer(r, np.sin(a))], -1)
+    return np.stack([np.outer(np.cos(a), r), np.outer(np.sin(a), r)], -1)
 
 
 def level(values: np.ndarray) -> np.ndarray:
@@ -44,7 +49,7 @@ def level(values: np.ndarray) -> np.ndarray:
     return values.reshape(n, rows * columns, 3)
 
 
-class Rings(msgspec.Struct, frozen=True, eq=False):
+class Rings(msgspec.Struct, frozen=True, eq=False, dict=True):
     """Circles round the middle of every cut-out of one footprint, as Fourier series along the circle.
     series: (F, R*3, E) complex64; squares: (E,); radius: mm; allowed: (ANGLES,) bool, turns in which it may lie."""
 
@@ -57,45 +62,79 @@ class Rings(msgspec.Struct, frozen=True, eq=False):
     def fit(cls, pieces: list[Exemplar]) -> Rings:
         radius = min(pieces[0].size) / 2
         fields = [cut_field(e, max(0.35 * radius / RINGS * e.scale, 0.3)) for e in pieces]
-        values = np.stack([still(ring_points(radius), f) for f in fields]).reshape(-1, RINGS, ANGLES, 3)
-        values = level(values) * ring_weights()
-        flat = values.reshape(len(pieces), RINGS, ANGLES, 3)
-        series = np.fft.rfft(flat, axis=2).transpose(2, 1, 3, 0).reshape(ANGLES // 2 + 1, RINGS * 3, len(pieces))
-        return cls(np.ascontiguousarray(series.conj(), np.complex64), (values ** 2).sum((1, 2)), radius,
-                   turns_allowed(pieces[0].lies))
+        parts, squares = series_of(np.stack([still(ring_points(radius), f) for f in fields]))
+        series = (parts[:, :, 0] - 1j * parts[:, :, 1]).transpose(0, 2, 1)
+        return cls(np.ascontiguousarray(series, np.complex64), squares, radius, turns_allowed(pieces[0].lies))
 
-    def likeness(self, field: Field, site: np.ndarray, middle: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """((n, E, ANGLES) products of each cut-out, turned by each angle, with what is seen round `middle` (n, 2) mm; (n, E) the
-        squares of both)"""
+    @cached_property
+    def products(self) -> np.ndarray:
+        """(F, 2, 2*R*3, E): what the real and imaginary parts of a series are multiplied by for those of its product with the series"""
+        re, im = self.series.real, self.series.imag
+        return np.ascontiguousarray(np.stack([np.concatenate([re, -im], 1), np.concatenate([im, re], 1)], 1), np.float32)
+
+    def likeness(self, field: Field, site: np.ndarray, middle: np.ndarray, turns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """((T, n, E) products of each cut-out, turned by each of the angles turns (T,), with what is seen round `middle` (n, 2)
+        mm; (n, E) the squares of both)"""
         n = len(site)
-        values = level(field.sample(site, middle, np.zeros(n), ring_points(self.radius))) * ring_weights()
-        flat = np.ascontiguousarray(values.reshape(n, RINGS, ANGLES, 3).transpose(0, 1, 3, 2))
-        series = np.fft.rfft(flat, axis=3).reshape(n, RINGS * 3, -1).transpose(2, 0, 1)
-        product = np.matmul(np.ascontiguousarray(series, np.complex64), self.series)        # (F, n, E)
-        like = np.fft.irfft(np.ascontiguousarray(product.transpose(1, 2, 0)), n=ANGLES, axis=2)
-        return like, np.square(values).sum((1, 2))[:, None] + self.squares
+        parts, squares = series_of(field.sample(site, middle, np.zeros(n), ring_points(self.radius)))
+        product = np.matmul(parts.reshape(len(parts), 1, n, -1), self.products)             # (F, 2, n, E)
+        like = turn_waves()[turns] @ product.reshape(2 * len(parts), -1)
+        return like.reshape(len(turns), n, len(self.squares)), squares[:, None] + self.squares
 
     def compare(self, field: Field, site: np.ndarray, middle: np.ndarray) -> np.ndarray:
         """(n, E, ANGLES): how badly each cut-out, turned by each angle, fits round `middle` (n, 2) mm; mean square"""
-        like, squares = self.likeness(field, site, middle)
-        like *= -2
-        like += squares[..., None]
-        return like
+        like, squares = self.likeness(field, site, middle, np.arange(ANGLES))
+        return (squares - 2 * like).transpose(1, 2, 0)
 
     def best(self, field: Field, site: np.ndarray, middle: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """((n, E) the least of compare() in the turns that are allowed, (n, E) radians of that turn)"""
-        like, squares = self.likeness(field, site, middle)
-        if not self.allowed.all():
-            like[:, :, ~self.allowed] = -np.inf
-        turn = like.argmax(2)
-        most = np.take_along_axis(like, turn[..., None], 2)[..., 0]
-        return squares - 2 * most, turn * (2 * np.pi / ANGLES)
+        turns, parts = np.flatnonzero(self.allowed), []
+        for a in range(0, len(site), ROWS):
+            like, squares = self.likeness(field, site[a:a + ROWS], middle[a:a + ROWS], turns)
+            most, at = largest(like)
+            parts.append((squares - 2 * most, turns[at] * (2 * np.pi / ANGLES)))
+        return tuple(np.concatenate(p) for p in zip(*parts))
+
+
+_ring_series, _largest = Kernel("ring_series", "fnfff"), Kernel("largest", "fnnfi")
+
+
+def series_of(seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """((F, n, 2, R * 3) real and imaginary parts of the Fourier series of what is at ring_points(), (n, ANGLES, RINGS, 3), levelled,
+    each ring by its weight; (n,) the squares of all that)"""
+    n = len(seen)
+    if _ring_series:
+        out, squares = np.empty((ANGLES // 2 + 1, n, 2, RINGS * 3), np.float32), np.empty(n, np.float32)
+        _ring_series(np.ascontiguousarray(seen), n, ring_weights() / FLOOR, out, squares)
+        return out, squares
+    values = level(seen.reshape(n, ANGLES, RINGS, 3)).reshape(n, ANGLES, RINGS, 3) * ring_weights()
+    series = np.fft.rfft(values.reshape(n, ANGLES, RINGS * 3), axis=1)
+    return np.stack([series.real, series.imag], 2).transpose(1, 0, 2, 3).astype(np.float32), np.square(values).sum((1, 2, 3))
+
+
+def largest(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Of (T, ...): (...) the largest, (...) its number"""
+    if _largest:
+        most, at = np.empty(values.shape[1:], np.float32), np.empty(values.shape[1:], np.int32)
+        _largest(values, len(values), most.size, most, at)
+        return most, at
+    at = values.argmax(0)
+    return np.take_along_axis(values, at[None], 0)[0], at
+
+
+@cache
+def turn_waves() -> np.ndarray:
+    """(ANGLES, F * 2): what the real and imaginary parts of a series are multiplied by for its value at an angle"""
+    waves = np.arange(ANGLES // 2 + 1)
+    around = np.outer(np.arange(ANGLES), waves) * (2 * np.pi / ANGLES)
+    share = np.where(waves % (ANGLES // 2), 2, 1) / ANGLES
+    return np.stack([np.cos(around) * share, -np.sin(around) * share], 2).reshape(ANGLES, -1).astype(np.float32)
 
 
 def ring_weights() -> np.ndarray:
-    """(RINGS * ANGLES, 1): the square root of the area each point stands for"""
-    r = np.repeat((np.arange(RINGS) + 0.5) / RINGS, ANGLES)
-    return np.sqrt(r / r.sum())[:, None].astype(np.float32)
+    """(RINGS, 1): the square root of the area each point stands for"""
+    r = np.arange(RINGS) + 0.5
+    return np.sqrt(r / r.sum() / ANGLES)[:, None].astype(np.float32)
 
 
 def turns_allowed(lies: Lies) -> np.ndarray:
@@ -103,6 +142,9 @@ def turns_allowed(lies: Lies) -> np.ndarray:
     a = np.arange(ANGLES) * 360 / ANGLES
     period = {"any": 1e-9, "quarters": 90, "upright": 360}[lies]
     return np.abs((a + period / 2) % period - period / 2) <= ASKEW
+
+
+_moves, _misfit = Kernel("fine_moves", "fnnfflff"), Kernel("fine_misfit", "fnnflfBf")
 
 
 class Fine(msgspec.Struct, frozen=True, eq=False):
@@ -138,25 +180,38 @@ class Fine(msgspec.Struct, frozen=True, eq=False):
                rounds: int = 2) -> tuple[np.ndarray, np.ndarray]:
         """(middle (n, 2) mm, turn (n,) radians) after moving the cut-outs `piece` (n,) to fit best"""
         start_m, start_t = middle, turn
-        grid, half, values, step = grid_points(1.0), self.half[piece], self.values[piece], self.step[piece]
+        grid, half = grid_points(1.0), self.half[piece]
         for _ in range(rounds):
-            left = level(field.sample(site, middle, turn, grid, half))
-            left -= values
-            np.clip(left, -3, 3, out=left)
-            move = -np.matmul(step, left.reshape(len(site), -1, 1))[..., 0]
-            move = np.clip(move, [-1, -1, -0.12], [1, 1, 0.12])
+            move = np.clip(self.moves(field.sample(site, middle, turn, grid, half), piece), [-1, -1, -0.12], [1, 1, 0.12])
             c, s = np.cos(turn), np.sin(turn)
             middle = middle + np.stack([c * move[:, 0] - s * move[:, 1], s * move[:, 0] + c * move[:, 1]], 1)
             turn = turn + move[:, 2]
         return start_m + np.clip(middle - start_m, -1.5, 1.5), start_t + np.clip(turn - start_t, -0.2, 0.2)
 
+    def moves(self, seen: np.ndarray, piece: np.ndarray) -> np.ndarray:
+        """(n, 3): x, y mm and radians by which the cut-outs `piece` (n,) would fit better what is seen on their grids (n, G, G, 3)"""
+        n = len(seen)
+        if _moves:
+            out = np.empty((n, 3), np.float32)
+            _moves(seen, n, GRID * GRID, self.values, self.step, np.asarray(piece, np.int64), FLOOR, out)
+            return out
+        left = level(seen)
+        left -= self.values[piece]
+        np.clip(left, -BEYOND, BEYOND, out=left)
+        return -np.matmul(self.step[piece], left.reshape(n, -1, 1))[..., 0]
+
     def misfit(self, field: Field, site: np.ndarray, piece: np.ndarray, middle: np.ndarray, turn: np.ndarray) -> np.ndarray:
         """(n,) how badly the cut-outs `piece` (n,), so laid, fit within the circle round their middles: mean square, in units of
         FLOOR"""
         grid = grid_points(1.0)
-        left = level(field.sample(site, middle, turn, grid, self.half[piece])) - self.values[piece]
+        seen = field.sample(site, middle, turn, grid, self.half[piece])
         inside = np.linalg.norm(grid.reshape(-1, 2), axis=1) < 1
-        return (np.clip(left[:, inside], -3, 3) ** 2).sum((1, 2)) / inside.sum()
+        if _misfit:
+            out = np.empty(len(site), np.float32)
+            _misfit(seen, len(site), GRID * GRID, self.values, np.asarray(piece, np.int64), FLOOR, inside.view(np.uint8), out)
+            return out
+        left = level(seen) - self.values[piece]
+        return (np.clip(left[:, inside], -BEYOND, BEYOND) ** 2).sum((1, 2)) / inside.sum()
 
 
 def grid_points(half: float) -> np.ndarray:

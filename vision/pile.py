@@ -100,7 +100,7 @@ class GroupReader(msgspec.Struct, eq=False, dict=True):
     def seen(self, sight: Sight, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Small windows of these sites, (n, S, S, 3) opponent colours, and (n, D) how unlike the empty sites they are"""
         seen = sight.see(self.small, which, self.group.plane)
-        return seen, self.stage.unlike(seen, self.empty[which], self.lines[which])
+        return seen, self.stage.unlike(seen, self.empty, self.lines, which)
 
     def places(self, sight: Sight, which: np.ndarray, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(gain (n, looks), place (n, looks, 2) mm off the middle) of looks on these sites, see Coarse.search"""
@@ -312,7 +312,7 @@ class PileReader:
                 if owner != g.group.ids[i]:
                     cv2.fillConvexPoly(clear, g.small.to_px(i, hull), 1)
         views = np.where(hidden[..., None] > 0, g.empty[which], views)
-        occupied = np.exp(g.stage.bare.answer(g.stage.unlike(views, g.empty[which], g.lines[which]))[:, 0])
+        occupied = np.exp(g.stage.bare.answer(g.stage.unlike(views, g.empty, g.lines, which))[:, 0])
         return {g.group.ids[i]: less_foreign(sites[g.group.ids[i]], float(p))
                 for i, p, clear in zip(which, occupied, hidden) if clear.any()}
 

@@ -7,12 +7,15 @@ import numpy as np
 
 from vision.cutout import Exemplar, footprint_mask, turned
 from vision.field import opponent
+from vision.kernels import Kernel
 
 FLOOR = np.array([0.15, 0.08, 0.08], np.float32)     # log units: what light and noise alone change
 STRANGER = 16.0                                       # misfit of a pixel beyond which it is just not the board
 SHADED = 4.0                                          # that of a pixel which is only darker: a shadow may have fallen on it
 AT_ONCE = 500_000                                     # numbers copied at once: they stay near the processor
 HOPELESS = 4.0                                        # doubt beyond which a place is not tried
+
+_patches, _best = Kernel("slide_patches", "ffnnnnnffff"), Kernel("slide_best", "ffnnnfxffxff")
 
 
 class Slide(msgspec.Struct, frozen=True, eq=False):
@@ -58,18 +61,37 @@ class Slide(msgspec.Struct, frozen=True, eq=False):
         reach = int(np.ceil(self.free.max() + np.sqrt(HOPELESS) * self.give + np.abs(expected).max(initial=0)))
         skip = max((side - m + 1) // 2 - reach, 0)                               # places at the rim that are hopeless
         k = side - m + 1 - 2 * skip
+        wm = self.weight * self.mean
+        patches, before = self.patches(seen, bare, skip, k)
+        fit = (patches @ wm.T).reshape(n, k * k, looks)
+        return self.highest(fit, before.reshape(n, k * k), (wm * self.mean).sum(1), expected, k)
+
+    def patches(self, seen: np.ndarray, bare: np.ndarray, skip: int, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """((n * k * k, m * m * 3) what is seen under the footprint at each place, (n * k * k,) the part of its gain that all looks
+        share)"""
+        n, m = len(seen), len(self.mask)
+        if _patches:
+            patches, before = np.empty((n * k * k, m * m * 3), np.float32), np.empty(n * k * k, np.float32)
+            _patches(seen, bare, n, seen.shape[1], skip, k, m, self.weight, self.mask, patches, before)
+            return patches, before
         part = slice(skip, skip + k + m - 1)
         window = np.lib.stride_tricks.sliding_window_view
         before = window(bare[:, part, part], (m, m), (1, 2)).reshape(n * k * k, m * m) @ self.mask.ravel()
         patches = window(seen[:, part, part], (m, m), (1, 2)).transpose(0, 1, 2, 4, 5, 3).reshape(n * k * k, m * m * 3)
-        wm = self.weight * self.mean
-        fit = patches @ wm.T
-        np.square(patches, out=patches)
-        before -= patches @ self.weight
-        fit *= 2
-        fit += before[:, None]
-        fit -= (wm * self.mean).sum(1)
-        gain = (fit * np.float32(0.5 / self.mask.sum())).reshape(n, k * k, looks)
+        return patches, before - np.square(patches) @ self.weight
+
+    def highest(self, fit: np.ndarray, before: np.ndarray, own: np.ndarray, expected: np.ndarray, k: int
+                ) -> tuple[np.ndarray, np.ndarray]:
+        """What search() gives, of the products with the looks (n, k * k, looks), what all looks share (n, k * k), and of each look's
+        product with itself (looks,)"""
+        n, _, looks = fit.shape
+        share = 0.5 / float(self.mask.sum())
+        if _best:
+            top, place = np.empty((n, looks), np.float32), np.empty((n, looks, 2), np.float32)
+            room = self.free.astype(np.float32)
+            _best(fit, before, n, k, looks, own, share, np.ascontiguousarray(expected, np.float32), room, self.give, top, place)
+            return top, place
+        gain = (2 * fit + before[..., None] - own) * np.float32(share)
         at = (np.arange(k) - (k - 1) / 2)[None, :, None]
         x, y = (np.maximum(np.abs(at - expected[:, None, :, d]) - self.free[d], 0) / self.give for d in (0, 1))
         gain -= (y[:, :, None] ** 2 + x[:, None] ** 2).reshape(n, k * k, looks).astype(np.float32)

@@ -13,16 +13,14 @@ from vision.features import (
     CELLS,
     PIXELS,
     WIDER,
-    as_strong,
     contest,
     describe,
-    misfits,
-    print_misfits,
+    held_against,
     straight,
-    unexplained,
 )
 from vision.field import Field, opponent
 from vision.heights import Heights
+from vision.kernels import Kernel
 from vision.match import Fine, Rings
 from vision.net import Net, log_softmax
 from vision.sites import Grounds, Group
@@ -35,6 +33,7 @@ WAYS = 16            # turns from which a piece whose turn tells something is fi
 TRIED = 2            # looks laid straight and described, the likeliest first
 OTHER: Contents = ("other",)
 SMALL = 24           # pixels along a site in the small windows
+LARGEST_TILED = 64   # and no more in those that tiles_unlike.c sees
 COARSE = 11          # and in those that looks are slid over
 COARSEST = 6         # pixels along the smallest piece in those
 LARGEST = 48         # pixels along those windows at most
@@ -116,14 +115,14 @@ class Stage(msgspec.Struct, eq=False):
         left = (~same).astype(int) @ (self.owner[:, None] == np.arange(len(self.looks)))      # (E, looks) that may be used
         return same & (left[:, self.owner] > 0)
 
-    def unlike(self, seen: np.ndarray, empty: np.ndarray, lines: np.ndarray) -> np.ndarray:
-        """(n, D): what tells whether a site is empty; lines: (n, TILES * TILES) edges() of the empty sites"""
-        n, side = seen.shape[:2]
-        d = (seen - empty).reshape(n * side, side, 3)
-        cells = cv2.resize(d, (TILES, n * TILES), interpolation=cv2.INTER_AREA).reshape(n, TILES * TILES * 3)
+    def unlike(self, seen: np.ndarray, empty: np.ndarray, lines: np.ndarray, which: np.ndarray) -> np.ndarray:
+        """(n, D): what tells whether sites are empty, by their small windows (n, S, S, 3); empty: (N, S, S, 3) windows of empty sites,
+        lines: (N, TILES * TILES) their edges(); which: (n,) of those"""
+        cells, edged = tiles_unlike(seen, empty, which)
+        n, own = len(seen), lines[which]
         soft = np.sort(np.abs(cells.reshape(n, -1, 3).transpose(0, 2, 1)), 2)
         pooled = np.concatenate([soft[..., -q] for q in (1, 5, 20, 60)], 1)
-        return np.hstack([cells * 3, (edges(seen) - lines) * 5, lines * 5, pooled * 5])
+        return np.hstack([cells * 3, (edged - own) * 5, own * 5, pooled * 5])
 
     def places(self, seen: np.ndarray, empty: np.ndarray, spread: np.ndarray, lean: np.ndarray
                ) -> tuple[np.ndarray, np.ndarray]:
@@ -197,11 +196,8 @@ class Stage(msgspec.Struct, eq=False):
         flat = piece.ravel()
         middle, _, pictures = self.straightened(field, np.repeat(site, TRIED), flat, spot[rows, piece].reshape(-1, 2),
                                                     turn[rows, piece].ravel())
-        models = self.fine.pictures[flat]
-        if self.faces:
-            models = as_strong(pictures, models, FAINT)
-        misfitting = (print_misfits if self.faces else misfits)(pictures, models)
-        left, better = unexplained(pictures, models), contest(misfitting.reshape(n, TRIED, -1), self.owner[piece], looks)
+        left, misfitting = held_against(pictures, self.fine.pictures, flat, FAINT if self.faces else 0.0)
+        better = contest(misfitting.reshape(n, TRIED, -1), self.owner[piece], looks)
         foot = middle - np.repeat(lean, TRIED, 0) * self.rise[self.owner[flat], None]
         claim = self.grounds.at(np.repeat(whose, TRIED), foot) * np.float32([0.2, 2.0])
         about = np.hstack([np.clip(gain, -10, 10) * 0.5, np.sqrt(np.maximum(by_look, 0)), better])
@@ -281,6 +277,20 @@ class Stage(msgspec.Struct, eq=False):
             if len(rows):
                 told[rows[:, None], [top.base, top.whole]] = both[rows, None] + top.tells.answer(self.on_top(top, lying, rows))
         return told
+
+
+_tiles_unlike = Kernel("tiles_unlike", "fflnnnff")
+
+
+def tiles_unlike(seen: np.ndarray, empty: np.ndarray, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """((n, TILES * TILES * 3) difference of small windows (n, S, S, 3) to the empty ones `which` (n,), by cells; (n, TILES * TILES)
+    their edges())"""
+    n, side = seen.shape[:2]
+    if _tiles_unlike and side <= LARGEST_TILED:
+        cells, edged = np.empty((n, TILES * TILES * 3), np.float32), np.empty((n, TILES * TILES), np.float32)
+        _tiles_unlike(seen, empty, np.asarray(which, np.int64), n, side, TILES, cells, edged)
+        return cells, edged
+    return resized(seen - empty[which], TILES).reshape(n, -1), edges(seen)
 
 
 def edges(views: np.ndarray) -> np.ndarray:

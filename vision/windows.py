@@ -20,13 +20,18 @@ def pixels_a_mm(pose: Pose, mm: np.ndarray, height: float = 0.0) -> float:
     return float(np.sqrt(np.abs(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0])).mean())
 
 
-def spread(base: np.ndarray, matrix: np.ndarray, grid: np.ndarray, size: np.ndarray | float = 1.0
-           ) -> np.ndarray:
-    """(2, n, R * C) float32, x and y: base (n, 2) plus matrix (n, 2, 2) times a grid (R, C, 2) of this size (n,)"""
+def placed(base: np.ndarray, matrix: np.ndarray, grid: np.ndarray, size: np.ndarray | float = 1.0) -> tuple[np.ndarray, np.ndarray]:
+    """(rows (n, 2, 3), places (3, R * C)), float32, whose products are base (n, 2) plus matrix (n, 2, 2) times a grid (R, C, 2) of this
+    size (n,)"""
     wide = np.asarray(size, float).reshape(-1, 1, 1) * matrix
-    row = np.concatenate([wide, base[..., None]], 2).transpose(1, 0, 2).astype(np.float32)
-    places = np.column_stack([grid.reshape(-1, 2), np.ones(grid.size // 2)]).astype(np.float32)
-    return row @ places.T      # one product for all: small ones by the hundred are slow
+    rows, places = np.concatenate([wide, base[..., None]], 2), np.vstack([grid.reshape(-1, 2).T, np.ones(grid.size // 2)])
+    return np.ascontiguousarray(rows, np.float32), np.ascontiguousarray(places, np.float32)
+
+
+def spread(base: np.ndarray, matrix: np.ndarray, grid: np.ndarray, size: np.ndarray | float = 1.0) -> np.ndarray:
+    """(2, n, R * C) float32, x and y: where these put the grid"""
+    rows, places = placed(base, matrix, grid, size)
+    return rows.transpose(1, 0, 2) @ places      # one product for all: small ones by the hundred are slow
 
 
 class Pyramid:

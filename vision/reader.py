@@ -23,10 +23,11 @@ from vision.pile import Each, PileReader, one_by_one
 from vision.plan import Plan, parse_plan
 from vision.pose import Pose
 from vision.registration import Registrar
+from vision.shade import lifted, shadows
 from vision.shot import Shot
 from vision.standing import StandingReader, standing_sites
 from vision.temper import Temper
-from vision.tone import evened, power_of
+from vision.tone import power_of, toned
 from vision.windows import Pyramid
 
 __all__ = ["BadPhoto", "Reader", "load_photo"]
@@ -41,6 +42,7 @@ class Reader:
         self.plan, self.registrar, self.readers, self.tempers = plan, registrar, list(readers), dict(tempers or {})
         kept = [r.reference for r in self.readers if isinstance(r, (PileReader, StandingReader))]
         self.reference = kept[0] if kept else None      # (h, w, 3) log, the empty board: what tells a picture's tone
+        self.ground = next((r.empty for r in self.readers if isinstance(r, ClusterReader)), None)
 
     @classmethod
     def fit(cls, plan: Plan, registrar: Registrar, shots: list[Shot], effort: float = 1.0, each: Each = one_by_one) -> Reader:
@@ -49,7 +51,8 @@ class Reader:
         kinds = {s.reads for s in plan.site}
         if "pile" in kinds:
             board, _ = lights(plan, shots)
-            shots = [msgspec.structs.replace(s, image=in_tone(s.image, s.pose, board, plan)) for s in shots]
+            views = [small_view(Pyramid(s.image), s.pose, plan.size) for s in shots]
+            shots = [msgspec.structs.replace(s, image=toned(s.image, power_of(v, board, plan.size))) for s, v in zip(shots, views)]
         clusters = [ClusterReader.fit(plan, shots)] if "cluster" in kinds else []
         lying = [p for reader in clusters for p in reader.lying]
         upright = standing_sites(plan, shots)
@@ -83,12 +86,24 @@ class Reader:
     def look(self, image: np.ndarray, pose: Pose, sites: set[str] | None = None) -> dict[str, SiteEvidence]:
         """site -> evidence, each site by itself"""
         found: dict[str, SiteEvidence] = {}
-        if self.reference is not None:
-            image = in_tone(image, pose, self.reference, self.plan)
+        image = self.evened(image, pose)
         for reader in self.readers:
             found |= reader.read(image, pose, sites)
         usual = Temper()
         return {s: self.tempers.get(self.plan.sites[s].reads, usual).applied(e) for s, e in found.items()}
+
+    def evened(self, image: np.ndarray, pose: Pose) -> np.ndarray:
+        """The picture in the empty board's tone, large shadows cast on it lifted; itself as a rule"""
+        if self.reference is None:
+            return image
+        view = small_view(Pyramid(image), pose, self.plan.size)
+        power = power_of(view, self.reference, self.plan.size)
+        if power != 1:
+            image = toned(image, power)
+            view = small_view(Pyramid(image), pose, self.plan.size)
+        if self.ground is None or not (found := shadows(view, self.reference, self.plan.size)):
+            return image
+        return lifted(image, pose, self.ground, found, self.plan.size)
 
     def pack(self) -> model.Arrays:
         arrays = {"plan": model.text(json.dumps(msgspec.to_builtins(self.plan))),
@@ -120,11 +135,6 @@ class Reader:
         if plan is not None and plan != own:
             raise model.BadModel(f"{path}: made for another plan; calibrate again")
         return cls(own, registrar, readers, tempers)
-
-
-def in_tone(image: np.ndarray, pose: Pose, empty: np.ndarray, plan: Plan) -> np.ndarray:
-    """The picture in the tone of the empty board's small view; itself where it is in that tone"""
-    return evened(image, power_of(small_view(Pyramid(image), pose, plan.size), empty, plan.size))
 
 
 def without(plan: Plan, sites: Iterable[str]) -> Plan:

@@ -24,7 +24,7 @@ def power_of(seen: np.ndarray, empty: np.ndarray, size: tuple[float, float]) -> 
     usable = (np.maximum(seen, empty).max(1) < LOG[CLIPPED]).astype(np.float32)
     if usable.sum() < 50:
         return 1.0
-    ratio, bright = (seen - empty).mean(1), empty.mean(1)
+    ratio, bright = ((v @ np.full(3, 1 / 3, np.float32)) for v in (seen - empty, empty))
     basis = np.column_stack([surface(mm, size), bright - np.median(bright)]).T.astype(np.float32)
     weights = np.zeros(7, np.float32)
     weights[0] = np.median(ratio[usable > 0])
@@ -45,6 +45,6 @@ def curve(power: float) -> np.ndarray:
     return np.rint(255 * (np.arange(256) / 255) ** (1 / power)).astype(np.uint8)
 
 
-def evened(image: np.ndarray, power: float) -> np.ndarray:
+def toned(image: np.ndarray, power: float) -> np.ndarray:
     """An image uint8 as it would be without a tone of that power; itself where there is none"""
     return image if power == 1 else cv2.LUT(image, curve(power))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from vision.light import LOG
-from vision.tone import evened, power_of
+from vision.tone import power_of, toned
 
 SIZE = (480.0, 320.0)
 
@@ -32,14 +32,14 @@ def test_another_tone_is_found_and_undone(power):
     found = power_of(LOG[seen], LOG[board()], SIZE)
     assert abs(np.log(found / power)) < 0.4 * abs(np.log(power))
     plain = photographed(board(), 1.0).astype(float)
-    assert np.abs(evened(seen, found) - plain).mean() < 0.5 * np.abs(seen - plain).mean()
+    assert np.abs(toned(seen, found) - plain).mean() < 0.5 * np.abs(seen - plain).mean()
 
 
 def test_light_and_pieces_alone_are_no_tone():
     seen = photographed(board(), 1.0)
     power = power_of(LOG[seen], LOG[board()], SIZE)
     assert power == 1
-    assert evened(seen, power) is seen
+    assert toned(seen, power) is seen
 
 
 def test_a_board_of_one_colour_tells_no_tone():

@@ -9,6 +9,7 @@ import numpy as np
 from vision.cutout import Exemplar, footprint_mask
 from vision.features import strength
 from vision.field import Field
+from vision.kernels import Kernel
 from vision.match import cut_field
 from vision.slide import FLOOR
 
@@ -16,9 +17,13 @@ SIDE = 19            # pixels along the inner part of a footprint, which holds t
 INNER = 0.8          # of the footprint: its edge and what lies beside it say nothing of the face
 REACH = 3            # pixels either way that faces are slid
 STEP = 8.0           # degrees: how finely turns are tried
+LITTLE = np.float32(np.radians(STEP))
 FAINT = 0.5          # what a print of another strength costs, as a share of it
 TONE = np.float32([1.2, 0.7, 0.7])     # log units that a piece as a whole may differ by, in another light
 ROWS = 96            # sites at a time
+AT_ONCE = 16         # and what is cut out of them: it stays near the processor
+
+_patches, _best = Kernel("face_patches", "fnnnxfff"), Kernel("face_best", "fffxnnnffif")
 
 
 class Faces(msgspec.Struct, frozen=True, eq=False):
@@ -57,31 +62,51 @@ class Faces(msgspec.Struct, frozen=True, eq=False):
         n, k, area = len(site), 2 * REACH + 1, self.mask.sum()
         wide = grid(self.half, REACH)
         best = np.full((n, self.prints.shape[1]), np.inf, np.float32)
-        at, turn = np.zeros(best.shape, int), np.zeros(best.shape, np.float32)
+        at, turn = np.zeros(best.shape, np.int32), np.zeros(best.shape, np.float32)
         inner = field.sample(site, middle, np.zeros(n), grid(self.half)).reshape(n, -1, 3)
         tone = np.einsum("npc,p->nc", inner, self.mask) / area
         tried = [np.full(n, t, np.float32) for t in self.turns]
         for number in range(len(self.turns) + 2):
             if number == len(self.turns):       # then a little to either side of where each site's best turned out to lie
                 likeliest = turn[np.arange(n), best.argmin(1)]
-                tried += [likeliest - np.radians(STEP), likeliest + np.radians(STEP)]
-            seen = field.sample(site, middle, tried[number], wide)[..., 0] / FLOOR[0]
-            patches = np.lib.stride_tricks.sliding_window_view(seen, (SIDE, SIDE), (1, 2)).reshape(n * k * k, SIDE * SIDE)
-            like = patches @ self.prints
-            total = np.square(patches) @ self.mask - np.square(patches @ self.mask) / area
-            much = strength(like, self.squares, FAINT)
-            misfit = total[:, None] + much * (much * self.squares - 2 * like) + FAINT * self.squares * (much - 1) ** 2
-            misfit = misfit.reshape(n, k * k, -1)
-            lowest = misfit.argmin(1)
-            least = np.take_along_axis(misfit, lowest[:, None], 1)[:, 0]
-            better = least < best
-            best[better], at[better] = least[better], lowest[better]
-            turn[better] = np.broadcast_to(tried[number][:, None], turn.shape)[better]
+                tried += [likeliest - LITTLE, likeliest + LITTLE]
+            seen = field.sample(site, middle, tried[number], wide)
+            for a in range(0, n, AT_ONCE):
+                part = slice(a, a + AT_ONCE)
+                self._improve(seen[part], tried[number][part], best[part], at[part], turn[part])
         off = np.stack([at % k, at // k], -1) - REACH
         off = off * (2 * self.half / SIDE)
         c, s = np.cos(turn), np.sin(turn)
         place = middle[:, None] + np.stack([c * off[..., 0] - s * off[..., 1], s * off[..., 0] + c * off[..., 1]], -1)
         return best / area + np.square((tone[:, None] - self.tones) / TONE).sum(2), place, turn
+
+
+    def _improve(self, seen: np.ndarray, turned: np.ndarray, best: np.ndarray, at: np.ndarray, turn: np.ndarray) -> None:
+        """Sets the misfit best, place at and turn (n, E) where some place in what is seen (n, W, W, 3), turned by (n,), is better"""
+        patches, total = self.patches(seen)
+        like = patches @ self.prints
+        if _best:
+            _best(like, total, self.squares, FAINT, len(seen), len(total) // len(seen), len(self.squares), turned, best, at, turn)
+            return
+        much = strength(like, self.squares, FAINT)
+        misfit = total[:, None] + much * (much * self.squares - 2 * like) + FAINT * self.squares * (much - 1) ** 2
+        misfit = misfit.reshape(len(seen), -1, len(self.squares))
+        lowest = misfit.argmin(1)
+        least = np.take_along_axis(misfit, lowest[:, None], 1)[:, 0]
+        better = least < best
+        best[better], at[better] = least[better], lowest[better]
+        turn[better] = np.broadcast_to(turned[:, None], turn.shape)[better]
+
+    def patches(self, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """((n * places, SIDE * SIDE) brightness at every place in what is seen (n, W, W, 3), (n * places,) squares about its mean)"""
+        n, wide = seen.shape[:2]
+        k = wide - SIDE + 1
+        if _patches:
+            patches, total = np.empty((n * k * k, SIDE * SIDE), np.float32), np.empty(n * k * k, np.float32)
+            _patches(seen, n, wide, SIDE, float(FLOOR[0]), self.mask, patches, total)
+            return patches, total
+        patches = np.lib.stride_tricks.sliding_window_view(seen[..., 0] / FLOOR[0], (SIDE, SIDE), (1, 2)).reshape(n * k * k, -1)
+        return patches, np.square(patches) @ self.mask - np.square(patches @ self.mask) / self.mask.sum()
 
 
 def grid(half: float, more: int = 0) -> np.ndarray:

@@ -15,7 +15,7 @@ import numpy as np
 from vision.kernels import Kernel
 from vision.light import Light, paint, tones
 from vision.pose import Pose
-from vision.windows import Pyramid, pixels_a_mm, placed, spread
+from vision.windows import Pyramid, Windows, pixels_a_mm, placed, spread
 
 OPPONENT = np.array([[1 / 3, 1 / 3, 1 / 3], [1, -1, 0], [0, -1, 1]], np.float32)
 ROWS = 32000         # remap's coordinates are 16 bit
@@ -66,6 +66,17 @@ class WindowField(msgspec.Struct, frozen=True, eq=False):
 
 
 _sample = Kernel("sample_picture", "Bnnflnffnnf")
+
+
+def window_colours(windows: Windows, pyramid: Pyramid, pose: Pose, light: Light, which: np.ndarray, height: float) -> np.ndarray:
+    """(n, side, side, 3): these windows in the plane `height` mm above the board, opponent colours in the reference light"""
+    n, gain = len(which), light.at(windows.centres[which])
+    if not _sample or not n:
+        return opponent(paint(windows.cut(pyramid, pose, which, height), gain))
+    picture, points = windows.exact(pyramid, pose, which, height)
+    out = np.empty((n, windows.side, windows.side, 3), np.float32)
+    _sample(picture, *picture.shape[:2], tones(gain), np.arange(n), n, points, windows.basis, *windows.basis.shape, out)
+    return out
 
 
 class PictureField(msgspec.Struct, frozen=True, eq=False, dict=True):

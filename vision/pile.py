@@ -22,7 +22,7 @@ from vision.cutout import (
 )
 from vision.evidence import FLOOR, Contents, SiteEvidence
 from vision.faces import Faces
-from vision.field import PictureField, WindowField, opponent
+from vision.field import PictureField, WindowField, opponent, window_colours
 from vision.heights import Heights, centred, stacks
 from vision.learn import BARE, STRANGE, Real, Scenery, Stack, teach
 from vision.light import Light, compare, small_view
@@ -71,7 +71,7 @@ class Sight(msgspec.Struct, frozen=True, eq=False):
 
     def see(self, windows: Windows, which: np.ndarray, plane: float) -> np.ndarray:
         """(n, S, S, 3) opponent colours in the reference light"""
-        return opponent(log_windows(windows, self.pyramid, self.pose, self.light, which, plane))
+        return window_colours(windows, self.pyramid, self.pose, self.light, which, plane)
 
 
 class GroupReader(msgspec.Struct, eq=False, dict=True):

@@ -64,24 +64,28 @@ class Windows(msgspec.Struct, frozen=True, dict=True, eq=False):
         return np.round((mm - self.centres[which] + self.half) * (self.side / (2 * self.half)) - 0.5).astype(np.int32)
 
     @cached_property
-    def _basis(self) -> np.ndarray:
-        """(side^2, EDGE^2) weights of the exact points at each window pixel"""
+    def basis(self) -> np.ndarray:
+        """(EDGE^2, side^2) float32: weights of the exact points at each window pixel"""
         t = (np.arange(self.side) + 0.5) / self.side * 2 - 1
         nodes = np.linspace(-1, 1, EDGE)
         line = np.stack([np.prod([(t - m) / (n - m) for m in nodes if m != n], axis=0) for n in nodes], 1)
-        return np.einsum("ya,xb->yxab", line, line).reshape(self.side ** 2, EDGE ** 2).astype(np.float32)
+        return np.ascontiguousarray(np.einsum("ya,xb->abyx", line, line).reshape(EDGE ** 2, self.side ** 2), np.float32)
 
     def cut(self, pyramid: Pyramid, pose: Pose, which: np.ndarray, height: float = 0.0) -> np.ndarray:
         """(n, side, side, 3) uint8: the windows of these indices in the plane `height` mm above the board"""
         n, side = len(which), self.side
         if n == 0:
             return np.zeros((0, side, side, 3), np.uint8)
+        small, points = self.exact(pyramid, pose, which, height)
+        x, y = points.transpose(1, 0, 2) @ self.basis          # (n, side^2)
+        return cv2.remap(small, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE).reshape(n, side, side, 3)
+
+    def exact(self, pyramid: Pyramid, pose: Pose, which: np.ndarray, height: float) -> tuple[np.ndarray, np.ndarray]:
+        """(the level of the pyramid that these windows are cut from, (n, 2, EDGE^2) float32: x and y of their exact points there)"""
         nodes = np.linspace(-self.half, self.half, EDGE)
         grid = np.stack(np.meshgrid(nodes, nodes), -1).reshape(-1, 2)
         points = self.centres[which][:, None] + grid
         px = pose.to_px(points.reshape(-1, 2), height)
         level = max(int(np.log2(max(pixels_a_mm(pose, self.centres[which[:8]], height) / self.scale, 1.0)) + 0.25), 0)
-        small = pyramid.level(level)
-        px = ((px + 0.5) / 2 ** level - 0.5).astype(np.float32)
-        x, y = (c.reshape(n, EDGE ** 2) @ self._basis.T for c in px.T)          # (n, side^2)
-        return cv2.remap(small, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE).reshape(n, side, side, 3)
+        px = ((px + 0.5) / 2 ** level - 0.5).reshape(len(which), EDGE ** 2, 2).transpose(0, 2, 1)
+        return pyramid.level(level), np.ascontiguousarray(px, np.float32)

@@ -1,18 +1,23 @@
 """The kernels of the piles' reader do what numpy does beside them."""
 
+from functools import partial
+
 import cv2
 import numpy as np
 import pytest
 
 from vision import kernels
 from vision.cutout import Exemplar
+from vision.faces import Faces
 from vision.features import describe, held_against
-from vision.field import PictureField, WindowField
+from vision.field import PictureField, WindowField, window_colours
 from vision.kernels import Kernel, numpy_only
+from vision.light import Light
 from vision.match import ANGLES, RINGS, Fine, Rings, largest, series_of
 from vision.pose import Pose
 from vision.slide import Slide
 from vision.stage import tiles_unlike
+from vision.windows import Pyramid, Windows
 
 pytestmark = pytest.mark.skipif(not Kernel("built_from", ""), reason=f"kernels: {kernels.how()}")
 RNG = np.random.default_rng(1)
@@ -92,3 +97,23 @@ def test_looks_slid_over_windows(free, count):
     seen, bare = smooth(6, 16), RNG.random((6, 16, 16)).astype(np.float32)
     expected = RNG.uniform(-1, 1, (6, count, 2))
     alike(lambda: slide.search(seen, bare, expected))
+
+
+def test_small_windows_of_a_picture():
+    picture = (smooth(1, 200)[0] * 60).astype(np.uint8)
+    lens = np.array([[180, 0, 100], [0, 180, 100], [0, 0, 1]], float)
+    pose = Pose(lens, np.array([-0.1, 0, 0, 0]), np.array([0.1, 0.0, 3.0]), np.array([0.0, 0, 120]), (200, 200))
+    windows = Windows(RNG.uniform(-50, 50, (8, 2)), 9.0, 2.0)
+    light = Light(RNG.uniform(-0.1, 0.1, (6, 3)).astype(np.float32), (100, 100))
+    look = partial(window_colours, windows, Pyramid(picture), pose, light, np.array([3, 0, 7]), 0.0)
+    with numpy_only():
+        wanted = look()
+    off = np.abs(look() - wanted)
+    assert off.shape == (3, 36, 36, 3) and (off > 1e-4).mean() < 0.01 and off.max() < 0.2
+
+
+@pytest.mark.parametrize("lies", LIES)
+def test_faces(lies):
+    faces, field, site = Faces.fit(cut_outs(5, lies)), WindowField(smooth(20, 30), 2.5), np.arange(20)
+    middle = RNG.uniform(-1, 1, (20, 2))
+    alike(lambda: faces.compare(field, site, middle), 0.01)

@@ -26,6 +26,7 @@ LIBRARY = FOLDER / "built.so"
 WAY = "NILOMETER_KERNELS"       # set to "numpy": none is used
 ARRAYS = {"B": np.dtype(np.uint8), "i": np.dtype(np.int32), "l": np.dtype(np.int64), "f": np.dtype(np.float32),
           "d": np.dtype(np.float64)}
+ADDRESS = ctypes.c_byte * 0     # of an array, as an argument
 NUMBERS = {"n": ctypes.c_int, "x": ctypes.c_double}
 
 
@@ -81,7 +82,8 @@ class Kernel:
             if letter in ARRAYS:
                 if value.dtype != ARRAYS[letter] or not value.flags.c_contiguous:
                     raise TypeError(f"{self.name}: {value.dtype} array{'' if value.flags.c_contiguous else ' in pieces'} for {letter}")
-                value = value.ctypes.data
+                # ten times as quick as value.ctypes.data, but only for what may be written
+                value = ADDRESS.from_buffer(value) if value.flags.writeable else value.ctypes.data
             taken.append(value)
         self._function(*taken)
 

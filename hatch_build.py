@@ -15,7 +15,7 @@ from pathlib import Path
 FOLDER = Path(__file__).resolve().parent / "vision" / "kernels"
 LIBRARY = FOLDER / "built.so"
 # Sums are vectorised only where a loop asks for it (-fopenmp-simd), so that they add up alike everywhere.
-FLAGS = ["-O3", "-std=gnu11", "-shared", "-fPIC", "-fno-math-errno", "-fno-trapping-math", "-fopenmp-simd", "-Wall"]
+FLAGS = ["-O3", "-std=gnu11", "-shared", "-fPIC", "-fno-math-errno", "-fno-trapping-math", "-fopenmp-simd", "-Wall", "-Wno-psabi"]
 
 
 def build(library: Path = LIBRARY) -> str:

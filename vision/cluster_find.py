@@ -10,6 +10,7 @@ import numpy as np
 
 from vision.cluster_block import is_block
 from vision.cluster_canvas import Frame, sample
+from vision.cluster_compare import compared
 from vision.cluster_fit import LEAST, WELL, Fine, Piece, approached, reconsidered, refined
 from vision.cluster_polar import Rings, Table
 from vision.cluster_scene import FOLD, Scene, cover, lay
@@ -177,9 +178,7 @@ def caught(scene: Scene, soft: Scene, kit: Kit, net: Net, known: Sequence[Piece]
     while len(gain) and len(known) + len(out) < most:
         for part in np.array_split(np.flatnonzero(stale), stale.sum() // AT_ONCE + 1):
             if len(part):
-                at = net.at[part]
-                patch = kit.rings.look_at(soft.frame, soft.seen, soft.ground, soft.weight, at, soft.light_at(at))
-                each = kit.table.gains(patch)[0]
+                each = compared(soft, kit.rings, kit.table, net.at[part])[0]
                 gain[part] = np.stack([each[:, p].max(1) for p in kit.parts], 1)
         stale[:] = False
         keep = gain.max(1) > net.least
@@ -221,8 +220,7 @@ def nudged(soft: Scene, rough: Fine, at: np.ndarray, step: float) -> np.ndarray:
     ring = np.array([[0, 0], [1, 0], [-1, 0], [0, 1], [0, -1], [1, 1], [1, -1], [-1, 1], [-1, -1]])
     for by in (step, 0.5 * step):
         around = (at[:, None] + ring * by).reshape(-1, 2)
-        patch = rough.rings.look_at(soft.frame, soft.seen, soft.ground, soft.weight, around, soft.light_at(around))
-        at = at + by * ring[rough.table.gains(patch)[0].max(1).reshape(len(at), -1).argmax(1)]
+        at = at + by * ring[compared(soft, rough.rings, rough.table, around)[0].max(1).reshape(len(at), -1).argmax(1)]
     return at
 
 

@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 
 from vision.cluster_block import is_block, is_tall, side_gain
+from vision.cluster_compare import compared
 from vision.cluster_polar import Form, Patch, Rings, Table, dot, every_turn, slopes, turned
 from vision.cluster_rim import framed
 from vision.cluster_scene import Scene
@@ -317,5 +318,4 @@ def searched(scene: Scene, fine: Fine, at: np.ndarray, reach: float, step: float
     """(2,) canvas mm near `at` where the form fits best, by trying all places on a net"""
     net = np.arange(-reach, reach + step / 2, step)
     places = at + np.stack(np.meshgrid(net, net), -1).reshape(-1, 2)
-    patch = fine.rings.look_at(scene.frame, scene.seen, scene.ground, scene.weight, places, scene.light_at(places))
-    return places[fine.table.gains(patch)[0].max(1).argmax()]
+    return places[compared(scene, fine.rings, fine.table, places)[0].max(1).argmax()]

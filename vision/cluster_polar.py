@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import cv2
 import msgspec
 import numpy as np
@@ -11,6 +13,7 @@ from vision.light import CLIPPED, HARDLY, too_bright
 
 ANGLES = 64
 LIGHTS = 16             # of such places kept ready
+UNBURNT = (0, 0, 0)
 BRIGHTER = 0.1          # steps of the logarithm of brightness in which burnt places are told apart
 PITCH = 1.25            # canvas pixels between rings
 SCORE_NOISE = 12.0      # grey levels by which a piece's look may differ from the learned one
@@ -93,6 +96,10 @@ class Rings:
         px += (self.offsets * np.float32(frame.scale)).ravel()
         return px.reshape(-1, *self.offsets.shape)
 
+    def pixels(self, scale: float) -> np.ndarray:
+        """(2, R A) float32, x and y: the offsets in pixels of a canvas"""
+        return np.ascontiguousarray((self.offsets * np.float32(scale)).reshape(-1, 2).T, np.float32)
+
     def resampled(self, looks: np.ndarray, other: Rings) -> np.ndarray:
         """(K, R, A, 3) looks on this grid, from those on a finer one"""
         r = (self.r / other.step - 0.5).clip(0, len(other.r) - 1)
@@ -155,7 +162,8 @@ class Table:
         """looks: (K, R, A, 3) float32; areas: (K, R, A) mm² that count"""
         self.rings, self.looks, self.areas = rings, looks, areas
         self.most = looks.max((0, 1, 2))
-        self.spectra = {(0, 0, 0): spectrum_of(looks, areas)}       # by how many steps of BRIGHTER nothing is brighter
+        self.spectra: dict[tuple[int, ...], np.ndarray] = {}        # by how many steps of BRIGHTER nothing is brighter
+        self.packed_spectra: dict[tuple[int, ...], np.ndarray] = {}
         waves = np.fft.rfft(np.eye(rings.angles, dtype=np.float32), axis=1).astype(np.complex64)
         self.waves = waves.view(np.float32)                                            # (A, 2 F): real and imaginary in turn
 
@@ -175,31 +183,60 @@ class Table:
         f = np.ascontiguousarray(f.T).reshape(-1, n, 5 * r)
         burnt = patch.burnt(self.most)
         if burnt.any():
-            steps = np.round(np.log(np.minimum(patch.limit / self.most, 1)) / BRIGHTER).astype(int) * burnt[:, None]
             like = np.empty((len(f), n, len(self.looks)), np.complex64)
-            for key in set(map(tuple, steps.tolist())):
-                which = np.flatnonzero((steps == key).all(1))
+            for key, which in self.lights(patch.limit, burnt):
                 like[:, which] = f[:, which] @ self.no_brighter(key)
         else:
-            like = f @ self.spectra[0, 0, 0]
+            like = f @ self.no_brighter(UNBURNT)
         gain = np.fft.irfft(np.ascontiguousarray(like.transpose(1, 2, 0)), a, axis=2)
         turn = gain.argmax(2)
         return np.take_along_axis(gain, turn[..., None], 2)[..., 0].astype(np.float32), turn
 
+    @cached_property
+    def bases(self) -> np.ndarray:
+        """(2, F + 1, F) float32 cosines and sines that waves are made of"""
+        f = self.rings.angles // 2
+        turn = np.arange(f + 1)[:, None] * np.arange(f) * np.pi / f
+        return np.stack([np.cos(turn), np.sin(turn)]).astype(np.float32)
+
+    def lights(self, limit: np.ndarray, burnt: np.ndarray) -> list[tuple[tuple[int, ...], np.ndarray]]:
+        """Places grouped by what no_brighter() takes: (key, (M,) their numbers) each. limit: (N, 3); burnt: (N,) bool"""
+        steps = np.round(np.log(np.minimum(limit / self.most, 1)) / BRIGHTER).astype(int) * burnt[:, None]
+        return [(key, np.flatnonzero((steps == key).all(1))) for key in sorted(set(map(tuple, steps.tolist())))]
+
     def no_brighter(self, steps: tuple[int, ...]) -> np.ndarray:
         """The spectrum of the looks, none brighter than so many steps of BRIGHTER beyond the brightest"""
         if steps not in self.spectra:
-            if len(self.spectra) > LIGHTS:
-                del self.spectra[next(k for k in self.spectra if any(k))]
             limit = self.most * np.exp(BRIGHTER * np.array(steps, np.float32))
-            self.spectra[steps] = spectrum_of(np.minimum(self.looks, limit), self.areas)
+            keep(self.spectra, steps, spectrum_of(np.minimum(self.looks, limit), self.areas))
         return self.spectra[steps]
+
+    def packed(self, steps: tuple[int, ...] = UNBURNT) -> np.ndarray:
+        """(K, F / 8, 5 R, 3, 8) float32: such a spectrum as vision/kernels/polar.h takes it, F half as many as angles: real parts,
+        imaginary parts, and real parts again with the highest frequency's in the constant one's place"""
+        if steps not in self.packed_spectra:
+            limit = self.most * np.exp(BRIGHTER * np.array(steps, np.float32))
+            some = spectrum_of(np.minimum(self.looks, limit), self.areas)                   # (F + 1, R 5, K)
+            f, r = len(some) - 1, len(self.rings.r)
+            some = some.reshape(f + 1, r, 5, -1).transpose(3, 2, 1, 0).reshape(-1, 5 * r, f + 1)
+            out = np.stack([some.real[..., :f], some.imag[..., :f], some.real[..., :f]], 2)
+            out[:, :, 1, 0], out[:, :, 2, 0] = 0, some.real[..., f]
+            out = out.reshape(-1, 5 * r, 3, f // 8, 8).transpose(0, 3, 1, 2, 4)
+            keep(self.packed_spectra, steps, np.ascontiguousarray(out, np.float32))
+        return self.packed_spectra[steps]
 
     def unlike(self, patch: Patch) -> np.ndarray:
         """(N, K) misfit with each look in its best turn, whatever the ground"""
         seen = Patch(patch.seen, np.zeros_like(patch.seen), patch.weight, patch.free)
         bare = np.einsum("nra,nrac,kra->nk", patch.weight, patch.seen ** 2, self.areas, optimize=True) / 3
         return bare - self.gains(seen)[0]
+
+
+def keep(spectra: dict[tuple[int, ...], np.ndarray], steps: tuple[int, ...], spectrum: np.ndarray) -> None:
+    """Remembers a spectrum, and no more than LIGHTS of them"""
+    if len(spectra) > LIGHTS:
+        del spectra[next(k for k in spectra if any(k))]
+    spectra[steps] = spectrum
 
 
 def turned(patches: np.ndarray, steps: np.ndarray) -> np.ndarray:

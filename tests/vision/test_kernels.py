@@ -5,12 +5,17 @@ import subprocess
 import sys
 from pathlib import Path
 
+import cv2
 import numpy as np
 import pytest
 
 import hatch_build
 from vision import kernels
-from vision.cluster_canvas import sample
+from vision.cluster_canvas import Frame, sample
+from vision.cluster_compare import compared
+from vision.cluster_fit import Fine
+from vision.cluster_polar import Form, Rings
+from vision.cluster_scene import LIGHT_STEP, Scene
 from vision.kernels import Kernel, numpy_only
 
 compiled = pytest.mark.skipif(not Kernel("built_from", ""), reason=f"kernels: {kernels.how()}")
@@ -66,3 +71,38 @@ def test_one_built_from_other_sources_is_not_used(tmp_path, monkeypatch):
     again = tmp_path / "again.so"
     again.write_bytes(library.read_bytes())
     assert kernels.loaded(again)[0] is None and "another version" in kernels.loaded(again)[1]
+
+
+def made_up_scene(rng, height=200, width=240):
+    """A scene of noise, part of it covered, in uneven light"""
+    frame = Frame(0.0, 0.0, 2.0, width, height)
+    weight = rng.uniform(0.001, 0.01, (height, width)).astype(np.float32)
+    weight[40:90, 50:120] *= -1
+    seen, ground = (cv2.blur(rng.integers(0, 256, (height, width, 4), dtype=np.uint8), (5, 5)) for _ in range(2))
+    light = rng.uniform(0.8, 1.25, (height // LIGHT_STEP + 1, width // LIGHT_STEP + 1, 3)).astype(np.float32)
+    return Scene(frame, None, seen, ground, weight, np.zeros((height // 2, width // 2), np.float32), light)
+
+
+def made_up_fine(rng, form, kinds, brightest=255.0, angles=64):
+    rings = Rings(form.outer, 0.7, angles)
+    looks = rng.uniform(0, brightest, (kinds, len(rings.r), angles, 3)).astype(np.float32)
+    return Fine(form, 2.0, [str(k) for k in range(kinds)], looks, rings=rings)
+
+
+@compiled
+@pytest.mark.parametrize("angles, brightest", [(64, 120.0), (32, 120.0), (32, 255.0)])
+def test_looks_compared_in_every_turn(angles, brightest):
+    rng = np.random.default_rng(2)
+    scene, fine = made_up_scene(rng), made_up_fine(rng, Form((14.0, 14.0), 2.0, True), 5, brightest, angles)
+    if brightest > 250:     # some places are too bright for some looks
+        scene.seen[100:, :] = 250
+    at = rng.uniform((0, 0), (120, 100), (41, 2))
+    gains, turns = compared(scene, fine.rings, fine.table, at)
+    with numpy_only():
+        wanted, their_turns = compared(scene, fine.rings, fine.table, at)
+    assert np.allclose(gains, wanted, rtol=1e-4, atol=0.5)
+    assert (turns == their_turns).mean() > 0.98
+    only = rng.integers(0, 5, 41)
+    one, its_turn = compared(scene, fine.rings, fine.table, at, only)
+    n = np.arange(41)
+    assert (one[n, only] == gains[n, only]).all() and (its_turn[n, only] == turns[n, only]).all()

@@ -1,0 +1,201 @@
+/* Polar patches of a scene (vision/cluster_polar.py): R rings of A angles around a place, and how looks fit there in every turn.
+
+   A scene is given as seen, ground (h, w, 4) uint8, weight (h, w) and light (rows, columns, 3) float32. A turn is a shift along the
+   rings, so all turns are compared by way of waves: a plane of a patch, A numbers a ring, becomes F = A / 2 pairs, the wave of the
+   highest frequency in the place of the imaginary part that the constant one does not have. */
+
+#ifndef POLAR_H
+#define POLAR_H
+
+#include "sampling.h"
+
+#define LIGHT_STEP 24           /* as in vision/cluster_scene.py */
+#define CLIPPED 250.0f          /* vision/light.py */
+#define HARDLY 0.95f
+#define PLANES 5                /* what the ground tells against a piece, three colours, weight */
+#define AT_ONCE 4               /* places compared together, so that spectra are read less often */
+
+typedef float floats8 __attribute__((vector_size(32), aligned(4)));
+
+typedef struct {
+    const uint8_t *seen, *ground;
+    const float *weight, *light;
+    int h, w, rows, columns;
+} Scene;
+
+typedef struct {
+    int points;                 /* R A */
+    float *seen, *ground;       /* 3 planes each */
+    float *weight, *free;
+    float limit[3];             /* how bright a camera can show anything there */
+} Patch;
+
+INLINE floats8 load8(const float *p) { return *(const floats8 *)p; }
+
+/* What shows at offsets (2, points) around a place (x, y), all in pixels */
+INLINE void look_at(const Scene *scene, float x, float y, const float *offsets, Patch *out)
+{
+    int n = out->points;
+    int row = held((int)rint(y / (double)LIGHT_STEP), scene->rows - 1), column = held((int)rint(x / (double)LIGHT_STEP), scene->columns - 1);
+    const float *light = scene->light + 3 * (row * scene->columns + column);
+    float px[BLOCK], py[BLOCK];
+    Spots at;
+    for (int start = 0; start < n; start += BLOCK) {
+        int many = n - start < BLOCK ? n - start : BLOCK;
+        for (int i = 0; i < many; i++)
+            px[i] = x + offsets[start + i], py[i] = y + offsets[n + start + i];
+        find_spots(&at, px, py, many, scene->h, scene->w);
+        colours_at(scene->seen, &at, many, out->seen + start, n);
+        colours_at(scene->ground, &at, many, out->ground + start, n);
+        values_at(scene->weight, 1, &at, many, out->weight + start);
+    }
+    for (int c = 0; c < 3; c++) {
+        out->limit[c] = CLIPPED * light[c];
+        for (int i = 0; i < n; i++)
+            out->seen[c * n + i] *= light[c];
+    }
+    for (int i = 0; i < n; i++) {
+        out->free[i] = fabsf(out->weight[i]);
+        out->weight[i] = out->weight[i] > 0 ? out->weight[i] : 0;
+    }
+}
+
+/* Whether something shows as bright as the camera can, where looks whose brightest colour is `most` would be brighter */
+INLINE int is_burnt(const Patch *p, const float *most)
+{
+    int bright = 0, n = p->points;
+    for (int c = 0; c < 3; c++)
+        bright |= p->limit[c] < HARDLY * most[c];
+    if (!bright)
+        return 0;
+    for (int c = 0; c < 3; c++)
+        for (int i = 0; i < n; i++)
+            if (p->seen[c * n + i] >= HARDLY * p->limit[c])
+                return 1;
+    return 0;
+}
+
+/* (PLANES R, A) what waves are made of */
+INLINE void planes_of(const Patch *p, float *out)
+{
+    int n = p->points;
+    const float *s = p->seen, *g = p->ground;
+#pragma omp simd
+    for (int i = 0; i < n; i++) {
+        float w = p->weight[i] * (1 / 3.0f);
+        out[i] = w * (g[i] * (2 * s[i] - g[i]) + g[n + i] * (2 * s[n + i] - g[n + i]) + g[2 * n + i] * (2 * s[2 * n + i] - g[2 * n + i]));
+        out[n + i] = w * s[i], out[2 * n + i] = w * s[n + i], out[3 * n + i] = w * s[2 * n + i];
+        out[4 * n + i] = w;
+    }
+}
+
+/* rows of A numbers -> their waves (F / 8, rows, 2, 8); table: (2, F + 1, F) cosines and sines of angle times frequency */
+INLINE void waves_of(const float *planes, int rows, int a, const float *table, float *out)
+{
+    int f = a / 2;
+    const float *sines = table + (f + 1) * f;
+    float even[4][33] = {{0}}, odd[4][33] = {{0}};
+    for (int start = 0; start < rows; start += 4) {
+        int many = rows - start < 4 ? rows - start : 4;
+        for (int b = 0; b < many; b++) {
+            const float *x = planes + (size_t)(start + b) * a;
+            even[b][0] = x[0], even[b][f] = x[f], odd[b][0] = odd[b][f] = 0;
+            for (int j = 1; j < f; j++)
+                even[b][j] = x[j] + x[a - j], odd[b][j] = x[a - j] - x[j];
+        }
+        for (int chunk = 0; chunk < f; chunk += 8) {
+            floats8 re[4] = {{0}}, im[4] = {{0}};
+            for (int j = 0; j <= f; j++) {
+                floats8 c = load8(table + j * f + chunk), s = load8(sines + j * f + chunk);
+                for (int b = 0; b < 4; b++)
+                    re[b] += even[b][j] * c, im[b] += odd[b][j] * s;
+            }
+            for (int b = 0; b < many; b++) {
+                float *to = out + 2 * ((size_t)chunk * rows + 8 * (start + b));
+                *(floats8 *)to = re[b], *(floats8 *)(to + 8) = im[b];
+            }
+        }
+        for (int b = 0; b < many; b++) {
+            float highest = 0;
+            for (int j = 0; j <= f; j++)
+                highest += j & 1 ? -even[b][j] : even[b][j];
+            out[16 * (start + b) + 8] = highest;
+        }
+    }
+}
+
+/* Waves of AT_ONCE patches times one look's spectrum (F / 8, rows, 3, 8), summed over rows: (AT_ONCE, 2, F) */
+INLINE void likeness(const float *const *waves, const float *spectrum, int rows, int a, float *out)
+{
+    int f = a / 2;
+    for (int chunk = 0; chunk < f; chunk += 8) {
+        floats8 re[AT_ONCE] = {{0}}, im[AT_ONCE] = {{0}};
+        for (int p = 0; p < rows; p++) {
+            const float *s = spectrum + 3 * ((size_t)chunk * rows + 8 * p);
+            floats8 real = load8(s), imaginary = load8(s + 8), other = load8(s + 16);
+            for (int b = 0; b < AT_ONCE; b++) {
+                const float *xy = waves[b] + 2 * ((size_t)chunk * rows + 8 * p);
+                floats8 x = load8(xy), y = load8(xy + 8);
+                re[b] += x * real, im[b] += x * imaginary;
+                re[b] -= y * imaginary, im[b] += y * other;
+            }
+        }
+        for (int b = 0; b < AT_ONCE; b++) {
+            *(floats8 *)(out + b * a + chunk) = re[b];
+            *(floats8 *)(out + b * a + f + chunk) = im[b];
+        }
+    }
+}
+
+/* The most of what a sum of waves (2, F) is at the A angles, and at which */
+INLINE float most_of(const float *waves, int a, const float *table, int *turn)
+{
+    int f = a / 2;
+    const float *sines = table + (f + 1) * f;
+    float all[64], last = waves[0] + (f & 1 ? -waves[f] : waves[f]);
+    for (int chunk = 0; chunk < f; chunk += 8) {
+        floats8 even = {0}, odd = {0};
+        for (int j = 1; j < f; j++) {
+            even += waves[j] * load8(table + j * f + chunk);
+            odd += waves[f + j] * load8(sines + j * f + chunk);
+        }
+        for (int i = 0; i < 8; i++) {
+            int t = chunk + i;
+            float same = waves[0] + (t & 1 ? -waves[f] : waves[f]);
+            all[t] = same + 2 * (even[i] - odd[i]);
+            if (t)
+                all[a - t] = same + 2 * (even[i] + odd[i]);
+        }
+    }
+    for (int j = 1; j < f; j++)
+        last += j & 1 ? -2 * waves[j] : 2 * waves[j];
+    all[f] = last;
+    int best = 0;
+    for (int t = 1; t < a; t++)
+        if (all[t] > all[best])
+            best = t;
+    *turn = best;
+    return all[best] / a;
+}
+
+/* Room for AT_ONCE patches and their waves; freed with free() */
+typedef struct {
+    Patch patch[AT_ONCE];
+    float *planes, *waves[AT_ONCE];
+} Room;
+
+INLINE Room *room_for(int points)
+{
+    size_t each = (size_t)points * (8 + PLANES);
+    Room *room = malloc(sizeof(Room) + sizeof(float) * (each * AT_ONCE + (size_t)points * PLANES));
+    float *next = (float *)(room + 1);
+    for (int b = 0; b < AT_ONCE; b++) {
+        room->patch[b] = (Patch){points, next, next + 3 * points, next + 6 * points, next + 7 * points, {0}};
+        room->waves[b] = next + 8 * points;
+        next += each;
+    }
+    room->planes = next;
+    return room;
+}
+
+#endif

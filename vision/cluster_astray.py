@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import cv2
 import numpy as np
 
-from vision.cluster_base import Sheet, cut, search
+from vision.cluster_base import Sheet, search
 from vision.cluster_find import polygons
 from vision.cluster_first import DOUBTFUL, SURENESS, Firsts, attempts, bareness, fits, turn_round
 from vision.cluster_scene import FOLD, Scene, corners_of, paint
@@ -60,7 +60,7 @@ def laid_astray(scene: Scene, firsts: Firsts, sheet: Sheet, at: np.ndarray, site
     for i in np.flatnonzero(misfit[n, best] < np.minimum(DOUBTFUL, BETTER * bare)):
         row = light[i:i + 1]
         pose, gain = fine.settle(scene.seen, scene.frame, best[i:i + 1], poses[i, best[i]][None], ROUND, row, reach=2.5)
-        each = fine.misfits(cut(scene.seen, scene.frame, fine.grid, pose, row * gain), row * gain)[0]
+        each = fine.misfits_at(scene.seen, scene.frame, pose, row * gain)[0]
         foot = scene.lean.foot(pose[:, :2], sheet.height)[0]
         home_site = next((s for s, site in sites.items() if site_has(site, foot)), None)
         if home_site is None or home_site in out:

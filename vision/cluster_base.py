@@ -12,6 +12,7 @@ import numpy as np
 from vision.cluster_canvas import Frame, sample
 from vision.cluster_polar import dot
 from vision.cluster_turns import turns_of
+from vision.kernels import Kernel
 from vision.light import CLIPPED, too_bright
 
 LOOSE_MM, LOOSE_DEG = 5.0, 9.0      # how sloppily a card may lie on its site
@@ -20,6 +21,10 @@ SHAKE = 0.25                        # mm by which a card may still lie off after
 AT_ONCE = 8                         # cards worked on together: what they take stays near the processor
 TINT = 1.12                         # by which one card's light may be of another colour than that around it
 CAP = 9.0                           # squared misfit (in NOISE) above which a pixel shows something else
+UPPER = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))    # of a symmetric matrix,
+WHOLE = np.array([[0, 1, 2], [1, 3, 4], [2, 4, 5]])         # and where each of its numbers is among those
+
+_settle, _misfits = Kernel("settle_cards", "BBnnnldnfnfffffnxxxxx"), Kernel("misfit_cards", "Bnndnfnffnffxlf")
 
 
 class Sheet(msgspec.Struct, frozen=True, eq=False):
@@ -68,6 +73,21 @@ def free_of(hidden: np.ndarray, frame: Frame, grid: np.ndarray, pose: np.ndarray
     return 1 - cut(hidden, frame, grid, pose)[..., 0].clip(0, 1)
 
 
+def in_pixels(frame: Frame, pose: np.ndarray) -> np.ndarray:
+    """(N, 3) poses in pixels of the canvas and radians"""
+    return np.column_stack([frame.to_px(pose[:, :2]), pose[:, 2]])
+
+
+def is_canvas(canvas: np.ndarray) -> bool:
+    """Whether kernels can take it: (h, w, 4) uint8 in one piece"""
+    return canvas.ndim == 3 and canvas.shape[2] == 4 and canvas.dtype == np.uint8 and canvas.flags.c_contiguous
+
+
+def is_mask(mask: np.ndarray) -> bool:
+    """The same of (h, w) uint8"""
+    return mask.ndim == 2 and mask.dtype == np.uint8 and mask.flags.c_contiguous
+
+
 def planar(a: np.ndarray) -> np.ndarray:
     """(N, 3, h w) of (N, h, w, 3): arithmetic with one colour at a time is several times as quick"""
     return np.ascontiguousarray(a.reshape(len(a), -1, 3).transpose(0, 2, 1))
@@ -94,8 +114,24 @@ class Level:
         self.surety = (1 / (NOISE ** 2 + edge)).astype(np.float32)              # (K, h, w): 1 / grey levels²
         J = np.stack([gx, gy, gt], -1).astype(np.float32)                       # (K, h, w, 3, 3)
         self.planes = planar(self.looks)
-        self.slopes = np.ascontiguousarray(J.transpose(0, 3, 1, 2, 4).reshape(k, -1, 3))                    # (K, 3 h w, 3)
-        self.squares = np.einsum("khwci,khwcj->khwij", J, J, optimize=True).reshape(k, -1, 9)
+        self.slopes = np.ascontiguousarray(J.transpose(0, 4, 3, 1, 2).reshape(k, 9, -1))        # (K, 3 ways of 3 colours, h w)
+        self.squares = np.stack([(J[..., i] * J[..., j]).sum(-1).reshape(k, -1) for i, j in UPPER], 1)          # (K, 6, h w)
+
+    def offsets(self, scale: float) -> np.ndarray:
+        """(2, h w) float32: the grid in pixels of a canvas"""
+        return np.ascontiguousarray((self.grid * np.float32(scale)).reshape(-1, 2).T)
+
+    def misfits_at(self, canvas: np.ndarray, frame: Frame, pose: np.ndarray, light: np.ndarray) -> np.ndarray:
+        """misfits() of what a canvas shows at (N, 3) poses"""
+        if not (_misfits and is_canvas(canvas)):
+            return self.misfits(cut(canvas, frame, self.grid, pose, light), light)
+        light = np.ascontiguousarray(light, np.float32)
+        limit = np.float32(CLIPPED) * light
+        limit[~too_bright(self.planes.max((0, 2)), limit).any(1)] = np.inf
+        out = np.empty((len(pose), len(self.looks)), np.float32)
+        _misfits(canvas, *canvas.shape[:2], in_pixels(frame, pose), len(pose), self.offsets(frame.scale), self.planes.shape[2],
+                 self.planes, self.surety, len(self.looks), light, limit, CAP, np.array([-1]), out)
+        return out
 
     def misfits(self, got: np.ndarray, light: np.ndarray) -> np.ndarray:
         """(N, K) how badly each kind explains (N, h, w, 3) patches in (N, 3) factors of light, a pixel's share held below CAP"""
@@ -122,6 +158,13 @@ class Level:
         Returns poses and (N, 3) factors of light left over."""
         if light is None:
             light = np.ones_like(pose)
+        if _settle and is_canvas(canvas) and (hidden is None or is_mask(hidden)):
+            px, gain, scale = in_pixels(frame, pose), np.ones(pose.shape, np.float32), frame.scale
+            _settle(canvas, np.zeros(1, np.uint8) if hidden is None else hidden, *canvas.shape[:2], hidden is not None,
+                    np.ascontiguousarray(kinds), px, len(px), self.offsets(scale), self.planes.shape[2], self.planes, self.slopes,
+                    self.squares, np.ascontiguousarray(light, np.float32), gain, rounds, scale, reach * scale, np.radians(LOOSE_DEG),
+                    NOISE, TINT)
+            return np.column_stack([frame.to_mm(px[:, :2]), px[:, 2]]), gain
         parts = [slice(i, i + AT_ONCE) for i in range(0, len(pose), AT_ONCE)]
         done = [self.settle_few(canvas, frame, kinds[p], pose[p].astype(float), rounds, light[p], reach, hidden) for p in parts]
         if not done:
@@ -149,10 +192,10 @@ class Level:
                 wg = w[:, None] * got
                 gain = plausible(np.einsum("ncp,ncp->nc", wg, looks) / (np.einsum("ncp,ncp->nc", wg, got) + 1))
             r = got * gain[..., None] - looks
-            A = (w[:, None] @ squares).reshape(n, 3, 3)
-            b = (w[:, None] * r).reshape(n, 1, -1) @ slopes
+            A = (squares @ w[..., None])[:, WHOLE, 0]
+            b = slopes.reshape(n, 3, -1) @ (w[:, None] * r).reshape(n, -1, 1)
             A = A + np.eye(3) * (1e-3 * A + 1e-3)
-            d = -np.linalg.solve(A, b.transpose(0, 2, 1))[..., 0]
+            d = -np.linalg.solve(A, b)[..., 0]
             d = d.clip((-1.5, -1.5, -0.05), (1.5, 1.5, 0.05))
             c, s = np.cos(pose[:, 2]), np.sin(pose[:, 2])
             pose = pose + np.stack([c * d[:, 0] - s * d[:, 1], s * d[:, 0] + c * d[:, 1], d[:, 2]], -1)

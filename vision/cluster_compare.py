@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
+from vision.cluster_base import is_canvas
 from vision.cluster_polar import UNBURNT, Rings, Table
 from vision.cluster_scene import Scene
 from vision.kernels import Kernel
 
+if TYPE_CHECKING:
+    from vision.cluster_fit import Fine
+
 ANYTHING = np.array([-1])
 SCENE = "BBffnnnn"
 _compare = Kernel("compare_polar", SCENE + "dnfnnfnffl" + "flB")
+_judge = Kernel("judge_polar", SCENE + "dnfnnffn" + "llBn" + "fff")
+_slide = Kernel("slide_polar", SCENE + "dnfnnfff" + "llBxd")
 
 
-def compared(scene: Scene, rings: Rings, table: Table, at: np.ndarray, only: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Table.gains() at (N, 2) canvas mm; only: (N,) the one look that matters at each place, of the others anything may be told"""
-    if not (_compare and whole(scene)):
-        return table.gains(rings.look_at(scene.frame, scene.seen, scene.ground, scene.weight, at, scene.light_at(at)))
+def compared(scene: Scene, rings: Rings, table: Table, at: np.ndarray, only: np.ndarray | None = None
+             ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Table.gains() at (N, 2) canvas mm, and (N,) bool where a camera cannot show looks as bright as they are; only: (N,) the one look
+    that matters at each place, of the others anything may be told"""
+    if not by_kernel(scene):
+        patch = rings.look_at(scene.frame, scene.seen, scene.ground, scene.weight, at, scene.light_at(at))
+        return *table.gains(patch), patch.burnt(table.most)
     gain, turn = np.zeros((len(at), len(table.looks)), np.float32), np.zeros((len(at), len(table.looks)), np.int64)
     burnt = run(scene, rings, table, at, only, UNBURNT, gain, turn)
     if burnt.any():
@@ -26,7 +37,7 @@ def compared(scene: Scene, rings: Rings, table: Table, at: np.ndarray, only: np.
             part = np.zeros((len(now), gain.shape[1]), np.float32), np.zeros((len(now), gain.shape[1]), np.int64)
             run(scene, rings, table, at[now], None if only is None else only[now], key, *part)
             gain[now], turn[now] = part
-    return gain, turn
+    return gain, turn, burnt
 
 
 def run(scene: Scene, rings: Rings, table: Table, at: np.ndarray, only: np.ndarray | None, key: tuple[int, ...],
@@ -39,9 +50,32 @@ def run(scene: Scene, rings: Rings, table: Table, at: np.ndarray, only: np.ndarr
     return burnt > 0
 
 
-def whole(scene: Scene) -> bool:
-    """Whether a scene's pictures lie in memory as kernels want them"""
-    return all(a.flags.c_contiguous for a in (scene.seen, scene.ground, scene.weight, scene.light))
+def judged_at(scene: Scene, fine: Fine, at: np.ndarray, kinds: np.ndarray | None, top: int
+              ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """judged() of cluster_fit.py by the kernel, with its arguments: (N, K) gains, (N,) of perfect matches and if nothing covered them,
+    (N, K) turns; kinds: (N,) to judge these only"""
+    gains, turns, burnt = compared(scene, fine.rings, fine.table, at, kinds)
+    perfect, whole = np.empty(len(at), np.float32), np.empty(len(at), np.float32)
+    only = ANYTHING if kinds is None else np.ascontiguousarray(kinds)
+    _judge(*parts(scene), scene.frame.to_px(at), len(at), fine.rings.pixels(scene.frame.scale), *fine.area.shape, fine.planes,
+           fine.area, len(fine.looks), turns, only, burnt.astype(np.uint8), top, gains, perfect, whole)
+    return gains, perfect, whole, turns
+
+
+def steps_at(scene: Scene, fine: Fine, at: np.ndarray, kinds: np.ndarray, turns: np.ndarray, burnt: np.ndarray, spread: float
+             ) -> np.ndarray:
+    """(N, 2) mm along their own axes by which pieces of (N,) kinds at (N, 2) canvas mm, turned by (N,) steps, would fit better, as
+    slid() of cluster_fit.py works it out"""
+    out = np.empty((len(at), 2))
+    _slide(*parts(scene), scene.frame.to_px(at), len(at), fine.rings.pixels(scene.frame.scale), *fine.area.shape, fine.planes,
+           fine.slope_planes, fine.area, np.ascontiguousarray(kinds), np.ascontiguousarray(turns), burnt.astype(np.uint8), spread, out)
+    return out
+
+
+def by_kernel(scene: Scene) -> bool:
+    """Whether there are kernels, and a scene's pictures lie in memory as they want them"""
+    pictures = is_canvas(scene.seen) and is_canvas(scene.ground)
+    return bool(_compare) and pictures and all(a.flags.c_contiguous and a.dtype == np.float32 for a in (scene.weight, scene.light))
 
 
 def parts(scene: Scene) -> tuple[np.ndarray | int, ...]:

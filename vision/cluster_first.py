@@ -11,10 +11,14 @@ import numpy as np
 from vision.cluster_base import (
     CAP,
     NOISE,
+    TINT,
     Level,
     Sheet,
     cut,
     free_of,
+    in_pixels,
+    is_canvas,
+    is_mask,
     learn_sheet,
     merged,
     planar,
@@ -28,6 +32,7 @@ from vision.cluster_polar import dot
 from vision.cluster_scene import Scene, corners_of, paint, sharp
 from vision.cluster_sign import Cover, Signs
 from vision.evidence import first_lies_below
+from vision.kernels import Kernel
 from vision.light import CLIPPED
 from vision.plan import Plan, Site
 from vision.shot import Shot
@@ -44,6 +49,7 @@ EDGE = 1.5              # mm: where a card ends tells where it was laid or cut, 
 CROOKED = 1.5           # misfit above which a card may lie another way round
 TURNED = 0.6            # of a card's misfit, that turning it round must leave at most
 DIM = (0.87, 1.15)      # by how much ground may be darker or brighter than the light around it; more would make it a card
+_shown, _bare = Kernel("shown_cards", "BBnnldnfnffffxxxf"), Kernel("bare_cards", "BBBnnndnfnfxxxxxxxf")
 CLOSE = 1.2             # misfit by which a kind may be worse than the best before its place is worked out
 
 
@@ -143,7 +149,7 @@ class Firsts(msgspec.Struct, frozen=True, eq=False):
         misfit = np.where(close, misfit, misfit + CAP)
         i, k = np.nonzero(close)
         better, gain = fine.settle(scene.seen, frame, k, poses[i, k], 4, light[i], reach=2.5)
-        each = fine.misfits(cut(scene.seen, frame, fine.grid, better, light[i] * gain), light[i] * gain)
+        each = fine.misfits_at(scene.seen, frame, better, light[i] * gain)
         misfit[i, k] = np.inf
         for row, one, pose, light_left in zip(i, each, better, gain):
             mine = one < misfit[row]
@@ -218,6 +224,12 @@ def settled_again(scene: Scene, level: Level, t: Tried, before: np.ndarray, hidd
 def shown_misfit(scene: Scene, level: Level, t: Tried, hidden: np.ndarray) -> np.ndarray:
     """(n,) how badly what is seen of a card, but for its very edge, speaks for each kind; it may lie in a piece's shadow"""
     inner = (np.abs(level.grid) < np.array(t.sheet.size) / 2 - EDGE).all(-1)
+    if _shown and is_canvas(scene.seen) and is_mask(hidden):
+        out = np.empty(len(t.kinds), np.float32)
+        _shown(scene.seen, hidden, *hidden.shape, np.ascontiguousarray(t.kinds), in_pixels(scene.frame, t.poses), len(out),
+               level.offsets(scene.frame.scale), inner.size, inner.astype(np.float32), level.planes, level.surety,
+               np.ascontiguousarray(t.light, np.float32), CAP, DARKEST, SHADOW, out)
+        return out
     free = free_of(hidden, scene.frame, level.grid, t.poses) * inner
     seen = cut(scene.seen, scene.frame, level.grid, t.poses, t.light)
     look = np.minimum(level.looks[t.kinds], CLIPPED * t.light[:, None, None])
@@ -242,7 +254,7 @@ def attempts(scene: Scene, level: Level, cost: np.ndarray, rough: np.ndarray, li
             break
         start = cost[rows].argmin(1)
         pose, gain = level.settle(scene.seen, scene.frame, start, rough[rows, start], 7, light[rows])
-        each = level.misfits(cut(scene.seen, scene.frame, level.grid, pose, light[rows] * gain), light[rows] * gain)
+        each = level.misfits_at(scene.seen, scene.frame, pose, light[rows] * gain)
         for row, one, at, light_left in zip(rows, each, pose, gain):
             mine = one < misfit[row]
             misfit[row, mine], poses[row, mine], own[row, mine] = one[mine], at, light_left
@@ -267,7 +279,7 @@ def turn_round(scene: Scene, sheet: Sheet, level: Level, home: np.ndarray, poses
         start = home[rows] + (0, 0, quarter * np.pi / 2)
         rough, _ = search(scene.seen, scene.frame, sheet.looks[some], sheet.size, start, light[rows])
         pose, gain = level.settle(scene.seen, scene.frame, kinds, rough[np.arange(len(rows)), which], 6, light[rows])
-        each = level.misfits(cut(scene.seen, scene.frame, level.grid, pose, light[rows] * gain), light[rows] * gain)
+        each = level.misfits_at(scene.seen, scene.frame, pose, light[rows] * gain)
         for row, kind, at, left, off in zip(rows, kinds, pose, gain, each[np.arange(len(rows)), kinds]):
             if off < TURNED * min(misfit[row, kind], least[row]):
                 misfit[row, kind], poses[row, kind], own[row, kind] = off, at, left
@@ -276,8 +288,14 @@ def turn_round(scene: Scene, sheet: Sheet, level: Level, home: np.ndarray, poses
 def bareness(scene: Scene, level: Level, pose: np.ndarray, light: np.ndarray, hidden: np.ndarray | None = None) -> np.ndarray:
     """(N,) how badly the ground below explains what shows at (N, 3) poses, in a little light of its own, as cards are given more.
     hidden: (h, w) uint8 mask on the canvas of pieces, of which the ground around may lie in the shadow"""
-    got = planar(cut(scene.seen, scene.frame, level.grid, pose, light))
     board = scene.ground if hidden is None or scene.board is None else scene.board
+    if _bare and is_canvas(scene.seen) and is_canvas(board) and (hidden is None or is_mask(hidden)):
+        out = np.empty(len(pose), np.float32)
+        _bare(scene.seen, board, np.zeros(1, np.uint8) if hidden is None else hidden, *board.shape[:2], hidden is not None,
+              in_pixels(scene.frame, pose), len(out), level.offsets(scene.frame.scale), level.planes.shape[2],
+              np.ascontiguousarray(light, np.float32), NOISE, *DIM, TINT, CAP, DARKEST, SHADOW, out)
+        return out
+    got = planar(cut(scene.seen, scene.frame, level.grid, pose, light))
     ground = planar(cut(board, scene.frame, level.grid, pose))
     gain = np.ones((len(got), 3), np.float32)
     for _ in range(3):

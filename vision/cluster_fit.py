@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cached_property
 
 import msgspec
 import numpy as np
 
 from vision.cluster_block import is_block, is_tall, side_gain
-from vision.cluster_compare import compared
+from vision.cluster_compare import by_kernel, compared, judged_at, steps_at
 from vision.cluster_polar import Form, Patch, Rings, Table, dot, every_turn, slopes, turned
 from vision.cluster_rim import framed
 from vision.cluster_scene import Scene
@@ -31,6 +32,7 @@ ALONE = 0.35        # share of perfect sides that count by themselves: without t
 HOPELESS = 0.25     # of the gain of a perfect match: what fits so much worse than bare ground is not shifted further
 JUMP = 0.7          # of the way a block leans: as far off may a dark side be taken for its top
 STEPS = 0.5, 0.25, 0.12     # of its inner radius: by which blocks are shifted, coarsely seen, to where they fit best
+SPREAD = 30.0, 20.0     # grey levels by which points are off that hardly count when a piece is shifted, at first and then
 LAST = 0.25, 0.06        # and then as finely as they are seen
 CAP = 9.0           # squared, weighted grey levels beyond which a pixel shows something else altogether
 
@@ -90,6 +92,16 @@ class Fine:
         self.slopes = np.ascontiguousarray(ways.transpose(0, 2, 1))         # (K, 3, R A 3): numpy is slow along short axes
         self.tone = (looks * self.area[..., None]).sum((1, 2)) / self.area.sum()
         self.every = every_turn(looks), every_turn(dot(looks, looks)), every_turn(self.area[None])
+
+    @cached_property
+    def planes(self) -> np.ndarray:
+        """(K, 3, R, A) looks, one colour after the other"""
+        return np.ascontiguousarray(self.looks.transpose(0, 3, 1, 2), np.float32)
+
+    @cached_property
+    def slope_planes(self) -> np.ndarray:
+        """(K, 3 ways, 3 colours, R A) slopes"""
+        return np.ascontiguousarray(self.slopes.reshape(len(self.looks), 3, -1, 3).transpose(0, 1, 3, 2), np.float32)
 
     def on(self, rings: Rings) -> Fine:
         """The same on coarser rings"""
@@ -178,13 +190,17 @@ def weighed(scene: Scene, fine: Fine, at: np.ndarray, kinds: np.ndarray | None =
             ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """For pieces at (N, 2): (N, K) gains, sides and all, (N,) gains of perfect matches, the same if nothing covered them,
     and (N,) turns in radians; kinds: (N,) to judge these only; top: how many kinds to judge closely"""
-    patch = fine.rings.look_at(scene.frame, scene.seen, scene.ground, scene.weight, at, scene.light_at(at))
-    gains, turns = fine.table.gains(patch)
-    if kinds is not None:
+    if by_kernel(scene):
+        gains, perfect, whole, turns = judged_at(scene, fine, at, kinds, top)
+    elif kinds is not None:
+        patch = fine.rings.look_at(scene.frame, scene.seen, scene.ground, scene.weight, at, scene.light_at(at))
+        gains, turns = fine.table.gains(patch)
         only = np.full_like(gains, -1e6)
         np.put_along_axis(only, kinds[:, None], np.take_along_axis(gains, kinds[:, None], 1), 1)
         gains, perfect, whole = judged(fine, patch, only, turns, 1)
     else:
+        patch = fine.rings.look_at(scene.frame, scene.seen, scene.ground, scene.weight, at, scene.light_at(at))
+        gains, turns = fine.table.gains(patch)
         gains, perfect, whole = judged(fine, patch, gains, turns, top)
     best = gains.argmax(1)
     turn = turns[np.arange(len(at)), best] * (2 * np.pi / fine.rings.angles)
@@ -227,27 +243,41 @@ def slid(scene: Scene, fine: Fine, at: np.ndarray, rounds: int, kinds: np.ndarra
     at = np.array(at, float)
     n = np.arange(len(at))
     step = 2 * np.pi / fine.rings.angles
+    quick = by_kernel(scene)
     for i in range(rounds):
-        patch = fine.rings.look_at(scene.frame, scene.seen, scene.ground, scene.weight, at, scene.light_at(at))
-        if i < 2:
-            gains, turns = fine.table.gains(patch)
-            best = gains.argmax(1) if kinds is None else kinds
-            turn = turns[n, best]
-        lying, burnt = turned(patch.seen, turn), patch.burnt(fine.table.most).any()
-        r = lying - (np.minimum(fine.looks[best], patch.limit[:, None, None]) if burnt else fine.looks[best])
-        w = turned(patch.weight, turn) * fine.area
-        w = w / (1 + dot(r, r) * np.float32(THIRD / (30.0 if i == 0 else 20.0) ** 2)) ** 2
-        J = fine.slopes[best]
-        wj = J * np.repeat(w.reshape(len(at), -1), 3, 1)[:, None]
-        A = wj @ J.transpose(0, 2, 1)
-        b = wj @ r.reshape(len(at), -1, 1)
-        A += 0.003 * A * np.eye(3) + 1e-6 * np.eye(3)
-        d = -np.linalg.solve(A, b)[..., 0]
-        d = d[:, :2] * np.minimum(1, 0.35 * fine.form.inner / (np.linalg.norm(d[:, :2], axis=1) + 1e-9))[:, None]
+        if quick:
+            if i < 2:
+                gains, turns, burnt = compared(scene, fine.rings, fine.table, at, kinds)
+                best = gains.argmax(1) if kinds is None else kinds
+                turn = turns[n, best]
+            d = steps_at(scene, fine, at, best, turn, burnt, SPREAD[min(i, 1)])
+        else:
+            patch = fine.rings.look_at(scene.frame, scene.seen, scene.ground, scene.weight, at, scene.light_at(at))
+            if i < 2:
+                gains, turns = fine.table.gains(patch)
+                best = gains.argmax(1) if kinds is None else kinds
+                turn = turns[n, best]
+            d = steps_of(fine, patch, best, turn, SPREAD[min(i, 1)])
+        d = d * np.minimum(1, 0.35 * fine.form.inner / (np.linalg.norm(d, axis=1) + 1e-9))[:, None]
         c, s = np.cos(turn * step), np.sin(turn * step)
         at[:, 0] += c * d[:, 0] - s * d[:, 1]
         at[:, 1] += s * d[:, 0] + c * d[:, 1]
     return at
+
+
+def steps_of(fine: Fine, patch: Patch, kinds: np.ndarray, turns: np.ndarray, spread: float) -> np.ndarray:
+    """(N, 2) mm along their own axes by which pieces of (N,) kinds, turned by (N,) steps, would fit patches better; spread: grey
+    levels from which a point hardly counts"""
+    lying, burnt = turned(patch.seen, turns), patch.burnt(fine.table.most).any()
+    r = lying - (np.minimum(fine.looks[kinds], patch.limit[:, None, None]) if burnt else fine.looks[kinds])
+    w = turned(patch.weight, turns) * fine.area
+    w = w / (1 + dot(r, r) * np.float32(THIRD / spread ** 2)) ** 2
+    J = fine.slopes[kinds]
+    wj = J * np.repeat(w.reshape(len(r), -1), 3, 1)[:, None]
+    A = wj @ J.transpose(0, 2, 1)
+    b = wj @ r.reshape(len(r), -1, 1)
+    A += 0.003 * A * np.eye(3) + 1e-6 * np.eye(3)
+    return -np.linalg.solve(A, b)[:, :2, 0]
 
 
 def judged(fine: Fine, patch: Patch, gains: np.ndarray, turns: np.ndarray, top: int = 3

@@ -11,9 +11,11 @@ import pytest
 
 import hatch_build
 from vision import kernels
+from vision.cluster_base import Level, Sheet
 from vision.cluster_canvas import Frame, sample
 from vision.cluster_compare import compared
-from vision.cluster_fit import Fine
+from vision.cluster_first import Tried, bareness, shown_misfit
+from vision.cluster_fit import Fine, slid, weighed
 from vision.cluster_polar import Form, Rings
 from vision.cluster_scene import LIGHT_STEP, Scene
 from vision.kernels import Kernel, numpy_only
@@ -97,12 +99,75 @@ def test_looks_compared_in_every_turn(angles, brightest):
     if brightest > 250:     # some places are too bright for some looks
         scene.seen[100:, :] = 250
     at = rng.uniform((0, 0), (120, 100), (41, 2))
-    gains, turns = compared(scene, fine.rings, fine.table, at)
+    gains, turns, burnt = compared(scene, fine.rings, fine.table, at)
     with numpy_only():
-        wanted, their_turns = compared(scene, fine.rings, fine.table, at)
+        wanted, their_turns, their_burnt = compared(scene, fine.rings, fine.table, at)
     assert np.allclose(gains, wanted, rtol=1e-4, atol=0.5)
     assert (turns == their_turns).mean() > 0.98
+    assert (burnt == their_burnt).all() and burnt.any() == (brightest > 250)
     only = rng.integers(0, 5, 41)
-    one, its_turn = compared(scene, fine.rings, fine.table, at, only)
+    one, its_turn, _ = compared(scene, fine.rings, fine.table, at, only)
     n = np.arange(41)
     assert (one[n, only] == gains[n, only]).all() and (its_turn[n, only] == turns[n, only]).all()
+
+
+@compiled
+@pytest.mark.parametrize("top, one", [(1, False), (3, False), (1, True)])
+def test_places_weighed(top, one):
+    rng = np.random.default_rng(3)
+    scene, fine = made_up_scene(rng), made_up_fine(rng, Form((12.0, 12.0), 2.0, False), 6, 120.0)
+    at = rng.uniform((0, 0), (120, 100), (30, 2))
+    kinds = rng.integers(0, 6, 30) if one else None
+    got = weighed(scene, fine, at, kinds, top)
+    with numpy_only():
+        wanted = weighed(scene, fine, at, kinds, top)
+    same = np.isclose(got[3], wanted[3]).nonzero()[0]       # in noise two turns may be as good as each other
+    assert len(same) > 27
+    for a, b in zip(got[1:3], wanted[1:3]):
+        assert np.allclose(a[same], b[same], rtol=1e-3, atol=0.1)
+    which = np.arange(6) == kinds[:, None] if one else np.ones((30, 6), bool)
+    assert np.allclose(got[0][which & np.isin(np.arange(30), same)[:, None]],
+                       wanted[0][which & np.isin(np.arange(30), same)[:, None]], rtol=1e-3, atol=0.5)
+
+
+@compiled
+def test_flat_pieces_slid():
+    rng = np.random.default_rng(4)
+    scene, fine = made_up_scene(rng), made_up_fine(rng, Form((12.0, 12.0), 2.0, True), 3, 120.0)
+    fine = Fine(fine.form, 2.0, fine.kinds, cv2.blur(fine.looks.reshape(-1, 64, 3), (9, 9)).reshape(fine.looks.shape), rings=fine.rings)
+    at = rng.uniform((10, 10), (110, 90), (30, 2))
+    for kinds in (None, rng.integers(0, 3, 30)):
+        got = slid(scene, fine, at, 1, kinds)
+        with numpy_only():
+            wanted = slid(scene, fine, at, 1, kinds)
+        assert (np.linalg.norm(got - at, axis=1) > 0.01).sum() > 20 and (np.abs(got - wanted).max(1) < 2e-3).sum() >= 28
+
+
+@compiled
+@pytest.mark.parametrize("dim", [1.0, 0.7])
+def test_cards_settled_and_judged(dim):
+    rng = np.random.default_rng(5)
+    scene = made_up_scene(rng)
+    print_ = cv2.GaussianBlur(rng.integers(40, 256, (40, 60, 3)).astype(np.float32), (0, 0), 2)
+    level = Level(np.stack([print_, print_[::-1]]).copy(), (30.0, 20.0), 2.0)
+    scene.seen[60:100, 80:140, :3] = print_ * dim
+    scene.light[:] = 1 / dim
+    pose = np.array([[54.0, 40.9, 0.05], [56.5, 39.0, -0.04], [20.0, 20.0, 0.0]])
+    hidden = np.zeros(scene.weight.shape, np.uint8)
+    hidden[60:70, 80:140] = 1
+    light, kinds = scene.light_at(pose[:, :2]), np.array([0, 0, 1])
+    tried = Tried(Sheet((30.0, 20.0), 2.0, 2.0, ("a", "b"), level.looks), kinds, pose, light, pose[0])
+
+    def all_of_it():
+        out = []
+        for mask in (None, hidden):
+            out += level.settle(scene.seen, scene.frame, kinds, pose, 6, light, hidden=mask)
+            out.append(bareness(scene, level, pose, light, mask))
+        return [*out, level.misfits_at(scene.seen, scene.frame, pose, light), shown_misfit(scene, level, tried, hidden)]
+
+    got = all_of_it()
+    with numpy_only():
+        wanted = all_of_it()
+    assert np.abs(got[0][:2, :2] - [55.0, 40.0]).max() < 0.15
+    for a, b in zip(got, wanted):
+        assert a.shape == b.shape and np.allclose(a, b, rtol=1e-2, atol=1e-2)

@@ -36,7 +36,8 @@ INLINE floats8 load8(const float *p) { return *(const floats8 *)p; }
 INLINE void look_at(const Scene *scene, float x, float y, const float *offsets, Patch *out)
 {
     int n = out->points;
-    int row = held((int)rint(y / (double)LIGHT_STEP), scene->rows - 1), column = held((int)rint(x / (double)LIGHT_STEP), scene->columns - 1);
+    int row = held((int)rint(y / (double)LIGHT_STEP), scene->rows - 1);
+    int column = held((int)rint(x / (double)LIGHT_STEP), scene->columns - 1);
     const float *light = scene->light + 3 * (row * scene->columns + column);
     float px[BLOCK], py[BLOCK];
     Spots at;
@@ -83,7 +84,8 @@ INLINE void planes_of(const Patch *p, float *out)
 #pragma omp simd
     for (int i = 0; i < n; i++) {
         float w = p->weight[i] * (1 / 3.0f);
-        out[i] = w * (g[i] * (2 * s[i] - g[i]) + g[n + i] * (2 * s[n + i] - g[n + i]) + g[2 * n + i] * (2 * s[2 * n + i] - g[2 * n + i]));
+        float b = g[i], green = g[n + i], r = g[2 * n + i];
+        out[i] = w * (b * (2 * s[i] - b) + green * (2 * s[n + i] - green) + r * (2 * s[2 * n + i] - r));
         out[n + i] = w * s[i], out[2 * n + i] = w * s[n + i], out[3 * n + i] = w * s[2 * n + i];
         out[4 * n + i] = w;
     }

@@ -1,0 +1,249 @@
+/* Cards that lie below: shifted, turned and lit until their prints fit what shows, and how badly they do (vision/cluster_base.py).
+
+   Prints are given in planes: looks (K, 3, P) of P points, offsets (2, P) of these from the middle in pixels. */
+
+#include "sampling.h"
+
+#define CLIPPED 250.0f          /* vision/light.py */
+#define HARDLY 0.95f
+
+typedef struct {
+    const uint8_t *seen, *hidden;       /* (h, w, 4), and (h, w) where pieces cover the cards, or a single value: nowhere */
+    int h, w, covered;
+} Table;
+
+/* What shows of a card at pose (x, y, turn), pixels and radians: got (3, P); free (P,) 0 where it is covered */
+INLINE void cut_card(const Table *table, const uint8_t *canvas, const double *pose, const float *offsets, int n, float *got,
+                     float *free_)
+{
+    float c = (float)cos(pose[2]), s = (float)sin(pose[2]), x0 = (float)pose[0], y0 = (float)pose[1];
+    float x[BLOCK], y[BLOCK];
+    Spots at;
+    for (int start = 0; start < n; start += BLOCK) {
+        int many = n - start < BLOCK ? n - start : BLOCK;
+        const float *u = offsets + start, *v = offsets + n + start;
+        for (int i = 0; i < many; i++)
+            x[i] = u[i] * c - v[i] * s + x0, y[i] = u[i] * s + v[i] * c + y0;
+        find_spots(&at, x, y, many, table->h, table->w);
+        colours_at(canvas, &at, many, got + start, n);
+        if (!free_)
+            continue;
+        if (!table->covered)
+            for (int i = 0; i < many; i++)
+                free_[start + i] = 1;
+        else
+            for (int i = 0; i < many; i++) {
+                const uint8_t *m = table->hidden;
+                float share = between(m[at.upper[i]], m[at.upper_next[i]], m[at.lower[i]], m[at.lower_next[i]], at.u[i], at.v[i]);
+                free_[start + i] = share < 0.5f;
+            }
+    }
+}
+
+/* Factors of light that one card may need (plausible() in cluster_base.py); tones: least and most, tint: by which colours differ */
+INLINE void plausible(float *gain, float least, float most, float tint)
+{
+    float tone = 0;
+    for (int c = 0; c < 3; c++)
+        tone += logf(lesser(greater(gain[c], 0.2f), 5)) / 3;
+    tone = expf(tone);
+    for (int c = 0; c < 3; c++)
+        gain[c] = lesser(greater(tone, least), most) * lesser(greater(gain[c] / tone, 1 / tint), tint);
+}
+
+INLINE double within(double v, double middle, double reach) { return fmin(fmax(v, middle - reach), middle + reach); }
+
+/* Level.settle(): pose (n, 3), pixels and radians, and gain (n, 3) are changed in place. slopes (K, 3, 3 P): how prints change with
+   shift right, down (a mm) and turn; squares (K, 6, P): their products, summed over colours; light (n, 3); scale: pixels a mm;
+   reach: pixels, and turn: radians, by which poses may change at most */
+QUICK void settle_cards(const uint8_t *seen, const uint8_t *hidden, int h, int w, int covered, const int64_t *kinds, double *pose,
+                        int n, const float *offsets, int points, const float *looks, const float *slopes, const float *squares,
+                        const float *light, float *gains, int rounds, double scale, double reach, double turn, double noise, double tint)
+{
+    Table table = {seen, hidden, h, w, covered};
+    size_t p = points;
+    float *room = malloc(sizeof(float) * p * 8), *got = room, *look = room + 3 * p, *free_ = room + 6 * p, *weight = room + 7 * p;
+    for (int i = 0; i < n; i++) {
+        const float *print = looks + 3 * p * kinds[i], *J = slopes + 9 * p * kinds[i], *JJ = squares + 6 * p * kinds[i];
+        double *at = pose + 3 * i, start[3] = {at[0], at[1], at[2]};
+        float *gain = gains + 3 * i, most[3] = {0};
+        for (int c = 0; c < 3; c++) {
+            float m = 0;
+            for (size_t j = 0; j < p; j++)
+                m = print[c * p + j] > m ? print[c * p + j] : m;
+            most[c] = m, gain[c] = 1;
+        }
+        memcpy(look, print, sizeof(float) * 3 * p);
+        for (int round = 0; round < rounds; round++) {
+            int bright = 0;         /* then the print is taken as a camera shows it that sees nothing brighter */
+            for (int c = 0; c < 3; c++)
+                bright |= CLIPPED * light[3 * i + c] < HARDLY * most[c];
+            for (int c = 0; bright && c < 3; c++)
+                for (size_t j = 0; j < p; j++)
+                    look[c * p + j] = lesser(print[c * p + j], CLIPPED * light[3 * i + c] * gain[c]);
+            cut_card(&table, seen, at, offsets, points, got, free_);
+            for (int c = 0; c < 3; c++)
+                for (size_t j = 0; j < p; j++)
+                    got[c * p + j] *= light[3 * i + c];
+            float tau = noise * (2 * round < rounds ? 3 : 2), share = 1 / (3 * tau * tau);
+            for (int again = round == 0; again >= 0; again--) {
+                float like[3] = {0}, own[3] = {0};
+#pragma omp simd
+                for (size_t j = 0; j < p; j++) {
+                    float a = got[j] * gain[0] - look[j], b = got[p + j] * gain[1] - look[p + j];
+                    float d = got[2 * p + j] * gain[2] - look[2 * p + j];
+                    float off = 1 + (a * a + b * b + d * d) * share;
+                    weight[j] = free_[j] / (off * off);
+                }
+                for (int c = 0; c < 3; c++) {
+                    float both = 0, square = 0;
+#pragma omp simd reduction(+:both, square)
+                    for (size_t j = 0; j < p; j++) {
+                        float part = weight[j] * got[c * p + j];
+                        both += part * look[c * p + j], square += part * got[c * p + j];
+                    }
+                    like[c] = both, own[c] = square;
+                }
+                for (int c = 0; c < 3; c++)
+                    gain[c] = like[c] / (own[c] + 1);
+                plausible(gain, 0.7f, 1.4f, tint);
+            }
+            double A[6], b[3] = {0}, d[3];
+            for (int k = 0; k < 6; k++) {
+                float sum = 0;
+#pragma omp simd reduction(+:sum)
+                for (size_t j = 0; j < p; j++)
+                    sum += weight[j] * JJ[k * p + j];
+                A[k] = sum;
+            }
+            for (int c = 0; c < 3; c++) {
+                float dx = 0, dy = 0, dt = 0;
+#pragma omp simd reduction(+:dx, dy, dt)
+                for (size_t j = 0; j < p; j++) {
+                    float off = weight[j] * (got[c * p + j] * gain[c] - look[c * p + j]);
+                    dx += off * J[c * p + j], dy += off * J[(3 + c) * p + j], dt += off * J[(6 + c) * p + j];
+                }
+                b[0] += dx, b[1] += dy, b[2] += dt;
+            }
+            for (int k = 0; k < 3; k++)
+                A[k == 0 ? 0 : k == 1 ? 3 : 5] += 1e-3 * A[k == 0 ? 0 : k == 1 ? 3 : 5] + 1e-3;
+            solved(A, b, d);
+            d[0] = within(d[0], 0, 1.5) * scale, d[1] = within(d[1], 0, 1.5) * scale, d[2] = within(d[2], 0, 0.05);
+            double c = cos(at[2]), s = sin(at[2]);
+            at[0] = within(at[0] + c * d[0] - s * d[1], start[0], reach);
+            at[1] = within(at[1] + s * d[0] + c * d[1], start[1], reach);
+            at[2] = within(at[2] + d[2], start[2], turn);
+        }
+    }
+    free(room);
+}
+
+/* Level.misfits(): (n, K) how badly each print explains what shows at n poses in light (n, 3), where nothing looks
+   brighter than limit (n, 3); a point's share held below cap; surety (K, P); only: (n,) the one kind asked for at each pose, out (n,), or a single -1 */
+QUICK void misfit_cards(const uint8_t *seen, int h, int w, const double *pose, int n, const float *offsets, int points,
+                        const float *looks, const float *surety, int kinds, const float *light, const float *limits, double cap,
+                        const int64_t *only, float *out)
+{
+    Table table = {seen, seen, h, w, 0};
+    size_t p = points;
+    float *got = malloc(sizeof(float) * p * 3), top = cap;
+    for (int i = 0; i < n; i++) {
+        const float *limit = limits + 3 * i;
+        cut_card(&table, seen, pose + 3 * i, offsets, points, got, NULL);
+        for (int c = 0; c < 3; c++)
+            for (size_t j = 0; j < p; j++)
+                got[c * p + j] *= light[3 * i + c];
+        for (int k = only[0] < 0 ? 0 : only[i]; k < (only[0] < 0 ? kinds : only[i] + 1); k++) {
+            const float *look = looks + 3 * p * k, *sure = surety + p * k;
+            float sum = 0;
+#pragma omp simd reduction(+:sum)
+            for (size_t j = 0; j < p; j++) {
+                float a = got[j] - lesser(look[j], limit[0]), b = got[p + j] - lesser(look[p + j], limit[1]);
+                float d = got[2 * p + j] - lesser(look[2 * p + j], limit[2]), off = (a * a + b * b + d * d) * sure[j] * (1 / 3.0f);
+                sum += off < top ? off : top;
+            }
+            out[only[0] < 0 ? (size_t)i * kinds + k : i] = sum / p;
+        }
+    }
+    free(got);
+}
+
+/* shown_misfit() of cluster_first.py: (n,) how badly what is seen of a card, but for its edge, speaks for kinds (n,) in light (n, 3),
+   perhaps in a piece's shadow. inner (P,): 0 along the edge; darkest, price: of a shadow */
+QUICK void shown_cards(const uint8_t *seen, const uint8_t *hidden, int h, int w, const int64_t *kinds, const double *pose, int n,
+                       const float *offsets, int points, const float *inner, const float *looks, const float *surety, const float *light,
+                       double cap, double darkest, double price, float *out)
+{
+    Table table = {seen, hidden, h, w, 1};
+    size_t p = points;
+    float *room = malloc(sizeof(float) * p * 4), *got = room, *free_ = room + 3 * p, top = cap, least = darkest, cost = price;
+    for (int i = 0; i < n; i++) {
+        const float *look = looks + 3 * p * kinds[i], *sure = surety + p * kinds[i], *l = light + 3 * i;
+        float sum = 0;
+        cut_card(&table, seen, pose + 3 * i, offsets, points, got, free_);
+#pragma omp simd reduction(+:sum)
+        for (size_t j = 0; j < p; j++) {
+            float a = got[j] * l[0], b = got[p + j] * l[1], c = got[2 * p + j] * l[2];
+            float x = lesser(look[j], CLIPPED * l[0]), y = lesser(look[p + j], CLIPPED * l[1]);
+            float z = lesser(look[2 * p + j], CLIPPED * l[2]);
+            float dark = lesser(greater((a * x + b * y + c * z) / (x * x + y * y + z * z + 1), least), 1);
+            a -= dark * x, b -= dark * y, c -= dark * z;
+            float off = (a * a + b * b + c * c) * sure[j] * (1 / 3.0f) + (1 - dark) * cost;
+            sum += lesser(off, top) * free_[j] * inner[j];
+        }
+        out[i] = sum / p;
+    }
+    free(room);
+}
+
+/* bareness() of cluster_first.py: (n,) how badly the ground explains what shows at poses in light (n, 3), each in a little light of its
+   own (least to most, and tint); covered: hidden is a mask, and the ground may lie in a piece's shadow */
+QUICK void bare_cards(const uint8_t *seen, const uint8_t *ground, const uint8_t *hidden, int h, int w, int covered, const double *pose,
+                      int n, const float *offsets, int points, const float *light, double noise, double least, double most, double tint,
+                      double cap, double darkest, double price, float *out)
+{
+    Table table = {seen, hidden, h, w, covered};
+    size_t p = points;
+    float *room = malloc(sizeof(float) * p * 8), *got = room, *board = room + 3 * p, *free_ = room + 6 * p, *weight = room + 7 * p;
+    float unit = 1 / (3 * noise * noise), top = cap, darkest_ = darkest, cost = price;
+    for (int i = 0; i < n; i++) {
+        float gain[3] = {1, 1, 1}, sum = 0;
+        cut_card(&table, seen, pose + 3 * i, offsets, points, got, free_);
+        cut_card(&table, ground, pose + 3 * i, offsets, points, board, NULL);
+        for (int c = 0; c < 3; c++)
+            for (size_t j = 0; j < p; j++)
+                got[c * p + j] *= light[3 * i + c];
+        for (int round = 0; round < 3; round++) {
+#pragma omp simd
+            for (size_t j = 0; j < p; j++) {
+                float a = got[j] * gain[0] - board[j], b = got[p + j] * gain[1] - board[p + j];
+                float c = got[2 * p + j] * gain[2] - board[2 * p + j];
+                float off = 1 + (a * a + b * b + c * c) * unit / 4;
+                weight[j] = 1 / (off * off);
+            }
+            for (int c = 0; c < 3; c++) {
+                float both = 0, square = 0;
+#pragma omp simd reduction(+:both, square)
+                for (size_t j = 0; j < p; j++) {
+                    float part = weight[j] * got[c * p + j];
+                    both += part * board[c * p + j], square += part * got[c * p + j];
+                }
+                gain[c] = both / (square + 1);
+            }
+            plausible(gain, least, most, tint);
+        }
+#pragma omp simd reduction(+:sum)
+        for (size_t j = 0; j < p; j++) {
+            float a = got[j] * gain[0], b = got[p + j] * gain[1], c = got[2 * p + j] * gain[2];
+            float x = board[j], y = board[p + j], z = board[2 * p + j];
+            float off = ((a - x) * (a - x) + (b - y) * (b - y) + (c - z) * (c - z)) * unit;
+            float dark = lesser(greater((a * x + b * y + c * z) / (x * x + y * y + z * z + 1), darkest_), 1);
+            a -= dark * x, b -= dark * y, c -= dark * z;
+            float shaded = (a * a + b * b + c * c) * unit + (1 - dark) * cost;
+            off = covered && shaded < off ? shaded : off;
+            sum += lesser(off, top) * free_[j];
+        }
+        out[i] = sum / p;
+    }
+    free(room);
+}

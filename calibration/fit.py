@@ -26,7 +26,7 @@ Progress = Callable[[str, float], None]
 
 class Report(msgspec.Struct):
     """What a calibration found out about a copy. missing: kinds no photo shows; summary: one sentence with figures;
-    page: the report with pictures, None when it was not asked for."""
+    page: the report with pictures, None when it was not asked for; more: kinds that one more photo should show."""
 
     copy: str
     game: str
@@ -37,6 +37,7 @@ class Report(msgspec.Struct):
     advice: list[Text]
     summary: Text | str = ""
     page: Path | None = None
+    more: list[str] = []
 
 
 def shots_of(copy: Copy) -> tuple[Registrar, list[Shot]]:
@@ -87,7 +88,8 @@ def calibrate(folder: str | Path, progress: Progress | None = None, report: bool
         mine = own(copy, reader, shots)
         odd = doubts(copy.plan, shots, raw.rows + mine.rows, burnt)
         found = Findings(raw.tempered(reader.tempers), mine, errors, missing, raw, burnt, odd)
-        out.advice, out.summary, out.page = found.advice(), found.sentence, copy.folder / "report.html"
+        out.advice, out.summary, out.more = found.advice(), found.sentence, [*missing, *found.doubtful()]
+        out.page = copy.folder / "report.html"
         write_whole(out.page, page(copy, shots, found).encode())
     tell("done", 1.0)
     out.seconds = time.monotonic() - start

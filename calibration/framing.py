@@ -69,17 +69,18 @@ def judge(image: np.ndarray, markers: bool) -> Framing:
 
 class Bare(msgspec.Struct, frozen=True, eq=False):
     """The first photo, of the empty board, as the pictures after it are compared with it. view: it, made small, and where the board
-    lies in it, roughly."""
+    lies in it, roughly; size: its own, pixels."""
 
     plan: Plan
     view: View
+    size: tuple[int, int]
 
     @classmethod
     def of(cls, plan: Plan, image: np.ndarray, corners: np.ndarray | None, markers: bool) -> Bare | None:
         """image: (h, w, 3) uint8 BGR; corners: (4, 2) pixels as tapped, or None; None where that does not say where the board lies"""
         try:
             sight = first_sight(usable(image), corners, markers)
-            return None if sight is None else cls(plan, View.of(image, rough(plan, [sight]).pose(0)))
+            return None if sight is None else cls(plan, View.of(image, rough(plan, [sight]).pose(0)), (image.shape[1], image.shape[0]))
         except NoBoard:
             return None
 

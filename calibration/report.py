@@ -43,23 +43,27 @@ class Findings(msgspec.Struct, frozen=True):
         t, px = self.trial, max((e for _, e in self.error_px), default=0.0)
         own = {"right": self.own.right, "all": len(self.own.rows), "px": f"{px:.1f}"}
         if not t.rows:
-            return say("{right} of {all} sites of its own photos are read right; the board is found to {px} px.", **own)
-        return say("{right} of {all} sites of its own photos are read right, and {unseen} of {asked} ({share} %) of {photos} by a "
-                   "reader taught with the other photos only; the board is found to {px} px.", **own, unseen=t.right,
-                   asked=len(t.rows), share=f"{100 * t.right / len(t.rows):.1f}", photos=", ".join(t.photos))
+            return say("{right} of {all} places are read right in the photos it learnt from; the board is found to {px} px.", **own)
+        return say("{unseen} of {asked} places ({share} %) are read right in photos kept back from it, {right} of {all} in those it "
+                   "learnt from; the board is found to {px} px.", **own, unseen=t.right, asked=len(t.rows),
+                   share=f"{100 * t.right / len(t.rows):.1f}")
+
+    def doubtful(self) -> list[str]:
+        """The kinds that were misread, the worst first"""
+        kinds = {k: v for t in (self.trial, self.own) for k, v in t.kinds().items() if k and v[1] < v[0]}
+        return sorted(kinds, key=lambda k: kinds[k][1] / kinds[k][0])
 
     def advice(self) -> list[Text]:
         """What one more photo would mend, the gravest first"""
-        kinds = {k: v for t in (self.trial, self.own) for k, v in t.kinds().items() if k and v[1] < v[0]}
+        kinds = self.doubtful()
         out = [*self.odd, *(unshown(k) for k in self.missing)]
         if self.burnt and (kinds or self.trial.unasked or not self.trial.rows):  # white stones are white
             out.append(say("in {photos} pieces are burnt out white, and what is on them cannot be learnt: take them anew in less light",
                            photos=", ".join(self.burnt)))
         out += [say("this camera cannot tell {a} from {b}: {share} % of what it is given goes to the other", a=a, b=b,
                     share=f"{100 * p:.0f}") for a, b, p in self.own.alike()]
-        doubtful = sorted(kinds, key=lambda k: kinds[k][1] / kinds[k][0])
-        if doubtful:
-            out.append(say("lay these in one more photo, each a few times and on other sites: {kinds}", kinds=", ".join(doubtful)))
+        if kinds:
+            out.append(say("lay these in one more photo, each a few times and on other sites: {kinds}", kinds=", ".join(kinds)))
         rare = [k for k in self.trial.unasked if k not in self.missing]
         if rare:
             out.append(say("only one photo shows {kinds}: nothing can be said of how well they are read", kinds=", ".join(rare)))
@@ -117,6 +121,11 @@ def worst(trial: Trial) -> list[Row]:
     return [r for r in doubtful if not r.right or r.chance < 0.9][:WORST]
 
 
+def percent(sure: float) -> str:
+    """A probability for people, who take 100 for what is certain"""
+    return f"{100 * sure:.0f}" if sure < 0.99 else f"{min(100 * sure, 99.9):.1f}"
+
+
 def steps(trial: Trial, raw: Trial) -> list[tuple[float, float, list[tuple[int, int]]]]:
     """(said from, to, (sites, right among them) before and after tempering) for each step that holds any"""
     both = [{(low, high): (n, right) for low, high, n, right in t.reliability()} for t in (raw, trial)]
@@ -132,7 +141,7 @@ def page(copy: Copy, shots: list[Shot], findings: Findings) -> str:
                       "right": right,
                       "taken": [(say("something else") if k == "?" else k or say("nothing"), n) for k, n in taken.most_common()]})
     crops = [{"picture": crop(by_name[r.photo], copy, r.site), "where": f"{r.site}, {r.photo}", "want": words(r.want),
-              "got": words(r.got), "right": r.right, "sure": r.sure} for r in worst(trial)]
+              "got": words(r.got), "right": r.right, "sure": percent(r.sure)} for r in worst(trial)]
     template = importlib.resources.files("calibration").joinpath("page.html").read_text(encoding="utf-8")
     env = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=marked)
     env.globals["say"] = say

@@ -53,10 +53,14 @@ class Session:
         plan = load_plan_of(folder, data)
         session = cls(folder, plan, str(data.get("name", folder.name)), bool(data.get("markers", False)), samplers(plan))
         for entry in data["photo"]:
-            step = next((s for s in session.steps if entry["file"] == f"{s.name}.jpg"), None)
-            if step is not None and (folder / entry["file"]).is_file():
-                shown = read_layout(folder / f"{step.name}.json", plan)
-                step.layout, step.taken = {site: list(kinds) for site, kinds in shown.items()}, True
+            name = Path(entry["file"]).stem
+            if not (folder / entry["file"]).is_file():
+                continue
+            if name not in [s.name for s in session.steps]:
+                session.steps.append(Step(name, {}))        # one more than are asked for at first
+            step = next(s for s in session.steps if s.name == name)
+            shown = read_layout(folder / f"{name}.json", plan)
+            step.layout, step.taken = {site: list(kinds) for site, kinds in shown.items()}, True
         session._corners = data["photo"][0].get("corners")
         with contextlib.suppress(BadPhoto):     # it can be taken again
             session._bare = session._compared_with(load_photo(folder / "empty-1.jpg"))
@@ -93,6 +97,29 @@ class Session:
         if self._bare is None or self.next == 0:
             return []
         return self._bare.remarks(image, self.steps[self.next].layout if self.next is not None else {})
+
+    def add(self, layout: Layout) -> None:
+        """One more photo to take, of this layout"""
+        number = sum(bool(step.layout) for step in self.steps) + 1
+        self.steps.append(Step(f"sampler-{number}", {s: list(c) for s, c in layout.items()}))
+
+    @property
+    def corners(self) -> Corners | None:
+        """Of the board in the first photo, shares of its width and height, as they were tapped; None with cards, or where nothing
+        was tapped yet"""
+        if self._corners is None or self._bare is None:
+            return None
+        width, height = self._bare.size
+        return [[x / width, y / height] for x, y in self._corners]
+
+    def bare_board(self, widest: int) -> np.ndarray | None:
+        """The board of the first photo seen from above, (h, w, 3) uint8 BGR, its longer side so many pixels; None where that photo
+        does not tell where the board lies. Raises BadPhoto."""
+        if self._bare is None or not self.steps[0].taken:
+            return None
+        image = load_photo(self.folder / f"{self.steps[0].name}.jpg")
+        pose = self._bare.view.pose.resized((image.shape[1], image.shape[0]))
+        return pose.rectify(image, 0, 0, *self.plan.size, widest / max(self.plan.size))
 
     def use_plan(self, plan: Plan, samplers: Sequence[Layout]) -> None:
         """The copy's own plan lies in its folder now: the empty board's photos stay, samplers are laid anew. Raises OSError."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Sequence
 
 from companion.simulate.copies import art_for
-from companion.simulate.samples import Layout, samplers
+from companion.simulate.samples import Layout, another, samplers
 from vision.plan import Plan
 
 EACH, ROUNDS = 3, 2      # so often each kind, in so many photos
@@ -17,7 +18,7 @@ def lean_samplers(plan: Plan, seed: int = 1) -> list[Layout]:
     """Layouts for a person to lay; the same seed gives the same ones. What may lie where is the game's `[[lie]]`."""
     rng = random.Random(seed)
     each = max(EACH, -(-FEWEST // len(plan.piece)))
-    layouts = samplers(plan, art_for(plan).data.get("lie", ()), rng, photos=ROUNDS, each=each)
+    layouts = samplers(plan, art_for(plan).data.get("lie", ()), rng, photos=ROUNDS, each=each, sides=True)
     shown = Counter(k for layout in layouts for c in layout.values() for k in c)
     spanning = {k for k, p in plan.pieces.items() if p.spans}
     for layout in layouts:
@@ -36,3 +37,8 @@ def lean_samplers(plan: Plan, seed: int = 1) -> list[Layout]:
                 here -= there
                 del layout[site]
     return layouts
+
+
+def one_more(plan: Plan, kinds: Sequence[str], before: Sequence[Layout]) -> Layout:
+    """A layout that shows these kinds again, and little else; before: what the photos so far show"""
+    return another(plan, art_for(plan).data.get("lie", ()), random.Random(len(before)), kinds, before, EACH)

@@ -8,6 +8,7 @@ import json
 import logging
 import re
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -25,10 +26,13 @@ from calibration.session import Corners, Session, begun_in
 from companion.cli import Fault
 from companion.config import parsed
 from companion.copies import read_name
-from companion.lean import lean_samplers
+from companion.lean import lean_samplers, one_more
 from engine import BadText, Statement, Text, say
 from engine.text import pack
+from vision.photo import BadPhoto
 from vision.plan import BadPlan, load_plan
+
+WIDEST = 1000       # pixels of the empty board as the picture of what to lay shows it
 
 log = logging.getLogger(__name__)
 
@@ -65,6 +69,7 @@ class Setup:
         self.session: Session | None = None
         self.framing: Framing | None = None
         self.progress: tuple[str, float] | None = None
+        self._began = 0.0       # when learning did, by the clock that never goes back
         self.report: Report | None = None
         self.fault: str | None = None
         self.written = threading.Event()
@@ -215,6 +220,27 @@ class Setup:
             except OSError as e:
                 raise NotSo(say("the picture cannot be kept: {why}", why=e.strerror or "?")) from None
 
+    def bare_board(self) -> np.ndarray:
+        """The empty board from above, (h, w, 3) uint8 BGR"""
+        try:
+            image = self._open_session().bare_board(WIDEST)
+        except BadPhoto as e:
+            raise NotSo(say("{reason}", reason=str(e))) from None
+        if image is None:
+            raise NotSo(say("there is no photo of the empty board yet"))
+        return image
+
+    def more(self) -> None:
+        """One more photo, of the kinds that were read worst"""
+        with self._lock:
+            session = self._open_session()
+            self._stop_if_learning()
+            if session.next is not None:
+                raise NotSo(say("photo {n} is still to be taken", n=session.next + 1))
+            if self.report is None or not self.report.more:
+                raise NotSo(say("one more photo would mend nothing that these photos show"))
+            session.add(one_more(session.plan, self.report.more, [step.layout for step in session.steps]))
+
     def learn(self) -> threading.Thread:
         """Calibrates in a thread of its own; `progress`, then `report` or `fault` tell."""
         with self._lock:
@@ -222,7 +248,7 @@ class Setup:
             if session.next is not None:
                 raise NotSo(say("photo {n} is still to be taken", n=session.next + 1))
             self._stop_if_learning()
-            self.progress, self.report, self.fault = ("photos", 0.0), None, None
+            self.progress, self.report, self.fault, self._began = ("photos", 0.0), None, None, time.monotonic()
         thread = threading.Thread(target=self._learn, args=(session,), name="calibrate", daemon=True)
         thread.start()
         return thread
@@ -254,12 +280,14 @@ class Setup:
                 "game": self.game.name if self.game else None, "seats": self.seats, "options": self.options,
                 "copies": self.copies(), "begun": self.begun(), "copy": self.copy, "framing": pack(self.framing),
                 "session": None if session is None else {
-                    "name": session.name, "markers": session.markers, "next": session.next,
+                    "name": session.name, "markers": session.markers, "next": session.next, "corners": session.corners,
                     "steps": [{**msgspec.to_builtins(s), "photo": s.taken} for s in session.steps]},
-                "progress": self.progress, "fault": self.fault, "done": self.written.is_set(),
+                "progress": self.progress, "since": round(time.monotonic() - self._began),
+                "fault": self.fault, "done": self.written.is_set(),
                 "report": None if report is None else {
                     "photos": report.photos, "seconds": round(report.seconds), "error_px": round(max(report.error_px, default=0), 1),
-                    "advice": pack(report.advice), "summary": pack(report.summary), "pictures": report.page is not None},
+                    "advice": pack(report.advice), "summary": pack(report.summary), "pictures": report.page is not None,
+                    "more": report.more},
             }
 
     # What the page's own thread asks of a table: a table on which no game stands yet.

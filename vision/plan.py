@@ -32,6 +32,7 @@ class Piece(msgspec.Struct, frozen=True):
 
     spans: (columns, rows) of sites it covers, listed on the upper left one, with `over` lying under it on each.
     looks, turned: it is the kind `looks`, turned by so many degrees from lying straight on its site.
+    back: the kind that it is when it lies on its other side; the box holds so many of both together.
     """
 
     kind: str
@@ -42,6 +43,7 @@ class Piece(msgspec.Struct, frozen=True):
     over: str | None = None
     looks: str | None = None
     turned: float = 0.0
+    back: str | None = None
 
     @property
     def disc(self) -> bool:
@@ -93,6 +95,21 @@ class Plan(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def pieces(self) -> dict[str, Piece]:
         return {p.kind: p for p in self.piece}
+
+    @cached_property
+    def one(self) -> dict[str, str]:
+        """kind -> the kind that stands for all that the same piece is when it lies otherwise (`looks`, `back`)"""
+        out = {p.kind: p.kind for p in self.piece}
+        for p in self.piece:
+            for other in (p.looks, p.back):
+                if other is not None:
+                    old, new = out[p.kind], out[other]
+                    out = {k: new if v == old else v for k, v in out.items()}
+        return out
+
+    def number(self, kind: str) -> int:
+        """How many of a kind the box holds, whichever way they lie; 0: that is not told"""
+        return max(p.count for p in self.piece if self.one[p.kind] == self.one[kind])
 
     @cached_property
     def corners(self) -> np.ndarray:
@@ -170,7 +187,7 @@ def check(plan: Plan, name: str) -> None:
             raise BadPlan(f"{name}: piece {p.kind}: height, count and spans cannot be negative")
         if max(p.footprint) > max(plan.size):
             raise BadPlan(f"{name}: piece {p.kind} is larger than the board: sizes are millimetres")
-        for other in (p.over, p.looks):
+        for other in (p.over, p.looks, p.back):
             if other is not None and other not in plan.pieces:
                 raise BadPlan(f"{name}: piece {p.kind} names {other}, which the plan lacks")
     for s in plan.site:

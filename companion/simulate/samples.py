@@ -34,25 +34,50 @@ def random_layout(plan: Plan, rules: Sequence[Rule], rng: random.Random) -> Layo
     return _Maker(plan, rules, rng).make(need=None)
 
 
-def samplers(plan: Plan, rules: Sequence[Rule], rng: random.Random, photos: int = 2, each: int = 4) -> list[Layout]:
-    """Layouts that together show every kind at least `each` times in sight, as far as box, sites and photos allow."""
-    need = Counter({p.kind: min(each, max(photos, p.count) if p.count else each) for p in plan.piece})
+def samplers(plan: Plan, rules: Sequence[Rule], rng: random.Random, photos: int = 2, each: int = 4, sides: bool = False
+             ) -> list[Layout]:
+    """Layouts that together show every kind `each` times in sight, as far as box, sites, photos and the throws allow; of what
+    seldom lies, such as the ziggurats of a game of forty tiles, it may be one or two fewer. sides: a piece shows but one of its
+    sides at a time, as people's do; else there is one for each."""
+    ways = Counter(plan.one.values() if sides else ())
+    need = Counter({p.kind: min(each, max(photos, p.count) if p.count else each) for p in plan.piece
+                    # a piece that can lie in more ways than there are photos of it: what only lies turned is known by its like
+                    if not p.looks or not 0 < plan.number(p.kind) * photos < ways[plan.one[p.kind]]})
     full, out = need.copy(), []
     for n in range(photos):
-        made = _Maker(plan, rules, rng, out).make(need, full, share_of_once=1 / (photos - n))
+        made = _Maker(plan, rules, rng, out, sides).make(need, full, share_of_once=1 / (photos - n))
         out.append(made)
         need -= in_sight(plan, made)
     return out
 
 
+def another(plan: Plan, rules: Sequence[Rule], rng: random.Random, kinds: Sequence[str], before: Sequence[Layout], each: int
+            ) -> Layout:
+    """One more layout, which shows these kinds up to `each` times in sight, and nothing on sites that need not show any of them;
+    before: what the photos so far show."""
+    need = Counter({k: min(each, plan.pieces[k].count or each) for k in kinds})
+    made = _Maker(plan, rules, rng, before, sides=True).make(need, need)
+    covered = {c for site, contents in made.items() for c in spanned(plan, plan.sites[site], contents[-1]) if c != site}
+    shown = in_sight(plan, made)
+    for site in rng.sample(sorted(made), len(made)):
+        shows = in_sight(plan, {site: made[site]})
+        if site not in covered and not any(k in need and shown[k] - n < need[k] for k, n in shows.items()):
+            shown -= shows
+            for c in spanned(plan, plan.sites[site], made[site][-1]):
+                made.pop(c, None)
+    return made
+
+
 class _Maker:
     """Fills one board."""
 
-    def __init__(self, plan: Plan, rules: Sequence[Rule], rng: random.Random, before: Sequence[Layout] = ()) -> None:
-        """before: what the photos before this one show"""
+    def __init__(self, plan: Plan, rules: Sequence[Rule], rng: random.Random, before: Sequence[Layout] = (), sides: bool = False
+                 ) -> None:
+        """before: what the photos before this one show; sides: as samplers() has it"""
         self.plan, self.rng, self.before = plan, rng, before
+        self.one = plan.one if sides else {k: k for k in plan.pieces}
         self.rules = rules or [{"share": 1, "contents": []}, {"share": 2, "contents": ["*"]}]
-        self.left = Counter({p.kind: p.count or UNCOUNTED for p in plan.piece})
+        self.left = Counter({k: (plan.number(k) if sides else plan.pieces[k].count) or UNCOUNTED for k in self.one.values()})
         self.layout: Layout = {}
 
     def make(self, need: Counter[str] | None, full: Mapping[str, int] | None = None, share_of_once: float = 1.0) -> Layout:
@@ -83,7 +108,7 @@ class _Maker:
                 sites.sort(key=lambda s: any(kind in layout.get(s.id, ()) for layout in self.before))
             for site in sites:
                 covered = spanned(self.plan, site, kind)
-                if covered and not any(c in self.layout for c in covered) and self.left[kind] > 0:
+                if covered and not any(c in self.layout for c in covered) and self._left(kind) > 0:
                     under = self.plan.pieces[kind].over
                     below = [under] if under else [self._pick(item, {}) for item in rule["contents"][:-1]]
                     self._lay({c: list(below) for c in covered} | {site.id: [*below, kind]})
@@ -112,7 +137,7 @@ class _Maker:
             n = self.rng.randint(low, high)
             kind = self._pick(pattern, bound, out) if n else None
             for _ in range(n):
-                if kind is None or self.left[kind] <= out.count(kind):
+                if kind is None or self._left(kind, out) <= 0:
                     break
                 out.append(kind)
                 kind = self._pick(pattern, bound, out) if anew else kind
@@ -122,7 +147,7 @@ class _Maker:
 
     def _pick(self, pattern: str, bound: dict[str, str], taken: Sequence[str] = ()) -> str | None:
         choices = [(k, names) for k, names in _matches(self.plan, pattern)
-                   if self.left[k] > list(taken).count(k) and not self.plan.pieces[k].spans
+                   if self._left(k, taken) > 0 and not self.plan.pieces[k].spans
                    and all(bound.get(n, v) == v and v not in [b for m, b in bound.items() if m != n] for n, v in names.items())]
         if not choices:
             return None
@@ -131,9 +156,13 @@ class _Maker:
         bound.update(names)
         return kind
 
+    def _left(self, kind: str, taken: Sequence[str] = ()) -> int:
+        """How many more of a kind the box holds, beside what is taken"""
+        return self.left[self.one[kind]] - sum(self.one[k] == self.one[kind] for k in taken)
+
     def _lay(self, part: Layout) -> None:
         self.layout |= part
-        self.left -= Counter(k for contents in part.values() for k in contents)
+        self.left -= Counter(self.one[k] for contents in part.values() for k in contents)
         if self.need is not None:
             self.need -= in_sight(self.plan, part)
 

@@ -42,6 +42,16 @@ def live() -> Response:
     return Response(data.tobytes(), mimetype="image/jpeg", headers={"X-Size": f"{width} {height}"})
 
 
+@part.get("/api/setup/board.jpg")
+def board_from_above() -> Response:
+    """The empty board as the first photo shows it, for the picture of what to lay where"""
+    image = _now(_hosts().bare_board)
+    good, data = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, 80])
+    if not good:
+        raise Problem(503, "the camera gives no picture: {why}", why="JPEG")
+    return Response(data.tobytes(), mimetype="image/jpeg", headers={"Cache-Control": "no-store"})
+
+
 @part.post("/api/setup/game")
 def game() -> Response:
     setup = _hosts()
@@ -98,6 +108,11 @@ def take() -> Response:
         except (TypeError, ValueError):
             raise Problem(400, "send a JSON object") from None
     return _told(lambda: setup.take(number_in("photo"), corners))
+
+
+@part.post("/api/setup/more")
+def more() -> Response:
+    return _told(_hosts().more)
 
 
 @part.post("/api/setup/learn")

@@ -68,7 +68,7 @@ def test_the_page_stands_by_itself_and_names_what_is_confused(made):
     assert "no photo shows nowhere" in html and "cannot tell temple from farm" in html and "0.31" in html
     assert "<rare>" not in html and "&lt;rare&gt;" in html
     assert html.count("data:image/jpeg") == 2 and not re.search(r"(src|href)=\"(?!data:)", html)
-    assert "0 of 1 sites of its own photos" in str(found.sentence)
+    assert "0 of 1 places (0.0 %) are read right in photos kept back" in str(found.sentence)
     said = [json.loads(unescape(packed)) for packed in re.findall(r'data-say="([^"]*)"', html)]
     assert {"t": "What is confused with what"} in said and pack(found.sentence) in said, "for the table's page to translate"
 

@@ -1,6 +1,7 @@
 """The first evening: what people say on the phone becomes a copy and a configuration, and nothing half-made is left."""
 
 import tomllib
+from collections import Counter
 
 import cv2
 import numpy as np
@@ -194,6 +195,45 @@ def test_samplers_to_lay_show_every_kind_often_enough_within_the_box(game):
         assert sum(shown[piece.kind]) >= min(EACH, max(1, piece.count or EACH)) or piece.spans, piece.kind
         assert sum(shown[piece.kind]) >= 1 and max(shown[piece.kind]) <= (piece.count or 60), piece.kind
     assert layouts == lean_samplers(plan), "the picture on the phone stays the same"
+
+
+@pytest.mark.parametrize("game", ["nile", "ur"])
+def test_samplers_to_lay_ask_for_no_piece_twice_because_it_has_two_sides(game):
+    plan, _ = plan_of(game, None)
+    for seed in (1, 2):
+        layouts = lean_samplers(plan, seed)
+        for layout in layouts:
+            pieces = Counter(plan.one[k] for c in layout.values() for k in c)
+            assert all(n <= (plan.number(k) or 60) for k, n in pieces.items())
+        seen = {k for layout in layouts for c in layout.values() for k in c}
+        assert all(p.kind in seen or p.looks in seen for p in plan.piece), "what lies turned is known by what it looks like"
+
+
+def test_one_more_photo_shows_what_was_read_worst_and_little_else(setup, director, monkeypatch):
+    photographed(setup, director)
+
+    def learnt(folder, progress, processes=1):
+        (folder / "model.npz").write_bytes(b"model")
+        return Report("Kitchen Ur", "ur", 4, 3.0, [0.3], [], [], more=["ziggurat", "blue"])
+    monkeypatch.setattr("calibration.session.calibrate", learnt)
+    with pytest.raises(NotSo, match="would mend nothing"):
+        setup.more()
+    setup.learn().join(10)
+    assert setup.said()["report"]["more"] == ["ziggurat", "blue"]
+    setup.more()
+    step = setup.session.steps[-1]
+    lies = Counter(k for c in step.layout.values() for k in c)
+    assert step.name == "sampler-3" and setup.session.next == 4 and lies["ziggurat"] >= 3 <= lies["blue"] and len(step.layout) <= 6
+    with pytest.raises(NotSo, match="photo 5 is still to be taken"):
+        setup.more()
+    director.set(step.layout)
+    setup.take(4, None)
+    assert [p.name for p in load_copy(setup.session.folder).photos][-1] == "sampler-3.jpg"
+    (setup.session.folder / "model.npz").unlink()
+    folder = setup.session.folder.name
+    setup.session = None
+    setup.go_on(folder)
+    assert [s.taken for s in setup.session.steps] == [True] * 5 and setup.session.steps[4].layout == step.layout
 
 
 def test_samplers_of_a_board_of_another_game_show_every_kind_in_both_photos():

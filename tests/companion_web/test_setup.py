@@ -19,7 +19,7 @@ FINDINGS = Findings(Trial(["a.jpg"], [], []), Trial(["a.jpg"], [], []), [("a.jpg
 WRITES = [("/api/setup/game", {"game": "ur", "seats": ["black", "white", "green"], "options": {}}),
           ("/api/setup/use", {"copy": "x"}), ("/api/setup/copy", {"name": "x", "markers": 1}),
           ("/api/setup/take", {"photo": 0, "corners": None}), ("/api/setup/learn", {}), ("/api/setup/go", {}),
-          ("/api/setup/camera", {"camera": 0}), ("/api/setup/board", {"board": "letters"}),
+          ("/api/setup/more", {}), ("/api/setup/camera", {"camera": 0}), ("/api/setup/board", {"board": "letters"}),
           ("/api/setup/go-on", {"copy": "x"})]
 
 
@@ -98,7 +98,7 @@ def learnt(monkeypatch):
         go_on.wait(20)
         (folder / "model.npz").write_bytes(b"model")
         (folder / "report.html").write_text("<h1>What is confused</h1>")
-        return Report("My Ur", "ur", 4, 21.0, [0.3, 0.4], ["war"], [unshown("war")], FINDINGS.sentence, folder / "report.html")
+        return Report("My Ur", "ur", 4, 21.0, [0.3, 0.4], ["war"], [unshown("war")], FINDINGS.sentence, folder / "report.html", ["B"])
     monkeypatch.setattr("calibration.session.calibrate", learn)
     yield go_on
     go_on.set()

@@ -32,7 +32,8 @@ export function pieceIcon(plan, kind) {
 let boards = 0;
 
 export class Board {
-  constructor(plan, { label, tapped } = {}) {
+  // photo: the address of a picture of the empty board from above, where nobody has drawn it
+  constructor(plan, { label, tapped, photo } = {}) {
     this.plan = plan;
     this.name = `b${++boards}`;
     this.shown = {};
@@ -43,7 +44,8 @@ export class Board {
       piece.index = i;
       return s("g", { id: `${this.name}-${i}` }, piece.shapes.map(shape));
     }));
-    this.print = s("g", { class: "print" }, plan.board.length ? plan.board.map(shape) : s("rect", { width: w, height: h, class: "bare" }));
+    this.print = s("g", { class: "print" }, photo ? s("image", { href: photo, width: w, height: h, preserveAspectRatio: "none" })
+      : plan.board.length ? plan.board.map(shape) : s("rect", { width: w, height: h, class: "bare" }));
     this.sites = s("g", { class: "sites" }, Object.entries(plan.sites).map(([id, site]) =>
       s("g", { "data-site": id }, site.outlines.map(d => s("path", { d })))));
     this.marks = s("g", { class: "marks" });

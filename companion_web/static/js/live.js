@@ -8,19 +8,23 @@ const STEP = 0.005;      // of the picture: how far an arrow key moves a corner
 
 const SPAN = 0.12;       // of the picture's width: what is shown of a corner's surroundings, magnified
 
-let corners = [], markers = null, picture = null, marks = null;
+let corners = [], markers = null, name = null, picture = null, marks = null;
 
 // Four corners as shares of the picture's width and height, or null.
 export const tapped = () => corners.length === 4 ? corners : null;
 
 // choose: called with the number of the camera to see with.
 export function showLive(said, choose) {
-  const box = byId("live");
-  if (markers !== said.session.markers || !picture) {
-    markers = said.session.markers;
-    corners = [];
+  const box = byId("live"), { session } = said;
+  if (markers !== session.markers || name !== session.name || !picture) {
+    [markers, name] = [session.markers, session.name];
+    corners = session.corners ?? [];
     make(box);
   }
+  if (!markers) fill(byId("corners-part"), session.steps[0].taken, () => {
+    byId("corners-part").open = !session.steps[0].taken;
+    return [...byId("corners-part").children];
+  });
   fill(byId("which"), said.cameras, () => said.cameras.length < 2 ? [] : [h("label", { for: "which-camera" }, say("Camera")), " ",
     h("select", { id: "which-camera", "data-focus": "which-camera", onchange: e => choose(Number(e.target.value)) },
       said.cameras.map((c, i) => h("option", { value: String(i), selected: c.chosen }, c.name)))]);
@@ -37,11 +41,13 @@ function make(box) {
   picture = h("img", { class: "camera", alt: say("What the camera sees now") });
   marks = s("svg", { viewBox: "0 0 1 1", preserveAspectRatio: "none", class: "corners", "aria-hidden": "true" });
   const frame = h("div", { class: "sight" }, picture, marks);
-  box.replaceChildren(h("div", { id: "which", class: "row" }), frame, markers ? "" : h("div", null,
+  const order = say("Tap the board's corners in the picture: upper left, upper right, lower right, lower left, as the board is printed.");
+  box.replaceChildren(h("div", { id: "which", class: "row" }), frame, markers ? "" : h("details", { id: "corners-part", open: true },
+    h("summary", null, say("The board's corners")), h("p", null, order),
     h("div", { class: "handles", role: "group", "aria-label": say("Corners") }),
     h("div", { class: "loupes", hidden: true }, h("p", null, say("Each corner magnified: tap there to put it right.")),
       [0, 1, 2, 3].map(i => h("canvas", { width: "300", height: "300", "aria-hidden": "true", onclick: e => putRight(e, i) }))),
-    h("div", { class: "row" }, h("button", { type: "button", onclick: () => { corners = []; draw(); } }, say("Tap again")))), h("div", { id: "advice" }));
+    h("div", { class: "row" }, h("button", { type: "button", onclick: () => { corners = []; draw(); } }, say("All four anew")))), h("div", { id: "advice" }));
   if (!markers) frame.addEventListener("click", e => {
     const { left, top, width, height } = picture.getBoundingClientRect();
     if (corners.length < 4) corners.push([(e.clientX - left) / width, (e.clientY - top) / height]);

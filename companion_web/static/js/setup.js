@@ -42,6 +42,7 @@ async function show() {
     byId("camera-part").hidden = false;
     showLive(said, camera => act("/api/setup/camera", { camera }));
     fill(byId("taking"), [said.session, said.progress, said.report, said.fault], taking);
+    if (said.progress) byId("since")?.replaceChildren(say("{minutes} so far", { minutes: minutes(said.since) }));
   }
   if (said.copy) part("go", [said.copy, said.done], goPart);
 }
@@ -80,7 +81,10 @@ function gamePart() {
 
 function copyPart() {
   const name = h("input", { id: "copy-name", maxlength: "60", value: said.game ? words(said.games.find(g => g.name === said.game).title) : said.boards.find(b => b.folder === said.board)?.name ?? said.board });
-  const begin = markers => act("/api/setup/copy", { name: name.value, markers });
+  const begin = async markers => {
+    await act("/api/setup/copy", { name: name.value, markers });
+    if (said?.session) byId("camera-part").scrollIntoView();
+  };
   return [
     said.copy ? h("p", null, say("Chosen: {name}.", { name: said.copies.find(c => c.folder === said.copy)?.name ?? said.copy })) : null,
     said.copies.map(c => h("div", { class: "row" }, h("button", { type: "button", "data-focus": `use-${c.folder}`, onclick: () => act("/api/setup/use", { copy: c.folder }) }, say("Use {name}", { name: c.name })))),
@@ -97,36 +101,38 @@ function taking() {
   const { session, progress, report, fault } = said;
   if (progress) {
     const [what, share] = progress;
-    return [h("label", { for: "progress" }, say("Learning: {what}", { what: say(what) })), h("progress", { id: "progress", max: "1", value: String(share) })];
+    return [h("label", { for: "progress" }, say("Learning: {what}", { what: say(what) })), h("progress", { id: "progress", max: "1", value: String(share) }),
+      h("p", { id: "since" }), h("p", { class: "hint" }, say("Most of the time goes into the pieces: some minutes, more on a small computer. It goes on while the phone sleeps or this page is left."))];
   }
   const done = session.steps.map((step, i) => h("li", null, step.taken ? "☑ " : "☐ ", title(step, i),
     step.taken ? h("button", { type: "button", class: "again", "data-focus": `again-${i}`, "aria-label": say("Take {title} again", { title: title(step, i) }), onclick: () => take(i) }, say("Again")) : null));
   const out = [h("ol", { class: "photos" }, done)];
   if (fault) out.push(h("p", { class: "fault" }, fault));
   if (report) {
-    out.push(...[h("p", { id: "report" }, say("Learnt from {photos} photos in {seconds} s; the board is found to {error} px.", { photos: report.photos, seconds: report.seconds, error: report.error_px })),
-      report.summary ? h("p", null, words(report.summary)) : null, h("ul", null, report.advice.map(line => h("li", null, words(line)))),
+    out.push(...[h("p", { id: "report" }, say("Learnt from {photos} photos in {minutes}: {found}", { photos: report.photos, minutes: minutes(report.seconds), found: words(report.summary) })), h("ul", null, report.advice.map(line => h("li", null, words(line)))),
       report.pictures ? h("p", null, h("a", { href: "/report" }, say("How well this copy is read: the calibration's report"))) : null].filter(Boolean));
     speak(say("Learnt."));
   }
   if (session.steps[0].taken && said.game) out.push(h("p", null, h("a", { href: "/trace" }, say("The board is printed otherwise? Correct its plan on the photo"))));
   if (session.next !== null) out.push(task(session, session.next));
-  else out.push(h("div", { class: "row" }, h("button", { type: "button", class: "strong", "data-focus": "learn", onclick: () => act("/api/setup/learn", {}) }, report ? say("Learn again") : say("Learn the pieces"))));
+  else out.push(h("div", { class: "row" }, h("button", { type: "button", class: "strong", "data-focus": "learn", onclick: () => act("/api/setup/learn", {}) }, report ? say("Learn again") : say("Learn the pieces")),
+    report?.more.length ? h("button", { type: "button", "data-focus": "more", onclick: () => act("/api/setup/more", {}) }, say("One more photo, of what was misread")) : null));
   return out;
 }
+
+const minutes = seconds => `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")} min`;
 
 const title = (step, i) => Object.keys(step.layout).length ? say("Pieces as in picture {n}", { n: i - 1 }) : i === 0 ? say("The empty board") : say("The empty board in another light");
 
 function task(session, i) {
   const step = session.steps[i], out = [h("h3", null, title(step, i))];
   if (Object.keys(step.layout).length) {
-    const board = new Board(plan, { label: say("What to lay where; below it stands the same in words.") });
+    const board = new Board(plan, { label: say("What to lay where; below it stands the same in words."), photo: said.game ? null : `/api/setup/board.jpg?${encodeURIComponent(session.name)}` });
     board.show(step.layout);
     out.push(h("p", null, say("Lay this, as carelessly as in play. Then take your hands away.")), h("div", { class: "frame" }, board.svg),
       h("details", null, h("summary", null, say("The same in words")), h("dl", { class: "marked" }, boardInWords(plan, step.layout))));
   } else {
     out.push(h("p", null, i === 0 ? say("Take everything off the board.") : say("Leave the board empty; switch the lamp on or off.")));
-    if (!session.markers && i === 0) out.push(h("p", null, say("Tap the board's corners in the picture above: upper left, upper right, lower right, lower left, as the board is printed.")));
   }
   out.push(h("div", { class: "row" }, h("button", { type: "button", class: "strong", "data-focus": "take", onclick: () => take(i) }, say("Take the photo"))));
   return h("div", { id: "task" }, out);

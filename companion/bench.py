@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import cv2
@@ -52,15 +53,17 @@ class Figure(msgspec.Struct, frozen=True):
     cpu: float | None = None
 
 
-def timed(what: str, work: Callable[[], object], runs: int, wanted: float | None = None) -> Figure:
-    """Medians of the time of `runs` calls, after one that does not count"""
-    work()
+def timed(what: str, work: Callable[[], object] | Sequence[Callable[[], object]], runs: int, wanted: float | None = None) -> Figure:
+    """Medians of the time of `runs` calls, shared by several works; each is called once before, which does not count"""
+    works = work if isinstance(work, Sequence) else [work]
     times, spent = [], []
-    for _ in range(runs):
-        start, began = time.perf_counter(), time.process_time()
-        work()
-        times.append(1000 * (time.perf_counter() - start))
-        spent.append(1000 * (time.process_time() - began))
+    for one in works:
+        one()
+        for _ in range(max(runs // len(works), 1)):
+            start, began = time.perf_counter(), time.process_time()
+            one()
+            times.append(1000 * (time.perf_counter() - start))
+            spent.append(1000 * (time.process_time() - began))
     return Figure(what, statistics.median(times), "ms", wanted, cpu=statistics.median(spent))
 
 
@@ -113,7 +116,10 @@ def filmed(specimen: Specimen, shots: int) -> list[Scene]:
 
 
 def seeing(specimen: Specimen, scenes: Sequence[Scene], runs: int) -> Iterator[Figure]:
-    """Whole and partial readings and their stages, and the floor: a bare warp and difference of the same pictures"""
+    """Whole and partial readings and their stages, and the floor: a bare warp and difference of the same pictures.
+
+    They are read as `run` reads a table that has come to rest: the pose before is known and found to hold, and the camera has
+    stood so for a while, so that what goes with the pose alone is at hand."""
     reader = specimen.reader
     size = (800, round(800 * reader.plan.size[1] / reader.plan.size[0]))
     frame = np.float32([[0, 0], [size[0], 0], [size[0], size[1]], [0, size[1]]])
@@ -126,10 +132,7 @@ def seeing(specimen: Specimen, scenes: Sequence[Scene], runs: int) -> Iterator[F
     turn = iter(range(10 ** 9))
 
     def each(what: str, work: Callable[[np.ndarray, Pose], object], wanted: float | None = None) -> Figure:
-        def once() -> None:
-            n = next(turn) % len(scenes)
-            work(scenes[n].picture, poses[n])
-        return timed(what, once, max(runs, len(scenes)), wanted)
+        return timed(what, [partial(work, s.picture, p) for s, p in zip(scenes, poses)], max(runs, 2 * len(scenes)), wanted)
 
     floor = each("floor: bare warp and absolute difference",
                  lambda picture, pose: cv2.absdiff(cv2.warpPerspective(picture, H, size), before).max())

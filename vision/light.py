@@ -27,10 +27,12 @@ def too_bright(looks: np.ndarray, limit: np.ndarray) -> np.ndarray:
 
 def small_view(pyramid: Pyramid, pose: Pose, size: tuple[float, float]) -> np.ndarray:
     """(h, w, 3) float32 log picture of the whole board, about SIDE pixels along its longer side"""
-    level = max(int(np.log2(max(pose.size[0] / SIDE / 6, 1))), 0)
-    a, b = pose.rectify_map(0, 0, size[0], size[1], SIDE / max(size))
-    a, b = ((m + 0.5) / 2 ** level - 0.5 for m in (a, b))
-    return LOG[cv2.remap(pyramid.level(level), a, b, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)]
+    if (pose, size) not in pyramid.views:
+        level = max(int(np.log2(max(pose.size[0] / SIDE / 6, 1))), 0)
+        a, b = pose.rectify_map(0, 0, size[0], size[1], SIDE / max(size))
+        a, b = ((m + 0.5) / 2 ** level - 0.5 for m in (a, b))
+        pyramid.views[pose, size] = LOG[cv2.remap(pyramid.level(level), a, b, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)]
+    return pyramid.views[pose, size]
 
 
 def surface(mm: np.ndarray, size: tuple[float, float]) -> np.ndarray:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
+from operator import itemgetter
 from typing import Any
 
 import cv2
@@ -102,16 +104,15 @@ class GroupReader(msgspec.Struct, eq=False, dict=True):
         seen = sight.see(self.small, which, self.group.plane)
         return seen, self.stage.unlike(seen, self.empty, self.lines, which)
 
-    def places(self, sight: Sight, which: np.ndarray, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(gain (n, looks), place (n, looks, 2) mm off the middle) of looks on these sites, see Coarse.search"""
+    def places(self, which: np.ndarray, seen: np.ndarray, lean: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(gain (n, looks), place (n, looks, 2) mm off the middle) of looks on these sites, see Coarse.search; lean: (n, 2)"""
         empty, spread = self.coarse
-        return self.stage.places(seen, empty[which], spread[which], lean_at(sight.pose, self.group.centres[which]))
+        return self.stage.places(seen, empty[which], spread[which], lean)
 
-    def told(self, sight: Sight, which: np.ndarray, unlike: np.ndarray, gain: np.ndarray, place: np.ndarray
+    def told(self, sight: Sight, which: np.ndarray, unlike: np.ndarray, gain: np.ndarray, place: np.ndarray, lean: np.ndarray
              ) -> tuple[np.ndarray, Laid, np.ndarray]:
         """((n, looks + 2) log-probabilities of what these sites show: looks, something else, empty; how each would lie;
-        (n, 2) mm: where the likeliest look stands, nan where it was not looked at closely)"""
-        lean = lean_at(sight.pose, self.group.centres[which])
+        (n, 2) mm: where the likeliest look stands, nan where it was not looked at closely). lean: (n, 2) mm a mm of height"""
         field = PictureField.of(sight.pyramid, sight.pose, sight.light, self.group.centres[which], self.group.plane, self.fine.scale)
         inputs, lying = self.stage.hypotheses(field, np.arange(len(which)), gain, place, unlike, which, lean)
         told = self.stage.told(inputs, lying)
@@ -127,10 +128,10 @@ class GroupReader(msgspec.Struct, eq=False, dict=True):
                 for n, k, *way in zip(rows.tolist(), looks.tolist(), *self.stage.ways(lying, rows, looks))}
 
 
-    def stacked(self, sight: Sight, which: np.ndarray, told: np.ndarray, lying: Laid) -> dict[tuple[int, int], dict[Contents, float]]:
-        """The same for how many lie on each other; which: (n,) the sites"""
+    def stacked(self, which: np.ndarray, told: np.ndarray, lying: Laid, lean: np.ndarray
+                ) -> dict[tuple[int, int], dict[Contents, float]]:
+        """The same for how many lie on each other; which: (n,) the sites, lean: (n, 2)"""
         out: dict[tuple[int, int], dict[Contents, float]] = {}
-        lean = lean_at(sight.pose, self.group.centres[which])
         for h in self.stage.heights:
             rows, top = self.stage.tops_of(h.look, lying, np.flatnonzero(told[:, h.look] > WORTH_SPLITTING), lean)
             if len(rows):
@@ -279,9 +280,9 @@ class PileReader:
         cells, large = ([r for (group, _), r in zip(found, fitted) if group.block == block] for block in (False, True))
         return cls(plan, reference, cells, large)
 
-    def read(self, image: np.ndarray, pose: Pose, sites: set[str] | None = None) -> dict[str, SiteEvidence]:
+    def read(self, picture: np.ndarray | Pyramid, pose: Pose, sites: set[str] | None = None) -> dict[str, SiteEvidence]:
         """site -> evidence for these pile sites (None: all)"""
-        pyramid = Pyramid(image)
+        pyramid = Pyramid.of(picture)
         sight = Sight(pyramid, pose, compare(small_view(pyramid, pose, self.plan.size), self.reference, self.plan.size))
         out: dict[str, SiteEvidence] = {}
         seen: list[Seen] = []
@@ -349,17 +350,19 @@ def read_cells(g: GroupReader, sight: Sight, which: np.ndarray, pieces: list[See
     busy = np.flatnonzero(bare[:, 0] > np.log(FAINTLY))
     if not len(busy):
         return out
-    gain, place = g.places(sight, which[busy], seen[busy])
+    lean = lean_at(sight.pose, g.group.centres[which[busy]])
+    gain, place = g.places(which[busy], seen[busy], lean)
     closely = (bare[busy, 0] > np.log(WORTH)) | (gain.max(1) > 0)
     if not closely.any():
         return out
-    busy, gain, place = busy[closely], gain[closely], place[closely]
-    told, lying, feet = g.told(sight, which[busy], unlike[busy], gain, place)
-    told, parts = np.maximum(told, FLOOR), g.split(told, lying) | g.stacked(sight, which[busy], told, lying)
+    busy, lean = busy[closely], lean[closely]
+    told, lying, feet = g.told(sight, which[busy], unlike[busy], gain[closely], place[closely], lean)
+    told, parts = np.maximum(told, FLOOR), g.split(told, lying) | g.stacked(which[busy], told, lying, lean)
     contents = [*g.stage.looks, ()]
-    for i, (n, row, foot) in enumerate(zip(busy, told, feet)):
-        options = dict(zip(contents, np.delete(row, -2).tolist()))
-        likeliest = int(row[:len(g.stage.looks)].argmax())
+    every, strange = np.delete(told, -2, 1).tolist(), told[:, -2].tolist()
+    likely = told[:, :len(g.stage.looks)].argmax(1).tolist()
+    for i, (n, foot, likeliest) in enumerate(zip(busy, feet, likely)):
+        options = dict(zip(contents, every[i]))
         same: tuple[Contents, ...] = (contents[likeliest],)
         for k in (k for k in range(len(g.turned)) if (i, k) in parts):
             whole = options.pop(contents[k])
@@ -367,8 +370,8 @@ def read_cells(g: GroupReader, sight: Sight, which: np.ndarray, pieces: list[See
             same = tuple(parts[i, k]) if k == likeliest else same
         if not np.isnan(foot).any():
             pieces.append(Seen(g.group.ids[which[n]], {c: float(np.exp(options[c])) for c in same}, foot))
-        best = sorted(options.items(), key=lambda o: -o[1])[:KEPT]
-        out[g.group.ids[which[n]]] = SiteEvidence(tuple(best), float(row[-2]))
+        best = heapq.nlargest(KEPT, options.items(), key=itemgetter(1))
+        out[g.group.ids[which[n]]] = SiteEvidence(tuple(best), strange[i])
     return out
 
 
@@ -380,7 +383,8 @@ def read_blocks(g: GroupReader, sight: Sight, cells: dict[str, SiteEvidence]) ->
     if not len(which):
         return {}
     seen, unlike = g.seen(sight, which)
-    told, *_ = g.told(sight, which, unlike, *g.places(sight, which, seen))
+    lean = lean_at(sight.pose, g.group.centres[which])
+    told, *_ = g.told(sight, which, unlike, *g.places(which, seen, lean), lean)
     told = np.hstack([told[:, :-2], np.logaddexp(told[:, -2:-1], told[:, -1:])])
     out: dict[str, SiteEvidence] = {}
     for n in np.argsort(told[:, -1]):

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import cv2
 import msgspec
 import numpy as np
 
+from vision.kernels import Kernel
 
-class Pose(msgspec.Struct, frozen=True, eq=False):
+_to_px = Kernel("to_px", "dddnd")
+
+
+class Pose(msgspec.Struct, frozen=True, eq=False, dict=True):
     """Maps board millimetres (x right, y down, z up from the board's plane) to pixels.
 
     K: (3, 3) camera matrix; dist: (4,) OpenCV distortion, k1 k2 p1 p2; rvec, tvec: (3,) board to camera, mm (z of the board's frame
@@ -28,7 +34,12 @@ class Pose(msgspec.Struct, frozen=True, eq=False):
     def to_px(self, mm: np.ndarray, height: float | np.ndarray = 0.0) -> np.ndarray:
         """(N, 2) board mm at a height above the board (mm, one or (N,)) -> (N, 2) pixels"""
         # not cv2.projectPoints: it works out all derivatives too, which takes most of its time
-        mm = np.asarray(mm, float).reshape(-1, 2)
+        mm = np.ascontiguousarray(mm, float).reshape(-1, 2)
+        if _to_px:
+            out, heights = np.empty_like(mm), np.empty(len(mm))
+            heights[:] = height
+            _to_px(self._camera, mm, heights, len(mm), out)
+            return out
         R = cv2.Rodrigues(self.rvec)[0]
         z = np.broadcast_to(-np.asarray(height, float), len(mm))
         x, y, depth = R[:, :2] @ mm.T + R[:, 2:] * z + np.reshape(self.tvec, (3, 1))
@@ -38,6 +49,12 @@ class Pose(msgspec.Struct, frozen=True, eq=False):
         radial = 1 + r2 * (k1 + r2 * k2)
         u, v = x * radial + p1 * xy + p2 * (r2 + 2 * x * x), y * radial + p1 * (r2 + 2 * y * y) + p2 * xy
         return np.column_stack([u * self.K[0, 0] + self.K[0, 2], v * self.K[1, 1] + self.K[1, 2]])
+
+    @cached_property
+    def _camera(self) -> np.ndarray:
+        """(20,) all of it in a row, as the kernel wants it"""
+        R, K = cv2.Rodrigues(self.rvec)[0], self.K
+        return np.concatenate([R.ravel(), np.ravel(self.tvec), np.ravel(self.dist), [K[0, 0], K[1, 1], K[0, 2], K[1, 2]]]).astype(float)
 
     def to_mm(self, px: np.ndarray, height: float = 0.0) -> np.ndarray:
         """(N, 2) pixels -> (N, 2) board mm in the plane `height` mm above the board"""

@@ -86,24 +86,22 @@ class Reader:
     def look(self, image: np.ndarray, pose: Pose, sites: set[str] | None = None) -> dict[str, SiteEvidence]:
         """site -> evidence, each site by itself"""
         found: dict[str, SiteEvidence] = {}
-        image = self.evened(image, pose)
+        picture = self.evened(Pyramid(image), pose)
         for reader in self.readers:
-            found |= reader.read(image, pose, sites)
+            found |= reader.read(picture.levels[0] if isinstance(reader, ClusterReader) else picture, pose, sites)
         usual = Temper()
         return {s: self.tempers.get(self.plan.sites[s].reads, usual).applied(e) for s, e in found.items()}
 
-    def evened(self, image: np.ndarray, pose: Pose) -> np.ndarray:
+    def evened(self, picture: Pyramid, pose: Pose) -> Pyramid:
         """The picture in the empty board's tone, large shadows cast on it lifted; itself as a rule"""
         if self.reference is None:
-            return image
-        view = small_view(Pyramid(image), pose, self.plan.size)
-        power = power_of(view, self.reference, self.plan.size)
+            return picture
+        power = power_of(small_view(picture, pose, self.plan.size), self.reference, self.plan.size)
         if power != 1:
-            image = toned(image, power)
-            view = small_view(Pyramid(image), pose, self.plan.size)
-        if self.ground is None or not (found := shadows(view, self.reference, self.plan.size)):
-            return image
-        return lifted(image, pose, self.ground, found, self.plan.size)
+            picture = Pyramid(toned(picture.levels[0], power))
+        if self.ground is None or not (found := shadows(small_view(picture, pose, self.plan.size), self.reference, self.plan.size)):
+            return picture
+        return Pyramid(lifted(picture.levels[0], pose, self.ground, found, self.plan.size))
 
     def pack(self) -> model.Arrays:
         arrays = {"plan": model.text(json.dumps(msgspec.to_builtins(self.plan))),

@@ -192,14 +192,14 @@ class StandingReader:
         return cls(plan, Standing(list(ids), studio.kinds, studio.low, studio.high, studio.empty, studio.weight, studio.reference,
                                   studio.frame, searcher, net))
 
-    def read(self, image: np.ndarray, pose: Pose, sites: set[str] | None = None) -> dict[str, SiteEvidence]:
+    def read(self, picture: np.ndarray | Pyramid, pose: Pose, sites: set[str] | None = None) -> dict[str, SiteEvidence]:
         """site -> evidence for these sites (None: all)"""
         m = self.made
         asked = self.concerned(sites)
         if not len(asked):
             return {}
         centres = self.centres[asked]
-        pyramid = Pyramid(image)
+        pyramid = Pyramid.of(picture)
         view = self.sheet.see(pyramid, pose, compare(small_view(pyramid, pose, self.plan.size), m.reference, self.plan.size))
         along, lean = Seat.of(pose).leaning(centres)
         window, empty, weight = (m.frame.cut(self.sheet, v, centres, along) for v in (view, m.empty, m.weight))

@@ -35,10 +35,15 @@ def spread(base: np.ndarray, matrix: np.ndarray, grid: np.ndarray, size: np.ndar
 
 
 class Pyramid:
-    """A picture and its halves, made when asked for."""
+    """A picture and its halves, made when asked for. views: what else was made of it, by what that is (`small_view`)."""
 
     def __init__(self, image: np.ndarray) -> None:
         self.levels = [image]
+        self.views: dict[tuple, np.ndarray] = {}
+
+    @classmethod
+    def of(cls, picture: np.ndarray | Pyramid) -> Pyramid:
+        return picture if isinstance(picture, Pyramid) else cls(picture)
 
     def level(self, n: int) -> np.ndarray:
         while len(self.levels) <= n:

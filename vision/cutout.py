@@ -124,12 +124,10 @@ def swept(mask: np.ndarray, by: np.ndarray) -> np.ndarray:
     return out
 
 
-def localise(unlike: np.ndarray, edges: np.ndarray, size: tuple[float, float], disc: bool, scale: float, doubt: np.ndarray,
-             foot: np.ndarray | None = None) -> tuple[np.ndarray, float]:
-    """Where a footprint lies in a window: (offset of its middle (2,) mm, tilt in degrees).
-
-    unlike: (S, S) difference to the empty site; edges: (S, S) strength of edges that the empty site has not; doubt:
-    (S, S) how unlikely a middle is there; foot: (2,) mm from the top's middle, which is sought, to the foot's."""
+def rim_score(unlike: np.ndarray, edges: np.ndarray, size: tuple[float, float], disc: bool, scale: float,
+              foot: np.ndarray | None = None) -> Callable[[float], np.ndarray]:
+    """tilt -> (S, S): how well a footprint's middle lies at each pixel: unlike the board inside more than round about, edges along
+    its rim. All as in localise()"""
     by = np.zeros(2) if foot is None else foot * scale
     side = len(unlike)
     m = min(int(np.ceil(max(size) * 1.35 * scale + 2 * np.abs(by).max())) | 1, side | 1)
@@ -144,6 +142,16 @@ def localise(unlike: np.ndarray, edges: np.ndarray, size: tuple[float, float], d
         return (cv2.filter2D(level, cv2.CV_32F, inner / inner.sum() - outer / outer.sum(), borderType=pad)
                 + cv2.filter2D(strength, cv2.CV_32F, rim / rim.sum(), borderType=pad))
 
+    return score
+
+
+def localise(unlike: np.ndarray, edges: np.ndarray, size: tuple[float, float], disc: bool, scale: float, doubt: np.ndarray,
+             foot: np.ndarray | None = None) -> tuple[np.ndarray, float]:
+    """Where a footprint lies in a window: (offset of its middle (2,) mm, tilt in degrees).
+
+    unlike: (S, S) difference to the empty site; edges: (S, S) strength of edges that the empty site has not; doubt:
+    (S, S) how unlikely a middle is there; foot: (2,) mm from the top's middle, which is sought, to the foot's."""
+    score = rim_score(unlike, edges, size, disc, scale, foot)
     if disc:
         return best_place(score, [0.0], doubt, scale)[:2]
     straight = np.arange(-ASKEW, ASKEW + 0.1, 2.0)
@@ -170,6 +178,17 @@ def own_part(side: int, scale: float, reach: np.ndarray, expected: np.ndarray, f
     """(S, S) 0..1: how much a pixel of a window counts for what lies on its site; less beyond `reach` (2,) mm from
     `expected`, since neighbours may lie there"""
     return np.exp(-doubt_map(side, scale, reach, expected, fade))
+
+
+def towards(side: int, scale: float, expected: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """(S, S) bool: what of a window is nearer to one of the other places, (n, 2) mm from its middle, than to that itself, all of
+    them seen `expected` (2,) mm aside"""
+    t = (np.arange(side) + 0.5 - side / 2) / scale
+    x, y = np.meshgrid(t - expected[0], t - expected[1])
+    out = np.zeros((side, side), bool)
+    for a, b in others[np.abs(others).max(1) < side / scale]:
+        out |= x * a + y * b > (a * a + b * b) / 2
+    return out
 
 
 def edge_strength(logs: np.ndarray) -> np.ndarray:

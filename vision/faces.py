@@ -3,10 +3,13 @@ makes it. Its central value: Faces."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 import numpy as np
 
 from vision.cutout import Exemplar, footprint_mask
+from vision.evidence import Contents
 from vision.features import strength
 from vision.field import Field
 from vision.kernels import Kernel
@@ -18,7 +21,8 @@ INNER = 0.8          # of the footprint: its edge and what lies beside it say no
 REACH = 3            # pixels either way that faces are slid
 STEP = 8.0           # degrees: how finely turns are tried
 LITTLE = np.float32(np.radians(STEP))
-FAINT = 0.5          # what a print of another strength costs, as a share of it
+FAINT = 0.1          # what a print of another strength costs, as a share of it: gloss leaves a third of it
+PALEST = 0.3         # of a kind's clearest print that a cut-out of it may show: it is taken to be as clear
 TONE = np.float32([1.2, 0.7, 0.7])     # log units that a piece as a whole may differ by, in another light
 ROWS = 96            # sites at a time
 AT_ONCE = 16         # and what is cut out of them: it stays near the processor
@@ -29,7 +33,7 @@ _patches, _best = Kernel("face_patches", "fnnnxfff"), Kernel("face_best", "fffxn
 class Faces(msgspec.Struct, frozen=True, eq=False):
     """The cut-outs of one footprint. prints: (SIDE * SIDE, E) brightness about its mean, in units of FLOOR, nought outside the
     mask; squares: (E,); tones: (E, 3) mean colour; mask: (SIDE * SIDE,); half: mm, of the part looked at; turns: (T,) radians
-    that are tried, then STEP to either side of the best."""
+    that are tried, then STEP to either side of the best; faint: as FAINT was when the model was made."""
 
     prints: np.ndarray
     squares: np.ndarray
@@ -37,6 +41,7 @@ class Faces(msgspec.Struct, frozen=True, eq=False):
     mask: np.ndarray
     half: float
     turns: np.ndarray
+    faint: float = 0.5
 
     @classmethod
     def fit(cls, pieces: list[Exemplar]) -> Faces:
@@ -50,8 +55,9 @@ class Faces(msgspec.Struct, frozen=True, eq=False):
         tones = mask @ seen / mask.sum()
         seen = seen[..., 0] / FLOOR[0]
         prints = (seen - (seen @ mask)[:, None] / mask.sum()) * mask
+        prints *= clearer(np.sqrt(np.square(prints).sum(1)), [e.contents for e in pieces])[:, None]
         return cls(np.ascontiguousarray(prints.T, np.float32), np.square(prints).sum(1).astype(np.float32),
-                   tones.astype(np.float32), mask, half, turns_of(first.lies))
+                   tones.astype(np.float32), mask, half, turns_of(first.lies), FAINT)
 
     def compare(self, field: Field, site: np.ndarray, middle: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(misfit (n, E), place (n, E, 2) mm, turn (n, E) radians) of each cut-out where it fits best round `middle` (n, 2) mm"""
@@ -86,10 +92,10 @@ class Faces(msgspec.Struct, frozen=True, eq=False):
         patches, total = self.patches(seen)
         like = patches @ self.prints
         if _best:
-            _best(like, total, self.squares, FAINT, len(seen), len(total) // len(seen), len(self.squares), turned, best, at, turn)
+            _best(like, total, self.squares, self.faint, len(seen), len(total) // len(seen), len(self.squares), turned, best, at, turn)
             return
-        much = strength(like, self.squares, FAINT)
-        misfit = total[:, None] + much * (much * self.squares - 2 * like) + FAINT * self.squares * (much - 1) ** 2
+        much = strength(like, self.squares, self.faint)
+        misfit = total[:, None] + much * (much * self.squares - 2 * like) + self.faint * self.squares * (much - 1) ** 2
         misfit = misfit.reshape(len(seen), -1, len(self.squares))
         lowest = misfit.argmin(1)
         least = np.take_along_axis(misfit, lowest[:, None], 1)[:, 0]
@@ -107,6 +113,16 @@ class Faces(msgspec.Struct, frozen=True, eq=False):
             return patches, total
         patches = np.lib.stride_tricks.sliding_window_view(seen[..., 0] / FLOOR[0], (SIDE, SIDE), (1, 2)).reshape(n * k * k, -1)
         return patches, np.square(patches) @ self.mask - np.square(patches @ self.mask) / self.mask.sum()
+
+
+def clearer(strong: np.ndarray, contents: Sequence[Contents]) -> np.ndarray:
+    """(E,) how many times as strong each cut-out's print (E,) is in the clearest of its kind: one that gloss made pale is near to
+    whatever else is"""
+    clearest: dict[Contents, float] = {}
+    for c, s in zip(contents, strong):
+        clearest[c] = max(clearest.get(c, 0.0), float(s))
+    most = np.array([clearest[c] for c in contents], np.float32)
+    return np.minimum(most / np.maximum(strong, 1e-6), 1 / PALEST)
 
 
 def grid(half: float, more: int = 0) -> np.ndarray:

@@ -12,7 +12,7 @@ from vision.field import WindowField, opponent
 from vision.net import Net
 from vision.sites import Grounds, Group
 from vision.stage import TRIED, Stage, edges, small
-from vision.synth import Patch, foreign, lay, relight, unknown
+from vision.synth import Patch, foreign, glossed, lay, relight, unknown
 
 CHUNK = 128         # pictures worked on together: what they take stays near the processor
 FEW = 8000           # rows to learn from below which they are gone through more often
@@ -22,6 +22,7 @@ OWN = 0.6            # chance of being a site's own, of what is laid there to le
 SIDE = (-0.1, 0.3)   # log units by which a stack's side is brighter than its rim makes expect, and one standard deviation
 SLOPPY = 0.05        # of its radius that a piece lies off the middle of the one beneath it
 STRANGER = 3.0       # times as much as a piece that counts, for whether a site is empty, which is something else
+GLOSSED = 0.15       # of what is laid, whose face mirrors a light
 UNKNOWN = 0.3        # of what is made to be something else: pieces of a known form with a face never seen
 
 
@@ -124,6 +125,8 @@ class Maker:
         upper = s.piled.get(look) if rng.random() < 0.85 else None
         options = s.plain[s.base[look] if upper else look]
         patch, piece = options[rng.integers(len(options))]
+        if rng.random() < GLOSSED:
+            patch = glossed(rng, patch)
         middle = self.lay(window, patch, self.offset(site, patch), lean, light)
         if not upper:
             return piece, -1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import repeat
 
@@ -25,8 +25,10 @@ from vision.cutout import (
     log_windows,
     looked_at,
     own_part,
+    rim_score,
     seen_size,
     straighten,
+    towards,
 )
 from vision.evidence import Contents
 from vision.field import WindowField, opponent
@@ -42,6 +44,8 @@ NEARBY = 0.3       # of its diameter by which a piece may lie beside where its o
 SEARCHED = 0.8     # mm between places at which a round piece is looked for all over its site
 ASTRAY = 4.0       # doubt that a piece's middle lies there, beyond which it is not looked for
 BETTER = 0.6       # of its misfit where its outline was, that it must have where it is found
+GIVE = (0.3, 0.15)  # of a site's side that a piece may stick out of it and cost one; a disc less: its shadow is as round
+ROUNDS = 4         # in which pieces of one footprint agree on what they look like
 ENOUGH = 2         # cut-outs of a kind, beyond which none are borrowed
 
 
@@ -78,7 +82,8 @@ def in_sight(plan: Plan, layout: Mapping[str, Sequence[str]]) -> Counter[str]:
 
 
 class Found(msgspec.Struct, eq=False):
-    """A piece in a photo on the way to becoming an exemplar. unlike, edges, doubt: (S, S); offset: mm; tilt: degrees"""
+    """A piece in a photo on the way to becoming an exemplar. unlike, edges, doubt: (S, S); offset: mm; tilt: degrees;
+    foot: mm from the top to the foot"""
 
     contents: Contents
     size: tuple[float, float]
@@ -91,6 +96,7 @@ class Found(msgspec.Struct, eq=False):
     doubt: np.ndarray
     offset: np.ndarray
     tilt: float
+    foot: np.ndarray | None = None
 
 
 def find(plan: Plan, group: Group, windows: Windows, shots: list[Shot], pyramids: list[Pyramid], room: list[Light]
@@ -113,13 +119,20 @@ def find(plan: Plan, group: Group, windows: Windows, shots: list[Shot], pyramids
             size, disc = seen_size(contents[-1:] if group.block else contents, plan)
             top = lean * (height_of(contents, plan) - plane)
             free = np.maximum(group.boxes[i] / 2 - np.array(size) / 2, 0.03 * group.side)
-            doubt = doubt_map(side, scale, free, top, 0.1 * group.side)
-            own = own_part(side, scale, group.boxes[i] / 2 + 0.03 * group.side, top, 0.08 * group.side)
+            doubt = doubt_map(side, scale, free, top, GIVE[disc] * group.side)
+            theirs = towards(side, scale, top, elsewhere(plan, s.layout, group.members[i]) - group.centres[i])
+            own = np.where(theirs, own_part(side, scale, group.boxes[i] / 2 + 0.03 * group.side, top, 0.08 * group.side), 1)
             unlike, edges = compared(window, [b[i] for b in bare], own)
             foot = -lean * height_of(contents, plan)
             offset, tilt = localise(unlike, edges, size, disc, scale, 0.4 * doubt, foot)
-            out.append(Found(contents, size, disc, group.ids[i], n, window, unlike, edges, doubt, offset, tilt))
+            out.append(Found(contents, size, disc, group.ids[i], n, window, unlike, edges, doubt, offset, tilt, foot))
     return out
+
+
+def elsewhere(plan: Plan, layout: Mapping[str, Sequence[str]], mine: Sequence[str]) -> np.ndarray:
+    """(n, 2) mm: the middles of other sites on which something lies, not of those that are parts of one another"""
+    parts = {*mine, *(plan.sites[m].of for m in mine)}
+    return np.array([plan.sites[o].centre for o in layout if o not in parts and plan.sites[o].of not in mine]).reshape(-1, 2)
 
 
 def compared(window: np.ndarray, bare: Sequence[np.ndarray], own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -130,24 +143,22 @@ def compared(window: np.ndarray, bare: Sequence[np.ndarray], own: np.ndarray) ->
 
 
 def agree(found: list[Found], scale: float) -> None:
-    """Moves pieces of one footprint to where they look most like the middle one of their kind: what is unlike the board,
-    and edges, have the same shape in all of them, whatever is printed on them."""
+    """Moves pieces of one footprint to where their rim is clear and they look most like the middle one of their kind: what is unlike
+    the board, and edges, have the same shape in all of them, whatever is printed on them."""
     size, disc = found[0].size, found[0].disc
     m = int(np.ceil(max(size) * 1.2 * scale)) | 1
     if len(found) < FEW or m >= len(found[0].unlike):
         return
-
-    def parts(f: Found) -> tuple[np.ndarray, np.ndarray]:
-        return tuple(v / (v.std() + 1e-6) for v in (cv2.GaussianBlur(w, (0, 0), 0.7) for w in (f.unlike, f.edges)))
-
-    for _ in range(2):
-        views = [[np.ascontiguousarray(straighten(v, scale, f.offset, f.tilt, size, m)) for v in parts(f)] for f in found]
+    parts = [[v / (v.std() + 1e-6) for v in (cv2.GaussianBlur(w, (0, 0), 0.7) for w in (f.unlike, f.edges))] for f in found]
+    rims = [rim_score(f.unlike, f.edges, size, disc, scale, f.foot) for f in found]
+    for _ in range(ROUNDS):
+        views = [[np.ascontiguousarray(straighten(v, scale, f.offset, f.tilt, size, m)) for v in p] for f, p in zip(found, parts)]
         middle = [np.median([v[k] for v in views], 0) for k in (0, 1)]
         if disc:
             middle = [np.mean([turn(v, a) for a in np.arange(0, 360, 15)], 0) for v in middle]
-        middle = [((v - v.mean()) / (v.std() * v.size)).astype(np.float32) for v in middle]
-        for f in found:
-            score = partial(likeness, parts(f), middle)
+        middle = [(w * (v - v.mean()) / (v.std() * v.size)).astype(np.float32) for v, w in zip(middle, (0.5, 1))]
+        for f, p, rim_at in zip(found, parts, rims):
+            score = partial(likeness, p, middle, rim_at)
             f.offset, f.tilt, _ = best_place(score, [0.0] if disc else f.tilt + np.array([-2.0, 0, 2]), 0.5 * f.doubt, scale)
 
 
@@ -210,9 +221,11 @@ def rim(f: Found, scale: float, usual: float) -> float:
     return float(np.log1p(along / usual).mean())
 
 
-def likeness(views: Sequence[np.ndarray], models: Sequence[np.ndarray], tilt: float) -> np.ndarray:
-    """(S, S): the sum of each view's correlation with its model, turned by `tilt`, put there"""
-    return sum(cv2.filter2D(v, cv2.CV_32F, turn(t, tilt), borderType=cv2.BORDER_REFLECT) for v, t in zip(views, models))
+def likeness(views: Sequence[np.ndarray], models: Sequence[np.ndarray], rim_at: Callable[[float], np.ndarray], tilt: float
+             ) -> np.ndarray:
+    """(S, S): the sum of each view's correlation with its model, turned by `tilt`, put there, and how clear a rim is there"""
+    return rim_at(tilt) + sum(cv2.filter2D(v, cv2.CV_32F, turn(t, tilt), borderType=cv2.BORDER_REFLECT)
+                              for v, t in zip(views, models))
 
 
 def turn(picture: np.ndarray, angle: float) -> np.ndarray:

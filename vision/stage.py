@@ -8,7 +8,7 @@ import numpy as np
 
 from vision.cutout import Exemplar
 from vision.evidence import Contents
-from vision.faces import FAINT, Faces
+from vision.faces import Faces
 from vision.features import (
     CELLS,
     PIXELS,
@@ -196,7 +196,7 @@ class Stage(msgspec.Struct, eq=False):
         flat = piece.ravel()
         middle, _, pictures = self.straightened(field, np.repeat(site, TRIED), flat, spot[rows, piece].reshape(-1, 2),
                                                     turn[rows, piece].ravel())
-        left, misfitting = held_against(pictures, self.fine.pictures, flat, FAINT if self.faces else 0.0)
+        left, misfitting = held_against(pictures, self.fine.pictures, flat, self.faces[0].faint if self.faces else 0.0)
         better = contest(misfitting.reshape(n, TRIED, -1), self.owner[piece], looks)
         foot = middle - np.repeat(lean, TRIED, 0) * self.rise[self.owner[flat], None]
         claim = self.grounds.at(np.repeat(whose, TRIED), foot) * np.float32([0.2, 2.0])

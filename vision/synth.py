@@ -86,6 +86,15 @@ def overlay(whole: Exemplar, bases: list[Exemplar], size: tuple[float, float], d
     return Patch(picture, alpha.astype(np.float32), whole.scale, max(size) / 2, height, colour, "any")
 
 
+def glossed(rng: np.random.Generator, patch: Patch) -> Patch:
+    """The same with a window or a lamp mirrored in all of its face: its print is paler, and its ground may be as bright as the camera
+    shows"""
+    grey = np.exp(patch.picture) - DARK
+    most = np.percentile(grey, 95) * rng.uniform(1.0, 1.6)
+    grey = np.minimum(grey + rng.uniform(10, 130), np.maximum(most, grey))
+    return msgspec.structs.replace(patch, picture=np.log(np.maximum(grey, 0) + DARK).astype(np.float32))
+
+
 def agreeing(patches: list[tuple[Patch, int]]) -> list[tuple[Patch, int]]:
     """Without those whose colour is unlike most: they were cut out of the wrong place"""
     if len(patches) < 3:

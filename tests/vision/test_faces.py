@@ -59,3 +59,13 @@ def test_a_pale_letter_is_not_taken_for_one_with_less_ink():
     models = np.stack([opponent(drawn(k, 40, ink=1.6)) for k in "BI"])
     plain, strong = print_misfits(seen, models)[:, 0], print_misfits(seen, as_strong(seen, models, FAINT))[:, 0]
     assert plain[1] < plain[0] and strong[0] < 0.8 * strong[1]
+
+
+def test_a_kind_that_gloss_made_pale_in_a_sampler_is_not_what_every_pale_letter_is_taken_for():
+    cuts = [(k, 1.6) for k in LETTERS + "B"] + [("B", 0.45)]
+    faces = Faces.fit([Exemplar((k,), (19.0, 19.0), False, drawn(k, 48, ink=ink), SCALE, "A1", 0, lies="upright") for k, ink in cuts])
+    rng = np.random.default_rng(3)
+    seen = np.stack([drawn(k, 64, ink=0.45, pale=5.4) for k in LETTERS]) + rng.normal(0, 0.03, (len(LETTERS), 64, 64, 1))
+    field = WindowField(opponent(seen.astype(np.float32)), SCALE)
+    misfit = faces.compare(field, np.arange(len(LETTERS)), np.zeros((len(LETTERS), 2)))[0]
+    assert "".join((LETTERS + "BB")[k] for k in misfit.argmin(1)) == LETTERS

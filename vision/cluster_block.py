@@ -5,13 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from vision.cluster_canvas import sample
+from vision.cluster_compare import SCENE, by_kernel, parts
 from vision.cluster_polar import Form, dot, lit
 from vision.cluster_scene import Scene
+from vision.kernels import Kernel
 
 LEVELS = np.array([0.12, 0.37, 0.62, 0.87])     # of the height at which sides are looked at
 AROUND = 28                                     # points around the outline
 CAP = 9.0
 SHADES = 0.35, 1.7      # of the top's brightness: so dark and so bright may sides be at all
+_sides = Kernel("sides_polar", SCENE + "dddnffdndnxxnxff")
 UNUSUAL = 0.25          # logarithm of brightness by which sides may well differ from all that samplers show
 
 
@@ -50,11 +53,19 @@ def sides(form: Form, scene: Scene, foot: np.ndarray, turn: np.ndarray) -> tuple
     return px, seen * (area / np.maximum(seen.sum(1), 1))[:, None].astype(np.float32)
 
 
-def side_gain(form: Form, scene: Scene, foot: np.ndarray, turn: np.ndarray, top: np.ndarray, shades: np.ndarray
-              ) -> tuple[np.ndarray, np.ndarray]:
+def side_gain(form: Form, scene: Scene, foot: np.ndarray, turn: np.ndarray, top: np.ndarray, shades: np.ndarray,
+              lean: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
     """(N,) how much better than bare ground sides explain what shows where they should, and (N,) what perfect ones would.
 
-    top: (N, 3) colours of the tops; shades: (N, 2) how much darker, at most and at least, sides are."""
+    top: (N, 3) colours of the tops; shades: (N, 2) how much darker, at most and at least, sides are; lean: (N, 2) mm by which the
+    tops are seen beside the feet, if that is known."""
+    if by_kernel(scene):
+        lean = scene.lean.shift(foot, form.height) if lean is None else lean
+        more, most = np.empty(len(foot), np.float32), np.empty(len(foot), np.float32)
+        _sides(*parts(scene), scene.frame.to_px(foot + lean), np.ascontiguousarray(lean), np.ascontiguousarray(turn, float), len(foot),
+               np.ascontiguousarray(top, np.float32), np.ascontiguousarray(shades, np.float32), rim(form), AROUND, LEVELS, len(LEVELS),
+               *form.size, form.disc, scene.frame.scale, more, most)
+        return more, most
     px, area = sides(form, scene, foot, turn)
     seen, ground = lit(sample(scene.seen, px), scene.light_at(foot)), sample(scene.ground, px)
     weight = np.maximum(sample(scene.weight, px)[..., 0], 0) / 3

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 import msgspec
@@ -186,10 +186,11 @@ def reconsidered(scene: Scene, fine: Fine, found: Sequence[Piece], soft: Scene |
     return out
 
 
-def weighed(scene: Scene, fine: Fine, at: np.ndarray, kinds: np.ndarray | None = None, top: int = 3
-            ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def weighed(scene: Scene, fine: Fine, at: np.ndarray, kinds: np.ndarray | None = None, top: int = 3,
+            lean: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """For pieces at (N, 2): (N, K) gains, sides and all, (N,) gains of perfect matches, the same if nothing covered them,
-    and (N,) turns in radians; kinds: (N,) to judge these only; top: how many kinds to judge closely"""
+    and (N,) turns in radians; kinds: (N,) to judge these only; top: how many kinds to judge closely; lean: (N, 2) mm by which
+    tops are seen beside the feet, where that is known nearly enough"""
     if by_kernel(scene):
         gains, perfect, whole, turns = judged_at(scene, fine, at, kinds, top)
     elif kinds is not None:
@@ -205,8 +206,8 @@ def weighed(scene: Scene, fine: Fine, at: np.ndarray, kinds: np.ndarray | None =
     best = gains.argmax(1)
     turn = turns[np.arange(len(at)), best] * (2 * np.pi / fine.rings.angles)
     if fine.shades is not None:
-        foot = scene.lean.foot(at, fine.form.height)
-        more, most = side_gain(fine.form, scene, foot, turn, fine.tone[best], fine.shades[best])
+        lean = at - scene.lean.foot(at, fine.form.height) if lean is None else lean
+        more, most = side_gain(fine.form, scene, at - lean, turn, fine.tone[best], fine.shades[best], lean)
         fits = (gains.max(1) + PLENTY_BLOCK) / (perfect + PLENTY_BLOCK)
         if top > 1:     # in the end; while a place is looked for, sides show the way
             more = np.minimum(more, most * (fits.clip(0, 1) + ALONE))
@@ -220,7 +221,8 @@ def climbed(scene: Scene, fine: Fine, at: np.ndarray, steps: Sequence[float], ju
     lean = scene.lean.shift(at, fine.form.height)
     along = lean / (np.linalg.norm(lean, axis=1, keepdims=True) + 1e-6)
     across = np.stack([-along[:, 1], along[:, 0]], 1)
-    gains, ideal = weighed(scene, fine, at, top=1)[:2]
+    beside = near_lean(scene, fine.form.height, at)
+    gains, ideal = weighed(scene, fine, at, top=1, lean=beside(at, np.arange(len(at))))[:2]
     most, hopeless = gains.max(1), -HOPELESS * ideal
     at = at.copy()
     nets = [np.stack([-jump * lean, jump * lean], 1)] if jump else []
@@ -230,12 +232,22 @@ def climbed(scene: Scene, fine: Fine, at: np.ndarray, steps: Sequence[float], ju
         if not len(live):
             break
         around = at[live, None] + net[live]
-        gain = weighed(scene, fine, around.reshape(-1, 2), top=1)[0].max(1).reshape(len(live), -1)
+        places, whose = around.reshape(-1, 2), np.repeat(live, net.shape[1])
+        gain = weighed(scene, fine, places, top=1, lean=beside(places, whose))[0].max(1).reshape(len(live), -1)
         best = gain.argmax(1)
         gain = gain[np.arange(len(live)), best]
         better = gain > most[live]
         at[live[better]], most[live[better]] = around[better, best[better]], gain[better]
     return at
+
+
+def near_lean(scene: Scene, height: float, at: np.ndarray) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+    """A function of (M, 2) canvas mm, each some mm from that of (N, 2) whose number is given, (M,): (M, 2) mm by which tops seen there
+    lie beside their feet. That changes evenly over so short a way."""
+    step = 5.0
+    here, right, down = np.split(scene.lean.foot(np.vstack([at, at + (step, 0), at + (0, step)]), height), 3)
+    slope = np.stack([right - here, down - here], 1) / step
+    return lambda places, whose: places - here[whose] - ((places - at[whose])[:, None] @ slope[whose])[:, 0]
 
 
 def slid(scene: Scene, fine: Fine, at: np.ndarray, rounds: int, kinds: np.ndarray | None = None) -> np.ndarray:

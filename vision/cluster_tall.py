@@ -10,13 +10,16 @@ import msgspec
 import numpy as np
 
 from vision.cluster_canvas import sample
+from vision.cluster_compare import SCENE, by_kernel, parts
 from vision.cluster_find import MAYBE
 from vision.cluster_fit import CAP, THIRD, Piece, bareness
 from vision.cluster_middle import across, sides_of, slopes_of
 from vision.cluster_polar import Form, dot, lit
 from vision.cluster_scene import FOLD, Scene, mark
+from vision.kernels import Kernel
 from vision.light import too_bright
 
+_figures = Kernel("figures_upright", SCENE + "ddnxfnfnxffBnff")
 PIXEL = 0.7         # mm of the pictures in which figures are kept
 TONE = 2.0          # times as dark or bright as it was learnt is a figure's side at most: the light falls from elsewhere
 UNLIKELY = 3.0      # what it costs to be lit otherwise, times the square of the logarithm
@@ -77,17 +80,26 @@ def views(form: Form, reach: float, scene: Scene, foot: np.ndarray, every: int =
 def gains_of(look: TallLook, scene: Scene, foot: np.ndarray, every: int = 1) -> tuple[np.ndarray, np.ndarray]:
     """(N, K) how much better each kind explains what shows than bare ground, and (N, K) what perfect figures would gain;
     every: only so many rows and columns are looked at"""
-    seen, ground, weight = views(look.form, look.reach, scene, foot, every)
     area = look.alpha[::every, ::every] * np.float32((every * PIXEL) ** 2)
+    limit = scene.limit_at(foot)[:, None, None]
+    lowest = limit.min((0, 1, 2))
+    looks = look.looks[:, ::every, ::every]
+    bright = np.array([too_bright(figure.max((0, 1)), lowest).any() for figure in looks])
+    gain = np.empty((len(foot), len(look.kinds)), np.float32)
+    most = np.empty_like(gain)
+    if by_kernel(scene):
+        grid = upright(look.form, look.reach)[::every, ::every]
+        _figures(*parts(scene), scene.frame.to_px(foot), scene.lean.shift(foot, look.form.height), len(foot), scene.frame.scale,
+                 grid[0, :, 0].copy(), grid.shape[1], grid[:, 0, 1].copy(), len(grid), look.reach,
+                 np.ascontiguousarray(looks.transpose(0, 3, 1, 2), np.float32), np.ascontiguousarray(area, np.float32),
+                 bright.astype(np.uint8), len(looks), gain, most)
+        return gain, most
+    seen, ground, weight = views(look.form, look.reach, scene, foot, every)
     gg = dot(ground, ground)
     ss = dot(seen, seen)
     bare = bareness(ss, dot(seen, ground), gg, weight)      # ground in a shadow is ground too
-    gain = np.empty((len(foot), len(look.kinds)), np.float32)
-    most = np.empty_like(gain)
-    limit = scene.limit_at(foot)[:, None, None]
-    lowest = limit.min((0, 1, 2))
-    for k, figure in enumerate(look.looks[:, ::every, ::every]):
-        if too_bright(figure.max((0, 1)), lowest).any():
+    for k, figure in enumerate(looks):
+        if bright[k]:
             figure = np.minimum(figure, limit)
         sf, ff = dot(seen, figure), dot(figure, figure)
         tone = (sf / (ff + 1)).clip(1 / TONE, TONE)

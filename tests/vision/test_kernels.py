@@ -12,12 +12,14 @@ import pytest
 import hatch_build
 from vision import kernels
 from vision.cluster_base import Level, Sheet
+from vision.cluster_block import side_gain
 from vision.cluster_canvas import Frame, sample
 from vision.cluster_compare import compared
 from vision.cluster_first import Tried, bareness, shown_misfit
 from vision.cluster_fit import Fine, slid, weighed
 from vision.cluster_polar import Form, Rings
 from vision.cluster_scene import LIGHT_STEP, Scene
+from vision.cluster_tall import TallLook, gains_of, upright
 from vision.kernels import Kernel, numpy_only
 
 compiled = pytest.mark.skipif(not Kernel("built_from", ""), reason=f"kernels: {kernels.how()}")
@@ -171,3 +173,43 @@ def test_cards_settled_and_judged(dim):
     assert np.abs(got[0][:2, :2] - [55.0, 40.0]).max() < 0.15
     for a, b in zip(got, wanted):
         assert a.shape == b.shape and np.allclose(a, b, rtol=1e-2, atol=1e-2)
+
+
+class Leaning:
+    """Things lean away from a point, as far as they are from it"""
+
+    def shift(self, mm, height):
+        return (np.asarray(mm) - (60.0, -80.0)) * height / 400
+
+    def foot(self, seen, height):
+        return (np.asarray(seen) - (60.0, -80.0)) / (1 + height / 400) + (60.0, -80.0)
+
+
+@compiled
+@pytest.mark.parametrize("disc", [True, False])
+def test_sides_of_blocks(disc):
+    rng = np.random.default_rng(6)
+    scene, form = made_up_scene(rng), Form((9.0, 11.0 if not disc else 9.0), 10.0, disc)
+    scene.lean = Leaning()
+    foot, turn = rng.uniform((10, 10), (110, 90), (25, 2)), rng.uniform(0, 7, 25)
+    tops, shades = rng.uniform(50, 255, (25, 3)), np.tile([0.5, 0.9], (25, 1))
+    got = side_gain(form, scene, foot, turn, tops, shades)
+    with numpy_only():
+        wanted = side_gain(form, scene, foot, turn, tops, shades)
+    assert all(np.allclose(a, b, rtol=1e-3, atol=0.5) for a, b in zip(got, wanted)) and np.ptp(got[0]) > 10
+
+
+@compiled
+@pytest.mark.parametrize("every", [1, 4])
+def test_figures(every):
+    rng = np.random.default_rng(7)
+    scene, form = made_up_scene(rng), Form((8.0, 8.0), 20.0, True)
+    scene.lean = Leaning()
+    shape = upright(form, 9.0).shape[:2]
+    look = TallLook(form, 9.0, ("a", "b"), rng.uniform(0, 1, (2, *shape, 3)).astype(np.float32) * np.float32([[[[255]]], [[[120]]]]),
+                    rng.uniform(0, 1, shape).astype(np.float32))
+    foot = rng.uniform((10, 10), (110, 90), (25, 2))
+    got = gains_of(look, scene, foot, every)
+    with numpy_only():
+        wanted = gains_of(look, scene, foot, every)
+    assert all(np.allclose(a, b, rtol=2e-3, atol=0.5) for a, b in zip(got, wanted)) and np.ptp(got[0]) > 10

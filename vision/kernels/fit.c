@@ -2,25 +2,11 @@
 
    What is known of the looks is given in planes: looks (K, 3, R A), squares (K, R A), their sums over colours, area (R A). */
 
-#include "polar.h"
+#include "bare.h"
 
-#define CAP 9.0f                /* these as in vision/cluster_fit.py */
-#define SHADOW 8.0f
-#define DARKEST 0.55f
-#define TONE 0.08f
+#define TONE 0.08f              /* as in vision/cluster_fit.py */
 #define REST 0.2f
 #define MOST 8                  /* kinds judged closely, at most */
-#define THIRD (1 / 3.0f)
-
-/* How badly bare ground, lit or in a shadow, explains a point, given products of colours */
-INLINE float bareness(float ss, float sg, float gg, float weight, float price)
-{
-    float plain = weight * (ss - 2 * sg + gg) * THIRD, dark = sg / (gg + 1);
-    dark = dark < DARKEST ? DARKEST : dark > 1 ? 1 : dark;
-    float shaded = weight * (ss - dark * (2 * sg - dark * gg)) * THIRD + (weight > 0 ? (1 - dark) * price : 0);
-    plain = plain < CAP ? plain : CAP;
-    return plain < shaded ? plain : shaded;
-}
 
 /* Rows of `a` numbers rolled on by `turn` */
 INLINE void rolled(const float *rows, int points, int a, int turn, float *out)

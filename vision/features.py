@@ -23,9 +23,13 @@ STEP = 3             # pixels from one that counts to the next, where only a mea
 def straight(field: Field, site: np.ndarray, middle: np.ndarray, turn: np.ndarray, half: np.ndarray) -> np.ndarray:
     """(n, PIXELS, PIXELS, 3): sites (n,) of a field seen straight round `middle` (n, 2) mm, turned by `turn` (n,) radians,
     half a footprint `half` (n,) mm"""
-    t = (np.arange(PIXELS, dtype=np.float32) + 0.5) / PIXELS * 2 - 1
-    x, y = np.meshgrid(t, t)
-    return field.sample(site, middle, turn, np.stack([x, y], -1), half * WIDER)
+    return field.sample(site, middle, turn, straight_grid(), half)
+
+
+def straight_grid() -> np.ndarray:
+    """(PIXELS, PIXELS, 2) offsets of its pixels, in half footprints"""
+    t = ((np.arange(PIXELS, dtype=np.float32) + 0.5) / PIXELS * 2 - 1) * np.float32(WIDER)
+    return np.stack(np.meshgrid(t, t), -1)
 
 
 _describe, _held_against = Kernel("describe", "fnnnnnff"), Kernel("held_against", "fnflnnnfxff")

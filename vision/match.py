@@ -9,12 +9,15 @@ import msgspec
 import numpy as np
 
 from vision.cutout import ASKEW, Exemplar, Lies, footprint_mask, turned
-from vision.field import Field, WindowField, opponent
+from vision.features import PIXELS, straight, straight_grid
+from vision.field import Field, PictureField, WindowField, opponent
 from vision.kernels import Kernel
 from vision.slide import FLOOR
+from vision.windows import placed
 
 RINGS, ANGLES = 12, 64
 GRID = 22                                             # points along a footprint for the fine fit
+ROUNDS = 2                                            # of moving and turning
 BEYOND = 3                                            # a difference larger than so many steps is something else's
 ROWS = 64            # sites at a time: what is known of them stays near the processor
 ONE = np.zeros(1, int)
@@ -145,6 +148,7 @@ def turns_allowed(lies: Lies) -> np.ndarray:
 
 
 _moves, _misfit = Kernel("fine_moves", "fnnfflff"), Kernel("fine_misfit", "fnnflfBf")
+_straighten = Kernel("straighten", "Bnnndxfdllnffff" + "fnfnn" + "ddf")
 
 
 class Fine(msgspec.Struct, frozen=True, eq=False):
@@ -177,7 +181,7 @@ class Fine(msgspec.Struct, frozen=True, eq=False):
         return cls(*(np.array(v, np.float32) for v in (values, steps, halves, pictures)))
 
     def refine(self, field: Field, site: np.ndarray, piece: np.ndarray, middle: np.ndarray, turn: np.ndarray,
-               rounds: int = 2) -> tuple[np.ndarray, np.ndarray]:
+               rounds: int = ROUNDS) -> tuple[np.ndarray, np.ndarray]:
         """(middle (n, 2) mm, turn (n,) radians) after moving the cut-outs `piece` (n,) to fit best"""
         start_m, start_t = middle, turn
         grid, half = grid_points(1.0), self.half[piece]
@@ -187,6 +191,21 @@ class Fine(msgspec.Struct, frozen=True, eq=False):
             middle = middle + np.stack([c * move[:, 0] - s * move[:, 1], s * move[:, 0] + c * move[:, 1]], 1)
             turn = turn + move[:, 2]
         return start_m + np.clip(middle - start_m, -1.5, 1.5), start_t + np.clip(turn - start_t, -0.2, 0.2)
+
+    def straightened(self, field: Field, site: np.ndarray, piece: np.ndarray, middle: np.ndarray, turn: np.ndarray
+                     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(middle (n, 2) mm, turn (n,) radians, pictures (n, P, P, 3)) of sites (n,) with the cut-outs `piece` (n,) refined from about
+        where they lie, laid straight"""
+        if not (_straighten and isinstance(field, PictureField) and field.picture.flags.c_contiguous):
+            middle, turn = self.refine(field, site, piece, middle, turn)
+            return middle, turn, straight(field, site, middle, turn, self.half[piece])
+        n, middle, turn = len(site), np.array(middle, float), np.array(turn, float)
+        out = np.empty((n, PIXELS, PIXELS, 3), np.float32)
+        places, wide = places_of(GRID), places_of(PIXELS)
+        _straighten(field.picture, *field.picture.shape[:2], field.level, field.pose.camera, field.plane, field.tones,
+                    np.ascontiguousarray(field.centres, float), np.asarray(site, np.int64), np.asarray(piece, np.int64), n, self.half,
+                    self.values, self.step, FLOOR, places, places.shape[1], wide, wide.shape[1], ROUNDS, middle, turn, out)
+        return middle, turn, out
 
     def moves(self, seen: np.ndarray, piece: np.ndarray) -> np.ndarray:
         """(n, 3): x, y mm and radians by which the cut-outs `piece` (n,) would fit better what is seen on their grids (n, G, G, 3)"""
@@ -212,6 +231,13 @@ class Fine(msgspec.Struct, frozen=True, eq=False):
             return out
         left = level(seen) - self.values[piece]
         return (np.clip(left[:, inside], -BEYOND, BEYOND) ** 2).sum((1, 2)) / inside.sum()
+
+
+@cache
+def places_of(side: int) -> np.ndarray:
+    """(3, side * side) float32, as `windows.placed` has them: of grid_points(1.0) or of straight_grid()"""
+    grid = grid_points(1.0) if side == GRID else straight_grid()
+    return placed(np.zeros((1, 2)), np.eye(2)[None], grid)[1]
 
 
 def grid_points(half: float) -> np.ndarray:

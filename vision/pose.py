@@ -38,7 +38,7 @@ class Pose(msgspec.Struct, frozen=True, eq=False, dict=True):
         if _to_px:
             out, heights = np.empty_like(mm), np.empty(len(mm))
             heights[:] = height
-            _to_px(self._camera, mm, heights, len(mm), out)
+            _to_px(self.camera, mm, heights, len(mm), out)
             return out
         R = cv2.Rodrigues(self.rvec)[0]
         z = np.broadcast_to(-np.asarray(height, float), len(mm))
@@ -51,8 +51,8 @@ class Pose(msgspec.Struct, frozen=True, eq=False, dict=True):
         return np.column_stack([u * self.K[0, 0] + self.K[0, 2], v * self.K[1, 1] + self.K[1, 2]])
 
     @cached_property
-    def _camera(self) -> np.ndarray:
-        """(20,) all of it in a row, as the kernel wants it"""
+    def camera(self) -> np.ndarray:
+        """(20,) all of it in a row, as kernels want it"""
         R, K = cv2.Rodrigues(self.rvec)[0], self.K
         return np.concatenate([R.ravel(), np.ravel(self.tvec), np.ravel(self.dist), [K[0, 0], K[1, 1], K[0, 2], K[1, 2]]]).astype(float)
 

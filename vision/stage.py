@@ -16,7 +16,6 @@ from vision.features import (
     contest,
     describe,
     held_against,
-    straight,
 )
 from vision.field import Field, opponent
 from vision.heights import Heights
@@ -194,8 +193,8 @@ class Stage(msgspec.Struct, eq=False):
         piece = np.take_along_axis(champion, rank, 1)
         rows = np.arange(n)[:, None]
         flat = piece.ravel()
-        middle, _, pictures = self.straightened(field, np.repeat(site, TRIED), flat, spot[rows, piece].reshape(-1, 2),
-                                                    turn[rows, piece].ravel())
+        middle, _, pictures = self.fine.straightened(field, np.repeat(site, TRIED), flat, spot[rows, piece].reshape(-1, 2),
+                                                     turn[rows, piece].ravel())
         left, misfitting = held_against(pictures, self.fine.pictures, flat, self.faces[0].faint if self.faces else 0.0)
         better = contest(misfitting.reshape(n, TRIED, -1), self.owner[piece], looks)
         foot = middle - np.repeat(lean, TRIED, 0) * self.rise[self.owner[flat], None]
@@ -208,13 +207,6 @@ class Stage(msgspec.Struct, eq=False):
         inputs = np.hstack(fits).astype(np.float32, copy=False)
         return inputs, Laid(field, site, champion, spot, turn, piece, pictures.reshape(n, TRIED, *pictures.shape[1:]),
                             foot.reshape(n, TRIED, 2))
-
-    def straightened(self, field: Field, site: np.ndarray, piece: np.ndarray, spot: np.ndarray, turn: np.ndarray
-                     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(middle (r, 2) mm, turn (r,) radians, pictures (r, P, P, 3)) of sites (r,) with cut-outs (r,) fitted finely from
-        about where they lie"""
-        middle, angle = self.fine.refine(field, site, piece, spot, turn)
-        return middle, angle, straight(field, site, middle, angle, self.fine.half[piece])
 
     def ways(self, lying: Laid, rows: np.ndarray, looks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(r, WAYS) degrees off straight at which the look (r,) may lie on each of these rows (r,) of hypotheses(), and (r, WAYS)
@@ -238,7 +230,7 @@ class Stage(msgspec.Struct, eq=False):
         if len(new):
             r, piece = rows[new], below[new]
             about = lying.spot[r, piece], lying.turn[r, piece]
-            pictures[new] = self.straightened(lying.field, lying.site[r], piece, *about)[2]
+            pictures[new] = self.fine.straightened(lying.field, lying.site[r], piece, *about)[2]
         return top.features(pictures, self.fine.pictures[below])
 
     def tops_of(self, look: int, lying: Laid, rows: np.ndarray, lean: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -41,17 +41,38 @@ def alike(work, off: float = 1e-3) -> None:
         assert got.shape == want.shape and np.abs(got - want).max() < off
 
 
-def test_a_picture_in_the_light_of_each_site():
+def photographed() -> PictureField:
+    """Nine sites, some out of the picture"""
     picture = (smooth(1, 120)[0] * 60).astype(np.uint8)
     lens = np.array([[100, 0, 60], [0, 100, 60], [0, 0, 1]], float)
     pose = Pose(lens, np.array([0.01, 0, 0, 0]), np.array([0.02, 0.01, 2.0]), np.array([0.0, 0, 100]), (120, 120))
-    field = PictureField(picture, 0, pose, RNG.uniform(-70, 70, (9, 2)), 0.0, RNG.uniform(0.5, 1.5, (9, 3)).astype(np.float32))
-    grid = np.stack(np.meshgrid(np.linspace(-1, 1, 13), np.linspace(-1, 1, 7)), -1)
+    return PictureField(picture, 0, pose, RNG.uniform(-70, 70, (9, 2)), 2.0, RNG.uniform(0.5, 1.5, (9, 3)).astype(np.float32))
+
+
+def test_a_picture_in_the_light_of_each_site():
+    field, grid = photographed(), np.stack(np.meshgrid(np.linspace(-1, 1, 13), np.linspace(-1, 1, 7)), -1)
     where = RNG.integers(0, 9, 21), RNG.uniform(-3, 3, (21, 2)), RNG.uniform(0, 6, 21), grid, RNG.uniform(2, 9, 21)
     with numpy_only():
         wanted = field.sample(*where)
     off = np.abs(field.sample(*where) - wanted)         # a grey level more or less where it lies between two
     assert off.shape == (21, 7, 13, 3) and (off > 1e-4).mean() < 0.01 and off.max() < 0.2
+
+
+def test_pieces_in_a_picture_laid_straight():
+    fine, field = Fine.fit(cut_outs(4), 40, 1.12), photographed()
+    laid = RNG.integers(0, 9, 21), RNG.integers(0, 4, 21), RNG.uniform(-1, 1, (21, 2)), RNG.uniform(0, 6, 21)
+    start = [a.copy() for a in laid]
+    with numpy_only():
+        wanted = fine.straightened(field, *laid)
+    middle, turn, pictures = fine.straightened(field, *laid)
+    assert all((a == b).all() for a, b in zip(laid, start))
+    assert np.abs(middle - wanted[0]).max() < 0.01 and np.abs(turn - wanted[1]).max() < 1e-3
+    assert np.abs(pictures - wanted[2]).mean() < 1e-3
+
+
+def test_places_of_a_pose():
+    pose, mm = photographed().pose, RNG.uniform(-50, 50, (30, 2))
+    alike(lambda: [pose.to_px(mm, 3.0), pose.to_px(mm, np.arange(30.0)), pose.to_px(mm[0])], 1e-9)
 
 
 def test_rings_as_series_and_back():
@@ -61,14 +82,25 @@ def test_rings_as_series_and_back():
     alike(lambda: largest(values), 1e-9)
 
 
+def fits_alike(work) -> None:
+    """work() gives (misfits, how each lies ...): the misfits are the same both ways, and so is nearly all of the rest: now and then
+    two places fit as well"""
+    with numpy_only():
+        wanted = work()
+    got = work()
+    assert np.abs(got[0] - wanted[0]).max() < 0.01
+    assert all(a.shape == b.shape and (np.abs(a - b) > 1e-3).mean() <= 0.02 for a, b in zip(got[1:], wanted[1:], strict=True))
+
+
 @pytest.mark.parametrize("lies", LIES)
 def test_the_turn_in_which_rings_fit(lies):
     rings, field, site = Rings.fit(cut_outs(5, lies)), WindowField(smooth(70, 30), 2.5), np.arange(70)
     middle = RNG.uniform(-1, 1, (70, 2))
-    alike(lambda: rings.best(field, site, middle), 0.01)
+    fits_alike(lambda: rings.best(field, site, middle))
     least, turn = rings.best(field, site, middle)
     every = np.where(rings.allowed, rings.compare(field, site, middle), np.inf)
-    assert np.abs(least - every.min(2)).max() < 0.01 and np.abs(turn - every.argmin(2) * 2 * np.pi / ANGLES).max() < 1e-6
+    assert np.abs(least - every.min(2)).max() < 0.01
+    assert (np.abs(turn - every.argmin(2) * 2 * np.pi / ANGLES) > 1e-6).mean() <= 0.02
 
 
 def test_fine_fits():
@@ -116,4 +148,4 @@ def test_small_windows_of_a_picture():
 def test_faces(lies):
     faces, field, site = Faces.fit(cut_outs(5, lies)), WindowField(smooth(20, 30), 2.5), np.arange(20)
     middle = RNG.uniform(-1, 1, (20, 2))
-    alike(lambda: faces.compare(field, site, middle), 0.01)
+    fits_alike(lambda: faces.compare(field, site, middle))

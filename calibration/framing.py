@@ -25,7 +25,9 @@ DIM, BURNT = 45.0, 0.03                  # grey levels; share of the picture
 BURNT_PIECES = 0.2                       # of the sites that pieces lie on
 CRISP_CARD, CRISP = 0.2, 0.12            # see `sharpness_of`; what boards show besides cards has softer edges of its own
 CHANGED, LAID = 0.2, 0.5                 # of a site, that a piece changes at least; of the places to lay something on
-FILLS = 0.3                              # of the picture: what the board should at least take
+LITTERED, SAME_LIGHT = 0.15, 3.0         # of an empty board's sites; grey levels, mean difference of small pictures
+SMALL = 0.2                              # of the picture, that an empty board without cards takes
+FILLS = 0.3                              # of the picture: what cards should enclose at least
 PLACES = (say("upper left"), say("upper right"), say("lower right"), say("lower left"))
 
 
@@ -84,8 +86,9 @@ class Bare(msgspec.Struct, frozen=True, eq=False):
         except NoBoard:
             return None
 
-    def remarks(self, image: np.ndarray, layout: Mapping[str, Sequence[str]]) -> list[Text]:
-        """What would make a picture of the same camera better on which `layout` should lie: hands away, pieces laid, a board in view"""
+    def remarks(self, image: np.ndarray, layout: Mapping[str, Sequence[str]] | None) -> list[Text]:
+        """What would make a picture of the same camera better on which `layout` should lie: hands away, pieces laid, a board in view,
+        or, on an empty board, another light. None: nobody knows what should lie there."""
         now = View.of(image, self.view.pose)
         if now.small.shape != self.view.small.shape:
             return []
@@ -96,12 +99,24 @@ class Bare(msgspec.Struct, frozen=True, eq=False):
                            n=unseen))
         if find_foreign(self.plan, now, self.view) is not None:
             return [*out, say("A hand or something else seems to reach over the board.")]
+        if layout is None:
+            return out
         changed = differences(self.view.small, now.small, np.ones(now.small.shape[:2], bool))[1]
-        places = (filled(self.plan.sites[s].outlines, now.pose, changed.shape) for s, c in layout.items() if c)
-        laid = [bool(changed[place].mean() > CHANGED) for place in places if place.any()]
-        if laid and np.mean(laid) < LAID:
-            out.append(say("Of {all} places to lay something on {n} look otherwise than empty.", all=len(laid), n=sum(laid)))
+        empty = not any(layout.values())
+        places = (filled(self.plan.sites[s].outlines, now.pose, changed.shape) for s in self.plan.sites if empty or layout.get(s))
+        other = [bool(changed[place].mean() > CHANGED) for place in places if place.any()]
+        if not empty and other and np.mean(other) < LAID:
+            out.append(say("Of {all} places to lay something on {n} look otherwise than empty.", all=len(other), n=sum(other)))
+        elif empty and other and np.mean(other) > LITTERED:
+            out.append(say("{n} places look otherwise than in the first photo: is the board empty?", n=sum(other)))
+        elif empty and np.abs(now.small.astype(float) - self.view.small).mean() < SAME_LIGHT:
+            out.append(say("The light is as in the first photo: switch a lamp on or off, that teaches more."))
         return out
+
+    def small(self) -> list[Text]:
+        """That the board takes too little of the first photo, if it does"""
+        share = cv2.contourArea(self.view.pose.to_px(self.plan.corners).astype(np.float32)) / np.prod(self.view.pose.size)
+        return [say("The board is small in the picture: bring the camera nearer.")] if share < SMALL else []
 
     def _in_view(self, site: Site) -> bool:
         px, size = self.view.pose.to_px(site.outlines[0]), np.array(self.view.pose.size)

@@ -27,11 +27,12 @@ STEP = re.compile(r"(empty|sampler)-\d+\.jpg")
 
 
 class Step(msgspec.Struct):
-    """One photo to take: its name and what has to lie on the board."""
+    """One photo to take: its name and what has to lie on the board; remarks: what was wrong with it as it was taken."""
 
     name: str
     layout: dict[str, list[str]]
     taken: bool = False
+    remarks: list[Text] = []
 
 
 class Session:
@@ -83,6 +84,7 @@ class Session:
             self._corners = check_corners(corners, image, step.name).round(1).tolist()
         if number == 0:
             self._bare = self._compared_with(image)
+        step.remarks = self.remarks(image, number)
         self.folder.mkdir(parents=True, exist_ok=True)
         good, data = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, 95])
         if not good:
@@ -92,11 +94,14 @@ class Session:
         step.taken = True
         write_whole(self.folder / "copy.toml", self._toml().encode())
 
-    def remarks(self, image: np.ndarray) -> list[Text]:
-        """What is to be said of a picture, before it is taken, that only the first photo and the next step tell"""
-        if self._bare is None or self.next == 0:
+    def remarks(self, image: np.ndarray, number: int | None) -> list[Text]:
+        """What is to be said of a picture that only the first photo and what should lie there tell; number: of the step it is for,
+        None: of none"""
+        if self._bare is None:
             return []
-        return self._bare.remarks(image, self.steps[self.next].layout if self.next is not None else {})
+        if number == 0:
+            return [] if self.markers else self._bare.small()
+        return self._bare.remarks(image, None if number is None else self.steps[number].layout)
 
     def add(self, layout: Layout) -> None:
         """One more photo to take, of this layout"""

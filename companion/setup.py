@@ -197,8 +197,8 @@ class Setup:
             raise NotSo(say("the camera gives no picture: {why}", why=why))
         session = self.session
         framing = judge(image, session is not None and session.markers)
-        if session is not None and not framing.faults:
-            framing = msgspec.structs.replace(framing, advice=(*framing.advice, *session.remarks(image)))
+        if session is not None and not framing.faults and session.next != 0:
+            framing = msgspec.structs.replace(framing, advice=(*framing.advice, *session.remarks(image, session.next)))
         self.framing = framing
         return image
 
@@ -281,7 +281,7 @@ class Setup:
                 "copies": self.copies(), "begun": self.begun(), "copy": self.copy, "framing": pack(self.framing),
                 "session": None if session is None else {
                     "name": session.name, "markers": session.markers, "next": session.next, "corners": session.corners,
-                    "steps": [{**msgspec.to_builtins(s), "photo": s.taken} for s in session.steps]},
+                    "steps": [pack(s) for s in session.steps]},
                 "progress": self.progress, "since": round(time.monotonic() - self._began),
                 "fault": self.fault, "done": self.written.is_set(),
                 "report": None if report is None else {

@@ -369,33 +369,6 @@ class Table:
             return snapshot(self)
 
 
-def line_of(verdict: Verdict, frame: str, declared: Sequence[str] = ()) -> dict[str, Any]:
-    """A verdict as `nilometer watch` prints it (DESIGN 7)."""
-    state = verdict.state
-    illegal = verdict.verdict == ILLEGAL
-    q = None if illegal else verdict.question
-    out = {
-        "frame": frame, "verdict": verdict.verdict,
-        "actions": [str(a) for a in verdict.news] if verdict.certain and not illegal else [],
-        "scores": state.scores(), "turn": state.turn, "layout": {s: list(c) for s, c in state.layout().items()},
-        "todo": [str(t.text) for t in verdict.todo],
-        "violations": [{"rule": v.rule, "text": str(v.text)} for v in verdict.violations],
-        "question": None if q is None else {"seat": q.seat, "text": str(q.text), "answers": [str(a.text) for a in q.answers]},
-    }
-    if illegal:
-        out["back"] = [str(t) for t in verdict.back]
-        out["tried"] = [str(a) for a in verdict.actions]
-    if not verdict.certain and not illegal:
-        out["supposed"] = [str(a) for a in verdict.news]
-    if verdict.undo > len(verdict.redone):
-        out["undone"] = verdict.undo - len(verdict.redone)
-    if declared:
-        out["declared"] = list(declared)
-    if verdict.verdict == UNCLEAR:
-        out["why"] = str(verdict.text)
-    return out
-
-
 def _plain(contents: Layout) -> str:
     return json.dumps({s: list(c) for s, c in contents.items()})
 

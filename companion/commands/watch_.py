@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -12,7 +13,8 @@ from companion.beginning import beginning, read_text, scripted
 from companion.cli import Fault
 from companion.copies import open_copy
 from companion.eye import Eye
-from companion.table import Refused, Table, line_of
+from companion.table import Refused, Table
+from companion.verdict import ILLEGAL, UNCLEAR, Verdict
 from engine import BadText, script
 from vision.evidence import NoBoard
 from vision.photo import BadPhoto, load_photo
@@ -83,6 +85,31 @@ def command(copy: str, frames: str, start: str | None, declare: str | None, jour
         click.echo(f"nilometer: {declare}: no frame called {stem}", err=True)
         failed = True
     return 1 if failed else 0
+
+
+def line_of(verdict: Verdict, frame: str) -> dict[str, Any]:
+    """A verdict as `nilometer watch` prints it (DESIGN 7)."""
+    state = verdict.state
+    illegal = verdict.verdict == ILLEGAL
+    q = None if illegal else verdict.question
+    out = {
+        "frame": frame, "verdict": verdict.verdict,
+        "actions": [str(a) for a in verdict.news] if verdict.certain and not illegal else [],
+        "scores": state.scores(), "turn": state.turn, "layout": {s: list(c) for s, c in state.layout().items()},
+        "todo": [str(t.text) for t in verdict.todo],
+        "violations": [{"rule": v.rule, "text": str(v.text)} for v in verdict.violations],
+        "question": None if q is None else {"seat": q.seat, "text": str(q.text), "answers": [str(a.text) for a in q.answers]},
+    }
+    if illegal:
+        out["back"] = [str(t) for t in verdict.back]
+        out["tried"] = [str(a) for a in verdict.actions]
+    if not verdict.certain and not illegal:
+        out["supposed"] = [str(a) for a in verdict.news]
+    if verdict.undo > len(verdict.redone):
+        out["undone"] = verdict.undo - len(verdict.redone)
+    if verdict.verdict == UNCLEAR:
+        out["why"] = str(verdict.text)
+    return out
 
 
 def _words(out: dict) -> str:

@@ -8,7 +8,8 @@ import pytest
 import engine
 from companion.players import Players
 from companion.table import Table
-from tests.companion.season import Reader, changed, laid_out
+from tests.companion.season import changed, laid_out
+from tests.companion.tired import Reader
 
 NEXT = ("sow", "grow", "harvest")
 

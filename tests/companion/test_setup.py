@@ -155,6 +155,11 @@ def test_advice_names_what_is_wrong(director):
     assert any("burnt" in str(a) for a in judge(burnt, True).advice)
 
 
+def dimmed(picture):
+    """In another light"""
+    return np.clip(picture * np.array([0.6, 0.7, 0.8]), 0, 255).astype(np.uint8)
+
+
 def hand_over(picture):
     return cv2.ellipse(picture.copy(), (410, 616), (70, 330), 10, 0, 360, (110, 140, 200), -1)
 
@@ -169,7 +174,18 @@ def test_hands_pieces_not_laid_and_a_board_out_of_view_are_told_before_the_photo
     assert "hand" not in said()
     setup.take(0, None if markers else cond.look(plan).to_px(plan.corners).tolist())
     assert "hand" not in said() and "outside" not in said()
+    assert "The light is as in the first photo" in said(), "nothing is learnt from the same picture twice"
+    littered = {s: c for n, (s, c) in enumerate(setup.session.steps[2].layout.items()) if n % 3 == 0}
+    director.set(littered)
+    assert "is the board empty?" in said()
     setup.take(1, None)
+    assert ["is the board empty?" in str(t) for t in setup.session.steps[1].remarks] == [True], "it stands beside the photo"
+    director.set({})
+    spoil[0] = dimmed
+    assert "light is as" not in said() and "is the board" not in said()
+    setup.take(1, None)
+    spoil[0] = lambda picture: picture
+    assert setup.session.steps[1].remarks == []
     assert "look otherwise than empty" in said(), "the sampler is not laid yet"
     director.set(setup.session.steps[2].layout)
     assert "hand" not in said() and "empty" not in said()

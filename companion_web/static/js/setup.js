@@ -42,6 +42,9 @@ async function show() {
     byId("camera-part").hidden = false;
     showLive(said, camera => act("/api/setup/camera", { camera }));
     fill(byId("taking"), [said.session, said.progress, said.report, said.fault], taking);
+    // beside the button too: on a phone the live picture is a screen further up
+    const advice = said.framing?.advice ?? [];
+    if (byId("before-taking")) fill(byId("before-taking"), [advice, said.session.next], () => advice.map(line => h("p", null, words(line))));
     if (said.progress) byId("since")?.replaceChildren(say("{minutes} so far", { minutes: minutes(said.since) }));
   }
   if (said.copy) part("go", [said.copy, said.done], goPart);
@@ -105,7 +108,8 @@ function taking() {
       h("p", { id: "since" }), h("p", { class: "hint" }, say("Most of the time goes into the pieces: some minutes, more on a small computer. It goes on while the phone sleeps or this page is left."))];
   }
   const done = session.steps.map((step, i) => h("li", null, step.taken ? "☑ " : "☐ ", title(step, i),
-    step.taken ? h("button", { type: "button", class: "again", "data-focus": `again-${i}`, "aria-label": say("Take {title} again", { title: title(step, i) }), onclick: () => take(i) }, say("Again")) : null));
+    step.taken ? h("button", { type: "button", class: "again", "data-focus": `again-${i}`, "aria-label": say("Take {title} again", { title: title(step, i) }), onclick: () => take(i) }, say("Again")) : null,
+    step.taken ? step.remarks.map(line => h("p", { class: "fault" }, words(line))) : null));
   const out = [h("ol", { class: "photos" }, done)];
   if (fault) out.push(h("p", { class: "fault" }, fault));
   if (report) {
@@ -134,6 +138,7 @@ function task(session, i) {
   } else {
     out.push(h("p", null, i === 0 ? say("Take everything off the board.") : say("Leave the board empty; switch the lamp on or off.")));
   }
+  out.push(h("div", { id: "before-taking", class: "hint" }));
   out.push(h("div", { class: "row" }, h("button", { type: "button", class: "strong", "data-focus": "take", onclick: () => take(i) }, say("Take the photo"))));
   return h("div", { id: "task" }, out);
 }

@@ -372,13 +372,20 @@ def _numbers(value: Any, names: Mapping[str, Any]) -> Any:
 _PLAIN = ("#d9c7a0", "#c8505a", "#4a78b8", "#58a468", "#d8a93c", "#8e6bb0", "#5aa9b0", "#dddddd", "#77706a", "#c97f4e")
 
 
+_NAMED = {"white": "#f4f1e8", "black": "#2b2926", "red": "#c23b3b", "green": "#3f8f55", "blue": "#3f6fb5", "yellow": "#e3bd3a",
+          "brown": "#7a5233", "grey": "#8b8b8b", "gray": "#8b8b8b", "orange": "#d9822b", "purple": "#7d56a6"}
+
+
 def _lettered(kind: str, size: Size) -> list[Prim]:
-    """A kind without a drawing: its letters on a colour that follows from its name."""
-    ground = _PLAIN[hashlib.sha256(kind.split(":")[0].encode()).digest()[0] % len(_PLAIN)]
+    """A kind without a drawing: on the colour that its name tells, else on one that its first word stands for, the first letters of
+    its last word, in which kinds of one colour differ."""
+    words = [w for w in re.split(r"[\s:/_\-]+", kind) if w] or [kind]
+    ground = next((_NAMED[w.lower()] for w in words if w.lower() in _NAMED), None)
+    rest = [w for w in words if w.lower() not in _NAMED] or words
+    if ground is None:
+        ground = _PLAIN[hashlib.sha256(words[0].encode()).digest()[0] % len(_PLAIN)]
     dark = sum(int(ground[i:i + 2], 16) for i in (1, 3, 5)) < 390
-    letters = "".join(part[:2] if len(part) < 3 else part[0] for part in re.split(r"[:/\-]", kind) if part)[-3:].upper()
-    if len(kind) <= 2:
-        letters = kind
+    letters = kind if len(kind) <= 2 else rest[-1][:3]
     w, h = pair(size)
     style = {"fill": ground, "stroke": "#3a3530", "width": min(w, h) * 0.03}
     base = ({"p": "polygon", "points": rect((w * 0.97, h * 0.97)), **style} if is_pair(size) else

@@ -84,6 +84,14 @@ def test_what_there_is_one_of_lies_on_another_site_in_the_second_sampler(game, k
 
 
 
+@pytest.mark.parametrize("game", GAMES)
+def test_drawings_and_plan_agree_on_the_other_side_of_a_piece(game):
+    plan, art = setting(game)
+    for kind, piece in plan.pieces.items():
+        if piece.back:
+            assert art.back(kind) == piece.back and art.back(piece.back) == kind
+
+
 def test_what_may_not_lie_somewhere_does_not():
     plan, art = setting("tigris")
     for seed in range(5):

@@ -172,6 +172,7 @@ def test_a_board_without_rules_is_taken_through_on_the_phone(visit, server, tabl
         if step.layout:
             page.wait_for_selector("#task .pieces > [data-site]")
             assert page.locator("#task .pieces > [data-site]").count() == len(step.layout), "the picture of what to lay where"
+            assert page.locator("#task defs text").first.evaluate("e => getComputedStyle(e).textAnchor") == "middle"
             drawn_on = page.locator("#task .print image").get_attribute("href")
             photo = cv2.imdecode(np.frombuffer(page.request.get(server.url + drawn_on).body(), np.uint8), cv2.IMREAD_COLOR)
             assert photo.shape == (1000, 1000, 3), "of a board nobody has drawn the photo of it, from above"

@@ -143,6 +143,9 @@ def test_a_plan_without_drawings_gets_letters():
     plan = plan_of("tigris")
     art = plain()
     assert not art.knows("Q") and art.piece("Q", (19, 19))[-1]["text"] == "Q"
+    men = [f"{colour} {man}" for colour in ("white", "black") for man in ("king", "queen", "rook", "bishop", "knight", "pawn")]
+    drawn = {(disc["fill"], text["text"]) for disc, text in (art.piece(man, 30) for man in men)}
+    assert len(drawn) == len(men), "who lays a sampler by its picture must tell a white king from a white knight"
     assert len(art.board(plan)) == 1 + len(plan.sites)
     assert art.solid("Q", (19, 19), 4.0)[0]["outline"] == footprint((19, 19))
 

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
-from vision.cluster_base import CAP, NOISE, grid_of
+from vision.cluster_base import CAP, NOISE, grid_of, is_canvas, planar
 from vision.cluster_canvas import Frame, sample
 from vision.cluster_polar import Form, dot
+from vision.kernels import Kernel
 from vision.light import CLIPPED
 
 TELLS = 0.4             # of the most by which prints differ anywhere: where they do so they tell cards apart
@@ -19,6 +20,7 @@ EDGE = 1.0              # mm within a card's edge: what shows there may be the n
 BESIDE = 1.2            # mm around a piece that may show it: its blur, its side
 DIM = (1.0, 0.85, 0.7, 0.55)    # of its light that is left in a piece's shadow
 SHADOW = 4.0            # what it costs to say so, times how dark
+_misfits = Kernel("misfit_signs", "Bnnfndnffnfnxiinfnxxf")
 SIDES = (1.1, 0.95, 0.8, 0.65, 0.5, 0.35)       # how bright a piece's sides may be, of its top's colours
 
 
@@ -68,6 +70,8 @@ class Signs:
             return np.zeros(len(kinds))
         beside = [(which, p.colour * np.array(SIDES)[:, None]) for p in near
                   if p.colour is not None and len(which := np.flatnonzero(p.inside(mm, BESIDE, 8)))]
+        if _misfits and is_canvas(canvas):
+            return self.quick(canvas, frame, looks, mm, light, beside)
         square = dot(looks, looks)
         out = np.full(len(kinds), np.inf)
         for shift in SHIFTS * OFF:
@@ -80,6 +84,18 @@ class Signs:
                 most = np.minimum(most, (own - dim * (2 * both - dim * square)) / (3 * NOISE ** 2) + (1 - dim) * SHADOW)
             out = np.minimum(out, most.sum(1) * self.pixel)
         return out
+
+    def quick(self, canvas: np.ndarray, frame: Frame, looks: np.ndarray, mm: np.ndarray, light: np.ndarray,
+              beside: Sequence[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+        """misfits() by the kernel. looks: (n, M, 3) at (M, 2) canvas mm; beside: which of these show a piece's (T, 3) tones perhaps"""
+        spots = np.concatenate([which for which, _ in beside]) if beside else np.zeros(0)
+        whose = np.repeat(np.arange(len(beside)), [len(which) for which, _ in beside])
+        tones = np.array([tones for _, tones in beside], np.float32).reshape(-1, 3)
+        out = np.empty(len(looks), np.float32)
+        _misfits(canvas, *canvas.shape[:2], frame.to_px(mm).astype(np.float32), len(mm), SHIFTS * (OFF * frame.scale), len(SHIFTS),
+                 light.astype(np.float32), planar(looks), len(looks), np.array(DIM, np.float32), len(DIM), SHADOW,
+                 spots.astype(np.int32), whose.astype(np.int32), len(spots), tones, len(SIDES), CAP, 1 / (3 * NOISE ** 2), out)
+        return out * self.pixel
 
 
 def unlike(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -19,6 +19,7 @@ from vision.cluster_first import Tried, bareness, shown_misfit
 from vision.cluster_fit import Fine, slid, weighed
 from vision.cluster_polar import Form, Rings
 from vision.cluster_scene import LIGHT_STEP, Scene
+from vision.cluster_sign import Cover, Signs
 from vision.cluster_tall import TallLook, gains_of, upright
 from vision.kernels import Kernel, numpy_only
 
@@ -213,3 +214,19 @@ def test_figures(every):
     with numpy_only():
         wanted = gains_of(look, scene, foot, every)
     assert all(np.allclose(a, b, rtol=2e-3, atol=0.5) for a, b in zip(got, wanted)) and np.ptp(got[0]) > 10
+
+
+@compiled
+def test_signs_of_cards():
+    rng = np.random.default_rng(8)
+    scene = made_up_scene(rng)
+    plain = cv2.GaussianBlur(rng.integers(40, 200, (40, 60, 3)).astype(np.float32), (0, 0), 2)
+    prints = np.stack([plain] * 3)
+    prints[1, 10:20, 10:24], prints[2, 10:20, 10:24] = (0, 0, 200), (0, 200, 0)
+    signs, pose = Signs(prints, (30.0, 20.0), 2.0), np.array([55.0, 40.0, 0.1])
+    covers = [Cover(Form((6.0, 6.0), 5.0, True), np.array([48.0, 38.0]), np.array([47.0, 38.5]), 0.3, np.array([150.0, 120.0, 90.0]))]
+    for some in ((), covers):
+        got = signs.misfits(scene.seen, scene.frame, np.arange(3), pose, np.array([1.1, 0.9, 1.0]), some)
+        with numpy_only():
+            wanted = signs.misfits(scene.seen, scene.frame, np.arange(3), pose, np.array([1.1, 0.9, 1.0]), some)
+        assert np.allclose(got, wanted, rtol=1e-3) and np.ptp(got) > 1

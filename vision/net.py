@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import cv2
 import msgspec
 import numpy as np
 
 
-class Net(msgspec.Struct, frozen=True, eq=False):
+class Net(msgspec.Struct, frozen=True, eq=False, dict=True):
     """mean, spread: (D,) of the inputs; first: (D, H), bias1: (H,), second: (H, K), bias2: (K,); sharpness: what the
     answers are multiplied by so that they mean what they say."""
 
@@ -19,9 +21,16 @@ class Net(msgspec.Struct, frozen=True, eq=False):
     bias2: np.ndarray
     sharpness: float = 1.0
 
+    @cached_property
+    def unscaled(self) -> tuple[np.ndarray, np.ndarray]:
+        """first (D, H) and bias1 (H,) for inputs as they come, mean and spread in them"""
+        first = self.first / self.spread[:, None]
+        return first, self.bias1 - self.mean @ first
+
     def scores(self, inputs: np.ndarray) -> np.ndarray:
         """(n, K) unnormalised"""
-        hidden = np.maximum(((inputs - self.mean) / self.spread) @ self.first + self.bias1, 0)
+        first, bias1 = self.unscaled
+        hidden = np.maximum(inputs @ first + bias1, 0)
         return (hidden @ self.second + self.bias2) * np.float32(self.sharpness)
 
     def answer(self, inputs: np.ndarray) -> np.ndarray:

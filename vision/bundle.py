@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import cv2
 import msgspec
 import numpy as np
@@ -10,13 +12,15 @@ from vision.edges import EdgePoints
 from vision.lens import USUAL_FOCAL, Lens
 from vision.pose import Pose
 
-CARD_PX, EDGE_PX, TRACK_PX, TAP_PX = 0.4, 0.8, 0.5, 5.0     # what a seen point may be off, pixels at 1640 wide
+CARD_PX, EDGE_PX, TRACK_PX, TAP_PX = 0.4, 0.5, 0.5, 5.0     # what a seen point may be off, pixels at 1640 wide
 TILE_PX = 4.0               # loose tiles lie a millimetre or two off, pushed by their neighbours
 CARD_MM, CARD_TURN = 2.0, np.radians(3)                     # how a hand tapes a card
 CARD_SIZE = 0.02            # printers scale, and overexposed paper eats into the black: a share of the card's size
 FOCAL_SD, K1_SD, K2_SD = 0.25, 0.1, 0.05                    # how lenses differ
 ALONE = 0.1                 # fingers alone say nothing of the lens: it then stays so near the usual one, as a share of those
+ASKEW = 0.25                # a side's ends are off against each other by so much of what the side is off
 ROUNDS = 15
+NU, LIMBER = 6, 8           # see Bundle.strain; what a pose and a lens can make good
 
 
 class Sight(msgspec.Struct, eq=False):
@@ -98,6 +102,19 @@ class Bundle(msgspec.Struct, eq=False):
         G = np.column_stack([(jac[:, 6] + jac[:, 7]) * pose.K[0, 0], jac[:, 10:12], jac[:, :6]])
         return float(np.sqrt(np.einsum("ij,jk,ik->", G, C[np.ix_(which, which)], G) / len(mm)))
 
+    def strain(self) -> float:
+        """How many times worse than supposed the board's sides fit one board seen by one lens. What they are supposed to be off counts
+        as much as NU numbers seen; lines printed on the board count by how well they fit already."""
+        off, sides = 0.0, set()
+        for n, sight in enumerate(self.sights):
+            for at, ways, share in self._sides(sight):
+                edges = sight.edges.only(at)
+                apart = ((self.pose(n).to_px(edges.mm) - edges.px) * edges.normal).sum(1)
+                each = np.square(ways.T @ apart * share / (EDGE_PX * max(sight.size) / 1640))
+                off += float(np.minimum(each, 9).sum())     # which the solution does not follow either
+                sides.add(int(edges.line[0]))
+        return 1.0 if len(sides) > 4 else float(np.sqrt((NU + off) / (NU + max(2 * len(sides) - LIMBER, 0))))
+
     def _vector(self) -> np.ndarray:
         parts = [self.lens, self.poses.ravel(), *(self.cards[i] for i in sorted(self.cards)), self.points.ravel()]
         return np.concatenate(parts)
@@ -159,9 +176,8 @@ class Bundle(msgspec.Struct, eq=False):
             first = first_card + 3 * order.index(i)
             add_both(self.card(i, bigger), c, CARD_PX, ([first, first + 1, first + 2, 9 + 7 * n], chain))
         if sight.edges is not None and len(sight.edges.mm):
-            # neighbours along a side err together: some fifty stations count as a dozen
-            unsure = sight.edges.unsure * np.sqrt(len(self.sights)) / scale     # each photo is lopsided alike
-            add(sight.edges.mm, sight.edges.px, sight.edges.normal, np.hypot(EDGE_PX * 2, unsure))
+            first_edge = sum(map(len, mm))
+            add(sight.edges.mm, sight.edges.px, sight.edges.normal, EDGE_PX)
         if sight.taps is not None:
             add_both(self.corners, sight.taps, TAP_PX)
         if sight.tiles is not None:
@@ -173,7 +189,25 @@ class Bundle(msgspec.Struct, eq=False):
                      (first_point + 2 * ids[:, None] + (0, 1), chain))
         if not mm:
             return np.zeros(0), np.zeros((0, width))
-        return self._project(n, sight.size, mm, px, direction, sd, spread, width)
+        r, J = self._project(n, sight.size, mm, px, direction, sd, spread, width)
+        for at, ways, share in self._sides(sight):      # a side is off as a whole, which its stations, each by itself, do not say
+            at = at + first_edge
+            less = ways * (share - 1)
+            r[at] += less @ (ways.T @ r[at])
+            J[at] += less @ (ways.T @ J[at])
+        return r, J
+
+    def _sides(self, sight: Sight) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Of each side and line a photo shows which of its edges they are, (n, 2) the two ways in which all of it may be off, shifted
+        and askew, as unit vectors, and (2,) how much less these count than the stations would by themselves"""
+        edges, sd = sight.edges, EDGE_PX * max(sight.size) / 1640
+        for k in np.unique(edges.line) if edges is not None else ():
+            at = np.flatnonzero(edges.line == k)
+            along = np.linalg.norm(edges.mm[at] - edges.mm[at[0]], axis=1)
+            askew = 2 * (along - along.mean()) / max(np.ptp(along), 1e-9)
+            off = edges.unsure[at[0]] * np.array([np.sqrt(len(at)), ASKEW * np.linalg.norm(askew)])
+            ways = np.column_stack([np.full(len(at), 1 / np.sqrt(len(at))), askew / np.linalg.norm(askew)])
+            yield at, ways, sd / np.sqrt(sd ** 2 + len(self.sights) * off ** 2)     # each photo is off alike
 
     def _project(self, n, size, mm, px, direction, sd, spread, width):
         lens = self.as_lens()

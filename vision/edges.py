@@ -10,23 +10,30 @@ from vision.pose import Pose
 
 STATIONS = 48
 APART, NEARLY = 3, 0.45      # pixels from one line to the next; how nearly as plain as a printed line the edge must be
+SMOOTH = 1.2                 # pixels
+LEVEL = np.arange(256, dtype=np.float32) / 255
+AMOUNT = 255 * np.where(LEVEL < 0.04045, LEVEL / 12.92, ((LEVEL + 0.055) / 1.055) ** 2.4).astype(np.float32)    # of light (sRGB)
 
 
 class EdgePoints(msgspec.Struct, frozen=True, eq=False):
     """mm: (N, 2) on the board's sides; px: (N, 2) where the edge was seen; normal: (N, 2) across it, unit pixels;
-    unsure: (N,) pixels, as if each point were off by itself: a bevel or a dark rim leaves open where the board ends, for all of
-    a side alike."""
+    unsure: (N,) pixels by which all points of a side may be off alike: a bevel or a dark rim leaves open where the board ends;
+    line: (N,) which side or line each belongs to, 0 to 3 for the board's sides."""
 
     mm: np.ndarray
     px: np.ndarray
     normal: np.ndarray
     unsure: np.ndarray
+    line: np.ndarray
 
     @staticmethod
     def join(parts: list[EdgePoints]) -> EdgePoints:
-        parts = parts or [EdgePoints(*np.zeros((3, 0, 2)), np.zeros(0))]
-        return EdgePoints(*(np.vstack([getattr(p, f) for p in parts]) for f in ("mm", "px", "normal")),
-                          np.concatenate([p.unsure for p in parts]))
+        parts = parts or [EdgePoints(*np.zeros((3, 0, 2)), np.zeros(0), np.zeros(0, int))]
+        return EdgePoints(*(np.concatenate([getattr(p, f) for p in parts]) for f in EdgePoints.__struct_fields__))
+
+    def only(self, which: np.ndarray) -> EdgePoints:
+        """Some of the points, (N,) bool"""
+        return EdgePoints(*(getattr(self, f)[which] for f in EdgePoints.__struct_fields__))
 
 
 def profiles(image: np.ndarray, px: np.ndarray, normal: np.ndarray, reach: int) -> np.ndarray:
@@ -38,11 +45,26 @@ def profiles(image: np.ndarray, px: np.ndarray, normal: np.ndarray, reach: int) 
     return (values[:, 2:] - values[:, :-2]) / 2
 
 
-def find_side(image: np.ndarray, pose: Pose, a: np.ndarray, b: np.ndarray, reach: int, limit: int, sd: float, over_dark: bool = True
-              ) -> tuple[EdgePoints | None, bool]:
+def light_profiles(image: np.ndarray, px: np.ndarray, normal: np.ndarray, reach: int) -> np.ndarray:
+    """The same in amounts of light, smoothed; image: as it came. A lens blurs light, not grey levels: in those the plainest place of an
+    edge lies on its dark side, by half a pixel where paper meets a dark table."""
+    wide = round(2.5 * SMOOTH)
+    along = np.column_stack([-normal[:, 1], normal[:, 0]])
+    steps, beside = np.arange(-reach - 1 - wide, reach + 2 + wide), np.arange(-wide, wide + 1)
+    at = (px[:, None, None] + along[:, None, None] * beside[:, None, None] + normal[:, None, None] * steps[:, None]).astype(np.float32)
+    n = len(px)
+    seen = cv2.remap(image, at[..., 0].reshape(n, -1), at[..., 1].reshape(n, -1), cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    weights = cv2.getGaussianKernel(2 * wide + 1, SMOOTH, cv2.CV_32F).ravel()
+    lines = np.einsum("b,nbsc->nsc", weights, AMOUNT[seen].reshape(n, len(beside), len(steps), -1))
+    values = sum(weight * lines[:, k:k + 2 * reach + 3] for k, weight in enumerate(weights))
+    return (values[:, 2:] - values[:, :-2]) / 2
+
+
+def find_side(image: np.ndarray, pose: Pose, a: np.ndarray, b: np.ndarray, reach: int, limit: int, sd: float,
+              smooth: np.ndarray, over_dark: bool = True) -> tuple[EdgePoints | None, float]:
     """The edge near the straight line from a to b (mm), if one change of colour runs along all of it, at most `limit`
-    pixels away and standing out within `reach` pixels, and whether a dark band runs along just within it; sd: pixels by which
-    its ends may be off; over_dark: whether to look beyond such a band; image blurred."""
+    pixels away and standing out within `reach` pixels, and how wide a dark band runs along just within it, pixels; sd: pixels by which
+    its ends may be off; smooth: the image blurred; over_dark: whether to look beyond such a band."""
     t = np.linspace(0.03, 0.97, STATIONS)
     mm = a + (b - a) * t[:, None]
     px, normal = stations(pose, mm)
@@ -51,17 +73,14 @@ def find_side(image: np.ndarray, pose: Pose, a: np.ndarray, b: np.ndarray, reach
     if inside.sum() < STATIONS // 2:
         return None, False
     t, mm, px, normal = t[inside], mm[inside], px[inside], normal[inside]
-    change = profiles(image, px, normal, reach)
-    offsets, strength, dark = best_curve(change, t, reach, limit, sd, over_dark)
-    if offsets is None:
-        return None, dark
-    return sharpen(change, offsets, strength, mm, px, normal, reach), dark
+    offsets, dark = best_curve(profiles(smooth, px, normal, reach), t, reach, limit, sd, over_dark)
+    return (sharpen(light_profiles(image, px, normal, reach), offsets, mm, px, normal, reach) if offsets is not None else None), dark
 
 
 def best_curve(change: np.ndarray, t: np.ndarray, reach: int, limit: int, sd: float, over_dark: bool = True
-               ) -> tuple[np.ndarray | None, np.ndarray, bool]:
-    """(N,) offsets of the gently bent line along which the same change of colour is seen all the way, and (channels,)
-    that change; None where no line stands out from its parallels. Whether a dark band runs along just within that line.
+               ) -> tuple[np.ndarray | None, float]:
+    """(N,) offsets of the gently bent line along which the same change of colour is seen all the way, None where no line stands out
+    from its parallels. How wide a dark band runs along just within that line, 0 for none.
 
     A line printed along the border may be plainer than the board's own edge: what is nearer counts more."""
     coarse = max(limit // 8, 1)
@@ -78,8 +97,8 @@ def best_curve(change: np.ndarray, t: np.ndarray, reach: int, limit: int, sd: fl
     a, b, bow = curve[best]
     typical = float(np.median(np.linalg.norm(change.mean(0), axis=1)))
     if np.linalg.norm(total[best]) < max(4 * typical, 2.0):
-        return None, total[best], dark
-    return a * (1 - t) + b * t + bow * 4 * t * (1 - t), total[best], dark
+        return None, dark
+    return a * (1 - t) + b * t + bow * 4 * t * (1 - t), dark
 
 
 def likely(curve: np.ndarray, total: np.ndarray, sd: float) -> np.ndarray:
@@ -87,20 +106,22 @@ def likely(curve: np.ndarray, total: np.ndarray, sd: float) -> np.ndarray:
     return np.linalg.norm(total, axis=1) * np.exp(-0.5 * (curve[:, :2] ** 2).sum(1) / sd ** 2)
 
 
-def outermost(curve: np.ndarray, score: np.ndarray, lighter: np.ndarray, over_dark: bool) -> tuple[int, bool]:
+def outermost(curve: np.ndarray, score: np.ndarray, lighter: np.ndarray, over_dark: bool) -> tuple[int, float]:
     """The best curve, or one clear of it further out that is nearly as good: beyond its edge a board has no more lines; and
-    whether what lies between is a dark band. lighter: (M,) by how much it is lighter beyond each curve; over_dark: whether to
-    go beyond such a band"""
-    middle = curve[:, 0] + curve[:, 1] + curve[:, 2]    # twice how far out, about
-    best, dark = int(score.argmax()), False
+    how wide what lies between is, if it is a dark band. lighter: (M,) by how much it is lighter beyond each curve; over_dark: whether
+    to go beyond such a band"""
+    at = curve @ np.array([[1, 0, 0], [0, 1, 0], [0.5, 0.5, 1]]).T     # how far out its ends and its middle are
+    best, dark = int(score.argmax()), 0.0
     while True:
-        good = (middle > middle[best] + 2 * APART) & (score > NEARLY * score[best])
+        further = at - at[best]
+        # all along: one that crosses the best shows half of it again
+        good = (further.min(1) >= APART) & (score > NEARLY * score[best])
         if not over_dark and lighter[best] < 0:
             good &= lighter < 0
         if not good.any():
             return best, dark
         beyond = int(np.where(good, score, 0).argmax())
-        dark = bool(lighter[best] < 0 < lighter[beyond])
+        dark = float(further[beyond].mean()) if lighter[best] < 0 < lighter[beyond] else 0.0
         best = beyond
 
 
@@ -116,11 +137,12 @@ def score_curves(change: np.ndarray, t: np.ndarray, reach: int, starts: np.ndarr
     return curve, np.concatenate([flat[index[k:k + 4096] + row].mean(1) for k in range(0, len(index), 4096)])
 
 
-def sharpen(change: np.ndarray, offsets: np.ndarray, strength: np.ndarray, mm: np.ndarray, px: np.ndarray,
-            normal: np.ndarray, reach: int) -> EdgePoints | None:
+def sharpen(change: np.ndarray, offsets: np.ndarray, mm: np.ndarray, px: np.ndarray, normal: np.ndarray, reach: int
+            ) -> EdgePoints | None:
     """Each station's own peak near the common curve, between the pixels; those that stray or are faint are left out."""
-    along = change @ (strength / np.linalg.norm(strength))
-    centre = np.rint(offsets).astype(int) + reach
+    centre = np.clip(np.rint(offsets).astype(int) + reach, 0, 2 * reach)
+    strength = change[np.arange(len(centre)), centre].mean(0)
+    along = change @ (strength / max(float(np.linalg.norm(strength)), 1e-6))
     window = np.clip(centre[:, None] + np.arange(-6, 7), 1, 2 * reach - 1)
     row = np.arange(len(along))
     near = window[:, 3:-3]
@@ -134,8 +156,9 @@ def sharpen(change: np.ndarray, offsets: np.ndarray, strength: np.ndarray, mm: n
     good = (mid > 0.35 * np.median(mid)) & (off < max(3 * np.median(off), 0.5))
     if good.sum() < STATIONS // 3:
         return None
-    unsure = abs(lopsided(change[row[:, None], window])) * np.sqrt(good.sum())
-    return EdgePoints(mm[good], (px + normal * found[:, None])[good], normal[good], np.full(good.sum(), unsure))
+    unsure = abs(lopsided(change[row[:, None], window]))
+    return EdgePoints(mm[good], (px + normal * found[:, None])[good], normal[good], np.full(good.sum(), unsure),
+                      np.zeros(good.sum(), int))
 
 
 def lopsided(change: np.ndarray) -> float:
@@ -158,7 +181,7 @@ def falls_below(profile: np.ndarray, level: float) -> float:
 
 def plainness(image: np.ndarray, pose: Pose, corners: np.ndarray, reach: int) -> float:
     """How plainly lines that the pose's lens makes straight run along the sides of the board, in grey levels a side"""
-    smooth = cv2.GaussianBlur(image, (0, 0), 1.2)
+    smooth = cv2.GaussianBlur(image, (0, 0), SMOOTH)
     ends, t, total = np.arange(-reach, reach + 1, 2), np.linspace(0.03, 0.97, STATIONS), 0.0
     for a, b in zip(corners, np.roll(corners, -1, 0)):
         px, normal = stations(pose, a + (b - a) * t[:, None])
@@ -179,10 +202,13 @@ def board_edges(image: np.ndarray, pose: Pose, corners: np.ndarray, reach: int, 
                 ) -> list[EdgePoints]:
     """What is seen of the sides of the board whose corners (4, 2) mm are given, at most `limit` pixels from where the
     pose has them; sd: pixels by which the corners are off, as a standard deviation."""
-    smooth = cv2.GaussianBlur(image, (0, 0), 1.2)
-    found = [find_side(smooth, pose, a, b, reach, limit, sd) for a, b in zip(corners, np.roll(corners, -1, 0))]
-    bands = sum(dark for _, dark in found)
+    smooth = cv2.GaussianBlur(image, (0, 0), SMOOTH)
+    found = [find_side(image, pose, a, b, reach, limit, sd, smooth) for a, b in zip(corners, np.roll(corners, -1, 0))]
+    bands = sum(dark > 0 for _, dark in found)
     if 0 < bands < 4:       # a dark line is printed along all four sides; a shadow, or the side of a thick board, is not
-        found = [find_side(smooth, pose, a, b, reach, limit, sd, over_dark=False) if dark else (side, dark)
-                 for a, b, (side, dark) in zip(corners, np.roll(corners, -1, 0), found)]
-    return [s for s, _ in found if s is not None]
+        for k, (a, b) in enumerate(zip(corners, np.roll(corners, -1, 0))):
+            side, dark = found[k]
+            if dark:
+                side, _ = find_side(image, pose, a, b, reach, limit, sd, smooth, over_dark=False)
+                found[k] = side and msgspec.structs.replace(side, unsure=np.hypot(side.unsure, dark / 2)), dark
+    return [msgspec.structs.replace(s, line=np.full(len(s.mm), k)) for k, (s, _) in enumerate(found) if s is not None]

@@ -24,6 +24,8 @@ STATIONS = 64
 WIDE = 2             # pixels that a drawn line is thought to be wide at most, halved
 
 
+SIDES = range(4)     # what EdgePoints calls the board's own sides
+
 Line = tuple[np.ndarray, np.ndarray]
 
 
@@ -80,14 +82,15 @@ def most_of(image: np.ndarray, pose: Pose, plan: Plan, lines: list[Line]) -> Edg
     for axis, mine in enumerate(ways):
         apart = np.median(np.diff(sorted(line[0][axis] for line in mine)))
         reach = int(REACH * apart * pixels_a_mm(pose, plan))
-        seen = [s for line in mine if reach > 2 and (s := seen_line(image, pose, *line, reach)) is not None]
+        seen = [s for k, line in enumerate(mine, len(SIDES) + axis * len(ways[0]))
+                if reach > 2 and (s := seen_line(image, pose, *line, reach, k)) is not None]
         if len(seen) < max(FEWEST, 0.6 * len(mine)):
             return None
         parts += seen
     return EdgePoints.join(parts)
 
 
-def seen_line(image: np.ndarray, pose: Pose, a: np.ndarray, b: np.ndarray, reach: int) -> EdgePoints | None:
+def seen_line(image: np.ndarray, pose: Pose, a: np.ndarray, b: np.ndarray, reach: int, number: int) -> EdgePoints | None:
     """The plainest straight line at most `reach` pixels from where the pose has one, whichever way the colour changes along it;
     its middle, where what is drawn has two edges"""
     t = np.linspace(0.03, 0.97, STATIONS)
@@ -109,8 +112,8 @@ def seen_line(image: np.ndarray, pose: Pose, a: np.ndarray, b: np.ndarray, reach
     bend = profile[0] - 2 * profile[1] + profile[2]
     between = np.clip(0.5 * (profile[0] - profile[2]) / bend, -0.5, 0.5) if bend < 0 else 0.0
     found = curve[best, 0] * (1 - t) + curve[best, 1] * t + between
-    unsure = PRINTED_MM * pixels_a_mm_here(px, mm) * np.sqrt(STATIONS)
-    return EdgePoints(mm, px + normal * found[:, None], normal, np.full(STATIONS, unsure))
+    unsure = PRINTED_MM * pixels_a_mm_here(px, mm)
+    return EdgePoints(mm, px + normal * found[:, None], normal, np.full(STATIONS, unsure), np.full(STATIONS, number))
 
 
 def pixels_a_mm_here(px: np.ndarray, mm: np.ndarray) -> float:

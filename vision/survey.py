@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import cv2
 import msgspec
 import numpy as np
 
 from vision.align import FLOOR_PX, LEAST, Fit, follow, pixels_a_mm, spread_over
 from vision.alike import seen_again, with_look_alikes
-from vision.bundle import CARD_MM, TAP_PX, Bundle, Sight
+from vision.bundle import CARD_MM, LIMBER, TAP_PX, Bundle, Sight
 from vision.edges import EdgePoints, board_edges, plainness
 from vision.evidence import Contents, NoBoard
 from vision.foreign import View
@@ -25,7 +26,9 @@ from vision.tiles import FEWEST, Tiles, locate_tiles, tile_places
 from vision.whole import RIM, TABLE, Whole
 
 EDGE_REACH = 20         # how far from where cards or fingers say the board's edge is looked for, pixels at 1640 wide
-EDGE_BIAS = 0.2         # blur and overexposure move all edges alike by so much, pixels at 1640 wide
+EDGE_BIAS = 0.15        # blur and overexposure move all edges and lines alike by so much, pixels at 1640 wide or less
+SIDE_PX = 0.1           # so much a shadow, or the table's grain, moves one side, pixels at 1640 wide
+THICK = 4.0             # mm that boards are thick, more or less: where a camera sees a board's side it may be taken for its edge
 BENDS = np.arange(-12, 4) * 0.04    # k1 of lenses that are tried
 BENT = 1.2              # so much plainer the sides must be seen before a lens is thought to bend
 CLASH_MM = 1.0          # sides further than this from where the lines between sites have them are some other line
@@ -44,6 +47,21 @@ def survey(plan: Plan, images: Sequence[np.ndarray], corners: Sequence[np.ndarra
     for n, c in enumerate(corners):
         if c is not None and not runs_round(np.asarray(c, float)):
             raise NoBoard("its corners are crossed or out of order", n)
+    registrar, poses = surveyed(plan, pictures, corners, markers, layouts)
+    if registrar.cards or registrar.printed is None or all(c is not None for c in corners):
+        return registrar, poses
+    # Now that all photos are found, those in which nobody tapped the corners show the board's sides and lines as well.
+    found = [c if c is not None or p.maybe_turned or p.error_px > TAP_PX * max(p.size) / 1640 else p.to_px(plan.corners)
+             for c, p in zip(corners, poses)]
+    try:
+        return surveyed(plan, pictures, found, markers, layouts)
+    except NoBoard:
+        return registrar, poses
+
+
+def surveyed(plan: Plan, pictures: list[Picture], corners: Sequence[np.ndarray | None], markers: bool,
+             layouts: list[dict[str, Contents]]) -> tuple[Registrar, list[Pose]]:
+    """The same by the photos of which cards or corners are known; the others are located like any picture"""
     sights = [first_sight(p, c, markers) for p, c in zip(pictures, corners)]
     for n, s in enumerate(sights):
         if s is not None and s.cards and not in_order(s.cards, plan):
@@ -65,14 +83,14 @@ def survey(plan: Plan, images: Sequence[np.ndarray], corners: Sequence[np.ndarra
     scene = View.of(photos.images[photos.barest], poses[photos.barest])
     bias = EDGE_BIAS if tiles is None else 0.0
     unsure = [bundle.uncertainty(n, spread_over(plan)) for n in range(len(poses))]
-    frame = min(np.hypot(px, bias * max(pose.size) / 1640) / pixels_a_mm(pose, plan) for px, pose in zip(unsure, poses))
-    frame = np.hypot(frame, disagreement(plan, bundle) / np.sqrt(len(poses)))
+    frame = min(np.hypot(px, bias * max(max(pose.size) / 1640, 1)) / pixels_a_mm(pose, plan) for px, pose in zip(unsure, poses))
+    frame *= bundle.strain()
     whole = None
     if printed is not None or tiles is not None:
         whole = Whole.of(plan, photos.images, poses, photos.layouts, RIM if printed is not None else TABLE)
     registrar = Registrar(plan, bundle.as_lens(), cards, printed, tiles, poses[0], scene, float(frame), whole)
     poses = [msgspec.structs.replace(pose, error_px=px) for px, pose in zip(unsure, poses)]
-    return registrar, finish(registrar, images, pictures, known, poses)
+    return registrar, finish(registrar, pictures, known, poses)
 
 
 class Photos:
@@ -193,13 +211,23 @@ def add_edges(plan: Plan, bundle: Bundle, images: Sequence[np.ndarray]) -> None:
             if sight.taps is not None and not sight.cards:
                 sides = [s for s in sides if abs(np.mean(((s.px - pose.to_px(s.mm)) * s.normal).sum(1)))
                          < TAP_REACH * scale]
-            sight.edges = EdgePoints.join(sides)
+            sight.edges = EdgePoints.join([less_sure(plan, pose, side) for side in sides])
         bundle.solve()
 
 
+def less_sure(plan: Plan, pose: Pose, side: EdgePoints) -> EdgePoints:
+    """One side of the board, less sure where the camera stands beyond it and sees how thick the board is"""
+    a, b = side.mm[0], side.mm[-1]
+    outwards = np.array([b[1] - a[1], a[0] - b[0]]) / np.linalg.norm(b - a)
+    x, y, z = -cv2.Rodrigues(pose.rvec)[0].T @ np.ravel(pose.tvec)      # the camera on the board's frame; z points into the table
+    slope = max(float((np.array([x, y]) - (a + b) / 2) @ outwards), 0.0) / max(-z, 1.0)
+    shadow, seen = SIDE_PX * max(pose.size) / 1640, THICK * slope * pixels_a_mm(pose, plan)
+    return msgspec.structs.replace(side, unsure=np.sqrt(side.unsure ** 2 + shadow ** 2 + seen ** 2))
+
+
 def add_lines(plan: Plan, photos: Photos) -> None:
-    """Asks the lines between sites about the board's sides: one that lies elsewhere than they say was another line, the foot of a
-    thick board or its shadow, and they take its place. Where the sides agree with them sides are better: they are the board's own."""
+    """Lines between sites say where those are, the board's sides only where it ends: a side that lies elsewhere than the lines say was
+    another line, the foot of a thick board or its shadow, and goes. The lines themselves count by how well they fit each other."""
     bundle = photos.bundle
     kept = bundle.poses.copy(), bundle.lens.copy(), [sight.edges for sight in bundle.sights]
     lines = [printed_lines(image, bundle.pose(n), plan) for n, image in enumerate(photos.images)]
@@ -208,15 +236,16 @@ def add_lines(plan: Plan, photos: Photos) -> None:
     for sight, line in zip(bundle.sights, lines):
         sight.edges = line if line is not None else sight.edges
     bundle.solve()
-    wrong = False
+    lines = [line and as_sure_as_they_fit(bundle.pose(n), line) for n, line in enumerate(lines)]
+    found = False
     for n, (sight, sides, line) in enumerate(zip(bundle.sights, kept[2], lines)):
         if line is None or sides is None:
             continue
         agree, seen, astray = agreeing(plan, bundle.pose(n), sides)
         if astray <= MOST_ASTRAY:       # else it is not the lines that the plan means
-            wrong = wrong or astray > 0 or seen < 4
+            found = True
             sight.edges = EdgePoints.join([line, agree])
-    if wrong:
+    if found:
         bundle.solve()
         return
     bundle.poses, bundle.lens = kept[0], kept[1]
@@ -224,32 +253,22 @@ def add_lines(plan: Plan, photos: Photos) -> None:
         sight.edges = sides
 
 
+def as_sure_as_they_fit(pose: Pose, lines: EdgePoints) -> EdgePoints:
+    """The lines of a photo, by how far they typically lie from where a pose that was fitted to them has them"""
+    apart = ((pose.to_px(lines.mm) - lines.px) * lines.normal).sum(1)
+    off = np.array([apart[lines.line == k].mean() for k in np.unique(lines.line)])
+    sd = np.sqrt(np.minimum(off ** 2, 9 * np.median(off ** 2)).sum() / max(len(off) - LIMBER / 2, 1))
+    return msgspec.structs.replace(lines, unsure=np.full(len(apart), max(sd, FLOOR_PX * max(pose.size) / 1640)))
+
+
 def agreeing(plan: Plan, pose: Pose, sides: EdgePoints) -> tuple[EdgePoints, int, int]:
     """The sides that are seen about where the pose has them, how many are seen at all, and how many of those are not there"""
     if not len(sides.mm):
         return sides, 0, 0
     off = ((pose.to_px(sides.mm) - sides.px) * sides.normal).sum(1)
-    inner = sides.mm / np.array(plan.size)
-    whose = np.abs(np.column_stack([inner, inner - 1])).argmin(1)
-    far = {k: abs(float(np.mean(off[whose == k]))) > CLASH_MM * pixels_a_mm(pose, plan) for k in np.unique(whose)}
-    agree = ~np.array([far[k] for k in whose], bool)
-    return EdgePoints(*(getattr(sides, f)[agree] for f in ("mm", "px", "normal", "unsure"))), len(far), sum(far.values())
-
-
-def disagreement(plan: Plan, bundle: Bundle) -> float:
-    """Typically, in mm, how far the sides seen in the photos lie from where all photos together have them: more
-    than a little where some are lines printed along the border. Cards say by themselves where the board lies."""
-    off = []
-    for n, sight in enumerate(bundle.sights):
-        if sight.edges is None or not len(sight.edges.mm) or bundle.cards:
-            continue
-        pose = bundle.pose(n)
-        apart = ((pose.to_px(sight.edges.mm) - sight.edges.px) * sight.edges.normal).sum(1) / pixels_a_mm(pose, plan)
-        inner = sight.edges.mm / np.array(plan.size)
-        side = np.abs(np.column_stack([inner, inner - 1])).argmin(1)
-        off += [float(np.mean(apart[side == k])) for k in range(4) if (side == k).any()]
-    off = np.abs(off)
-    return float(np.sqrt(np.mean(np.minimum(off, 3 * np.median(off)) ** 2))) if len(off) else 0.0
+    far = {k: abs(float(np.mean(off[sides.line == k]))) > CLASH_MM * pixels_a_mm(pose, plan) for k in np.unique(sides.line)}
+    agree = ~np.array([far[k] for k in sides.line], bool)
+    return sides.only(agree), len(far), sum(far.values())
 
 
 def make_print(plan: Plan, photos: Photos) -> tuple[Print, np.ndarray] | None:
@@ -327,14 +346,13 @@ def add_tiles(plan: Plan, photos: Photos, tiles: Tiles) -> None:
     bundle.solve()
 
 
-def finish(registrar: Registrar, images: Sequence[np.ndarray], pictures: Sequence[Picture], known: list[int],
-           poses: list[Pose]) -> list[Pose]:
+def finish(registrar: Registrar, pictures: Sequence[Picture], known: list[int], poses: list[Pose]) -> list[Pose]:
     """Every photo's pose with its error: the bundle's, or for photos without cards and taps, located like any other"""
     out = []
-    for n, (image, picture) in enumerate(zip(images, pictures)):
+    for n, picture in enumerate(pictures):
         if n not in known:
             try:
-                out.append(registrar.locate(image))
+                out.append(registrar.locate(picture.image))
             except NoBoard as e:
                 raise NoBoard(str(e), n) from None
             continue

@@ -36,18 +36,31 @@ QUICK void face_patches(const float *seen, int n, int wide, int side, double ste
 QUICK void face_best(const float *like, const float *total, const float *squares, double faint, int n, int places, int count,
                      const float *turned, float *best, int32_t *place, float *turn)
 {
-    float f = (float)faint;
-    for (int i = 0; i < n; i++, best += count, place += count, turn += count)
+    float f = (float)faint, *one = malloc(count * sizeof *one);
+    int32_t *better_at = malloc(count * sizeof *better_at);
+    for (int e = 0; e < count; e++)
+        one[e] = 1 / ((1 + f) * squares[e] + 1e-6f);
+    for (int i = 0; i < n; i++, best += count, place += count, turn += count) {
+        for (int e = 0; e < count; e++)
+            better_at[e] = -1;
         for (int p = 0; p < places; p++, like += count, total++) {
+            float here = *total;
 #pragma omp simd
             for (int e = 0; e < count; e++) {
-                float much = (like[e] + f * squares[e]) / ((1 + f) * squares[e] + 1e-6f);
-                much = much < 0.3f ? 0.3f : much > 2 ? 2 : much;
-                float misfit = *total + much * (much * squares[e] - 2 * like[e]) + f * squares[e] * (much - 1) * (much - 1);
-                int better = misfit < best[e];
-                place[e] = better ? p : place[e];
-                turn[e] = better ? turned[i] : turn[e];
-                best[e] = better ? misfit : best[e];
+                float square = squares[e], much = (like[e] + f * square) * one[e];
+                much = much < 0.3f ? 0.3f : much;
+                much = much > 2 ? 2 : much;
+                float misfit = here + much * (much * square - 2 * like[e]) + f * square * (much - 1) * (much - 1);
+                better_at[e] = misfit < best[e] ? p : better_at[e];
+                best[e] = misfit < best[e] ? misfit : best[e];
             }
         }
+        for (int e = 0; e < count; e++)
+            if (better_at[e] >= 0) {
+                place[e] = better_at[e];
+                turn[e] = turned[i];
+            }
+    }
+    free(one);
+    free(better_at);
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 from vision.cluster_canvas import sample
@@ -28,6 +30,7 @@ def is_tall(form: Form) -> bool:
     return form.height > 1.6 * 2 * form.inner
 
 
+@cache
 def rim(form: Form, inset: float = 0.4) -> np.ndarray:
     """(AROUND, 2) mm: points along the outline, a little inside"""
     if form.disc:

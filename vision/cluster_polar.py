@@ -64,6 +64,7 @@ class Rings:
     def __init__(self, radius: float, pitch: float, angles: int = ANGLES) -> None:
         n = max(int(np.ceil(radius / pitch)), 3)
         self.angles, self.step = angles, radius / n
+        self.in_pixels: dict[float, np.ndarray] = {}
         self.r = ((np.arange(n) + 0.5) * self.step).astype(np.float32)
         self.a = (np.arange(angles) * 2 * np.pi / angles).astype(np.float32)
         self.offsets = np.stack([self.r[:, None] * np.cos(self.a), self.r[:, None] * np.sin(self.a)], -1)
@@ -98,7 +99,9 @@ class Rings:
 
     def pixels(self, scale: float) -> np.ndarray:
         """(2, R A) float32, x and y: the offsets in pixels of a canvas"""
-        return np.ascontiguousarray((self.offsets * np.float32(scale)).reshape(-1, 2).T, np.float32)
+        if scale not in self.in_pixels:
+            self.in_pixels[scale] = np.ascontiguousarray((self.offsets * np.float32(scale)).reshape(-1, 2).T, np.float32)
+        return self.in_pixels[scale]
 
     def resampled(self, looks: np.ndarray, other: Rings) -> np.ndarray:
         """(K, R, A, 3) looks on this grid, from those on a finer one"""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 
 import cv2
@@ -105,6 +106,13 @@ def scaled(inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     for part in parts:
         part[:] = (part - mean) / spread
     return mean, spread
+
+
+def together(nets: Sequence[Net]) -> Net:
+    """One whose scores are the middle of those of several, trained on the same inputs from other beginnings"""
+    one = nets[0]
+    return Net(one.mean, one.spread, np.hstack([n.first for n in nets]), np.concatenate([n.bias1 for n in nets]),
+               np.vstack([n.second for n in nets]) / len(nets), np.mean([n.bias2 for n in nets], 0))
 
 
 def sharpened(net: Net, inputs: np.ndarray, labels: np.ndarray, together: int = 1, doubt: int = 0) -> Net:

@@ -14,7 +14,8 @@ from vision.pose import Pose
 from vision.windows import Pyramid, pixels_a_mm
 
 FINE = 48            # pixels along a site of a window
-SLICES = 16          # heights at which the form of a thing is known
+SLICES = 24          # heights at which the form of a thing is known
+FINER = 2            # times as fine as that things are looked at close up
 MESH = 12            # pixels between places of a sheet that are worked out exactly
 EDGE, FAINT = 0.3, 0.05           # how edges count beside colours; the log units a pixel of a faint one
 NEAR = 1.0           # mm from the point below the camera within which nothing leans any way
@@ -57,6 +58,11 @@ class Sheet(msgspec.Struct, frozen=True, dict=True, eq=False):
         w, h = np.ceil((high - low) * scale).astype(int)
         return cls(low, scale, (int(h), int(w)))
 
+    @cached_property
+    def close(self) -> Sheet:
+        """The same with pixels FINER times as fine"""
+        return Sheet(self.origin, self.scale * FINER, (self.shape[0] * FINER, self.shape[1] * FINER))
+
     def px(self, mm: np.ndarray) -> np.ndarray:
         """(..., 2) pixels of (..., 2) mm"""
         return (mm - self.origin) * self.scale - 0.5
@@ -70,7 +76,7 @@ class Sheet(msgspec.Struct, frozen=True, dict=True, eq=False):
         return (np.stack([x, y], -1) + 0.5) / self.scale + self.origin, tuple(fine)
 
     def see(self, pyramid: Pyramid, pose: Pose, light: Light) -> np.ndarray:
-        """(h, w, 4) float32: opponent colours in the reference light, and edges"""
+        """(h, w, 3) float32: opponent colours in the reference light"""
         mm, fine = self._mesh
         flat = mm.reshape(-1, 2)
         level = max(int(np.log2(max(pixels_a_mm(pose, flat[::17]) / self.scale, 1.0)) + 0.25), 0)
@@ -78,7 +84,7 @@ class Sheet(msgspec.Struct, frozen=True, dict=True, eq=False):
         lit = (surface(np.clip(flat, 0, light.size), light.size) @ light.weights).reshape(*mm.shape[:2], 3).astype(np.float32)
         at = cv2.remap(places, *fine, cv2.INTER_LINEAR)
         seen = cv2.remap(pyramid.level(level), at, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE).astype(np.float32)
-        return with_edges(opponent(np.log(seen * np.exp(-cv2.remap(lit, *fine, cv2.INTER_LINEAR)) + np.float32(DARK))))
+        return opponent(np.log(seen * np.exp(-cv2.remap(lit, *fine, cv2.INTER_LINEAR)) + np.float32(DARK)))
 
 
 def with_edges(colours: np.ndarray) -> np.ndarray:
@@ -88,18 +94,31 @@ def with_edges(colours: np.ndarray) -> np.ndarray:
     return np.dstack([colours, EDGE * np.log1p(steep / FAINT)])
 
 
+def coarse(close: np.ndarray) -> np.ndarray:
+    """(V, U, 4) a picture's colours (FINER V, FINER U, 3) with fewer pixels, and edges"""
+    v, u = close.shape[:2]
+    return with_edges(cv2.resize(np.ascontiguousarray(close, np.float32), (u // FINER, v // FINER), interpolation=cv2.INTER_AREA))
+
+
 class Frame(msgspec.Struct, frozen=True, eq=False):
     """A window for something that stands and leans down the window. wide: mm on both sides of the foot; back: mm behind it;
-    front: mm before it, the way things lean; scale: pixels a mm."""
+    front: mm before it, the way things lean; scale: pixels a mm;
+    finer: so many of them make one of the coarse frame's."""
 
     wide: float
     back: float
     front: float
     scale: float
+    finer: int = 1
 
     @property
     def shape(self) -> tuple[int, int]:
-        return round((self.back + self.front) * self.scale), round(2 * self.wide * self.scale)
+        return tuple(self.finer * round(mm * self.scale / self.finer) for mm in (self.back + self.front, 2 * self.wide))
+
+    @property
+    def close(self) -> Frame:
+        """The same with pixels FINER times as fine"""
+        return Frame(self.wide, self.back, self.front, self.scale * FINER, FINER)
 
     @property
     def places(self) -> tuple[np.ndarray, np.ndarray]:
@@ -111,9 +130,9 @@ class Frame(msgspec.Struct, frozen=True, eq=False):
         """(n, V, U, ...) of a sheet's view, round feet (n, 2) mm, where things lean along (n, 2)"""
         x, y = self.places
         mm = feet[:, None, None] + across_of(along)[:, None, None] * x[..., None] + along[:, None, None] * y[..., None]
-        at = sheet.px(mm).astype(np.float32).reshape(len(feet), -1, 2)
-        out = cv2.remap(view, at, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-        return out.reshape(len(feet), *self.shape, *view.shape[2:])
+        at = sheet.px(mm).astype(np.float32)
+        out = [cv2.remap(view, one, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE) for one in at]       # 32767 wide at most
+        return np.array(out).reshape(len(feet), *self.shape, *view.shape[2:])
 
 
 def rises(height: float, lean: float, above: float) -> tuple[np.ndarray, np.ndarray]:

@@ -7,6 +7,7 @@ import msgspec
 import numpy as np
 
 from vision.upright import SLICES, Frame
+from vision.upright_close import Closeup
 from vision.upright_form import CHANNELS, FLOOR, WORST, Looks
 
 STEP = 2             # pixels between places that are tried first, and between those then compared
@@ -36,12 +37,15 @@ class Seen(msgspec.Struct, frozen=True, eq=False):
     empty: np.ndarray
     bins: np.ndarray
     banned: np.ndarray
+    close: np.ndarray
+    lean: np.ndarray
 
     @classmethod
     def among(cls, window: np.ndarray, empty: np.ndarray, bare: np.ndarray, before: np.ndarray, behind: np.ndarray, bins: np.ndarray,
-              banned: np.ndarray) -> Seen:
+              banned: np.ndarray, close: np.ndarray, lean: np.ndarray) -> Seen:
         """Where things that stand before, (n, V, U) bool, hide what is here, and those behind show too; bare: whatever shows"""
-        return cls(window, np.where(behind, np.minimum(bare, EXPLAINED), bare), (~before).astype(np.float32), empty, bins, banned)
+        return cls(window, np.where(behind, np.minimum(bare, EXPLAINED), bare), (~before).astype(np.float32), empty, bins, banned,
+                   close, lean)
 
     def rows(self, pick: np.ndarray) -> Seen:
         return Seen(*(getattr(self, f)[pick] for f in self.__struct_fields__))
@@ -63,6 +67,7 @@ class Searcher(msgspec.Struct, eq=False):
     frame: Frame
     slop: int
     side: float
+    closeup: Closeup
 
     def search(self, seen: Seen) -> Found:
         """What each kind explains"""
@@ -81,7 +86,7 @@ class Searcher(msgspec.Struct, eq=False):
         s, n, kinds = self.slop, len(seen.open), len(model.part)
         height = model.part.shape[1] + 2 * s
         cut = Seen(np.moveaxis(seen.window[:, :height], -1, 1), seen.bare[:, :height], seen.open[:, :height], seen.empty, seen.bins,
-                   seen.banned)
+                   seen.banned, seen.close, seen.lean)
         place = self._places(cut, model)
         which, kind = np.repeat(np.arange(n), kinds), np.tile(np.arange(kinds), n)
         told = self._tried(cut, model, which, kind, place.reshape(-1, 2))
@@ -99,6 +104,8 @@ class Searcher(msgspec.Struct, eq=False):
         at = place.reshape(n, -1, 2)
         inputs = [squashed(told.reshape(n, -1)), squashed(mine.reshape(n, -1)), squashed(gain - gain.max(1, keepdims=True)),
                   *self._patch(seen, at[np.arange(n), gain.argmax(1)]), np.full((n, 1), self.looks.leans[b])]
+        foot = (at[np.arange(n), gain.argmax(1)] - s) / self.frame.scale
+        inputs.append(self.closeup.seen(seen.close, seen.window, seen.empty, seen.open, foot, seen.lean))
         return Found(np.hstack(inputs).astype(np.float32), (at - s).astype(float), gain)
 
     def _places(self, seen: Seen, model: Model) -> np.ndarray:

@@ -16,8 +16,9 @@ MATTER = np.array([0.45, 0.10, 0.10], np.float32)     # least spread of the colo
 UNSURE = 8.0                                          # most that a pixel may speak for or against a form
 STEADY = 2.0                                          # what a slice costs, a mm that it is wider than the next
 SLACK = 1.25                                          # how much wider than the plan says a thing may be
-ROUNDS = 3
+TOGETHER = (12, 6, 3, 1, 6, 3, 1)        # slices that are made wider or narrower together, one try after another
 CHANNELS = len(FLOOR)
+BOARD = -2.0                                          # below that much a pixel speaks for the board and against a man
 PRIOR = 8.0                                           # pixels of its usual colour that each place of a kind is thought to have shown
 
 
@@ -77,28 +78,48 @@ def fitted_form(speaks: list[np.ndarray], needs: list[np.ndarray], radii: np.nda
     n = int(widest / step) + 1
     wide = np.arange(n + 1) * step
     radii = radii.copy()
-    flat = [(s.ravel(), need.reshape(SLICES, -1)) for s, need in zip(speaks, needs)]
-    for sweep in range(ROUNDS):
-        for k in range(SLICES)[::1 if sweep % 2 == 0 else -1]:
-            gain = np.zeros(n + 1)
-            for s, need in flat:
-                there = need <= radii[:, None]
-                there[k] = False
-                free = ~there.any(0)
-                at = np.minimum(np.ceil(need[k][free] / step).astype(int), n + 1)
-                gain += np.cumsum(np.bincount(at, s[free], n + 2))[:n + 1]
-            for other in (k - 1, k + 1):
+    men = []
+    for s, need in zip(speaks, needs):
+        can = need.min(0) <= wide[-1]
+        inside = need[:, can] <= radii[:, None]
+        men.append((s[can], np.minimum(np.ceil(need[:, can] / step), n + 1).astype(np.int16), inside, inside.sum(0)))
+    for many in TOGETHER:               # one of many that hide each other cannot be changed alone
+        for k in range(0, SLICES - many + 1, max(many // 2, 1)):
+            part = slice(k, k + many)
+            gain, now = np.zeros(n + 1), 0.0
+            for s, need, inside, cover in men:
+                free = cover == inside[part].sum(0)
+                gain += np.cumsum(np.bincount(need[part, free].min(0), s[free], n + 2))[:n + 1]
+                now += s[free & (cover > 0)].sum()
+            for other in (k - 1, k + many):
                 if 0 <= other < SLICES:
-                    gain -= STEADY * len(flat) * np.minimum(np.abs(wide - radii[other]), 4)
+                    gain -= STEADY * len(men) * np.minimum(np.abs(wide - radii[other]), 4)
             gain[0] = -np.inf
-            radii[k] = wide[gain.argmax()]
+            now -= STEADY * len(men) * np.minimum(np.abs(np.diff(radii[max(k - 1, 0):k + many + 1])), 4).sum()
+            if gain.max() <= now:
+                continue
+            radii[part] = wide[gain.argmax()]
+            for _, need, inside, cover in men:
+                cover -= inside[part].sum(0)
+                inside[part] = need[part] <= gain.argmax()
+                cover += inside[part].sum(0)
     return radii
+
+
+def own_part(speaks: np.ndarray, inside: np.ndarray) -> np.ndarray:
+    """(V, U) float32: how much of each pixel is a man's, of what lies inside (V, U) bool the form; what shines in his midst is his"""
+    own = cv2.blur(speaks, (3, 3))
+    sure = ((own > BOARD) & inside).astype(np.uint8)
+    outline, _ = cv2.findContours(sure, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
+    filled = cv2.drawContours(np.zeros_like(sure), outline, -1, 1, -1)
+    return filled.astype(np.float32)
 
 
 class Looks(msgspec.Struct, eq=False):
     """How kinds look at some leans. leans: (B,); part: (K, B, V, U) int8 the slice seen, -1 outside; colour, weight: (P, CHANNELS)
     the mean of what is seen there and one by its variance, pixel by pixel of the kinds' parts; sprites: (Q, CHANNELS) float16 the
-    same of each man as he would be seen; first: (K, B), start: (E, B) where each begins; kinds: (E,) of the men."""
+    same of each man as he would be seen; first: (K, B), start: (E, B) where each begins; kinds: (E,) of the men;
+    shown: (E, B) what share of each was seen in his photo."""
 
     leans: np.ndarray
     part: np.ndarray
@@ -108,6 +129,7 @@ class Looks(msgspec.Struct, eq=False):
     sprites: np.ndarray
     start: np.ndarray
     kinds: np.ndarray
+    shown: np.ndarray
 
     def nearest(self, lean: np.ndarray) -> np.ndarray:
         """(n,) the number of the lean nearest to each"""
@@ -136,6 +158,7 @@ class Looks(msgspec.Struct, eq=False):
         kinds = len(heights)
         part = np.full((kinds, len(leans), *frame.shape), -1, np.int8)
         colours, weights, sprites, first, start = [], [], [], np.zeros(part.shape[:2], int), np.zeros((len(men), len(leans)), int)
+        share = np.zeros(start.shape, np.float32)
         pixels = shown = 0
         owns = [uppermost(needed(frame, heights[m.kind], m.lean, m.above), forms[m.kind]) for m in men]
         for k in range(kinds):
@@ -152,13 +175,14 @@ class Looks(msgspec.Struct, eq=False):
                 mean = (PRIOR * usual + views.sum(0)) / count
                 squares = (PRIOR * (varied + usual ** 2) + (views ** 2).sum(0)) / count
                 colours.append(mean)
-                weights.append(1 / (np.maximum(squares - mean ** 2, 0) + FLOOR ** 2))
+                weights.append(1 / (np.maximum(squares - mean ** 2, 0) + FLOOR[:mean.shape[1]] ** 2))
                 first[k, b], pixels = pixels, pixels + len(mean)
                 for n, view, ok in zip(mine, views, valid):
                     sprites.append(np.where(ok, view, mean).astype(np.float16))
-                    start[n, b], shown = shown, shown + len(view)
+                    start[n, b], shown, share[n, b] = shown, shown + len(view), ok.mean()
         colour, weight = (np.concatenate(a).astype(np.float32) for a in (colours, weights))
-        return cls(np.asarray(leans), part, colour, weight, first, np.concatenate(sprites), start, np.array([m.kind for m in men]))
+        return cls(np.asarray(leans), part, colour, weight, first, np.concatenate(sprites), start, np.array([m.kind for m in men]),
+                   share)
 
 
 def leant(man: Man, own: np.ndarray, frame: Frame, height: float, shown: np.ndarray, lean: float, above: float
@@ -174,5 +198,5 @@ def leant(man: Man, own: np.ndarray, frame: Frame, height: float, shown: np.ndar
     at = np.stack([(across + frame.wide) * frame.scale - 0.5, (along + frame.back) * frame.scale - 0.5], -1).astype(np.float32)
     picture = cv2.remap(man.window, at, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
     slices = cv2.remap(own.astype(np.float32), at, None, cv2.INTER_NEAREST, borderMode=cv2.BORDER_CONSTANT, borderValue=-9)
-    picture[(shown < 0) | (np.abs(slices - shown) > 1)] = np.nan
+    picture[(shown < 0) | (np.abs(slices - shown) > SLICES // 12)] = np.nan
     return picture

@@ -7,11 +7,15 @@ import msgspec
 import numpy as np
 
 from vision import net
-from vision.upright import Frame, with_edges
+from vision.upright import Frame, coarse
 from vision.upright_fit import Searcher, Seen
-from vision.upright_form import Looks, misfit
+from vision.upright_form import CHANNELS, Looks, misfit
 
-PICTURES = 6000
+PICTURES = 4000
+ASIDE = 0.2          # log units by which light from another side changes a thing's sides
+GLEAMS = 0.7         # spots on a thing that shine or are dull in another light
+NETS = 3             # networks whose answers are taken together
+RIM = 2              # pixels round a thing's outline
 KNOWN = 0.85         # how often what stands around is known
 
 
@@ -39,14 +43,16 @@ class Place(msgspec.Struct, frozen=True, eq=False):
 
 def placed(picture: np.ndarray, frame: Frame, at: tuple[float, float], turn: float = 0.0, zoom: float = 1.0) -> np.ndarray:
     """A window's picture (V, U, ...) with its foot elsewhere in it, mm across and along, turned by degrees"""
-    v, u = frame.shape
+    return cv2.warpAffine(picture, placing(frame, at, turn, zoom), frame.shape[::-1])
+
+
+def placing(frame: Frame, at: tuple[float, float], turn: float, zoom: float) -> np.ndarray:
+    """(2, 3) what warpAffine needs for that"""
     a = np.radians(turn)
     c, s = np.cos(a) * zoom, np.sin(a) * zoom
     foot = np.array([frame.wide, frame.back]) * frame.scale - 0.5
     m = np.array([[c, -s], [s, c]])
-    to = foot + np.array(at) * frame.scale - m @ foot
-    return cv2.warpAffine(picture, np.column_stack([m, to]).astype(np.float32), (u, v), flags=cv2.INTER_LINEAR,
-                          borderMode=cv2.BORDER_CONSTANT)
+    return np.column_stack([m, foot + np.array(at) * frame.scale - m @ foot])
 
 
 class Maker:
@@ -57,23 +63,39 @@ class Maker:
         self.bare = [p for p in places if p.label < 0]
         self.full = [p for p in places if p.label >= 0]
         self.rng = np.random.default_rng(seed)
+        self.noise = self.rng.standard_normal((2 * frame.shape[0], 2 * frame.shape[1], 3), np.float32)
 
-    def stand(self, window: np.ndarray, man: int, lean: float, at: tuple[float, float], turn: float, jitter: bool = True) -> np.ndarray:
+    def stand(self, window: np.ndarray, man: int, lean: float, at: tuple[float, float], turn: float) -> np.ndarray:
         """Puts a man into a window (V, U, 3), in place; -> (V, U) how much of each pixel he hides"""
-        looks = self.looks
-        b = int(looks.nearest(np.array([lean]))[0])
-        solid = looks.solid(looks.kinds[man], b)
-        spin, zoom = (self.rng.normal(0, 2.0), self.rng.normal(1, 0.02)) if jitter else (0.0, 1.0)
-        alpha = placed(cv2.GaussianBlur(solid, (0, 0), 0.5), self.frame, at, turn + spin, zoom)
-        grown = np.zeros((*solid.shape, 3), np.float32)
-        grown[solid > 0] = looks.sprite(man, b)[:, :3]
-        rim = cv2.blur(grown, (3, 3)) / np.maximum(cv2.blur(solid, (3, 3)), 0.05)[..., None]
-        way = self.rng.choice([1, -1])
-        picture = placed(np.where(solid[..., None] > 0, grown, rim)[:, ::way], self.frame, at, turn + spin, zoom)
-        if jitter:
-            picture = picture + np.float32([*self.rng.normal(0, 0.08, 1), *self.rng.normal(0, 0.03, 2)])
-        window += (picture - window) * alpha[..., None]
+        layers, (left, up) = self.seen_as(man, int(self.looks.nearest(np.array([lean]))[0]))
+        m = placing(self.frame, at, turn + self.rng.normal(0, 2.0), self.rng.normal(1, 0.02))
+        v, u = layers.shape[:2]
+        corners = np.array([[x, y, 1] for x in (left, left + u) for y in (up, up + v)]) @ m.T
+        low = np.maximum(np.floor(corners.min(0)).astype(int) - 1, 0)
+        high = np.minimum(np.ceil(corners.max(0)).astype(int) + 2, window.shape[1::-1])
+        alpha = np.zeros(window.shape[:2], np.float32)
+        if (high > low).all():
+            m[:, 2] += m[:, :2] @ (left, up) - low
+            put = cv2.warpAffine(layers, m, tuple(int(n) for n in high - low))
+            part = slice(low[1], high[1]), slice(low[0], high[0])
+            window[part] += (put[..., :3] - window[part]) * put[..., 3:]
+            alpha[part] = put[..., 3]
         return alpha
+
+    def seen_as(self, man: int, b: int) -> tuple[np.ndarray, tuple[int, int]]:
+        """((v, u, 4) colours of a man who leans so, in a light of his own or mirrored, and how much of each pixel he hides; where in
+        a window the upper left of that is)"""
+        rng, looks = self.rng, self.looks
+        inside = looks.part[looks.kinds[man], b] >= 0
+        rows, columns = (slice(max(at[0] - RIM, 0), at[-1] + RIM + 1) for at in (np.flatnonzero(inside.any(a)) for a in (1, 0)))
+        seen = np.zeros((*inside.shape, CHANNELS), np.float32)
+        seen[inside] = looks.sprite(man, b)
+        colours, solid = seen[rows, columns, :3], np.ascontiguousarray(seen[rows, columns, 3])
+        colours[..., 0] += self.gleam(solid)
+        colours = (colours + np.float32([*rng.normal(0, 0.08, 1), *rng.normal(0, 0.03, 2)])) * solid[..., None]
+        rim = cv2.blur(colours, (3, 3)) / np.maximum(cv2.blur(solid, (3, 3)), 0.05)[..., None]
+        layers = np.dstack([np.where(solid[..., None] > 0.99, colours, rim), cv2.GaussianBlur(solid, (0, 0), 0.5)])
+        return layers[:, ::rng.choice([1, -1])], (columns.start, rows.start)
 
     def shade(self, window: np.ndarray, at: tuple[float, float], light: tuple[np.ndarray, float, float]) -> None:
         """The shadow of something that stands there"""
@@ -82,7 +104,26 @@ class Maker:
         foot = (np.array([self.frame.wide, self.frame.back]) + at) * self.frame.scale - 0.5
         end = foot + way * self.frame.scale
         cv2.line(dark, tuple(int(v) for v in foot), tuple(int(v) for v in end), 1.0, max(int(0.3 * self.side * self.frame.scale), 1))
-        window[..., 0] -= cv2.GaussianBlur(dark, (0, 0), soft) * depth
+        window[..., 0] -= cv2.GaussianBlur(dark, (0, 0), soft * self.frame.finer) * depth
+
+    def man_of(self, kind: int, lean: float) -> int:
+        """One of the men of a kind, likelier one who was photographed leaning alike"""
+        men = np.flatnonzero(self.looks.kinds == kind)
+        share = self.looks.shown[men, self.looks.nearest(np.array([lean]))[0]] ** 2 + 0.02
+        return int(self.rng.choice(men, p=share / share.sum()))
+
+    def gleam(self, solid: np.ndarray) -> np.ndarray:
+        """(V, U) log units by which light from another side changes something of that outline"""
+        rng, (v, u) = self.rng, solid.shape
+        x, y = np.meshgrid(np.arange(u, dtype=np.float32), np.arange(v, dtype=np.float32))
+        many = solid.sum(1, keepdims=True)
+        middle = (solid * x).sum(1, keepdims=True) / np.maximum(many, 1)
+        out = rng.normal(0, ASIDE) * np.clip((x - middle) / np.maximum(many / 2, 1), -1, 1)
+        at = np.argwhere(solid > 0.5)
+        for _ in range(rng.poisson(GLEAMS) if len(at) else 0):
+            (b, a), wide = at[rng.integers(len(at))], rng.uniform(0.015, 0.09) * self.side * self.frame.scale
+            out += rng.uniform(-0.4, 1.0) * np.exp(-((x - a) ** 2 + (y - b) ** 2) / (2 * wide ** 2))
+        return out
 
     def off(self) -> np.ndarray:
         """(2,) mm that something is put off its site's middle"""
@@ -94,7 +135,7 @@ class Maker:
         rng = self.rng
         p = self.bare[rng.integers(len(self.bare))]
         p = p if rng.random() < 0.5 else p.mirrored()
-        window = p.window[..., :3].copy()
+        window = p.window.astype(np.float32)
         busy = rng.choice([0.0, 0.3, 0.7])
         a = rng.uniform(0, 2 * np.pi)
         light = (rng.uniform(0, 0.9) * self.side * np.array([np.cos(a), np.sin(a)]), rng.uniform(0, 0.8), rng.uniform(1.0, 4.0))
@@ -104,7 +145,7 @@ class Maker:
                 stand.append((lean, int(rng.integers(len(self.looks.kinds))), lean, np.array([x, y]) + self.off(), turn))
         mine = -1
         if label >= 0:
-            mine = int(rng.choice(np.flatnonzero(self.looks.kinds == label)))
+            mine = self.man_of(label, p.lean)
             stand.append((p.lean, mine, p.lean * rng.uniform(0.95, 1.05), self.off(), 0.0))
         for _, _, _, at, _ in stand:
             self.shade(window, at, light)
@@ -114,7 +155,7 @@ class Maker:
             alpha = self.stand(window, man, lean, at, turn)
             if known and not (man == mine and order == p.lean):
                 hides = before if order < p.lean else behind
-                np.maximum(hides, alpha, out=hides)
+                np.maximum(hides, cv2.resize(alpha, hides.shape[::-1], interpolation=cv2.INTER_AREA), out=hides)
         if label == -2:
             self.strange(window)
         return p, self.relit(window), before, behind, mine
@@ -139,7 +180,7 @@ class Maker:
         """In another light, with the noise of another picture"""
         rng, (v, u) = self.rng, window.shape[:2]
         y, x = np.meshgrid(np.linspace(-1, 1, v), np.linspace(-1, 1, u), indexing="ij")
-        out = window[..., :3].copy()
+        out = window.astype(np.float32)
         out[..., 0] += rng.normal(0, 0.07) + rng.normal(0, 0.05) * x + rng.normal(0, 0.05) * y
         out[..., 1:] += rng.normal(0, 0.025, 2)
         if rng.random() < 0.25:
@@ -147,24 +188,26 @@ class Maker:
             across = np.cos(a) * x + np.sin(a) * y - rng.uniform(-0.8, 0.8)
             out[..., 0] -= rng.uniform(0.05, 0.4) * (1 + np.tanh(across / rng.uniform(0.05, 0.8)))
         if rng.random() < 0.6:
-            out = cv2.GaussianBlur(out, (0, 0), rng.uniform(0.2, 0.9))
+            out = cv2.GaussianBlur(out, (0, 0), rng.uniform(0.2, 0.9) * self.frame.finer)
         noise = np.float32([rng.uniform(0.01, 0.06), 0.03, 0.03])
-        return with_edges(out + rng.standard_normal(out.shape).astype(np.float32) * noise)
+        up, left = rng.integers(0, (v, u))
+        return out + self.noise[up:up + v, left:left + u] * noise
 
 
 def seen_of(made: list[tuple], looks: Looks) -> Seen:
     """The windows of Maker.make() as they are to be explained"""
-    window = np.array([m[1] for m in made], np.float32)
+    window = np.array([coarse(m[1]) for m in made], np.float32)
     empty = np.array([m[0].empty for m in made])
     bare = misfit(window, empty, np.array([m[0].weight for m in made]))
     before, behind = (np.array([m[n] > 0.5 for m in made]) for n in (2, 3))
     return Seen.among(window, empty, bare, before, behind, looks.nearest(np.array([m[0].lean for m in made])),
-                      np.array([m[4] for m in made]))
+                      np.array([m[4] for m in made]), np.array([m[1][..., 0] for m in made]), np.array([m[0].lean for m in made]))
 
 
-def taught(searcher: Searcher, places: list[Place], kinds: int, side: float, effort: float = 1.0, seed: int = 1) -> net.Net:
+def taught(searcher: Searcher, looks: Looks, places: list[Place], side: float, effort: float = 1.0, seed: int = 1) -> net.Net:
     """A network that tells from Searcher.search() what stands there: kinds, something else, nothing"""
-    maker = Maker(searcher.looks, searcher.frame, places, side, seed)
+    kinds = len(searcher.looks.part)
+    maker = Maker(looks, searcher.frame.close, places, side, seed)
     count = round(PICTURES * effort)
     jobs = [n % kinds for n in range(count)] + [-1] * (count // 3) + [-2] * (count // 10)
     maker.rng.shuffle(jobs)
@@ -183,5 +226,5 @@ def taught(searcher: Searcher, places: list[Place], kinds: int, side: float, eff
     order = maker.rng.permutation(len(x))
     x, y = x[order], y[order]
     held = len(x) // 10
-    found = net.train(x[held:], y[held:], kinds + 2, 96, seed, epochs=14)
+    found = net.together([net.train(x[held:].copy(), y[held:], kinds + 2, 96, seed + n, epochs=14) for n in range(NETS)])
     return net.sharpened(found, x[:held].astype(np.float32), y[:held], doubt=1)

@@ -1,0 +1,68 @@
+"""What is learnt of things that stand: their form, their outline in a photo, and what is looked at close up."""
+
+import numpy as np
+
+from vision import net
+from vision.upright import FINER, SLICES, Frame, Sheet, needed, rises, uppermost
+from vision.upright_close import BELOW, ROWS, WAYS, Closeup
+from vision.upright_form import first_form, fitted_form, own_part
+
+FRAME, TALL, ABOVE = Frame(24.0, 24.0, 64.0, 1.5), 70.0, 500.0
+LEANS = (0.1, 0.3, 0.5, 0.65)
+
+
+def test_a_narrow_neck_below_a_head_is_found() -> None:
+    z = (np.arange(SLICES) + 0.5) / SLICES
+    true = np.where(z < 0.12, 14.0, np.where(z < 0.7, 5.0, 9.0))
+    needs = [needed(FRAME, TALL, lean, ABOVE) for lean in LEANS]
+    speaks = [np.where(uppermost(need, true) >= 0, 4.0, -4.0).astype(np.float32) for need in needs]
+    form = fitted_form(speaks, needs, first_form(28.0), 18.0)
+    assert np.abs(form - true)[(z > 0.25) & (z < 0.65)].max() <= 1.5        # one slice hides another: none can be moved alone
+    assert np.abs(form - true).mean() <= 1.0
+
+
+def test_what_shines_within_a_man_is_his_and_the_board_beside_him_is_not() -> None:
+    speaks = np.full((40, 40), -8.0, np.float32)
+    speaks[10:30, 12:28] = 6.0
+    speaks[18:22, 18:22] = -8.0                     # a gleam as bright as the board
+    inside = np.zeros((40, 40), bool)
+    inside[5:35, 5:35] = True
+    own = own_part(speaks, inside)
+    assert own[12:28, 14:26].all() and not own[5:9].any() and not own[:, 5:10].any()
+
+
+def test_a_height_is_looked_at_in_the_same_row_however_far_it_leans() -> None:
+    close = Closeup.of(FRAME, TALL, 10.0, ABOVE)
+    row = 15
+    v, u = FRAME.shape
+    at = []
+    for lean in (0.4, 0.6):
+        z = np.array([close.heights[row]])
+        y = lean * z * close.larger[row]
+        picture = np.zeros((v * FINER, u * FINER), np.float32)
+        picture[round((float(y[0]) + FRAME.back) * FRAME.scale * FINER):] = 1.0         # an edge across the window there
+        flat = np.zeros((1, v, u, 4), np.float32)
+        told = close.seen(picture[None], flat, flat, np.ones((1, v, u), np.float32), np.zeros((1, 2)), np.array([lean]))[0]
+        much = told[:ROWS * len(close.across) * WAYS].reshape(ROWS, -1, WAYS)
+        at.append(int(much[..., 0].sum(1).argmax()))
+        assert much[row, :, 1].mean() < -0.9 * much[row, :, 0].mean() < 0               # and it runs across
+    assert at == [row, row] and row > BELOW
+    off, larger = rises(TALL, 0.4, ABOVE)
+    assert len(off) == len(larger) == SLICES
+
+
+def test_windows_of_more_pixels_than_a_remapped_row_may_have_are_cut() -> None:
+    wide = Frame(40.0, 30.0, 110.0, 3.0)
+    view = np.arange(300 * 300, dtype=np.float32).reshape(300, 300)
+    assert np.prod(wide.shape) > 32767
+    feet, along = np.array([[50.0, 50], [20, 20]]), np.array([[0.0, 1], [0, 1]])
+    cut = wide.cut(Sheet.of(np.zeros(2), np.full(2, 100.0), 3.0), view, feet, along)
+    assert cut.shape == (2, *wide.shape) and cut[0, 90, 120] == view[150, 150]
+
+
+def test_networks_taken_together_answer_what_they_say_on_average() -> None:
+    rng = np.random.default_rng(2)
+    x, y = rng.normal(0, 1, (300, 6)).astype(np.float32), rng.integers(0, 3, 300)
+    some = [net.train(x.copy(), y, 3, 8, seed, epochs=2) for seed in (1, 2)]
+    assert np.allclose(net.together(some).scores(x), np.mean([n.scores(x) for n in some], 0), atol=1e-5)
+    assert not np.allclose(some[0].scores(x), some[1].scores(x), atol=0.1)

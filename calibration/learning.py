@@ -108,7 +108,8 @@ def learn(folder: str | Path, fit: Callable[..., Reader] = Reader.fit) -> Outcom
         return Outcome(False, fault or "views that were not learnt from would be read with more doubt", bad)
     write_whole(copy.before, copy.model.read_bytes())
     new.save(copy.model)
-    return Outcome(True, f"learnt from {len(lessons)} views; of those not learnt from it is surer by {now - was:.4f} nats a site", bad)
+    return Outcome(True, f"learnt from {len(lessons)} of {len(good)} views; to what lies in the others it now gives "
+                         f"{100 * math.exp(now):.2f} % where it gave {100 * math.exp(was):.2f} %", bad)
 
 
 def undo(folder: str | Path) -> None:

@@ -59,11 +59,12 @@ def agreed(table: Table, evidence: Evidence) -> bool:
 
 
 def learn_beside(folder: Path) -> subprocess.Popen | None:
-    """`nilometer learn` in a process of its own and of low priority, once the game is over: nobody waits for it"""
+    """`nilometer learn` in a process of its own and of low priority, once the game is over: nobody waits for it. What came of it is
+    told where the table tells things: in the terminal, or the service's log."""
     if free_mb() < ROOM:
         return None
     try:
         return subprocess.Popen(["nice", "-n", "19", sys.executable, "-m", "companion.cli", "learn", str(folder)],
-                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+                                start_new_session=True)
     except OSError:
         return None

@@ -32,6 +32,16 @@ def test_all_figures_of_a_copy(copy, tmp_path):
     assert told["processor"] and told["picture"] == "1640 x 1232"
 
 
+def test_a_broken_layout_is_named_before_anything_is_measured(copy, tmp_path):
+    shutil.copytree(copy, tmp_path / "copy")
+    shutil.copytree(PHOTOS / "test", tmp_path / "copy" / "test")
+    layout = min((tmp_path / "copy" / "test").glob("*.json"))
+    layout.write_text('{"A1": 3}')
+    line = [sys.executable, "-m", "companion.cli", "bench", "--copy", str(tmp_path / "copy")]
+    done = subprocess.run(line, capture_output=True, text=True)
+    assert done.returncode == 2 and not done.stdout and f"{layout}: A1: not a list of kinds" in done.stderr
+
+
 def test_a_copy_without_test_photos(copy):
     done = subprocess.run([sys.executable, "-m", "companion.cli", "bench", "--copy", str(copy)], capture_output=True, text=True)
     assert done.returncode == 2 and "no photos in test/" in done.stderr

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Sequence
+from itertools import zip_longest
 
 from companion.simulate.copies import art_for
 from companion.simulate.samples import Layout, another, samplers
@@ -21,21 +22,19 @@ def lean_samplers(plan: Plan, seed: int = 1) -> list[Layout]:
     layouts = samplers(plan, art_for(plan).data.get("lie", ()), rng, photos=ROUNDS, each=each, sides=True)
     shown = Counter(k for layout in layouts for c in layout.values() for k in c)
     spanning = {k for k, p in plan.pieces.items() if p.spans}
-    for layout in layouts:
-        # Large heaps first: the more of them go, the less there is to lay. What a spanning piece lies on must stay.
-        if any(k in spanning for c in layout.values() for k in c):
-            kept = {k for p in plan.piece if p.spans for k in [p.over]}
-        else:
-            kept = set()
-        here = Counter(k for c in layout.values() for k in c)
-        # ... and among heaps alike any, so that what stays is spread over the board: pieces lean and shine otherwise elsewhere
-        for site in sorted(rng.sample(sorted(layout), len(layout)), key=lambda s: -len(layout[s])):
-            there = Counter(layout[site])
-            # a kind stays in each photo that shows it: seen in two lights it is learnt better, and can be tried on the other
-            if all(k not in spanning and k not in kept and shown[k] - n >= each and here[k] > n for k, n in there.items()):
-                shown -= there
-                here -= there
-                del layout[site]
+    here = [Counter(k for c in layout.values() for k in c) for layout in layouts]
+    kept = [{p.over for p in plan.piece if p.spans} if spanning & set(h) else set() for h in here]     # what such a piece lies on stays
+    # Large heaps first: the more of them go, the less there is to lay; and among heaps alike any, so that what stays is spread over
+    # the board: pieces lean and shine otherwise elsewhere. In turn, so that no photo shows all of a kind and the other next to none.
+    orders = [[(n, site) for site in sorted(rng.sample(sorted(layout), len(layout)), key=lambda s, of=layout: -len(of[s]))]
+              for n, layout in enumerate(layouts)]
+    for n, site in (at for step in zip_longest(*orders) for at in step if at is not None):
+        there = Counter(layouts[n][site])
+        # a kind stays in each photo that shows it: seen in two lights it is learnt better, and can be tried on the other
+        if all(k not in spanning and k not in kept[n] and shown[k] - m >= each and here[n][k] > m for k, m in there.items()):
+            shown -= there
+            here[n] -= there
+            del layouts[n][site]
     return layouts
 
 

@@ -260,6 +260,9 @@ def test_samplers_of_a_board_of_another_game_show_every_kind_in_both_photos():
     shown = [[k for c in layout.values() for k in c] for layout in lean_samplers(plan)]
     assert all(set(kinds) == {"E", "Q", "Ü"} for kinds in shown), "one light teaches less than two, and leaves nothing to try it on"
     assert sum(kinds.count("E") for kinds in shown) == -(-FEWEST // 3) and all(kinds.count("Q") == 1 for kinds in shown)
+    go = parse_plan({"game": "go", "size": [180, 180], "site": sites, "piece": [{"kind": k, "size": 19} for k in ("black", "white")]})
+    stones = [len(layout) for layout in lean_samplers(go)]
+    assert sum(stones) == FEWEST and abs(stones[0] - stones[1]) <= 2, "from a photo with four of sixteen little is learnt"
 
 
 def test_ending_the_set_up_leaves_no_configuration(tmp_path, monkeypatch):

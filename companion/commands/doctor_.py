@@ -38,7 +38,7 @@ def programs(config: Config | None) -> Iterator[Check]:
                 "" if major >= 5 else "make install puts OpenCV 5 into .venv")
     library, _ = kernels.loaded()
     yield Check("kernels", GOOD if library else WARN, kernels.how(),
-                "" if library else "reading is several times slower: sudo apt-get install gcc, then make install")
+                "" if library else "reading takes about twice as long: sudo apt-get install gcc, then make install")
     try:
         metadata.version("opencv-python")
         yield Check("opencv wheel", WARN, "opencv-python is installed beside the headless one",

@@ -58,7 +58,8 @@ INLINE double within(double v, double middle, double reach) { return fmin(fmax(v
    reach: pixels, and turn: radians, by which poses may change at most */
 QUICK void settle_cards(const uint8_t *seen, const uint8_t *hidden, int h, int w, int covered, const int64_t *kinds, double *pose,
                         int n, const float *offsets, int points, const float *looks, const float *slopes, const float *squares,
-                        const float *light, float *gains, int rounds, double scale, double reach, double turn, double noise, double tint)
+                        const float *light, float *gains, int rounds, double scale, double reach, double turn, double noise,
+                        double tint)
 {
     Table table = {seen, hidden, h, w, covered};
     size_t p = points;
@@ -139,7 +140,8 @@ QUICK void settle_cards(const uint8_t *seen, const uint8_t *hidden, int h, int w
 }
 
 /* Level.misfits(): (n, K) how badly each print explains what shows at n poses in light (n, 3), where nothing looks
-   brighter than limit (n, 3); a point's share held below cap; surety (K, P); only: (n,) the one kind asked for at each pose, out (n,), or a single -1 */
+   brighter than limit (n, 3); a point's share held below cap; surety (K, P); only: (n,) the one kind asked for at
+   each pose, out (n,), or a single -1 */
 QUICK void misfit_cards(const uint8_t *seen, int h, int w, const double *pose, int n, const float *offsets, int points,
                         const float *looks, const float *surety, int kinds, const float *light, const float *limits, double cap,
                         const int64_t *only, float *out)
@@ -171,8 +173,8 @@ QUICK void misfit_cards(const uint8_t *seen, int h, int w, const double *pose, i
 /* shown_misfit() of cluster_first.py: (n,) how badly what is seen of a card, but for its edge, speaks for kinds (n,) in light (n, 3),
    perhaps in a piece's shadow. inner (P,): 0 along the edge; darkest, price: of a shadow */
 QUICK void shown_cards(const uint8_t *seen, const uint8_t *hidden, int h, int w, const int64_t *kinds, const double *pose, int n,
-                       const float *offsets, int points, const float *inner, const float *looks, const float *surety, const float *light,
-                       double cap, double darkest, double price, float *out)
+                       const float *offsets, int points, const float *inner, const float *looks, const float *surety,
+                       const float *light, double cap, double darkest, double price, float *out)
 {
     Table table = {seen, hidden, h, w, 1};
     size_t p = points;

@@ -20,9 +20,9 @@ INLINE void rolled(const float *rows, int points, int a, int turn, float *out)
 /* judged() of cluster_fit.py for n places: gains (n, K) are those of compare_polar and changed in place, perfect (n,) and whole (n,)
    filled in; turns (n, K); top: how many kinds to judge closely, only: (n,) the one kind, or a single -1;
    burnt: (n,) whether looks are shown no brighter than the camera can */
-INLINE void judge(const Scene *scene, const double *at, int n, const float *offsets, int r, int a, const float *looks, const float *area,
-                  int k, const int64_t *turns, const int64_t *only, const uint8_t *burnt, int top, float *gains, float *perfect,
-                  float *whole)
+INLINE void judge(const Scene *scene, const double *at, int n, const float *offsets, int r, int a, const float *looks,
+                  const float *area, int k, const int64_t *turns, const int64_t *only, const uint8_t *burnt, int top, float *gains,
+                  float *perfect, float *whole)
 {
     int p = r * a;
     Room *room = room_for(p);
@@ -101,7 +101,8 @@ INLINE void judge(const Scene *scene, const double *at, int n, const float *offs
 }
 
 QUICK void judge_polar(const uint8_t *seen, const uint8_t *ground, const float *weight, const float *light, int h, int w, int rows,
-                       int columns, const double *at, int n, const float *offsets, int r, int a, const float *looks, const float *area,
+                       int columns, const double *at, int n, const float *offsets, int r, int a, const float *looks,
+                  const float *area,
                        int k, const int64_t *turns, const int64_t *only, const uint8_t *burnt, int top, float *gains, float *perfect,
                        float *whole)
 {
@@ -112,8 +113,9 @@ QUICK void judge_polar(const uint8_t *seen, const uint8_t *ground, const float *
 /* One round of slid() of cluster_fit.py: steps (n, 2), mm along a piece's own axes, by which pieces of kinds (n,), turned by turns (n,)
    of A steps, would fit better; slopes (K, 3 ways, 3 R A) as looks are; spread: grey levels from which a point hardly counts */
 QUICK void slide_polar(const uint8_t *seen, const uint8_t *ground, const float *weight, const float *light, int h, int w, int rows,
-                       int columns, const double *at, int n, const float *offsets, int r, int a, const float *looks, const float *slopes,
-                       const float *area, const int64_t *kinds, const int64_t *turns, const uint8_t *burnt, double spread, double *steps)
+                       int columns, const double *at, int n, const float *offsets, int r, int a, const float *looks,
+                       const float *slopes, const float *area, const int64_t *kinds, const int64_t *turns, const uint8_t *burnt,
+                       double spread, double *steps)
 {
     Scene scene = {seen, ground, weight, light, h, w, rows, columns};
     int p = r * a;

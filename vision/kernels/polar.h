@@ -32,13 +32,18 @@ typedef struct {
 
 INLINE floats8 load8(const float *p) { return *(const floats8 *)p; }
 
+/* The three factors of the light at a place (x, y), in pixels; light: (rows, columns, 3) */
+INLINE const float *light_at(const float *light, int rows, int columns, double x, double y)
+{
+    int row = held((int)rint(y / LIGHT_STEP), rows - 1), column = held((int)rint(x / LIGHT_STEP), columns - 1);
+    return light + 3 * (row * columns + column);
+}
+
 /* What shows at offsets (2, points) around a place (x, y), all in pixels */
 INLINE void look_at(const Scene *scene, float x, float y, const float *offsets, Patch *out)
 {
     int n = out->points;
-    int row = held((int)rint(y / (double)LIGHT_STEP), scene->rows - 1);
-    int column = held((int)rint(x / (double)LIGHT_STEP), scene->columns - 1);
-    const float *light = scene->light + 3 * (row * scene->columns + column);
+    const float *light = light_at(scene->light, scene->rows, scene->columns, x, y);
     float px[BLOCK], py[BLOCK];
     Spots at;
     for (int start = 0; start < n; start += BLOCK) {

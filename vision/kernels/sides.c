@@ -13,13 +13,13 @@
    that; rim (around, 2) mm along the outline, levels: heights at which sides are looked at -> gain, most (n,) */
 QUICK void sides_polar(const uint8_t *seen, const uint8_t *ground, const float *weight, const float *light, int h, int w, int rows,
                        int columns, const double *at, const double *lean, const double *turn, int n, const float *colours,
-                       const float *shades, const double *rim, int around, const double *levels, int heights, double width, double depth,
-                       int disc, double scale, float *gain, float *most)
+                       const float *shades, const double *rim, int around, const double *levels, int heights, double width,
+                       double depth, int disc, double scale, float *gain, float *most)
 {
     for (int i = 0; i < n; i++) {
         double c = cos(turn[i]), s = sin(turn[i]), u = c * lean[2 * i] + s * lean[2 * i + 1], v = c * lean[2 * i + 1] - s * lean[2 * i];
         double x0 = at[2 * i] - lean[2 * i] * scale, y0 = at[2 * i + 1] - lean[2 * i + 1] * scale;         /* the foot */
-        const float *l = light + 3 * (held((int)rint(y0 / LIGHT_STEP), rows - 1) * columns + held((int)rint(x0 / LIGHT_STEP), columns - 1));
+        const float *l = light_at(light, rows, columns, x0, y0);
         float x[BLOCK], y[BLOCK], a[3 * BLOCK], b[3 * BLOCK], heavy[BLOCK], top[3], better = 0, best = 0;
         float px[MANY], py[MANY], tt = 0, dark = shades[2 * i], bright = shades[2 * i + 1], middle = (dark + bright) / 2;
         int many = 0;
@@ -49,13 +49,14 @@ QUICK void sides_polar(const uint8_t *seen, const uint8_t *ground, const float *
                     ss += here * here, st += here * top[k], sg += here * bare, gg += bare * bare, gt += bare * top[k];
                 }
                 float tone = lesser(greater(st / tt, DARKEST), BRIGHTEST), usual = lesser(greater(tone, dark), bright);
-                float odd = tone == usual ? 0 : logf(tone / usual) / UNUSUAL;       /* the lamp may stand where samplers did not have it */
+                /* the lamp may stand where samplers did not have it */
+                float odd = tone == usual ? 0 : logf(tone / usual) / UNUSUAL;
                 float cost = lesser(sure * (ss - tone * (2 * st - tone * tt)), CAP) + odd * odd;
                 better += lesser(sure * (ss - 2 * sg + gg), CAP) - lesser(cost, CAP);
                 best += lesser(sure * (gg - middle * (2 * gt - middle * tt)), CAP);
             }
         }
-        double area = disc ? width * sqrt(lean[2 * i] * lean[2 * i] + lean[2 * i + 1] * lean[2 * i + 1]) : fabs(u) * depth + fabs(v) * width;
+        double area = disc ? width * sqrt(u * u + v * v) : fabs(u) * depth + fabs(v) * width;
         gain[i] = many ? better * area / many : 0, most[i] = many ? best * area / many : 0;
     }
 }

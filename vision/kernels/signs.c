@@ -7,8 +7,8 @@
    whose (B,): which of tones (.., T, 3) may be seen there instead. unit: of squared grey levels */
 QUICK void misfit_signs(const uint8_t *seen, int h, int w, const float *px, int places, const double *shifts, int shifts_n,
                         const float *light, const float *prints, int kinds, const float *dims, int dims_n, double shadow,
-                        const int32_t *spots, const int32_t *whose, int beside, const float *tones, int tones_n, double cap, double unit,
-                        float *out)
+                        const int32_t *spots, const int32_t *whose, int beside, const float *tones, int tones_n, double cap,
+                        double unit, float *out)
 {
     float *room = malloc(sizeof(float) * places * 6), *got = room, *most = room + 3 * places, *x = room + 4 * places, *y = x + places;
     for (int k = 0; k < kinds; k++)
@@ -40,10 +40,13 @@ QUICK void misfit_signs(const uint8_t *seen, int h, int w, const float *px, int 
             float sum = 0;
 #pragma omp simd reduction(+:sum)
             for (int i = 0; i < places; i++) {
-                float a = got[i], b = got[places + i], c = got[2 * places + i], d = look[i], e = look[places + i], f = look[2 * places + i];
+                float a = got[i], b = got[places + i], c = got[2 * places + i];
+                float d = look[i], e = look[places + i], f = look[2 * places + i];
                 float own = a * a + b * b + c * c, both = a * d + b * e + c * f, square = d * d + e * e + f * f, least = most[i];
-                for (int m = 0; m < dims_n; m++)
-                    least = lesser(least, (own - dims[m] * (2 * both - dims[m] * square)) * (float)unit + (1 - dims[m]) * (float)shadow);
+                for (int m = 0; m < dims_n; m++) {
+                    float dim = dims[m], off = (own - dim * (2 * both - dim * square)) * (float)unit + (1 - dim) * (float)shadow;
+                    least = lesser(least, off);
+                }
                 sum += least;
             }
             out[k] = lesser(out[k], sum);

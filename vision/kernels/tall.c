@@ -14,7 +14,8 @@ INLINE float log_near_one(float t)
 
 /* How much better figures of K kinds that stand at n feet (n, 2), pixels, and lean (n, 2) mm explain what shows than bare ground: gain
    (n, K), and most (n, K) what perfect ones would. along (columns), across (lines): mm of the pictures looks (K, 3, lines columns) and
-   area, the latter mm² that count; reach: mm the pictures lean; bright (K,): whether a camera may not show a look as bright as it is */
+   area, the latter mm² that count; reach: mm the pictures lean; bright (K,): whether a camera may not show a look as
+   bright as it is */
 QUICK void figures_upright(const uint8_t *seen, const uint8_t *ground, const float *weight, const float *light, int h, int w, int rows,
                            int columns, const double *feet, const double *lean, int n, double scale, const float *along, int wide,
                            const float *across, int lines, double reach, const float *looks, const float *area, const uint8_t *bright,
@@ -24,7 +25,7 @@ QUICK void figures_upright(const uint8_t *seen, const uint8_t *ground, const flo
     float *room = malloc(sizeof(float) * p * 11), *s = room, *g = s + 3 * p, *heavy = g + 3 * p, *bare = heavy + p, *f = bare + p;
     for (int i = 0; i < n; i++) {
         double x0 = feet[2 * i], y0 = feet[2 * i + 1], u = lean[2 * i], v = lean[2 * i + 1], length = sqrt(u * u + v * v);
-        const float *l = light + 3 * (held((int)rint(y0 / LIGHT_STEP), rows - 1) * columns + held((int)rint(x0 / LIGHT_STEP), columns - 1));
+        const float *l = light_at(light, rows, columns, x0, y0);
         float ux = u / fmax(length, 1e-6) * scale, uy = v / fmax(length, 1e-6) * scale, x[BLOCK], y[BLOCK];
         Spots at;
         for (int start = 0; start < p; start += BLOCK) {

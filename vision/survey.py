@@ -18,6 +18,7 @@ from vision.lens import Lens, usual_lens
 from vision.lines import printed_lines
 from vision.markers import ENOUGH as CARDS_ENOUGH
 from vision.markers import find_cards, in_order, turned_to_fit
+from vision.outline import sharpened
 from vision.plan import Plan
 from vision.pose import Pose
 from vision.printed import Picture, Print, choose_spots, compose
@@ -33,6 +34,7 @@ BENDS = np.arange(-12, 4) * 0.04    # k1 of lenses that are tried
 BENT = 1.2              # so much plainer the sides must be seen before a lens is thought to bend
 CLASH_MM = 1.0          # sides further than this from where the lines between sites have them are some other line
 MOST_ASTRAY = 2         # sides of a board that may be taken for another line
+ASTRAY_REACH = 50       # how far off corners may have been tapped, pixels at 1640 wide
 TAP_REACH = 12          # sides further than this from where fingers tapped are some other line
 
 
@@ -73,6 +75,7 @@ def surveyed(plan: Plan, pictures: list[Picture], corners: Sequence[np.ndarray |
     photos = Photos([pictures[n] for n in known], [layouts[n] for n in known], rough(plan, [sights[n] for n in known]))
     if not photos.bundle.cards:
         find_bend(plan, photos)
+        mend_taps(plan, photos)
     photos.bundle.solve()
     add_edges(plan, photos.bundle, photos.images)
     if not photos.bundle.cards:
@@ -197,6 +200,26 @@ def find_bend(plan: Plan, photos: Photos) -> None:
     best = max(plain, key=lambda k1: plain[k1])
     if plain[best] > BENT * plain[0.0]:
         bundle.bend = bundle.lens[1] = best
+
+
+def mend_taps(plan: Plan, photos: Photos) -> None:
+    """Corners tapped far off, where the board's sides are plainly seen further away than they are looked for: taken from those"""
+    bundle, mended = photos.bundle, False
+    for sight, image in zip(bundle.sights, photos.images):
+        scale, found = max(sight.size) / 1640, []
+        for lens in (bundle.as_lens(), Lens()):     # corners tapped astray tell of a strange lens
+            start, _ = lens.pose(plan.corners, sight.taps, sight.size, "")
+            sides = [sharpened(plan, lens, image, start, reach * scale) for reach in (EDGE_REACH, ASTRAY_REACH)]
+            for pose in (start, *(side for side in sides if side is not None)):
+                away = moved(plan, pose, start) / scale
+                plain = plainness(image, pose, plan.corners, round(3 * max(scale, 1)))
+                found.append((plain * np.exp(-0.5 * (away / ASTRAY_REACH) ** 2), away, pose))
+        best = max((f for f in found if TAP_REACH < f[1] < ASTRAY_REACH), key=lambda f: f[0], default=None)
+        if best is not None and best[0] > BENT * max(plain for plain, away, _ in found if away <= TAP_REACH):
+            sight.taps, mended = best[2].to_px(plan.corners), True
+    if mended:
+        photos.bundle = rough(plan, bundle.sights)
+        find_bend(plan, photos)
 
 
 def add_edges(plan: Plan, bundle: Bundle, images: Sequence[np.ndarray]) -> None:

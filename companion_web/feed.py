@@ -96,12 +96,12 @@ class Feed:
             self._changed.notify_all()
 
     def _publish(self) -> None:
-        self._serial += 1
-        frame = Frame(self._serial, {**self._snapshot, **self._extras()})
-        before = self._frames.get(self._serial - 1)
+        frame = Frame(self._serial + 1, {**self._snapshot, **self._extras()})
+        before = self._frames.get(self._serial)
         if before is not None:
             frame.encoded(LOOKER, before)      # most phones are lookers that follow: ready before they are woken
-        self._frames[self._serial] = frame
+        self._frames[frame.serial] = frame
+        self._serial = frame.serial         # only now: `frame` is asked by requests that hold no lock
         while len(self._frames) > KEPT:
             self._frames.popitem(last=False)
         self._changed.notify_all()

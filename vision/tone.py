@@ -11,7 +11,7 @@ from vision.light import CLIPPED, LOG, middles, surface
 
 STEP = 2             # every so manieth pixel of a small view tells it
 RELUCTANT = 0.003    # variance of a board's brightness (log units squared) that tells a tone half
-WORTH = 0.04         # logarithm of a power that is worth undoing: light that no plane describes looks like less
+WORTH = 0.1          # logarithm of a power that is worth undoing: light that no plane describes looks like up to 0.07
 ROUNDS = 6           # of leaving out what lies on the board
 MOST = 0.6           # ... beyond which it is no tone
 

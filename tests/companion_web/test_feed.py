@@ -120,6 +120,16 @@ def test_the_table_failing_once_does_not_end_the_feed(table, eventually):
     feed.close()
 
 
+def test_the_last_frame_is_there_while_the_next_one_is_made(table):
+    """A request that came in just then was answered with an error"""
+    asked = []
+    feed = Feed(table, lambda: asked and asked[0]() or {})
+    asked.append(lambda: seen.append(feed.frame.serial))
+    seen = []
+    feed.touch()
+    assert seen == [feed.frame.serial - 1]
+
+
 def test_a_hundred_phones_are_told_at_once(table):
     """The feed alone: from the table's change to the last of 100 threads holding the encoded message."""
     feed, access, late = Feed(table, dict), Access("1"), []

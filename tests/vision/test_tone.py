@@ -42,6 +42,13 @@ def test_light_and_pieces_alone_are_no_tone():
     assert toned(seen, power) is seen
 
 
+@pytest.mark.parametrize("power", [0.95, 1.06])
+def test_as_little_as_light_alone_looks_like_is_left_alone(power):
+    """A tone wrongly undone takes more from reading than a small one left"""
+    seen = photographed(board(), power)
+    assert power_of(LOG[seen], LOG[board()], SIZE) == 1
+
+
 def test_a_board_of_one_colour_tells_no_tone():
     plain = np.full((64, 96, 3), 150, np.uint8)
     assert power_of(LOG[(255 * (plain / 255) ** 0.7).astype(np.uint8)], LOG[plain], SIZE) == 1

@@ -143,20 +143,21 @@ def compared(window: np.ndarray, bare: Sequence[np.ndarray], own: np.ndarray) ->
 
 
 def agree(found: list[Found], scale: float) -> None:
-    """Moves pieces of one footprint to where their rim is clear and they look most like the middle one of their kind: what is unlike
-    the board, and edges, have the same shape in all of them, whatever is printed on them."""
+    """Moves pieces of one footprint to where they look most like the middle one of their kind: what is unlike the board,
+    and edges, have the same shape in all of them, whatever is printed on them. A disc's rim has to be clear besides, as its
+    shadow is as round; beside a square's, grid lines and neighbours look the same."""
     size, disc = found[0].size, found[0].disc
     m = int(np.ceil(max(size) * 1.2 * scale)) | 1
     if len(found) < FEW or m >= len(found[0].unlike):
         return
     parts = [[v / (v.std() + 1e-6) for v in (cv2.GaussianBlur(w, (0, 0), 0.7) for w in (f.unlike, f.edges))] for f in found]
-    rims = [rim_score(f.unlike, f.edges, size, disc, scale, f.foot) for f in found]
+    rims = [rim_score(f.unlike, f.edges, size, disc, scale, f.foot) if disc else no_rim for f in found]
     for _ in range(ROUNDS):
         views = [[np.ascontiguousarray(straighten(v, scale, f.offset, f.tilt, size, m)) for v in p] for f, p in zip(found, parts)]
         middle = [np.median([v[k] for v in views], 0) for k in (0, 1)]
         if disc:
             middle = [np.mean([turn(v, a) for a in np.arange(0, 360, 15)], 0) for v in middle]
-        middle = [(w * (v - v.mean()) / (v.std() * v.size)).astype(np.float32) for v, w in zip(middle, (0.5, 1))]
+        middle = [(w * (v - v.mean()) / (v.std() * v.size)).astype(np.float32) for v, w in zip(middle, (0.5 if disc else 1, 1))]
         for f, p, rim_at in zip(found, parts, rims):
             score = partial(likeness, p, middle, rim_at)
             f.offset, f.tilt, _ = best_place(score, [0.0] if disc else f.tilt + np.array([-2.0, 0, 2]), 0.5 * f.doubt, scale)
@@ -221,7 +222,11 @@ def rim(f: Found, scale: float, usual: float) -> float:
     return float(np.log1p(along / usual).mean())
 
 
-def likeness(views: Sequence[np.ndarray], models: Sequence[np.ndarray], rim_at: Callable[[float], np.ndarray], tilt: float
+def no_rim(tilt: float) -> float:
+    return 0.0
+
+
+def likeness(views: Sequence[np.ndarray], models: Sequence[np.ndarray], rim_at: Callable[[float], np.ndarray | float], tilt: float
              ) -> np.ndarray:
     """(S, S): the sum of each view's correlation with its model, turned by `tilt`, put there, and how clear a rim is there"""
     return rim_at(tilt) + sum(cv2.filter2D(v, cv2.CV_32F, turn(t, tilt), borderType=cv2.BORDER_REFLECT)

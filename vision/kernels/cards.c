@@ -51,6 +51,28 @@ INLINE void plausible(float *gain, float least, float most, float tint)
         gain[c] = lesser(greater(tone, least), most) * lesser(greater(gain[c] / tone, 1 / tint), tint);
 }
 
+/* The gain (3,) by which what shows, got (3, P), is likest to look (3, P), points counting less the more they are off in the one so far;
+   free_ (P,): what they count at most; weight (P,): what they came to count; share: of squares, one over what is usual */
+INLINE void refit_gain(float *gain, const float *got, const float *look, const float *free_, float share, float *weight, size_t p)
+{
+#pragma omp simd
+    for (size_t j = 0; j < p; j++) {
+        float a = got[j] * gain[0] - look[j], b = got[p + j] * gain[1] - look[p + j];
+        float d = got[2 * p + j] * gain[2] - look[2 * p + j];
+        float off = 1 + (a * a + b * b + d * d) * share;
+        weight[j] = (free_ ? free_[j] : 1) / (off * off);
+    }
+    for (int c = 0; c < 3; c++) {
+        float both = 0, square = 0;
+#pragma omp simd reduction(+:both, square)
+        for (size_t j = 0; j < p; j++) {
+            float part = weight[j] * got[c * p + j];
+            both += part * look[c * p + j], square += part * got[c * p + j];
+        }
+        gain[c] = both / (square + 1);
+    }
+}
+
 INLINE double within(double v, double middle, double reach) { return fmin(fmax(v, middle - reach), middle + reach); }
 
 /* Level.settle(): pose (n, 3), pixels and radians, and gain (n, 3) are changed in place. slopes (K, 3, 3 P): how prints change with
@@ -88,25 +110,7 @@ QUICK void settle_cards(const uint8_t *seen, const uint8_t *hidden, int h, int w
                     got[c * p + j] *= light[3 * i + c];
             float tau = noise * (2 * round < rounds ? 3 : 2), share = 1 / (3 * tau * tau);
             for (int again = round == 0; again >= 0; again--) {
-                float like[3] = {0}, own[3] = {0};
-#pragma omp simd
-                for (size_t j = 0; j < p; j++) {
-                    float a = got[j] * gain[0] - look[j], b = got[p + j] * gain[1] - look[p + j];
-                    float d = got[2 * p + j] * gain[2] - look[2 * p + j];
-                    float off = 1 + (a * a + b * b + d * d) * share;
-                    weight[j] = free_[j] / (off * off);
-                }
-                for (int c = 0; c < 3; c++) {
-                    float both = 0, square = 0;
-#pragma omp simd reduction(+:both, square)
-                    for (size_t j = 0; j < p; j++) {
-                        float part = weight[j] * got[c * p + j];
-                        both += part * look[c * p + j], square += part * got[c * p + j];
-                    }
-                    like[c] = both, own[c] = square;
-                }
-                for (int c = 0; c < 3; c++)
-                    gain[c] = like[c] / (own[c] + 1);
+                refit_gain(gain, got, look, free_, share, weight, p);
                 plausible(gain, 0.7f, 1.4f, tint);
             }
             double A[6], b[3] = {0}, d[3];
@@ -216,22 +220,7 @@ QUICK void bare_cards(const uint8_t *seen, const uint8_t *ground, const uint8_t 
             for (size_t j = 0; j < p; j++)
                 got[c * p + j] *= light[3 * i + c];
         for (int round = 0; round < 3; round++) {
-#pragma omp simd
-            for (size_t j = 0; j < p; j++) {
-                float a = got[j] * gain[0] - board[j], b = got[p + j] * gain[1] - board[p + j];
-                float c = got[2 * p + j] * gain[2] - board[2 * p + j];
-                float off = 1 + (a * a + b * b + c * c) * unit / 4;
-                weight[j] = 1 / (off * off);
-            }
-            for (int c = 0; c < 3; c++) {
-                float both = 0, square = 0;
-#pragma omp simd reduction(+:both, square)
-                for (size_t j = 0; j < p; j++) {
-                    float part = weight[j] * got[c * p + j];
-                    both += part * board[c * p + j], square += part * got[c * p + j];
-                }
-                gain[c] = both / (square + 1);
-            }
+            refit_gain(gain, got, board, NULL, unit / 4, weight, p);
             plausible(gain, least, most, tint);
         }
 #pragma omp simd reduction(+:sum)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import cv2
+import numpy as np
 from flask import Blueprint, Response, jsonify, request
 
 from companion.setup import NotSo, Setup
@@ -36,20 +37,20 @@ def live() -> Response:
     height, width = image.shape[:2]
     scale = min(1.0, LONGEST / max(width, height))
     small = cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
-    good, data = cv2.imencode(".jpg", small, [cv2.IMWRITE_JPEG_QUALITY, 80])
-    if not good:
-        raise Problem(503, "the camera gives no picture: {why}", why="JPEG")
-    return Response(data.tobytes(), mimetype="image/jpeg", headers={"X-Size": f"{width} {height}"})
+    return _jpeg(small, {"X-Size": f"{width} {height}"})
 
 
 @part.get("/api/setup/board.jpg")
 def board_from_above() -> Response:
     """The empty board as the first photo shows it, for the picture of what to lay where"""
-    image = _now(_hosts().bare_board)
+    return _jpeg(_now(_hosts().bare_board), {"Cache-Control": "no-store"})
+
+
+def _jpeg(image: np.ndarray, headers: dict[str, str]) -> Response:
     good, data = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, 80])
     if not good:
         raise Problem(503, "the camera gives no picture: {why}", why="JPEG")
-    return Response(data.tobytes(), mimetype="image/jpeg", headers={"Cache-Control": "no-store"})
+    return Response(data.tobytes(), mimetype="image/jpeg", headers=headers)
 
 
 @part.post("/api/setup/game")

@@ -15,7 +15,7 @@ from calibration.copy import BadCopy, Layout, load_copy, read_layout
 from calibration.fit import shots_of
 from calibration.held import tried
 from engine.layout import same_contents
-from vision.evidence import NoBoard
+from vision.evidence import Evidence, NoBoard
 from vision.photo import BadPhoto, load_photo
 from vision.plan import Plan
 from vision.reader import Reader
@@ -24,8 +24,21 @@ BINS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999, 1.0001)
 PHOTOS = {".jpg", ".jpeg", ".png"}
 
 
+class Wrong(msgspec.Struct, frozen=True):
+    """A site that was not read right: what lies there and what was read, as words"""
+
+    photo: str
+    site: str
+    is_: str = msgspec.field(name="is")
+    read: str
+
+    def __str__(self) -> str:
+        return f"{self.photo} {self.site}: {self.is_} read as {self.read}"
+
+
 class Accuracy(msgspec.Struct):
     """One copy's figures. reliability: for each of BINS but the last: (sites given such a probability, right among them);
+    calibration_error: how far what is given lies from what is right, the mean over sites by BINS (Naeini et al. 2015), 0 to 1;
     confusions: ("is", "read") -> how often, as a list; faults: photos that could not be read."""
 
     copy: str
@@ -39,6 +52,8 @@ class Accuracy(msgspec.Struct):
     reliability: list[tuple[int, int]] = []
     confusions: list[tuple[str, str, int]] = []
     faults: list[str] = []
+    calibration_error: float = 0.0
+    wrong: list[Wrong] = []
 
     @property
     def share(self) -> float:
@@ -46,11 +61,19 @@ class Accuracy(msgspec.Struct):
 
 
 class Last(msgspec.Struct):
-    """What is kept of a copy's figures for the next run; boards: exact and all, as "9/14"."""
+    """What is kept of a copy's figures for the next run; boards: exact and all, as "9/14". What earlier versions did not
+    keep is None."""
 
     share: float
     boards: str
     ms: float = 0.0
+    fit_s: float | None = None
+    calibration_error: float | None = None
+    wrong: list[Wrong] | None = None
+
+    @classmethod
+    def of(cls, a: Accuracy) -> Last:
+        return cls(a.share, f"{a.boards}/{a.photos}", a.ms, a.fit_s, a.calibration_error, a.wrong)
 
 
 def copies_in(folder: Path) -> Iterator[Path]:
@@ -70,8 +93,7 @@ def measure(folder: Path, tell: Callable[[str], object] = lambda line: None) -> 
     reader = Reader.fit(copy.plan, registrar, shots)
     reader.tempers = tried(copy, registrar, shots).tempers()
     out.fit_s = time.monotonic() - start
-    bins = [[0, 0] for _ in BINS[:-1]]
-    confused: Counter[tuple[str, str]] = Counter()
+    judged: list[tuple[float, bool]] = []
     times = []
     for photo, truth in tests:
         out.photos += 1
@@ -84,30 +106,42 @@ def measure(folder: Path, tell: Callable[[str], object] = lambda line: None) -> 
             out.faults.append(f"{photo.name}: {e}")
             out.sites += sum(not s.optional for s in copy.plan.site)
             continue
-        wrong = 0
-        read = evidence.layout()
-        for site in copy.plan.site:
-            if site.optional:
-                continue
-            seen = evidence.sites.get(site.id)
-            want, got = truth.get(site.id, ()), read.get(site.id, ())
-            ok = same_contents(want, got, site.reads)
-            out.sites += 1
-            out.right += ok
-            wrong += not ok
-            if seen is not None and seen.options:
-                given = math.exp(max(seen.options[0][1], seen.other))
-                n = next(i for i, top in enumerate(BINS[1:]) if given < top)
-                bins[n][0] += 1
-                bins[n][1] += ok
-            if not ok:
-                confused[" ".join(want) or "empty", " ".join(got) or "empty"] += 1
+        wrong = compare(out, photo.name, evidence, truth, copy.plan, judged)
         out.boards += not wrong
-        tell(f"  {photo.name}: {wrong} wrong")
+        out.wrong += wrong
+        tell(f"  {photo.name}: {len(wrong)} wrong")
     out.ms = statistics.median(times) if times else 0.0
-    out.reliability = [(n, k) for n, k in bins]
-    out.confusions = [(a, b, n) for (a, b), n in confused.most_common(12)]
+    out.reliability, out.calibration_error = reliability(judged)
+    out.confusions = [(a, b, n) for (a, b), n in Counter((w.is_, w.read) for w in out.wrong).most_common(12)]
     return out
+
+
+def compare(out: Accuracy, photo: str, evidence: Evidence, truth: Layout, plan: Plan, judged: list[tuple[float, bool]]) -> list[Wrong]:
+    """Counts a photo's sites into `out`, adds (probability given, right) of each to `judged` -> the wrong ones"""
+    wrong = []
+    read = evidence.layout()
+    for site in plan.site:
+        if site.optional:
+            continue
+        want, got = truth.get(site.id, ()), read.get(site.id, ())
+        ok = same_contents(want, got, site.reads)
+        out.sites += 1
+        out.right += ok
+        if not ok:
+            wrong.append(Wrong(photo, site.id, " ".join(want) or "empty", " ".join(got) or "empty"))
+        seen = evidence.sites.get(site.id)
+        if seen is not None and seen.options:
+            judged.append((math.exp(max(seen.options[0][1], seen.other)), ok))
+    return wrong
+
+
+def reliability(judged: Sequence[tuple[float, bool]]) -> tuple[list[tuple[int, int]], float]:
+    """(probability given, right) of sites -> sites and right ones in each of BINS, and the expected calibration error, 0 to 1"""
+    bins = [[0, 0, 0.0] for _ in BINS[:-1]]
+    for given, ok in judged:
+        n = next(i for i, top in enumerate(BINS[1:]) if given < top)
+        bins[n] = [bins[n][0] + 1, bins[n][1] + ok, bins[n][2] + given]
+    return [(n, k) for n, k, _ in bins], sum(abs(k - given) for _, k, given in bins) / max(len(judged), 1)
 
 
 def test_photos(folder: Path, plan: Plan) -> list[tuple[Path, Layout]]:
@@ -130,10 +164,25 @@ def table(a: Accuracy, before: Last | None) -> list[str]:
     """One copy's figures as lines, beside those of the last run"""
     last = f" (last {100 * before.share:.3f} %, {before.boards}, {before.ms:.0f} ms)" if before else ""
     out = [f"{a.copy} ({a.game}): sites {a.right}/{a.sites} {100 * a.share:.3f} %, boards exact {a.boards}/{a.photos}{last}; "
-           f"fitted in {a.fit_s:.0f} s, {a.ms:.0f} ms a photo"]
+           f"fitted in {a.fit_s:.0f} s{_last(before and before.fit_s, '.0f', 's')}, {a.ms:.0f} ms a photo"]
+    error = None if before is None or before.calibration_error is None else 100 * before.calibration_error
+    out += [f"  what is given is {100 * a.calibration_error:.2f} % from what is right{_last(error, '.2f', '%')}"]
     out += honesty(a.reliability)
     out += [f"  {n} x {is_} read as {read}" for is_, read, n in a.confusions]
+    if before is not None and before.wrong is not None:
+        then, now = {(w.photo, w.site) for w in before.wrong}, {(w.photo, w.site) for w in a.wrong}
+        out += _some("wrong since the last run", [w for w in a.wrong if (w.photo, w.site) not in then])
+        out += _some("right again", [w for w in before.wrong if (w.photo, w.site) not in now])
     return out + [f"  {fault}" for fault in a.faults]
+
+
+def _last(figure: float | None, form: str, unit: str) -> str:
+    return "" if figure is None else f" (last {figure:{form}} {unit})"
+
+
+def _some(title: str, wrong: Sequence[Wrong]) -> list[str]:
+    more = [f"  {title}: and {len(wrong) - 12} more"] if len(wrong) > 12 else []
+    return [f"  {title}: {w}" for w in wrong[:12]] + more
 
 
 def honesty(reliability: Sequence[Sequence[int]]) -> list[str]:

@@ -39,7 +39,7 @@ def command(folders: tuple[str, ...], as_json: bool) -> int:
             click.echo(json.dumps({"folder": str(folder), **msgspec.to_builtins(found)}, ensure_ascii=False))
         else:
             click.echo("\n".join(table(found, last.get(key))))
-        last[key] = Last(found.share, f"{found.boards}/{found.photos}", found.ms)
+        last[key] = Last.of(found)
         measured.append(found)
         try:
             write_whole(kept, msgspec.json.format(msgspec.json.encode(last), indent=1))

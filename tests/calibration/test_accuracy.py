@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from calibration.accuracy import BINS, Accuracy, Last, honesty, kept_figures, measure, table, together
+from calibration.accuracy import BINS, Accuracy, Last, Wrong, honesty, kept_figures, measure, reliability, table, together
 from calibration.copy import BadCopy
 
 PHOTOS = Path(__file__).parents[1] / "photos" / "tigris"
@@ -27,7 +27,25 @@ def test_reliability_of_several_copies_is_one_table():
 
 def test_a_copys_figures_stand_beside_the_last_runs():
     lines = table(copy_with("a", b0=(1, 0)), Last(0.8, "0/1", 12.0))
-    assert "sites 9/10 90.000 %" in lines[0] and "(last 80.000 %, 0/1, 12 ms)" in lines[0] and "0.00 % right" in lines[1]
+    assert "sites 9/10 90.000 %" in lines[0] and "(last 80.000 %, 0/1, 12 ms)" in lines[0] and "0.00 % right" in lines[2]
+
+
+def test_what_was_read_right_the_last_time_and_is_not_now_is_named_and_the_other_way_round():
+    def figures(error, *wrong):
+        return Accuracy("a", "letters", 1, 10, 9, 0, 31.0, calibration_error=error, wrong=list(wrong))
+    same, lost, mended = Wrong("1.jpg", "A1", "U", "Ü"), Wrong("2.jpg", "B3", "I", "J"), Wrong("1.jpg", "C2", "empty", "E")
+    lines = table(figures(0.01, same, lost), Last.of(figures(0.002, same, mended)))
+    assert "fitted in 31 s (last 31 s)" in lines[0] and "1.00 % from what is right (last 0.20 %)" in lines[1]
+    assert lines[2:] == ["  wrong since the last run: 2.jpg B3: I read as J", "  right again: 1.jpg C2: empty read as E"]
+    many = [Wrong("3.jpg", str(n), "U", "Ü") for n in range(20)]
+    assert table(figures(0, *many), Last.of(figures(0)))[-1] == "  wrong since the last run: and 8 more"
+    assert len(table(figures(0, *many), Last(0.8, "0/1"))) == 2, "an older version did not keep which sites were wrong"
+
+
+def test_how_far_the_given_probabilities_lie_from_what_is_right():
+    bins, error = reliability([(0.92, True)] * 9 + [(0.92, False)] + [(1.0, True)] * 10)
+    assert [b for b in bins if b[0]] == [(10, 9), (10, 10)] and error == pytest.approx(0.01)
+    assert reliability([]) == ([(0, 0)] * (len(BINS) - 1), 0)
 
 
 @pytest.mark.parametrize("spoil, word", [
@@ -52,4 +70,4 @@ def test_figures_kept_by_an_earlier_run_may_be_damaged(tmp_path, kept):
     path.write_text(kept)
     assert kept_figures(path) == {}
     path.write_text(json.dumps({"/a": {"share": 0.9, "boards": "9/14", "ms": 40.0}}))
-    assert kept_figures(path) == {"/a": Last(0.9, "9/14", 40.0)}
+    assert kept_figures(path) == {"/a": Last(0.9, "9/14", 40.0)}, "as versions before wrote it"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import cv2
 import numpy as np
 
-from vision.cluster_base import Sheet, search
+from vision.cluster_base import Sheet
 from vision.cluster_find import polygons
 from vision.cluster_first import DOUBTFUL, SURENESS, Firsts, attempts, bareness, fits, turn_round
 from vision.cluster_scene import FOLD, Scene, corners_of, paint
@@ -50,10 +50,11 @@ def full_places(scene: Scene, sheet: Sheet, allowed: np.ndarray) -> np.ndarray:
 def laid_astray(scene: Scene, firsts: Firsts, sheet: Sheet, at: np.ndarray, sites: Mapping[str, Site]) -> dict[str, dict[str, float]]:
     """read_astray() for cards of one size, at (N, 2) canvas mm"""
     home, light = np.column_stack([at, np.zeros(len(at))]), scene.light_at(at)
-    rough, cost = search(scene.seen, scene.frame, sheet.looks, sheet.size, home, light)
+    looks = firsts.rough(sheet)
+    rough, cost = looks.search(scene.seen_softly(looks.blur(scene.frame)), scene.frame, home, light)
     coarse, fine, seen, _ = firsts.levels(sheet)
     misfit, poses, own = attempts(scene, coarse, cost, rough, light)
-    turn_round(scene, sheet, coarse, home, poses, misfit, own, light)
+    turn_round(scene, looks, coarse, home, poses, misfit, own, light)
     n, best = np.arange(len(at)), misfit.argmin(1)
     bare = bareness(scene, coarse, poses[n, best], light)
     out: dict[str, dict[str, float]] = {}

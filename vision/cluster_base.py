@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import Any
 
 import cv2
 import msgspec
 import numpy as np
 
 from vision.cluster_canvas import Frame, sample
+from vision.cluster_cut import cut, free_of, in_pixels, is_canvas, is_mask
 from vision.cluster_polar import dot
+from vision.cluster_rough import Rough
 from vision.cluster_turns import turns_of
 from vision.kernels import Kernel
 from vision.light import CLIPPED, too_bright
@@ -27,7 +30,7 @@ WHOLE = np.array([[0, 1, 2], [1, 3, 4], [2, 4, 5]])         # and where each of 
 _settle, _misfits = Kernel("settle_cards", "BBnnnldnfnfffffnxxxxx"), Kernel("misfit_cards", "Bnndnfnffnffxlf")
 
 
-class Sheet(msgspec.Struct, frozen=True, eq=False):
+class Sheet(msgspec.Struct, frozen=True, eq=False, dict=True):
     """How all base kinds of one size look: (K, h, w, 3) float32 in the empty board's light, `scale` pixels a mm."""
 
     size: tuple[float, float]
@@ -35,6 +38,11 @@ class Sheet(msgspec.Struct, frozen=True, eq=False):
     scale: float
     kinds: tuple[str, ...]
     looks: np.ndarray
+
+    @cached_property
+    def prints(self) -> dict[tuple[int, float], Any]:
+        """What paint() of cluster_scene.py has made ready: number of the kind, pixels a mm of the canvas -> Print"""
+        return {}
 
     def grid(self, step: int = 1) -> np.ndarray:
         """(h, w, 2) mm offsets from the middle, for every `step`-th pixel"""
@@ -49,43 +57,6 @@ def grid_of(size: tuple[float, float], scale: float, step: int = 1) -> np.ndarra
     if step > 1:
         x, y = x[: w // step * step].reshape(-1, step).mean(1), y[: h // step * step].reshape(-1, step).mean(1)
     return np.stack(np.meshgrid(x, y), -1).astype(np.float32)
-
-
-def placed(grid: np.ndarray, pose: np.ndarray) -> np.ndarray:
-    """(N, h, w, 2) mm, float32, of a grid laid at (N, 3) poses: x, y in mm, turn in radians"""
-    c, s, x, y = (v.astype(np.float32)[:, None, None] for v in (np.cos(pose[:, 2]), np.sin(pose[:, 2]), pose[:, 0], pose[:, 1]))
-    out = np.empty((len(pose), *grid.shape), np.float32)
-    u, v = grid[..., 0].astype(np.float32), grid[..., 1].astype(np.float32)
-    np.add(u * c - v * s, x, out=out[..., 0])
-    np.add(u * s + v * c, y, out=out[..., 1])
-    return out
-
-
-def cut(canvas: np.ndarray, frame: Frame, grid: np.ndarray, pose: np.ndarray, light: np.ndarray | None = None) -> np.ndarray:
-    """(N, h, w, 3) float32 patches at (N, 3) poses; light: (N, 3) factors"""
-    px = placed(grid * np.float32(frame.scale), np.column_stack([frame.to_px(pose[:, :2]), pose[:, 2]]))
-    got = sample(canvas, px)
-    return got if light is None else got * light[:, None, None, :].astype(np.float32)
-
-
-def free_of(hidden: np.ndarray, frame: Frame, grid: np.ndarray, pose: np.ndarray) -> np.ndarray:
-    """(N, h, w) 0..1: how much of patches at (N, 3) poses a mask (h, w) on the canvas leaves to be seen"""
-    return 1 - cut(hidden, frame, grid, pose)[..., 0].clip(0, 1)
-
-
-def in_pixels(frame: Frame, pose: np.ndarray) -> np.ndarray:
-    """(N, 3) poses in pixels of the canvas and radians"""
-    return np.column_stack([frame.to_px(pose[:, :2]), pose[:, 2]])
-
-
-def is_canvas(canvas: np.ndarray) -> bool:
-    """Whether kernels can take it: (h, w, 4) uint8 in one piece"""
-    return canvas.ndim == 3 and canvas.shape[2] == 4 and canvas.dtype == np.uint8 and canvas.flags.c_contiguous
-
-
-def is_mask(mask: np.ndarray) -> bool:
-    """The same of (h, w) uint8"""
-    return mask.ndim == 2 and mask.dtype == np.uint8 and mask.flags.c_contiguous
 
 
 def planar(a: np.ndarray) -> np.ndarray:
@@ -246,58 +217,6 @@ def by_outline(strange: np.ndarray, frame: Frame, size: tuple[float, float], cen
     return out
 
 
-def search(canvas: np.ndarray, frame: Frame, looks: np.ndarray, size: tuple[float, float], centre: np.ndarray,
-           light: np.ndarray, pitch: float = 1.8) -> tuple[np.ndarray, np.ndarray]:
-    """Roughly where each of K looks (K, h, w, 3) fits best near each of N (N, 3) poses.
-
-    Returns (N, K, 3) poses and (N, K) mean squared misfits, coarse: `pitch` mm a pixel."""
-    turns = np.radians([-5.0, 0.0, 5.0])
-    reach = int(round(4.0 / pitch))
-    w, h = (int(round(s / pitch)) for s in size)
-    small = np.stack([cv2.resize(k, (w, h), interpolation=cv2.INTER_AREA) for k in looks]).reshape(len(looks), -1)
-    x = (np.arange(-reach, w + reach) + 0.5 - w / 2) * size[0] / w
-    y = (np.arange(-reach, h + reach) + 0.5 - h / 2) * size[1] / h
-    grid = np.stack(np.meshgrid(x, y), -1).astype(np.float32)
-    blurred = cv2.blur(canvas, (max(int(pitch * frame.scale), 1),) * 2)
-    n = len(centre)
-    shifts = np.array([(i, j) for i in range(2 * reach + 1) for j in range(2 * reach + 1)])
-    squares, burnt = (small * small).sum(1), clipped_parts(small, light, (h, w))
-    cost = np.empty((n, len(turns), len(shifts), len(looks)), np.float32)
-    for t, turn in enumerate(turns):
-        pose = centre + (0, 0, turn)
-        got = cut(blurred, frame, grid, pose, light)
-        own, twice = dot(got, got), np.ascontiguousarray(-2 * small.T)
-        for q, (i, j) in enumerate(shifts):
-            cost[:, t, q] = got[:, i:i + h, j:j + w].reshape(n, -1) @ twice
-            cost[:, t, q] += own[:, i:i + h, j:j + w].sum((1, 2))[:, None] + squares
-        for b, (y, x, colour), over, less in burnt:
-            cost[b, t] += got[b, shifts[:, :1] + y, shifts[:, 1:] + x, colour] @ over - less
-    cost /= small.shape[1]
-    off = np.array([(((j - reach) * size[0] / w), ((i - reach) * size[1] / h)) for i, j in shifts])
-    flat = cost.reshape(n, -1, len(looks))
-    best = flat.argmin(1)
-    t, q = np.divmod(best, len(shifts))
-    pose = np.repeat(centre[:, None, :], len(looks), 1)
-    pose[..., 2] += turns[t]
-    c, s = np.cos(pose[..., 2]), np.sin(pose[..., 2])
-    pose[..., 0] += c * off[q, 0] - s * off[q, 1]
-    pose[..., 1] += s * off[q, 0] + c * off[q, 1]
-    return pose, np.take_along_axis(flat, best[:, None], 1)[:, 0]
-
-
-def clipped_parts(small: np.ndarray, light: np.ndarray, size: tuple[int, int]
-                  ) -> list[tuple[int, tuple[np.ndarray, ...], np.ndarray, np.ndarray]]:
-    """Where looks (K, h w 3) are brighter than a camera shows in (N, 3) lights. Per card that has such places: its number, their (M,)
-    rows, columns and colours, and what mends squared misfits: (M, K) to weigh what is seen there with, and (K,) to take away"""
-    out = []
-    for b, limit in enumerate(np.tile(CLIPPED * light, small.shape[1] // 3).astype(np.float32)):
-        where = np.flatnonzero((small > limit).any(0))
-        if len(where):
-            looks, shown = small[:, where], np.minimum(small[:, where], limit[where])
-            out.append((b, np.unravel_index(where, (*size, 3)), 2 * (looks - shown).T, (looks ** 2 - shown ** 2).sum(1)))
-    return out
-
-
 def parts_of(kind: str) -> list[str]:
     """The parts of a kind's name that say how it looks: what stands first in a long one only says what sort of thing it is"""
     parts = kind.replace("/", ":").split(":")
@@ -449,7 +368,9 @@ def learn_sheet(canvases: Sequence[np.ndarray], strange: Sequence[np.ndarray], f
         for n in set(s[0] for s in seen):
             mine = np.array([i for i, s in enumerate(seen) if s[0] == n])
             if turn == 0:
-                rough = search(canvases[n], frame, stack, size, home[mine], lights[mine])[0]
-                pose[mine] = rough[np.arange(len(mine)), which[mine]]
+                rough = Rough(stack, size)
+                blurred = cv2.blur(canvases[n], (rough.blur(frame),) * 2)
+                found = rough.search(blurred, frame, home[mine], lights[mine])[0]
+                pose[mine] = found[np.arange(len(mine)), which[mine]]
             pose[mine], _ = level.settle(canvases[n], frame, which[mine], pose[mine], 6, lights[mine], reach=2.0)
     return Sheet(size, height, scale, tuple(looks), np.stack(list(looks.values())).astype(np.float32)), pose, turns

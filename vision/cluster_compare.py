@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vision.cluster_base import is_canvas
+from vision.cluster_cut import is_canvas
 from vision.cluster_polar import UNBURNT, Rings, Table
 from vision.cluster_scene import Scene
 from vision.kernels import Kernel

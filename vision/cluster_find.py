@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 
 import cv2
 import numpy as np
@@ -13,7 +12,7 @@ from vision.cluster_canvas import Frame, sample
 from vision.cluster_compare import compared
 from vision.cluster_fit import LEAST, WELL, Fine, Piece, approached, reconsidered, refined
 from vision.cluster_polar import Rings, Table
-from vision.cluster_scene import FOLD, Scene, cover, lay
+from vision.cluster_scene import FOLD, Print, Scene, cover, lay
 
 MAYBE = 0.02        # chance of being there below which a place is not worth telling
 AT_ONCE = 100       # places looked at together: what they take stays near the processor
@@ -139,7 +138,8 @@ def lay_piece(scene: Scene, kit: Kit, p: Piece) -> None:
     look = cv2.remap(np.concatenate([fine.looks[p.best], fine.looks[p.best][:, :1]], 1),
                      (np.arctan2(y, x) % (2 * np.pi) / (2 * np.pi) * rings.angles).astype(np.float32),
                      (np.hypot(x, y) / rings.step - 0.5).clip(0, len(rings.r) - 1).astype(np.float32), cv2.INTER_LINEAR)
-    lay(scene, look, p.form.size, np.array([*p.at, p.turn]), 12.0 if is_block(p.form) else 0.0)
+    print_ = Print.of(look, p.form.size, scene.frame.scale)
+    lay(scene, print_, p.form.size, np.array([*p.at, p.turn]), 12.0 if is_block(p.form) else 0.0)
 
 
 def find_of(scene: Scene, kit: Kit, allowed: np.ndarray, most: int) -> list[Piece]:
@@ -157,8 +157,7 @@ def find_of(scene: Scene, kit: Kit, allowed: np.ndarray, most: int) -> list[Piec
         if not len(net.at):
             continue
         if soft is None:        # what is seen does not change while pieces of one kit are taken out
-            soft = copy(scene)
-            soft.seen, soft.ground = cv2.blur(scene.seen, (n, n)), cv2.blur(scene.ground, (n, n))
+            soft = scene.blurred(n)
         more, others, tried = caught(scene, soft, kit, net, sure, tried, goes, most)
         sure += more
         maybe = [p for p in maybe if not any(np.linalg.norm(p.at - q.at) < APART * (p.form.inner + q.form.inner) for q in more)]

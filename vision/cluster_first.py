@@ -14,21 +14,17 @@ from vision.cluster_base import (
     TINT,
     Level,
     Sheet,
-    cut,
-    free_of,
-    in_pixels,
-    is_canvas,
-    is_mask,
     learn_sheet,
     merged,
     planar,
     plausible,
     remerged,
-    search,
 )
 from vision.cluster_canvas import Frame
+from vision.cluster_cut import cut, free_of, in_pixels, is_canvas, is_mask
 from vision.cluster_kin import agreed
 from vision.cluster_polar import dot
+from vision.cluster_rough import Rough
 from vision.cluster_scene import Scene, corners_of, paint, sharp
 from vision.cluster_sign import Cover, Signs
 from vision.evidence import first_lies_below
@@ -109,6 +105,7 @@ class Firsts(msgspec.Struct, frozen=True, eq=False):
     sheets: tuple[Sheet, ...]
     turns: dict[str, float]
     ladders: dict[int, tuple[Level, Level, Level, Signs]] = msgspec.field(default_factory=dict)
+    roughs: dict[int, Rough] = msgspec.field(default_factory=dict)
 
     def levels(self, sheet: Sheet) -> tuple[Level, Level, Level, Signs]:
         """A coarse and a finer one, where relatives agree, to tell the kinds; a fine one as they were seen; and what tells those
@@ -121,6 +118,12 @@ class Firsts(msgspec.Struct, frozen=True, eq=False):
             self.ladders[key] = (*(Level(prints, sheet.size, sheet.scale, step) for step in steps),
                                  Level(sheet.looks, sheet.size, sheet.scale, steps[1]), Signs(prints, sheet.size, sheet.scale))
         return self.ladders[key]
+
+    def rough(self, sheet: Sheet) -> Rough:
+        """The coarsest of all, to find them with; worked out once"""
+        if id(sheet) not in self.roughs:
+            self.roughs[id(sheet)] = Rough(sheet.looks, sheet.size)
+        return self.roughs[id(sheet)]
 
     def read(self, scene: Scene, wanted: Mapping[str, Site], tried: dict[str, Tried] | None = None) -> dict[str, dict[str, float]]:
         """site -> kind, or "" for none -> log-likelihood (any offset); lays what was found on the scene's ground. tried: filled in"""
@@ -138,7 +141,8 @@ class Firsts(msgspec.Struct, frozen=True, eq=False):
         home = np.column_stack([centre + scene.lean.shift(centre, sheet.height), turn])
         light = scene.light_at(centre)
         frame, n = scene.frame, np.arange(len(wanted))
-        rough, cost = search(scene.seen, frame, sheet.looks, sheet.size, home, light)
+        looks = self.rough(sheet)
+        rough, cost = looks.search(scene.seen_softly(looks.blur(frame)), frame, home, light)
         coarse, fine, seen, _ = self.levels(sheet)
         misfit, poses, own = attempts(scene, coarse, cost, rough, light)
         first = misfit.argmin(1)
@@ -158,7 +162,7 @@ class Firsts(msgspec.Struct, frozen=True, eq=False):
             own[row, mine] = light_left
         best = misfit.argmin(1)
         if sheet.size[0] == sheet.size[1]:
-            turn_round(scene, sheet, fine, home, poses, misfit, own, light)
+            turn_round(scene, looks, fine, home, poses, misfit, own, light)
         bare = bareness(scene, fine, poses[n, best], scene.light_at(centre))
         lies, gain = seen.settle(scene.seen, frame, best, poses[n, best], 3, light, reach=1.0)
         area = sheet.size[0] * sheet.size[1]
@@ -262,7 +266,7 @@ def attempts(scene: Scene, level: Level, cost: np.ndarray, rough: np.ndarray, li
     return misfit, poses, own
 
 
-def turn_round(scene: Scene, sheet: Sheet, level: Level, home: np.ndarray, poses: np.ndarray, misfit: np.ndarray, own: np.ndarray,
+def turn_round(scene: Scene, looks: Rough, level: Level, home: np.ndarray, poses: np.ndarray, misfit: np.ndarray, own: np.ndarray,
                light: np.ndarray) -> None:
     """Turns cards that fit badly as they should lie and well a quarter or two further round: one whose print has no upper end
     is laid as it comes. Changes (N, K, 3) poses, (N, K) misfits and (N, K, 3) factors of light of the likeliest kinds;
@@ -277,7 +281,7 @@ def turn_round(scene: Scene, sheet: Sheet, level: Level, home: np.ndarray, poses
     some, which = np.unique(kinds, return_inverse=True)
     for quarter in (1, 2, 3) if len(rows) else ():
         start = home[rows] + (0, 0, quarter * np.pi / 2)
-        rough, _ = search(scene.seen, scene.frame, sheet.looks[some], sheet.size, start, light[rows])
+        rough, _ = looks.only(some).search(scene.seen_softly(looks.blur(scene.frame)), scene.frame, start, light[rows])
         pose, gain = level.settle(scene.seen, scene.frame, kinds, rough[np.arange(len(rows)), which], 6, light[rows])
         each = level.misfits_at(scene.seen, scene.frame, pose, light[rows] * gain)
         for row, kind, at, left, off in zip(rows, kinds, pose, gain, each[np.arange(len(rows)), kinds]):

@@ -9,9 +9,10 @@ import cv2
 import msgspec
 import numpy as np
 
-from vision.cluster_base import cut, related
+from vision.cluster_base import related
 from vision.cluster_block import is_block, is_tall, learn_shades
 from vision.cluster_canvas import Frame, powers
+from vision.cluster_cut import cut
 from vision.cluster_first import Firsts, Place, group_of
 from vision.cluster_fit import Fine, Piece, refined, searched
 from vision.cluster_learn import Found, Waves, by_shape, name_all, tied, told_apart

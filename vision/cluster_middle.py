@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import cv2
 import numpy as np
 
-from vision.cluster_base import cut
 from vision.cluster_block import is_block
 from vision.cluster_canvas import Frame, sample
+from vision.cluster_cut import cut
 from vision.cluster_learn import Found
 from vision.cluster_polar import Form
 from vision.cluster_scene import Scene

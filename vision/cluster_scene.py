@@ -9,8 +9,9 @@ import msgspec
 import numpy as np
 
 from vision.cluster_base import Sheet
-from vision.cluster_canvas import Empty, Frame, Lean, burnt, largest, padded, powers, robust_terms, spread_of, told_by
+from vision.cluster_canvas import Empty, Frame, Lean, burnt, largest, padded, powers, robust_terms, told_by
 from vision.cluster_polar import SCORE_NOISE, Form
+from vision.kernels import Kernel
 from vision.light import CLIPPED
 from vision.pose import Pose
 
@@ -20,14 +21,26 @@ NEARER = (6, 0.3), (6, 0.3), (4, 0.15), (4, 0.15), (3, 0.08), (2, 0.05)      # c
 RELIGHT = 45.0          # mm around a card within which its light is that of its neighbours
 UNEVEN = 0.08           # logarithm of brightness by which cards differ anyway: no reason to mend the light
 FOLD = 2                # the map of what is strange is that much coarser than the canvas
+CLEAR, RIM = 5.0, 15.0      # grey levels by which a card laid may be off anywhere, and along its rim besides
+SHAKEN = 0.5            # canvas pixels by which its print may lie off
 Rect = tuple[int, int, int, int]
+_lay = Kernel("lay_card", "BBffnnnnnfnndfffBBxx")
+
+
+class Softened(msgspec.Struct, eq=False):
+    """A scene's pictures averaged, the ground as it was after the first `laid` changes to it"""
+
+    seen: np.ndarray
+    ground: np.ndarray | None = None
+    laid: int = 0
 
 
 class Scene(msgspec.Struct, eq=False):
     """seen: (h, w, 4) uint8, padded(); ground: the same for the empty board and the cards found; weight: (h, w) float32,
     1 / grey levels², negative where something known covers; strange: (h / FOLD, w / FOLD) 0..1; light: (h / LIGHT_STEP ..., 3)
     factors to the empty board's light; off: (h, w) how strange in units of noise, only kept for learning; board: (h, w, 4) uint8, the
-    ground without any cards; corner: (x, y) pixels of the whole canvas at which this part of it begins."""
+    ground without any cards; corner: (x, y) pixels of the whole canvas at which this part of it begins; laid: rectangles in which
+    ground was changed; softened: pictures averaged over so many pixels."""
 
     frame: Frame
     lean: Lean
@@ -39,6 +52,27 @@ class Scene(msgspec.Struct, eq=False):
     off: np.ndarray | None = None
     board: np.ndarray | None = None
     corner: tuple[int, int] = (0, 0)
+    laid: list[Rect] = msgspec.field(default_factory=list)
+    softened: dict[int, Softened] = msgspec.field(default_factory=dict)
+
+    def seen_softly(self, n: int) -> np.ndarray:
+        """(h, w, 4) what is seen, averaged over n x n pixels; kept, as it never changes"""
+        if n not in self.softened:
+            self.softened[n] = Softened(cv2.blur(self.seen, (n, n)))
+        return self.softened[n].seen
+
+    def blurred(self, n: int) -> Scene:
+        """The same, pictures averaged over n x n pixels, the ground anew only where it changed; weights are shared"""
+        seen, soft = self.seen_softly(n), self.softened[n]
+        if soft.ground is None:
+            soft.ground, soft.laid = cv2.blur(self.ground, (n, n)), len(self.laid)
+        for x0, y0, x1, y1 in self.laid[soft.laid:]:
+            top, left, first, start = (max(v, 0) for v in (y0 - n, x0 - n, y0 - 2 * n, x0 - 2 * n))
+            anew = cv2.blur(self.ground[first:y1 + 2 * n, start:x1 + 2 * n], (n, n))
+            anew = anew[top - first:y1 + n - first, left - start:x1 + n - start]
+            soft.ground[top:top + anew.shape[0], left:left + anew.shape[1]] = anew
+        soft.laid = len(self.laid)
+        return msgspec.structs.replace(self, seen=seen, ground=soft.ground, laid=[], softened={})
 
     def light_at(self, mm: np.ndarray) -> np.ndarray:
         """(N, 3) factors at (N, 2) canvas mm"""
@@ -167,6 +201,7 @@ class Stage:
         mask = cv2.dilate(mask, np.ones((3, 3)))
         there = slice(lo[1], hi[1]), slice(lo[0], hi[0])
         cv2.copyTo(scene.board[there], mask, scene.ground[there])
+        scene.laid.append((*lo.tolist(), *hi.tolist()))
         cv2.copyTo(self.weight[y + lo[1]:y + hi[1], x + lo[0]:x + hi[0]], mask, scene.weight[there])
         self.estrange(scene, (*lo.tolist(), *hi.tolist()))
 
@@ -251,45 +286,75 @@ def corners_of(size: tuple[float, float], pose: np.ndarray) -> np.ndarray:
     return box @ np.array([[c, s], [-s, c]]) + pose[:2]
 
 
-def lay(scene: Scene, look: np.ndarray, size: tuple[float, float], pose: np.ndarray, unsure: float = 0.0) -> None:
-    """A card found, (h, w, 3) as it looks, becomes the ground on which loose pieces lie; pose: x, y in mm, radians;
-    unsure: grey levels by which it may look different."""
+class Print(msgspec.Struct, frozen=True, eq=False):
+    """How a card looks, (h, w, 8) float32: three colours, nothing, by how many grey levels each may be off where it changes, nothing"""
+
+    planes: np.ndarray
+
+    @classmethod
+    def of(cls, look: np.ndarray, size: tuple[float, float], scale: float) -> Print:
+        """look: (h, w, 3); size: mm; scale: pixels a mm of the canvas on which it is to be laid"""
+        h, w = look.shape[:2]
+        wide = cv2.resize(look, tuple(max(round(v * scale), 4) for v in size), interpolation=cv2.INTER_LINEAR)
+        soft = cv2.GaussianBlur(wide, (0, 0), 0.7)
+        across, down = (cv2.Scharr(soft, cv2.CV_32F, *way, scale=SHAKEN / 32).reshape(len(soft), -1) for way in ((1, 0), (0, 1)))
+        edge = cv2.magnitude(across, down)
+        out = np.zeros((h, w, 8), np.float32)
+        out[..., :3], out[..., 4:7] = look, cv2.resize(edge.reshape(wide.shape), (w, h), interpolation=cv2.INTER_LINEAR)
+        return cls(out)
+
+
+def lay(scene: Scene, print_: Print, size: tuple[float, float], pose: np.ndarray, unsure: float = 0.0,
+        gain: np.ndarray | float = 1.0) -> None:
+    """A card found becomes the ground on which loose pieces lie; pose: x, y in mm, radians; unsure: grey levels by which it may look
+    different; gain: (3,) by what its colours are multiplied."""
     f = scene.frame
     corners = f.to_px(corners_of(size, pose))
+    most = np.array([f.width // FOLD * FOLD, f.height // FOLD * FOLD])
     lo = np.floor(corners.min(0)).astype(int).clip(0) // FOLD * FOLD
-    hi = np.minimum(np.ceil(corners.max(0)).astype(int) + 2, (f.width // FOLD * FOLD, f.height // FOLD * FOLD))
-    hi = lo + (hi - lo + FOLD - 1) // FOLD * FOLD
-    hi = np.minimum(hi, (f.width // FOLD * FOLD, f.height // FOLD * FOLD))
+    hi = np.minimum(np.ceil(corners.max(0)).astype(int) + 2, most)
+    hi = np.minimum(lo + (hi - lo + FOLD - 1) // FOLD * FOLD, most)
     if (hi <= lo).any():
         return
-    a, b = look.shape[1], look.shape[0]
+    (x0, y0), (x1, y1) = lo.tolist(), hi.tolist()
+    a, b = print_.planes.shape[1], print_.planes.shape[0]
     M = cv2.getAffineTransform(np.array([[-.5, -.5], [a - .5, -.5], [a - .5, b - .5]], np.float32),
                                (corners[:3] - lo).astype(np.float32))
-    out = int(hi[0] - lo[0]), int(hi[1] - lo[1])
-    got = cv2.warpAffine(look, M, out, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-    mask = np.zeros((out[1], out[0]), np.uint8)
+    mask = np.zeros((y1 - y0, x1 - x0), np.uint8)
     cv2.fillConvexPoly(mask, np.round(corners - lo).astype(np.int32), 1)
-    edge = cv2.dilate(mask, np.ones((3, 3))) - cv2.erode(mask, np.ones((3, 3)))
-    spread = np.hypot(spread_of(got), unsure) if unsure else spread_of(got)
-    spread[edge > 0] += 15
-    there = slice(lo[1], hi[1]), slice(lo[0], hi[0])
-    light = scene.light_at(pose[None, :2])[0]
-    paper = cv2.min(got, (*map(float, CLIPPED * light.clip(0, 1.02)), 0.0)).astype(np.uint8)
+    rim = cv2.dilate(mask, np.ones((3, 3))) - cv2.erode(mask, np.ones((3, 3)))
+    light, gain = scene.light_at(pose[None, :2])[0], np.broadcast_to(np.asarray(gain, np.float32), 3)
+    limit = (CLIPPED * light.clip(0, 1.02)).astype(np.float32)
+    scene.laid.append((x0, y0, x1, y1))
+    canvases = scene.seen, scene.ground, scene.weight, scene.strange
+    if _lay and scene.off is None and all(c.flags.c_contiguous for c in canvases) and scene.seen.shape[2] == 4:
+        _lay(*canvases, f.width, x0, y0, x1 - x0, y1 - y0, print_.planes, b, a, cv2.invertAffineTransform(M), gain.copy(),
+             light.astype(np.float32), limit, mask, rim, unsure ** 2, SCORE_NOISE ** 2)
+        return
+    there = slice(y0, y1), slice(x0, x1)
+    got, off = (cv2.warpAffine(np.ascontiguousarray(part * gain), M, (x1 - x0, y1 - y0), flags=cv2.INTER_LINEAR,
+                               borderMode=cv2.BORDER_REPLICATE) for part in (print_.planes[..., :3], print_.planes[..., 4:7]))
+    spread = np.sqrt(largest(off * off) + (CLEAR ** 2 + unsure ** 2))
+    spread[rim > 0] += RIM
+    paper = cv2.min(got, (*map(float, limit), 0.0)).astype(np.uint8)
     cv2.copyTo(padded(paper), mask, scene.ground[there])
-    cv2.copyTo((1 / (spread ** 2 + SCORE_NOISE ** 2)).astype(np.float32), mask | edge, scene.weight[there])
+    cv2.copyTo((1 / (spread ** 2 + SCORE_NOISE ** 2)).astype(np.float32), mask | rim, scene.weight[there])
     even = cv2.multiply(cv2.cvtColor(scene.seen[there], cv2.COLOR_BGRA2BGR), (*map(float, light), 0.0), dtype=cv2.CV_8U)
     off = largest(cv2.absdiff(even, paper)) / spread
     if scene.off is not None:
         scene.off[there][mask > 0] = off[mask > 0]
-    small = out[0] // FOLD, out[1] // FOLD
-    coarse = slice(lo[1] // FOLD, lo[1] // FOLD + small[1]), slice(lo[0] // FOLD, lo[0] // FOLD + small[0])
+    small = (x1 - x0) // FOLD, (y1 - y0) // FOLD
+    coarse = slice(y0 // FOLD, y0 // FOLD + small[1]), slice(x0 // FOLD, x0 // FOLD + small[0])
     strange = cv2.resize(((off - 2) / 3).clip(0, 1).astype(np.float32), small, interpolation=cv2.INTER_AREA)
     cv2.copyTo(strange, cv2.resize(mask, small, interpolation=cv2.INTER_NEAREST), scene.strange[coarse])
 
 
 def paint(scene: Scene, sheet: Sheet, kind: int, pose: np.ndarray, gain: np.ndarray | float = 1.0) -> None:
     """lay() for a kind of a sheet; gain: (3,) by what this very card must be brightened to look as its kind does"""
-    lay(scene, (sheet.looks[kind] / gain).astype(np.float32), sheet.size, pose)
+    key = kind, scene.frame.scale
+    if key not in sheet.prints:
+        sheet.prints[key] = Print.of(sheet.looks[kind], sheet.size, scene.frame.scale)
+    lay(scene, sheet.prints[key], sheet.size, pose, gain=1 / np.asarray(gain))
 
 
 def sharp(off: np.ndarray, scale: float) -> np.ndarray:

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
-from vision.cluster_base import CAP, NOISE, grid_of, is_canvas, planar
+from vision.cluster_base import CAP, NOISE, grid_of, planar
 from vision.cluster_canvas import Frame, sample
+from vision.cluster_cut import is_canvas
 from vision.cluster_polar import Form, dot
 from vision.kernels import Kernel
 from vision.light import CLIPPED

@@ -11,6 +11,7 @@ from vision.cluster_base import Level, Sheet
 from vision.cluster_canvas import Frame
 from vision.cluster_first import Firsts, Tried, bareness, cards_of, turn_round
 from vision.cluster_polar import Form
+from vision.cluster_rough import Rough
 from vision.cluster_scene import Scene
 from vision.cluster_sign import Cover
 from vision.plan import load_plan
@@ -130,6 +131,6 @@ def test_a_card_laid_upside_down_is_turned_though_another_kind_seemed_likelier()
     home = np.array([[30.0, 30.0, 0.0]])
     poses, own, light = np.repeat(home[:, None], 2, 1), np.ones((1, 2, 3), np.float32), np.ones((1, 3))
     misfit = np.array([[2.7, 1.9]], np.float32)
-    turn_round(scene, sheet, level, home, poses, misfit, own, light)
+    turn_round(scene, Rough(sheet.looks, sheet.size), level, home, poses, misfit, own, light)
     assert misfit[0].argmin() == 0 and misfit[0, 0] < 0.5
     assert abs(poses[0, 0, 2] - np.pi) < 0.1

@@ -1,5 +1,6 @@
 """Each kernel does what numpy does beside it, and without a compiler numpy does it."""
 
+import copy
 import json
 import subprocess
 import sys
@@ -18,7 +19,8 @@ from vision.cluster_compare import compared
 from vision.cluster_first import Tried, bareness, shown_misfit
 from vision.cluster_fit import Fine, slid, weighed
 from vision.cluster_polar import Form, Rings
-from vision.cluster_scene import LIGHT_STEP, Scene
+from vision.cluster_rough import Rough
+from vision.cluster_scene import FOLD, LIGHT_STEP, Print, Scene, lay
 from vision.cluster_sign import Cover, Signs
 from vision.cluster_tall import TallLook, gains_of, upright
 from vision.kernels import Kernel, numpy_only
@@ -230,3 +232,48 @@ def test_signs_of_cards():
         with numpy_only():
             wanted = signs.misfits(scene.seen, scene.frame, np.arange(3), pose, np.array([1.1, 0.9, 1.0]), some)
         assert np.allclose(got, wanted, rtol=1e-3) and np.ptp(got) > 1
+
+
+@compiled
+@pytest.mark.parametrize("bright", [1.0, 1.4])
+def test_cards_looked_for(bright):
+    rng = np.random.default_rng(9)
+    scene = made_up_scene(rng)
+    prints = np.stack([cv2.GaussianBlur(rng.integers(0, 256, (40, 60, 3)).astype(np.float32), (0, 0), 3) for _ in range(3)])
+    prints = ((prints - 127) * 4 + 127).clip(0, 255) * bright          # some places are too bright for some of them
+    rough, pose = Rough(prints, (30.0, 20.0)), np.array([[54.0, 41.0, 0.05], [30.0, 30.0, 1.6], [2.0, 2.0, 0.0]])
+    scene.seen[60:100, 80:140, :3] = prints[1].clip(0, 250)
+    light = np.float32([[1.0, 1.0, 1.0], [0.9, 1.1, 1.0], [1.2, 1.2, 1.3]])
+    soft = scene.seen_softly(rough.blur(scene.frame))
+    poses, cost = rough.search(soft, scene.frame, pose, light)
+    with numpy_only():
+        wanted = rough.search(soft, scene.frame, pose, light)
+    assert cost[0].argmin() == 1 and np.allclose(poses, wanted[0]) and np.allclose(cost, wanted[1], rtol=1e-3)
+    assert np.allclose(rough.only(np.array([2])).search(soft, scene.frame, pose, light)[1], cost[:, 2:], rtol=1e-3)
+
+
+@compiled
+@pytest.mark.parametrize("pose", [(55.0, 40.0, 0.3), (3.0, 5.0, -1.2)])
+def test_cards_laid(pose):
+    scene = made_up_scene(np.random.default_rng(10))
+    scene.weight = np.abs(scene.weight)
+    print_ = cv2.GaussianBlur(np.random.default_rng(11).integers(0, 256, (44, 66, 3)).astype(np.float32), (0, 0), 2)
+    laid = []
+    for way in ("kernel", "numpy"):
+        one = copy.deepcopy(scene)
+        soft = one.blurred(3).ground.copy()
+        args = one, Print.of(print_, (30.0, 20.0), 2.0), (30.0, 20.0), np.array(pose), 7.0, np.array([0.9, 1.0, 1.1])
+        if way == "kernel":
+            lay(*args)
+        else:
+            with numpy_only():
+                lay(*args)
+        assert (one.blurred(3).ground == cv2.blur(one.ground, (3, 3))).all() and (one.blurred(3).ground != soft).any()
+        laid.append(one)
+    got, wanted = laid
+    off = np.abs(got.ground[..., :3].astype(int) - wanted.ground[..., :3])
+    assert off.max() < 30 and (off > 2).mean() < 1e-3 and (wanted.ground != scene.ground).any()     # OpenCV warps by 32nds of a pixel
+    assert (np.abs(np.log(got.weight / wanted.weight)) < 0.05).mean() > 0.999 and ((got.weight != scene.weight) == (
+        wanted.weight != scene.weight)).all()
+    assert (np.abs(got.strange - wanted.strange) < 0.1).mean() > 0.999 and np.ptp(wanted.strange) > 0.5
+    assert got.strange.shape == (scene.weight.shape[0] // FOLD, scene.weight.shape[1] // FOLD)

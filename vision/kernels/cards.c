@@ -238,3 +238,79 @@ QUICK void bare_cards(const uint8_t *seen, const uint8_t *ground, const uint8_t 
     }
     free(room);
 }
+
+#define REACH 2                 /* as in vision/cluster_base.py */
+#define SHIFTS (2 * REACH + 1)
+
+/* Rough.search(): of K looks (K, 3, high wide) the turn and shift, numbered turn by turn and row by row, at which each fits what shows near
+   each of n poses best: best (n, K), and the mean squared misfit there, cost (n, K). grid (2, P): pixels, REACH more than looks have on all
+   sides. Looks are shown no brighter than the camera can in light (n, 3) */
+QUICK void search_cards(const uint8_t *seen, int h, int w, const double *poses, int n, const double *turns, int turns_n, const float *grid,
+                        int wide, int high, const float *looks, int kinds, const float *light, int64_t *best, float *cost)
+{
+    Table table = {seen, seen, h, w, 0};
+    int W = wide + 2 * REACH, H = high + 2 * REACH, P = W * H, line = (wide + 7) / 8 * 8, stride = line + 2 * REACH;
+    size_t each = (size_t)3 * high * line;
+    float *room = calloc((size_t)6 * P + 3 * H * stride + 2 * P + each * kinds + kinds + 8, sizeof *room), *got = room;
+    float *rows = got + 3 * P, *squares = rows + 3 * H * stride, *sums = squares + P, *shown = sums + P, *own = shown + each * kinds;
+    for (int i = 0; i < n; i++) {
+        const float *l = light + 3 * i;
+        for (int k = 0; k < kinds; k++) {
+            float *to = shown + each * k, sum = 0;
+            const float *from = looks + (size_t)3 * wide * high * k;
+            for (int row = 0; row < 3 * high; row++, from += wide, to += line) {
+                float limit = CLIPPED * l[row / high];
+                for (int x = 0; x < wide; x++)
+                    to[x] = lesser(from[x], limit), sum += to[x] * to[x];
+            }
+            own[k] = sum;
+            cost[(size_t)i * kinds + k] = INFINITY;
+        }
+        for (int turn = 0; turn < turns_n; turn++) {
+            double pose[3] = {poses[3 * i], poses[3 * i + 1], poses[3 * i + 2] + turns[turn]};
+            cut_card(&table, seen, pose, grid, P, got, NULL);
+            memset(squares, 0, sizeof(float) * P);
+            for (int c = 0; c < 3; c++)
+                for (int y = 0; y < H; y++)
+                    for (int x = 0; x < W; x++) {
+                        float v = got[c * P + y * W + x] * l[c];
+                        rows[(c * H + y) * stride + x] = v, squares[y * W + x] += v * v;
+                    }
+            for (int y = 0; y < H; y++)         /* sums over what a look covers */
+                for (int x = 0; x < SHIFTS; x++) {
+                    float sum = 0;
+                    for (int j = 0; j < wide; j++)
+                        sum += squares[y * W + x + j];
+                    sums[y * SHIFTS + x] = sum;
+                }
+            for (int down = 0; down < SHIFTS; down++) {
+                float all[SHIFTS] = {0};
+                for (int y = down; y < down + high; y++)
+                    for (int x = 0; x < SHIFTS; x++)
+                        all[x] += sums[y * SHIFTS + x];
+                for (int k = 0; k < kinds; k++) {
+                    const float *look = shown + each * k;
+                    floats8 like[SHIFTS] = {{0}};
+                    for (int c = 0; c < 3; c++)
+                        for (int y = 0; y < high; y++, look += line) {
+                            const float *row = rows + (c * H + down + y) * stride;
+                            for (int x = 0; x < line; x += 8) {
+                                floats8 v = load8(look + x);
+                                for (int j = 0; j < SHIFTS; j++)
+                                    like[j] += v * load8(row + x + j);
+                            }
+                        }
+                    for (int j = 0; j < SHIFTS; j++) {
+                        float both = 0, *found = cost + (size_t)i * kinds + k;
+                        for (int m = 0; m < 8; m++)
+                            both += like[j][m];
+                        float off = (all[j] - 2 * both + own[k]) / (3 * wide * high);
+                        if (off < *found)
+                            *found = off, best[(size_t)i * kinds + k] = (turn * SHIFTS + down) * SHIFTS + j;
+                    }
+                }
+            }
+        }
+    }
+    free(room);
+}

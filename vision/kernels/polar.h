@@ -15,8 +15,6 @@
 #define PLANES 5                /* what the ground tells against a piece, three colours, weight */
 #define AT_ONCE 4               /* places compared together, so that spectra are read less often */
 
-typedef float floats8 __attribute__((vector_size(32), aligned(4)));
-
 typedef struct {
     const uint8_t *seen, *ground;
     const float *weight, *light;
@@ -29,8 +27,6 @@ typedef struct {
     float *weight, *free;
     float limit[3];             /* how bright a camera can show anything there */
 } Patch;
-
-INLINE floats8 load8(const float *p) { return *(const floats8 *)p; }
 
 /* The three factors of the light at a place (x, y), in pixels; light: (rows, columns, 3) */
 INLINE const float *light_at(const float *light, int rows, int columns, double x, double y)

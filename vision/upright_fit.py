@@ -6,6 +6,7 @@ import cv2
 import msgspec
 import numpy as np
 
+from vision.kernels import Kernel
 from vision.upright import SLICES, Frame
 from vision.upright_close import Closeup
 from vision.upright_form import CHANNELS, FLOOR, WORST, Looks
@@ -20,10 +21,14 @@ PARTS = ((0, 0.2), (0.2, 0.6), (0.6, 1.0))       # foot, body and head, as share
 PATCH = (20, 10)     # pixels of the straightened picture that is told besides
 AT_ONCE = 1_500_000  # numbers worked on at once
 CLOSER = 4           # kinds that are looked at closely
+SHARP = (1 / FLOOR ** 2 / 3).astype(np.float32)           # what a difference from a single man counts
 EXPLAINED = 1.0      # misfit of the empty board where something that stands behind is known to explain what is seen
 UNTRIED = -20.0      # what a kind is taken to explain that is not
 WHOLE = len(PARTS)   # the column of what a kind explains in all
 slid = np.lib.stride_tricks.sliding_window_view
+_places = Kernel("upright_places", "fffnnnffffinnnxf")
+_tried = Kernel("upright_tried", "fffnnffffinnlllnxxff")
+_men = Kernel("upright_men", "fffnninfnfllnxxf")
 
 
 class Seen(msgspec.Struct, frozen=True, eq=False):
@@ -69,12 +74,13 @@ class Searcher(msgspec.Struct, eq=False):
     side: float
     closeup: Closeup
 
-    def search(self, seen: Seen) -> Found:
-        """What each kind explains"""
+    def search(self, seen: Seen, kept: dict[int, Model] | None = None) -> Found:
+        """What each kind explains; kept: the looks worked out so far, for who searches again and again"""
+        kept = {} if kept is None else kept
         parts: list[tuple[np.ndarray, Found]] = []
         for b in np.unique(seen.bins):
             mine = np.flatnonzero(seen.bins == b)
-            model = Model.of(self.looks, int(b), self.slop)
+            model = kept.get(int(b)) or kept.setdefault(int(b), Model.of(self.looks, int(b), self.slop))
             few = max(AT_ONCE * STEP ** 2 // (model.colour[0].size * (self.slop + 1) ** 2), 1)
             for a in range(0, len(mine), few):
                 pick = mine[a:a + few]
@@ -85,8 +91,8 @@ class Searcher(msgspec.Struct, eq=False):
     def _same_lean(self, seen: Seen, b: int, model: Model) -> Found:
         s, n, kinds = self.slop, len(seen.open), len(model.part)
         height = model.part.shape[1] + 2 * s
-        cut = Seen(np.moveaxis(seen.window[:, :height], -1, 1), seen.bare[:, :height], seen.open[:, :height], seen.empty, seen.bins,
-                   seen.banned, seen.close, seen.lean)
+        layers = (np.moveaxis(seen.window[:, :height], -1, 1), seen.bare[:, :height], seen.open[:, :height])
+        cut = Seen(*(np.ascontiguousarray(a, np.float32) for a in layers), seen.empty, seen.bins, seen.banned, seen.close, seen.lean)
         place = self._places(cut, model)
         which, kind = np.repeat(np.arange(n), kinds), np.tile(np.arange(kinds), n)
         told = self._tried(cut, model, which, kind, place.reshape(-1, 2))
@@ -110,8 +116,15 @@ class Searcher(msgspec.Struct, eq=False):
 
     def _places(self, seen: Seen, model: Model) -> np.ndarray:
         """(n, K, 2) pixels (x, y) of the upper left of the window's inner part where each kind explains most"""
-        s, n, kinds = self.slop, len(seen.open), len(model.part)
+        n, kinds = len(seen.open), len(model.part)
         every = (..., slice(None, None, STEP), slice(None, None, STEP))         # of the pixels too, both ways
+        if _places:
+            here = [np.ascontiguousarray(a[every]) for a in (seen.window, seen.bare, seen.open)]
+            looks = [np.ascontiguousarray(a[every], np.float32) for a in (model.colour, model.weight, model.diffuse, model.part >= 0)]
+            (h, w), (th, tw) = here[1].shape[1:], looks[2].shape[1:]
+            gain = np.empty((n, (h - th + 1) * (w - tw + 1), kinds), np.float32)
+            _places(*here, n, h, w, *looks, boxed(looks[3]), kinds, th, tw, 1 / (STEP * LEVEL) ** 2, gain)
+            return self._best(gain)
         part, diffuse = model.part[every], model.diffuse[every]
         tv, tu = part.shape[1:]
 
@@ -132,7 +145,12 @@ class Searcher(msgspec.Struct, eq=False):
         light -= x @ (w * m)[:pixels]
         e -= np.square(light) / (x @ w[:pixels] + 1 / (STEP * LEVEL) ** 2)
         inside = (part >= 0).reshape(kinds, -1).T.astype(np.float32)
-        gain = ((spread((seen.bare * seen.open)[:, None]) @ inside - e) * (STEP ** 2 / TOGETHER)).reshape(n, -1, kinds)
+        return self._best((spread((seen.bare * seen.open)[:, None]) @ inside - e).reshape(n, -1, kinds))
+
+    def _best(self, gain: np.ndarray) -> np.ndarray:
+        """(n, K, 2) places of the largest of (n, places, K) sums"""
+        s = self.slop
+        gain = gain * (STEP ** 2 / TOGETHER)
         k = int(np.sqrt(gain.shape[1]))
         t = np.arange(k) * STEP - s
         gain -= (0.5 * (t[None] ** 2 + t[:, None] ** 2) / (HANDS * self.side) ** 2).reshape(1, -1, 1)
@@ -143,6 +161,14 @@ class Searcher(msgspec.Struct, eq=False):
         """(m, T) how much better kinds (m,) explain windows (m,) at places (m, 2) than the empty board: foot, body, head, all,
         then what is left unexplained around them, and how far off the middle that is"""
         _, tv, tu = model.part.shape
+        off = 0.5 * np.square(to - self.slop).sum(1) / (HANDS * self.side) ** 2
+        if _tried:
+            sums, free = np.empty((len(which), WHOLE + 1), np.float32), np.empty(len(which), np.float32)
+            _tried(seen.window, seen.bare, seen.open, *seen.bare.shape[1:], model.colour, model.weight, model.diffuse, model.layers,
+                   model.box, tv, tu, *(np.ascontiguousarray(a, np.int64) for a in (which, kind, to)), len(which), 1 / LEVEL ** 2,
+                   LEVEL, sums, free)
+            around, sums = sums[:, WHOLE] / np.maximum(free, 1), sums[:, :WHOLE] / TOGETHER
+            return np.column_stack([sums, sums.sum(1) - off, around, off])
         x, y = to.T
         view = slid(seen.window, (tv, tu), (2, 3))[which, :, y, x]
         bare, free = (slid(a, (tv, tu), (1, 2))[which, y, x] for a in (seen.bare, seen.open))
@@ -154,11 +180,10 @@ class Searcher(msgspec.Struct, eq=False):
         e = np.minimum(view.sum(1) + model.diffuse[kind], WORST)
         bare *= free
         better = (bare - e * free).reshape(len(which), -1)
-        shares = model.shares[kind]
+        shares = np.moveaxis(model.layers[kind].reshape(len(which), WHOLE + 1, -1), 1, 2)
         sums = np.einsum("mp,mpq->mq", better, shares[..., :-1]) / TOGETHER
         rim = shares[..., -1]
         around = (bare.reshape(len(which), -1) * rim).sum(1) / np.maximum((free.reshape(len(which), -1) * rim).sum(1), 1)
-        off = 0.5 * np.square(to - self.slop).sum(1) / (HANDS * self.side) ** 2
         return np.column_stack([sums, sums.sum(1) - off, around, off])
 
     def _as_men(self, seen: Seen, model: Model, which: np.ndarray, kind: np.ndarray, to: np.ndarray, b: int) -> np.ndarray:
@@ -167,10 +192,17 @@ class Searcher(msgspec.Struct, eq=False):
         out = np.full(len(which), UNTRIED)
         views, bares, opens = slid(seen.window, (tv, tu), (2, 3)), slid(seen.bare, (tv, tu), (1, 2)), slid(seen.open, (tv, tu), (1, 2))
         for k in np.unique(kind):
-            y, x = (a[::SPARSE] for a in np.nonzero(model.part[k] >= 0))
             men = np.flatnonzero(self.looks.kinds == k)
-            look = np.array([self._both_ways(k, e, b, model.part[k] >= 0, (y, x)) for e in men])        # (men, 2, 3, p)
+            (y, x), look = model.men.get(int(k)) or model.men.setdefault(int(k), self._men(model.part[k] >= 0, men, b))
             mine = np.flatnonzero(kind == k)
+            if _men:
+                gain = np.empty((len(mine), len(men) * 2), np.float32)
+                _men(seen.window, seen.bare, seen.open, *seen.bare.shape[1:], (y * seen.bare.shape[2] + x).astype(np.int32), len(y),
+                     look, len(men) * 2, SHARP, np.ascontiguousarray(which[mine], np.int64),
+                     np.ascontiguousarray(to[mine], np.int64), len(mine), 1 / (SPARSE * LEVEL ** 2), LEVEL, gain)
+                gain = gain.reshape(len(mine), len(men), 2).max(2) * (SPARSE / TOGETHER)
+                out[mine] = np.where(seen.banned[which[mine], None] == men, UNTRIED, gain).max(1)
+                continue
             few = max(AT_ONCE // look.size, 1)
             for rows in (mine[a:a + few] for a in range(0, len(mine), few)):
                 at, (left, up) = which[rows], to[rows].T
@@ -181,13 +213,18 @@ class Searcher(msgspec.Struct, eq=False):
                 d = d.reshape(-1, CHANNELS, len(y))
                 leveled(d, weight, SPARSE)
                 d *= d
-                e = np.minimum(np.tensordot(d, (1 / FLOOR ** 2 / 3).astype(np.float32), (1, 0)), WORST)
+                e = np.minimum(np.tensordot(d, SHARP, (1, 0)), WORST)
                 gain = ((bare[:, None] - e.reshape(len(rows), -1, len(y))) * free[:, None]).sum(2) * (SPARSE / TOGETHER)
                 gain = gain.reshape(len(rows), len(men), 2).max(2)
                 out[rows] = np.where(seen.banned[at, None] == men, UNTRIED, gain).max(1)
         return out
 
-    def _both_ways(self, kind: int, man: int, b: int, there: np.ndarray, at: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+    def _men(self, there: np.ndarray, men: np.ndarray, b: int) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
+        """((y, x) of some of the pixels where a kind is seen, (men, 2, CHANNELS, p) what its men are there, plain and mirrored)"""
+        y, x = (a[::SPARSE] for a in np.nonzero(there))
+        return (y, x), np.array([self._both_ways(e, b, there, (y, x)) for e in men], np.float32)
+
+    def _both_ways(self, man: int, b: int, there: np.ndarray, at: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
         """(2, CHANNELS, p) one man who leans so at places of his kind's part; and mirrored: he may be turned, and the light from the
         other side"""
         plain = np.zeros((*there.shape, CHANNELS), np.float32)
@@ -210,14 +247,17 @@ class Searcher(msgspec.Struct, eq=False):
 
 
 class Model(msgspec.Struct, frozen=True, eq=False):
-    """How kinds look at one lean, channels first. colour, weight: (K, 3, tv, tu); part: (K, tv, tu); diffuse: (K, tv, tu);
-    shares: (K, tv * tu, len(PARTS) + 1) of each pixel's parts, and of what is just outside"""
+    """How kinds look at one lean, channels first. colour, weight: (K, CHANNELS, tv, tu); part: (K, tv, tu); diffuse: (K, tv, tu);
+    layers: (K, len(PARTS) + 1, tv, tu) one in each of the parts, and just outside; box: (K, 4) what boxed() says of them; men: what
+    Searcher._men() says of kinds, once asked"""
 
     colour: np.ndarray
     weight: np.ndarray
     part: np.ndarray
     diffuse: np.ndarray
-    shares: np.ndarray
+    layers: np.ndarray
+    box: np.ndarray
+    men: dict[int, tuple]
 
     @classmethod
     def of(cls, looks: Looks, b: int, s: int) -> Model:
@@ -231,8 +271,17 @@ class Model(msgspec.Struct, frozen=True, eq=False):
         diffuse = DIFFUSE * -np.log(np.where(weight > 0, weight * np.square(FLOOR)[:, None, None], 1)).sum(1)
         shares = [(part >= a * SLICES) & (part < z * SLICES) for a, z in PARTS]
         shares.append(np.stack([cv2.dilate((p >= 0).astype(np.uint8), np.ones((5, 5))) for p in part]) > (part >= 0))
-        return cls(colour, weight, part, diffuse.astype(np.float32),
-                   np.stack(shares, -1).reshape(len(part), -1, len(shares)).astype(np.float32))
+        layers = np.stack(shares, 1).astype(np.float32)
+        return cls(colour, weight, part, diffuse.astype(np.float32), layers, boxed(layers.any(1)), {})
+
+
+def boxed(there: np.ndarray) -> np.ndarray:
+    """(K, 4) int32 from which row and column to which, the last not among them, pictures (K, h, w) show something"""
+    out = np.zeros((len(there), 4), np.int32)
+    for row, picture in zip(out, there):
+        y, x = (np.flatnonzero(picture.any(axis)) for axis in (1, 0))
+        row[:] = (y[0], x[0], y[-1] + 1, x[-1] + 1) if len(y) else 0
+    return out
 
 
 def leveled(d: np.ndarray, weight: np.ndarray, every: int = 1) -> None:

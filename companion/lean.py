@@ -7,19 +7,26 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import zip_longest
 
+import numpy as np
+
 from companion.simulate.copies import art_for
 from companion.simulate.samples import Layout, another, samplers
 from vision.plan import Plan
+from vision.standing import upright
 
 EACH, ROUNDS = 3, 2      # so often each kind, in so many photos
 FEWEST = 16              # pieces in all, where there are few kinds: two stones of a colour show little of how stones lie and shine
+UPRIGHT, APART = 2, 2.0  # so often each kind that stands, in each of one photo more; sites between things that hide each other no more
 
 
 def lean_samplers(plan: Plan, seed: int = 1) -> list[Layout]:
     """Layouts for a person to lay; the same seed gives the same ones. What may lie where is the game's `[[lie]]`."""
     rng = random.Random(seed)
+    rules = art_for(plan).data.get("lie", ())
+    if not rules and upright(plan):
+        return spread_out(plan, rng)
     each = max(EACH, -(-FEWEST // len(plan.piece)))
-    layouts = samplers(plan, art_for(plan).data.get("lie", ()), rng, photos=ROUNDS, each=each, sides=True)
+    layouts = samplers(plan, rules, rng, photos=ROUNDS, each=each, sides=True)
     shown = Counter(k for layout in layouts for c in layout.values() for k in c)
     spanning = {k for k, p in plan.pieces.items() if p.spans}
     here = [Counter(k for c in layout.values() for k in c) for layout in layouts]
@@ -36,6 +43,34 @@ def lean_samplers(plan: Plan, seed: int = 1) -> list[Layout]:
             here[n] -= there
             del layouts[n][site]
     return layouts
+
+
+def spread_out(plan: Plan, rng: random.Random) -> list[Layout]:
+    """Of things that lean and hide each other, which look different in every place: each kind far from where it stands in any of the
+    photos, and from all else in its own"""
+    sites = [s for s in plan.site if s.reads == "pile"]
+    side = float(np.median([np.ptp(np.array(s.outline), axis=0).max() for s in sites]))
+    centres = np.array([s.centre for s in sites]) / side
+    most = len(sites) // 3          # the board behind them must be seen
+    layouts: list[Layout] = []
+    shown: dict[str, list[int]] = {p.kind: [] for p in plan.piece}
+    for _ in range(ROUNDS + 1):
+        todo = [p.kind for p in plan.piece for _ in range(min(UPRIGHT, p.count or UPRIGHT))]
+        rng.shuffle(todo)
+        placed: dict[int, str] = {}
+        for kind in sorted(todo, key=lambda k: len(shown[k]))[:most]:
+            near, like = (nearest(centres, at) for at in (list(placed), shown[kind]))
+            at = max((i for i in range(len(sites)) if i not in placed),
+                     key=lambda i: 1.5 * min(near[i], APART) + min(like[i], 2 * APART) + rng.random() / 2)
+            placed[at] = kind
+            shown[kind].append(at)
+        layouts.append({sites[i].id: [placed[i]] for i in sorted(placed)})
+    return layouts
+
+
+def nearest(centres: np.ndarray, at: list[int]) -> np.ndarray:
+    """(n,) how far each is from the nearest of those, infinitely if there are none"""
+    return np.linalg.norm(centres[:, None] - centres[at], axis=2).min(1) if at else np.full(len(centres), np.inf)
 
 
 def one_more(plan: Plan, kinds: Sequence[str], before: Sequence[Layout]) -> Layout:

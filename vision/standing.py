@@ -30,6 +30,13 @@ SURE = 0.5           # chance of a kind from which on it is taken away
 KEPT = 8             # contents told of a site
 
 
+def upright(plan: Plan) -> bool:
+    """Whether this is a game of things, one on each site, that often stand higher than wide"""
+    if any(s.reads != "pile" for s in plan.site) or any(p.spans or p.over for p in plan.piece):
+        return False
+    return bool(np.percentile([p.height / max(p.footprint) for p in plan.piece], MANY) > STANDS)
+
+
 def standing_sites(plan: Plan, shots: list[Shot]) -> list[str]:
     """The pile sites on which the photos show things, one on each, that often stand so high that their heads are seen off their feet"""
     out = []
@@ -79,7 +86,8 @@ class StandingReader:
         studio.settled(men, studio.searcher(men, forms))
         near, forms, wide = studio.closely(men, forms)
         searcher = studio.searcher(men, forms)
-        net = taught(searcher, studio.looks(near, wide, studio.frame.close), studio.places(men, searcher.looks), studio.side, effort)
+        looks = studio.looks(near + studio.lent(near), wide, studio.frame.close)
+        net = taught(searcher, looks, studio.places(men, searcher.looks), studio.side, effort)
         return cls(plan, Standing(list(ids), studio.kinds, studio.low, studio.high, studio.empty, studio.weight, studio.reference,
                                   studio.frame, searcher, net))
 
@@ -100,11 +108,11 @@ class StandingReader:
         bare = misfit(window, empty, weight)
         told, at = np.zeros((len(asked), len(m.kinds) + 2)), np.zeros((len(asked), len(m.kinds), 2))
         before, behind = np.zeros((2, *bare.shape), bool)
-        todo = np.arange(len(asked))
+        todo, kept = np.arange(len(asked)), {}
         for _ in range(PASSES):
             seen = Seen.among(window, empty, bare, before, behind, m.searcher.looks.nearest(lean), np.full(len(asked), -1),
                               close[..., 0], lean)
-            found = m.searcher.search(seen.rows(todo))
+            found = m.searcher.search(seen.rows(todo), kept)
             told[todo], at[todo] = m.net.answer(found.inputs), found.at
             best = told.argmax(1)
             sure = np.flatnonzero((best < len(m.kinds)) & (told.max(1) > np.log(SURE)))

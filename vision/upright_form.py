@@ -25,7 +25,7 @@ PRIOR = 8.0                                           # pixels of its usual colo
 class Man(msgspec.Struct, eq=False):
     """Something that stands in a calibration photo. kind: its number; photo, site: theirs; foot: (2,) mm; along: (2,) the way it
     leans, lean: mm a mm of height; above: mm that the camera was above the board; window, bare: (V, U, CHANNELS) what is seen round
-    its foot, (V, U) its misfit with the empty board."""
+    its foot, (V, U) its misfit with the empty board; clear: (V, U) bool where no other of the photo's men shows."""
 
     kind: int
     photo: int
@@ -36,6 +36,7 @@ class Man(msgspec.Struct, eq=False):
     above: float
     window: np.ndarray
     bare: np.ndarray
+    clear: np.ndarray
 
 
 def misfit(seen: np.ndarray, empty: np.ndarray, weight: np.ndarray) -> np.ndarray:
@@ -47,6 +48,27 @@ def misfit(seen: np.ndarray, empty: np.ndarray, weight: np.ndarray) -> np.ndarra
     return np.minimum(np.where(dark < 0, np.minimum(e[..., 0], shade), e[..., 0]) + e[..., 1:].sum(-1), WORST)
 
 
+class Outlines(msgspec.Struct, eq=False):
+    """How far kinds of those forms are seen. leans: (B,); part: (K, B, V, U) int8 the slice seen, -1 outside"""
+
+    leans: np.ndarray
+    part: np.ndarray
+
+    @classmethod
+    def of(cls, frame: Frame, heights: np.ndarray, forms: np.ndarray, leans: np.ndarray, above: float) -> Outlines:
+        """heights: (K,) mm; forms: (K, SLICES) radii, mm; above: mm of the camera"""
+        return cls(np.asarray(leans), np.array([[uppermost(needed(frame, h, lean, above), f).astype(np.int8) for lean in leans]
+                                                for h, f in zip(heights, forms)]))
+
+    def nearest(self, lean: np.ndarray) -> np.ndarray:
+        """(n,) the number of the lean nearest to each"""
+        return np.abs(np.asarray(lean)[:, None] - self.leans).argmin(1)
+
+    def solid(self, kind: int, b: int) -> np.ndarray:
+        """(V, U) float32: one where a kind is seen that leans so"""
+        return (self.part[kind, b] >= 0).astype(np.float32)
+
+
 def first_form(size: float) -> np.ndarray:
     """(SLICES,) radii that a thing `size` mm wide is supposed to have"""
     return size / 2 * np.interp((np.arange(SLICES) + 0.5) / SLICES, [0, 0.1, 0.3, 1], [1, 0.9, 0.6, 0.45])
@@ -54,12 +76,14 @@ def first_form(size: float) -> np.ndarray:
 
 def spoken_for(men: list[Man], frame: Frame, height: float, radii: np.ndarray) -> list[np.ndarray]:
     """Of each man (V, U): how much each pixel speaks for showing a thing of the colours that they have in common"""
-    cores = [m.window[..., :3][uppermost(needed(frame, height, m.lean, m.above), 0.6 * radii) >= 0] for m in men]
-    core = np.concatenate(cores)
+    inner = [uppermost(needed(frame, height, m.lean, m.above), 0.6 * radii) >= 0 for m in men]
+    core = np.concatenate([m.window[..., :3][i & m.clear] for m, i in zip(men, inner)])
+    if not len(core):
+        core = np.concatenate([m.window[..., :3][i] for m, i in zip(men, inner)])
     middle = np.median(core, 0)
     spread = np.maximum(1.48 * np.median(np.abs(core - middle), 0), MATTER)
     own = [np.minimum(np.square((m.window[..., :3] - middle) / spread).sum(-1), WORST) for m in men]
-    return [np.clip(m.bare - o - 1, -UNSURE, UNSURE).astype(np.float32) for m, o in zip(men, own)]
+    return [np.where(m.clear, np.clip(m.bare - o - 1, -UNSURE, UNSURE), 0).astype(np.float32) for m, o in zip(men, own)]
 
 
 def moved(speaks: np.ndarray, mask: np.ndarray, slop: int) -> tuple[int, int]:
@@ -115,14 +139,12 @@ def own_part(speaks: np.ndarray, inside: np.ndarray) -> np.ndarray:
     return filled.astype(np.float32)
 
 
-class Looks(msgspec.Struct, eq=False):
-    """How kinds look at some leans. leans: (B,); part: (K, B, V, U) int8 the slice seen, -1 outside; colour, weight: (P, CHANNELS)
+class Looks(Outlines):
+    """How kinds look at some leans. colour, weight: (P, CHANNELS)
     the mean of what is seen there and one by its variance, pixel by pixel of the kinds' parts; sprites: (Q, CHANNELS) float16 the
     same of each man as he would be seen; first: (K, B), start: (E, B) where each begins; kinds: (E,) of the men;
     shown: (E, B) what share of each was seen in his photo."""
 
-    leans: np.ndarray
-    part: np.ndarray
     colour: np.ndarray
     weight: np.ndarray
     first: np.ndarray
@@ -130,14 +152,6 @@ class Looks(msgspec.Struct, eq=False):
     start: np.ndarray
     kinds: np.ndarray
     shown: np.ndarray
-
-    def nearest(self, lean: np.ndarray) -> np.ndarray:
-        """(n,) the number of the lean nearest to each"""
-        return np.abs(np.asarray(lean)[:, None] - self.leans).argmin(1)
-
-    def solid(self, kind: int, b: int) -> np.ndarray:
-        """(V, U) float32: one where a kind is seen that leans so"""
-        return (self.part[kind, b] >= 0).astype(np.float32)
 
     def usual(self, kind: int, b: int) -> tuple[np.ndarray, np.ndarray]:
         """Two of (V, U, CHANNELS): colour and weight of a kind that leans so, nought outside"""
@@ -156,17 +170,18 @@ class Looks(msgspec.Struct, eq=False):
     def fit(cls, men: list[Man], frame: Frame, heights: np.ndarray, forms: np.ndarray, leans: np.ndarray, above: float) -> Looks:
         """heights: (K,) mm; forms: (K, SLICES) radii, mm; above: mm of the camera that the looks are for"""
         kinds = len(heights)
-        part = np.full((kinds, len(leans), *frame.shape), -1, np.int8)
+        part = Outlines.of(frame, heights, forms, leans, above).part
         colours, weights, sprites, first, start = [], [], [], np.zeros(part.shape[:2], int), np.zeros((len(men), len(leans)), int)
         share = np.zeros(start.shape, np.float32)
         pixels = shown = 0
         owns = [uppermost(needed(frame, heights[m.kind], m.lean, m.above), forms[m.kind]) for m in men]
         for k in range(kinds):
             mine = [n for n, m in enumerate(men) if m.kind == k]
-            seen = np.concatenate([men[n].window[owns[n] >= 0] for n in mine])
+            seen = np.concatenate([men[n].window[(owns[n] >= 0) & men[n].clear] for n in mine])
+            if not len(seen):
+                seen = np.concatenate([men[n].window[owns[n] >= 0] for n in mine])
             usual, varied = seen.mean(0), seen.var(0)
             for b, lean in enumerate(leans):
-                part[k, b] = uppermost(needed(frame, heights[k], lean, above), forms[k])
                 there = part[k, b] >= 0
                 views = np.array([leant(men[n], owns[n], frame, heights[k], part[k, b], lean, above)[there] for n in mine])
                 valid = ~np.isnan(views[..., :1])
@@ -197,6 +212,7 @@ def leant(man: Man, own: np.ndarray, frame: Frame, height: float, shown: np.ndar
     across, along = x * zoom, (y - off[k]) * zoom + own_off[k]
     at = np.stack([(across + frame.wide) * frame.scale - 0.5, (along + frame.back) * frame.scale - 0.5], -1).astype(np.float32)
     picture = cv2.remap(man.window, at, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-    slices = cv2.remap(own.astype(np.float32), at, None, cv2.INTER_NEAREST, borderMode=cv2.BORDER_CONSTANT, borderValue=-9)
+    own = np.where(man.clear, own, -99).astype(np.float32)
+    slices = cv2.remap(own, at, None, cv2.INTER_NEAREST, borderMode=cv2.BORDER_CONSTANT, borderValue=-9)
     picture[(shown < 0) | (np.abs(slices - shown) > SLICES // 12)] = np.nan
     return picture

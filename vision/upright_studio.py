@@ -14,7 +14,7 @@ from vision.shot import Shot
 from vision.upright import FINE, FINER, Frame, Seat, Sheet, across_of, coarse, needed, rises, uppermost
 from vision.upright_close import Closeup
 from vision.upright_fit import Searcher, Seen
-from vision.upright_form import FLOOR, SLACK, Looks, Man, first_form, fitted_form, misfit, moved, own_part, spoken_for
+from vision.upright_form import FLOOR, SLACK, Looks, Man, Outlines, first_form, fitted_form, misfit, moved, own_part, spoken_for
 from vision.upright_teach import Place, placed
 from vision.windows import Pyramid
 
@@ -39,6 +39,7 @@ class Studio(msgspec.Struct, dict=True, eq=False):
         self.heights = np.array([plan.pieces[k].height for k in self.kinds])
         self.radii = np.array([max(plan.pieces[k].footprint) / 2 for k in self.kinds])
         self.centres = np.array([plan.sites[i].centre for i in self.ids])
+        self.alike = alike(self.radii, self.heights)
         self.side = float(np.median([np.ptp(np.array(plan.sites[i].outline), axis=0).max() for i in self.ids]))
         self.seats = [Seat.of(s.pose) for s in self.shots]
         self.most = max(seat.leaning(self.centres)[1].max() for seat in self.seats) * BUMPED + 0.02
@@ -92,35 +93,76 @@ class Studio(msgspec.Struct, dict=True, eq=False):
             for i, site in enumerate(self.ids):
                 if shot.layout.get(site):
                     kind, nothing = self.kinds.index(shot.layout[site][-1]), np.zeros(0)
-                    men.append(Man(kind, n, i, self.centres[i], along[i], float(lean[i]), seat.height, nothing, nothing))
+                    men.append(Man(kind, n, i, self.centres[i], along[i], float(lean[i]), seat.height, nothing, nothing,
+                                   np.ones(self.frame.shape, bool)))
                     self.look(men[-1])
         forms = np.array([first_form(2 * r) for r in self.radii])
-        for _ in range(ROUNDS):
+        for turn in range(ROUNDS):
+            if turn:
+                self.clear(men, forms)
             for k, height in enumerate(self.heights):
                 mine = [m for m in men if m.kind == k]
                 for m, speaks in zip(mine, spoken_for(mine, self.frame, height, forms[k])):
                     self.put(m, moved(speaks, uppermost(needed(self.frame, height, m.lean, m.above), forms[k]) >= 0, self.slop))
-                needs = [needed(self.frame, height, m.lean, m.above) for m in mine]
-                forms[k] = fitted_form(spoken_for(mine, self.frame, height, forms[k]), needs, forms[k], self.radii[k] * SLACK)
+            for same in self.alike:
+                mine = [(m, s) for k in same for of_kind in ([m for m in men if m.kind == k],)
+                        for m, s in zip(of_kind, spoken_for(of_kind, self.frame, self.heights[k], forms[k]))]
+                k = same[0]
+                needs = [needed(self.frame, self.heights[k], m.lean, m.above) for m, _ in mine]
+                forms[same] = fitted_form([s for _, s in mine], needs, forms[k], self.radii[k] * SLACK)
         return men, forms
+
+    def others(self, men: list[Man], outlines: Outlines) -> tuple[np.ndarray, np.ndarray]:
+        """Two of (n, V, U) bool: what of men's windows is hidden by others of their photos, and what shows others behind them"""
+        out = np.zeros((2, len(men), *self.frame.shape), bool)
+        for n in range(len(self.shots)):
+            at = [i for i, m in enumerate(men) if m.photo == n]
+            if at:
+                feet, along, lean, kinds = (np.array([getattr(men[i], f) for i in at]) for f in ("foot", "along", "lean", "kind"))
+                out[:, at] = hidden(self.frame, outlines, feet, along, lean, np.arange(len(at)), kinds, feet)
+        return out[0], out[1]
+
+    def clear(self, men: list[Man], forms: np.ndarray) -> None:
+        """Tells each man where others of his photo show"""
+        outlines = Outlines.of(self.frame, self.heights, forms, self.leans, self.above)
+        for m, before, behind in zip(men, *self.others(men, outlines)):
+            m.clear = ~before & (~behind | (outlines.solid(m.kind, outlines.nearest(np.array([m.lean]))[0]) > 0))
 
     def closely(self, men: list[Man], forms: np.ndarray) -> tuple[list[Man], np.ndarray, np.ndarray]:
         """(the men with windows seen close up and how much of each pixel is theirs (finer V, finer U, 4), (K, SLICES) the forms of the
         kinds, (K, SLICES) forms wide enough for all of a kind, where they are not round)"""
+        self.clear(men, forms)
         frame, empty, weight = self.frame.close, *(cv2.resize(a[..., :3], None, fx=FINER, fy=FINER)
                                                           for a in (self.empty, self.weight))
-        near, exact, wide = [msgspec.structs.replace(m, window=self.near(m)) for m in men], [], []
+        near = [msgspec.structs.replace(m, window=self.near(m), clear=m.clear.repeat(FINER, 0).repeat(FINER, 1)) for m in men]
+        speaks, exact, wide = {}, forms.copy(), forms.copy()
         for k, height in enumerate(self.heights):
-            mine = [m for m in near if m.kind == k]
-            for m in mine:
+            mine = [n for n, m in enumerate(near) if m.kind == k]
+            for m in (near[n] for n in mine):
                 m.bare = misfit(m.window, *(frame.cut(self.fine, v, m.foot[None], m.along[None])[0] for v in (empty, weight)))
-            needs = [needed(frame, height, m.lean, m.above) for m in mine]
-            speaks = spoken_for(mine, frame, height, forms[k])
-            exact.append(fitted_form(speaks, needs, forms[k], self.radii[k] * SLACK))
-            wide.append(fitted_form([np.maximum(s, RARE * s) for s in speaks], needs, exact[k], self.radii[k] * SLACK))
-            for m, s, need in zip(mine, speaks, needs):
-                m.window = np.dstack([m.window, own_part(s, uppermost(need, wide[k]) >= 0)])
-        return near, np.array(exact), np.array(wide)
+            speaks |= zip(mine, spoken_for([near[n] for n in mine], frame, height, forms[k]))
+        for same in self.alike:
+            mine, widest = [n for n, m in enumerate(near) if m.kind in same], self.radii[same[0]] * SLACK
+            needs = [needed(frame, self.heights[same[0]], near[n].lean, near[n].above) for n in mine]
+            exact[same] = fitted_form([speaks[n] for n in mine], needs, forms[same[0]], widest)
+            wide[same] = fitted_form([np.maximum(speaks[n], RARE * speaks[n]) for n in mine], needs, exact[same[0]], widest)
+            for n, need in zip(mine, needs):
+                near[n].window = np.dstack([near[n].window, own_part(speaks[n], uppermost(need, wide[same[0]]) >= 0)])
+        return near, exact, wide
+
+    def lent(self, near: list[Man]) -> list[Man]:
+        """Men as closely() gives them, of kinds alike but for their colours: each in the other's colours"""
+        out = []
+        for same in self.alike:
+            of_kind = {k: [m for m in near if m.kind == k] for k in same}
+            own = {k: np.concatenate([m.window[(m.window[..., 3] > 0.5) & m.clear, :3] for m in mine]) for k, mine in of_kind.items()}
+            if all(map(len, own.values())):
+                middle = {k: np.median(v, 0) for k, v in own.items()}
+                for k, other in [(k, j) for k in same for j in same if j != k]:
+                    for m in of_kind[other]:
+                        shifted = m.window + np.float32([*(middle[k] - middle[other]), 0])
+                        out.append(msgspec.structs.replace(m, kind=k, window=shifted))
+        return out
 
     def settled(self, men: list[Man], searcher: Searcher) -> None:
         """Moves men to where, within their sites, they look most like the others of their kind: by their outlines, a white one may
@@ -128,11 +170,10 @@ class Studio(msgspec.Struct, dict=True, eq=False):
         for m in men:
             m.foot = self.centres[m.site]
             self.look(m)
-        nowhere = np.zeros((len(men), *self.frame.shape), bool)
         lean = np.array([m.lean for m in men])
         seen = Seen.among(np.array([m.window for m in men]), np.array([self.cut(self.empty, m.foot, m.along) for m in men]),
-                          np.array([m.bare for m in men]), nowhere, nowhere, searcher.looks.nearest(lean), np.arange(len(men)),
-                          np.array([self.near(m)[..., 0] for m in men]), lean)
+                          np.array([m.bare for m in men]), *self.others(men, searcher.looks), searcher.looks.nearest(lean),
+                          np.arange(len(men)), np.array([self.near(m)[..., 0] for m in men]), lean)
         found = searcher.search(seen)
         for n, m in enumerate(men):
             self.put(m, found.at[n, m.kind])
@@ -144,10 +185,15 @@ class Studio(msgspec.Struct, dict=True, eq=False):
         man.foot = self.centres[man.site] + np.clip(off, -far, far)
         self.look(man)
 
-    def looks(self, men: list[Man], forms: np.ndarray, frame: Frame) -> Looks:
+    @cached_property
+    def leans(self) -> np.ndarray:
+        """(B,) leans that looks are worked out for"""
         least = min(seat.leaning(self.centres)[1].min() for seat in self.seats) / BUMPED
         steps = int(np.ceil((self.most - least) * self.heights.max() * self.frame.scale / BIN))
-        return Looks.fit(men, frame, self.heights, forms, np.linspace(least, self.most, max(steps, 1) + 1), self.above)
+        return np.linspace(least, self.most, max(steps, 1) + 1)
+
+    def looks(self, men: list[Man], forms: np.ndarray, frame: Frame) -> Looks:
+        return Looks.fit(men, frame, self.heights, forms, self.leans, self.above)
 
     def searcher(self, men: list[Man], forms: np.ndarray) -> Searcher:
         closeup = Closeup.of(self.frame, self.heights.max(), self.radii.max(), self.above)
@@ -171,8 +217,8 @@ class Studio(msgspec.Struct, dict=True, eq=False):
         return out
 
 
-def hidden(frame: Frame, looks: Looks, centres: np.ndarray, along: np.ndarray, lean: np.ndarray, sites: np.ndarray, kinds: np.ndarray,
-           feet: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def hidden(frame: Frame, looks: Outlines, centres: np.ndarray, along: np.ndarray, lean: np.ndarray, sites: np.ndarray,
+           kinds: np.ndarray, feet: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Two of (N, V, U) bool: what of the windows round centres (N, 2) is hidden by something before them, and what shows something
     behind them. sites, kinds, feet: (m,), (m,), (m, 2) of what stands there"""
     across = across_of(along)
@@ -188,6 +234,12 @@ def hidden(frame: Frame, looks: Looks, centres: np.ndarray, along: np.ndarray, l
             there = placed(solid, frame, (u[i], v[i]), turn) > 0.5
             (before if lean[j] < lean[i] else behind)[i] |= there
     return before, behind
+
+
+def alike(radii: np.ndarray, heights: np.ndarray) -> list[list[int]]:
+    """Kinds by their form: two as wide and as high as each other, and as no third, differ by their colours"""
+    same = [[int(j) for j in np.flatnonzero((radii == r) & (heights == h))] for r, h in zip(radii, heights)]
+    return [s if len(s) == 2 else [k] for k, s in enumerate(same) if len(s) != 2 or k == s[0]]
 
 
 def turned_from(along: np.ndarray, other: np.ndarray) -> np.ndarray:

@@ -60,6 +60,7 @@ class Maker:
 
     def __init__(self, looks: Looks, frame: Frame, places: list[Place], side: float, seed: int = 1) -> None:
         self.looks, self.frame, self.side = looks, frame, side
+        self.outlines: dict[tuple[int, int], tuple[slice, slice, np.ndarray]] = {}
         self.bare = [p for p in places if p.label < 0]
         self.full = [p for p in places if p.label >= 0]
         self.rng = np.random.default_rng(seed)
@@ -86,24 +87,32 @@ class Maker:
         """((v, u, 4) colours of a man who leans so, in a light of his own or mirrored, and how much of each pixel he hides; where in
         a window the upper left of that is)"""
         rng, looks = self.rng, self.looks
-        inside = looks.part[looks.kinds[man], b] >= 0
-        rows, columns = (slice(max(at[0] - RIM, 0), at[-1] + RIM + 1) for at in (np.flatnonzero(inside.any(a)) for a in (1, 0)))
+        rows, columns, inside = self.outline(int(looks.kinds[man]), b)
         seen = np.zeros((*inside.shape, CHANNELS), np.float32)
         seen[inside] = looks.sprite(man, b)
-        colours, solid = seen[rows, columns, :3], np.ascontiguousarray(seen[rows, columns, 3])
+        colours, solid = seen[..., :3], np.ascontiguousarray(seen[..., 3])
         colours[..., 0] += self.gleam(solid)
         colours = (colours + np.float32([*rng.normal(0, 0.08, 1), *rng.normal(0, 0.03, 2)])) * solid[..., None]
         rim = cv2.blur(colours, (3, 3)) / np.maximum(cv2.blur(solid, (3, 3)), 0.05)[..., None]
         layers = np.dstack([np.where(solid[..., None] > 0.99, colours, rim), cv2.GaussianBlur(solid, (0, 0), 0.5)])
         return layers[:, ::rng.choice([1, -1])], (columns.start, rows.start)
 
-    def shade(self, window: np.ndarray, at: tuple[float, float], light: tuple[np.ndarray, float, float]) -> None:
-        """The shadow of something that stands there"""
+    def outline(self, kind: int, b: int) -> tuple[slice, slice, np.ndarray]:
+        """(rows and columns of a window in which a kind is seen that leans so, a few more all round; (v, u) bool where)"""
+        if (kind, b) not in self.outlines:
+            inside = self.looks.part[kind, b] >= 0
+            rows, columns = (slice(max(at[0] - RIM, 0), at[-1] + RIM + 1) for at in (np.flatnonzero(inside.any(a)) for a in (1, 0)))
+            self.outlines[kind, b] = rows, columns, inside[rows, columns].copy()
+        return self.outlines[kind, b]
+
+    def shade(self, window: np.ndarray, feet: list[np.ndarray], light: tuple[np.ndarray, float, float]) -> None:
+        """The shadows of things that stand there"""
         way, depth, soft = light
-        dark = np.zeros(window.shape[:2], np.float32)
-        foot = (np.array([self.frame.wide, self.frame.back]) + at) * self.frame.scale - 0.5
-        end = foot + way * self.frame.scale
-        cv2.line(dark, tuple(int(v) for v in foot), tuple(int(v) for v in end), 1.0, max(int(0.3 * self.side * self.frame.scale), 1))
+        dark, broad = np.zeros(window.shape[:2], np.float32), max(int(0.3 * self.side * self.frame.scale), 1)
+        for at in feet:
+            foot = (np.array([self.frame.wide, self.frame.back]) + at) * self.frame.scale - 0.5
+            end = foot + way * self.frame.scale
+            cv2.line(dark, tuple(int(v) for v in foot), tuple(int(v) for v in end), 1.0, broad)
         window[..., 0] -= cv2.GaussianBlur(dark, (0, 0), soft * self.frame.finer) * depth
 
     def man_of(self, kind: int, lean: float) -> int:
@@ -147,8 +156,8 @@ class Maker:
         if label >= 0:
             mine = self.man_of(label, p.lean)
             stand.append((p.lean, mine, p.lean * rng.uniform(0.95, 1.05), self.off(), 0.0))
-        for _, _, _, at, _ in stand:
-            self.shade(window, at, light)
+        if stand:
+            self.shade(window, [s[3] for s in stand], light)
         known = rng.random() < KNOWN
         before, behind = (m.astype(np.float32) * known for m in (p.before, p.behind))
         for order, man, lean, at, turn in sorted(stand, key=lambda s: -s[0]):       # what leans most is farthest: it stands behind
@@ -211,16 +220,16 @@ def taught(searcher: Searcher, looks: Looks, places: list[Place], side: float, e
     count = round(PICTURES * effort)
     jobs = [n % kinds for n in range(count)] + [-1] * (count // 3) + [-2] * (count // 10)
     maker.rng.shuffle(jobs)
-    inputs, labels = [], []
+    inputs, labels, kept = [], [], {}
     for a in range(0, len(jobs), 64):
         part = jobs[a:a + 64]
         made = [maker.make(job) for job in part]
-        inputs.append(searcher.search(seen_of(made, searcher.looks)).inputs.astype(np.float16))
+        inputs.append(searcher.search(seen_of(made, searcher.looks), kept).inputs.astype(np.float16))
         labels += [job if job >= 0 else kinds + 2 + job for job in part]
     real = [q for p in maker.full for _ in range(4) for q in (p, p.mirrored())] + maker.bare
     for a in range(0, len(real), 64):
         made = [(p, maker.relit(p.window), p.before, p.behind, p.man) for p in real[a:a + 64]]
-        inputs.append(searcher.search(seen_of(made, searcher.looks)).inputs.astype(np.float16))
+        inputs.append(searcher.search(seen_of(made, searcher.looks), kept).inputs.astype(np.float16))
         labels += [p.label if p.label >= 0 else kinds + 1 for p in real[a:a + 64]]
     x, y = np.concatenate(inputs), np.array(labels)
     order = maker.rng.permutation(len(x))

@@ -265,6 +265,24 @@ def test_samplers_of_a_board_of_another_game_show_every_kind_in_both_photos():
     assert sum(stones) == FEWEST and abs(stones[0] - stones[1]) <= 2, "from a photo with four of sixteen little is learnt"
 
 
+def test_things_that_stand_are_shown_in_three_photos_each_kind_far_from_where_it_stood():
+    sites = [{"id": f"{r}{c}", "outline": [[c * 50, r * 50], [c * 50 + 50, r * 50], [c * 50 + 50, r * 50 + 50], [c * 50, r * 50 + 50]]}
+             for r in range(8) for c in range(8)]
+    men = {"pawn": (47, 8), "rook": (53, 2), "king": (94, 1), "knight": (60, 0)}
+    plan = parse_plan({"game": "chess", "size": [400, 400], "site": sites, "piece": [
+        {"kind": f"{c} {k}", "size": 32, "height": h, "count": n} for c in ("white", "black") for k, (h, n) in men.items()]})
+    for seed in (1, 2):
+        layouts = lean_samplers(plan, seed)
+        shown = [Counter(k for c in layout.values() for k in c) for layout in layouts]
+        assert len(layouts) == 3 and all(n == min(2, plan.pieces[k].count or 2) for one in shown for k, n in one.items())
+        assert all(set(one) == set(plan.pieces) for one in shown)
+        for kind in plan.pieces:
+            at = np.array([plan.sites[i].centre for layout in layouts for i, c in layout.items() if kind in c])
+            assert len(at) < 6 or max(np.ptp(at, axis=0)) >= 150, "near to and far from the camera"
+    flat = parse_plan({"game": "discs", "size": [400, 400], "site": sites, "piece": [{"kind": k, "size": 32} for k in "ab"]})
+    assert len(lean_samplers(flat)) == 2
+
+
 def test_ending_the_set_up_leaves_no_configuration(tmp_path, monkeypatch):
     import signal
     import threading

@@ -1,11 +1,14 @@
 """What is learnt of things that stand: their form, their outline in a photo, and what is looked at close up."""
 
+from types import SimpleNamespace
+
 import numpy as np
 
 from vision import net
 from vision.upright import FINER, SLICES, Frame, Sheet, needed, rises, uppermost
 from vision.upright_close import BELOW, ROWS, WAYS, Closeup
-from vision.upright_form import first_form, fitted_form, own_part
+from vision.upright_form import CHANNELS, Looks, Man, first_form, fitted_form, own_part
+from vision.upright_studio import Studio, alike
 
 FRAME, TALL, ABOVE = Frame(24.0, 24.0, 64.0, 1.5), 70.0, 500.0
 LEANS = (0.1, 0.3, 0.5, 0.65)
@@ -66,3 +69,29 @@ def test_networks_taken_together_answer_what_they_say_on_average() -> None:
     some = [net.train(x.copy(), y, 3, 8, seed, epochs=2) for seed in (1, 2)]
     assert np.allclose(net.together(some).scores(x), np.mean([n.scores(x) for n in some], 0), atol=1e-5)
     assert not np.allclose(some[0].scores(x), some[1].scores(x), atol=0.1)
+
+
+def man(kind: int, shown: float, clear: np.ndarray | bool = True) -> Man:
+    """One of these brightness whose photo shows him where `clear`"""
+    window = np.full((*FRAME.shape, CHANNELS), shown, np.float32)
+    return Man(kind, 0, 0, np.zeros(2), np.array([0.0, 1]), 0.3, ABOVE, window, window[..., 0], np.broadcast_to(clear, FRAME.shape))
+
+
+def test_what_another_hides_of_a_man_is_not_taken_for_his_look() -> None:
+    clear = np.arange(FRAME.shape[0])[:, None] > FRAME.shape[0] * 0.45
+    hidden = man(0, 5.0, clear)
+    hidden.window = np.where(clear[..., None], hidden.window, 1.0).astype(np.float32)
+    looks = Looks.fit([man(0, 5.0), hidden], FRAME, np.array([TALL]), first_form(20.0)[None], np.array([0.3]), ABOVE)
+    assert looks.shown[0, 0] > 0.95 and 0.2 < looks.shown[1, 0] < 0.9
+    assert np.allclose(looks.sprite(1, 0), 5.0, atol=0.01) and np.allclose(looks.usual(0, 0)[0][looks.part[0, 0] >= 0], 5.0, atol=0.01)
+
+
+def test_two_kinds_of_one_size_are_one_form_and_lend_each_other_their_looks() -> None:
+    sizes = np.array([10.0, 12, 10, 12, 12, 9]), np.array([40.0, 60, 40, 60, 60, 60])
+    assert alike(*sizes) == [[0, 2], [1], [3], [4], [5]], "of three alike nobody knows which two are a pair"
+    pale, dark = man(0, 5.0), man(1, 3.0)
+    pale.window[20, 20] = 5.5                       # something pale and dark ones have in common
+    lent = Studio.lent(SimpleNamespace(alike=[[0, 1], [2]]), [pale, dark, man(2, 4.0)])
+    assert [m.kind for m in lent] == [0, 1]
+    assert np.allclose(lent[1].window[20, 20, :3], 3.5) and np.allclose(lent[1].window[5, 5, :3], 3.0)
+    assert np.allclose(lent[0].window[..., :3], 5.0)

@@ -34,7 +34,7 @@ INLINE void cut_card(const Table *table, const uint8_t *canvas, const double *po
         else
             for (int i = 0; i < many; i++) {
                 const uint8_t *m = table->hidden;
-                float share = between(m[at.upper[i]], m[at.upper_next[i]], m[at.lower[i]], m[at.lower_next[i]], at.u[i], at.v[i]);
+                float share = between(m[at.upper[i]], m[at.upper[i] + 1], m[at.lower[i]], m[at.lower[i] + 1], at.u[i], at.v[i]);
                 free_[start + i] = share < 0.5f;
             }
     }

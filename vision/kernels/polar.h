@@ -40,25 +40,31 @@ INLINE void look_at(const Scene *scene, float x, float y, const float *offsets, 
 {
     int n = out->points;
     const float *light = light_at(scene->light, scene->rows, scene->columns, x, y);
-    float px[BLOCK], py[BLOCK];
+    const float *right = offsets, *down = offsets + n;
+    float px[BLOCK], py[BLOCK], got[3 * BLOCK], heavy[BLOCK];
     Spots at;
+    for (int c = 0; c < 3; c++)
+        out->limit[c] = CLIPPED * light[c];
     for (int start = 0; start < n; start += BLOCK) {
         int many = n - start < BLOCK ? n - start : BLOCK;
+        float *seen = out->seen + start, *weight = out->weight + start, *free_ = out->free + start;
         for (int i = 0; i < many; i++)
-            px[i] = x + offsets[start + i], py[i] = y + offsets[n + start + i];
+            px[i] = x + right[start + i], py[i] = y + down[start + i];
         find_spots(&at, px, py, many, scene->h, scene->w);
-        colours_at(scene->seen, &at, many, out->seen + start, n);
+        colours_at(scene->seen, &at, many, got, BLOCK);
         colours_at(scene->ground, &at, many, out->ground + start, n);
-        values_at(scene->weight, 1, &at, many, out->weight + start);
-    }
-    for (int c = 0; c < 3; c++) {
-        out->limit[c] = CLIPPED * light[c];
-        for (int i = 0; i < n; i++)
-            out->seen[c * n + i] *= light[c];
-    }
-    for (int i = 0; i < n; i++) {
-        out->free[i] = fabsf(out->weight[i]);
-        out->weight[i] = out->weight[i] > 0 ? out->weight[i] : 0;
+        values_at(scene->weight, &at, many, heavy);
+        for (int c = 0; c < 3; c++) {
+            float l = light[c], *to = seen + c * n;
+#pragma omp simd
+            for (int i = 0; i < many; i++)
+                to[i] = got[c * BLOCK + i] * l;
+        }
+#pragma omp simd
+        for (int i = 0; i < many; i++) {
+            free_[i] = fabsf(heavy[i]);
+            weight[i] = greater(heavy[i], 0);
+        }
     }
 }
 
@@ -81,10 +87,10 @@ INLINE int is_burnt(const Patch *p, const float *most)
 INLINE void planes_of(const Patch *p, float *out)
 {
     int n = p->points;
-    const float *s = p->seen, *g = p->ground;
+    const float *s = p->seen, *g = p->ground, *weight = p->weight;
 #pragma omp simd
     for (int i = 0; i < n; i++) {
-        float w = p->weight[i] * (1 / 3.0f);
+        float w = weight[i] * (1 / 3.0f);
         float b = g[i], green = g[n + i], r = g[2 * n + i];
         out[i] = w * (b * (2 * s[i] - b) + green * (2 * s[n + i] - green) + r * (2 * s[2 * n + i] - r));
         out[n + i] = w * s[i], out[2 * n + i] = w * s[n + i], out[3 * n + i] = w * s[2 * n + i];

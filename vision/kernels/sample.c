@@ -34,7 +34,7 @@ QUICK void sample_floats(const float *canvas, int h, int w, int channels, const 
         int many = part(px, start, n, x, y);
         find_spots(&at, x, y, many, h, w);
         for (int c = 0; c < channels; c++) {
-            values_at(canvas + c, channels, &at, many, got);
+            channel_at(canvas + c, channels, &at, many, got);
             for (int i = 0; i < many; i++)
                 out[(start + i) * channels + c] = got[i];
         }

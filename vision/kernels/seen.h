@@ -40,8 +40,8 @@ INLINE void seen_at(const uint8_t *picture, int h, int w, const float *tone, con
         for (int p = 0; p < many; p++) {
             /* those on the right are read a byte early: what comes after a picture's last pixel must not be */
             pixel a = *(const loose_pixel *)(picture + at.upper[p] * 3), c = *(const loose_pixel *)(picture + at.lower[p] * 3);
-            pixel b = *(const loose_pixel *)(picture + at.upper_next[p] * 3 - 1) >> 8;
-            pixel d = *(const loose_pixel *)(picture + at.lower_next[p] * 3 - 1) >> 8;
+            pixel b = *(const loose_pixel *)(picture + at.upper[p] * 3 + 2) >> 8;
+            pixel d = *(const loose_pixel *)(picture + at.lower[p] * 3 + 2) >> 8;
             for (int k = 0; k < 3; k++)
                 grey[k][p] = (int32_t)(0.5f + between(channel(a, k), channel(b, k), channel(c, k), channel(d, k), at.u[p], at.v[p]));
         }

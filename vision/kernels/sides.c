@@ -41,7 +41,7 @@ QUICK void sides_polar(const uint8_t *seen, const uint8_t *ground, const float *
             find_spots(&spots, x, y, some, h, w);
             colours_at(seen, &spots, some, a, BLOCK);
             colours_at(ground, &spots, some, b, BLOCK);
-            values_at(weight, 1, &spots, some, heavy);
+            values_at(weight, &spots, some, heavy);
             for (int j = 0; j < some; j++) {
                 float ss = 0, st = 0, sg = 0, gg = 0, gt = 0, sure = greater(heavy[j], 0) / 3;
                 for (int k = 0; k < 3; k++) {

@@ -38,7 +38,7 @@ QUICK void figures_upright(const uint8_t *seen, const uint8_t *ground, const flo
             find_spots(&at, x, y, many, h, w);
             colours_at(seen, &at, many, s + start, p);
             colours_at(ground, &at, many, g + start, p);
-            values_at(weight, 1, &at, many, heavy + start);
+            values_at(weight, &at, many, heavy + start);
         }
         for (int j = 0; j < p; j++) {
             float a = s[j] *= l[0], b = s[p + j] *= l[1], c = s[2 * p + j] *= l[2], x = g[j], y = g[p + j], z = g[2 * p + j];

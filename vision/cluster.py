@@ -42,6 +42,7 @@ from vision.shot import Lying, Shot
 
 LUMP, LUMPY = 1.85, 0.12    # of the smallest piece's area: a lump of that size on a card is as likely something foreign as not
 BIGGER, MAYBE = 1.7, 0.1    # of the smallest piece's area: one whose steps and sides may look like small ones; as likely as that
+UNKNOWN = 0.9       # of what is strange, above which it is surely neither ground nor a piece found
 LARGE = 1600.0      # mm² of a site: on a larger one something foreign need not fill more
 RARELY, ENOUGH = 0.02, 4    # share of pieces that fit worse than usual; pieces of a form from which that can be told
 BESIDE = 4.0        # mm beside a spot inside a cell at which what lies there is read with the spot
@@ -222,9 +223,11 @@ class ClusterReader:
             px = scene.frame.to_px(o) / FOLD
             lo, hi = np.floor(px.min(0)).astype(int).clip(0), np.ceil(px.max(0)).astype(int) + 1
             part = scene.strange[lo[1]:hi[1], lo[0]:hi[0]]
+            if not part.size or part.max() <= UNKNOWN:
+                continue
             mask = np.zeros(part.shape, np.uint8)
             cv2.fillPoly(mask, [np.round(px - lo).astype(np.int32)], 1)
-            unknown = (cv2.erode(part, np.ones((3, 3))) * mask > 0.9).astype(np.uint8)
+            unknown = (cv2.erode(part, np.ones((3, 3))) * mask > UNKNOWN).astype(np.uint8)
             left = max(left, float(unknown.sum()) / k ** 2)
             if card and unknown.any():
                 lump = max(lump, float(cv2.connectedComponentsWithStats(unknown)[2][1:, cv2.CC_STAT_AREA].max()) / k ** 2)

@@ -16,20 +16,25 @@ if TYPE_CHECKING:
 
 ANYTHING = np.array([-1])
 SCENE = "BBffnnnn"
-_compare = Kernel("compare_polar", SCENE + "dnfnnfnffl" + "flB")
+_compare = Kernel("compare_polar", SCENE + "dnfnnfnffl" + "fnx" + "flB")
 _judge = Kernel("judge_polar", SCENE + "dnfnnffn" + "llBn" + "fff")
 _slide = Kernel("slide_polar", SCENE + "dnfnnfff" + "llBxd")
 
 
-def compared(scene: Scene, rings: Rings, table: Table, at: np.ndarray, only: np.ndarray | None = None
+NOTHING = np.zeros(1, np.float32)
+
+
+def compared(scene: Scene, rings: Rings, table: Table, at: np.ndarray, only: np.ndarray | None = None, least: float | None = None
              ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Table.gains() at (N, 2) canvas mm, and (N,) bool where a camera cannot show looks as bright as they are; only: (N,) the one look
-    that matters at each place, of the others anything may be told"""
+    that matters at each place, of the others anything may be told; least: where no gain is above it, only that is told"""
     if not by_kernel(scene):
         patch = rings.look_at(scene.frame, scene.seen, scene.ground, scene.weight, at, scene.light_at(at))
         return *table.gains(patch), patch.burnt(table.most)
-    gain, turn = np.zeros((len(at), len(table.looks)), np.float32), np.zeros((len(at), len(table.looks)), np.int64)
-    burnt = run(scene, rings, table, at, only, UNBURNT, gain, turn)
+    hopes = None if least is None or not table.plain else least
+    gain = np.full((len(at), len(table.looks)), 0 if hopes is None else min(hopes, 0), np.float32)
+    turn = np.zeros((len(at), len(table.looks)), np.int64)
+    burnt = run(scene, rings, table, at, only, UNBURNT, gain, turn, hopes)
     if burnt.any():
         which = np.flatnonzero(burnt)
         for key, some in table.lights(scene.limit_at(at[which]).astype(np.float32), burnt[which]):
@@ -41,12 +46,12 @@ def compared(scene: Scene, rings: Rings, table: Table, at: np.ndarray, only: np.
 
 
 def run(scene: Scene, rings: Rings, table: Table, at: np.ndarray, only: np.ndarray | None, key: tuple[int, ...],
-        gain: np.ndarray, turn: np.ndarray) -> np.ndarray:
-    """Fills in (N, K) gains and turns by one of Table.packed() -> (N,) bool: where another was needed"""
+        gain: np.ndarray, turn: np.ndarray, least: float | None = None) -> np.ndarray:
+    """Fills in (N, K) gains and turns by one of Table.packed() -> (N,) bool: where another was needed; least: see compared()"""
     burnt = np.zeros(len(at), np.uint8)
     _compare(*parts(scene), scene.frame.to_px(at), len(at), rings.pixels(scene.frame.scale), len(rings.r), rings.angles,
              table.packed(key), gain.shape[1], table.bases, table.most, ANYTHING if only is None else np.ascontiguousarray(only),
-             gain, turn, burnt)
+             *((NOTHING, False, 0.0) if least is None else (table.bounds, True, least)), gain, turn, burnt)
     return burnt > 0
 
 

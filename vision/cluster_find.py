@@ -9,13 +9,13 @@ import numpy as np
 
 from vision.cluster_block import is_block
 from vision.cluster_canvas import Frame, sample
-from vision.cluster_compare import compared
+from vision.cluster_compare import by_kernel, compared
 from vision.cluster_fit import LEAST, WELL, Fine, Piece, approached, reconsidered, refined
 from vision.cluster_polar import Rings, Table
 from vision.cluster_scene import FOLD, Print, Scene, cover, lay
 
 MAYBE = 0.02        # chance of being there below which a place is not worth telling
-AT_ONCE = 100       # places looked at together: what they take stays near the processor
+AT_ONCE = 100       # places looked at together by numpy: what they take stays near the processor
 NETS = ((0.42, 0.2, 1, False), (0.21, 0.5, 2, False), (0.42, 0.07, 2, True))    # how far apart places are looked at, of a piece's
                         # inner radius; the share of strange ground around one; how often the next places are tried once no more is
                         # found; whether only where the colour is a piece's: what the first net leaves unexplained is looked at
@@ -45,7 +45,7 @@ class Kit:
     def coloured(self, scene: Scene, at: np.ndarray) -> np.ndarray:
         """Which of (N, 2) canvas mm are about as bright and as coloured as one of these pieces is"""
         n = max(int(self.inner * scene.frame.scale), 1)
-        seen = (sample(cv2.blur(scene.seen, (n, n)), scene.frame.to_px(at)) * scene.light_at(at)).T[..., None]
+        seen = (sample(scene.seen_softly(n), scene.frame.to_px(at)) * scene.light_at(at)).T[..., None]
         tones = np.concatenate([f.tone for f in self.fines]).T[:, None]
         return (np.abs(seen - tones).max(0) < OWN).any(1)       # one colour after the other: numpy is slow along short axes
 
@@ -175,9 +175,9 @@ def caught(scene: Scene, soft: Scene, kit: Kit, net: Net, known: Sequence[Piece]
     others: list[Piece] = []
     again = goes
     while len(gain) and len(known) + len(out) < most:
-        for part in np.array_split(np.flatnonzero(stale), stale.sum() // AT_ONCE + 1):
+        for part in np.array_split(np.flatnonzero(stale), 1 if by_kernel(soft) else stale.sum() // AT_ONCE + 1):
             if len(part):
-                each = compared(soft, kit.rings, kit.table, net.at[part])[0]
+                each = compared(soft, kit.rings, kit.table, net.at[part], least=net.least)[0]
                 gain[part] = np.stack([each[:, p].max(1) for p in kit.parts], 1)
         stale[:] = False
         keep = gain.max(1) > net.least

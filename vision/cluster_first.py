@@ -187,6 +187,8 @@ class Firsts(msgspec.Struct, frozen=True, eq=False):
         for s, t in tried.items():
             names = [t.sheet.kinds[k] for k in t.kinds]
             _, level, _, signs = self.levels(t.sheet)
+            if not near_hidden(hidden, scene, t):
+                continue
             share = free_of(hidden, scene.frame, level.grid, t.poses).mean((1, 2))
             if share.min() == 1:
                 continue
@@ -212,6 +214,13 @@ class Firsts(msgspec.Struct, frozen=True, eq=False):
             nothing = max(told[s], key=told[s].get) == ""   # a sandy ziggurat hid all but a rim of a card on sandy ground
             out[s][""] = min(out[s][""], bare) if nothing else max(out[s][""], bare)
         return out
+
+
+def near_hidden(hidden: np.ndarray, scene: Scene, t: Tried) -> bool:
+    """Whether anything of (h, w) a mask is as near to a card as its corners"""
+    px, reach = scene.frame.to_px(t.poses[:, :2]), np.hypot(*t.sheet.size) / 2 * scene.frame.scale + 2
+    (x0, y0), (x1, y1) = (px.min(0) - reach).astype(int).clip(0), (px.max(0) + reach).astype(int).clip(0) + 1
+    return bool(hidden[y0:y1, x0:x1].any())
 
 
 def settled_again(scene: Scene, level: Level, t: Tried, before: np.ndarray, hidden: np.ndarray) -> tuple[Tried, np.ndarray]:

@@ -16,6 +16,7 @@ LIGHTS = 16             # of such places kept ready
 UNBURNT = (0, 0, 0)
 BRIGHTER = 0.1          # steps of the logarithm of brightness in which burnt places are told apart
 PITCH = 1.25            # canvas pixels between rings
+PLAIN = 40.0            # grey levels: prints that vary more along a ring hardly exclude anything by their colours
 SCORE_NOISE = 12.0      # grey levels by which a piece's look may differ from the learned one
 
 
@@ -201,6 +202,23 @@ class Table:
         f = self.rings.angles // 2
         turn = np.arange(f + 1)[:, None] * np.arange(f) * np.pi / f
         return np.stack([np.cos(turn), np.sin(turn)]).astype(np.float32)
+
+    @cached_property
+    def bounds(self) -> np.ndarray:
+        """(K, R, 7) float32: the lowest and highest of each colour on each ring of a look, which says nothing (0, inf) where not all of
+        the ring counts, and the most mm² that a point of it counts with"""
+        most = self.areas.max(2)
+        low, high = self.looks.min(2), self.looks.max(2)
+        partly = self.areas.min(2) < 0.999 * self.rings.cell[:, 0]
+        low[partly], high[partly] = 0, np.inf
+        return np.ascontiguousarray(np.concatenate([low, high, most[..., None]], 2), np.float32)
+
+    @cached_property
+    def plain(self) -> bool:
+        """Whether the looks are so plain that their colours alone tell where none of them lies"""
+        low, high = self.bounds[..., :3], self.bounds[..., 3:6]
+        whole = np.isfinite(high)
+        return bool(whole.any() and (high - low)[whole].mean() < PLAIN)
 
     def lights(self, limit: np.ndarray, burnt: np.ndarray) -> list[tuple[tuple[int, ...], np.ndarray]]:
         """Places grouped by what no_brighter() takes: (key, (M,) their numbers) each. limit: (N, 3); burnt: (N,) bool"""

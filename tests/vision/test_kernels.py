@@ -277,3 +277,20 @@ def test_cards_laid(pose):
         wanted.weight != scene.weight)).all()
     assert (np.abs(got.strange - wanted.strange) < 0.1).mean() > 0.999 and np.ptp(wanted.strange) > 0.5
     assert got.strange.shape == (scene.weight.shape[0] // FOLD, scene.weight.shape[1] // FOLD)
+
+
+@compiled
+def test_places_that_colours_exclude_are_left_out():
+    rng = np.random.default_rng(12)
+    scene, rings = made_up_scene(rng), Rings(6.0, 1.0, 32)
+    looks = rng.uniform(60, 120, (3, 1, 1, 3)) + rng.uniform(-5, 5, (3, len(rings.r), 32, 3))
+    fine = Fine(Form((9.0, 9.0), 9.0, False), 2.0, "abc", looks.astype(np.float32), rings=rings)
+    at = np.vstack([rng.uniform((0, 0), (120, 100), (200, 2)), rng.uniform((65, 65), (85, 85), (50, 2))])
+    scene.seen[120:180, 120:180], scene.light[:] = (*looks[0].mean((0, 1)), 0), 1
+    assert fine.table.plain
+    wanted, turns, _ = compared(scene, rings, fine.table, at)
+    for least in (0.0, 25.0):
+        gains, some, _ = compared(scene, rings, fine.table, at, least=least)
+        left = (gains == 0).all(1)
+        assert 20 < left.sum() < 240 and wanted[left].max() <= least
+        assert (gains[~left] == wanted[~left]).all() and (some[~left] == turns[~left]).all()

@@ -9,6 +9,8 @@ import numpy as np
 from vision import net
 from vision.faces import Faces
 from vision.field import WindowField, opponent
+from vision.grain import grained
+from vision.match import Fine
 from vision.net import Net
 from vision.sites import Grounds, Group
 from vision.stage import TRIED, Stage, edges, small
@@ -54,7 +56,8 @@ class Scenery(msgspec.Struct, frozen=True, eq=False):
     the look these are laid on; near: per site the places (mm off it) where neighbours lie; around: patches of
     neighbours; large: patches of pieces that cover several sites; lean: (N, 2) mm a mm of height; height: mm
     above the board that windows are cut at; gap: mm to the next site; misplaced: patches of
-    what belongs on spots inside cells, and not here; faces: one a shape of the stage; stacked: look -> how it may be stacked."""
+    what belongs on spots inside cells, and not here; faces: one a shape of the stage, by_print, grains: how cut-outs
+    are laid, and in what pieces of a kind differ, where these are used; stacked: look -> how it may be stacked."""
 
     group: Group
     real: list[Real]
@@ -71,6 +74,8 @@ class Scenery(msgspec.Struct, frozen=True, eq=False):
     gap: float = 0.0
     misplaced: list[Patch] = []
     faces: list[Faces] = []
+    by_print: Fine | None = None
+    grains: list[np.ndarray] = []
     stacked: dict[int, Stack] = {}
 
 
@@ -80,7 +85,7 @@ class Maker:
 
     def __init__(self, scenery: Scenery, seed: int) -> None:
         self.lean, self.pieces = np.zeros(2), 1
-        self.s = scenery
+        self.s, self.grains = scenery, []
         self.rng = np.random.default_rng(seed)
         self.bare = [r for r in scenery.real if r.look == BARE]
         self.strangers = [r for r in scenery.real if r.look == STRANGE]
@@ -127,6 +132,8 @@ class Maker:
         patch, piece = options[rng.integers(len(options))]
         if rng.random() < GLOSSED:
             patch = glossed(rng, patch)
+        if self.grains:
+            patch = grained(rng, patch, self.grains)
         middle = self.lay(window, patch, self.offset(site, patch), lean, light)
         if not upper:
             return piece, -1
@@ -253,9 +260,10 @@ def choose_faces(stage: Stage, scenery: Scenery, empty: np.ndarray, spread: np.n
 
     rings = found()
     if rings < ENOUGH:
-        stage.faces = scenery.faces
+        whole = stage.fine
+        stage.faces, stage.fine = scenery.faces, scenery.by_print
         if found() < rings + 0.5 * (1 - ENOUGH):
-            stage.faces = []
+            stage.faces, stage.fine = [], whole
 
 
 def tells_bare(inputs: np.ndarray, labels: np.ndarray, looks: int, seed: int) -> tuple[Net, float]:
@@ -294,6 +302,7 @@ def teach(stage: Stage, scenery: Scenery, empty: np.ndarray, spread: np.ndarray,
     maker.rng.shuffle(jobs)
     if not block:
         choose_faces(stage, scenery, empty, spread, seed)
+        maker.grains = scenery.grains if stage.faces else []
     lines, coarse_empty, coarse_spread = edges(empty), stage.shrunk(empty), stage.shrunk(spread)
     bare_x, kind_x = Rows(len(jobs)), Rows(len(jobs) * TRIED)
     bare_y, kind_y = [], []

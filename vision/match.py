@@ -18,6 +18,7 @@ from vision.windows import placed
 RINGS, ANGLES = 12, 64
 GRID = 22                                             # points along a footprint for the fine fit
 ROUNDS = 2                                            # of moving and turning
+PRINT = 0.88                                          # of a footprint, that lays what is told by its print: nearer its edge are others
 BEYOND = 3                                            # a difference larger than so many steps is something else's
 ROWS = 64            # sites at a time: what is known of them stays near the processor
 ONE = np.zeros(1, int)
@@ -162,15 +163,16 @@ class Fine(msgspec.Struct, frozen=True, eq=False):
     pictures: np.ndarray
 
     @classmethod
-    def fit(cls, pieces: list[Exemplar], pixels: int, wider: float) -> Fine:
-        """pixels, wider: a side of `pictures`, and how much of what surrounds the footprint is in them"""
+    def fit(cls, pieces: list[Exemplar], pixels: int, wider: float, part: float = 1.0) -> Fine:
+        """pixels, wider: a side of `pictures`, and how much of what surrounds the footprint is in them; part: of the footprint, that
+        decides where it lies"""
         values, steps, halves, pictures = [], [], [], []
         for e in pieces:
             half = max(e.size) / 2
             field, at, d = cut_field(e, 0.5), grid_points(half), 1 / e.scale
             gx, gy = ((still(at + s, field) - still(at - s, field)) / (2 * d) / FLOOR for s in ((d, 0), (0, d)))
             x, y = at.reshape(-1, 2, 1).transpose(1, 0, 2)
-            inside = np.clip(footprint_mask(e.size, e.disc, GRID, GRID / (2 * half)), 0, 1).reshape(-1, 1)
+            inside = footprint_mask((part * e.size[0], part * e.size[1]), e.disc, GRID, GRID / (2 * half)).reshape(-1, 1)
             j = (np.stack([gx, gy, gy * x - gx * y], 0) * inside).reshape(3, -1)
             normal = j @ j.T
             normal += np.diag(np.diag(normal)) * 0.02 + np.diag([4.0, 4.0, 200.0])

@@ -24,10 +24,13 @@ from vision.cutout import (
 )
 from vision.evidence import FLOOR, Contents, SiteEvidence
 from vision.faces import Faces
+from vision.features import PIXELS, WIDER
 from vision.field import PictureField, WindowField, opponent, window_colours
+from vision.grain import grains
 from vision.heights import Heights, centred, stacks
 from vision.learn import BARE, STRANGE, Real, Scenery, Stack, teach
 from vision.light import Light, compare, small_view
+from vision.match import PRINT, Fine
 from vision.owners import Borders, Seen, less_foreign, settled
 from vision.plan import Plan
 from vision.pose import Pose
@@ -247,7 +250,9 @@ def fit_group(photos: Photos, group: Group, pieces: list[Exemplar], effort: floa
     ordered = [pieces[i] for i in stage.order]
     scenery = scenery_of(photos, group, fine, stage.grounds, looks, ordered, stage.owner.tolist())
     faces = [Faces.fit([e for e, s in zip(ordered, stage.shape) if s == n]) for n in range(len(stage.rings))]
-    scenery = msgspec.structs.replace(scenery, gap=gap, stacked=stacked, faces=faces)
+    by_print = Fine.fit(ordered, PIXELS, WIDER, PRINT)
+    scenery = msgspec.structs.replace(scenery, gap=gap, stacked=stacked, faces=faces, by_print=by_print,
+                                     grains=grains(by_print, ordered, stage.owner))
     stage.tops = [Top.fit(scenery.base[k], k, [p for p, _ in upper], scenery.plain[scenery.base[k]][0][0].radius)
                   for k, upper in scenery.piled.items() if upper and scenery.plain.get(scenery.base[k])]
     stage.heights = [Heights(looks.index(k), mine, np.array([height_of(c, plan) for c in mine]), max(plan.pieces[k[-1]].footprint) / 2)

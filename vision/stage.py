@@ -196,6 +196,17 @@ class Stage(msgspec.Struct, eq=False):
         middle, _, pictures = self.fine.straightened(field, np.repeat(site, TRIED), flat, spot[rows, piece].reshape(-1, 2),
                                                      turn[rows, piece].ravel())
         left, misfitting = held_against(pictures, self.fine.pictures, flat, self.faces[0].faint if self.faces else 0.0)
+        if self.faces:
+            again = next_best(misfit, self.owner, piece).ravel()
+            at = np.flatnonzero(again >= 0)
+            which, one = rows.repeat(TRIED)[at], again[at]
+            new = self.fine.straightened(field, site[which], one, spot[which, one], turn[which, one])
+            less = held_against(new[2], self.fine.pictures, one, self.faces[0].faint)
+            won = less[1][:, 0] < misfitting[at, 0]
+            for mine, theirs in ((flat, one), (middle, new[0]), (pictures, new[2]), (left, less[0]), (misfitting, less[1])):
+                mine[at[won]] = theirs[won]
+            piece = flat.reshape(n, TRIED)
+            champion[rows, rank] = piece
         better = contest(misfitting.reshape(n, TRIED, -1), self.owner[piece], looks)
         foot = middle - np.repeat(lean, TRIED, 0) * self.rise[self.owner[flat], None]
         claim = self.grounds.at(np.repeat(whose, TRIED), foot) * np.float32([0.2, 2.0])
@@ -269,6 +280,14 @@ class Stage(msgspec.Struct, eq=False):
             if len(rows):
                 told[rows[:, None], [top.base, top.whole]] = both[rows, None] + top.tells.answer(self.on_top(top, lying, rows))
         return told
+
+
+def next_best(misfit: np.ndarray, owner: np.ndarray, piece: np.ndarray) -> np.ndarray:
+    """(n, T): of the looks of the cut-outs `piece` (n, T) the cut-out that fits best after these, by misfit (n, E); -1: there is none.
+    owner: (E,) looks. A cut-out that lay on other ground, or beside others, may be laid astray by what is round it."""
+    others = (owner == owner[piece][..., None]) & (np.arange(len(owner)) != piece[..., None])
+    left = np.where(others, misfit[:, None], WORST)
+    return np.where(left.min(2) < WORST, left.argmin(2), -1)
 
 
 _tiles_unlike = Kernel("tiles_unlike", "fflnnnff")

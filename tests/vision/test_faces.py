@@ -8,8 +8,10 @@ import pytest
 
 from vision.cutout import Exemplar
 from vision.faces import FAINT, Faces
-from vision.features import as_strong, print_misfits
+from vision.features import PIXELS, WIDER, as_strong, print_misfits
 from vision.field import WindowField, opponent
+from vision.match import ONE, PRINT, Fine
+from vision.stage import WORST, next_best
 
 LETTERS = "EFILOQUV"
 SCALE = 2.0          # pixels a mm
@@ -69,3 +71,29 @@ def test_a_kind_that_gloss_made_pale_in_a_sampler_is_not_what_every_pale_letter_
     field = WindowField(opponent(seen.astype(np.float32)), SCALE)
     misfit = faces.compare(field, np.arange(len(LETTERS)), np.zeros((len(LETTERS), 2)))[0]
     assert "".join((LETTERS + "BB")[k] for k in misfit.argmin(1)) == LETTERS
+
+
+def tile(letter, side, beside, at=(0.0, 0.0)):
+    """A letter's tile as drawn(), on ground so much paler or darker on its left, right, upper and lower side"""
+    out = drawn(letter, side, at)
+    x, y = ((np.arange(side) + 0.5 - side / 2) / SCALE - a for a in at)
+    for where, by in zip((x < -9.5, x > 9.5), beside[:2]):
+        out[:, where] += by
+    for where, by in zip((y < -9.5, y > 9.5), beside[2:]):
+        out[where] += by
+    return cv2.GaussianBlur(out, (0, 0), 0.7)
+
+
+def test_what_lies_beside_a_letter_does_not_lay_it_astray():
+    """Cut out on one ground and seen on another, beside other tiles: its print says where it lies"""
+    cut = Exemplar(("E",), (19.0, 19.0), False, tile("E", 48, (-0.8, 0.5, -0.3, 0.4)), SCALE, "A1", 0, lies="upright")
+    at = np.array([[0.7, -0.5]])
+    seen = WindowField(opponent(tile("E", 64, (0.5, -0.8, 0.4, -0.6), at[0])[None].astype(np.float32)), SCALE)
+    off = [float(np.linalg.norm(Fine.fit([cut], PIXELS, WIDER, part).straightened(seen, ONE, ONE, np.zeros((1, 2)), np.zeros(1))[0] - at))
+           for part in (1.0, PRINT)]
+    assert off[1] < 0.15 and off[1] < 0.5 * off[0]
+
+
+def test_of_a_letter_two_cut_outs_are_laid():
+    misfit = np.array([[0.2, 0.3, 0.1, WORST, 0.4]], np.float32)
+    assert next_best(misfit, np.array([0, 0, 0, 1, 1]), np.array([[2, 4]])).tolist() == [[0, -1]]

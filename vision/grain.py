@@ -45,7 +45,8 @@ def steep(picture: np.ndarray) -> np.ndarray:
 
 def grained(rng: np.random.Generator, patch: Patch, found: Sequence[np.ndarray]) -> Patch:
     """The same with another's grain besides its own, this way or that"""
-    one = found[rng.integers(len(found))][::rng.choice([-1, 1]), ::rng.choice([-1, 1])] * np.float32(rng.uniform(0.3, 1.3) * rng.choice([-1, 1]))
+    one = found[rng.integers(len(found))][::rng.choice([-1, 1]), ::rng.choice([-1, 1])]
+    one = one * np.float32(rng.uniform(0.3, 1.3) * rng.choice([-1, 1]))
     m = len(patch.picture)
     wide = max(round(2 * patch.radius * WIDER * patch.scale), 1)
     more = cv2.resize(np.ascontiguousarray(one), (wide, wide), interpolation=cv2.INTER_CUBIC)

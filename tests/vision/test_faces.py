@@ -89,8 +89,8 @@ def test_what_lies_beside_a_letter_does_not_lay_it_astray():
     cut = Exemplar(("E",), (19.0, 19.0), False, tile("E", 48, (-0.8, 0.5, -0.3, 0.4)), SCALE, "A1", 0, lies="upright")
     at = np.array([[0.7, -0.5]])
     seen = WindowField(opponent(tile("E", 64, (0.5, -0.8, 0.4, -0.6), at[0])[None].astype(np.float32)), SCALE)
-    off = [float(np.linalg.norm(Fine.fit([cut], PIXELS, WIDER, part).straightened(seen, ONE, ONE, np.zeros((1, 2)), np.zeros(1))[0] - at))
-           for part in (1.0, PRINT)]
+    fits = (Fine.fit([cut], PIXELS, WIDER, part) for part in (1.0, PRINT))
+    off = [float(np.linalg.norm(fit.straightened(seen, ONE, ONE, np.zeros((1, 2)), np.zeros(1))[0] - at)) for fit in fits]
     assert off[1] < 0.15 and off[1] < 0.5 * off[0]
 
 

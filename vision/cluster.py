@@ -16,6 +16,7 @@ from vision.cluster_count import evidence_of, patched, shares_of
 from vision.cluster_find import find, kits_of, polygons
 from vision.cluster_first import Firsts, Tried, group_of, lay_all, learn_again, learn_firsts
 from vision.cluster_fit import FITS, PLENTY, WELL, Fine, Piece, reconsidered, refined, searched
+from vision.cluster_hidden import fullness, hidden_by, shade
 from vision.cluster_loose import (
     THERE,
     FormLooks,
@@ -35,10 +36,12 @@ from vision.cluster_polar import Form
 from vision.cluster_scene import FOLD, LIGHT_STEP, Rect, Scene, Stage, cover
 from vision.cluster_sign import Cover
 from vision.cluster_tall import TallLook, find_tall, hide
+from vision.cluster_tone import power_by_tiles
 from vision.evidence import CountedEvidence, SiteEvidence
 from vision.plan import Plan, Site
 from vision.pose import Pose
 from vision.shot import Lying, Shot
+from vision.tone import toned
 
 LUMP, LUMPY = 1.85, 0.12    # of the smallest piece's area: a lump of that size on a card is as likely something foreign as not
 BIGGER, MAYBE = 1.7, 0.1    # of the smallest piece's area: one whose steps and sides may look like small ones; as likely as that
@@ -67,6 +70,7 @@ class ClusterReader:
         self.main_colours = {f: np.median(k.looks[:, :max(int(INSIDE * k.looks.shape[1]), 1)], (1, 2)) for f, k in looks.items()}
         self.least_area = min((f.area for f in looks), default=np.inf)
         self.stands = frozenset(stands)
+        self.unprinted = bool(firsts.sheets) and len(self.clusters) == len(plan.site)    # no printed board that tells a tone
         self.lying: list[Lying] = []        # only of a reader just fitted: what it learnt from
         self.loose = sorted({k for look in (*looks.values(), *tall) for k in look.kinds} - self.aside)
         self.spots = [o.astype(np.float32).reshape(-1, 1, 2) for s in plan.site if s.reads == "pile" for o in s.outlines]
@@ -80,18 +84,31 @@ class ClusterReader:
         if not self.firsts.sheets and not self.clusters.keys() & known.keys():
             return {}
         parts = self.parts(known)
+        begun = self.begun(image, pose, parts)
+        if self.unprinted:
+            power = power_by_tiles([(scene, tiles_of(firsts, tried)) for scene, firsts, tried in begun], self.firsts)
+            if power != 1:
+                begun = self.begun(toned(image, power), pose, parts)
+        self.last = []
+        return {s: e for (some, _), one in zip(parts, begun) for s, e in self.read_part(*one, some).items()}
+
+    def begun(self, image: np.ndarray, pose: Pose, parts: Sequence[tuple[dict[str, Site], Rect | None]]
+              ) -> list[tuple[Scene, dict[str, dict[str, float]], dict[str, Tried]]]:
+        """Of each part its scene, what cards lie there, and how"""
         if len(parts) == 1 and parts[0][1] is None:
             scenes = [self.stage.scene(image, pose)]
         else:
             scenes = self.stage.windows(image, pose, [rect for _, rect in parts])
-        self.last = []
-        return {s: e for (some, _), scene in zip(parts, scenes) for s, e in self.read_part(scene, some).items()}
+        out = []
+        for (known, _), scene in zip(parts, scenes):
+            tried: dict[str, Tried] = {}
+            out.append((scene, self.firsts.read(scene, {s: k for s, k in known.items() if s in self.clusters}, tried), tried))
+        return out
 
-    def read_part(self, scene: Scene, known: dict[str, Site]) -> dict[str, SiteEvidence]:
-        """What read() tells of some sites, all of which a scene shows; adds what lies there to self.last"""
+    def read_part(self, scene: Scene, firsts: dict[str, dict[str, float]], tried: dict[str, Tried], known: dict[str, Site]
+                  ) -> dict[str, SiteEvidence]:
+        """What read() tells of some sites, all of which a scene shows, firsts and tried its cards; adds what lies there to self.last"""
         wanted = {s: site for s, site in known.items() if s in self.clusters}
-        tried: dict[str, Tried] = {}
-        firsts = self.firsts.read(scene, wanted, tried)
         if len(known) < len(self.plan.sites) and self.firsts.sheets:
             # cards on the sites around are not looked for: not strange, then
             around, own = ([o for s in some for o in s.outlines] for some in (
@@ -361,39 +378,17 @@ def looked_over(reader: ClusterReader, shot: Shot) -> tuple[list[Piece], np.ndar
     return [p for p in pieces if p.chance > 0.5], hidden
 
 
-def fullness(scene: Scene, form: Form, foot: np.ndarray) -> float:
-    """The largest share of a flat form's outline that is not the board's, wherever it lies over a foot (2,)"""
-    k = scene.frame.scale / FOLD
-    n = int(np.ceil(2 * form.outer * k)) + 2
-    x, y = np.round(scene.frame.to_px(foot) / FOLD).astype(int)
-    near = scene.strange[max(y - n, 0):y + n + 1, max(x - n, 0):x + n + 1]
-    outline = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (max(round(2 * form.inner * k), 1),) * 2).astype(np.float32)
-    reach = int(form.inner * k)
-    full = cv2.filter2D(near, cv2.CV_32F, outline / outline.sum(), borderType=cv2.BORDER_CONSTANT)
-    return float(full[max(min(y, n) - reach, 0):min(y, n) + reach + 1, max(min(x, n) - reach, 0):min(x, n) + reach + 1].max(initial=0))
-
-
 def overlap(a: Rect, b: Rect) -> bool:
     """Whether two rectangles have a place in common."""
     return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
 
 
+def tiles_of(firsts: Mapping[str, Mapping[str, float]], tried: Mapping[str, Tried]) -> list[Tried]:
+    """The tiles found, each as the kind that it is taken for"""
+    found = [(t, best_of(firsts[s])) for s, t in tried.items()]
+    return [t.alone(kind) for t, kind in found if kind]
+
+
 def best_of(told: Mapping[str, float]) -> str:
     """The kind of highest probability."""
     return max(told, key=told.get)
-
-
-def hidden_by(scene: Scene, pieces: Sequence[Piece]) -> np.ndarray:
-    """(h, w) uint8 mask of what pieces hide"""
-    mask = np.zeros(scene.seen.shape[:2], np.uint8)
-    for p in pieces:
-        if p.chance > 0.5:
-            shade(scene, p, mask, 0.5)
-    return mask
-
-
-def shade(scene: Scene, p: Piece, mask: np.ndarray, grown: float = 1.5) -> None:
-    """Marks what a piece hides, and a little around it for its shadow"""
-    base = p.form.outline(p.foot, p.turn, grown)
-    hull = cv2.convexHull(np.vstack([base, base + scene.lean.shift(base, p.form.height)]).astype(np.float32)).reshape(-1, 2)
-    cv2.fillPoly(mask, [np.round(scene.frame.to_px(hull)).astype(np.int32)], 1)

@@ -83,6 +83,11 @@ class Tried(msgspec.Struct, frozen=True, eq=False):
         return Tried(self.sheet, kinds, np.repeat(self.poses[place:place + 1], len(kinds), 0),
                      np.repeat(self.light[place:place + 1], len(kinds), 0), self.home)
 
+    def alone(self, kind: str) -> Tried:
+        """One of these by itself"""
+        n = self.number(kind)
+        return Tried(self.sheet, self.kinds[n:n + 1], self.poses[n:n + 1], self.light[n:n + 1], self.home)
+
     def otherwise(self, before: Tried, kind: str) -> bool:
         """Whether a kind lies elsewhere or in other light than was thought before"""
         n = self.number(kind)

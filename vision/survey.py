@@ -49,7 +49,10 @@ def survey(plan: Plan, images: Sequence[np.ndarray], corners: Sequence[np.ndarra
     for n, c in enumerate(corners):
         if c is not None and not runs_round(np.asarray(c, float)):
             raise NoBoard("its corners are crossed or out of order", n)
-    registrar, poses = surveyed(plan, pictures, corners, markers, layouts)
+    try:
+        registrar, poses = surveyed(plan, pictures, corners, markers, layouts)
+    except NoBoard:
+        registrar, poses = stood_still(plan, pictures, corners, markers, layouts)
     if registrar.cards or registrar.printed is None or all(c is not None for c in corners):
         return registrar, poses
     # Now that all photos are found, those in which nobody tapped the corners show the board's sides and lines as well.
@@ -59,6 +62,21 @@ def survey(plan: Plan, images: Sequence[np.ndarray], corners: Sequence[np.ndarra
         return surveyed(plan, pictures, found, markers, layouts)
     except NoBoard:
         return registrar, poses
+
+
+def stood_still(plan: Plan, pictures: list[Picture], corners: Sequence[np.ndarray | None], markers: bool,
+                layouts: list[dict[str, Contents]]) -> tuple[Registrar, list[Pose]]:
+    """The same where tiles are the frame and corners were tapped in one photo, most likely of the table without tiles: nothing in
+    it tells where the others lie, so the camera is taken to have stood still. Only in the handler of what went wrong otherwise,
+    which is raised again where tiles are no frame."""
+    tapped = next((c for c in corners if c is not None), None)
+    alike = {p.image.shape for p in pictures}
+    if tapped is None or len(alike) > 1 or all(c is not None for c in corners):
+        raise
+    registrar, poses = surveyed(plan, pictures, [tapped if c is None else c for c in corners], markers, layouts)
+    if registrar.tiles is None or registrar.printed is not None:
+        raise
+    return registrar, poses
 
 
 def surveyed(plan: Plan, pictures: list[Picture], corners: Sequence[np.ndarray | None], markers: bool,

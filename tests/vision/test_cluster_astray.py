@@ -8,11 +8,11 @@ import cv2
 import numpy as np
 import pytest
 
-from vision.cluster import fullness
 from vision.cluster_astray import holds, read_astray
 from vision.cluster_base import Sheet
 from vision.cluster_canvas import Frame
 from vision.cluster_first import Firsts
+from vision.cluster_hidden import fullness
 from vision.cluster_polar import Form
 from vision.cluster_scene import FOLD, Scene
 

@@ -326,6 +326,22 @@ def test_loose_tiles_are_a_frame(tools):
         registrar.locate(table.film(table.pose()))
 
 
+def test_corners_tapped_on_a_bare_cloth_hold_for_the_photos_with_tiles(tools):
+    table = loose_tiles(tools)
+    table.table[:] = 90, 96, 100
+    rng = np.random.default_rng(5)
+    colours = {s.id: tuple(map(int, rng.integers(150, 255, 3))) for s in table.plan.site}
+    truth = [table.pose()] * 4
+    layouts = [{}, {}, *[{s: ("tile",) for s in colours}] * 2]
+    grain = [rng.normal(0, 9, (*tools.SIZE[::-1], 3)) for _ in truth]       # never twice the same
+    images = [(table.film(p, colours if layout else (), noise=0) + g).clip(0, 255).astype(np.uint8)
+              for p, layout, g in zip(truth, layouts, grain)]
+    taps = tapped(table, truth)[:1] + [None] * 3
+    registrar, poses = Registrar.fit(table.plan, images, taps, False, layouts)
+    assert registrar.tiles is not None
+    assert max(tools.off_by(table.plan, p, t) for p, t in zip(poses[2:], truth)) < 2.2
+
+
 def test_tiles_with_a_white_border_on_a_table_whose_grain_looks_like_print(tools):
     table = loose_tiles(tools)
     table.table = np.clip(table.table + np.random.default_rng(4).normal(0, 25, (900, 900, 1)).astype(np.float32), 0, 255

@@ -1,0 +1,50 @@
+"""Printed tiles tell a picture's tone where no printed board does."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from vision.cluster_base import Sheet
+from vision.cluster_canvas import Frame
+from vision.cluster_first import Firsts, Tried
+from vision.cluster_scene import Scene
+from vision.cluster_tone import power_by_tiles
+
+FRAME = Frame(0.0, 0.0, 2.2, 352, 242)
+LAMP = np.array([0.75, 0.85, 0.95])
+
+
+def sheet(plain=False) -> Sheet:
+    looks = np.full((1, 106, 106, 3), (90, 150, 180), np.float32)
+    if not plain:
+        looks[:, 20:70, 30:60], looks[:, 60:100, 70:100] = 230, (60, 50, 40)
+    return Sheet((48.0, 48.0), 2.0, 2.2, ("tile:war/trade",), looks)
+
+
+def scene(own: Sheet, power: float, tiles: int) -> tuple[Scene, list[Tried]]:
+    """Six tiles at most, in a warm light that falls off to the right, on each a piece"""
+    seen = np.full((FRAME.height, FRAME.width, 3), 60.0)
+    tried = []
+    for n in range(tiles):
+        y, x = 6 + n // 3 * 114, 6 + n % 3 * 114
+        seen[y:y + 106, x:x + 106] = own.looks[0] * LAMP
+        seen[y + 70:y + 90, x + 5:x + 25] = 20, 30, 25
+        at = FRAME.to_mm(np.array([[x + 52.5, y + 52.5]]))
+        tried.append(Tried(own, np.zeros(1, int), np.column_stack([at, [0.0]]), np.ones((1, 3), np.float32), np.zeros(3)))
+    seen = (255 * (seen / 255 * np.linspace(1, 0.8, FRAME.width)[:, None]) ** power + 0.5).astype(np.uint8)
+    weight = np.ones(seen.shape[:2], np.float32)
+    return Scene(FRAME, None, seen, seen, weight, weight, np.ones((11, 16, 3), np.float32)), tried
+
+
+@pytest.mark.parametrize("power", [0.7, 1.4])
+def test_tiles_tell_another_tone(power):
+    own = sheet()
+    found = power_by_tiles([scene(own, power, 6)], Firsts((own,), {}))
+    assert abs(np.log(found / power)) < 0.25 * abs(np.log(power))
+
+
+@pytest.mark.parametrize(("power", "tiles", "plain"), [(1.0, 6, False), (1.05, 6, False), (1.4, 2, False), (1.4, 6, True)])
+def test_none_where_light_and_pieces_alone_differ_or_too_little_is_printed(power, tiles, plain):
+    own = sheet(plain)
+    assert power_by_tiles([scene(own, power, tiles)], Firsts((own,), {})) == 1

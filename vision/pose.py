@@ -10,7 +10,7 @@ import numpy as np
 
 from vision.kernels import Kernel
 
-_to_px = Kernel("to_px", "dddnd")
+_to_px, _to_mm = Kernel("to_px", "dddnd"), Kernel("to_mm", "ddxnd")
 
 
 class Pose(msgspec.Struct, frozen=True, eq=False, dict=True):
@@ -58,6 +58,11 @@ class Pose(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     def to_mm(self, px: np.ndarray, height: float = 0.0) -> np.ndarray:
         """(N, 2) pixels -> (N, 2) board mm in the plane `height` mm above the board"""
+        if _to_mm:
+            px = np.ascontiguousarray(px, float).reshape(-1, 2)
+            out = np.empty_like(px)
+            _to_mm(self.camera, px, height, len(px), out)
+            return out
         px = np.asarray(px, float).reshape(-1, 1, 2)
         rays = cv2.undistortPoints(px, self.K, self.dist).reshape(-1, 2)
         R = cv2.Rodrigues(self.rvec)[0]

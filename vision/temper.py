@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 
 import msgspec
 import numpy as np
@@ -37,7 +38,7 @@ class Temper(msgspec.Struct, frozen=True):
         changes = {"options": options, "other": max(whole[-2] - norm, FLOOR)}
         if isinstance(e, CountedEvidence):
             kinds = list(e.first)
-            changes["first"] = dict(zip(kinds, cooled([e.first[k] for k in kinds], self.heat))) if kinds else {}
+            changes["first"] = dict(zip(kinds, cooled(tuple(e.first[k] for k in kinds), self.heat))) if kinds else {}
             share = self.doubt / max(len(e.counts), 1)
             anew = {t: doubted(cooled(t, self.heat), share) for t in set(e.counts.values())}     # of most kinds nothing was seen
             changes["counts"] = {k: anew[t] for k, t in e.counts.items()}
@@ -45,14 +46,16 @@ class Temper(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(e, **changes)
 
 
-def cooled(logs: Sequence[float], heat: float) -> tuple[float, ...]:
+@lru_cache(maxsize=512)     # most sites of a board show the same: nothing
+def cooled(logs: tuple[float, ...], heat: float) -> tuple[float, ...]:
     """Log-probabilities divided by `heat`, adding up to 1 again"""
     out = np.array(logs) / heat
     out -= np.logaddexp.reduce(out)
     return tuple(float(max(p, FLOOR)) for p in out)
 
 
-def doubted(table: Sequence[float], doubt: float) -> tuple[float, ...]:
+@lru_cache(maxsize=512)
+def doubted(table: tuple[float, ...], doubt: float) -> tuple[float, ...]:
     """Log-probabilities of 0, 1, 2 ... pieces, if any of these numbers may be one off unseen"""
     p = np.exp(table)
     off = np.zeros_like(p)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from vision import cv5
+from vision.kernels import numpy_only
+from vision.pose import Pose
 
 
 def test_there_and_back_at_any_height(board):
@@ -59,3 +62,13 @@ def test_a_card_seen_twice_is_no_card(carded):
     assert set(cv5.aruco(image)) == {0, 1, 2, 3}
     double = np.hstack([image, image])
     assert not cv5.aruco(double)
+
+
+@pytest.mark.parametrize("height", [0.0, 12.5])
+def test_the_way_back_is_as_opencv_has_it(height):
+    K = np.array([[1400.0, 0, 820], [0, 1410, 610], [0, 0, 1]])
+    pose = Pose(K, np.array([0.11, -0.07, 0.002, -0.003]), np.array([0.2, -0.3, 0.1]), np.array([-150.0, -120, 700]), (1640, 1232))
+    px = np.random.default_rng(1).uniform((-100, -100), (1800, 1300), (500, 2))
+    got = pose.to_mm(px, height)
+    with numpy_only():
+        assert np.abs(got - pose.to_mm(px, height)).max() < 1e-9

@@ -10,7 +10,7 @@ from vision import model
 from vision.cutout import lean_at
 from vision.evidence import FLOOR, SiteEvidence
 from vision.light import compare, small_view
-from vision.net import Net
+from vision.net import Net, log_softmax
 from vision.plan import Plan
 from vision.pose import Pose
 from vision.shot import Shot
@@ -27,6 +27,7 @@ AWAY = 0.35          # of a site's side that heads are seen off their feet, from
 MANY = 75            # per cent of the things seen, of which some must be so
 PASSES = 3           # looks at a picture: what stands before is taken away from the second on
 SURE = 0.5           # chance of a kind from which on it is taken away
+SETTLED = 0.97       # chance below which a site is looked at in the mirror too
 KEPT = 8             # contents told of a site
 
 
@@ -86,8 +87,10 @@ class StandingReader:
         studio.settled(men, studio.searcher(men, forms))
         near, forms, wide = studio.closely(men, forms)
         searcher = studio.searcher(men, forms)
-        looks = studio.looks(near + studio.lent(near), wide, studio.frame.close)
-        net = taught(searcher, looks, studio.places(men, searcher.looks), studio.side, effort)
+        looks, places = studio.looks(near + studio.lent(near), wide, studio.frame.close), studio.places(men, searcher.looks)
+        del men, near               # a good part of the memory
+        studio.views.clear()
+        net = taught(searcher, looks, places, studio.side, effort)
         return cls(plan, Standing(list(ids), studio.kinds, studio.low, studio.high, studio.empty, studio.weight, studio.reference,
                                   studio.frame, searcher, net))
 
@@ -113,7 +116,12 @@ class StandingReader:
             seen = Seen.among(window, empty, bare, before, behind, m.searcher.looks.nearest(lean), np.full(len(asked), -1),
                               close[..., 0], lean)
             found = m.searcher.search(seen.rows(todo), kept)
-            told[todo], at[todo] = m.net.answer(found.inputs), found.at
+            scores, at[todo] = m.net.scores(found.inputs), found.at
+            told[todo] = log_softmax(scores)
+            doubt = np.flatnonzero(told[todo].max(1) < np.log(SETTLED))         # who has learnt from mirrored men may look twice
+            if len(doubt):
+                again = m.searcher.search(seen.rows(todo[doubt]).mirrored(), kept)
+                told[todo[doubt]] = log_softmax((scores[doubt] + m.net.scores(again.inputs)) / 2)
             best = told.argmax(1)
             sure = np.flatnonzero((best < len(m.kinds)) & (told.max(1) > np.log(SURE)))
             x, y = (at[sure, best[sure], None] / m.frame.scale).transpose(2, 0, 1)

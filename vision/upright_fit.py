@@ -55,6 +55,11 @@ class Seen(msgspec.Struct, frozen=True, eq=False):
     def rows(self, pick: np.ndarray) -> Seen:
         return Seen(*(getattr(self, f)[pick] for f in self.__struct_fields__))
 
+    def mirrored(self) -> Seen:
+        """The same seen in a mirror beside it"""
+        flipped = {f: np.ascontiguousarray(getattr(self, f)[:, :, ::-1]) for f in ("window", "bare", "open", "empty", "close")}
+        return msgspec.structs.replace(self, **flipped)
+
 
 class Found(msgspec.Struct, frozen=True, eq=False):
     """inputs: (n, D) for the network; at: (n, K, 2) pixels across and along off the window's foot where each kind fits best;

@@ -201,11 +201,13 @@ class Studio(msgspec.Struct, dict=True, eq=False):
 
     def places(self, men: list[Man], looks: Looks) -> list[Place]:
         """Every site in every photo"""
-        out = []
+        out, bare = [], {}
         for n, (seat, view) in enumerate(zip(self.seats, self.views)):
             along, lean = seat.leaning(self.centres)
-            cuts = [self.frame.close.cut(self.fine, view, self.centres, along).astype(np.float16)]
-            cuts += [self.frame.cut(self.sheet, v, self.centres, along) for v in (self.empty, self.weight)]
+            at = (*np.rint(seat.nadir), round(seat.height))         # as a rule the camera stayed where it was
+            if at not in bare:
+                bare[at] = [self.frame.cut(self.sheet, v, self.centres, along) for v in (self.empty, self.weight)]
+            cuts = [self.frame.close.cut(self.fine, view, self.centres, along).astype(np.float16), *bare[at]]
             mine = {m.site: number for number, m in enumerate(men) if m.photo == n}
             before, behind = hidden(self.frame, looks, self.centres, along, lean, np.array(list(mine), int),
                                     np.array([men[m].kind for m in mine.values()], int),

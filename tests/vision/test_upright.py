@@ -7,6 +7,7 @@ import numpy as np
 from vision import net
 from vision.upright import FINER, SLICES, Frame, Sheet, needed, rises, uppermost
 from vision.upright_close import BELOW, ROWS, WAYS, Closeup
+from vision.upright_fit import Seen
 from vision.upright_form import CHANNELS, Looks, Man, first_form, fitted_form, own_part
 from vision.upright_studio import Studio, alike
 
@@ -95,3 +96,11 @@ def test_two_kinds_of_one_size_are_one_form_and_lend_each_other_their_looks() ->
     assert [m.kind for m in lent] == [0, 1]
     assert np.allclose(lent[1].window[20, 20, :3], 3.5) and np.allclose(lent[1].window[5, 5, :3], 3.0)
     assert np.allclose(lent[0].window[..., :3], 5.0)
+
+
+def test_in_the_mirror_left_is_right_and_what_leans_leans_as_before() -> None:
+    pictures = [np.arange(24, dtype=np.float32).reshape(1, 4, 6) for _ in range(5)]
+    seen = Seen(*pictures[:4], np.array([2]), np.array([-1]), pictures[4], np.array([0.4]))
+    other = seen.mirrored()
+    assert other.window[0, 0].tolist() == [5, 4, 3, 2, 1, 0] and other.close[0, 3, 0] == 23 and other.lean is seen.lean
+    assert all(np.array_equal(getattr(other.mirrored(), f), getattr(seen, f)) for f in Seen.__struct_fields__)

@@ -13,7 +13,7 @@ from calibration.files import check_writable, write_whole
 from calibration.framing import burnt_pieces
 from calibration.held import own, tried
 from calibration.report import Findings, page, unshown
-from calibration.suspect import doubts
+from calibration.suspect import doubts, tapped_astray
 from calibration.workers import Workers, processes_here
 from engine.text import Text
 from vision.evidence import NoBoard
@@ -78,15 +78,16 @@ def calibrate(folder: str | Path, progress: Progress | None = None, report: bool
             tell("report", 0.75)
             raw = trial()
     missing = [p.kind for p in missing_kinds(copy)]
+    astray = tapped_astray(copy, shots)
     out = Report(copy.name, copy.game, len(copy.photos), 0.0, [s.pose.error_px for s in shots], missing,
-                 [unshown(kind) for kind in missing])
+                 [*astray, *(unshown(kind) for kind in missing)])
     if report:
         reader.tempers = raw.tempers()
         reader.save(copy.model)
         errors = [(s.name, s.pose.error_px) for s in shots]
         burnt = [s.name for s in shots if burnt_pieces(copy.plan, s)]
         mine = own(copy, reader, shots)
-        odd = doubts(copy.plan, shots, raw.rows + mine.rows, burnt)
+        odd = [*astray, *doubts(copy.plan, shots, raw.rows + mine.rows, burnt)]
         found = Findings(raw.tempered(reader.tempers), mine, errors, missing, raw, burnt, odd)
         out.advice, out.summary, out.more = found.advice(), found.sentence, [*missing, *found.doubtful()]
         out.page = copy.folder / "report.html"

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 import cv2
 import numpy as np
 
+from calibration.copy import Copy
 from calibration.framing import sharpness_of
 from calibration.held import Row
 from engine.text import Text, say
@@ -27,6 +28,30 @@ SLIPS = 2            # in the photos of a copy, at most: more that look so are p
 LIKELY = 0.5         # probability from which on a reading is taken at its word where another says the same
 SURE = 0.9           # probability from which on a reading counts against a layout
 MOST = 4             # places named
+ASTRAY_PX = 20       # at 1640 wide: further off no finger taps that looks where it taps
+POOR_PX = 2.0        # at 1640 wide: found no better than that, a board is read worse
+
+
+def tapped_astray(copy: Copy, shots: list[Shot]) -> list[Text]:
+    """One sentence for each photo whose corners were tapped elsewhere than where the board is taken to lie now"""
+    out = []
+    for photo, shot in zip(copy.photos, shots):
+        if photo.corners is None or copy.markers:
+            continue
+        scale, there = max(shot.pose.size) / 1640, shot.pose.to_px(copy.plan.corners)
+        turn = min(range(4), key=lambda k: np.linalg.norm(np.roll(photo.corners, k, 0) - there, axis=1).sum())
+        if turn:
+            out.append(say("in {photo} the pieces lie as if corner {number} had been tapped first: it was taken so",
+                           photo=photo.name, number=turn + 1))
+        off = np.linalg.norm(np.roll(photo.corners, turn, 0) - there, axis=1)
+        far = ", ".join(f"{k + 1} ({off[k]:.0f} px)" for k in np.argsort(-off) if off[k] > ASTRAY_PX * scale)
+        if shot.pose.error_px > POOR_PX * scale:
+            out.append(say("in {photo} the board is only found to {error} pixels: tap its corners again, corner {number} first",
+                           photo=photo.name, error=f"{shot.pose.error_px:.1f}", number=int(np.argmax(off)) + 1))
+        elif far:
+            out.append(say("in {photo} corners were tapped beside the board's: {corners}; they were taken from its sides",
+                           photo=photo.name, corners=far))
+    return out
 
 
 def blurred(plan: Plan, shots: list[Shot]) -> list[str]:

@@ -18,8 +18,10 @@ CARD_MM, CARD_TURN = 2.0, np.radians(3)                     # how a hand tapes a
 CARD_SIZE = 0.02            # printers scale, and overexposed paper eats into the black: a share of the card's size
 FOCAL_SD, K1_SD, K2_SD = 0.25, 0.1, 0.05                    # how lenses differ
 ALONE = 0.1                 # fingers alone say nothing of the lens: it then stays so near the usual one, as a share of those
+SIDES_OUT = 0.6             # all sides of a board alike, by its shadow, its own thickness and glare: pixels at 1640 wide
 ASKEW = 0.25                # a side's ends are off against each other by so much of what the side is off
 ROUNDS = 15
+SIDES = 4                   # lines numbered so and higher are printed on the board
 NU, LIMBER = 6, 8           # see Bundle.strain; what a pose and a lens can make good
 
 
@@ -37,7 +39,8 @@ class Sight(msgspec.Struct, eq=False):
 
 class Bundle(msgspec.Struct, eq=False):
     """lens: with three numbers log focal, k1, k2; poses: (P, 7) rvec, tvec and by how much cards look too big; cards:
-    id -> (x, y, turn) from where it should lie; points: (T, 2) mm of printed points; bend: what k1 is thought to be."""
+    id -> (x, y, turn) from where it should lie; points: (T, 2) mm of printed points; bend: what k1 is thought to be; wider: pixels at
+    1640 wide by which all sides are seen too far out."""
 
     ideal: dict[int, np.ndarray]
     corners: np.ndarray
@@ -47,6 +50,7 @@ class Bundle(msgspec.Struct, eq=False):
     cards: dict[int, np.ndarray]
     points: np.ndarray
     bend: float = 0.0
+    wider: float = 0.0
 
     def card(self, i: int, bigger: float = 0.0) -> np.ndarray:
         """(4, 2) mm of a card's corners"""
@@ -102,21 +106,29 @@ class Bundle(msgspec.Struct, eq=False):
         G = np.column_stack([(jac[:, 6] + jac[:, 7]) * pose.K[0, 0], jac[:, 10:12], jac[:, :6]])
         return float(np.sqrt(np.einsum("ij,jk,ik->", G, C[np.ix_(which, which)], G) / len(mm)))
 
+    def out(self, n: int) -> float:
+        """Pixels by which photo n shows all sides too far out"""
+        return self.wider * max(self.sights[n].size) / 1640
+
     def strain(self) -> float:
-        """How many times worse than supposed the board's sides fit one board seen by one lens. What they are supposed to be off counts
-        as much as NU numbers seen; lines printed on the board count by how well they fit already."""
-        off, sides = 0.0, set()
+        """How many times worse than supposed the board's sides fit one board seen by one lens, and where lines are printed on it those.
+        What they are supposed to be off counts as much as NU numbers seen; lines count by how well they fit already."""
+        off, sides, lines = 0.0, set(), False
         for n, sight in enumerate(self.sights):
             for at, ways, share in self._sides(sight):
                 edges = sight.edges.only(at)
-                apart = ((self.pose(n).to_px(edges.mm) - edges.px) * edges.normal).sum(1)
+                if edges.line[0] >= SIDES:
+                    lines = True
+                    continue
+                apart = ((self.pose(n).to_px(edges.mm) - edges.px) * edges.normal).sum(1) + self.out(n)
                 each = np.square(ways.T @ apart * share / (EDGE_PX * max(sight.size) / 1640))
                 off += float(np.minimum(each, 9).sum())     # which the solution does not follow either
                 sides.add(int(edges.line[0]))
-        return 1.0 if len(sides) > 4 else float(np.sqrt((NU + off) / (NU + max(2 * len(sides) - LIMBER, 0))))
+        free = 2 * len(sides) - (0 if lines else LIMBER)
+        return float(np.sqrt((NU + off) / (NU + max(free, 0))))
 
     def _vector(self) -> np.ndarray:
-        parts = [self.lens, self.poses.ravel(), *(self.cards[i] for i in sorted(self.cards)), self.points.ravel()]
+        parts = [self.lens, self.poses.ravel(), *(self.cards[i] for i in sorted(self.cards)), self.points.ravel(), [self.wider]]
         return np.concatenate(parts)
 
     def _assign(self, v: np.ndarray) -> None:
@@ -125,11 +137,11 @@ class Bundle(msgspec.Struct, eq=False):
         self.poses = v[3:3 + p].reshape(-1, 7).copy()
         for k, i in enumerate(sorted(self.cards)):
             self.cards[i] = v[3 + p + 3 * k:6 + p + 3 * k].copy()
-        self.points = v[3 + p + c:].reshape(-1, 2).copy()
+        self.points, self.wider = v[3 + p + c:-1].reshape(-1, 2).copy(), float(v[-1])
 
     def _residuals(self) -> tuple[np.ndarray, np.ndarray]:
         """(R,) residuals in their sds, (R, parameters) their derivatives"""
-        width = 3 + self.poses.size + 3 * len(self.cards) + self.points.size
+        width = 4 + self.poses.size + 3 * len(self.cards) + self.points.size
         rs, Js = [], []
         for n, sight in enumerate(self.sights):
             r, J = self._sight(n, sight, width)
@@ -138,7 +150,7 @@ class Bundle(msgspec.Struct, eq=False):
         bends = any(s.cards or s.edges is not None or s.tracks or s.tiles is not None for s in self.sights)
         lens = np.array([FOCAL_SD, K1_SD, K2_SD]) * (1.0 if bends else ALONE)
         sd = np.concatenate([lens, *[[np.inf] * 6 + [CARD_SIZE]] * len(self.poses),
-                             *[[CARD_MM, CARD_MM, CARD_TURN]] * len(self.cards), np.full(self.points.size, np.inf)])
+                             *[[CARD_MM, CARD_MM, CARD_TURN]] * len(self.cards), np.full(self.points.size, np.inf), [SIDES_OUT]])
         middle = np.zeros(width)
         middle[:2] = np.log(USUAL_FOCAL), self.bend
         held = np.isfinite(sd)
@@ -190,6 +202,10 @@ class Bundle(msgspec.Struct, eq=False):
         if not mm:
             return np.zeros(0), np.zeros((0, width))
         r, J = self._project(n, sight.size, mm, px, direction, sd, spread, width)
+        if sight.edges is not None and len(sight.edges.mm):
+            sides = first_edge + np.flatnonzero(sight.edges.line < SIDES)
+            r[sides] += self.wider / EDGE_PX
+            J[sides, -1] = 1 / EDGE_PX
         for at, ways, share in self._sides(sight):      # a side is off as a whole, which its stations, each by itself, do not say
             at = at + first_edge
             less = ways * (share - 1)

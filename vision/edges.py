@@ -36,6 +36,11 @@ class EdgePoints(msgspec.Struct, frozen=True, eq=False):
         return EdgePoints(*(getattr(self, f)[which] for f in EdgePoints.__struct_fields__))
 
 
+def smoothed(image: np.ndarray) -> np.ndarray:
+    """The image as sides are looked for in it"""
+    return cv2.GaussianBlur(image, (0, 0), SMOOTH)
+
+
 def profiles(image: np.ndarray, px: np.ndarray, normal: np.ndarray, reach: int) -> np.ndarray:
     """(N, 2 reach + 1, channels): how colours change along the normal through each of (N, 2) pixels, one pixel a step"""
     at = px[:, None] + normal[:, None] * np.arange(-reach - 1, reach + 2)[None, :, None]
@@ -179,9 +184,9 @@ def falls_below(profile: np.ndarray, level: float) -> float:
     return k - (level - profile[k]) / (profile[k - 1] - profile[k])
 
 
-def plainness(image: np.ndarray, pose: Pose, corners: np.ndarray, reach: int) -> float:
-    """How plainly lines that the pose's lens makes straight run along the sides of the board, in grey levels a side"""
-    smooth = cv2.GaussianBlur(image, (0, 0), SMOOTH)
+def plainness(smooth: np.ndarray, pose: Pose, corners: np.ndarray, reach: int) -> float:
+    """How plainly lines that the pose's lens makes straight run along the sides of the board, in grey levels a side; smooth: the
+    image as smoothed() has it"""
     ends, t, total = np.arange(-reach, reach + 1, 2), np.linspace(0.03, 0.97, STATIONS), 0.0
     for a, b in zip(corners, np.roll(corners, -1, 0)):
         px, normal = stations(pose, a + (b - a) * t[:, None])
@@ -202,7 +207,7 @@ def board_edges(image: np.ndarray, pose: Pose, corners: np.ndarray, reach: int, 
                 ) -> list[EdgePoints]:
     """What is seen of the sides of the board whose corners (4, 2) mm are given, at most `limit` pixels from where the
     pose has them; sd: pixels by which the corners are off, as a standard deviation."""
-    smooth = cv2.GaussianBlur(image, (0, 0), SMOOTH)
+    smooth = smoothed(image)
     found = [find_side(image, pose, a, b, reach, limit, sd, smooth) for a, b in zip(corners, np.roll(corners, -1, 0))]
     bands = sum(dark > 0 for _, dark in found)
     if 0 < bands < 4:       # a dark line is printed along all four sides; a shadow, or the side of a thick board, is not

@@ -80,7 +80,10 @@ def most_of(image: np.ndarray, pose: Pose, plan: Plan, lines: list[Line]) -> Edg
         return None
     parts = []
     for axis, mine in enumerate(ways):
-        apart = np.median(np.diff(sorted(line[0][axis] for line in mine)))
+        at = sorted(line[0][axis] for line in mine)
+        if len(mine) >= FEWEST + 2:     # the outermost have the board's rim on one side, which draws them there
+            mine = [line for line in mine if at[0] < line[0][axis] < at[-1]]
+        apart = np.median(np.diff(at))
         reach = int(REACH * apart * pixels_a_mm(pose, plan))
         seen = [s for k, line in enumerate(mine, len(SIDES) + axis * len(ways[0]))
                 if reach > 2 and (s := seen_line(image, pose, *line, reach, k)) is not None]

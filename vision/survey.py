@@ -11,31 +11,29 @@ import numpy as np
 from vision.align import FLOOR_PX, LEAST, Fit, follow, pixels_a_mm, spread_over
 from vision.alike import seen_again, with_look_alikes
 from vision.bundle import CARD_MM, LIMBER, TAP_PX, Bundle, Sight
-from vision.edges import EdgePoints, board_edges, plainness
+from vision.edges import EdgePoints, board_edges, plainness, smoothed
 from vision.evidence import Contents, NoBoard
 from vision.foreign import View
 from vision.lens import Lens, usual_lens
 from vision.lines import printed_lines
 from vision.markers import ENOUGH as CARDS_ENOUGH
 from vision.markers import find_cards, in_order, turned_to_fit
-from vision.outline import sharpened
 from vision.plan import Plan
 from vision.pose import Pose
 from vision.printed import Picture, Print, choose_spots, compose
 from vision.registration import ENOUGH, SURE, Registrar, moved, usable
+from vision.tapped import EDGE_REACH, TAP_REACH, mended, tapped_well, turned_by
 from vision.tiles import FEWEST, Tiles, locate_tiles, tile_places
 from vision.whole import RIM, TABLE, Whole
 
-EDGE_REACH = 20         # how far from where cards or fingers say the board's edge is looked for, pixels at 1640 wide
 EDGE_BIAS = 0.15        # blur and overexposure move all edges and lines alike by so much, pixels at 1640 wide or less
 SIDE_PX = 0.1           # so much a shadow, or the table's grain, moves one side, pixels at 1640 wide
 THICK = 4.0             # mm that boards are thick, more or less: where a camera sees a board's side it may be taken for its edge
 BENDS = np.arange(-12, 4) * 0.04    # k1 of lenses that are tried
 BENT = 1.2              # so much plainer the sides must be seen before a lens is thought to bend
 CLASH_MM = 1.0          # sides further than this from where the lines between sites have them are some other line
+FRAME = 4               # times that, at most, a line runs within or without all sides
 MOST_ASTRAY = 2         # sides of a board that may be taken for another line
-ASTRAY_REACH = 50       # how far off corners may have been tapped, pixels at 1640 wide
-TAP_REACH = 12          # sides further than this from where fingers tapped are some other line
 
 
 def survey(plan: Plan, images: Sequence[np.ndarray], corners: Sequence[np.ndarray | None] | None, markers: bool,
@@ -49,19 +47,32 @@ def survey(plan: Plan, images: Sequence[np.ndarray], corners: Sequence[np.ndarra
     for n, c in enumerate(corners):
         if c is not None and not runs_round(np.asarray(c, float)):
             raise NoBoard("its corners are crossed or out of order", n)
-    try:
-        registrar, poses = surveyed(plan, pictures, corners, markers, layouts)
-    except NoBoard:
-        registrar, poses = stood_still(plan, pictures, corners, markers, layouts)
+    registrar, poses = first_survey(plan, pictures, corners, markers, layouts)
+    turns = turned_by(plan, images, poses, layouts)
+    if turns:       # the pieces lie where the layouts say if another corner was tapped first
+        if registrar.cards:
+            raise NoBoard(f"the pieces lie as if the board were turned by {90 * turns} degrees between its cards: number 0 belongs at "
+                          "the corner from which the plan and the layouts count")
+        corners = [c if c is None else np.roll(c, turns, 0) for c in corners]
+        registrar, poses = first_survey(plan, pictures, corners, markers, layouts)
     if registrar.cards or registrar.printed is None or all(c is not None for c in corners):
         return registrar, poses
     # Now that all photos are found, those in which nobody tapped the corners show the board's sides and lines as well.
-    found = [c if c is not None or p.maybe_turned or p.error_px > TAP_PX * max(p.size) / 1640 else p.to_px(plan.corners)
-             for c, p in zip(corners, poses)]
+    found = [c if p.maybe_turned or p.error_px > TAP_PX * max(p.size) / 1640 or c is not None and tapped_well(plan, c, p)
+             else p.to_px(plan.corners) for c, p in zip(corners, poses)]
     try:
-        return surveyed(plan, pictures, found, markers, layouts)
+        return surveyed(plan, pictures, found, markers, layouts, tapped=False)
     except NoBoard:
         return registrar, poses
+
+
+def first_survey(plan: Plan, pictures: list[Picture], corners: Sequence[np.ndarray | None], markers: bool,
+                 layouts: list[dict[str, Contents]]) -> tuple[Registrar, list[Pose]]:
+    """From cards or tapped corners alone"""
+    try:
+        return surveyed(plan, pictures, corners, markers, layouts)
+    except NoBoard:
+        return stood_still(plan, pictures, corners, markers, layouts)
 
 
 def stood_still(plan: Plan, pictures: list[Picture], corners: Sequence[np.ndarray | None], markers: bool,
@@ -80,8 +91,9 @@ def stood_still(plan: Plan, pictures: list[Picture], corners: Sequence[np.ndarra
 
 
 def surveyed(plan: Plan, pictures: list[Picture], corners: Sequence[np.ndarray | None], markers: bool,
-             layouts: list[dict[str, Contents]]) -> tuple[Registrar, list[Pose]]:
-    """The same by the photos of which cards or corners are known; the others are located like any picture"""
+             layouts: list[dict[str, Contents]], tapped: bool = True) -> tuple[Registrar, list[Pose]]:
+    """The same by the photos of which cards or corners are known; the others are located like any picture. tapped: the corners are,
+    by fingers"""
     sights = [first_sight(p, c, markers) for p, c in zip(pictures, corners)]
     for n, s in enumerate(sights):
         if s is not None and s.cards and not in_order(s.cards, plan):
@@ -93,11 +105,11 @@ def surveyed(plan: Plan, pictures: list[Picture], corners: Sequence[np.ndarray |
     photos = Photos([pictures[n] for n in known], [layouts[n] for n in known], rough(plan, [sights[n] for n in known]))
     if not photos.bundle.cards:
         find_bend(plan, photos)
-        mend_taps(plan, photos)
+        if tapped:
+            mend_taps(plan, photos)
     photos.bundle.solve()
     add_edges(plan, photos.bundle, photos.images)
-    if not photos.bundle.cards:
-        add_lines(plan, photos)
+    add_lines(plan, photos)
     printed, tiles = frames(plan, photos)
     bundle, poses = photos.bundle, photos.poses
     cards = {i: bundle.card(i, float(np.median(bundle.poses[:, 6]))) for i in bundle.cards}
@@ -210,32 +222,24 @@ def find_bend(plan: Plan, photos: Photos) -> None:
     """Four fingers show nothing of how much a lens bends, the board's sides do: where they run straight the bend is right"""
     bundle, shown = photos.bundle, sorted(range(len(photos.images)), key=lambda n: n != photos.barest)[:2]
     reach = round(EDGE_REACH * max(bundle.sights[shown[0]].size) / 1640)
-    plain = {}
+    plain, smooth = {}, {n: smoothed(photos.images[n]) for n in shown}
     for k1 in BENDS:
         lens = Lens(float(np.exp(bundle.lens[0])), float(k1))
         poses = [lens.pose(plan.corners, bundle.sights[n].taps, bundle.sights[n].size, "")[0] for n in shown]
-        plain[float(k1)] = sum(plainness(photos.images[n], pose, plan.corners, reach) for n, pose in zip(shown, poses))
+        plain[float(k1)] = sum(plainness(smooth[n], pose, plan.corners, reach) for n, pose in zip(shown, poses))
     best = max(plain, key=lambda k1: plain[k1])
     if plain[best] > BENT * plain[0.0]:
         bundle.bend = bundle.lens[1] = best
 
 
 def mend_taps(plan: Plan, photos: Photos) -> None:
-    """Corners tapped far off, where the board's sides are plainly seen further away than they are looked for: taken from those"""
-    bundle, mended = photos.bundle, False
+    """Corners tapped far off, where the board is plainly seen elsewhere: taken from there"""
+    bundle, astray = photos.bundle, False
     for sight, image in zip(bundle.sights, photos.images):
-        scale, found = max(sight.size) / 1640, []
-        for lens in (bundle.as_lens(), Lens()):     # corners tapped astray tell of a strange lens
-            start, _ = lens.pose(plan.corners, sight.taps, sight.size, "")
-            sides = [sharpened(plan, lens, image, start, reach * scale) for reach in (EDGE_REACH, ASTRAY_REACH)]
-            for pose in (start, *(side for side in sides if side is not None)):
-                away = moved(plan, pose, start) / scale
-                plain = plainness(image, pose, plan.corners, round(3 * max(scale, 1)))
-                found.append((plain * np.exp(-0.5 * (away / ASTRAY_REACH) ** 2), away, pose))
-        best = max((f for f in found if TAP_REACH < f[1] < ASTRAY_REACH), key=lambda f: f[0], default=None)
-        if best is not None and best[0] > BENT * max(plain for plain, away, _ in found if away <= TAP_REACH):
-            sight.taps, mended = best[2].to_px(plan.corners), True
-    if mended:
+        seen = mended(plan, bundle.as_lens(), image, sight.taps)
+        if seen is not None:
+            sight.taps, astray = seen, True
+    if astray:
         photos.bundle = rough(plan, bundle.sights)
         find_bend(plan, photos)
 
@@ -303,13 +307,17 @@ def as_sure_as_they_fit(pose: Pose, lines: EdgePoints) -> EdgePoints:
 
 
 def agreeing(plan: Plan, pose: Pose, sides: EdgePoints) -> tuple[EdgePoints, int, int]:
-    """The sides that are seen about where the pose has them, how many are seen at all, and how many of those are not there"""
+    """The sides that are seen about where the pose has them, how many are seen at all, and how many of those are not there. Where all
+    lie as much too far in or out, a line was printed along all of them: none is a side, and none is astray."""
     if not len(sides.mm):
         return sides, 0, 0
+    clash = CLASH_MM * pixels_a_mm(pose, plan)
     off = ((pose.to_px(sides.mm) - sides.px) * sides.normal).sum(1)
-    far = {k: abs(float(np.mean(off[sides.line == k]))) > CLASH_MM * pixels_a_mm(pose, plan) for k in np.unique(sides.line)}
+    mean = {k: float(np.mean(off[sides.line == k])) for k in np.unique(sides.line)}
+    far = {k: abs(each) > clash for k, each in mean.items()}
     agree = ~np.array([far[k] for k in sides.line], bool)
-    return sides.only(agree), len(far), sum(far.values())
+    framed = len(far) > MOST_ASTRAY and np.ptp(list(mean.values())) < 1.5 * clash and max(map(abs, mean.values())) < FRAME * clash
+    return sides.only(agree), len(far), 0 if framed else sum(far.values())
 
 
 def make_print(plan: Plan, photos: Photos) -> tuple[Print, np.ndarray] | None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import cv2
 import numpy as np
+import pytest
 
 from calibration.held import Row
-from calibration.suspect import blurred, contradicted, doubts, not_there, traded
+from calibration.suspect import blurred, contradicted, doubts, not_there, tapped_astray, traded
 from vision.evidence import SiteEvidence
 from vision.plan import parse_plan
 from vision.pose import Pose
@@ -68,3 +71,21 @@ def test_two_pieces_laid_the_wrong_way_round_are_named():
     plan, shot = made()
     said = [str(t) for t in doubts(plan, [shot("one.jpg", {}, set())], rows)]
     assert said == ["look at b1 and a1 in one.jpg: K and W seem to have changed places"]
+
+
+@pytest.mark.parametrize("taps, error, told", [
+    ([[2, -3], [1, 0], [0, 4], [-2, 1]], 0.3, []),
+    ([[2, -3], [60, 0], [0, 4], [-25, 1]], 0.3, ["in a.jpg corners were tapped beside the board's: 2 (60 px), 4 (25 px); "
+                                                 "they were taken from its sides"]),
+    ([[2, -3], [60, 0], [0, 4], [-25, 1]], 4.06, ["in a.jpg the board is only found to 4.1 pixels: tap its corners "
+                                                  "again, corner 2 first"]),
+])
+def test_corners_tapped_astray_are_told_by_photo_and_number(taps, error, told):
+    plan = parse_plan({"game": "g", "size": [400, 300], "site": [{"id": "A1", "outline": [[0, 0], [40, 0], [40, 40]]}]})
+    pose = Pose(np.array([[1600.0, 0, 820], [0, 1600, 616], [0, 0, 1]]), np.zeros(4), np.zeros(3), np.array([-200.0, -150, 800]),
+                (1640, 1232), error_px=error)
+    photo = SimpleNamespace(name="a.jpg", corners=pose.to_px(plan.corners) + taps)
+    copy = SimpleNamespace(plan=plan, markers=False, photos=[photo])
+    assert [str(line) for line in tapped_astray(copy, [SimpleNamespace(pose=pose)])] == told
+    photo.corners = np.roll(pose.to_px(plan.corners), -1, 0)
+    assert "as if corner 2 had been tapped first" in str(tapped_astray(copy, [SimpleNamespace(pose=pose)])[0])

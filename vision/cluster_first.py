@@ -199,6 +199,8 @@ class Firsts(msgspec.Struct, frozen=True, eq=False):
                 continue
             misfit = shown_misfit(scene, level, t, hidden)
             if FEWEST < share.min() < 1 - MUCH:
+                t, misfit = reopened(scene, level, t, misfit, hidden)
+                names = [t.sheet.kinds[k] for k in t.kinds]
                 tried[s], misfit = settled_again(scene, level, t, misfit, hidden)
                 for askew in ASKEW if misfit.min() > POOR * share.min() else ():       # what hides it may have led far astray
                     start = msgspec.structs.replace(t, poses=np.tile(t.home + (0, 0, askew), (len(t.kinds), 1)))
@@ -226,6 +228,20 @@ def near_hidden(hidden: np.ndarray, scene: Scene, t: Tried) -> bool:
     px, reach = scene.frame.to_px(t.poses[:, :2]), np.hypot(*t.sheet.size) / 2 * scene.frame.scale + 2
     (x0, y0), (x1, y1) = (px.min(0) - reach).astype(int).clip(0), (px.max(0) + reach).astype(int).clip(0) + 1
     return bool(hidden[y0:y1, x0:x1].any())
+
+
+def reopened(scene: Scene, level: Level, t: Tried, misfit: np.ndarray, hidden: np.ndarray) -> tuple[Tried, np.ndarray]:
+    """The same with kinds that nobody thought of while a big piece hid them, and that fit what shows better than those tried do in
+    whatever light; misfit: (n,) of each"""
+    best, every = int(misfit.argmin()), np.setdiff1d(np.arange(len(t.sheet.kinds)), t.kinds)
+    if not len(every):
+        return t, misfit
+    light = np.repeat(scene.light_at(t.poses[best:best + 1, :2]), len(every), 0)
+    more = Tried(t.sheet, every, np.repeat(t.poses[best:best + 1], len(every), 0), light, t.home)
+    theirs = shown_misfit(scene, level, more, hidden)
+    new = theirs < misfit[best]
+    kinds, poses, light = (np.concatenate([a, b[new]]) for a, b in ((t.kinds, every), (t.poses, more.poses), (t.light, light)))
+    return Tried(t.sheet, kinds, poses, light, t.home), np.concatenate([misfit, theirs[new]])
 
 
 def settled_again(scene: Scene, level: Level, t: Tried, before: np.ndarray, hidden: np.ndarray) -> tuple[Tried, np.ndarray]:

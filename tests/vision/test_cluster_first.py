@@ -87,6 +87,27 @@ def test_a_card_below_a_big_piece_is_laid_and_lit_by_what_shows_of_it():
     assert found.otherwise(before, "tile:trade/politics")       # so pieces are looked for once more
 
 
+
+def test_a_card_below_a_big_piece_may_be_one_that_nobody_thought_of():
+    frame = Frame(0.0, 0.0, 2.2, 132, 132)
+    looks = np.empty((3, 106, 106, 3), np.float32)
+    looks[:] = np.array([(80, 150, 130), (70, 90, 190), (90, 170, 215)])[:, None, None]      # green, red and yellow cards
+    sheet = Sheet((48.0, 48.0), 2.0, 2.2, ("tile:agriculture/war", "tile:war/politics", "tile:trade/culture"), looks)
+    seen = np.full((132, 132, 3), 90, np.uint8)
+    seen[13:119, 13:119] = looks[2].astype(np.uint8)
+    seen[33:99, 33:99] = 110, 160, 190
+    scene = Scene(frame, None, seen, seen, np.ones((132, 132), np.float32), seen[..., 0], np.ones((6, 6, 3), np.float32),
+                  board=np.full_like(seen, 90))
+    hidden = np.zeros((132, 132), np.uint8)
+    hidden[31:101, 31:101] = 1
+    home = np.array([30.0, 30.0, 0.0])
+    tried = {"A1": Tried(sheet, np.arange(2), np.array([home] * 2), np.array([(1, 1, 0.85), (0.9, 0.75, 1)], np.float32), home)}
+    told = {"A1": {"tile:agriculture/war": -90.0, "tile:war/politics": -80.0, "tile:trade/culture": -300.0, "": -400.0}}
+    again = Firsts((sheet,), {}).again(scene, told, tried, hidden, [])["A1"]
+    assert max(again, key=again.get) == "tile:trade/culture"
+    assert tried["A1"].number("tile:trade/culture") == 2
+
+
 def test_ground_a_little_paler_than_around_is_no_card_and_much_darker_ground_is():
     frame = Frame(0.0, 0.0, 2.2, 132, 132)
     ground = np.full((132, 132, 3), (80, 150, 90), np.uint8)

@@ -1,0 +1,103 @@
+"""What calibration photos show of the board's sides and of the lines printed between its sites, added to the bundle that joins them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import cv2
+import msgspec
+import numpy as np
+
+from vision.align import FLOOR_PX, pixels_a_mm
+from vision.bundle import CARD_MM, LIMBER, TAP_PX, Bundle
+from vision.edges import EdgePoints, board_edges
+from vision.lines import printed_lines
+from vision.plan import Plan
+from vision.pose import Pose
+from vision.tapped import EDGE_REACH, TAP_REACH
+
+if TYPE_CHECKING:
+    from vision.survey import Photos
+
+SIDE_PX = 0.1           # so much a shadow, or the table's grain, moves one side, pixels at 1640 wide
+THICK = 4.0             # mm that boards are thick, more or less: where a camera sees a board's side it may be taken for its edge
+CLASH_MM = 1.0          # sides further than this from where the lines between sites have them are some other line
+FRAME = 4               # times that, at most, a line runs within or without all sides
+MOST_ASTRAY = 2         # sides of a board that may be taken for another line
+
+
+def add_edges(plan: Plan, bundle: Bundle, images: Sequence[np.ndarray]) -> None:
+    """Finds the board's sides in every photo and solves again: twice, the second time nearer. A third time for boards that fingers
+    showed: what was taken for a side may be a line printed along it, now that the others are right"""
+    for limit, loose in ((EDGE_REACH - 2, 1.0), (EDGE_REACH // 3, 1.0), (EDGE_REACH // 2, 2.0))[:3 if not bundle.cards else 2]:
+        for n, (sight, image) in enumerate(zip(bundle.sights, images)):
+            scale = max(sight.size) / 1640
+            pose = bundle.pose(n)
+            sd = CARD_MM * pixels_a_mm(pose, plan) if sight.cards else TAP_PX * scale
+            sides = board_edges(image, pose, bundle.corners, round(EDGE_REACH * scale), round(limit * scale), loose * sd)
+            if sight.taps is not None and not sight.cards:
+                sides = [s for s in sides if abs(np.mean(((s.px - pose.to_px(s.mm)) * s.normal).sum(1)))
+                         < TAP_REACH * scale]
+            sight.edges = EdgePoints.join([less_sure(plan, pose, side) for side in sides])
+        bundle.solve()
+
+
+def less_sure(plan: Plan, pose: Pose, side: EdgePoints) -> EdgePoints:
+    """One side of the board, less sure where the camera stands beyond it and sees how thick the board is"""
+    a, b = side.mm[0], side.mm[-1]
+    outwards = np.array([b[1] - a[1], a[0] - b[0]]) / np.linalg.norm(b - a)
+    x, y, z = -cv2.Rodrigues(pose.rvec)[0].T @ np.ravel(pose.tvec)      # the camera on the board's frame; z points into the table
+    slope = max(float((np.array([x, y]) - (a + b) / 2) @ outwards), 0.0) / max(-z, 1.0)
+    shadow, seen = SIDE_PX * max(pose.size) / 1640, THICK * slope * pixels_a_mm(pose, plan)
+    return msgspec.structs.replace(side, unsure=np.sqrt(side.unsure ** 2 + shadow ** 2 + seen ** 2))
+
+
+def add_lines(plan: Plan, photos: Photos) -> None:
+    """Lines between sites say where those are, the board's sides only where it ends: a side that lies elsewhere than the lines say was
+    another line, the foot of a thick board or its shadow, and goes. The lines themselves count by how well they fit each other."""
+    bundle = photos.bundle
+    kept = bundle.poses.copy(), bundle.lens.copy(), [sight.edges for sight in bundle.sights]
+    lines = [printed_lines(image, bundle.pose(n), plan) for n, image in enumerate(photos.images)]
+    if all(line is None for line in lines):
+        return
+    for sight, line in zip(bundle.sights, lines):
+        sight.edges = line if line is not None else sight.edges
+    bundle.solve()
+    lines = [line and as_sure_as_they_fit(bundle.pose(n), line) for n, line in enumerate(lines)]
+    found = False
+    for n, (sight, sides, line) in enumerate(zip(bundle.sights, kept[2], lines)):
+        if line is None or sides is None:
+            continue
+        agree, seen, astray = agreeing(plan, bundle.pose(n), sides)
+        if astray <= MOST_ASTRAY:       # else it is not the lines that the plan means
+            found = True
+            sight.edges = EdgePoints.join([line, agree])
+    if found:
+        bundle.solve()
+        return
+    bundle.poses, bundle.lens = kept[0], kept[1]
+    for sight, sides in zip(bundle.sights, kept[2]):
+        sight.edges = sides
+
+
+def as_sure_as_they_fit(pose: Pose, lines: EdgePoints) -> EdgePoints:
+    """The lines of a photo, by how far they typically lie from where a pose that was fitted to them has them"""
+    apart = ((pose.to_px(lines.mm) - lines.px) * lines.normal).sum(1)
+    off = np.array([apart[lines.line == k].mean() for k in np.unique(lines.line)])
+    sd = np.sqrt(np.minimum(off ** 2, 9 * np.median(off ** 2)).sum() / max(len(off) - LIMBER / 2, 1))
+    return msgspec.structs.replace(lines, unsure=np.full(len(apart), max(sd, FLOOR_PX * max(pose.size) / 1640)))
+
+
+def agreeing(plan: Plan, pose: Pose, sides: EdgePoints) -> tuple[EdgePoints, int, int]:
+    """The sides that are seen about where the pose has them, how many are seen at all, and how many of those are not there. Where all
+    lie as much too far in or out, a line was printed along all of them: none is a side, and none is astray."""
+    if not len(sides.mm):
+        return sides, 0, 0
+    clash = CLASH_MM * pixels_a_mm(pose, plan)
+    off = ((pose.to_px(sides.mm) - sides.px) * sides.normal).sum(1)
+    mean = {k: float(np.mean(off[sides.line == k])) for k in np.unique(sides.line)}
+    far = {k: abs(each) > clash for k, each in mean.items()}
+    agree = ~np.array([far[k] for k in sides.line], bool)
+    framed = len(far) > MOST_ASTRAY and np.ptp(list(mean.values())) < 1.5 * clash and max(map(abs, mean.values())) < FRAME * clash
+    return sides.only(agree), len(far), 0 if framed else sum(far.values())

@@ -78,7 +78,8 @@ def stood_still(plan: Plan, pictures: list[Picture], corners: Sequence[np.ndarra
     alike = {p.image.shape for p in pictures}
     if tapped is None or len(alike) > 1 or all(c is not None for c in corners):
         raise
-    registrar, poses = surveyed(plan, pictures, [tapped if c is None else c for c in corners], markers, layouts)
+    shared = [tapped if c is None else c for c in corners]     # as tapped: there is no board whose sides could mend them
+    registrar, poses = surveyed(plan, pictures, shared, markers, layouts, tapped=False)
     if registrar.tiles is None or registrar.printed is not None:
         raise
     return registrar, poses

@@ -31,13 +31,14 @@ from vision.cluster_loose import (
     looks_of,
     named,
 )
+from vision.cluster_lump import littered, lump_of
 from vision.cluster_middle import middled, outlined, rimmed
 from vision.cluster_polar import Form
 from vision.cluster_scene import FOLD, LIGHT_STEP, Rect, Scene, Stage, cover
 from vision.cluster_sign import Cover
 from vision.cluster_tall import TallLook, find_tall, hide
 from vision.cluster_tone import power_by_tiles
-from vision.evidence import CountedEvidence, SiteEvidence
+from vision.evidence import CountedEvidence, SiteEvidence, matches
 from vision.plan import Plan, Site
 from vision.pose import Pose
 from vision.shot import Lying, Shot
@@ -58,16 +59,20 @@ class ClusterReader:
     """Fitted to a copy's photos; read() gives CountedEvidence for every site of a plan that reads "cluster"."""
 
     def __init__(self, plan: Plan, empty: Empty, firsts: Firsts, looks: FormLooks, tall: Sequence[TallLook] = (),
-                 aside: Iterable[str] = (), stands: Iterable[str] = (), usual: Mapping[Form, float] | None = None) -> None:
+                 aside: Iterable[str] = (), stands: Iterable[str] = (), usual: Mapping[Form, float] | None = None,
+                 lump: float = np.inf) -> None:
         """aside: kinds of the spots inside cells, known so that they are not taken for others; stands: tags and beginnings
-        of names of the sites on which figures stand; usual: form -> share of a perfect match that pieces have at least"""
+        of names of the sites on which figures stand; usual: form -> share of a perfect match that pieces have at least; lump: mm of
+        the largest lump (`lump_of`) that samplers leave unexplained"""
         self.plan, self.empty, self.firsts, self.looks, self.tall = plan, empty, firsts, looks, tuple(tall)
         self.aside, self.usual = frozenset(aside), dict(usual or {})
+        self.lump, self.lumps = lump, {}       # site -> mm, of the picture read last
         self.frame = empty.frame
         self.stage = Stage(empty, trust(self.frame, plan))
         self.clusters = {s.id: s for s in plan.site if s.reads == "cluster"}
         self.kits = kits_of([Fine(f, self.frame.scale, k.kinds, k.looks, k.shades) for f, k in looks.items()])
         self.main_colours = {f: np.median(k.looks[:, :max(int(INSIDE * k.looks.shape[1]), 1)], (1, 2)) for f, k in looks.items()}
+        self.least_inner = min((f.inner for f in looks), default=np.inf)
         self.least_area = min((f.area for f in looks), default=np.inf)
         self.stands = frozenset(stands)
         self.unprinted = bool(firsts.sheets) and len(self.clusters) == len(plan.site)    # no printed board that tells a tone
@@ -253,6 +258,8 @@ class ClusterReader:
         if lump:
             most = max(most, (lump / self.least_area - LUMP) / LUMPY)
         strange = 1 / (1 + np.exp(min(-most, 50)))
+        self.lumps[site.id] = max(lump_of(scene, o) for o in site.outlines)
+        strange = 1 - (1 - strange) * (1 - littered(self.lumps[site.id], self.lump, self.least_inner))
         return 1 - (1 - strange) * (1 - patched(pieces)) if card else strange
 
     def depths(self, foot: np.ndarray, reach: float = NEAR) -> dict[str, float]:
@@ -340,7 +347,7 @@ def learn(plan: Plan, empty: Empty, full: Sequence[Shot], rounds: int = 2) -> Cl
         named(found, groups, scenes, frame, plan)
         middled(found, shots, scenes, frame)
         reader = ClusterReader(plan, empty, firsts, looks_of(found, groups, scenes, frame, THERE), tall, aside, stands)
-    reader.usual = usual_fits(reader, full)
+    reader.usual, reader.lump = usual_fits(reader, full)
     reader.lying = [lying_at(scenes[g.shot], g.shot, g.site.id, f.kind, f.form.height, f.at, f.turn)
                     for f in found for g in [groups[f.group]]]
     reader.lying += [lying_at(scenes[p.shot], p.shot, p.site, p.kind, plan.pieces[p.kind].height, p.pose[:2], p.pose[2])
@@ -353,16 +360,18 @@ def lying_at(scene: Scene, photo: int, site: str, kind: str, height: float, at: 
     return Lying(photo, site, kind, scene.lean.foot(at[None], height)[0], float(turn))
 
 
-def usual_fits(reader: ClusterReader, full: Sequence[Shot]) -> dict[Form, float]:
-    """form -> the share of a perfect match that nearly all of the samplers' pieces have; not of what
-    stands, which fits badly in a light from another side"""
+def usual_fits(reader: ClusterReader, full: Sequence[Shot]) -> tuple[dict[Form, float], float]:
+    """(form -> the share of a perfect match that nearly all of the samplers' pieces have; not of what
+    stands, which fits badly in a light from another side; mm of the largest lump left on sites read right)"""
     fits: dict[Form, list[float]] = {}
+    lump = 0.0
     for shot in full:
-        reader.read(shot.image, shot.pose)
+        told = reader.read(shot.image, shot.pose)
+        lump = max([lump, *(v for s, v in reader.lumps.items() if matches(told[s].best, tuple(shot.layout.get(s, ())), "cluster"))])
         for p in reader.last:
             if p.ideal > PLENTY and not is_block(p.form) and p.kind in shot.layout.get(reader.home(p.foot), ()):
                 fits.setdefault(p.form, []).append(p.gain / p.ideal)
-    return {form: float(np.quantile(shares, RARELY)) for form, shares in fits.items() if len(shares) >= ENOUGH}
+    return {form: float(np.quantile(shares, RARELY)) for form, shares in fits.items() if len(shares) >= ENOUGH}, lump
 
 
 def looked_over(reader: ClusterReader, shot: Shot) -> tuple[list[Piece], np.ndarray]:

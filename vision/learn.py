@@ -15,6 +15,8 @@ from vision.net import Net
 from vision.sites import Grounds, Group
 from vision.stage import TRIED, Stage, edges, small
 from vision.synth import Patch, foreign, glossed, lay, relight, unknown
+from vision.things import littered
+from vision.usual import Usual
 
 CHUNK = 128         # pictures worked on together: what they take stays near the processor
 FEW = 8000           # rows to learn from below which they are gone through more often
@@ -26,6 +28,8 @@ SLOPPY = 0.05        # of its radius that a piece lies off the middle of the one
 STRANGER = 3.0       # times as much as a piece that counts, for whether a site is empty, which is something else
 GLOSSED = 0.15       # of what is laid, whose face mirrors a light
 UNKNOWN = 0.3        # of what is made to be something else: pieces of a known form with a face never seen
+THINGS = 8           # pictures of pieces to each with a small thing on the site that is none
+LARGE_COIN = 26.0    # mm: what people lay down by the way is seldom wider, however small the sites are
 
 
 class Real(msgspec.Struct, frozen=True, eq=False):
@@ -235,6 +239,17 @@ class Maker:
             window = foreign(rng, window)
         return relight(rng, window), site
 
+    def littered(self) -> tuple[np.ndarray, int]:
+        """A coin, a cap, a key: on the empty site or on what lies there"""
+        rng, s, light = self.rng, self.s, self.light()
+        window, site, lean = self.ground(light)
+        if rng.random() < 0.5:
+            self.put(window, list(s.plain)[rng.integers(len(s.plain))], site, lean, light)
+        piece = 2 * min(p.radius for options in s.plain.values() for p, _ in options) * s.scale
+        most = min(max(1.1 * s.group.side, LARGE_COIN) * s.scale, len(window))
+        window = littered(rng, window, piece, most, len(window) / 2 - 0.5 - lean * s.height * s.scale)
+        return relight(rng, window), site
+
 
 def shifted(window: np.ndarray, by: np.ndarray) -> np.ndarray:
     """A window (s, s, 3) moved by `by` (2,) pixels, its border repeated."""
@@ -297,7 +312,9 @@ def teach(stage: Stage, scenery: Scenery, empty: np.ndarray, spread: np.ndarray,
     looks = len(stage.looks)
     block = scenery.group.block
     jobs = [n % looks for n in range(count)] + [looks] * (count if block else count // 8)
-    jobs += [] if block else [BARE] * (count // 2)
+    jobs += [] if block else [BARE] * (count // 2) 
+    things = not block and not scenery.misplaced        # beside a spot inside a cell lie pieces that look as things on it would
+    jobs += [looks + 2] * (count // THINGS) if things else []
     jobs += [looks + 1] * (count // 4 if maker.full else 0)
     maker.rng.shuffle(jobs)
     if not block:
@@ -306,6 +323,7 @@ def teach(stage: Stage, scenery: Scenery, empty: np.ndarray, spread: np.ndarray,
     lines, coarse_empty, coarse_spread = edges(empty), stage.shrunk(empty), stage.shrunk(spread)
     bare_x, kind_x = Rows(len(jobs)), Rows(len(jobs) * TRIED)
     bare_y, kind_y = [], []
+    left, tenth = [], len(jobs) // 10
     tops, heights = [[] for _ in stage.tops], [[] for _ in stage.heights]
     for a in range(0, len(jobs), CHUNK):
         windows, sites, labels, banned, leans, pieces = [], [], [], [], [], []
@@ -313,6 +331,8 @@ def teach(stage: Stage, scenery: Scenery, empty: np.ndarray, spread: np.ndarray,
             used = (-1, -1)
             if label == looks + 1:
                 window, site, label, used = maker.photographed()
+            elif label == looks + 2:
+                window, site, label = *maker.littered(), looks
             elif label == looks:
                 window, site = maker.strange()
             elif label == BARE:
@@ -336,6 +356,9 @@ def teach(stage: Stage, scenery: Scenery, empty: np.ndarray, spread: np.ndarray,
         field = WindowField(opponent(logs), scenery.scale)
         inputs, lying = stage.hypotheses(field, np.arange(len(logs)), gain, place, unlike, sites, leans, banned)
         kind_x.add(inputs)
+        if things and a < tenth:
+            own = np.where((labels >= 0) & (labels < looks), labels, 0)
+            left.append(stage.left_by(inputs, lying, own))
         for top, examples in zip(stage.tops, tops):
             mine = np.flatnonzero(np.isin(labels, (top.base, top.whole)))
             examples.append((stage.on_top(top, lying, mine), labels[mine] == top.whole))
@@ -356,5 +379,9 @@ def teach(stage: Stage, scenery: Scenery, empty: np.ndarray, spread: np.ndarray,
     kinds = net.train(x[held:], y[held:], looks + 2, 128, seed, epochs=max(12, round(12 * FEW / len(x))))
     stage.kinds = net.sharpened(kinds, x[:held], y[:held], TRIED, doubt=1)
     told = stage.looked(x[:held])
+    if left:
+        labels = y[:held:TRIED]
+        right = np.flatnonzero((told.argmax(1) == labels) & (labels < looks))
+        stage.usual = Usual.of(np.concatenate(left)[right], labels[right], np.bincount(stage.owner, minlength=looks) > 1)
     stage.held += [float((told.argmax(1) == y[:held:TRIED]).mean()),
                    float(-told[np.arange(len(told)), y[:held:TRIED]].mean()), stage.kinds.sharpness]

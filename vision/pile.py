@@ -118,7 +118,7 @@ class GroupReader(msgspec.Struct, eq=False, dict=True):
         (n, 2) mm: where the likeliest look stands, nan where it was not looked at closely). lean: (n, 2) mm a mm of height"""
         field = PictureField.of(sight.pyramid, sight.pose, sight.light, self.group.centres[which], self.group.plane, self.fine.scale)
         inputs, lying = self.stage.hypotheses(field, np.arange(len(which)), gain, place, unlike, which, lean)
-        told = self.stage.told(inputs, lying)
+        told = self.stage.sobered(self.stage.told(inputs, lying), inputs, lying, unlike)
         return told, lying, self.group.centres[which] + self.stage.stands(told, lying)
 
     def split(self, told: np.ndarray, lying: Laid) -> dict[tuple[int, int], dict[Contents, float]]:

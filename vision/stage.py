@@ -25,6 +25,7 @@ from vision.net import Net, log_softmax
 from vision.sites import Grounds, Group
 from vision.slide import Coarse
 from vision.tops import Top
+from vision.usual import Usual
 from vision.windows import Windows
 
 TILES = 11           # cells a side in which a window is compared with the empty site
@@ -84,6 +85,7 @@ class Stage(msgspec.Struct, eq=False):
     tops: list[Top] = []
     heights: list[Heights] = []
     faces: list[Faces] = []
+    usual: Usual | None = None
     held: list[float] = []
     order: list[int] = []
 
@@ -104,6 +106,11 @@ class Stage(msgspec.Struct, eq=False):
         photo = np.array([e.photo for e in pieces])
         return cls(looks, search, rings, Fine.fit(pieces, PIXELS, WIDER), owner, shape, photo, zero[order], rise, grounds,
                    group.block, order=order)
+
+    @property
+    def faint(self) -> float:
+        """See Faces; 0 where faces are not compared"""
+        return self.faces[0].faint if self.faces else 0.0
 
     def unfair(self) -> np.ndarray:
         """(E, E) bool: the cut-outs that must not be used where an example was made of each: itself and, where faces are compared,
@@ -195,7 +202,7 @@ class Stage(msgspec.Struct, eq=False):
         flat = piece.ravel()
         middle, _, pictures = self.fine.straightened(field, np.repeat(site, TRIED), flat, spot[rows, piece].reshape(-1, 2),
                                                      turn[rows, piece].ravel())
-        left, misfitting = held_against(pictures, self.fine.pictures, flat, self.faces[0].faint if self.faces else 0.0)
+        left, misfitting = held_against(pictures, self.fine.pictures, flat, self.faint)
         if self.faces:
             again = next_best(misfit, self.owner, piece).ravel()
             at = np.flatnonzero(again >= 0)
@@ -265,6 +272,20 @@ class Stage(msgspec.Struct, eq=False):
             told[:, :looks] = both - np.logaddexp.reduce(both, axis=1)[:, None] + some[:, None]
         return told
 
+    def left_by(self, inputs: np.ndarray, lying: Laid, look: np.ndarray) -> np.ndarray:
+        """(n,) how much of what hypotheses() saw the best cut-out of a look (n,) leaves unexplained"""
+        look = look.copy()
+        for top in self.tops:                       # an upper piece may lie anywhere on the lower one
+            look[look == top.whole] = top.base
+        same = self.owner[lying.tried] == look[:, None]
+        left = inputs[:, CELLS * CELLS + 3].reshape(-1, TRIED)[np.arange(len(look)), same.argmax(1)]
+        rows = np.flatnonzero(~same.any(1))         # told by other signs than how well it fits
+        if len(rows):
+            piece = lying.champion[rows, look[rows]]
+            pictures = self.fine.straightened(lying.field, lying.site[rows], piece, lying.spot[rows, piece], lying.turn[rows, piece])[2]
+            left[rows] = held_against(pictures, self.fine.pictures, piece, self.faint)[0][:, CELLS * CELLS + 3]
+        return left
+
     def stands(self, told: np.ndarray, lying: Laid) -> np.ndarray:
         """(n, 2) mm off the middles where the likeliest looks stand, by told (n, looks + 2); nan where others were tried"""
         best = told[:, :len(self.looks)].argmax(1)
@@ -279,6 +300,20 @@ class Stage(msgspec.Struct, eq=False):
             rows = np.flatnonzero(both > HARDLY)
             if len(rows):
                 told[rows[:, None], [top.base, top.whole]] = both[rows, None] + top.tells.answer(self.on_top(top, lying, rows))
+        return told
+
+    def sobered(self, told: np.ndarray, inputs: np.ndarray, lying: Laid, unlike: np.ndarray) -> np.ndarray:
+        """told() with something else as likely as it is besides by how the likeliest look fits, and only as far as anything seems to
+        lie there at all, by unlike (n, U): a light that none was made in makes pieces look strange, but they fit"""
+        if self.usual is None or self.bare is None:
+            return told
+        looks = len(self.looks)
+        best = told[:, :looks].argmax(1)
+        told[:, looks] += self.usual.stranger(self.left_by(inputs, lying, best), best)
+        told = log_softmax(told)
+        there = self.bare.answer(unlike)
+        told[:, -1] = np.logaddexp(told[:, -1], told[:, looks] + there[:, 1])
+        told[:, looks] += there[:, 0]
         return told
 
 

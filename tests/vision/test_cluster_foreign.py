@@ -12,7 +12,7 @@ from vision.cluster_fit import Piece
 from vision.cluster_polar import Form
 
 STONE = Form((9.0, 9.0), 9.0, False)
-SITE = SimpleNamespace(outlines=[np.array([[5, 5], [55, 5], [55, 55], [5, 55.0]])])
+SITE = SimpleNamespace(id="A1", outlines=[np.array([[5, 5], [55, 5], [55, 55], [5, 55.0]])])
 
 
 def stone(share):
@@ -28,8 +28,11 @@ def test_several_doubtful_stones_are_something_else(fits, foreign):
 @pytest.mark.parametrize(("size", "card", "foreign"), [(8, True, False), (16, True, True), (16, False, False)])
 def test_a_lump_on_a_card_is_something_else(size, card, foreign):
     reader = ClusterReader.__new__(ClusterReader)
-    reader.least_area = STONE.area
+    reader.least_area, reader.least_inner, reader.lump, reader.lumps = STONE.area, STONE.inner, np.inf, {}
     frame = Frame(0, 0, 2.0, 120, 120)
     strange = np.zeros((60, 60), np.float32)                    # a pixel a mm
     strange[20:20 + size, 20:20 + size] = 1
-    assert bool(reader.foreign(SimpleNamespace(frame=frame, strange=strange), SITE, card) > 0.5) is foreign
+    seen = np.full((120, 120, 4), 200, np.uint8)
+    scene = SimpleNamespace(frame=frame, strange=strange, seen=seen, ground=seen // 2, weight=np.ones((120, 120), np.float32),
+                            light_at=lambda mm: np.ones((len(mm), 3)))
+    assert bool(reader.foreign(scene, SITE, card) > 0.5) is foreign

@@ -1,0 +1,72 @@
+"""Things that are no pieces: those made up to learn from, pieces that fit as none does, lumps that nothing explains."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from vision.cluster_canvas import Frame
+from vision.cluster_lump import littered as is_litter
+from vision.cluster_lump import lump_of
+from vision.things import littered
+from vision.usual import Usual
+
+
+def usual(rng, known=(True, True, False)):
+    """What three looks leave unexplained, the second twice as much as the first"""
+    whose = rng.integers(0, 3, 3000)
+    return Usual.of(np.array([0.3, 0.6, 0.01])[whose] * np.exp(rng.normal(0, 0.15, 3000)), whose, np.array(known))
+
+
+@pytest.mark.parametrize(("look", "left", "strange"), [
+    (0, 0.3, False), (0, 0.42, False), (0, 0.7, True), (1, 0.7, False), (1, 1.5, True), (2, 0.7, False), (2, 1.5, True)])
+def test_what_fits_as_none_of_its_kind_does_is_likelier_something_else(look, left, strange):
+    """Of the third look there is one cut-out, which fits itself: it is judged as the worst known"""
+    odds = usual(np.random.default_rng(1)).stranger(np.array([left]), np.array([look]))[0]
+    assert odds > 1 if strange else odds < -3
+
+
+def test_where_each_kind_was_cut_out_once_its_fit_tells_nothing():
+    assert not usual(np.random.default_rng(1), (False,) * 3).stranger(np.array([0.1, 50.0]), np.array([0, 2])).any()
+
+
+def test_made_up_things_lie_on_the_site_and_are_never_the_same():
+    rng, ground = np.random.default_rng(3), np.log(np.full((60, 60, 3), 140.0, np.float32))
+    made = [littered(rng, ground, 30, 44, np.full(2, 29.5)) for _ in range(40)]
+    other = np.array([np.abs(m - ground).max(2) > 0.05 for m in made])
+    assert all(np.isfinite(m).all() for m in made)
+    assert (other[:, 20:40, 20:40].mean((1, 2)) > 0.05).mean() > 0.9        # a ring may be empty where it is looked at
+    assert other[:, :4].mean() < 0.1 and len({float(m.sum()) for m in made}) == 40
+
+
+def scene(paint):
+    """100 mm of grey ground, two pixels a mm, on which `paint` (h, w, 3) of what is seen works"""
+    ground = np.full((200, 200, 4), 120, np.uint8)
+    seen = ground.copy()
+    paint(seen)
+    strange = (np.abs(seen[::2, ::2, :3].astype(int) - 120).max(2) > 25).astype(np.float32)
+    return SimpleNamespace(frame=Frame(0, 0, 2.0, 200, 200), seen=seen, ground=ground, weight=np.full((200, 200), 1 / 169, np.float32),
+                           strange=strange, light_at=lambda mm: np.ones((len(mm), 3)))
+
+
+def coin(seen):
+    seen[80:120, 80:120] = (60, 120, 190, 0)
+
+
+def shadow(seen):
+    seen[60:140, 60:140] //= 10
+    seen[60:140, 60:140] *= 7
+
+
+def sliver(seen):
+    seen[20:180, 98:102] = (60, 120, 190, 0)
+
+
+@pytest.mark.parametrize(("paint", "litter"), [(coin, True), (shadow, False), (sliver, False)])
+def test_a_compact_lump_is_something_else_a_shadow_and_a_sliver_are_not(paint, litter):
+    lump = lump_of(scene(paint), np.array([[5, 5], [95, 5], [95, 95], [5, 95.0]]))
+    assert bool(is_litter(lump, 1.0, 9.0) > 0.5) is litter
+
+
+def test_a_lump_is_judged_by_those_that_samplers_leave():
+    assert is_litter(6.0, 1.0, 9.0) > 0.9 and is_litter(6.0, 6.0, 9.0) < 0.1 and is_litter(60.0, np.inf, 9.0) == 0.0

@@ -1,0 +1,42 @@
+"""How badly what a site is told to show may fit and still be that: learnt from what is made to learn from. Its value: Usual."""
+
+from __future__ import annotations
+
+import math
+
+import msgspec
+import numpy as np
+
+MANY = 0.8                  # share of pieces beyond which what fits worse tells how badly the rarest do
+RARELY = 0.007              # share of pieces that fit so badly that their fit tells nothing
+STEEP = 4.0                 # how many times as fast as pieces get rarer doubt grows
+LESS, MORE = -8.0, 3.0      # log odds by which a fit may tell against something else, and for it: alone it does not
+LEAST = 1e-3                # what is left unexplained at least
+
+
+class Usual(msgspec.Struct, frozen=True, eq=False):
+    """medians: (looks,) of the logarithm of what a look's own cut-outs leave unexplained of its pieces, inf where nothing is known;
+    most: by how much RARELY pieces exceed theirs; fall: by how much more e times as few do."""
+
+    medians: np.ndarray
+    most: float
+    fall: float
+
+    @classmethod
+    def of(cls, left: np.ndarray, whose: np.ndarray, known: np.ndarray) -> Usual:
+        """left: (n,) what cut-outs of a look left unexplained of its pieces, none of itself; whose: (n,) the look;
+        known: (looks,) bool, of which there is more than one cut-out, so that left tells anything"""
+        logs = np.log(np.maximum(left, LEAST))
+        known = known & (np.bincount(whose, minlength=len(known)) > 0)
+        medians = np.array([np.median(logs[whose == k]) if known[k] else -np.inf for k in range(len(known))])
+        medians[~known] = medians.max() if known.any() else np.inf
+        worse = (logs - medians[whose])[known[whose]]
+        many = float(np.quantile(worse, MANY)) if len(worse) else 0.0
+        fall = max(float((worse[worse >= many] - many).mean()), LEAST) if len(worse) else 1.0
+        return cls(medians.astype(np.float32), many + fall * math.log((1 - MANY) / RARELY), fall)
+
+    def stranger(self, left: np.ndarray, look: np.ndarray) -> np.ndarray:
+        """(n,) log odds by which what was taken for a look (n,) is likelier to be something else than it seemed, as its best cut-out
+        leaves so much unexplained; negative where it fits as its pieces do"""
+        worse = np.log(np.maximum(left, LEAST)) - self.medians[look]
+        return np.where(np.isfinite(worse), np.clip(STEEP * (worse - self.most) / self.fall, LESS, MORE), 0.0)

@@ -312,7 +312,7 @@ def teach(stage: Stage, scenery: Scenery, empty: np.ndarray, spread: np.ndarray,
     looks = len(stage.looks)
     block = scenery.group.block
     jobs = [n % looks for n in range(count)] + [looks] * (count if block else count // 8)
-    jobs += [] if block else [BARE] * (count // 2) 
+    jobs += [] if block else [BARE] * (count // 2)
     things = not block and not scenery.misplaced        # beside a spot inside a cell lie pieces that look as things on it would
     jobs += [looks + 2] * (count // THINGS) if things else []
     jobs += [looks + 1] * (count // 4 if maker.full else 0)

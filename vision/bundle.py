@@ -8,7 +8,7 @@ import cv2
 import msgspec
 import numpy as np
 
-from vision.edges import EdgePoints
+from vision.edges import SIDES, EdgePoints
 from vision.lens import USUAL_FOCAL, Lens
 from vision.pose import Pose
 
@@ -21,7 +21,6 @@ ALONE = 0.1                 # fingers alone say nothing of the lens: it then sta
 SIDES_OUT = 0.6             # all sides of a board alike, by its shadow, its own thickness and glare: pixels at 1640 wide
 ASKEW = 0.25                # a side's ends are off against each other by so much of what the side is off
 ROUNDS = 15
-SIDES = 4                   # lines numbered so and higher are printed on the board
 NU, LIMBER = 6, 8           # see Bundle.strain; what a pose and a lens can make good
 
 

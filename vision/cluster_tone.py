@@ -12,7 +12,7 @@ from vision.cluster_cut import cut
 from vision.cluster_first import Firsts, Tried
 from vision.cluster_scene import Scene
 from vision.light import CLIPPED
-from vision.tone import MOST, WORTH
+from vision.tone import worth_undoing
 
 FEWEST = 4           # tiles that tell it: one may be full of pieces, or taken for another
 PLENTY = 18          # ... and so many are told it by quickly enough
@@ -36,8 +36,7 @@ def power_by_tiles(scenes: Iterable[tuple[Scene, list[Tried]]], firsts: Firsts) 
     logs = np.concatenate(told)
     if len(logs) < FEWEST:
         return 1.0
-    tone = float(np.median(logs))
-    return float(np.exp(np.clip(tone, -MOST, MOST))) if abs(tone) > WORTH else 1.0
+    return worth_undoing(float(np.median(logs)))
 
 
 def powers(scene: Scene, level: Level, kinds: np.ndarray, poses: np.ndarray) -> np.ndarray:
@@ -45,9 +44,9 @@ def powers(scene: Scene, level: Level, kinds: np.ndarray, poses: np.ndarray) -> 
     seen, known = cut(scene.seen, scene.frame, level.grid, poses), level.looks[kinds]
     dark, light = np.minimum(seen, known).min(-1), np.maximum(seen, known).max(-1)
     usable = ((dark > DARKEST) & (light < CLIPPED - BLENDED)).reshape(len(kinds), -1).astype(np.float32)
-    bright = np.log(known.clip(1)).mean(-1).reshape(len(kinds), -1)
-    bright = bright - ((usable * bright).sum(1) / usable.sum(1).clip(1))[:, None]
-    ratio = np.log(seen.clip(1)).mean(-1).reshape(len(kinds), -1) - np.log(known.clip(1)).mean(-1).reshape(len(kinds), -1)
+    print_ = np.log(known.clip(1)).mean(-1).reshape(len(kinds), -1)
+    bright = print_ - ((usable * print_).sum(1) / usable.sum(1).clip(1))[:, None]
+    ratio = np.log(seen.clip(1)).mean(-1).reshape(len(kinds), -1) - print_
     good = (usable.mean(1) > ENOUGH) & ((usable * bright ** 2).sum(1) > PRINTED * usable.sum(1))
     usable, bright, ratio = usable[good], bright[good], ratio[good]
     x, y = (np.broadcast_to(level.grid[..., i].ravel() / np.abs(level.grid).max(), bright.shape) for i in (0, 1))

@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 
 from vision.align import pixels_a_mm
-from vision.edges import EdgePoints, profiles, stations
+from vision.edges import SIDES, EdgePoints, profiles, stations
 from vision.plan import Plan
 from vision.pose import Pose
 
@@ -23,8 +23,6 @@ FAINT = 0.7          # grey levels a pixel that a line is plain at least
 STATIONS = 64
 WIDE = 2             # pixels that a drawn line is thought to be wide at most, halved
 
-
-SIDES = range(4)     # what EdgePoints calls the board's own sides
 
 Line = tuple[np.ndarray, np.ndarray]
 
@@ -85,7 +83,7 @@ def most_of(image: np.ndarray, pose: Pose, plan: Plan, lines: list[Line]) -> Edg
             mine = [line for line in mine if at[0] < line[0][axis] < at[-1]]
         apart = np.median(np.diff(at))
         reach = int(REACH * apart * pixels_a_mm(pose, plan))
-        seen = [s for k, line in enumerate(mine, len(SIDES) + axis * len(ways[0]))
+        seen = [s for k, line in enumerate(mine, SIDES + axis * len(ways[0]))
                 if reach > 2 and (s := seen_line(image, pose, *line, reach, k)) is not None]
         if len(seen) < max(FEWEST, 0.6 * len(mine)):
             return None

@@ -66,23 +66,23 @@ def first_survey(plan: Plan, pictures: list[Picture], corners: Sequence[np.ndarr
     try:
         return surveyed(plan, pictures, corners, markers, layouts)
     except NoBoard:
-        return stood_still(plan, pictures, corners, markers, layouts)
+        still = stood_still(plan, pictures, corners, markers, layouts)
+        if still is None:
+            raise
+        return still
 
 
 def stood_still(plan: Plan, pictures: list[Picture], corners: Sequence[np.ndarray | None], markers: bool,
-                layouts: list[dict[str, Contents]]) -> tuple[Registrar, list[Pose]]:
+                layouts: list[dict[str, Contents]]) -> tuple[Registrar, list[Pose]] | None:
     """The same where tiles are the frame and corners were tapped in one photo, most likely of the table without tiles: nothing in
-    it tells where the others lie, so the camera is taken to have stood still. Only in the handler of what went wrong otherwise,
-    which is raised again where tiles are no frame."""
+    it tells where the others lie, so the camera is taken to have stood still. None where tiles are no frame."""
     tapped = next((c for c in corners if c is not None), None)
     alike = {p.image.shape for p in pictures}
     if tapped is None or len(alike) > 1 or all(c is not None for c in corners):
-        raise
+        return None
     shared = [tapped if c is None else c for c in corners]     # as tapped: there is no board whose sides could mend them
     registrar, poses = surveyed(plan, pictures, shared, markers, layouts, tapped=False)
-    if registrar.tiles is None or registrar.printed is not None:
-        raise
-    return registrar, poses
+    return (registrar, poses) if registrar.tiles is not None and registrar.printed is None else None
 
 
 def surveyed(plan: Plan, pictures: list[Picture], corners: Sequence[np.ndarray | None], markers: bool,

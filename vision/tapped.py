@@ -134,10 +134,11 @@ def turned_by(plan: Plan, images: Sequence[np.ndarray], poses: Sequence[Pose], l
             said.append(np.array([laid[s.id] for s in plan.site]))
     if not seen:
         return 0
-    clear = [agreement(seen, said, places) for places in ([where(plan, k) for k in range(0, 4, 1 if square(plan) else 2)])]
+    step = 1 if square(plan) else 2
+    clear = [agreement(seen, said, where(plan, k)) for k in range(0, 4, step)]
     best = int(np.argmax(clear))
     plain = clear[best] > PLAIN and clear[best] - clear[0] > AHEAD and clear[0] < clear[best] / 2
-    return best * (1 if square(plan) else 2) if plain else 0
+    return best * step if plain else 0
 
 
 def where(plan: Plan, turns: int) -> np.ndarray:

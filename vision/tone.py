@@ -35,7 +35,11 @@ def power_of(seen: np.ndarray, empty: np.ndarray, size: tuple[float, float]) -> 
         a = basis * good
         weights = np.linalg.solve(a @ basis.T + good.sum() * held, a @ ratio)
         scale = max(0.6 * scale, 0.06)
-    tone = float(np.log(max(1 + weights[6], 0.1)))
+    return worth_undoing(float(np.log(max(1 + weights[6], 0.1))))
+
+
+def worth_undoing(tone: float) -> float:
+    """The power whose logarithm was told; 1 where it is not worth undoing"""
     return float(np.exp(np.clip(tone, -MOST, MOST))) if abs(tone) > WORTH else 1.0
 
 

@@ -13,14 +13,13 @@ import msgspec
 
 from calibration.copy import BadCopy, Layout, load_copy, read_layout
 from calibration.fit import shots_of
-from calibration.held import tried
+from calibration.held import BINS, reliability, tried
 from engine.layout import same_contents
 from vision.evidence import Evidence, NoBoard
 from vision.photo import BadPhoto, load_photo
 from vision.plan import Plan
 from vision.reader import Reader
 
-BINS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999, 1.0001)
 PHOTOS = {".jpg", ".jpeg", ".png"}
 
 
@@ -133,15 +132,6 @@ def compare(out: Accuracy, photo: str, evidence: Evidence, truth: Layout, plan: 
         if seen is not None and seen.options:
             judged.append((math.exp(max(seen.options[0][1], seen.other)), ok))
     return wrong
-
-
-def reliability(judged: Sequence[tuple[float, bool]]) -> tuple[list[tuple[int, int]], float]:
-    """(probability given, right) of sites -> sites and right ones in each of BINS, and the expected calibration error, 0 to 1"""
-    bins = [[0, 0, 0.0] for _ in BINS[:-1]]
-    for given, ok in judged:
-        n = next(i for i, top in enumerate(BINS[1:]) if given < top)
-        bins[n] = [bins[n][0] + 1, bins[n][1] + ok, bins[n][2] + given]
-    return [(n, k) for n, k, _ in bins], sum(abs(k - given) for _, k, given in bins) / max(len(judged), 1)
 
 
 def test_photos(folder: Path, plan: Plan) -> list[tuple[Path, Layout]]:

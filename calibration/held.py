@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -74,12 +74,8 @@ class Trial(msgspec.Struct, frozen=True):
 
     def reliability(self) -> list[tuple[float, float, int, int]]:
         """(given from, to, sites, right among them) for each step of probability with a site in it"""
-        out = []
-        for low, high in zip(BINS, BINS[1:]):
-            mine = [r for r in self.rows if low <= r.sure < high]
-            if mine:
-                out.append((low, min(high, 1.0), len(mine), sum(r.right for r in mine)))
-        return out
+        counts, _ = reliability([(r.sure, r.right) for r in self.rows])
+        return [(low, min(high, 1.0), n, right) for (low, high), (n, right) in zip(zip(BINS, BINS[1:]), counts) if n]
 
     def kinds(self) -> dict[str, tuple[int, int, Counter[str]]]:
         """kind ("" empty) -> (sites that show it, right among them, what it was taken for)"""
@@ -105,6 +101,15 @@ class Trial(msgspec.Struct, frozen=True):
                         mass[kind, other] = mass.get((kind, other), 0.0) + math.exp(p)
         found = [(a, b, m / asked[a]) for (a, b), m in mass.items() if m / asked[a] > ALIKE]
         return sorted(found, key=lambda f: -f[2])
+
+
+def reliability(judged: Sequence[tuple[float, bool]]) -> tuple[list[tuple[int, int]], float]:
+    """(probability given, right) of sites -> sites and right ones in each of BINS, and the expected calibration error, 0 to 1"""
+    bins = [[0, 0, 0.0] for _ in BINS[:-1]]
+    for given, ok in judged:
+        n = next(i for i, top in enumerate(BINS[1:]) if given < top)
+        bins[n] = [bins[n][0] + 1, bins[n][1] + ok, bins[n][2] + given]
+    return [(n, k) for n, k, _ in bins], sum(abs(k - given) for _, k, given in bins) / max(len(judged), 1)
 
 
 def exchanged(want: Contents, got: Contents | None, kind: str) -> str | None:

@@ -43,6 +43,7 @@ from vision.plan import Plan, Site
 from vision.pose import Pose
 from vision.shot import Lying, Shot
 from vision.tone import toned
+from vision.windows import Pyramid
 
 LUMP, LUMPY = 1.85, 0.12    # of the smallest piece's area: a lump of that size on a card is as likely something foreign as not
 BIGGER, MAYBE = 1.7, 0.1    # of the smallest piece's area: one whose steps and sides may look like small ones; as likely as that
@@ -82,13 +83,13 @@ class ClusterReader:
         self.outlines = [(s.id, o.min(0), o.max(0), o.astype(np.float32).reshape(-1, 1, 2))
                          for s in plan.site for o in s.outlines]
 
-    def read(self, image: np.ndarray, pose: Pose, sites: Iterable[str] | None = None) -> dict[str, SiteEvidence]:
-        """image: (h, w, 3) uint8 BGR; sites: only these, else all. -> {site: evidence}; of sites that are read otherwise, those on
+    def read(self, picture: np.ndarray | Pyramid, pose: Pose, sites: Iterable[str] | None = None) -> dict[str, SiteEvidence]:
+        """picture: of (h, w, 3) uint8 BGR; sites: only these, else all. -> {site: evidence}; of sites that are read otherwise, those on
         which a card lies that does not belong there"""
         known = self.plan.sites if sites is None else {s: self.plan.sites[s] for s in sites if s in self.plan.sites}
         if not self.firsts.sheets and not self.clusters.keys() & known.keys():
             return {}
-        parts = self.parts(known)
+        image, parts = Pyramid.of(picture).levels[0], self.parts(known)
         begun = self.begun(image, pose, parts)
         if self.unprinted:
             power = power_by_tiles([(scene, tiles_of(firsts, tried)) for scene, firsts, tried in begun], self.firsts)

@@ -88,7 +88,7 @@ class Reader:
         found: dict[str, SiteEvidence] = {}
         picture = self.evened(Pyramid(image), pose)
         for reader in self.readers:
-            found |= reader.read(picture.levels[0] if isinstance(reader, ClusterReader) else picture, pose, sites)
+            found |= reader.read(picture, pose, sites)
         usual = Temper()
         return {s: self.tempers.get(self.plan.sites[s].reads, usual).applied(e) for s, e in found.items()}
 

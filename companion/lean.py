@@ -60,8 +60,10 @@ def spread_out(plan: Plan, rng: random.Random) -> list[Layout]:
         placed: dict[int, str] = {}
         for kind in sorted(todo, key=lambda k: len(shown[k]))[:most]:
             near, like = (nearest(centres, at) for at in (list(placed), shown[kind]))
-            at = max((i for i in range(len(sites)) if i not in placed),
-                     key=lambda i: 1.5 * min(near[i], APART) + min(like[i], 2 * APART) + rng.random() / 2)
+            room = [i for i, s in enumerate(sites) if i not in placed and s.id in plan.fitting[kind]]
+            if not room:
+                continue
+            at = max(room, key=lambda i: 1.5 * min(near[i], APART) + min(like[i], 2 * APART) + rng.random() / 2)
             placed[at] = kind
             shown[kind].append(at)
         layouts.append({sites[i].id: [placed[i]] for i in sorted(placed)})

@@ -24,6 +24,7 @@ class BadPlan(ValueError):
 Point = tuple[float, float]
 SMALLEST, LARGEST = 50, 5000    # longer side of a board, mm: else it was measured in something else
 SMALL_PIECE = 5                 # mm: with a piece as large a smaller board is a small board, not one in centimetres
+TIGHT = 1.2          # of a site's box that a piece laid on it may be
 SHARED = 0.5         # of a site, that another may not cover
 
 
@@ -33,6 +34,7 @@ class Piece(msgspec.Struct, frozen=True):
     spans: (columns, rows) of sites it covers, listed on the upper left one, with `over` lying under it on each.
     looks, turned: it is the kind `looks`, turned by so many degrees from lying straight on its site.
     back: the kind that it is when it lies on its other side; the box holds so many of both together.
+    on: tags of the sites on which people lay it, where not everywhere: what is asked to be laid for a calibration keeps to that.
     """
 
     kind: str
@@ -44,6 +46,7 @@ class Piece(msgspec.Struct, frozen=True):
     looks: str | None = None
     turned: float = 0.0
     back: str | None = None
+    on: tuple[str, ...] = ()
 
     @property
     def disc(self) -> bool:
@@ -105,6 +108,19 @@ class Plan(msgspec.Struct, frozen=True, dict=True):
                 if other is not None:
                     old, new = out[p.kind], out[other]
                     out = {k: new if v == old else v for k, v in out.items()}
+        return out
+
+    @cached_property
+    def fitting(self) -> dict[str, frozenset[str]]:
+        """kind -> the sites on which people lay it: those that have one of the tags it names, else those it is not much too large for;
+        all, where it is for each"""
+        every = frozenset(self.sites)
+        boxes = {s.id: np.sort(np.ptp(np.array(s.outline, float), axis=0)) for s in self.site}
+        out = {}
+        for p in self.piece:
+            some = {s.id for s in self.site if set(s.tags) & set(p.on)} if p.on else {
+                i for i, box in boxes.items() if (np.sort(p.footprint) <= TIGHT * box).all()}
+            out[p.kind] = frozenset(some) or every
         return out
 
     def number(self, kind: str) -> int:
@@ -190,6 +206,11 @@ def check(plan: Plan, name: str) -> None:
         for other in (p.over, p.looks, p.back):
             if other is not None and other not in plan.pieces:
                 raise BadPlan(f"{name}: piece {p.kind} names {other}, which the plan lacks")
+        if lost := set(p.on) - {t for s in plan.site for t in s.tags}:
+            raise BadPlan(f"{name}: piece {p.kind} lies on {min(lost)!r}, a tag that no site has")
+    far = np.max([s.centre for s in plan.site], axis=0)
+    if (far > plan.size).any() and (far < plan.size[::-1]).all():
+        raise BadPlan(f"{name}: sites reach beyond the board of {plan.size[0]:g} x {plan.size[1]:g} mm: width and height are exchanged?")
     for s in plan.site:
         if s.of is not None and s.of not in plan.sites:
             raise BadPlan(f"{name}: site {s.id} is of {s.of}, which the plan lacks")

@@ -26,6 +26,7 @@ from vision.sampler import in_sight
 
 Layout = dict[str, list[str]]
 Rule = Mapping[str, Any]
+ANYTHING: Sequence[Rule] = [{"share": 1, "contents": []}, {"share": 2, "contents": ["*"]}]     # where no [[lie]] says otherwise
 UNCOUNTED = 6     # how many there are of a kind whose number the plan leaves at 0
 
 
@@ -76,9 +77,10 @@ class _Maker:
         """before: what the photos before this one show; sides: as samplers() has it"""
         self.plan, self.rng, self.before = plan, rng, before
         self.one = plan.one if sides else {k: k for k in plan.pieces}
-        self.rules = rules or [{"share": 1, "contents": []}, {"share": 2, "contents": ["*"]}]
+        self.rules, self.fitting = (rules, None) if rules else (ANYTHING, plan.fitting)
         self.left = Counter({k: (plan.number(k) if sides else plan.pieces[k].count) or UNCOUNTED for k in self.one.values()})
         self.layout: Layout = {}
+        self.site = ""
 
     def make(self, need: Counter[str] | None, full: Mapping[str, int] | None = None, share_of_once: float = 1.0) -> Layout:
         """need: how many of each kind are still wanted, full: how many were at first; None for a layout at random."""
@@ -90,6 +92,7 @@ class _Maker:
         self.rng.shuffle(sites)
         for site in sites:
             fitting = [r for r in self.rules if "share" in r and _fits(r, site)]
+            self.site = site.id
             if site.id not in self.layout and fitting:
                 self._lay({site.id: self._choose(site, fitting)})
         return {s.id: self.layout[s.id] for s in self.plan.site if self.layout.get(s.id)}
@@ -147,7 +150,7 @@ class _Maker:
 
     def _pick(self, pattern: str, bound: dict[str, str], taken: Sequence[str] = ()) -> str | None:
         choices = [(k, names) for k, names in _matches(self.plan, pattern)
-                   if self._left(k, taken) > 0 and not self.plan.pieces[k].spans
+                   if (self.fitting is None or self.site in self.fitting[k]) and self._left(k, taken) > 0 and not self.plan.pieces[k].spans
                    and all(bound.get(n, v) == v and v not in [b for m, b in bound.items() if m != n] for n, v in names.items())]
         if not choices:
             return None

@@ -16,7 +16,7 @@ from companion.lean import EACH, FEWEST, lean_samplers
 from companion.setup import NotSo, Setup
 from companion.simulate import Conditions, Director, plan_of
 from hardware.camera import BadCamera
-from vision.plan import parse_plan
+from vision.plan import BadPlan, parse_plan
 
 SEATS = ["black", "white", "green"]
 
@@ -263,6 +263,20 @@ def test_samplers_of_a_board_of_another_game_show_every_kind_in_both_photos():
     go = parse_plan({"game": "go", "size": [180, 180], "site": sites, "piece": [{"kind": k, "size": 19} for k in ("black", "white")]})
     stones = [len(layout) for layout in lean_samplers(go)]
     assert sum(stones) == FEWEST and abs(stones[0] - stones[1]) <= 2, "from a photo with four of sixteen little is learnt"
+
+
+def test_nobody_is_asked_to_lay_a_piece_where_it_has_no_room_or_does_not_belong():
+    def square(x, y, side):
+        return [[x, y], [x + side, y], [x + side, y + side], [x, y + side]]
+    sites = [{"id": f"land {n}", "outline": square(n * 60, 0, 50), "tags": ["land"]} for n in range(12)]
+    sites += [{"id": f"corner {n}", "outline": square(n * 60, 80, 14), "tags": ["corner"]} for n in range(12)]
+    kinds = [{"kind": "number", "size": 25}, {"kind": "house", "size": [15, 11], "on": ["corner"]}, {"kind": "sheep", "size": 12}]
+    plan = {"game": "island", "size": [740, 120], "site": sites, "piece": kinds}
+    layouts = lean_samplers(parse_plan(plan))
+    lies = {k: {s.split()[0] for layout in layouts for s, c in layout.items() if k in c} for k in ("number", "house", "sheep")}
+    assert lies == {"number": {"land"}, "house": {"corner"}, "sheep": {"land", "corner"}}
+    with pytest.raises(BadPlan, match="piece house lies on 'corners', a tag that no site has"):
+        parse_plan(plan | {"piece": [kinds[1] | {"on": ["corners"]}]})
 
 
 def test_things_that_stand_are_shown_in_three_photos_each_kind_far_from_where_it_stood():

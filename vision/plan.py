@@ -210,7 +210,7 @@ def check(plan: Plan, name: str) -> None:
             raise BadPlan(f"{name}: piece {p.kind} lies on {min(lost)!r}, a tag that no site has")
     far = np.max([s.centre for s in plan.site], axis=0)
     if (far > plan.size).any() and (far < plan.size[::-1]).all():
-        raise BadPlan(f"{name}: sites reach beyond the board of {plan.size[0]:g} x {plan.size[1]:g} mm: width and height are exchanged?")
+        raise BadPlan(f"{name}: sites lie beyond the board of {plan.size[0]:g} x {plan.size[1]:g} mm: width and height exchanged?")
     for s in plan.site:
         if s.of is not None and s.of not in plan.sites:
             raise BadPlan(f"{name}: site {s.id} is of {s.of}, which the plan lacks")

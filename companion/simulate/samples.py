@@ -150,7 +150,7 @@ class _Maker:
 
     def _pick(self, pattern: str, bound: dict[str, str], taken: Sequence[str] = ()) -> str | None:
         choices = [(k, names) for k, names in _matches(self.plan, pattern)
-                   if (self.fitting is None or self.site in self.fitting[k]) and self._left(k, taken) > 0 and not self.plan.pieces[k].spans
+                   if self._left(k, taken) > 0 and not self.plan.pieces[k].spans and self._belongs(k)
                    and all(bound.get(n, v) == v and v not in [b for m, b in bound.items() if m != n] for n, v in names.items())]
         if not choices:
             return None
@@ -158,6 +158,10 @@ class _Maker:
         kind, names = self.rng.choices(choices, weights)[0]
         bound.update(names)
         return kind
+
+    def _belongs(self, kind: str) -> bool:
+        """Whether a kind may lie on the site that is filled, as far as no [[lie]] says it"""
+        return self.fitting is None or self.site in self.fitting[kind]
 
     def _left(self, kind: str, taken: Sequence[str] = ()) -> int:
         """How many more of a kind the box holds, beside what is taken"""

@@ -34,7 +34,7 @@ def test_what_other_programs_write_into_a_plan_is_left_alone():
     (("site", 0), {"outline": [[30, 0], [40, 10], [40, 0], [30, 10]]}, "site a 1: its outline encloses nothing, or crosses itself"),
     (("site", 1), {"outline": [[3, 0], [13, 0], [13, 10], [3, 10]]}, "sites a 1 and b 1 overlap"),
     (("site", 1), {"outline": [[300, 0], [310, 0], [310, 10], [300, 10]]}, "site b 1 lies far off the board of 100 x 100 mm"),
-    ((), {"size": [12, 100]}, "beyond the board of 12 x 100 mm: width and height are exchanged?"),
+    ((), {"size": [12, 100]}, "beyond the board of 12 x 100 mm: width and height exchanged?"),
     (("piece", 1), {"on": ["hill"]}, "piece Ü lies on 'hill', a tag that no site has"),
     (("site", 1), {"reads": "stack"}, "site b 1: reads is 'stack'"),
     (("site", 1), {"id": "a 1"}, "site a 1 stands twice"),

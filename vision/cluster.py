@@ -31,7 +31,7 @@ from vision.cluster_loose import (
     looks_of,
     named,
 )
-from vision.cluster_lump import littered, lump_of
+from vision.cluster_lump import Place, left_on, littered
 from vision.cluster_middle import middled, outlined, rimmed
 from vision.cluster_polar import Form
 from vision.cluster_scene import FOLD, LIGHT_STEP, Rect, Scene, Stage, cover
@@ -47,7 +47,6 @@ from vision.windows import Pyramid
 
 LUMP, LUMPY = 1.85, 0.12    # of the smallest piece's area: a lump of that size on a card is as likely something foreign as not
 BIGGER, MAYBE = 1.7, 0.1    # of the smallest piece's area: one whose steps and sides may look like small ones; as likely as that
-UNKNOWN = 0.9       # of what is strange, above which it is surely neither ground nor a piece found
 LARGE = 1600.0      # mm² of a site: on a larger one something foreign need not fill more
 RARELY, ENOUGH = 0.02, 4    # share of pieces that fit worse than usual; pieces of a form from which that can be told
 BESIDE = 4.0        # mm beside a spot inside a cell at which what lies there is read with the spot
@@ -64,11 +63,11 @@ class ClusterReader:
                  lump: float = np.inf) -> None:
         """aside: kinds of the spots inside cells, known so that they are not taken for others; stands: tags and beginnings
         of names of the sites on which figures stand; usual: form -> share of a perfect match that pieces have at least; lump: mm of
-        the largest lump (`lump_of`) that samplers leave unexplained"""
+        the largest lump (`Left.lump`) that samplers leave unexplained"""
         self.plan, self.empty, self.firsts, self.looks, self.tall = plan, empty, firsts, looks, tuple(tall)
         self.aside, self.usual = frozenset(aside), dict(usual or {})
         self.lump, self.lumps = lump, {}       # site -> mm, of the picture read last
-        self.frame = empty.frame
+        self.frame, self.kept = empty.frame, {}
         self.stage = Stage(empty, trust(self.frame, plan))
         self.clusters = {s.id: s for s in plan.site if s.reads == "cluster"}
         self.kits = kits_of([Fine(f, self.frame.scale, k.kinds, k.looks, k.shades) for f, k in looks.items()])
@@ -240,28 +239,23 @@ class ClusterReader:
         """Probability that something none of the known pieces lies on a site: too much of it stays unexplained. card: whether a card
         is known to lie there, and nothing big on it: then a lump not much larger than a piece is nothing that belongs there, nor are
         pieces (with the probability that each stands here) of which several are in doubt"""
-        k = scene.frame.scale / FOLD
-        left = lump = 0.0
-        for o in site.outlines:
-            px = scene.frame.to_px(o) / FOLD
-            lo, hi = np.floor(px.min(0)).astype(int).clip(0), np.ceil(px.max(0)).astype(int) + 1
-            part = scene.strange[lo[1]:hi[1], lo[0]:hi[0]]
-            if not part.size or part.max() <= UNKNOWN:
-                continue
-            mask = np.zeros(part.shape, np.uint8)
-            cv2.fillPoly(mask, [np.round(px - lo).astype(np.int32)], 1)
-            unknown = (cv2.erode(part, np.ones((3, 3))) * mask > UNKNOWN).astype(np.uint8)
-            left = max(left, float(unknown.sum()) / k ** 2)
-            if card and unknown.any():
-                lump = max(lump, float(cv2.connectedComponentsWithStats(unknown)[2][1:, cv2.CC_STAT_AREA].max()) / k ** 2)
+        left = [left_on(scene, place) for place in self.places(scene.frame, site)]
         whole = min(float(cv2.contourArea(site.outlines[0].astype(np.float32))), LARGE)
-        most = 24 * left / whole - 10
-        if lump:
-            most = max(most, (lump / self.least_area - LUMP) / LUMPY)
+        most = 24 * max(p.unknown for p in left) / whole - 10
+        if card and (patch := max(p.patch for p in left)):
+            most = max(most, (patch / self.least_area - LUMP) / LUMPY)
         strange = 1 / (1 + np.exp(min(-most, 50)))
-        self.lumps[site.id] = max(lump_of(scene, o) for o in site.outlines)
+        self.lumps[site.id] = max(p.lump for p in left)
         strange = 1 - (1 - strange) * (1 - littered(self.lumps[site.id], self.lump, self.least_inner))
         return 1 - (1 - strange) * (1 - patched(pieces)) if card else strange
+
+    def places(self, frame: Frame, site: Site) -> list[Place]:
+        """Where a site's outlines lie on a canvas or a part of it; kept of the whole canvas"""
+        if frame != self.frame:
+            return [Place.of(frame, o) for o in site.outlines]
+        if site.id not in self.kept:
+            self.kept[site.id] = [Place.of(frame, o) for o in site.outlines]
+        return self.kept[site.id]
 
     def depths(self, foot: np.ndarray, reach: float = NEAR) -> dict[str, float]:
         """site -> how many mm inside it (negative: outside) a foot point lies, for the cluster sites near it"""

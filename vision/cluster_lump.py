@@ -1,37 +1,78 @@
-"""What remains of a picture whose board, cards and pieces are known: compact lumps are strangers. Its values: lump_of, littered."""
+"""What remains of a picture whose board, cards and pieces are known: compact lumps are strangers. Its values: left_on, littered."""
 
 from __future__ import annotations
 
 import cv2
+import msgspec
 import numpy as np
 
-from vision.cluster_canvas import largest
+from vision.cluster_canvas import Frame, largest
+from vision.cluster_cut import is_canvas
 from vision.cluster_polar import SCORE_NOISE
 from vision.cluster_scene import FOLD, Scene
+from vision.kernels import Kernel
 
+UNKNOWN = 0.9           # of what is strange, above which it is surely neither ground nor a piece found
 STRANGE = 0.6           # how strange a pixel is at least that counts
 SHADED = 0.4            # of its light that ground keeps in the shadow of what stands beside it
 NOISY = 3.0             # times the noise, by which ground may be off the colours that a shadow makes of it
 LEVELS = 5.0            # grey levels of noise, at the least
 BEYOND, LEAST = 1.3, 0.35       # of the largest lump that samplers leave, of the smallest piece's inner radius: a lump larger than both
 SLOPE = 0.08            # is something else; of that, how sharply so
+_left = Kernel("left_on", "BBfnfnfnnnnnnBxxxxxxf")
 
 
-def lump_of(scene: Scene, outline: np.ndarray) -> float:
-    """mm: how large a disc in an outline (n, 2) mm is strange all over, its radius and that of one which is no shadow besides, in the
-    geometric mean: a shadow has none, a coin some brighter part"""
-    px = scene.frame.to_px(outline) / FOLD
-    h, w = scene.strange.shape
-    lo, hi = np.floor(px.min(0)).astype(int).clip(0), np.minimum(np.ceil(px.max(0)).astype(int) + 1, (w, h))
-    if (hi <= lo).any():
-        return 0.0
-    part = scene.strange[lo[1]:hi[1], lo[0]:hi[0]]
-    mask = np.zeros(part.shape, np.uint8)
-    cv2.fillPoly(mask, [np.round(px - lo).astype(np.int32)], 1)
-    mask &= part > STRANGE
+class Place(msgspec.Struct, frozen=True, eq=False):
+    """An outline on the map of what is strange: of it the part from `lo` to `hi`, (2,) each, and its mask (h, w) uint8"""
+
+    lo: np.ndarray
+    hi: np.ndarray
+    mask: np.ndarray
+
+    @classmethod
+    def of(cls, frame: Frame, outline: np.ndarray) -> Place:
+        """outline: (n, 2) mm"""
+        px = frame.to_px(outline) / FOLD
+        lo = np.floor(px.min(0)).astype(int).clip(0)
+        hi = np.maximum(np.minimum(np.ceil(px.max(0)).astype(int) + 1, (frame.width // FOLD, frame.height // FOLD)), lo)
+        mask = np.zeros(hi[::-1] - lo[::-1], np.uint8)
+        if mask.size:
+            cv2.fillPoly(mask, [np.round(px - lo).astype(np.int32)], 1)
+        return cls(lo, hi, mask)
+
+
+class Left(msgspec.Struct, frozen=True):
+    """What nothing explains on a place. unknown: mm² of it; patch: mm² of the largest that hangs together; lump: mm, how large a disc
+    is strange all over, its radius and that of one which is no shadow besides, in the geometric mean: a shadow has none, a coin
+    some brighter part"""
+
+    unknown: float
+    patch: float
+    lump: float
+
+
+def left_on(scene: Scene, at: Place) -> Left:
+    """What nothing explains on a place of a scene"""
+    k = scene.frame.scale / FOLD
+    if not at.mask.size:
+        return Left(0.0, 0.0, 0.0)
+    canvases = scene.ground, scene.weight, scene.strange
+    if _left and is_canvas(scene.seen) and all(c.flags.c_contiguous for c in canvases):
+        out = np.empty(4, np.float32)
+        light = np.ascontiguousarray(scene.light, np.float32)
+        _left(scene.seen, scene.ground, scene.weight, scene.seen.shape[1], scene.strange, scene.strange.shape[1], light,
+              *light.shape[:2], *at.lo.tolist(), *at.mask.shape[::-1], at.mask, UNKNOWN, STRANGE, SHADED, NOISY,
+              LEVELS, SCORE_NOISE, out)
+        unknown, patch, outer, inner = out.tolist()
+        return Left(unknown / k ** 2, patch / k ** 2, (outer * inner) ** 0.5 / k)
+    part = scene.strange[at.lo[1]:at.hi[1], at.lo[0]:at.hi[0]]
+    sure = (cv2.erode(part, np.ones((3, 3))) * at.mask > UNKNOWN).astype(np.uint8)
+    mask = at.mask & (part > STRANGE)
     if not mask.any():
-        return 0.0
-    return float(np.sqrt(radius(mask) * radius(mask & ~shadow(scene, lo, hi)))) * FOLD / scene.frame.scale
+        return Left(0.0, 0.0, 0.0)
+    patch = cv2.connectedComponentsWithStats(sure)[2][1:, cv2.CC_STAT_AREA].max() if sure.any() else 0
+    lump = float(np.sqrt(radius(mask) * radius(mask & ~shadow(scene, at.lo, at.hi))))
+    return Left(float(sure.sum()) / k ** 2, float(patch) / k ** 2, lump / k)
 
 
 def littered(lump: float, usual: float, inner: float) -> float:

@@ -30,9 +30,10 @@ def test_a_lump_on_a_card_is_something_else(size, card, foreign):
     reader = ClusterReader.__new__(ClusterReader)
     reader.least_area, reader.least_inner, reader.lump, reader.lumps = STONE.area, STONE.inner, np.inf, {}
     frame = Frame(0, 0, 2.0, 120, 120)
+    reader.frame, reader.kept = frame, {}
     strange = np.zeros((60, 60), np.float32)                    # a pixel a mm
     strange[20:20 + size, 20:20 + size] = 1
     seen = np.full((120, 120, 4), 200, np.uint8)
     scene = SimpleNamespace(frame=frame, strange=strange, seen=seen, ground=seen // 2, weight=np.ones((120, 120), np.float32),
-                            light_at=lambda mm: np.ones((len(mm), 3)))
+                            light=np.ones((6, 6, 3), np.float32), light_at=lambda mm: np.ones((len(mm), 3)))
     assert bool(reader.foreign(scene, SITE, card) > 0.5) is foreign

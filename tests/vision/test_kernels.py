@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import cv2
+import msgspec
 import numpy as np
 import pytest
 
@@ -18,6 +19,7 @@ from vision.cluster_canvas import Frame, sample
 from vision.cluster_compare import compared
 from vision.cluster_first import Tried, bareness, shown_misfit
 from vision.cluster_fit import Fine, slid, weighed
+from vision.cluster_lump import Place, left_on
 from vision.cluster_polar import Form, Rings
 from vision.cluster_rough import Rough
 from vision.cluster_scene import FOLD, LIGHT_STEP, Print, Scene, lay
@@ -294,3 +296,21 @@ def test_places_that_colours_exclude_are_left_out():
         left = (gains == 0).all(1)
         assert 20 < left.sum() < 240 and wanted[left].max() <= least
         assert (gains[~left] == wanted[~left]).all() and (some[~left] == turns[~left]).all()
+
+
+@compiled
+@pytest.mark.parametrize("outline", [[(9, 8), (80, 20), (70, 90), (20, 70)], [(-20, 60), (40, 40), (60, 160)],
+                                     [(500, 500), (510, 500), (510, 510)]])
+def test_what_is_left_on_a_site(outline):
+    rng = np.random.default_rng(13)
+    scene = made_up_scene(rng)
+    scene.ground = cv2.convertScaleAbs(scene.seen, alpha=1.3)           # most of it a shadow on the ground, a part none
+    scene.ground[60:140, 40:110] = 90
+    scene.light[:] = rng.uniform(0.98, 1.02, scene.light.shape)
+    scene.strange = (cv2.GaussianBlur(rng.random(scene.strange.shape).astype(np.float32), (0, 0), 4) * 6 - 2.2).clip(0, 1)
+    place = Place.of(scene.frame, np.array(outline, float))
+    got = left_on(scene, place)
+    with numpy_only():
+        wanted = left_on(scene, place)
+    assert np.allclose(msgspec.structs.astuple(got), msgspec.structs.astuple(wanted), rtol=1e-3)
+    assert place.mask.size == 0 or wanted.lump > 0.5 and wanted.unknown > wanted.patch > 0

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from vision.cluster_canvas import Frame
+from vision.cluster_lump import Place, left_on
 from vision.cluster_lump import littered as is_litter
-from vision.cluster_lump import lump_of
 from vision.things import littered
 from vision.usual import Usual
 
@@ -46,7 +46,7 @@ def scene(paint):
     paint(seen)
     strange = (np.abs(seen[::2, ::2, :3].astype(int) - 120).max(2) > 25).astype(np.float32)
     return SimpleNamespace(frame=Frame(0, 0, 2.0, 200, 200), seen=seen, ground=ground, weight=np.full((200, 200), 1 / 169, np.float32),
-                           strange=strange, light_at=lambda mm: np.ones((len(mm), 3)))
+                           strange=strange, light=np.ones((9, 9, 3), np.float32), light_at=lambda mm: np.ones((len(mm), 3)))
 
 
 def coin(seen):
@@ -64,8 +64,9 @@ def sliver(seen):
 
 @pytest.mark.parametrize(("paint", "litter"), [(coin, True), (shadow, False), (sliver, False)])
 def test_a_compact_lump_is_something_else_a_shadow_and_a_sliver_are_not(paint, litter):
-    lump = lump_of(scene(paint), np.array([[5, 5], [95, 5], [95, 95], [5, 95.0]]))
-    assert bool(is_litter(lump, 1.0, 9.0) > 0.5) is litter
+    shown = scene(paint)
+    left = left_on(shown, Place.of(shown.frame, np.array([[5, 5], [95, 5], [95, 95], [5, 95.0]])))
+    assert bool(is_litter(left.lump, 1.0, 9.0) > 0.5) is litter
 
 
 def test_a_lump_is_judged_by_those_that_samplers_leave():

@@ -221,12 +221,13 @@ class Fine(msgspec.Struct, frozen=True, eq=False):
         np.clip(left, -BEYOND, BEYOND, out=left)
         return -np.matmul(self.step[piece], left.reshape(n, -1, 1))[..., 0]
 
-    def misfit(self, field: Field, site: np.ndarray, piece: np.ndarray, middle: np.ndarray, turn: np.ndarray) -> np.ndarray:
-        """(n,) how badly the cut-outs `piece` (n,), so laid, fit within the circle round their middles: mean square, in units of
-        FLOOR"""
+    def misfit(self, field: Field, site: np.ndarray, piece: np.ndarray, middle: np.ndarray, turn: np.ndarray, part: float = 1.0
+               ) -> np.ndarray:
+        """(n,) how badly the cut-outs `piece` (n,), so laid, fit within the circle round their middles, or a part of it: mean square,
+        in units of FLOOR"""
         grid = grid_points(1.0)
         seen = field.sample(site, middle, turn, grid, self.half[piece])
-        inside = np.linalg.norm(grid.reshape(-1, 2), axis=1) < 1
+        inside = np.linalg.norm(grid.reshape(-1, 2), axis=1) < part
         if _misfit:
             out = np.empty(len(site), np.float32)
             _misfit(seen, len(site), GRID * GRID, self.values, np.asarray(piece, np.int64), FLOOR, inside.view(np.uint8), out)

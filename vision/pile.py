@@ -125,11 +125,8 @@ class GroupReader(msgspec.Struct, eq=False, dict=True):
         """(row, look) -> natural logarithm of how likely each of what looks so is, by its turn, where that tells anything; for
         rows of told (n, looks + 2) and looks not quite unlikely there"""
         rows, looks = np.nonzero((told[:, :len(self.turned)] > WORTH_SPLITTING) & np.array([bool(t) for t in self.turned]))
-        if not len(rows):
-            return {}
-        return {(n, k): split(dict(zip(self.turned[k], self.degrees[k])), *way)
-                for n, k, *way in zip(rows.tolist(), looks.tolist(), *self.stage.ways(lying, rows, looks))}
-
+        return {(n, k): split(dict(zip(self.turned[k], self.degrees[k])), *self.stage.ways(lying, n, k))
+                for n, k in zip(rows.tolist(), looks.tolist())}
 
     def stacked(self, which: np.ndarray, told: np.ndarray, lying: Laid, lean: np.ndarray
                 ) -> dict[tuple[int, int], dict[Contents, float]]:

@@ -25,11 +25,13 @@ from vision.net import Net, log_softmax
 from vision.sites import Grounds, Group
 from vision.slide import Coarse
 from vision.tops import Top
+from vision.turns import PRINT, beliefs
 from vision.usual import Usual
 from vision.windows import Windows
 
 TILES = 11           # cells a side in which a window is compared with the empty site
 WAYS = 16            # turns from which a piece whose turn tells something is fitted finely
+ASKED = 4            # cut-outs of a look that are asked how it is turned, at most
 TRIED = 2            # looks laid straight and described, the likeliest first
 OTHER: Contents = ("other",)
 SMALL = 24           # pixels along a site in the small windows
@@ -76,7 +78,7 @@ class Stage(msgspec.Struct, eq=False):
     owner: np.ndarray
     shape: np.ndarray
     photo: np.ndarray                 # (E,) the photo each cut-out is from
-    zero: np.ndarray                  # (E,) degrees that each cut-out lies off straight, modulo a quarter turn
+    zero: np.ndarray                  # (E, ZEROS) how each cut-out lies, see off_straight()
     rise: np.ndarray                  # (looks,) mm that each look's top lies above the plane of the windows
     grounds: Grounds
     by_fit: bool                      # whether only how well cut-outs fit tells looks: they are too few to learn a look from
@@ -92,7 +94,7 @@ class Stage(msgspec.Struct, eq=False):
     @classmethod
     def fit(cls, looks: list[Contents], pieces: list[Exemplar], looks_of: list[int], zero: np.ndarray, rise: np.ndarray, group: Group,
             fine: Windows, grounds: Grounds, gap: float = 0.0) -> Stage:
-        """pieces: cut-outs; looks_of: their looks; zero: degrees they lie off straight; rise: mm from the windows' plane to
+        """pieces: cut-outs; looks_of: their looks; zero: how they lie, as off_straight() has it; rise: mm from the windows' plane to
         the looks' tops; fine: the group's fine windows; gap: mm to the next site (`sites.apart`)"""
         shapes = sorted({(e.size, e.disc) for e in pieces})
         order = sorted(range(len(pieces)), key=lambda i: shapes.index((pieces[i].size, pieces[i].disc)))
@@ -226,17 +228,18 @@ class Stage(msgspec.Struct, eq=False):
         return inputs, Laid(field, site, champion, spot, turn, piece, pictures.reshape(n, TRIED, *pictures.shape[1:]),
                             foot.reshape(n, TRIED, 2))
 
-    def ways(self, lying: Laid, rows: np.ndarray, looks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(r, WAYS) degrees off straight at which the look (r,) may lie on each of these rows (r,) of hypotheses(), and (r, WAYS)
-        how badly it fits so. A circle round a middle that is half a mm off tells a turn poorly: each is tried, moved and turned
-        until it fits."""
-        piece = np.repeat(lying.champion[rows, looks], WAYS)
-        site = np.repeat(lying.site[rows], WAYS)
-        start = np.repeat(lying.spot[rows, lying.champion[rows, looks]], WAYS, 0)
-        turn = np.tile(np.arange(WAYS) * 2 * np.pi / WAYS, len(rows))
+    def ways(self, lying: Laid, row: int, look: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(c, WAYS) degrees by which what lies on a row of hypotheses() may be turned against each of the look's cut-outs, (c, WAYS)
+        how badly it fits so, (c, ZEROS) how these lie. A circle round a middle that is half a mm off tells a turn poorly: each is
+        tried, moved and turned until it fits."""
+        own = np.flatnonzero(self.owner == look)
+        first = lying.champion[row, look]
+        own = np.append(first, own[own != first])[:ASKED]
+        piece, site = np.repeat(own, WAYS), np.full(len(own) * WAYS, lying.site[row])
+        start, turn = np.repeat(lying.spot[row, own], WAYS, 0), np.tile(np.arange(WAYS) * 2 * np.pi / WAYS, len(own))
         middle, turn = self.fine.refine(lying.field, site, piece, start, turn, rounds=3)
-        misfit = self.fine.misfit(lying.field, site, piece, middle, turn)
-        return (np.degrees(turn) + self.zero[piece]).reshape(-1, WAYS), misfit.reshape(-1, WAYS)
+        misfit = self.fine.misfit(lying.field, site, piece, middle, turn, PRINT)
+        return np.degrees(turn).reshape(-1, WAYS), misfit.reshape(-1, WAYS), beliefs(self.zero)[own]
 
     def on_top(self, top: Top, lying: Laid, rows: np.ndarray) -> np.ndarray:
         """(r, F) what tells whether the upper piece lies there, of these rows (r,) of hypotheses()"""

@@ -11,9 +11,15 @@ from vision.match import ANGLES, Rings, cut_field
 from vision.plan import Plan
 
 SURE = 9.0           # degrees that a piece may lie askew: one standard deviation
-TELLING = 15.0       # nats that a cut-out's misfit, a mean square, tells of how it is turned
+LAID = 5.0           # and one that a sampler's owner lays straight
+PRINT = 0.8          # of a footprint, that tells its turn: its rim is lit from where the lamp is, however it lies
+PLACES, ALIKE = 10, 30      # of a print that tell its turn, each by itself: by all but colour; against one of the same kind
+CLOSEST = 0.05       # least misfit, a mean square, that two views of a print have
+ASTRAY = 0.01        # chance that a cut-out says nothing of how another is turned
 DOUBT = 0.004        # chance that a turn says nothing
-RIM = 0.3            # mm along a piece's edge that show what it lies on
+ROUNDS = 3           # in which cut-outs tell each other how they lie
+ZEROS = ANGLES // 4
+STEPS = np.arange(ZEROS) * 90 / ZEROS       # degrees
 
 
 def plain(contents: Contents, plan: Plan) -> Contents:
@@ -36,9 +42,9 @@ def structure(e: Exemplar) -> Exemplar:
     m = len(e.picture)
     inner = e.picture[m // 4:-m // 4, m // 4:-m // 4]
     off = np.abs(e.picture - np.median(inner, (0, 1))).max(-1)
-    own = footprint_mask(e.size, e.disc, m, e.scale, -RIM)
+    own = footprint_mask((PRINT * e.size[0], PRINT * e.size[1]), e.disc, m, e.scale)
     off -= (off * own).sum() / own.sum()
-    off /= np.sqrt((off ** 2 * own).sum() / own.sum()) + 1e-6
+    off *= own / (np.sqrt((off ** 2 * own).sum() / own.sum()) + 1e-6)
     return msgspec.structs.replace(e, picture=np.repeat((off * 0.3)[..., None], 3, 2).astype(np.float32))
 
 
@@ -48,35 +54,88 @@ def named_alike(a: str, b: str) -> int:
 
 
 def off_straight(pieces: list[Exemplar], plan: Plan) -> np.ndarray:
-    """(E,) degrees modulo a quarter turn by which each cut-out's picture is turned from lying straight on its site. Those
-    borrowed from elsewhere lie in any turn: they are laid like the piece, of those named most alike, that most resembles
-    them in all but colour."""
-    out = np.zeros(len(pieces))
-    for n, e in enumerate(pieces):
-        if not e.borrowed:
-            out[n] = plan.pieces[e.contents[-1]].turned % 90
-    known = [n for n, e in enumerate(pieces) if not e.borrowed and turned_kinds(plain(e.contents, plan), plan)]
-    for n, e in enumerate(pieces):
-        if not e.borrowed or not turned_kinds(plain(e.contents, plan), plan):
+    """(E, ZEROS) natural logarithm of how likely each cut-out's picture is turned from lying straight on its site by so many of the
+    steps of which a quarter turn has ZEROS. Those borrowed from elsewhere lie in any turn: how they lie against each of those named
+    most alike is compared, by all but colour where the colour is another, and all are laid together. A print that looks much the
+    same in several turns leaves several likely, and what is read by it then says so."""
+    prior = np.full((len(pieces), ZEROS), -np.log(ZEROS))
+    looks = [plain(e.contents, plan) for e in pieces]
+    some = [n for n, look in enumerate(looks) if turned_kinds(look, plan)]
+    for n in (n for n, e in enumerate(pieces) if not e.borrowed):
+        prior[n] = scaled(-0.5 * (degrees_apart(STEPS, plan.pieces[pieces[n].contents[-1]].turned) / LAID) ** 2)
+    told = prior.copy()
+    for size in {pieces[n].size for n in some}:
+        mine = [n for n in some if pieces[n].size == size]
+        against = compared(mine, pieces, looks)
+        for _ in range(ROUNDS):
+            new = told.copy()
+            for n, each in against.items():
+                said = [passed(told[m], turn) for m, turn in each]
+                new[n] = scaled(prior[n] + np.sum(said, 0))
+            told = new
+    return told
+
+
+def compared(mine: list[int], pieces: list[Exemplar], looks: list[Contents]) -> dict[int, list[tuple[int, np.ndarray]]]:
+    """borrowed cut-out -> others named most alike, each with (ZEROS,) natural logarithm of how likely it is turned by so many steps
+    against that one; mine: numbers of cut-outs of one size"""
+    out: dict[int, list[tuple[int, np.ndarray]]] = {}
+    inner = [msgspec.structs.replace(pieces[n], size=tuple(PRINT * s for s in pieces[n].size)) for n in mine]
+    bare = [msgspec.structs.replace(structure(pieces[n]), size=e.size) for n, e in zip(mine, inner)]
+    rings = [(Rings.fit(some), some, places) for some, places in ((bare, PLACES), (inner, ALIKE))]
+    step = np.arange(-2, 2.1, 0.5) / 20 * pieces[mine[0]].size[0]
+    middle = np.stack(np.meshgrid(step, step), -1).reshape(-1, 2)
+    for i, n in enumerate(mine):
+        alike = {k: named_alike(looks[n][-1], looks[m][-1]) for k, m in enumerate(mine) if k != i}
+        if not pieces[n].borrowed or not alike:
             continue
-        models = [m for m in known if pieces[m].size == e.size]
-        if not models:
-            continue
-        names = [named_alike(plain(e.contents, plan)[-1], plain(pieces[m].contents, plan)[-1]) for m in models]
-        models = [m for m, k in zip(models, names) if k == max(names)]
-        rings = Rings.fit([structure(pieces[m]) for m in models])
-        step = np.arange(-2, 2.1, 0.5) / 20 * e.size[0]
-        middle = np.stack(np.meshgrid(step, step), -1).reshape(-1, 2)
-        misfit = rings.compare(cut_field(structure(e)), np.zeros(len(middle), int), middle)
-        _, best, turn = np.unravel_index(int(misfit.argmin()), misfit.shape)
-        out[n] = (out[models[best]] + turn * 360 / ANGLES) % 90
+        most = max((a for k, a in alike.items() if looks[mine[k]] != looks[n]), default=0)
+        out[n] = []
+        fits = [-places / 2 * np.log(np.maximum(r.compare(cut_field(some[i]), np.zeros(len(middle), int), middle).min(0), CLOSEST))
+                for r, some, places in rings]
+        for k in (k for k, a in alike.items() if a >= most or looks[mine[k]] == looks[n]):
+            fit = fits[looks[mine[k]] == looks[n]][k]
+            turn = scaled(np.logaddexp.reduce(fit.reshape(4, ZEROS), 0))
+            out[n].append((mine[k], np.logaddexp(turn + np.log1p(-ASTRAY), np.log(ASTRAY / ZEROS))))
     return out
 
 
-def split(options: dict[Contents, float], degrees: np.ndarray, misfit: np.ndarray) -> dict[Contents, float]:
-    """Natural logarithm of how likely each of `options` (contents -> degrees) is, given the turns (n,) modulo a quarter in which it
-    may be seen, and how badly it fits in each (n,)"""
-    weight = np.exp(-TELLING * (misfit - misfit.min()))
-    off = (degrees - np.array(list(options.values()))[:, None] + 45) % 90 - 45
-    like = (np.exp(-0.5 * (off / SURE) ** 2) * weight / weight.sum()).sum(1) + DOUBT
-    return dict(zip(options, np.log(like / like.sum()).tolist()))
+def passed(told: np.ndarray, turn: np.ndarray) -> np.ndarray:
+    """(ZEROS,) what a cut-out told to lie so (ZEROS,) says of another that is turned against it so (ZEROS,): natural logarithms"""
+    steps = np.arange(ZEROS)
+    return np.logaddexp.reduce(told + turn[(steps[:, None] - steps) % ZEROS], axis=1)
+
+
+def scaled(logs: np.ndarray) -> np.ndarray:
+    """Natural logarithms of what together is certain"""
+    return logs - np.logaddexp.reduce(logs)
+
+
+def degrees_apart(some: np.ndarray, others: np.ndarray | float) -> np.ndarray:
+    """Degrees, modulo a quarter turn, that some lie off others"""
+    return (some - others + 45) % 90 - 45
+
+
+def split(options: dict[Contents, float], degrees: np.ndarray, misfit: np.ndarray, zero: np.ndarray) -> dict[Contents, float]:
+    """Natural logarithm of how likely each of `options` (contents -> degrees) is, given the turns (c, n) against each of some cut-outs
+    in which it may be seen, how badly it fits each so (c, n), and how these lie themselves (c, ZEROS), as off_straight() has it"""
+    turns = np.array(list(options.values()))
+    like = np.zeros(len(turns))
+    for each, fit, straight in zip(degrees, scaled_rows(-ALIKE / 2 * np.log(np.maximum(misfit, CLOSEST))), zero):
+        off = degrees_apart(each[:, None] + STEPS, turns[:, None, None])
+        mine = (np.exp(-0.5 * (off / SURE) ** 2) * np.exp(fit)[:, None] * np.exp(straight)).sum((1, 2)) + 1e-9
+        like += np.log(mine / mine.sum() * (1 - ASTRAY) + ASTRAY)
+    chance = np.exp(scaled(like)) + DOUBT
+    return dict(zip(options, np.log(chance / chance.sum()).tolist()))
+
+
+def scaled_rows(logs: np.ndarray) -> np.ndarray:
+    """scaled() of each row"""
+    return logs - np.logaddexp.reduce(logs, axis=1, keepdims=True)
+
+
+def beliefs(zero: np.ndarray) -> np.ndarray:
+    """(E, ZEROS) as off_straight() has it; models of an earlier version have (E,) degrees"""
+    if zero.ndim == 2:
+        return zero
+    return np.stack([scaled(-0.5 * (degrees_apart(STEPS, each) / LAID) ** 2) for each in zero])

@@ -14,9 +14,10 @@ from vision.plan import parse_plan
 from vision.sampler import exemplars
 from vision.shot import Lying, Shot
 from vision.stage import Stage
-from vision.turns import off_straight, split
+from vision.turns import STEPS, degrees_apart, off_straight, split
 
-FACES = {"seed:white:fan": (200, 60), "seed:yellow:bar": (150, 140), "seed:yellow:fan": (150, 140)}
+FACES = {"seed:white:fan": (200, 60), "seed:yellow:bar": (150, 140), "seed:yellow:fan": (150, 140), "seed:white:star": (200, 60),
+         "seed:yellow:star": (150, 90)}
 PLAN = parse_plan({
     "game": "drawn", "size": [260, 182],
     "piece": [{"kind": "stone", "size": 18, "height": 2}, {"kind": "coin", "size": 18, "height": 2},
@@ -64,7 +65,12 @@ def face(kind, degrees):
     paper, ink = FACES[kind.replace("rotten", "seed")]
     picture = np.full((280, 280), 110.0, np.float32)
     cv2.circle(picture, (140, 140), 100, paper, -1)
-    if kind.endswith("fan"):
+    if kind.endswith("star"):
+        for each in range(0, 360, 45):
+            out = np.array([np.cos(np.radians(each)), np.sin(np.radians(each))])
+            across = 14 * np.array([-out[1], out[0]])
+            cv2.fillPoly(picture, [np.rint(140 + np.array([across, -across, 75 * out])).astype(np.int32)], ink)
+    elif kind.endswith("fan"):
         cv2.fillPoly(picture, [np.array([[140, 190], [90, 90], [190, 90]])], ink)
     else:
         cv2.rectangle(picture, (125, 80), (155, 200), ink, -1)
@@ -79,8 +85,25 @@ def test_a_faint_print_is_laid_straight_by_a_bold_one_of_the_same_sign():
     pieces = [Exemplar((kind,), (18, 18), True, face(kind, degrees), 70 / 25.2, f"P{n}", 0, lent, "any")
               for n, (kind, degrees, lent) in enumerate([("seed:white:fan", 0, False), ("rotten:yellow:bar", 45, False),
                                                          ("seed:yellow:fan", 70, True)])]
-    off = off_straight(pieces, PLAN)
-    assert off[:2].tolist() == [0, 45] and abs((off[2] - 70 + 45) % 90 - 45) < 8
+    off = STEPS[off_straight(pieces, PLAN).argmax(1)]
+    assert off[:2].tolist() == [0, 45] and abs(degrees_apart(off[2], 70)) < 8
+
+
+@pytest.mark.parametrize("turned", [10, 25, 47, 70])
+def test_a_print_that_looks_the_same_in_two_turns_leaves_both_likely(turned):
+    pieces = [Exemplar((kind,), (18, 18), True, face(kind, degrees), 70 / 25.2, f"P{n}", 0, lent, "any")
+              for n, (kind, degrees, lent) in enumerate([("rotten:white:star", 45, False), ("seed:yellow:star", turned, True)])]
+    lies = np.exp(off_straight(pieces, PLAN)[1])
+    assert all(0.25 < lies[abs(degrees_apart(STEPS, straight)) < 12].sum() < 0.75 for straight in (turned, turned + 45))
+
+
+def test_a_cut_out_that_lay_straight_tells_what_one_lent_in_two_ways_leaves_open():
+    options, turn = {("seed",): 0.0, ("rotten",): 45.0}, np.array([[2.0, 47.0], [2.0, 47.0]])
+    own = np.where(np.abs(degrees_apart(STEPS, 0)) < 4, 0.0, -30.0)
+    either = np.log(np.where(np.isin(STEPS % 45, 0), 0.5, 1e-9))
+    lent = split(options, turn[:1], np.array([[0.3, 0.9]]), either[None])
+    both = split(options, turn, np.array([[0.3, 0.9], [0.4, 0.9]]), np.stack([either, own]))
+    assert abs(lent["seed",] - lent["rotten",]) < 0.1 and both["seed",] > np.log(0.95)
 
 
 @pytest.mark.parametrize("turned, shift", [(t, s) for t in (2, 47, 317) for s in ((0, 0), (4, -3), (-4, 2))])      # pixels
@@ -91,8 +114,8 @@ def test_a_piece_found_a_little_off_its_middle_still_tells_its_turn(turned, shif
     field = cut_field(Exemplar((kind,), (18, 18), True, seen, 70 / 25.2, "P2", 0))
     one = np.zeros(1, int)
     lying = SimpleNamespace(field=field, site=one, champion=one[:, None], spot=np.zeros((1, 1, 2)))
-    degrees, misfit = Stage.ways(SimpleNamespace(fine=fine, zero=np.zeros(1)), lying, one, one)
-    told = split({(kind,): 0.0, ("rotten:white:fan",): 45.0}, degrees[0], misfit[0])
+    stage = SimpleNamespace(fine=fine, zero=np.zeros(1), owner=one)
+    told = split({(kind,): 0.0, ("rotten:white:fan",): 45.0}, *Stage.ways(stage, lying, 0, 0))
     true = kind if turned == 2 else "rotten:white:fan"
     assert told[true,] > np.log(0.95)
 

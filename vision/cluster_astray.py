@@ -9,8 +9,9 @@ import numpy as np
 
 from vision.cluster_base import Sheet
 from vision.cluster_find import polygons
-from vision.cluster_first import DOUBTFUL, SURENESS, Firsts, attempts, bareness, fits, turn_round
+from vision.cluster_first import SURENESS, Firsts, fits
 from vision.cluster_scene import FOLD, Scene, corners_of, paint
+from vision.cluster_tries import DOUBTFUL, attempts, bareness, turn_round
 from vision.plan import Site
 
 FULL = 0.6          # share of a card's place that is not the board's, from which one may lie there
@@ -51,9 +52,8 @@ def laid_astray(scene: Scene, firsts: Firsts, sheet: Sheet, at: np.ndarray, site
     """read_astray() for cards of one size, at (N, 2) canvas mm"""
     home, light = np.column_stack([at, np.zeros(len(at))]), scene.light_at(at)
     looks = firsts.rough(sheet)
-    rough, cost = looks.search(scene.seen_softly(looks.blur(scene.frame)), scene.frame, home, light)
     coarse, fine, seen, _ = firsts.levels(sheet)
-    misfit, poses, own = attempts(scene, coarse, cost, rough, light)
+    misfit, poses, own = attempts(scene, looks, coarse, home, light)
     turn_round(scene, looks, coarse, home, poses, misfit, own, light)
     n, best = np.arange(len(at)), misfit.argmin(1)
     bare = bareness(scene, coarse, poses[n, best], light)

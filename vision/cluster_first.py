@@ -8,18 +8,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 import numpy as np
 
-from vision.cluster_base import (
-    CAP,
-    NOISE,
-    TINT,
-    Level,
-    Sheet,
-    learn_sheet,
-    merged,
-    planar,
-    plausible,
-    remerged,
-)
+from vision.cluster_base import CAP, Level, Sheet, learn_sheet, merged, remerged
 from vision.cluster_canvas import Frame
 from vision.cluster_cut import cut, free_of, in_pixels, is_canvas, is_mask
 from vision.cluster_kin import agreed
@@ -27,6 +16,7 @@ from vision.cluster_polar import dot
 from vision.cluster_rough import Rough
 from vision.cluster_scene import Scene, corners_of, paint, sharp
 from vision.cluster_sign import Cover, Signs
+from vision.cluster_tries import CLOSE, DARKEST, SHADOW, attempts, bareness, settled, turn_round
 from vision.evidence import first_lies_below
 from vision.kernels import Kernel
 from vision.light import CLIPPED
@@ -34,19 +24,13 @@ from vision.plan import Plan, Site
 from vision.shot import Shot
 
 SURENESS = 0.15         # of a mm² of a card on which two kinds differ: how many nats it tells
+OPEN, TELLING = 0.3, 20.0   # misfit, and nats, by which a kind may be worse as the likeliest lies before its own place is worked out
 TRIES = 6               # kinds whose place is worked out well, of all that may lie on a site, at most
-STARTS = 3              # kinds unlike each other that a card is first taken for
-DOUBTFUL = 2.0          # misfit above which a card may be another: pieces hide more than about a fifth of it
-DARKEST, SHADOW = 0.5, 4.0     # of its light that a card keeps in a piece's shadow; what it costs to say so, times how dark
 MUCH, FEWEST = 0.1, 0.1     # shares of a card: hidden, from which its place and light may have been mistaken; seen, that tell better
 MOVED, RECOLOURED = 1.0, 0.1    # mm and logarithm of brightness by which such a mistake misleads what is looked for on the card
 POOR, ASKEW = 1.0, (-0.1, 0.0, 0.1)     # misfit of what shows above which a card is looked for once more, turned by so many radians
 EDGE = 1.5              # mm: where a card ends tells where it was laid or cut, not which it is
-CROOKED = 1.5           # misfit above which a card may lie another way round
-TURNED = 0.6            # of a card's misfit, that turning it round must leave at most
-DIM = (0.87, 1.15)      # by how much ground may be darker or brighter than the light around it; more would make it a card
-_shown, _bare = Kernel("shown_cards", "BBnnldnfnffffxxxf"), Kernel("bare_cards", "BBBnnndnfnfxxxxxxxf")
-CLOSE = 1.2             # misfit by which a kind may be worse than the best before its place is worked out
+_shown = Kernel("shown_cards", "BBnnldnfnffffxxxf")
 
 
 def group_of(site: str) -> str:
@@ -147,24 +131,15 @@ class Firsts(msgspec.Struct, frozen=True, eq=False):
         light = scene.light_at(centre)
         frame, n = scene.frame, np.arange(len(wanted))
         looks = self.rough(sheet)
-        rough, cost = looks.search(scene.seen_softly(looks.blur(frame)), frame, home, light)
         coarse, fine, seen, _ = self.levels(sheet)
-        misfit, poses, own = attempts(scene, coarse, cost, rough, light)
+        misfit, poses, own = attempts(scene, looks, coarse, home, light)
         first = misfit.argmin(1)
         shows = misfit[n, first] < 0.5 * bareness(scene, coarse, poses[n, first], light)
         scene.relit(poses[n, first][shows, :2], own[n, first][shows], 1 / (1 + misfit[n, first][shows] ** 2))
         close = misfit < misfit.min(1, keepdims=True) + CLOSE
         close &= np.argsort(np.argsort(misfit, 1), 1) < TRIES
         misfit = np.where(close, misfit, misfit + CAP)
-        i, k = np.nonzero(close)
-        better, gain = fine.settle(scene.seen, frame, k, poses[i, k], 4, light[i], reach=2.5)
-        each = fine.misfits_at(scene.seen, frame, better, light[i] * gain)
-        misfit[i, k] = np.inf
-        for row, one, pose, light_left in zip(i, each, better, gain):
-            mine = one < misfit[row]
-            misfit[row, mine] = one[mine]
-            poses[row, mine] = pose
-            own[row, mine] = light_left
+        settled(scene, fine, close, misfit, poses, own, light, OPEN + TELLING / (SURENESS * sheet.size[0] * sheet.size[1]))
         best = misfit.argmin(1)
         if sheet.size[0] == sheet.size[1]:
             turn_round(scene, looks, fine, home, poses, misfit, own, light)
@@ -271,80 +246,6 @@ def shown_misfit(scene: Scene, level: Level, t: Tried, hidden: np.ndarray) -> np
     off = seen - dark * look
     cost = dot(off, off) * (level.surety[t.kinds] / 3) + (1 - dark[..., 0]) * SHADOW
     return (np.minimum(cost, CAP) * free).mean((1, 2))
-
-
-def attempts(scene: Scene, level: Level, cost: np.ndarray, rough: np.ndarray, light: np.ndarray
-             ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(N, K) misfits of each kind, with the (N, K, 3) poses and factors of light at which they fit best.
-
-    Where none fits well, a few kinds that look different are tried, the likeliest by (N, K) cost first: a card full of
-    pieces may seem another at first, and the light that makes it so is wrong for all that are like what it really is."""
-    cost = cost.copy()
-    misfit = np.full(cost.shape, np.inf, np.float32)
-    poses, own = np.zeros((*cost.shape, 3)), np.ones((*cost.shape, 3), np.float32)
-    for _ in range(STARTS):
-        rows = np.flatnonzero((misfit.min(1) > DOUBTFUL) & np.isfinite(cost.min(1)))
-        if not len(rows):
-            break
-        start = cost[rows].argmin(1)
-        pose, gain = level.settle(scene.seen, scene.frame, start, rough[rows, start], 7, light[rows])
-        each = level.misfits_at(scene.seen, scene.frame, pose, light[rows] * gain)
-        for row, one, at, light_left in zip(rows, each, pose, gain):
-            mine = one < misfit[row]
-            misfit[row, mine], poses[row, mine], own[row, mine] = one[mine], at, light_left
-        cost[rows] = np.where(level.alike[start], np.inf, cost[rows])
-    return misfit, poses, own
-
-
-def turn_round(scene: Scene, looks: Rough, level: Level, home: np.ndarray, poses: np.ndarray, misfit: np.ndarray, own: np.ndarray,
-               light: np.ndarray) -> None:
-    """Turns cards that fit badly as they should lie and well a quarter or two further round: one whose print has no upper end
-    is laid as it comes. Changes (N, K, 3) poses, (N, K) misfits and (N, K, 3) factors of light of the likeliest kinds;
-    home: (N, 3) where cards belong; light: (N, 3) there."""
-    least = misfit.min(1)
-    rows = np.flatnonzero((least > CROOKED) & (least < bareness(scene, level, poses[np.arange(len(least)), misfit.argmin(1)], light)))
-    first = misfit[rows].argmin(1)
-    others = np.where(level.alike[first], np.inf, misfit[rows])
-    second = np.flatnonzero(others.min(1) < misfit[rows, first] + CLOSE)      # upside down, another kind may seem likelier
-    kinds = np.concatenate([first, others[second].argmin(1)])
-    rows = np.concatenate([rows, rows[second]])
-    some, which = np.unique(kinds, return_inverse=True)
-    for quarter in (1, 2, 3) if len(rows) else ():
-        start = home[rows] + (0, 0, quarter * np.pi / 2)
-        rough, _ = looks.only(some).search(scene.seen_softly(looks.blur(scene.frame)), scene.frame, start, light[rows])
-        pose, gain = level.settle(scene.seen, scene.frame, kinds, rough[np.arange(len(rows)), which], 6, light[rows])
-        each = level.misfits_at(scene.seen, scene.frame, pose, light[rows] * gain)
-        for row, kind, at, left, off in zip(rows, kinds, pose, gain, each[np.arange(len(rows)), kinds]):
-            if off < TURNED * min(misfit[row, kind], least[row]):
-                misfit[row, kind], poses[row, kind], own[row, kind] = off, at, left
-
-
-def bareness(scene: Scene, level: Level, pose: np.ndarray, light: np.ndarray, hidden: np.ndarray | None = None) -> np.ndarray:
-    """(N,) how badly the ground below explains what shows at (N, 3) poses, in a little light of its own, as cards are given more.
-    hidden: (h, w) uint8 mask on the canvas of pieces, of which the ground around may lie in the shadow"""
-    board = scene.ground if hidden is None or scene.board is None else scene.board
-    if _bare and is_canvas(scene.seen) and is_canvas(board) and (hidden is None or is_mask(hidden)):
-        out = np.empty(len(pose), np.float32)
-        _bare(scene.seen, board, np.zeros(1, np.uint8) if hidden is None else hidden, *board.shape[:2], hidden is not None,
-              in_pixels(scene.frame, pose), len(out), level.offsets(scene.frame.scale), level.planes.shape[2],
-              np.ascontiguousarray(light, np.float32), NOISE, *DIM, TINT, CAP, DARKEST, SHADOW, out)
-        return out
-    got = planar(cut(scene.seen, scene.frame, level.grid, pose, light))
-    ground = planar(cut(board, scene.frame, level.grid, pose))
-    gain = np.ones((len(got), 3), np.float32)
-    for _ in range(3):
-        off = got * gain[..., None] - ground
-        share = 1 / (1 + (off * off).sum(1, keepdims=True) / (12 * NOISE ** 2)) ** 2
-        gain = plausible((share * got * ground).sum(2) / ((share * got * got).sum(2) + 1), DIM)
-    lit = got * gain[..., None]
-    off = lit - ground
-    cost = (off * off).sum(1) / (3 * NOISE ** 2)
-    if hidden is None:
-        return np.minimum(cost, CAP).mean(1)
-    dark = ((lit * ground).sum(1) / ((ground * ground).sum(1) + 1)).clip(DARKEST, 1)
-    off = lit - dark[:, None] * ground
-    cost = np.minimum(np.minimum(cost, (off * off).sum(1) / (3 * NOISE ** 2) + (1 - dark) * SHADOW), CAP)
-    return (cost * free_of(hidden, scene.frame, level.grid, pose).reshape(cost.shape)).mean(1)
 
 
 def fits(site: Site, sheet: Sheet) -> bool:

@@ -15,7 +15,8 @@ from vision.light import CLIPPED
 
 ASKEW = (-np.radians(5.0), 0.0, np.radians(5.0))     # radians by which cards are tried turned
 REACH = 2               # pixels to either side that the kernel looks at
-_search = Kernel("search_cards", "Bnndndnfnnfnflf")
+NOTHING = np.zeros(1, np.uint8)
+_search = Kernel("search_cards", "Bnndndnfnnfnfn" + "Blf")
 
 
 class Rough:
@@ -28,23 +29,26 @@ class Rough:
         x = (np.arange(-self.reach, w + self.reach) + 0.5 - w / 2) * size[0] / w
         y = (np.arange(-self.reach, h + self.reach) + 0.5 - h / 2) * size[1] / h
         self.grid = np.stack(np.meshgrid(x, y), -1).astype(np.float32)
+        self.planes = np.ascontiguousarray(self.small.reshape(-1, h * w, 3).transpose(0, 2, 1), np.float32)
         self.shifts = np.array([(i, j) for i in range(2 * self.reach + 1) for j in range(2 * self.reach + 1)])
 
     def only(self, some: np.ndarray) -> Rough:
         """The same of some looks"""
         out = copy(self)
-        out.small = self.small[some]
+        out.small, out.planes = self.small[some], self.planes[some]
         return out
 
     def blur(self, frame: Frame) -> int:
         """Pixels over which a canvas is to be averaged before it is searched"""
         return max(int(self.pitch * frame.scale), 1)
 
-    def search(self, blurred: np.ndarray, frame: Frame, centre: np.ndarray, light: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def search(self, blurred: np.ndarray, frame: Frame, centre: np.ndarray, light: np.ndarray, among: np.ndarray | None = None
+               ) -> tuple[np.ndarray, np.ndarray]:
         """(N, K, 3) poses near (N, 3) ones at which each look fits best, and its (N, K) mean squared misfits there. blurred: a canvas,
-        averaged over blur() pixels; light: (N, 3) factors"""
+        averaged over blur() pixels; light: (N, 3) factors; among: (N, K) bool, only the one of these that
+        fits best is asked for, which is quicker; misfits of others may be infinite, and their poses are then worth nothing"""
         found = self.quick if _search and is_canvas(blurred) and self.reach == REACH else self.plain
-        best, cost = found(blurred, frame, centre, light)
+        best, cost = found(blurred, frame, centre, light, among)
         t, q = np.divmod(best, len(self.shifts))
         off = (self.shifts[:, ::-1] - self.reach) * (np.array(self.size) / self.pixels)
         pose = np.repeat(centre[:, None, :], len(self.small), 1)
@@ -54,17 +58,19 @@ class Rough:
         pose[..., 1] += s * off[q, 0] + c * off[q, 1]
         return pose, cost
 
-    def quick(self, blurred: np.ndarray, frame: Frame, centre: np.ndarray, light: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def quick(self, blurred: np.ndarray, frame: Frame, centre: np.ndarray, light: np.ndarray, among: np.ndarray | None = None
+              ) -> tuple[np.ndarray, np.ndarray]:
         """(N, K) which turn and shift fits best, and the misfits, by the kernel"""
         n, (w, h) = len(centre), self.pixels
         best, cost = np.empty((n, len(self.small)), np.int64), np.empty((n, len(self.small)), np.float32)
         grid = np.ascontiguousarray((self.grid * np.float32(frame.scale)).reshape(-1, 2).T)
-        looks = np.ascontiguousarray(self.small.reshape(-1, h * w, 3).transpose(0, 2, 1), np.float32)
-        _search(blurred, *blurred.shape[:2], in_pixels(frame, centre), n, np.array(ASKEW), len(ASKEW), grid, w, h, looks,
-                len(looks), np.ascontiguousarray(light, np.float32), best, cost)
+        _search(blurred, *blurred.shape[:2], in_pixels(frame, centre), n, np.array(ASKEW), len(ASKEW), grid, w, h, self.planes,
+                len(self.planes), np.ascontiguousarray(light, np.float32), among is not None,
+                NOTHING if among is None else np.ascontiguousarray(among).view(np.uint8), best, cost)
         return best, cost
 
-    def plain(self, blurred: np.ndarray, frame: Frame, centre: np.ndarray, light: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def plain(self, blurred: np.ndarray, frame: Frame, centre: np.ndarray, light: np.ndarray, among: np.ndarray | None = None
+              ) -> tuple[np.ndarray, np.ndarray]:
         """The same by numpy"""
         n, (w, h), small, shifts = len(centre), self.pixels, self.small, self.shifts
         squares, burnt = (small * small).sum(1), clipped_parts(small, light, (h, w))
@@ -79,7 +85,8 @@ class Rough:
                 cost[b, t] += got[b, shifts[:, :1] + y, shifts[:, 1:] + x, colour] @ over - less
         flat = cost.reshape(n, -1, len(small)) / small.shape[1]
         best = flat.argmin(1)
-        return best, np.take_along_axis(flat, best[:, None], 1)[:, 0]
+        least = np.take_along_axis(flat, best[:, None], 1)[:, 0]
+        return best, least if among is None else np.where(among, least, np.inf)
 
 
 def clipped_parts(small: np.ndarray, light: np.ndarray, size: tuple[int, int]

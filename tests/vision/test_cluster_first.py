@@ -9,11 +9,12 @@ import numpy as np
 
 from vision.cluster_base import Level, Sheet
 from vision.cluster_canvas import Frame
-from vision.cluster_first import Firsts, Tried, bareness, cards_of, turn_round
+from vision.cluster_first import Firsts, Tried, cards_of
 from vision.cluster_polar import Form
 from vision.cluster_rough import Rough
 from vision.cluster_scene import Scene
 from vision.cluster_sign import Cover
+from vision.cluster_tries import bareness, turn_round
 from vision.plan import load_plan
 from vision.shot import Shot
 

@@ -17,7 +17,7 @@ from vision.cluster_base import Level, Sheet
 from vision.cluster_block import side_gain
 from vision.cluster_canvas import Frame, sample
 from vision.cluster_compare import compared
-from vision.cluster_first import Tried, bareness, shown_misfit
+from vision.cluster_first import Tried, shown_misfit
 from vision.cluster_fit import Fine, slid, weighed
 from vision.cluster_lump import Place, left_on
 from vision.cluster_polar import Form, Rings
@@ -25,6 +25,7 @@ from vision.cluster_rough import Rough
 from vision.cluster_scene import FOLD, LIGHT_STEP, Print, Scene, lay
 from vision.cluster_sign import Cover, Signs
 from vision.cluster_tall import TallLook, gains_of, upright
+from vision.cluster_tries import bareness
 from vision.kernels import Kernel, numpy_only
 
 compiled = pytest.mark.skipif(not Kernel("built_from", ""), reason=f"kernels: {kernels.how()}")
@@ -252,6 +253,11 @@ def test_cards_looked_for(bright):
         wanted = rough.search(soft, scene.frame, pose, light)
     assert cost[0].argmin() == 1 and np.allclose(poses, wanted[0]) and np.allclose(cost, wanted[1], rtol=1e-3)
     assert np.allclose(rough.only(np.array([2])).search(soft, scene.frame, pose, light)[1], cost[:, 2:], rtol=1e-3)
+    for among in (np.ones(cost.shape, bool), np.arange(3) != cost.argmin(1)[:, None]):       # only the likeliest, and what comes next
+        first, least = rough.search(soft, scene.frame, pose, light, among)
+        likeliest = np.arange(3), np.where(among, cost, np.inf).argmin(1)
+        assert (least.argmin(1) == likeliest[1]).all() and np.isinf(least[0]).any()
+        assert np.allclose(least[likeliest], cost[likeliest], rtol=1e-5) and np.allclose(first[likeliest], poses[likeliest])
 
 
 @compiled

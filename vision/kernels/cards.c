@@ -242,74 +242,140 @@ QUICK void bare_cards(const uint8_t *seen, const uint8_t *ground, const uint8_t 
 #define REACH 2                 /* as in vision/cluster_base.py */
 #define SHIFTS (2 * REACH + 1)
 
+/* Of what is searched at one place: what shows in each turn (3 H, stride), and the sums over what looks cover of its squares; squared
+   misfits so far of every turn and shift of each look (K, turns, SHIFTS, SHIFTS) */
+typedef struct {
+    int turns, wide, high, H, line, stride;
+    const float *rows, *shown;          /* (turns, 3 H, stride), (K, 3 high, line) */
+    const float *sums;                  /* (turns, H, SHIFTS): of squares, along a row */
+    const float *own;                   /* (K, STAGES): of squares of the looks */
+    float *parts;
+} Search;
+
+#define STAGES 4                /* rows are gone through in so many goes: every eighth, those between these, and so on */
+
+INLINE int first_of(int stage) { return stage ? 8 >> stage : 0; }
+INLINE int step_of(int stage) { return stage ? 16 >> stage : 8; }
+
+/* Adds to the misfits of look k what the rows of a stage tell, where they are not above `most` already -> the least of them */
+INLINE float search_on(const Search *search, int k, int stage, float most)
+{
+    int high = search->high, H = search->H, line = search->line, stride = search->stride;
+    float least = INFINITY, *part = search->parts + (size_t)k * search->turns * SHIFTS * SHIFTS;
+    for (int turn = 0; turn < search->turns; turn++)
+        for (int down = 0; down < SHIFTS; down++, part += SHIFTS) {
+            float open = INFINITY;
+            for (int j = 0; j < SHIFTS; j++)
+                open = lesser(open, part[j]);
+            if (open > most)
+                continue;
+            floats8 like[SHIFTS] = {{0}};
+            float all[SHIFTS] = {0};
+            for (int c = 0; c < 3; c++)
+                for (int y = first_of(stage); y < high; y += step_of(stage)) {
+                    const float *look = search->shown + ((size_t)k * 3 * high + c * high + y) * line;
+                    const float *row = search->rows + ((size_t)turn * 3 * H + c * H + down + y) * stride;
+                    for (int x = 0; x < line; x += 8) {
+                        floats8 v = load8(look + x);
+                        for (int j = 0; j < SHIFTS; j++)
+                            like[j] += v * load8(row + x + j);
+                    }
+                }
+            for (int y = first_of(stage); y < high; y += step_of(stage))
+                for (int j = 0; j < SHIFTS; j++)
+                    all[j] += search->sums[(turn * H + down + y) * SHIFTS + j];
+            for (int j = 0; j < SHIFTS; j++) {
+                float both = 0;
+                for (int m = 0; m < 8; m++)
+                    both += like[j][m];
+                part[j] += all[j] - 2 * both + search->own[k * STAGES + stage];
+                least = lesser(least, part[j]);
+            }
+        }
+    return least;
+}
+
 /* Rough.search(): of K looks (K, 3, high wide) the turn and shift, numbered turn by turn and row by row, at which each fits what shows near
    each of n poses best: best (n, K), and the mean squared misfit there, cost (n, K). grid (2, P): pixels, REACH more than looks have on all
-   sides. Looks are shown no brighter than the camera can in light (n, 3) */
+   sides. Looks are shown no brighter than the camera can in light (n, 3). bounded: it is told only of the one of `among` (n, K) that fits
+   best; of others it may be that nothing is, and cost is infinite */
 QUICK void search_cards(const uint8_t *seen, int h, int w, const double *poses, int n, const double *turns, int turns_n, const float *grid,
-                        int wide, int high, const float *looks, int kinds, const float *light, int64_t *best, float *cost)
+                        int wide, int high, const float *looks, int kinds, const float *light, int bounded, const uint8_t *among, int64_t *best, float *cost)
 {
     Table table = {seen, seen, h, w, 0};
     int W = wide + 2 * REACH, H = high + 2 * REACH, P = W * H, line = (wide + 7) / 8 * 8, stride = line + 2 * REACH;
-    size_t each = (size_t)3 * high * line;
-    float *room = calloc((size_t)6 * P + 3 * H * stride + 2 * P + each * kinds + kinds + 8, sizeof *room), *got = room;
-    float *rows = got + 3 * P, *squares = rows + 3 * H * stride, *sums = squares + P, *shown = sums + P, *own = shown + each * kinds;
+    int ways = turns_n * SHIFTS * SHIFTS;
+    size_t each = (size_t)3 * high * line, turned = (size_t)3 * H * stride;
+    float *room = calloc(4 * P + turned * turns_n + 8 + H * SHIFTS * turns_n + (each + ways + 1 + STAGES) * kinds, sizeof *room);
+    float *got = room, *squares = got + 3 * P, *rows = squares + P, *sums = rows + turned * turns_n + 8;
+    float *shown = sums + (size_t)H * SHIFTS * turns_n, *parts = shown + each * kinds, *least = parts + (size_t)ways * kinds;
+    float *own = least + kinds, limit[3] = {-1, -1, -1}, brightest = 0;
+    Search search = {turns_n, wide, high, H, line, stride, rows, shown, sums, own, parts};
+    for (size_t j = 0; j < (size_t)3 * wide * high * kinds; j++)
+        brightest = greater(brightest, looks[j]);
     for (int i = 0; i < n; i++) {
         const float *l = light + 3 * i;
-        for (int k = 0; k < kinds; k++) {
-            float *to = shown + each * k, sum = 0;
-            const float *from = looks + (size_t)3 * wide * high * k;
-            for (int row = 0; row < 3 * high; row++, from += wide, to += line) {
-                float limit = CLIPPED * l[row / high];
-                for (int x = 0; x < wide; x++)
-                    to[x] = lesser(from[x], limit), sum += to[x] * to[x];
-            }
-            own[k] = sum;
-            cost[(size_t)i * kinds + k] = INFINITY;
+        int same = 1;
+        for (int c = 0; c < 3; c++) {
+            float now = lesser(CLIPPED * l[c], brightest);
+            same &= now == limit[c], limit[c] = now;
+        }
+        if (!same)
+            memset(own, 0, sizeof(float) * STAGES * kinds);
+        for (int row = 0; row < 3 * high * kinds && !same; row++) {
+            float *to = shown + (size_t)row * line, sum = 0;
+            const float *from = looks + (size_t)row * wide;
+            int y = row % high, stage = y % 8 == 0 ? 0 : y % 4 == 0 ? 1 : y % 2 == 0 ? 2 : 3;
+            for (int x = 0; x < wide; x++)
+                to[x] = lesser(from[x], limit[row / high % 3]), sum += to[x] * to[x];
+            own[row / (3 * high) * STAGES + stage] += sum;
         }
         for (int turn = 0; turn < turns_n; turn++) {
             double pose[3] = {poses[3 * i], poses[3 * i + 1], poses[3 * i + 2] + turns[turn]};
             cut_card(&table, seen, pose, grid, P, got, NULL);
             memset(squares, 0, sizeof(float) * P);
             for (int c = 0; c < 3; c++)
-                for (int y = 0; y < H; y++)
+                for (int y = 0; y < H; y++) {
+                    float *row = rows + turned * turn + (c * H + y) * stride;
                     for (int x = 0; x < W; x++) {
                         float v = got[c * P + y * W + x] * l[c];
-                        rows[(c * H + y) * stride + x] = v, squares[y * W + x] += v * v;
+                        row[x] = v, squares[y * W + x] += v * v;
                     }
-            for (int y = 0; y < H; y++)         /* sums over what a look covers */
-                for (int x = 0; x < SHIFTS; x++) {
-                    float sum = 0;
-                    for (int j = 0; j < wide; j++)
-                        sum += squares[y * W + x + j];
-                    sums[y * SHIFTS + x] = sum;
                 }
-            for (int down = 0; down < SHIFTS; down++) {
-                float all[SHIFTS] = {0};
-                for (int y = down; y < down + high; y++)
-                    for (int x = 0; x < SHIFTS; x++)
-                        all[x] += sums[y * SHIFTS + x];
-                for (int k = 0; k < kinds; k++) {
-                    const float *look = shown + each * k;
-                    floats8 like[SHIFTS] = {{0}};
-                    for (int c = 0; c < 3; c++)
-                        for (int y = 0; y < high; y++, look += line) {
-                            const float *row = rows + (c * H + down + y) * stride;
-                            for (int x = 0; x < line; x += 8) {
-                                floats8 v = load8(look + x);
-                                for (int j = 0; j < SHIFTS; j++)
-                                    like[j] += v * load8(row + x + j);
-                            }
-                        }
-                    for (int j = 0; j < SHIFTS; j++) {
-                        float both = 0, *found = cost + (size_t)i * kinds + k;
-                        for (int m = 0; m < 8; m++)
-                            both += like[j][m];
-                        float off = (all[j] - 2 * both + own[k]) / (3 * wide * high);
-                        if (off < *found)
-                            *found = off, best[(size_t)i * kinds + k] = (turn * SHIFTS + down) * SHIFTS + j;
-                    }
+            for (int y = 0; y < H; y++) {
+                float sum = 0, *to = sums + (turn * H + y) * SHIFTS;
+                for (int x = 0; x < wide; x++)
+                    sum += squares[y * W + x];
+                for (int x = 0; x < SHIFTS; x++) {
+                    to[x] = sum;
+                    sum += squares[y * W + x + wide] - squares[y * W + x];
                 }
             }
+        }
+        memset(parts, 0, sizeof(float) * ways * kinds);
+        int first = 0;
+        for (int k = 0; k < kinds; k++) {
+            least[k] = bounded && !among[(size_t)i * kinds + k] ? INFINITY : search_on(&search, k, 0, INFINITY);
+            if (least[k] < least[first])
+                first = k;
+        }
+        float most = INFINITY;          /* that the best fits no worse than */
+        for (int j = 0; j < kinds; j++) {
+            int k = j == 0 ? first : j <= first ? j - 1 : j, stage = 1;
+            for (; stage < STAGES && least[k] <= most && least[k] < INFINITY; stage++)
+                least[k] = search_on(&search, k, stage, most);
+            size_t where = (size_t)i * kinds + k;
+            const float *part = parts + (size_t)ways * k;
+            int at = 0;
+            cost[where] = INFINITY, best[where] = 0;
+            if (stage < STAGES || least[k] > most)
+                continue;
+            for (int q = 1; q < ways; q++)
+                if (part[q] < part[at])
+                    at = q;
+            cost[where] = part[at] / (3 * wide * high), best[where] = at;
+            if (bounded)
+                most = part[at];
         }
     }
     free(room);

@@ -1,0 +1,124 @@
+"""Cards laid as they may lie to see which kind fits what shows: roughly, finely, another way round; and how the bare ground fits."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from vision.cluster_base import CAP, NOISE, TINT, Level, planar, plausible
+from vision.cluster_cut import cut, free_of, in_pixels, is_canvas, is_mask
+from vision.cluster_rough import Rough
+from vision.cluster_scene import Scene
+from vision.kernels import Kernel
+
+BARE = 1.0              # misfit of the ground below which no card lies there that does not fit at once
+STARTS = 3              # kinds unlike each other that a card is first taken for
+DOUBTFUL = 2.0          # misfit above which a card may be another: pieces hide more than about a fifth of it
+DARKEST, SHADOW = 0.5, 4.0     # of its light that a card keeps in a piece's shadow; what it costs to say so, times how dark
+CROOKED = 1.5           # misfit above which a card may lie another way round
+TURNED = 0.6            # of a card's misfit, that turning it round must leave at most
+DIM = (0.87, 1.15)      # by how much ground may be darker or brighter than the light around it; more would make it a card
+CLOSE = 1.2             # misfit by which a kind may be worse than the best before its place is worked out
+_bare = Kernel("bare_cards", "BBBnnndnfnfxxxxxxxf")
+
+
+def attempts(scene: Scene, looks: Rough, level: Level, home: np.ndarray, light: np.ndarray
+             ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(N, K) misfits of each kind, with the (N, K, 3) poses and factors of light at which they fit best, near (N, 3) poses home in
+    (N, 3) light.
+
+    Where none fits well, nor the ground itself, a few kinds that look different are tried, the likeliest first: a card full of pieces
+    may seem another at first, and the light that makes it so is wrong for all that are like what it really is."""
+    n, k = len(light), len(level.looks)
+    misfit, untried = np.full((n, k), np.inf, np.float32), np.ones((n, k), bool)
+    poses, own = np.zeros((n, k, 3)), np.ones((n, k, 3), np.float32)
+    soft, rows = scene.seen_softly(looks.blur(scene.frame)), np.arange(n)
+    for i in range(STARTS):
+        if i == 1:
+            rows = rows[bareness(scene, level, home[rows], light[rows]) > BARE]
+        rows = rows[untried[rows].any(1)]
+        if not len(rows):
+            break
+        rough, cost = looks.search(soft, scene.frame, home[rows], light[rows], untried[rows])
+        start = cost.argmin(1)
+        pose, gain = level.settle(scene.seen, scene.frame, start, rough[np.arange(len(rows)), start], 7, light[rows])
+        each = level.misfits_at(scene.seen, scene.frame, pose, light[rows] * gain)
+        for row, one, at, light_left in zip(rows, each, pose, gain):
+            mine = one < misfit[row]
+            misfit[row, mine], poses[row, mine], own[row, mine] = one[mine], at, light_left
+        untried[rows] &= ~level.alike[start]
+        rows = rows[misfit[rows].min(1) > DOUBTFUL]
+    return misfit, poses, own
+
+
+def settled(scene: Scene, level: Level, close: np.ndarray, misfit: np.ndarray, poses: np.ndarray, own: np.ndarray, light: np.ndarray,
+            margin: float) -> None:
+    """Works out finely where the likeliest kind of each card lies, and others of (N, K) close that may turn out likelier: those that
+    are no more than `margin` worse as it lies, or were thought to lie elsewhere, and all where it fits badly. Changes (N, K) misfits,
+    (N, K, 3) poses and (N, K, 3) factors of light; light: (N, 3)."""
+    first = np.where(close, misfit, np.inf).argmin(1)
+    n, start = np.arange(len(first)), poses.copy()
+    i, k = n, first
+    misfit[close] = np.inf
+    for rest in (True, False):
+        better, gain = level.settle(scene.seen, scene.frame, k, start[i, k], 4, light[i], reach=2.5)
+        each = level.misfits_at(scene.seen, scene.frame, better, light[i] * gain)
+        for row, one, pose, light_left in zip(i, each, better, gain):
+            mine = one < misfit[row]
+            misfit[row, mine], poses[row, mine], own[row, mine] = one[mine], pose, light_left
+        if rest:
+            least = misfit[n, first][:, None]
+            apart = (start != start[n, first][:, None]).any(2)
+            i, k = np.nonzero(close & (np.arange(close.shape[1]) != first[:, None])
+                              & ((misfit < least + margin) | apart | (least > DOUBTFUL)))
+
+
+def turn_round(scene: Scene, looks: Rough, level: Level, home: np.ndarray, poses: np.ndarray, misfit: np.ndarray, own: np.ndarray,
+               light: np.ndarray) -> None:
+    """Turns cards that fit badly as they should lie and well a quarter or two further round: one whose print has no upper end
+    is laid as it comes. Changes (N, K, 3) poses, (N, K) misfits and (N, K, 3) factors of light of the likeliest kinds;
+    home: (N, 3) where cards belong; light: (N, 3) there."""
+    least = misfit.min(1)
+    rows = np.flatnonzero(least > CROOKED)
+    rows = rows[least[rows] < bareness(scene, level, poses[rows, misfit[rows].argmin(1)], light[rows])]
+    first = misfit[rows].argmin(1)
+    others = np.where(level.alike[first], np.inf, misfit[rows])
+    second = np.flatnonzero(others.min(1) < misfit[rows, first] + CLOSE)      # upside down, another kind may seem likelier
+    kinds = np.concatenate([first, others[second].argmin(1)])
+    rows = np.concatenate([rows, rows[second]])
+    some, which = np.unique(kinds, return_inverse=True)
+    for quarter in (1, 2, 3) if len(rows) else ():
+        start = home[rows] + (0, 0, quarter * np.pi / 2)
+        rough, _ = looks.only(some).search(scene.seen_softly(looks.blur(scene.frame)), scene.frame, start, light[rows])
+        pose, gain = level.settle(scene.seen, scene.frame, kinds, rough[np.arange(len(rows)), which], 6, light[rows])
+        each = level.misfits_at(scene.seen, scene.frame, pose, light[rows] * gain)
+        for row, kind, at, left, off in zip(rows, kinds, pose, gain, each[np.arange(len(rows)), kinds]):
+            if off < TURNED * min(misfit[row, kind], least[row]):
+                misfit[row, kind], poses[row, kind], own[row, kind] = off, at, left
+
+
+def bareness(scene: Scene, level: Level, pose: np.ndarray, light: np.ndarray, hidden: np.ndarray | None = None) -> np.ndarray:
+    """(N,) how badly the ground below explains what shows at (N, 3) poses, in a little light of its own, as cards are given more.
+    hidden: (h, w) uint8 mask on the canvas of pieces, of which the ground around may lie in the shadow"""
+    board = scene.ground if hidden is None or scene.board is None else scene.board
+    if _bare and is_canvas(scene.seen) and is_canvas(board) and (hidden is None or is_mask(hidden)):
+        out = np.empty(len(pose), np.float32)
+        _bare(scene.seen, board, np.zeros(1, np.uint8) if hidden is None else hidden, *board.shape[:2], hidden is not None,
+              in_pixels(scene.frame, pose), len(out), level.offsets(scene.frame.scale), level.planes.shape[2],
+              np.ascontiguousarray(light, np.float32), NOISE, *DIM, TINT, CAP, DARKEST, SHADOW, out)
+        return out
+    got = planar(cut(scene.seen, scene.frame, level.grid, pose, light))
+    ground = planar(cut(board, scene.frame, level.grid, pose))
+    gain = np.ones((len(got), 3), np.float32)
+    for _ in range(3):
+        off = got * gain[..., None] - ground
+        share = 1 / (1 + (off * off).sum(1, keepdims=True) / (12 * NOISE ** 2)) ** 2
+        gain = plausible((share * got * ground).sum(2) / ((share * got * got).sum(2) + 1), DIM)
+    lit = got * gain[..., None]
+    off = lit - ground
+    cost = (off * off).sum(1) / (3 * NOISE ** 2)
+    if hidden is None:
+        return np.minimum(cost, CAP).mean(1)
+    dark = ((lit * ground).sum(1) / ((ground * ground).sum(1) + 1)).clip(DARKEST, 1)
+    off = lit - dark[:, None] * ground
+    cost = np.minimum(np.minimum(cost, (off * off).sum(1) / (3 * NOISE ** 2) + (1 - dark) * SHADOW), CAP)
+    return (cost * free_of(hidden, scene.frame, level.grid, pose).reshape(cost.shape)).mean(1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import cv2
@@ -22,9 +23,14 @@ RELIGHT = 45.0          # mm around a card within which its light is that of its
 UNEVEN = 0.08           # logarithm of brightness by which cards differ anyway: no reason to mend the light
 FOLD = 2                # the map of what is strange is that much coarser than the canvas
 CLEAR, RIM = 5.0, 15.0      # grey levels by which a card laid may be off anywhere, and along its rim besides
+WHOLE = 64              # of a grey level are a print's numbers for the kernel, as in lay.c
+SOFT = 9                # pixels either way that a cell of light is judged by, where not all of a picture is flattened
 SHAKEN = 0.5            # canvas pixels by which its print may lie off
 Rect = tuple[int, int, int, int]
-_lay = Kernel("lay_card", "BBffnnnnnfnndfffBBxx")
+AROUND = np.ones((3, 3), np.uint8)
+_estrange, _held_below = Kernel("estrange", "BBnfnnfnfnnnnn"), Kernel("held_below", "Bnfnnnnnn")
+_softly_at = Kernel("softly_at", "BnnfnB")
+_lay = Kernel("lay_card", "BBffnnnnnsnndfffBBxx")
 
 
 class Softened(msgspec.Struct, eq=False):
@@ -76,8 +82,10 @@ class Scene(msgspec.Struct, eq=False):
 
     def light_at(self, mm: np.ndarray) -> np.ndarray:
         """(N, 3) factors at (N, 2) canvas mm"""
-        px = (self.frame.to_px(mm) / LIGHT_STEP).round().astype(int)
-        return self.light[px[:, 1].clip(0, self.light.shape[0] - 1), px[:, 0].clip(0, self.light.shape[1] - 1)]
+        f, (rows, columns) = self.frame, self.light.shape[:2]
+        x, y = ((np.asarray(v, float) - first) * (f.scale / LIGHT_STEP) - 0.5 / LIGHT_STEP for v, first in (
+            (mm[:, 0], f.x0), (mm[:, 1], f.y0)))
+        return self.light[np.rint(y).astype(int).clip(0, rows - 1), np.rint(x).astype(int).clip(0, columns - 1)]
 
     def limit_at(self, mm: np.ndarray) -> np.ndarray:
         """(N, 3) what is brighter than this, in the empty board's light, is seen no brighter than this at (N, 2) canvas mm"""
@@ -110,7 +118,7 @@ class Stage:
         f = self.frame
         self.board = padded(empty.canvas)
         self.weight = (1 / (empty.spread ** 2 + SCORE_NOISE ** 2)).astype(np.float32)
-        self.half_spread = cv2.resize(empty.spread, (f.width // FOLD, f.height // FOLD), interpolation=cv2.INTER_AREA) / 255
+        self.half_spread = cv2.resize(empty.spread, (f.width // FOLD, f.height // FOLD), interpolation=cv2.INTER_AREA)
         cells = f.width // LIGHT_STEP + 1, f.height // LIGHT_STEP + 1
         self.cells = cells
         xs, ys = np.meshgrid(np.arange(cells[0]) * LIGHT_STEP, np.arange(cells[1]) * LIGHT_STEP)
@@ -171,11 +179,17 @@ class Stage:
         ys, xs = np.nonzero((self.brightest[cells] > CLIPPED * light).any(2))
         if len(ys):
             ground = ground.copy()
-            top, left = (max(v.min() - 1, 0) * LIGHT_STEP for v in (ys, xs))
-            part = ground[top:(ys.max() + 2) * LIGHT_STEP, left:(xs.max() + 2) * LIGHT_STEP]
+            high, wide = ground.shape[:2]
+            top, left = (max(int(v.min()) - 1, 0) * LIGHT_STEP for v in (ys, xs))
+            bottom, right = min((int(ys.max()) + 2) * LIGHT_STEP, high), min((int(xs.max()) + 2) * LIGHT_STEP, wide)
             limit = np.minimum(CLIPPED * light, 255).astype(np.uint8)
-            limit = self.stretched(limit, left, top, left + part.shape[1], top + part.shape[0], 1)
-            cv2.min(part, padded(limit), part)
+            if right <= left or bottom <= top:
+                return ground
+            if _held_below:
+                _held_below(ground, wide, limit.astype(np.float32), *limit.shape[:2], left, top, right - left, bottom - top)
+                return ground
+            part = ground[top:bottom, left:right]
+            cv2.min(part, padded(self.stretched(limit, left, top, right, bottom, 1)), part)
         return ground
 
     def estrange(self, scene: Scene, rect: Rect) -> None:
@@ -184,11 +198,16 @@ class Stage:
         x0, y0, x1, y1 = (min(v // FOLD, most) for v, most in zip(rect, (w, h, w, h)))
         if x1 <= x0 or y1 <= y0:
             return
+        x, y = (v // FOLD for v in scene.corner)
+        spread = self.half_spread[y + y0:y + y1, x + x0:x + x1]
+        if _estrange and is_whole(scene.seen, scene.ground, scene.strange):
+            light = np.ascontiguousarray(scene.light, np.float32)
+            _estrange(scene.seen, scene.ground, scene.seen.shape[1], light, *light.shape[:2], np.ascontiguousarray(spread), x1 - x0,
+                      scene.strange, w, x0, y0, x1 - x0, y1 - y0)
+            return
         wide = slice(y0 * FOLD, y1 * FOLD), slice(x0 * FOLD, x1 * FOLD)
         small, ground = (cv2.cvtColor(cv2.resize(canvas[wide], (x1 - x0, y1 - y0), interpolation=cv2.INTER_AREA), cv2.COLOR_BGRA2BGR)
                          for canvas in (scene.seen, scene.ground))
-        x, y = (v // FOLD for v in scene.corner)
-        spread = self.half_spread[y + y0:y + y1, x + x0:x + x1]
         scene.strange[y0:y1, x0:x1] = strangeness(small, self.stretched(scene.light, x0, y0, x1, y1, FOLD), ground, spread)
 
     def uncover(self, scene: Scene, corners: np.ndarray) -> None:
@@ -216,8 +235,12 @@ class Stage:
     def low(self, image: np.ndarray, pose: Pose) -> np.ndarray:
         """The picture at one pixel a cell of light, without flattening all of it"""
         px = pose.to_px(self.cell_mm).reshape(self.cells[1], self.cells[0], 2)
-        return cv2.remap(cv2.blur(image, (9, 9)), px.astype(np.float32), None, cv2.INTER_LINEAR,
-                         borderMode=cv2.BORDER_REPLICATE)
+        px = np.ascontiguousarray(px, np.float32)
+        if _softly_at and image.flags.c_contiguous and min(image.shape[:2]) > SOFT:
+            out = np.empty((*px.shape[:2], 3), np.uint8)
+            _softly_at(image, *image.shape[:2], px, px.size // 2, out)
+            return out
+        return cv2.remap(cv2.blur(image, (SOFT, SOFT)), px, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
 
     def light(self, low: np.ndarray) -> np.ndarray:
         """(cells, 3) float32 factors that make the picture look as the empty board did: smooth over the board, and
@@ -237,6 +260,11 @@ class Stage:
         return np.exp(smooth.reshape(local.shape) + local).astype(np.float32)
 
 
+def is_whole(*canvases: np.ndarray) -> bool:
+    """Whether kernels can take canvases: each in one piece"""
+    return all(c.flags.c_contiguous for c in canvases)
+
+
 def thinned(canvas: np.ndarray, cells: tuple[int, int]) -> np.ndarray:
     """A canvas at one pixel for every cell of light, around the cell's corner point"""
     w, h = cells[0] * LIGHT_STEP, cells[1] * LIGHT_STEP
@@ -253,9 +281,9 @@ def shifted(full: np.ndarray) -> np.ndarray:
 
 
 def strangeness(seen: np.ndarray, light: np.ndarray, ground: np.ndarray, spread: np.ndarray) -> np.ndarray:
-    """(h, w) 0..1: how surely a pixel is not the ground; spread in 255ths of noise"""
+    """(h, w) 0..1: how surely a pixel is not the ground; spread: grey levels of noise"""
     even = cv2.multiply(seen, light, dtype=cv2.CV_8U)
-    off = cv2.divide(largest(cv2.absdiff(even, ground)), spread, scale=1 / 255, dtype=cv2.CV_32F)
+    off = largest(cv2.absdiff(even, ground)) / spread
     return cv2.blur(((off - 2) * (1 / 3)).clip(0, 1), (2, 2))
 
 
@@ -287,9 +315,11 @@ def corners_of(size: tuple[float, float], pose: np.ndarray) -> np.ndarray:
 
 
 class Print(msgspec.Struct, frozen=True, eq=False):
-    """How a card looks, (h, w, 8) float32: three colours, nothing, by how many grey levels each may be off where it changes, nothing"""
+    """How a card looks, (h, w, 8) float32: three colours, nothing, by how many grey levels each may be off where it changes, nothing;
+    whole: the same as whole numbers, 64 a grey level, for the kernel"""
 
     planes: np.ndarray
+    whole: np.ndarray
 
     @classmethod
     def of(cls, look: np.ndarray, size: tuple[float, float], scale: float) -> Print:
@@ -301,7 +331,7 @@ class Print(msgspec.Struct, frozen=True, eq=False):
         edge = cv2.magnitude(across, down)
         out = np.zeros((h, w, 8), np.float32)
         out[..., :3], out[..., 4:7] = look, cv2.resize(edge.reshape(wide.shape), (w, h), interpolation=cv2.INTER_LINEAR)
-        return cls(out)
+        return cls(out, (out * WHOLE).round().clip(-2 ** 15, 2 ** 15 - 1).astype(np.int16))
 
 
 def lay(scene: Scene, print_: Print, size: tuple[float, float], pose: np.ndarray, unsure: float = 0.0,
@@ -310,27 +340,25 @@ def lay(scene: Scene, print_: Print, size: tuple[float, float], pose: np.ndarray
     different; gain: (3,) by what its colours are multiplied."""
     f = scene.frame
     corners = f.to_px(corners_of(size, pose))
-    most = np.array([f.width // FOLD * FOLD, f.height // FOLD * FOLD])
-    lo = np.floor(corners.min(0)).astype(int).clip(0) // FOLD * FOLD
-    hi = np.minimum(np.ceil(corners.max(0)).astype(int) + 2, most)
-    hi = np.minimum(lo + (hi - lo + FOLD - 1) // FOLD * FOLD, most)
-    if (hi <= lo).any():
+    (least_x, least_y), (most_x, most_y) = corners.min(0).tolist(), corners.max(0).tolist()
+    x0, x1 = folded(least_x, most_x, f.width)
+    y0, y1 = folded(least_y, most_y, f.height)
+    if x1 <= x0 or y1 <= y0:
         return
-    (x0, y0), (x1, y1) = lo.tolist(), hi.tolist()
     a, b = print_.planes.shape[1], print_.planes.shape[0]
-    M = cv2.getAffineTransform(np.array([[-.5, -.5], [a - .5, -.5], [a - .5, b - .5]], np.float32),
-                               (corners[:3] - lo).astype(np.float32))
+    there = corners - (x0, y0)
     mask = np.zeros((y1 - y0, x1 - x0), np.uint8)
-    cv2.fillConvexPoly(mask, np.round(corners - lo).astype(np.int32), 1)
-    rim = cv2.dilate(mask, np.ones((3, 3))) - cv2.erode(mask, np.ones((3, 3)))
+    cv2.fillConvexPoly(mask, np.round(there).astype(np.int32), 1)
+    rim = cv2.morphologyEx(mask, cv2.MORPH_GRADIENT, AROUND)
     light, gain = scene.light_at(pose[None, :2])[0], np.broadcast_to(np.asarray(gain, np.float32), 3)
-    limit = (CLIPPED * light.clip(0, 1.02)).astype(np.float32)
+    limit = (CLIPPED * np.minimum(light, 1.02)).astype(np.float32)
     scene.laid.append((x0, y0, x1, y1))
     canvases = scene.seen, scene.ground, scene.weight, scene.strange
-    if _lay and scene.off is None and all(c.flags.c_contiguous for c in canvases) and scene.seen.shape[2] == 4:
-        _lay(*canvases, f.width, x0, y0, x1 - x0, y1 - y0, print_.planes, b, a, cv2.invertAffineTransform(M), gain.copy(),
+    if _lay and scene.off is None and is_whole(*canvases) and scene.seen.shape[2] == 4:
+        _lay(*canvases, f.width, x0, y0, x1 - x0, y1 - y0, print_.whole, b, a, into(there, a, b), gain.copy(),
              light.astype(np.float32), limit, mask, rim, unsure ** 2, SCORE_NOISE ** 2)
         return
+    M = cv2.invertAffineTransform(into(there, a, b))
     there = slice(y0, y1), slice(x0, x1)
     got, off = (cv2.warpAffine(np.ascontiguousarray(part * gain), M, (x1 - x0, y1 - y0), flags=cv2.INTER_LINEAR,
                                borderMode=cv2.BORDER_REPLICATE) for part in (print_.planes[..., :3], print_.planes[..., 4:7]))
@@ -347,6 +375,20 @@ def lay(scene: Scene, print_: Print, size: tuple[float, float], pose: np.ndarray
     coarse = slice(y0 // FOLD, y0 // FOLD + small[1]), slice(x0 // FOLD, x0 // FOLD + small[0])
     strange = cv2.resize(((off - 2) / 3).clip(0, 1).astype(np.float32), small, interpolation=cv2.INTER_AREA)
     cv2.copyTo(strange, cv2.resize(mask, small, interpolation=cv2.INTER_NEAREST), scene.strange[coarse])
+
+
+def folded(least: float, most: float, length: int) -> tuple[int, int]:
+    """(first, end) in whole FOLDs of a side of a canvas, from the least pixel to the most"""
+    first, whole = max(math.floor(least), 0) // FOLD * FOLD, length // FOLD * FOLD
+    return first, min(first + -(-(min(math.ceil(most) + 2, whole) - first) // FOLD) * FOLD, whole)
+
+
+def into(corners: np.ndarray, wide: int, high: int) -> np.ndarray:
+    """(2, 3) from pixels to those of a print, wide x high, that lies with its (4, 2) corners there"""
+    (x, y), (u, v), (s, t) = corners[0].tolist(), (corners[1] - corners[0]).tolist(), (corners[2] - corners[1]).tolist()
+    area = u * t - v * s
+    a, b, c, d = wide * t / area, -wide * s / area, -high * v / area, high * u / area
+    return np.array([[a, b, -a * x - b * y - 0.5], [c, d, -c * x - d * y - 0.5]])
 
 
 def paint(scene: Scene, sheet: Sheet, kind: int, pose: np.ndarray, gain: np.ndarray | float = 1.0) -> None:

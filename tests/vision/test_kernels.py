@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import cv2
 import msgspec
@@ -15,14 +16,14 @@ import hatch_build
 from vision import kernels
 from vision.cluster_base import Level, Sheet
 from vision.cluster_block import side_gain
-from vision.cluster_canvas import Frame, sample
+from vision.cluster_canvas import Empty, Frame, padded, sample
 from vision.cluster_compare import compared
 from vision.cluster_first import Tried, shown_misfit
 from vision.cluster_fit import Fine, slid, weighed
 from vision.cluster_lump import Place, left_on
 from vision.cluster_polar import Form, Rings
 from vision.cluster_rough import Rough
-from vision.cluster_scene import FOLD, LIGHT_STEP, Print, Scene, lay
+from vision.cluster_scene import FOLD, LIGHT_STEP, Print, Scene, Stage, lay
 from vision.cluster_sign import Cover, Signs
 from vision.cluster_tall import TallLook, gains_of, upright
 from vision.cluster_tries import bareness
@@ -320,3 +321,30 @@ def test_what_is_left_on_a_site(outline):
         wanted = left_on(scene, place)
     assert np.allclose(msgspec.structs.astuple(got), msgspec.structs.astuple(wanted), rtol=1e-3)
     assert place.mask.size == 0 or wanted.lump > 0.5 and wanted.unknown > wanted.patch > 0
+
+
+@compiled
+@pytest.mark.parametrize("rect", [(0, 0, 241, 203), (24, 48, 190, 200)])
+def test_a_picture_made_ready(rect):
+    rng = np.random.default_rng(14)
+    frame, (x0, y0, x1, y1) = Frame(0.0, 0.0, 2.0, 241, 203), rect
+    board = cv2.GaussianBlur(rng.integers(0, 256, (203, 241, 3), dtype=np.uint8), (0, 0), 2)
+    stage = Stage(Empty(frame, board, rng.uniform(4, 12, board.shape[:2]).astype(np.float32)), np.ones(board.shape[:2], np.float32))
+    light = cv2.resize(rng.uniform(0.4, 1.2, (3, 4, 3)).astype(np.float32), stage.cells)
+    seen = padded((board / cv2.resize(light, (241, 203)) + rng.normal(0, 40, board.shape)).clip(0, 255).astype(np.uint8))
+    seen, light = np.ascontiguousarray(seen[y0:y1, x0:x1]), light[y0 // 24:y1 // 24 + 1, x0 // 24:x1 // 24 + 1]
+    image, pose = rng.integers(0, 256, (240, 320, 3), dtype=np.uint8), SimpleNamespace(to_px=lambda mm: mm * 2.7 - 3)
+
+    def made():
+        strange = np.zeros(((y1 - y0) // FOLD, (x1 - x0) // FOLD), np.float32)
+        scene = Scene(frame.part(*rect), None, seen, stage.ground(light, rect), None, strange, light, corner=(x0, y0))
+        stage.estrange(scene, (0, 0, x1 - x0, y1 - y0))
+        stage.estrange(scene, (20, 10, 60, 40))
+        return scene, stage.low(image, pose)
+    got, low = made()
+    with numpy_only():
+        wanted, wanted_low = made()
+    assert np.abs(got.ground.astype(int) - wanted.ground).max() <= 3 and (got.ground != stage.board[y0:y1, x0:x1]).any()
+    assert np.abs(got.strange - wanted.strange).mean() < 0.002 and np.ptp(wanted.strange) > 0.5
+    off = np.abs(low.astype(int) - wanted_low)
+    assert off.max() <= 2 and off.mean() < 0.2

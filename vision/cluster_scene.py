@@ -97,11 +97,12 @@ class Scene(msgspec.Struct, eq=False):
         rows, columns = self.light.shape[:2]
         if not len(mm):
             return
-        y, x = np.mgrid[:rows, :columns] * LIGHT_STEP
-        away = self.frame.to_mm(np.stack([x, y], -1).reshape(-1, 2))[:, None] - mm
-        near = np.exp(-(away ** 2).sum(-1) / (2 * RELIGHT ** 2))
+        f = self.frame
+        x, y = ((np.arange(k) * LIGHT_STEP + 0.5) / f.scale + first for k, first in ((columns, f.x0), (rows, f.y0)))
+        across, down = np.square(np.subtract.outer(x, mm[:, 0])), np.square(np.subtract.outer(y, mm[:, 1]))
+        at = down.argmin(0) * columns + across.argmin(0)
+        near = (np.exp(down / (-2 * RELIGHT ** 2))[:, None] * np.exp(across / (-2 * RELIGHT ** 2))).reshape(rows * columns, len(mm))
         logs, w = np.log(gain), near * sure
-        at = np.linalg.norm(away, axis=2).argmin(0)
         for _ in range(3):      # a card full of pieces, or taken for another, is not believed against its neighbours
             more = (w @ logs) / (w.sum(1, keepdims=True) + 0.3)
             w = near * (sure / (1 + (np.abs(logs - more[at]).max(1) / 0.15) ** 2))

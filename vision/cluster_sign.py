@@ -20,6 +20,7 @@ SHIFTS = np.array([[0, 0], [1, 0], [-1, 0], [0, 1], [0, -1], [1, 1], [1, -1], [-
 EDGE = 1.0              # mm within a card's edge: what shows there may be the neighbour's
 BESIDE = 1.2            # mm around a piece that may show it: its blur, its side
 DIM = (1.0, 0.85, 0.7, 0.55)    # of its light that is left in a piece's shadow
+KEPT = 40               # sets of kinds of which it is kept where they differ
 SHADOW = 4.0            # what it costs to say so, times how dark
 _misfits = Kernel("misfit_signs", "Bnnfndnffnfnxiinfnxxf")
 SIDES = (1.1, 0.95, 0.8, 0.65, 0.5, 0.35)       # how bright a piece's sides may be, of its top's colours
@@ -38,9 +39,15 @@ class Cover(msgspec.Struct, frozen=True, eq=False):
     def inside(self, mm: np.ndarray, grown: float = 0.0, steps: int = 1) -> np.ndarray:
         """(...) bool: which (..., 2) canvas mm its top hides, or with more steps its sides down to where it stands too"""
         c, s = np.cos(self.turn), np.sin(self.turn)
-        R = np.array([[c, -s], [s, c]])
-        along = np.linspace(0, 1, steps)
-        return np.any([self.form.inside((mm - self.at - t * (self.foot - self.at)) @ R, grown) > 0 for t in along], 0)
+        R, way = np.array([[c, -s], [s, c]]), np.subtract(self.foot, self.at)
+        flat = mm.reshape(-1, 2) - self.at
+        reach = self.form.outer + 1.5 * grown + (np.hypot(*way) if steps > 1 else 0.0)
+        near = np.flatnonzero((np.abs(flat[:, 0]) < reach) & (np.abs(flat[:, 1]) < reach))
+        out = np.zeros(len(flat), bool)
+        if len(near):
+            at = flat[near] @ R
+            out[near] = np.any([self.form.inside(at - t * (way @ R), grown) > 0 for t in np.linspace(0, 1, steps)], 0)
+        return out.reshape(mm.shape[:-1])
 
 
 class Signs:
@@ -49,24 +56,37 @@ class Signs:
     def __init__(self, prints: np.ndarray, size: tuple[float, float], scale: float) -> None:
         self.prints, self.grid, self.size = prints, grid_of(size, scale), size
         self.pixel = float(np.prod(size)) / np.prod(self.grid.shape[:2])
+        self.kept: dict[bytes, tuple[np.ndarray, np.ndarray]] = {}
+
+    def told_by(self, kinds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Where (n,) kinds of a card differ: (M, 2) mm from its middle, and (n, M, 3) what they look like there; kept, as the same
+        kinds are in question again and again"""
+        key = kinds.tobytes()
+        if key not in self.kept:
+            prints = self.prints[kinds]
+            inner = (np.abs(self.grid) < np.array(self.size) / 2 - EDGE).all(-1)
+            differ = np.sqrt(((prints.max(0) - prints.min(0)) ** 2).mean(-1)) * inner
+            where = differ > max(TELLS * differ.max(), NOISE)
+            if len(self.kept) >= KEPT:
+                self.kept.clear()
+            self.kept[key] = self.grid[where], prints[:, where]
+        return self.kept[key]
 
     def misfits(self, canvas: np.ndarray, frame: Frame, kinds: np.ndarray, pose: np.ndarray, light: np.ndarray,
                 covers: Sequence[Cover]) -> np.ndarray:
         """(n,) mm² of misfit of (n,) kinds of a card at (3,) pose, in (3,) factors of light, where they differ and it shows.
 
         Beside a piece's top its sides may show, or not where it is stepped: what has the piece's colours there tells nothing."""
-        prints = self.prints[kinds]
-        differ = np.sqrt(((prints.max(0) - prints.min(0)) ** 2).mean(-1)) * (np.abs(self.grid) < np.array(self.size) / 2 - EDGE).all(-1)
-        where = differ > max(TELLS * differ.max(), NOISE)
+        grid, looks = self.told_by(kinds)
         c, s = np.cos(pose[2]), np.sin(pose[2])
-        mm = self.grid[where] @ np.array([[c, s], [-s, c]]) + pose[:2]
+        mm = grid @ np.array([[c, s], [-s, c]]) + pose[:2]
         reach = np.hypot(*self.size) / 2
         away = np.abs(np.array([(p.at, p.foot) for p in covers]).reshape(-1, 2, 2) - pose[:2]).max(2).min(1)
         near = [p for p, d in zip(covers, away) if d < reach + p.form.outer]
         open_ = np.ones(len(mm), bool)
         for p in near:
             open_ &= ~(p.inside(mm) if p.colour is not None else p.inside(mm, BESIDE, 8))
-        looks, mm = np.minimum(prints[:, where][:, open_], CLIPPED * light.astype(np.float32)), mm[open_]
+        looks, mm = np.minimum(looks[:, open_], CLIPPED * light.astype(np.float32)), mm[open_]
         if not len(mm):
             return np.zeros(len(kinds))
         beside = [(which, p.colour * np.array(SIDES)[:, None]) for p in near

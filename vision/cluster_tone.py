@@ -41,22 +41,25 @@ def power_by_tiles(scenes: Iterable[tuple[Scene, list[Tried]]], firsts: Firsts) 
 
 def powers(scene: Scene, level: Level, kinds: np.ndarray, poses: np.ndarray) -> np.ndarray:
     """(M,) logarithms of the power that tiles tell, of kinds (N,) at (N, 3) poses; none of one whose print is all of one brightness"""
-    seen, known = cut(scene.seen, scene.frame, level.grid, poses), level.looks[kinds]
-    dark, light = np.minimum(seen, known).min(-1), np.maximum(seen, known).max(-1)
-    usable = ((dark > DARKEST) & (light < CLIPPED - BLENDED)).reshape(len(kinds), -1).astype(np.float32)
-    print_ = np.log(known.clip(1)).mean(-1).reshape(len(kinds), -1)
+    n = len(kinds)
+    seen, known = (np.ascontiguousarray(v.reshape(n, -1, 3).transpose(2, 0, 1)) for v in (      # numpy is slow along short axes
+        cut(scene.seen, scene.frame, level.grid, poses), level.looks[kinds]))
+    dark, light = np.minimum(seen, known).min(0), np.maximum(seen, known).max(0)
+    usable = ((dark > DARKEST) & (light < CLIPPED - BLENDED)).astype(np.float32)
+    print_ = np.log(known.clip(1).prod(0)) / 3
     bright = print_ - ((usable * print_).sum(1) / usable.sum(1).clip(1))[:, None]
-    ratio = np.log(seen.clip(1)).mean(-1).reshape(len(kinds), -1) - print_
+    ratio = np.log(seen.clip(1).prod(0)) / 3 - print_
     good = (usable.mean(1) > ENOUGH) & ((usable * bright ** 2).sum(1) > PRINTED * usable.sum(1))
     usable, bright, ratio = usable[good], bright[good], ratio[good]
-    x, y = (np.broadcast_to(level.grid[..., i].ravel() / np.abs(level.grid).max(), bright.shape) for i in (0, 1))
-    basis = np.stack([np.ones_like(bright), x, y, bright], 1)
+    across, down = (level.grid[..., i].ravel() / np.abs(level.grid).max() for i in (0, 1))
+    basis = np.empty((len(bright), 4, bright.shape[1]), np.float32)
+    basis[:, 0], basis[:, 1], basis[:, 2], basis[:, 3] = 1, across, down, bright
     weights = np.zeros((len(bright), 4), np.float32)
     weights[:, 0] = np.median(ratio, 1)
     scale = 0.4
     for _ in range(ROUNDS):
-        off = ratio - np.einsum("nkp,nk->np", basis, weights)
+        off = ratio - (weights[:, None].astype(np.float32) @ basis)[:, 0]
         a = basis * (usable / np.square(1 + np.square(off / scale)))[:, None]
-        weights = np.linalg.solve(a @ basis.transpose(0, 2, 1) + 1e-4 * np.eye(4), np.einsum("nkp,np->nk", a, ratio)[..., None])[..., 0]
+        weights = np.linalg.solve(a @ basis.transpose(0, 2, 1) + 1e-4 * np.eye(4), a @ ratio[..., None])[..., 0]
         scale = max(0.6 * scale, NARROW)
     return np.log((1 + weights[:, 3]).clip(0.1))

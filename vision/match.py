@@ -219,7 +219,7 @@ class Fine(msgspec.Struct, frozen=True, eq=False):
         left = level(seen)
         left -= self.values[piece]
         np.clip(left, -BEYOND, BEYOND, out=left)
-        return -np.matmul(self.step[piece], left.reshape(n, -1, 1))[..., 0]
+        return -np.matmul(self.step[piece], left.reshape(n, self.step.shape[-1], 1))[..., 0]
 
     def misfit(self, field: Field, site: np.ndarray, piece: np.ndarray, middle: np.ndarray, turn: np.ndarray, part: float = 1.0
                ) -> np.ndarray:

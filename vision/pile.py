@@ -49,6 +49,7 @@ WORTH = 0.002        # a chance of not being empty that is worth a closer look
 FAINTLY = 0.0005     # one at which a look that explains the site better than the empty board does is worth one too
 KEPT = 8             # contents told of a site
 STRANGELY = 0.05     # chance of something foreign on a site, above which it is looked at without its neighbours' pieces
+AROUND, COMPARED = 40, 12      # sites looked at, and pieces looked at there, for how pieces fit where only few sites are read
 BESIDE = 1.0         # mm around a piece that go with it
 WORTH_SPLITTING = -9.0   # log-probability of a look above which its turn is looked at
 
@@ -112,14 +113,37 @@ class GroupReader(msgspec.Struct, eq=False, dict=True):
         empty, spread = self.coarse
         return self.stage.places(seen, empty[which], spread[which], lean)
 
-    def told(self, sight: Sight, which: np.ndarray, unlike: np.ndarray, gain: np.ndarray, place: np.ndarray, lean: np.ndarray
-             ) -> tuple[np.ndarray, Laid, np.ndarray]:
-        """((n, looks + 2) log-probabilities of what these sites show: looks, something else, empty; how each would lie;
-        (n, 2) mm: where the likeliest look stands, nan where it was not looked at closely). lean: (n, 2) mm a mm of height"""
+    def looked(self, sight: Sight, which: np.ndarray, unlike: np.ndarray, gain: np.ndarray, place: np.ndarray, lean: np.ndarray
+               ) -> tuple[np.ndarray, np.ndarray, Laid]:
+        """((n, looks + 2) log-probabilities of what these sites show: looks, something else, empty; what the stage was given, how each
+        would lie). lean: (n, 2) mm a mm of height"""
         field = PictureField.of(sight.pyramid, sight.pose, sight.light, self.group.centres[which], self.group.plane, self.fine.scale)
         inputs, lying = self.stage.hypotheses(field, np.arange(len(which)), gain, place, unlike, which, lean)
-        told = self.stage.sobered(self.stage.told(inputs, lying), inputs, lying, unlike)
+        return self.stage.told(inputs, lying), inputs, lying
+
+    def told(self, sight: Sight, which: np.ndarray, unlike: np.ndarray, gain: np.ndarray, place: np.ndarray, lean: np.ndarray,
+             others: np.ndarray | None = None) -> tuple[np.ndarray, Laid, np.ndarray]:
+        """(the same, with what is strange told by how pieces fit in this picture; how each would lie; (n, 2) mm: where the likeliest look
+        stands, nan where it was not looked at closely). others: of the group, whose sites tell that too where one may be strange"""
+        told, inputs, lying = self.looked(sight, which, unlike, gain, place, lean)
+        if self.stage.usual is not None and self.stage.bare is not None:
+            fits = told, *self.stage.fits(told, inputs, lying)
+            more = self.others(sight, which, others) if others is not None and self.stage.may_be_strange(*fits[:2]) else None
+            usual = self.stage.usual_here(*(map(np.concatenate, zip(fits, more)) if more else fits))
+            told = self.stage.sobered(*fits, usual, unlike)
         return told, lying, self.group.centres[which] + self.stage.stands(told, lying)
+
+    def others(self, sight: Sight, which: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+        """told() and what Stage.fits() says of some of the other sites on which pieces lie, those nearest to `which`; None: there are none"""
+        away = np.linalg.norm(self.group.centres[others] - self.group.centres[which].mean(0), axis=1)
+        others = others[np.argsort(away)[:AROUND]]
+        seen, unlike = self.seen(sight, others)
+        busy = np.flatnonzero(self.stage.bare.answer(unlike)[:, 0] > np.log(0.5))[:COMPARED]
+        if not len(busy):
+            return None
+        lean = lean_at(sight.pose, self.group.centres[others[busy]])
+        told, inputs, lying = self.looked(sight, others[busy], unlike[busy], *self.places(others[busy], seen[busy], lean), lean)
+        return told, *self.stage.fits(told, inputs, lying)
 
     def split(self, told: np.ndarray, lying: Laid) -> dict[tuple[int, int], dict[Contents, float]]:
         """(row, look) -> natural logarithm of how likely each of what looks so is, by its turn, where that tells anything; for
@@ -358,7 +382,8 @@ def read_cells(g: GroupReader, sight: Sight, which: np.ndarray, pieces: list[See
     if not closely.any():
         return out
     busy, lean = busy[closely], lean[closely]
-    told, lying, feet = g.told(sight, which[busy], unlike[busy], gain[closely], place[closely], lean)
+    others = np.setdiff1d(np.arange(len(g.group.ids)), which)
+    told, lying, feet = g.told(sight, which[busy], unlike[busy], gain[closely], place[closely], lean, others if len(others) else None)
     told, parts = np.maximum(told, FLOOR), g.split(told, lying) | g.stacked(which[busy], told, lying, lean)
     contents = [*g.stage.looks, ()]
     every, strange = np.delete(told, -2, 1).tolist(), told[:, -2].tolist()

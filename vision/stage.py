@@ -26,7 +26,7 @@ from vision.sites import Grounds, Group
 from vision.slide import Coarse
 from vision.tops import Top
 from vision.turns import PRINT, beliefs
-from vision.usual import Usual
+from vision.usual import MORE_HERE, Usual
 from vision.windows import Windows
 
 TILES = 11           # cells a side in which a window is compared with the empty site
@@ -48,6 +48,7 @@ LEADING = 0.5        # and what a lead of one in the contest of the likeliest ga
 LITTLE = 0.1         # what the coarse gain counts where faces are compared
 ALONG = (0.5, 1.0)   # of the way from foot to top: where a piece that fits poorly is looked for too, drawn to its foot by bright sides
 POORLY = 2.0         # misfit from which it does
+SURE = np.log(0.5)   # of a look, above which how it fits tells how pieces fit in a picture
 GIVE = 0.1           # of a site's side that a piece may stick out without surprise
 
 
@@ -305,14 +306,27 @@ class Stage(msgspec.Struct, eq=False):
                 told[rows[:, None], [top.base, top.whole]] = both[rows, None] + top.tells.answer(self.on_top(top, lying, rows))
         return told
 
-    def sobered(self, told: np.ndarray, inputs: np.ndarray, lying: Laid, unlike: np.ndarray) -> np.ndarray:
-        """told() with something else as likely as it is besides by how the likeliest look fits, and only as far as anything seems to
-        lie there at all, by unlike (n, U): a light that none was made in makes pieces look strange, but they fit"""
-        if self.usual is None or self.bare is None:
-            return told
-        looks = len(self.looks)
-        best = told[:, :looks].argmax(1)
-        told[:, looks] += self.usual.stranger(self.left_by(inputs, lying, best), best)
+    def fits(self, told: np.ndarray, inputs: np.ndarray, lying: Laid) -> tuple[np.ndarray, np.ndarray]:
+        """((n,) the likeliest look by told (n, looks + 2), (n,) how much its best cut-out leaves unexplained)"""
+        best = told[:, :len(self.looks)].argmax(1)
+        return best, self.left_by(inputs, lying, best)
+
+    def may_be_strange(self, told: np.ndarray, best: np.ndarray) -> bool:
+        """Whether any of these sites may be told to show something else for how badly what they show fits"""
+        there = told[:, -1] < np.log(0.5)
+        return bool((told[:, len(self.looks)] + MORE_HERE > told[np.arange(len(best)), best])[there].any())
+
+    def usual_here(self, told: np.ndarray, best: np.ndarray, left: np.ndarray) -> Usual:
+        """How badly pieces fit in a picture, by what fits() gave of its sites"""
+        sure = told[np.arange(len(best)), best] > SURE
+        return self.usual.here(left[sure], best[sure])
+
+    def sobered(self, told: np.ndarray, best: np.ndarray, left: np.ndarray, usual: Usual, unlike: np.ndarray) -> np.ndarray:
+        """told() with something else as likely as it is besides by how the likeliest look fits, best and left as of fits(), and only as
+        far as anything seems to lie there at all, by unlike (n, U): a light that none was made in makes pieces look strange, but they
+        fit as the others in the picture do"""
+        looks, told = len(self.looks), told.copy()
+        told[:, looks] += usual.stranger(left, best)
         told = log_softmax(told)
         there = self.bare.answer(unlike)
         told[:, -1] = np.logaddexp(told[:, -1], told[:, looks] + there[:, 1])

@@ -9,18 +9,23 @@ import numpy as np
 
 MANY = 0.8                  # share of pieces beyond which what fits worse tells how badly the rarest do
 RARELY = 0.007              # share of pieces that fit so badly that their fit tells nothing
+RARELY_HERE = 0.02          # the same where other pieces of the picture tell how pieces fit in it
 STEEP = 4.0                 # how many times as fast as pieces get rarer doubt grows
 LESS, MORE = -8.0, 3.0      # log odds by which a fit may tell against something else, and for it: alone it does not
+MORE_HERE = 6.0             # and for it where the picture's pieces tell
 LEAST = 1e-3                # what is left unexplained at least
+FEW = 4                     # pieces in a picture that tell as much of how badly they fit in its light as all that was learnt
+EVEN = 3.0                  # times as even as learnt at most is taken to be how pieces fit in a picture
 
 
 class Usual(msgspec.Struct, frozen=True, eq=False):
     """medians: (looks,) of the logarithm of what a look's own cut-outs leave unexplained of its pieces, inf where nothing is known;
-    most: by how much RARELY pieces exceed theirs; fall: by how much more e times as few do."""
+    most: by how much RARELY pieces exceed theirs; fall: by how much more e times as few do; more: log odds at most for something else."""
 
     medians: np.ndarray
     most: float
     fall: float
+    more: float = MORE
 
     @classmethod
     def of(cls, left: np.ndarray, whose: np.ndarray, known: np.ndarray) -> Usual:
@@ -35,8 +40,26 @@ class Usual(msgspec.Struct, frozen=True, eq=False):
         fall = max(float((worse[worse >= many] - many).mean()), LEAST) if len(worse) else 1.0
         return cls(medians.astype(np.float32), many + fall * math.log((1 - MANY) / RARELY), fall)
 
+    def here(self, left: np.ndarray, look: np.ndarray) -> Usual:
+        """What is usual in a picture in which pieces told without doubt leave so much unexplained, (n,), of looks (n,): a light none was
+        made in makes all fit worse, some looks more than others, and one like the calibration's lets all fit better"""
+        worse = np.log(np.maximum(left, LEAST)) - self.medians[look]
+        worse, look = worse[np.isfinite(worse)], look[np.isfinite(worse)]
+        if not len(worse):
+            return self
+        own = np.bincount(look, minlength=len(self.medians))
+        shift = np.full(len(self.medians), np.median(worse) * len(worse) / (len(worse) + FEW))
+        for k in np.flatnonzero(own):
+            shift[k] = (np.median(worse[look == k]) * own[k] + shift[k] * FEW) / (own[k] + FEW)
+        left_over, known = worse - shift[look], len(worse) / (len(worse) + FEW)
+        many = np.quantile(left_over, MANY)
+        fall = known * np.maximum(left_over - many, 0).mean() / (1 - MANY) + (1 - known) * self.fall
+        fall = max(float(fall), self.fall / EVEN)
+        most = known * (many + fall * math.log((1 - MANY) / RARELY_HERE)) + (1 - known) * self.most
+        return Usual(self.medians + shift.astype(np.float32), float(most), fall, known * MORE_HERE + (1 - known) * MORE)
+
     def stranger(self, left: np.ndarray, look: np.ndarray) -> np.ndarray:
         """(n,) log odds by which what was taken for a look (n,) is likelier to be something else than it seemed, as its best cut-out
         leaves so much unexplained; negative where it fits as its pieces do"""
         worse = np.log(np.maximum(left, LEAST)) - self.medians[look]
-        return np.where(np.isfinite(worse), np.clip(STEEP * (worse - self.most) / self.fall, LESS, MORE), 0.0)
+        return np.where(np.isfinite(worse), np.clip(STEEP * (worse - self.most) / self.fall, LESS, self.more), 0.0)

@@ -30,6 +30,16 @@ def test_where_each_kind_was_cut_out_once_its_fit_tells_nothing():
     assert not usual(np.random.default_rng(1), (False,) * 3).stranger(np.array([0.1, 50.0]), np.array([0, 2])).any()
 
 
+@pytest.mark.parametrize(("light", "left", "strange"), [(1.0, 0.6, True), (1.5, 0.6, False), (1.5, 1.0, True), (0.6, 0.36, True)])
+def test_what_fits_worse_than_the_others_in_its_picture_is_strange(light, left, strange):
+    """In one light all pieces fit worse than they were learnt to, in another all fit better"""
+    rng, learnt = np.random.default_rng(2), usual(np.random.default_rng(1))
+    here = learnt.here(light * 0.3 * np.exp(rng.normal(0, 0.15, 60)), np.zeros(60, int))
+    odds = here.stranger(np.array([left]), np.array([0]))[0]
+    assert odds > 3 if strange else odds < -1
+    assert learnt.here(np.zeros(0), np.zeros(0, int)) is learnt
+
+
 def test_made_up_things_lie_on_the_site_and_are_never_the_same():
     rng, ground = np.random.default_rng(3), np.log(np.full((60, 60, 3), 140.0, np.float32))
     made = [littered(rng, ground, 30, 44, np.full(2, 29.5)) for _ in range(40)]

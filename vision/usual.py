@@ -9,7 +9,7 @@ import numpy as np
 
 MANY = 0.8                  # share of pieces beyond which what fits worse tells how badly the rarest do
 RARELY = 0.007              # share of pieces that fit so badly that their fit tells nothing
-RARELY_HERE = 0.02          # the same where other pieces of the picture tell how pieces fit in it
+RARELY_HERE = 0.01          # the same where other pieces of the picture tell how pieces fit in it
 STEEP = 4.0                 # how many times as fast as pieces get rarer doubt grows
 LESS, MORE = -8.0, 3.0      # log odds by which a fit may tell against something else, and for it: alone it does not
 MORE_HERE = 6.0             # and for it where the picture's pieces tell

@@ -123,8 +123,8 @@ class GroupReader(msgspec.Struct, eq=False, dict=True):
 
     def told(self, sight: Sight, which: np.ndarray, unlike: np.ndarray, gain: np.ndarray, place: np.ndarray, lean: np.ndarray,
              others: np.ndarray | None = None) -> tuple[np.ndarray, Laid, np.ndarray]:
-        """(the same, with what is strange told by how pieces fit in this picture; how each would lie; (n, 2) mm: where the likeliest look
-        stands, nan where it was not looked at closely). others: of the group, whose sites tell that too where one may be strange"""
+        """(the same, what is strange told by how pieces fit in this picture; how each would lie; (n, 2) mm: where the likeliest
+        look stands, nan where it was not looked at closely). others: of the group, which tell that too where one may be strange"""
         told, inputs, lying = self.looked(sight, which, unlike, gain, place, lean)
         if self.stage.usual is not None and self.stage.bare is not None:
             fits = told, *self.stage.fits(told, inputs, lying)
@@ -134,7 +134,7 @@ class GroupReader(msgspec.Struct, eq=False, dict=True):
         return told, lying, self.group.centres[which] + self.stage.stands(told, lying)
 
     def others(self, sight: Sight, which: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-        """told() and what Stage.fits() says of some of the other sites on which pieces lie, those nearest to `which`; None: there are none"""
+        """looked() and Stage.fits() of some of the other sites on which pieces lie, those nearest to `which`; None: there are none"""
         away = np.linalg.norm(self.group.centres[others] - self.group.centres[which].mean(0), axis=1)
         others = others[np.argsort(away)[:AROUND]]
         seen, unlike = self.seen(sight, others)

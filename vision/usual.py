@@ -20,7 +20,8 @@ EVEN = 3.0                  # times as even as learnt at most is taken to be how
 
 class Usual(msgspec.Struct, frozen=True, eq=False):
     """medians: (looks,) of the logarithm of what a look's own cut-outs leave unexplained of its pieces, inf where nothing is known;
-    most: by how much RARELY pieces exceed theirs; fall: by how much more e times as few do; more: log odds at most for something else."""
+    most: by how much RARELY pieces exceed theirs; fall: by how much more e times as few do; more: log odds
+    at most for something else."""
 
     medians: np.ndarray
     most: float
@@ -41,8 +42,8 @@ class Usual(msgspec.Struct, frozen=True, eq=False):
         return cls(medians.astype(np.float32), many + fall * math.log((1 - MANY) / RARELY), fall)
 
     def here(self, left: np.ndarray, look: np.ndarray) -> Usual:
-        """What is usual in a picture in which pieces told without doubt leave so much unexplained, (n,), of looks (n,): a light none was
-        made in makes all fit worse, some looks more than others, and one like the calibration's lets all fit better"""
+        """What is usual in a picture in which pieces told without doubt leave so much unexplained, (n,), of looks (n,): a light none
+        was made in makes all fit worse, some looks more than others, and one like the calibration's lets all fit better"""
         worse = np.log(np.maximum(left, LEAST)) - self.medians[look]
         worse, look = worse[np.isfinite(worse)], look[np.isfinite(worse)]
         if not len(worse):

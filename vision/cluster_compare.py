@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vision.cluster_cut import is_canvas
-from vision.cluster_polar import UNBURNT, Rings, Table
+from vision.cluster_polar import Rings, Table
 from vision.cluster_scene import Scene
 from vision.kernels import Kernel
+from vision.light import too_bright
 
 if TYPE_CHECKING:
     from vision.cluster_fit import Fine
 
 ANYTHING = np.array([-1])
 SCENE = "BBffnnnn"
-_compare = Kernel("compare_polar", SCENE + "dnfnnfnffl" + "fnx" + "flB")
+_compare = Kernel("compare_polar", SCENE + "dnfnnffnffl" + "fnx" + "flB")
 _judge = Kernel("judge_polar", SCENE + "dnfnnffn" + "llBn" + "fff")
 _slide = Kernel("slide_polar", SCENE + "dnfnnfff" + "llBxd")
 
@@ -34,25 +35,27 @@ def compared(scene: Scene, rings: Rings, table: Table, at: np.ndarray, only: np.
     hopes = None if least is None or not table.plain else least
     gain = np.full((len(at), len(table.looks)), 0 if hopes is None else min(hopes, 0), np.float32)
     turn = np.zeros((len(at), len(table.looks)), np.int64)
-    burnt = run(scene, rings, table, at, only, UNBURNT, gain, turn, hopes)
-    if burnt.any():
-        which = np.flatnonzero(burnt)
-        for key, some in table.lights(scene.limit_at(at[which]).astype(np.float32), burnt[which]):
-            now = which[some]
-            part = np.zeros((len(now), gain.shape[1]), np.float32), np.zeros((len(now), gain.shape[1]), np.int64)
-            run(scene, rings, table, at[now], None if only is None else only[now], key, *part)
-            gain[now], turn[now] = part
-    return gain, turn, burnt
-
-
-def run(scene: Scene, rings: Rings, table: Table, at: np.ndarray, only: np.ndarray | None, key: tuple[int, ...],
-        gain: np.ndarray, turn: np.ndarray, least: float | None = None) -> np.ndarray:
-    """Fills in (N, K) gains and turns by one of Table.packed() -> (N,) bool: where another was needed; least: see compared()"""
     burnt = np.zeros(len(at), np.uint8)
+    limit = scene.limit_at(at).astype(np.float32)
+    groups = table.lights(limit, too_bright(table.most, limit).any(1))
+    for key, which in groups:
+        if len(groups) == 1:
+            run(scene, rings, table, at, only, key, gain, turn, burnt, hopes)
+        else:
+            some = gain[which], turn[which], burnt[which]
+            run(scene, rings, table, at[which], None if only is None else only[which], key, *some, hopes)
+            gain[which], turn[which], burnt[which] = some
+    return gain, turn, burnt > 0
+
+
+def run(scene: Scene, rings: Rings, table: Table, at: np.ndarray, only: np.ndarray | None, dim: tuple[int, ...],
+        gain: np.ndarray, turn: np.ndarray, burnt: np.ndarray, least: float | None = None) -> None:
+    """Fills in (N, K) gains and turns, and (N,) uint8 where looks are brighter than the camera shows: there they are taken as
+    Table.packed(dim); least: see compared()"""
     _compare(*parts(scene), scene.frame.to_px(at), len(at), rings.pixels(scene.frame.scale), len(rings.r), rings.angles,
-             table.packed(key), gain.shape[1], table.bases, table.most, ANYTHING if only is None else np.ascontiguousarray(only),
+             table.packed(), table.packed(dim), gain.shape[1], table.bases, table.most,
+             ANYTHING if only is None else np.ascontiguousarray(only),
              *((NOTHING, False, 0.0) if least is None else (table.bounds, True, least)), gain, turn, burnt)
-    return burnt > 0
 
 
 def judged_at(scene: Scene, fine: Fine, at: np.ndarray, kinds: np.ndarray | None, top: int

@@ -4,8 +4,9 @@
 
 /* Whether no look can explain a patch better than bare ground by more than `least`, in any turn: even if all that its colours leave
    open fitted perfectly. bounds: (K, R, 7), of each ring of a look the lowest and highest of each colour, and the largest area a point of it
-   may count with; nothing is known of the colours where these differ from turn to turn */
-INLINE int hopeless(const Patch *p, int r, int a, const float *bounds, int k, float least)
+   may count with; nothing is known of the colours where these differ from turn to turn. more, less: times what is told for and against
+   looks: a patch of few of the points tells of the others too, but not exactly */
+INLINE int hopeless(const Patch *p, int r, int a, const float *bounds, int k, float least, float more, float less)
 {
     float worth[64];
     int n = p->points;
@@ -17,7 +18,7 @@ INLINE int hopeless(const Patch *p, int r, int a, const float *bounds, int k, fl
             float x = seen[i] - ground[i], y = seen[n + i] - ground[n + i], z = seen[2 * n + i] - ground[2 * n + i];
             sum += weight[i] * (x * x + y * y + z * z);
         }
-        worth[ring] = sum * (1 / 3.0f);
+        worth[ring] = sum * more * (1 / 3.0f);
     }
     for (int j = 0; j < k; j++) {
         const float *bound = bounds + (size_t)7 * r * j;
@@ -38,7 +39,7 @@ INLINE int hopeless(const Patch *p, int r, int a, const float *bounds, int k, fl
                 float z = greater(greater(low[2] - seen[2 * n + i], seen[2 * n + i] - high[2]), 0);
                 cost += weight[i] * (x * x + y * y + z * z);
             }
-            most -= bound[6] * cost * (1 / 3.0f);
+            most -= bound[6] * cost * less * (1 / 3.0f);
         }
         if (most > least)
             return 0;
@@ -46,60 +47,94 @@ INLINE int hopeless(const Patch *p, int r, int a, const float *bounds, int k, fl
     return 1;
 }
 
-/* At (n, 2) pixels: gain (n, K), how much better each look explains what shows than bare ground, in its best turn, and that turn
-   (n, K); burnt (n,): where that does not hold, as looks are brighter than the camera shows anything.
-   offsets: (2, R A) pixels; spectra: (K, F / 8, PLANES R, 3, 8); table: see waves_of; most: the looks' brightest colour;
-   only: (n,) the one look to compare at each place (of the others nothing is filled in), or a single -1; bounds: of hopeless(), at places
-   for which that holds nothing is filled in; a single number: it is not asked */
-INLINE void compare(const Scene *scene, const double *at, int n, const float *offsets, int r, int a, const float *spectra, int k,
-                    const float *table, const float *most, const int64_t *only, const float *bounds, int bounded, float least, float *gain,
-                    int64_t *turn, uint8_t *burnt)
+#define FEW 8                   /* points of a ring that are looked at first */
+#define UNSURE 1.5f             /* times what they tell for looks, so much of what they tell against, to exclude all for sure */
+
+/* Places compared together with the same spectra */
+typedef struct {
+    int many, place[AT_ONCE];
+    const float *spectra;
+    float *waves[AT_ONCE];
+} Group;
+
+/* Compares the places of a group, and empties it; as in compare_polar */
+INLINE void tell(Group *group, int rows, int a, int k, const float *table, const int64_t *only, float *gain, int64_t *turn)
 {
-    Room *room = room_for(r * a);
-    int rows = PLANES * r;
-    size_t size = (size_t)rows * 3 * (a / 2);
     float like[AT_ONCE * 64];
-    for (int next = 0; next < n;) {
-        int many = 0, place[AT_ONCE];
-        for (; many < AT_ONCE && next < n; next++) {
-            Patch *p = &room->patch[many];
-            look_at(scene, at[2 * next], at[2 * next + 1], offsets, p);
-            if (bounded && hopeless(p, r, a, bounds, k, least))
-                continue;
-            burnt[next] = is_burnt(p, most);
-            planes_of(p, room->planes);
-            waves_of(room->planes, rows, a, table, room->waves[many]);
-            place[many++] = next;
-        }
-        const float *waves[AT_ONCE];
-        for (int b = 0; b < AT_ONCE; b++)
-            waves[b] = room->waves[b < many ? b : 0];
-        for (int j = 0; j < k && many; j++) {
-            int wanted = only[0] < 0;
-            for (int b = 0; b < many; b++)
-                wanted |= only[0] >= 0 && only[place[b]] == j;
-            if (!wanted)
-                continue;
-            likeness(waves, spectra + j * size, rows, a, like);
-            for (int b = 0; b < many; b++) {
-                size_t where = (size_t)place[b] * k + j;
-                int best;
-                gain[where] = most_of(like + b * a, a, table, &best);
-                turn[where] = best;
-            }
+    const float *waves[AT_ONCE];
+    for (int b = 0; b < AT_ONCE; b++)
+        waves[b] = group->waves[b < group->many ? b : 0];
+    for (int j = 0; j < k && group->many; j++) {
+        int wanted = only[0] < 0;
+        for (int b = 0; b < group->many; b++)
+            wanted |= only[0] >= 0 && only[group->place[b]] == j;
+        if (!wanted)
+            continue;
+        likeness(waves, group->spectra + (size_t)j * rows * 3 * (a / 2), rows, a, like);
+        for (int b = 0; b < group->many; b++) {
+            size_t where = (size_t)group->place[b] * k + j;
+            int best;
+            gain[where] = most_of(like + b * a, a, table, &best);
+            turn[where] = best;
         }
     }
+    group->many = 0;
+}
+
+/* At (n, 2) pixels: gain (n, K), how much better each look explains what shows than bare ground, in its best turn, and that turn
+   (n, K); burnt (n,): where looks are brighter than the camera shows anything, so that dim has been taken, not spectra.
+   offsets: (2, R A) pixels; spectra, dim: (K, F / 8, PLANES R, 3, 8); table: see waves_of; most: the looks' brightest colour;
+   only: (n,) the one look to compare at each place (of the others nothing is filled in), or a single -1; bounds: of hopeless(), at places
+   for which that holds nothing is filled in; a single number: it is not asked */
+INLINE void compare(const Scene *scene, const double *at, int n, const float *offsets, int r, int a, const float *spectra,
+                    const float *dim, int k, const float *table, const float *most, const int64_t *only, const float *bounds, int bounded,
+                    float least, float *gain, int64_t *turn, uint8_t *burnt)
+{
+    int rows = PLANES * r, points = r * a, some = r * FEW;
+    float *room = malloc(sizeof(float) * ((size_t)points * (8 + PLANES * (1 + 2 * AT_ONCE)) + (size_t)some * 10)), *next = room;
+    Patch patch = {points, next, next + 3 * points, next + 6 * points, next + 7 * points, {0}};
+    float *planes = next += 8 * points;
+    Group groups[2] = {{0, {0}, spectra, {0}}, {0, {0}, dim, {0}}};
+    for (int b = 0; b < 2 * AT_ONCE; b++)
+        groups[b / AT_ONCE].waves[b % AT_ONCE] = next += PLANES * points;
+    next += PLANES * points;
+    Patch few = {some, next, next + 3 * some, next + 6 * some, next + 7 * some, {0}};
+    float *of_few = next + 8 * some;
+    for (int i = 0; i < some; i++) {
+        int from = i / FEW * a + i % FEW * (a / FEW) + i / FEW % 2 * (a / FEW / 2);
+        of_few[i] = offsets[from], of_few[some + i] = offsets[points + from];
+    }
+    for (int i = 0; i < n; i++) {
+        float x = at[2 * i], y = at[2 * i + 1];
+        if (bounded) {
+            look_at(scene, x, y, of_few, &few);
+            if (hopeless(&few, r, FEW, bounds, k, least, a / FEW * UNSURE, a / FEW / UNSURE))
+                continue;
+        }
+        look_at(scene, x, y, offsets, &patch);
+        if (bounded && hopeless(&patch, r, a, bounds, k, least, 1, 1))
+            continue;
+        burnt[i] = is_burnt(&patch, most);
+        Group *group = &groups[burnt[i]];
+        planes_of(&patch, planes);
+        waves_of(planes, rows, a, table, group->waves[group->many]);
+        group->place[group->many++] = i;
+        if (group->many == AT_ONCE)
+            tell(group, rows, a, k, table, only, gain, turn);
+    }
+    for (int g = 0; g < 2; g++)
+        tell(&groups[g], rows, a, k, table, only, gain, turn);
     free(room);
 }
 
 QUICK void compare_polar(const uint8_t *seen, const uint8_t *ground, const float *weight, const float *light, int h, int w, int rows,
-                         int columns, const double *at, int n, const float *offsets, int r, int a, const float *spectra, int k,
-                         const float *table, const float *most, const int64_t *only, const float *bounds, int bounded, double least,
-                         float *gain, int64_t *turn, uint8_t *burnt)
+                         int columns, const double *at, int n, const float *offsets, int r, int a, const float *spectra,
+                         const float *dim, int k, const float *table, const float *most, const int64_t *only, const float *bounds,
+                         int bounded, double least, float *gain, int64_t *turn, uint8_t *burnt)
 {
     Scene scene = {seen, ground, weight, light, h, w, rows, columns};
     if (a == 32)        /* constants, so that loops are unrolled */
-        compare(&scene, at, n, offsets, r, 32, spectra, k, table, most, only, bounds, bounded, least, gain, turn, burnt);
+        compare(&scene, at, n, offsets, r, 32, spectra, dim, k, table, most, only, bounds, bounded, least, gain, turn, burnt);
     else
-        compare(&scene, at, n, offsets, r, 64, spectra, k, table, most, only, bounds, bounded, least, gain, turn, burnt);
+        compare(&scene, at, n, offsets, r, 64, spectra, dim, k, table, most, only, bounds, bounded, least, gain, turn, burnt);
 }

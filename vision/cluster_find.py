@@ -42,10 +42,12 @@ class Kit:
         ends = np.cumsum([0, *(len(f.kinds) for f in fines)])
         self.parts = [slice(a, b) for a, b in zip(ends[:-1], ends[1:])]
 
-    def coloured(self, scene: Scene, at: np.ndarray) -> np.ndarray:
-        """Which of (N, 2) canvas mm are about as bright and as coloured as one of these pieces is"""
-        n = max(int(self.inner * scene.frame.scale), 1)
-        seen = (sample(scene.seen_softly(n), scene.frame.to_px(at)) * scene.light_at(at)).T[..., None]
+    def coloured(self, soft: Scene, at: np.ndarray) -> np.ndarray:
+        """Which of (N, 2) canvas mm are about as bright and as coloured as one of these pieces is, in a scene blurred over a ring"""
+        n = max(round(self.inner / self.rings.step), 1)
+        off = ((np.arange(n) + 0.5) / n - 0.5) * self.inner
+        places = at[:, None] + np.stack(np.meshgrid(off, off), -1).reshape(-1, 2)
+        seen = (sample(soft.seen, soft.frame.to_px(places)).mean(1) * soft.light_at(at)).T[..., None]
         tones = np.concatenate([f.tone for f in self.fines]).T[:, None]
         return (np.abs(seen - tones).max(0) < OWN).any(1)       # one colour after the other: numpy is slow along short axes
 
@@ -73,8 +75,7 @@ class Net:
         dense = cv2.blur(scene.strange, (n, n))
         xs, ys = (spots(start / FOLD, length, self.step * k) for start, length in zip(scene.corner, dense.shape[::-1]))
         self.shape = len(ys), len(xs)
-        rows = ys[:, None]
-        self.y, self.x = np.nonzero((dense[rows, xs] > share) & (allowed[rows, xs] > 0))
+        self.y, self.x = np.nonzero((dense.take(ys, 0).take(xs, 1) > share) & (allowed.take(ys, 0).take(xs, 1) > 0))
         self.at = scene.frame.to_mm((np.stack([xs[self.x], ys[self.y]], -1) + 0.5) * FOLD - 0.5)
 
     def keep(self, which: np.ndarray) -> None:
@@ -151,13 +152,13 @@ def find_of(scene: Scene, kit: Kit, allowed: np.ndarray, most: int) -> list[Piec
     soft: Scene | None = None
     for step, share, goes, hiding in NETS:
         net = Net(scene, kit.inner, allowed, step, share)
-        if hiding and len(net.at):
-            net.keep(kit.coloured(scene, net.at))
-            net.least = FAINT
         if not len(net.at):
             continue
         if soft is None:        # what is seen does not change while pieces of one kit are taken out
             soft = scene.blurred(n)
+        if hiding:
+            net.keep(kit.coloured(soft, net.at))
+            net.least = FAINT
         more, others, tried = caught(scene, soft, kit, net, sure, tried, goes, most)
         sure += more
         maybe = [p for p in maybe if not any(np.linalg.norm(p.at - q.at) < APART * (p.form.inner + q.form.inner) for q in more)]

@@ -222,6 +222,8 @@ class Table:
 
     def lights(self, limit: np.ndarray, burnt: np.ndarray) -> list[tuple[tuple[int, ...], np.ndarray]]:
         """Places grouped by what no_brighter() takes: (key, (M,) their numbers) each. limit: (N, 3); burnt: (N,) bool"""
+        if not burnt.any():
+            return [(UNBURNT, np.arange(len(burnt)))]
         steps = np.round(np.log(np.minimum(limit / self.most, 1)) / BRIGHTER).astype(int) * burnt[:, None]
         return [(key, np.flatnonzero((steps == key).all(1))) for key in sorted(set(map(tuple, steps.tolist())))]
 

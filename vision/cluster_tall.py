@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
+from functools import cached_property, lru_cache
 
 import cv2
 import msgspec
@@ -30,7 +31,7 @@ BESIDE = 1.5        # mm kept around a figure's foot
 APART = 0.85        # of what two feet measure: nearer to each other they cannot stand, as exactly as feet are found
 
 
-class TallLook(msgspec.Struct, frozen=True, eq=False):
+class TallLook(msgspec.Struct, frozen=True, eq=False, dict=True):
     """How figures of a form look when they lean `reach` mm: (K, h, w, 3) with the lean to the right, and (h, w) 0..1 what
     of the picture is figure."""
 
@@ -40,7 +41,14 @@ class TallLook(msgspec.Struct, frozen=True, eq=False):
     looks: np.ndarray
     alpha: np.ndarray
 
+    @cached_property
+    def thinned(self) -> dict[int, tuple[np.ndarray, ...]]:
+        """What gains_of() has made ready: every so many rows and columns -> where these are, the looks one colour after the other, mm²
+        that points count, and the looks' brightest colours"""
+        return {}
 
+
+@lru_cache(64)
 def upright(form: Form, reach: float) -> np.ndarray:
     """(h, w, 2) mm: along the lean from the foot's middle, and across it"""
     r = form.outer + BESIDE
@@ -80,27 +88,27 @@ def views(form: Form, reach: float, scene: Scene, foot: np.ndarray, every: int =
 def gains_of(look: TallLook, scene: Scene, foot: np.ndarray, every: int = 1) -> tuple[np.ndarray, np.ndarray]:
     """(N, K) how much better each kind explains what shows than bare ground, and (N, K) what perfect figures would gain;
     every: only so many rows and columns are looked at"""
-    area = look.alpha[::every, ::every] * np.float32((every * PIXEL) ** 2)
-    limit = scene.limit_at(foot)[:, None, None]
-    lowest = limit.min((0, 1, 2))
-    looks = look.looks[:, ::every, ::every]
-    bright = np.array([too_bright(figure.max((0, 1)), lowest).any() for figure in looks])
+    if every not in look.thinned:
+        grid, looks = upright(look.form, look.reach)[::every, ::every], look.looks[:, ::every, ::every]
+        area = np.ascontiguousarray(look.alpha[::every, ::every] * np.float32((every * PIXEL) ** 2))
+        planes = np.ascontiguousarray(looks.transpose(0, 3, 1, 2), np.float32)
+        look.thinned[every] = grid[0, :, 0].copy(), grid[:, 0, 1].copy(), planes, area, looks.max((1, 2))
+    along, beside, planes, area, brightest = look.thinned[every]
+    limit = scene.limit_at(foot)
+    bright = too_bright(brightest, limit.min(0)).any(1)
     gain = np.empty((len(foot), len(look.kinds)), np.float32)
     most = np.empty_like(gain)
     if by_kernel(scene):
-        grid = upright(look.form, look.reach)[::every, ::every]
         _figures(*parts(scene), scene.frame.to_px(foot), scene.lean.shift(foot, look.form.height), len(foot), scene.frame.scale,
-                 grid[0, :, 0].copy(), grid.shape[1], grid[:, 0, 1].copy(), len(grid), look.reach,
-                 np.ascontiguousarray(looks.transpose(0, 3, 1, 2), np.float32), np.ascontiguousarray(area, np.float32),
-                 bright.astype(np.uint8), len(looks), gain, most)
+                 along, len(along), beside, len(beside), look.reach, planes, area, bright.astype(np.uint8), len(planes), gain, most)
         return gain, most
     seen, ground, weight = views(look.form, look.reach, scene, foot, every)
     gg = dot(ground, ground)
     ss = dot(seen, seen)
     bare = bareness(ss, dot(seen, ground), gg, weight)      # ground in a shadow is ground too
-    for k, figure in enumerate(looks):
+    for k, figure in enumerate(look.looks[:, ::every, ::every]):
         if bright[k]:
-            figure = np.minimum(figure, limit)
+            figure = np.minimum(figure, limit[:, None, None])
         sf, ff = dot(seen, figure), dot(figure, figure)
         tone = (sf / (ff + 1)).clip(1 / TONE, TONE)
         off = weight * THIRD * (ss - tone * (2 * sf - tone * ff)) + UNLIKELY * np.log(tone) ** 2
@@ -147,6 +155,7 @@ def telling(gain: np.ndarray, ideal: np.ndarray) -> np.ndarray:
     return gain - MISSING * np.maximum(ideal - gain, 0)
 
 
+LEANS = 0.0, 0.35, 0.7      # of the way a figure leans: where it must be strange
 AROUND = np.array([[0, 0], [1, 0], [-1, 0], [0, 1], [0, -1], [1, 1], [1, -1], [-1, 1], [-1, -1]], float)
 
 
@@ -218,14 +227,18 @@ class Spots:
 def feet(scene: Scene, look: TallLook, allowed: np.ndarray, step: float = 1.6, share: float = 0.35) -> np.ndarray:
     """(N, 2) mm where a figure may stand: its foot and what is above it are strange"""
     k = scene.frame.scale / FOLD
-    ys, xs = np.nonzero(allowed[::max(int(step * k), 1), ::max(int(step * k), 1)])
     n = max(int(step * k), 1)
+    height, dense = look.form.height, cv2.blur(scene.strange, (max(int(look.form.inner * k), 1),) * 2)
+    h, w = dense.shape
+    corners = scene.frame.to_mm(np.array([[0.0, 0.0], [w, 0.0], [0.0, h], [w, h]]) * FOLD)
+    reach = 1.1 * LEANS[-1] * np.linalg.norm(scene.lean.shift(corners, height), axis=1).max() * k + 2     # nothing strange nearer: none
+    near = cv2.distanceTransform((dense <= share).astype(np.uint8), cv2.DIST_L2, 3)[::n, ::n] <= reach
+    ys, xs = np.nonzero(allowed[::n, ::n] * near)
     at = scene.frame.to_mm((np.stack([xs, ys], -1) * n + 0.5) * FOLD - 0.5)
     if not len(at):
         return at
-    lean = scene.lean.shift(at, look.form.height)
-    dense = cv2.blur(scene.strange, (max(int(look.form.inner * k), 1),) * 2)
-    strange = np.mean([dense[tuple(clipped(scene, at + t * lean, dense.shape).T)] for t in (0.0, 0.35, 0.7)], 0)
+    lean = scene.lean.shift(at, height)
+    strange = np.mean([dense[tuple(clipped(scene, at + t * lean, dense.shape).T)] for t in LEANS], 0)
     return at[strange > share]
 
 

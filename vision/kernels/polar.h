@@ -161,30 +161,32 @@ INLINE float most_of(const float *waves, int a, const float *table, int *turn)
 {
     int f = a / 2;
     const float *sines = table + (f + 1) * f;
-    float all[64], last = waves[0] + (f & 1 ? -waves[f] : waves[f]);
+    const floats8 changing = {1, -1, 1, -1, 1, -1, 1, -1};
+    float ahead[32], back[32], last = waves[0] + (f & 1 ? -waves[f] : waves[f]), most;     /* at angles t, and A - t */
     for (int chunk = 0; chunk < f; chunk += 8) {
         floats8 even = {0}, odd = {0};
         for (int j = 1; j < f; j++) {
             even += waves[j] * load8(table + j * f + chunk);
             odd += waves[f + j] * load8(sines + j * f + chunk);
         }
-        for (int i = 0; i < 8; i++) {
-            int t = chunk + i;
-            float same = waves[0] + (t & 1 ? -waves[f] : waves[f]);
-            all[t] = same + 2 * (even[i] - odd[i]);
-            if (t)
-                all[a - t] = same + 2 * (even[i] + odd[i]);
-        }
+        floats8 same = waves[0] + waves[f] * changing;
+        *(floats8 *)(ahead + chunk) = same + 2 * (even - odd);
+        *(floats8 *)(back + chunk) = same + 2 * (even + odd);
     }
     for (int j = 1; j < f; j++)
         last += j & 1 ? -2 * waves[j] : 2 * waves[j];
-    all[f] = last;
-    int best = 0;
-    for (int t = 1; t < a; t++)
-        if (all[t] > all[best])
-            best = t;
+    most = last, back[0] = last;
+#pragma omp simd reduction(max:most)
+    for (int t = 0; t < f; t++)
+        most = greater(most, greater(ahead[t], back[t]));
+    int best = f;
+    for (int t = f - 1; t > 0; t--)
+        best = back[t] == most ? a - t : best;
+    best = last == most ? f : best;
+    for (int t = f - 1; t >= 0; t--)
+        best = ahead[t] == most ? t : best;
     *turn = best;
-    return all[best] / a;
+    return most / a;
 }
 
 /* Room for AT_ONCE patches and their waves; freed with free() */

@@ -9,6 +9,7 @@ import cv2
 import msgspec
 import numpy as np
 
+from vision.chroma import even
 from vision.cluster_astray import read_astray, site_has
 from vision.cluster_block import is_block
 from vision.cluster_canvas import MARGIN, Empty, Frame, dimmed, match_light, trust
@@ -37,7 +38,7 @@ from vision.cluster_polar import Form
 from vision.cluster_scene import FOLD, LIGHT_STEP, Rect, Scene, Stage, cover
 from vision.cluster_sign import Cover
 from vision.cluster_tall import TallLook, find_tall, hide
-from vision.cluster_tone import power_by_tiles
+from vision.cluster_tone import tone_by_tiles
 from vision.evidence import CountedEvidence, SiteEvidence, matches
 from vision.plan import Plan, Site
 from vision.pose import Pose
@@ -91,9 +92,9 @@ class ClusterReader:
         image, parts = Pyramid.of(picture).levels[0], self.parts(known)
         begun = self.begun(image, pose, parts)
         if self.unprinted:
-            power = power_by_tiles([(scene, tiles_of(firsts, tried)) for scene, firsts, tried in begun], self.firsts)
-            if power != 1:
-                begun = self.begun(toned(image, power), pose, parts)
+            power, chroma = tone_by_tiles([(scene, tiles_of(firsts, tried)) for scene, firsts, tried in begun], self.firsts)
+            if power != 1 or chroma != 1:
+                begun = self.begun(even(toned(image, power), chroma), pose, parts)
         self.last = []
         return {s: e for (some, _), one in zip(parts, begun) for s, e in self.read_part(*one, some).items()}
 

@@ -1,4 +1,4 @@
-"""A camera's tone told by printed tiles, where there is no printed board to tell it by: their prints are known."""
+"""A camera's tone and colours told by printed tiles, where there is no printed board to tell them by: their prints are known."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from vision.cluster_base import Level
+from vision.chroma import chroma
 from vision.cluster_canvas import BLENDED
 from vision.cluster_cut import cut
 from vision.cluster_first import Firsts, Tried
 from vision.cluster_scene import Scene
-from vision.light import CLIPPED
+from vision.light import CLIPPED, surface
 from vision.tone import worth_undoing
 
 FEWEST = 4           # tiles that tell it: one may be full of pieces, or taken for another
@@ -19,31 +19,45 @@ PLENTY = 18          # ... and so many are told it by quickly enough
 PRINTED = 0.02       # variance of log brightness that a tile's print has at least, to tell a tone by
 ENOUGH = 0.25        # share of it that is neither too dark nor too bright
 DARKEST = 8          # grey levels below which a camera's black says nothing
+COARSE = 4           # every so manieth pixel either way tells the colours
 ROUNDS, NARROW = 6, 0.06        # of leaving out what lies on a tile; by how much the logarithm may be off in the end
 
 
-def power_by_tiles(scenes: Iterable[tuple[Scene, list[Tried]]], firsts: Firsts) -> float:
-    """The power by which a picture's grey levels are those of the tiles' prints, 1 where that cannot be told or is not worth
-    undoing. scenes: with the tiles found in each, the kind of each that fits alone"""
-    told = [np.zeros(0)]
+def tone_by_tiles(scenes: Iterable[tuple[Scene, list[Tried]]], firsts: Firsts) -> tuple[float, float]:
+    """The power by which a picture's grey levels are those of the tiles' prints, and how many times as far from grey its colours
+    then are; each 1 where that cannot be told or is not worth undoing. scenes: with the tiles found in each, the kind of each that
+    fits alone"""
+    views = []
     for scene, tiles in scenes:
         for sheet in firsts.sheets:
             mine = [t for t in tiles if t.sheet is sheet]
             mine = mine[::-(-len(mine) // PLENTY) or 1]
             if mine:
                 kinds, poses = (np.concatenate(a) for a in zip(*((t.kinds, t.poses) for t in mine)))
-                told.append(powers(scene, firsts.levels(sheet)[2], kinds, poses))
-    logs = np.concatenate(told)
-    if len(logs) < FEWEST:
-        return 1.0
-    return worth_undoing(float(np.median(logs)))
+                level = firsts.levels(sheet)[2]
+                views.append((level.grid, poses, cut(scene.seen, scene.frame, level.grid, poses), level.looks[kinds]))
+    logs = np.concatenate([np.zeros(0), *(powers(grid, seen, known) for grid, _, seen, known in views)])
+    power = worth_undoing(float(np.median(logs))) if len(logs) >= FEWEST else 1.0
+    if sum(len(poses) for _, poses, _, _ in views) < FEWEST:
+        return power, 1.0
+    places = np.concatenate([poses[:, :2] for _, poses, _, _ in views])
+    size = tuple(np.ptp(places, 0) + 1)
+    seen, known, light = [], [], []
+    for _, poses, one, look in views:
+        few = np.s_[:, COARSE // 2::COARSE, COARSE // 2::COARSE]
+        seen.append(255 * (one[few].reshape(-1, 3).clip(0, 255) / 255) ** (1 / power))
+        known.append(look[few].reshape(-1, 3))
+        light.append(np.repeat(surface(poses[:, :2] - places.min(0), size), len(known[-1]) // len(poses), 0))
+    seen, known = (np.log(np.concatenate(v).clip(0, 255) + 4).astype(np.float32) for v in (seen, known))
+    return power, chroma(seen, known, np.concatenate(light))
 
 
-def powers(scene: Scene, level: Level, kinds: np.ndarray, poses: np.ndarray) -> np.ndarray:
-    """(M,) logarithms of the power that tiles tell, of kinds (N,) at (N, 3) poses; none of one whose print is all of one brightness"""
-    n = len(kinds)
+def powers(grid: np.ndarray, seen: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """(M,) logarithms of the power that tiles tell, seen and known (N, h, w, 3) grey levels on a grid (h, w, 2) of places; none of one
+    whose print is all of one brightness"""
+    n = len(seen)
     seen, known = (np.ascontiguousarray(v.reshape(n, -1, 3).transpose(2, 0, 1)) for v in (      # numpy is slow along short axes
-        cut(scene.seen, scene.frame, level.grid, poses), level.looks[kinds]))
+        seen, known))
     dark, light = np.minimum(seen, known).min(0), np.maximum(seen, known).max(0)
     usable = ((dark > DARKEST) & (light < CLIPPED - BLENDED)).astype(np.float32)
     print_ = np.log(known.clip(1).prod(0)) / 3
@@ -51,7 +65,7 @@ def powers(scene: Scene, level: Level, kinds: np.ndarray, poses: np.ndarray) -> 
     ratio = np.log(seen.clip(1).prod(0)) / 3 - print_
     good = (usable.mean(1) > ENOUGH) & ((usable * bright ** 2).sum(1) > PRINTED * usable.sum(1))
     usable, bright, ratio = usable[good], bright[good], ratio[good]
-    across, down = (level.grid[..., i].ravel() / np.abs(level.grid).max() for i in (0, 1))
+    across, down = (grid[..., i].ravel() / np.abs(grid).max() for i in (0, 1))
     basis = np.empty((len(bright), 4, bright.shape[1]), np.float32)
     basis[:, 0], basis[:, 1], basis[:, 2], basis[:, 3] = 1, across, down, bright
     weights = np.zeros((len(bright), 4), np.float32)

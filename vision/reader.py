@@ -14,6 +14,7 @@ import numpy as np
 
 from vision import archive, model
 from vision.box import within_box
+from vision.chroma import chroma_of, even
 from vision.cluster import ClusterReader
 from vision.cutout import lights
 from vision.evidence import Evidence, NoBoard, Registration, SiteEvidence
@@ -93,12 +94,15 @@ class Reader:
         return {s: self.tempers.get(self.plan.sites[s].reads, usual).applied(e) for s, e in found.items()}
 
     def evened(self, picture: Pyramid, pose: Pose) -> Pyramid:
-        """The picture in the empty board's tone, large shadows cast on it lifted; itself as a rule"""
+        """The picture in the empty board's tone and colours, large shadows cast on it lifted; itself as a rule"""
         if self.reference is None:
             return picture
         power = power_of(small_view(picture, pose, self.plan.size), self.reference, self.plan.size)
         if power != 1:
             picture = Pyramid(toned(picture.levels[0], power))
+        chroma = chroma_of(small_view(picture, pose, self.plan.size), self.reference, self.plan.size)
+        if chroma != 1:
+            picture = Pyramid(even(picture.levels[0], chroma))
         if self.ground is None or not (found := shadows(small_view(picture, pose, self.plan.size), self.reference, self.plan.size)):
             return picture
         return Pyramid(lifted(picture.levels[0], pose, self.ground, found, self.plan.size))

@@ -25,7 +25,13 @@ def power_of(seen: np.ndarray, empty: np.ndarray, size: tuple[float, float]) -> 
     if usable.sum() < 50:
         return 1.0
     ratio, bright = ((v @ np.full(3, 1 / 3, np.float32)) for v in (seen - empty, empty))
-    basis = np.column_stack([surface(mm, size), bright - np.median(bright)]).T.astype(np.float32)
+    return worth_undoing(float(np.log(max(1 + slope(ratio, bright, surface(mm, size), usable), 0.1))))
+
+
+def slope(ratio: np.ndarray, known: np.ndarray, light: np.ndarray, usable: np.ndarray) -> float:
+    """By how much a (N,) ratio of what is seen to what is known, log, grows with what is known (N,), in light made of functions
+    (N, 6); usable: (N,) weights. Outliers do not count, and where hardly anything is printed it is 0"""
+    basis = np.column_stack([light, known - np.median(known)]).T.astype(np.float32)
     weights = np.zeros(7, np.float32)
     weights[0] = np.median(ratio[usable > 0])
     held = np.diag(np.float32([1e-6, 1e-5, 1e-5, 1e-5, 1e-5, 1e-5, RELUCTANT]))
@@ -35,7 +41,7 @@ def power_of(seen: np.ndarray, empty: np.ndarray, size: tuple[float, float]) -> 
         a = basis * good
         weights = np.linalg.solve(a @ basis.T + good.sum() * held, a @ ratio)
         scale = max(0.6 * scale, 0.06)
-    return worth_undoing(float(np.log(max(1 + weights[6], 0.1))))
+    return float(weights[6])
 
 
 def worth_undoing(tone: float) -> float:

@@ -9,7 +9,7 @@ from vision.cluster_base import Sheet
 from vision.cluster_canvas import Frame
 from vision.cluster_first import Firsts, Tried
 from vision.cluster_scene import Scene
-from vision.cluster_tone import power_by_tiles
+from vision.cluster_tone import tone_by_tiles
 
 FRAME = Frame(0.0, 0.0, 2.2, 352, 242)
 LAMP = np.array([0.75, 0.85, 0.95])
@@ -40,11 +40,21 @@ def scene(own: Sheet, power: float, tiles: int) -> tuple[Scene, list[Tried]]:
 @pytest.mark.parametrize("power", [0.7, 1.4])
 def test_tiles_tell_another_tone(power):
     own = sheet()
-    found = power_by_tiles([scene(own, power, 6)], Firsts((own,), {}))
+    found = tone_by_tiles([scene(own, power, 6)], Firsts((own,), {}))[0]
     assert abs(np.log(found / power)) < 0.25 * abs(np.log(power))
 
 
 @pytest.mark.parametrize(("power", "tiles", "plain"), [(1.0, 6, False), (1.05, 6, False), (1.4, 2, False), (1.4, 6, True)])
 def test_none_where_light_and_pieces_alone_differ_or_too_little_is_printed(power, tiles, plain):
     own = sheet(plain)
-    assert power_by_tiles([scene(own, power, tiles)], Firsts((own,), {})) == 1
+    assert tone_by_tiles([scene(own, power, tiles)], Firsts((own,), {}))[0] == 1
+
+
+@pytest.mark.parametrize("times", [0.7, 1.0, 1.4])
+def test_tiles_tell_other_colours(times):
+    own = sheet()
+    one, tried = scene(own, 1.0, 6)
+    grey = one.seen.mean(-1, keepdims=True)
+    one.seen[:] = (grey + times * (one.seen - grey)).clip(0, 255)
+    power, found = tone_by_tiles([(one, tried)], Firsts((own,), {}))
+    assert power == 1 and abs(np.log(found / times)) < 0.06

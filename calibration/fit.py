@@ -72,6 +72,7 @@ def calibrate(folder: str | Path, progress: Progress | None = None, report: bool
     with Workers(processes_here() if processes is None else processes) as workers:
         trial = workers.start(tried, copy, registrar, shots) if report else None
         reader = Reader.fit(copy.plan, registrar, shots, each=workers.each)
+        cut = [e for r in reader.readers for e in getattr(r, "cut", ())]
         reader.save(copy.model)
         copy.before.unlink(missing_ok=True)
         if trial is not None:
@@ -87,7 +88,7 @@ def calibrate(folder: str | Path, progress: Progress | None = None, report: bool
         errors = [(s.name, s.pose.error_px) for s in shots]
         burnt = [s.name for s in shots if burnt_pieces(copy.plan, s)]
         mine = own(copy, reader, shots)
-        odd = [*astray, *doubts(copy.plan, shots, raw.rows + mine.rows, burnt)]
+        odd = [*astray, *doubts(copy.plan, shots, raw.rows + mine.rows, burnt, cut)]
         found = Findings(raw.tempered(reader.tempers), mine, errors, missing, raw, burnt, odd)
         out.advice, out.summary, out.more = found.advice(), found.sentence, [*missing, *found.doubtful()]
         out.page = copy.folder / "report.html"

@@ -11,10 +11,12 @@ from calibration.copy import Copy
 from calibration.framing import sharpness_of
 from calibration.held import Row
 from engine.text import Text, say
-from vision.cutout import lights, log_windows
+from vision.cutout import Exemplar, lights, log_windows
 from vision.cv5 import grey
+from vision.exchanged import exchanged
 from vision.field import opponent
 from vision.plan import Plan
+from vision.sampler import covered_by_blocks
 from vision.shot import Shot
 from vision.sites import groups
 from vision.slide import FLOOR
@@ -24,6 +26,8 @@ BLURRED = 0.5        # of the sharpest photo's sharpness, both seen equally larg
 SIDE = 12            # pixels along a site where photos are compared with the empty board
 BARE = 5.0           # times less unlike the empty board than any piece, where nothing lies
 USUAL = 95           # per cent of the bare sites that are no more unlike the empty board than that
+ENOUGH = 20          # bare sites, that show what a bare site looks like
+PLAIN = 3.0          # times as unlike the board as any other bare site, where something lies that no layout speaks of
 SLIPS = 2            # in the photos of a copy, at most: more that look so are pale pieces
 LIKELY = 0.5         # probability from which on a reading is taken at its word where another says the same
 SURE = 0.9           # probability from which on a reading counts against a layout
@@ -72,7 +76,8 @@ def least_sharp(plan: Plan, shots: list[Shot]) -> list[str]:
 
 def not_there(plan: Plan, shots: list[Shot]) -> list[tuple[str, str, str]]:
     """(photo, site, what its layout says) of what looks as the empty board does, unlike all other pieces; where pale pieces on a pale
-    board look so too, nothing is told"""
+    board look so too, nothing is told. Likewise of what no layout speaks of ("") and is as unlike the board as pieces are, and
+    all other bare sites are not"""
     empties = [s for s in shots if not s.layout]
     if not empties:
         return []
@@ -83,16 +88,23 @@ def not_there(plan: Plan, shots: list[Shot]) -> list[tuple[str, str, str]]:
         every = np.arange(len(group.ids))
         views = [opponent(log_windows(windows, Pyramid(s.image), s.pose, light, every, 0.0)) for s, light in zip(shots, room)]
         empty = np.mean([v for v, s in zip(views, shots) if not s.layout], 0)
-        bare, unlike = [], []
+        bare, least, unlike, usual = [], [], [], []
         for s, view in ((s, v) for s, v in zip(shots, views) if s.layout):
-            for site, value in zip(group.ids, most_of(view - empty).tolist()):
+            hidden = covered_by_blocks(plan, s.layout)
+            for site, value, some in zip(group.ids, *most_of(view - empty).tolist()):
                 contents = s.layout.get(site)
-                if not contents:
-                    bare.append(value)
-                elif contents[-1] in plan.pieces and not plan.pieces[contents[-1]].spans:
+                if not contents and site not in hidden:
+                    bare.append((some, s.name, site, ""))
+                    least.append(value)
+                elif contents and contents[-1] in plan.pieces and not plan.pieces[contents[-1]].spans:
                     unlike.append((value, s.name, site, contents[-1]))
-        most = float(np.percentile(bare, USUAL)) if bare else 0.0
+                    usual.append(some)
+        most = float(np.percentile(least, USUAL)) if least else 0.0
         unlike.sort()
+        bare.sort(reverse=True)
+        for few in range(1, SLIPS + 1):
+            if usual and len(bare) >= ENOUGH and bare[few - 1][0] > max(np.median(usual) / 2, PLAIN * bare[few][0]):
+                out += [one[1:] for one in bare[:few]]
         for few in range(1, min(SLIPS + 1, len(unlike))):
             if unlike[few - 1][0] <= most and unlike[few - 1][0] * BARE < unlike[few][0]:
                 out += [one[1:] for one in unlike[:few]]
@@ -100,10 +112,11 @@ def not_there(plan: Plan, shots: list[Shot]) -> list[tuple[str, str, str]]:
 
 
 def most_of(off: np.ndarray) -> np.ndarray:
-    """(n,) how unlike each other most of two views are, differences (n, S, S, 3), in units of what light alone changes"""
+    """(2, n) how unlike each other most of two views are, and the quarter that is most so, differences (n, S, S, 3), in units of what
+    light alone changes"""
     off = off.copy()
     off[..., 0] -= np.median(off[..., 0], (1, 2), keepdims=True)
-    return np.median(np.abs(off / FLOOR).sum(-1).reshape(len(off), -1), 1)
+    return np.percentile(np.abs(off / FLOOR).sum(-1).reshape(len(off), -1), (50, 75), axis=1)
 
 
 def contradicted(rows: Iterable[Row]) -> list[tuple[str, str, str, str]]:
@@ -126,17 +139,20 @@ def traded(rows: Iterable[Row]) -> list[tuple[str, str, str, str, str]]:
     return [(photo, site, taken[photo, b, a], a, b) for (photo, a, b), site in taken.items() if a < b and (photo, b, a) in taken]
 
 
-def doubts(plan: Plan, shots: list[Shot], rows: Iterable[Row], burnt: Sequence[str] = ()) -> list[Text]:
+def doubts(plan: Plan, shots: list[Shot], rows: Iterable[Row], burnt: Sequence[str] = (), cut: Sequence[Exemplar] = ()) -> list[Text]:
     """What to look at before anything else; rows: sites of these photos as they are read; burnt: photos whose pieces are too bright to
-    be told from a pale board"""
+    be told from a pale board; cut: the pieces that were learnt from"""
     out = []
     if names := blurred(plan, shots):
         out.append(say("{photos} is not sharp: take it anew, with the camera at rest", photos=", ".join(names)))
     rows = list(rows)
-    for photo, site, other, a, b in traded(rows)[:MOST]:
+    pairs = [(shots[a.photo].name, a.where, b.where, a.contents[-1], b.contents[-1]) for a, b in exchanged(cut)]
+    said = {frozenset(pair[:3]) for pair in pairs}
+    for photo, site, other, a, b in [*pairs, *(pair for pair in traded(rows) if frozenset(pair[:3]) not in said)][:MOST]:
         out.append(say("look at {site} and {other} in {photo}: {a} and {b} seem to have changed places", site=site, other=other,
                        photo=photo, a=a, b=b))
-    odd = {(photo, site): (want, "") for photo, site, want in not_there(plan, [s for s in shots if s.name not in burnt])}
+    odd = {(photo, site): (want, "" if want else say("something"))
+           for photo, site, want in not_there(plan, [s for s in shots if s.name not in burnt])}
     odd |= {(photo, site): (want, got) for photo, site, want, got in contradicted(rows)}
     for (photo, site), (want, got) in list(odd.items())[:MOST]:
         out.append(say("look at {site} in {photo}: its layout says {want}, the photo seems to show {got}", site=site, photo=photo,

@@ -32,7 +32,7 @@ from vision.cluster_loose import (
     looks_of,
     named,
 )
-from vision.cluster_lump import Place, left_on, littered
+from vision.cluster_lump import Place, left_bare, left_on, littered
 from vision.cluster_middle import middled, outlined, rimmed
 from vision.cluster_polar import Form
 from vision.cluster_scene import FOLD, LIGHT_STEP, Rect, Scene, Stage, cover
@@ -300,6 +300,8 @@ class ClusterReader:
         if level > 1:       # pieces are brighter than the table: keep them below white
             empty = Empty(frame, (empty.canvas / level).astype(np.uint8), empty.spread / level)
         reader = learn(plan, empty, [s for s in shots if s.layout])
+        if not reader.firsts.sheets:        # else pieces lie on cards, not on the board
+            reader.lump = max(reader.lump, left_bare(plan, frame, [s for s in shots if not s.layout], bare))
         photos = [n for n, s in enumerate(shots) if s.layout]
         reader.lying = [msgspec.structs.replace(p, photo=photos[p.photo]) for p in reader.lying]
         return reader

@@ -1,16 +1,21 @@
-"""What remains of a picture whose board, cards and pieces are known: compact lumps are strangers. Its values: left_on, littered."""
+"""What remains of a picture whose board, cards and pieces are known: compact lumps are strangers. Its values: left_on, littered,
+left_bare."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import cv2
 import msgspec
 import numpy as np
 
-from vision.cluster_canvas import Frame, largest
+from vision.cluster_canvas import Empty, Frame, largest, trust
 from vision.cluster_cut import is_canvas
 from vision.cluster_polar import SCORE_NOISE
-from vision.cluster_scene import FOLD, Scene
+from vision.cluster_scene import FOLD, Scene, Stage
 from vision.kernels import Kernel
+from vision.plan import Plan
+from vision.shot import Shot
 
 UNKNOWN = 0.9           # of what is strange, above which it is surely neither ground nor a piece found
 STRANGE = 0.6           # how strange a pixel is at least that counts
@@ -80,6 +85,18 @@ def littered(lump: float, usual: float, inner: float) -> float:
     mm of the smallest piece's inner radius"""
     most = max(BEYOND * usual, LEAST * inner)
     return 1 / (1 + np.exp(np.clip((most - lump) / (SLOPE * most), -30, 30))) if np.isfinite(most) else 0.0
+
+
+def left_bare(plan: Plan, frame: Frame, bare: Sequence[Shot], canvases: Sequence[np.ndarray]) -> float:
+    """mm of the largest lump that the empty board shows in one photo to whom only the others showed it: what hollows, gloss and a
+    lamp make of it in another light is nothing that lies there. 0 of a single photo"""
+    places = [Place.of(frame, o) for s in plan.site if s.reads == "cluster" for o in s.outlines]
+    most = 0.0
+    for n, shot in enumerate(bare):
+        if others := [*canvases[:n], *canvases[n + 1:]]:
+            scene = Stage(Empty.of(frame, others), trust(frame, plan)).scene(shot.image, shot.pose)
+            most = max([most, *(left_on(scene, at).lump for at in places)])
+    return most
 
 
 def radius(mask: np.ndarray) -> float:

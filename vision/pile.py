@@ -291,6 +291,7 @@ class PileReader:
     def __init__(self, plan: Plan, reference: np.ndarray, cells: list[GroupReader], blocks: list[GroupReader]) -> None:
         self.plan, self.reference, self.cells, self.blocks = plan, reference, cells, blocks
         self.borders = Borders(plan)
+        self.cut: list[Exemplar] = []       # only of a reader just fitted: what it learnt from
 
     @classmethod
     def fit(cls, plan: Plan, shots: list[Shot], effort: float = 1.0, lying: Sequence[Lying] = (), each: Each = one_by_one
@@ -304,7 +305,9 @@ class PileReader:
         photos = Photos(plan, shots, room, [Pyramid(s.image) for s in shots], [e for _, pieces in found for e in pieces])
         fitted = each(fit_group, [(photos, group, pieces, effort) for group, pieces in found])
         cells, large = ([r for (group, _), r in zip(found, fitted) if group.block == block] for block in (False, True))
-        return cls(plan, reference, cells, large)
+        reader = cls(plan, reference, cells, large)
+        reader.cut = [e for group, pieces in found if not group.block for e in pieces]
+        return reader
 
     def read(self, picture: np.ndarray | Pyramid, pose: Pose, sites: set[str] | None = None) -> dict[str, SiteEvidence]:
         """site -> evidence for these pile sites (None: all)"""

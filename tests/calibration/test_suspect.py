@@ -52,6 +52,17 @@ def test_a_blurred_photo_and_a_piece_that_does_not_lie_there_are_named():
     assert doubts(plan, honest, []) == []
 
 
+def test_a_piece_that_lies_where_the_layout_has_none_is_named():
+    plan, shot = made()
+    laid = enumerate([{"a1", "b2", "c3"}, {"a2", "b3", "c1"}, {"a3", "b1", "c2"}, {"b2", "b3", "c3"}])
+    shots = [shot("empty.jpg", {}, set()), *(shot(f"{n}.jpg", some, some) for n, some in laid)]
+    assert not_there(plan, shots) == []
+    shots[1] = shot("0.jpg", {"a1", "b2", "c3"}, {"a1", "b2", "c3", "a2"})
+    assert not_there(plan, shots) == [("0.jpg", "a2", "")]
+    said, = (str(t) for t in doubts(plan, shots, []))
+    assert said == "look at a2 in 0.jpg: its layout says nothing, the photo seems to show something"
+
+
 def test_a_piece_that_the_layout_leaves_out_is_named_where_it_is_plainly_read():
     def row(site: str, want: tuple, got: tuple, p: float) -> Row:
         return Row("one.jpg", site, "pile", want, SiteEvidence(((got, float(np.log(p))),), -12.0))

@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 
 from vision.cluster_canvas import Frame
-from vision.cluster_lump import Place, left_on
+from vision.cluster_lump import Place, left_bare, left_on
 from vision.cluster_lump import littered as is_litter
+from vision.plan import parse_plan
+from vision.pose import Pose
+from vision.shot import Shot
 from vision.things import littered
 from vision.usual import Usual
 
@@ -81,3 +84,21 @@ def test_a_compact_lump_is_something_else_a_shadow_and_a_sliver_are_not(paint, l
 
 def test_a_lump_is_judged_by_those_that_samplers_leave():
     assert is_litter(6.0, 1.0, 9.0) > 0.9 and is_litter(6.0, 6.0, 9.0) < 0.1 and is_litter(60.0, np.inf, 9.0) == 0.0
+
+
+@pytest.mark.parametrize(("shine", "lumps"), [(0, False), (70, True)])
+def test_what_a_lamp_makes_of_the_bare_board_is_the_least_that_something_else_must_be(shine, lumps):
+    site = {"id": "pit", "reads": "cluster", "outline": [[20, 20], [80, 20], [80, 80], [20, 80]]}
+    plan = parse_plan({"game": "seeds", "size": [100, 100], "piece": [{"kind": "seed", "size": 12}], "site": [site]})
+    camera = np.array([[1800.0, 0, 200], [0, 1800.0, 200], [0, 0, 1]])
+    pose = Pose(camera, np.zeros(4), np.zeros(3), np.array([-50.0, -50.0, 450.0]), (400, 400))
+    rng, (y, x) = np.random.default_rng(3), np.mgrid[:400, :400]
+    images = []
+    for light in (0, shine):
+        board = np.array([60, 100, 150]) + light * np.exp(-((x - 200) ** 2 + (y - 200) ** 2) / 40 ** 2)[..., None]
+        images.append(np.clip(board + rng.normal(0, 2, board.shape), 0, 255).astype(np.uint8))
+    frame = Frame.of(plan, [pose] * 2)
+    bare = [Shot(image, {}, pose, "empty.jpg") for image in images]
+    most = left_bare(plan, frame, bare, [frame.flatten(s.image, frame.maps(pose)) for s in bare])
+    assert (most > 4) is lumps and (lumps or most < 1)
+    assert left_bare(plan, frame, bare[:1], [bare[0].image]) == 0

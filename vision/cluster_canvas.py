@@ -116,6 +116,8 @@ def sample(canvas: np.ndarray, px: np.ndarray) -> np.ndarray:
         else:
             _floats(canvas, *canvas.shape[:2], channels, flat, n, out)
         return out
+    if not n:
+        return np.empty((*shape, min(channels, 3)), np.float32)
     wide = min(max(n // 8 // 64 * 64, 64), 4096)       # rows for remap, of which the last is filled up: few places make short ones
     pad = -n % wide
     if pad:
@@ -167,7 +169,7 @@ def match_light(frame: Frame, canvas: np.ndarray, empty: np.ndarray, sure: np.nd
     base = np.ones(len(X), np.float32)
     if sure is not None:
         base = cv2.resize(sure.astype(np.float32), size, interpolation=cv2.INTER_AREA).ravel() + 1e-3
-    return Light(robust_terms(X, ratio, base, burnt(a)))
+    return Light(robust_terms(*map(np.ascontiguousarray, (X.T, ratio.T)), base, np.ascontiguousarray(burnt(a).T)))
 
 
 def burnt(colours: np.ndarray) -> np.ndarray:
@@ -176,31 +178,33 @@ def burnt(colours: np.ndarray) -> np.ndarray:
 
 
 def told_by(off: np.ndarray, most: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """((N, 3) how far cells are off a light, (N,) whether they tell anything), of (N, 3) differences and where they are what the
+    """((3, N) how far cells are off a light, (N,) whether they tell anything), of (3, N) differences and where they are what the
     cells are off at most: a colour that may be that bright is taken to be as far off as the others, a lamp being of one colour"""
+    if not most.any():
+        return off, np.ones(off.shape[1], bool)
     free = most & (off > 0)
-    known = 3 - free.sum(1, keepdims=True)
-    return np.where(free, (off * ~free).sum(1, keepdims=True) / np.maximum(known, 1), off), known[:, 0] > 0
+    known = 3 - free.sum(0)
+    return np.where(free, (off * ~free).sum(0) / np.maximum(known, 1), off), known > 0
 
 
 def robust_terms(X: np.ndarray, ratio: np.ndarray, trusted: np.ndarray, most: np.ndarray) -> np.ndarray:
     """(6, 3) terms of the quadratic that most of the trusted cells follow; what lies about is outlier.
 
-    most: (N, 3) bool, which ratios (N, 3) only say that the light's are no greater"""
+    X: (6, N); most: (3, N) bool, which ratios (3, N) only say that the light's are no greater"""
     terms = np.zeros((6, 3), np.float32)
     for c in range(3):
-        order = np.argsort(ratio[:, c])
+        order = np.argsort(ratio[c])
         total = np.cumsum(trusted[order])
-        terms[0, c] = ratio[order[np.searchsorted(total, total[-1] / 2)], c]
+        terms[0, c] = ratio[c, order[np.searchsorted(total, total[-1] / 2)]]
     ridge = np.diag([0, 1, 1, 2, 2, 2]).astype(np.float32) * trusted.sum() * 0.002
     for scale in (0.3, 0.15, 0.08, 0.05, 0.05, 0.05):
-        fit = X @ terms
+        fit = terms.T @ X
         off, told = told_by(ratio - fit, most)
-        w = trusted / (1 + (np.abs(off).max(1) / scale) ** 2) ** 2 * told.clip(0.01)
-        A = X.T * w
+        w = trusted / (1 + (np.abs(off).max(0) / scale) ** 2) ** 2 * told.clip(0.01)
+        A = X * w
         start = np.zeros((6, 3), np.float32)
         start[0] = terms[0]
-        terms = np.linalg.solve(A @ X + ridge, A @ (fit + off) + ridge @ start).astype(np.float32)
+        terms = np.linalg.solve(A @ X.T + ridge, A @ (fit + off).T + ridge @ start).astype(np.float32)
     return terms
 
 

@@ -124,8 +124,8 @@ class Stage:
         self.cells = cells
         xs, ys = np.meshgrid(np.arange(cells[0]) * LIGHT_STEP, np.arange(cells[1]) * LIGHT_STEP)
         self.cell_mm = f.to_mm(np.stack([xs, ys], -1).reshape(-1, 2))
-        self.cell_terms = powers(f, self.cell_mm)
-        self.dim = thinned(empty.canvas, cells)
+        self.cell_terms = np.ascontiguousarray(powers(f, self.cell_mm).T)
+        self.dim_logs = np.log(thinned(empty.canvas, cells).reshape(-1, 3).T.astype(np.float32) + 4)
         self.brightest = thinned(cv2.dilate(empty.canvas, np.ones((LIGHT_STEP, LIGHT_STEP))), cells)
         self.cell_trust = thinned(trusted, cells).ravel() + 1e-3
         self._maps: tuple[Pose, tuple[np.ndarray, np.ndarray]] | None = None
@@ -187,7 +187,8 @@ class Stage:
             if right <= left or bottom <= top:
                 return ground
             if _held_below:
-                _held_below(ground, wide, limit.astype(np.float32), *limit.shape[:2], left, top, right - left, bottom - top)
+                limit = np.ascontiguousarray(limit, np.float32)
+                _held_below(ground, wide, limit, *limit.shape[:2], left, top, right - left, bottom - top)
                 return ground
             part = ground[top:bottom, left:right]
             cv2.min(part, padded(self.stretched(limit, left, top, right, bottom, 1)), part)
@@ -246,19 +247,20 @@ class Stage:
     def light(self, low: np.ndarray) -> np.ndarray:
         """(cells, 3) float32 factors that make the picture look as the empty board did: smooth over the board, and
         locally where enough of the empty board shows"""
-        ratio = np.log((self.dim.reshape(-1, 3).astype(np.float32) + 4) / (low.reshape(-1, 3).astype(np.float32) + 4))
-        white = burnt(low.reshape(-1, 3))
+        low = np.ascontiguousarray(low.reshape(-1, 3).T)             # a colour after the other: numpy is slow along short axes
+        ratio = self.dim_logs - np.log(low.astype(np.float32) + 4)
+        white = burnt(low)
         terms = robust_terms(self.cell_terms, ratio, self.cell_trust, white)
-        smooth = self.cell_terms @ terms
-        rest = ratio - smooth
-        local = np.zeros((self.cells[1], self.cells[0], 3), np.float32)
+        smooth = terms.T @ self.cell_terms
+        rest, shape = ratio - smooth, self.cells[::-1]
+        local = np.zeros_like(rest)
         for reach, scale in NEARER:
-            left, told = told_by(rest - local.reshape(-1, 3), white)
-            w = self.cell_trust / (1 + (np.abs(left).max(1) / scale) ** 2) ** 3 * told
-            planes = np.concatenate([left * w[:, None], w[:, None]], 1).reshape(*local.shape[:2], 4).astype(np.float32)
-            planes = cv2.GaussianBlur(planes, (0, 0), reach)
-            local += planes[..., :3] / (planes[..., 3:] + 0.05)
-        return np.exp(smooth.reshape(local.shape) + local).astype(np.float32)
+            left, told = told_by(rest - local, white)
+            w = self.cell_trust / (1 + (np.abs(left).max(0) / scale) ** 2) ** 3 * told
+            planes = np.concatenate([left * w, w[None]]).T.reshape(*shape, 4).astype(np.float32)
+            planes = cv2.GaussianBlur(planes, (0, 0), reach).reshape(-1, 4).T
+            local += planes[:3] / (planes[3] + 0.05)
+        return np.ascontiguousarray(np.exp(smooth + local).T.reshape(*shape, 3), np.float32)
 
 
 def is_whole(*canvases: np.ndarray) -> bool:

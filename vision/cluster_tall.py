@@ -27,6 +27,7 @@ UNLIKELY = 3.0      # what it costs to be lit otherwise, times the square of the
 MISSING = 0.8       # how much what a figure leaves unexplained of itself counts against what it explains
 FINE = 0.4          # mm of the pictures in which edges are looked at
 LIKELY = 40         # places of which more is looked at to choose the best
+NET = 16            # places of the map of what is strange from one at which the lean is worked out to the next
 BESIDE = 1.5        # mm kept around a figure's foot
 APART = 0.85        # of what two feet measure: nearer to each other they cannot stand, as exactly as feet are found
 
@@ -227,25 +228,24 @@ class Spots:
 def feet(scene: Scene, look: TallLook, allowed: np.ndarray, step: float = 1.6, share: float = 0.35) -> np.ndarray:
     """(N, 2) mm where a figure may stand: its foot and what is above it are strange"""
     k = scene.frame.scale / FOLD
-    n = max(int(step * k), 1)
-    height, dense = look.form.height, cv2.blur(scene.strange, (max(int(look.form.inner * k), 1),) * 2)
-    h, w = dense.shape
-    corners = scene.frame.to_mm(np.array([[0.0, 0.0], [w, 0.0], [0.0, h], [w, h]]) * FOLD)
-    reach = 1.1 * LEANS[-1] * np.linalg.norm(scene.lean.shift(corners, height), axis=1).max() * k + 2     # nothing strange nearer: none
-    near = cv2.distanceTransform((dense <= share).astype(np.uint8), cv2.DIST_L2, 3)[::n, ::n] <= reach
-    ys, xs = np.nonzero(allowed[::n, ::n] * near)
-    at = scene.frame.to_mm((np.stack([xs, ys], -1) * n + 0.5) * FOLD - 0.5)
-    if not len(at):
-        return at
-    lean = scene.lean.shift(at, height)
-    strange = np.mean([dense[tuple(clipped(scene, at + t * lean, dense.shape).T)] for t in LEANS], 0)
-    return at[strange > share]
+    dense, n = cv2.blur(scene.strange, (max(int(look.form.inner * k), 1),) * 2), max(int(step * k), 1)
+    ys, xs = np.nonzero(allowed[::n, ::n])
+    px = np.stack([xs, ys], -1).astype(np.float32) * n
+    lean = leans(scene, look.form.height, px) * np.float32(k)
+    strange = np.zeros(len(px), np.float32)
+    for t in np.float32(LEANS):
+        x, y = np.rint(px + 0.25 + t * lean).astype(int).T      # a canvas pixel's middle lies a quarter past that of the coarser one
+        strange += dense[y.clip(0, dense.shape[0] - 1), x.clip(0, dense.shape[1] - 1)]
+    return scene.frame.to_mm((px[strange > 3 * share].astype(float) + 0.5) * FOLD - 0.5)
 
 
-def clipped(scene: Scene, mm: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
-    """(N, 2) row and column on the map of what is strange"""
-    px = (scene.frame.to_px(mm) / FOLD).round().astype(int)
-    return np.stack([px[:, 1].clip(0, shape[0] - 1), px[:, 0].clip(0, shape[1] - 1)], 1)
+def leans(scene: Scene, height: float, px: np.ndarray) -> np.ndarray:
+    """(N, 2) mm by which what is `height` mm up appears beside the board's points at (N, 2) pixels of the map of what is strange;
+    from a coarse net of such, as a lens bends slowly"""
+    (h, w), f = scene.strange.shape, scene.frame
+    x, y = np.meshgrid(*(np.arange(v // NET + 2) * NET for v in (w, h)))
+    net = scene.lean.shift(f.to_mm((np.stack([x, y], -1).reshape(-1, 2) + 0.5) * FOLD - 0.5), height)
+    return sample(net.reshape(*x.shape, 2).astype(np.float32), px / np.float32(NET))
 
 
 def hide(scene: Scene, look: TallLook, foot: np.ndarray) -> None:

@@ -22,26 +22,34 @@ QUICK void figures_upright(const uint8_t *seen, const uint8_t *ground, const flo
                            int k, float *gain, float *most)
 {
     int p = wide * lines;
-    float *room = malloc(sizeof(float) * p * 11), *s = room, *g = s + 3 * p, *heavy = g + 3 * p, *bare = heavy + p, *f = bare + p;
+    float *room = malloc(sizeof(float) * (p * 13 + 2 * wide)), *s = room, *g = s + 3 * p, *heavy = g + 3 * p, *bare = heavy + p, *f = bare + p;
+    float *xs = f + 3 * p, *ys = xs + p, *out_x = ys + p, *out_y = out_x + wide;
     for (int i = 0; i < n; i++) {
         double x0 = feet[2 * i], y0 = feet[2 * i + 1], u = lean[2 * i], v = lean[2 * i + 1], length = sqrt(u * u + v * v);
         const float *l = light_at(light, rows, columns, x0, y0);
-        float ux = u / fmax(length, 1e-6) * scale, uy = v / fmax(length, 1e-6) * scale, x[BLOCK], y[BLOCK];
+        float ux = u / fmax(length, 1e-6) * scale, uy = v / fmax(length, 1e-6) * scale;
         Spots at;
+        for (int j = 0; j < wide; j++) {
+            float far = along[j];
+            far = far < 0 ? far : far < reach ? far * (length / reach) : far - reach + length;
+            out_x[j] = x0 + far * ux, out_y[j] = y0 + far * uy;
+        }
+        for (int line = 0; line < lines; line++) {
+            float to_x = across[line] * uy, to_y = across[line] * ux;
+            for (int j = 0; j < wide; j++)
+                xs[line * wide + j] = out_x[j] - to_x, ys[line * wide + j] = out_y[j] + to_y;
+        }
         for (int start = 0; start < p; start += BLOCK) {
             int many = p - start < BLOCK ? p - start : BLOCK;
-            for (int j = 0; j < many; j++) {
-                float far = along[(start + j) % wide], side = across[(start + j) / wide];
-                far = far < 0 ? far : far < reach ? far * (length / reach) : far - reach + length;
-                x[j] = x0 + far * ux - side * uy, y[j] = y0 + far * uy + side * ux;
-            }
-            find_spots(&at, x, y, many, h, w);
+            find_spots(&at, xs + start, ys + start, many, h, w);
             colours_at(seen, &at, many, s + start, p);
             colours_at(ground, &at, many, g + start, p);
             values_at(weight, &at, many, heavy + start);
         }
+#pragma omp simd
         for (int j = 0; j < p; j++) {
-            float a = s[j] *= l[0], b = s[p + j] *= l[1], c = s[2 * p + j] *= l[2], x = g[j], y = g[p + j], z = g[2 * p + j];
+            float a = s[j] * l[0], b = s[p + j] * l[1], c = s[2 * p + j] * l[2], x = g[j], y = g[p + j], z = g[2 * p + j];
+            s[j] = a, s[p + j] = b, s[2 * p + j] = c;
             heavy[j] = greater(heavy[j], 0);
             bare[j] = bareness(a * a + b * b + c * c, a * x + b * y + c * z, x * x + y * y + z * z, heavy[j], SHADOW);
         }

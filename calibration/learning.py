@@ -25,6 +25,7 @@ from vision.photo import BadPhoto, load_photo
 from vision.reader import Reader
 from vision.shot import Shot
 
+DOUBTED = 0.02      # least probability of what was agreed on: a site read otherwise teaches most, one read wholly otherwise may be a slip
 KEPT = 4            # views kept of a copy: two to learn from, two to guard; more would make fitting slow
 FOLDER = "table"
 
@@ -37,13 +38,13 @@ class Outcome(msgspec.Struct, frozen=True):
     left_out: list[str] = []
 
 
-def keep(folder: Path, image: np.ndarray, layout: Mapping[str, Contents]) -> None:
-    """Puts a view aside, in place of the oldest when there are enough. Raises OSError."""
+def keep(folder: Path, image: np.ndarray, layout: Mapping[str, Contents], instead: str | None = None) -> str:
+    """Puts a view aside, in the place of the one so named or else of the oldest when there are enough; its name. Raises OSError."""
     place = folder / FOLDER
     place.mkdir(exist_ok=True)
     there = sorted(place.glob("*.json"), key=lambda p: p.stat().st_mtime_ns)
     free = [n for n in range(1, KEPT + 1) if not (place / f"{n:02d}.json").exists()]
-    name = f"{free[0]:02d}" if free else there[0].stem
+    name = instead or (f"{free[0]:02d}" if free else there[0].stem)
     done, data = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, 95])
     if not done:
         raise OSError("the picture cannot be written")
@@ -51,10 +52,11 @@ def keep(folder: Path, image: np.ndarray, layout: Mapping[str, Contents]) -> Non
     (place / f"{name}.json").unlink(missing_ok=True)
     for suffix, content in ((".jpg", data.tobytes()), (".json", json.dumps(layout).encode())):
         write_whole(place / f"{name}{suffix}", content)
+    return name
 
 
 def views(copy: Copy, reader: Reader) -> tuple[list[Shot], list[str]]:
-    """The kept views that today's reader still reads as they were agreed on; and why others are left out"""
+    """The kept views that today's reader still reads as they were agreed on, or nearly; and why others are left out"""
     good, bad = [], []
     for path in sorted((copy.folder / FOLDER).glob("*.json")):
         name = f"{FOLDER}/{path.stem}.jpg"
@@ -65,9 +67,10 @@ def views(copy: Copy, reader: Reader) -> tuple[list[Shot], list[str]]:
         except (BadCopy, BadPhoto, NoBoard, ValueError, OSError) as e:
             bad.append(f"{name}: {e}")
             continue
-        wrong = sum(not r.right for r in read_all(reader, [shot], copy, set(copy.plan.pieces)))
+        rows = read_all(reader, [shot], copy, set(copy.plan.pieces))
+        wrong = sum(r.got is None or r.chance < DOUBTED for r in rows)
         if wrong:
-            bad.append(f"{name}: {wrong} sites are read otherwise than was agreed")
+            bad.append(f"{name}: {wrong} sites are read wholly otherwise than was agreed")
         else:
             good.append(shot)
     return good, bad

@@ -1,4 +1,5 @@
-"""Puts views of the table aside to learn from: where every site is read as the rules have it, and the game has moved on since."""
+"""Puts views of the table aside to learn from: those in which what the rules have lies there for all that is seen, and after which
+the game has moved on. Of a game the views are kept that say most: those whose contents were read with most doubt."""
 
 from __future__ import annotations
 
@@ -9,14 +10,13 @@ from pathlib import Path
 
 import numpy as np
 
-from calibration.learning import KEPT, keep
+from calibration.learning import DOUBTED, KEPT, keep
 from calibration.workers import free_mb
 from companion.table import Table
 from companion.verdict import MOVED, SAME, Verdict
-from engine.layout import Layout, same_contents
+from engine.layout import Layout
 from vision.evidence import Evidence
 
-SURE = 0.5      # least probability of every site of a view
 ROOM = 700      # MB that must be free: fitting takes so much, and must not cost the table its memory
 
 
@@ -25,37 +25,50 @@ class Lessons:
     the keeping, never the game."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self.left, self.over = folder, KEPT, False
-        self._waiting: tuple[int, np.ndarray, Layout] | None = None
+        self.folder, self.ended, self.over = folder, False, False
+        self.kept: dict[str, float] = {}      # this game's views, by name: how much each says
+        self._waiting: tuple[int, float, np.ndarray, Layout] | None = None
 
     def look(self, table: Table, verdict: Verdict, evidence: Evidence, image: np.ndarray) -> None:
         event = table.lines[-1].event
-        if self._waiting and self.left and verdict.verdict == MOVED and not verdict.undo and event > self._waiting[0]:
-            try:
-                keep(self.folder, self._waiting[1], self._waiting[2])
-                self.left -= 1
-            except OSError:
-                self.left = 0
+        if self._waiting and not self.ended and verdict.verdict == MOVED and not verdict.undo and event > self._waiting[0]:
+            self._keep(*self._waiting[1:])
             self._waiting = None
-        if self.left and verdict.verdict in (SAME, MOVED) and agreed(table, evidence):
-            self._waiting = event, image.copy(), {s: tuple(c) for s, c in table.state.layout().items() if c}
+        says = saying(table, evidence) if not self.ended and verdict.verdict in (SAME, MOVED) else None
+        if says is not None:
+            self._waiting = event, says, image.copy(), {s: tuple(c) for s, c in table.state.layout().items() if c}
         elif verdict.verdict not in (SAME, MOVED):
             self._waiting = None
         if table.state.outcome() is not None and not self.over:
             self.over = True
             learn_beside(self.folder)
 
+    def _keep(self, says: float, image: np.ndarray, layout: Layout) -> None:
+        least = min(self.kept, key=self.kept.__getitem__) if len(self.kept) == KEPT else None
+        if least is not None and says <= self.kept[least]:
+            return
+        try:
+            name = keep(self.folder, image, layout, least)
+        except OSError:
+            self.ended = True
+            return
+        if least is not None:
+            del self.kept[least]
+        self.kept[name] = says
 
-def agreed(table: Table, evidence: Evidence) -> bool:
-    """Whether every site is read, with some surety, as the rules have it"""
-    layout = table.state.layout()
+
+def saying(table: Table, evidence: Evidence) -> float | None:
+    """How much a reader could learn from this view: the surprise at what the rules have, the sum of -log(probability) of all sites.
+    None where what the rules have is nowhere near what is seen on some site, or something else lies there."""
+    layout, surprise = table.state.layout(), 0.0
     for site, e in evidence.sites.items():
         if site in table.optional:
             continue
-        if e.foreign or not e.options or e.options[0][1] < math.log(SURE) or \
-                not same_contents(layout.get(site, ()), e.best, table.reads[site]):
-            return False
-    return True
+        given = e.logp(layout.get(site, ()), table.reads[site])
+        if e.foreign or given < math.log(DOUBTED):
+            return None
+        surprise -= given
+    return surprise
 
 
 def learn_beside(folder: Path) -> subprocess.Popen | None:

@@ -74,8 +74,22 @@ def test_poisoned_views_are_left_out(table):
     assert not found.learnt and len(found.left_out) == 4
 
 
+def test_a_view_read_with_doubt_is_learnt_from_and_one_read_wholly_otherwise_is_not(table, monkeypatch):
+    class Doubts(Reads):
+        def look(self, image, pose):
+            return {s: SiteEvidence(((("settlement",), math.log(1 - self.surety)), (e.best, math.log(self.surety))), FLOOR)
+                    for s, e in super().look(image, pose).items()}
+
+    for least, used in ((0.3, 4), (0.01, 0)):
+        monkeypatch.setattr(learning.Reader, "load", lambda path, plan=None, given=least: Doubts(table.layouts, given))
+        found = learning.learn(table.folder, lambda plan, registrar, shots: Reads(table.layouts, 0.99))
+        assert found.learnt == bool(used) and len(found.left_out) == 4 - used
+
+
 def test_only_so_many_views_are_kept(table):
     for n in (0, 3, 6):
         learning.keep(table.folder, np.full((300, 400, 3), 20 * n, np.uint8), table.layouts[n])
     names = sorted(p.name for p in (table.folder / "table").iterdir())
     assert names == [f"{n:02d}.{e}" for n in (1, 2, 3, 4) for e in ("jpg", "json")]
+    assert learning.keep(table.folder, np.zeros((300, 400, 3), np.uint8), {"D4": ["farm"]}, "03") == "03"
+    assert json.loads((table.folder / "table" / "03.json").read_text()) == {"D4": ["farm"]}

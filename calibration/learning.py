@@ -90,29 +90,32 @@ def surety(rows: list[Row]) -> float:
 
 
 def learn(folder: str | Path, fit: Callable[..., Reader] = Reader.fit) -> Outcome:
-    """Fits a model to the copy's photos and the kept views; it takes the old one's place if it misreads nothing that the old
-    one reads right, in no photo and no view, and is surer of the views it has not learnt from. Raises BadCopy, BadModel."""
+    """Fits a model to the copy's photos and half the kept views; it takes the old one's place if it misreads nothing that the old
+    one reads right, in no photo and no view, and is surer of the views it has not learnt from. Where it may not, the other half has
+    its turn. Raises BadCopy, BadModel."""
     copy = load_copy(folder)
     if not copy.model.is_file():
         raise BadCopy(f"{copy.model}: not there yet; make it with: nilometer calibrate {folder}")
     old = Reader.load(copy.model, copy.plan)
     good, bad = views(copy, old)
-    lessons, guards = good[::2], good[1::2]
-    if not guards:
+    if len(good) < 2:
         return Outcome(False, f"{len(good)} views of the table can be learnt from, two are needed", bad)
     registrar, shots = shots_of(copy)
-    new = fit(copy.plan, registrar, [*shots, *lessons])
-    new.tempers = old.tempers
     known = shown(shots, copy)
-    everything = [*shots, *good]
-    fault = worse(read_all(old, everything, copy, known), read_all(new, everything, copy, known))
-    was, now = (surety(read_all(r, guards, copy, known)) for r in (old, new))
-    if fault or now <= was:
-        return Outcome(False, fault or "views that were not learnt from would be read with more doubt", bad)
-    write_whole(copy.before, copy.model.read_bytes())
-    new.save(copy.model)
-    return Outcome(True, f"learnt from {len(lessons)} of {len(good)} views; to what lies in the others it now gives "
-                         f"{100 * math.exp(now):.2f} % where it gave {100 * math.exp(was):.2f} %", bad)
+    before = read_all(old, [*shots, *good], copy, known)
+    faults = []
+    for lessons, guards in ((good[::2], good[1::2]), (good[1::2], good[::2])):
+        new = fit(copy.plan, registrar, [*shots, *lessons])
+        new.tempers = old.tempers
+        was, now = (surety(read_all(r, guards, copy, known)) for r in (old, new))
+        fault = worse(before, read_all(new, [*shots, *good], copy, known))
+        if fault is None and now > was:
+            write_whole(copy.before, copy.model.read_bytes())
+            new.save(copy.model)
+            return Outcome(True, f"learnt from {len(lessons)} of {len(good)} views; to what lies in the others it now gives "
+                                 f"{100 * math.exp(now):.2f} % where it gave {100 * math.exp(was):.2f} %", bad)
+        faults.append(fault or "views that were not learnt from would be read with more doubt")
+    return Outcome(False, faults[0], bad)
 
 
 def undo(folder: str | Path) -> None:

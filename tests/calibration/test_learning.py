@@ -66,6 +66,17 @@ def test_the_guard_refuses_what_is_worse(table, surety, confused, why):
     assert (table.folder / "model.npz").read_bytes() == b"old model" and not (table.folder / "model-before.npz").exists()
 
 
+def test_where_one_half_may_not_teach_the_other_has_its_turn(table):
+    taught = []
+
+    def fit(plan, registrar, shots):
+        taught.append([s.name for s in shots if s.name.startswith("table/")])
+        return Reads(table.layouts, 0.8 if len(taught) == 1 else 0.99)
+
+    assert learning.learn(table.folder, fit).learnt
+    assert taught == [["table/01.jpg", "table/03.jpg"], ["table/02.jpg", "table/04.jpg"]]
+
+
 def test_poisoned_views_are_left_out(table):
     for path in (table.folder / "table").glob("*.json"):
         path.write_text(json.dumps({s: ["settlement"] if s != "C3" else ["temple"] for s in json.loads(path.read_text())}))

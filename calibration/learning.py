@@ -25,7 +25,7 @@ from vision.photo import BadPhoto, load_photo
 from vision.reader import Reader
 from vision.shot import Shot
 
-DOUBTED = 0.02      # least probability of what was agreed on: a site read otherwise teaches most, one read wholly otherwise may be a slip
+DOUBTED = 0.02      # least probability of what was agreed on: a site misread teaches most, one read wholly otherwise may be a slip
 KEPT = 4            # views kept of a copy: two to learn from, two to guard; more would make fitting slow
 FOLDER = "table"
 

@@ -162,7 +162,7 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         if best is not None:
             pose = msgspec.structs.replace(self._refined(picture, best.fit.pose, found), maybe_turned=best.turned)
             return pose if best.sure else self._a_square_off(pose)
-        pose = self._unmoved_and_full(picture, last)
+        pose = self._unmoved_and_full(picture, last) or self._by_tiles(picture, last)
         if pose is not None:
             return pose
         seen = f"{len(found)} of {len(self.cards)} cards in view, and " if self.cards else ""

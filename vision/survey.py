@@ -27,6 +27,7 @@ from vision.whole import RIM, TABLE, Whole
 
 EDGE_BIAS = 0.15        # blur and overexposure move all edges and lines alike by so much, pixels at 1640 wide or less
 BENDS = np.arange(-12, 4) * 0.04    # k1 of lenses that are tried
+POOR_PX = 2.0           # at 1640 wide: so far off sides or lines never leave a board
 BENT = 1.2              # so much plainer the sides must be seen before a lens is thought to bend
 
 
@@ -52,10 +53,12 @@ def survey(plan: Plan, images: Sequence[np.ndarray], corners: Sequence[np.ndarra
     if registrar.cards or registrar.printed is None or all(c is not None for c in corners):
         return registrar, poses
     # Now that all photos are found, those in which nobody tapped the corners show the board's sides and lines as well.
-    found = [c if p.maybe_turned or p.error_px > TAP_PX * max(p.size) / 1640 or c is not None and tapped_well(plan, c, p)
+    # On a patterned cloth nothing but fingers says how far off those are, until tiles in some of them do.
+    poor = np.inf if len(tiled(plan, layouts)) else TAP_PX
+    found = [c if p.maybe_turned or p.error_px > poor * max(p.size) / 1640 or c is not None and tapped_well(plan, c, p)
              else p.to_px(plan.corners) for c, p in zip(corners, poses)]
     try:
-        return surveyed(plan, pictures, found, markers, layouts, tapped=False)
+        return surveyed(plan, pictures, found, markers, layouts, tapped=False, lent=[n for n, c in enumerate(corners) if c is None])
     except NoBoard:
         return registrar, poses
 
@@ -81,14 +84,15 @@ def stood_still(plan: Plan, pictures: list[Picture], corners: Sequence[np.ndarra
     if tapped is None or len(alike) > 1 or all(c is not None for c in corners):
         return None
     shared = [tapped if c is None else c for c in corners]     # as tapped: there is no board whose sides could mend them
-    registrar, poses = surveyed(plan, pictures, shared, markers, layouts, tapped=False)
+    registrar, poses = surveyed(plan, pictures, shared, markers, layouts, tapped=False,
+                                lent=[n for n, c in enumerate(corners) if c is None])
     return (registrar, poses) if registrar.tiles is not None and registrar.printed is None else None
 
 
 def surveyed(plan: Plan, pictures: list[Picture], corners: Sequence[np.ndarray | None], markers: bool,
-             layouts: list[dict[str, Contents]], tapped: bool = True) -> tuple[Registrar, list[Pose]]:
+             layouts: list[dict[str, Contents]], tapped: bool = True, lent: Sequence[int] = ()) -> tuple[Registrar, list[Pose]]:
     """The same by the photos of which cards or corners are known; the others are located like any picture. tapped: the corners are,
-    by fingers"""
+    by fingers, which may be mended; lent: photos whose corners are where another's fingers have them"""
     sights = [first_sight(p, c, markers) for p, c in zip(pictures, corners)]
     for n, s in enumerate(sights):
         if s is not None and s.cards and not in_order(s.cards, plan):
@@ -97,7 +101,8 @@ def surveyed(plan: Plan, pictures: list[Picture], corners: Sequence[np.ndarray |
     known = [n for n, s in enumerate(sights) if s is not None]
     if not known:
         raise NoBoard("its corners were not tapped", 0) if not markers else no_cards(pictures)
-    photos = Photos([pictures[n] for n in known], [layouts[n] for n in known], rough(plan, [sights[n] for n in known]))
+    photos = Photos([pictures[n] for n in known], [layouts[n] for n in known], rough(plan, [sights[n] for n in known]),
+                    [k for k, n in enumerate(known) if n in lent])
     if not photos.bundle.cards:
         find_bend(plan, photos)
         if tapped:
@@ -122,10 +127,11 @@ def surveyed(plan: Plan, pictures: list[Picture], corners: Sequence[np.ndarray |
 
 
 class Photos:
-    """The photos whose poses are known from cards or fingers, with what lies in them and the bundle that joins them"""
+    """The photos whose poses are known from cards or fingers, with what lies in them and the bundle that joins them; lent: those
+    of which another's fingers tell"""
 
-    def __init__(self, pictures: list[Picture], layouts: list[dict[str, Contents]], bundle: Bundle) -> None:
-        self.pictures, self.layouts, self.bundle = pictures, layouts, bundle
+    def __init__(self, pictures: list[Picture], layouts: list[dict[str, Contents]], bundle: Bundle, lent: Sequence[int] = ()) -> None:
+        self.pictures, self.layouts, self.bundle, self.lent = pictures, layouts, bundle, lent
         self.images = [p.image for p in pictures]
 
     @property
@@ -143,9 +149,9 @@ def frames(plan: Plan, photos: Photos) -> tuple[Print | None, Tiles | None]:
     made = make_print(plan, photos)
     shared = made is not None and add_tracks(plan, photos, made[0])
     tiles = None
-    if not shared:
+    if not shared or poorly_known(plan, photos.bundle):
         tiles = loose_tiles(plan, photos)
-        if tiles is not None or photos.bundle.cards or made is None:
+        if not shared and (tiles is not None or photos.bundle.cards or made is None):
             return None, tiles
     printed, bare = make_print(plan, photos) or made
     order = sorted(range(len(photos.pictures)), key=lambda n: n != photos.barest)
@@ -154,6 +160,11 @@ def frames(plan: Plan, photos: Photos) -> tuple[Print | None, Tiles | None]:
     if lasting.sum() >= 2 * LEAST:
         printed = msgspec.structs.replace(printed, spots=printed.spots[lasting])
     return with_look_alikes(plan, photos.bundle.as_lens(), printed, pictures, poses, bare), tiles
+
+
+def poorly_known(plan: Plan, bundle: Bundle) -> bool:
+    """Whether little but fingers says where the board lies on its map, as on a patterned cloth, which has no sides that are its"""
+    return any(bundle.uncertainty(n, spread_over(plan)) > POOR_PX * max(sight.size) / 1640 for n, sight in enumerate(bundle.sights))
 
 
 def checked(n: int, image: np.ndarray) -> Picture:
@@ -280,10 +291,16 @@ def best_fit(plan: Plan, bundle: Bundle, printed: Print, picture: Picture, n: in
     return max((f for f in fits if f is not None), key=lambda f: f.share, default=None)
 
 
+def tiled(plan: Plan, layouts: Sequence[dict[str, Contents]]) -> list[int]:
+    """Numbers of the photos with enough tiles for a frame"""
+    places = tile_places(plan)
+    return [n for n, layout in enumerate(layouts) if sum(bool(layout.get(s)) for s in places) >= FEWEST]
+
+
 def loose_tiles(plan: Plan, photos: Photos) -> Tiles | None:
     """Tiles that are the frame, put into the bundle. They have no board round them: what was taken for its sides is a table's
     grain, and goes."""
-    if sum(bool(contents) for layout in photos.layouts for site, contents in layout.items() if site in tile_places(plan)) < FEWEST:
+    if not tiled(plan, photos.layouts):
         return None
     bundle = photos.bundle
     edges = [sight.edges for sight in bundle.sights]
@@ -305,12 +322,14 @@ def loose_tiles(plan: Plan, photos: Photos) -> Tiles | None:
 def add_tiles(plan: Plan, photos: Photos, tiles: Tiles) -> None:
     """Puts loose tiles, found in the photos that show them, into the bundle"""
     bundle = photos.bundle
-    for n, image in enumerate(photos.images):
-        if sum(bool(photos.layouts[n].get(s)) for s in tile_places(plan)) < FEWEST:
-            continue
+    for n in tiled(plan, photos.layouts):
+        image = photos.images[n]
         pose = locate_tiles(plan, tiles, image, [bundle.pose(n)])
         if pose is not None:
             bundle.sights[n].tiles = (*tiles.seen(image, pose, plan), tiles.height)
+    for sight in (bundle.sights[n] for n in photos.lent):
+        if sight.tiles is not None or sight.tracks:
+            sight.taps = None       # the same fingers count once
     bundle.solve()
 
 

@@ -60,6 +60,8 @@ def settled(scene: Scene, level: Level, close: np.ndarray, misfit: np.ndarray, p
     i, k = n, first
     misfit[close] = np.inf
     for rest in (True, False):
+        if not len(i):
+            return
         better, gain = level.settle(scene.seen, scene.frame, k, start[i, k], 4, light[i], reach=2.5)
         each = level.misfits_at(scene.seen, scene.frame, better, light[i] * gain)
         for row, one, pose, light_left in zip(i, each, better, gain):

@@ -26,7 +26,7 @@ from vision.cluster_rough import Rough
 from vision.cluster_scene import FOLD, LIGHT_STEP, Print, Scene, Stage, lay
 from vision.cluster_sign import Cover, Signs
 from vision.cluster_tall import TallLook, gains_of, upright
-from vision.cluster_tries import bareness
+from vision.cluster_tries import bareness, settled
 from vision.kernels import Kernel, numpy_only
 
 compiled = pytest.mark.skipif(not Kernel("built_from", ""), reason=f"kernels: {kernels.how()}")
@@ -44,6 +44,25 @@ def test_sampled_as_opencv_does(shape, dtype):
     assert got.shape == wanted.shape == (7, 31, min(canvas[0, 0].size, 3))
     off = np.abs(got - wanted)
     assert (off.max() <= 1 and (off > 0).mean() < 0.001) if dtype == np.uint8 else off.max() < 1e-3
+
+
+@pytest.mark.parametrize("canvas", [np.zeros((60, 80, 4), np.uint8), np.zeros((60, 80), np.float32)])
+def test_nowhere_nothing_is_sampled(canvas):
+    with numpy_only():
+        assert sample(canvas, np.zeros((0, 31, 2), np.float32)).shape == (0, 31, 3 if canvas.ndim == 3 else 1)
+
+
+def test_where_one_card_alone_is_likely_no_others_are_laid():
+    laid = []
+
+    def settle(seen, frame, kind, pose, *_, **__):
+        laid.append(len(kind))
+        return pose, np.ones((len(pose), 3))
+    level = SimpleNamespace(settle=settle, misfits_at=lambda seen, frame, pose, light: np.zeros((len(pose), 2)))
+    close = np.array([[True, False], [False, True]])
+    settled(SimpleNamespace(seen=None, frame=None), level, close, np.where(close, 1.0, 9.0), np.zeros((2, 2, 3)), np.ones((2, 2, 3)),
+            np.ones((2, 3)), 0.5)
+    assert laid == [2]
 
 
 @compiled

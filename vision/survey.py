@@ -84,8 +84,7 @@ def stood_still(plan: Plan, pictures: list[Picture], corners: Sequence[np.ndarra
     if tapped is None or len(alike) > 1 or all(c is not None for c in corners):
         return None
     shared = [tapped if c is None else c for c in corners]     # as tapped: there is no board whose sides could mend them
-    registrar, poses = surveyed(plan, pictures, shared, markers, layouts, tapped=False,
-                                lent=[n for n, c in enumerate(corners) if c is None])
+    registrar, poses = surveyed(plan, pictures, shared, markers, layouts, tapped=False)
     return (registrar, poses) if registrar.tiles is not None and registrar.printed is None else None
 
 
@@ -328,8 +327,8 @@ def add_tiles(plan: Plan, photos: Photos, tiles: Tiles) -> None:
         if pose is not None:
             bundle.sights[n].tiles = (*tiles.seen(image, pose, plan), tiles.height)
     for sight in (bundle.sights[n] for n in photos.lent):
-        if sight.tiles is not None or sight.tracks:
-            sight.taps = None       # the same fingers count once
+        if sight.tracks:
+            sight.taps = None       # the print ties it to the photo that was tapped: the same fingers count once
     bundle.solve()
 
 

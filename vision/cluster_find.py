@@ -13,6 +13,7 @@ from vision.cluster_compare import by_kernel, compared
 from vision.cluster_fit import LEAST, WELL, Fine, Piece, approached, reconsidered, refined
 from vision.cluster_polar import Rings, Table
 from vision.cluster_scene import FOLD, Print, Scene, cover, lay
+from vision.kernels import Kernel
 
 MAYBE = 0.02        # chance of being there below which a place is not worth telling
 AT_ONCE = 100       # places looked at together by numpy: what they take stays near the processor
@@ -25,8 +26,11 @@ FAINT = 8.0             # the gain below which not even a place is looked at aga
 COARSE = 2.0            # mm between rings at which pieces are compared coarsely, at most
 NUDGE = 0.21            # of an inner radius: by which places of the net may lie off
 TRIED = 0.35            # of an inner radius: so near it was tried already
+SIDE = 8                # places a side at which a colour is looked at, at most
 OWN = 25.0              # grey levels by which a colour is a piece's own
 APART = 0.9             # of the sum of their inner radii: nearer to each other no two pieces lie, a little given for misplacing
+
+_coloured = Kernel("coloured_places", "Bnnfnndnfnfnx" + "B")
 
 
 class Kit:
@@ -44,12 +48,17 @@ class Kit:
 
     def coloured(self, soft: Scene, at: np.ndarray) -> np.ndarray:
         """Which of (N, 2) canvas mm are about as bright and as coloured as one of these pieces is, in a scene blurred over a ring"""
-        n = max(round(self.inner / self.rings.step), 1)
-        off = ((np.arange(n) + 0.5) / n - 0.5) * self.inner
-        places = at[:, None] + np.stack(np.meshgrid(off, off), -1).reshape(-1, 2)
-        seen = (sample(soft.seen, soft.frame.to_px(places)).mean(1) * soft.light_at(at)).T[..., None]
-        tones = np.concatenate([f.tone for f in self.fines]).T[:, None]
-        return (np.abs(seen - tones).max(0) < OWN).any(1)       # one colour after the other: numpy is slow along short axes
+        n = min(max(round(self.inner / self.rings.step), 1), SIDE)
+        off = np.float32(((np.arange(n) + 0.5) / n - 0.5) * self.inner * soft.frame.scale)
+        around, px = np.stack(np.meshgrid(off, off), -1).reshape(-1, 2), soft.frame.to_px(at)
+        tones = np.concatenate([f.tone for f in self.fines])
+        if by_kernel(soft):
+            out = np.empty(len(at), np.uint8)
+            _coloured(soft.seen, *soft.seen.shape[:2], soft.light, *soft.light.shape[:2], px, len(px), np.ascontiguousarray(around.T),
+                      len(around), tones, len(tones), OWN, out)
+            return out > 0
+        seen = (sample(soft.seen, px[:, None] + around).mean(1) * soft.light_at(at)).T[..., None]
+        return (np.abs(seen - tones.T[:, None]).max(0) < OWN).any(1)       # one colour after the other: numpy is slow along short axes
 
 
 def kits_of(fines: Sequence[Fine]) -> list[Kit]:

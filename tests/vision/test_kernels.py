@@ -18,6 +18,7 @@ from vision.cluster_base import Level, Sheet
 from vision.cluster_block import side_gain
 from vision.cluster_canvas import Empty, Frame, padded, sample
 from vision.cluster_compare import compared
+from vision.cluster_find import Kit
 from vision.cluster_first import Tried, shown_misfit
 from vision.cluster_fit import Fine, slid, weighed
 from vision.cluster_lump import Place, left_on
@@ -322,6 +323,11 @@ def test_places_that_colours_exclude_are_left_out():
         left = (gains == 0).all(1)
         assert 20 < left.sum() < 240 and wanted[left].max() <= least
         assert (gains[~left] == wanted[~left]).all() and (some[~left] == turns[~left]).all()
+    kit = Kit([fine])
+    own = kit.coloured(scene, at)
+    with numpy_only():
+        assert (own == kit.coloured(scene, at)).mean() > 0.99
+    assert 20 < own.sum() < 100
 
 
 @compiled

@@ -138,3 +138,29 @@ QUICK void compare_polar(const uint8_t *seen, const uint8_t *ground, const float
     else
         compare(&scene, at, n, offsets, r, 64, spectra, dim, k, table, most, only, bounds, bounded, least, gain, turn, burnt);
 }
+
+/* Which of (n, 2) pixels show about the colour of a piece: the mean over offsets (2, points), no more than BLOCK, in the light there,
+   is within `own` of one of tones (many, 3). out (n,) */
+QUICK void coloured_places(const uint8_t *seen, int h, int w, const float *light, int rows, int columns, const double *at, int n,
+                           const float *offsets, int points, const float *tones, int many, double own, uint8_t *out)
+{
+    Spots spots;
+    float x[BLOCK], y[BLOCK], got[3 * BLOCK];
+    for (int i = 0; i < n; i++) {
+        const float *l = light_at(light, rows, columns, at[2 * i], at[2 * i + 1]);
+        float mean[3] = {0}, x0 = at[2 * i], y0 = at[2 * i + 1];
+        for (int j = 0; j < points; j++)
+            x[j] = x0 + offsets[j], y[j] = y0 + offsets[points + j];
+        find_spots(&spots, x, y, points, h, w);
+        colours_at(seen, &spots, points, got, BLOCK);
+        for (int c = 0; c < 3; c++) {
+            for (int j = 0; j < points; j++)
+                mean[c] += got[c * BLOCK + j];
+            mean[c] *= l[c] / points;
+        }
+        out[i] = 0;
+        for (int k = 0; k < many; k++, tones += 3)
+            out[i] |= fabsf(mean[0] - tones[0]) < own && fabsf(mean[1] - tones[1]) < own && fabsf(mean[2] - tones[2]) < own;
+        tones -= 3 * many;
+    }
+}

@@ -19,7 +19,7 @@ from vision.upright import Frame, Seat, Sheet, across_of, coarse
 from vision.upright_fit import Searcher, Seen
 from vision.upright_form import misfit
 from vision.upright_studio import Studio, hidden
-from vision.upright_teach import taught
+from vision.upright_teach import examples, taught
 from vision.windows import Pyramid
 
 STANDS = 1.2         # times its width that a thing is high which stands
@@ -87,10 +87,13 @@ class StandingReader:
         studio.settled(men, studio.searcher(men, forms))
         near, forms, wide = studio.closely(men, forms)
         searcher = studio.searcher(men, forms)
-        looks, places = studio.looks(near + studio.lent(near), wide, studio.frame.close), studio.places(men, searcher.looks)
-        del men, near               # a good part of the memory
-        studio.views.clear()
-        net = taught(searcher, looks, places, studio.side, effort)
+        places = studio.places(men, searcher.looks)
+        studio.views.clear()        # a good part of the memory, as is all that is deleted here
+        looks = studio.looks(near + studio.lent(near), wide, studio.frame.close)
+        del men, near
+        shown = [examples(searcher, looks, places, studio.side, effort)]
+        del looks, places
+        net = taught(*shown.pop(), len(studio.kinds) + 2)
         return cls(plan, Standing(list(ids), studio.kinds, studio.low, studio.high, studio.empty, studio.weight, studio.reference,
                                   studio.frame, searcher, net))
 

@@ -121,18 +121,24 @@ class Frame(msgspec.Struct, frozen=True, eq=False):
         return Frame(self.wide, self.back, self.front, self.scale * FINER, FINER)
 
     @property
+    def ticks(self) -> tuple[np.ndarray, np.ndarray]:
+        """(U,) mm across and (V,) mm along, off the foot, at which its pixels lie"""
+        v, u = self.shape
+        return (np.arange(u) + 0.5) / self.scale - self.wide, (np.arange(v) + 0.5) / self.scale - self.back
+
+    @property
     def places(self) -> tuple[np.ndarray, np.ndarray]:
         """Two of (V, U) mm: across and along, off the foot"""
-        v, u = self.shape
-        return np.meshgrid((np.arange(u) + 0.5) / self.scale - self.wide, (np.arange(v) + 0.5) / self.scale - self.back)
+        return np.meshgrid(*self.ticks)
 
     def cut(self, sheet: Sheet, view: np.ndarray, feet: np.ndarray, along: np.ndarray) -> np.ndarray:
         """(n, V, U, ...) of a sheet's view, round feet (n, 2) mm, where things lean along (n, 2)"""
-        x, y = self.places
-        mm = feet[:, None, None] + across_of(along)[:, None, None] * x[..., None] + along[:, None, None] * y[..., None]
-        at = sheet.px(mm).astype(np.float32)
-        out = [cv2.remap(view, one, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE) for one in at]       # 32767 wide at most
-        return np.array(out).reshape(len(feet), *self.shape, *view.shape[2:])
+        x, y = (a[..., None] for a in self.places)
+        out = np.empty((len(feet), *self.shape, *view.shape[2:]), view.dtype)
+        for one, foot, way, across in zip(out, feet, along, across_of(along)):          # all places at once would fill the memory
+            at = sheet.px(foot + across * x + way * y).astype(np.float32)
+            one[:] = cv2.remap(view, at, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE).reshape(one.shape)
+        return out
 
 
 def rises(height: float, lean: float, above: float) -> tuple[np.ndarray, np.ndarray]:
@@ -146,10 +152,11 @@ def rises(height: float, lean: float, above: float) -> tuple[np.ndarray, np.ndar
 def needed(frame: Frame, height: float, lean: float, above: float, foot: np.ndarray | tuple[float, float] = (0.0, 0.0)) -> np.ndarray:
     """(SLICES, V, U) float32: the radius that each slice would need to be seen at each place of a window; foot: mm across and
     along off the window's"""
-    x, y = frame.places
+    x, y = (a - at for a, at in zip(frame.ticks, foot))
     off, larger = rises(height, lean, above)
-    far = np.hypot(x[None] - foot[0], y[None] - foot[1] - off[:, None, None])
-    return (far / larger[:, None, None]).astype(np.float32)
+    across, down = np.square(x / larger[:, None]).astype(np.float32), np.square((y - off[:, None]) / larger[:, None]).astype(np.float32)
+    far = down[:, :, None] + across[:, None]
+    return np.sqrt(far, out=far)
 
 
 def uppermost(need: np.ndarray, radii: np.ndarray) -> np.ndarray:

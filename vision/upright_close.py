@@ -36,18 +36,24 @@ class Closeup(msgspec.Struct, frozen=True, eq=False):
         nought where something else hides what is there; foot: (n, 2) mm across and along; lean: (n,) mm a mm"""
         step = self.across[1] - self.across[0]
         v, u = self.frame.shape
+        broad = max(round(step * self.frame.scale), 1)
         out = []
         for c, w, e, f, at, slope in zip(close, window, empty, free, foot, lean):
             x = at[0] + self.across * self.larger[:, None]
             y = at[1] + (slope * self.heights * self.larger + np.minimum(self.heights, 0))[:, None] + 0 * x
             x, y = (x + self.frame.wide) * self.frame.scale - 0.5, (y + self.frame.back) * self.frame.scale - 0.5
-            broad = max(round(step * self.frame.scale), 1)
-            open_ = cv2.resize(f, (u * FINER, v * FINER), interpolation=cv2.INTER_NEAREST)
-            fine = cv2.blur(ways(c) * open_[..., None], (broad * FINER,) * 2)
-            flat = cv2.blur(np.dstack([(w[..., :3] - e[..., :3]) * 2, w[..., :1]]) * f[..., None], (broad, broad))
-            rough = cv2.blur(f, (broad, broad))
             i, j = (np.clip(np.rint(q).astype(int), 0, m - 1) for q, m in ((y, v), (x, u)))
             fi, fj = (np.clip(np.rint((q + 0.5) * FINER - 0.5).astype(int), 0, m * FINER - 1) for q, m in ((y, v), (x, u)))
+            # no more of the window than these places and what is blurred into them
+            top, left = (max(int(n.min()) - broad // 2 - 3, 0) for n in (i, j))
+            part = slice(top, int(i.max()) + broad // 2 + 4), slice(left, int(j.max()) + broad // 2 + 4)
+            c = c[top * FINER:part[0].stop * FINER, left * FINER:part[1].stop * FINER]
+            w, e, f = w[part], e[part], f[part]
+            i, j, fi, fj = i - top, j - left, fi - top * FINER, fj - left * FINER
+            open_ = cv2.resize(f, c.shape[::-1], interpolation=cv2.INTER_NEAREST)
+            fine = cv2.blur(ways(np.ascontiguousarray(c)) * open_[..., None], (broad * FINER,) * 2)
+            flat = cv2.blur(np.dstack([(w[..., :3] - e[..., :3]) * 2, w[..., :1]]) * f[..., None], (broad, broad))
+            rough = cv2.blur(f, (broad, broad))
             out.append(np.concatenate([fine[fi, fj].ravel(), flat[i, j].ravel(), rough[i, j].ravel()]))
         return np.array(out, np.float32)
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import cv2
 import msgspec
 import numpy as np
 
+from vision.kernels import Kernel
 from vision.upright import SLICES, Frame, needed, rises, uppermost
 
 WORST = 16.0                                          # misfit of a pixel beyond which all are alike
@@ -20,6 +23,8 @@ TOGETHER = (12, 6, 3, 1, 6, 3, 1)        # slices that are made wider or narrowe
 CHANNELS = len(FLOOR)
 BOARD = -2.0                                          # below that much a pixel speaks for the board and against a man
 PRIOR = 8.0                                           # pixels of its usual colour that each place of a kind is thought to have shown
+_gain = Kernel("form_gain", "BBfinnndd")
+_changed = Kernel("form_changed", "BBinnnn")
 
 
 class Man(msgspec.Struct, eq=False):
@@ -96,38 +101,52 @@ def moved(speaks: np.ndarray, mask: np.ndarray, slop: int) -> tuple[int, int]:
     return int(x) - slop, int(y) - slop
 
 
-def fitted_form(speaks: list[np.ndarray], needs: list[np.ndarray], radii: np.ndarray, widest: float) -> np.ndarray:
+def fitted_form(speaks: Iterable[np.ndarray], needs: Iterable[np.ndarray], radii: np.ndarray, widest: float) -> np.ndarray:
     """(SLICES,) radii for which most of what lies inside the form speaks for it; needs: (SLICES, V, U) each"""
-    step = 0.5
+    step = max(0.5, widest / 250)
     n = int(widest / step) + 1
     wide = np.arange(n + 1) * step
-    radii = radii.copy()
+    radii, at = radii.copy(), np.minimum(radii / step, n).astype(np.int32)
     men = []
     for s, need in zip(speaks, needs):
         can = need.min(0) <= wide[-1]
-        inside = need[:, can] <= radii[:, None]
-        men.append((s[can], np.minimum(np.ceil(need[:, can] / step), n + 1).astype(np.int16), inside, inside.sum(0)))
+        which = np.minimum(np.ceil(need[:, can] / np.float32(step)), n + 1).astype(np.uint8, order="C")
+        men.append((np.ascontiguousarray(s[can], np.float32), which, (which <= at[:, None]).sum(0, dtype=np.uint8)))
     for many in TOGETHER:               # one of many that hide each other cannot be changed alone
         for k in range(0, SLICES - many + 1, max(many // 2, 1)):
             part = slice(k, k + many)
-            gain, now = np.zeros(n + 1), 0.0
-            for s, need, inside, cover in men:
-                free = cover == inside[part].sum(0)
-                gain += np.cumsum(np.bincount(need[part, free].min(0), s[free], n + 2))[:n + 1]
-                now += s[free & (cover > 0)].sum()
+            gain, now = np.zeros(n + 2), np.zeros(1)
+            for s, need, cover in men:
+                speaking(need, cover, s, at, part, gain, now)
+            gain, now = np.cumsum(gain)[:n + 1], float(now[0])
             for other in (k - 1, k + many):
                 if 0 <= other < SLICES:
                     gain -= STEADY * len(men) * np.minimum(np.abs(wide - radii[other]), 4)
             gain[0] = -np.inf
             now -= STEADY * len(men) * np.minimum(np.abs(np.diff(radii[max(k - 1, 0):k + many + 1])), 4).sum()
-            if gain.max() <= now:
+            best = int(gain.argmax())
+            if gain[best] <= now:
                 continue
-            radii[part] = wide[gain.argmax()]
-            for _, need, inside, cover in men:
-                cover -= inside[part].sum(0)
-                inside[part] = need[part] <= gain.argmax()
-                cover += inside[part].sum(0)
+            for _, need, cover in men:
+                if _changed:
+                    _changed(need, cover, at, len(cover), k, k + many, best)
+                else:
+                    cover += (need[part] <= best).sum(0, dtype=np.uint8) - (need[part] <= at[part, None]).sum(0, dtype=np.uint8)
+            radii[part], at[part] = wide[best], best
     return radii
+
+
+def speaking(need: np.ndarray, cover: np.ndarray, speaks: np.ndarray, at: np.ndarray, part: slice, gain: np.ndarray, now: np.ndarray
+             ) -> None:
+    """Adds to gain (n + 2,), by the radius from which on one of some slices would be seen, what the pixels that no other slice covers
+    speak for the thing; to now (1,) what those do that one of these slices covers. need: (SLICES, p) the numbers of these radii; cover:
+    (p,) slices seen; speaks: (p,); at: (SLICES,) the numbers of their radii"""
+    if _gain:
+        _gain(need, cover, speaks, at, len(cover), part.start, part.stop, gain, now)
+        return
+    free = cover == (need[part] <= at[part, None]).sum(0, dtype=np.uint8)
+    gain += np.bincount(need[part, free].min(0), speaks[free], len(gain))
+    now += speaks[free & (cover > 0)].sum(dtype=float)
 
 
 def own_part(speaks: np.ndarray, inside: np.ndarray) -> np.ndarray:
@@ -171,48 +190,48 @@ class Looks(Outlines):
         """heights: (K,) mm; forms: (K, SLICES) radii, mm; above: mm of the camera that the looks are for"""
         kinds = len(heights)
         part = Outlines.of(frame, heights, forms, leans, above).part
-        colours, weights, sprites, first, start = [], [], [], np.zeros(part.shape[:2], int), np.zeros((len(men), len(leans)), int)
-        share = np.zeros(start.shape, np.float32)
-        pixels = shown = 0
-        owns = [uppermost(needed(frame, heights[m.kind], m.lean, m.above), forms[m.kind]) for m in men]
+        pixels, own = (part >= 0).sum((2, 3)), np.array([m.kind for m in men])
+        first, start = (np.cumsum(many).reshape(many.shape) - many for many in (pixels, pixels[own]))
+        colour, weight = np.zeros((2, pixels.sum(), CHANNELS), np.float32)
+        sprites, share = np.zeros((pixels[own].sum(), CHANNELS), np.float16), np.zeros(start.shape, np.float32)
         for k in range(kinds):
-            mine = [n for n, m in enumerate(men) if m.kind == k]
-            seen = np.concatenate([men[n].window[(owns[n] >= 0) & men[n].clear] for n in mine])
+            mine = np.flatnonzero(own == k)
+            slices = [uppermost(needed(frame, heights[k], men[n].lean, men[n].above), forms[k]).astype(np.int8) for n in mine]
+            seen = np.concatenate([men[n].window[(at >= 0) & men[n].clear] for n, at in zip(mine, slices)])
             if not len(seen):
-                seen = np.concatenate([men[n].window[owns[n] >= 0] for n in mine])
+                seen = np.concatenate([men[n].window[at >= 0] for n, at in zip(mine, slices)])
             usual, varied = seen.mean(0), seen.var(0)
             for b, lean in enumerate(leans):
-                there = part[k, b] >= 0
-                views = np.array([leant(men[n], owns[n], frame, heights[k], part[k, b], lean, above)[there] for n in mine])
+                views = np.array([leant(men[n], at, frame, heights[k], part[k, b], lean, above) for n, at in zip(mine, slices)])
                 valid = ~np.isnan(views[..., :1])
-                views = np.nan_to_num(views)
+                views = np.nan_to_num(views, copy=False)
                 count = PRIOR + valid.sum(0)
                 mean = (PRIOR * usual + views.sum(0)) / count
                 squares = (PRIOR * (varied + usual ** 2) + (views ** 2).sum(0)) / count
-                colours.append(mean)
-                weights.append(1 / (np.maximum(squares - mean ** 2, 0) + FLOOR[:mean.shape[1]] ** 2))
-                first[k, b], pixels = pixels, pixels + len(mean)
+                rows = slice(first[k, b], first[k, b] + len(mean))
+                colour[rows], weight[rows] = mean, 1 / (np.maximum(squares - mean ** 2, 0) + FLOOR[:mean.shape[1]] ** 2)
                 for n, view, ok in zip(mine, views, valid):
-                    sprites.append(np.where(ok, view, mean).astype(np.float16))
-                    start[n, b], shown, share[n, b] = shown, shown + len(view), ok.mean()
-        colour, weight = (np.concatenate(a).astype(np.float32) for a in (colours, weights))
-        return cls(np.asarray(leans), part, colour, weight, first, np.concatenate(sprites), start, np.array([m.kind for m in men]),
-                   share)
+                    sprites[start[n, b]:start[n, b] + len(view)] = np.where(ok, view, mean)
+                    share[n, b] = ok.mean()
+        return cls(np.asarray(leans), part, colour, weight, first, sprites, start, own, share)
 
 
 def leant(man: Man, own: np.ndarray, frame: Frame, height: float, shown: np.ndarray, lean: float, above: float
           ) -> np.ndarray:
-    """(V, U, CHANNELS) a man as he would be seen with another lean, nan where the photo does not show that of him. own, shown: (V, U)
-    the slices seen in the photo and as he shall be seen"""
-    x, y = frame.places
-    k = np.maximum(shown, 0)
+    """(p, CHANNELS) a man as he would be seen with another lean, pixel by pixel of `shown` that is none of -1, nan where the photo
+    does not show that of him. own, shown: (V, U) the slices seen in the photo and as he shall be seen"""
+    rows, columns = (slice(at[0], at[-1] + 1) for at in (np.flatnonzero((shown >= 0).any(a)) for a in (1, 0)))
+    shown = shown[rows, columns]
+    (x, y), k = frame.ticks, np.maximum(shown, 0)
     off, larger = rises(height, lean, above)
     own_off, own_larger = rises(height, man.lean, man.above)
-    zoom = own_larger[k] / larger[k]
-    across, along = x * zoom, (y - off[k]) * zoom + own_off[k]
+    zoom = (own_larger / larger)[k]
+    across, along = x[columns] * zoom, (y[rows, None] - off[k]) * zoom + own_off[k]
     at = np.stack([(across + frame.wide) * frame.scale - 0.5, (along + frame.back) * frame.scale - 0.5], -1).astype(np.float32)
     picture = cv2.remap(man.window, at, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
     own = np.where(man.clear, own, -99).astype(np.float32)
     slices = cv2.remap(own, at, None, cv2.INTER_NEAREST, borderMode=cv2.BORDER_CONSTANT, borderValue=-9)
-    picture[(shown < 0) | (np.abs(slices - shown) > SLICES // 12)] = np.nan
+    there = shown >= 0
+    picture = picture[there]
+    picture[np.abs(slices[there] - shown[there]) > SLICES // 12] = np.nan
     return picture

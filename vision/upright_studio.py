@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 
 import cv2
@@ -108,7 +109,7 @@ class Studio(msgspec.Struct, dict=True, eq=False):
                 mine = [(m, s) for k in same for of_kind in ([m for m in men if m.kind == k],)
                         for m, s in zip(of_kind, spoken_for(of_kind, self.frame, self.heights[k], forms[k]))]
                 k = same[0]
-                needs = [needed(self.frame, self.heights[k], m.lean, m.above) for m, _ in mine]
+                needs = (needed(self.frame, self.heights[k], m.lean, m.above) for m, _ in mine)
                 forms[same] = fitted_form([s for _, s in mine], needs, forms[k], self.radii[k] * SLACK)
         return men, forms
 
@@ -143,11 +144,14 @@ class Studio(msgspec.Struct, dict=True, eq=False):
             speaks |= zip(mine, spoken_for([near[n] for n in mine], frame, height, forms[k]))
         for same in self.alike:
             mine, widest = [n for n, m in enumerate(near) if m.kind in same], self.radii[same[0]] * SLACK
-            needs = [needed(frame, self.heights[same[0]], near[n].lean, near[n].above) for n in mine]
-            exact[same] = fitted_form([speaks[n] for n in mine], needs, forms[same[0]], widest)
-            wide[same] = fitted_form([np.maximum(speaks[n], RARE * speaks[n]) for n in mine], needs, exact[same[0]], widest)
-            for n, need in zip(mine, needs):
-                near[n].window = np.dstack([near[n].window, own_part(speaks[n], uppermost(need, wide[same[0]]) >= 0)])
+
+            def needs(mine: list[int] = mine, height: float = self.heights[same[0]]) -> Iterator[np.ndarray]:
+                return (needed(frame, height, near[n].lean, near[n].above) for n in mine)       # of all at once they would fill the memory
+
+            exact[same] = fitted_form((speaks[n] for n in mine), needs(), forms[same[0]], widest)
+            wide[same] = fitted_form((np.maximum(speaks[n], RARE * speaks[n]) for n in mine), needs(), exact[same[0]], widest)
+            for n, need in zip(mine, needs()):
+                near[n].window = np.dstack([near[n].window, own_part(speaks.pop(n), uppermost(need, wide[same[0]]) >= 0)])
         return near, exact, wide
 
     def lent(self, near: list[Man]) -> list[Man]:

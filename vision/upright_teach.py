@@ -1,4 +1,4 @@
-"""Pictures of things that stand, made from a copy's few photos, and what is learnt from them. Its value: taught."""
+"""Pictures of things that stand, made from a copy's few photos, and what is learnt from them. Its values: examples, taught."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ from vision.upright_fit import Searcher, Seen
 from vision.upright_form import CHANNELS, Looks, misfit
 
 PICTURES = 4000
+AT_ONCE = 32         # of them are in memory at once
 ASIDE = 0.2          # log units by which light from another side changes a thing's sides
 GLEAMS = 0.7         # spots on a thing that shine or are dull in another light
 NETS = 3             # networks whose answers are taken together
 RIM = 2              # pixels round a thing's outline
 KNOWN = 0.85         # how often what stands around is known
+Outline = tuple[slice, slice, np.ndarray, np.ndarray]
 
 
 class Place(msgspec.Struct, frozen=True, eq=False):
@@ -60,7 +62,7 @@ class Maker:
 
     def __init__(self, looks: Looks, frame: Frame, places: list[Place], side: float, seed: int = 1) -> None:
         self.looks, self.frame, self.side = looks, frame, side
-        self.outlines: dict[tuple[int, int], tuple[slice, slice, np.ndarray]] = {}
+        self.outlines: dict[tuple[int, int], Outline] = {}
         self.bare = [p for p in places if p.label < 0]
         self.full = [p for p in places if p.label >= 0]
         self.rng = np.random.default_rng(seed)
@@ -68,41 +70,47 @@ class Maker:
 
     def stand(self, window: np.ndarray, man: int, lean: float, at: tuple[float, float], turn: float) -> np.ndarray:
         """Puts a man into a window (V, U, 3), in place; -> (V, U) how much of each pixel he hides"""
-        layers, (left, up) = self.seen_as(man, int(self.looks.nearest(np.array([lean]))[0]))
+        b = int(self.looks.nearest(np.array([lean]))[0])
+        rows, columns, inside, _ = self.outline(int(self.looks.kinds[man]), b)
         m = placing(self.frame, at, turn + self.rng.normal(0, 2.0), self.rng.normal(1, 0.02))
-        v, u = layers.shape[:2]
+        (v, u), left, up = inside.shape, columns.start, rows.start
         corners = np.array([[x, y, 1] for x in (left, left + u) for y in (up, up + v)]) @ m.T
         low = np.maximum(np.floor(corners.min(0)).astype(int) - 1, 0)
         high = np.minimum(np.ceil(corners.max(0)).astype(int) + 2, window.shape[1::-1])
         alpha = np.zeros(window.shape[:2], np.float32)
-        if (high > low).all():
+        if (high > low).all():          # else he stands beside what the window shows
             m[:, 2] += m[:, :2] @ (left, up) - low
-            put = cv2.warpAffine(layers, m, tuple(int(n) for n in high - low))
+            put = cv2.warpAffine(self.seen_as(man, b), m, tuple(int(n) for n in high - low))
             part = slice(low[1], high[1]), slice(low[0], high[0])
             window[part] += (put[..., :3] - window[part]) * put[..., 3:]
             alpha[part] = put[..., 3]
         return alpha
 
-    def seen_as(self, man: int, b: int) -> tuple[np.ndarray, tuple[int, int]]:
-        """((v, u, 4) colours of a man who leans so, in a light of his own or mirrored, and how much of each pixel he hides; where in
-        a window the upper left of that is)"""
+    def seen_as(self, man: int, b: int) -> np.ndarray:
+        """(v, u, 4) colours of a man who leans so, in a light of his own or mirrored, and how much of each pixel he hides, where
+        outline() says"""
         rng, looks = self.rng, self.looks
-        rows, columns, inside = self.outline(int(looks.kinds[man]), b)
+        _, _, inside, some = self.outline(int(looks.kinds[man]), b)
         seen = np.zeros((*inside.shape, CHANNELS), np.float32)
         seen[inside] = looks.sprite(man, b)
-        colours, solid = seen[..., :3], np.ascontiguousarray(seen[..., 3])
-        colours[..., 0] += self.gleam(solid)
-        colours = (colours + np.float32([*rng.normal(0, 0.08, 1), *rng.normal(0, 0.03, 2)])) * solid[..., None]
-        rim = cv2.blur(colours, (3, 3)) / np.maximum(cv2.blur(solid, (3, 3)), 0.05)[..., None]
-        layers = np.dstack([np.where(solid[..., None] > 0.99, colours, rim), cv2.GaussianBlur(solid, (0, 0), 0.5)])
-        return layers[:, ::rng.choice([1, -1])], (columns.start, rows.start)
+        solid = np.ascontiguousarray(seen[..., 3])
+        seen[..., :3] *= solid[..., None]
+        out = cv2.blur(seen, (3, 3))
+        out[..., :3] /= np.maximum(out[..., 3:], 0.05)
+        np.copyto(out, seen, where=(solid > 0.99)[..., None])
+        out[..., :3] += np.float32([*rng.normal(0, 0.08, 1), *rng.normal(0, 0.03, 2)])
+        out[..., 0] += self.gleam(solid, some)
+        out[..., 3] = cv2.GaussianBlur(solid, (0, 0), 0.5)
+        return out[:, ::rng.choice([1, -1])]
 
-    def outline(self, kind: int, b: int) -> tuple[slice, slice, np.ndarray]:
-        """(rows and columns of a window in which a kind is seen that leans so, a few more all round; (v, u) bool where)"""
+    def outline(self, kind: int, b: int) -> Outline:
+        """(rows and columns of a window in which a kind is seen that leans so, a few more all round; (v, u) bool where; (p, 2) y and x
+        of these)"""
         if (kind, b) not in self.outlines:
             inside = self.looks.part[kind, b] >= 0
             rows, columns = (slice(max(at[0] - RIM, 0), at[-1] + RIM + 1) for at in (np.flatnonzero(inside.any(a)) for a in (1, 0)))
-            self.outlines[kind, b] = rows, columns, inside[rows, columns].copy()
+            there = inside[rows, columns].copy()
+            self.outlines[kind, b] = rows, columns, there, np.argwhere(there)
         return self.outlines[kind, b]
 
     def shade(self, window: np.ndarray, feet: list[np.ndarray], light: tuple[np.ndarray, float, float]) -> None:
@@ -121,17 +129,17 @@ class Maker:
         share = self.looks.shown[men, self.looks.nearest(np.array([lean]))[0]] ** 2 + 0.02
         return int(self.rng.choice(men, p=share / share.sum()))
 
-    def gleam(self, solid: np.ndarray) -> np.ndarray:
-        """(V, U) log units by which light from another side changes something of that outline"""
+    def gleam(self, solid: np.ndarray, some: np.ndarray) -> np.ndarray:
+        """(V, U) log units by which light from another side changes something of that outline; some: (p, 2) y and x of what is his"""
         rng, (v, u) = self.rng, solid.shape
-        x, y = np.meshgrid(np.arange(u, dtype=np.float32), np.arange(v, dtype=np.float32))
-        many = solid.sum(1, keepdims=True)
-        middle = (solid * x).sum(1, keepdims=True) / np.maximum(many, 1)
-        out = rng.normal(0, ASIDE) * np.clip((x - middle) / np.maximum(many / 2, 1), -1, 1)
-        at = np.argwhere(solid > 0.5)
-        for _ in range(rng.poisson(GLEAMS) if len(at) else 0):
-            (b, a), wide = at[rng.integers(len(at))], rng.uniform(0.015, 0.09) * self.side * self.frame.scale
-            out += rng.uniform(-0.4, 1.0) * np.exp(-((x - a) ** 2 + (y - b) ** 2) / (2 * wide ** 2))
+        y, x = np.arange(v, dtype=np.float32), np.arange(u, dtype=np.float32)
+        many = np.maximum(solid.sum(1), 1)
+        middle = solid @ x / many
+        out = np.float32(rng.normal(0, ASIDE)) * np.clip((x - middle[:, None]) * (2 / many)[:, None], -1, 1)
+        for _ in range(rng.poisson(GLEAMS) if len(some) else 0):
+            (b, a), wide = some[rng.integers(len(some))], rng.uniform(0.015, 0.09) * self.side * self.frame.scale
+            down, across = (np.exp((t - c) ** 2 * np.float32(-0.5 / wide ** 2)) for t, c in ((y, b), (x, a)))
+            out += np.float32(rng.uniform(-0.4, 1.0)) * down[:, None] * across
         return out
 
     def off(self) -> np.ndarray:
@@ -169,6 +177,10 @@ class Maker:
             self.strange(window)
         return p, self.relit(window), before, behind, mine
 
+    def again(self, p: Place) -> tuple[Place, np.ndarray, np.ndarray, np.ndarray, int]:
+        """What a photo shows, as make() gives it"""
+        return p, self.relit(p.window), p.before, p.behind, p.man
+
     def strange(self, window: np.ndarray) -> None:
         """Something that is none of the kinds, about the foot"""
         rng, (v, u) = self.rng, window.shape[:2]
@@ -180,7 +192,7 @@ class Maker:
         along, across = dx * np.cos(a) + dy * np.sin(a), dy * np.cos(a) - dx * np.sin(a)
         along = along / rng.uniform(1, 4)
         far = np.hypot(along, across) if rng.random() < 0.5 else np.maximum(np.abs(along), np.abs(across))
-        alpha = 1 / (1 + np.exp((far - size / 2) * rng.uniform(0.7, 3)))
+        alpha = 0.5 - 0.5 * np.tanh((far - size / 2) * rng.uniform(0.35, 1.5))
         colour = np.array([rng.uniform(3, 5.4), *rng.normal(0, 0.35, 2)])
         rough = cv2.resize(rng.normal(0, 1, (6, 4)).astype(np.float32), (u, v), interpolation=cv2.INTER_CUBIC)
         window += ((colour + rough[..., None] * (rng.uniform(0, 0.3), 0, 0)) - window) * alpha[..., None]
@@ -188,19 +200,22 @@ class Maker:
     def relit(self, window: np.ndarray) -> np.ndarray:
         """In another light, with the noise of another picture"""
         rng, (v, u) = self.rng, window.shape[:2]
-        y, x = np.meshgrid(np.linspace(-1, 1, v), np.linspace(-1, 1, u), indexing="ij")
-        out = window.astype(np.float32)
-        out[..., 0] += rng.normal(0, 0.07) + rng.normal(0, 0.05) * x + rng.normal(0, 0.05) * y
-        out[..., 1:] += rng.normal(0, 0.025, 2)
+        y, x = np.linspace(-1, 1, v, dtype=np.float32)[:, None], np.linspace(-1, 1, u, dtype=np.float32)
+        light = (np.float32(v) for v in rng.normal(0, (0.07, 0.05, 0.05)))
+        bright = next(light) + next(light) * x + next(light) * y
         if rng.random() < 0.25:
             a = rng.uniform(0, 2 * np.pi)
-            across = np.cos(a) * x + np.sin(a) * y - rng.uniform(-0.8, 0.8)
-            out[..., 0] -= rng.uniform(0.05, 0.4) * (1 + np.tanh(across / rng.uniform(0.05, 0.8)))
+            across = np.float32(np.cos(a)) * x + np.float32(np.sin(a)) * y - np.float32(rng.uniform(-0.8, 0.8))
+            bright -= np.float32(rng.uniform(0.05, 0.4)) * (1 + np.tanh(across / np.float32(rng.uniform(0.05, 0.8))))
+        out = window.astype(np.float32)
+        out[..., 0] += bright
+        out[..., 1:] += rng.normal(0, 0.025, 2).astype(np.float32)
         if rng.random() < 0.6:
             out = cv2.GaussianBlur(out, (0, 0), rng.uniform(0.2, 0.9) * self.frame.finer)
         noise = np.float32([rng.uniform(0.01, 0.06), 0.03, 0.03])
         up, left = rng.integers(0, (v, u))
-        return out + self.noise[up:up + v, left:left + u] * noise
+        out += self.noise[up:up + v, left:left + u] * noise
+        return out
 
 
 def seen_of(made: list[tuple], looks: Looks) -> Seen:
@@ -213,27 +228,31 @@ def seen_of(made: list[tuple], looks: Looks) -> Seen:
                       np.array([m[4] for m in made]), np.array([m[1][..., 0] for m in made]), np.array([m[0].lean for m in made]))
 
 
-def taught(searcher: Searcher, looks: Looks, places: list[Place], side: float, effort: float = 1.0, seed: int = 1) -> net.Net:
-    """A network that tells from Searcher.search() what stands there: kinds, something else, nothing"""
+def examples(searcher: Searcher, looks: Looks, places: list[Place], side: float, effort: float = 1.0, seed: int = 1
+             ) -> tuple[np.ndarray, np.ndarray]:
+    """((n, D) float16 what Searcher.search() says of windows, (n,) what stands there: kinds, something else, nothing), in any order"""
     kinds = len(searcher.looks.part)
     maker = Maker(looks, searcher.frame.close, places, side, seed)
     count = round(PICTURES * effort)
     jobs = [n % kinds for n in range(count)] + [-1] * (count // 3) + [-2] * (count // 10)
     maker.rng.shuffle(jobs)
-    inputs, labels, kept = [], [], {}
-    for a in range(0, len(jobs), 64):
-        part = jobs[a:a + 64]
-        made = [maker.make(job) for job in part]
-        inputs.append(searcher.search(seen_of(made, searcher.looks), kept).inputs.astype(np.float16))
-        labels += [job if job >= 0 else kinds + 2 + job for job in part]
     real = [q for p in maker.full for _ in range(4) for q in (p, p.mirrored())] + maker.bare
-    for a in range(0, len(real), 64):
-        made = [(p, maker.relit(p.window), p.before, p.behind, p.man) for p in real[a:a + 64]]
-        inputs.append(searcher.search(seen_of(made, searcher.looks), kept).inputs.astype(np.float16))
-        labels += [p.label if p.label >= 0 else kinds + 1 for p in real[a:a + 64]]
-    x, y = np.concatenate(inputs), np.array(labels)
-    order = maker.rng.permutation(len(x))
-    x, y = x[order], y[order]
+    order, kept = maker.rng.permutation(len(jobs) + len(real)), {}
+    x, y = np.zeros((0, 0), np.float16), np.zeros(len(order), int)
+    for a in range(0, len(order), AT_ONCE):
+        part = order[a:a + AT_ONCE]
+        made = [maker.make(jobs[n]) if n < len(jobs) else maker.again(real[n - len(jobs)]) for n in part]
+        inputs = searcher.search(seen_of(made, searcher.looks), kept).inputs
+        if not a:
+            x = np.empty((len(order), inputs.shape[1]), np.float16)
+        x[a:a + AT_ONCE] = inputs
+        labels = [jobs[n] if n < len(jobs) else real[n - len(jobs)].label for n in part]
+        y[a:a + AT_ONCE] = [kinds + 1 if label == -1 else kinds if label < -1 else label for label in labels]
+    return x, y
+
+
+def taught(x: np.ndarray, y: np.ndarray, classes: int, seed: int = 1) -> net.Net:
+    """A network that tells from what examples() gives what stands there"""
     held = len(x) // 10
-    found = net.together([net.train(x[held:].copy(), y[held:], kinds + 2, 96, seed + n, epochs=14) for n in range(NETS)])
+    found = net.together([net.train(x[held:].copy(), y[held:], classes, 96, seed + n, epochs=14) for n in range(NETS)])
     return net.sharpened(found, x[:held].astype(np.float32), y[:held], doubt=1)

@@ -6,10 +6,10 @@ import pytest
 
 from vision import kernels
 from vision.kernels import Kernel, numpy_only
-from vision.upright import Frame
+from vision.upright import SLICES, Frame, needed
 from vision.upright_close import Closeup
 from vision.upright_fit import Searcher, Seen
-from vision.upright_form import CHANNELS, Looks, Man
+from vision.upright_form import CHANNELS, Looks, Man, first_form, fitted_form, speaking
 
 pytestmark = pytest.mark.skipif(not Kernel("built_from", ""), reason=f"kernels: {kernels.how()}")
 FRAME, ABOVE, HEIGHTS = Frame(20.0, 20.0, 40.0, 1.0), 500.0, np.array([24.0, 40.0, 40.0])
@@ -38,3 +38,19 @@ def test_what_explains_windows_best():
     found = searcher.search(seen)
     assert np.array_equal(found.at, wanted.at)
     assert np.allclose(found.gain, wanted.gain, atol=1e-3) and np.allclose(found.inputs, wanted.inputs, atol=2e-3)
+
+
+def test_how_wide_the_slices_of_a_form_are():
+    rng = np.random.default_rng(5)
+    needs = [needed(FRAME, 40.0, lean, ABOVE) for lean in (0.1, 0.3, 0.5, 0.6)]
+    speaks = [smooth(rng, 1, *FRAME.shape)[0] - 1.3 for _ in needs]
+    found = fitted_form(speaks, needs, first_form(20.0), 14.0)
+    with numpy_only():
+        assert np.array_equal(found, fitted_form(speaks, needs, first_form(20.0), 14.0))
+    need, at = rng.integers(0, 13, (SLICES, 1300)).astype(np.uint8), rng.integers(0, 5, SLICES).astype(np.int32)
+    cover = (need <= at[:, None]).sum(0, dtype=np.uint8)
+    args = need, cover, speaks[0].ravel()[:1300].copy(), at, slice(3, 20)
+    speaking(*args, *(told := (np.zeros(14), np.zeros(1))))
+    with numpy_only():
+        speaking(*args, *(wanted := (np.zeros(14), np.zeros(1))))
+    assert all(np.allclose(a, b) for a, b in zip(told, wanted)) and (told[0] != 0).sum() > 3

@@ -15,6 +15,7 @@ from vision.plan import Plan
 from vision.pose import Pose
 from vision.shot import Shot
 from vision.sites import groups
+from vision.spare import given_back
 from vision.upright import Frame, Seat, Sheet, across_of, coarse
 from vision.upright_fit import Searcher, Seen
 from vision.upright_form import misfit
@@ -88,11 +89,13 @@ class StandingReader:
         near, forms, wide = studio.closely(men, forms)
         searcher = studio.searcher(men, forms)
         places = studio.places(men, searcher.looks)
-        studio.views.clear()        # a good part of the memory, as is all that is deleted here
+        given_back()                # as is all that is deleted here, a good part of the memory
         looks = studio.looks(near + studio.lent(near), wide, studio.frame.close)
         del men, near
+        given_back()
         shown = [examples(searcher, looks, places, studio.side, effort)]
         del looks, places
+        given_back()
         net = taught(*shown.pop(), len(studio.kinds) + 2)
         return cls(plan, Standing(list(ids), studio.kinds, studio.low, studio.high, studio.empty, studio.weight, studio.reference,
                                   studio.frame, searcher, net))

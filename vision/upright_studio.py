@@ -204,9 +204,10 @@ class Studio(msgspec.Struct, dict=True, eq=False):
         return Searcher(self.looks(men, forms, self.frame), self.frame, self.slop, float(FINE), closeup)
 
     def places(self, men: list[Man], looks: Looks) -> list[Place]:
-        """Every site in every photo"""
+        """Every site in every photo; the sheets, a good part of the memory, are let go one by one"""
         out, bare = [], {}
-        for n, (seat, view) in enumerate(zip(self.seats, self.views)):
+        for n, seat in enumerate(self.seats):
+            view = self.views.pop(0)
             along, lean = seat.leaning(self.centres)
             at = (*np.rint(seat.nadir), round(seat.height))         # as a rule the camera stayed where it was
             if at not in bare:

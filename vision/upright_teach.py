@@ -110,7 +110,7 @@ class Maker:
             inside = self.looks.part[kind, b] >= 0
             rows, columns = (slice(max(at[0] - RIM, 0), at[-1] + RIM + 1) for at in (np.flatnonzero(inside.any(a)) for a in (1, 0)))
             there = inside[rows, columns].copy()
-            self.outlines[kind, b] = rows, columns, there, np.argwhere(there)
+            self.outlines[kind, b] = rows, columns, there, np.argwhere(there).astype(np.int16)
         return self.outlines[kind, b]
 
     def shade(self, window: np.ndarray, feet: list[np.ndarray], light: tuple[np.ndarray, float, float]) -> None:
@@ -146,11 +146,10 @@ class Maker:
         """(2,) mm that something is put off its site's middle"""
         return np.clip(self.rng.normal(0, 0.09, 2), -0.17, 0.17) * self.side
 
-    def make(self, label: int) -> tuple[Place, np.ndarray, np.ndarray, np.ndarray, int]:
-        """A window with that kind (-1: nothing, -2: something foreign): (place, window, (V, U) what stands before hides,
-        (V, U) what stands behind shows, the man it was made of)"""
+    def make(self, label: int, p: Place) -> tuple[Place, np.ndarray, np.ndarray, np.ndarray, int]:
+        """A window of a bare place with that kind (-1: nothing, -2: something foreign) on it: (place, window, (V, U) what stands before
+        hides, (V, U) what stands behind shows, the man it was made of)"""
         rng = self.rng
-        p = self.bare[rng.integers(len(self.bare))]
         p = p if rng.random() < 0.5 else p.mirrored()
         window = p.window.astype(np.float32)
         busy = rng.choice([0.0, 0.3, 0.7])
@@ -233,21 +232,23 @@ def examples(searcher: Searcher, looks: Looks, places: list[Place], side: float,
     """((n, D) float16 what Searcher.search() says of windows, (n,) what stands there: kinds, something else, nothing), in any order"""
     kinds = len(searcher.looks.part)
     maker = Maker(looks, searcher.frame.close, places, side, seed)
-    count = round(PICTURES * effort)
-    jobs = [n % kinds for n in range(count)] + [-1] * (count // 3) + [-2] * (count // 10)
-    maker.rng.shuffle(jobs)
-    real = [q for p in maker.full for _ in range(4) for q in (p, p.mirrored())] + maker.bare
-    order, kept = maker.rng.permutation(len(jobs) + len(real)), {}
-    x, y = np.zeros((0, 0), np.float16), np.zeros(len(order), int)
-    for a in range(0, len(order), AT_ONCE):
-        part = order[a:a + AT_ONCE]
-        made = [maker.make(jobs[n]) if n < len(jobs) else maker.again(real[n - len(jobs)]) for n in part]
-        inputs = searcher.search(seen_of(made, searcher.looks), kept).inputs
-        if not a:
-            x = np.empty((len(order), inputs.shape[1]), np.float16)
-        x[a:a + AT_ONCE] = inputs
-        labels = [jobs[n] if n < len(jobs) else real[n - len(jobs)].label for n in part]
-        y[a:a + AT_ONCE] = [kinds + 1 if label == -1 else kinds if label < -1 else label for label in labels]
+    rng, count = maker.rng, round(PICTURES * effort)
+    labels = [n % kinds for n in range(count)] + [-1] * (count // 3) + [-2] * (count // 10)
+    jobs = [(label, maker.bare[rng.integers(len(maker.bare))]) for label in labels]
+    jobs += [(None, q) for p in maker.full for _ in range(4) for q in (p, p.mirrored())] + [(None, p) for p in maker.bare]
+    bins = searcher.looks.nearest(np.array([p.lean for _, p in jobs]))
+    rows = rng.permutation(len(jobs))
+    x, y = np.zeros((0, 0), np.float16), np.zeros(len(jobs), int)
+    for b in np.unique(bins):           # one lean after another: what is worked out for each takes some megabytes
+        mine, kept = np.flatnonzero(bins == b), {}
+        for part in (mine[a:a + AT_ONCE] for a in range(0, len(mine), AT_ONCE)):
+            made = [maker.again(p) if label is None else maker.make(label, p) for label, p in (jobs[n] for n in part)]
+            inputs = searcher.search(seen_of(made, searcher.looks), kept).inputs
+            if not len(x):
+                x = np.empty((len(jobs), inputs.shape[1]), np.float16)
+            x[rows[part]] = inputs
+            shown = [p.label if label is None else label for label, p in (jobs[n] for n in part)]
+            y[rows[part]] = [label if label >= 0 else kinds + 2 + label for label in shown]
     return x, y
 
 

@@ -20,7 +20,7 @@ from vision.upright import Frame, Seat, Sheet, across_of, coarse
 from vision.upright_fit import Searcher, Seen
 from vision.upright_form import misfit
 from vision.upright_studio import Studio, hidden
-from vision.upright_teach import examples, taught
+from vision.upright_teach import Maker, examples, taught
 from vision.windows import Pyramid
 
 STANDS = 1.2         # times its width that a thing is high which stands
@@ -90,11 +90,11 @@ class StandingReader:
         searcher = studio.searcher(men, forms)
         places = studio.places(men, searcher.looks)
         given_back()                # as is all that is deleted here, a good part of the memory
-        looks = studio.looks(near + studio.lent(near), wide, studio.frame.close)
-        del men, near
+        maker = Maker(studio.looks(near, wide, studio.frame.close), studio.frame.close, places, studio.side, studio.lent(near))
+        del men, near, places
         given_back()
-        shown = [examples(searcher, looks, places, studio.side, effort)]
-        del looks, places
+        shown = [examples(searcher, maker, effort)]
+        del maker
         given_back()
         net = taught(*shown.pop(), len(studio.kinds) + 2)
         return cls(plan, Standing(list(ids), studio.kinds, studio.low, studio.high, studio.empty, studio.weight, studio.reference,

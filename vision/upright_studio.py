@@ -16,7 +16,7 @@ from vision.upright import FINE, FINER, Frame, Seat, Sheet, across_of, coarse, n
 from vision.upright_close import Closeup
 from vision.upright_fit import Searcher, Seen
 from vision.upright_form import FLOOR, SLACK, Looks, Man, Outlines, first_form, fitted_form, misfit, moved, own_part, spoken_for
-from vision.upright_teach import Place, placed
+from vision.upright_teach import Lent, Place, placed
 from vision.windows import Pyramid
 
 SLOP = 0.17          # of a site's side that things are put off its middle at most
@@ -146,7 +146,7 @@ class Studio(msgspec.Struct, dict=True, eq=False):
             mine, widest = [n for n, m in enumerate(near) if m.kind in same], self.radii[same[0]] * SLACK
 
             def needs(mine: list[int] = mine, height: float = self.heights[same[0]]) -> Iterator[np.ndarray]:
-                return (needed(frame, height, near[n].lean, near[n].above) for n in mine)       # of all at once they would fill the memory
+                return (needed(frame, height, near[n].lean, near[n].above) for n in mine)   # all at once would fill the memory
 
             exact[same] = fitted_form((speaks[n] for n in mine), needs(), forms[same[0]], widest)
             wide[same] = fitted_form((np.maximum(speaks[n], RARE * speaks[n]) for n in mine), needs(), exact[same[0]], widest)
@@ -154,18 +154,17 @@ class Studio(msgspec.Struct, dict=True, eq=False):
                 near[n].window = np.dstack([near[n].window, own_part(speaks.pop(n), uppermost(need, wide[same[0]]) >= 0)])
         return near, exact, wide
 
-    def lent(self, near: list[Man]) -> list[Man]:
-        """Men as closely() gives them, of kinds alike but for their colours: each in the other's colours"""
+    def lent(self, near: list[Man]) -> list[Lent]:
+        """What men as closely() gives them lend to kinds alike but for their colours"""
         out = []
         for same in self.alike:
-            of_kind = {k: [m for m in near if m.kind == k] for k in same}
-            own = {k: np.concatenate([m.window[(m.window[..., 3] > 0.5) & m.clear, :3] for m in mine]) for k, mine in of_kind.items()}
+            of_kind = {k: [n for n, m in enumerate(near) if m.kind == k] for k in same}
+            own = {k: np.concatenate([near[n].window[(near[n].window[..., 3] > 0.5) & near[n].clear, :3] for n in mine])
+                   for k, mine in of_kind.items()}
             if all(map(len, own.values())):
                 middle = {k: np.median(v, 0) for k, v in own.items()}
-                for k, other in [(k, j) for k in same for j in same if j != k]:
-                    for m in of_kind[other]:
-                        shifted = m.window + np.float32([*(middle[k] - middle[other]), 0])
-                        out.append(msgspec.structs.replace(m, kind=k, window=shifted))
+                out += [(n, k, np.float32(middle[k] - middle[other])) for k in same for other in same if other != k
+                        for n in of_kind[other]]
         return out
 
     def settled(self, men: list[Man], searcher: Searcher) -> None:

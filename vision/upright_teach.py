@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import cv2
 import msgspec
 import numpy as np
@@ -12,6 +14,7 @@ from vision.upright_fit import Searcher, Seen
 from vision.upright_form import CHANNELS, Looks, misfit
 
 PICTURES = 4000
+AGAIN = -3           # stands for what a photo shows; one less: in the mirror
 AT_ONCE = 32         # of them are in memory at once
 ASIDE = 0.2          # log units by which light from another side changes a thing's sides
 GLEAMS = 0.7         # spots on a thing that shine or are dull in another light
@@ -19,6 +22,7 @@ NETS = 3             # networks whose answers are taken together
 RIM = 2              # pixels round a thing's outline
 KNOWN = 0.85         # how often what stands around is known
 Outline = tuple[slice, slice, np.ndarray, np.ndarray]
+Lent = tuple[int, int, np.ndarray]       # a man, another kind he can be shown as, and (3,) what that adds to his colours
 
 
 class Place(msgspec.Struct, frozen=True, eq=False):
@@ -60,8 +64,12 @@ def placing(frame: Frame, at: tuple[float, float], turn: float, zoom: float) -> 
 class Maker:
     """Makes windows in which kinds stand, others around them."""
 
-    def __init__(self, looks: Looks, frame: Frame, places: list[Place], side: float, seed: int = 1) -> None:
+    def __init__(self, looks: Looks, frame: Frame, places: list[Place], side: float, lent: Sequence[Lent] = (), seed: int = 1) -> None:
+        """lent: men after those of the looks, made of these"""
         self.looks, self.frame, self.side = looks, frame, side
+        self.kinds = np.concatenate([looks.kinds, [kind for _, kind, _ in lent]]).astype(int)
+        self.likeness = np.concatenate([np.arange(len(looks.kinds)), [man for man, _, _ in lent]]).astype(int)
+        self.shift = np.array([np.zeros(3)] * len(looks.kinds) + [by for _, _, by in lent], np.float32)
         self.outlines: dict[tuple[int, int], Outline] = {}
         self.bare = [p for p in places if p.label < 0]
         self.full = [p for p in places if p.label >= 0]
@@ -71,7 +79,7 @@ class Maker:
     def stand(self, window: np.ndarray, man: int, lean: float, at: tuple[float, float], turn: float) -> np.ndarray:
         """Puts a man into a window (V, U, 3), in place; -> (V, U) how much of each pixel he hides"""
         b = int(self.looks.nearest(np.array([lean]))[0])
-        rows, columns, inside, _ = self.outline(int(self.looks.kinds[man]), b)
+        rows, columns, inside, _ = self.outline(man, b)
         m = placing(self.frame, at, turn + self.rng.normal(0, 2.0), self.rng.normal(1, 0.02))
         (v, u), left, up = inside.shape, columns.start, rows.start
         corners = np.array([[x, y, 1] for x in (left, left + u) for y in (up, up + v)]) @ m.T
@@ -90,22 +98,23 @@ class Maker:
         """(v, u, 4) colours of a man who leans so, in a light of his own or mirrored, and how much of each pixel he hides, where
         outline() says"""
         rng, looks = self.rng, self.looks
-        _, _, inside, some = self.outline(int(looks.kinds[man]), b)
+        _, _, inside, some = self.outline(man, b)
         seen = np.zeros((*inside.shape, CHANNELS), np.float32)
-        seen[inside] = looks.sprite(man, b)
+        seen[inside] = looks.sprite(self.likeness[man], b)
         solid = np.ascontiguousarray(seen[..., 3])
         seen[..., :3] *= solid[..., None]
         out = cv2.blur(seen, (3, 3))
         out[..., :3] /= np.maximum(out[..., 3:], 0.05)
         np.copyto(out, seen, where=(solid > 0.99)[..., None])
-        out[..., :3] += np.float32([*rng.normal(0, 0.08, 1), *rng.normal(0, 0.03, 2)])
+        out[..., :3] += self.shift[man] + np.float32([*rng.normal(0, 0.08, 1), *rng.normal(0, 0.03, 2)])
         out[..., 0] += self.gleam(solid, some)
         out[..., 3] = cv2.GaussianBlur(solid, (0, 0), 0.5)
         return out[:, ::rng.choice([1, -1])]
 
-    def outline(self, kind: int, b: int) -> Outline:
-        """(rows and columns of a window in which a kind is seen that leans so, a few more all round; (v, u) bool where; (p, 2) y and x
+    def outline(self, man: int, b: int) -> Outline:
+        """(rows and columns of a window in which a man is seen that leans so, a few more all round; (v, u) bool where; (p, 2) y and x
         of these)"""
+        kind = int(self.looks.kinds[self.likeness[man]])
         if (kind, b) not in self.outlines:
             inside = self.looks.part[kind, b] >= 0
             rows, columns = (slice(max(at[0] - RIM, 0), at[-1] + RIM + 1) for at in (np.flatnonzero(inside.any(a)) for a in (1, 0)))
@@ -125,8 +134,8 @@ class Maker:
 
     def man_of(self, kind: int, lean: float) -> int:
         """One of the men of a kind, likelier one who was photographed leaning alike"""
-        men = np.flatnonzero(self.looks.kinds == kind)
-        share = self.looks.shown[men, self.looks.nearest(np.array([lean]))[0]] ** 2 + 0.02
+        men = np.flatnonzero(self.kinds == kind)
+        share = self.looks.shown[self.likeness[men], self.looks.nearest(np.array([lean]))[0]] ** 2 + 0.02
         return int(self.rng.choice(men, p=share / share.sum()))
 
     def gleam(self, solid: np.ndarray, some: np.ndarray) -> np.ndarray:
@@ -158,7 +167,7 @@ class Maker:
         stand: list[tuple[float, int, float, np.ndarray, float]] = []
         for x, y, turn, lean in p.around:
             if rng.random() < busy:
-                stand.append((lean, int(rng.integers(len(self.looks.kinds))), lean, np.array([x, y]) + self.off(), turn))
+                stand.append((lean, int(rng.integers(len(self.kinds))), lean, np.array([x, y]) + self.off(), turn))
         mine = -1
         if label >= 0:
             mine = self.man_of(label, p.lean)
@@ -176,8 +185,9 @@ class Maker:
             self.strange(window)
         return p, self.relit(window), before, behind, mine
 
-    def again(self, p: Place) -> tuple[Place, np.ndarray, np.ndarray, np.ndarray, int]:
+    def again(self, p: Place, mirrored: bool) -> tuple[Place, np.ndarray, np.ndarray, np.ndarray, int]:
         """What a photo shows, as make() gives it"""
+        p = p.mirrored() if mirrored else p
         return p, self.relit(p.window), p.before, p.behind, p.man
 
     def strange(self, window: np.ndarray) -> None:
@@ -227,27 +237,24 @@ def seen_of(made: list[tuple], looks: Looks) -> Seen:
                       np.array([m[4] for m in made]), np.array([m[1][..., 0] for m in made]), np.array([m[0].lean for m in made]))
 
 
-def examples(searcher: Searcher, looks: Looks, places: list[Place], side: float, effort: float = 1.0, seed: int = 1
-             ) -> tuple[np.ndarray, np.ndarray]:
+def examples(searcher: Searcher, maker: Maker, effort: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
     """((n, D) float16 what Searcher.search() says of windows, (n,) what stands there: kinds, something else, nothing), in any order"""
-    kinds = len(searcher.looks.part)
-    maker = Maker(looks, searcher.frame.close, places, side, seed)
-    rng, count = maker.rng, round(PICTURES * effort)
+    kinds, rng, count = len(searcher.looks.part), maker.rng, round(PICTURES * effort)
     labels = [n % kinds for n in range(count)] + [-1] * (count // 3) + [-2] * (count // 10)
     jobs = [(label, maker.bare[rng.integers(len(maker.bare))]) for label in labels]
-    jobs += [(None, q) for p in maker.full for _ in range(4) for q in (p, p.mirrored())] + [(None, p) for p in maker.bare]
+    jobs += [(AGAIN - n % 2, p) for p in maker.full for n in range(8)] + [(AGAIN, p) for p in maker.bare]
     bins = searcher.looks.nearest(np.array([p.lean for _, p in jobs]))
     rows = rng.permutation(len(jobs))
     x, y = np.zeros((0, 0), np.float16), np.zeros(len(jobs), int)
     for b in np.unique(bins):           # one lean after another: what is worked out for each takes some megabytes
         mine, kept = np.flatnonzero(bins == b), {}
         for part in (mine[a:a + AT_ONCE] for a in range(0, len(mine), AT_ONCE)):
-            made = [maker.again(p) if label is None else maker.make(label, p) for label, p in (jobs[n] for n in part)]
+            made = [maker.again(p, label < AGAIN) if label <= AGAIN else maker.make(label, p) for label, p in (jobs[n] for n in part)]
             inputs = searcher.search(seen_of(made, searcher.looks), kept).inputs
             if not len(x):
                 x = np.empty((len(jobs), inputs.shape[1]), np.float16)
             x[rows[part]] = inputs
-            shown = [p.label if label is None else label for label, p in (jobs[n] for n in part)]
+            shown = [p.label if label <= AGAIN else label for label, p in (jobs[n] for n in part)]
             y[rows[part]] = [label if label >= 0 else kinds + 2 + label for label in shown]
     return x, y
 

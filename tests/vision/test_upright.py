@@ -10,6 +10,7 @@ from vision.upright_close import BELOW, ROWS, WAYS, Closeup
 from vision.upright_fit import Seen
 from vision.upright_form import CHANNELS, Looks, Man, first_form, fitted_form, own_part
 from vision.upright_studio import Studio, alike
+from vision.upright_teach import Maker, Place
 
 FRAME, TALL, ABOVE = Frame(24.0, 24.0, 64.0, 1.5), 70.0, 500.0
 LEANS = (0.1, 0.3, 0.5, 0.65)
@@ -91,11 +92,16 @@ def test_two_kinds_of_one_size_are_one_form_and_lend_each_other_their_looks() ->
     sizes = np.array([10.0, 12, 10, 12, 12, 9]), np.array([40.0, 60, 40, 60, 60, 60])
     assert alike(*sizes) == [[0, 2], [1], [3], [4], [5]], "of three alike nobody knows which two are a pair"
     pale, dark = man(0, 5.0), man(1, 3.0)
-    pale.window[20, 20] = 5.5                       # something pale and dark ones have in common
+    pale.window[..., 3] = dark.window[..., 3] = 1.0         # all of the window is theirs
     lent = Studio.lent(SimpleNamespace(alike=[[0, 1], [2]]), [pale, dark, man(2, 4.0)])
-    assert [m.kind for m in lent] == [0, 1]
-    assert np.allclose(lent[1].window[20, 20, :3], 3.5) and np.allclose(lent[1].window[5, 5, :3], 3.0)
-    assert np.allclose(lent[0].window[..., :3], 5.0)
+    assert [one[:2] for one in lent] == [(1, 0), (0, 1)] and np.allclose([one[2] for one in lent], [[2.0] * 3, [-2.0] * 3])
+    pictures, masks = np.zeros((3, *FRAME.shape, 3), np.float32), np.zeros((2, *FRAME.shape), bool)
+    place = Place(*pictures, 0.3, np.zeros((0, 4)), *masks)
+    looks = Looks.fit([pale, dark], FRAME, np.full(2, TALL), np.array([first_form(20.0)] * 2), np.array([0.3]), ABOVE)
+    maker = Maker(looks, FRAME, [place], 30.0, lent)
+    assert {maker.man_of(0, 0.3) for _ in range(40)} == {0, 2} and {maker.man_of(1, 0.3) for _ in range(40)} == {1, 3}
+    seen = [[np.median(shown[shown[..., 3] > 0.9, 1]) for shown in (maker.seen_as(m, 0) for _ in range(15))] for m in range(4)]
+    assert np.allclose(np.median(seen, 1), [5.0, 3.0, 5.0, 3.0], atol=0.1)
 
 
 def test_in_the_mirror_left_is_right_and_what_leans_leans_as_before() -> None:

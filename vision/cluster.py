@@ -61,13 +61,13 @@ class ClusterReader:
 
     def __init__(self, plan: Plan, empty: Empty, firsts: Firsts, looks: FormLooks, tall: Sequence[TallLook] = (),
                  aside: Iterable[str] = (), stands: Iterable[str] = (), usual: Mapping[Form, float] | None = None,
-                 lump: float = np.inf) -> None:
+                 lump: float = np.inf, patch: float = np.inf) -> None:
         """aside: kinds of the spots inside cells, known so that they are not taken for others; stands: tags and beginnings
         of names of the sites on which figures stand; usual: form -> share of a perfect match that pieces have at least; lump: mm of
-        the largest lump (`Left.lump`) that samplers leave unexplained"""
+        the largest lump (`Left.lump`) that samplers leave unexplained, patch: of what is `Left.filled`"""
         self.plan, self.empty, self.firsts, self.looks, self.tall = plan, empty, firsts, looks, tuple(tall)
         self.aside, self.usual = frozenset(aside), dict(usual or {})
-        self.lump, self.lumps = lump, {}       # site -> mm, of the picture read last
+        self.lump, self.patch, self.lumps = lump, patch, {}       # site -> mm of both, of the picture read last
         self.frame, self.kept = empty.frame, {}
         self.stage = Stage(empty, trust(self.frame, plan))
         self.clusters = {s.id: s for s in plan.site if s.reads == "cluster"}
@@ -246,8 +246,9 @@ class ClusterReader:
         if card and (patch := max(p.patch for p in left)):
             most = max(most, (patch / self.least_area - LUMP) / LUMPY)
         strange = 1 / (1 + np.exp(min(-most, 50)))
-        self.lumps[site.id] = max(p.lump for p in left)
-        strange = 1 - (1 - strange) * (1 - littered(self.lumps[site.id], self.lump, self.least_inner))
+        self.lumps[site.id] = lump, filled = max(p.lump for p in left), max(p.filled for p in left)
+        for much, usual in ((lump, self.lump), (filled, self.patch)):
+            strange = 1 - (1 - strange) * (1 - littered(much, usual, self.least_inner))
         return 1 - (1 - strange) * (1 - patched(pieces)) if card else strange
 
     def places(self, frame: Frame, site: Site) -> list[Place]:
@@ -345,7 +346,7 @@ def learn(plan: Plan, empty: Empty, full: Sequence[Shot], rounds: int = 2) -> Cl
         named(found, groups, scenes, frame, plan)
         middled(found, shots, scenes, frame)
         reader = ClusterReader(plan, empty, firsts, looks_of(found, groups, scenes, frame, THERE), tall, aside, stands)
-    reader.usual, reader.lump = usual_fits(reader, full)
+    reader.usual, (reader.lump, reader.patch) = usual_fits(reader, full)
     reader.lying = [lying_at(scenes[g.shot], g.shot, g.site.id, f.kind, f.form.height, f.at, f.turn)
                     for f in found for g in [groups[f.group]]]
     reader.lying += [lying_at(scenes[p.shot], p.shot, p.site, p.kind, plan.pieces[p.kind].height, p.pose[:2], p.pose[2])
@@ -358,18 +359,19 @@ def lying_at(scene: Scene, photo: int, site: str, kind: str, height: float, at: 
     return Lying(photo, site, kind, scene.lean.foot(at[None], height)[0], float(turn))
 
 
-def usual_fits(reader: ClusterReader, full: Sequence[Shot]) -> tuple[dict[Form, float], float]:
-    """(form -> the share of a perfect match that nearly all of the samplers' pieces have; not of what
-    stands, which fits badly in a light from another side; mm of the largest lump left on sites read right)"""
+def usual_fits(reader: ClusterReader, full: Sequence[Shot]) -> tuple[dict[Form, float], tuple[float, float]]:
+    """(form -> the share of a perfect match that nearly all of the samplers' pieces have; not of what stands, which fits badly in a
+    light from another side; mm of the largest lump and of the largest patch left on sites read right)"""
     fits: dict[Form, list[float]] = {}
-    lump = 0.0
+    left = [(0.0, 0.0)]
     for shot in full:
         told = reader.read(shot.image, shot.pose)
-        lump = max([lump, *(v for s, v in reader.lumps.items() if matches(told[s].best, tuple(shot.layout.get(s, ())), "cluster"))])
+        left += [v for s, v in reader.lumps.items() if matches(told[s].best, tuple(shot.layout.get(s, ())), "cluster")]
         for p in reader.last:
             if p.ideal > PLENTY and not is_block(p.form) and p.kind in shot.layout.get(reader.home(p.foot), ()):
                 fits.setdefault(p.form, []).append(p.gain / p.ideal)
-    return {form: float(np.quantile(shares, RARELY)) for form, shares in fits.items() if len(shares) >= ENOUGH}, lump
+    usual = {form: float(np.quantile(shares, RARELY)) for form, shares in fits.items() if len(shares) >= ENOUGH}
+    return usual, tuple(map(max, zip(*left)))
 
 
 def looked_over(reader: ClusterReader, shot: Shot) -> tuple[list[Piece], np.ndarray]:

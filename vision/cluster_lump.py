@@ -24,6 +24,8 @@ NOISY = 3.0             # times the noise, by which ground may be off the colour
 LEVELS = 5.0            # grey levels of noise, at the least
 BEYOND, LEAST = 1.3, 0.35       # of the largest lump that samplers leave, of the smallest piece's inner radius: a lump larger than both
 SLOPE = 0.08            # is something else; of that, how sharply so
+PATCHED = 1.15          # times as large a disc, which what is surely strange would fill, tells as much as a lump; some of it
+LIT = 1.6               # is no shadow then: at most so many times the lump
 _left = Kernel("left_on", "BBfnfnfnnnnnnBxxxxxxf")
 
 
@@ -55,6 +57,11 @@ class Left(msgspec.Struct, frozen=True):
     patch: float
     lump: float
 
+    @property
+    def filled(self) -> float:
+        """mm: the radius of a disc as large as the patch, as far as that is no shadow"""
+        return min((self.patch / np.pi) ** 0.5 / PATCHED, LIT * self.lump)
+
 
 def left_on(scene: Scene, at: Place) -> Left:
     """What nothing explains on a place of a scene"""
@@ -81,8 +88,8 @@ def left_on(scene: Scene, at: Place) -> Left:
 
 
 def littered(lump: float, usual: float, inner: float) -> float:
-    """Probability that such a lump is something else. usual: mm of the largest that samplers leave, inf where that is not known; inner:
-    mm of the smallest piece's inner radius"""
+    """Probability that such a lump (or what is filled) is something else. usual: mm of the largest that samplers
+    leave, inf where that is not known; inner: mm of the smallest piece's inner radius"""
     most = max(BEYOND * usual, LEAST * inner)
     return 1 / (1 + np.exp(np.clip((most - lump) / (SLOPE * most), -30, 30))) if np.isfinite(most) else 0.0
 

@@ -54,9 +54,10 @@ class Usual(msgspec.Struct, frozen=True, eq=False):
             shift[k] = (np.median(worse[look == k]) * own[k] + shift[k] * FEW) / (own[k] + FEW)
         left_over, known = worse - shift[look], len(worse) / (len(worse) + FEW)
         many = np.quantile(left_over, MANY)
-        fall = known * np.maximum(left_over - many, 0).mean() / (1 - MANY) + (1 - known) * self.fall
-        fall = max(float(fall), self.fall / EVEN)
+        rarer = np.quantile(left_over, 1 - (1 - MANY) / 2) - many           # not the mean: things may be among them
+        fall = min(max(known * rarer / math.log(2) + (1 - known) * self.fall, self.fall / EVEN), self.fall)
         most = known * (many + fall * math.log((1 - MANY) / RARELY_HERE)) + (1 - known) * self.most
+        most = min(most, self.most)
         return Usual(self.medians + shift.astype(np.float32), float(most), fall, known * MORE_HERE + (1 - known) * MORE)
 
     def stranger(self, left: np.ndarray, look: np.ndarray) -> np.ndarray:

@@ -25,10 +25,13 @@ def test_several_doubtful_stones_are_something_else(fits, foreign):
     assert (patched([(stone(f), 1.0) for f in fits]) > 0.5) is foreign
 
 
-@pytest.mark.parametrize(("size", "card", "foreign"), [(8, True, False), (16, True, True), (16, False, False)])
-def test_a_lump_on_a_card_is_something_else(size, card, foreign):
+@pytest.mark.parametrize(("size", "card", "patch", "foreign"), [
+    (8, True, np.inf, False), (16, True, np.inf, True), (16, False, np.inf, False), (16, False, 2.0, True), (16, False, 9.0, False)])
+def test_a_lump_on_a_card_is_something_else(size, card, patch, foreign):
+    """And so is a patch larger than samplers leave any, where that is known"""
     reader = ClusterReader.__new__(ClusterReader)
     reader.least_area, reader.least_inner, reader.lump, reader.lumps = STONE.area, STONE.inner, np.inf, {}
+    reader.patch = patch
     frame = Frame(0, 0, 2.0, 120, 120)
     reader.frame, reader.kept = frame, {}
     strange = np.zeros((60, 60), np.float32)                    # a pixel a mm

@@ -21,6 +21,7 @@ from vision.plan import Plan
 from vision.reader import Reader
 
 PHOTOS = {".jpg", ".jpeg", ".png"}
+STRANGE = "something else"      # read where none of the known kinds seems to lie
 
 
 class Wrong(msgspec.Struct, frozen=True):
@@ -122,13 +123,13 @@ def compare(out: Accuracy, photo: str, evidence: Evidence, truth: Layout, plan: 
     for site in plan.site:
         if site.optional:
             continue
-        want, got = truth.get(site.id, ()), read.get(site.id, ())
-        ok = same_contents(want, got, site.reads)
+        want, got, seen = truth.get(site.id, ()), read.get(site.id, ()), evidence.sites.get(site.id)
+        foreign = seen is not None and seen.foreign             # on an empty site too: it would stop a game
+        ok = same_contents(want, got, site.reads) and not foreign
         out.sites += 1
         out.right += ok
         if not ok:
-            wrong.append(Wrong(photo, site.id, " ".join(want) or "empty", " ".join(got) or "empty"))
-        seen = evidence.sites.get(site.id)
+            wrong.append(Wrong(photo, site.id, " ".join(want) or "empty", STRANGE if foreign else " ".join(got) or "empty"))
         if seen is not None and seen.options:
             judged.append((math.exp(max(seen.options[0][1], seen.other)), ok))
     return wrong

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from calibration.accuracy import BINS, Accuracy, Last, Wrong, honesty, kept_figures, measure, reliability, table, together
+from calibration.accuracy import BINS, Accuracy, Last, Wrong, compare, honesty, kept_figures, measure, reliability, table, together
 from calibration.copy import BadCopy
+from vision.evidence import Evidence, Registration, SiteEvidence
 
 PHOTOS = Path(__file__).parents[1] / "photos" / "tigris"
 
@@ -40,6 +42,15 @@ def test_what_was_read_right_the_last_time_and_is_not_now_is_named_and_the_other
     many = [Wrong("3.jpg", str(n), "U", "Ü") for n in range(20)]
     assert table(figures(0, *many), Last.of(figures(0)))[-1] == "  wrong since the last run: and 8 more"
     assert len(table(figures(0, *many), Last(0.8, "0/1"))) == 2, "an older version did not keep which sites were wrong"
+
+
+@pytest.mark.parametrize(("other", "right"), [(-5.0, 1), (-0.1, 0)])
+def test_an_empty_site_told_to_show_something_strange_is_not_right(other, right):
+    plan = SimpleNamespace(site=[SimpleNamespace(id="A1", optional=False, reads="pile")])
+    seen = Evidence({"A1": SiteEvidence((((), -0.5),), other)}, Registration("print", 0.1))
+    figures, judged = Accuracy("a", "letters", 1, 0, 0, 0), []
+    wrong = compare(figures, "1.jpg", seen, {}, plan, judged)
+    assert figures.right == right and [w.read for w in wrong] == ["something else"][right:] and judged[0][1] == bool(right)
 
 
 def test_how_far_the_given_probabilities_lie_from_what_is_right():

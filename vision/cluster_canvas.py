@@ -100,6 +100,18 @@ def padded(canvas: np.ndarray) -> np.ndarray:
     return cv2.cvtColor(canvas, cv2.COLOR_BGR2BGRA)
 
 
+_flatten = Kernel("flatten", "BnnsHnB")
+
+
+def flattened(image: np.ndarray, at: np.ndarray, share: np.ndarray) -> np.ndarray:
+    """(h, w, 4) an image (.., .., 3) through fixed-point maps"""
+    if _flatten and min(image.shape[:2]) > 2:
+        out = np.empty((*at.shape[:2], 4), np.uint8)
+        _flatten(np.ascontiguousarray(image), *image.shape[:2], np.ascontiguousarray(at), np.ascontiguousarray(share), share.size, out)
+        return out
+    return cv2.remap(padded(image), at, share, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+
+
 _colours, _floats = Kernel("sample_colours", "Bnnfnf"), Kernel("sample_floats", "fnnnfnf")
 
 

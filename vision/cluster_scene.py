@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from vision.cluster_base import Sheet
-from vision.cluster_canvas import Empty, Frame, Lean, burnt, largest, padded, powers, robust_terms, told_by
+from vision.cluster_canvas import Empty, Frame, Lean, burnt, flattened, largest, padded, powers, robust_terms, told_by
 from vision.cluster_polar import SCORE_NOISE, Form
 from vision.kernels import Kernel
 from vision.light import CLIPPED
@@ -133,7 +133,7 @@ class Stage:
     def scene(self, image: np.ndarray, pose: Pose, learning: bool = False) -> Scene:
         """All of the canvas"""
         f = self.frame
-        seen = cv2.remap(padded(image), *self.maps(pose), cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+        seen = flattened(image, *self.maps(pose))
         scene = self.made(seen, pose, self.light(thinned(seen, self.cells)[..., :3]), (0, 0, f.width, f.height))
         if learning:
             full = cv2.resize(scene.light, (self.cells[0] * LIGHT_STEP, self.cells[1] * LIGHT_STEP))
@@ -151,7 +151,7 @@ class Stage:
             else:
                 a, b = self.frame.part(x0, y0, x1, y1).maps(pose)
             lo, hi = a.min((0, 1)).clip(0), a.max((0, 1)) + 2
-            seen = cv2.remap(padded(image[lo[1]:hi[1], lo[0]:hi[0]]), a - lo, b, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+            seen = flattened(image[lo[1]:hi[1], lo[0]:hi[0]], a - lo, b)
             cells = slice(y0 // LIGHT_STEP, y1 // LIGHT_STEP + 1), slice(x0 // LIGHT_STEP, x1 // LIGHT_STEP + 1)
             out.append(self.made(seen, pose, light[cells], (x0, y0, x1, y1)))
         return out
@@ -166,8 +166,9 @@ class Stage:
         """The scene of a part of the canvas of which this is seen, (h, w, 4), in this light"""
         x0, y0, x1, y1 = rect
         board = self.ground(light, rect)
-        scene = Scene(self.frame.part(*rect), Lean(pose), cv2.min(seen, (CLIPPED,) * 4), board.copy(), self.weight[y0:y1, x0:x1].copy(),
-                      np.zeros(((y1 - y0) // FOLD, (x1 - x0) // FOLD), np.float32), light, board=board, corner=(x0, y0))
+        strange = np.zeros(((y1 - y0) // FOLD, (x1 - x0) // FOLD), np.float32)
+        scene = Scene(self.frame.part(*rect), Lean(pose), cv2.min(seen, (CLIPPED,) * 4, seen), board.copy(),
+                      self.weight[y0:y1, x0:x1].copy(), strange, light, board=board, corner=(x0, y0))
         self.estrange(scene, (0, 0, x1 - x0, y1 - y0))
         return scene
 

@@ -16,7 +16,7 @@ import hatch_build
 from vision import kernels
 from vision.cluster_base import Level, Sheet
 from vision.cluster_block import side_gain
-from vision.cluster_canvas import Empty, Frame, padded, sample
+from vision.cluster_canvas import Empty, Frame, flattened, padded, sample
 from vision.cluster_compare import compared
 from vision.cluster_find import Kit
 from vision.cluster_first import Tried, shown_misfit
@@ -346,6 +346,16 @@ def test_what_is_left_on_a_site(outline):
         wanted = left_on(scene, place)
     assert np.allclose(msgspec.structs.astuple(got), msgspec.structs.astuple(wanted), rtol=1e-3)
     assert place.mask.size == 0 or wanted.lump > 0.5 and wanted.unknown > wanted.patch > 0
+
+
+@compiled
+def test_a_picture_flattened_as_opencv_does():
+    image = np.random.default_rng(15).integers(0, 256, (60, 80, 3), dtype=np.uint8)
+    y, x = np.mgrid[:70, :90].astype(np.float32)
+    maps = cv2.convertMaps(1.1 * x + 0.2 * y - 6, 0.9 * y - 0.1 * x + 5, cv2.CV_16SC2)      # beyond all four edges
+    with numpy_only():
+        wanted = flattened(image, *maps)
+    assert (flattened(image, *maps) == wanted).all()
 
 
 @compiled

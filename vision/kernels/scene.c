@@ -136,3 +136,40 @@ void softly_at(const uint8_t *picture, int h, int w, const float *px, int n, uin
         }
     }
 }
+
+typedef uint8_t bytes8 __attribute__((vector_size(8), aligned(1)));
+typedef uint8_t bytes16 __attribute__((vector_size(16)));
+typedef int16_t shorts8 __attribute__((vector_size(16)));
+typedef int16_t shorts4 __attribute__((vector_size(8)));
+typedef int32_t ints4 __attribute__((vector_size(16)));
+
+/* The two pixels of a picture's row at x, one after the other; beyond the edge is what lies on the edge */
+INLINE bytes8 two_of(const uint8_t *row, int x, int w)
+{
+    const uint8_t *p = row + 3 * held(x, w - 1), *q = row + 3 * held(x + 1, w - 1);
+    return (bytes8){p[0], p[1], p[2], q[0], q[1], q[2]};
+}
+
+/* A picture (h, w, 3) seen through cv2.remap's fixed-point maps, at (n, 2) and share (n,): out (n, 4), the last 255; beyond its edge is
+   what lies on the edge */
+QUICK void flatten(const uint8_t *picture, int h, int w, const int16_t *at, const uint16_t *share, int n, uint8_t *out)
+{
+    for (int i = 0; i < n; i++) {
+        int x = at[2 * i], y = at[2 * i + 1], fx = share[i] & 31, fy = share[i] >> 5 & 31;
+        bytes8 above, below;
+        if ((unsigned)x < (unsigned)(w - 2) && (unsigned)y < (unsigned)(h - 1)) {
+            const uint8_t *p = picture + 3 * ((size_t)y * w + x);
+            above = *(const bytes8 *)p, below = *(const bytes8 *)(p + 3 * (size_t)w);
+        } else {
+            above = two_of(picture + 3 * (size_t)w * held(y, h - 1), x, w);
+            below = two_of(picture + 3 * (size_t)w * held(y + 1, h - 1), x, w);
+        }
+        shorts8 a = __builtin_convertvector(above, shorts8), b = __builtin_convertvector(below, shorts8);
+        shorts8 both = (a << 5) + (b - a) * (int16_t)fy, next = __builtin_shuffle(both, (shorts8){3, 4, 5, 6, 7, 7, 7, 7});
+        ints4 l = __builtin_convertvector(__builtin_shufflevector(both, both, 0, 1, 2, 3), ints4);
+        ints4 r = __builtin_convertvector(__builtin_shufflevector(next, next, 0, 1, 2, 3), ints4);
+        ints4 s = ((l << 5) + (r - l) * fx + 512) >> 10;
+        bytes16 packed = __builtin_shuffle((bytes16)s, (bytes16){0, 4, 8, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3});
+        ((uint32_t *)out)[i] = ((ints4)packed)[0] | 0xff000000;
+    }
+}

@@ -21,6 +21,8 @@ from vision.light import CLIPPED, too_bright
 LOOSE_MM, LOOSE_DEG = 5.0, 9.0      # how sloppily a card may lie on its site
 NOISE = 10.0                        # grey levels a good match is off by, print and light together
 SHAKE = 0.25                        # mm by which a card may still lie off after settling, or its print differ
+ASIDE, BAND = 3.0, 1.0              # mm by which all cards may have been laid aside; beside an edge that tell where it is
+LAST = 8                            # turns of learning a sheet
 AT_ONCE = 8                         # cards worked on together: what they take stays near the processor
 TINT = 1.12                         # by which one card's light may be of another colour than that around it
 CAP = 9.0                           # squared misfit (in NOISE) above which a pixel shows something else
@@ -223,6 +225,28 @@ def parts_of(kind: str) -> list[str]:
     return parts[1:] if len(parts) > 2 else parts
 
 
+def centred_on(strange: Sequence[np.ndarray], frame: Frame, size: tuple[float, float], shots: Sequence[int], pose: np.ndarray
+               ) -> np.ndarray:
+    """(N, 3) poses moved alike, so that cards end where on average what is strange of the board does: laid by each other's print
+    alone they may all lie aside. shots: which of the (h, w) 0..1 each is seen in"""
+    n = np.ceil((np.array(size) / 2 + LOOSE_MM) / SHAKE).astype(int)
+    grid = np.stack(np.meshgrid(np.arange(-n[0], n[0] + 1), np.arange(-n[1], n[1] + 1)), -1) * SHAKE
+    mean = np.zeros(grid.shape[:2], np.float32)
+    for shot, (x, y, a) in zip(shots, pose):
+        c, s = np.cos(a), np.sin(a)
+        mean += sample(strange[shot], frame.to_px(grid @ np.array([[c, s], [-s, c]]) + (x, y)))[..., 0] / len(pose)
+    out = np.abs(grid) - np.array(size) / 2
+    edge = out.max(-1)
+    kernel = ((edge <= 0) & (edge > -BAND)) / ((edge <= 0) & (edge > -BAND)).sum() - (
+        (edge > 0) & (edge <= BAND)) / ((edge > 0) & (edge <= BAND)).sum()
+    fit = cv2.filter2D(mean, cv2.CV_32F, kernel.astype(np.float32), borderType=cv2.BORDER_REPLICATE)
+    reach = round(ASIDE / SHAKE)
+    fit = fit[n[1] - reach:n[1] + reach + 1, n[0] - reach:n[0] + reach + 1]
+    y, x = np.unravel_index(fit.argmax(), fit.shape)
+    shift = (np.array([x, y, reach]) - reach) * SHAKE
+    return np.array([composed(p, shift) for p in pose]) if np.hypot(*shift[:2]) > 2 * SHAKE else pose
+
+
 def related(a: str, b: str) -> float:
     """1 for the same kind, less for kinds that share a part of their name in the same place, 0 for strangers"""
     if a == b:
@@ -351,12 +375,15 @@ def learn_sheet(canvases: Sequence[np.ndarray], strange: Sequence[np.ndarray], f
     pose[:, 2] += [turns[s[3]] for s in seen]
     kinds = [s[2] for s in seen]
     home = np.array([[*s[1], turns[s[3]]] for s in seen])
-    for turn in range(8):
+    for turn in range(LAST + 1):
         patches = np.concatenate([cut(canvases[s[0]], frame, grid, pose[i:i + 1], lights[i:i + 1])
                                   for i, s in enumerate(seen)])
         looks = merged(patches, kinds)
-        if turn == 7:
+        if turn == LAST:
             break
+        if turn == LAST - 1:
+            pose = centred_on(strange, frame, size, [s[0] for s in seen], pose)
+            continue
         if turn in (1, 4, 6):
             shifts = alike(looks, size, scale)
             pose = np.array([composed(p, shifts[k]) for p, k in zip(pose, kinds)])

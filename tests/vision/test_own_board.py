@@ -55,7 +55,7 @@ def test_the_copy_shown_has_the_keys_that_are_read(tmp_path, board):
     with contextlib.redirect_stdout(out):
         exec(compile(blocks("python")[0], "own-board.md", "exec"), {})
     (tmp_path / "plan.toml").write_text(out.getvalue(), encoding="utf-8")
-    (tmp_path / "copy.toml").write_text(blocks("toml")[1], encoding="utf-8")
+    (tmp_path / "copy.toml").write_text(blocks("toml")[-1], encoding="utf-8")
     picture = cv2.resize(board.film(board.pose()), (1640, 1232))
     for name, layout in (("empty", "{}"), ("sampler-1", '{"A1": ["U"], "C1": ["Ü"]}')):
         cv2.imwrite(str(tmp_path / f"{name}.jpg"), picture)

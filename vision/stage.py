@@ -326,8 +326,9 @@ class Stage(msgspec.Struct, eq=False):
         far as anything seems to lie there at all, by unlike (n, U): a light that none was made in makes pieces look strange, but they
         fit as the others in the picture do"""
         looks, told = len(self.looks), told.copy()
+        piece = np.logaddexp.reduce(told[:, :-1], axis=1, keepdims=True)     # how a look fits tells nothing of what is taken for empty
         told[:, looks] += usual.stranger(left, best)
-        told = log_softmax(told)
+        told[:, :-1] = log_softmax(told[:, :-1]) + piece
         there = self.bare.answer(unlike)
         told[:, -1] = np.logaddexp(told[:, -1], told[:, looks] + there[:, 1])
         told[:, looks] += there[:, 0]

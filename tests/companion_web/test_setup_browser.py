@@ -121,10 +121,11 @@ def test_a_stranger_is_told_who_may_and_the_host_says_the_pin(visit, app):  # no
     assert page.locator("#stranger").is_hidden()
 
 
-def test_the_camera_is_chosen(visit, table, director):  # noqa: F811
+def test_the_camera_is_chosen(visit, app, table, director):  # noqa: F811
     table._cameras = [{"name": name, "camera": {"kind": "usb", "device": name}} for name in ("Wide", "Narrow")]
     table._camera = table._cameras[0]["camera"]
     table.choose("ur", ["black", "white", "green"], {})
+    web(app).feed.refresh()
     table.begin("Mine", markers=True)
     page = visit("setup", seat="host")
     page.get_by_label("Camera", exact=True).select_option("Narrow")
@@ -139,6 +140,7 @@ def test_the_camera_is_chosen(visit, table, director):  # noqa: F811
 
 def test_an_answer_asked_for_before_a_tap_does_not_take_it_back(visit, app, table, director):  # noqa: F811
     table.choose("ur", ["black", "white", "green"], {})
+    web(app).feed.refresh()
     table.begin("Mine", markers=True)
     page = visit("setup", seat="host")
     page.wait_for_selector("#task")

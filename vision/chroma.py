@@ -7,12 +7,10 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
-from vision.light import CLIPPED, LOG, middles, surface
-from vision.tone import MOST, STEP, slope, worth_undoing
+from vision.light import BLACK, CLIPPED, LOG, from_logs, to_logs
+from vision.tone import FEWEST, MOST, few, slope, worth_undoing
 
 LUMA = np.float32([0.114, 0.587, 0.299])    # of B, G, R: the grey that cameras keep
-BLACK = 8            # grey levels below which a colour cut off at black says nothing
-FEWEST = 50          # pixels
 TURNS = 4            # of undoing what was told and looking again: a logarithm grows faster than colour does
 OUTER = (0, 2)       # colours that tell it, against all three
 
@@ -20,9 +18,7 @@ OUTER = (0, 2)       # colours that tell it, against all three
 def chroma_of(seen: np.ndarray, empty: np.ndarray, size: tuple[float, float]) -> float:
     """How many times as far from grey a small view's colours are as the empty board's, both (h, w, 3) log; 1 where that cannot be
     told or is not worth undoing. Pieces are outliers and do not count."""
-    mm = middles(*empty.shape[:2], size).reshape(*empty.shape[:2], 2)
-    seen, empty, mm = (a[::STEP, ::STEP].reshape(-1, a.shape[-1]) for a in (seen, empty, mm))
-    return chroma(seen, empty, surface(mm, size))
+    return chroma(*few(seen, empty, size))
 
 
 def chroma(seen: np.ndarray, known: np.ndarray, light: np.ndarray) -> float:
@@ -30,10 +26,10 @@ def chroma(seen: np.ndarray, known: np.ndarray, light: np.ndarray) -> float:
     usable = ((np.maximum(seen, known).max(1) < LOG[CLIPPED]) & (np.minimum(seen, known).min(1) > LOG[BLACK])).astype(np.float32)
     if usable.sum() < FEWEST:
         return 1.0
-    before, grey, told = coloured(known), np.exp(seen) - 4, 0.0
+    before, grey, told = coloured(known), from_logs(seen), 0.0
     spread = before[usable > 0].var(0) + 1e-9
     for turn in range(TURNS):
-        off = coloured(np.log(paled(grey, np.exp(told)).clip(0, 255) + 4) if turn else seen) - before
+        off = coloured(to_logs(paled(grey, np.exp(told)).clip(0, 255)) if turn else seen) - before
         more = np.average([slope(off[:, i], before[:, i], light, usable) for i in range(len(OUTER))], weights=spread)
         told = float(np.clip(told + np.log(max(1 + more, 0.1)), -MOST, MOST))
         if not turn and worth_undoing(told) == 1:

@@ -9,7 +9,6 @@ import cv2
 import msgspec
 import numpy as np
 
-from vision.chroma import even
 from vision.cluster_astray import read_astray, site_has
 from vision.cluster_block import is_block
 from vision.cluster_canvas import MARGIN, Empty, Frame, dimmed, match_light, trust
@@ -38,12 +37,12 @@ from vision.cluster_polar import Form
 from vision.cluster_scene import FOLD, LIGHT_STEP, Rect, Scene, Stage, cover
 from vision.cluster_sign import Cover
 from vision.cluster_tall import TallLook, find_tall, hide
-from vision.cluster_tone import tone_by_tiles
+from vision.cluster_tone import rendition_by_tiles
 from vision.evidence import CountedEvidence, SiteEvidence, matches
 from vision.plan import Plan, Site
 from vision.pose import Pose
+from vision.rendition import PLAIN
 from vision.shot import Lying, Shot
-from vision.tone import toned
 from vision.windows import Pyramid
 
 LUMP, LUMPY = 1.85, 0.12    # of the smallest piece's area: a lump of that size on a card is as likely something foreign as not
@@ -92,9 +91,9 @@ class ClusterReader:
         image, parts = Pyramid.of(picture).levels[0], self.parts(known)
         begun = self.begun(image, pose, parts)
         if self.unprinted:
-            power, chroma = tone_by_tiles([(scene, tiles_of(firsts, tried)) for scene, firsts, tried in begun], self.firsts)
-            if power != 1 or chroma != 1:
-                begun = self.begun(even(toned(image, power), chroma), pose, parts)
+            found = rendition_by_tiles([(scene, tiles_of(firsts, tried)) for scene, firsts, tried in begun], self.firsts)
+            if found != PLAIN:
+                begun = self.begun(found.undone(image), pose, parts)
         self.last = []
         return {s: e for (some, _), one in zip(parts, begun) for s, e in self.read_part(*one, some).items()}
 

@@ -11,22 +11,20 @@ from vision.cluster_canvas import BLENDED
 from vision.cluster_cut import cut
 from vision.cluster_first import Firsts, Tried
 from vision.cluster_scene import Scene
-from vision.light import CLIPPED, surface
-from vision.tone import worth_undoing
+from vision.light import BLACK, CLIPPED, surface, to_logs
+from vision.rendition import Rendition
+from vision.tone import untoned, worth_undoing
 
 FEWEST = 4           # tiles that tell it: one may be full of pieces, or taken for another
 PLENTY = 18          # ... and so many are told it by quickly enough
 PRINTED = 0.02       # variance of log brightness that a tile's print has at least, to tell a tone by
 ENOUGH = 0.25        # share of it that is neither too dark nor too bright
-DARKEST = 8          # grey levels below which a camera's black says nothing
 COARSE = 4           # every so manieth pixel either way tells the colours
 ROUNDS, NARROW = 6, 0.06        # of leaving out what lies on a tile; by how much the logarithm may be off in the end
 
 
-def tone_by_tiles(scenes: Iterable[tuple[Scene, list[Tried]]], firsts: Firsts) -> tuple[float, float]:
-    """The power by which a picture's grey levels are those of the tiles' prints, and how many times as far from grey its colours
-    then are; each 1 where that cannot be told or is not worth undoing. scenes: with the tiles found in each, the kind of each that
-    fits alone"""
+def rendition_by_tiles(scenes: Iterable[tuple[Scene, list[Tried]]], firsts: Firsts) -> Rendition:
+    """A picture's against the tiles' prints. scenes: with the tiles found in each, the kind of each that fits alone"""
     views = []
     for scene, tiles in scenes:
         for sheet in firsts.sheets:
@@ -39,17 +37,17 @@ def tone_by_tiles(scenes: Iterable[tuple[Scene, list[Tried]]], firsts: Firsts) -
     logs = np.concatenate([np.zeros(0), *(powers(grid, seen, known) for grid, _, seen, known in views)])
     power = worth_undoing(float(np.median(logs))) if len(logs) >= FEWEST else 1.0
     if sum(len(poses) for _, poses, _, _ in views) < FEWEST:
-        return power, 1.0
+        return Rendition(power)
     places = np.concatenate([poses[:, :2] for _, poses, _, _ in views])
     size = tuple(np.ptp(places, 0) + 1)
     seen, known, light = [], [], []
     for _, poses, one, look in views:
         few = np.s_[:, COARSE // 2::COARSE, COARSE // 2::COARSE]
-        seen.append(255 * (one[few].reshape(-1, 3).clip(0, 255) / 255) ** (1 / power))
+        seen.append(untoned(one[few].reshape(-1, 3).clip(0, 255), power))
         known.append(look[few].reshape(-1, 3))
         light.append(np.repeat(surface(poses[:, :2] - places.min(0), size), len(known[-1]) // len(poses), 0))
-    seen, known = (np.log(np.concatenate(v).clip(0, 255) + 4).astype(np.float32) for v in (seen, known))
-    return power, chroma(seen, known, np.concatenate(light))
+    seen, known = (to_logs(np.concatenate(v).clip(0, 255)) for v in (seen, known))
+    return Rendition(power, chroma(seen, known, np.concatenate(light)))
 
 
 def powers(grid: np.ndarray, seen: np.ndarray, known: np.ndarray) -> np.ndarray:
@@ -59,7 +57,7 @@ def powers(grid: np.ndarray, seen: np.ndarray, known: np.ndarray) -> np.ndarray:
     seen, known = (np.ascontiguousarray(v.reshape(n, -1, 3).transpose(2, 0, 1)) for v in (      # numpy is slow along short axes
         seen, known))
     dark, light = np.minimum(seen, known).min(0), np.maximum(seen, known).max(0)
-    usable = ((dark > DARKEST) & (light < CLIPPED - BLENDED)).astype(np.float32)
+    usable = ((dark > BLACK) & (light < CLIPPED - BLENDED)).astype(np.float32)
     print_ = np.log(known.clip(1).prod(0)) / 3
     bright = print_ - ((usable * print_).sum(1) / usable.sum(1).clip(1))[:, None]
     ratio = np.log(seen.clip(1).prod(0)) / 3 - print_

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from vision.evidence import Contents
-from vision.light import Light, compare, middles, paint, small_view
+from vision.light import Light, compare, paint, small_view
 from vision.plan import Plan
 from vision.pose import Pose
 from vision.shot import Shot
@@ -81,8 +81,7 @@ def lights(plan: Plan, shots: list[Shot]) -> tuple[np.ndarray, list[Light]]:
     views = [small_view(Pyramid(s.image), s.pose, plan.size) for s in shots]
     empties = [v for v, s in zip(views, shots) if not s.layout] or [np.median(views, 0).astype(np.float32)]
     first = empties[0]
-    mm = middles(*first.shape[:2], plan.size)
-    reference = np.mean([v - np.log(compare(v, first, plan.size).at(mm)).reshape(v.shape) for v in empties], 0)
+    reference = np.mean([compare(v, first, plan.size).within(v) for v in empties], 0)
     return reference.astype(np.float32), [compare(v, reference, plan.size) for v in views]
 
 

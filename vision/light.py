@@ -6,6 +6,8 @@ of grey levels, with some added so that noise and the camera's black level do no
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import cv2
 import msgspec
 import numpy as np
@@ -15,9 +17,23 @@ from vision.windows import Pyramid
 
 SIDE = 96            # pixels along the board's longer side of the small pictures that are compared
 DARK = 20.0          # grey levels added before the logarithm
+BLACK = 8            # grey level below which a camera's cut-off says nothing
 CLIPPED = 250        # grey level from which a camera shows no more: what is there is that bright, or brighter
 HARDLY = 0.95        # of its brightness: what is shown no darker than this is hardly another
-LOG = np.log(np.arange(256, dtype=np.float32) + 4)   # for comparing light, where dark places hardly count
+FLOOR = 4.0          # ... where light is compared and dark places hardly count
+
+
+def to_logs(levels: np.ndarray) -> np.ndarray:
+    """Logarithms float32 of grey levels, for comparing light"""
+    return np.log(np.asarray(levels, np.float32) + np.float32(FLOOR))
+
+
+def from_logs(logs: np.ndarray) -> np.ndarray:
+    """The reverse of to_logs"""
+    return np.exp(logs) - np.float32(FLOOR)
+
+
+LOG = to_logs(np.arange(256))
 
 
 def too_bright(looks: np.ndarray, limit: np.ndarray) -> np.ndarray:
@@ -52,6 +68,11 @@ class Light(msgspec.Struct, frozen=True, eq=False):
         """(N, 3) float32: how many times as bright as the reference it is at these places"""
         return np.exp(surface(mm, self.size) @ self.weights)
 
+    def within(self, view: np.ndarray) -> np.ndarray:
+        """A small view (h, w, 3) log as it would be in the reference's light"""
+        h, w = view.shape[:2]
+        return view - (over(h, w, self.size) @ self.weights).reshape(view.shape)
+
 
 def paint(pictures: np.ndarray, gain: np.ndarray) -> np.ndarray:
     """(n, S, S, 3) float32 logarithms of grey levels in the reference light, of pictures (n, S, S, 3) uint8 or float in a
@@ -76,7 +97,7 @@ def grey_levels(logs: np.ndarray) -> np.ndarray:
 
 def compare(seen: np.ndarray, empty: np.ndarray, size: tuple[float, float]) -> Light:
     """The light of a small view against the empty board's, both (h, w, 3) log. Pieces are outliers and do not count."""
-    basis = np.ascontiguousarray(surface(middles(*empty.shape[:2], size), size).T)             # (6, N): numpy is quick along rows
+    basis = over(*empty.shape[:2], size).T
     ratio = np.ascontiguousarray((seen - empty).reshape(-1, 3).T)
     usable = (np.maximum(seen, empty).max(2) < LOG[CLIPPED]).ravel().astype(np.float32)
     weights = np.zeros((6, 3), np.float32)
@@ -99,7 +120,9 @@ def left_over(ratio: np.ndarray, basis: np.ndarray, weights: np.ndarray) -> np.n
     return np.abs(ratio - weights.T @ basis).max(0)
 
 
-def middles(h: int, w: int, size: tuple[float, float]) -> np.ndarray:
-    """(h * w, 2) mm of the pixels of a small view"""
-    ys, xs = np.mgrid[0:h, 0:w]
-    return np.stack([(xs + 0.5) / w * size[0], (ys + 0.5) / h * size[1]], -1).reshape(-1, 2)
+@lru_cache(16)
+def over(h: int, w: int, size: tuple[float, float], step: int = 1) -> np.ndarray:
+    """(N, 6) float32: the smooth functions at every so manieth pixel of a small view (h, w); not to be changed"""
+    ys, xs = np.mgrid[0:h:step, 0:w:step]
+    mm = np.stack([(xs + 0.5) / w * size[0], (ys + 0.5) / h * size[1]], -1)
+    return np.ascontiguousarray(surface(mm, size).T).T      # numpy is quick along rows

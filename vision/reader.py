@@ -14,7 +14,6 @@ import numpy as np
 
 from vision import archive, model
 from vision.box import within_box
-from vision.chroma import chroma_of, even
 from vision.cluster import ClusterReader
 from vision.cutout import lights
 from vision.evidence import Evidence, NoBoard, Registration, SiteEvidence
@@ -24,6 +23,7 @@ from vision.pile import Each, PileReader, one_by_one
 from vision.plan import Plan, parse_plan
 from vision.pose import Pose
 from vision.registration import Registrar
+from vision.rendition import PLAIN, rendition_of
 from vision.shade import lifted, shadows
 from vision.shot import Shot
 from vision.standing import StandingReader, standing_sites
@@ -97,12 +97,9 @@ class Reader:
         """The picture in the empty board's tone and colours, large shadows cast on it lifted; itself as a rule"""
         if self.reference is None:
             return picture
-        power = power_of(small_view(picture, pose, self.plan.size), self.reference, self.plan.size)
-        if power != 1:
-            picture = Pyramid(toned(picture.levels[0], power))
-        chroma = chroma_of(small_view(picture, pose, self.plan.size), self.reference, self.plan.size)
-        if chroma != 1:
-            picture = Pyramid(even(picture.levels[0], chroma))
+        rendition = rendition_of(small_view(picture, pose, self.plan.size), self.reference, self.plan.size)
+        if rendition != PLAIN:
+            picture = Pyramid(rendition.undone(picture.levels[0]))
         if self.ground is None or not (found := shadows(small_view(picture, pose, self.plan.size), self.reference, self.plan.size)):
             return picture
         return Pyramid(lifted(picture.levels[0], pose, self.ground, found, self.plan.size))

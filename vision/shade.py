@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 
 from vision.cluster_canvas import Empty, Frame, largest, match_light
-from vision.light import CLIPPED, LOG, compare, middles
+from vision.light import CLIPPED, FLOOR, LOG, compare
 from vision.pose import Pose
 
 DEEP = 0.12          # log units by which a shadow is darker at least
@@ -23,11 +23,10 @@ EDGE_MM = 2.5        # mm either way of it in which that may be seen
 
 def shadows(seen: np.ndarray, empty: np.ndarray, size: tuple[float, float]) -> list[np.ndarray]:
     """Masks (h, w) bool, one a shadow, of a small view against the empty board's, both (h, w, 3) log; none as a rule"""
-    h, w = empty.shape[:2]
     light = compare(seen[::STEP, ::STEP], empty[::STEP, ::STEP], size)
-    off = seen - empty - np.log(light.at(middles(h, w, size))).reshape(seen.shape)
+    off = light.within(seen) - empty
     dark = darker(off, largest(cv2.max(seen, empty)) < LOG[CLIPPED])
-    mm = size[0] / w
+    mm = size[0] / empty.shape[1]
     across = max(round(WIDE / mm), 1)
     labels = cv2.connectedComponents(cv2.morphologyEx(dark.astype(np.uint8), cv2.MORPH_OPEN, np.ones((across, across))))[1]
     out = []
@@ -94,4 +93,4 @@ def relit(image: np.ndarray, pose: Pose, frame: Frame, gain: np.ndarray) -> np.n
     px = frame.to_px(pose.to_mm(np.stack([x, y], -1).reshape(-1, 2).astype(float))).reshape(*x.shape, 2).astype(np.float32)
     fine = cv2.remap(px, *np.meshgrid(np.arange(w, dtype=np.float32) / step, np.arange(h, dtype=np.float32) / step), cv2.INTER_LINEAR)
     factor = cv2.exp(-cv2.remap(gain, fine, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT))
-    return ((image + 4.0) * factor - 4).clip(0, 255).astype(np.uint8)
+    return ((image + FLOOR) * factor - FLOOR).clip(0, 255).astype(np.uint8)

@@ -7,8 +7,9 @@ from functools import lru_cache
 import cv2
 import numpy as np
 
-from vision.light import CLIPPED, LOG, middles, surface
+from vision.light import CLIPPED, LOG, over
 
+FEWEST = 50          # pixels that tell anything
 STEP = 2             # every so manieth pixel of a small view tells it
 RELUCTANT = 0.003    # variance of a board's brightness (log units squared) that tells a tone half
 WORTH = 0.1          # logarithm of a power that is worth undoing: light that no plane describes looks like up to 0.07
@@ -19,19 +20,23 @@ MOST = 0.6           # ... beyond which it is no tone
 def power_of(seen: np.ndarray, empty: np.ndarray, size: tuple[float, float]) -> float:
     """The power by which a small view's grey levels are those of the empty board's, both (h, w, 3) log; 1 where that cannot be
     told or is not worth undoing. Pieces are outliers and do not count."""
-    mm = middles(*empty.shape[:2], size).reshape(*empty.shape[:2], 2)
-    seen, empty, mm = (a[::STEP, ::STEP].reshape(-1, a.shape[-1]) for a in (seen, empty, mm))
+    seen, empty, light = few(seen, empty, size)
     usable = (np.maximum(seen, empty).max(1) < LOG[CLIPPED]).astype(np.float32)
-    if usable.sum() < 50:
+    if usable.sum() < FEWEST:
         return 1.0
     ratio, bright = ((v @ np.full(3, 1 / 3, np.float32)) for v in (seen - empty, empty))
-    return worth_undoing(float(np.log(max(1 + slope(ratio, bright, surface(mm, size), usable), 0.1))))
+    return worth_undoing(float(np.log(max(1 + slope(ratio, bright, light, usable), 0.1))))
+
+
+def few(seen: np.ndarray, empty: np.ndarray, size: tuple[float, float]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Every STEPth pixel of two small views (h, w, 3), both (N, 3), and the functions (N, 6) of their places"""
+    return *(np.ascontiguousarray(v[::STEP, ::STEP].reshape(-1, 3)) for v in (seen, empty)), over(*empty.shape[:2], size, STEP)
 
 
 def slope(ratio: np.ndarray, known: np.ndarray, light: np.ndarray, usable: np.ndarray) -> float:
     """By how much a (N,) ratio of what is seen to what is known, log, grows with what is known (N,), in light made of functions
     (N, 6); usable: (N,) weights. Outliers do not count, and where hardly anything is printed it is 0"""
-    basis = np.column_stack([light, known - np.median(known)]).T.astype(np.float32)
+    basis = np.vstack([light.T, known - np.median(known)]).astype(np.float32)
     weights = np.zeros(7, np.float32)
     weights[0] = np.median(ratio[usable > 0])
     held = np.diag(np.float32([1e-6, 1e-5, 1e-5, 1e-5, 1e-5, 1e-5, RELUCTANT]))
@@ -49,10 +54,15 @@ def worth_undoing(tone: float) -> float:
     return float(np.exp(np.clip(tone, -MOST, MOST))) if abs(tone) > WORTH else 1.0
 
 
+def untoned(levels: np.ndarray, power: float) -> np.ndarray:
+    """Grey levels with a power undone, that of white left as it is"""
+    return 255 * (levels / 255) ** (1 / power)
+
+
 @lru_cache(8)
 def curve(power: float) -> np.ndarray:
-    """(256,) uint8: grey levels with a power undone, that of white left as it is"""
-    return np.rint(255 * (np.arange(256) / 255) ** (1 / power)).astype(np.uint8)
+    """(256,) uint8: the same of every grey level"""
+    return np.rint(untoned(np.arange(256), power)).astype(np.uint8)
 
 
 def toned(image: np.ndarray, power: float) -> np.ndarray:

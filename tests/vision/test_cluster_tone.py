@@ -9,7 +9,8 @@ from vision.cluster_base import Sheet
 from vision.cluster_canvas import Frame
 from vision.cluster_first import Firsts, Tried
 from vision.cluster_scene import Scene
-from vision.cluster_tone import tone_by_tiles
+from vision.cluster_tone import rendition_by_tiles
+from vision.rendition import PLAIN
 
 FRAME = Frame(0.0, 0.0, 2.2, 352, 242)
 LAMP = np.array([0.75, 0.85, 0.95])
@@ -40,14 +41,14 @@ def scene(own: Sheet, power: float, tiles: int) -> tuple[Scene, list[Tried]]:
 @pytest.mark.parametrize("power", [0.7, 1.4])
 def test_tiles_tell_another_tone(power):
     own = sheet()
-    found = tone_by_tiles([scene(own, power, 6)], Firsts((own,), {}))[0]
+    found = rendition_by_tiles([scene(own, power, 6)], Firsts((own,), {})).power
     assert abs(np.log(found / power)) < 0.25 * abs(np.log(power))
 
 
 @pytest.mark.parametrize(("power", "tiles", "plain"), [(1.0, 6, False), (1.05, 6, False), (1.4, 2, False), (1.4, 6, True)])
 def test_none_where_light_and_pieces_alone_differ_or_too_little_is_printed(power, tiles, plain):
     own = sheet(plain)
-    assert tone_by_tiles([scene(own, power, tiles)], Firsts((own,), {}))[0] == 1
+    assert rendition_by_tiles([scene(own, power, tiles)], Firsts((own,), {})) == PLAIN
 
 
 @pytest.mark.parametrize("times", [0.7, 1.0, 1.4])
@@ -56,5 +57,5 @@ def test_tiles_tell_other_colours(times):
     one, tried = scene(own, 1.0, 6)
     grey = one.seen.mean(-1, keepdims=True)
     one.seen[:] = (grey + times * (one.seen - grey)).clip(0, 255)
-    power, found = tone_by_tiles([(one, tried)], Firsts((own,), {}))
-    assert power == 1 and abs(np.log(found / times)) < 0.06
+    found = rendition_by_tiles([(one, tried)], Firsts((own,), {}))
+    assert found.power == 1 and abs(np.log(found.chroma / times)) < 0.06

@@ -133,7 +133,7 @@ class Level:
             light = np.ones_like(pose)
         if _settle and is_canvas(canvas) and (hidden is None or is_mask(hidden)):
             px, gain, scale = in_pixels(frame, pose), np.ones(pose.shape, np.float32), frame.scale
-            _settle(canvas, np.zeros(1, np.uint8) if hidden is None else hidden, *canvas.shape[:2], hidden is not None,
+            _settle(canvas, hidden, *canvas.shape[:2], hidden is not None,
                     np.ascontiguousarray(kinds), px, len(px), self.offsets(scale), self.planes.shape[2], self.planes, self.slopes,
                     self.squares, np.ascontiguousarray(light, np.float32), gain, rounds, scale, reach * scale, np.radians(LOOSE_DEG),
                     NOISE, TINT)

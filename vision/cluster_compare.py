@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vision.cluster_cut import is_canvas
+from vision.cluster_cut import is_canvas, is_whole
 from vision.cluster_polar import Rings, Table
 from vision.cluster_scene import Scene
 from vision.kernels import Kernel
@@ -22,7 +22,6 @@ _judge = Kernel("judge_polar", SCENE + "dnfnnffn" + "llBn" + "fff")
 _slide = Kernel("slide_polar", SCENE + "dnfnnfff" + "llBxd")
 
 
-NOTHING = np.zeros(1, np.float32)
 
 
 def compared(scene: Scene, rings: Rings, table: Table, at: np.ndarray, only: np.ndarray | None = None, least: float | None = None
@@ -55,7 +54,7 @@ def run(scene: Scene, rings: Rings, table: Table, at: np.ndarray, only: np.ndarr
     _compare(*parts(scene), scene.frame.to_px(at), len(at), rings.pixels(scene.frame.scale), len(rings.r), rings.angles,
              table.packed(), table.packed(dim), gain.shape[1], table.bases, table.most,
              ANYTHING if only is None else np.ascontiguousarray(only),
-             *((NOTHING, False, 0.0) if least is None else (table.bounds, True, least)), gain, turn, burnt)
+             *((None, False, 0.0) if least is None else (table.bounds, True, least)), gain, turn, burnt)
 
 
 def judged_at(scene: Scene, fine: Fine, at: np.ndarray, kinds: np.ndarray | None, top: int
@@ -83,7 +82,8 @@ def steps_at(scene: Scene, fine: Fine, at: np.ndarray, kinds: np.ndarray, turns:
 def by_kernel(scene: Scene) -> bool:
     """Whether there are kernels, and a scene's pictures lie in memory as they want them"""
     pictures = is_canvas(scene.seen) and is_canvas(scene.ground)
-    return bool(_compare) and pictures and all(a.flags.c_contiguous and a.dtype == np.float32 for a in (scene.weight, scene.light))
+    planes = scene.weight, scene.light
+    return bool(_compare) and pictures and is_whole(*planes) and all(a.dtype == np.float32 for a in planes)
 
 
 def parts(scene: Scene) -> tuple[np.ndarray | int, ...]:

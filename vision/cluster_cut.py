@@ -42,3 +42,8 @@ def is_canvas(canvas: np.ndarray) -> bool:
 def is_mask(mask: np.ndarray) -> bool:
     """The same of (h, w) uint8"""
     return mask.ndim == 2 and mask.dtype == np.uint8 and mask.flags.c_contiguous
+
+
+def is_whole(*canvases: np.ndarray) -> bool:
+    """Whether each lies in memory in one piece, as kernels take them"""
+    return all(c.flags.c_contiguous for c in canvases)

@@ -132,17 +132,18 @@ class Firsts(msgspec.Struct, frozen=True, eq=False):
         frame, n = scene.frame, np.arange(len(wanted))
         looks = self.rough(sheet)
         coarse, fine, seen, _ = self.levels(sheet)
-        misfit, poses, own = attempts(scene, looks, coarse, home, light)
+        tries = attempts(scene, looks, coarse, home, light)
+        misfit, poses, own = tries.misfit, tries.poses, tries.own
         first = misfit.argmin(1)
         shows = misfit[n, first] < 0.5 * bareness(scene, coarse, poses[n, first], light)
         scene.relit(poses[n, first][shows, :2], own[n, first][shows], 1 / (1 + misfit[n, first][shows] ** 2))
         close = misfit < misfit.min(1, keepdims=True) + CLOSE
         close &= np.argsort(np.argsort(misfit, 1), 1) < TRIES
-        misfit = np.where(close, misfit, misfit + CAP)
-        settled(scene, fine, close, misfit, poses, own, light, OPEN + TELLING / (SURENESS * sheet.size[0] * sheet.size[1]))
+        misfit[~close] += CAP
+        settled(scene, fine, close, tries, light, OPEN + TELLING / (SURENESS * sheet.size[0] * sheet.size[1]))
         best = misfit.argmin(1)
         if sheet.size[0] == sheet.size[1]:
-            turn_round(scene, looks, fine, home, poses, misfit, own, light)
+            turn_round(scene, looks, fine, home, tries, light)
         bare = bareness(scene, fine, poses[n, best], scene.light_at(centre))
         lies, gain = seen.settle(scene.seen, frame, best, poses[n, best], 3, light, reach=1.0)
         area = sheet.size[0] * sheet.size[1]

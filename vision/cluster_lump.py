@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from vision.cluster_canvas import Empty, Frame, largest, trust
-from vision.cluster_cut import is_canvas
+from vision.cluster_cut import is_canvas, is_whole
 from vision.cluster_polar import SCORE_NOISE
 from vision.cluster_scene import FOLD, Scene, Stage
 from vision.kernels import Kernel
@@ -69,7 +69,7 @@ def left_on(scene: Scene, at: Place) -> Left:
     if not at.mask.size:
         return Left(0.0, 0.0, 0.0)
     canvases = scene.ground, scene.weight, scene.strange
-    if _left and is_canvas(scene.seen) and all(c.flags.c_contiguous for c in canvases):
+    if _left and is_canvas(scene.seen) and is_whole(*canvases):
         out = np.empty(4, np.float32)
         light = np.ascontiguousarray(scene.light, np.float32)
         _left(scene.seen, scene.ground, scene.weight, scene.seen.shape[1], scene.strange, scene.strange.shape[1], light,

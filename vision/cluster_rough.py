@@ -15,7 +15,6 @@ from vision.light import CLIPPED
 
 ASKEW = (-np.radians(5.0), 0.0, np.radians(5.0))     # radians by which cards are tried turned
 REACH = 2               # pixels to either side that the kernel looks at
-NOTHING = np.zeros(1, np.uint8)
 _search = Kernel("search_cards", "Bnndndnfnnfnfn" + "Blf")
 
 
@@ -66,7 +65,7 @@ class Rough:
         grid = np.ascontiguousarray((self.grid * np.float32(frame.scale)).reshape(-1, 2).T)
         _search(blurred, *blurred.shape[:2], in_pixels(frame, centre), n, np.array(ASKEW), len(ASKEW), grid, w, h, self.planes,
                 len(self.planes), np.ascontiguousarray(light, np.float32), among is not None,
-                NOTHING if among is None else np.ascontiguousarray(among).view(np.uint8), best, cost)
+                None if among is None else np.ascontiguousarray(among).view(np.uint8), best, cost)
         return best, cost
 
     def plain(self, blurred: np.ndarray, frame: Frame, centre: np.ndarray, light: np.ndarray, among: np.ndarray | None = None

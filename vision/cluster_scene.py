@@ -11,6 +11,7 @@ import numpy as np
 
 from vision.cluster_base import Sheet
 from vision.cluster_canvas import Empty, Frame, Lean, burnt, flattened, largest, padded, powers, robust_terms, told_by
+from vision.cluster_cut import is_whole
 from vision.cluster_polar import SCORE_NOISE, Form
 from vision.kernels import Kernel
 from vision.light import CLIPPED
@@ -262,11 +263,6 @@ class Stage:
             planes = cv2.GaussianBlur(planes, (0, 0), reach).reshape(-1, 4).T
             local += planes[:3] / (planes[3] + 0.05)
         return np.ascontiguousarray(np.exp(smooth + local).T.reshape(*shape, 3), np.float32)
-
-
-def is_whole(*canvases: np.ndarray) -> bool:
-    """Whether kernels can take canvases: each in one piece"""
-    return all(c.flags.c_contiguous for c in canvases)
 
 
 def thinned(canvas: np.ndarray, cells: tuple[int, int]) -> np.ndarray:

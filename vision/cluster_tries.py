@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 
 from vision.cluster_base import CAP, NOISE, TINT, Level, planar, plausible
@@ -21,16 +22,32 @@ CLOSE = 1.2             # misfit by which a kind may be worse than the best befo
 _bare = Kernel("bare_cards", "BBBnnndnfnfxxxxxxxf")
 
 
-def attempts(scene: Scene, looks: Rough, level: Level, home: np.ndarray, light: np.ndarray
-             ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(N, K) misfits of each kind, with the (N, K, 3) poses and factors of light at which they fit best, near (N, 3) poses home in
-    (N, 3) light.
+class Tries(msgspec.Struct, frozen=True, eq=False):
+    """How each of K kinds fits best so far near each of N places. misfit: (N, K); poses: (N, K, 3); own: (N, K, 3) factors
+    of light"""
+
+    misfit: np.ndarray
+    poses: np.ndarray
+    own: np.ndarray
+
+    @classmethod
+    def none(cls, n: int, k: int) -> Tries:
+        return cls(np.full((n, k), np.inf, np.float32), np.zeros((n, k, 3)), np.ones((n, k, 3), np.float32))
+
+    def better(self, rows: np.ndarray, each: np.ndarray, poses: np.ndarray, own: np.ndarray) -> None:
+        """Takes over what fits better than before: (n, K) misfits each of all kinds at (n, 3) poses, a row of these each"""
+        for row, one, at, light in zip(rows, each, poses, own):
+            mine = one < self.misfit[row]
+            self.misfit[row, mine], self.poses[row, mine], self.own[row, mine] = one[mine], at, light
+
+
+def attempts(scene: Scene, looks: Rough, level: Level, home: np.ndarray, light: np.ndarray) -> Tries:
+    """How each kind fits near (N, 3) poses home in (N, 3) light.
 
     Where none fits well, nor the ground itself, a few kinds that look different are tried, the likeliest first: a card full of pieces
     may seem another at first, and the light that makes it so is wrong for all that are like what it really is."""
     n, k = len(light), len(level.looks)
-    misfit, untried = np.full((n, k), np.inf, np.float32), np.ones((n, k), bool)
-    poses, own = np.zeros((n, k, 3)), np.ones((n, k, 3), np.float32)
+    tries, untried = Tries.none(n, k), np.ones((n, k), bool)
     soft, rows = scene.seen_softly(looks.blur(scene.frame)), np.arange(n)
     for i in range(STARTS):
         if i == 1:
@@ -41,32 +58,26 @@ def attempts(scene: Scene, looks: Rough, level: Level, home: np.ndarray, light: 
         rough, cost = looks.search(soft, scene.frame, home[rows], light[rows], untried[rows])
         start = cost.argmin(1)
         pose, gain = level.settle(scene.seen, scene.frame, start, rough[np.arange(len(rows)), start], 7, light[rows])
-        each = level.misfits_at(scene.seen, scene.frame, pose, light[rows] * gain)
-        for row, one, at, light_left in zip(rows, each, pose, gain):
-            mine = one < misfit[row]
-            misfit[row, mine], poses[row, mine], own[row, mine] = one[mine], at, light_left
+        tries.better(rows, level.misfits_at(scene.seen, scene.frame, pose, light[rows] * gain), pose, gain)
         untried[rows] &= ~level.alike[start]
-        rows = rows[misfit[rows].min(1) > DOUBTFUL]
-    return misfit, poses, own
+        rows = rows[tries.misfit[rows].min(1) > DOUBTFUL]
+    return tries
 
 
-def settled(scene: Scene, level: Level, close: np.ndarray, misfit: np.ndarray, poses: np.ndarray, own: np.ndarray, light: np.ndarray,
-            margin: float) -> None:
+def settled(scene: Scene, level: Level, close: np.ndarray, tries: Tries, light: np.ndarray, margin: float) -> None:
     """Works out finely where the likeliest kind of each card lies, and others of (N, K) close that may turn out likelier: those that
-    are no more than `margin` worse as it lies, or were thought to lie elsewhere, and all where it fits badly. Changes (N, K) misfits,
-    (N, K, 3) poses and (N, K, 3) factors of light; light: (N, 3)."""
+    are no more than `margin` worse as it lies, or were thought to lie elsewhere, and all where it fits badly. Changes tries;
+    light: (N, 3)."""
+    misfit = tries.misfit
     first = np.where(close, misfit, np.inf).argmin(1)
-    n, start = np.arange(len(first)), poses.copy()
+    n, start = np.arange(len(first)), tries.poses.copy()
     i, k = n, first
     misfit[close] = np.inf
     for rest in (True, False):
         if not len(i):
             return
-        better, gain = level.settle(scene.seen, scene.frame, k, start[i, k], 4, light[i], reach=2.5)
-        each = level.misfits_at(scene.seen, scene.frame, better, light[i] * gain)
-        for row, one, pose, light_left in zip(i, each, better, gain):
-            mine = one < misfit[row]
-            misfit[row, mine], poses[row, mine], own[row, mine] = one[mine], pose, light_left
+        pose, gain = level.settle(scene.seen, scene.frame, k, start[i, k], 4, light[i], reach=2.5)
+        tries.better(i, level.misfits_at(scene.seen, scene.frame, pose, light[i] * gain), pose, gain)
         if rest:
             least = misfit[n, first][:, None]
             apart = (start != start[n, first][:, None]).any(2)
@@ -74,11 +85,10 @@ def settled(scene: Scene, level: Level, close: np.ndarray, misfit: np.ndarray, p
                               & ((misfit < least + margin) | apart | (least > DOUBTFUL)))
 
 
-def turn_round(scene: Scene, looks: Rough, level: Level, home: np.ndarray, poses: np.ndarray, misfit: np.ndarray, own: np.ndarray,
-               light: np.ndarray) -> None:
+def turn_round(scene: Scene, looks: Rough, level: Level, home: np.ndarray, tries: Tries, light: np.ndarray) -> None:
     """Turns cards that fit badly as they should lie and well a quarter or two further round: one whose print has no upper end
-    is laid as it comes. Changes (N, K, 3) poses, (N, K) misfits and (N, K, 3) factors of light of the likeliest kinds;
-    home: (N, 3) where cards belong; light: (N, 3) there."""
+    is laid as it comes. Changes tries of the likeliest kinds; home: (N, 3) where cards belong; light: (N, 3) there."""
+    misfit, poses = tries.misfit, tries.poses
     least = misfit.min(1)
     rows = np.flatnonzero(least > CROOKED)
     rows = rows[least[rows] < bareness(scene, level, poses[rows, misfit[rows].argmin(1)], light[rows])]
@@ -95,7 +105,7 @@ def turn_round(scene: Scene, looks: Rough, level: Level, home: np.ndarray, poses
         each = level.misfits_at(scene.seen, scene.frame, pose, light[rows] * gain)
         for row, kind, at, left, off in zip(rows, kinds, pose, gain, each[np.arange(len(rows)), kinds]):
             if off < TURNED * min(misfit[row, kind], least[row]):
-                misfit[row, kind], poses[row, kind], own[row, kind] = off, at, left
+                misfit[row, kind], poses[row, kind], tries.own[row, kind] = off, at, left
 
 
 def bareness(scene: Scene, level: Level, pose: np.ndarray, light: np.ndarray, hidden: np.ndarray | None = None) -> np.ndarray:
@@ -104,8 +114,8 @@ def bareness(scene: Scene, level: Level, pose: np.ndarray, light: np.ndarray, hi
     board = scene.ground if hidden is None or scene.board is None else scene.board
     if _bare and is_canvas(scene.seen) and is_canvas(board) and (hidden is None or is_mask(hidden)):
         out = np.empty(len(pose), np.float32)
-        _bare(scene.seen, board, np.zeros(1, np.uint8) if hidden is None else hidden, *board.shape[:2], hidden is not None,
-              in_pixels(scene.frame, pose), len(out), level.offsets(scene.frame.scale), level.planes.shape[2],
+        _bare(scene.seen, board, hidden, *board.shape[:2], hidden is not None, in_pixels(scene.frame, pose), len(out),
+              level.offsets(scene.frame.scale), level.planes.shape[2],
               np.ascontiguousarray(light, np.float32), NOISE, *DIM, TINT, CAP, DARKEST, SHADOW, out)
         return out
     got = planar(cut(scene.seen, scene.frame, level.grid, pose, light))

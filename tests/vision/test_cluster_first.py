@@ -14,7 +14,7 @@ from vision.cluster_polar import Form
 from vision.cluster_rough import Rough
 from vision.cluster_scene import Scene
 from vision.cluster_sign import Cover
-from vision.cluster_tries import bareness, turn_round
+from vision.cluster_tries import Tries, bareness, turn_round
 from vision.plan import load_plan
 from vision.shot import Shot
 
@@ -151,8 +151,8 @@ def test_a_card_laid_upside_down_is_turned_though_another_kind_seemed_likelier()
     seen[22:110, 22:110] = desert[::-1, ::-1].astype(np.uint8)
     scene = Scene(frame, None, seen, seen * 0 + 60, np.ones((132, 132), np.float32), seen[..., 0], np.ones((6, 6, 3), np.float32))
     home = np.array([[30.0, 30.0, 0.0]])
-    poses, own, light = np.repeat(home[:, None], 2, 1), np.ones((1, 2, 3), np.float32), np.ones((1, 3))
-    misfit = np.array([[2.7, 1.9]], np.float32)
-    turn_round(scene, Rough(sheet.looks, sheet.size), level, home, poses, misfit, own, light)
-    assert misfit[0].argmin() == 0 and misfit[0, 0] < 0.5
-    assert abs(poses[0, 0, 2] - np.pi) < 0.1
+    tries = Tries.none(1, 2)
+    tries.misfit[:], tries.poses[:] = [[2.7, 1.9]], home
+    turn_round(scene, Rough(sheet.looks, sheet.size), level, home, tries, np.ones((1, 3)))
+    assert tries.misfit[0].argmin() == 0 and tries.misfit[0, 0] < 0.5
+    assert abs(tries.poses[0, 0, 2] - np.pi) < 0.1

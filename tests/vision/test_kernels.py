@@ -27,7 +27,7 @@ from vision.cluster_rough import Rough
 from vision.cluster_scene import FOLD, LIGHT_STEP, Print, Scene, Stage, lay
 from vision.cluster_sign import Cover, Signs
 from vision.cluster_tall import TallLook, gains_of, upright
-from vision.cluster_tries import bareness, settled
+from vision.cluster_tries import Tries, bareness, settled
 from vision.kernels import Kernel, numpy_only
 
 compiled = pytest.mark.skipif(not Kernel("built_from", ""), reason=f"kernels: {kernels.how()}")
@@ -61,8 +61,9 @@ def test_where_one_card_alone_is_likely_no_others_are_laid():
         return pose, np.ones((len(pose), 3))
     level = SimpleNamespace(settle=settle, misfits_at=lambda seen, frame, pose, light: np.zeros((len(pose), 2)))
     close = np.array([[True, False], [False, True]])
-    settled(SimpleNamespace(seen=None, frame=None), level, close, np.where(close, 1.0, 9.0), np.zeros((2, 2, 3)), np.ones((2, 2, 3)),
-            np.ones((2, 3)), 0.5)
+    tries = Tries.none(2, 2)
+    tries.misfit[:] = np.where(close, 1.0, 9.0)
+    settled(SimpleNamespace(seen=None, frame=None), level, close, tries, np.ones((2, 3)), 0.5)
     assert laid == [2]
 
 

@@ -71,8 +71,8 @@ class Kernel:
     def __bool__(self) -> bool:
         return not Kernel.switched_off and loaded()[0] is not None
 
-    def __call__(self, *given: np.ndarray | float) -> None:
-        """Raises TypeError for an array of another type or layout."""
+    def __call__(self, *given: np.ndarray | float | None) -> None:
+        """None: no array, a null pointer. Raises TypeError for an array of another type or layout."""
         if self._function is None:
             function = getattr(loaded()[0], self.name)
             function.argtypes = [NUMBERS.get(a, ctypes.c_void_p) for a in self.arguments]
@@ -80,7 +80,7 @@ class Kernel:
             self._function = function
         taken = []
         for letter, value in zip(self.arguments, given, strict=True):
-            if letter in ARRAYS:
+            if letter in ARRAYS and value is not None:
                 if value.dtype != ARRAYS[letter] or not value.flags.c_contiguous:
                     raise TypeError(f"{self.name}: {value.dtype} array{'' if value.flags.c_contiguous else ' in pieces'} for {letter}")
                 # ten times as quick as value.ctypes.data, but only for what may be written

@@ -10,7 +10,8 @@ import numpy as np
 from vision.cluster_base import Sheet
 from vision.cluster_find import polygons
 from vision.cluster_first import SURENESS, Firsts, fits
-from vision.cluster_scene import FOLD, Scene, corners_of, paint
+from vision.cluster_lay import paint
+from vision.cluster_scene import FOLD, Scene, corners_of
 from vision.cluster_tries import DOUBTFUL, attempts, bareness, turn_round
 from vision.plan import Site
 
@@ -53,8 +54,9 @@ def laid_astray(scene: Scene, firsts: Firsts, sheet: Sheet, at: np.ndarray, site
     home, light = np.column_stack([at, np.zeros(len(at))]), scene.light_at(at)
     looks = firsts.rough(sheet)
     coarse, fine, seen, _ = firsts.levels(sheet)
-    misfit, poses, own = attempts(scene, looks, coarse, home, light)
-    turn_round(scene, looks, coarse, home, poses, misfit, own, light)
+    tries = attempts(scene, looks, coarse, home, light)
+    turn_round(scene, looks, coarse, home, tries, light)
+    misfit, poses = tries.misfit, tries.poses
     n, best = np.arange(len(at)), misfit.argmin(1)
     bare = bareness(scene, coarse, poses[n, best], light)
     out: dict[str, dict[str, float]] = {}

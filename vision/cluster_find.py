@@ -11,8 +11,9 @@ from vision.cluster_block import is_block
 from vision.cluster_canvas import Frame, sample
 from vision.cluster_compare import by_kernel, compared
 from vision.cluster_fit import LEAST, WELL, Fine, Piece, approached, reconsidered, refined
+from vision.cluster_lay import Print, lay
 from vision.cluster_polar import Rings, Table
-from vision.cluster_scene import FOLD, Print, Scene, cover, lay
+from vision.cluster_scene import FOLD, Scene, cover
 from vision.kernels import Kernel
 
 MAYBE = 0.02        # chance of being there below which a place is not worth telling

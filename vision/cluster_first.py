@@ -8,13 +8,15 @@ from collections.abc import Mapping, Sequence
 import msgspec
 import numpy as np
 
-from vision.cluster_base import CAP, Level, Sheet, learn_sheet, merged, remerged
+from vision.cluster_base import CAP, Level, Sheet
 from vision.cluster_canvas import Frame
 from vision.cluster_cut import cut, free_of, in_pixels, is_canvas, is_mask
 from vision.cluster_kin import agreed
+from vision.cluster_lay import paint
 from vision.cluster_polar import dot
 from vision.cluster_rough import Rough
-from vision.cluster_scene import Scene, corners_of, paint, sharp
+from vision.cluster_scene import Scene, corners_of, sharp
+from vision.cluster_sheet import learn_sheet, merged, remerged
 from vision.cluster_sign import Cover, Signs
 from vision.cluster_tries import CLOSE, DARKEST, SHADOW, attempts, bareness, settled, turn_round
 from vision.evidence import first_lies_below

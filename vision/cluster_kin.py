@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from vision.cluster_base import near, parts_of
+from vision.cluster_sheet import near, parts_of
 
 ALIKE = 22.0            # grey levels by which the same print may differ once its light is evened
 FIRST = 2.0             # times as much before

@@ -9,9 +9,9 @@ import cv2
 import msgspec
 import numpy as np
 
-from vision.cluster_base import parts_of, related
 from vision.cluster_canvas import Frame, sample
 from vision.cluster_polar import Form
+from vision.cluster_sheet import parts_of, related
 
 BY_NAME = 0.2       # how much relatives say of a piece that others of its kind tell of as well
 

@@ -9,7 +9,6 @@ import cv2
 import msgspec
 import numpy as np
 
-from vision.cluster_base import related
 from vision.cluster_block import is_block, is_tall, learn_shades
 from vision.cluster_canvas import Frame, powers
 from vision.cluster_cut import cut
@@ -18,6 +17,7 @@ from vision.cluster_fit import Fine, Piece, refined, searched
 from vision.cluster_learn import Found, Waves, by_shape, name_all, tied, told_apart
 from vision.cluster_polar import ANGLES, SCORE_NOISE, Form, Patch, Rings, Table, turned
 from vision.cluster_scene import Scene, sharp
+from vision.cluster_sheet import related
 from vision.cluster_tall import TallLook, learn_tall
 from vision.evidence import first_lies_below
 from vision.plan import Piece as PlanPiece

@@ -4,8 +4,8 @@ import cv2
 import numpy as np
 import pytest
 
-from vision.cluster_base import centred_on, composed
 from vision.cluster_canvas import Frame
+from vision.cluster_sheet import centred_on, composed
 
 FRAME = Frame(-10.0, -10.0, 2.0, 480, 360)
 SIZE = (48.0, 48.0)

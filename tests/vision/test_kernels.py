@@ -21,10 +21,11 @@ from vision.cluster_compare import compared
 from vision.cluster_find import Kit
 from vision.cluster_first import Tried, shown_misfit
 from vision.cluster_fit import Fine, slid, weighed
+from vision.cluster_lay import Print, lay
 from vision.cluster_lump import Place, left_on
 from vision.cluster_polar import Form, Rings
 from vision.cluster_rough import Rough
-from vision.cluster_scene import FOLD, LIGHT_STEP, Print, Scene, Stage, lay
+from vision.cluster_scene import FOLD, LIGHT_STEP, Scene, Stage
 from vision.cluster_sign import Cover, Signs
 from vision.cluster_tall import TallLook, gains_of, upright
 from vision.cluster_tries import Tries, bareness, settled

@@ -1,0 +1,118 @@
+"""Sites of one shape that are read alike: what is seen of each, and what that says. Its central value: GroupReader."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import msgspec
+import numpy as np
+
+from vision.cutout import lean_at
+from vision.evidence import Contents
+from vision.field import PictureField, WindowField, window_colours
+from vision.light import Light
+from vision.pose import Pose
+from vision.sites import Group
+from vision.stage import Laid, Stage, edges
+from vision.turns import split
+from vision.windows import Pyramid, Windows
+
+AROUND, COMPARED = 40, 12      # sites looked at, and pieces looked at there, for how pieces fit where only few sites are read
+WORTH_SPLITTING = -9.0   # log-probability of a look above which its turn is looked at
+
+
+class Sight(msgspec.Struct, frozen=True, eq=False):
+    """A picture ready to be read: with where the board is and the light on it"""
+
+    pyramid: Pyramid
+    pose: Pose
+    light: Light
+
+    def see(self, windows: Windows, which: np.ndarray, plane: float) -> np.ndarray:
+        """(n, S, S, 3) opponent colours in the reference light"""
+        return window_colours(windows, self.pyramid, self.pose, self.light, which, plane)
+
+
+class GroupReader(msgspec.Struct, eq=False, dict=True):
+    """group with its two sizes of window; empty, spread: (N, S, S, 3) opponent small
+    windows; stage: what tells looks; turned, degrees: per look what else it may be when it lies turned so."""
+
+    group: Group
+    small: Windows
+    fine: Windows
+    empty: np.ndarray
+    spread: np.ndarray
+    stage: Stage
+    turned: list[list[Contents]]
+    degrees: list[list[float]]
+
+    @cached_property
+    def lines(self) -> np.ndarray:
+        """(N, D) edges of the empty sites"""
+        return edges(self.empty)
+
+    @cached_property
+    def coarse(self) -> tuple[np.ndarray, np.ndarray]:
+        """empty, spread: as looks are slid over them"""
+        return self.stage.shrunk(self.empty), self.stage.shrunk(self.spread)
+
+    def seen(self, sight: Sight, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Small windows of these sites, (n, S, S, 3) opponent colours, and (n, D) how unlike the empty sites they are"""
+        seen = sight.see(self.small, which, self.group.plane)
+        return seen, self.stage.unlike(seen, self.empty, self.lines, which)
+
+    def places(self, which: np.ndarray, seen: np.ndarray, lean: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(gain (n, looks), place (n, looks, 2) mm off the middle) of looks on these sites, see Coarse.search; lean: (n, 2)"""
+        empty, spread = self.coarse
+        return self.stage.places(seen, empty[which], spread[which], lean)
+
+    def looked(self, sight: Sight, which: np.ndarray, unlike: np.ndarray, gain: np.ndarray, place: np.ndarray, lean: np.ndarray
+               ) -> tuple[np.ndarray, np.ndarray, Laid]:
+        """((n, looks + 2) log-probabilities of what these sites show: looks, something else, empty; what the stage was given, how each
+        would lie). lean: (n, 2) mm a mm of height"""
+        field = PictureField.of(sight.pyramid, sight.pose, sight.light, self.group.centres[which], self.group.plane, self.fine.scale)
+        inputs, lying = self.stage.hypotheses(field, np.arange(len(which)), gain, place, unlike, which, lean)
+        return self.stage.told(inputs, lying), inputs, lying
+
+    def told(self, sight: Sight, which: np.ndarray, unlike: np.ndarray, gain: np.ndarray, place: np.ndarray, lean: np.ndarray,
+             others: np.ndarray | None = None) -> tuple[np.ndarray, Laid, np.ndarray]:
+        """(the same, what is strange told by how pieces fit in this picture; how each would lie; (n, 2) mm: where the likeliest
+        look stands, nan where it was not looked at closely). others: of the group, which tell that too where one may be strange"""
+        told, inputs, lying = self.looked(sight, which, unlike, gain, place, lean)
+        if self.stage.usual is not None and self.stage.bare is not None:
+            fits = told, *self.stage.fits(told, inputs, lying)
+            more = self.others(sight, which, others) if others is not None and self.stage.may_be_strange(*fits[:2]) else None
+            usual = self.stage.usual_here(*(map(np.concatenate, zip(fits, more)) if more else fits))
+            told = self.stage.sobered(*fits, usual, unlike)
+        return told, lying, self.group.centres[which] + self.stage.stands(told, lying)
+
+    def others(self, sight: Sight, which: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+        """looked() and Stage.fits() of some of the other sites on which pieces lie, those nearest to `which`; None: there are none"""
+        away = np.linalg.norm(self.group.centres[others] - self.group.centres[which].mean(0), axis=1)
+        others = others[np.argsort(away)[:AROUND]]
+        seen, unlike = self.seen(sight, others)
+        busy = np.flatnonzero(self.stage.bare.answer(unlike)[:, 0] > np.log(0.5))[:COMPARED]
+        if not len(busy):
+            return None
+        lean = lean_at(sight.pose, self.group.centres[others[busy]])
+        told, inputs, lying = self.looked(sight, others[busy], unlike[busy], *self.places(others[busy], seen[busy], lean), lean)
+        return told, *self.stage.fits(told, inputs, lying)
+
+    def split(self, told: np.ndarray, lying: Laid) -> dict[tuple[int, int], dict[Contents, float]]:
+        """(row, look) -> natural logarithm of how likely each of what looks so is, by its turn, where that tells anything; for
+        rows of told (n, looks + 2) and looks not quite unlikely there"""
+        rows, looks = np.nonzero((told[:, :len(self.turned)] > WORTH_SPLITTING) & np.array([bool(t) for t in self.turned]))
+        return {(n, k): split(dict(zip(self.turned[k], self.degrees[k])), *self.stage.ways(lying, n, k))
+                for n, k in zip(rows.tolist(), looks.tolist())}
+
+    def stacked(self, which: np.ndarray, told: np.ndarray, lying: Laid, lean: np.ndarray
+                ) -> dict[tuple[int, int], dict[Contents, float]]:
+        """The same for how many lie on each other; which: (n,) the sites, lean: (n, 2)"""
+        out: dict[tuple[int, int], dict[Contents, float]] = {}
+        for h in self.stage.heights:
+            rows, top = self.stage.tops_of(h.look, lying, np.flatnonzero(told[:, h.look] > WORTH_SPLITTING), lean)
+            if len(rows):
+                empty = WindowField(self.empty, self.small.scale)
+                chances = h.tells.answer(h.features(lying.field, lying.site[rows], empty, which[rows], top, lean[rows]))
+                out |= {(n, h.look): dict(zip(h.contents, p)) for n, p in zip(rows.tolist(), chances.tolist())}
+        return out

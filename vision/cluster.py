@@ -17,6 +17,7 @@ from vision.cluster_find import find, kits_of, polygons
 from vision.cluster_first import Firsts, Tried, group_of, lay_all, learn_again, learn_firsts
 from vision.cluster_fit import FITS, PLENTY, WELL, Fine, Piece, reconsidered, refined, searched
 from vision.cluster_hidden import fullness, hidden_by, shade
+from vision.cluster_home import NEAR, Homes
 from vision.cluster_loose import (
     THERE,
     FormLooks,
@@ -52,7 +53,6 @@ RARELY, ENOUGH = 0.02, 4    # share of pieces that fit worse than usual; pieces 
 BESIDE = 4.0        # mm beside a spot inside a cell at which what lies there is read with the spot
 INSIDE = 0.7        # of the radius around a piece: nearer to its middle shows nothing but its top
 FULL = 0.9          # share of a flat piece's place that is not the board's, from which what stands there may be one that lies
-NEAR = 6.0          # mm by which a piece's middle may lie outside its site's outline
 
 
 class ClusterReader:
@@ -79,8 +79,7 @@ class ClusterReader:
         self.lying: list[Lying] = []        # only of a reader just fitted: what it learnt from
         self.loose = sorted({k for look in (*looks.values(), *tall) for k in look.kinds} - self.aside)
         self.spots = [o.astype(np.float32).reshape(-1, 1, 2) for s in plan.site if s.reads == "pile" for o in s.outlines]
-        self.outlines = [(s.id, o.min(0), o.max(0), o.astype(np.float32).reshape(-1, 1, 2))
-                         for s in plan.site for o in s.outlines]
+        self.homes = Homes.of(plan)
 
     def read(self, picture: np.ndarray | Pyramid, pose: Pose, sites: Iterable[str] | None = None) -> dict[str, SiteEvidence]:
         """picture: of (h, w, 3) uint8 BGR; sites: only these, else all. -> {site: evidence}; of sites that are read otherwise, those on
@@ -125,8 +124,9 @@ class ClusterReader:
         if tried and pieces:
             firsts, pieces = self.again(scene, wanted, firsts, tried, pieces)
         self.last += pieces
-        return self.evidence(scene, wanted, firsts, pieces) | {s: evidence_of(kinds, (), 0.0) for s, kinds in astray.items()
-                                                               if s not in wanted}
+        cards = {s: kind for s in tried if (kind := best_of(firsts[s]))}
+        told = self.evidence(scene, wanted, firsts, pieces, self.homes.around(cards, tried))
+        return told | {s: evidence_of(kinds, (), 0.0) for s, kinds in astray.items() if s not in wanted}
 
     def again(self, scene: Scene, wanted: dict[str, Site], firsts: dict[str, dict[str, float]], tried: dict[str, Tried],
               pieces: list[Piece]) -> tuple[dict[str, dict[str, float]], list[Piece]]:
@@ -138,7 +138,7 @@ class ClusterReader:
                   or (kind and t.otherwise(before[s], kind))}
         if not others:
             return told, pieces
-        pieces = [p for p in pieces if self.home(p.foot) not in others]
+        pieces = [p for p in pieces if self.homes.home(p.foot) not in others]
         np.abs(scene.weight, out=scene.weight)
         for s in others:
             if kind := best_of(told[s]):
@@ -148,7 +148,7 @@ class ClusterReader:
         for p in pieces:
             if p.chance > 0.5:
                 cover(scene, p.form, p.foot, p.turn)
-        pieces += [p for p in self.pieces(scene, others) if self.home(p.foot) in others]
+        pieces += [p for p in self.pieces(scene, others) if self.homes.home(p.foot) in others]
         again = self.firsts.again(scene, told, {s: tried[s] for s in others}, hidden_by(scene, pieces), self.covers(pieces))
         return told | again, pieces
 
@@ -222,12 +222,12 @@ class ClusterReader:
         area = sum((x1 - x0) * (y1 - y0) for _, (x0, y0, x1, y1) in out)
         return out if 0 < area < 0.6 * f.width * f.height else [(known, None)]
 
-    def evidence(self, scene: Scene, wanted: dict[str, Site], firsts: dict[str, dict[str, float]], pieces: Sequence[Piece]
-                 ) -> dict[str, CountedEvidence]:
+    def evidence(self, scene: Scene, wanted: dict[str, Site], firsts: dict[str, dict[str, float]], pieces: Sequence[Piece],
+                 homes: Homes) -> dict[str, CountedEvidence]:
         here: dict[str, list[tuple[Piece, float]]] = {s: [] for s in wanted}
         for p in pieces:
             if p.kind not in self.aside or not self.on_a_spot(p.foot):
-                for s, share in shares_of(self.depths(p.foot)).items():
+                for s, share in shares_of(homes.depths(p.foot)).items():
                     if s in here and share > 0.001:
                         here[s].append((p, share))
         big = {s for s, some in here.items() if any(p.form.area > BIGGER * self.least_area and p.chance > MAYBE for p, _ in some)}
@@ -258,17 +258,6 @@ class ClusterReader:
             self.kept[site.id] = [Place.of(frame, o) for o in site.outlines]
         return self.kept[site.id]
 
-    def depths(self, foot: np.ndarray, reach: float = NEAR) -> dict[str, float]:
-        """site -> how many mm inside it (negative: outside) a foot point lies, for the cluster sites near it"""
-        out: dict[str, float] = {}
-        x, y = map(float, foot)
-        for site, lo, hi, outline in self.outlines:
-            if lo[0] - reach < x < hi[0] + reach and lo[1] - reach < y < hi[1] + reach and site in self.clusters:
-                d = cv2.pointPolygonTest(outline, (x, y), True)
-                if d > -reach:
-                    out[site] = max(d, out.get(site, d))
-        return out
-
     def at_home(self, p: Piece, site: Site, reach: float = 2.0) -> bool:
         """Whether a piece's foot lies on a site, or at most `reach` mm beside it"""
         return site_has(site, p.foot, reach)
@@ -277,11 +266,6 @@ class ClusterReader:
         """Whether a piece lies where it is read with a spot inside the cell, or at most BESIDE that"""
         at = tuple(map(float, foot))
         return any(cv2.pointPolygonTest(o, at, True) > -BESIDE for o in self.spots)
-
-    def home(self, foot: np.ndarray, sites: object = None) -> str | None:
-        """The cluster site in which a foot point lies, or the nearest within NEAR"""
-        depths = self.depths(foot)
-        return max(depths, key=depths.get) if depths else None
 
     @classmethod
     def fit(cls, plan: Plan, shots: Sequence[Shot]) -> ClusterReader:
@@ -367,7 +351,7 @@ def usual_fits(reader: ClusterReader, full: Sequence[Shot]) -> tuple[dict[Form, 
         told = reader.read(shot.image, shot.pose)
         left += [v for s, v in reader.lumps.items() if matches(told[s].best, tuple(shot.layout.get(s, ())), "cluster")]
         for p in reader.last:
-            if p.ideal > PLENTY and not is_block(p.form) and p.kind in shot.layout.get(reader.home(p.foot), ()):
+            if p.ideal > PLENTY and not is_block(p.form) and p.kind in shot.layout.get(reader.homes.home(p.foot), ()):
                 fits.setdefault(p.form, []).append(p.gain / p.ideal)
     usual = {form: float(np.quantile(shares, RARELY)) for form, shares in fits.items() if len(shares) >= ENOUGH}
     return usual, tuple(map(max, zip(*left)))
@@ -380,7 +364,7 @@ def looked_over(reader: ClusterReader, shot: Shot) -> tuple[list[Piece], np.ndar
     pieces = find(scene, reader.kits, np.ones_like(scene.strange, np.uint8))
     hidden = np.zeros(scene.seen.shape[:2], np.uint8)
     for p in pieces:
-        home = reader.home(p.foot)
+        home = reader.homes.home(p.foot)
         if p.chance > 0.5 and p.kind in shot.layout.get(home, ()):
             shade(scene, p, hidden)
     return [p for p in pieces if p.chance > 0.5], hidden

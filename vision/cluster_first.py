@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+import cv2
 import msgspec
 import numpy as np
 
@@ -31,6 +32,7 @@ TRIES = 6               # kinds whose place is worked out well, of all that may 
 MUCH, FEWEST = 0.1, 0.1     # shares of a card: hidden, from which its place and light may have been mistaken; seen, that tell better
 MOVED, RECOLOURED = 1.0, 0.1    # mm and logarithm of brightness by which such a mistake misleads what is looked for on the card
 POOR, ASKEW = 1.0, (-0.1, 0.0, 0.1)     # misfit of what shows above which a card is looked for once more, turned by so many radians
+FILLED = 0.8            # of its site: a card so large is what things stand on
 EDGE = 1.5              # mm: where a card ends tells where it was laid or cut, not which it is
 _shown = Kernel("shown_cards", "BBnnldnfnffffxxxf")
 
@@ -83,6 +85,15 @@ class Tried(msgspec.Struct, frozen=True, eq=False):
     def corners(self, kind: str) -> np.ndarray:
         """(4, 2) canvas mm of one of these"""
         return corners_of(self.sheet.size, self.poses[self.number(kind)])
+
+    def along(self, kind: str, outline: np.ndarray) -> np.ndarray:
+        """A site's outline, (n, 2) mm, as it would be drawn around one of these where it lies; the same where a card leaves much of
+        its site free"""
+        if cv2.contourArea(outline.astype(np.float32)) * FILLED > self.sheet.size[0] * self.sheet.size[1]:
+            return outline
+        (x, y, turn), middle = self.poses[self.number(kind)] - self.home, outline.mean(0)
+        c, s = np.cos(turn), np.sin(turn)
+        return (outline - middle) @ np.array([[c, s], [-s, c]]) + middle + (x, y)
 
     def paint(self, scene: Scene, kind: str) -> None:
         """Lays one of these on the scene's ground"""

@@ -10,6 +10,7 @@ import numpy as np
 from vision.cluster_base import Level, Sheet
 from vision.cluster_canvas import Frame
 from vision.cluster_first import Firsts, Tried, cards_of
+from vision.cluster_home import Bounded, Homes
 from vision.cluster_polar import Form
 from vision.cluster_rough import Rough
 from vision.cluster_scene import Scene
@@ -156,3 +157,17 @@ def test_a_card_laid_upside_down_is_turned_though_another_kind_seemed_likelier()
     turn_round(scene, Rough(sheet.looks, sheet.size), level, home, tries, np.ones((1, 3)))
     assert tries.misfit[0].argmin() == 0 and tries.misfit[0, 0] < 0.5
     assert abs(tries.poses[0, 0, 2] - np.pi) < 0.1
+
+
+def test_a_piece_stands_on_the_card_below_it_also_beyond_the_site_it_belongs_to():
+    square = np.array([(0, 0), (50, 0), (50, 50), (0, 50)], float)
+    homes = Homes([Bounded.of("A1", square), Bounded.of("B1", square + (50, 0))])
+    for size, home in (((48.0, 48.0), "A1"), ((20.0, 20.0), "B1")):         # a small one only lies on its site
+        sheet = Sheet(size, 2.0, 2.2, ("tile",), np.zeros((1, 4, 4, 3), np.float32))
+        tried = {s: Tried(sheet, np.zeros(1, int), np.array([(x + 4.0, 25.0, 0.0)]), np.ones((1, 3)), np.array([x, 25.0, 0.0]))
+                 for s, x in (("A1", 25.0), ("B1", 75.0))}
+        assert homes.around(dict.fromkeys(tried, "tile"), tried).home(np.array([52.0, 25.0])) == home
+    askew = Tried(sheet=Sheet((48.0, 48.0), 2.0, 2.2, ("tile",), np.zeros((1, 4, 4, 3), np.float32)), kinds=np.zeros(1, int),
+                  poses=np.array([(25.0, 25.0, np.radians(10))]), light=np.ones((1, 3)), home=np.array([25.0, 25.0, 0.0]))
+    corner = askew.along("tile", square)[1]
+    assert np.allclose(corner, (25 + 25 * np.sqrt(2) * np.cos(np.radians(-35)), 25 + 25 * np.sqrt(2) * np.sin(np.radians(-35))))

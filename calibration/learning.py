@@ -103,19 +103,20 @@ def learn(folder: str | Path, fit: Callable[..., Reader] = Reader.fit) -> Outcom
     registrar, shots = shots_of(copy)
     known = shown(shots, copy)
     before = read_all(old, [*shots, *good], copy, known)
-    faults = []
+    first = None
     for lessons, guards in ((good[::2], good[1::2]), (good[1::2], good[::2])):
         new = fit(copy.plan, registrar, [*shots, *lessons])
         new.tempers = old.tempers
-        was, now = (surety(read_all(r, guards, copy, known)) for r in (old, new))
-        fault = worse(before, read_all(new, [*shots, *good], copy, known))
+        after, names = read_all(new, [*shots, *good], copy, known), {s.name for s in guards}
+        was, now = (surety([r for r in rows if r.photo in names]) for rows in (before, after))
+        fault = worse(before, after)
         if fault is None and now > was:
             write_whole(copy.before, copy.model.read_bytes())
             new.save(copy.model)
             return Outcome(True, f"learnt from {len(lessons)} of {len(good)} views; to what lies in the others it now gives "
                                  f"{100 * math.exp(now):.2f} % where it gave {100 * math.exp(was):.2f} %", bad)
-        faults.append(fault or "views that were not learnt from would be read with more doubt")
-    return Outcome(False, faults[0], bad)
+        first = first or fault or "views that were not learnt from would be read with more doubt"
+    return Outcome(False, first, bad)
 
 
 def undo(folder: str | Path) -> None:

@@ -28,7 +28,6 @@ from vision.shade import lifted, shadows
 from vision.shot import Shot
 from vision.standing import StandingReader, standing_sites
 from vision.temper import Temper
-from vision.tone import power_of, toned
 from vision.windows import Pyramid
 
 __all__ = ["BadPhoto", "Reader", "load_photo"]
@@ -53,7 +52,7 @@ class Reader:
         if "pile" in kinds:
             board, _ = lights(plan, shots)
             views = [small_view(Pyramid(s.image), s.pose, plan.size) for s in shots]
-            shots = [msgspec.structs.replace(s, image=toned(s.image, power_of(v, board, plan.size))) for s, v in zip(shots, views)]
+            shots = [msgspec.structs.replace(s, image=rendition_of(v, board, plan.size).undone(s.image)) for s, v in zip(shots, views)]
         clusters = [ClusterReader.fit(plan, shots)] if "cluster" in kinds else []
         lying = [p for reader in clusters for p in reader.lying]
         upright = standing_sites(plan, shots)

@@ -83,7 +83,7 @@ class Trial(msgspec.Struct, frozen=True):
         for r in self.rows:
             for kind in set(r.want) or {""}:
                 asked, right, taken = out.get(kind, (0, 0, Counter()))
-                if not r.right and (other := exchanged(r.want, r.got, kind)) is not None:
+                if not r.right and (other := taken_for(r.want, r.got, kind)) is not None:
                     taken[other] += 1
                 out[kind] = asked + 1, right + r.right, taken
         return out
@@ -96,7 +96,7 @@ class Trial(msgspec.Struct, frozen=True):
             asked.update(set(r.want))
             for contents, p in r.seen.options:
                 for kind in set(r.want):
-                    other = exchanged(r.want, contents, kind)
+                    other = taken_for(r.want, contents, kind)
                     if other and other != "?" and " " not in other:
                         mass[kind, other] = mass.get((kind, other), 0.0) + math.exp(p)
         found = [(a, b, m / asked[a]) for (a, b), m in mass.items() if m / asked[a] > ALIKE]
@@ -112,7 +112,7 @@ def reliability(judged: Sequence[tuple[float, bool]]) -> tuple[list[tuple[int, i
     return [(n, k) for n, k, _ in bins], sum(abs(k - given) for _, k, given in bins) / max(len(judged), 1)
 
 
-def exchanged(want: Contents, got: Contents | None, kind: str) -> str | None:
+def taken_for(want: Contents, got: Contents | None, kind: str) -> str | None:
     """What `kind` was taken for: another kind, "" for nothing, "?" for something foreign, itself and more;
     None when it is not to blame"""
     if got is None:

@@ -57,6 +57,20 @@ class Print(msgspec.Struct, frozen=True, eq=False, dict=True):
     alikeness: np.ndarray = np.zeros(0)
     telling: np.ndarray = np.zeros((0, 0), bool)
 
+    def pack(self) -> dict[str, np.ndarray]:
+        """As arrays for the model file"""
+        return {"print": cv2.imencode(".png", self.canvas)[1].ravel(), "print_frame": np.array([self.px_per_mm, *self.origin]),
+                "print_spots": self.spots.astype(np.uint16), "print_likes": self.likes, "print_alikeness": self.alikeness,
+                "print_telling": self.telling}
+
+    @classmethod
+    def unpack(cls, arrays: dict[str, np.ndarray]) -> Print:
+        """Back from pack(); raises KeyError where something is missing"""
+        scale, x, y = map(float, arrays["print_frame"])
+        spots, likes, alikeness = (np.asarray(arrays[name], float) for name in ("print_spots", "print_likes", "print_alikeness"))
+        return cls(cv2.imdecode(np.asarray(arrays["print"], np.uint8), cv2.IMREAD_GRAYSCALE), scale, np.array([x, y]), spots, likes,
+                   alikeness, np.asarray(arrays["print_telling"], bool))
+
     @cached_property
     def levels(self) -> list[np.ndarray]:
         out = [self.canvas]

@@ -322,20 +322,8 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
                "scene_pose": pack_pose(self.scene.pose), "frame": np.array([self.frame_mm])}
         for i, c in self.cards.items():
             out[f"card{i}"] = c
-        if self.printed is not None:
-            p = self.printed
-            out["print"] = cv2.imencode(".png", p.canvas)[1].ravel()
-            out["print_frame"] = np.array([p.px_per_mm, *p.origin])
-            out["print_spots"] = p.spots.astype(np.uint16)
-            out["print_likes"], out["print_alikeness"], out["print_telling"] = p.likes, p.alikeness, p.telling
-        if self.whole is not None:
-            w = self.whole
-            out["whole"] = cv2.imencode(".png", np.dstack([w.canvas, w.known * np.uint8(255), w.canvas]))[1].ravel()
-            out["whole_frame"] = np.array([w.px_per_mm, *w.origin])
-        if self.tiles is not None:
-            t = self.tiles
-            out["tiles"] = np.column_stack([t.centres, t.half])
-            out["tiles_change"] = np.append(t.change, t.height)
+        for part in (self.printed, self.whole, self.tiles):
+            out |= part.pack() if part is not None else {}
         return out
 
     @classmethod
@@ -345,21 +333,8 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         first = unpack_pose(lens, arrays["first"])
         scene = View(cv2.imdecode(np.asarray(arrays["scene"], np.uint8), cv2.IMREAD_COLOR),
                      unpack_pose(lens, arrays["scene_pose"]))
-        printed, whole = None, None
-        if "print" in arrays:
-            scale, x, y = map(float, arrays["print_frame"])
-            canvas = cv2.imdecode(np.asarray(arrays["print"], np.uint8), cv2.IMREAD_GRAYSCALE)
-            printed = Print(canvas, scale, np.array([x, y]), np.asarray(arrays["print_spots"], float),
-                            np.asarray(arrays["print_likes"], float), np.asarray(arrays["print_alikeness"], float),
-                            np.asarray(arrays["print_telling"], bool))
-        if "whole" in arrays:
-            both = cv2.imdecode(np.asarray(arrays["whole"], np.uint8), cv2.IMREAD_COLOR)
-            scale, x, y = map(float, arrays["whole_frame"])
-            whole = Whole(np.ascontiguousarray(both[..., 0]), both[..., 1] > 0, scale, np.array([x, y]))
-        tiles = None
-        if "tiles" in arrays:
-            a, b = np.asarray(arrays["tiles"], float), np.asarray(arrays["tiles_change"], float)
-            tiles = Tiles(a[:, :2], a[:, 2:], b[:3], float(b[3]))
+        printed, whole, tiles = (part.unpack(arrays) if name in arrays else None
+                                 for name, part in (("print", Print), ("whole", Whole), ("tiles", Tiles)))
         cards = {i: np.asarray(arrays[f"card{i}"]) for i in IDS if f"card{i}" in arrays}
         return cls(plan, lens, cards, printed, tiles, first, scene, float(arrays["frame"][0]), whole)
 

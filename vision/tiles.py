@@ -37,6 +37,16 @@ class Tiles(msgspec.Struct, frozen=True, eq=False):
     change: np.ndarray
     height: float
 
+    def pack(self) -> dict[str, np.ndarray]:
+        """As arrays for the model file"""
+        return {"tiles": np.column_stack([self.centres, self.half]), "tiles_change": np.append(self.change, self.height)}
+
+    @classmethod
+    def unpack(cls, arrays: dict[str, np.ndarray]) -> Tiles:
+        """Back from pack(); raises KeyError where something is missing"""
+        places, change = np.asarray(arrays["tiles"], float), np.asarray(arrays["tiles_change"], float)
+        return cls(places[:, :2], places[:, 2:], change[:3], float(change[3]))
+
     @classmethod
     def learn(cls, plan: Plan, images: Sequence[np.ndarray], poses: Sequence[Pose],
               layouts: Sequence[dict[str, Contents]]) -> Tiles | None:

@@ -48,6 +48,18 @@ class Whole(msgspec.Struct, frozen=True, eq=False, dict=True):
         known = cv2.resize((bare & inside).astype(np.uint8), size, interpolation=cv2.INTER_NEAREST).astype(bool)
         return cls(cv2.resize(canvas, size, interpolation=cv2.INTER_AREA), known, scale * small, origin)
 
+    def pack(self) -> dict[str, np.ndarray]:
+        """As arrays for the model file"""
+        both = np.dstack([self.canvas, self.known * np.uint8(255), self.canvas])
+        return {"whole": cv2.imencode(".png", both)[1].ravel(), "whole_frame": np.array([self.px_per_mm, *self.origin])}
+
+    @classmethod
+    def unpack(cls, arrays: dict[str, np.ndarray]) -> Whole:
+        """Back from pack(); raises KeyError where something is missing"""
+        both = cv2.imdecode(np.asarray(arrays["whole"], np.uint8), cv2.IMREAD_COLOR)
+        scale, x, y = map(float, arrays["whole_frame"])
+        return cls(np.ascontiguousarray(both[..., 0]), both[..., 1] > 0, scale, np.array([x, y]))
+
     @cached_property
     def traits(self) -> list[np.ndarray]:
         return traits(self.canvas)

@@ -14,7 +14,7 @@ import pytest
 from calibration.copy import load_copy
 from calibration.fit import shots_of
 from calibration.framing import burnt_pieces
-from calibration.held import Row, Trial, exchanged, put_aside
+from calibration.held import Row, Trial, put_aside, taken_for
 from calibration.report import Findings, page
 from engine.text import pack
 from vision.evidence import FLOOR, SiteEvidence
@@ -39,9 +39,9 @@ def test_figures_of_a_trial():
 
 
 def test_what_a_kind_was_taken_for():
-    assert exchanged(("a", "b"), ("a", "c"), "b") == "c" and exchanged(("a", "b"), ("a",), "b") == ""
-    assert exchanged(("a", "b"), ("a", "c"), "a") is None and exchanged(("a",), None, "a") == "?"
-    assert exchanged(("a",), ("a", "b"), "a") == "itself and b" and exchanged((), ("b",), "") == "b"
+    assert taken_for(("a", "b"), ("a", "c"), "b") == "c" and taken_for(("a", "b"), ("a",), "b") == ""
+    assert taken_for(("a", "b"), ("a", "c"), "a") is None and taken_for(("a",), None, "a") == "?"
+    assert taken_for(("a",), ("a", "b"), "a") == "itself and b" and taken_for((), ("b",), "") == "b"
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,8 @@ from vision.windows import spread
 
 CANVAS = 900        # longer side of the map, pixels
 RADIUS = 10         # of a patch, pixels of its own level
-FEATURES = 2000     # ORB features of the map and of a picture
+FEATURES = 2000     # of the map and of a picture
+FAINT = 0.01        # contrast from which SIFT takes something for a feature: a plain board has its grain
 SEARCHED = 900      # longer side of a picture in which features are looked for
 CELLS = 14          # patches are spread over so many cells along the longer side
 ALIKE = 0.65        # correlation from which a patch counts as seen
@@ -96,19 +97,29 @@ class Print(msgspec.Struct, frozen=True, eq=False, dict=True):
         at = (np.array([p.pt for p in points]).reshape(-1, 2) + 0.5) / 0.8 - 0.5
         return self.mm(at), descriptors
 
-    def match(self, picture: Picture) -> tuple[np.ndarray, np.ndarray] | None:
+    @cached_property
+    def slanted(self) -> tuple[np.ndarray, np.ndarray | None]:
+        """(N, 2) mm and (N, 128) SIFT descriptors of the map: found again however the board is turned and slants, for five times
+        the time"""
+        points, descriptors = cv2.SIFT_create(FEATURES, contrastThreshold=FAINT).detectAndCompute(self.canvas, None)
+        return self.mm(np.array([p.pt for p in points]).reshape(-1, 2)), descriptors
+
+    def match(self, picture: Picture, slanted: bool = False) -> tuple[np.ndarray, np.ndarray] | None:
         """Features of the print found again in a picture: (N, 2) mm, (N, 2) full-size pixels; many may be wrong.
-        None for too few."""
-        mm, descriptors = self.features
+        None for too few. slanted: also where the picture was taken from quite another side."""
+        mm, descriptors = self.slanted if slanted else self.features
         scale = SEARCHED / max(picture.size)
         k = max(int(np.floor(np.log2(1 / scale))), 0)
         image = picture.level(k)
         size = tuple(max(round(s * scale), 1) for s in picture.size)
         image = cv2.resize(image, size, interpolation=cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR)
-        points, seen = orb(scales=3).detectAndCompute(evened(image), None)
+        if slanted:
+            points, seen = cv2.SIFT_create(FEATURES, contrastThreshold=FAINT).detectAndCompute(image, None)
+        else:
+            points, seen = orb(scales=3).detectAndCompute(evened(image), None)
         if seen is None or descriptors is None or len(points) < 8 or len(mm) < 8:
             return None
-        pairs = cv2.BFMatcher(cv2.NORM_HAMMING).knnMatch(seen, descriptors, k=2)
+        pairs = cv2.BFMatcher(cv2.NORM_L2 if slanted else cv2.NORM_HAMMING).knnMatch(seen, descriptors, k=2)
         good = [m for m, *rest in pairs if rest and m.distance < 0.85 * rest[0].distance]
         if len(good) < 8:
             return None

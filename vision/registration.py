@@ -225,6 +225,9 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
             yield held, (2, 1, 0), (8, 4, 3)
             for rough in self.whole.roughly(self.plan, picture, held):
                 yield rough, (1, 0), (8, 3)
+        from_another_side = self._by_features(picture, slanted=True)
+        if from_another_side is not None:
+            yield from_another_side, (1, 0), (8, 3)
 
     def _outlines(self, picture: Picture) -> list[Pose]:
         return by_outline(self.plan, self.lens, self.scene, picture.image)
@@ -263,9 +266,9 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         start = elsewhere(self.plan, self.lens, pose, corners) if corners is not self.plan.corners else None
         return (settle_tiles(self.plan, self.tiles, picture.image, start) if start is not None else None) or pose
 
-    def _by_features(self, picture: Picture) -> Pose | None:
-        """A rough pose from features of the print, however the board is turned"""
-        matched = self.printed.match(picture)
+    def _by_features(self, picture: Picture, slanted: bool = False) -> Pose | None:
+        """A rough pose from features of the print, however the board is turned; slanted: or seen from quite another side"""
+        matched = self.printed.match(picture, slanted)
         if matched is None:
             return None
         mm, px = matched

@@ -79,7 +79,7 @@ def calibrate(folder: str | Path, progress: Progress | None = None, report: bool
             tell("report", 0.75)
             raw = trial()
     missing = [p.kind for p in missing_kinds(copy)]
-    astray = tapped_astray(copy, shots)
+    astray = tapped_astray(copy, shots, registrar.rise)
     out = Report(copy.name, copy.game, len(copy.photos), 0.0, [s.pose.error_px for s in shots], missing,
                  [*astray, *(unshown(kind) for kind in missing)])
     if report:

@@ -36,13 +36,14 @@ ASTRAY_PX = 20       # at 1640 wide: further off no finger taps that looks where
 POOR_PX = 2.0        # at 1640 wide: found no better than that, a board is read worse
 
 
-def tapped_astray(copy: Copy, shots: list[Shot]) -> list[Text]:
-    """One sentence for each photo whose corners were tapped elsewhere than where the board is taken to lie now"""
+def tapped_astray(copy: Copy, shots: list[Shot], rise: float = 0.0) -> list[Text]:
+    """One sentence for each photo whose corners were tapped elsewhere than where the board is taken to lie now; rise: mm by which those
+    stand above its sites"""
     out = []
     for photo, shot in zip(copy.photos, shots):
         if photo.corners is None or copy.markers:
             continue
-        scale, there = max(shot.pose.size) / 1640, shot.pose.to_px(copy.plan.corners)
+        scale, there = max(shot.pose.size) / 1640, shot.pose.to_px(copy.plan.corners, rise)
         turn = min(range(4), key=lambda k: np.linalg.norm(np.roll(photo.corners, k, 0) - there, axis=1).sum())
         if turn:
             out.append(say("in {photo} the pieces lie as if corner {number} had been tapped first: it was taken so",

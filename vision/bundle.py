@@ -39,7 +39,8 @@ class Sight(msgspec.Struct, eq=False):
 class Bundle(msgspec.Struct, eq=False):
     """lens: with three numbers log focal, k1, k2; poses: (P, 7) rvec, tvec and by how much cards look too big; cards:
     id -> (x, y, turn) from where it should lie; points: (T, 2) mm of printed points; bend: what k1 is thought to be; wider: pixels at
-    1640 wide by which all sides are seen too far out."""
+    1640 wide by which all sides are seen too far out; rise: mm by which the board's sides, and so the corners tapped, stand above
+    what is printed on it, as a rim does."""
 
     ideal: dict[int, np.ndarray]
     corners: np.ndarray
@@ -50,6 +51,7 @@ class Bundle(msgspec.Struct, eq=False):
     points: np.ndarray
     bend: float = 0.0
     wider: float = 0.0
+    rise: float = 0.0
 
     def card(self, i: int, bigger: float = 0.0) -> np.ndarray:
         """(4, 2) mm of a card's corners"""
@@ -119,7 +121,7 @@ class Bundle(msgspec.Struct, eq=False):
                 if edges.line[0] >= SIDES:
                     lines = True
                     continue
-                apart = ((self.pose(n).to_px(edges.mm) - edges.px) * edges.normal).sum(1) + self.out(n)
+                apart = ((self.pose(n).to_px(edges.mm, self.rise) - edges.px) * edges.normal).sum(1) + self.out(n)
                 each = np.square(ways.T @ apart * share / (EDGE_PX * max(sight.size) / 1640))
                 off += float(np.minimum(each, 9).sum())     # which the solution does not follow either
                 sides.add(int(edges.line[0]))
@@ -167,7 +169,7 @@ class Bundle(msgspec.Struct, eq=False):
 
         def add(points, seen, normals, s, chain=None, height=0.0):
             k = len(points)
-            mm.append(np.column_stack([points, np.full(k, -height)]))
+            mm.append(np.column_stack([points, np.broadcast_to(-height, k)]))
             px.append(seen)
             direction.append(normals)
             sd.append(np.broadcast_to(s * scale, k))
@@ -188,9 +190,9 @@ class Bundle(msgspec.Struct, eq=False):
             add_both(self.card(i, bigger), c, CARD_PX, ([first, first + 1, first + 2, 9 + 7 * n], chain))
         if sight.edges is not None and len(sight.edges.mm):
             first_edge = sum(map(len, mm))
-            add(sight.edges.mm, sight.edges.px, sight.edges.normal, EDGE_PX)
+            add(sight.edges.mm, sight.edges.px, sight.edges.normal, EDGE_PX, None, np.where(sight.edges.line < SIDES, self.rise, 0.0))
         if sight.taps is not None:
-            add_both(self.corners, sight.taps, TAP_PX)
+            add_both(self.corners, sight.taps, TAP_PX, None, self.rise)
         if sight.tiles is not None:
             add_both(sight.tiles[0], sight.tiles[1], TILE_PX, None, sight.tiles[2])
         if sight.tracks:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import cv2
 import numpy as np
 
@@ -13,12 +15,18 @@ from vision.pose import Pose
 
 SMALL = 480             # longer side of the picture in which outlines are looked for
 LEAST_SHARE = 0.04      # of the picture that a board covers at least
+SHORTEST = 45           # pixels of a contour that lie on a straight line, at least
+LINES, BESIDE = 9, 12   # lines looked at of a contour, and how far apart they are at least, pixels
+COVERED = 0.55          # of a four-sided shape's border that a contour runs along
+STEPS = np.linspace(0.02, 0.98, 60)
 MISFIT = 0.025          # how badly four corners may fit a board of the plan's shape, in diagonals
 MOST = 6                # outlines tried
+ROUND, APART = 0.25, 0.02   # how far from the board what is seen round it may be, and from each other, longer sides
 
 
-def by_outline(plan: Plan, lens: Lens, scene: View, image: np.ndarray) -> list[Pose]:
-    """Rough poses from four-sided outlines in the picture, up to a half turn (a square board: any); image BGR."""
+def by_outline(plan: Plan, lens: Lens, scene: View, image: np.ndarray, behind_men: bool = False) -> list[Pose]:
+    """Rough poses from four-sided outlines in the picture, up to a half turn (a square board: any); image BGR; behind_men: also where
+    something stands out beyond them."""
     size = image.shape[1], image.shape[0]
     scale = SMALL / max(size)
     small = image
@@ -29,7 +37,7 @@ def by_outline(plan: Plan, lens: Lens, scene: View, image: np.ndarray) -> list[P
         small = cv2.cvtColor(small, cv2.COLOR_GRAY2BGR)
     found: list[np.ndarray] = []
     for mask in masks(plan, scene, small):
-        for quad in quads(mask):
+        for quad in quads(mask, behind_men):
             if all(np.abs(quad - q).max() > 6 for q in found):
                 found.append(quad)
     out = []
@@ -46,6 +54,20 @@ def by_outline(plan: Plan, lens: Lens, scene: View, image: np.ndarray) -> list[P
                 break
     out.sort(key=lambda o: o[0])
     return [pose for _, pose in out[:MOST]]
+
+
+def framed(plan: Plan, lens: Lens, scene: View) -> list[np.ndarray]:
+    """(4, 2) mm each, in the order of the board's corners: the outlines seen in the scene, whose pose is known. A rim may be seen
+    rather than the board, and one that stands above it lies aside."""
+    found: list[np.ndarray] = []
+    for outline in by_outline(plan, lens, scene, scene.small):
+        mm = scene.pose.to_mm(outline.to_px(plan.corners))
+        turn = min(range(4), key=lambda k: np.linalg.norm(np.roll(mm, k, 0) - plan.corners))
+        mm = np.roll(mm, turn, 0)
+        off = np.abs(mm - plan.corners).max() / max(plan.size)
+        if off < ROUND and all(np.abs(mm - other).max() > APART * max(plan.size) for other in found):
+            found.append(mm)
+    return found
 
 
 def masks(plan: Plan, scene: View, small: np.ndarray) -> list[np.ndarray]:
@@ -67,7 +89,7 @@ def masks(plan: Plan, scene: View, small: np.ndarray) -> list[np.ndarray]:
     return out
 
 
-def quads(mask: np.ndarray) -> list[np.ndarray]:
+def quads(mask: np.ndarray, behind_men: bool) -> list[np.ndarray]:
     """(4, 2) corners, clockwise, of the larger four-sided shapes in a mask"""
     mask = cv2.morphologyEx(mask, cv2.MORPH_CLOSE, np.ones((5, 5), np.uint8))
     mask = cv2.morphologyEx(mask, cv2.MORPH_OPEN, np.ones((5, 5), np.uint8))
@@ -86,7 +108,56 @@ def quads(mask: np.ndarray) -> list[np.ndarray]:
             quad = quad.astype(float)
             a, b = quad[1] - quad[0], quad[2] - quad[1]
             out.append(quad if a[0] * b[1] - a[1] * b[0] > 0 else quad[::-1])
+        if behind_men and (best := straight(c, mask.shape)) is not None:
+            out.append(best)
     return out
+
+
+def straight(contour: np.ndarray, shape: tuple[int, int]) -> np.ndarray | None:
+    """(4, 2) corners, clockwise, of the four straight lines that most of a contour runs along: tall men stand out beyond the board"""
+    drawn = np.zeros(shape, np.uint8)
+    cv2.drawContours(drawn, [contour], -1, 255, 1)
+    drawn[[0, -1]] = drawn[:, [0, -1]] = 0          # there the picture ends, not the board
+    seen = cv2.HoughLines(drawn, 1, np.pi / 180, SHORTEST)
+    lines: list[np.ndarray] = []
+    for rho, theta in seen[:200, 0] if seen is not None else ():
+        line = np.array([np.cos(theta), np.sin(theta), -rho])
+        if len(lines) < LINES and all(apart(line, other, shape) > BESIDE for other in lines):
+            lines.append(line)
+    near = cv2.distanceTransform(255 - drawn, cv2.DIST_L2, 3) < 2
+    best, most = None, COVERED
+    for four in combinations(lines, 4):
+        around = sorted(four, key=lambda line: np.arctan2(*(line[1::-1] * side_of(line, shape))))
+        quad = np.array([met(around[k - 1], around[k]) for k in range(4)])
+        (ax, ay), (bx, by) = (np.roll(quad, -1, 0) - quad).T, (np.roll(quad, -2, 0) - np.roll(quad, -1, 0)).T
+        turns = ax * by - ay * bx
+        if not np.isfinite(quad).all() or not (turns > LEAST_SHARE * drawn.size / 4).all() or np.abs(quad).max() > 2 * max(shape):
+            continue
+        along = (quad[:, None] + (np.roll(quad, -1, 0) - quad)[:, None] * STEPS[:, None]).reshape(-1, 2)
+        x, y = np.rint(along).astype(int).T
+        inside = (x >= 0) & (y >= 0) & (x < shape[1]) & (y < shape[0])
+        covered = near[y[inside], x[inside]].sum() / len(along)
+        if covered > most:
+            best, most = quad, covered
+    return best
+
+
+def side_of(line: np.ndarray, shape: tuple[int, int]) -> float:
+    """1 where a line's normal points away from the picture's middle, else -1"""
+    return 1.0 if line @ (shape[1] / 2, shape[0] / 2, 1) < 0 else -1.0
+
+
+def apart(a: np.ndarray, b: np.ndarray, shape: tuple[int, int]) -> float:
+    """How far apart two lines run at most, pixels, over a picture: large where they cross at an angle"""
+    middle, along = -a[:2] * (a @ (shape[1] / 2, shape[0] / 2, 1)) + (shape[1] / 2, shape[0] / 2), np.array([-a[1], a[0]])
+    ends = middle + along * np.array([[-1], [1]]) * max(shape) / 3
+    return float(np.abs(np.column_stack([ends, np.ones(2)]) @ b).max())
+
+
+def met(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """(2,) where two lines meet; not a number for parallels"""
+    x, y, w = np.cross(a, b)
+    return np.array([x, y]) / w if abs(w) > 1e-6 else np.full(2, np.nan)
 
 
 def sharpened(plan: Plan, lens: Lens, image: np.ndarray, start: Pose, reach_px: float) -> Pose | None:

@@ -15,7 +15,7 @@ from vision.foreign import View
 from vision.lens import Lens
 from vision.markers import CARD, IDS, find_cards, find_cards_near
 from vision.markers import ENOUGH as ENOUGH_CARDS
-from vision.outline import by_outline, sharpened
+from vision.outline import by_outline, framed, sharpened
 from vision.plan import Plan
 from vision.pose import Pose
 from vision.printed import ALIKE, Picture, Print
@@ -37,7 +37,8 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
     printed: the board as a map, None where it has no print; whole: the same as one view, rim and all; tiles: loose
     tiles as a frame, where there is no print; first: the pose in the first calibration photo;
     scene: a small view of the barest photo, table and all, against which a first picture is judged;
-    frame_mm: what cards or fingers left unsure about where the board lies on its map."""
+    frame_mm: what cards or fingers left unsure about where the board lies on its map; rise: mm by which the board's sides stand above
+    its print, as a rim does."""
 
     plan: Plan
     lens: Lens
@@ -48,6 +49,7 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
     scene: View
     frame_mm: float = 0.0
     whole: Whole | None = None
+    rise: float = 0.0
 
     @classmethod
     def fit(cls, plan: Plan, images: Sequence[np.ndarray], corners: Sequence[np.ndarray | None] | None = None,
@@ -219,7 +221,8 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
                 yield turned, (2, 1, 0), (8, 4, 3)
                 for rough in self.whole.roughly(self.plan, picture, turned):
                     yield rough, (1, 0), (8, 3)
-        yield from self._outlined(picture, self._outlines(picture), OUTLINE_PX)
+        yield from self._outlined(picture, by_outline(self.plan, self.lens, self.scene, picture.image, True), OUTLINE_PX,
+                                  framed(self.plan, self.lens, self.scene))
         for quarters in (2, 1, 3):
             held = rolled(near[-1], quarters)
             yield held, (2, 1, 0), (8, 4, 3)
@@ -229,16 +232,16 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         if from_another_side is not None:
             yield from_another_side, (1, 0), (8, 3)
 
-    def _outlines(self, picture: Picture) -> list[Pose]:
-        return by_outline(self.plan, self.lens, self.scene, picture.image)
-
-    def _outlined(self, picture: Picture, rough: list[Pose], reach: float):
-        """Poses at which the board's sides are seen, each way round"""
+    def _outlined(self, picture: Picture, rough: list[Pose], reach: float, frames: Sequence[np.ndarray] = ()):
+        """Poses at which the board's sides are seen, each way round; frames: (4, 2) mm each, what may be seen instead of them"""
         ways = (0, 2, 1, 3) if square(self.plan) else (0, 2)
         for pose in rough:
             sharp = sharpened(self.plan, self.lens, picture.image, pose, reach * max(picture.size) / 1640)
             for quarters in ways if sharp is not None else ():
                 yield elsewhere(self.plan, self.lens, sharp, np.roll(self.plan.corners, quarters, 0)), (1, 0), (4, 3)
+            for mm in frames:
+                for quarters in ways:
+                    yield elsewhere(self.plan, self.lens, pose, np.roll(mm, quarters, 0)), (1, 0), (12, 3)
 
     def _near(self, picture: Picture, last: Pose | None) -> list[Pose]:
         """The last pose where the picture's size allows, and the first as it would look in this picture"""
@@ -322,7 +325,7 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         """As arrays for the model file"""
         out = {"lens": np.array([self.lens.focal, self.lens.k1, self.lens.k2]), "first": pack_pose(self.first),
                "scene": cv2.imencode(".jpg", self.scene.small, [cv2.IMWRITE_JPEG_QUALITY, 92])[1].ravel(),
-               "scene_pose": pack_pose(self.scene.pose), "frame": np.array([self.frame_mm])}
+               "scene_pose": pack_pose(self.scene.pose), "frame": np.array([self.frame_mm, self.rise])}
         for i, c in self.cards.items():
             out[f"card{i}"] = c
         for part in (self.printed, self.whole, self.tiles):
@@ -339,7 +342,8 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         printed, whole, tiles = (part.unpack(arrays) if name in arrays else None
                                  for name, part in (("print", Print), ("whole", Whole), ("tiles", Tiles)))
         cards = {i: np.asarray(arrays[f"card{i}"]) for i in IDS if f"card{i}" in arrays}
-        return cls(plan, lens, cards, printed, tiles, first, scene, float(arrays["frame"][0]), whole)
+        frame, rise = (*map(float, arrays["frame"]), 0.0)[:2]
+        return cls(plan, lens, cards, printed, tiles, first, scene, frame, whole, rise)
 
 
 def pack_pose(pose: Pose) -> np.ndarray:

@@ -56,7 +56,7 @@ def survey(plan: Plan, images: Sequence[np.ndarray], corners: Sequence[np.ndarra
     # On a patterned cloth nothing but fingers says how far off those are, until tiles in some of them do.
     poor = np.inf if len(tiled(plan, layouts)) else TAP_PX
     found = [c if p.maybe_turned or p.error_px > poor * max(p.size) / 1640 or c is not None and tapped_well(plan, c, p)
-             else p.to_px(plan.corners) for c, p in zip(corners, poses)]
+             else p.to_px(plan.corners, registrar.rise) for c, p in zip(corners, poses)]
     try:
         return surveyed(plan, pictures, found, markers, layouts, tapped=False, lent=[n for n, c in enumerate(corners) if c is None])
     except NoBoard:
@@ -120,7 +120,7 @@ def surveyed(plan: Plan, pictures: list[Picture], corners: Sequence[np.ndarray |
     whole = None
     if printed is not None or tiles is not None:
         whole = Whole.of(plan, photos.images, poses, photos.layouts, RIM if printed is not None else TABLE)
-    registrar = Registrar(plan, bundle.as_lens(), cards, printed, tiles, poses[0], scene, float(frame), whole)
+    registrar = Registrar(plan, bundle.as_lens(), cards, printed, tiles, poses[0], scene, float(frame), whole, bundle.rise)
     poses = [msgspec.structs.replace(pose, error_px=px) for px, pose in zip(unsure, poses)]
     return registrar, finish(registrar, pictures, known, poses)
 

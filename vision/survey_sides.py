@@ -25,6 +25,7 @@ THICK = 4.0             # mm that boards are thick, more or less: where a camera
 CLASH_MM = 1.0          # sides further than this from where the lines between sites have them are some other line
 FRAME = 4               # times that, at most, a line runs within or without all sides
 MOST_ASTRAY = 2         # sides of a board that may be taken for another line
+HIGHEST, RISES = 25.0, 8    # mm that a rim stands above the squares at most; steps in which it is told
 
 
 def add_edges(plan: Plan, bundle: Bundle, images: Sequence[np.ndarray]) -> None:
@@ -65,18 +66,19 @@ def add_lines(plan: Plan, photos: Photos) -> None:
         sight.edges = line if line is not None else sight.edges
     bundle.solve()
     lines = [line and as_sure_as_they_fit(bundle.pose(n), line) for n, line in enumerate(lines)]
+    bundle.rise = risen(plan, bundle, [sides if line is not None else None for sides, line in zip(kept[2], lines)])
     found = False
     for n, (sight, sides, line) in enumerate(zip(bundle.sights, kept[2], lines)):
         if line is None or sides is None:
             continue
-        agree, seen, astray = agreeing(plan, bundle.pose(n), sides)
+        agree, astray = agreeing(plan, bundle.pose(n), sides, bundle.rise)
         if astray <= MOST_ASTRAY:       # else it is not the lines that the plan means
             found = True
             sight.edges = EdgePoints.join([line, agree])
     if found:
         bundle.solve()
         return
-    bundle.poses, bundle.lens = kept[0], kept[1]
+    bundle.poses, bundle.lens, bundle.rise = kept[0], kept[1], 0.0
     for sight, sides in zip(bundle.sights, kept[2]):
         sight.edges = sides
 
@@ -89,15 +91,46 @@ def as_sure_as_they_fit(pose: Pose, lines: EdgePoints) -> EdgePoints:
     return msgspec.structs.replace(lines, unsure=np.full(len(apart), max(sd, FLOOR_PX * max(pose.size) / 1640)))
 
 
-def agreeing(plan: Plan, pose: Pose, sides: EdgePoints) -> tuple[EdgePoints, int, int]:
-    """The sides that are seen about where the pose has them, how many are seen at all, and how many of those are not there. Where all
+def risen(plan: Plan, bundle: Bundle, seen: Sequence[EdgePoints | None]) -> float:
+    """mm by which the board's sides stand above its lines, where more than two sides lie elsewhere than the lines say and one height
+    explains nearly all, better than a line printed all round would: a rim stands above the squares. 0 as a rule.
+    seen: per photo the sides, None without lines."""
+    shown = [(bundle.pose(n), sides) for n, sides in enumerate(seen) if sides is not None and len(sides.mm)]
+    if not shown or np.median([agreeing(plan, pose, sides)[1] for pose, sides in shown]) <= MOST_ASTRAY:
+        return 0.0
+    rise = 0.0
+    for _ in range(RISES):
+        off, by_mm = (np.concatenate(each) for each in zip(*(offsets(pose, sides, rise) for pose, sides in shown)))
+        weight = 1 / (1 + (off / np.median(np.abs(off))) ** 2)
+        rise -= float((weight * off * by_mm).sum() / (weight * by_mm ** 2).sum())
+    left, wider = [], []
+    for pose, sides in shown:
+        clash, framed = CLASH_MM * pixels_a_mm(pose, plan), side_means(sides, offsets(pose, sides, 0.0)[0])
+        left.append(sum(abs(off) > clash for off in side_means(sides, offsets(pose, sides, rise)[0]).values()))
+        wider.append(sum(abs(off - np.median(list(framed.values()))) > clash for off in framed.values()))
+    return rise if abs(rise) < HIGHEST and np.mean(left) < min(MOST_ASTRAY, np.mean(wider)) else 0.0
+
+
+def side_means(sides: EdgePoints, off: np.ndarray) -> dict[int, float]:
+    """Of each side how far off its points are on average"""
+    return {k: float(np.mean(off[sides.line == k])) for k in np.unique(sides.line)}
+
+
+def offsets(pose: Pose, sides: EdgePoints, rise: float) -> tuple[np.ndarray, np.ndarray]:
+    """How far out, in pixels, the pose has each point of the sides, if they stand `rise` mm above the board, and by how much
+    more with each mm"""
+    off, more = (((pose.to_px(sides.mm, height) - sides.px) * sides.normal).sum(1) for height in (rise, rise + 1))
+    return off, more - off
+
+
+def agreeing(plan: Plan, pose: Pose, sides: EdgePoints, rise: float = 0.0) -> tuple[EdgePoints, int]:
+    """The sides that are seen about where the pose has them, `rise` mm above the lines, and how many are not there. Where all
     lie as much too far in or out, a line was printed along all of them: none is a side, and none is astray."""
     if not len(sides.mm):
-        return sides, 0, 0
+        return sides, 0
     clash = CLASH_MM * pixels_a_mm(pose, plan)
-    off = ((pose.to_px(sides.mm) - sides.px) * sides.normal).sum(1)
-    mean = {k: float(np.mean(off[sides.line == k])) for k in np.unique(sides.line)}
+    mean = side_means(sides, offsets(pose, sides, rise)[0])
     far = {k: abs(each) > clash for k, each in mean.items()}
     agree = ~np.array([far[k] for k in sides.line], bool)
     framed = len(far) > MOST_ASTRAY and np.ptp(list(mean.values())) < 1.5 * clash and max(map(abs, mean.values())) < FRAME * clash
-    return sides.only(agree), len(far), 0 if framed else sum(far.values())
+    return sides.only(agree), 0 if framed else sum(far.values())

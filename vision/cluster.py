@@ -15,7 +15,7 @@ from vision.cluster_canvas import MARGIN, Empty, Frame, dimmed, match_light, tru
 from vision.cluster_count import evidence_of, patched, shares_of
 from vision.cluster_find import find, kits_of, polygons
 from vision.cluster_first import Firsts, Tried, group_of, lay_all, learn_again, learn_firsts
-from vision.cluster_fit import FITS, PLENTY, WELL, Fine, Piece, reconsidered, refined, searched
+from vision.cluster_fit import FITS, WELL, Fine, Piece, reconsidered, refined, searched
 from vision.cluster_hidden import fullness, hidden_by, shade
 from vision.cluster_home import NEAR, Homes
 from vision.cluster_loose import (
@@ -34,12 +34,12 @@ from vision.cluster_loose import (
 )
 from vision.cluster_lump import Place, left_bare, left_on, littered
 from vision.cluster_middle import middled, outlined, rimmed
-from vision.cluster_polar import Form
 from vision.cluster_scene import FOLD, LIGHT_STEP, Rect, Scene, Stage, cover
 from vision.cluster_sign import Cover
 from vision.cluster_tall import TallLook, find_tall, hide
 from vision.cluster_tone import rendition_by_tiles
-from vision.evidence import CountedEvidence, SiteEvidence, matches
+from vision.cluster_usual import Habit, usual_fits
+from vision.evidence import CountedEvidence, SiteEvidence
 from vision.plan import Plan, Site
 from vision.pose import Pose
 from vision.rendition import PLAIN
@@ -49,23 +49,35 @@ from vision.windows import Pyramid
 LUMP, LUMPY = 1.85, 0.12    # of the smallest piece's area: a lump of that size on a card is as likely something foreign as not
 BIGGER, MAYBE = 1.7, 0.1    # of the smallest piece's area: one whose steps and sides may look like small ones; as likely as that
 LARGE = 1600.0      # mm² of a site: on a larger one something foreign need not fill more
-RARELY, ENOUGH = 0.02, 4    # share of pieces that fit worse than usual; pieces of a form from which that can be told
+AROUND = 24         # sites looked at for how pieces fit where only few are read
 BESIDE = 4.0        # mm beside a spot inside a cell at which what lies there is read with the spot
 INSIDE = 0.7        # of the radius around a piece: nearer to its middle shows nothing but its top
 FULL = 0.9          # share of a flat piece's place that is not the board's, from which what stands there may be one that lies
+
+
+class Laid(msgspec.Struct, frozen=True, eq=False):
+    """What lies on some sites: wanted: those read here; firsts: their cards' log-likelihoods; homes: whose a
+    piece is; astray: as firsts, of other sites where a card lies"""
+
+    scene: Scene
+    wanted: dict[str, Site]
+    firsts: dict[str, dict[str, float]]
+    pieces: list[Piece]
+    homes: Homes
+    astray: dict[str, dict[str, float]]
 
 
 class ClusterReader:
     """Fitted to a copy's photos; read() gives CountedEvidence for every site of a plan that reads "cluster"."""
 
     def __init__(self, plan: Plan, empty: Empty, firsts: Firsts, looks: FormLooks, tall: Sequence[TallLook] = (),
-                 aside: Iterable[str] = (), stands: Iterable[str] = (), usual: Mapping[Form, float] | None = None,
+                 aside: Iterable[str] = (), stands: Iterable[str] = (), usual: Habit | None = None,
                  lump: float = np.inf, patch: float = np.inf) -> None:
         """aside: kinds of the spots inside cells, known so that they are not taken for others; stands: tags and beginnings
-        of names of the sites on which figures stand; usual: form -> share of a perfect match that pieces have at least; lump: mm of
+        of names of the sites on which figures stand; usual: how pieces fit (an earlier version's mapping tells nothing); lump: mm of
         the largest lump (`Left.lump`) that samplers leave unexplained, patch: of what is `Left.filled`"""
         self.plan, self.empty, self.firsts, self.looks, self.tall = plan, empty, firsts, looks, tuple(tall)
-        self.aside, self.usual = frozenset(aside), dict(usual or {})
+        self.aside, self.usual = frozenset(aside), usual if isinstance(usual, Habit) else None
         self.lump, self.patch, self.lumps = lump, patch, {}       # site -> mm of both, of the picture read last
         self.frame, self.kept = empty.frame, {}
         self.stage = Stage(empty, trust(self.frame, plan))
@@ -92,9 +104,24 @@ class ClusterReader:
         if self.unprinted:
             found = rendition_by_tiles([(scene, tiles_of(firsts, tried)) for scene, firsts, tried in begun], self.firsts)
             if found != PLAIN:
-                begun = self.begun(found.undone(image), pose, parts)
-        self.last = []
-        return {s: e for (some, _), one in zip(parts, begun) for s, e in self.read_part(*one, some).items()}
+                image = found.undone(image)
+                begun = self.begun(image, pose, parts)
+        laid = [self.laid(*one, some) for (some, _), one in zip(parts, begun)]
+        self.last = [p for part in laid for p in part.pieces]
+        usual, out = self.usual_here(image, pose, known), {}
+        for part in laid:
+            out |= self.evidence(part, usual)
+        return out
+
+    def usual_here(self, image: np.ndarray, pose: Pose, known: Mapping[str, Site]) -> Habit | None:
+        """How pieces fit in this picture, by those of the sites read; where they are few and one may be something else, by those on
+        the sites around too"""
+        if self.usual is None or len(known) == len(self.plan.sites) or not (odd := self.usual.doubtful(self.last)):
+            return self.usual and self.usual.here(self.last)
+        around = sorted(self.clusters.keys() - known, key=lambda s: np.hypot(*(self.clusters[s].centre - odd[0].foot)))
+        parts = self.parts({s: self.clusters[s] for s in around[:AROUND]})
+        return self.usual.here([*self.last, *(p for (some, _), one in zip(parts, self.begun(image, pose, parts))
+                                              for p in self.laid(*one, some).pieces)])
 
     def begun(self, image: np.ndarray, pose: Pose, parts: Sequence[tuple[dict[str, Site], Rect | None]]
               ) -> list[tuple[Scene, dict[str, dict[str, float]], dict[str, Tried]]]:
@@ -109,9 +136,8 @@ class ClusterReader:
             out.append((scene, self.firsts.read(scene, {s: k for s, k in known.items() if s in self.clusters}, tried), tried))
         return out
 
-    def read_part(self, scene: Scene, firsts: dict[str, dict[str, float]], tried: dict[str, Tried], known: dict[str, Site]
-                  ) -> dict[str, SiteEvidence]:
-        """What read() tells of some sites, all of which a scene shows, firsts and tried its cards; adds what lies there to self.last"""
+    def laid(self, scene: Scene, firsts: dict[str, dict[str, float]], tried: dict[str, Tried], known: dict[str, Site]) -> Laid:
+        """What lies on some sites, all of which a scene shows; firsts and tried: its cards"""
         wanted = {s: site for s, site in known.items() if s in self.clusters}
         if len(known) < len(self.plan.sites) and self.firsts.sheets:
             # cards on the sites around are not looked for: not strange, then
@@ -123,10 +149,9 @@ class ClusterReader:
         pieces = self.pieces(scene, wanted) if wanted else []
         if tried and pieces:
             firsts, pieces = self.again(scene, wanted, firsts, tried, pieces)
-        self.last += pieces
         cards = {s: kind for s in tried if (kind := best_of(firsts[s]))}
-        told = self.evidence(scene, wanted, firsts, pieces, self.homes.around(cards, tried))
-        return told | {s: evidence_of(kinds, (), 0.0) for s, kinds in astray.items() if s not in wanted}
+        astray = {s: kinds for s, kinds in astray.items() if s not in wanted}
+        return Laid(scene, wanted, firsts, pieces, self.homes.around(cards, tried), astray)
 
     def again(self, scene: Scene, wanted: dict[str, Site], firsts: dict[str, dict[str, float]], tried: dict[str, Tried],
               pieces: list[Piece]) -> tuple[dict[str, dict[str, float]], list[Piece]]:
@@ -222,18 +247,19 @@ class ClusterReader:
         area = sum((x1 - x0) * (y1 - y0) for _, (x0, y0, x1, y1) in out)
         return out if 0 < area < 0.6 * f.width * f.height else [(known, None)]
 
-    def evidence(self, scene: Scene, wanted: dict[str, Site], firsts: dict[str, dict[str, float]], pieces: Sequence[Piece],
-                 homes: Homes) -> dict[str, CountedEvidence]:
-        here: dict[str, list[tuple[Piece, float]]] = {s: [] for s in wanted}
-        for p in pieces:
+    def evidence(self, part: Laid, usual: Habit | None) -> dict[str, CountedEvidence]:
+        """usual: how pieces fit in this picture"""
+        firsts, here = part.firsts, {s: [] for s in part.wanted}
+        for p in part.pieces:
             if p.kind not in self.aside or not self.on_a_spot(p.foot):
-                for s, share in shares_of(homes.depths(p.foot)).items():
+                for s, share in shares_of(part.homes.depths(p.foot)).items():
                     if s in here and share > 0.001:
                         here[s].append((p, share))
         big = {s for s, some in here.items() if any(p.form.area > BIGGER * self.least_area and p.chance > MAYBE for p, _ in some)}
         cards = {s for s, kinds in firsts.items() if best_of(kinds)} - big
-        return {s: evidence_of(firsts.get(s, {}), here[s], self.foreign(scene, site, s in cards, here[s]), self.loose, self.usual)
-                for s, site in wanted.items()}
+        told = {s: evidence_of(firsts.get(s, {}), here[s], self.foreign(part.scene, site, s in cards, here[s]), self.loose, usual)
+                for s, site in part.wanted.items()}
+        return told | {s: evidence_of(kinds, (), 0.0) for s, kinds in part.astray.items()}
 
     def foreign(self, scene: Scene, site: Site, card: bool = False, pieces: Sequence[tuple[Piece, float]] = ()) -> float:
         """Probability that something none of the known pieces lies on a site: too much of it stays unexplained. card: whether a card
@@ -340,21 +366,6 @@ def learn(plan: Plan, empty: Empty, full: Sequence[Shot], rounds: int = 2) -> Cl
 def lying_at(scene: Scene, photo: int, site: str, kind: str, height: float, at: np.ndarray, turn: float) -> Lying:
     """at: (2,) canvas mm of its top"""
     return Lying(photo, site, kind, scene.lean.foot(at[None], height)[0], float(turn))
-
-
-def usual_fits(reader: ClusterReader, full: Sequence[Shot]) -> tuple[dict[Form, float], tuple[float, float]]:
-    """(form -> the share of a perfect match that nearly all of the samplers' pieces have; not of what stands, which fits badly in a
-    light from another side; mm of the largest lump and of the largest patch left on sites read right)"""
-    fits: dict[Form, list[float]] = {}
-    left = [(0.0, 0.0)]
-    for shot in full:
-        told = reader.read(shot.image, shot.pose)
-        left += [v for s, v in reader.lumps.items() if matches(told[s].best, tuple(shot.layout.get(s, ())), "cluster")]
-        for p in reader.last:
-            if p.ideal > PLENTY and not is_block(p.form) and p.kind in shot.layout.get(reader.homes.home(p.foot), ()):
-                fits.setdefault(p.form, []).append(p.gain / p.ideal)
-    usual = {form: float(np.quantile(shares, RARELY)) for form, shares in fits.items() if len(shares) >= ENOUGH}
-    return usual, tuple(map(max, zip(*left)))
 
 
 def looked_over(reader: ClusterReader, shot: Shot) -> tuple[list[Piece], np.ndarray]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from vision.cluster_fit import Piece
-from vision.cluster_polar import Form
+from vision.cluster_usual import Habit
 from vision.evidence import FLOOR, CountedEvidence
 
 TELLING = 0.05          # nats that a mm² of squared, weighted grey levels tells between two kinds
@@ -19,9 +19,7 @@ WIDTH = 24              # contents followed up at a time
 KEEP = 8
 UNSEEN = 0.002          # how likely a piece lies on a site and was not seen at all
 SUREST = 0.9995
-LENIENT, SLOPE = 0.2, 0.015     # of a perfect match: so much worse than those learnt from do pieces fit that may be strangers
 DOUBTS, DOUBT = 1.3, 0.15       # blocks as likely there as not that together are as likely something foreign; how sharply so
-STRANGEST = 0.45        # nothing that fits badly is surer to be a stranger than this: light and lenses make pieces fit badly too
 
 ANY = "any"             # whatever it is
 
@@ -45,15 +43,6 @@ def shares_of(depths: Mapping[str, float]) -> Option:
     return {s: v / max(total, 1.0) if total > 1 else v + (1 - total) * (s == max(w, key=w.get)) for s, v in w.items()}
 
 
-def unlike(p: Piece, usual: Mapping[Form, float]) -> float:
-    """Probability that what was taken for a piece may be something else: it fits worse than nearly all that were learnt from.
-    usual: form -> the share of a perfect match that those had at least"""
-    worse = usual.get(p.form, 0.0) - p.gain / max(p.ideal, 1e-6)
-    if worse < LENIENT / 2:         # as good as any: the least doubt here would hide what people do
-        return 0.0
-    return STRANGEST / (1 + math.exp(min((LENIENT - worse) / SLOPE, 30)))
-
-
 def patched(pieces: Sequence[tuple[Piece, float]]) -> float:
     """Probability that blocks taken for some of the known pieces are patches of something else: one may be in doubt, several
     in the same place are not"""
@@ -62,22 +51,22 @@ def patched(pieces: Sequence[tuple[Piece, float]]) -> float:
 
 
 def evidence_of(first: Mapping[str, float], pieces: Sequence[tuple[Piece, float]], other: float,
-                kinds: Iterable[str] = (), usual: Mapping[Form, float] | None = None) -> CountedEvidence:
+                kinds: Iterable[str] = (), usual: Habit | None = None) -> CountedEvidence:
     """first: kind or "" -> log-likelihood of what lies below, empty where no card can lie; pieces: with the probability
     that each stands here; other: probability that something foreign does; kinds: all that may lie here, found or not;
-    usual: how well pieces of each form fit at least."""
+    usual: how pieces fit in this picture."""
     below = {k: TELLING_FIRST * v for k, v in first.items()}
     total = float(np.logaddexp.reduce(list(below.values()))) if below else 0.0
     below = {k: v - total for k, v in below.items()}
-    found, strange = [], 0.0
+    found = []
     for p, here in pieces:
         there = min(p.chance, SUREST) * here
-        strange = max(strange, there * unlike(p, usual or {}))
         choice = {k: v * there for k, v in kinds_of(p).items()}
         choice[""] = 1 - there
         found.append(choice)
     options = best_options({k: math.exp(v) for k, v in below.items()} or {"": 1.0}, found)
-    other = 1 - (1 - other) * (1 - strange * options[0][1])     # doubt, never instead of the likeliest contents
+    if usual is not None and pieces:
+        other = 1 - (1 - other) * (1 - max(o * p.chance * here for o, (p, here) in zip(usual.strange([p for p, _ in pieces]), pieces)))
     rest = math.log(max(1 - other, 1e-6))
     return CountedEvidence(tuple((c, max(math.log(p) + rest, FLOOR)) for c, p in options[:KEEP]),
                            max(math.log(max(other, 1e-9)), FLOOR), {k: max(v, FLOOR) for k, v in below.items()},

@@ -41,7 +41,7 @@ class Usual(msgspec.Struct, frozen=True, eq=False):
         fall = max(float((worse[worse >= many] - many).mean()), LEAST) if len(worse) else 1.0
         return cls(medians.astype(np.float32), many + fall * math.log((1 - MANY) / RARELY), fall)
 
-    def here(self, left: np.ndarray, look: np.ndarray) -> Usual:
+    def shifted(self, left: np.ndarray, look: np.ndarray) -> Usual:
         """What is usual in a picture in which pieces told without doubt leave so much unexplained, (n,), of looks (n,): a light none
         was made in makes all fit worse, some looks more than others, and one like the calibration's lets all fit better"""
         worse = np.log(np.maximum(left, LEAST)) - self.medians[look]
@@ -52,13 +52,21 @@ class Usual(msgspec.Struct, frozen=True, eq=False):
         shift = np.full(len(self.medians), np.median(worse) * len(worse) / (len(worse) + FEW))
         for k in np.flatnonzero(own):
             shift[k] = (np.median(worse[look == k]) * own[k] + shift[k] * FEW) / (own[k] + FEW)
-        left_over, known = worse - shift[look], len(worse) / (len(worse) + FEW)
-        many = np.quantile(left_over, MANY)
-        rarer = np.quantile(left_over, 1 - (1 - MANY) / 2) - many           # not the mean: things may be among them
+        known = len(worse) / (len(worse) + FEW)
+        return Usual(self.medians + shift.astype(np.float32), self.most, self.fall, known * MORE_HERE + (1 - known) * MORE)
+
+    def here(self, left: np.ndarray, look: np.ndarray) -> Usual:
+        """The same, and how evenly they fit in it: what was made to learn from varies more than a picture does"""
+        mean = self.shifted(left, look)
+        worse = np.log(np.maximum(left, LEAST)) - mean.medians[look]
+        worse = worse[np.isfinite(worse)]
+        if not len(worse):
+            return self
+        known, many = len(worse) / (len(worse) + FEW), np.quantile(worse, MANY)
+        rarer = np.quantile(worse, 1 - (1 - MANY) / 2) - many           # not the mean: things may be among them
         fall = min(max(known * rarer / math.log(2) + (1 - known) * self.fall, self.fall / EVEN), self.fall)
         most = known * (many + fall * math.log((1 - MANY) / RARELY_HERE)) + (1 - known) * self.most
-        most = min(most, self.most)
-        return Usual(self.medians + shift.astype(np.float32), float(most), fall, known * MORE_HERE + (1 - known) * MORE)
+        return Usual(mean.medians, float(min(most, self.most)), fall, mean.more)
 
     def stranger(self, left: np.ndarray, look: np.ndarray) -> np.ndarray:
         """(n,) log odds by which what was taken for a look (n,) is likelier to be something else than it seemed, as its best cut-out

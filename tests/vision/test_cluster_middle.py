@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from vision.cluster_canvas import Frame
-from vision.cluster_count import evidence_of, unlike
+from vision.cluster_count import evidence_of
 from vision.cluster_fit import Piece
 from vision.cluster_learn import Found, by_shape, silhouette
 from vision.cluster_middle import middled, outlined, rimmed
@@ -72,27 +72,11 @@ def test_a_shape_is_looked_for_with_its_sides():
     assert np.linalg.norm(at - AT[4]) < 1
 
 
-def token(share):
-    return Piece(TOKEN, AT[0], AT[0], 0.0, ("red", "blue"), np.array([share * 2000, 400.0]), 0, 2000.0, 2000.0)
-
-
-def test_what_fits_much_worse_than_what_was_learnt_from_is_read_with_doubt():
-    usual = {TOKEN: 0.85}
-    assert unlike(token(0.9), usual) == 0 < 0.4 < unlike(token(0.55), usual)
-    sure, doubtful = (evidence_of({}, [(token(share), 1.0)], 0.0, ("red", "blue"), usual) for share in (0.9, 0.55))
-    assert sure.best == doubtful.best == ("red",) and not doubtful.foreign
-    assert np.exp(sure.options[0][1]) > 0.97 and np.exp(doubtful.options[0][1]) < 0.7
-
-
 def test_a_piece_of_one_kind_or_another_is_there_for_sure():
     unsure = Piece(TOKEN, AT[0], AT[0], 0.0, ("red", "blue", "green"), np.array([1900.0, 1850.0, 400.0]), 0, 2000.0, 2000.0)
     e = evidence_of({}, [(unsure, 1.0)], 0.0, ("red", "blue", "green"))
     assert e.logp(("red",)) > -0.2 and -3 < e.logp(("blue",)) < -2, "the second kind is as likely as it looks"
     assert e.logp(()) < -6 and e.logp(("red", "blue")) < -5, "neither nothing nor both"
-
-
-def test_forms_of_which_too_little_was_seen_are_not_doubted():
-    assert unlike(token(0.3), {}) == 0
 
 
 def test_a_disc_is_learnt_where_its_rim_is_and_not_where_its_shadow_ends():

@@ -1,0 +1,88 @@
+"""How far loose pieces fall short of a perfect match and still are pieces: as samplers' do, and those of the same picture. Its central
+value: Habit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+import numpy as np
+
+from vision.cluster_fit import PLENTY, SEEN, Piece
+from vision.cluster_polar import Form
+from vision.evidence import matches
+from vision.shot import Shot
+from vision.usual import LESS, MORE, MORE_HERE, Usual
+
+if TYPE_CHECKING:
+    from vision.cluster import ClusterReader
+
+ENOUGH = 4              # pieces of a form from which it can be told how they fit
+SOFT = 0.5              # nats a mm² by which any print falls short: noise, and that it lies between the canvas' pixels
+DOUBT = (MORE + MORE_HERE) / 2      # log odds against something strange: only the picture's own pieces can tell it
+
+
+class Habit(msgspec.Struct, frozen=True, eq=False):
+    """forms: those of which enough was seen; usual: how far pieces of each fall short"""
+
+    forms: tuple[Form, ...]
+    usual: Usual
+
+    @classmethod
+    def of(cls, pieces: Sequence[Piece]) -> Habit | None:
+        """By pieces known to be right; None where there are too few of any form"""
+        pieces = [p for p in pieces if tells(p)]
+        every = [p.form for p in pieces]
+        forms = tuple(f for f in dict.fromkeys(every) if every.count(f) >= ENOUGH)
+        pieces = [p for p in pieces if p.form in forms]
+        if not forms:
+            return None
+        return cls(forms, Usual.of(short(pieces), whose(pieces, forms), np.ones(len(forms), bool)))
+
+    def here(self, pieces: Sequence[Piece]) -> Habit:
+        """What is usual in a picture that shows these, some of which may be something else"""
+        told = [p for p in pieces if tells(p) and p.form in self.forms]
+        return msgspec.structs.replace(self, usual=self.usual.shifted(short(told), whose(told, self.forms)))
+
+    def strange(self, pieces: Sequence[Piece]) -> np.ndarray:
+        """(n,) probability that what was taken for each is something else that looks a little like it"""
+        return 1 / (1 + np.exp(DOUBT - self.odds(pieces, self.usual)))
+
+    def doubtful(self, pieces: Sequence[Piece]) -> list[Piece]:
+        """Those that surely were something else if all in the picture fitted as learnt"""
+        odds = self.odds(pieces, msgspec.structs.replace(self.usual, more=MORE_HERE))
+        return [pieces[i] for i in np.flatnonzero(odds >= MORE_HERE)]
+
+    def odds(self, pieces: Sequence[Piece], usual: Usual) -> np.ndarray:
+        """(n,) log odds by which pieces are likelier something else than they seem"""
+        out, told = np.full(len(pieces), LESS), [i for i, p in enumerate(pieces) if tells(p) and p.form in self.forms]
+        some = [pieces[i] for i in told]
+        out[told] = usual.stranger(short(some), whose(some, self.forms))
+        return out
+
+
+def tells(p: Piece) -> bool:
+    """Whether a piece is surely there, and shows enough of it to tell how it fits; blocks that stand beside each other hide too much"""
+    return p.framed is None and p.chance > 0.5 and p.ideal > PLENTY and p.ideal >= SEEN * p.whole
+
+
+def short(pieces: Sequence[Piece]) -> np.ndarray:
+    """(n,) nats a mm² of what shows of pieces by which they fall short of a perfect match. Not the share of one: where pieces
+    stand out little from the ground, noise is a large share"""
+    return np.array([SOFT + max(p.ideal - p.gain, 0) * p.whole / (p.ideal * p.form.area) for p in pieces])
+
+
+def whose(pieces: Sequence[Piece], forms: Sequence[Form]) -> np.ndarray:
+    """(n,) which of the forms each has"""
+    return np.array([forms.index(p.form) for p in pieces], int)
+
+
+def usual_fits(reader: ClusterReader, full: Sequence[Shot]) -> tuple[Habit | None, tuple[float, float]]:
+    """(how the samplers' pieces fit, mm of the largest lump and of the largest patch left on sites read right)"""
+    right, left = [], [(0.0, 0.0)]
+    for shot in full:
+        told = reader.read(shot.image, shot.pose)
+        left += [v for s, v in reader.lumps.items() if matches(told[s].best, tuple(shot.layout.get(s, ())), "cluster")]
+        right += [p for p in reader.last if p.kind in shot.layout.get(reader.homes.home(p.foot), ())]
+    return Habit.of(right), tuple(map(max, zip(*left)))

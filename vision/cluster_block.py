@@ -62,6 +62,9 @@ def side_gain(form: Form, scene: Scene, foot: np.ndarray, turn: np.ndarray, top:
 
     top: (N, 3) colours of the tops; shades: (N, 2) how much darker, at most and at least, sides are; lean: (N, 2) mm by which the
     tops are seen beside the feet, if that is known."""
+    if scene.soft:
+        tops = foot + (scene.lean.shift(foot, form.height) if lean is None else lean)
+        scene.near(scene.frame.to_px(np.vstack([foot, tops])), (form.outer + 1) * scene.frame.scale)
     if by_kernel(scene):
         lean = scene.lean.shift(foot, form.height) if lean is None else lean
         more, most = np.empty(len(foot), np.float32), np.empty(len(foot), np.float32)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vision.cluster_cut import is_canvas, is_whole
-from vision.cluster_polar import Rings, Table
+from vision.cluster_polar import Patch, Rings, Table
 from vision.cluster_scene import Scene
 from vision.kernels import Kernel
 from vision.light import too_bright
@@ -29,8 +29,9 @@ def compared(scene: Scene, rings: Rings, table: Table, at: np.ndarray, only: np.
     """Table.gains() at (N, 2) canvas mm, and (N,) bool where a camera cannot show looks as bright as they are; only: (N,) the one look
     that matters at each place, of the others anything may be told; least: where no gain is above it, only that is told"""
     if not by_kernel(scene):
-        patch = rings.look_at(scene.frame, scene.seen, scene.ground, scene.weight, at, scene.light_at(at))
+        patch = look_at(scene, rings, at)
         return *table.gains(patch), patch.burnt(table.most)
+    show(scene, rings, at)
     hopes = None if least is None or not table.plain else least
     gain = np.full((len(at), len(table.looks)), 0 if hopes is None else min(hopes, 0), np.float32)
     turn = np.zeros((len(at), len(table.looks)), np.int64)
@@ -74,9 +75,22 @@ def steps_at(scene: Scene, fine: Fine, at: np.ndarray, kinds: np.ndarray, turns:
     """(N, 2) mm along their own axes by which pieces of (N,) kinds at (N, 2) canvas mm, turned by (N,) steps, would fit better, as
     slid() of cluster_fit.py works it out"""
     out = np.empty((len(at), 2))
+    show(scene, fine.rings, at)
     _slide(*parts(scene), scene.frame.to_px(at), len(at), fine.rings.pixels(scene.frame.scale), *fine.area.shape, fine.planes,
            fine.slope_planes, fine.area, np.ascontiguousarray(kinds), np.ascontiguousarray(turns), burnt.astype(np.uint8), spread, out)
     return out
+
+
+def look_at(scene: Scene, rings: Rings, at: np.ndarray) -> Patch:
+    """What shows at (N, 2) canvas mm, for numpy"""
+    show(scene, rings, at)
+    return rings.look_at(scene.frame, scene.seen, scene.ground, scene.weight, at, scene.light_at(at))
+
+
+def show(scene: Scene, rings: Rings, at: np.ndarray) -> None:
+    """Makes sure that a blurred scene is there around (N, 2) canvas mm"""
+    if scene.soft:
+        scene.near(scene.frame.to_px(at), (rings.radius + rings.step) * scene.frame.scale)
 
 
 def by_kernel(scene: Scene) -> bool:

@@ -31,6 +31,7 @@ SIDE = 8                # places a side at which a colour is looked at, at most
 OWN = 25.0              # grey levels by which a colour is a piece's own
 APART = 0.9             # of the sum of their inner radii: nearer to each other no two pieces lie, a little given for misplacing
 
+_strange_around = Kernel("strange_around", "fBnnlnlnnxB")
 _coloured = Kernel("coloured_places", "Bnnfnndnfnfnx" + "B")
 
 
@@ -53,6 +54,7 @@ class Kit:
         off = np.float32(((np.arange(n) + 0.5) / n - 0.5) * self.inner * soft.frame.scale)
         around, px = np.stack(np.meshgrid(off, off), -1).reshape(-1, 2), soft.frame.to_px(at)
         tones = np.concatenate([f.tone for f in self.fines])
+        soft.near(px, self.inner * soft.frame.scale)
         if by_kernel(soft):
             out = np.empty(len(at), np.uint8)
             _coloured(soft.seen, *soft.seen.shape[:2], soft.light, *soft.light.shape[:2], px, len(px), np.ascontiguousarray(around.T),
@@ -82,10 +84,9 @@ class Net:
         k = scene.frame.scale / FOLD
         self.step, self.least = max(step * inner, 1.0 / k), LEAST
         n = max(int(round(1.6 * inner * k)), 1)
-        dense = cv2.blur(scene.strange, (n, n))
-        xs, ys = (spots(start / FOLD, length, self.step * k) for start, length in zip(scene.corner, dense.shape[::-1]))
+        xs, ys = (spots(start / FOLD, length, self.step * k) for start, length in zip(scene.corner, scene.strange.shape[::-1]))
         self.shape = len(ys), len(xs)
-        self.y, self.x = np.nonzero((dense.take(ys, 0).take(xs, 1) > share) & (allowed.take(ys, 0).take(xs, 1) > 0))
+        self.y, self.x = np.nonzero(strange_around(scene.strange, allowed, xs, ys, n, share))
         self.at = scene.frame.to_mm((np.stack([xs[self.x], ys[self.y]], -1) + 0.5) * FOLD - 0.5)
 
     def keep(self, which: np.ndarray) -> None:
@@ -111,6 +112,16 @@ def spots(start: float, length: int, step: float) -> np.ndarray:
     """Pixels every `step` of them along a side of a part of the canvas that begins at pixel `start`: the same places in all parts"""
     first = np.ceil(start / step - 0.5)
     return np.round((np.arange(first, (start + length) / step - 0.5) + 0.5) * step - start - 0.5).astype(int).clip(0, length - 1)
+
+
+def strange_around(strange: np.ndarray, allowed: np.ndarray, xs: np.ndarray, ys: np.ndarray, n: int, share: float) -> np.ndarray:
+    """(ny, nx) bool: at which columns (nx,) and rows (ny,) of a map (h, w) something is allowed, and more than a share of n x n pixels
+    around is strange"""
+    if _strange_around and strange.flags.c_contiguous and allowed.flags.c_contiguous:
+        out = np.empty((len(ys), len(xs)), np.uint8)
+        _strange_around(strange, allowed, *strange.shape, xs, len(xs), ys, len(ys), n, share, out)
+        return out.view(bool)
+    return (cv2.blur(strange, (n, n)).take(ys, 0).take(xs, 1) > share) & (allowed.take(ys, 0).take(xs, 1) > 0)
 
 
 def find(scene: Scene, kits: Sequence[Kit], allowed: np.ndarray, most: int = 300) -> list[Piece]:

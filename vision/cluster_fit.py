@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from vision.cluster_block import is_block, is_tall, side_gain
-from vision.cluster_compare import by_kernel, compared, judged_at, steps_at
+from vision.cluster_compare import by_kernel, compared, judged_at, look_at, steps_at
 from vision.cluster_polar import Form, Patch, Rings, Table, dot, every_turn, slopes, turned
 from vision.cluster_rim import framed
 from vision.cluster_scene import Scene
@@ -194,13 +194,13 @@ def weighed(scene: Scene, fine: Fine, at: np.ndarray, kinds: np.ndarray | None =
     if by_kernel(scene):
         gains, perfect, whole, turns = judged_at(scene, fine, at, kinds, top)
     elif kinds is not None:
-        patch = fine.rings.look_at(scene.frame, scene.seen, scene.ground, scene.weight, at, scene.light_at(at))
+        patch = look_at(scene, fine.rings, at)
         gains, turns = fine.table.gains(patch)
         only = np.full_like(gains, -1e6)
         np.put_along_axis(only, kinds[:, None], np.take_along_axis(gains, kinds[:, None], 1), 1)
         gains, perfect, whole = judged(fine, patch, only, turns, 1)
     else:
-        patch = fine.rings.look_at(scene.frame, scene.seen, scene.ground, scene.weight, at, scene.light_at(at))
+        patch = look_at(scene, fine.rings, at)
         gains, turns = fine.table.gains(patch)
         gains, perfect, whole = judged(fine, patch, gains, turns, top)
     best = gains.argmax(1)
@@ -264,7 +264,7 @@ def slid(scene: Scene, fine: Fine, at: np.ndarray, rounds: int, kinds: np.ndarra
                 turn = turns[n, best]
             d = steps_at(scene, fine, at, best, turn, burnt, SPREAD[min(i, 1)])
         else:
-            patch = fine.rings.look_at(scene.frame, scene.seen, scene.ground, scene.weight, at, scene.light_at(at))
+            patch = look_at(scene, fine.rings, at)
             if i < 2:
                 gains, turns = fine.table.gains(patch)
                 best = gains.argmax(1) if kinds is None else kinds

@@ -64,7 +64,7 @@ class Rings:
 
     def __init__(self, radius: float, pitch: float, angles: int = ANGLES) -> None:
         n = max(int(np.ceil(radius / pitch)), 3)
-        self.angles, self.step = angles, radius / n
+        self.angles, self.radius, self.step = angles, radius, radius / n
         self.in_pixels: dict[float, np.ndarray] = {}
         self.r = ((np.arange(n) + 0.5) * self.step).astype(np.float32)
         self.a = (np.arange(angles) * 2 * np.pi / angles).astype(np.float32)

@@ -41,6 +41,10 @@ class Rough:
         """Pixels over which a canvas is to be averaged before it is searched"""
         return max(int(self.pitch * frame.scale), 1)
 
+    def far(self, frame: Frame) -> float:
+        """Pixels from a card's middle within which search() looks at a canvas"""
+        return float(np.abs(self.grid).sum(-1).max()) * frame.scale + 1
+
     def search(self, blurred: np.ndarray, frame: Frame, centre: np.ndarray, light: np.ndarray, among: np.ndarray | None = None
                ) -> tuple[np.ndarray, np.ndarray]:
         """(N, K, 3) poses near (N, 3) ones at which each look fits best, and its (N, K) mean squared misfits there. blurred: a canvas,

@@ -11,6 +11,7 @@ import numpy as np
 from vision.cluster_canvas import Empty, Frame, Lean, burnt, flattened, largest, padded, powers, robust_terms, told_by
 from vision.cluster_cut import is_whole
 from vision.cluster_polar import SCORE_NOISE, Form
+from vision.cluster_soft import Softened
 from vision.kernels import Kernel
 from vision.light import CLIPPED
 from vision.pose import Pose
@@ -27,20 +28,13 @@ _estrange, _held_below = Kernel("estrange", "BBnfnnfnfnnnnn"), Kernel("held_belo
 _softly_at = Kernel("softly_at", "BnnfnB")
 
 
-class Softened(msgspec.Struct, eq=False):
-    """A scene's pictures averaged, the ground as it was after the first `laid` changes to it"""
-
-    seen: np.ndarray
-    ground: np.ndarray | None = None
-    laid: int = 0
-
-
 class Scene(msgspec.Struct, eq=False):
     """seen: (h, w, 4) uint8, padded(); ground: the same for the empty board and the cards found; weight: (h, w) float32,
     1 / grey levels², negative where something known covers; strange: (h / FOLD, w / FOLD) 0..1; light: (h / LIGHT_STEP ..., 3)
     factors to the empty board's light; off: (h, w) how strange in units of noise, only kept for learning; board: (h, w, 4) uint8, the
     ground without any cards; corner: (x, y) pixels of the whole canvas at which this part of it begins; laid: rectangles in which
-    ground was changed; softened: pictures averaged over so many pixels."""
+    ground was changed; softened: pictures averaged over so many pixels, the ground as it was after the first so many changes to it;
+    soft: what is seen and the ground, where they are such"""
 
     frame: Frame
     lean: Lean
@@ -53,26 +47,25 @@ class Scene(msgspec.Struct, eq=False):
     board: np.ndarray | None = None
     corner: tuple[int, int] = (0, 0)
     laid: list[Rect] = msgspec.field(default_factory=list)
-    softened: dict[int, Softened] = msgspec.field(default_factory=dict)
+    softened: dict[int, tuple[Softened, Softened, int]] = msgspec.field(default_factory=dict)
+    soft: tuple[Softened, ...] = ()
 
-    def seen_softly(self, n: int) -> np.ndarray:
-        """(h, w, 4) what is seen, averaged over n x n pixels; kept, as it never changes"""
-        if n not in self.softened:
-            self.softened[n] = Softened(cv2.blur(self.seen, (n, n)))
-        return self.softened[n].seen
+    def softly(self, n: int) -> tuple[Softened, Softened]:
+        """What is seen and the ground as it is now, averaged over n x n pixels; kept, and the ground anew only where it changed"""
+        seen, ground, laid = self.softened.get(n) or (Softened.of(self.seen, n), Softened.of(self.ground, n), len(self.laid))
+        ground.changed(self.laid[laid:])
+        self.softened[n] = seen, ground, len(self.laid)
+        return seen, ground
 
     def blurred(self, n: int) -> Scene:
-        """The same, pictures averaged over n x n pixels, the ground anew only where it changed; weights are shared"""
-        seen, soft = self.seen_softly(n), self.softened[n]
-        if soft.ground is None:
-            soft.ground, soft.laid = cv2.blur(self.ground, (n, n)), len(self.laid)
-        for x0, y0, x1, y1 in self.laid[soft.laid:]:
-            top, left, first, start = (max(v, 0) for v in (y0 - n, x0 - n, y0 - 2 * n, x0 - 2 * n))
-            anew = cv2.blur(self.ground[first:y1 + 2 * n, start:x1 + 2 * n], (n, n))
-            anew = anew[top - first:y1 + n - first, left - start:x1 + n - start]
-            soft.ground[top:top + anew.shape[0], left:left + anew.shape[1]] = anew
-        soft.laid = len(self.laid)
-        return msgspec.structs.replace(self, seen=seen, ground=soft.ground, laid=[], softened={})
+        """The same, pictures averaged over n x n pixels; weights are shared. near() says where it is looked at."""
+        soft = self.softly(n)
+        return msgspec.structs.replace(self, seen=soft[0].picture, ground=soft[1].picture, laid=[], softened={}, soft=soft)
+
+    def near(self, px: np.ndarray, reach: float) -> None:
+        """Makes sure that pictures are there within `reach` pixels of (N, 2)"""
+        for canvas in self.soft:
+            canvas.around(px, reach)
 
     def light_at(self, mm: np.ndarray) -> np.ndarray:
         """(N, 3) factors at (N, 2) canvas mm"""

@@ -48,7 +48,7 @@ def attempts(scene: Scene, looks: Rough, level: Level, home: np.ndarray, light: 
     may seem another at first, and the light that makes it so is wrong for all that are like what it really is."""
     n, k = len(light), len(level.looks)
     tries, untried = Tries.none(n, k), np.ones((n, k), bool)
-    soft, rows = scene.seen_softly(looks.blur(scene.frame)), np.arange(n)
+    soft, rows = softly(scene, looks, home), np.arange(n)
     for i in range(STARTS):
         if i == 1:
             rows = rows[bareness(scene, level, home[rows], light[rows]) > BARE]
@@ -62,6 +62,11 @@ def attempts(scene: Scene, looks: Rough, level: Level, home: np.ndarray, light: 
         untried[rows] &= ~level.alike[start]
         rows = rows[tries.misfit[rows].min(1) > DOUBTFUL]
     return tries
+
+
+def softly(scene: Scene, looks: Rough, pose: np.ndarray) -> np.ndarray:
+    """What is seen as coarsely as looks are, where cards at (N, 3) poses are searched"""
+    return scene.softly(looks.blur(scene.frame))[0].around(scene.frame.to_px(pose[:, :2]), looks.far(scene.frame))
 
 
 def settled(scene: Scene, level: Level, close: np.ndarray, tries: Tries, light: np.ndarray, margin: float) -> None:
@@ -100,7 +105,7 @@ def turn_round(scene: Scene, looks: Rough, level: Level, home: np.ndarray, tries
     some, which = np.unique(kinds, return_inverse=True)
     for quarter in (1, 2, 3) if len(rows) else ():
         start = home[rows] + (0, 0, quarter * np.pi / 2)
-        rough, _ = looks.only(some).search(scene.seen_softly(looks.blur(scene.frame)), scene.frame, start, light[rows])
+        rough, _ = looks.only(some).search(softly(scene, looks, start), scene.frame, start, light[rows])
         pose, gain = level.settle(scene.seen, scene.frame, kinds, rough[np.arange(len(rows)), which], 6, light[rows])
         each = level.misfits_at(scene.seen, scene.frame, pose, light[rows] * gain)
         for row, kind, at, left, off in zip(rows, kinds, pose, gain, each[np.arange(len(rows)), kinds]):

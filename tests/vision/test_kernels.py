@@ -18,7 +18,7 @@ from vision.cluster_base import Level, Sheet
 from vision.cluster_block import side_gain
 from vision.cluster_canvas import Empty, Frame, flattened, padded, sample
 from vision.cluster_compare import compared
-from vision.cluster_find import Kit
+from vision.cluster_find import Kit, strange_around
 from vision.cluster_first import Tried, shown_misfit
 from vision.cluster_fit import Fine, slid, weighed
 from vision.cluster_lay import Print, lay
@@ -27,8 +27,9 @@ from vision.cluster_polar import Form, Rings
 from vision.cluster_rough import Rough
 from vision.cluster_scene import FOLD, LIGHT_STEP, Scene, Stage
 from vision.cluster_sign import Cover, Signs
+from vision.cluster_soft import Softened
 from vision.cluster_tall import TallLook, gains_of, upright
-from vision.cluster_tries import Tries, bareness, settled
+from vision.cluster_tries import Tries, bareness, settled, softly
 from vision.kernels import Kernel, numpy_only
 
 compiled = pytest.mark.skipif(not Kernel("built_from", ""), reason=f"kernels: {kernels.how()}")
@@ -270,7 +271,7 @@ def test_cards_looked_for(bright):
     rough, pose = Rough(prints, (30.0, 20.0)), np.array([[54.0, 41.0, 0.05], [30.0, 30.0, 1.6], [2.0, 2.0, 0.0]])
     scene.seen[60:100, 80:140, :3] = prints[1].clip(0, 250)
     light = np.float32([[1.0, 1.0, 1.0], [0.9, 1.1, 1.0], [1.2, 1.2, 1.3]])
-    soft = scene.seen_softly(rough.blur(scene.frame))
+    soft = softly(scene, rough, pose)
     poses, cost = rough.search(soft, scene.frame, pose, light)
     with numpy_only():
         wanted = rough.search(soft, scene.frame, pose, light)
@@ -283,6 +284,43 @@ def test_cards_looked_for(bright):
         assert np.allclose(least[likeliest], cost[likeliest], rtol=1e-5) and np.allclose(first[likeliest], poses[likeliest])
 
 
+def blurred_whole(scene):
+    """What blurred() makes of the ground, after all of it was asked for"""
+    soft = scene.blurred(3)
+    soft.near(np.stack(np.meshgrid(*(np.arange(0, v, 9.0) for v in scene.weight.shape[::-1])), -1).reshape(-1, 2), 9)
+    return soft.ground.copy()
+
+
+@compiled
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 7, 16])
+def test_averaged_where_it_is_asked_for(n):
+    canvas = np.random.default_rng(n).integers(0, 256, (90, 131, 4)).astype(np.uint8)
+    soft, wanted = Softened.of(canvas, n), cv2.blur(canvas, (n, n))
+    got = soft.around(np.array([[70.0, 40.0]]), 5.0)[35:46, 65:76]
+    assert np.abs(got.astype(int) - wanted[35:46, 65:76]).max() <= 1 and 0 < soft.done.sum() < 5
+    every = np.stack(np.meshgrid(np.arange(0, 131, 10.0), np.arange(0, 90, 10.0)), -1).reshape(-1, 2)
+    off = np.abs(soft.around(every, 20).astype(int) - wanted)
+    assert off.max() <= 1 and (off.max() == 0 or n > 5)
+    canvas[50:60, 20:30] = 255
+    soft.changed([(20, 50, 30, 60)])
+    assert np.abs(soft.around(every, 20).astype(int) - cv2.blur(canvas, (n, n))).max() <= 1
+    with numpy_only():
+        assert (soft.around(every, 1) == cv2.blur(canvas, (n, n))).all()
+
+
+@compiled
+@pytest.mark.parametrize("n", [1, 4, 9])
+def test_where_something_may_lie(n):
+    rng = np.random.default_rng(n)
+    strange, allowed = cv2.blur(rng.random((60, 83), np.float32), (5, 5)), np.zeros((60, 83), np.uint8)
+    allowed[:45, 10:] = 1
+    args = strange, allowed, np.arange(0, 83, 2), np.arange(1, 60, 3), n, 0.5
+    got = strange_around(*args)
+    with numpy_only():
+        wanted = strange_around(*args)
+    assert (got == wanted).mean() > 0.999 and 0.1 < got.mean() < 0.7
+
+
 @compiled
 @pytest.mark.parametrize("pose", [(55.0, 40.0, 0.3), (3.0, 5.0, -1.2)])
 def test_cards_laid(pose):
@@ -292,14 +330,15 @@ def test_cards_laid(pose):
     laid = []
     for way in ("kernel", "numpy"):
         one = copy.deepcopy(scene)
-        soft = one.blurred(3).ground.copy()
+        soft = blurred_whole(one)
         args = one, Print.of(print_, (30.0, 20.0), 2.0), (30.0, 20.0), np.array(pose), 7.0, np.array([0.9, 1.0, 1.1])
         if way == "kernel":
             lay(*args)
         else:
             with numpy_only():
                 lay(*args)
-        assert (one.blurred(3).ground == cv2.blur(one.ground, (3, 3))).all() and (one.blurred(3).ground != soft).any()
+        now = blurred_whole(one)
+        assert (now == cv2.blur(one.ground, (3, 3))).all() and (now != soft).any()
         laid.append(one)
     got, wanted = laid
     off = np.abs(got.ground[..., :3].astype(int) - wanted.ground[..., :3])

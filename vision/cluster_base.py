@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 from typing import Any
 
@@ -56,7 +57,7 @@ def grid_of(size: tuple[float, float], scale: float, step: int = 1) -> np.ndarra
 
 def planar(a: np.ndarray) -> np.ndarray:
     """(N, 3, h w) of (N, h, w, 3): arithmetic with one colour at a time is several times as quick"""
-    return np.ascontiguousarray(a.reshape(len(a), -1, 3).transpose(0, 2, 1))
+    return np.ascontiguousarray(a.reshape(len(a), math.prod(a.shape[1:-1]), 3).transpose(0, 2, 1))     # of no cards too
 
 
 def halved(a: np.ndarray, step: int) -> np.ndarray:

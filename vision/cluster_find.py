@@ -117,7 +117,7 @@ def spots(start: float, length: int, step: float) -> np.ndarray:
 def strange_around(strange: np.ndarray, allowed: np.ndarray, xs: np.ndarray, ys: np.ndarray, n: int, share: float) -> np.ndarray:
     """(ny, nx) bool: at which columns (nx,) and rows (ny,) of a map (h, w) something is allowed, and more than a share of n x n pixels
     around is strange"""
-    if _strange_around and strange.flags.c_contiguous and allowed.flags.c_contiguous:
+    if _strange_around and strange.dtype == np.float32 and strange.flags.c_contiguous and allowed.flags.c_contiguous:
         out = np.empty((len(ys), len(xs)), np.uint8)
         _strange_around(strange, allowed, *strange.shape, xs, len(xs), ys, len(ys), n, share, out)
         return out.view(bool)

@@ -8,6 +8,7 @@ import cv2
 import msgspec
 import numpy as np
 
+from vision.cluster_cut import is_canvas
 from vision.kernels import Kernel
 
 TILE = 32       # pixels a side that are averaged together, as in vision/kernels/around.c
@@ -16,7 +17,7 @@ _soften = Kernel("soften", "BnnndnxBnB")
 
 
 class Softened(msgspec.Struct, eq=False):
-    """A canvas (h, w, 4) uint8 averaged over n x n pixels. picture: the same size, true in the tiles that are `done`; None: in all"""
+    """A canvas, (h, w, 4) uint8 or another, averaged over n x n pixels. picture: the same size, true in the tiles that are `done`; None: in all"""
 
     canvas: np.ndarray
     n: int
@@ -25,7 +26,7 @@ class Softened(msgspec.Struct, eq=False):
 
     @classmethod
     def of(cls, canvas: np.ndarray, n: int) -> Softened:
-        if _soften and n <= WIDEST and canvas.flags.c_contiguous:
+        if _soften and n <= WIDEST and is_canvas(canvas):
             return cls(canvas, n, np.empty_like(canvas), np.zeros([-(-v // TILE) for v in canvas.shape[:2]], np.uint8))
         return cls(canvas, n, cv2.blur(canvas, (n, n)))
 

@@ -424,3 +424,9 @@ def test_a_picture_made_ready(rect):
     assert np.abs(got.strange - wanted.strange).mean() < 0.002 and np.ptp(wanted.strange) > 0.5
     off = np.abs(low.astype(int) - wanted_low)
     assert off.max() <= 2 and off.mean() < 0.2
+
+
+def test_of_no_cards_nothing_is_told():
+    level = Level(np.zeros((2, 8, 12, 3), np.float32), (12.0, 8.0), 1.0)
+    with numpy_only():
+        assert bareness(made_up_scene(np.random.default_rng(1)), level, np.zeros((0, 3)), np.zeros((0, 3))).shape == (0,)

@@ -10,6 +10,7 @@ import numpy as np
 from vision.cluster_block import is_block
 from vision.cluster_canvas import Frame, sample
 from vision.cluster_compare import by_kernel, compared
+from vision.cluster_cut import is_whole
 from vision.cluster_fit import LEAST, WELL, Fine, Piece, approached, reconsidered, refined
 from vision.cluster_lay import Print, lay
 from vision.cluster_polar import Rings, Table
@@ -117,7 +118,7 @@ def spots(start: float, length: int, step: float) -> np.ndarray:
 def strange_around(strange: np.ndarray, allowed: np.ndarray, xs: np.ndarray, ys: np.ndarray, n: int, share: float) -> np.ndarray:
     """(ny, nx) bool: at which columns (nx,) and rows (ny,) of a map (h, w) something is allowed, and more than a share of n x n pixels
     around is strange"""
-    if _strange_around and strange.dtype == np.float32 and strange.flags.c_contiguous and allowed.flags.c_contiguous:
+    if _strange_around and strange.dtype == np.float32 and is_whole(strange, allowed):
         out = np.empty((len(ys), len(xs)), np.uint8)
         _strange_around(strange, allowed, *strange.shape, xs, len(xs), ys, len(ys), n, share, out)
         return out.view(bool)

@@ -17,7 +17,8 @@ _soften = Kernel("soften", "BnnndnxBnB")
 
 
 class Softened(msgspec.Struct, eq=False):
-    """A canvas, (h, w, 4) uint8 or another, averaged over n x n pixels. picture: the same size, true in the tiles that are `done`; None: in all"""
+    """A canvas, (h, w, 4) uint8 or another, averaged over n x n pixels. picture: the same size, true in the tiles that are `done`;
+    None: in all"""
 
     canvas: np.ndarray
     n: int

@@ -37,7 +37,7 @@ from vision.cluster_middle import middled, outlined, rimmed
 from vision.cluster_scene import FOLD, LIGHT_STEP, Rect, Scene, Stage, cover
 from vision.cluster_sign import Cover
 from vision.cluster_tall import TallLook, find_tall, hide
-from vision.cluster_tone import rendition_by_tiles
+from vision.cluster_tone import rendition_by_tiles, renditions_among
 from vision.cluster_usual import Habit, usual_fits
 from vision.evidence import CountedEvidence, SiteEvidence
 from vision.plan import Plan, Site
@@ -87,7 +87,7 @@ class ClusterReader:
         self.least_inner = min((f.inner for f in looks), default=np.inf)
         self.least_area = min((f.area for f in looks), default=np.inf)
         self.stands = frozenset(stands)
-        self.unprinted = bool(firsts.sheets) and len(self.clusters) == len(plan.site)    # no printed board that tells a tone
+        self.unprinted = unprinted(plan, firsts)
         self.lying: list[Lying] = []        # only of a reader just fitted: what it learnt from
         self.loose = sorted({k for look in (*looks.values(), *tall) for k in look.kinds} - self.aside)
         self.spots = [o.astype(np.float32).reshape(-1, 1, 2) for s in plan.site if s.reads == "pile" for o in s.outlines]
@@ -323,6 +323,11 @@ def learn(plan: Plan, empty: Empty, full: Sequence[Shot], rounds: int = 2) -> Cl
     reader = ClusterReader(plan, empty, Firsts((), {}), {})
     scenes = [reader.stage.scene(s.image, s.pose, learning=True) for s in full]
     firsts, placed = learn_firsts(plan, frame, full, scenes)
+    renditions = renditions_among(placed, scenes, firsts) if unprinted(plan, firsts) else []
+    if any(r != PLAIN for r in renditions):
+        full = [msgspec.structs.replace(s, image=r.undone(s.image)) for s, r in zip(full, renditions)]
+        scenes = [reader.stage.scene(s.image, s.pose, learning=True) for s in full]
+        firsts, placed = learn_firsts(plan, frame, full, scenes)
     groups = groups_of(plan, full)
     loose = {k for g in groups if g.site.reads == "cluster" for k in g.kinds}
     forms = {form_of(plan.pieces[k]) for k in loose}
@@ -379,6 +384,11 @@ def looked_over(reader: ClusterReader, shot: Shot) -> tuple[list[Piece], np.ndar
         if p.chance > 0.5 and p.kind in shot.layout.get(home, ()):
             shade(scene, p, hidden)
     return [p for p in pieces if p.chance > 0.5], hidden
+
+
+def unprinted(plan: Plan, firsts: Firsts) -> bool:
+    """Whether there is no printed board that tells a camera's tone and colours, but tiles"""
+    return bool(firsts.sheets) and all(s.reads == "cluster" for s in plan.site)
 
 
 def overlap(a: Rect, b: Rect) -> bool:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+import msgspec
 import numpy as np
 
 from vision.chroma import chroma
 from vision.cluster_canvas import BLENDED
 from vision.cluster_cut import cut
-from vision.cluster_first import Firsts, Tried
+from vision.cluster_first import Firsts, Place, Tried
 from vision.cluster_scene import Scene
 from vision.light import BLACK, CLIPPED, surface, to_logs
-from vision.rendition import Rendition
+from vision.rendition import PLAIN, Rendition
 from vision.tone import untoned, worth_undoing
 
 FEWEST = 4           # tiles that tell it: one may be full of pieces, or taken for another
@@ -48,6 +49,26 @@ def rendition_by_tiles(scenes: Iterable[tuple[Scene, list[Tried]]], firsts: Firs
         light.append(np.repeat(surface(poses[:, :2] - places.min(0), size), len(known[-1]) // len(poses), 0))
     seen, known = (to_logs(np.concatenate(v).clip(0, 255)) for v in (seen, known))
     return Rendition(power, chroma(seen, known, np.concatenate(light)))
+
+
+def renditions_among(placed: Sequence[Place], scenes: Sequence[Scene], firsts: Firsts) -> list[Rendition]:
+    """Each sampler's against the middle of all, by the tiles whose kinds the first one shows too; nobody knows which is right"""
+    found = [PLAIN]
+    for n in range(1, len(scenes)):
+        tiles, sheets = [], []
+        for i, sheet in enumerate(firsts.sheets):
+            first, mine = ([p for p in placed if p.shot == shot and p.sheet == i] for shot in (0, n))
+            kinds = sorted({p.kind for p in first} & {p.kind for p in mine})
+            mine = [p for p in mine if p.kind in kinds]
+            if mine:
+                seen = cut(scenes[0].seen, scenes[0].frame, sheet.grid(), np.array([p.pose for p in first]))
+                looks = np.stack([np.median([s for s, p in zip(seen, first) if p.kind == kind], 0) for kind in kinds])
+                sheets.append(msgspec.structs.replace(sheet, kinds=tuple(kinds), looks=looks.astype(np.float32)))
+                poses = np.array([p.pose for p in mine])
+                tiles.append(Tried(sheets[-1], np.array([kinds.index(p.kind) for p in mine]), poses, np.ones((len(mine), 3)), poses[0]))
+        found.append(rendition_by_tiles([(scenes[n], tiles)], Firsts(tuple(sheets), {})) if sheets else PLAIN)
+    power, chroma = (float(np.exp(np.mean(np.log(v)))) for v in ([r.power for r in found], [r.chroma for r in found]))
+    return [Rendition(r.power / power, r.chroma / chroma) for r in found]
 
 
 def powers(grid: np.ndarray, seen: np.ndarray, known: np.ndarray) -> np.ndarray:

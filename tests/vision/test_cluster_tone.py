@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 import pytest
 
 from vision.cluster_base import Sheet
 from vision.cluster_canvas import Frame
-from vision.cluster_first import Firsts, Tried
+from vision.cluster_first import Firsts, Place, Tried
 from vision.cluster_scene import Scene
-from vision.cluster_tone import rendition_by_tiles
+from vision.cluster_tone import rendition_by_tiles, renditions_among
 from vision.rendition import PLAIN
 
 FRAME = Frame(0.0, 0.0, 2.2, 352, 242)
@@ -59,3 +60,30 @@ def test_tiles_tell_other_colours(times):
     one.seen[:] = (grey + times * (one.seen - grey)).clip(0, 255)
     found = rendition_by_tiles([(one, tried)], Firsts((own,), {}))
     assert found.power == 1 and abs(np.log(found.chroma / times)) < 0.06
+
+
+@pytest.mark.parametrize("times", [1.0, 0.7, 1.4])
+def test_samplers_of_other_colours_are_brought_to_the_middle_of_all(times):
+    own = sheet()
+    scenes, placed = [], []
+    for shot in range(2):
+        one, tried = scene(own, 1.0, 6)
+        if shot:
+            grey = one.seen.mean(-1, keepdims=True)
+            one.seen[:] = (grey + times * (one.seen - grey)).clip(0, 255)
+        scenes.append(one)
+        placed += [Place(shot, f"L{n}", own.kinds[0], 0, t.poses[0]) for n, t in enumerate(tried)]
+    first, second = renditions_among(placed, scenes, Firsts((own,), {}))
+    assert abs(np.log(second.chroma) - np.log(times) / 2) < 0.06 and first.chroma == pytest.approx(1 / second.chroma)
+    assert first.power == second.power == 1
+    assert (first == second == PLAIN) == (times == 1)
+
+
+def test_samplers_without_a_kind_in_common_stay_as_they_are():
+    own = sheet()
+    other = Sheet(own.size, own.height, own.scale, ("tile:tower",), own.looks)
+    one, tried = scene(own, 1.0, 6)
+    kinds = own.kinds + other.kinds
+    placed = [Place(shot, f"L{n}", kinds[shot], 0, t.poses[0]) for shot in range(2) for n, t in enumerate(tried)]
+    both = msgspec.structs.replace(own, kinds=kinds, looks=np.concatenate([own.looks, other.looks]))
+    assert renditions_among(placed, [one, one], Firsts((both,), {})) == [PLAIN, PLAIN]

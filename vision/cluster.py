@@ -14,7 +14,7 @@ from vision.cluster_block import is_block
 from vision.cluster_canvas import MARGIN, Empty, Frame, dimmed, match_light, trust
 from vision.cluster_count import evidence_of, patched, shares_of
 from vision.cluster_find import find, kits_of, polygons
-from vision.cluster_first import Firsts, Tried, group_of, lay_all, learn_again, learn_firsts
+from vision.cluster_first import Firsts, Tried, clear_of, group_of, lay_all, learn_again, learn_firsts, unveil, veils_of
 from vision.cluster_fit import FITS, WELL, Fine, Piece, reconsidered, refined, searched
 from vision.cluster_hidden import fullness, hidden_by, shade
 from vision.cluster_home import NEAR, Homes
@@ -328,6 +328,12 @@ def learn(plan: Plan, empty: Empty, full: Sequence[Shot], rounds: int = 2) -> Cl
         full = [msgspec.structs.replace(s, image=r.undone(s.image)) for s, r in zip(full, renditions)]
         scenes = [reader.stage.scene(s.image, s.pose, learning=True) for s in full]
         firsts, placed = learn_firsts(plan, frame, full, scenes)
+    veils = veils_of(firsts, placed, scenes)
+    clear = clear_of(placed, veils)
+    if veils:
+        unveil(scenes, veils)
+        firsts = learn_again(firsts, clear, scenes)
+        lay_all(firsts, placed, scenes)
     groups = groups_of(plan, full)
     loose = {k for g in groups if g.site.reads == "cluster" for k in g.kinds}
     forms = {form_of(plan.pieces[k]) for k in loose}
@@ -346,15 +352,16 @@ def learn(plan: Plan, empty: Empty, full: Sequence[Shot], rounds: int = 2) -> Cl
     empty = dimmed(empty, falloff)
     reader = ClusterReader(plan, empty, Firsts((), {}), {})
     scenes = [reader.stage.scene(s.image, s.pose, learning=True) for s in full]
+    unveil(scenes, veils)
     if placed:
-        firsts = learn_again(firsts, placed, scenes)
+        firsts = learn_again(firsts, clear, scenes)
         lay_all(firsts, placed, scenes)
     tall, stands = figures(plan, groups, scenes, frame)
     reader = ClusterReader(plan, empty, firsts, looks_of(found, groups, scenes, frame, THERE), tall, aside, stands)
     for _ in range(rounds):
         pieces, hidden = zip(*(looked_over(reader, shot) for shot in full))
         if placed:
-            firsts = learn_again(firsts, placed, scenes, hidden)
+            firsts = learn_again(firsts, clear, scenes, hidden)
             lay_all(firsts, placed, scenes)
         found = looked_again(found, groups, pieces, reader.at_home)
         named(found, groups, scenes, frame, plan)

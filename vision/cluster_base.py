@@ -116,6 +116,15 @@ class Level:
         """(K, K) bool: kinds of which one seen as it was learnt would hardly speak against the other"""
         return self.misfits(self.looks, np.full((len(self.looks), 3), np.inf)) < 0.5 * CAP
 
+    @cached_property
+    def unlike(self) -> np.ndarray:
+        """Numbers of kinds none of which is like another, one for each of all"""
+        out: list[int] = []
+        for k, like in enumerate(self.alike):
+            if not like[out].any():
+                out.append(k)
+        return np.array(out)
+
     def settle(self, canvas: np.ndarray, frame: Frame, kinds: np.ndarray, pose: np.ndarray, rounds: int,
                light: np.ndarray | None = None, reach: float = LOOSE_MM, hidden: np.ndarray | None = None
                ) -> tuple[np.ndarray, np.ndarray]:
@@ -171,7 +180,7 @@ class Level:
         return pose, gain
 
 
-def plausible(gain: np.ndarray, tones: tuple[float, float] = (0.7, 1.4)) -> np.ndarray:
+def plausible(gain: np.ndarray, tones: tuple[float, float] = (0.7, 1.4), tint: float = TINT) -> np.ndarray:
     """(N, 3) factors of light that one card may need: brighter or darker, but hardly of another colour: that makes stone of sand"""
     tone = np.exp(np.log(gain.clip(0.2, 5)).mean(1, keepdims=True))
-    return (tone.clip(*tones) * (gain / tone).clip(1 / TINT, TINT)).astype(np.float32)
+    return (tone.clip(*tones) * (gain / tone).clip(1 / tint, tint)).astype(np.float32)

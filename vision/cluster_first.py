@@ -20,6 +20,7 @@ from vision.cluster_scene import Scene, corners_of, sharp
 from vision.cluster_sheet import learn_sheet, merged, remerged
 from vision.cluster_sign import Cover, Signs
 from vision.cluster_tries import CLOSE, DARKEST, SHADOW, attempts, bareness, settled, turn_round
+from vision.cluster_veil import THIN, Veil, half_of, taken_off, veiled_as, veiled_unlike
 from vision.evidence import first_lies_below
 from vision.kernels import Kernel
 from vision.light import CLIPPED
@@ -33,8 +34,14 @@ MUCH, FEWEST = 0.1, 0.1     # shares of a card: hidden, from which its place and
 MOVED, RECOLOURED = 1.0, 0.1    # mm and logarithm of brightness by which such a mistake misleads what is looked for on the card
 POOR, ASKEW = 1.0, (-0.1, 0.0, 0.1)     # misfit of what shows above which a card is looked for once more, turned by so many radians
 FILLED = 0.8            # of its site: a card so large is what things stand on
+COARSE, FINE = 0.55, 1.1    # pixels a mm at which kinds are told apart
 EDGE = 1.5              # mm: where a card ends tells where it was laid or cut, not which it is
 _shown = Kernel("shown_cards", "BBnnldnfnffffxxxf")
+
+
+def step_of(sheet: Sheet, scale: float) -> int:
+    """How many pixels of a sheet make one, at about so many a mm"""
+    return max(round(sheet.scale / scale), 1)
 
 
 def group_of(site: str) -> str:
@@ -116,7 +123,7 @@ class Firsts(msgspec.Struct, frozen=True, eq=False):
         if key not in self.ladders:
             looks = agreed(dict(zip(sheet.kinds, sheet.looks)))
             prints = np.stack([looks[k] for k in sheet.kinds])
-            steps = [max(round(sheet.scale / k), 1) for k in (0.55, 1.1)]
+            steps = step_of(sheet, COARSE), step_of(sheet, FINE)
             self.ladders[key] = (*(Level(prints, sheet.size, sheet.scale, step) for step in steps),
                                  Level(sheet.looks, sheet.size, sheet.scale, steps[1]), Signs(prints, sheet.size, sheet.scale))
         return self.ladders[key]
@@ -146,6 +153,10 @@ class Firsts(msgspec.Struct, frozen=True, eq=False):
         looks = self.rough(sheet)
         coarse, fine, seen, _ = self.levels(sheet)
         tries = attempts(scene, looks, coarse, home, light)
+        if veils := veiled_as(scene, coarse, tries, light):
+            taken_off(scene, veils.values())
+            rows = np.array(list(veils))
+            tries.anew(rows, attempts(scene, looks, coarse, home[rows], light[rows]))
         misfit, poses, own = tries.misfit, tries.poses, tries.own
         first = misfit.argmin(1)
         shows = misfit[n, first] < 0.5 * bareness(scene, coarse, poses[n, first], light)
@@ -319,6 +330,34 @@ def lay_all(firsts: Firsts, placed: Sequence[Place], scenes: Sequence[Scene]) ->
     for p in placed:
         sheet = firsts.sheets[p.sheet]
         paint(scenes[p.shot], sheet, sheet.kinds.index(p.kind), p.pose)
+
+
+def veils_of(firsts: Firsts, placed: Sequence[Place], scenes: Sequence[Scene]) -> list[tuple[Place, Veil]]:
+    """The samplers' cards below something mirrored, as others of their kind show, with what that adds"""
+    out = []
+    for i, sheet in enumerate(firsts.sheets):
+        mine = [p for p in placed if p.sheet == i]
+        light = np.concatenate([scenes[p.shot].light_at(p.pose[None, :2]) for p in mine])
+        even = np.concatenate([cut(scenes[p.shot].seen, scenes[p.shot].frame, sheet.grid(), p.pose[None], own[None])
+                               for p, own in zip(mine, light)])
+        level = Level(even, sheet.size, sheet.scale, THIN * step_of(sheet, COARSE))
+        seen = level.looks / light[:, None, None]
+        told = veiled_unlike(level.grid, seen, level.looks, level.surety, light, [p.kind for p in mine])
+        out += [(mine[n], Veil(terms, mine[n].pose, half_of(level.grid))) for n, terms in told.items()]
+    return out
+
+
+def unveil(scenes: Sequence[Scene], veils: Sequence[tuple[Place, Veil]]) -> None:
+    """Takes what is mirrored off the samplers' scenes"""
+    for n, scene in enumerate(scenes):
+        taken_off(scene, [veil for p, veil in veils if p.shot == n])
+
+
+def clear_of(placed: Sequence[Place], veils: Sequence[tuple[Place, Veil]]) -> list[Place]:
+    """The cards that are not veiled, and those of which no other of the kind is not: they show its print"""
+    veiled = [p for p, _ in veils]
+    clear = {p.kind for p in placed if p not in veiled}
+    return [p for p in placed if p not in veiled or p.kind not in clear]
 
 
 def learn_again(firsts: Firsts, placed: Sequence[Place], scenes: Sequence[Scene],

@@ -40,6 +40,10 @@ class Tries(msgspec.Struct, frozen=True, eq=False):
             mine = one < self.misfit[row]
             self.misfit[row, mine], self.poses[row, mine], self.own[row, mine] = one[mine], at, light
 
+    def anew(self, rows: np.ndarray, others: Tries) -> None:
+        """Takes over others of these rows"""
+        self.misfit[rows], self.poses[rows], self.own[rows] = others.misfit, others.poses, others.own
+
 
 def attempts(scene: Scene, looks: Rough, level: Level, home: np.ndarray, light: np.ndarray) -> Tries:
     """How each kind fits near (N, 3) poses home in (N, 3) light.
@@ -61,7 +65,20 @@ def attempts(scene: Scene, looks: Rough, level: Level, home: np.ndarray, light: 
         tries.better(rows, level.misfits_at(scene.seen, scene.frame, pose, light[rows] * gain), pose, gain)
         untried[rows] &= ~level.alike[start]
         rows = rows[tries.misfit[rows].min(1) > DOUBTFUL]
+    rows = ill_fitting(scene, level, tries, light)      # what lies further off, or more turned: again from where it was found
+    at = tries.poses[rows, tries.misfit[rows].argmin(1)]
+    for around in (at, np.column_stack([at[:, :2], home[rows, 2]])) if len(rows) else ():
+        rough, cost = looks.search(softly(scene, looks, around), scene.frame, around, light[rows])
+        start = cost.argmin(1)
+        pose, gain = level.settle(scene.seen, scene.frame, start, rough[np.arange(len(rows)), start], 7, light[rows])
+        tries.better(rows, level.misfits_at(scene.seen, scene.frame, pose, light[rows] * gain), pose, gain)
     return tries
+
+
+def ill_fitting(scene: Scene, level: Level, tries: Tries, light: np.ndarray) -> np.ndarray:
+    """Numbers of the places where neither a kind fits well nor the bare ground, in (N, 3) light"""
+    rows = np.flatnonzero(tries.misfit.min(1) > CROOKED)
+    return rows[bareness(scene, level, tries.poses[rows, tries.misfit[rows].argmin(1)], light[rows]) > BARE] if len(rows) else rows
 
 
 def softly(scene: Scene, looks: Rough, pose: np.ndarray) -> np.ndarray:

@@ -17,12 +17,13 @@ import numpy as np
 
 from vision import words
 from vision.photo import BadPhoto, is_dark, load_photo
-from vision.plan import BadPlan, Piece, Plan, composed, parse_plan
+from vision.plan import BadPlan, Piece, Plan, composed, parse_plan, unread
 from vision.sampler import in_sight
 
 Layout = dict[str, tuple[str, ...]]
 
 
+KEYS, PHOTO_KEYS = ("game", "name", "plan", "markers", "photo"), ("file", "layout", "corners")
 BEFORE = "model-before.npz"     # the model before something was learnt at the table
 
 
@@ -67,6 +68,8 @@ def read_toml(path: Path) -> dict[str, Any]:
     """Raises BadCopy, naming the file."""
     try:
         return words.read_toml(path)
+    except NotADirectoryError:
+        raise BadCopy(f"{path.parent}: a file; name the copy's folder") from None
     except OSError as e:
         raise BadCopy(f"{path}: {e.strerror}") from None
     except ValueError as e:
@@ -136,7 +139,10 @@ def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def read_layout(path: Path, plan: Plan) -> Layout:
     """A layout's file, as check_layout has it. Raises BadCopy."""
     try:
-        data = json.loads(words.read_text(path), object_pairs_hook=once)
+        text = words.read_text(path)
+        if not text.strip():
+            raise BadCopy(f"{path}: is empty; {{}} stands for a board on which nothing lies")
+        data = json.loads(text, object_pairs_hook=once)
     except OSError as e:
         raise BadCopy(f"{path}: {e.strerror}") from None
     except RecursionError:
@@ -174,6 +180,8 @@ def _photo(folder: Path, entry: Any, plan: Plan, n: int) -> Photo:
     where = f"{folder / 'copy.toml'}: photo {n}"
     if not isinstance(entry, dict):
         raise BadCopy(f"{where}: not a table")
+    if fault := unread(entry, PHOTO_KEYS):
+        raise BadCopy(f"{where}: {fault}")
     for key in ("file", "layout"):
         if not isinstance(entry.get(key), str) or not entry[key]:
             raise BadCopy(f"{where}: {key} is missing or not a file name")
@@ -192,10 +200,12 @@ def _photo(folder: Path, entry: Any, plan: Plan, n: int) -> Photo:
 def load_copy(folder: str | Path) -> Copy:
     """Reads a copy's folder with all its photos. Raises BadCopy."""
     folder = Path(folder)
-    if not folder.is_dir():
+    if not folder.exists():
         raise BadCopy(f"{folder}: no such folder")
     path = folder / "copy.toml"
     data = read_toml(path)
+    if fault := unread(data, KEYS):
+        raise BadCopy(f"{path}: {fault}")
     game, name, markers = data.get("game"), data.get("name", folder.name), data.get("markers", False)
     if not isinstance(game, str) or not game:
         raise BadCopy(f"{path}: game is missing")
@@ -205,9 +215,15 @@ def load_copy(folder: str | Path) -> Copy:
     if not plan.piece:
         raise BadCopy(f"{folder / data.get('plan', 'plan.toml')}: no [[piece]]: there is nothing to read")
     entries = data.get("photo", [])
+    if isinstance(entries, dict):
+        raise BadCopy(f"{path}: each photo begins with [[photo]], in two pairs of brackets")
     if not isinstance(entries, list) or not entries:
         raise BadCopy(f"{path}: no [[photo]]")
     photos = [_photo(folder, e, plan, n) for n, e in enumerate(entries, 1)]
+    for n, p in enumerate(photos):
+        same = next((k for k in range(n) if photos[k].layout != p.layout and np.array_equal(photos[k].image, p.image)), None)
+        if same is not None:
+            raise BadCopy(f"{path}: photos {same + 1} and {n + 1} are the same picture, with other layouts")
     if not any(p.layout for p in photos):
         raise BadCopy(f"{path}: no sampler: every photo shows an empty board, so no kind of piece can be learnt")
     if not markers and not any(p.corners is not None for p in photos):

@@ -23,7 +23,7 @@ FINE = 60          # window pixels along a site at the finest
 SMALLEST = 24      # window pixels along the smallest piece, where the site is much larger
 TALL = 0.2         # of a site's side that a top may be seen off its foot before windows are cut higher up
 ASKEW = 12         # degrees that a piece which is laid straight may lie askew
-CROOKED = 0.1      # of the score of a place, that lying crooked must gain to be believed
+CROOKED = 0.1      # of the score of a place, that lying across or crooked must gain to be believed
 LARGEST = 110      # window pixels along a window at most
 
 
@@ -158,10 +158,11 @@ def localise(unlike: np.ndarray, edges: np.ndarray, size: tuple[float, float], d
     if size[0] == size[1]:
         oblique = oblique[oblique <= 45] if len(oblique) else oblique
         oblique = np.concatenate([oblique, -oblique])
-    else:
-        straight = np.concatenate([straight, straight + 90])
-    first, second = best_place(score, straight, doubt, scale), best_place(score, oblique, doubt, scale)
-    return (first if first[2] > second[2] - CROOKED else second)[:2]
+    tried = [straight, oblique] if size[0] == size[1] else [straight, straight + 90, oblique]
+    best = best_place(score, tried[0], doubt, scale)
+    for other in (best_place(score, tilts, doubt, scale) for tilts in tried[1:]):
+        best = other if other[2] >= best[2] + CROOKED else best       # one hardly longer than wide would else lie across by chance
+    return best[:2]
 
 
 def doubt_map(side: int, scale: float, free: np.ndarray, expected: np.ndarray, give: float) -> np.ndarray:

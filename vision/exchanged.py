@@ -48,8 +48,8 @@ def exchanged(cut: Sequence[Exemplar]) -> list[tuple[Exemplar, Exemplar]]:
             for k, b in enumerate(pieces[i + 1:], i + 1):
                 if a.photo == b.photo and kinds[i] != kinds[k]:
                     unlike = [fit(i, kinds[k], k) / fit(i, kinds[i], k), fit(k, kinds[i], i) / fit(k, kinds[k], i)]
-                    if max(unlike) < PLAINLY:       # not where one is the only one of its kind
-                        found.append((max(unlike), a, b))
+                    if np.max(unlike) < PLAINLY:    # no number, where one is the only one of its kind: nothing is told
+                        found.append((np.max(unlike), a, b))
         plain = min((f[0] for f in found), default=0.0)
         out += [(a, b) for unlike, a, b in sorted(found, key=lambda f: f[0]) if unlike < 2 * plain + 0.02]
     return out

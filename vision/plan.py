@@ -6,6 +6,7 @@ import difflib
 import re
 import unicodedata
 from collections import Counter
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -35,6 +36,8 @@ class Piece(msgspec.Struct, frozen=True):
     looks, turned: it is the kind `looks`, turned by so many degrees from lying straight on its site.
     back: the kind that it is when it lies on its other side; the box holds so many of both together.
     on: tags of the sites on which people lay it, where not everywhere: what is asked to be laid for a calibration keeps to that.
+    directed: which way it points tells it from another kind (shogi men are their owner's): it and all of its size are laid as the
+    calibration's photos show them, some degrees askew.
     """
 
     kind: str
@@ -47,6 +50,7 @@ class Piece(msgspec.Struct, frozen=True):
     turned: float = 0.0
     back: str | None = None
     on: tuple[str, ...] = ()
+    directed: bool = False
 
     @property
     def disc(self) -> bool:
@@ -157,9 +161,16 @@ def misspelt(data: dict[str, Any], name: str) -> None:
     entries = [("", None, data)] + [(what, n, e) for what in ("piece", "site") if isinstance(data.get(what), list)
                                     for n, e in enumerate(data[what], 1)]
     for what, n, entry in entries:
-        for key in entry if isinstance(entry, dict) else ():
-            if key not in KEYS[what] and (meant := difflib.get_close_matches(key, KEYS[what], 1, 0.75)):
-                raise BadPlan(f"{name}: {f'{what} {n}: ' if what else ''}{key!r} is not read; {meant[0]!r} is meant?")
+        if isinstance(entry, dict) and (fault := unread(entry, KEYS[what])):
+            raise BadPlan(f"{name}: {f'{what} {n}: ' if what else ''}{fault}")
+
+
+def unread(entry: dict[str, Any], keys: Sequence[str]) -> str | None:
+    """What is wrong with a table that has a key which is nearly one that is read"""
+    for key in entry:
+        if key not in keys and (meant := difflib.get_close_matches(key, keys, 1, 0.75)):
+            return f"{key!r} is not read; {meant[0]!r} is meant?"
+    return None
 
 
 def plainly(fault: str, data: dict[str, Any]) -> str:

@@ -301,7 +301,7 @@ def exemplars(plan: Plan, shots: list[Shot], lying: Sequence[Lying] = ()) -> lis
             crooked = np.mean([abs((f.tilt + 45) % 90 - 45) > ASKEW + 1 for f in mine]) > 0.15
             cut = [Exemplar(f.contents, size, disc, straighten(f.window, windows.scale, f.offset, f.tilt, size), windows.scale,
                             f.where, f.photo, f.where not in group.ids, "any" if disc or crooked else "quarters") for f in mine]
-            pieces += upright(cut)
+            pieces += directed(cut) if any(plan.pieces[k].directed for f in mine for k in f.contents if k != "?") else upright(cut)
         out.append((group, pieces))
     return [(group, pieces) for group, pieces in out if pieces]
 
@@ -333,6 +333,11 @@ def alone(plan: Plan, group: Group, found: Sequence[Found], shots: list[Shot]) -
     return out
 
 
+def directed(pieces: list[Exemplar]) -> list[Exemplar]:
+    """The same, known to lie one way up"""
+    return [msgspec.structs.replace(e, lies="upright") for e in pieces]
+
+
 def upright(pieces: list[Exemplar]) -> list[Exemplar]:
     """The same, known to lie one way up if all pieces of a kind do, as letters laid by people who sit side by side"""
     if pieces[0].lies != "quarters" or pieces[0].size[0] != pieces[0].size[1]:
@@ -348,4 +353,4 @@ def upright(pieces: list[Exemplar]) -> list[Exemplar]:
                         for q in (0, 90, 180, 270)]
             same += quarters[0] < 0.7 * min(quarters[1:])
             turned += quarters[0] * 0.7 > min(quarters[1:])
-    return [msgspec.structs.replace(e, lies="upright") for e in pieces] if same > 8 + 30 * turned else pieces
+    return directed(pieces) if same > 8 + 30 * turned else pieces

@@ -29,3 +29,9 @@ def test_two_pieces_that_changed_places_are_named_and_alike_ones_are_not():
     assert [(a.where, b.where, a.photo) for a, b in found] == [("c", "e", 0)]
     single = [e for e in honest if e.photo == 0 and e.where in "ac"]
     assert exchanged(single) == [], "of two kinds shown once nothing can be told"
+
+
+def test_a_kind_shown_once_has_not_changed_places():
+    pieces = [piece(sign, site, photo) for photo in (0, 1) for sign, site in zip("EEFF", "abcd")]
+    for alone in (0, len(pieces)):
+        assert exchanged([*pieces[:alone], piece("X", "e", 0), *pieces[alone:]]) == []

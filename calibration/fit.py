@@ -46,8 +46,11 @@ def shots_of(copy: Copy) -> tuple[Registrar, list[Shot]]:
         registrar, poses = Registrar.fit(copy.plan, [p.image for p in copy.photos], [p.corners for p in copy.photos],
                                          copy.markers, [p.layout for p in copy.photos])
     except NoBoard as e:
-        where = copy.folder if e.photo is None else copy.folder / copy.photos[e.photo].name
-        raise BadCopy(f"{where}: {e.why}") from None
+        if e.photo is None:
+            raise BadCopy(f"{copy.folder}: {e.why}") from None
+        photo = copy.photos[e.photo]
+        more = "" if copy.markers or photo.corners is not None else "; corners of its own in copy.toml would tell where it lies"
+        raise BadCopy(f"{copy.folder / photo.name}: {e.why}{more}") from None
     return registrar, [Shot(p.image, p.layout, pose, p.name) for p, pose in zip(copy.photos, poses)]
 
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vision.cluster_cut import is_canvas, is_whole
-from vision.cluster_polar import Patch, Rings, Table
+from vision.cluster_polar import UNBURNT, Patch, Rings, Table
 from vision.cluster_scene import Scene
 from vision.kernels import Kernel
-from vision.light import too_bright
+from vision.light import CLIPPED, too_bright
 
 if TYPE_CHECKING:
     from vision.cluster_fit import Fine
@@ -36,8 +36,10 @@ def compared(scene: Scene, rings: Rings, table: Table, at: np.ndarray, only: np.
     gain = np.full((len(at), len(table.looks)), 0 if hopes is None else min(hopes, 0), np.float32)
     turn = np.zeros((len(at), len(table.looks)), np.int64)
     burnt = np.zeros(len(at), np.uint8)
-    limit = scene.limit_at(at).astype(np.float32)
-    groups = table.lights(limit, too_bright(table.most, limit).any(1))
+    groups = [(UNBURNT, np.arange(len(at)))]
+    if too_bright(table.most, CLIPPED * scene.light.min((0, 1))).any():
+        limit = scene.limit_at(at).astype(np.float32)
+        groups = table.lights(limit, too_bright(table.most, limit).any(1))
     for key, which in groups:
         if len(groups) == 1:
             run(scene, rings, table, at, only, key, gain, turn, burnt, hopes)

@@ -32,6 +32,7 @@ SIDE = 8                # places a side at which a colour is looked at, at most
 OWN = 25.0              # grey levels by which a colour is a piece's own
 APART = 0.9             # of the sum of their inner radii: nearer to each other no two pieces lie, a little given for misplacing
 
+_most_near = Kernel("most_near", "fllnnnnxf")
 _strange_around = Kernel("strange_around", "fBnnlnlnnxB")
 _coloured = Kernel("coloured_places", "Bnnfnndnfnfnx" + "B")
 
@@ -100,11 +101,16 @@ class Net:
 
     def most_near(self, values: np.ndarray, radius: float) -> np.ndarray:
         """(N,) the largest of (N,) values within `radius` mm of each place"""
+        n = int(radius / self.step)
+        if n < 1 or not len(values):
+            return values
+        if _most_near:
+            out = np.empty(len(values), np.float32)
+            y, x = map(np.ascontiguousarray, (self.y, self.x))
+            _most_near(np.ascontiguousarray(values, np.float32), y, x, len(values), *self.shape, n, radius / self.step, out)
+            return out
         field = np.full(self.shape, -1e9, np.float32)
         field[self.y, self.x] = values
-        n = int(radius / self.step)
-        if n < 1:
-            return values
         disc = np.hypot(*np.mgrid[-n:n + 1, -n:n + 1]) * self.step <= radius
         return cv2.dilate(field, disc.astype(np.uint8), borderType=cv2.BORDER_CONSTANT, borderValue=-1e9)[self.y, self.x]
 

@@ -15,6 +15,7 @@ ANGLES = 64
 LIGHTS = 16             # of such places kept ready
 UNBURNT = (0, 0, 0)
 BRIGHTER = 0.1          # steps of the logarithm of brightness in which burnt places are told apart
+DARKEST = 1000          # more such steps than a light can be from another
 PITCH = 1.25            # canvas pixels between rings
 PLAIN = 40.0            # grey levels: prints that vary more along a ring hardly exclude anything by their colours
 SCORE_NOISE = 12.0      # grey levels by which a piece's look may differ from the learned one
@@ -224,8 +225,10 @@ class Table:
         """Places grouped by what no_brighter() takes: (key, (M,) their numbers) each. limit: (N, 3); burnt: (N,) bool"""
         if not burnt.any():
             return [(UNBURNT, np.arange(len(burnt)))]
-        steps = np.round(np.log(np.minimum(limit / self.most, 1)) / BRIGHTER).astype(int) * burnt[:, None]
-        return [(key, np.flatnonzero((steps == key).all(1))) for key in sorted(set(map(tuple, steps.tolist())))]
+        steps = np.zeros((len(burnt), 3), int)
+        steps[burnt] = np.round(np.log(np.minimum(limit[burnt] / self.most, 1)) / BRIGHTER)
+        keys = steps @ (DARKEST ** 2, DARKEST, 1)
+        return [(tuple(steps[(keys == key).argmax()].tolist()), np.flatnonzero(keys == key)) for key in np.unique(keys)]
 
     def no_brighter(self, steps: tuple[int, ...]) -> np.ndarray:
         """The spectrum of the looks, none brighter than so many steps of BRIGHTER beyond the brightest"""

@@ -70,9 +70,9 @@ class Scene(msgspec.Struct, eq=False):
     def light_at(self, mm: np.ndarray) -> np.ndarray:
         """(N, 3) factors at (N, 2) canvas mm"""
         f, (rows, columns) = self.frame, self.light.shape[:2]
-        x, y = ((np.asarray(v, float) - first) * (f.scale / LIGHT_STEP) - 0.5 / LIGHT_STEP for v, first in (
-            (mm[:, 0], f.x0), (mm[:, 1], f.y0)))
-        return self.light[np.rint(y).astype(int).clip(0, rows - 1), np.rint(x).astype(int).clip(0, columns - 1)]
+        at = (np.asarray(mm, float) - (f.x0, f.y0)) * (f.scale / LIGHT_STEP) - 0.5 / LIGHT_STEP
+        x, y = np.maximum(np.minimum(np.rint(at), (columns - 1, rows - 1)), 0).astype(int).T
+        return self.light[y, x]
 
     def limit_at(self, mm: np.ndarray) -> np.ndarray:
         """(N, 3) what is brighter than this, in the empty board's light, is seen no brighter than this at (N, 2) canvas mm"""

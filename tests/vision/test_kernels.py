@@ -18,7 +18,7 @@ from vision.cluster_base import Level, Sheet
 from vision.cluster_block import side_gain
 from vision.cluster_canvas import Empty, Frame, flattened, padded, sample
 from vision.cluster_compare import compared
-from vision.cluster_find import Kit, strange_around
+from vision.cluster_find import Kit, Net, strange_around
 from vision.cluster_first import Tried, shown_misfit
 from vision.cluster_fit import Fine, slid, weighed
 from vision.cluster_lay import Print, lay
@@ -319,6 +319,19 @@ def test_where_something_may_lie(n):
     with numpy_only():
         wanted = strange_around(*args)
     assert (got == wanted).mean() > 0.999 and 0.1 < got.mean() < 0.7
+
+
+@compiled
+@pytest.mark.parametrize("radius", [0.5, 2.0, 3.7, 6.0])
+def test_the_best_of_the_places_around(radius):
+    net, rng = Net.__new__(Net), np.random.default_rng(1)
+    net.shape, net.step = (23, 31), 1.2
+    net.y, net.x = np.nonzero(rng.random(net.shape) < 0.4)
+    values = rng.normal(size=len(net.y)).astype(np.float32)
+    got = net.most_near(values, radius)
+    with numpy_only():
+        assert (got == net.most_near(values, radius)).all()
+    assert len(net.most_near(values[:0], radius)) == 0
 
 
 @compiled

@@ -1,5 +1,5 @@
-/* Averages around places: of canvases, only where somebody looks (vision/cluster_soft.py), and of what is strange (Net of
-   vision/cluster_find.py). Beyond an edge lies what lies within it, mirrored, as cv2.blur has it. */
+/* Averages around places: of canvases, only where somebody looks (vision/cluster_soft.py), and of what is strange; and the
+   best of the places of a net around each (Net of vision/cluster_find.py). Beyond an edge lies what lies within it, mirrored, as cv2.blur has it. */
 
 #include "kernels.h"
 
@@ -129,4 +129,33 @@ QUICK void strange_around(const float *strange, const uint8_t *allowed, int h, i
     }
     free(column);
     free(upto);
+}
+
+/* Of n places of a net (high, wide), rows y and columns x (n,) in order: the largest of values (n,) at places no further than `radius` of its
+   steps, of which `reach` are whole, from each: out (n,) */
+QUICK void most_near(const float *values, const int64_t *y, const int64_t *x, int n, int high, int wide, int reach, double radius,
+                     float *out)
+{
+    int line = wide + 2 * reach;
+    size_t all = (size_t)line * (high + 2 * reach);
+    float *field = malloc(sizeof(float) * all);
+    for (size_t i = 0; i < all; i++)
+        field[i] = -1e9f;
+    for (int i = 0; i < n; i++)
+        field[(y[i] + reach) * line + x[i] + reach] = values[i];
+    for (int i = 0; i < n; i++)
+        out[i] = values[i];
+    for (int down = -reach; down <= reach; down++) {
+        int to = 0;
+        while (to < reach && hypot(to + 1, down) <= radius)
+            to++;
+        for (int i = 0; i < n && hypot(0, down) <= radius; i++) {
+            const float *row = field + (y[i] + reach + down) * line + x[i] + reach;
+            float most = row[-to];
+            for (int across = -to + 1; across <= to; across++)
+                most = greater(most, row[across]);
+            out[i] = greater(out[i], most);
+        }
+    }
+    free(field);
 }

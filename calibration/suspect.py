@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 import cv2
@@ -32,6 +33,7 @@ SLIPS = 2            # in the photos of a copy, at most: more that look so are p
 LIKELY = 0.5         # probability from which on a reading is taken at its word where another says the same
 SURE = 0.9           # probability from which on a reading counts against a layout
 MOST = 4             # places named
+OFTEN = 4            # sites, on which kinds are taken for each other
 ASTRAY_PX = 20       # at 1640 wide: further off no finger taps that looks where it taps
 POOR_PX = 2.0        # at 1640 wide: found no better than that, a board is read worse
 
@@ -140,6 +142,15 @@ def traded(rows: Iterable[Row]) -> list[tuple[str, str, str, str, str]]:
     return [(photo, site, taken[photo, b, a], a, b) for (photo, a, b), site in taken.items() if a < b and (photo, b, a) in taken]
 
 
+def pointing(plan: Plan, rows: Iterable[Row]) -> list[tuple[str, str]]:
+    """Kinds as large, longer than wide, each of which is read as the other: perhaps only the way they point tells them, of which the
+    plan says nothing"""
+    taken = Counter((r.want[0], r.got[0]) for r in rows if not r.right and r.got is not None and len(r.want) == len(r.got) == 1)
+    pairs = [(a, b) for a, b in taken if a < b and (b, a) in taken and (one := plan.pieces.get(a)) and (two := plan.pieces.get(b))
+             and one.size == two.size and one.footprint[0] != one.footprint[1] and not (one.directed or two.directed)]
+    return sorted(pairs) if sum(taken[a, b] + taken[b, a] for a, b in pairs) >= OFTEN else []
+
+
 def doubts(plan: Plan, shots: list[Shot], rows: Iterable[Row], burnt: Sequence[str] = (), cut: Sequence[Exemplar] = ()) -> list[Text]:
     """What to look at before anything else; rows: sites of these photos as they are read; burnt: photos whose pieces are too bright to
     be told from a pale board; cut: the pieces that were learnt from"""
@@ -152,6 +163,9 @@ def doubts(plan: Plan, shots: list[Shot], rows: Iterable[Row], burnt: Sequence[s
     for photo, site, other, a, b in [*pairs, *(pair for pair in traded(rows) if frozenset(pair[:3]) not in said)][:MOST]:
         out.append(say("look at {site} and {other} in {photo}: {a} and {b} seem to have changed places", site=site, other=other,
                        photo=photo, a=a, b=b))
+    if each_other := pointing(plan, rows):
+        out.append(say("{pairs} are taken for each other: if only the way they point tells them, write directed = true into the plan",
+                       pairs=", ".join(f"{a}/{b}" for a, b in each_other)))
     odd = {(photo, site): (want, "" if want else say("something"))
            for photo, site, want in not_there(plan, [s for s in shots if s.name not in burnt])}
     odd |= {(photo, site): (want, got) for photo, site, want, got in contradicted(rows)}

@@ -12,6 +12,8 @@ from companion.copies import open_copy
 from vision.evidence import Evidence, NoBoard
 from vision.photo import BadPhoto, load_photo
 
+LEFT = 0.05         # of the chances, that is told where none of those named has it
+
 
 def line_of(photo: str, evidence: Evidence, ms: float) -> dict:
     """A reading as the command prints it."""
@@ -54,6 +56,9 @@ def _table(out: dict) -> str:
     if r.get("maybe_turned"):
         lines.append("  the board may lie turned round: it looks the same both ways")
     lines += [f"  {site}: {' '.join(contents)}" for site, contents in out["layout"].items()]
-    lines += [f"  unsure {site}: " + ", ".join(f"{' '.join(c) or 'empty'} {100 * p:.0f} %" for c, p in options)
-              for site, options in out["unsure"].items()]
+    for site, options in out["unsure"].items():
+        told = [(" ".join(c) or "empty", p) for c, p in options]
+        rest = 1 - sum(p for _, p in told)
+        told += [("anything else", rest)] if rest > LEFT else []
+        lines.append(f"  unsure {site}: " + ", ".join(f"{what} {100 * p:.0f} %" for what, p in sorted(told, key=lambda t: -t[1])))
     return "\n".join(lines)

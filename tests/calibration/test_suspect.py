@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from calibration.held import Row
-from calibration.suspect import blurred, contradicted, doubts, not_there, tapped_astray, traded
+from calibration.suspect import blurred, contradicted, doubts, not_there, pointing, tapped_astray, traded
 from vision.evidence import SiteEvidence
 from vision.plan import parse_plan
 from vision.pose import Pose
@@ -100,3 +100,18 @@ def test_corners_tapped_astray_are_told_by_photo_and_number(taps, error, told):
     assert [str(line) for line in tapped_astray(copy, [SimpleNamespace(pose=pose)])] == told
     photo.corners = np.roll(pose.to_px(plan.corners), -1, 0)
     assert "as if corner 2 had been tapped first" in str(tapped_astray(copy, [SimpleNamespace(pose=pose)])[0])
+
+
+def test_kinds_taken_for_each_other_may_be_told_by_the_way_they_point():
+    data = {"game": "pointed", "size": [80, 40], "site": [{"id": "a", "outline": [[0, 0], [40, 0], [40, 40], [0, 40]]}],
+            "piece": [{"kind": k, "size": [20, 24]} for k in ("P", "vP", "G")] + [{"kind": k, "size": 20} for k in ("black", "white")]}
+
+    def rows(*pairs):
+        return [Row("game.jpg", "a", "pile", (want,), SiteEvidence((((got,), -0.1),))) for want, got in pairs]
+    swapped = rows(("P", "vP"), ("vP", "P"), ("vP", "P"), ("P", "vP"), ("P", "P"), ("G", "P"))
+    assert pointing(parse_plan(data), swapped) == [("P", "vP")]
+    assert any("P/vP are taken" in str(t) for t in doubts(parse_plan(data), [], swapped))
+    assert pointing(parse_plan(data), swapped[:2]) == [], "a slip"
+    assert pointing(parse_plan(data), rows(*[("black", "white"), ("white", "black")] * 3)) == [], "discs point nowhere"
+    data["piece"][1]["directed"] = True
+    assert pointing(parse_plan(data), swapped) == []

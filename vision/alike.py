@@ -141,12 +141,19 @@ def which_way(plan: Plan, lens: Lens, known: Print, whole: Whole, picture: Pictu
         if other is not None:
             found.append((whole.explained(picture, other.pose), other, mm, turn))
     found.sort(key=lambda f: -f[0].mean())
-    best, sure, turned = found[0], True, False
+
+    def rather(here, there) -> float:
+        poses, back = (here[1].pose, there[1].pose), whole.between(here[2], there[2])
+        return whole.rather(plan, picture, *poses, back) if here[3] != there[3] else 0.0
+
+    first = found[0]
     for each in found[1:]:
-        clear = lead(found[0][0], each[0], whole.between(found[0][2], each[2])) > CLEAR
-        if clear:
+        first = each if rather(first, each) < -CLEAR else first
+    best, sure, turned = first, True, False
+    for each in found:
+        if each is first or lead(first[0], each[0], whole.between(first[2], each[2])) > CLEAR or rather(first, each) > CLEAR:
             continue
-        if each[3] == found[0][3]:
+        if each[3] == first[3]:
             sure = False
             continue
         turned = True

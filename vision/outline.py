@@ -92,12 +92,8 @@ def masks(plan: Plan, scene: View, small: np.ndarray) -> list[np.ndarray]:
 def quads(mask: np.ndarray, behind_men: bool) -> list[np.ndarray]:
     """(4, 2) corners, clockwise, of the larger four-sided shapes in a mask"""
     mask = cv2.morphologyEx(mask, cv2.MORPH_CLOSE, np.ones((5, 5), np.uint8))
-    mask = cv2.morphologyEx(mask, cv2.MORPH_OPEN, np.ones((5, 5), np.uint8))
-    contours = cv2.findContours(mask, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)[0]
-    out = []
-    for c in sorted(contours, key=cv2.contourArea, reverse=True)[:3]:
-        if cv2.contourArea(c) < LEAST_SHARE * mask.size:
-            break
+    out = [q for c in larger(mask) if (q := straight(c, mask.shape)) is not None] if behind_men else []
+    for c in larger(cv2.morphologyEx(mask, cv2.MORPH_OPEN, np.ones((5, 5), np.uint8))):
         hull = cv2.convexHull(c)
         around = cv2.arcLength(hull, True)
         for loose in np.linspace(0.01, 0.06, 11):
@@ -108,9 +104,13 @@ def quads(mask: np.ndarray, behind_men: bool) -> list[np.ndarray]:
             quad = quad.astype(float)
             a, b = quad[1] - quad[0], quad[2] - quad[1]
             out.append(quad if a[0] * b[1] - a[1] * b[0] > 0 else quad[::-1])
-        if behind_men and (best := straight(c, mask.shape)) is not None:
-            out.append(best)
     return out
+
+
+def larger(mask: np.ndarray) -> list[np.ndarray]:
+    """The contours of the three largest shapes in a mask that may be a board"""
+    contours = sorted(cv2.findContours(mask, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)[0], key=cv2.contourArea, reverse=True)
+    return [c for c in contours[:3] if cv2.contourArea(c) >= LEAST_SHARE * mask.size]
 
 
 def straight(contour: np.ndarray, shape: tuple[int, int]) -> np.ndarray | None:

@@ -17,6 +17,7 @@ LONG = 450                  # longer side of the view, pixels
 RIM, TABLE = 0.04, 0.15     # how much of the table round the board, round loose tiles belongs to it, shares of the longer side
 SCALES = (0.8, 2.0, 5.0)    # pixels; what is finer is noise, what is wider is light
 NARROW = 0.5                # a place is explained as far as it is off by less than so much of what the print varies by
+MOST = 0.5                  # by how much more, in logarithms, than the board a place may differ to count
 CELLS = 12                  # along each side, for telling how much of the board takes part in a judgement
 SHIFTS = 3                  # squares by which a board may seem to lie off at most
 PEAKS, APART = 6, 0.02      # places tried where a view fits roughly, and how far apart they are, longer sides
@@ -100,6 +101,25 @@ class Whole(msgspec.Struct, frozen=True, eq=False, dict=True):
         for mine, theirs, reach in zip(self.traits, traits(seen), self.reach):
             out += 1 - np.minimum(((theirs - mine) / reach) ** 2, 1)
         return np.where(inside & self.known, out / len(SCALES), 0)
+
+    def rather(self, plan: Plan, picture: Picture, here: Pose, there: Pose, back: np.ndarray) -> float:
+        """By how much more a picture looks as the sites do where one pose has them than where another does, in terms of chance:
+        only what differs counts, words and grain; back: (2, 3) from pixels of the canvas here to those there"""
+        h, w = self.canvas.shape
+        field = np.zeros((h, w), np.float32)    # a rim, which may stand above the sites, does not lie as the pose has it
+        corners = (np.vstack([o for s in plan.site for o in s.outlines]) - self.origin) * self.px_per_mm
+        cv2.rectangle(field, *(tuple(map(int, c)) for c in (corners.min(0) + EACH / 2, corners.max(0) - EACH / 2)), 1, -1)
+        mine, off = self.traits[0], []
+        for pose in (here, there):
+            seen, inside = self.rectified(picture, pose)
+            off.append(np.where(inside & self.known, np.minimum(np.abs(trait(seen, SCALES[0]) - mine), MOST), np.float32(-1)))
+
+        def moved(values: np.ndarray) -> np.ndarray:
+            return cv2.warpAffine(values, back, (w, h), flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP, borderValue=-1)
+
+        other = moved(off[1])
+        counts = np.abs(mine - moved(mine)) * field * ((off[0] >= 0) & (other >= 0))
+        return plainly((other - off[0]) * counts / max(float(counts.mean()), 1e-6))
 
     def between(self, here: np.ndarray, there: np.ndarray) -> np.ndarray:
         """(2, 3): from pixels of the canvas at one place to those at another, which have (4, 2) mm at the same four spots"""
@@ -186,5 +206,10 @@ def lead(here: np.ndarray, there: np.ndarray, back: np.ndarray) -> float:
     h, w = here.shape
     other = cv2.warpAffine(there, back, (w, h), flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP, borderValue=-1)
     off = np.where(other >= 0, here - other, 0).astype(np.float32)
+    return plainly(off)
+
+
+def plainly(off: np.ndarray) -> float:
+    """The mean of (h, w) values, in terms of what chance does"""
     cells = cv2.resize(off, (CELLS, CELLS), interpolation=cv2.INTER_AREA).ravel()
     return float(cells.mean() / (cells.std() / CELLS + 1e-4))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 
 import cv2
@@ -33,7 +32,6 @@ SLIPS = 2            # in the photos of a copy, at most: more that look so are p
 LIKELY = 0.5         # probability from which on a reading is taken at its word where another says the same
 SURE = 0.9           # probability from which on a reading counts against a layout
 MOST = 4             # places named
-OFTEN = 4            # sites, on which kinds are taken for each other
 ASTRAY_PX = 20       # at 1640 wide: further off no finger taps that looks where it taps
 POOR_PX = 2.0        # at 1640 wide: found no better than that, a board is read worse
 
@@ -145,10 +143,10 @@ def traded(rows: Iterable[Row]) -> list[tuple[str, str, str, str, str]]:
 def pointing(plan: Plan, rows: Iterable[Row]) -> list[tuple[str, str]]:
     """Kinds as large, longer than wide, each of which is read as the other: perhaps only the way they point tells them, of which the
     plan says nothing"""
-    taken = Counter((r.want[0], r.got[0]) for r in rows if not r.right and r.got is not None and len(r.want) == len(r.got) == 1)
+    taken = {(r.want[0], r.got[0]) for r in rows if not r.right and r.got is not None and len(r.want) == len(r.got) == 1}
     pairs = [(a, b) for a, b in taken if a < b and (b, a) in taken and (one := plan.pieces.get(a)) and (two := plan.pieces.get(b))
              and one.size == two.size and one.footprint[0] != one.footprint[1] and not (one.directed or two.directed)]
-    return sorted(pairs) if sum(taken[a, b] + taken[b, a] for a, b in pairs) >= OFTEN else []
+    return sorted(pairs)
 
 
 def doubts(plan: Plan, shots: list[Shot], rows: Iterable[Row], burnt: Sequence[str] = (), cut: Sequence[Exemplar] = ()) -> list[Text]:

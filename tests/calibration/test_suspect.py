@@ -111,7 +111,7 @@ def test_kinds_taken_for_each_other_may_be_told_by_the_way_they_point():
     swapped = rows(("P", "vP"), ("vP", "P"), ("vP", "P"), ("P", "vP"), ("P", "P"), ("G", "P"))
     assert pointing(parse_plan(data), swapped) == [("P", "vP")]
     assert any("P/vP are taken" in str(t) for t in doubts(parse_plan(data), [], swapped))
-    assert pointing(parse_plan(data), swapped[:2]) == [], "a slip"
+    assert pointing(parse_plan(data), [swapped[0], swapped[3], swapped[5]]) == [], "only one of them is misread"
     assert pointing(parse_plan(data), rows(*[("black", "white"), ("white", "black")] * 3)) == [], "discs point nowhere"
     data["piece"][1]["directed"] = True
     assert pointing(parse_plan(data), swapped) == []

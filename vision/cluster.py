@@ -11,7 +11,7 @@ import numpy as np
 
 from vision.cluster_astray import read_astray, site_has
 from vision.cluster_block import is_block
-from vision.cluster_canvas import MARGIN, Empty, Frame, dimmed, match_light, trust
+from vision.cluster_canvas import MARGIN, Empty, Frame, dimmed, trust
 from vision.cluster_count import evidence_of, patched, shares_of
 from vision.cluster_find import find, kits_of, polygons
 from vision.cluster_first import Firsts, Tried, clear_of, group_of, lay_all, learn_again, learn_firsts, unveil, veils_of
@@ -304,11 +304,7 @@ class ClusterReader:
         if not bare:
             bare = [np.median(canvases, 0).astype(np.uint8)]
         empty = Empty.of(frame, bare)
-        trusted = trust(frame, plan)
-        levels = [match_light(frame, c, empty.canvas, trusted).terms[0] for s, c in zip(shots, canvases) if s.layout]
-        level = max(1.0, float(np.exp(np.median(levels)))) if levels else 1.0
-        if level > 1:       # pieces are brighter than the table: keep them below white
-            empty = Empty(frame, (empty.canvas / level).astype(np.uint8), empty.spread / level)
+        empty = empty.below_white([c for s, c in zip(shots, canvases) if s.layout], trust(frame, plan))
         reader = learn(plan, empty, [s for s in shots if s.layout])
         if not reader.firsts.sheets:        # else pieces lie on cards, not on the board
             reader.lump = max(reader.lump, left_bare(plan, frame, [s for s in shots if not s.layout], bare))

@@ -14,6 +14,7 @@ from vision.plan import Plan
 from vision.pose import Pose
 
 MARGIN = 14.0           # mm of table kept around board and sites: tall pieces lean over the edge
+BRIGHT = 0.999          # share of a canvas that is no brighter than what counts as its brightest
 BLENDED = 8             # grey levels that the average of a few pixels, most of them too bright, may be below that
 MOST_PIXELS = 1.9e6     # of a canvas: more than a camera of this class resolves
 
@@ -237,6 +238,14 @@ class Empty(msgspec.Struct, frozen=True, eq=False):
         mean = np.mean(evened, 0)
         off = np.max([np.abs(e - mean).max(-1) for e in evened], 0) if len(evened) > 1 else np.zeros(mean.shape[:2])
         return cls(frame, mean.clip(0, 255).astype(np.uint8), spread_of(mean, off.astype(np.float32)))
+
+    def below_white(self, samplers: Sequence[np.ndarray], sure: np.ndarray) -> Empty:
+        """The same, darker where canvases of samplers were taken with less exposure because their pieces are brighter than the board:
+        in its light these would be beyond white. sure: as of match_light()"""
+        beyond = [np.exp(match_light(self.frame, c, self.canvas, sure).terms[0]) * np.quantile(largest(c), BRIGHT) / CLIPPED
+                  for c in samplers]
+        level = max(1.0, float(np.median(beyond))) if beyond else 1.0
+        return self if level == 1 else Empty(self.frame, (self.canvas / level).astype(np.uint8), self.spread / level)
 
 
 def spread_of(mean: np.ndarray, off: np.ndarray | None = None, shift: float = 0.5) -> np.ndarray:

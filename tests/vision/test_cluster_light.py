@@ -76,3 +76,15 @@ def test_a_light_piece_is_still_known_where_the_camera_shows_it_no_lighter():
     patch = rings.look_at(frame, seen, ground, weight, np.array([[50.0, 50.0]]), light)
     gain = table.gains(patch)[0][0]
     assert gain[0] > 0 > gain[1]
+
+
+@pytest.mark.parametrize(("exposure", "piece", "darker"), [(0.5, 125, 1), (0.5, 250, 2), (1.0, 250, 1), (1.3, 250, 1)])
+def test_the_board_is_taken_darker_as_far_as_pieces_in_its_light_would_be_beyond_white(exposure, piece, darker):
+    frame = Frame(0.0, 0.0, 2.0, 600, 480)
+    board = np.random.default_rng(3).uniform(90, 130, (480, 600, 3)).astype(np.uint8)
+    empty = Empty.of(frame, [board])
+    sampler = (board * exposure).clip(0, 255).astype(np.uint8)
+    sampler[100:140, 100:140] = piece
+    taken = empty.below_white([sampler], np.ones((480, 600), np.float32))
+    assert np.median(empty.canvas / taken.canvas.clip(1)) == pytest.approx(darker, rel=0.06)
+    assert empty.below_white([], np.ones((480, 600), np.float32)) is empty

@@ -70,11 +70,15 @@ def centred_on(strange: Sequence[np.ndarray], frame: Frame, size: tuple[float, f
     for shot, (x, y, a) in zip(shots, pose):
         c, s = np.cos(a), np.sin(a)
         mean += sample(strange[shot], frame.to_px(grid @ np.array([[c, s], [-s, c]]) + (x, y)))[..., 0] / len(pose)
-    out = np.abs(grid) - np.array(size) / 2
-    edge = out.max(-1)
-    kernel = ((edge <= 0) & (edge > -BAND)) / ((edge <= 0) & (edge > -BAND)).sum() - (
-        (edge > 0) & (edge <= BAND)) / ((edge > 0) & (edge <= BAND)).sum()
-    fit = cv2.filter2D(mean, cv2.CV_32F, kernel.astype(np.float32), borderType=cv2.BORDER_REPLICATE)
+    away, edge = grid / (np.array(size) / 2), (np.abs(grid) - np.array(size) / 2).max(-1)
+    inner, outer = (edge <= 0) & (edge > -BAND), (edge > 0) & (edge <= BAND)
+    sides = []
+    for axis in (0, 1):
+        for way in (-1, 1):
+            side = way * away[..., axis] >= np.abs(away[..., 1 - axis])
+            kernel = (inner & side) / (inner & side).sum() - (outer & side) / (outer & side).sum()
+            sides.append(cv2.filter2D(mean, cv2.CV_32F, kernel.astype(np.float32), borderType=cv2.BORDER_REPLICATE))
+    fit = np.min(sides, 0)          # on all four: a frame printed within a card ends like it on two
     reach = round(ASIDE / SHAKE)
     fit = fit[n[1] - reach:n[1] + reach + 1, n[0] - reach:n[0] + reach + 1]
     y, x = np.unravel_index(fit.argmax(), fit.shape)

@@ -35,3 +35,13 @@ def test_cards_that_all_lie_aside_are_centred(poses):
 
 def test_cards_that_lie_right_stay(poses):
     assert centred_on([table(poses)], FRAME, SIZE, [0] * len(poses), poses) is poses
+
+
+def test_a_frame_printed_within_cards_is_not_where_they_end(poses):
+    strange = 0.3 + 0.7 * table(poses)          # neighbours' prints beside them
+    for x, y, a in poses:                       # a dark line, 2.5 mm inside on two sides
+        c, s = np.cos(a), np.sin(a)
+        line = np.array([(21.5, -21.5), (-21.5, -21.5), (-21.5, 21.5)]) @ np.array([[c, s], [-s, c]]) + (x, y)
+        cv2.polylines(strange, [FRAME.to_px(line).round().astype(np.int32)], False, 0.0, 2)
+    found = centred_on([strange], FRAME, SIZE, [0] * len(poses), poses)
+    assert np.abs(found - poses).max() < 0.6

@@ -38,7 +38,7 @@ from vision.cluster_scene import FOLD, LIGHT_STEP, Rect, Scene, Stage, cover
 from vision.cluster_sign import Cover
 from vision.cluster_tall import TallLook, find_tall, hide
 from vision.cluster_tone import rendition_by_tiles, renditions_among
-from vision.cluster_usual import Habit, usual_fits
+from vision.cluster_usual import UNTOLD, Habits, usual_fits
 from vision.evidence import CountedEvidence, SiteEvidence
 from vision.plan import Plan, Site
 from vision.pose import Pose
@@ -71,13 +71,13 @@ class ClusterReader:
     """Fitted to a copy's photos; read() gives CountedEvidence for every site of a plan that reads "cluster"."""
 
     def __init__(self, plan: Plan, empty: Empty, firsts: Firsts, looks: FormLooks, tall: Sequence[TallLook] = (),
-                 aside: Iterable[str] = (), stands: Iterable[str] = (), usual: Habit | None = None,
+                 aside: Iterable[str] = (), stands: Iterable[str] = (), usual: Habits | None = None,
                  lump: float = np.inf, patch: float = np.inf) -> None:
         """aside: kinds of the spots inside cells, known so that they are not taken for others; stands: tags and beginnings
-        of names of the sites on which figures stand; usual: how pieces fit (an earlier version's mapping tells nothing); lump: mm of
+        of names of the sites on which figures stand; usual: how pieces fit (what an earlier version learnt tells nothing); lump: mm of
         the largest lump (`Left.lump`) that samplers leave unexplained, patch: of what is `Left.filled`"""
         self.plan, self.empty, self.firsts, self.looks, self.tall = plan, empty, firsts, looks, tuple(tall)
-        self.aside, self.usual = frozenset(aside), usual if isinstance(usual, Habit) else None
+        self.aside, self.usual = frozenset(aside), usual if isinstance(usual, Habits) else UNTOLD
         self.lump, self.patch, self.lumps = lump, patch, {}       # site -> mm of both, of the picture read last
         self.frame, self.kept = empty.frame, {}
         self.stage = Stage(empty, trust(self.frame, plan))
@@ -113,11 +113,11 @@ class ClusterReader:
             out |= self.evidence(part, usual)
         return out
 
-    def usual_here(self, image: np.ndarray, pose: Pose, known: Mapping[str, Site]) -> Habit | None:
+    def usual_here(self, image: np.ndarray, pose: Pose, known: Mapping[str, Site]) -> Habits:
         """How pieces fit in this picture, by those of the sites read; where they are few and one may be something else, by those on
         the sites around too"""
-        if self.usual is None or len(known) == len(self.plan.sites) or not (odd := self.usual.doubtful(self.last)):
-            return self.usual and self.usual.here(self.last)
+        if len(known) == len(self.plan.sites) or not (odd := self.usual.doubtful(self.last)):
+            return self.usual.here(self.last)
         around = sorted(self.clusters.keys() - known, key=lambda s: np.hypot(*(self.clusters[s].centre - odd[0].foot)))
         parts = self.parts({s: self.clusters[s] for s in around[:AROUND]})
         return self.usual.here([*self.last, *(p for (some, _), one in zip(parts, self.begun(image, pose, parts))
@@ -247,7 +247,7 @@ class ClusterReader:
         area = sum((x1 - x0) * (y1 - y0) for _, (x0, y0, x1, y1) in out)
         return out if 0 < area < 0.6 * f.width * f.height else [(known, None)]
 
-    def evidence(self, part: Laid, usual: Habit | None) -> dict[str, CountedEvidence]:
+    def evidence(self, part: Laid, usual: Habits) -> dict[str, CountedEvidence]:
         """usual: how pieces fit in this picture"""
         firsts, here = part.firsts, {s: [] for s in part.wanted}
         for p in part.pieces:

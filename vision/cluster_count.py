@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from vision.cluster_fit import Piece
-from vision.cluster_usual import Habit
+from vision.cluster_usual import UNTOLD, Habits
 from vision.evidence import FLOOR, CountedEvidence
 
 TELLING = 0.05          # nats that a mm² of squared, weighted grey levels tells between two kinds
@@ -51,7 +51,7 @@ def patched(pieces: Sequence[tuple[Piece, float]]) -> float:
 
 
 def evidence_of(first: Mapping[str, float], pieces: Sequence[tuple[Piece, float]], other: float,
-                kinds: Iterable[str] = (), usual: Habit | None = None) -> CountedEvidence:
+                kinds: Iterable[str] = (), usual: Habits = UNTOLD) -> CountedEvidence:
     """first: kind or "" -> log-likelihood of what lies below, empty where no card can lie; pieces: with the probability
     that each stands here; other: probability that something foreign does; kinds: all that may lie here, found or not;
     usual: how pieces fit in this picture."""
@@ -65,8 +65,7 @@ def evidence_of(first: Mapping[str, float], pieces: Sequence[tuple[Piece, float]
         choice[""] = 1 - there
         found.append(choice)
     options = best_options({k: math.exp(v) for k, v in below.items()} or {"": 1.0}, found)
-    if usual is not None and pieces:
-        other = 1 - (1 - other) * (1 - max(o * p.chance * here for o, (p, here) in zip(usual.strange([p for p, _ in pieces]), pieces)))
+    other = usual.foreign(pieces, other)
     rest = math.log(max(1 - other, 1e-6))
     return CountedEvidence(tuple((c, max(math.log(p) + rest, FLOOR)) for c, p in options[:KEEP]),
                            max(math.log(max(other, 1e-9)), FLOOR), {k: max(v, FLOOR) for k, v in below.items()},

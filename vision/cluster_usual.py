@@ -1,5 +1,5 @@
 """How far loose pieces fall short of a perfect match and still are pieces: as samplers' do, and those of the same picture. Its central
-value: Habit."""
+value: Habits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from vision.cluster_fit import PLENTY, SEEN, Piece
+from vision.cluster_fit import PLENTY, PLENTY_BLOCK, SEEN, Piece
 from vision.cluster_polar import Form
 from vision.evidence import matches
 from vision.shot import Shot
@@ -62,9 +62,45 @@ class Habit(msgspec.Struct, frozen=True, eq=False):
         return out
 
 
+class Habits(msgspec.Struct, frozen=True, eq=False):
+    """lying: how flat pieces and figures fit; blocks: those that may stand side by side, which hide and shade each other: how they fit
+    tells of something strange no more than besides what else does. None: too few were seen"""
+
+    lying: Habit | None = None
+    blocks: Habit | None = None
+
+    @classmethod
+    def of(cls, pieces: Sequence[Piece]) -> Habits:
+        """By pieces known to be right"""
+        return cls(Habit.of([p for p in pieces if p.framed is None]), Habit.of([p for p in pieces if p.framed is not None]))
+
+    def here(self, pieces: Sequence[Piece]) -> Habits:
+        """What is usual in a picture that shows these, some of which may be something else"""
+        return Habits(*(h and h.here(pieces) for h in (self.lying, self.blocks)))
+
+    def doubtful(self, pieces: Sequence[Piece]) -> list[Piece]:
+        """Those of which only the other pieces in the picture could tell whether they are something else"""
+        return self.lying.doubtful(pieces) if self.lying else []
+
+    def foreign(self, pieces: Sequence[tuple[Piece, float]], other: float) -> float:
+        """Probability of something strange on a site. other: by all else that tells; pieces: with the probability that each stands
+        there"""
+        every = [p for p, _ in pieces]
+        there = np.array([p.chance * here for p, here in pieces])
+        if self.lying and pieces:
+            other = 1 - (1 - other) * (1 - float((self.lying.strange(every) * there).max()))
+        if self.blocks and pieces:
+            more = float((self.blocks.odds(every, self.blocks.usual).clip(0, DOUBT) * there).max())
+            other = other / (other + (1 - other) * np.exp(-more))
+        return float(other)
+
+
+UNTOLD = Habits()
+
+
 def tells(p: Piece) -> bool:
-    """Whether a piece is surely there, and shows enough of it to tell how it fits; blocks that stand beside each other hide too much"""
-    return p.framed is None and p.chance > 0.5 and p.ideal > PLENTY and p.ideal >= SEEN * p.whole
+    """Whether a piece is surely there, and shows enough of it to tell how it fits"""
+    return p.chance > 0.5 and p.ideal > (PLENTY if p.framed is None else PLENTY_BLOCK) and p.ideal >= SEEN * p.whole
 
 
 def short(pieces: Sequence[Piece]) -> np.ndarray:
@@ -78,11 +114,11 @@ def whose(pieces: Sequence[Piece], forms: Sequence[Form]) -> np.ndarray:
     return np.array([forms.index(p.form) for p in pieces], int)
 
 
-def usual_fits(reader: ClusterReader, full: Sequence[Shot]) -> tuple[Habit | None, tuple[float, float]]:
+def usual_fits(reader: ClusterReader, full: Sequence[Shot]) -> tuple[Habits, tuple[float, float]]:
     """(how the samplers' pieces fit, mm of the largest lump and of the largest patch left on sites read right)"""
     right, left = [], [(0.0, 0.0)]
     for shot in full:
         told = reader.read(shot.image, shot.pose)
         left += [v for s, v in reader.lumps.items() if matches(told[s].best, tuple(shot.layout.get(s, ())), "cluster")]
         right += [p for p in reader.last if p.kind in shot.layout.get(reader.homes.home(p.foot), ())]
-    return Habit.of(right), tuple(map(max, zip(*left)))
+    return Habits.of(right), tuple(map(max, zip(*left)))

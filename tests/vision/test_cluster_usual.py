@@ -7,7 +7,7 @@ from vision import archive
 from vision.cluster_count import evidence_of
 from vision.cluster_fit import Piece
 from vision.cluster_polar import Form
-from vision.cluster_usual import Habit
+from vision.cluster_usual import Habit, Habits
 from vision.usual import Usual
 
 TOKEN, CUBE = Form((18.0, 18.0), 3.0, True), Form((9.0, 9.0), 9.0, False)
@@ -23,11 +23,12 @@ def tokens(mean, n, seed=1, **more):
     return [token(mean * np.exp(v), **more) for v in np.random.default_rng(seed).normal(0, 0.3, n)]
 
 
-HABIT = Habit.of(tokens(0.3, 60))
+HABITS = Habits.of(tokens(0.3, 60))
+HABIT = HABITS.lying
 
 
 def read(piece, others):
-    return evidence_of({}, [(piece, 1.0)], 0.0, ("red", "blue"), HABIT.here([piece, *others]))
+    return evidence_of({}, [(piece, 1.0)], 0.0, ("red", "blue"), HABITS.here([piece, *others]))
 
 
 @pytest.mark.parametrize(("light", "lost", "strange"), [(0.3, 0.4, False), (0.3, 3.0, True), (1.2, 1.5, False), (1.2, 4.0, True)])
@@ -54,6 +55,14 @@ def test_where_too_little_was_seen_of_a_form_nothing_is_told():
     assert Habit.of(tokens(0.3, 3)) is None and evidence_of({}, [(token(3.0), 1.0)], 0.0, ("red", "blue")).other < -10
 
 
+@pytest.mark.parametrize(("lost", "else_", "strange"), [(0.3, 0.1, False), (3.0, 0.1, True), (3.0, 0.002, False)])
+def test_how_a_block_fits_only_adds_to_what_else_is_strange(lost, else_, strange):
+    """Blocks that touch fit as badly as a thing does"""
+    cube = {"form": CUBE, "framed": 1.0, "ideal": 600.0}
+    blocks = Habits.of(tokens(0.3, 60, **cube)).here(tokens(0.3, 25, 2, **cube))
+    assert (blocks.foreign([(token(lost, **cube), 1.0)], else_) > 0.5) is strange
+
+
 def test_it_goes_into_a_model_and_back():
-    back = archive.thaw(archive.freeze({"usual": HABIT}), {Habit, Usual, Form})["usual"]
-    assert np.array_equal(back.strange(tokens(3.0, 5)), HABIT.strange(tokens(3.0, 5)))
+    back = archive.thaw(archive.freeze({"usual": HABITS}), {Habit, Habits, Usual, Form})["usual"]
+    assert back.blocks is None and np.array_equal(back.lying.strange(tokens(3.0, 5)), HABIT.strange(tokens(3.0, 5)))

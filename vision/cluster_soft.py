@@ -13,7 +13,7 @@ from vision.kernels import Kernel
 
 TILE = 32       # pixels a side that are averaged together, as in vision/kernels/around.c
 WIDEST = 16     # pixels that it averages over at most: so many sums fit in 16 bits
-_soften = Kernel("soften", "BnnndnxBnB")
+_soften = Kernel("soften", "BnnndnxBnnBB")
 
 
 class Softened(msgspec.Struct, eq=False):
@@ -33,11 +33,12 @@ class Softened(msgspec.Struct, eq=False):
 
     def around(self, px: np.ndarray, reach: float) -> np.ndarray:
         """The picture, true within `reach` pixels of (N, 2) places"""
-        if self.done is not None and not _soften:
-            self.picture[:], self.done = cv2.blur(self.canvas, (self.n, self.n)), None
-        if self.done is not None:
+        most = np.ones(1, np.uint8)     # of it is asked for: OpenCV is quicker with all of it
+        if self.done is not None and _soften:
             _soften(self.canvas, *self.canvas.shape[:2], self.n, np.ascontiguousarray(px, float), len(px), reach, self.done,
-                    self.done.shape[1], self.picture)
+                    *self.done.shape, self.picture, most)
+        if self.done is not None and most[0]:
+            self.picture[:], self.done = cv2.blur(self.canvas, (self.n, self.n)), None
         return self.picture
 
     def changed(self, rects: Sequence[tuple[int, int, int, int]]) -> None:

@@ -299,11 +299,15 @@ def test_averaged_where_it_is_asked_for(n):
     got = soft.around(np.array([[70.0, 40.0]]), 5.0)[35:46, 65:76]
     assert np.abs(got.astype(int) - wanted[35:46, 65:76]).max() <= 1 and 0 < soft.done.sum() < 5
     every = np.stack(np.meshgrid(np.arange(0, 131, 10.0), np.arange(0, 90, 10.0)), -1).reshape(-1, 2)
-    off = np.abs(soft.around(every, 20).astype(int) - wanted)
-    assert off.max() <= 1 and (off.max() == 0 or n > 5)
+    for part in np.array_split(every, 9):
+        soft.around(part, 5)
+    off = np.abs(soft.picture.astype(int) - wanted)
+    assert soft.done.all() and off.max() <= 1 and (off.max() == 0 or n > 5)
     canvas[50:60, 20:30] = 255
     soft.changed([(20, 50, 30, 60)])
-    assert np.abs(soft.around(every, 20).astype(int) - cv2.blur(canvas, (n, n))).max() <= 1
+    assert np.abs(soft.around(np.array([[25.0, 55.0]]), 20).astype(int) - cv2.blur(canvas, (n, n))).max() <= 1
+    for most in (Softened.of(canvas, n), soft):
+        assert (most.around(every, 20) == cv2.blur(canvas, (n, n))).all() or most is soft
     with numpy_only():
         assert (soft.around(every, 1) == cv2.blur(canvas, (n, n))).all()
 

@@ -60,23 +60,24 @@ INLINE void soften_part(const uint8_t *canvas, int h, int w, int n, int x0, int 
 }
 
 /* Fills in out (h, w, 4), the canvas averaged over n x n, in all tiles within `reach` of one of px (many, 2) of which done (tiles down,
-   across) is not set already */
-QUICK void soften(const uint8_t *canvas, int h, int w, int n, const double *px, int many, double reach, uint8_t *done, int across,
-                  uint8_t *out)
+   across) is not set already; where these are more than half of all, only that is told, in all (1,) */
+QUICK void soften(const uint8_t *canvas, int h, int w, int n, const double *px, int many, double reach, uint8_t *done, int down,
+                  int across, uint8_t *out, uint8_t *all)
 {
     enum { WANTED = 2 };
-    int first = h, last = -1;
+    int first = h, last = -1, wanted = 0;
     for (int i = 0; i < many; i++) {
         int left = held((int)floor(px[2 * i] - reach), w - 1) / TILE, right = held((int)ceil(px[2 * i] + reach), w - 1) / TILE;
         int top = held((int)floor(px[2 * i + 1] - reach), h - 1) / TILE, bottom = held((int)ceil(px[2 * i + 1] + reach), h - 1) / TILE;
         for (int y = top; y <= bottom; y++)
             for (int x = left; x <= right; x++)
                 if (!done[y * across + x]) {
-                    done[y * across + x] = WANTED;
+                    done[y * across + x] = WANTED, wanted++;
                     first = y < first ? y : first, last = y > last ? y : last;
                 }
     }
-    if (last < first)
+    all[0] = 2 * wanted > down * across;
+    if (last < first || all[0])
         return;
     uint16_t *room = malloc((sizeof(uint16_t) * (n + 1) + 1) * 4 * (across * TILE + n));
     uint8_t *mended = (uint8_t *)(room + (size_t)4 * (n + 1) * across * TILE);

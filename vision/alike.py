@@ -151,7 +151,10 @@ def which_way(plan: Plan, lens: Lens, known: Print, whole: Whole, picture: Pictu
         first = each if rather(first, each) < -CLEAR else first
     best, sure, turned = first, True, False
     for each in found:
-        if each is first or lead(first[0], each[0], whole.between(first[2], each[2])) > CLEAR or rather(first, each) > CLEAR:
+        if each is first:
+            continue
+        says = rather(first, each)      # against which a look at all, which sees what is near the camera best, proves nothing
+        if says > CLEAR or says >= 0 and lead(first[0], each[0], whole.between(first[2], each[2])) > CLEAR:
             continue
         if each[3] == first[3]:
             sure = False

@@ -119,7 +119,7 @@ def surveyed(plan: Plan, pictures: list[Picture], corners: Sequence[np.ndarray |
     frame *= bundle.strain()
     whole = None
     if printed is not None or tiles is not None:
-        whole = Whole.of(plan, photos.images, poses, photos.layouts, RIM if printed is not None else TABLE)
+        whole = Whole.of(plan, photos.images, poses, photos.layouts, RIM if printed is not None else TABLE, bool(bundle.rise))
     registrar = Registrar(plan, bundle.as_lens(), cards, printed, tiles, poses[0], scene, float(frame), whole, bundle.rise)
     poses = [msgspec.structs.replace(pose, error_px=px) for px, pose in zip(unsure, poses)]
     return registrar, finish(registrar, pictures, known, poses)

@@ -36,9 +36,10 @@ class Whole(msgspec.Struct, frozen=True, eq=False, dict=True):
     origin: np.ndarray
 
     @classmethod
-    def of(cls, plan: Plan, images: Sequence[np.ndarray], poses: Sequence[Pose], layouts: Sequence[dict], rim: float = RIM
-           ) -> Whole:
-        """From the calibration photos and their poses; rim: how much of the table belongs to it, a share of the longer side"""
+    def of(cls, plan: Plan, images: Sequence[np.ndarray], poses: Sequence[Pose], layouts: Sequence[dict], rim: float = RIM,
+           raised: bool = False) -> Whole:
+        """From the calibration photos and their poses; rim: how much of the table belongs to it, a share of the longer side; raised:
+        whether the board's own rim stands above its sites, and so does not lie as poses have it"""
         canvas, bare, scale, origin = compose(plan, images, poses, layouts, rim * max(plan.size))
         small = LONG / max(canvas.shape)
         size = round(canvas.shape[1] * small), round(canvas.shape[0] * small)
@@ -47,6 +48,8 @@ class Whole(msgspec.Struct, frozen=True, eq=False, dict=True):
         w, h = barest.size
         inside = ((a > 1) & (a < w - 2) & (b > 1) & (b < h - 2))[:bare.shape[0], :bare.shape[1]]
         known = cv2.resize((bare & inside).astype(np.uint8), size, interpolation=cv2.INTER_NEAREST).astype(bool)
+        if raised:
+            known &= within(np.vstack([o for s in plan.site for o in s.outlines]), known.shape, scale * small, origin) > 0
         return cls(cv2.resize(canvas, size, interpolation=cv2.INTER_AREA), known, scale * small, origin)
 
     def pack(self) -> dict[str, np.ndarray]:
@@ -106,9 +109,7 @@ class Whole(msgspec.Struct, frozen=True, eq=False, dict=True):
         """By how much more a picture looks as the sites do where one pose has them than where another does, in terms of chance:
         only what differs counts, words and grain; back: (2, 3) from pixels of the canvas here to those there"""
         h, w = self.canvas.shape
-        field = np.zeros((h, w), np.float32)    # a rim, which may stand above the sites, does not lie as the pose has it
-        corners = (np.vstack([o for s in plan.site for o in s.outlines]) - self.origin) * self.px_per_mm
-        cv2.rectangle(field, *(tuple(map(int, c)) for c in (corners.min(0) + EACH / 2, corners.max(0) - EACH / 2)), 1, -1)
+        field = within(plan.corners, self.canvas.shape, self.px_per_mm, self.origin)       # a table has another grain there
         mine, off = self.traits[0], []
         for pose in (here, there):
             seen, inside = self.rectified(picture, pose)
@@ -169,6 +170,13 @@ class Whole(msgspec.Struct, frozen=True, eq=False, dict=True):
                 cv2.circle(fits, at, round(APART * LONG / 2), float(fits.min()), -1)
         found.sort(key=lambda f: -f[0])
         return [p for _, p in found[:PEAKS]]
+
+
+def within(mm: np.ndarray, shape: tuple[int, int], scale: float, origin: np.ndarray) -> np.ndarray:
+    """(h, w) float32: 1 well within the rectangle round (N, 2) mm, else 0"""
+    out, at = np.zeros(shape, np.float32), (mm - origin) * scale
+    cv2.rectangle(out, *(tuple(map(int, c)) for c in (at.min(0) + EACH / 2, at.max(0) - EACH / 2)), 1, -1)
+    return out
 
 
 def coarse_map(pose: Pose, origin: np.ndarray, size: tuple[int, int], scale: float) -> tuple[np.ndarray, np.ndarray]:

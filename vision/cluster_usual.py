@@ -90,7 +90,7 @@ class Habits(msgspec.Struct, frozen=True, eq=False):
         if self.lying and pieces:
             other = 1 - (1 - other) * (1 - float((self.lying.strange(every) * there).max()))
         if self.blocks and pieces:
-            more = float((self.blocks.odds(every, self.blocks.usual).clip(0, DOUBT) * there).max())
+            more = float((self.blocks.odds(every, self.blocks.usual).clip(0, MORE) * there).max())
             other = other / (other + (1 - other) * np.exp(-more))
         return float(other)
 

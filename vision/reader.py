@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import math
 import sys
 import time
 from collections.abc import Iterable, Mapping
@@ -31,6 +32,8 @@ from vision.temper import Temper
 from vision.windows import Pyramid
 
 __all__ = ["BadPhoto", "Reader", "load_photo"]
+
+PLAINLY = math.log(1000)     # log odds by which pieces must be read better one way round than the other to tell which it is
 
 
 class Reader:
@@ -73,7 +76,16 @@ class Reader:
         """Where the board lies in this picture; `last` itself where it still lies so. Raises NoBoard."""
         if is_dark(image):
             raise NoBoard("the picture is dark")
-        return self.registrar.locate(image, last)
+        pose = self.registrar.locate(image, last)
+        return self.right_way(image, pose) if pose.maybe_turned and pose is not last else pose
+
+    def right_way(self, image: np.ndarray, pose: Pose) -> Pose:
+        """A pose that may as well be the one turned round: the way round in which what lies there is read plainly, where that is one"""
+        ways = [pose, *self.registrar.turned(image, pose)]
+        told = [sum(e.options[0][1] for e in self.look(image, way).values() if e.best) for way in ways]
+        lead = told - np.partition(told, -2)[-2] if len(told) > 1 else [0.0]
+        best = int(np.argmax(told))
+        return msgspec.structs.replace(ways[best], maybe_turned=False) if lead[best] > PLAINLY else pose
 
     def read_at(self, image: np.ndarray, pose: Pose, sites: set[str] | None = None) -> Evidence:
         """The same as read() for a pose that is known to hold"""

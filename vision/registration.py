@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from vision.align import LEAST, STRAINED_PX, Fit, consensus, expected_error, follow, follow_other_lens, pixels_a_mm, robust_pose
-from vision.alike import STILL_SEEN, Way, by_table, doubtful, elsewhere, shifts, spacing, square, which_way
+from vision.alike import STILL_SEEN, Way, by_table, candidates, doubtful, elsewhere, is_turn, shifts, spacing, square, which_way
 from vision.evidence import Contents, NoBoard
 from vision.foreign import View
 from vision.lens import Lens
@@ -73,6 +73,19 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
             if pose is not None:
                 return pose if pose is last else self.with_frame(pose)
         return self.with_frame(self._search(picture, last))
+
+    def turned(self, image: np.ndarray, pose: Pose) -> list[Pose]:
+        """The poses at which the board would lie as much where it seems to lie as at this one, turned half round (a square one also by
+        quarters)"""
+        if self.printed is None:
+            return []
+        picture, out = usable(image), []
+        for mm in (mm for mm in candidates(self.plan) if is_turn(mm)):
+            start = elsewhere(self.plan, self.lens, pose, mm)
+            fit = follow(self.plan, self.lens, self.printed, picture, start, (1, 0), (5, 3)) if start is not None else None
+            if fit is not None:
+                out.append(msgspec.structs.replace(self._refined(picture, fit.pose, {}), maybe_turned=True))
+        return out
 
     def with_frame(self, pose: Pose) -> Pose:
         """The pose, its error with what is unsure about the map itself"""

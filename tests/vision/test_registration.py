@@ -6,6 +6,7 @@ import cv2
 import numpy as np
 import pytest
 
+from vision.alike import square
 from vision.evidence import NoBoard
 from vision.lens import Lens
 from vision.markers import find_cards, ideal_cards
@@ -260,7 +261,13 @@ def test_a_board_that_is_the_same_turned_round_is_said_to_lie_so_perhaps(tools):
     truth = go.pose(fill=0.8)
     registrar, _ = Registrar.fit(go.plan, [go.film(truth), go.film(truth, light=0.8)], tapped(go, [truth] * 2), False, [{}, {}])
     assert not registrar.locate(go.film(truth)).maybe_turned
-    assert registrar.locate(go.film(go.pose(fill=0.8, turn=4.0, shift=(25, -30)))).maybe_turned
+    image = go.film(go.pose(fill=0.8, turn=4.0, shift=(25, -30)))
+    pose = registrar.locate(image)
+    assert pose.maybe_turned
+    around = registrar.turned(image, pose)
+    corners = [pose.to_px(np.roll(go.plan.corners, k, 0)) for k in ((1, 2, 3) if square(go.plan) else (2,))]
+    assert len(around) == len(corners), "and those are the other ways in which it may lie"
+    assert all(min(np.abs(p.to_px(go.plan.corners) - c).max() for p in around) < 1.5 for c in corners)
 
 
 def test_a_board_full_of_pieces_is_found_where_it_lay(tools):

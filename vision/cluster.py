@@ -11,39 +11,27 @@ import numpy as np
 
 from vision.cluster_astray import read_astray, site_has
 from vision.cluster_block import is_block
-from vision.cluster_canvas import MARGIN, Empty, Frame, dimmed, trust
+from vision.cluster_canvas import MARGIN, Empty, Frame, trust
 from vision.cluster_count import evidence_of, patched, shares_of
 from vision.cluster_find import find, kits_of, polygons
-from vision.cluster_first import Firsts, Tried, clear_of, group_of, lay_all, learn_again, learn_firsts, unveil, veils_of
+from vision.cluster_first import Firsts, Tried, group_of
 from vision.cluster_fit import FITS, WELL, Fine, Piece, reconsidered, refined, searched
-from vision.cluster_hidden import fullness, hidden_by, shade
+from vision.cluster_hidden import fullness, hidden_by
 from vision.cluster_home import NEAR, Homes
 from vision.cluster_loose import (
-    THERE,
     FormLooks,
-    brightness,
-    centred,
-    evened,
-    figures,
-    first_places,
-    form_of,
-    groups_of,
-    looked_again,
-    looks_of,
-    named,
 )
-from vision.cluster_lump import Place, left_bare, left_on, littered
-from vision.cluster_middle import middled, outlined, rimmed
+from vision.cluster_lump import Place, left_on, littered
 from vision.cluster_scene import FOLD, LIGHT_STEP, Rect, Scene, Stage, cover
 from vision.cluster_sign import Cover
 from vision.cluster_tall import TallLook, find_tall, hide
-from vision.cluster_tone import rendition_by_tiles, renditions_among
-from vision.cluster_usual import UNTOLD, Habits, usual_fits
+from vision.cluster_tone import rendition_by_tiles
+from vision.cluster_usual import UNTOLD, Habits
 from vision.evidence import CountedEvidence, SiteEvidence
 from vision.plan import Plan, Site
 from vision.pose import Pose
 from vision.rendition import PLAIN
-from vision.shot import Lying, Shot
+from vision.shot import Lying
 from vision.windows import Pyramid
 
 LUMP, LUMPY = 1.85, 0.12    # of the smallest piece's area: a lump of that size on a card is as likely something foreign as not
@@ -292,101 +280,6 @@ class ClusterReader:
         """Whether a piece lies where it is read with a spot inside the cell, or at most BESIDE that"""
         at = tuple(map(float, foot))
         return any(cv2.pointPolygonTest(o, at, True) > -BESIDE for o in self.spots)
-
-    @classmethod
-    def fit(cls, plan: Plan, shots: Sequence[Shot]) -> ClusterReader:
-        """From calibration photos, some of the empty board. Raises ValueError where there is nothing to learn from."""
-        if not shots:
-            raise ValueError("no calibration photos")
-        frame = Frame.of(plan, [s.pose for s in shots])
-        canvases = [frame.flatten(s.image, frame.maps(s.pose)) for s in shots]
-        bare = [c for s, c in zip(shots, canvases) if not s.layout]
-        if not bare:
-            bare = [np.median(canvases, 0).astype(np.uint8)]
-        empty = Empty.of(frame, bare)
-        empty = empty.below_white([c for s, c in zip(shots, canvases) if s.layout], trust(frame, plan))
-        reader = learn(plan, empty, [s for s in shots if s.layout])
-        if not reader.firsts.sheets:        # else pieces lie on cards, not on the board
-            reader.lump = max(reader.lump, left_bare(plan, frame, [s for s in shots if not s.layout], bare))
-        photos = [n for n, s in enumerate(shots) if s.layout]
-        reader.lying = [msgspec.structs.replace(p, photo=photos[p.photo]) for p in reader.lying]
-        return reader
-
-
-def learn(plan: Plan, empty: Empty, full: Sequence[Shot], rounds: int = 2) -> ClusterReader:
-    """A first reader by outlines and layouts; then better ones, by what the one before found in the same samplers"""
-    frame = empty.frame
-    reader = ClusterReader(plan, empty, Firsts((), {}), {})
-    scenes = [reader.stage.scene(s.image, s.pose, learning=True) for s in full]
-    firsts, placed = learn_firsts(plan, frame, full, scenes)
-    renditions = renditions_among(placed, scenes, firsts) if unprinted(plan, firsts) else []
-    if any(r != PLAIN for r in renditions):
-        full = [msgspec.structs.replace(s, image=r.undone(s.image)) for s, r in zip(full, renditions)]
-        scenes = [reader.stage.scene(s.image, s.pose, learning=True) for s in full]
-        firsts, placed = learn_firsts(plan, frame, full, scenes)
-    veils = veils_of(firsts, placed, scenes)
-    clear = clear_of(placed, veils)
-    if veils:
-        unveil(scenes, veils)
-        firsts = learn_again(firsts, clear, scenes)
-        lay_all(firsts, placed, scenes)
-    groups = groups_of(plan, full)
-    loose = {k for g in groups if g.site.reads == "cluster" for k in g.kinds}
-    forms = {form_of(plan.pieces[k]) for k in loose}
-    aside = {k for g in groups for k in g.kinds if form_of(plan.pieces[k]) not in forms}
-    found = first_places(plan, frame, groups, scenes)
-    shots = [g.shot for g in groups]
-    outlined(found, shots, scenes, frame)
-    rimmed(found, shots, scenes, frame)
-    named(found, groups, scenes, frame, plan)
-    centred(found, groups, scenes, frame)
-    for _ in range(2):
-        evened(found, groups, scenes, frame)
-    looks_of(found, groups, scenes, frame)
-    middled(found, shots, scenes, frame)
-    falloff = brightness(found, placed, looks_of(found, groups, scenes, frame, THERE), firsts, groups, scenes, frame)
-    empty = dimmed(empty, falloff)
-    reader = ClusterReader(plan, empty, Firsts((), {}), {})
-    scenes = [reader.stage.scene(s.image, s.pose, learning=True) for s in full]
-    unveil(scenes, veils)
-    if placed:
-        firsts = learn_again(firsts, clear, scenes)
-        lay_all(firsts, placed, scenes)
-    tall, stands = figures(plan, groups, scenes, frame)
-    reader = ClusterReader(plan, empty, firsts, looks_of(found, groups, scenes, frame, THERE), tall, aside, stands)
-    for _ in range(rounds):
-        pieces, hidden = zip(*(looked_over(reader, shot) for shot in full))
-        if placed:
-            firsts = learn_again(firsts, clear, scenes, hidden)
-            lay_all(firsts, placed, scenes)
-        found = looked_again(found, groups, pieces, reader.at_home)
-        named(found, groups, scenes, frame, plan)
-        middled(found, shots, scenes, frame)
-        reader = ClusterReader(plan, empty, firsts, looks_of(found, groups, scenes, frame, THERE), tall, aside, stands)
-    reader.usual, (reader.lump, reader.patch) = usual_fits(reader, full)
-    reader.lying = [lying_at(scenes[g.shot], g.shot, g.site.id, f.kind, f.form.height, f.at, f.turn)
-                    for f in found for g in [groups[f.group]]]
-    reader.lying += [lying_at(scenes[p.shot], p.shot, p.site, p.kind, plan.pieces[p.kind].height, p.pose[:2], p.pose[2])
-                     for p in placed]
-    return reader
-
-
-def lying_at(scene: Scene, photo: int, site: str, kind: str, height: float, at: np.ndarray, turn: float) -> Lying:
-    """at: (2,) canvas mm of its top"""
-    return Lying(photo, site, kind, scene.lean.foot(at[None], height)[0], float(turn))
-
-
-def looked_over(reader: ClusterReader, shot: Shot) -> tuple[list[Piece], np.ndarray]:
-    """The pieces a reader finds in a sampler, of the kinds that lie there, and the (h, w) uint8 mask of what they hide"""
-    scene = reader.stage.scene(shot.image, shot.pose)
-    reader.firsts.read(scene, reader.clusters)
-    pieces = find(scene, reader.kits, np.ones_like(scene.strange, np.uint8))
-    hidden = np.zeros(scene.seen.shape[:2], np.uint8)
-    for p in pieces:
-        home = reader.homes.home(p.foot)
-        if p.chance > 0.5 and p.kind in shot.layout.get(home, ()):
-            shade(scene, p, hidden)
-    return [p for p in pieces if p.chance > 0.5], hidden
 
 
 def unprinted(plan: Plan, firsts: Firsts) -> bool:

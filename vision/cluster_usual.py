@@ -4,19 +4,13 @@ value: Habits."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
 
 from vision.cluster_fit import PLENTY, PLENTY_BLOCK, SEEN, Piece
 from vision.cluster_polar import Form
-from vision.evidence import matches
-from vision.shot import Shot
 from vision.usual import LESS, MORE, MORE_HERE, Usual
-
-if TYPE_CHECKING:
-    from vision.cluster import ClusterReader
 
 ENOUGH = 4              # pieces of a form from which it can be told how they fit
 SOFT = 0.5              # nats a mm² by which any print falls short: noise, and that it lies between the canvas' pixels
@@ -112,13 +106,3 @@ def short(pieces: Sequence[Piece]) -> np.ndarray:
 def whose(pieces: Sequence[Piece], forms: Sequence[Form]) -> np.ndarray:
     """(n,) which of the forms each has"""
     return np.array([forms.index(p.form) for p in pieces], int)
-
-
-def usual_fits(reader: ClusterReader, full: Sequence[Shot]) -> tuple[Habits, tuple[float, float]]:
-    """(how the samplers' pieces fit, mm of the largest lump and of the largest patch left on sites read right)"""
-    right, left = [], [(0.0, 0.0)]
-    for shot in full:
-        told = reader.read(shot.image, shot.pose)
-        left += [v for s, v in reader.lumps.items() if matches(told[s].best, tuple(shot.layout.get(s, ())), "cluster")]
-        right += [p for p in reader.last if p.kind in shot.layout.get(reader.homes.home(p.foot), ())]
-    return Habits.of(right), tuple(map(max, zip(*left)))

@@ -16,6 +16,7 @@ import numpy as np
 from vision import archive, model
 from vision.box import within_box
 from vision.cluster import ClusterReader
+from vision.cluster_teach import taught
 from vision.cutout import lights
 from vision.evidence import Evidence, NoBoard, Registration, SiteEvidence
 from vision.light import small_view
@@ -56,7 +57,7 @@ class Reader:
             board, _ = lights(plan, shots)
             views = [small_view(Pyramid(s.image), s.pose, plan.size) for s in shots]
             shots = [msgspec.structs.replace(s, image=rendition_of(v, board, plan.size).undone(s.image)) for s, v in zip(shots, views)]
-        clusters = [ClusterReader.fit(plan, shots)] if "cluster" in kinds else []
+        clusters = [taught(plan, shots)] if "cluster" in kinds else []
         lying = [p for reader in clusters for p in reader.lying]
         upright = standing_sites(plan, shots)
         flat = without(plan, upright)

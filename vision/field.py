@@ -18,7 +18,6 @@ from vision.pose import Pose
 from vision.windows import Pyramid, Windows, pixels_a_mm, placed, spread
 
 OPPONENT = np.array([[1 / 3, 1 / 3, 1 / 3], [1, -1, 0], [0, -1, 1]], np.float32)
-SPREAD = np.array([0.15, 0.06, 0.06], np.float32)      # by which those of one thing differ, whatever the noise
 ROWS = 32000         # remap's coordinates are 16 bit
 
 

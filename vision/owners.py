@@ -111,10 +111,3 @@ def less_foreign(e: SiteEvidence, occupied: float) -> SiteEvidence:
     other = math.exp(e.other)
     chances[()] = chances.get((), 0.0) + other * (1 - occupied)
     return evidence(chances, other * occupied)
-
-
-def more_foreign(e: SiteEvidence, hidden: float) -> SiteEvidence:
-    """As it is when, as far as it seems empty, something hides it with such a probability"""
-    chances = {c: math.exp(p) for c, p in e.options}
-    bare = chances.get((), 0.0)
-    return evidence(chances | {(): bare * (1 - hidden)}, math.exp(e.other) + bare * hidden)

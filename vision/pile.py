@@ -14,7 +14,7 @@ from vision import model
 from vision.cutout import Exemplar, height_of, lean_at, lights, seen_size
 from vision.evidence import FLOOR, Contents, SiteEvidence
 from vision.light import compare, small_view
-from vision.owners import Borders, Seen, less_foreign, more_foreign, settled
+from vision.owners import Borders, Seen, less_foreign, settled
 from vision.pile_group import GroupReader, Sight
 from vision.pile_learn import Photos, fit_group
 from vision.plan import Plan
@@ -27,7 +27,6 @@ WORTH = 0.002        # a chance of not being empty that is worth a closer look
 FAINTLY = 0.0005     # one at which a look that explains the site better than the empty board does is worth one too
 KEPT = 8             # contents told of a site
 STRANGELY = 0.05     # chance of something foreign on a site, above which it is looked at without its neighbours' pieces
-OPEN = 0.05          # chance of a site being empty, above which it is looked at whether something hides it
 BESIDE = 1.0         # mm around a piece that go with it
 
 
@@ -72,15 +71,13 @@ class PileReader:
         sight = Sight(pyramid, pose, compare(small_view(pyramid, pose, self.plan.size), self.reference, self.plan.size))
         out: dict[str, SiteEvidence] = {}
         seen: list[Seen] = []
-        hidden: dict[str, float] = {}
         for g in self.cells:
             which = np.array([i for i, s in enumerate(g.group.ids) if sites is None or s in sites], int)
             if len(which):
-                out |= read_cells(g, sight, which, seen, hidden)
+                out |= read_cells(g, sight, which, seen)
         out = settled(self.borders, out, seen)
         for g in self.cells:
             out |= self.alone(g, sight, out, seen)
-        out |= {s: more_foreign(out[s], p) for s, p in hidden.items() if self.plan.sites[s].of is None}   # pieces lie beside spots
         for g in self.blocks:
             out |= read_blocks(g, sight, out)
         return out
@@ -129,10 +126,9 @@ class PileReader:
         return cls(plan, arrays["reference"], readers[:cells], readers[cells:])
 
 
-def read_cells(g: GroupReader, sight: Sight, which: np.ndarray, pieces: list[Seen], hidden: dict[str, float]
-               ) -> dict[str, SiteEvidence]:
+def read_cells(g: GroupReader, sight: Sight, which: np.ndarray, pieces: list[Seen]) -> dict[str, SiteEvidence]:
     """Evidence of sites `which` of the group, each by itself: whether anything lies there first, what it is where it does.
-    What is seen on each, and where it stands, is added to `pieces`; how likely something hides it that seems empty, to `hidden`."""
+    What is seen on each, and where it stands, is added to `pieces`."""
     seen, unlike = g.seen(sight, which)
     bare = g.stage.bare.answer(unlike)                                          # (n, 2): occupied, empty
     out = {g.group.ids[i]: SiteEvidence((((), float(b[1])),), FLOOR) for i, b in zip(which, bare)}
@@ -147,8 +143,6 @@ def read_cells(g: GroupReader, sight: Sight, which: np.ndarray, pieces: list[See
     busy, lean = busy[closely], lean[closely]
     others = np.setdiff1d(np.arange(len(g.group.ids)), which)
     told, lying, feet = g.told(sight, which[busy], unlike[busy], gain[closely], place[closely], lean, others if len(others) else None)
-    if g.stage.usual is not None and (told[:, -1] > np.log(OPEN)).any():
-        hidden |= {g.group.ids[which[n]]: p for n, p in zip(busy, g.covered(sight, which, unlike, others)[busy].tolist())}
     told, parts = np.maximum(told, FLOOR), g.split(told, lying) | g.stacked(which[busy], told, lying, lean)
     contents = [*g.stage.looks, ()]
     every, strange = np.delete(told, -2, 1).tolist(), told[:, -2].tolist()

@@ -7,7 +7,6 @@ from functools import cached_property
 import msgspec
 import numpy as np
 
-from vision.covered import covered
 from vision.cutout import lean_at
 from vision.evidence import Contents
 from vision.field import PictureField, WindowField, window_colours
@@ -87,21 +86,10 @@ class GroupReader(msgspec.Struct, eq=False, dict=True):
             told = self.stage.sobered(*fits, usual, unlike)
         return told, lying, self.group.centres[which] + self.stage.stands(told, lying)
 
-    def covered(self, sight: Sight, which: np.ndarray, unlike: np.ndarray, others: np.ndarray) -> np.ndarray:
-        """(n,) probability that what seems empty of `which` is hidden by something; others: of the group, which tell how empty sites
-        look where these are few"""
-        if len(which) < AROUND and len(others):
-            unlike = np.concatenate([unlike, self.seen(sight, self.nearest(which, others))[1]])
-        return covered(self.stage.cells(unlike), self.stage.bare.answer(unlike)[:, 1] > np.log(0.5))[:len(which)]
-
-    def nearest(self, which: np.ndarray, others: np.ndarray) -> np.ndarray:
-        """(AROUND,) of other sites those nearest to `which`"""
-        away = np.linalg.norm(self.group.centres[others] - self.group.centres[which].mean(0), axis=1)
-        return others[np.argsort(away)[:AROUND]]
-
     def others(self, sight: Sight, which: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
         """looked() and Stage.fits() of some of the other sites on which pieces lie, those nearest to `which`; None: there are none"""
-        others = self.nearest(which, others)
+        away = np.linalg.norm(self.group.centres[others] - self.group.centres[which].mean(0), axis=1)
+        others = others[np.argsort(away)[:AROUND]]
         seen, unlike = self.seen(sight, others)
         busy = np.flatnonzero(self.stage.bare.answer(unlike)[:, 0] > np.log(0.5))[:COMPARED]
         if not len(busy):

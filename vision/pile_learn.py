@@ -9,7 +9,7 @@ from vision.cutout import Exemplar, height_of, lean_at, log_windows, looked_at
 from vision.evidence import Contents
 from vision.faces import Faces
 from vision.features import PIXELS, WIDER
-from vision.field import SPREAD, opponent
+from vision.field import opponent
 from vision.grain import grains
 from vision.heights import Heights, centred, stacks
 from vision.learn import BARE, STRANGE, Real, Scenery, Stack, teach
@@ -129,7 +129,7 @@ def fit_group(photos: Photos, group: Group, pieces: list[Exemplar], effort: floa
     tiny = Windows(group.centres, fine.half, SMALL / group.side)
     empty, noise = empty_sites(photos, group, tiny)
     gy, gx = np.gradient(empty, axis=(1, 2))
-    spread = np.sqrt(SPREAD ** 2 + noise + 0.1 * (gx ** 2 + gy ** 2)).astype(np.float32)
+    spread = np.sqrt(np.array([0.15, 0.06, 0.06]) ** 2 + noise + 0.1 * (gx ** 2 + gy ** 2)).astype(np.float32)
     high = stacks({look_of(e.contents, plan) for e in pieces}, lambda kind: (plan.pieces[kind].footprint, plan.pieces[kind].disc))
     owners = {c: plain for plain, mine in high.items() for c in mine}
     kinds = [owners.get(look := look_of(e.contents, plan), look) for e in pieces]

@@ -30,7 +30,6 @@ from vision.usual import MORE_HERE, Usual
 from vision.windows import Windows
 
 TILES = 11           # cells a side in which a window is compared with the empty site
-APART = 3.0          # times which unlike() gives how much those differ
 WAYS = 16            # turns from which a piece whose turn tells something is fitted finely
 ASKED = 4            # cut-outs of a look that are asked how it is turned, at most
 TRIED = 2            # looks laid straight and described, the likeliest first
@@ -132,12 +131,7 @@ class Stage(msgspec.Struct, eq=False):
         n, own = len(seen), lines[which]
         soft = np.sort(np.abs(cells.reshape(n, -1, 3).transpose(0, 2, 1)), 2)
         pooled = np.concatenate([soft[..., -q] for q in (1, 5, 20, 60)], 1)
-        return np.hstack([cells * APART, (edged - own) * 5, own * 5, pooled * 5])
-
-    @staticmethod
-    def cells(unlike: np.ndarray) -> np.ndarray:
-        """(n, TILES, TILES, 3) of unlike(): by how much cells differ from the empty site's, in opponent colours"""
-        return unlike[:, :TILES * TILES * 3].reshape(-1, TILES, TILES, 3) / APART
+        return np.hstack([cells * 3, (edged - own) * 5, own * 5, pooled * 5])
 
     def places(self, seen: np.ndarray, empty: np.ndarray, spread: np.ndarray, lean: np.ndarray
                ) -> tuple[np.ndarray, np.ndarray]:

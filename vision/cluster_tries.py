@@ -59,20 +59,25 @@ def attempts(scene: Scene, looks: Rough, level: Level, home: np.ndarray, light: 
         rows = rows[untried[rows].any(1)]
         if not len(rows):
             break
-        rough, cost = looks.search(soft, scene.frame, home[rows], light[rows], untried[rows])
-        start = cost.argmin(1)
-        pose, gain = level.settle(scene.seen, scene.frame, start, rough[np.arange(len(rows)), start], 7, light[rows])
-        tries.better(rows, level.misfits_at(scene.seen, scene.frame, pose, light[rows] * gain), pose, gain)
-        untried[rows] &= ~level.alike[start]
+        kinds = attempt(scene, looks.search(soft, scene.frame, home[rows], light[rows], untried[rows]), level, tries, rows, light)
+        untried[rows] &= ~level.alike[kinds]
         rows = rows[tries.misfit[rows].min(1) > DOUBTFUL]
     rows = ill_fitting(scene, level, tries, light)      # what lies further off, or more turned: again from where it was found
     at = tries.poses[rows, tries.misfit[rows].argmin(1)]
     for around in (at, np.column_stack([at[:, :2], home[rows, 2]])) if len(rows) else ():
-        rough, cost = looks.search(softly(scene, looks, around), scene.frame, around, light[rows])
-        start = cost.argmin(1)
-        pose, gain = level.settle(scene.seen, scene.frame, start, rough[np.arange(len(rows)), start], 7, light[rows])
-        tries.better(rows, level.misfits_at(scene.seen, scene.frame, pose, light[rows] * gain), pose, gain)
+        attempt(scene, looks.search(softly(scene, looks, around), scene.frame, around, light[rows]), level, tries, rows, light)
     return tries
+
+
+def attempt(scene: Scene, found: tuple[np.ndarray, np.ndarray], level: Level, tries: Tries, rows: np.ndarray, light: np.ndarray
+            ) -> np.ndarray:
+    """(n,) the kinds that fit best roughly at (n,) rows of tries, which take over what fits better where these are laid finely; found:
+    of these rows the (n, K, 3) poses and (n, K) costs of Rough.search(); light: (N, 3)"""
+    rough, cost = found
+    kinds = cost.argmin(1)
+    pose, gain = level.settle(scene.seen, scene.frame, kinds, rough[np.arange(len(rows)), kinds], 7, light[rows])
+    tries.better(rows, level.misfits_at(scene.seen, scene.frame, pose, light[rows] * gain), pose, gain)
+    return kinds
 
 
 def ill_fitting(scene: Scene, level: Level, tries: Tries, light: np.ndarray) -> np.ndarray:

@@ -27,7 +27,7 @@ CLEAR = 3.0             # so many times what chance does one place must explain 
 def candidates(plan: Plan) -> list[np.ndarray]:
     """(4, 2) mm each: which places of the board would lie where its corners seem to lie, if it were turned half round
     (a square one also by quarters) or shifted by one site"""
-    turned = [np.roll(plan.corners, k, 0) for k in ((2, 1, 3) if square(plan) else (2,))]
+    turned = [np.roll(plan.corners, k, 0) for k in turns(plan)]
     dx, dy = spacing(plan)
     shifts = [(x * dx, y * dy) for x in (-1, 0, 1) for y in (-1, 0, 1) if abs(x * dx) + abs(y * dy) > 0]
     return turned + [plan.corners + s for s in shifts]
@@ -45,6 +45,11 @@ def spacing(plan: Plan) -> np.ndarray:
 def square(plan: Plan) -> bool:
     """Whether the board's outline looks the same from all four sides"""
     return abs(plan.size[0] - plan.size[1]) < 0.04 * max(plan.size)
+
+
+def turns(plan: Plan) -> tuple[int, ...]:
+    """By how many quarter turns the board's outline lies as it does unturned, a half turn first"""
+    return (2, 1, 3) if square(plan) else (2,)
 
 
 def elsewhere(plan: Plan, lens: Lens, pose: Pose, mm: np.ndarray) -> Pose | None:
@@ -124,11 +129,11 @@ def which_way(plan: Plan, lens: Lens, known: Print, whole: Whole, picture: Pictu
     the whole picture best; of turns that explain it as well (the board is the same both ways) the one that lies more as usual."""
     if not len(known.likes):
         return Way(fit, float(whole.explained(picture, fit.pose).mean()), True)
-    turns = [(np.roll(plan.corners, k, 0), k) for k in range(0, 4, 1 if square(plan) else 2)]
-    places = [(0.0, c, k) for c, k in turns]
+    ways = [(np.roll(plan.corners, k, 0), k) for k in (0, *turns(plan))]
+    places = [(0.0, c, k) for c, k in ways]
     if shifts(known):
         step = spacing(plan)
-        turned = ((c, k, elsewhere(plan, lens, fit.pose, c)) for c, k in turns)
+        turned = ((c, k, elsewhere(plan, lens, fit.pose, c)) for c, k in ways)
         places = [(score, c - off, k) for c, k, pose in turned if pose is not None
                   for score, off in whole.squares_off(picture, pose, step)[:LIKELIEST]]
         places.sort(key=lambda p: -p[0])
@@ -170,7 +175,7 @@ def by_table(plan: Plan, lens: Lens, whole: Whole, picture: Picture, pose: Pose)
     """(4, 2) mm that belong where a pattern of loose tiles has its corners: the plan's own, unless the table round about plainly
     says that all was turned"""
     ways = [(plan.corners, pose)]
-    for k in range(1, 4) if square(plan) else (2,):
+    for k in turns(plan):
         corners = np.roll(plan.corners, k, 0)
         ways.append((corners, elsewhere(plan, lens, pose, corners)))
     seen = [(whole.explained(picture, p), mm) for mm, p in ways if p is not None]

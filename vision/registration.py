@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from vision.align import LEAST, STRAINED_PX, Fit, consensus, expected_error, follow, follow_other_lens, pixels_a_mm, robust_pose
-from vision.alike import STILL_SEEN, Way, by_table, candidates, doubtful, elsewhere, is_turn, shifts, spacing, square, which_way
+from vision.alike import STILL_SEEN, Way, by_table, doubtful, elsewhere, shifts, spacing, turns, which_way
 from vision.evidence import Contents, NoBoard
 from vision.foreign import View
 from vision.lens import Lens
@@ -80,8 +80,8 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         if self.printed is None:
             return []
         picture, out = usable(image), []
-        for mm in (mm for mm in candidates(self.plan) if is_turn(mm)):
-            start = elsewhere(self.plan, self.lens, pose, mm)
+        for quarters in turns(self.plan):
+            start = elsewhere(self.plan, self.lens, pose, np.roll(self.plan.corners, quarters, 0))
             fit = follow(self.plan, self.lens, self.printed, picture, start, (1, 0), (5, 3)) if start is not None else None
             if fit is not None:
                 out.append(msgspec.structs.replace(self._refined(picture, fit.pose, {}), maybe_turned=True))
@@ -229,7 +229,7 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         if by_features is not None:
             yield by_features, (1, 0), (8, 3)
         for pose in near[-1:]:
-            for quarters in (2, 1, 3) if square(self.plan) else (2,):
+            for quarters in turns(self.plan):
                 turned = turn_board(self.plan, self.lens, pose, quarters)
                 yield turned, (2, 1, 0), (8, 4, 3)
                 for rough in self.whole.roughly(self.plan, picture, turned):
@@ -247,7 +247,7 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
 
     def _outlined(self, picture: Picture, rough: list[Pose], reach: float, frames: Sequence[np.ndarray] = ()):
         """Poses at which the board's sides are seen, each way round; frames: (4, 2) mm each, what may be seen instead of them"""
-        ways = (0, 2, 1, 3) if square(self.plan) else (0, 2)
+        ways = 0, *turns(self.plan)
         for pose in rough:
             sharp = sharpened(self.plan, self.lens, picture.image, pose, reach * max(picture.size) / 1640)
             for quarters in ways if sharp is not None else ():

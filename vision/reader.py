@@ -82,11 +82,13 @@ class Reader:
 
     def right_way(self, image: np.ndarray, pose: Pose) -> Pose:
         """A pose that may as well be the one turned round: the way round in which what lies there is read plainly, where that is one"""
-        ways = [pose, *self.registrar.turned(image, pose)]
+        others = self.registrar.turned(image, pose)
+        if not others:
+            return pose
+        ways = [pose, *others]
         told = [sum(e.options[0][1] for e in self.look(image, way).values() if e.best) for way in ways]
-        lead = told - np.partition(told, -2)[-2] if len(told) > 1 else [0.0]
-        best = int(np.argmax(told))
-        return msgspec.structs.replace(ways[best], maybe_turned=False) if lead[best] > PLAINLY else pose
+        second, best = np.argsort(told)[-2:]
+        return msgspec.structs.replace(ways[best], maybe_turned=False) if told[best] - told[second] > PLAINLY else pose
 
     def read_at(self, image: np.ndarray, pose: Pose, sites: set[str] | None = None) -> Evidence:
         """The same as read() for a pose that is known to hold"""

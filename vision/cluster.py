@@ -43,7 +43,7 @@ INSIDE = 0.7        # of the radius around a piece: nearer to its middle shows n
 FULL = 0.9          # share of a flat piece's place that is not the board's, from which what stands there may be one that lies
 
 
-class Laid(msgspec.Struct, frozen=True, eq=False):
+class Part(msgspec.Struct, frozen=True, eq=False):
     """What lies on some sites: wanted: those read here; firsts: their cards' log-likelihoods; homes: whose a
     piece is; astray: as firsts, of other sites where a card lies"""
 
@@ -124,7 +124,7 @@ class ClusterReader:
             out.append((scene, self.firsts.read(scene, {s: k for s, k in known.items() if s in self.clusters}, tried), tried))
         return out
 
-    def laid(self, scene: Scene, firsts: dict[str, dict[str, float]], tried: dict[str, Tried], known: dict[str, Site]) -> Laid:
+    def laid(self, scene: Scene, firsts: dict[str, dict[str, float]], tried: dict[str, Tried], known: dict[str, Site]) -> Part:
         """What lies on some sites, all of which a scene shows; firsts and tried: its cards"""
         wanted = {s: site for s, site in known.items() if s in self.clusters}
         if len(known) < len(self.plan.sites) and self.firsts.sheets:
@@ -139,7 +139,7 @@ class ClusterReader:
             firsts, pieces = self.again(scene, wanted, firsts, tried, pieces)
         cards = {s: kind for s in tried if (kind := best_of(firsts[s]))}
         astray = {s: kinds for s, kinds in astray.items() if s not in wanted}
-        return Laid(scene, wanted, firsts, pieces, self.homes.around(cards, tried), astray)
+        return Part(scene, wanted, firsts, pieces, self.homes.around(cards, tried), astray)
 
     def again(self, scene: Scene, wanted: dict[str, Site], firsts: dict[str, dict[str, float]], tried: dict[str, Tried],
               pieces: list[Piece]) -> tuple[dict[str, dict[str, float]], list[Piece]]:
@@ -235,7 +235,7 @@ class ClusterReader:
         area = sum((x1 - x0) * (y1 - y0) for _, (x0, y0, x1, y1) in out)
         return out if 0 < area < 0.6 * f.width * f.height else [(known, None)]
 
-    def evidence(self, part: Laid, usual: Habits) -> dict[str, CountedEvidence]:
+    def evidence(self, part: Part, usual: Habits) -> dict[str, CountedEvidence]:
         """usual: how pieces fit in this picture"""
         firsts, here = part.firsts, {s: [] for s in part.wanted}
         for p in part.pieces:

@@ -17,10 +17,10 @@ from vision.windows import Pyramid
 
 SIDE = 96            # pixels along the board's longer side of the small pictures that are compared
 DARK = 20.0          # grey levels added before the logarithm
+FLOOR = 4.0          # ... where light is compared and dark places hardly count
 BLACK = 8            # grey level below which a camera's cut-off says nothing
 CLIPPED = 250        # grey level from which a camera shows no more: what is there is that bright, or brighter
 HARDLY = 0.95        # of its brightness: what is shown no darker than this is hardly another
-FLOOR = 4.0          # ... where light is compared and dark places hardly count
 
 
 def to_logs(levels: np.ndarray) -> np.ndarray:

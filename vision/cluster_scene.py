@@ -140,7 +140,7 @@ class Stage:
             lo, hi = a.min((0, 1)).clip(0), a.max((0, 1)) + 2
             seen = flattened(image[lo[1]:hi[1], lo[0]:hi[0]], a - lo, b)
             cells = slice(y0 // LIGHT_STEP, y1 // LIGHT_STEP + 1), slice(x0 // LIGHT_STEP, x1 // LIGHT_STEP + 1)
-            out.append(self.made(seen, pose, light[cells], (x0, y0, x1, y1)))
+            out.append(self.made(seen, pose, np.ascontiguousarray(light[cells]), (x0, y0, x1, y1)))     # as kernels take it
         return out
 
     def maps(self, pose: Pose) -> tuple[np.ndarray, np.ndarray]:

@@ -3,10 +3,13 @@ brighter than a camera can show, which then says nothing."""
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from vision.cluster_canvas import Empty, Frame
+from vision.cluster_cut import is_canvas, is_whole
 from vision.cluster_polar import Form, Rings, Table
 from vision.cluster_scene import Scene, Stage, thinned
 from vision.light import CLIPPED
@@ -88,3 +91,10 @@ def test_the_board_is_taken_darker_as_far_as_pieces_in_its_light_would_be_beyond
     taken = empty.below_white([sampler], np.ones((480, 600), np.float32))
     assert np.median(empty.canvas / taken.canvas.clip(1)) == pytest.approx(darker, rel=0.06)
     assert empty.below_white([], np.ones((480, 600), np.float32)) is empty
+
+
+def test_a_part_of_the_canvas_lies_in_one_piece_as_kernels_take_it():
+    stage, seen = board_under_a_lamp(1.3)
+    pose = SimpleNamespace(to_px=lambda mm, height=0: stage.frame.to_px(mm), to_mm=stage.frame.to_mm, size=(600, 480))
+    (part,) = stage.windows(seen, pose, [(96, 48, 336, 240)])
+    assert is_canvas(part.seen) and is_canvas(part.ground) and is_whole(part.weight, part.strange, part.light)

@@ -110,7 +110,9 @@ def flattened(image: np.ndarray, at: np.ndarray, share: np.ndarray) -> np.ndarra
         out = np.empty((*at.shape[:2], 4), np.uint8)
         _flatten(np.ascontiguousarray(image), *image.shape[:2], np.ascontiguousarray(at), np.ascontiguousarray(share), share.size, out)
         return out
-    return cv2.remap(padded(image), at, share, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    lo, hi = at.min((0, 1)).clip(0), at.max((0, 1)) + 2
+    part = padded(image[lo[1]:hi[1], lo[0]:hi[0]])      # no more of it than is seen
+    return cv2.remap(part, at - lo, share, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
 
 
 _colours, _floats = Kernel("sample_colours", "Bnnfnf"), Kernel("sample_floats", "fnnnfnf")

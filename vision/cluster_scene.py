@@ -137,8 +137,7 @@ class Stage:
                 a, b = (m[y0:y1, x0:x1] for m in self._maps[1])
             else:
                 a, b = self.frame.part(x0, y0, x1, y1).maps(pose)
-            lo, hi = a.min((0, 1)).clip(0), a.max((0, 1)) + 2
-            seen = flattened(image[lo[1]:hi[1], lo[0]:hi[0]], a - lo, b)
+            seen = flattened(image, a, b)
             cells = slice(y0 // LIGHT_STEP, y1 // LIGHT_STEP + 1), slice(x0 // LIGHT_STEP, x1 // LIGHT_STEP + 1)
             out.append(self.made(seen, pose, np.ascontiguousarray(light[cells]), (x0, y0, x1, y1)))     # as kernels take it
         return out

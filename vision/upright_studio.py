@@ -13,8 +13,9 @@ from vision.cutout import lights
 from vision.plan import Plan
 from vision.shot import Shot
 from vision.upright import FINE, FINER, Frame, Seat, Sheet, across_of, coarse, needed, rises, uppermost
+from vision.upright_bare import covered, uncovered
 from vision.upright_close import Closeup
-from vision.upright_fit import Searcher, Seen
+from vision.upright_fit import HANDS, Searcher, Seen
 from vision.upright_form import FLOOR, SLACK, Looks, Man, Outlines, first_form, fitted_form, misfit, moved, own_part, spoken_for
 from vision.upright_teach import Lent, Place, placed
 from vision.windows import Pyramid
@@ -24,6 +25,7 @@ OFF_BOARD = 0.35     # what counts of what is seen beside the board: the table t
 BIN = 4.0            # pixels that the tallest thing's head is moved from one lean to the next
 BUMPED = 1.1         # times the leans of the calibration photos that may be met
 ROUNDS = 3           # of finding where things stand and what form they have
+NEAR = 2.0           # mm round a thing that are taken to be hidden or in its own shade
 RARE = 0.4           # what counts that some of a kind are not seen where others are
 
 
@@ -53,6 +55,7 @@ class Studio(msgspec.Struct, dict=True, eq=False):
         self.fine = self.sheet.close
         self.reference, room = lights(plan, self.shots)
         self.views = [self.fine.see(Pyramid(s.image), s.pose, light) for s, light in zip(self.shots, room)]
+        self.varied: np.ndarray | None = None
 
     @property
     def slop(self) -> int:
@@ -63,13 +66,25 @@ class Studio(msgspec.Struct, dict=True, eq=False):
     def empty(self) -> np.ndarray:
         """(h, w, CHANNELS) the empty board"""
         bare = [v for v, s in zip(self.views, self.shots) if not s.layout]
-        return coarse(np.mean(bare, 0) if bare else np.median(self.views, 0))
+        return coarse(np.mean(bare, 0) if bare else self.ground)
+
+    def uncover(self, men: list[Man], forms: np.ndarray, give: float) -> None:
+        """Has the board, where no photo shows it empty, as it is seen beside these men of these forms; give: mm more that they hide"""
+        self.hides = [covered(self.fine, [(m.foot, m.along, m.lean, self.heights[m.kind], m.above, forms[m.kind] + give)
+                                          for m in men if m.photo == n]) for n in range(len(self.shots))]
+        if all(s.layout for s in self.shots):
+            self.ground, self.varied = uncovered(self.views, self.hides, self.fine, self.centres, self.side)
+            for known in ("empty", "weight"):
+                self.__dict__.pop(known, None)
 
     @cached_property
     def weight(self) -> np.ndarray:
         """(h, w, CHANNELS) one by how much the empty board's look may vary: more where it is uneven"""
         gy, gx = np.gradient(self.empty, axis=(0, 1))
-        weight = 1 / (FLOOR ** 2 + 0.5 * (gx ** 2 + gy ** 2))
+        varied = FLOOR ** 2 + 0.5 * (gx ** 2 + gy ** 2)
+        if self.varied is not None:
+            varied[..., :3] += cv2.resize(self.varied, varied.shape[1::-1], interpolation=cv2.INTER_AREA)
+        weight = 1 / varied
         a, b = (self.sheet.px(np.array(c)).astype(int) for c in ((0, 0), self.plan.size))
         inside = np.full(weight.shape[:2], OFF_BOARD, np.float32)
         inside[max(a[1], 0):b[1], max(a[0], 0):b[0]] = 1
@@ -96,11 +111,14 @@ class Studio(msgspec.Struct, dict=True, eq=False):
                     kind, nothing = self.kinds.index(shot.layout[site][-1]), np.zeros(0)
                     men.append(Man(kind, n, i, self.centres[i], along[i], float(lean[i]), seat.height, nothing, nothing,
                                    np.ones(self.frame.shape, bool)))
-                    self.look(men[-1])
         forms = np.array([first_form(2 * r) for r in self.radii])
+        self.uncover(men, forms, HANDS * self.side)
+        for m in men:
+            self.look(m)
         for turn in range(ROUNDS):
             if turn:
                 self.clear(men, forms)
+                self.uncover(men, forms, NEAR)
             for k, height in enumerate(self.heights):
                 mine = [m for m in men if m.kind == k]
                 for m, speaks in zip(mine, spoken_for(mine, self.frame, height, forms[k])):
@@ -111,6 +129,7 @@ class Studio(msgspec.Struct, dict=True, eq=False):
                 k = same[0]
                 needs = (needed(self.frame, self.heights[k], m.lean, m.above) for m, _ in mine)
                 forms[same] = fitted_form([s for _, s in mine], needs, forms[k], self.radii[k] * SLACK)
+        self.uncover(men, forms, NEAR)
         return men, forms
 
     def others(self, men: list[Man], outlines: Outlines) -> tuple[np.ndarray, np.ndarray]:
@@ -203,8 +222,11 @@ class Studio(msgspec.Struct, dict=True, eq=False):
         return Searcher(self.looks(men, forms, self.frame), self.frame, self.slop, float(FINE), closeup)
 
     def places(self, men: list[Man], looks: Looks) -> list[Place]:
-        """Every site in every photo; the sheets, a good part of the memory, are let go one by one"""
+        """Every site in every photo, and as it would be seen bare in each where all show something on it; the sheets, a good part of
+        the memory, are let go one by one"""
         out, bare = [], {}
+        never = [i for i, site in enumerate(self.ids) if all(s.layout.get(site) for s in self.shots)]
+        nothing = np.zeros(self.frame.shape, bool)
         for n, seat in enumerate(self.seats):
             view = self.views.pop(0)
             along, lean = seat.leaning(self.centres)
@@ -220,6 +242,11 @@ class Studio(msgspec.Struct, dict=True, eq=False):
                 man = mine.get(i, -1)
                 out.append(Place(*(c[i] for c in cuts), float(lean[i]), around(self.frame, self.centres, along, lean, i), before[i],
                                  behind[i], men[man].kind if man >= 0 else -1, man))
+            if never:
+                view = np.where(self.hides[n][..., None], self.ground, view)
+                cut = self.frame.close.cut(self.fine, view, self.centres[never], along[never]).astype(np.float16)
+                out += [Place(w, bare[at][0][i], bare[at][1][i], float(lean[i]), around(self.frame, self.centres, along, lean, i),
+                              nothing, nothing) for w, i in zip(cut, never)]
         return out
 
 

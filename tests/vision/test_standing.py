@@ -10,6 +10,8 @@ from vision.pose import Pose
 from vision.shot import Shot
 from vision.standing import StandingReader, standing_sites
 from vision.upright import Frame, Seat, Sheet, needed, rises, uppermost
+from vision.upright_bare import covered, uncovered
+from vision.upright_studio import Studio
 
 SIDE, N = 40.0, 4
 FORMS = {"stump": (24, (11, 11, 9, 9, 9, 8)), "tower": (56, (12, 6, 6, 6, 9, 9)), "night": (56, (12, 6, 6, 6, 9, 9))}
@@ -24,10 +26,11 @@ def plan() -> Plan:
     return parse_plan({"game": "towers", "size": [N * SIDE, N * SIDE], "site": sites, "piece": pieces})
 
 
-def camera(turn: float = 0.0) -> Pose:
+def camera(turn: float = 0.0, across: bool = False) -> Pose:
+    """across: from the other side of the table"""
     K = np.array([[700.0, 0, 320], [0, 700, 240], [0, 0, 1]])
-    rvec = np.array([0.35, 0.05, turn])
-    R = cv2.Rodrigues(rvec)[0]
+    R = cv2.Rodrigues(np.array([0.35, 0.05, turn]))[0] @ (np.diag([-1.0, -1, 1]) if across else np.eye(3))
+    rvec = cv2.Rodrigues(R)[0].ravel()
     tvec = np.array([0, 0, 340.0]) - R @ np.array([N * SIDE / 2, N * SIDE / 2, 0])
     return Pose(K, np.zeros(4), rvec, tvec, (640, 480))
 
@@ -102,6 +105,35 @@ def test_a_model_kept_in_a_file_reads_the_same_and_single_sites_too(plan: Plan, 
     some = again.read(image, camera(), {"10", "23"})
     assert set(some) == {"10", "23"} and all(some[s].best == whole[s].best for s in some)
     assert again.read(image, camera(), set()) == {}
+
+
+def test_sites_that_two_photos_of_a_beginning_never_show_empty_are_learnt_from_as_if_bare(plan: Plan) -> None:
+    rng, kinds = np.random.default_rng(5), list(FORMS)
+    layout = {f"{c}{r}": (kinds[(c + r) % 3],) for r in (0, N - 1) for c in range(N)}
+    shots = [Shot(photo(plan, layout, pose, rng), layout, pose, "") for pose in (camera(), camera(across=True))]
+    ids = [s.id for s in plan.site]
+    studio, shown = Studio(plan, ids, shots), Studio(plan, ids, [*shots, Shot(photo(plan, {}, camera(), rng), {}, camera(), "")])
+    men, forms = studio.found()
+    low, high = (studio.sheet.px(np.full(2, mm)).astype(int) + 2 for mm in (0, N * SIDE))
+    off = np.abs(studio.empty - shown.empty)[low[1]:high[1], low[0]:high[0], :3].max(-1)
+    assert (off > 0.3).mean() < 0.03                        # 0.14 of the board where both photos are averaged
+    places = studio.places(men, studio.searcher(men, forms).looks)
+    bare = [p for p in places if p.label < 0]
+    assert len(bare) == 2 * len(ids) and len(places) - len(bare) == 2 * len(layout)
+
+
+def test_the_board_under_things_is_seen_beside_them_or_on_a_site_alike(plan: Plan) -> None:
+    sheet = Sheet.of(np.full(2, -20.0), np.full(2, N * SIDE + 20), 1.0)
+    centres = np.array([s.centre for s in plan.site])
+    true = np.zeros((*sheet.shape, 3), np.float32)
+    for n, s in enumerate(plan.site):
+        a, b = (sheet.px(np.array(c)).round().astype(int) for c in (s.outline[0], s.outline[2]))
+        true[a[1]:b[1], a[0]:b[0]] = (4.0, 0.2, 0.1) if (n // N + n) % 2 else (5.0, 0.0, 0.0)
+    things = [[(c, np.array([0.0, way]), 0.6, 40.0, 500.0, np.full(24, 11.0)) for c in centres[:5]] for way in (1.0, -1.0)]
+    hides = [covered(sheet, some) for some in things]
+    assert all(h[tuple(sheet.px(c).round().astype(int)[::-1])] for h in hides for c in centres[:5])
+    ground, varied = uncovered([np.where(h[..., None], 3.0, true) for h in hides], hides, sheet, centres, SIDE)
+    assert np.abs(ground - true)[20:-20, 20:-20].mean() < 0.01 and np.percentile(varied[20:-20, 20:-20], 98) < 0.1
 
 
 def test_a_slice_is_seen_where_the_pose_puts_its_height() -> None:

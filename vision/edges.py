@@ -74,8 +74,7 @@ def find_side(image: np.ndarray, pose: Pose, a: np.ndarray, b: np.ndarray, reach
     t = np.linspace(0.03, 0.97, STATIONS)
     mm = a + (b - a) * t[:, None]
     px, normal = stations(pose, mm)
-    h, w = image.shape[:2]
-    inside = ((px > reach / 2) & (px < (w - reach / 2, h - reach / 2))).all(1)
+    inside = in_picture(image, px, reach)
     if inside.sum() < STATIONS // 2:
         return None, False
     t, mm, px, normal = t[inside], mm[inside], px[inside], normal[inside]
@@ -185,15 +184,32 @@ def falls_below(profile: np.ndarray, level: float) -> float:
     return k - (level - profile[k]) / (profile[k - 1] - profile[k])
 
 
-def plainness(smooth: np.ndarray, pose: Pose, corners: np.ndarray, reach: int) -> float:
-    """How plainly lines that the pose's lens makes straight run along the sides of the board, in grey levels a side; smooth: the
-    image as smoothed() has it"""
+def in_picture(image: np.ndarray, px: np.ndarray, reach: int) -> np.ndarray:
+    """(N,) which of (N, 2) pixels of a side lie far enough within the picture to be seen as an edge"""
+    h, w = image.shape[:2]
+    return ((px > reach / 2) & (px < (w - reach / 2, h - reach / 2))).all(1)
+
+
+def sides(corners: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    """(a, b) mm: the sides of the board whose corners (4, 2) mm are given"""
+    return list(zip(corners, np.roll(corners, -1, 0)))
+
+
+def shown(image: np.ndarray, pose: Pose, lines: list[tuple[np.ndarray, np.ndarray]], reach: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Those of these lines that are in the picture, more of each than not: a picture may end along the board's sides"""
+    t = np.linspace(0.03, 0.97, STATIONS)[:, None]
+    return [(a, b) for a, b in lines if 2 * in_picture(image, pose.to_px(a + (b - a) * t), reach).sum() > STATIONS]
+
+
+def plainness(smooth: np.ndarray, pose: Pose, lines: list[tuple[np.ndarray, np.ndarray]], reach: int) -> float:
+    """How plainly what the pose's lens makes straight runs along these lines (mm), in grey levels a line; smooth: the image as
+    smoothed() has it"""
     ends, t, total = np.arange(-reach, reach + 1, 2), np.linspace(0.03, 0.97, STATIONS), 0.0
-    for a, b in zip(corners, np.roll(corners, -1, 0)):
+    for a, b in lines:
         px, normal = stations(pose, a + (b - a) * t[:, None])
         change = profiles(smooth, px, normal, reach)
         total += float(np.linalg.norm(score_curves(change, t, reach, ends, ends, np.zeros(1), reach)[1], axis=1).max())
-    return total / 4
+    return total / max(len(lines), 1)
 
 
 def stations(pose: Pose, mm: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from vision.align import pixels_a_mm
 from vision.edges import SIDES, EdgePoints, profiles, stations
+from vision.evidence import Contents
 from vision.plan import Plan
 from vision.pose import Pose
 
@@ -21,6 +22,9 @@ FEWEST = 5           # lines each way, of which most must be seen
 PRINTED_MM = 0.4     # by how much what is printed may be off what the plan says
 FAINT = 0.7          # grey levels a pixel that a line is plain at least
 STATIONS = 64
+BOW = 4              # pixels by which the ends of a bent line lie elsewhere than those of the straight one nearest to it
+CLEAR = 0.3          # of a line that must lie clear of pieces
+ASTRAY = 0.5         # how much wider than a site what lies on it may reach
 WIDE = 2             # pixels that a drawn line is thought to be wide at most, halved
 
 
@@ -64,14 +68,25 @@ def long_ones(plan: Plan, found: dict[tuple[int, int], list[tuple[float, float]]
     return out
 
 
-def printed_lines(image: np.ndarray, pose: Pose, plan: Plan) -> EdgePoints | None:
-    """Where the lines between the sites, or through their middles, are seen near where the pose has them; None where most are not"""
+def printed_lines(image: np.ndarray, pose: Pose, plan: Plan, layout: dict[str, Contents] | None = None, bent: bool = False
+                  ) -> EdgePoints | None:
+    """Where the lines between the sites, or through their middles, are seen near where the pose has them; None where most are not.
+    layout: what lies there, beside which no line is looked for: a row of pieces has edges of its own, nearer to the camera; bent:
+    whether the lens may bend them, which else the board's sides say better"""
     smooth = cv2.GaussianBlur(image, (0, 0), 1.0)
-    seen = (most_of(smooth, pose, plan, lines) for lines in (site_lines(plan), middle_lines(plan)))
+    taken = occupied(plan, layout or {})
+    seen = (most_of(smooth, pose, plan, lines, taken, bent) for lines in (site_lines(plan), middle_lines(plan)))
     return next((s for s in seen if s is not None), None)
 
 
-def most_of(image: np.ndarray, pose: Pose, plan: Plan, lines: list[Line]) -> EdgePoints | None:
+def occupied(plan: Plan, layout: dict[str, Contents]) -> np.ndarray:
+    """(M, 2, 2) mm: boxes round the sites with pieces, which may reach into the next"""
+    boxes = [(np.min(site.outline, axis=0), np.max(site.outline, axis=0)) for site in plan.site if layout.get(site.id)]
+    boxes = np.array(boxes).reshape(-1, 2, 2)
+    return boxes + ASTRAY * (boxes - boxes.mean(1, keepdims=True))
+
+
+def most_of(image: np.ndarray, pose: Pose, plan: Plan, lines: list[Line], taken: np.ndarray, bent: bool) -> EdgePoints | None:
     """Where these lines are seen; None where most are not"""
     ways = [[line for line in lines if line[0][axis] == line[1][axis]] for axis in (0, 1)]
     if min(map(len, ways)) < FEWEST:
@@ -84,37 +99,58 @@ def most_of(image: np.ndarray, pose: Pose, plan: Plan, lines: list[Line]) -> Edg
         apart = np.median(np.diff(at))
         reach = int(REACH * apart * pixels_a_mm(pose, plan))
         seen = [s for k, line in enumerate(mine, SIDES + axis * len(ways[0]))
-                if reach > 2 and (s := seen_line(image, pose, *line, reach, k)) is not None]
+                if reach > 2 and (s := seen_line(image, pose, *line, reach, k, taken, bent)) is not None]
         if len(seen) < max(FEWEST, 0.6 * len(mine)):
             return None
         parts += seen
     return EdgePoints.join(parts)
 
 
-def seen_line(image: np.ndarray, pose: Pose, a: np.ndarray, b: np.ndarray, reach: int, number: int) -> EdgePoints | None:
-    """The plainest straight line at most `reach` pixels from where the pose has one, whichever way the colour changes along it;
-    its middle, where what is drawn has two edges"""
+def seen_line(image: np.ndarray, pose: Pose, a: np.ndarray, b: np.ndarray, reach: int, number: int, taken: np.ndarray,
+              bent: bool) -> EdgePoints | None:
+    """The plainest straight or gently bent line at most `reach` pixels from where the pose has one, whichever way the colour
+    changes along it; its middle, where what is drawn has two edges; taken: (M, 2, 2) mm, boxes in which it is not looked for"""
     t = np.linspace(0.03, 0.97, STATIONS)
     mm = a + (b - a) * t[:, None]
+    clear = ~((mm[:, None] >= taken[:, 0]) & (mm[:, None] <= taken[:, 1])).all(2).any(1)
+    if clear.sum() < CLEAR * STATIONS:
+        return None
     px, normal = stations(pose, mm)
+    t, mm, px, normal = t[clear], mm[clear], px[clear], normal[clear]
     wide = reach + 2 * WIDE
     strength = np.linalg.norm(profiles(image, px, normal, wide), axis=2)
     strength = np.minimum(strength, 3 * np.median(strength.max(1)))
     strength = cv2.GaussianBlur(strength, (4 * WIDE + 1, 1), WIDE, borderType=cv2.BORDER_REPLICATE)
     ends = np.arange(-reach, reach + 1)
-    curve = np.stack(np.meshgrid(ends, ends, indexing="ij"), -1).reshape(-1, 2)
+    curve = np.stack(np.meshgrid(ends, ends, [0], indexing="ij"), -1).reshape(-1, 3)
     curve = curve[np.abs(curve[:, 0] - curve[:, 1]) <= max(reach // 2, 1)]
-    at = np.rint(curve[:, :1] * (1 - t) + curve[:, 1:] * t).astype(int) + wide
-    score = strength[np.arange(STATIONS), at].mean(1)
+    at, score = along(strength, curve, t, wide)
     best = int(score.argmax())
     if score[best] < max(PLAIN * np.percentile(score, 25), FAINT):
         return None
-    profile = strength[np.arange(STATIONS)[:, None], at[best][:, None] + np.arange(-1, 2)].mean(0)
+    if bent:
+        near, bows = np.arange(-BOW, BOW + 1), np.arange(-reach // 2, reach // 2 + 1)
+        curve = np.stack(np.meshgrid(near, near, bows, indexing="ij"), -1).reshape(-1, 3) + curve[best]
+        curve = curve[(np.abs(curve[:, :2]).max(1) <= reach) & (np.abs(curve @ (0.5, 0.5, 1)) <= reach)]
+        at, score = along(strength, curve, t, wide)
+        best = int(score.argmax())
+    profile = strength[np.arange(len(t))[:, None], at[best][:, None] + np.arange(-1, 2)].mean(0)
     bend = profile[0] - 2 * profile[1] + profile[2]
     between = np.clip(0.5 * (profile[0] - profile[2]) / bend, -0.5, 0.5) if bend < 0 else 0.0
-    found = curve[best, 0] * (1 - t) + curve[best, 1] * t + between
+    found = bowed(curve[best], t) + between
     unsure = PRINTED_MM * pixels_a_mm_here(px, mm)
-    return EdgePoints(mm, px + normal * found[:, None], normal, np.full(STATIONS, unsure), np.full(STATIONS, number))
+    return EdgePoints(mm, px + normal * found[:, None], normal, np.full(len(t), unsure), np.full(len(t), number))
+
+
+def bowed(curve: np.ndarray, t: np.ndarray) -> np.ndarray:
+    """(..., N) how far off each station is on a curve (..., 3): at its start, its end, and how much more in the middle"""
+    return curve @ np.stack([1 - t, t, 4 * t * (1 - t)])
+
+
+def along(strength: np.ndarray, curve: np.ndarray, t: np.ndarray, wide: int) -> tuple[np.ndarray, np.ndarray]:
+    """(M, N) which step of each station's profile the curves go through, (M,) how plain the line is there on average"""
+    at = np.rint(bowed(curve, t)).astype(int) + wide
+    return at, strength[np.arange(len(t)), at].mean(1)
 
 
 def pixels_a_mm_here(px: np.ndarray, mm: np.ndarray) -> float:

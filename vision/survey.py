@@ -10,7 +10,7 @@ import numpy as np
 from vision.align import FLOOR_PX, LEAST, Fit, follow, pixels_a_mm, spread_over
 from vision.alike import seen_again, with_look_alikes
 from vision.bundle import TAP_PX, Bundle, Sight
-from vision.edges import plainness, smoothed
+from vision.edges import plainness, shown, sides, smoothed
 from vision.evidence import Contents, NoBoard
 from vision.foreign import View
 from vision.lens import Lens, usual_lens
@@ -225,13 +225,15 @@ def rough(plan: Plan, sights: list[Sight]) -> Bundle:
 
 def find_bend(plan: Plan, photos: Photos) -> None:
     """Four fingers show nothing of how much a lens bends, the board's sides do: where they run straight the bend is right"""
-    bundle, shown = photos.bundle, sorted(range(len(photos.images)), key=lambda n: n != photos.barest)[:2]
-    reach = round(EDGE_REACH * max(bundle.sights[shown[0]].size) / 1640)
-    plain, smooth = {}, {n: smoothed(photos.images[n]) for n in shown}
+    bundle, barest = photos.bundle, sorted(range(len(photos.images)), key=lambda n: n != photos.barest)[:2]
+    reach = round(EDGE_REACH * max(bundle.sights[barest[0]].size) / 1640)
+    plain, smooth = {}, {n: smoothed(photos.images[n]) for n in barest}
+    # where the picture ends there is no side, and a bent one would be found in the print
+    lines = {n: shown(smooth[n], bundle.pose(n), sides(plan.corners), reach) for n in barest}
     for k1 in BENDS:
         lens = Lens(float(np.exp(bundle.lens[0])), float(k1))
-        poses = [lens.pose(plan.corners, bundle.sights[n].taps, bundle.sights[n].size, "")[0] for n in shown]
-        plain[float(k1)] = sum(plainness(smooth[n], pose, plan.corners, reach) for n, pose in zip(shown, poses))
+        poses = [lens.pose(plan.corners, bundle.sights[n].taps, bundle.sights[n].size, "")[0] for n in barest]
+        plain[float(k1)] = sum(plainness(smooth[n], pose, lines[n], reach) for n, pose in zip(barest, poses))
     best = max(plain, key=lambda k1: plain[k1])
     if plain[best] > BENT * plain[0.0]:
         bundle.bend = bundle.lens[1] = best

@@ -25,6 +25,7 @@ THICK = 4.0             # mm that boards are thick, more or less: where a camera
 CLASH_MM = 1.0          # sides further than this from where the lines between sites have them are some other line
 FRAME = 4               # times that, at most, a line runs within or without all sides
 MOST_ASTRAY = 2         # sides of a board that may be taken for another line
+SHOWN = 3               # sides that show how a lens bends: fewer are in a picture that ends along them
 HIGHEST, RISES = 25.0, 8    # mm that a rim stands above the squares at most; steps in which it is told
 
 
@@ -59,7 +60,10 @@ def add_lines(plan: Plan, photos: Photos) -> None:
     another line, the foot of a thick board or its shadow, and goes. The lines themselves count by how well they fit each other."""
     bundle = photos.bundle
     kept = bundle.poses.copy(), bundle.lens.copy(), [sight.edges for sight in bundle.sights]
-    lines = [printed_lines(image, bundle.pose(n), plan) for n, image in enumerate(photos.images)]
+    bent = [len(np.unique(sides.line)) < SHOWN for sides in kept[2]]
+    lines = [printed_lines(photos.images[n], bundle.pose(n), plan, photos.layouts[n], b) for n, b in enumerate(bent)]
+    if all(line is None for line in lines):
+        lines = [printed_lines(photos.images[n], bundle.pose(n), plan, None, b) for n, b in enumerate(bent)]
     if all(line is None for line in lines):
         return
     for sight, line in zip(bundle.sights, lines):

@@ -10,7 +10,7 @@ import numpy as np
 from vision.align import pixels_a_mm
 from vision.alike import square
 from vision.bundle import FOCAL_SD
-from vision.edges import plainness, profiles, smoothed, stations
+from vision.edges import plainness, profiles, shown, sides, smoothed, stations
 from vision.evidence import Contents
 from vision.foreign import View
 from vision.lens import USUAL_FOCAL, Lens
@@ -35,14 +35,17 @@ PLAIN, AHEAD = 4.0, 3.0                 # in terms of what chance does: how well
 
 
 def mended(plan: Plan, lens: Lens, image: np.ndarray, taps: np.ndarray) -> np.ndarray | None:
-    """(4, 2) pixels of the board's corners where they are plainly seen elsewhere than tapped; None as a rule"""
+    """(4, 2) pixels of the board's corners where they are plainly seen elsewhere than tapped; None as a rule, and where the picture
+    ends along most sides as tapped"""
     scale, found = max(image.shape[:2]) / 1640, []
+    if len(shown(image, lens.pose(plan.corners, taps, image.shape[1::-1], "")[0], sides(plan.corners), round(TAP_REACH * scale))) < 2:
+        return None
     tapped_at, smooth, lines = rectangles(plan), smoothed(image), (site_lines(plan), middle_lines(plan))
     for pose in places(plan, lens, image, taps, tapped_at):
         if any(np.abs(pose.to_px(plan.corners) - other.to_px(plan.corners)).max() < SAME * scale for _, _, other in found):
             continue
         off = np.linalg.norm(pose.to_px(plan.corners) - taps, axis=1).max() / scale
-        plain = plainness(smooth, pose, plan.corners, round(3 * max(scale, 1))) * usual(pose)
+        plain = plainness(smooth, pose, sides(plan.corners), round(3 * max(scale, 1))) * usual(pose)
         if any(lines):      # which tell more: a line printed round the playing field may be plainer than the board's sides
             plain = np.sqrt(plain) * stand_out(plan, smooth, pose, lines)
         found.append((plain * likely_taps(pose, taps, tapped_at, ASTRAY_REACH * scale), off, pose))

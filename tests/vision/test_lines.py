@@ -89,3 +89,44 @@ def test_lines_are_those_that_many_sites_share() -> None:
     assert abs(apart.mean()) < 0.3 and np.abs(apart).max() < 3
     bare = np.full((900, 1200, 3), 120, np.uint8)
     assert printed_lines(bare, camera(), plan) is None
+
+
+def from_above(lens: Lens, pixels: int) -> Pose:
+    """The board fills a square picture of so many pixels to its very edge"""
+    rvec, size = np.array([0.0, 0.0, 0.01]), (pixels, pixels)
+    tvec = np.array([0, 0, BOARD * lens.focal * 0.96]) - cv2.Rodrigues(rvec)[0] @ np.array([BOARD / 2, BOARD / 2, 0])
+    return Pose(lens.K(size), lens.dist, rvec, tvec, size)
+
+
+def played_board(plan: Plan, pose: Pose, layout: dict[str, tuple[str, ...]], high: float) -> np.ndarray:
+    """A chequered board with square pieces, 36 mm wide and `high`, in rows"""
+    image = np.full((*pose.size[::-1], 3), (60, 90, 70), np.uint8)
+
+    def fill(mm: np.ndarray, height: float, colour: tuple[int, int, int]) -> None:
+        cv2.fillPoly(image, [np.rint(pose.to_px(mm, height) * 16).astype(int)], colour, cv2.LINE_AA, 4)
+
+    for n, s in enumerate(plan.site):
+        fill(np.array(s.outline), 0.0, (150, 175, 160) if (n // N + n) % 2 else (95, 120, 100))
+    for s in plan.site:
+        if s.id in layout:
+            fill(s.centre + 0.9 * (np.array(s.outline) - s.centre), high, (215, 235, 240))
+    return cv2.GaussianBlur(image, (0, 0), 0.8)
+
+
+def test_a_board_that_the_picture_cuts_at_its_sides_is_found_by_its_lines() -> None:
+    plan, pose = chess(), from_above(Lens(0.9, -0.04), 800)
+    layout = {s.id: ("man",) for n, s in enumerate(plan.site) if n % N in (2, 3, 6) and n // N in (1, 2, 3, 6)}
+    taps = np.clip(pose.to_px(plan.corners), 0, 799) + [(2, -2), (-2, 1), (1, 2), (-2, -1)]
+    _, (found,) = Registrar.fit(plan, [played_board(plan, pose, layout, 10.0)], [taps], False, [layout])
+    middles = np.array([s.centre for s in plan.site])
+    off = np.linalg.norm(found.to_px(middles) - pose.to_px(middles), axis=1)
+    assert off.mean() < 1.2        # cv2 draws each square half a pixel too large
+
+
+def test_a_row_of_pieces_is_no_line() -> None:
+    plan, pose = chess(), from_above(Lens(0.9, 0.0), 800)
+    layout = {s.id: ("man",) for n, s in enumerate(plan.site) if n % N in (1, 2, 6, 7) and n // N < 5}
+    image = played_board(plan, pose, layout, 12.0)
+    lines = printed_lines(image, pose, plan, layout)
+    assert lines is not None
+    assert np.abs(((pose.to_px(lines.mm) - lines.px) * lines.normal).sum(1)).max() < 1.5

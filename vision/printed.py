@@ -11,6 +11,7 @@ import numpy as np
 
 from vision import cv5
 from vision.evidence import Contents
+from vision.kernels import Kernel
 from vision.plan import Plan
 from vision.pose import Pose
 from vision.windows import spread
@@ -22,21 +23,29 @@ FAINT = 0.01        # contrast from which SIFT takes something for a feature: a 
 SEARCHED = 900      # longer side of a picture in which features are looked for
 CELLS = 14          # patches are spread over so many cells along the longer side
 ALIKE = 0.65        # correlation from which a patch counts as seen
+SPARSE = 100        # times as many numbers as are looked at: from there on all of a picture is not made grey for them
 
 
 class Picture:
-    """A picture as it came (image), in grey and with smaller copies made when first asked for (level);
+    """A picture as it came (image), and in grey with smaller copies made when first asked for (level);
     size: (width, height) of the full one."""
 
     def __init__(self, image: np.ndarray) -> None:
         self.image = image
-        self.levels = [cv5.grey(image)]
+        self.levels: list[np.ndarray] = []
         self.size = (image.shape[1], image.shape[0])
 
     def level(self, k: int) -> np.ndarray:
         while len(self.levels) <= k:
-            self.levels.append(cv2.resize(self.levels[-1], None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA))
+            self.levels.append(cv2.resize(self.levels[-1], None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA) if self.levels
+                               else cv5.grey(self.image))
         return self.levels[k]
+
+    def at(self, k: int, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """(h, w) uint8 grey at pixels (h, w) of a level. Where none was asked for before, a few of them are made grey by themselves"""
+        few = not k and not self.levels and x.size * SPARSE < self.image.size
+        seen = cv2.remap(self.image if few else self.level(k), x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT)
+        return cv5.grey(seen)
 
 
 def at_level(px: np.ndarray, k: int) -> np.ndarray:
@@ -139,18 +148,15 @@ class Print(msgspec.Struct, frozen=True, eq=False, dict=True):
         centre, across, down = at[0], at[1] - at[0], at[2] - at[0]
         zoom = float(np.median(np.abs(across[:, 0] * down[:, 1] - across[:, 1] * down[:, 0]))) ** 0.5
         k = min(max(int(np.floor(np.log2(max(zoom, 1e-6) / 1.3) + 1)), 0), 4)
-        image = picture.level(k)
         r = RADIUS + margin
         g = np.arange(-r, r + 1, dtype=float)
         x, y = spread(at_level(centre, k), np.stack([across, down], -1) / 2 ** k, np.stack(np.meshgrid(g, g), -1))
         n = len(spots)
-        seen = cv2.remap(image, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT).reshape(n, 2 * r + 1, 2 * r + 1)
+        seen = picture.at(k, x, y).reshape(n, 2 * r + 1, 2 * r + 1)
         w, h = picture.size
         inside = ((centre > 4) & (centre < (w - 5, h - 5))).all(1)
         shift, alike = np.zeros((n, 2)), np.full(n, -1.0)
-        patches = self.patches[level][which]
-        for i in np.flatnonzero(inside):
-            shift[i], alike[i] = best_match(seen[i], patches[i], margin)
+        shift[inside], alike[inside] = best_matches(seen[inside], self.patches[level][which][inside])
         px = centre + across * shift[:, :1] + down * shift[:, 1:]
         return mm, px, alike
 
@@ -168,23 +174,42 @@ def evened(grey: np.ndarray) -> np.ndarray:
     return np.clip(128 + 42 * f / spread, 0, 255).astype(np.uint8)
 
 
-def best_match(seen: np.ndarray, patch: np.ndarray, margin: int) -> tuple[tuple[float, float], float]:
-    """The shift (x, y) of a patch within what is seen, between the pixels, and its correlation there"""
-    score = cv2.matchTemplate(seen, patch, cv2.TM_CCOEFF_NORMED)
-    _, best, _, (x, y) = cv2.minMaxLoc(score)
-    if not best <= 1.01:     # nor a number
-        return (0.0, 0.0), -1.0
-    if not (0 < x < 2 * margin and 0 < y < 2 * margin):
-        return (0.0, 0.0), -1.0     # it may go on rising outside
-    dx = peak_between(score.item(y, x - 1), best, score.item(y, x + 1))
-    dy = peak_between(score.item(y - 1, x), best, score.item(y + 1, x))
-    return (x + dx - margin, y + dy - margin), best
+def best_matches(seen: np.ndarray, patches: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(N, 2) the shifts (x, y) of (N, p, p) patches within what is seen, (N, s, s), between the pixels, and (N,) their correlations
+    there; -1 where that may go on rising outside"""
+    score = correlations(seen, patches)
+    n, m = np.arange(len(score)), score.shape[1]
+    y, x = np.divmod(score.reshape(len(score), m * m).argmax(1), m)
+    best = score[n, y, x]
+    good = (x > 0) & (x < m - 1) & (y > 0) & (y < m - 1) & (best <= 1.01)      # nor is what is no number
+    n, x, y, best = n[good], x[good], y[good], best[good]
+    shift, alike = np.zeros((len(score), 2)), np.full(len(score), -1.0)
+    dx = peaks_between(score[n, y, x - 1], best, score[n, y, x + 1])
+    dy = peaks_between(score[n, y - 1, x], best, score[n, y + 1, x])
+    shift[good], alike[good] = np.stack([x + dx, y + dy], 1) - (m - 1) / 2, best
+    return shift, alike
 
 
-def peak_between(left: float, middle: float, right: float) -> float:
-    """Where a parabola through three neighbours peaks, -0.5 to 0.5"""
+_correlate = Kernel("correlate", "BBnnnf")
+
+
+def correlations(seen: np.ndarray, patches: np.ndarray) -> np.ndarray:
+    """(N, m, m) float32: how (N, p, p) patches correlate with what is seen, (N, s, s), shifted by up to s - p pixels"""
+    m = seen.shape[1] - patches.shape[1] + 1
+    out = np.empty((len(seen), m, m), np.float32)
+    if _correlate:
+        _correlate(np.ascontiguousarray(seen), np.ascontiguousarray(patches), len(seen), seen.shape[1], patches.shape[1], out)
+        return out
+    for i, (one, patch) in enumerate(zip(seen, patches)):
+        out[i] = cv2.matchTemplate(one, patch, cv2.TM_CCOEFF_NORMED)
+    return out
+
+
+def peaks_between(left: np.ndarray, middle: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """(N,) where parabolas through three neighbours peak, -0.5 to 0.5"""
+    left, middle, right = (v.astype(float) for v in (left, middle, right))
     bend = left - 2 * middle + right
-    return min(max(0.5 * (left - right) / bend, -0.5), 0.5) if bend < -1e-9 else 0.0
+    return np.where(bend < -1e-9, 0.5 * (left - right) / np.minimum(bend, -1e-9), 0).clip(-0.5, 0.5)
 
 
 def covered(plan: Plan, layout: dict[str, Contents], shape: tuple[int, int], px_per_mm: float, origin: np.ndarray

@@ -15,6 +15,7 @@ from vision.kernels import Kernel, numpy_only
 from vision.light import Light
 from vision.match import ANGLES, RINGS, Fine, Rings, largest, series_of
 from vision.pose import Pose
+from vision.printed import best_matches, correlations
 from vision.slide import Slide
 from vision.stage import tiles_unlike
 from vision.windows import Pyramid, Windows
@@ -149,3 +150,18 @@ def test_faces(lies):
     faces, field, site = Faces.fit(cut_outs(5, lies)), WindowField(smooth(20, 30), 2.5), np.arange(20)
     middle = RNG.uniform(-1, 1, (20, 2))
     fits_alike(lambda: faces.compare(field, site, middle))
+
+
+@pytest.mark.parametrize("margin", [3, 8])
+def test_patches_correlated_as_opencv_does(margin):
+    rng = np.random.default_rng(21)
+    seen = cv2.GaussianBlur(rng.integers(0, 256, (5 * 40, 40), dtype=np.uint8), (0, 0), 1.5).reshape(5, 40, 40)
+    patches = np.ascontiguousarray(seen[:, margin:40 - margin, margin:40 - margin] // 2 + 90)
+    patches[3], seen[4] = 77, 50        # all of one grey
+    got = correlations(seen, patches)
+    with numpy_only():
+        wanted = correlations(seen, patches)
+    assert got.shape == (5, 2 * margin + 1, 2 * margin + 1) and (got[:3, margin, margin] > 0.99).all()
+    assert np.abs(got - wanted)[:3].max() < 1e-3 and (got[3:] == 0).all()
+    shift, alike = best_matches(seen, patches)
+    assert np.abs(shift[:3]).max() < 0.3 and (alike[:3] > 0.99).all() and (alike[3:] == -1).all()

@@ -181,8 +181,8 @@ def evened(found: Sequence[Found], groups: Sequence[Group], scenes: Sequence[Sce
         area = rings.area(form)
         moved = []
         for f in (f for f in found if f.form == form):
-            kin = [k for k in look.kinds if related(f.kind, k) > 0]
-            if len(kin) < 3:
+            kin = [k for k in look.kinds if k != f.kind and related(f.kind, k) > 0]     # its own look is made of itself
+            if len(kin) < 2:
                 continue
             near = Waves(around(rings, frame, f, groups, scenes, shifts), area)
             prints = look.looks[[look.kinds.index(k) for k in kin]]

@@ -98,6 +98,7 @@ def learn(plan: Plan, empty: Empty, full: Sequence[Shot], rounds: int = 2) -> Cl
             lay_all(firsts, placed, scenes)
         found = looked_again(found, groups, pieces, reader.at_home)
         named(found, groups, scenes, frame, plan)
+        evened(found, groups, scenes, frame)
         middled(found, shots, scenes, frame)
         reader = ClusterReader(plan, empty, firsts, looks_of(found, groups, scenes, frame, THERE), tall, aside, stands)
     reader.usual, (reader.lump, reader.patch) = usual_fits(reader, full)

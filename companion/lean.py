@@ -16,7 +16,7 @@ from vision.standing import upright
 
 EACH, ROUNDS = 3, 2      # so often each kind, in so many photos
 FEWEST = 16              # pieces in all, where there are few kinds: two stones of a colour show little of how stones lie and shine
-UPRIGHT, APART = 2, 2.0  # so often each kind that stands, in each of one photo more; sites between things that hide each other no more
+APART = 2.0              # sites between things that stand and hide each other no more
 
 
 def lean_samplers(plan: Plan, seed: int = 1) -> list[Layout]:
@@ -46,19 +46,19 @@ def lean_samplers(plan: Plan, seed: int = 1) -> list[Layout]:
 
 
 def spread_out(plan: Plan, rng: random.Random) -> list[Layout]:
-    """Of things that lean and hide each other, which look different in every place: each kind far from where it stands in any of the
-    photos, and from all else in its own"""
+    """Of things that lean and hide each other, which look different in every place: all that the box holds, each kind far from where it
+    stands in any of the photos, and from all else in its own"""
     sites = [s for s in plan.site if s.reads == "pile"]
     side = float(np.median([np.ptp(np.array(s.outline), axis=0).max() for s in sites]))
     centres = np.array([s.centre for s in sites]) / side
-    most = len(sites) // 3          # the board behind them must be seen
+    most = len(sites) // 2          # beside them the board must be seen
     layouts: list[Layout] = []
     shown: dict[str, list[int]] = {p.kind: [] for p in plan.piece}
-    for _ in range(ROUNDS + 1):
-        todo = [p.kind for p in plan.piece for _ in range(min(UPRIGHT, p.count or UPRIGHT))]
+    for _ in range(ROUNDS):
+        todo = [(len(shown[p.kind]) + n, p.kind) for p in plan.piece for n in range(p.count or EACH)]
         rng.shuffle(todo)
         placed: dict[int, str] = {}
-        for kind in sorted(todo, key=lambda k: len(shown[k]))[:most]:
+        for _, kind in sorted(todo, key=lambda one: one[0])[:most]:         # what is shown least first: not all may have room
             near, like = (nearest(centres, at) for at in (list(placed), shown[kind]))
             room = [i for i, s in enumerate(sites) if i not in placed and s.id in plan.fitting[kind]]
             if not room:

@@ -30,6 +30,7 @@ from vision.shade import lifted, shadows
 from vision.shot import Shot
 from vision.standing import StandingReader, standing_sites
 from vision.temper import Temper
+from vision.whereabouts import Whereabouts
 from vision.windows import Pyramid
 
 __all__ = ["BadPhoto", "Reader", "load_photo"]
@@ -41,9 +42,11 @@ class Reader:
     """Reads pictures of one copy. Keeps no memory of its own: what is known of the picture before comes in `last`."""
 
     def __init__(self, plan: Plan, registrar: Registrar, readers: Iterable[PileReader | ClusterReader | StandingReader],
-                 tempers: Mapping[str, Temper] | None = None) -> None:
-        """tempers: per way of reading a site ("pile", "cluster") how its evidence is to be taken"""
+                 tempers: Mapping[str, Temper] | None = None, wont: Whereabouts | None = None) -> None:
+        """tempers: per way of reading a site ("pile", "cluster") how its evidence is to be taken; wont: where kinds lay in the
+        calibration photos"""
         self.plan, self.registrar, self.readers, self.tempers = plan, registrar, list(readers), dict(tempers or {})
+        self.wont = wont or Whereabouts({})
         kept = [r.reference for r in self.readers if isinstance(r, (PileReader, StandingReader))]
         self.reference = kept[0] if kept else None      # (h, w, 3) log, the empty board: what tells a picture's tone
         self.ground = next((r.empty for r in self.readers if isinstance(r, ClusterReader)), None)
@@ -63,7 +66,7 @@ class Reader:
         flat = without(plan, upright)
         piles = [PileReader.fit(flat, shots, effort, lying, each)] if any(s.reads == "pile" for s in flat.site) else []
         standing = [StandingReader.fit(plan, upright, shots, effort)] if upright else []
-        return cls(plan, registrar, piles + clusters + standing)
+        return cls(plan, registrar, piles + clusters + standing, wont=Whereabouts.of(plan, [s.layout for s in shots]))
 
     def read(self, image: np.ndarray, last: Pose | None = None, sites: set[str] | None = None) -> Evidence:
         """What lies where in this picture. Raises NoBoard.
@@ -81,12 +84,14 @@ class Reader:
         return self.right_way(image, pose) if pose.maybe_turned and pose is not last else pose
 
     def right_way(self, image: np.ndarray, pose: Pose) -> Pose:
-        """A pose that may as well be the one turned round: the way round in which what lies there is read plainly, where that is one"""
+        """A pose that may as well be the one turned round: the way round in which what lies there is read plainly and where such things
+        are wont to lie, where that is one"""
         others = self.registrar.turned(image, pose)
         if not others:
             return pose
         ways = [pose, *others]
-        told = [sum(e.options[0][1] for e in self.look(image, way).values() if e.best) for way in ways]
+        found = [self.look(image, way) for way in ways]
+        told = [sum(e.options[0][1] for e in each.values() if e.best) + self.wont.told(self.plan, each) for each in found]
         second, best = np.argsort(told)[-2:]
         return msgspec.structs.replace(ways[best], maybe_turned=False) if told[best] - told[second] > PLAINLY else pose
 
@@ -121,7 +126,7 @@ class Reader:
     def pack(self) -> model.Arrays:
         arrays = {"plan": model.text(json.dumps(msgspec.to_builtins(self.plan))),
                   "tempers": model.text(json.dumps(msgspec.to_builtins(self.tempers)))}
-        arrays |= model.drawer("registration", self.registrar.pack())
+        arrays |= model.drawer("registration", self.registrar.pack()) | model.drawer("wont", self.wont.likely)
         names = {PileReader: "pile", ClusterReader: "cluster", StandingReader: "standing"}
         for reader in self.readers:
             arrays |= model.drawer(names[type(reader)], _pack_cluster(reader) if isinstance(reader, ClusterReader) else reader.pack())
@@ -147,7 +152,7 @@ class Reader:
             raise model.BadModel(f"{path}: something is missing ({e}); calibrate again") from None
         if plan is not None and as_read(plan) != as_read(own):
             raise model.BadModel(f"{path}: made for another plan; calibrate again")
-        return cls(own, registrar, readers, tempers)
+        return cls(own, registrar, readers, tempers, Whereabouts(model.opened("wont", arrays)))
 
 
 def as_read(plan: Plan) -> Plan:

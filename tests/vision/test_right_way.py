@@ -9,6 +9,7 @@ import pytest
 from tests.vision.test_lines import camera, chess
 from vision.evidence import SiteEvidence
 from vision.reader import Reader
+from vision.whereabouts import Whereabouts
 
 IMAGE = np.full((120, 160, 3), 128, np.uint8)
 
@@ -35,6 +36,35 @@ def test_pieces_tell_which_way_round(upright, turned, told):
     pose = one.locate(IMAGE)
     assert len(read) == 2 and pose.maybe_turned == (told is None)
     assert (pose.rvec is not one.registrar.locate(IMAGE, None).rvec) == bool(told)
+
+
+def test_where_kinds_lay_in_the_samplers_tells_which_way_round():
+    """Men look the same from either side of the table"""
+    plan, men = chess(), [f"{side} man" for side in ("white", "black")]
+    plan = msgspec.structs.replace(plan, piece=tuple(msgspec.structs.replace(plan.piece[0], kind=k) for k in men))
+    start = {f"{column}{row}": (men[row > 3],) for row in (0, 1, 6, 7) for column in range(8)}
+    wont = Whereabouts.of(plan, [start, start])
+    here = msgspec.structs.replace(camera(), maybe_turned=True)
+    there = msgspec.structs.replace(here, rvec=here.rvec + 1)
+    registrar = SimpleNamespace(locate=lambda image, last: here, turned=lambda image, pose: [there])
+
+    def looked(picture, pose, sites):
+        moved = {"03": men[0], "13": men[0], "43": men[0], "25": men[1], "64": men[1], "77": men[1]}
+        lies = moved if pose.rvec is there.rvec else {f"{7 - int(s[0])}{7 - int(s[1])}": k for s, k in moved.items()}
+        return {s: SiteEvidence((((k,), -0.1), ((), -3.0))) for s, k in lies.items()}
+    pose = Reader(plan, registrar, [SimpleNamespace(read=looked)], wont=wont).locate(IMAGE)
+    assert pose.rvec is there.rvec and not pose.maybe_turned
+    assert Reader(plan, registrar, [SimpleNamespace(read=looked)]).locate(IMAGE).maybe_turned
+
+
+def test_pieces_that_lie_anywhere_say_nothing_of_the_way_round():
+    plan = chess()
+    plan = msgspec.structs.replace(plan, piece=tuple(msgspec.structs.replace(plan.piece[0], kind=k) for k in "ABCD"))
+    rng = np.random.default_rng(1)
+    photos = [{plan.site[i].id: ("ABCD"[n % 4],) for n, i in enumerate(rng.permutation(64)[:30])} for _ in range(2)]
+    wont = Whereabouts.of(plan, photos)
+    found = {s.id: SiteEvidence((((("A",), -0.1)),)) for s in plan.site[:16]}
+    assert abs(wont.told(plan, found)) < 2 and not Whereabouts.of(plan, [{}]).likely
 
 
 def test_where_the_board_still_lies_as_before_nothing_is_read_for_it():

@@ -14,7 +14,7 @@ from vision.match import Fine
 from vision.net import Net
 from vision.sites import Grounds, Group
 from vision.stage import TRIED, Stage, edges, small
-from vision.synth import Patch, foreign, glossed, lay, relight, unknown
+from vision.synth import Patch, crossed, foreign, glossed, lay, relight, unknown
 from vision.things import littered
 from vision.usual import Usual
 
@@ -28,6 +28,7 @@ SLOPPY = 0.05        # of its radius that a piece lies off the middle of the one
 STRANGER = 3.0       # times as much as a piece that counts, for whether a site is empty, which is something else
 GLOSSED = 0.15       # of what is laid, whose face mirrors a light
 UNKNOWN = 0.3        # of what is made to be something else: pieces of a known form with a face never seen
+CROSSED = 0.6        # of what is made to be something else, where kinds are not shown: their like
 THINGS = 8           # pictures of pieces to each with a small thing on the site that is none
 LARGE_COIN = 26.0    # mm: what people lay down by the way is seldom wider, however small the sites are
 
@@ -61,7 +62,8 @@ class Scenery(msgspec.Struct, frozen=True, eq=False):
     neighbours; large: patches of pieces that cover several sites; lean: (N, 2) mm a mm of height; height: mm
     above the board that windows are cut at; gap: mm to the next site; misplaced: patches of
     what belongs on spots inside cells, and not here; faces: one a shape of the stage, by_print, grains: how cut-outs
-    are laid, and in what pieces of a kind differ, where these are used; stacked: look -> how it may be stacked."""
+    are laid, and in what pieces of a kind differ, where these are used; stacked: look -> how it may be stacked;
+    unshown: whether the plan has kinds of these forms that no photo shows."""
 
     group: Group
     real: list[Real]
@@ -81,6 +83,7 @@ class Scenery(msgspec.Struct, frozen=True, eq=False):
     by_print: Fine | None = None
     grains: list[np.ndarray] = []
     stacked: dict[int, Stack] = {}
+    unshown: bool = False
 
 
 class Maker:
@@ -224,6 +227,8 @@ class Maker:
         elif self.s.misplaced and rng.random() < UNKNOWN:
             patch = self.s.misplaced[rng.integers(len(self.s.misplaced))]
             self.lay(window, patch, self.offset(site, patch), lean, light)
+        elif self.s.unshown and rng.random() < CROSSED and (patch := self.crossed()) is not None:
+            self.lay(window, patch, self.offset(site, patch), lean, light)
         elif rng.random() < UNKNOWN:
             options = self.s.plain[list(self.s.plain)[rng.integers(len(self.s.plain))]]
             ground = window if rng.random() < 0.5 else self.bare[rng.integers(len(self.bare))].window
@@ -238,6 +243,13 @@ class Maker:
         else:
             window = foreign(rng, window)
         return relight(rng, window), site
+
+    def crossed(self) -> Patch | None:
+        """A piece as one of a kind that no photo shows might look, made of two that they show"""
+        if len(self.s.plain) < 2:
+            return None
+        one, other = (list(self.s.plain.values())[k] for k in self.rng.choice(len(self.s.plain), 2, replace=False))
+        return crossed(self.rng, *(options[self.rng.integers(len(options))][0] for options in (one, other)))
 
     def littered(self) -> tuple[np.ndarray, int]:
         """A coin, a cap, a key: on the empty site or on what lies there"""
@@ -311,7 +323,7 @@ def teach(stage: Stage, scenery: Scenery, empty: np.ndarray, spread: np.ndarray,
     maker = Maker(scenery, seed)
     looks = len(stage.looks)
     block = scenery.group.block
-    jobs = [n % looks for n in range(count)] + [looks] * (count if block else count // 8)
+    jobs = [n % looks for n in range(count)] + [looks] * (count if block else count // (4 if scenery.unshown else 8))
     jobs += [] if block else [BARE] * (count // 2)
     things = not block and not scenery.misplaced        # beside a spot inside a cell lie pieces that look as things on it would
     jobs += [looks + 2] * (count // THINGS) if things else []
@@ -382,6 +394,7 @@ def teach(stage: Stage, scenery: Scenery, empty: np.ndarray, spread: np.ndarray,
     if left:
         labels = y[:held:TRIED]
         right = np.flatnonzero((told.argmax(1) == labels) & (labels < looks))
-        stage.usual = Usual.of(np.concatenate(left)[right], labels[right], np.bincount(stage.owner, minlength=looks) > 1)
+        stage.usual = Usual.of(np.concatenate(left)[right], labels[right], np.bincount(stage.owner, minlength=looks) > 1,
+                               scenery.unshown)
     stage.held += [float((told.argmax(1) == y[:held:TRIED]).mean()),
                    float(-told[np.arange(len(told)), y[:held:TRIED]].mean()), stage.kinds.sharpness]

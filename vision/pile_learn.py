@@ -101,6 +101,14 @@ def scenery_of(photos: Photos, group: Group, windows: Windows, grounds: Grounds,
                    lean_at(photos.shots[0].pose, group.centres), windows.scale, group.plane, misplaced=misplaced)
 
 
+def unshown(photos: Photos, pieces: list[Exemplar]) -> bool:
+    """Whether the plan has kinds of the form of any of these pieces that no photo shows, turned one way or another"""
+    plan = photos.plan
+    shown = {kind for s in photos.shots for contents in s.layout.values() for kind in plain(contents, plan)}
+    forms = {(tuple(p.footprint), p.disc) for e in pieces for p in [plan.pieces[e.contents[-1]]]}
+    return any((tuple(p.footprint), p.disc) in forms and plain((kind,), plan)[0] not in shown for kind, p in plan.pieces.items())
+
+
 def pictures_for(looks: int, block: bool) -> int:
     """How many pictures to make: more where there is more to tell apart"""
     return int(PICTURES * np.clip(looks / 24, 0.25, 1.5) / (4 if block else 1))
@@ -145,7 +153,7 @@ def fit_group(photos: Photos, group: Group, pieces: list[Exemplar], effort: floa
     faces = [Faces.fit([e for e, s in zip(ordered, stage.shape) if s == n]) for n in range(len(stage.rings))]
     by_print = Fine.fit(ordered, PIXELS, WIDER, PRINT)
     scenery = msgspec.structs.replace(scenery, gap=gap, stacked=stacked, faces=faces, by_print=by_print,
-                                     grains=grains(by_print, ordered, stage.owner))
+                                     grains=grains(by_print, ordered, stage.owner), unshown=unshown(photos, pieces))
     stage.tops = [Top.fit(scenery.base[k], k, [p for p, _ in upper], scenery.plain[scenery.base[k]][0][0].radius)
                   for k, upper in scenery.piled.items() if upper and scenery.plain.get(scenery.base[k])]
     stage.heights = [Heights(looks.index(k), mine, np.array([height_of(c, plan) for c in mine]), max(plan.pieces[k[-1]].footprint) / 2)

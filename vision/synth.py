@@ -15,6 +15,7 @@ from vision.cutout import Exemplar, Lies, difference, doubt_map, footprint_mask,
 from vision.light import DARK, grey_levels, paint
 
 MIDDLE = 110.0       # the grey level at which the board tells what the light is
+LEAST_CROSSED = 0.15      # of what two prints differ in that either part of a crossed one must hold
 
 
 class Patch(msgspec.Struct, frozen=True, eq=False):
@@ -209,6 +210,21 @@ def unknown(rng: np.random.Generator, form: Patch, ground: np.ndarray) -> Patch:
     dark = rng.uniform(-0.1, 0.4) * print_ + rng.uniform(0, 0.4) * (1 - inner)
     face = colour + (rough * rng.uniform(0, 0.08) - cv2.GaussianBlur(dark, (0, 0), 0.6))[..., None]
     return msgspec.structs.replace(form, picture=face.astype(np.float32), side=colour - np.float32(0.25))
+
+
+def crossed(rng: np.random.Generator, one: Patch, other: Patch) -> Patch | None:
+    """A piece with a print that is part of one's and part of the other's, as a kind never shown may have (a U with the dots of an Ö);
+    None where they are not of one form, or alike in either part"""
+    if one.picture.shape != other.picture.shape or one.radius != other.radius:
+        return None
+    m = len(one.picture)
+    angle, off = rng.uniform(0, 2 * np.pi), rng.uniform(-0.3, 0.3)
+    x, y = np.meshgrid(*2 * (np.linspace(-0.5, 0.5, m),))
+    part = 1 / (1 + np.exp(-np.clip((x * np.cos(angle) + y * np.sin(angle) - off) * m, -30, 30)))
+    unlike = np.abs(one.picture - other.picture).sum(2) * (one.alpha > 0.9)
+    if min((unlike * part).sum(), (unlike * (1 - part)).sum()) < LEAST_CROSSED * unlike.sum():
+        return None
+    return msgspec.structs.replace(one, picture=(one.picture + part[..., None] * (other.picture - one.picture)).astype(np.float32))
 
 
 def foreign(rng: np.random.Generator, window: np.ndarray, plainly: float = 0.0) -> np.ndarray:

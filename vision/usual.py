@@ -21,17 +21,19 @@ EVEN = 3.0                  # times as even as learnt at most is taken to be how
 class Usual(msgspec.Struct, frozen=True, eq=False):
     """medians: (looks,) of the logarithm of what a look's own cut-outs leave unexplained of its pieces, inf where nothing is known;
     most: by how much RARELY pieces exceed theirs; fall: by how much more e times as few do; more: log odds
-    at most for something else."""
+    at most for something else; less: the same against it: none where kinds are not shown, which may fit as those that they resemble."""
 
     medians: np.ndarray
     most: float
     fall: float
     more: float = MORE
+    less: float = LESS
 
     @classmethod
-    def of(cls, left: np.ndarray, whose: np.ndarray, known: np.ndarray) -> Usual:
+    def of(cls, left: np.ndarray, whose: np.ndarray, known: np.ndarray, unshown: bool = False) -> Usual:
         """left: (n,) what cut-outs of a look left unexplained of its pieces, none of itself; whose: (n,) the look;
-        known: (looks,) bool, of which there is more than one cut-out, so that left tells anything"""
+        known: (looks,) bool, of which there is more than one cut-out, so that left tells anything; unshown: whether there are
+        kinds that no photo shows"""
         logs = np.log(np.maximum(left, LEAST))
         known = known & (np.bincount(whose, minlength=len(known)) > 0)
         medians = np.array([np.median(logs[whose == k]) if known[k] else -np.inf for k in range(len(known))])
@@ -39,7 +41,7 @@ class Usual(msgspec.Struct, frozen=True, eq=False):
         worse = (logs - medians[whose])[known[whose]]
         many = float(np.quantile(worse, MANY)) if len(worse) else 0.0
         fall = max(float((worse[worse >= many] - many).mean()), LEAST) if len(worse) else 1.0
-        return cls(medians.astype(np.float32), many + fall * math.log((1 - MANY) / RARELY), fall)
+        return cls(medians.astype(np.float32), many + fall * math.log((1 - MANY) / RARELY), fall, less=0.0 if unshown else LESS)
 
     def shifted(self, left: np.ndarray, look: np.ndarray) -> Usual:
         """What is usual in a picture in which pieces told without doubt leave so much unexplained, (n,), of looks (n,): a light none
@@ -53,7 +55,7 @@ class Usual(msgspec.Struct, frozen=True, eq=False):
         for k in np.flatnonzero(own):
             shift[k] = (np.median(worse[look == k]) * own[k] + shift[k] * FEW) / (own[k] + FEW)
         known = len(worse) / (len(worse) + FEW)
-        return Usual(self.medians + shift.astype(np.float32), self.most, self.fall, known * MORE_HERE + (1 - known) * MORE)
+        return Usual(self.medians + shift.astype(np.float32), self.most, self.fall, known * MORE_HERE + (1 - known) * MORE, self.less)
 
     def here(self, left: np.ndarray, look: np.ndarray) -> Usual:
         """The same, and how evenly they fit in it: what was made to learn from varies more than a picture does"""
@@ -66,10 +68,10 @@ class Usual(msgspec.Struct, frozen=True, eq=False):
         rarer = np.quantile(worse, 1 - (1 - MANY) / 2) - many           # not the mean: things may be among them
         fall = min(max(known * rarer / math.log(2) + (1 - known) * self.fall, self.fall / EVEN), self.fall)
         most = known * (many + fall * math.log((1 - MANY) / RARELY_HERE)) + (1 - known) * self.most
-        return Usual(mean.medians, float(min(most, self.most)), fall, mean.more)
+        return Usual(mean.medians, float(min(most, self.most)), fall, mean.more, self.less)
 
     def stranger(self, left: np.ndarray, look: np.ndarray) -> np.ndarray:
         """(n,) log odds by which what was taken for a look (n,) is likelier to be something else than it seemed, as its best cut-out
         leaves so much unexplained; negative where it fits as its pieces do"""
         worse = np.log(np.maximum(left, LEAST)) - self.medians[look]
-        return np.where(np.isfinite(worse), np.clip(STEEP * (worse - self.most) / self.fall, LESS, self.more), 0.0)
+        return np.where(np.isfinite(worse), np.clip(STEEP * (worse - self.most) / self.fall, self.less, self.more), 0.0)

@@ -5,7 +5,7 @@ import numpy as np
 
 from vision.cutout import Exemplar
 from vision.net import Net, log_softmax, sharpened
-from vision.synth import as_patch, lay, unknown
+from vision.synth import as_patch, crossed, lay, unknown
 
 SAND = np.log(np.array([150.0, 200, 220]) + 20).astype(np.float32)
 
@@ -20,6 +20,24 @@ def test_an_unknown_piece_lies_in_sight_on_ground_of_nearly_its_colour():
         off = np.abs((window - SAND).mean(2))
         assert np.median(off[20:70, 20:70]) > 0.03 and off[20:70, 20:70].max() < 1.6 and off[:12].max() == 0
     assert np.array_equal(form.picture, np.zeros((66, 66, 3)))         # the form itself is not painted over
+
+
+def test_a_crossed_print_is_partly_each_and_none_of_pieces_alike():
+    m, rng = 66, np.random.default_rng(3)
+
+    def bar(across: bool):
+        picture = np.zeros((m, m, 3), np.float32)
+        picture[(slice(28, 38), slice(10, 56)) if across else (slice(10, 56), slice(28, 38))] = -2
+        return as_patch(Exemplar(("bar",), (26, 26), False, picture, 2.0, "A1", 0), 2.0)
+
+    made = [p for p in (crossed(rng, bar(True), bar(False)) for _ in range(40)) if p is not None]
+    assert len(made) > 10
+    for p in made:
+        whole = np.abs(bar(True).picture - bar(False).picture).sum()
+        apart = [np.abs(p.picture - b.picture).sum() / whole for b in (bar(True), bar(False))]
+        assert min(apart) > 0.1 and max(apart) < 0.9
+    small = msgspec.structs.replace(bar(True), radius=9.0)
+    assert crossed(rng, bar(True), small) is None
 
 
 def test_few_examples_all_right_make_nobody_certain():

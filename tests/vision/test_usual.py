@@ -34,6 +34,15 @@ def test_where_each_kind_was_cut_out_once_its_fit_tells_nothing():
     assert not usual(np.random.default_rng(1), (False,) * 3).stranger(np.array([0.1, 50.0]), np.array([0, 2])).any()
 
 
+def test_where_a_kind_was_never_shown_a_good_fit_is_no_argument_against_it():
+    rng = np.random.default_rng(1)
+    whose = rng.integers(0, 2, 2000)
+    learnt = Usual.of(0.3 * np.exp(rng.normal(0, 0.15, 2000)), whose, np.array([True, True]), unshown=True)
+    for each in (learnt, learnt.here(np.full(60, 0.3), np.zeros(60, int))):
+        odds = each.stranger(np.array([0.3, 1.0]), np.array([0, 0]))
+        assert odds[0] == 0 and odds[1] > 1
+
+
 @pytest.mark.parametrize(("light", "left", "strange"), [(1.0, 0.6, True), (1.5, 0.54, False), (1.5, 1.0, True), (0.6, 0.36, True)])
 def test_what_fits_worse_than_the_others_in_its_picture_is_strange(light, left, strange):
     """In one light all pieces fit worse than they were learnt to, in another all fit better"""

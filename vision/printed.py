@@ -22,6 +22,7 @@ FEATURES = 2000     # of the map and of a picture
 FAINT = 0.01        # contrast from which SIFT takes something for a feature: a plain board has its grain
 SEARCHED = 900      # longer side of a picture in which features are looked for
 CELLS = 14          # patches are spread over so many cells along the longer side
+REACH = 4.0          # mm that pieces are sloppily laid
 ALIKE = 0.65        # correlation from which a patch counts as seen
 SPARSE = 100        # times as many numbers as are looked at: from there on all of a picture is not made grey for them
 
@@ -212,9 +213,9 @@ def peaks_between(left: np.ndarray, middle: np.ndarray, right: np.ndarray) -> np
     return np.where(bend < -1e-9, 0.5 * (left - right) / np.minimum(bend, -1e-9), 0).clip(-0.5, 0.5)
 
 
-def covered(plan: Plan, layout: dict[str, Contents], shape: tuple[int, int], px_per_mm: float, origin: np.ndarray
+def covered(plan: Plan, layout: dict[str, Contents], pose: Pose, shape: tuple[int, int], px_per_mm: float, origin: np.ndarray
             ) -> np.ndarray:
-    """(h, w) uint8: 255 where pieces lie on the canvas, or may reach by their height and sloppiness"""
+    """(h, w) uint8: 255 where pieces lie on the canvas, or may reach by sloppiness, or hide it from that pose by their height"""
     mask = np.zeros(shape, np.uint8)
     for site, contents in layout.items():
         if site not in plan.sites or not contents:
@@ -228,11 +229,16 @@ def covered(plan: Plan, layout: dict[str, Contents], shape: tuple[int, int], px_
                 if spans:
                     reach = max(reach, 1.5 * max(np.ptp(outline, axis=0)))
                 at = (middle - origin) * px_per_mm
-                half = (max(reach, np.ptp(outline, axis=0).max() / 2) + 4) * px_per_mm
+                half = (max(reach, np.ptp(outline, axis=0).max() / 2) + REACH) * px_per_mm
                 cv2.rectangle(mask, tuple(np.rint(at - half).astype(int)), tuple(np.rint(at + half).astype(int)), 255, -1)
+                height = sum(p.height for p in known)
+                top = (pose.to_mm(pose.to_px(middle[None], height))[0] - middle) * px_per_mm
+                if np.linalg.norm(top) > REACH * px_per_mm:
+                    wide = reach * px_per_mm * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
+                    cv2.fillConvexPoly(mask, cv2.convexHull(np.rint(np.vstack([at + wide, at + top + wide])).astype(np.int32)), 255)
             else:
                 cv2.fillPoly(mask, [np.rint((outline - origin) * px_per_mm).astype(np.int32)], 255)
-    return cv2.dilate(mask, np.ones((2 * int(4 * px_per_mm) + 1,) * 2, np.uint8))
+    return cv2.dilate(mask, np.ones((2 * int(REACH * px_per_mm) + 1,) * 2, np.uint8))
 
 
 def compose(plan: Plan, images: Sequence[np.ndarray], poses: Sequence[Pose], layouts: Sequence[dict[str, Contents]],
@@ -244,7 +250,7 @@ def compose(plan: Plan, images: Sequence[np.ndarray], poses: Sequence[Pose], lay
     scale = CANVAS / max(w, h)
     origin = np.array([-margin_mm, -margin_mm])
     shape = round(h * scale), round(w * scale)
-    bare = [covered(plan, layout, shape, scale, origin) == 0 for layout in layouts]
+    bare = [covered(plan, layout, pose, shape, scale, origin) == 0 for layout, pose in zip(layouts, poses)]
     order = sorted(range(len(images)), key=lambda n: -int(bare[n].sum()))
     canvas, known = None, None
     for n in order:

@@ -7,6 +7,7 @@ import pytest
 from vision.evidence import SiteEvidence
 from vision.plan import Plan, parse_plan
 from vision.pose import Pose
+from vision.printed import compose
 from vision.shot import Shot
 from vision.standing import StandingReader, standing_sites
 from vision.upright import Frame, Seat, Sheet, needed, rises, uppermost
@@ -26,10 +27,10 @@ def plan() -> Plan:
     return parse_plan({"game": "towers", "size": [N * SIDE, N * SIDE], "site": sites, "piece": pieces})
 
 
-def camera(turn: float = 0.0, across: bool = False) -> Pose:
-    """across: from the other side of the table"""
+def camera(turn: float = 0.0, across: bool = False, tilt: float = 0.35) -> Pose:
+    """across: from the other side of the table; tilt: off upright"""
     K = np.array([[700.0, 0, 320], [0, 700, 240], [0, 0, 1]])
-    R = cv2.Rodrigues(np.array([0.35, 0.05, turn]))[0] @ (np.diag([-1.0, -1, 1]) if across else np.eye(3))
+    R = cv2.Rodrigues(np.array([tilt, 0.05, turn]))[0] @ (np.diag([-1.0, -1, 1]) if across else np.eye(3))
     rvec = cv2.Rodrigues(R)[0].ravel()
     tvec = np.array([0, 0, 340.0]) - R @ np.array([N * SIDE / 2, N * SIDE / 2, 0])
     return Pose(K, np.zeros(4), rvec, tvec, (640, 480))
@@ -120,6 +121,16 @@ def test_sites_that_two_photos_of_a_beginning_never_show_empty_are_learnt_from_a
     places = studio.places(men, studio.searcher(men, forms).looks)
     bare = [p for p in places if p.label < 0]
     assert len(bare) == 2 * len(ids) and len(places) - len(bare) == 2 * len(layout)
+
+
+def test_heads_seen_off_their_feet_are_no_print(plan: Plan) -> None:
+    rng, pose = np.random.default_rng(6), camera(tilt=0.9)
+    layout = {"11": ("night",), "22": ("night",)}
+    made = [compose(plan, [photo(plan, lies, pose, rng)], [pose], [lies]) for lies in (layout, {})]
+    (seen, bare, _, _), (empty, _, _, _) = made
+    off = np.abs(cv2.GaussianBlur(seen, (0, 0), 4).astype(float) - cv2.GaussianBlur(empty, (0, 0), 4))
+    inside = cv2.erode(bare.astype(np.uint8), np.ones((25, 25))) > 0
+    assert off[inside].max() < 12 and bare.mean() > 0.4
 
 
 def test_the_board_under_things_is_seen_beside_them_or_on_a_site_alike(plan: Plan) -> None:

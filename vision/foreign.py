@@ -15,7 +15,7 @@ WIDE = 320                  # longer side of the small pictures compared
 STRONG, WEAK = 26.0, 12.0   # grey levels that no change of light explains; that are more than noise, at the least
 NOISES = 5.0                # ... and this many times what pictures differ by anyway
 GAIN = (0.45, 2.0)          # how much darker a shadow, how much brighter a lamp makes things
-PLAIN = 0.05                # share of what lies between the sites that must be strongly other where an arm crosses it
+PLAIN = 0.05                # share of what lies beside the sites that must be strongly other where an arm crosses it
 ARM_MM = 18.0               # an arm, and a finger held to the board, are at least so wide
 
 
@@ -121,14 +121,14 @@ def find_foreign(plan: Plan, now: View, before: View) -> Foreign | None:
     cv2.fillPoly(board, [np.rint(now.pose.to_px(outline)).astype(np.int32)], 1)
     rim = np.pad(known[2:-2, 2:-2].astype(np.uint8), 2)      # beyond what the other view shows is as good as the edge
     rim = cv2.erode(rim, np.ones((3, 3), np.uint8)) == 0
-    between = (board > 0) & ~filled((o for site in plan.site for o in site.outlines), now.pose, body.shape)
+    beside = ~filled((o for site in plan.site for o in site.outlines), now.pose, body.shape)
     mask = np.zeros(body.shape, bool)
     for i in set(np.unique(labels[rim]).tolist()) - {0}:
         part = labels == i
         over = part & (board > 0)
         if (over & strong).sum() < max(0.3 * over.sum(), (ARM_MM * a) ** 2):
             continue
-        way = part & between        # an arm shows there too; light beside a full board's pieces does not
+        way = part & beside         # an arm shows there too; light beside a full board's pieces does not
         if way.sum() < (ARM_MM * a) ** 2 or (way & strong).sum() >= PLAIN * way.sum():
             mask |= part
     if not mask.any():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import cv2
+import msgspec
 import numpy as np
 import pytest
 
@@ -181,6 +183,24 @@ def test_a_full_board_under_another_lamp_is_no_hand(board):
     spot = 1 + 0.5 * np.exp(-((x - 0.25 * w) ** 2 + (y - 0.1 * h) ** 2) / (0.3 * w) ** 2)
     lit = (full * spot[..., None]).clip(0, 255).astype(np.uint8)
     assert find_foreign(board.plan, View.of(lit, pose), View.of(empty, pose)) is None
+
+
+def test_light_that_reaches_tiles_from_the_edge_is_no_hand_where_sites_fill_the_board(board, tools):
+    """Tiles on a bare table (Ur): there is nothing between the sites that could tell an arm from light"""
+    whole = msgspec.structs.replace(board.plan.site[0], outline=tuple(map(tuple, board.plan.corners.tolist())))
+    plan = msgspec.structs.replace(board.plan, site=(whole,))
+    pose = board.pose()
+    h, w = board.film(pose).shape[:2]
+    y, x = np.mgrid[:h, :w]
+    table = np.full((h, w, 3), (70, 95, 130), float) + np.random.default_rng(1).normal(0, 3, (h, w, 1))
+    pool = 1 - 0.4 * np.exp(-((x - 0.2 * w) ** 2 + (y - 0.0 * h) ** 2) / (0.24 * w) ** 2)
+    tiles = table.copy()
+    for at in ((40, 30), (98, 30), (40, 88)):
+        cv2.fillPoly(tiles, [np.rint(pose.to_px(np.array(at) + [[0, 0], [56, 0], [56, 56], [0, 56]])).astype(np.int32)], (160, 60, 140))
+    lit = (tiles * pool[..., None]).clip(0, 255).astype(np.uint8)
+    before = View.of(table.clip(0, 255).astype(np.uint8), pose)
+    assert find_foreign(plan, View.of(lit, pose), before) is None
+    assert find_foreign(plan, View.of(tools.with_arm(lit), pose), before) is not None
 
 
 def test_the_hand_is_found_where_it_is(board, tools):

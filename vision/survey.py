@@ -20,7 +20,7 @@ from vision.plan import Plan
 from vision.pose import Pose
 from vision.printed import Picture, Print, choose_spots, compose
 from vision.registration import ENOUGH, SURE, Registrar, moved, usable
-from vision.survey_sides import add_edges, add_lines
+from vision.survey_sides import add_edges, add_lines, held_by_lines
 from vision.tapped import EDGE_REACH, mended, tapped_well, turned_by
 from vision.tiles import FEWEST, Tiles, locate_tiles, tile_places
 from vision.whole import RIM, TABLE, Whole
@@ -240,15 +240,18 @@ def find_bend(plan: Plan, photos: Photos) -> None:
 
 
 def mend_taps(plan: Plan, photos: Photos) -> None:
-    """Corners tapped far off, where the board is plainly seen elsewhere: taken from there"""
-    bundle, astray = photos.bundle, False
-    for sight, image in zip(bundle.sights, photos.images):
-        seen = mended(plan, bundle.as_lens(), image, sight.taps)
-        if seen is not None:
-            sight.taps, astray = seen, True
-    if astray:
-        photos.bundle = rough(plan, bundle.sights)
-        find_bend(plan, photos)
+    """Corners tapped far off, where the board is plainly seen elsewhere: from there, unless lines are where fingers have them"""
+    bundle = photos.bundle
+    seen = [mended(plan, bundle.as_lens(), image, sight.taps) for sight, image in zip(bundle.sights, photos.images)]
+    if all(corners is None for corners in seen):
+        return
+    photos.bundle = rough(plan, bundle.sights)
+    if held_by_lines(plan, photos):
+        return
+    for sight, corners in zip(bundle.sights, seen):
+        sight.taps = sight.taps if corners is None else corners
+    photos.bundle = rough(plan, bundle.sights)
+    find_bend(plan, photos)
 
 
 def make_print(plan: Plan, photos: Photos) -> tuple[Print, np.ndarray] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import repeat
 from typing import TYPE_CHECKING
 
 import cv2
@@ -10,12 +11,13 @@ import msgspec
 import numpy as np
 
 from vision.align import FLOOR_PX, pixels_a_mm
+from vision.alike import spacing
 from vision.bundle import CARD_MM, LIMBER, TAP_PX, Bundle
 from vision.edges import EdgePoints, board_edges
 from vision.lines import printed_lines
 from vision.plan import Plan
 from vision.pose import Pose
-from vision.tapped import EDGE_REACH, TAP_REACH
+from vision.tapped import EDGE_REACH, TAP_REACH, tapped_well
 
 if TYPE_CHECKING:
     from vision.survey import Photos
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 SIDE_PX = 0.1           # so much a shadow, or the table's grain, moves one side, pixels at 1640 wide
 THICK = 4.0             # mm that boards are thick, more or less: where a camera sees a board's side it may be taken for its edge
 CLASH_MM = 1.0          # sides further than this from where the lines between sites have them are some other line
+LINED = 0.05            # of the distance to the next by which lines that are the plan's may be off where it has them
 FRAME = 4               # times that, at most, a line runs within or without all sides
 MOST_ASTRAY = 2         # sides of a board that may be taken for another line
 SHOWN = 3               # sides that show how a lens bends: fewer are in a picture that ends along them
@@ -55,15 +58,48 @@ def less_sure(plan: Plan, pose: Pose, side: EdgePoints) -> EdgePoints:
     return msgspec.structs.replace(side, unsure=np.sqrt(side.unsure ** 2 + shadow ** 2 + seen ** 2))
 
 
+def held_by_lines(plan: Plan, photos: Photos) -> bool:
+    """Whether the lines that the plan has are seen in all photos where fingers have them, each in its place: fingers then meant the
+    rectangle that the plan means, though another is plainer, as a go board's sides are round its outermost lines. The bundle
+    is then solved by those lines, and corners are where they have them."""
+    bundle = photos.bundle
+    for _ in range(2):      # the second time from where the first has them
+        lines = lines_in(plan, photos, [False] * len(photos.images))
+        for sight, line in zip(bundle.sights, lines):
+            sight.edges = line
+        bundle.solve()
+    held = all(line is not None and well_lined(plan, bundle.pose(n), line) and tapped_well(plan, sight.taps, bundle.pose(n))
+               for n, (sight, line) in enumerate(zip(bundle.sights, lines)))
+    for n, sight in enumerate(bundle.sights):
+        if held:
+            sight.taps = bundle.pose(n).to_px(plan.corners)
+        else:
+            sight.edges = None
+    return held
+
+
+def well_lined(plan: Plan, pose: Pose, lines: EdgePoints) -> bool:
+    """Whether lines lie where the plan has them, next to how far they are apart"""
+    apart = spacing(plan).min() * pixels_a_mm(pose, plan)
+    return bool(as_sure_as_they_fit(pose, lines).unsure[0] < LINED * apart)
+
+
+def lines_in(plan: Plan, photos: Photos, bent: Sequence[bool]) -> list[EdgePoints | None]:
+    """Each photo's lines, clear of the pieces where that leaves any. bent: whether the lens may bend them"""
+    poses = [photos.bundle.pose(n) for n in range(len(photos.images))]
+    lines = [printed_lines(*seen) for seen in zip(photos.images, poses, repeat(plan), photos.layouts, bent)]
+    if all(line is None for line in lines):
+        lines = [printed_lines(*seen) for seen in zip(photos.images, poses, repeat(plan), repeat(None), bent)]
+    return lines
+
+
 def add_lines(plan: Plan, photos: Photos) -> None:
     """Lines between sites say where those are, the board's sides only where it ends: a side that lies elsewhere than the lines say was
     another line, the foot of a thick board or its shadow, and goes. The lines themselves count by how well they fit each other."""
     bundle = photos.bundle
     kept = bundle.poses.copy(), bundle.lens.copy(), [sight.edges for sight in bundle.sights]
     bent = [len(np.unique(sides.line)) < SHOWN for sides in kept[2]]
-    lines = [printed_lines(photos.images[n], bundle.pose(n), plan, photos.layouts[n], b) for n, b in enumerate(bent)]
-    if all(line is None for line in lines):
-        lines = [printed_lines(photos.images[n], bundle.pose(n), plan, None, b) for n, b in enumerate(bent)]
+    lines = lines_in(plan, photos, bent)
     if all(line is None for line in lines):
         return
     for sight, line in zip(bundle.sights, lines):

@@ -130,3 +130,23 @@ def test_a_row_of_pieces_is_no_line() -> None:
     lines = printed_lines(image, pose, plan, layout)
     assert lines is not None
     assert np.abs(((pose.to_px(lines.mm) - lines.px) * lines.normal).sum(1)).max() < 1.5
+
+
+def test_corners_tapped_at_the_outermost_lines_stay_there(tools) -> None:
+    """as a plan may mean them: a go board's sides, 14 mm further out, are plainer than its lines"""
+    n, gap, margin = 13, 22.0, 14.0
+    last, half = gap * (n - 1), gap / 2
+    board = tools.grid_plan(n, n, gap, margin - half, {"kind": "stone", "size": 21, "height": 6})
+    sites = [{"id": s.id, "outline": [(x - margin, y - margin) for x, y in s.outline]} for s in board.site]
+    plan = parse_plan({"game": "go", "size": [last, last], "site": sites, "piece": [{"kind": "stone", "size": 21, "height": 6}]})
+    canvas = np.full((round(board.size[1] * tools.DOTS), round(board.size[0] * tools.DOTS), 3), (110, 170, 210), np.uint8)
+    at = [round((margin + gap * k) * tools.DOTS) for k in range(n)]
+    for k in at:
+        cv2.rectangle(canvas, (k, at[0]), (k, at[-1]), (50, 75, 95), -1)
+        cv2.rectangle(canvas, (at[0], k), (at[-1], k), (50, 75, 95), -1)
+    studio = tools.Studio(board, canvas)
+    true = studio.pose(fill=0.8)
+    corners = true.to_px(plan.corners + margin)
+    taps = corners + [(-2, 1), (1, -3), (-2, -2), (3, -1)]
+    _, (found,) = Registrar.fit(plan, [studio.film(true)], [taps], False, [{}])
+    assert np.linalg.norm(found.to_px(plan.corners) - corners, axis=1).max() < 1.5

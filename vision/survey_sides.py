@@ -10,6 +10,7 @@ import cv2
 import msgspec
 import numpy as np
 
+from vision import edges
 from vision.align import FLOOR_PX, pixels_a_mm
 from vision.alike import spacing
 from vision.bundle import CARD_MM, LIMBER, TAP_PX, Bundle
@@ -28,7 +29,7 @@ CLASH_MM = 1.0          # sides further than this from where the lines between s
 LINED = 0.05            # of the distance to the next by which lines that are the plan's may be off where it has them
 FRAME = 4               # times that, at most, a line runs within or without all sides
 MOST_ASTRAY = 2         # sides of a board that may be taken for another line
-SHOWN = 3               # sides that show how a lens bends: fewer are in a picture that ends along them
+SHOWN = 3               # sides that show how a lens bends: a picture that ends along them has fewer
 HIGHEST, RISES = 25.0, 8    # mm that a rim stands above the squares at most; steps in which it is told
 
 
@@ -98,7 +99,8 @@ def add_lines(plan: Plan, photos: Photos) -> None:
     another line, the foot of a thick board or its shadow, and goes. The lines themselves count by how well they fit each other."""
     bundle = photos.bundle
     kept = bundle.poses.copy(), bundle.lens.copy(), [sight.edges for sight in bundle.sights]
-    bent = [len(np.unique(sides.line)) < SHOWN for sides in kept[2]]
+    bent = [len(edges.shown(image, bundle.pose(n), edges.sides(plan.corners), round(EDGE_REACH * max(sight.size) / 1640))) < SHOWN
+            for n, (image, sight) in enumerate(zip(photos.images, bundle.sights))]
     lines = lines_in(plan, photos, bent)
     if all(line is None for line in lines):
         return

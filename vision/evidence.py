@@ -42,6 +42,9 @@ class SiteEvidence(msgspec.Struct, frozen=True):
         return max(float(np.logaddexp(p, self.other + math.log(0.5))), FLOOR)
 
 
+UNSEEN = SiteEvidence((((), math.log(0.5)),), math.log(0.5))     # of a site beyond the picture's edge nothing is known
+
+
 class CountedEvidence(SiteEvidence, frozen=True):
     """A cluster: what lies first (a tile, a card, None: nothing) and how many of each loose kind, as independent factors.
 

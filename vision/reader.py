@@ -18,7 +18,7 @@ from vision.box import within_box
 from vision.cluster import ClusterReader
 from vision.cluster_teach import taught
 from vision.cutout import lights
-from vision.evidence import Evidence, NoBoard, Registration, SiteEvidence
+from vision.evidence import UNSEEN, Evidence, NoBoard, Registration, SiteEvidence
 from vision.light import small_view
 from vision.photo import BadPhoto, is_dark, load_photo
 from vision.pile import Each, PileReader, one_by_one
@@ -28,6 +28,7 @@ from vision.registration import Registrar
 from vision.rendition import PLAIN, rendition_of
 from vision.shade import lifted, shadows
 from vision.shot import Shot
+from vision.sites import beyond_picture
 from vision.standing import StandingReader, standing_sites
 from vision.temper import Temper
 from vision.whereabouts import Whereabouts
@@ -109,8 +110,8 @@ class Reader:
         picture = self.evened(Pyramid(image), pose)
         for reader in self.readers:
             found |= reader.read(picture, pose, sites)
-        usual = Temper()
-        return {s: self.tempers.get(self.plan.sites[s].reads, usual).applied(e) for s, e in found.items()}
+        usual, beyond = Temper(), beyond_picture(self.plan, pose)
+        return {s: UNSEEN if s in beyond else self.tempers.get(self.plan.sites[s].reads, usual).applied(e) for s, e in found.items()}
 
     def evened(self, picture: Pyramid, pose: Pose) -> Pyramid:
         """The picture in the empty board's tone and colours, large shadows cast on it lifted; itself as a rule"""

@@ -34,6 +34,12 @@ class Group(msgspec.Struct, frozen=True, eq=False):
         return self.spans != (1, 1)
 
 
+def beyond_picture(plan: Plan, pose: Pose) -> set[str]:
+    """Sites whose middle a picture does not show"""
+    at = pose.to_px(np.array([site.centre for site in plan.site], float).reshape(-1, 2))
+    return {site.id for site, out in zip(plan.site, ((at < 0) | (at > np.subtract(pose.size, 1))).any(1)) if out}
+
+
 def filled(outlines: Iterable[np.ndarray], pose: Pose, shape: tuple[int, int]) -> np.ndarray:
     """(h, w) bool: where a picture of that shape shows what lies within outlines (n, 2) mm"""
     out = np.zeros(shape, np.uint8)

@@ -102,7 +102,7 @@ def surveyed(plan: Plan, pictures: list[Picture], corners: Sequence[np.ndarray |
         raise NoBoard("its corners were not tapped", 0) if not markers else no_cards(pictures)
     photos = Photos([pictures[n] for n in known], [layouts[n] for n in known], rough(plan, [sights[n] for n in known]),
                     [k for k, n in enumerate(known) if n in lent])
-    if not photos.bundle.cards and not (tapped and held_by_lines(plan, photos)):
+    if not photos.bundle.cards:
         find_bend(plan, photos)
         if tapped:
             mend_taps(plan, photos)
@@ -240,15 +240,18 @@ def find_bend(plan: Plan, photos: Photos) -> None:
 
 
 def mend_taps(plan: Plan, photos: Photos) -> None:
-    """Corners tapped far off, where the board is plainly seen elsewhere: taken from there"""
-    bundle, astray = photos.bundle, False
-    for sight, image in zip(bundle.sights, photos.images):
-        seen = mended(plan, bundle.as_lens(), image, sight.taps)
-        if seen is not None:
-            sight.taps, astray = seen, True
-    if astray:
-        photos.bundle = rough(plan, bundle.sights)
-        find_bend(plan, photos)
+    """Corners tapped far off, where the board is plainly seen elsewhere: from there, unless lines are where fingers have them"""
+    bundle = photos.bundle
+    seen = [mended(plan, bundle.as_lens(), image, sight.taps) for sight, image in zip(bundle.sights, photos.images)]
+    if all(corners is None for corners in seen):
+        return
+    photos.bundle = rough(plan, bundle.sights)
+    if held_by_lines(plan, photos):
+        return
+    for sight, corners in zip(bundle.sights, seen):
+        sight.taps = sight.taps if corners is None else corners
+    photos.bundle = rough(plan, bundle.sights)
+    find_bend(plan, photos)
 
 
 def make_print(plan: Plan, photos: Photos) -> tuple[Print, np.ndarray] | None:

@@ -18,7 +18,7 @@ from vision.edges import EdgePoints, board_edges
 from vision.lines import printed_lines
 from vision.plan import Plan
 from vision.pose import Pose
-from vision.tapped import EDGE_REACH, TAP_REACH
+from vision.tapped import EDGE_REACH, TAP_REACH, tapped_well
 
 if TYPE_CHECKING:
     from vision.survey import Photos
@@ -27,7 +27,6 @@ SIDE_PX = 0.1           # so much a shadow, or the table's grain, moves one side
 THICK = 4.0             # mm that boards are thick, more or less: where a camera sees a board's side it may be taken for its edge
 CLASH_MM = 1.0          # sides further than this from where the lines between sites have them are some other line
 LINED = 0.05            # of the distance to the next by which lines that are the plan's may be off where it has them
-NEARER = 3              # times that lines are looked for, each time from where the last had them
 FRAME = 4               # times that, at most, a line runs within or without all sides
 MOST_ASTRAY = 2         # sides of a board that may be taken for another line
 SHOWN = 3               # sides that show how a lens bends: a picture that ends along them has fewer
@@ -65,30 +64,25 @@ def held_by_lines(plan: Plan, photos: Photos) -> bool:
     rectangle that the plan means, though another is plainer, as a go board's sides are round its outermost lines. The bundle
     is then solved by those lines, and corners are where they have them."""
     bundle = photos.bundle
-    kept = bundle.poses.copy(), bundle.lens.copy()
-    for _ in range(NEARER):
+    for _ in range(2):      # the second time from where the first has them
         lines = lines_in(plan, photos, [False] * len(photos.images))
         for sight, line in zip(bundle.sights, lines):
             sight.edges = line
         bundle.solve()
-    held = all(line is not None and in_place(plan, bundle.pose(n), line, sight.taps)
+    held = all(line is not None and well_lined(plan, bundle.pose(n), line) and tapped_well(plan, sight.taps, bundle.pose(n))
                for n, (sight, line) in enumerate(zip(bundle.sights, lines)))
     for n, sight in enumerate(bundle.sights):
         if held:
             sight.taps = bundle.pose(n).to_px(plan.corners)
         else:
             sight.edges = None
-    if not held:
-        bundle.poses, bundle.lens = kept
     return held
 
 
-def in_place(plan: Plan, pose: Pose, lines: EdgePoints, taps: np.ndarray | None) -> bool:
-    """Whether lines lie where a pose fitted to them has them, and every corner was tapped nearer to where it then is than to where
-    the lines' neighbours would have it"""
+def well_lined(plan: Plan, pose: Pose, lines: EdgePoints) -> bool:
+    """Whether lines lie where the plan has them, next to how far they are apart"""
     apart = spacing(plan).min() * pixels_a_mm(pose, plan)
-    return (taps is not None and bool(as_sure_as_they_fit(pose, lines).unsure[0] < LINED * apart)
-            and bool(np.linalg.norm(pose.to_px(plan.corners) - taps, axis=1).max() < apart / 2))
+    return bool(as_sure_as_they_fit(pose, lines).unsure[0] < LINED * apart)
 
 
 def lines_in(plan: Plan, photos: Photos, bent: Sequence[bool]) -> list[EdgePoints | None]:
@@ -113,7 +107,6 @@ def add_lines(plan: Plan, photos: Photos) -> None:
     for sight, line in zip(bundle.sights, lines):
         sight.edges = line if line is not None else sight.edges
     bundle.solve()
-    held = [line is not None and in_place(plan, bundle.pose(n), line, bundle.sights[n].taps) for n, line in enumerate(lines)]
     lines = [line and as_sure_as_they_fit(bundle.pose(n), line) for n, line in enumerate(lines)]
     bundle.rise = risen(plan, bundle, [sides if line is not None else None for sides, line in zip(kept[2], lines)])
     found = False
@@ -121,7 +114,7 @@ def add_lines(plan: Plan, photos: Photos) -> None:
         if line is None or sides is None:
             continue
         agree, astray = agreeing(plan, bundle.pose(n), sides, bundle.rise)
-        if astray <= MOST_ASTRAY or held[n]:    # else it is not the lines that the plan means
+        if astray <= MOST_ASTRAY:       # else it is not the lines that the plan means
             found = True
             sight.edges = EdgePoints.join([line, agree])
     if found:

@@ -15,7 +15,7 @@ WIDE = 320                  # longer side of the small pictures compared
 STRONG, WEAK = 26.0, 12.0   # grey levels that no change of light explains; that are more than noise, at the least
 NOISES = 5.0                # ... and this many times what pictures differ by anyway
 GAIN = (0.45, 2.0)          # how much darker a shadow, how much brighter a lamp makes things
-PLAIN = 0.05                # share of what lies beside the sites that must be strongly other where an arm crosses it
+PLAIN = 0.015               # share of what lies beside the sites that must be strongly other where an arm crosses it
 ARM_MM = 18.0               # an arm, and a finger held to the board, are at least so wide
 
 

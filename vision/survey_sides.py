@@ -86,11 +86,14 @@ def well_lined(plan: Plan, pose: Pose, lines: EdgePoints) -> bool:
 
 
 def lines_in(plan: Plan, photos: Photos, bent: Sequence[bool]) -> list[EdgePoints | None]:
-    """Each photo's lines, clear of the pieces where that leaves any. bent: whether the lens may bend them"""
+    """Each photo's lines; where no photo shows the board empty, clear of the pieces, if that leaves any. bent: whether the lens may
+    bend them"""
     poses = [photos.bundle.pose(n) for n in range(len(photos.images))]
-    lines = [printed_lines(*seen) for seen in zip(photos.images, poses, repeat(plan), photos.layouts, bent)]
-    if all(line is None for line in lines):
-        lines = [printed_lines(*seen) for seen in zip(photos.images, poses, repeat(plan), repeat(None), bent)]
+    lines: list[EdgePoints | None] = []
+    for layouts in (photos.layouts, None) if all(photos.layouts) else (None,):
+        lines = [printed_lines(*seen) for seen in zip(photos.images, poses, repeat(plan), layouts or repeat(None), bent)]
+        if any(line is not None for line in lines):
+            break
     return lines
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from vision.pose import Pose
 
 STATIONS = 48
+ALONG = np.linspace(0.03, 0.97, STATIONS)       # of a side: where it is looked at
 APART, NEARLY = 3, 0.45      # pixels from one line to the next; how nearly as plain as a printed line the edge must be
 SIDES = 4                    # of a board: EdgePoints numbered so and higher are of lines printed on it
 SMOOTH = 1.2                 # pixels
@@ -71,13 +72,12 @@ def find_side(image: np.ndarray, pose: Pose, a: np.ndarray, b: np.ndarray, reach
     """The edge near the straight line from a to b (mm), if one change of colour runs along all of it, at most `limit`
     pixels away and standing out within `reach` pixels, and how wide a dark band runs along just within it, pixels; sd: pixels by which
     its ends may be off; smooth: the image blurred; over_dark: whether to look beyond such a band."""
-    t = np.linspace(0.03, 0.97, STATIONS)
-    mm = a + (b - a) * t[:, None]
+    mm = a + (b - a) * ALONG[:, None]
     px, normal = stations(pose, mm)
     inside = in_picture(image, px, reach)
     if inside.sum() < STATIONS // 2:
         return None, False
-    t, mm, px, normal = t[inside], mm[inside], px[inside], normal[inside]
+    t, mm, px, normal = ALONG[inside], mm[inside], px[inside], normal[inside]
     offsets, dark = best_curve(profiles(smooth, px, normal, reach), t, reach, limit, sd, over_dark)
     return (sharpen(light_profiles(image, px, normal, reach), offsets, mm, px, normal, reach) if offsets is not None else None), dark
 
@@ -153,9 +153,7 @@ def sharpen(change: np.ndarray, offsets: np.ndarray, mm: np.ndarray, px: np.ndar
     near = window[:, 3:-3]
     peak = near[row, along[row[:, None], near].argmax(1)]
     left, mid, right = (along[row, peak + d] for d in (-1, 0, 1))
-    bend = left - 2 * mid + right
-    shift = np.where(bend < 0, 0.5 * (left - right) / np.where(bend < 0, bend, -1), 0.0)
-    found = peak - reach + np.clip(shift, -0.5, 0.5)
+    found = peak - reach + peaks_between(left, mid, right)
     smooth = np.polyval(np.polyfit(np.arange(len(found)), found, 3), np.arange(len(found)))
     off = np.abs(found - smooth)
     good = (mid > 0.35 * np.median(mid)) & (off < max(3 * np.median(off), 0.5))
@@ -195,20 +193,20 @@ def sides(corners: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
     return list(zip(corners, np.roll(corners, -1, 0)))
 
 
-def shown(image: np.ndarray, pose: Pose, lines: list[tuple[np.ndarray, np.ndarray]], reach: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Those of these lines that are in the picture, more of each than not: a picture may end along the board's sides"""
-    t = np.linspace(0.03, 0.97, STATIONS)[:, None]
-    return [(a, b) for a, b in lines if 2 * in_picture(image, pose.to_px(a + (b - a) * t), reach).sum() > STATIONS]
+def shown_sides(image: np.ndarray, pose: Pose, corners: np.ndarray, reach: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Those of the sides that are in the picture, more of each than not: it may end along them"""
+    return [(a, b) for a, b in sides(corners)
+            if 2 * in_picture(image, pose.to_px(a + (b - a) * ALONG[:, None]), reach).sum() > STATIONS]
 
 
 def plainness(smooth: np.ndarray, pose: Pose, lines: list[tuple[np.ndarray, np.ndarray]], reach: int) -> float:
     """How plainly what the pose's lens makes straight runs along these lines (mm), in grey levels a line; smooth: the image as
     smoothed() has it"""
-    ends, t, total = np.arange(-reach, reach + 1, 2), np.linspace(0.03, 0.97, STATIONS), 0.0
+    ends, total = np.arange(-reach, reach + 1, 2), 0.0
     for a, b in lines:
-        px, normal = stations(pose, a + (b - a) * t[:, None])
+        px, normal = stations(pose, a + (b - a) * ALONG[:, None])
         change = profiles(smooth, px, normal, reach)
-        total += float(np.linalg.norm(score_curves(change, t, reach, ends, ends, np.zeros(1), reach)[1], axis=1).max())
+        total += float(np.linalg.norm(score_curves(change, ALONG, reach, ends, ends, np.zeros(1), reach)[1], axis=1).max())
     return total / max(len(lines), 1)
 
 
@@ -220,15 +218,21 @@ def stations(pose: Pose, mm: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return px, np.column_stack([along[:, 1], -along[:, 0]])
 
 
+def peaks_between(left: np.ndarray, middle: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """(...) steps from the middle one, -0.5 to 0.5, at which parabolas through three neighbours peak"""
+    bend = left - 2 * middle + right
+    return np.where(bend < 0, 0.5 * (left - right) / np.where(bend < 0, bend, -1), 0.0).clip(-0.5, 0.5)
+
+
 def board_edges(image: np.ndarray, pose: Pose, corners: np.ndarray, reach: int, limit: int, sd: float = np.inf
                 ) -> list[EdgePoints]:
     """What is seen of the sides of the board whose corners (4, 2) mm are given, at most `limit` pixels from where the
     pose has them; sd: pixels by which the corners are off, as a standard deviation."""
     smooth = smoothed(image)
-    found = [find_side(image, pose, a, b, reach, limit, sd, smooth) for a, b in zip(corners, np.roll(corners, -1, 0))]
+    found = [find_side(image, pose, a, b, reach, limit, sd, smooth) for a, b in sides(corners)]
     bands = sum(dark > 0 for _, dark in found)
     if 0 < bands < 4:       # a dark line is printed along all four sides; a shadow, or the side of a thick board, is not
-        for k, (a, b) in enumerate(zip(corners, np.roll(corners, -1, 0))):
+        for k, (a, b) in enumerate(sides(corners)):
             side, dark = found[k]
             if dark:
                 side, _ = find_side(image, pose, a, b, reach, limit, sd, smooth, over_dark=False)

@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 
 from vision.align import pixels_a_mm
-from vision.edges import SIDES, EdgePoints, profiles, stations
+from vision.edges import SIDES, EdgePoints, peaks_between, profiles, sides, stations
 from vision.evidence import Contents
 from vision.plan import Plan
 from vision.pose import Pose
@@ -36,7 +36,7 @@ def site_lines(plan: Plan) -> list[Line]:
     found: dict[tuple[int, int], list[tuple[float, float]]] = defaultdict(list)
     for site in plan.site:
         for outline in site.outlines:
-            for p, q in zip(outline, np.roll(outline, -1, 0)):
+            for p, q in sides(outline):
                 for axis in (0, 1):
                     if abs(p[axis] - q[axis]) < ALIKE / 2 and abs(p[1 - axis] - q[1 - axis]) > 2 * BORDER:
                         found[axis, round((p[axis] + q[axis]) / 2 / ALIKE)].append(tuple(sorted((p[1 - axis], q[1 - axis]))))
@@ -135,9 +135,7 @@ def seen_line(image: np.ndarray, pose: Pose, a: np.ndarray, b: np.ndarray, reach
         at, score = along(strength, curve, t, wide)
         best = int(score.argmax())
     profile = strength[np.arange(len(t))[:, None], at[best][:, None] + np.arange(-1, 2)].mean(0)
-    bend = profile[0] - 2 * profile[1] + profile[2]
-    between = np.clip(0.5 * (profile[0] - profile[2]) / bend, -0.5, 0.5) if bend < 0 else 0.0
-    found = bowed(curve[best], t) + between
+    found = bowed(curve[best], t) + peaks_between(*profile)
     unsure = PRINTED_MM * pixels_a_mm_here(px, mm)
     return EdgePoints(mm, px + normal * found[:, None], normal, np.full(len(t), unsure), np.full(len(t), number))
 

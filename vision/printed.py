@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 
 from vision import cv5
+from vision.edges import peaks_between
 from vision.evidence import Contents
 from vision.kernels import Kernel
 from vision.plan import Plan
@@ -204,13 +205,6 @@ def correlations(seen: np.ndarray, patches: np.ndarray) -> np.ndarray:
     for i, (one, patch) in enumerate(zip(seen, patches)):
         out[i] = cv2.matchTemplate(one, patch, cv2.TM_CCOEFF_NORMED)
     return out
-
-
-def peaks_between(left: np.ndarray, middle: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """(N,) where parabolas through three neighbours peak, -0.5 to 0.5"""
-    left, middle, right = (v.astype(float) for v in (left, middle, right))
-    bend = left - 2 * middle + right
-    return np.where(bend < -1e-9, 0.5 * (left - right) / np.minimum(bend, -1e-9), 0).clip(-0.5, 0.5)
 
 
 def covered(plan: Plan, layout: dict[str, Contents], pose: Pose, shape: tuple[int, int], px_per_mm: float, origin: np.ndarray

@@ -110,7 +110,7 @@ class Reader:
         picture = self.evened(Pyramid(image), pose)
         for reader in self.readers:
             found |= reader.read(picture, pose, sites)
-        usual, beyond = Temper(), beyond_picture(self.plan, pose)
+        usual, beyond = Temper(), beyond_picture([self.plan.sites[s] for s in found], pose)
         return {s: UNSEEN if s in beyond else self.tempers.get(self.plan.sites[s].reads, usual).applied(e) for s, e in found.items()}
 
     def evened(self, picture: Pyramid, pose: Pose) -> Pyramid:

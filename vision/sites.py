@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import cv2
 import msgspec
@@ -34,10 +34,10 @@ class Group(msgspec.Struct, frozen=True, eq=False):
         return self.spans != (1, 1)
 
 
-def beyond_picture(plan: Plan, pose: Pose) -> set[str]:
-    """Sites whose middle a picture does not show"""
-    at = pose.to_px(np.array([site.centre for site in plan.site], float).reshape(-1, 2))
-    return {site.id for site, out in zip(plan.site, ((at < 0) | (at > np.subtract(pose.size, 1))).any(1)) if out}
+def beyond_picture(sites: Sequence[Site], pose: Pose) -> set[str]:
+    """Which of these have their middle where a picture shows nothing"""
+    at = pose.to_px(np.array([s.centre for s in sites], float).reshape(-1, 2))
+    return {s.id for s, out in zip(sites, ((at < 0) | (at > np.subtract(pose.size, 1))).any(1)) if out}
 
 
 def filled(outlines: Iterable[np.ndarray], pose: Pose, shape: tuple[int, int]) -> np.ndarray:

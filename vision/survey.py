@@ -10,7 +10,7 @@ import numpy as np
 from vision.align import FLOOR_PX, LEAST, Fit, follow, pixels_a_mm, spread_over
 from vision.alike import seen_again, with_look_alikes
 from vision.bundle import TAP_PX, Bundle, Sight
-from vision.edges import plainness, shown, sides, smoothed
+from vision.edges import plainness, shown_sides, smoothed
 from vision.evidence import Contents, NoBoard
 from vision.foreign import View
 from vision.lens import Lens, usual_lens
@@ -229,7 +229,7 @@ def find_bend(plan: Plan, photos: Photos) -> None:
     reach = round(EDGE_REACH * max(bundle.sights[barest[0]].size) / 1640)
     plain, smooth = {}, {n: smoothed(photos.images[n]) for n in barest}
     # where the picture ends there is no side, and a bent one would be found in the print
-    lines = {n: shown(smooth[n], bundle.pose(n), sides(plan.corners), reach) for n in barest}
+    lines = {n: shown_sides(smooth[n], bundle.pose(n), plan.corners, reach) for n in barest}
     for k1 in BENDS:
         lens = Lens(float(np.exp(bundle.lens[0])), float(k1))
         poses = [lens.pose(plan.corners, bundle.sights[n].taps, bundle.sights[n].size, "")[0] for n in barest]

@@ -10,11 +10,10 @@ import cv2
 import msgspec
 import numpy as np
 
-from vision import edges
 from vision.align import FLOOR_PX, pixels_a_mm
 from vision.alike import spacing
 from vision.bundle import CARD_MM, LIMBER, TAP_PX, Bundle
-from vision.edges import EdgePoints, board_edges
+from vision.edges import EdgePoints, board_edges, shown_sides
 from vision.lines import printed_lines
 from vision.plan import Plan
 from vision.pose import Pose
@@ -102,7 +101,7 @@ def add_lines(plan: Plan, photos: Photos) -> None:
     another line, the foot of a thick board or its shadow, and goes. The lines themselves count by how well they fit each other."""
     bundle = photos.bundle
     kept = bundle.poses.copy(), bundle.lens.copy(), [sight.edges for sight in bundle.sights]
-    bent = [len(edges.shown(image, bundle.pose(n), edges.sides(plan.corners), round(EDGE_REACH * max(sight.size) / 1640))) < SHOWN
+    bent = [len(shown_sides(image, bundle.pose(n), plan.corners, round(EDGE_REACH * max(sight.size) / 1640))) < SHOWN
             for n, (image, sight) in enumerate(zip(photos.images, bundle.sights))]
     lines = lines_in(plan, photos, bent)
     if all(line is None for line in lines):

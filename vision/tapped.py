@@ -10,7 +10,7 @@ import numpy as np
 from vision.align import pixels_a_mm
 from vision.alike import square
 from vision.bundle import FOCAL_SD
-from vision.edges import plainness, profiles, shown, sides, smoothed, stations
+from vision.edges import plainness, profiles, shown_sides, sides, smoothed, stations
 from vision.evidence import Contents
 from vision.foreign import View
 from vision.lens import USUAL_FOCAL, Lens
@@ -38,7 +38,7 @@ def mended(plan: Plan, lens: Lens, image: np.ndarray, taps: np.ndarray) -> np.nd
     """(4, 2) pixels of the board's corners where they are plainly seen elsewhere than tapped; None as a rule, and where the picture
     ends along most sides as tapped"""
     scale, found = max(image.shape[:2]) / 1640, []
-    if len(shown(image, lens.pose(plan.corners, taps, image.shape[1::-1], "")[0], sides(plan.corners), round(TAP_REACH * scale))) < 2:
+    if len(shown_sides(image, lens.pose(plan.corners, taps, image.shape[1::-1], "")[0], plan.corners, round(TAP_REACH * scale))) < 2:
         return None
     tapped_at, smooth, lines = rectangles(plan), smoothed(image), (site_lines(plan), middle_lines(plan))
     for pose in places(plan, lens, image, taps, tapped_at):

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from vision.align import expected_error, pixels_a_mm, robust_pose
-from vision.edges import profiles
+from vision.edges import peaks_between, profiles
 from vision.evidence import Contents
 from vision.plan import Plan
 from vision.pose import Pose
@@ -157,8 +157,7 @@ def peaks(score: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     at = np.clip(score.argmax(1), 1, score.shape[1] - 2)
     row = np.arange(len(score))
     left, middle, right = (score[row, at + d] for d in (-1, 0, 1))
-    bend = left - 2 * middle + right
-    return at + np.where(bend < 0, np.clip(0.5 * (left - right) / np.where(bend < 0, bend, -1), -0.5, 0.5), 0), middle
+    return at + peaks_between(left, middle, right), middle
 
 
 def tile_places(plan: Plan) -> dict[str, tuple[np.ndarray, np.ndarray, float]]:

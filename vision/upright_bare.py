@@ -1,5 +1,5 @@
 """The board under things that stand, where no photo shows it empty: from the photos that show each place, else from sites alike.
-Its values: covered, uncovered."""
+Its values: behind_things, uncovered."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PLAIN = 0.5          # log units from which on a difference counts no more: some
 SHIFT = 4            # bits of a pixel's fraction
 
 
-def covered(sheet: Sheet, things: Iterable[tuple[np.ndarray, np.ndarray, float, float, float, np.ndarray]]) -> np.ndarray:
+def behind_things(sheet: Sheet, things: Iterable[tuple[np.ndarray, np.ndarray, float, float, float, np.ndarray]]) -> np.ndarray:
     """(h, w) bool: where a sheet shows things and not the board; of each its foot (2,) mm, the way it leans (2,), how far (mm a mm),
     its height and that of the camera in mm, (SLICES,) radii in mm"""
     out = np.zeros(sheet.shape, np.uint8)

@@ -13,7 +13,7 @@ from vision.cutout import lights
 from vision.plan import Plan
 from vision.shot import Shot
 from vision.upright import FINE, FINER, Frame, Seat, Sheet, across_of, coarse, needed, rises, uppermost
-from vision.upright_bare import covered, uncovered
+from vision.upright_bare import behind_things, uncovered
 from vision.upright_close import Closeup
 from vision.upright_fit import HANDS, Searcher, Seen
 from vision.upright_form import FLOOR, SLACK, Looks, Man, Outlines, first_form, fitted_form, misfit, moved, own_part, spoken_for
@@ -70,7 +70,7 @@ class Studio(msgspec.Struct, dict=True, eq=False):
 
     def uncover(self, men: list[Man], forms: np.ndarray, give: float) -> None:
         """Has the board, where no photo shows it empty, as it is seen beside these men of these forms; give: mm more that they hide"""
-        self.hides = [covered(self.fine, [(m.foot, m.along, m.lean, self.heights[m.kind], m.above, forms[m.kind] + give)
+        self.hides = [behind_things(self.fine, [(m.foot, m.along, m.lean, self.heights[m.kind], m.above, forms[m.kind] + give)
                                           for m in men if m.photo == n]) for n in range(len(self.shots))]
         if all(s.layout for s in self.shots):
             self.ground, self.varied = uncovered(self.views, self.hides, self.fine, self.centres, self.side)

@@ -11,7 +11,7 @@ from vision.printed import compose
 from vision.shot import Shot
 from vision.standing import StandingReader, standing_sites
 from vision.upright import Frame, Seat, Sheet, needed, rises, uppermost
-from vision.upright_bare import covered, uncovered
+from vision.upright_bare import behind_things, uncovered
 from vision.upright_studio import Studio
 
 SIDE, N = 40.0, 4
@@ -141,7 +141,7 @@ def test_the_board_under_things_is_seen_beside_them_or_on_a_site_alike(plan: Pla
         a, b = (sheet.px(np.array(c)).round().astype(int) for c in (s.outline[0], s.outline[2]))
         true[a[1]:b[1], a[0]:b[0]] = (4.0, 0.2, 0.1) if (n // N + n) % 2 else (5.0, 0.0, 0.0)
     things = [[(c, np.array([0.0, way]), 0.6, 40.0, 500.0, np.full(24, 11.0)) for c in centres[:5]] for way in (1.0, -1.0)]
-    hides = [covered(sheet, some) for some in things]
+    hides = [behind_things(sheet, some) for some in things]
     assert all(h[tuple(sheet.px(c).round().astype(int)[::-1])] for h in hides for c in centres[:5])
     ground, varied = uncovered([np.where(h[..., None], 3.0, true) for h in hides], hides, sheet, centres, SIDE)
     assert np.abs(ground - true)[20:-20, 20:-20].mean() < 0.01 and np.percentile(varied[20:-20, 20:-20], 98) < 0.1

@@ -116,12 +116,15 @@ def pictures_for(looks: int, block: bool) -> int:
 
 def empty_sites(photos: Photos, group: Group, windows: Windows) -> tuple[np.ndarray, np.ndarray]:
     """((N, S, S, 3) opponent windows of the empty sites, (3,) variance of their noise): from photos of the empty board, or
-    each site from the photos in which it is bare; a site that is bare in none is taken to look like most others"""
+    each site from the photos in which it is bare; a site that is bare in none from the board put together, else like most others"""
     views = np.array([opponent(photos.logs(windows, n, group.plane)) for n in range(len(photos.shots))])
     bare = np.array([[not any(s.layout.get(m) for m in members) for members in group.members] for s in photos.shots])
-    clear = [n for n, s in enumerate(photos.shots) if not s.layout]
+    clear = [n for n, s in enumerate(photos.shots) if not s.layout and s.guessed is None]
+    made = np.array([s.guessed is not None for s in photos.shots])
     if clear:
         bare = np.isin(np.arange(len(bare)), clear)[:, None] & np.ones_like(bare)
+    elif made.any():
+        bare[made] = ~bare[~made].any(0)
     seen = bare.sum(0)
     empty = np.einsum("pn,pnijc->nijc", bare.astype(np.float32), views) / np.maximum(seen, 1)[:, None, None, None]
     if not seen.all():

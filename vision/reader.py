@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 
 from vision import archive, model
+from vision.bared import bared
 from vision.box import within_box
 from vision.cluster import ClusterReader
 from vision.cluster_teach import taught
@@ -56,18 +57,20 @@ class Reader:
     def fit(cls, plan: Plan, registrar: Registrar, shots: list[Shot], effort: float = 1.0, each: Each = one_by_one) -> Reader:
         """From the calibration photos with their poses. effort: less than 1 is quicker and reads a little worse; each: how what
         does not depend on each other is done."""
-        kinds = {s.reads for s in plan.site}
+        kinds, taken = {s.reads for s in plan.site}, len(shots)
+        upright = standing_sites(plan, shots)
+        flat = without(plan, upright)
+        if flat.site and all(s.layout for s in shots):
+            shots = [*shots, bared(plan, shots)]
         if "pile" in kinds:
             board, _ = lights(plan, shots)
             views = [small_view(Pyramid(s.image), s.pose, plan.size) for s in shots]
             shots = [msgspec.structs.replace(s, image=rendition_of(v, board, plan.size).undone(s.image)) for s, v in zip(shots, views)]
         clusters = [taught(plan, shots)] if "cluster" in kinds else []
         lying = [p for reader in clusters for p in reader.lying]
-        upright = standing_sites(plan, shots)
-        flat = without(plan, upright)
         piles = [PileReader.fit(flat, shots, effort, lying, each)] if any(s.reads == "pile" for s in flat.site) else []
-        standing = [StandingReader.fit(plan, upright, shots, effort)] if upright else []
-        return cls(plan, registrar, piles + clusters + standing, wont=Whereabouts.of(plan, [s.layout for s in shots]))
+        standing = [StandingReader.fit(plan, upright, shots[:taken], effort)] if upright else []
+        return cls(plan, registrar, piles + clusters + standing, wont=Whereabouts.of(plan, [s.layout for s in shots[:taken]]))
 
     def read(self, image: np.ndarray, last: Pose | None = None, sites: set[str] | None = None) -> Evidence:
         """What lies where in this picture. Raises NoBoard.

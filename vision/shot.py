@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import msgspec
 import numpy as np
 
@@ -10,12 +12,15 @@ from vision.pose import Pose
 
 
 class Shot(msgspec.Struct, frozen=True, eq=False):
-    """image: (h, w, 3) uint8 BGR; layout: {site: contents}; name: the file, for messages and the report."""
+    """image: (h, w, 3) uint8 BGR; layout: {site: contents}; name: the file, for messages and the report;
+    guessed: of an empty board put together from photos of positions, sites that none of these shows empty -> how far off what it
+    shows of them may be, log units."""
 
     image: np.ndarray
     layout: dict[str, Contents]
     pose: Pose
     name: str = ""
+    guessed: Mapping[str, float] | None = None
 
 
 class Lying(msgspec.Struct, frozen=True, eq=False):

@@ -1,0 +1,246 @@
+"""What sites look like that no photo shows empty: borrowed from sites of like print. Boards repeat themselves: a square is printed as
+the one mirrored, turned, or some squares off, or as the one with the same surroundings; which of these holds on a board its other
+sites tell. Its value: `borrowed_print`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence, Set
+
+import cv2
+import msgspec
+import numpy as np
+
+from vision.evidence import Contents
+from vision.plan import Plan, Site
+from vision.sites import Group, groups
+
+SIDE = 12            # pixels along a site where prints are compared
+AROUND = 3           # sites along a window of a site's surroundings
+WELL = 0.9           # of a site that must be seen for it to tell what it looks like
+FEWEST = 4           # pairs of sites that must tell how well a rule holds
+NEAR = 0.1           # of a site's side by which a place may be off another
+STEPS = 300          # shortest steps to another site that are tried
+DARK = 8.0           # grey levels added before a logarithm
+AGREED = 0.12        # log units by which photos of the same print differ
+TONES, RARE = 16, 0.1  # steps of a colour; share of a place's pixels that have the rarest colours, which pieces may have as well
+LOOSELY = 0.5        # of a place that pieces may take and most of it be seen in one photo or another
+RIM = 1.5            # mm round what shows nothing but pieces, that their edges reach
+UNKNOWN = 1.0        # log units that a site is taken to be off what is painted there, where no rule says anything
+
+
+class Board(msgspec.Struct, eq=False):
+    """A board from above. picture: (h, w, 3) float32 grey levels; known: (h, w) bool, where it is seen bare; scale: pixels a mm"""
+
+    picture: np.ndarray
+    known: np.ndarray
+    scale: float
+
+
+class Rule(msgspec.Struct, frozen=True, eq=False):
+    """like: (N,) the site that each of a group looks like, -1: none; turn: how a picture of that one lies, (2, 2); off: how far sites
+    are off what the rule says, log units, one standard deviation"""
+
+    like: np.ndarray
+    turn: np.ndarray
+    off: float
+
+
+def borrowed_print(plan: Plan, board: Board, seen: Sequence[np.ndarray], layouts: Sequence[Mapping[str, Contents]], busy: set[str]
+                   ) -> tuple[np.ndarray, dict[str, float]]:
+    """(the board's picture, whole, and how far off it may be, log units, on sites that it had to be guessed for).
+
+    seen: the board from above in each photo, in one light; layouts: what lies there; busy: the sites on which anything does"""
+    picture, known = board.picture.copy(), board.known.copy()
+    guessed: dict[str, float] = {}
+    for site in (s for s in plan.site if s.reads == "cluster" and s.id in busy):
+        mask = np.zeros(known.shape, np.uint8)
+        for o in site.outlines:
+            cv2.fillPoly(mask, [np.rint(o * board.scale).astype(np.int32)], 1)
+        inside, loose = (mask > 0) & ~known, [n for n, layout in enumerate(layouts) if lie_loose(plan, site, layout.get(site.id, ()))]
+        if inside.sum() > (1 - WELL) * mask.sum() and len(loose) > 1:
+            picture[inside], strange = likeliest(picture[(mask > 0) & known], [seen[n][inside] for n in loose])
+            rare = np.zeros(known.shape, np.uint8)
+            rare[inside] = strange
+            known |= inside & (cv2.dilate(rare, np.ones((2 * round(RIM * board.scale) + 1,) * 2, np.uint8)) == 0)
+            guessed[site.id] = AGREED
+    board = Board(painted_over(picture, known), known, board.scale)
+    for group in groups(msgspec.structs.replace(plan, site=tuple(msgspec.structs.replace(s, reads="pile") for s in plan.site))):
+        windows, sure = windows_of(board, group, 1)
+        share = sure.mean((1, 2))
+        if share.min() < 1:
+            tags = [set(plan.sites[i].tags) for i in group.ids]
+            doubt = borrow(board, group, tags, windows, sure) if (share >= WELL).sum() >= FEWEST else np.full(len(share), UNKNOWN)
+            guessed = {s: float(d) for s, d, own in zip(group.ids, doubt, share) if own < WELL and s in busy} | guessed
+    return painted_over(board.picture, board.known), guessed
+
+
+def lie_loose(plan: Plan, site: Site, contents: Contents) -> bool:
+    """Whether most of a place shows between the pieces that lie on it"""
+    pieces = [plan.pieces[k].footprint for k in contents if k != "?"]
+    return sum(w * d for w, d in pieces) < LOOSELY * sum(cv2.contourArea(o.astype(np.float32)) for o in site.outlines)
+
+
+def borrow(board: Board, group: Group, tags: Sequence[Set[str]], windows: np.ndarray, sure: np.ndarray) -> np.ndarray:
+    """Puts into the board, in place, what the rules that hold for a group's sites say of those not wholly seen, the surest first: they
+    tell of others in turn. windows (N, S, S, 3) as far as sure (N, S, S); -> (N,) log units by which each site may be off"""
+    rules = list(rules_of(board, group, tags, windows, sure))
+    share = sure.mean((1, 2))
+    doubt = np.where(share >= WELL, 0, np.inf)
+    like = np.array([r.like for r in rules]).reshape(-1, len(share))
+    off = np.array([np.hypot(r.off, off_by(windows, sure, windows[r.like], sure[r.like], r.turn)) for r in rules]).reshape(like.shape)
+    off[like < 0] = np.inf
+    todo = set(np.flatnonzero(share < 1).tolist())
+    while todo:
+        here = np.array(sorted(todo))
+        each = np.hypot(off[:, here], doubt[like[:, here]])
+        if not np.isfinite(each).any():
+            break
+        n = int(each.min(0).argmin())
+        for r in np.argsort(each[:, n]):
+            if not np.isfinite(each[r, n]) or paste(board, group, here[n], rules[r]):
+                break
+        todo.remove(int(here[n]))
+        doubt[here[n]] = min(doubt[here[n]], each[:, n].min())
+    return np.minimum(doubt, UNKNOWN)
+
+
+def windows_of(board: Board, group: Group, wide: float) -> tuple[np.ndarray, np.ndarray]:
+    """((N, S, S, 3) log, (N, S, S) bool: known): the sites of a group, `wide` times as wide"""
+    side = round(SIDE * wide)
+    logs, sure = np.log(np.maximum(board.picture, 0) + DARK), board.known.astype(np.float32)
+    zoom = group.side * board.scale / SIDE                              # pixels of the board to one of a window
+    if zoom > 1.5:
+        logs, sure = (cv2.blur(a, (round(zoom),) * 2) for a in (logs, sure))
+    out = []
+    for centre in group.centres:
+        at = centre * board.scale - 0.5 - zoom * (side / 2 - 0.5)
+        move = np.float32([[zoom, 0, at[0]], [0, zoom, at[1]]])
+        out.append([cv2.warpAffine(a, move, (side, side), flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP, borderMode=b)
+                    for a, b in ((logs, cv2.BORDER_REPLICATE), (sure, cv2.BORDER_CONSTANT))])
+    return np.array([o[0] for o in out]), np.array([o[1] for o in out]) > 0.99
+
+
+def rules_of(board: Board, group: Group, tags: Sequence[Set[str]], windows: np.ndarray, sure: np.ndarray) -> Iterator[Rule]:
+    """Rules that may hold for a group's sites, with tags (N), each with how well it holds for those that are seen: windows
+    (N, S, S, 3), sure (N, S, S). Sites of other outlines or of quite other tags are not alike"""
+    straight, told = np.eye(2), sure.mean((1, 2)) >= WELL
+    around, known = windows_of(board, group, AROUND)
+    middle = slice((around.shape[1] - SIDE) // 2, (around.shape[1] + SIDE) // 2)
+    known[:, middle, middle] = False
+    may = np.abs(group.boxes[:, None] - group.boxes).max(2) < NEAR * group.side
+    may &= np.array([[bool(a & b) or not (a and b) for b in tags] for a in tags])
+    for like, turn in [*places_alike(group), (surrounded_alike(around, known, told), straight)]:
+        like = np.where(may[np.arange(len(like)), like], like, -1)
+        both = np.flatnonzero((like >= 0) & told & told[like] & (like != np.arange(len(like))))
+        if len(both) >= FEWEST:
+            for way in [straight] if (turn == straight).all() else [straight, turn]:
+                off = off_by(windows[both], sure[both], windows[like[both]], sure[like[both]], way)
+                yield Rule(like, way, float(np.sqrt((off ** 2).mean())))
+
+
+def places_alike(group: Group) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """((N,) the site at the place of each of the group's, mirrored, turned or moved some sites, -1: none; (2, 2) how it is turned)"""
+    centres, middle = group.centres, (group.centres.min(0) + group.centres.max(0)) / 2
+
+    def at(places: np.ndarray) -> np.ndarray:
+        far = np.abs(places[:, None] - centres).max(2)
+        like = far.argmin(1)
+        return np.where(far[np.arange(len(like)), like] < NEAR * group.side, like, -1)
+
+    for turns in range(4):
+        for mirror in (1, -1):
+            a = np.rint(np.linalg.matrix_power([[0, -1], [1, 0]], turns)) @ np.diag([mirror, 1])
+            if (a != np.eye(2)).any():
+                yield at((centres - middle) @ a.T + middle), a
+    steps = (centres[None] - centres[:, None]).reshape(-1, 2)
+    steps = np.unique(np.rint(steps / (NEAR * group.side)).astype(int), axis=0) * NEAR * group.side
+    for step in steps[np.argsort(np.linalg.norm(steps, axis=1), kind="stable")][1:STEPS + 1]:
+        yield at(centres + step), np.eye(2)
+
+
+def surrounded_alike(around: np.ndarray, sure: np.ndarray, told: np.ndarray) -> np.ndarray:
+    """(N,) the site that is seen, told (N,), with the surroundings most like each one's, as far as both are seen; -1: none"""
+    n = len(around)
+    k = sure.reshape(n, -1).astype(np.float32)
+    off, both = np.zeros((n, n), np.float32), k @ k.T
+    for c in range(3):
+        a = around[..., c].reshape(n, -1)
+        off += (k * a * a) @ k.T + k @ (k * a * a).T - 2 * (k * a) @ (k * a).T
+    off = off / np.maximum(both, 1)
+    off[both < 0.25 * both.max(initial=1)] = np.inf
+    off[:, ~told] = np.inf
+    np.fill_diagonal(off, np.inf)
+    return np.where(np.isfinite(off.min(1)), off.argmin(1), -1)
+
+
+def lying_so(windows: np.ndarray, turn: np.ndarray) -> np.ndarray:
+    """Windows (n, S, S, ...) as they lie mirrored or turned so, (2, 2)"""
+    if abs(turn[0, 1]) > 0.5:           # x and y change places
+        windows, turn = windows.swapaxes(1, 2), turn @ np.array([[0, 1], [1, 0]])
+    return windows[:, ::int(turn[1, 1]), ::int(turn[0, 0])]
+
+
+def off_by(windows: np.ndarray, sure: np.ndarray, others: np.ndarray, known: np.ndarray, turn: np.ndarray) -> np.ndarray:
+    """(n,) how far windows (n, S, S, 3) are off others that lie turned so, log units, where both are seen: sure, known (n, S, S)"""
+    both = sure & lying_so(known, turn)
+    off = (((windows - lying_so(others, turn)) ** 2).mean(-1) * both).sum((1, 2))
+    return np.sqrt(off / np.maximum(both.sum((1, 2)), 1))
+
+
+def paste(board: Board, group: Group, site: int, rule: Rule) -> bool:
+    """Puts what a rule says into what is not known of a site, in place; whether all is known then"""
+    half = int(np.ceil(group.side / 2 * board.scale))
+    here, there = group.centres[[site, rule.like[site]]] * board.scale - 0.5
+    at = np.rint(here).astype(int)
+    move = np.column_stack([rule.turn.T, there + rule.turn.T @ (at - half - here)]).astype(np.float32)
+    size = (2 * half + 1,) * 2
+    how = {"flags": cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP, "borderMode": cv2.BORDER_CONSTANT}
+    shown = cv2.warpAffine(board.picture, move, size, **how)
+    sure = cv2.warpAffine(board.known.astype(np.float32), move, size, **how) > 0.99
+    low, high = np.maximum(at - half, 0), np.minimum(at + half + 1, board.known.shape[1::-1])
+    cells = slice(low[1], high[1]), slice(low[0], high[0])
+    part = tuple(slice(c.start - a + half, c.stop - a + half) for c, a in zip(cells, at[::-1]))
+    shown, sure = shown[part], sure[part]
+    both = sure & board.known[cells]
+    brighter = float(np.median(np.log((board.picture[cells][both] + DARK) / (shown[both] + DARK)))) if both.any() else 0.0
+    new = sure & ~board.known[cells]
+    board.picture[cells][new] = shown[new] * np.exp(np.clip(brighter, -AGREED, AGREED))
+    board.known[cells] |= new
+    return bool(board.known[cells].all())
+
+
+def likeliest(bare: np.ndarray, seen: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Of pixels of a place on which pieces lie about in all photos, as each shows them, seen (n, 3): ((n, 3) how they look bare,
+    (n,) bool: where pieces hide them in all). The commonest colour is bare, of those that photos agree on and those known, (m, 3)"""
+    logs = np.log(np.maximum(np.array(seen), 0) + DARK)                 # (photos, n, 3)
+    agreed = np.ptp(logs, axis=0).max(1) < AGREED
+    sure = np.vstack([np.log(bare + DARK), logs.mean(0)[agreed]])
+    if len(sure) < FEWEST:
+        return np.median(seen, 0), np.ones(logs.shape[1], bool)
+    low, wide = logs.min((0, 1)), np.maximum(np.ptp(logs, axis=(0, 1)), AGREED)
+
+    def cells(colours: np.ndarray) -> tuple[np.ndarray, ...]:
+        return tuple(np.moveaxis(np.clip((colours - low) / wide * TONES, 0, TONES - 1).astype(int), -1, 0))
+
+    common = np.zeros((TONES,) * 3, np.float32)
+    np.add.at(common, cells(sure), 1)
+    for axis in range(3):
+        common = np.apply_along_axis(np.convolve, axis, common, [0.25, 0.5, 0.25], "same")
+    how = common[cells(logs)]                                           # (photos, n)
+    best = how.argmax(0)
+    rare = ~agreed & (how.max(0) < np.quantile(common[cells(sure)], RARE))
+    return np.where(agreed[:, None], np.mean(seen, 0), np.array(seen)[best, np.arange(len(best))]), rare
+
+
+def painted_over(picture: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """The picture with what is not known painted with what is seen round about"""
+    weight, out = known.astype(np.float32), np.where(known[..., None], picture, 0).astype(np.float32)
+    left = ~known
+    for reach in 2 ** np.arange(1, 1 + max(known.shape).bit_length()):
+        if not left.any():
+            break
+        near, of = (cv2.blur(a, (2 * reach + 1,) * 2) for a in (weight, np.where(known[..., None], picture, 0).astype(np.float32)))
+        new = left & (near > 0.02)
+        out[new] = of[new] / near[new][:, None]
+        left &= ~new
+    return out

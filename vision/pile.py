@@ -11,6 +11,7 @@ import cv2
 import numpy as np
 
 from vision import model
+from vision.covered import Shown
 from vision.cutout import Exemplar, height_of, lean_at, lights, seen_size
 from vision.evidence import FLOOR, Contents, SiteEvidence
 from vision.light import compare, small_view
@@ -71,19 +72,24 @@ class PileReader:
         sight = Sight(pyramid, pose, compare(small_view(pyramid, pose, self.plan.size), self.reference, self.plan.size))
         out: dict[str, SiteEvidence] = {}
         seen: list[Seen] = []
+        bare: dict[int, Shown] = {}
         for g in self.cells:
             which = np.array([i for i, s in enumerate(g.group.ids) if sites is None or s in sites], int)
             if len(which):
-                out |= read_cells(g, sight, which, seen)
+                told, bare[id(g)] = read_cells(g, sight, which, seen)
+                out |= told
         out = settled(self.borders, out, seen)
         for g in self.cells:
-            out |= self.alone(g, sight, out, seen)
+            if id(g) in bare:
+                out |= self.alone(g, sight, out, seen, bare[id(g)])
         for g in self.blocks:
             out |= read_blocks(g, sight, out)
         return out
 
-    def alone(self, g: GroupReader, sight: Sight, sites: dict[str, SiteEvidence], seen: Sequence[Seen]) -> dict[str, SiteEvidence]:
-        """The sites of a group that seem to show something foreign, looked at again without what stands on the sites around"""
+    def alone(self, g: GroupReader, sight: Sight, sites: dict[str, SiteEvidence], seen: Sequence[Seen], bare: Shown
+              ) -> dict[str, SiteEvidence]:
+        """The sites of a group that seem to show something foreign, looked at again without what stands on the sites around; bare:
+        those that seem empty"""
         which = np.array([i for i, site in enumerate(g.group.ids) if site in sites and sites[site].other > np.log(STRANGELY)], int)
         sure = [s for s in seen if s.chance > 0.5]
         if not len(which) or not sure:
@@ -98,7 +104,7 @@ class PileReader:
                 if owner != g.group.ids[i]:
                     cv2.fillConvexPoly(clear, g.small.to_px(i, hull), 1)
         views = np.where(hidden[..., None] > 0, g.empty[which], views)
-        occupied = np.exp(g.stage.bare.answer(g.stage.unlike(views, g.empty, g.lines, which))[:, 0])
+        occupied = np.exp(g.bared(sight, which, views, g.stage.unlike(views, g.empty, g.lines, which), bare=bare).there[:, 0])
         return {g.group.ids[i]: less_foreign(sites[g.group.ids[i]], float(p))
                 for i, p, clear in zip(which, occupied, hidden) if clear.any()}
 
@@ -126,23 +132,26 @@ class PileReader:
         return cls(plan, arrays["reference"], readers[:cells], readers[cells:])
 
 
-def read_cells(g: GroupReader, sight: Sight, which: np.ndarray, pieces: list[Seen]) -> dict[str, SiteEvidence]:
-    """Evidence of sites `which` of the group, each by itself: whether anything lies there first, what it is where it does.
-    What is seen on each, and where it stands, is added to `pieces`."""
+def read_cells(g: GroupReader, sight: Sight, which: np.ndarray, pieces: list[Seen]
+               ) -> tuple[dict[str, SiteEvidence], Shown]:
+    """(evidence of sites `which` of the group, each by itself: whether anything lies there first, what it is where it does; those
+    that seem empty). What is seen on each, and where it stands, is added to `pieces`."""
     seen, unlike = g.seen(sight, which)
-    bare = g.stage.bare.answer(unlike)                                          # (n, 2): occupied, empty
+    others = np.setdiff1d(np.arange(len(g.group.ids)), which)
+    others = others if len(others) else None
+    bared = g.bared(sight, which, seen, unlike, others)
+    bare = bared.there
     out = {g.group.ids[i]: SiteEvidence((((), float(b[1])),), FLOOR) for i, b in zip(which, bare)}
     busy = np.flatnonzero(bare[:, 0] > np.log(FAINTLY))
     if not len(busy):
-        return out
+        return out, bared.bare
     lean = lean_at(sight.pose, g.group.centres[which[busy]])
     gain, place = g.places(which[busy], seen[busy], lean)
     closely = (bare[busy, 0] > np.log(WORTH)) | (gain.max(1) > 0)
     if not closely.any():
-        return out
+        return out, bared.bare
     busy, lean = busy[closely], lean[closely]
-    others = np.setdiff1d(np.arange(len(g.group.ids)), which)
-    told, lying, feet = g.told(sight, which[busy], unlike[busy], gain[closely], place[closely], lean, others if len(others) else None)
+    told, lying, feet = g.told(sight, which[busy], unlike[busy], gain[closely], place[closely], lean, bared.of(busy), others)
     told, parts = np.maximum(told, FLOOR), g.split(told, lying) | g.stacked(which[busy], told, lying, lean)
     contents = [*g.stage.looks, ()]
     every, strange = np.delete(told, -2, 1).tolist(), told[:, -2].tolist()
@@ -158,7 +167,7 @@ def read_cells(g: GroupReader, sight: Sight, which: np.ndarray, pieces: list[See
             pieces.append(Seen(g.group.ids[which[n]], {c: float(np.exp(options[c])) for c in same}, foot))
         best = heapq.nlargest(KEPT, options.items(), key=itemgetter(1))
         out[g.group.ids[which[n]]] = SiteEvidence(tuple(best), strange[i])
-    return out
+    return out, bared.bare
 
 
 def read_blocks(g: GroupReader, sight: Sight, cells: dict[str, SiteEvidence]) -> dict[str, SiteEvidence]:

@@ -7,17 +7,21 @@ from functools import cached_property
 import msgspec
 import numpy as np
 
+from vision.covered import Printing, Shown
 from vision.cutout import lean_at
-from vision.evidence import Contents
+from vision.evenly import Bright, Evenly
+from vision.evidence import FLOOR, Contents
 from vision.field import PictureField, WindowField, window_colours
 from vision.light import Light
+from vision.net import log_softmax
 from vision.pose import Pose
 from vision.sites import Group
-from vision.stage import Laid, Stage, edges
+from vision.stage import SURE, Laid, Stage, edges
 from vision.turns import split
 from vision.windows import Pyramid, Windows
 
 AROUND, COMPARED = 40, 12      # sites looked at, and pieces looked at there, for how pieces fit where only few sites are read
+DOUBTFUL = np.log(0.01)        # log-probability that a site is empty, below which it does not matter whether its print shows
 WORTH_SPLITTING = -9.0   # log-probability of a look above which its turn is looked at
 
 
@@ -31,6 +35,19 @@ class Sight(msgspec.Struct, frozen=True, eq=False):
     def see(self, windows: Windows, which: np.ndarray, plane: float) -> np.ndarray:
         """(n, S, S, 3) opponent colours in the reference light"""
         return window_colours(windows, self.pyramid, self.pose, self.light, which, plane)
+
+
+class Bared(msgspec.Struct, frozen=True, eq=False):
+    """Whether sites are empty. there: (n, 2) log-probabilities that anything lies there, that nothing does; gone: (n,) how likely the
+    board's print is hidden, which tells the former besides; bare: those around that seem empty"""
+
+    there: np.ndarray
+    gone: np.ndarray
+    bare: Shown
+
+    def of(self, rows: np.ndarray) -> Bared:
+        """Of these rows"""
+        return Bared(self.there[rows], self.gone[rows], self.bare)
 
 
 class GroupReader(msgspec.Struct, eq=False, dict=True):
@@ -74,22 +91,77 @@ class GroupReader(msgspec.Struct, eq=False, dict=True):
         inputs, lying = self.stage.hypotheses(field, np.arange(len(which)), gain, place, unlike, which, lean)
         return self.stage.told(inputs, lying), inputs, lying
 
+    @cached_property
+    def printing(self) -> Printing:
+        """What the empty sites' middles show"""
+        return Printing.of(self.empty, self.small.half, float(np.median(self.group.boxes, 0).min()))
+
+    @cached_property
+    def evenly(self) -> Evenly | None:
+        """How evenly bright pieces of a look are"""
+        return Evenly.of(self.stage.fine.pictures, self.stage.owner)
+
+    def bared(self, sight: Sight, which: np.ndarray, seen: np.ndarray, unlike: np.ndarray, others: np.ndarray | None = None,
+              bare: Shown | None = None) -> Bared:
+        """Whether sites are empty, by seen(). others: of the group, not among them, by which it is told how well print is seen where
+        it seems hidden; bare: such as are known to seem empty, instead"""
+        there, gone = self.stage.bare.answer(unlike), np.zeros(len(which))
+        empty = np.flatnonzero(there[:, 1] > DOUBTFUL)
+        shown = self.printing.shown(seen, empty, which[empty], self.group.centres[which[empty]])
+        if bare is None:
+            bare = shown.of(there[empty, 1] > SURE)
+        if len(some := shown.faint()):
+            faint = empty[some]
+            if others is not None:
+                others = self.nearest(which[faint], others)
+                seen, unlike = self.seen(sight, others)
+                seem = np.flatnonzero(self.stage.bare.answer(unlike)[:, 1] > SURE)
+                bare = bare.joined(self.printing.shown(seen, seem, others[seem], self.group.centres[others[seem]]))
+            gone[faint] = shown.of(some).hidden(bare)
+            left = np.log1p(-gone[faint]) + there[faint, 1]
+            there[faint] = np.stack([np.log(-np.expm1(np.minimum(left, -1e-9))), np.maximum(left, FLOOR)], 1)
+        return Bared(there, gone, bare)
+
     def told(self, sight: Sight, which: np.ndarray, unlike: np.ndarray, gain: np.ndarray, place: np.ndarray, lean: np.ndarray,
-             others: np.ndarray | None = None) -> tuple[np.ndarray, Laid, np.ndarray]:
+             bared: Bared | None = None, others: np.ndarray | None = None) -> tuple[np.ndarray, Laid, np.ndarray]:
         """(the same, what is strange told by how pieces fit in this picture; how each would lie; (n, 2) mm: where the likeliest
-        look stands, nan where it was not looked at closely). others: of the group, which tell that too where one may be strange"""
+        look stands, nan where it was not looked at closely). bared: of these sites; others: of the group, which tell how pieces fit
+        too where one may be strange"""
         told, inputs, lying = self.looked(sight, which, unlike, gain, place, lean)
-        if self.stage.usual is not None and self.stage.bare is not None:
+        if self.stage.usual is not None and bared is not None:
+            told = uncovered(told, bared.gone)
             fits = told, *self.stage.fits(told, inputs, lying)
             more = self.others(sight, which, others) if others is not None and self.stage.may_be_strange(*fits[:2]) else None
             usual = self.stage.usual_here(*(map(np.concatenate, zip(fits, more)) if more else fits))
-            told = self.stage.sobered(*fits, usual, unlike)
+            told = self.stage.sobered(*fits, usual, bared.there, self.too_bright(told, lying, self.group.centres[which], bared.bare))
         return told, lying, self.group.centres[which] + self.stage.stands(told, lying)
+
+    def too_bright(self, told: np.ndarray, lying: Laid, centres: np.ndarray, bare: Shown) -> np.ndarray:
+        """(n, looks) log odds against each look for how bright, or dark, the site is beside the picture's others: of looks that were
+        not laid straight as of the likeliest. centres: (n, 2) mm; bare: sites that seem empty"""
+        stage, models = self.stage, self.stage.fine.pictures
+        looks, each, out = len(stage.looks), lying.tried.shape[1], np.zeros((len(told), len(stage.looks)))
+        best, tried = told[:, :looks].argmax(1), stage.owner[lying.tried]
+        first = (tried == best[:, None]).argmax(1)
+        sure = np.flatnonzero((tried[np.arange(len(told)), first] == best) & (told[np.arange(len(told)), best] > SURE))
+        pictures, first = lying.pictures.reshape(-1, *lying.pictures.shape[2:]), first[sure]
+        pieces = Bright.of(pictures, sure * each + first, models, lying.tried[sure, first], centres[sure])
+        lit = self.evenly.here(pieces, best[sure], bare, looks) if self.evenly else None
+        odd = lit.stranger(pieces, best[sure]) if lit else np.zeros(len(sure))
+        for i, much in zip(sure[odd > 0], odd[odd > 0]):
+            out[i] = much
+            both = Bright.of(pictures, i * each + np.arange(each), models, lying.tried[i], np.tile(centres[i], (each, 1)))
+            out[i, tried[i]] = lit.stranger(both, tried[i])
+        return out
+
+    def nearest(self, which: np.ndarray, others: np.ndarray) -> np.ndarray:
+        """Those of `others` that lie nearest to `which`"""
+        away = np.linalg.norm(self.group.centres[others] - self.group.centres[which].mean(0), axis=1)
+        return others[np.argsort(away)[:AROUND]]
 
     def others(self, sight: Sight, which: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
         """looked() and Stage.fits() of some of the other sites on which pieces lie, those nearest to `which`; None: there are none"""
-        away = np.linalg.norm(self.group.centres[others] - self.group.centres[which].mean(0), axis=1)
-        others = others[np.argsort(away)[:AROUND]]
+        others = self.nearest(which, others)
         seen, unlike = self.seen(sight, others)
         busy = np.flatnonzero(self.stage.bare.answer(unlike)[:, 0] > np.log(0.5))[:COMPARED]
         if not len(busy):
@@ -116,3 +188,14 @@ class GroupReader(msgspec.Struct, eq=False, dict=True):
                 chances = h.tells.answer(h.features(lying.field, lying.site[rows], empty, which[rows], top, lean[rows]))
                 out |= {(n, h.look): dict(zip(h.contents, p)) for n, p in zip(rows.tolist(), chances.tolist())}
         return out
+
+
+def uncovered(told: np.ndarray, gone: np.ndarray) -> np.ndarray:
+    """Log-probabilities told (n, looks + 2), the last that a site is empty, which it is not where the board's print is hidden, gone:
+    (n,) how likely that is"""
+    rows = np.flatnonzero(gone > 0)
+    told = told.copy()
+    told[rows, -1] += np.log1p(-gone[rows])
+    told[rows] = log_softmax(told[rows])
+    return told
+

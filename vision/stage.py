@@ -321,15 +321,19 @@ class Stage(msgspec.Struct, eq=False):
         sure = told[np.arange(len(best)), best] > SURE
         return self.usual.here(left[sure], best[sure])
 
-    def sobered(self, told: np.ndarray, best: np.ndarray, left: np.ndarray, usual: Usual, unlike: np.ndarray) -> np.ndarray:
-        """told() with something else as likely as it is besides by how the likeliest look fits, best and left as of fits(), and only as
-        far as anything seems to lie there at all, by unlike (n, U): a light that none was made in makes pieces look strange, but they
-        fit as the others in the picture do"""
+    def sobered(self, told: np.ndarray, best: np.ndarray, left: np.ndarray, usual: Usual, there: np.ndarray,
+                odd: np.ndarray | float) -> np.ndarray:
+        """told() with something else as likely as it is besides by how the likeliest look fits, best and left as of fits(), or by how
+        bright that is, odd: (n, looks) log odds, and only as far as anything seems to lie there at all, by there (n, 2),
+        log-probabilities of that and of its being empty: a light that none was made in makes pieces look strange, but they fit as
+        the others in the picture do"""
         looks, told = len(self.looks), told.copy()
         piece = np.logaddexp.reduce(told[:, :-1], axis=1, keepdims=True)     # how a look fits tells nothing of what is taken for empty
-        told[:, looks] += usual.stranger(left, best)
+        fits = usual.stranger(left, best)
+        odd = np.broadcast_to(odd, (len(told), looks))
+        told[:, :looks] -= odd
+        told[:, looks] += np.where(odd[np.arange(len(told)), best] > 0, np.maximum(fits, 0), fits)
         told[:, :-1] = log_softmax(told[:, :-1]) + piece
-        there = self.bare.answer(unlike)
         told[:, -1] = np.logaddexp(told[:, -1], told[:, looks] + there[:, 1])
         told[:, looks] += there[:, 0]
         return told

@@ -54,13 +54,9 @@ def test_what_fits_worse_than_the_others_in_its_picture_is_strange(light, left, 
 
 
 def test_how_a_look_fits_tells_nothing_of_what_is_taken_for_empty():
-    class Bare:
-        def answer(self, unlike):
-            return np.log(np.array([[0.999, 0.001]] * len(unlike)))
-
-    stage = SimpleNamespace(looks=("bare",), bare=Bare())
+    stage, there = SimpleNamespace(looks=("bare",)), np.log(np.array([[0.999, 0.001]] * 2))
     told = np.log(np.array([[0.013, 0.122, 0.865], [0.5, 0.3, 0.2]]))         # the look, something else, empty
-    out = np.exp(Stage.sobered(stage, told, np.zeros(2, int), np.full(2, 9.0), Usual(np.zeros(1), 0.8, 0.2, 6.0), np.zeros((2, 1))))
+    out = np.exp(Stage.sobered(stage, told, np.zeros(2, int), np.full(2, 9.0), Usual(np.zeros(1), 0.8, 0.2, 6.0), there, 0.0))
     assert out[0, 2] == pytest.approx(0.865, abs=0.001) and out[0, 1] == pytest.approx(0.135, abs=0.002)
     assert out[1, 1] > 0.78 and out[1, 0] < 0.01
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import cv2
 import numpy as np
 
 from vision.cluster_cut import is_canvas, is_whole
@@ -17,54 +18,87 @@ if TYPE_CHECKING:
 
 ANYTHING = np.array([-1])
 SCENE = "BBffnnnn"
-_compare = Kernel("compare_polar", SCENE + "dnfnnffnffl" + "fnx" + "flB")
+_compare = Kernel("compare_polar", SCENE + "dnfnnffnff" + "lflB")
+_best = Kernel("best_polar", SCENE + "dnfnnffnff" + "fffxln" + "fllB")
 _judge = Kernel("judge_polar", SCENE + "dnfnnffn" + "llBn" + "fff")
 _slide = Kernel("slide_polar", SCENE + "dnfnnfff" + "llBxd")
 
 
-
-
-def compared(scene: Scene, rings: Rings, table: Table, at: np.ndarray, only: np.ndarray | None = None, least: float | None = None
+def compared(scene: Scene, rings: Rings, table: Table, at: np.ndarray, only: np.ndarray | None = None
              ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Table.gains() at (N, 2) canvas mm, and (N,) bool where a camera cannot show looks as bright as they are; only: (N,) the one look
-    that matters at each place, of the others anything may be told; least: where no gain is above it, only that is told"""
+    that matters at each place, of the others anything may be told"""
     if not by_kernel(scene):
         patch = look_at(scene, rings, at)
         return *table.gains(patch), patch.burnt(table.most)
     show(scene, rings, at)
-    hopes = None if least is None or not table.plain else least
-    gain = np.full((len(at), len(table.looks)), 0 if hopes is None else min(hopes, 0), np.float32)
-    turn = np.zeros((len(at), len(table.looks)), np.int64)
-    burnt = np.zeros(len(at), np.uint8)
-    groups = [(UNBURNT, np.arange(len(at)))]
-    if too_bright(table.most, CLIPPED * scene.light.min((0, 1))).any():
-        limit = scene.limit_at(at).astype(np.float32)
-        groups = table.lights(limit, too_bright(table.most, limit).any(1))
-    for key, which in groups:
-        if len(groups) == 1:
-            run(scene, rings, table, at, only, key, gain, turn, burnt, hopes)
-        else:
-            some = gain[which], turn[which], burnt[which]
-            run(scene, rings, table, at[which], None if only is None else only[which], key, *some, hopes)
-            gain[which], turn[which], burnt[which] = some
-    return gain, turn, burnt > 0
+    shape = len(at), len(table.looks)
+    found = np.zeros(shape, np.float32), np.zeros(shape, np.int64), np.zeros(len(at), np.uint8)
+    for dim, some in lights_of(scene, table, at):
+        told = found if some is None else [v[some] for v in found]
+        here, one = (at, only) if some is None else (at[some], None if only is None else only[some])
+        _compare(*asked(scene, rings, table, here, dim), ANYTHING if one is None else np.ascontiguousarray(one), *told)
+        if some is not None:
+            for v, its in zip(found, told):
+                v[some] = its
+    return found[0], found[1], found[2] > 0
 
 
-def run(scene: Scene, rings: Rings, table: Table, at: np.ndarray, only: np.ndarray | None, dim: tuple[int, ...],
-        gain: np.ndarray, turn: np.ndarray, burnt: np.ndarray, least: float | None = None) -> None:
-    """Fills in (N, K) gains and turns, and (N,) uint8 where looks are brighter than the camera shows: there they are taken as
-    Table.packed(dim); least: see compared()"""
-    _compare(*parts(scene), scene.frame.to_px(at), len(at), rings.pixels(scene.frame.scale), len(rings.r), rings.angles,
-             table.packed(), table.packed(dim), gain.shape[1], table.bases, table.most,
-             ANYTHING if only is None else np.ascontiguousarray(only),
-             *((None, False, 0.0) if least is None else (table.bounds, True, least)), gain, turn, burnt)
+def best_at(scene: Scene, rings: Rings, table: Table, at: np.ndarray, owner: np.ndarray | None = None, least: float | None = None
+            ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """At (N, 2) canvas mm the best of the looks of each owner: (N, P) gains as by Table.gains(), which looks, in which turns, and
+    (N,) bool as by compared(). owner: (K,) whose each look is, in order, else they all are one's; least: where the gain of the best
+    is not above it, only that is told"""
+    owner = np.zeros(len(table.looks), np.int64) if owner is None else owner
+    count = int(owner[-1]) + 1
+    if not by_kernel(scene):
+        patch = look_at(scene, rings, at)
+        gains, turns = table.gains(patch)
+        which = np.stack([np.where(owner == p, gains, -np.inf).argmax(1) for p in range(count)], 1)
+        return np.take_along_axis(gains, which, 1), which, np.take_along_axis(turns, which, 1), patch.burnt(table.most)
+    show(scene, rings, at)
+    bounds = table.bounds if least is not None and table.plain else None
+    least = -np.inf if least is None else least
+    found = (np.full((len(at), count), least, np.float32), np.zeros((len(at), count), np.int64),
+             np.zeros((len(at), count), np.int64), np.zeros(len(at), np.uint8))
+    for dim, some in lights_of(scene, table, at):
+        told = found if some is None else [v[some] for v in found]
+        _best(*asked(scene, rings, table, at if some is None else at[some], dim), table.rest(), table.rest(dim), bounds, least,
+              owner, count, *told)
+        if some is not None:
+            for v, its in zip(found, told):
+                v[some] = its
+    return *found[:3], found[3] > 0
+
+
+def lights_of(scene: Scene, table: Table, at: np.ndarray) -> list[tuple[tuple[int, ...], np.ndarray | None]]:
+    """(N, 2) canvas mm grouped by what Table.no_brighter() takes: (key, (M,) their numbers, or None: all) each"""
+    darkest = cv2.reduce(scene.light.reshape(-1, 3), 0, cv2.REDUCE_MIN)[0]      # numpy is slow along short axes
+    if not too_bright(table.most, CLIPPED * darkest).any():
+        return [(UNBURNT, None)]
+    limit = scene.limit_at(at).astype(np.float32)
+    groups = table.lights(limit, too_bright(table.most, limit).any(1))
+    return groups if len(groups) > 1 else [(groups[0][0], None)]
+
+
+def asked(scene: Scene, rings: Rings, table: Table, at: np.ndarray, dim: tuple[int, ...]) -> tuple[np.ndarray | int, ...]:
+    """What kernels that compare are given first; dim: where looks are brighter than the camera shows, they are taken as
+    Table.packed(dim)"""
+    return (*parts(scene), scene.frame.to_px(at), len(at), rings.pixels(scene.frame.scale), len(rings.r), rings.angles,
+            table.packed(), table.packed(dim), len(table.looks), table.bases, table.most)
 
 
 def judged_at(scene: Scene, fine: Fine, at: np.ndarray, kinds: np.ndarray | None, top: int
               ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """judged() of cluster_fit.py by the kernel, with its arguments: (N, K) gains, (N,) of perfect matches and if nothing covered them,
-    (N, K) turns; kinds: (N,) to judge these only"""
-    gains, turns, burnt = compared(scene, fine.rings, fine.table, at, kinds)
+    (N, K) turns; kinds: (N,) to judge these only; of the others, as of all but the best where top is 1, nothing is told"""
+    if top == 1 and kinds is None:
+        best, which, turn, burnt = best_at(scene, fine.rings, fine.table, at)
+        n, kinds = np.arange(len(at)), which[:, 0]
+        gains, turns = np.zeros((len(at), len(fine.looks)), np.float32), np.zeros((len(at), len(fine.looks)), np.int64)
+        gains[n, kinds], turns[n, kinds] = best[:, 0], turn[:, 0]
+    else:
+        gains, turns, burnt = compared(scene, fine.rings, fine.table, at, kinds)
     perfect, whole = np.empty(len(at), np.float32), np.empty(len(at), np.float32)
     only = ANYTHING if kinds is None else np.ascontiguousarray(kinds)
     _judge(*parts(scene), scene.frame.to_px(at), len(at), fine.rings.pixels(scene.frame.scale), *fine.area.shape, fine.planes,

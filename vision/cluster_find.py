@@ -9,7 +9,7 @@ import numpy as np
 
 from vision.cluster_block import is_block
 from vision.cluster_canvas import Frame, sample
-from vision.cluster_compare import by_kernel, compared
+from vision.cluster_compare import best_at, by_kernel
 from vision.cluster_cut import is_whole
 from vision.cluster_fit import LEAST, WELL, Fine, Piece, approached, reconsidered, refined
 from vision.cluster_lay import Print, lay
@@ -47,8 +47,7 @@ class Kit:
         self.rough = [f.on(self.rings) for f in fines]
         areas = np.concatenate([np.broadcast_to(r.area, r.looks.shape[:3]) for r in self.rough])
         self.table = Table(self.rings, np.concatenate([r.looks for r in self.rough]), areas)
-        ends = np.cumsum([0, *(len(f.kinds) for f in fines)])
-        self.parts = [slice(a, b) for a, b in zip(ends[:-1], ends[1:])]
+        self.owner = np.repeat(np.arange(len(fines)), [len(f.kinds) for f in fines])
 
     def coloured(self, soft: Scene, at: np.ndarray) -> np.ndarray:
         """Which of (N, 2) canvas mm are about as bright and as coloured as one of these pieces is, in a scene blurred over a ring"""
@@ -96,8 +95,10 @@ class Net:
 
     def near(self, at: np.ndarray, radius: float) -> np.ndarray:
         """(N,) whether a place lies within `radius` mm of one of (M, 2)"""
-        off = self.at[:, None] - at
-        return (np.hypot(off[..., 0], off[..., 1]) <= radius).any(1)
+        out = np.zeros(len(self.at), bool)
+        for p in at:
+            out |= away(self.at, p) <= radius
+        return out
 
     def most_near(self, values: np.ndarray, radius: float) -> np.ndarray:
         """(N,) the largest of (N,) values within `radius` mm of each place"""
@@ -113,6 +114,12 @@ class Net:
         field[self.y, self.x] = values
         disc = np.hypot(*np.mgrid[-n:n + 1, -n:n + 1]) * self.step <= radius
         return cv2.dilate(field, disc.astype(np.uint8), borderType=cv2.BORDER_CONSTANT, borderValue=-1e9)[self.y, self.x]
+
+
+def away(at: np.ndarray, place: np.ndarray) -> np.ndarray:
+    """(N,) how far (N, 2) are from a place (2,); many times quicker than np.linalg.norm along so short an axis"""
+    x, y = at[:, 0] - place[0], at[:, 1] - place[1]
+    return np.sqrt(x * x + y * y)
 
 
 def spots(start: float, length: int, step: float) -> np.ndarray:
@@ -206,8 +213,7 @@ def caught(scene: Scene, soft: Scene, kit: Kit, net: Net, known: Sequence[Piece]
     while len(gain) and len(known) + len(out) < most:
         for part in np.array_split(np.flatnonzero(stale), 1 if by_kernel(soft) else stale.sum() // AT_ONCE + 1):
             if len(part):
-                each = compared(soft, kit.rings, kit.table, net.at[part], least=net.least)[0]
-                gain[part] = np.stack([each[:, p].max(1) for p in kit.parts], 1)
+                gain[part] = best_at(soft, kit.rings, kit.table, net.at[part], kit.owner, net.least)[0]
         stale[:] = False
         keep = gain.max(1) > net.least
         net.keep(keep)
@@ -218,7 +224,7 @@ def caught(scene: Scene, soft: Scene, kit: Kit, net: Net, known: Sequence[Piece]
         sure = [p for p in found if p.chance > 0.5]
         if not sure:
             others, again = found, again - 1
-            if again and len(new):
+            if again and len(at):
                 continue        # what is no piece may have looked more like one from afar than what lies beside it
             return out, found, tried
         found = [p for p in sure if p.gain > WELL * p.ideal] or sure    # what fits badly may be in a better one's place
@@ -230,11 +236,11 @@ def caught(scene: Scene, soft: Scene, kit: Kit, net: Net, known: Sequence[Piece]
         places, far = np.array([q.at for q in others]).reshape(-1, 2), np.ones(len(others), bool)
         for p in found:
             cover(scene, p.form, p.foot, p.turn)
-            d = np.linalg.norm(net.at - p.at, axis=1)
+            d = away(net.at, p.at)
             reach = kit.rings.r[-1] + p.form.outer + 1
             stale |= d < reach
-            tried = tried[np.linalg.norm(tried - p.at, axis=1) >= reach]
-            far &= np.linalg.norm(places - p.at, axis=1) >= reach
+            tried = tried[away(tried, p.at) >= reach]
+            far &= away(places, p.at) >= reach
             gone |= d < 0.5 * (kit.inner + p.form.inner)
         others = [q for q, clear in zip(others, far) if clear]
         out += found
@@ -248,13 +254,14 @@ def nudged(soft: Scene, rough: Fine, at: np.ndarray, step: float) -> np.ndarray:
     ring = np.array([[0, 0], [1, 0], [-1, 0], [0, 1], [0, -1], [1, 1], [1, -1], [-1, 1], [-1, -1]])
     for by in (step, 0.5 * step):
         around = (at[:, None] + ring * by).reshape(-1, 2)
-        at = at + by * ring[compared(soft, rough.rings, rough.table, around)[0].max(1).reshape(len(at), -1).argmax(1)]
+        at = at + by * ring[best_at(soft, rough.rings, rough.table, around)[0].reshape(len(at), -1).argmax(1)]
     return at
 
 
 def candidates(scene: Scene, soft: Scene, kit: Kit, net: Net, gain: np.ndarray
                ) -> tuple[list[Piece], np.ndarray]:
-    """The best places of each form, refined, and (M, 2) where on the net they were; gain: (N, forms) at the places of the net"""
+    """The best places of each form, refined where there is hope, and (M, 2) where on the net they were; gain: (N, forms) at the places
+    of the net"""
     out: list[Piece] = []
     places = np.empty((0, 2))
     if not len(gain):
@@ -265,7 +272,7 @@ def candidates(scene: Scene, soft: Scene, kit: Kit, net: Net, gain: np.ndarray
         peaks = np.flatnonzero((gain[:, i] >= near) & (gain[:, i] > np.maximum(0.4 * top, net.least)))
         if len(peaks):
             at = approached(soft, kit.rough[i], nudged(soft, kit.rough[i], net.at[peaks], NUDGE * kit.inner))
-            out += refined(scene, fine, at, 1)
+            out += refined(scene, fine, at, 1) if len(at) else []
             places = np.vstack([places, net.at[peaks]])
     return out, places
 
@@ -276,10 +283,9 @@ def apart(found: Sequence[Piece]) -> list[Piece]:
     places, radii = np.empty((len(found), 2)), np.empty(len(found))
     for p in sorted(found, key=lambda p: -p.gain):
         n = len(out)
-        off = places[:n] - p.at
-        away = np.hypot(off[:, 0], off[:, 1])
-        if not (away <= APART * (p.form.inner + radii[:n])).any() and not any(
-                clash(p, out[i]) for i in np.flatnonzero(away < p.form.outer + np.sqrt(2) * radii[:n])):
+        far = away(places[:n], p.at)
+        if not (far <= APART * (p.form.inner + radii[:n])).any() and not any(
+                clash(p, out[i]) for i in np.flatnonzero(far < p.form.outer + np.sqrt(2) * radii[:n])):
             places[n], radii[n] = p.at, p.form.inner
             out.append(p)
     return out
@@ -293,10 +299,10 @@ def clash(p: Piece, q: Piece) -> bool:
 def reaches_into(p: Piece, q: Piece) -> float:
     """mm by which two pieces would have to be moved apart at least; negative: so far they are"""
     off = q.foot - p.foot
-    away = np.linalg.norm(off)
-    if away > p.form.outer + q.form.outer:
-        return float(p.form.outer + q.form.outer - away)
-    ways = [off / max(away, 1e-6)] if p.form.disc or q.form.disc else []
+    far = np.linalg.norm(off)
+    if far > p.form.outer + q.form.outer:
+        return float(p.form.outer + q.form.outer - far)
+    ways = [off / max(far, 1e-6)] if p.form.disc or q.form.disc else []
     for r in (p, q):
         c, s = np.cos(r.turn), np.sin(r.turn)
         ways += [] if r.form.disc else [np.array([c, s]), np.array([-s, c])]

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from vision.cluster_block import is_block, is_tall, side_gain
-from vision.cluster_compare import by_kernel, compared, judged_at, look_at, steps_at
+from vision.cluster_compare import best_at, by_kernel, compared, judged_at, look_at, steps_at
 from vision.cluster_polar import Form, Patch, Rings, Table, dot, every_turn, slopes, turned
 from vision.cluster_rim import framed
 from vision.cluster_scene import Scene
@@ -29,7 +29,8 @@ DARKEST = 0.55      # of its light that ground in a shadow keeps
 SHADOW = 8.0        # what it costs to take something for a shadow, times how dark it is
 HIDDEN = 0.25       # share of the gain of a whole piece that must be seen of it
 ALONE = 0.35        # share of perfect sides that count by themselves: without their top they are a sign's or a shadow's
-HOPELESS = 0.25     # of the gain of a perfect match: what fits so much worse than bare ground is not shifted further
+HOPELESS = 0.25     # of the gain of a perfect match: what fits so much worse than bare ground is not shifted further; nor, if it
+                    # is flat and seen coarsely, looked at finely
 JUMP = 0.7          # of the way a block leans: as far off may a dark side be taken for its top
 STEPS = 0.5, 0.25, 0.12     # of its inner radius: by which blocks are shifted, coarsely seen, to where they fit best
 SPREAD = 30.0, 20.0     # grey levels by which points are off that hardly count when a piece is shifted, at first and then
@@ -114,8 +115,12 @@ class Fine:
 
 
 def approached(soft: Scene, rough: Fine, at: np.ndarray) -> np.ndarray:
-    """(N, 2) canvas mm, shifted to where pieces fit best in a blurred scene, coarsely seen"""
-    return slid(soft, rough, at, 2) if rough.shades is None else climbed(soft, rough, at, STEPS, JUMP)
+    """(M, 2) canvas mm, shifted to where pieces fit best in a blurred scene, coarsely seen; without flat ones that are hopeless"""
+    if rough.shades is not None:
+        return climbed(soft, rough, at, STEPS, JUMP)
+    at = slid(soft, rough, at, 2)
+    gains, ideal = weighed(soft, rough, at, top=1)[:2]
+    return at[gains.max(1) > -HOPELESS * ideal]
 
 
 def refined(scene: Scene, fine: Fine, at: np.ndarray, rounds: int = 3) -> list[Piece]:
@@ -259,9 +264,12 @@ def slid(scene: Scene, fine: Fine, at: np.ndarray, rounds: int, kinds: np.ndarra
     for i in range(rounds):
         if quick:
             if i < 2:
-                gains, turns, burnt = compared(scene, fine.rings, fine.table, at, kinds)
-                best = gains.argmax(1) if kinds is None else kinds
-                turn = turns[n, best]
+                if kinds is None:
+                    _, which, turns, burnt = best_at(scene, fine.rings, fine.table, at)
+                    best, turn = which[:, 0], turns[:, 0]
+                else:
+                    _, turns, burnt = compared(scene, fine.rings, fine.table, at, kinds)
+                    best, turn = kinds, turns[n, kinds]
             d = steps_at(scene, fine, at, best, turn, burnt, SPREAD[min(i, 1)])
         else:
             patch = look_at(scene, fine.rings, at)
@@ -360,4 +368,4 @@ def searched(scene: Scene, fine: Fine, at: np.ndarray, reach: float, step: float
     """(2,) canvas mm near `at` where the form fits best, by trying all places on a net"""
     net = np.arange(-reach, reach + step / 2, step)
     places = at + np.stack(np.meshgrid(net, net), -1).reshape(-1, 2)
-    return places[compared(scene, fine.rings, fine.table, places)[0].max(1).argmax()]
+    return places[best_at(scene, fine.rings, fine.table, places)[0].argmax()]

@@ -169,6 +169,7 @@ class Table:
         self.most = looks.max((0, 1, 2))
         self.spectra: dict[tuple[int, ...], np.ndarray] = {}        # by how many steps of BRIGHTER nothing is brighter
         self.packed_spectra: dict[tuple[int, ...], np.ndarray] = {}
+        self.rests: dict[tuple[int, ...], np.ndarray] = {}
         waves = np.fft.rfft(np.eye(rings.angles, dtype=np.float32), axis=1).astype(np.complex64)
         self.waves = waves.view(np.float32)                                            # (A, 2 F): real and imaginary in turn
 
@@ -250,6 +251,12 @@ class Table:
             out = out.reshape(-1, 5 * r, 3, f // 8, 8).transpose(0, 3, 1, 2, 4)
             keep(self.packed_spectra, steps, np.ascontiguousarray(out, np.float32))
         return self.packed_spectra[steps]
+
+    def rest(self, steps: tuple[int, ...] = UNBURNT) -> np.ndarray:
+        """(K, 5 R) float32: the root of what the frequencies from the eighth on make up of each row of such a spectrum"""
+        if steps not in self.rests:
+            keep(self.rests, steps, np.sqrt((self.packed(steps)[:, 1:, :, :2] ** 2).sum((1, 3, 4))))
+        return self.rests[steps]
 
     def unlike(self, patch: Patch) -> np.ndarray:
         """(N, K) misfit with each look in its best turn, whatever the ground"""

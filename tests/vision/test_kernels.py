@@ -17,10 +17,10 @@ from vision import kernels
 from vision.cluster_base import Level, Sheet
 from vision.cluster_block import side_gain
 from vision.cluster_canvas import Empty, Frame, flattened, padded, sample
-from vision.cluster_compare import compared
+from vision.cluster_compare import best_at, compared
 from vision.cluster_find import Kit, Net, strange_around
 from vision.cluster_first import Tried, shown_misfit
-from vision.cluster_fit import Fine, slid, weighed
+from vision.cluster_fit import Fine, approached, slid, weighed
 from vision.cluster_lay import Print, lay
 from vision.cluster_lump import Place, left_on
 from vision.cluster_polar import Form, Rings
@@ -157,7 +157,8 @@ def test_places_weighed(top, one):
     assert len(same) > 27
     for a, b in zip(got[1:3], wanted[1:3]):
         assert np.allclose(a[same], b[same], rtol=1e-3, atol=0.1)
-    which = np.arange(6) == kinds[:, None] if one else np.ones((30, 6), bool)
+    told = kinds if one else wanted[0].argmax(1)        # of others than the one asked for, or the best, nothing need be told
+    which = np.arange(6) == told[:, None] if top == 1 else np.ones((30, 6), bool)
     assert np.allclose(got[0][which & np.isin(np.arange(30), same)[:, None]],
                        wanted[0][which & np.isin(np.arange(30), same)[:, None]], rtol=1e-3, atol=0.5)
 
@@ -376,16 +377,52 @@ def test_places_that_colours_exclude_are_left_out():
     scene.seen[120:180, 120:180], scene.light[:] = (*looks[0].mean((0, 1)), 0), 1
     assert fine.table.plain
     wanted, turns, _ = compared(scene, rings, fine.table, at)
+    most, which = wanted.max(1), wanted.argmax(1)
     for least in (0.0, 25.0):
-        gains, some, _ = compared(scene, rings, fine.table, at, least=least)
-        left = (gains == 0).all(1)
-        assert 20 < left.sum() < 240 and wanted[left].max() <= least
-        assert (gains[~left] == wanted[~left]).all() and (some[~left] == turns[~left]).all()
+        gain, its, turn, _ = (v.squeeze() for v in best_at(scene, rings, fine.table, at, least=least))
+        told = most > least
+        assert 5 < told.sum() < 230 and (gain[~told] <= least).all() and np.allclose(gain[told], most[told], rtol=1e-4, atol=0.1)
+        assert (its[told] == which[told]).all() and (turn[told] == turns[told, which[told]]).mean() > 0.95
     kit = Kit([fine])
     own = kit.coloured(scene, at)
     with numpy_only():
         assert (own == kit.coloured(scene, at)).mean() > 0.99
     assert 20 < own.sum() < 100
+
+
+def test_flat_pieces_without_hope_are_not_looked_at_finely():
+    rng = np.random.default_rng(14)
+    scene, fine = made_up_scene(rng), made_up_fine(rng, Form((12.0, 12.0), 2.0, False), 2, 250.0)
+    fine = Fine(fine.form, 2.0, fine.kinds, np.full_like(fine.looks, 60), rings=fine.rings)
+    scene.ground[:], scene.seen[:] = 150, 150
+    scene.seen[80:120, 140:180] = 60                # at (80, 50) mm lies one
+    at = approached(scene, fine, np.array([[30.0, 80.0], [79.0, 51.0], [100.0, 20.0]]))
+    assert len(at) == 1 and np.abs(at[0] - (80, 50)).max() < 3
+
+
+@compiled
+@pytest.mark.parametrize("angles, dazzled", [(32, False), (64, False), (64, True)])
+def test_best_looks(angles, dazzled):
+    rng = np.random.default_rng(13)
+    scene, rings = made_up_scene(rng), Rings(6.0, 0.7, angles)
+    looks = cv2.blur(rng.uniform(0, 250, (12 * len(rings.r), angles, 3)), (7, 7)).reshape(12, len(rings.r), angles, 3)
+    fine = Fine(Form((9.0, 9.0), 9.0, False), 2.0, "abcdefghijkl", looks.astype(np.float32), rings=rings)
+    if dazzled:
+        scene.seen[60:140, 60:140], scene.light[:] = 255, rng.uniform(0.3, 0.8, scene.light.shape)
+    at, owner = rng.uniform((0, 0), (120, 100), (203, 2)), np.repeat(np.arange(3), (5, 1, 6))
+    gains, turns, burnt = compared(scene, rings, fine.table, at)
+    assert not dazzled or 20 < burnt.sum() < 203
+    got = best_at(scene, rings, fine.table, at, owner)
+    with numpy_only():
+        wanted = best_at(scene, rings, fine.table, at, owner)
+    for gain, which, turn, _ in (got, wanted):
+        assert gain.shape == which.shape == turn.shape == (203, 3) and (owner[which] == np.arange(3)).all()
+        for p in range(3):
+            best = gains[:, owner == p]
+            assert np.allclose(gain[:, p], best.max(1), rtol=1e-3, atol=0.5) or dazzled
+            same = which[:, p] == best.argmax(1) + (owner < p).sum()
+            assert same.mean() > 0.98 and (turn[same, p] == turns[same, which[same, p]]).mean() > 0.95
+    assert np.allclose(got[0], wanted[0], rtol=1e-3, atol=0.5) and (got[3] == burnt).all() and (wanted[3] == burnt).all()
 
 
 @compiled

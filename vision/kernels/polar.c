@@ -50,93 +50,209 @@ INLINE int hopeless(const Patch *p, int r, int a, const float *bounds, int k, fl
 #define FEW 8                   /* points of a ring that are looked at first */
 #define UNSURE 1.5f             /* times what they tell for looks, so much of what they tell against, to exclude all for sure */
 
+/* Looks to be compared: spectra, dim: (K, F / 8, PLANES R, 3, 8), those of looks as they are and no brighter than the camera shows them;
+   table: see waves_of; most: the looks' brightest colour; bounds: of hopeless(), at places for which that holds nothing is told, or NULL,
+   and `least` */
+typedef struct {
+    int r, a, k;
+    const float *offsets, *spectra, *dim, *table, *most, *bounds;
+    float least;
+} Looks;
+
 /* Places compared together with the same spectra */
 typedef struct {
     int many, place[AT_ONCE];
     const float *spectra;
-    float *waves[AT_ONCE];
+    float *folded[AT_ONCE], *waves[AT_ONCE], *squares[AT_ONCE];
 } Group;
 
-/* Compares the places of a group, and empties it; as in compare_polar */
-INLINE void tell(Group *group, int rows, int a, int k, const float *table, const int64_t *only, float *gain, int64_t *turn)
+/* Tells a group's places, and empties it. Its value goes into an Answer */
+typedef struct {
+    const int64_t *only;            /* (n,) the one look to compare at each place, or a single -1 */
+    float *gain;                    /* (n, K), or (n, parts) */
+    int64_t *turn;                  /* as many */
+    int64_t *which;                 /* (n, parts) the best look of each part, or NULL: all are told */
+    const int64_t *part;            /* (K,) */
+    int parts;
+    const float *rest, *rest_dim;   /* (K, PLANES R) the roots of what the frequencies from 8 on make up of each row of a spectrum */
+    float *low, *hope, *high;       /* room: (AT_ONCE, K, 16), (AT_ONCE, K), (AT_ONCE, PLANES R) */
+} Answer;
+
+/* All looks, or the one that is wanted */
+INLINE void tell(Group *group, const Looks *looks, const Answer *to)
 {
+    int rows = PLANES * looks->r, a = looks->a, k = looks->k;
     float like[AT_ONCE * 64];
     const float *waves[AT_ONCE];
     for (int b = 0; b < AT_ONCE; b++)
         waves[b] = group->waves[b < group->many ? b : 0];
+    for (int b = 0; b < group->many; b++)
+        for (int chunk = 0; chunk < a / 16; chunk++)
+            waves_of(group->folded[b], rows, a, looks->table, chunk, group->waves[b], NULL, NULL);
     for (int j = 0; j < k && group->many; j++) {
-        int wanted = only[0] < 0;
+        int wanted = to->only[0] < 0;
         for (int b = 0; b < group->many; b++)
-            wanted |= only[0] >= 0 && only[group->place[b]] == j;
+            wanted |= to->only[0] >= 0 && to->only[group->place[b]] == j;
         if (!wanted)
             continue;
-        likeness(waves, group->spectra + (size_t)j * rows * 3 * (a / 2), rows, a, like);
+        for (int chunk = 0; chunk < a / 16; chunk++)
+            likeness(waves, AT_ONCE, group->spectra + (size_t)j * rows * 3 * (a / 2), rows, a, chunk, like);
         for (int b = 0; b < group->many; b++) {
             size_t where = (size_t)group->place[b] * k + j;
             int best;
-            gain[where] = most_of(like + b * a, a, table, &best);
-            turn[where] = best;
+            to->gain[where] = most_of(like + b * a, a, looks->table, &best);
+            to->turn[where] = best;
         }
     }
     group->many = 0;
 }
 
-/* At (n, 2) pixels: gain (n, K), how much better each look explains what shows than bare ground, in its best turn, and that turn
-   (n, K); burnt (n,): where looks are brighter than the camera shows anything, so that dim has been taken, not spectra.
-   offsets: (2, R A) pixels; spectra, dim: (K, F / 8, PLANES R, 3, 8); table: see waves_of; most: the looks' brightest colour;
-   only: (n,) the one look to compare at each place (of the others nothing is filled in), or a single -1; bounds: of hopeless(), at places
-   for which that holds nothing is filled in; a single number: it is not asked */
-INLINE void compare(const Scene *scene, const double *at, int n, const float *offsets, int r, int a, const float *spectra,
-                    const float *dim, int k, const float *table, const float *most, const int64_t *only, const float *bounds, int bounded,
-                    float least, float *gain, int64_t *turn, uint8_t *burnt)
+/* The best look of each part: the lowest frequencies tell of most looks that they are not */
+INLINE void tell_best(Group *group, const Looks *looks, const Answer *to)
 {
-    int rows = PLANES * r, points = r * a, some = r * FEW;
-    float *room = malloc(sizeof(float) * ((size_t)points * (8 + PLANES * (1 + 2 * AT_ONCE)) + (size_t)some * 10)), *next = room;
+    int rows = PLANES * looks->r, a = looks->a, f = a / 2, k = looks->k;
+    size_t each = (size_t)rows * 3 * f;
+    const float *all = group->spectra == looks->dim ? to->rest_dim : to->rest;
+    float like[AT_ONCE * 64];
+    const float *waves[AT_ONCE];
+    for (int b = 0; b < AT_ONCE; b++)
+        waves[b] = group->waves[b < group->many ? b : 0];
+    for (int b = 0; b < group->many; b++)
+        waves_of(group->folded[b], rows, a, looks->table, 0, group->waves[b], group->squares[b], to->high + b * rows);
+    for (int j = 0; j < k && group->many; j++) {
+        likeness(waves, AT_ONCE, group->spectra + j * each, rows, a, 0, like);
+        for (int b = 0; b < group->many; b++) {
+            float *low = to->low + 16 * (b * k + j), rest = 0;
+            const float *high = to->high + b * rows, *its = all + (size_t)j * rows;
+            memcpy(low, like + b * a, 8 * sizeof *low);
+            memcpy(low + 8, like + b * a + f, 8 * sizeof *low);
+#pragma omp simd reduction(+:rest)
+            for (int p = 0; p < rows; p++)
+                rest += high[p] * its[p];
+            to->hope[b * k + j] = most_at_most(like + b * a, a, 8, rest);
+        }
+    }
+    for (int b = 0; b < group->many; b++) {
+        float *hope = to->hope + b * k, *gain = to->gain + (size_t)group->place[b] * to->parts;
+        int64_t *which = to->which + (size_t)group->place[b] * to->parts, *turn = to->turn + (size_t)group->place[b] * to->parts;
+        for (int chunks = 1;;) {
+            int next = -1, its;
+            for (int j = 0; j < k; j++)
+                if (hope[j] > gain[to->part[j]] && (next < 0 || hope[j] > hope[next]))
+                    next = j;
+            if (next < 0)
+                break;
+            hope[next] = -INFINITY;
+            for (; chunks < a / 16; chunks++)
+                waves_of(group->folded[b], rows, a, looks->table, chunks, group->waves[b], NULL, NULL);
+            const float *mine[1] = {group->waves[b]};
+            memcpy(like, to->low + 16 * (b * k + next), 8 * sizeof *like);
+            memcpy(like + f, to->low + 16 * (b * k + next) + 8, 8 * sizeof *like);
+            for (int chunk = 1; chunk < a / 16; chunk++)
+                likeness(mine, 1, group->spectra + next * each, rows, a, chunk, like);
+            int64_t part = to->part[next];
+            if (most_at_most(like, a, f, 0) <= gain[part])
+                continue;
+            float most = most_of(like, a, looks->table, &its);
+            if (most > gain[part])
+                gain[part] = most, which[part] = next, turn[part] = its;
+        }
+    }
+    group->many = 0;
+}
+
+/* At (n, 2) pixels: how much better looks explain what shows than bare ground, each in its best turn: of all looks, or of the best of each
+   part; burnt (n,): where looks are brighter than the camera shows anything, so that dim has been taken, not spectra. a: looks->a, a
+   constant, so that loops are unrolled */
+INLINE void compare(const Scene *scene, const double *at, int n, const Looks *given, int a, int best, Answer *to, uint8_t *burnt)
+{
+    Looks looks = *given;
+    looks.a = a;
+    int r = looks.r, rows = PLANES * r, points = r * a, some = r * FEW, folds = whole_fours(rows) * FOLDED(a);
+    size_t wanted = (size_t)points * (8 + PLANES) + 8 + 2 * AT_ONCE * ((size_t)folds + PLANES * points + rows) + (size_t)some * 10;
+    wanted += best ? (size_t)AT_ONCE * (17 * looks.k + rows) : 0;
+    float *room = calloc(wanted, sizeof(float)), *next = room;
     Patch patch = {points, next, next + 3 * points, next + 6 * points, next + 7 * points, {0}};
     float *planes = next += 8 * points;
-    Group groups[2] = {{0, {0}, spectra, {0}}, {0, {0}, dim, {0}}};
-    for (int b = 0; b < 2 * AT_ONCE; b++)
-        groups[b / AT_ONCE].waves[b % AT_ONCE] = next += PLANES * points;
-    next += PLANES * points;
+    next += PLANES * points + 8;
+    Group groups[2] = {{0, {0}, looks.spectra, {0}, {0}, {0}}, {0, {0}, looks.dim, {0}, {0}, {0}}};
+    for (int b = 0; b < 2 * AT_ONCE; b++) {
+        Group *group = &groups[b / AT_ONCE];
+        group->folded[b % AT_ONCE] = next;
+        group->waves[b % AT_ONCE] = next += folds;
+        group->squares[b % AT_ONCE] = next += PLANES * points;
+        next += rows;
+    }
     Patch few = {some, next, next + 3 * some, next + 6 * some, next + 7 * some, {0}};
     float *of_few = next + 8 * some;
+    next = of_few + 2 * some;
+    if (best)
+        to->low = next, to->hope = next + 16 * AT_ONCE * looks.k, to->high = next + 17 * AT_ONCE * looks.k;
     for (int i = 0; i < some; i++) {
         int from = i / FEW * a + i % FEW * (a / FEW) + i / FEW % 2 * (a / FEW / 2);
-        of_few[i] = offsets[from], of_few[some + i] = offsets[points + from];
+        of_few[i] = looks.offsets[from], of_few[some + i] = looks.offsets[points + from];
     }
     for (int i = 0; i < n; i++) {
         float x = at[2 * i], y = at[2 * i + 1];
-        if (bounded) {
+        if (looks.bounds) {
             look_at(scene, x, y, of_few, &few);
-            if (hopeless(&few, r, FEW, bounds, k, least, a / FEW * UNSURE, a / FEW / UNSURE))
+            if (hopeless(&few, r, FEW, looks.bounds, looks.k, looks.least, a / FEW * UNSURE, a / FEW / UNSURE))
                 continue;
         }
-        look_at(scene, x, y, offsets, &patch);
-        if (bounded && hopeless(&patch, r, a, bounds, k, least, 1, 1))
+        look_at(scene, x, y, looks.offsets, &patch);
+        if (looks.bounds && hopeless(&patch, r, a, looks.bounds, looks.k, looks.least, 1, 1))
             continue;
-        burnt[i] = is_burnt(&patch, most);
+        burnt[i] = is_burnt(&patch, looks.most);
         Group *group = &groups[burnt[i]];
         planes_of(&patch, planes);
-        waves_of(planes, rows, a, table, group->waves[group->many]);
+        fold(planes, rows, a, group->folded[group->many], group->squares[group->many]);
         group->place[group->many++] = i;
-        if (group->many == AT_ONCE)
-            tell(group, rows, a, k, table, only, gain, turn);
+        if (group->many < AT_ONCE)
+            continue;
+        if (best)
+            tell_best(group, &looks, to);
+        else
+            tell(group, &looks, to);
     }
     for (int g = 0; g < 2; g++)
-        tell(&groups[g], rows, a, k, table, only, gain, turn);
+        if (best)
+            tell_best(&groups[g], &looks, to);
+        else
+            tell(&groups[g], &looks, to);
     free(room);
 }
 
+/* gain, turn (n, K): of all looks; only: (n,) the one look to compare at each place (of the others nothing is filled in), or a single -1;
+   light (rows, columns, 3); offsets (2, R A) pixels; the rest as in Looks */
 QUICK void compare_polar(const uint8_t *seen, const uint8_t *ground, const float *weight, const float *light, int h, int w, int rows,
                          int columns, const double *at, int n, const float *offsets, int r, int a, const float *spectra,
-                         const float *dim, int k, const float *table, const float *most, const int64_t *only, const float *bounds,
-                         int bounded, double least, float *gain, int64_t *turn, uint8_t *burnt)
+                         const float *dim, int k, const float *table, const float *most, const int64_t *only, float *gain, int64_t *turn,
+                         uint8_t *burnt)
 {
     Scene scene = {seen, ground, weight, light, h, w, rows, columns};
-    if (a == 32)        /* constants, so that loops are unrolled */
-        compare(&scene, at, n, offsets, r, 32, spectra, dim, k, table, most, only, bounds, bounded, least, gain, turn, burnt);
+    Looks looks = {r, a, k, offsets, spectra, dim, table, most, NULL, 0};
+    Answer to = {only, gain, turn, NULL, NULL, 0, NULL, NULL, NULL, NULL, NULL};
+    if (a == 32)
+        compare(&scene, at, n, &looks, 32, 0, &to, burnt);
     else
-        compare(&scene, at, n, offsets, r, 64, spectra, dim, k, table, most, only, bounds, bounded, least, gain, turn, burnt);
+        compare(&scene, at, n, &looks, 64, 0, &to, burnt);
+}
+
+/* gain, which, turn (n, parts): of the best look of each part, where that is better than what gain is already, which look, and in which
+   turn; part (K,): whose each look is; rest, rest_dim: as in Answer. The rest as in compare_polar and Looks */
+QUICK void best_polar(const uint8_t *seen, const uint8_t *ground, const float *weight, const float *light, int h, int w, int rows,
+                      int columns, const double *at, int n, const float *offsets, int r, int a, const float *spectra,
+                      const float *dim, int k, const float *table, const float *most, const float *rest, const float *rest_dim,
+                      const float *bounds, double least, const int64_t *part, int parts, float *gain, int64_t *which, int64_t *turn,
+                      uint8_t *burnt)
+{
+    Scene scene = {seen, ground, weight, light, h, w, rows, columns};
+    Looks looks = {r, a, k, offsets, spectra, dim, table, most, bounds, least};
+    Answer to = {NULL, gain, turn, which, part, parts, rest, rest_dim, NULL, NULL, NULL};
+    if (a == 32)
+        compare(&scene, at, n, &looks, 32, 1, &to, burnt);
+    else
+        compare(&scene, at, n, &looks, 64, 1, &to, burnt);
 }
 
 /* Which of (n, 2) pixels show about the colour of a piece: the mean over offsets (2, points), no more than BLOCK, in the light there,

@@ -98,62 +98,133 @@ INLINE void planes_of(const Patch *p, float *out)
     }
 }
 
-/* rows of A numbers -> their waves (F / 8, rows, 2, 8); table: (2, F + 1, F) cosines and sines of angle times frequency */
-INLINE void waves_of(const float *planes, int rows, int a, const float *table, float *out)
+/* Rows as waves are worked out from: folded twice, so that each wave is a sum of A / 4 + 1 products. In pairs, the first for even
+   frequencies, the second for odd ones: A / 4 + 1 pairs for cosines, as many for sines */
+#define FOLDED(a) ((a) + 4)
+
+INLINE int whole_fours(int rows) { return (rows + 3) / 4 * 4; }
+
+/* (8,) numbers the other way round, and two of them in turn */
+#if defined(__clang__) || __GNUC__ >= 12
+#define SHUFFLED(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+typedef int ints8 __attribute__((vector_size(32)));
+#define SHUFFLED(a, b, ...) __builtin_shuffle(a, b, (ints8){__VA_ARGS__})
+#endif
+#define REVERSED(a) SHUFFLED(a, a, 7, 6, 5, 4, 3, 2, 1, 0)
+
+INLINE void in_turn(floats8 a, floats8 b, float *out)
 {
-    int f = a / 2;
-    const float *sines = table + (f + 1) * f;
-    float even[4][33] = {{0}}, odd[4][33] = {{0}};
-    for (int start = 0; start < rows; start += 4) {
-        int many = rows - start < 4 ? rows - start : 4;
-        for (int b = 0; b < many; b++) {
-            const float *x = planes + (size_t)(start + b) * a;
-            even[b][0] = x[0], even[b][f] = x[f], odd[b][0] = odd[b][f] = 0;
-            for (int j = 1; j < f; j++)
-                even[b][j] = x[j] + x[a - j], odd[b][j] = x[a - j] - x[j];
+    *(floats8 *)out = SHUFFLED(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
+    *(floats8 *)(out + 8) = SHUFFLED(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
+}
+
+/* rows of A numbers (A in whole 32), and one more number that is there -> (rows, FOLDED(A)); squares (rows,): the sums of their squares */
+INLINE void fold(const float *planes, int rows, int a, float *out, float *squares)
+{
+    int f = a / 2, h = f / 2;
+    for (int row = 0; row < rows; row++, out += FOLDED(a)) {
+        const float *x = planes + (size_t)row * a;
+        float *sines = out + f + 2;
+        floats8 all = {0};
+        for (int j = 0; j < a; j += 8)
+            all += load8(x + j) * load8(x + j);
+        squares[row] = ((all[0] + all[4]) + (all[1] + all[5])) + ((all[2] + all[6]) + (all[3] + all[7]));
+        for (int j = 0; j < h; j += 8) {
+            floats8 near = load8(x + j), far = REVERSED(load8(x + a - j - 7));
+            floats8 before = REVERSED(load8(x + f - j - 7)), after = load8(x + f + j);
+            floats8 even = near + far, odd = far - near, other = before + after, less = after - before;
+            in_turn(even + other, even - other, out + 2 * j);
+            in_turn(odd - less, odd + less, sines + 2 * j);
         }
-        for (int chunk = 0; chunk < f; chunk += 8) {
-            floats8 re[4] = {{0}}, im[4] = {{0}};
-            for (int j = 0; j <= f; j++) {
-                floats8 c = load8(table + j * f + chunk), s = load8(sines + j * f + chunk);
-                for (int b = 0; b < 4; b++)
-                    re[b] += even[b][j] * c, im[b] += odd[b][j] * s;
-            }
-            for (int b = 0; b < many; b++) {
-                float *to = out + 2 * ((size_t)chunk * rows + 8 * (start + b));
-                *(floats8 *)to = re[b], *(floats8 *)(to + 8) = im[b];
-            }
-        }
-        for (int b = 0; b < many; b++) {
-            float highest = 0;
-            for (int j = 0; j <= f; j++)
-                highest += j & 1 ? -even[b][j] : even[b][j];
-            out[16 * (start + b) + 8] = highest;
-        }
+        out[0] = x[0] + x[f], out[1] = x[0] - x[f], sines[0] = sines[1] = 0;
+        out[f] = x[h] + x[a - h], out[f + 1] = 0, sines[f] = 0, sines[f + 1] = x[a - h] - x[h];
     }
 }
 
-/* Waves of AT_ONCE patches times one look's spectrum (F / 8, rows, 3, 8), summed over rows: (AT_ONCE, 2, F) */
-INLINE void likeness(const float *const *waves, const float *spectrum, int rows, int a, float *out)
+/* A pair as often as there is room for it */
+typedef double __attribute__((may_alias, aligned(4))) pair;
+typedef double doubles4 __attribute__((vector_size(32)));
+
+INLINE floats8 pairs8(const float *p)
 {
-    int f = a / 2;
-    for (int chunk = 0; chunk < f; chunk += 8) {
-        floats8 re[AT_ONCE] = {{0}}, im[AT_ONCE] = {{0}};
-        for (int p = 0; p < rows; p++) {
-            const float *s = spectrum + 3 * ((size_t)chunk * rows + 8 * p);
-            floats8 real = load8(s), imaginary = load8(s + 8), other = load8(s + 16);
-            for (int b = 0; b < AT_ONCE; b++) {
-                const float *xy = waves[b] + 2 * ((size_t)chunk * rows + 8 * p);
-                floats8 x = load8(xy), y = load8(xy + 8);
-                re[b] += x * real, im[b] += x * imaginary;
-                re[b] -= y * imaginary, im[b] += y * other;
+    double d = *(const pair *)p;
+    return (floats8)(doubles4){d, d, d, d};
+}
+
+/* Of the waves (F / 8, rows, 2, 8) of folded rows, of which there are whole fours, the frequencies from 8 `chunk` on; table: (2, F + 1, F)
+   cosines and sines of angle times frequency. high: (rows,) the root of what all higher frequencies of a row make up (of the first chunk,
+   given the rows' squares), or NULL */
+INLINE void waves_of(const float *folded, int rows, int a, const float *table, int chunk, float *out, const float *squares, float *high)
+{
+    int f = a / 2, h = f / 2;
+    const float *sines = table + (f + 1) * f + 8 * chunk;
+    table += 8 * chunk;
+    for (int start = 0; start < rows; start += 4) {
+        int many = rows - start < 4 ? rows - start : 4;
+        const float *x = folded + (size_t)start * FOLDED(a), *y = x + f + 2;
+        floats8 re[4] = {{0}}, im[4] = {{0}};
+        for (int j = 0; j <= h; j++) {
+            floats8 c = load8(table + j * f), s = load8(sines + j * f);
+            for (int b = 0; b < 4; b++)
+                re[b] += pairs8(x + b * FOLDED(a) + 2 * j) * c, im[b] += pairs8(y + b * FOLDED(a) + 2 * j) * s;
+        }
+        for (int b = 0; b < many; b++) {
+            float *to = out + 2 * ((size_t)8 * chunk * rows + 8 * (start + b));
+            if (!chunk) {
+                const float *first = x + b * FOLDED(a);
+                float even = 0, odd = 0;
+                for (int j = 0; j < h; j += 2)
+                    even += first[2 * j], odd += first[2 * j + 2];
+                im[b][0] = even + first[f] - odd;
+            }
+            *(floats8 *)to = re[b], *(floats8 *)(to + 8) = im[b];
+            if (high) {
+                floats8 v = re[b] * re[b] + im[b] * im[b];
+                float low = ((v[1] + v[5]) + (v[2] + v[6])) + ((v[3] + v[7]) + v[4]), all = a * squares[start + b];
+                high[start + b] = greater((all - v[0]) / 2 - low, 0) + 1e-6f * all;
             }
         }
-        for (int b = 0; b < AT_ONCE; b++) {
-            *(floats8 *)(out + b * a + chunk) = re[b];
-            *(floats8 *)(out + b * a + f + chunk) = im[b];
+    }
+    if (high)
+#pragma omp simd
+        for (int row = 0; row < rows; row++)
+            high[row] = sqrtf(high[row]);
+}
+
+/* Waves of AT_ONCE patches times one look's spectrum (F / 8, rows, 3, 8), summed over rows, at the frequencies from 8 `chunk` on: put
+   there in (AT_ONCE, 2, F) */
+INLINE void likeness(const float *const *waves, int at_once, const float *spectrum, int rows, int a, int chunk, float *out)
+{
+    int f = a / 2;
+    floats8 re[AT_ONCE] = {{0}}, im[AT_ONCE] = {{0}};
+    for (int p = 0; p < rows; p++) {
+        const float *s = spectrum + 3 * ((size_t)8 * chunk * rows + 8 * p);
+        floats8 real = load8(s), imaginary = load8(s + 8), other = load8(s + 16);
+        for (int b = 0; b < at_once; b++) {
+            const float *xy = waves[b] + 2 * ((size_t)8 * chunk * rows + 8 * p);
+            floats8 x = load8(xy), y = load8(xy + 8);
+            re[b] += x * real, im[b] += x * imaginary;
+            re[b] -= y * imaginary, im[b] += y * other;
         }
     }
+    for (int b = 0; b < at_once; b++) {
+        *(floats8 *)(out + b * a + 8 * chunk) = re[b];
+        *(floats8 *)(out + b * a + f + 8 * chunk) = im[b];
+    }
+}
+
+/* No less than the most of what a sum of waves (2, F) is at any angle; rest: no less than what the frequencies beyond the first `known`
+   make of it together, times A / 2, but for the highest, which is always there */
+INLINE float most_at_most(const float *waves, int a, int known, float rest)
+{
+    int f = a / 2;
+    float sum = 0;
+#pragma omp simd reduction(+:sum)
+    for (int j = 0; j < known; j++)
+        sum += sqrtf(waves[j] * waves[j] + waves[f + j] * waves[f + j]);
+    float constant = sqrtf(waves[0] * waves[0] + waves[f] * waves[f]);
+    return (waves[0] + fabsf(waves[f]) + 2 * (sum - constant + rest)) / a;
 }
 
 /* The most of what a sum of waves (2, F) is at the A angles, and at which */

@@ -30,9 +30,10 @@ from companion.table import Table
 from companion_web import load
 from engine.layout import same_contents
 from vision.box import within_box
+from vision.cluster_memory import Memory
 from vision.evidence import FLOOR, Evidence, Registration, SiteEvidence
 from vision.photo import load_photo
-from vision.plan import Plan
+from vision.plan import Plan, Site
 from vision.pose import Pose
 from vision.watch import Watcher
 
@@ -53,13 +54,17 @@ class Figure(msgspec.Struct, frozen=True):
     cpu: float | None = None
 
 
-def timed(what: str, work: Callable[[], object] | Sequence[Callable[[], object]], runs: int, wanted: float | None = None) -> Figure:
-    """Medians of the time of `runs` calls, shared by several works; each is called once before, which does not count"""
+def timed(what: str, work: Callable[[], object] | Sequence[Callable[[], object]], runs: int, wanted: float | None = None,
+          before: Sequence[Callable[[], object]] = ()) -> Figure:
+    """Medians of the time of `runs` calls, shared by several works; each is called once before, which does not count. before: what is
+    done before each call of each work, and does not count either"""
     works = work if isinstance(work, Sequence) else [work]
     times, spent = [], []
-    for one in works:
+    for one, first in zip(works, before or [lambda: None] * len(works)):
+        first()
         one()
         for _ in range(max(runs // len(works), 1)):
+            first()
             start, began = time.perf_counter(), time.process_time()
             one()
             times.append(1000 * (time.perf_counter() - start))
@@ -129,7 +134,7 @@ def seeing(specimen: Specimen, scenes: Sequence[Scene], runs: int) -> Iterator[F
     H = cv2.getPerspectiveTransform(poses[0].to_px(reader.plan.corners).astype(np.float32), frame)
     before = cv2.warpPerspective(scenes[0].picture, H, size)
 
-    turn = iter(range(10 ** 9))
+    turn, rng = iter(range(10 ** 9)), np.random.default_rng(0)
 
     def each(what: str, work: Callable[[np.ndarray, Pose], object], wanted: float | None = None) -> Figure:
         return timed(what, [partial(work, s.picture, p) for s, p in zip(scenes, poses)], max(runs, 2 * len(scenes)), wanted)
@@ -145,12 +150,27 @@ def seeing(specimen: Specimen, scenes: Sequence[Scene], runs: int) -> Iterator[F
     yield timed("stage: held to the box's counts", lambda: within_box(reader.plan, found[next(turn) % len(found)]), runs)
     whole = each(f"a settled picture read whole, {len(reader.plan.site)} sites", reader.read, 40.0)
     yield msgspec.structs.replace(whole, note=f"{whole.cpu / max(floor.cpu, 1e-9):.1f} x the floor")
-    few = set(sorted(s.id for s in reader.plan.site)[:4])
-    yield each("the same when four sites changed", lambda picture, pose: reader.read(picture, pose, few), 15.0)
+    few = sorted(s.id for s in reader.plan.site)[:4]
+    yield each("four sites, nothing known of before", lambda picture, pose: reader.read(picture, pose, set(few)))
+    noise = [rng.normal(0, 2, scenes[0].picture.shape).astype(np.int8) for _ in range(6)]
+    memories, others = [Memory() for _ in scenes], [*zip(scenes[1:], poses[1:]), (scenes[0], poses[0])]
+    again, four = ([cv2.add(picture, noise[0], dtype=cv2.CV_8U) for picture in some] for some in (
+        [s.picture for s in scenes],
+        [with_others(s.picture, p, o.picture, q, [reader.plan.sites[i] for i in few]) for s, p, (o, q) in zip(scenes, poses, others)]))
+
+    def after(what: str, pictures: Sequence[np.ndarray], sites: set[str] | None, wanted: float | None = None) -> Figure:
+        """Readings of the scenes right after whole ones of other pictures of the same board"""
+        def before(picture: np.ndarray, pose: Pose, memory: Memory) -> None:
+            memory.forget()
+            reader.read(picture, pose, None, memory)
+
+        return timed(what, [partial(reader.read, s.picture, p, sites, m) for s, p, m in zip(scenes, poses, memories)],
+                     max(runs, 2 * len(scenes)), wanted, [partial(before, *one) for one in zip(pictures, poses, memories)])
+
+    yield after("the same when four sites changed", four, set(few), 15.0)
+    yield after("a settled picture looked at again", again, None)
     watcher = Watcher(reader.plan)
     watcher.settle(poses[0], scenes[0].picture)
-    rng = np.random.default_rng(0)
-    noise = [rng.normal(0, 2, scenes[0].picture.shape).astype(np.int8) for _ in range(6)]
     noisy = [cv2.add(scenes[0].picture, n, dtype=cv2.CV_8U) for n in noise]
 
     def idle() -> None:
@@ -159,6 +179,18 @@ def seeing(specimen: Specimen, scenes: Sequence[Scene], runs: int) -> Iterator[F
 
     seen = timed("an idle picture", idle, runs * 2, 4.0)
     yield msgspec.structs.replace(seen, note=f"{seen.cpu * 5 / 10:.1f} % of a core at 5 a second")
+
+
+def with_others(picture: np.ndarray, pose: Pose, other: np.ndarray, there: Pose, sites: Sequence[Site]) -> np.ndarray:
+    """A picture that on some sites shows what another, in which the board lies as `there` says, shows there"""
+    mask = np.zeros(picture.shape[:2], np.uint8)
+    cv2.fillPoly(mask, [np.rint(pose.to_px(o)).astype(np.int32) for s in sites for o in s.outlines], 1)
+    y, x = np.nonzero(mask)
+    px = there.to_px(pose.to_mm(np.stack([x, y], -1).astype(float))).astype(np.float32)
+    out, wide = picture.copy(), 1024            # no more rows or columns than OpenCV takes
+    px = np.vstack([px, np.zeros((-len(px) % wide, 2), np.float32)]).reshape(-1, wide, 2)
+    out[y, x] = cv2.remap(other, px, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE).reshape(-1, 3)[:len(y)]
+    return out
 
 
 def right(specimen: Specimen, scenes: Sequence[Scene]) -> Iterator[Figure]:

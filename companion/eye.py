@@ -8,6 +8,7 @@ from collections.abc import Callable
 import msgspec
 import numpy as np
 
+from vision.cluster_memory import Memory
 from vision.evidence import Evidence, NoBoard, Registration
 from vision.pose import Pose
 from vision.reader import Reader
@@ -27,6 +28,7 @@ class Eye:
         self.picture: np.ndarray | None = None
         self.pose: Pose | None = None
         self.evidence: Evidence | None = None
+        self.memory = Memory()
         self.watcher = Watcher(reader.plan)
 
     def single(self, image: np.ndarray) -> Evidence:
@@ -75,7 +77,7 @@ class Eye:
     def _read(self, image: np.ndarray, pose: Pose, sites: set[str] | None, start: float, watched: np.ndarray | None = None
               ) -> Evidence:
         """watched: the picture of the stream, where it is another."""
-        found = self.reader.read_at(image, pose, sites)
+        found = self.reader.read_at(image, pose, sites, self.memory)
         known = dict(self.evidence.sites) if sites is not None and self.evidence is not None else {}
         moved = 0.0
         if self.pose is not None and self.pose.size == pose.size:

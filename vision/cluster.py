@@ -22,7 +22,8 @@ from vision.cluster_loose import (
     FormLooks,
 )
 from vision.cluster_lump import Place, left_on, littered
-from vision.cluster_scene import FOLD, LIGHT_STEP, Rect, Scene, Stage, cover
+from vision.cluster_memory import NOTHING, Card, Memory, Recalled
+from vision.cluster_scene import FOLD, LIGHT_STEP, Rect, Scene, Stage, cover, folded
 from vision.cluster_sign import Cover
 from vision.cluster_tall import TallLook, find_tall, hide
 from vision.cluster_tone import rendition_by_tiles
@@ -43,13 +44,25 @@ INSIDE = 0.7        # of the radius around a piece: nearer to its middle shows n
 FULL = 0.9          # share of a flat piece's place that is not the board's, from which what stands there may be one that lies
 
 
-class Part(msgspec.Struct, frozen=True, eq=False):
-    """What lies on some sites: wanted: those read here; firsts: their cards' log-likelihoods; homes: whose a
-    piece is; astray: as firsts, of other sites where a card lies"""
+class Begun(msgspec.Struct, frozen=True, eq=False):
+    """A part of the canvas and the cards on some sites there: firsts: their log-likelihoods; tried: how they may lie; folded: folded();
+    recalled: what is as it was"""
 
     scene: Scene
+    firsts: dict[str, dict[str, float]]
+    tried: dict[str, Tried]
+    folded: np.ndarray | None
+    recalled: Recalled
+
+
+class Part(msgspec.Struct, frozen=True, eq=False):
+    """What lies on some sites: wanted: those read here; firsts: their cards' log-likelihoods; tried: how these may lie; homes: whose a
+    piece is; astray: as firsts, of other sites where a card lies"""
+
+    begun: Begun
     wanted: dict[str, Site]
     firsts: dict[str, dict[str, float]]
+    tried: dict[str, Tried]
     pieces: list[Piece]
     homes: Homes
     astray: dict[str, dict[str, float]]
@@ -81,51 +94,84 @@ class ClusterReader:
         self.spots = [o.astype(np.float32).reshape(-1, 1, 2) for s in plan.site if s.reads == "pile" for o in s.outlines]
         self.homes = Homes.of(plan)
 
-    def read(self, picture: np.ndarray | Pyramid, pose: Pose, sites: Iterable[str] | None = None) -> dict[str, SiteEvidence]:
-        """picture: of (h, w, 3) uint8 BGR; sites: only these, else all. -> {site: evidence}; of sites that are read otherwise, those on
-        which a card lies that does not belong there"""
+    def read(self, picture: np.ndarray | Pyramid, pose: Pose, sites: Iterable[str] | None = None, memory: Memory | None = None
+             ) -> dict[str, SiteEvidence]:
+        """picture: of (h, w, 3) uint8 BGR; sites: only these, else all; memory: of this board's readings before with this pose, which
+        is brought up to date. -> {site: evidence}; of sites that are read otherwise, those on which a card lies that does not belong
+        there. Raises Altered where what is remembered is of another light."""
         known = self.plan.sites if sites is None else {s: self.plan.sites[s] for s in sites if s in self.plan.sites}
         if not self.firsts.sheets and not self.clusters.keys() & known.keys():
             return {}
         image, parts = Pyramid.of(picture).levels[0], self.parts(known)
-        begun = self.begun(image, pose, parts)
-        if self.unprinted:
-            found = rendition_by_tiles([(scene, tiles_of(firsts, tried)) for scene, firsts, tried in begun], self.firsts)
-            if found != PLAIN:
-                image = found.undone(image)
-                begun = self.begun(image, pose, parts)
-        laid = [self.laid(*one, some) for (some, _), one in zip(parts, begun)]
+        if memory is not None and memory.seen is not None:
+            image = memory.tone.undone(image)
+            begun = self.begun(image, pose, parts, memory)
+        else:
+            begun = self.begun(image, pose, parts, memory)
+            if self.unprinted:
+                found = rendition_by_tiles([(one.scene, tiles_of(one.firsts, one.tried)) for one in begun], self.firsts)
+                if found != PLAIN:
+                    image = found.undone(image)
+                    if memory is not None:
+                        memory.retoned(found)
+                    begun = self.begun(image, pose, parts, memory)
+        laid = [self.laid(one, some) for (some, _), one in zip(parts, begun)]
         self.last = [p for part in laid for p in part.pieces]
-        usual, out = self.usual_here(image, pose, known), {}
+        usual, out = self.usual_here(image, pose, known, memory), {}
         for part in laid:
-            out |= self.evidence(part, usual)
+            told = self.evidence(part, usual)
+            out |= told
+            if memory is not None:
+                one, whole = part.begun, len(known) == len(self.plan.sites)
+                cards = {s: Card(best_of(kinds), kinds, part.tried[s]) for s, kinds in part.firsts.items()
+                         if s in part.tried and s not in one.recalled.cards}
+                memory.keep(one.scene, self.frame, one.folded, one.recalled, None if whole else part.wanted, part.pieces, cards,
+                            {s: told[s] for s in part.wanted})
         return out
 
-    def usual_here(self, image: np.ndarray, pose: Pose, known: Mapping[str, Site]) -> Habits:
+    def usual_here(self, image: np.ndarray, pose: Pose, known: Mapping[str, Site], memory: Memory | None) -> Habits:
         """How pieces fit in this picture, by those of the sites read; where they are few and one may be something else, by those on
         the sites around too"""
         if len(known) == len(self.plan.sites) or not (odd := self.usual.doubtful(self.last)):
             return self.usual.here(self.last)
+        if memory is not None and memory.pieces:
+            return self.usual.here(self.last + [k.piece for k in memory.pieces if k.piece not in self.last])
         around = sorted(self.clusters.keys() - known, key=lambda s: np.hypot(*(self.clusters[s].centre - odd[0].foot)))
         parts = self.parts({s: self.clusters[s] for s in around[:AROUND]})
         return self.usual.here([*self.last, *(p for (some, _), one in zip(parts, self.begun(image, pose, parts))
-                                              for p in self.laid(*one, some).pieces)])
+                                              for p in self.laid(one, some).pieces)])
 
-    def begun(self, image: np.ndarray, pose: Pose, parts: Sequence[tuple[dict[str, Site], Rect | None]]
-              ) -> list[tuple[Scene, dict[str, dict[str, float]], dict[str, Tried]]]:
-        """Of each part its scene, what cards lie there, and how"""
-        if len(parts) == 1 and parts[0][1] is None:
-            scenes = [self.stage.scene(image, pose)]
+    def begun(self, image: np.ndarray, pose: Pose, parts: Sequence[tuple[dict[str, Site], Rect | None]], memory: Memory | None = None
+              ) -> list[Begun]:
+        """Of each part its scene, what cards lie there, and how. Raises Altered where the picture is not like that remembered."""
+        low = self.stage.low(image, pose) if memory or parts[0][1] else None
+        light = memory.light(low) if memory else None
+        first = memory is not None and light is None
+        if parts[0][1] is None:
+            scenes = [self.stage.scene(image, pose, light=light)]
+            light = scenes[0].light
         else:
-            scenes = self.stage.windows(image, pose, [rect for _, rect in parts])
+            light = self.stage.light(low) if light is None else light
+            scenes = self.stage.windows(image, pose, [rect for _, rect in parts], light)
+        if first:
+            memory.lit_by(low, light)
         out = []
         for (known, _), scene in zip(parts, scenes):
+            small, recalled = None, NOTHING
+            if memory is not None:
+                small = folded(scene)
+                recalled = memory.recalled(scene, small, known, len(known) == len(self.plan.sites))
             tried: dict[str, Tried] = {}
-            out.append((scene, self.firsts.read(scene, {s: k for s, k in known.items() if s in self.clusters}, tried), tried))
+            still = {s: c for s, c in recalled.doubtful.items() if self.firsts.still(scene, c.tried, c.kind)}
+            tried |= {s: c.tried for s, c in still.items()}
+            told = relaid(scene, recalled.cards | still)
+            told |= self.firsts.read(scene, {s: k for s, k in known.items() if s in self.clusters and s not in told}, tried)
+            out.append(Begun(scene, told, tried, small, recalled))
         return out
 
-    def laid(self, scene: Scene, firsts: dict[str, dict[str, float]], tried: dict[str, Tried], known: dict[str, Site]) -> Part:
-        """What lies on some sites, all of which a scene shows; firsts and tried: its cards"""
+    def laid(self, begun: Begun, known: dict[str, Site]) -> Part:
+        """What lies on some sites, all of which a scene shows"""
+        scene, firsts, tried, recalled = begun.scene, begun.firsts, begun.tried, begun.recalled
         wanted = {s: site for s, site in known.items() if s in self.clusters}
         if len(known) < len(self.plan.sites) and self.firsts.sheets:
             # cards on the sites around are not looked for: not strange, then
@@ -134,12 +180,13 @@ class ClusterReader:
             scene.strange[(polygons(scene.frame, around) > 0) & (polygons(scene.frame, own) == 0)] = 0
         astray = read_astray(scene, self.firsts, known)
         firsts |= {s: kinds for s, kinds in astray.items() if s in wanted}
-        pieces = self.pieces(scene, wanted) if wanted else []
+        pieces = self.pieces(scene, wanted, recalled) if wanted else []
         if tried and pieces:
             firsts, pieces = self.again(scene, wanted, firsts, tried, pieces)
+        tried = {s: c.tried for s, c in recalled.cards.items()} | tried
         cards = {s: kind for s in tried if (kind := best_of(firsts[s]))}
         astray = {s: kinds for s, kinds in astray.items() if s not in wanted}
-        return Part(scene, wanted, firsts, pieces, self.homes.around(cards, tried), astray)
+        return Part(begun, wanted, firsts, tried, pieces, self.homes.around(cards, tried), astray)
 
     def again(self, scene: Scene, wanted: dict[str, Site], firsts: dict[str, dict[str, float]], tried: dict[str, Tried],
               pieces: list[Piece]) -> tuple[dict[str, dict[str, float]], list[Piece]]:
@@ -154,6 +201,7 @@ class ClusterReader:
         pieces = [p for p in pieces if self.homes.home(p.foot) not in others]
         np.abs(scene.weight, out=scene.weight)
         for s in others:
+            tried[s] = msgspec.structs.replace(tried[s], laid=None)
             if kind := best_of(told[s]):
                 tried[s].paint(scene, kind)
             else:
@@ -170,21 +218,28 @@ class ClusterReader:
         return [Cover(p.form, p.at, p.foot, p.turn, self.main_colours[p.form][p.best] if p.form in self.main_colours else None)
                 for p in pieces if p.chance > 0.5]
 
-    def pieces(self, scene: Scene, wanted: dict[str, Site]) -> list[Piece]:
+    def pieces(self, scene: Scene, wanted: dict[str, Site], recalled: Recalled = NOTHING) -> list[Piece]:
         """What lies loose on some sites: figures first, as they hide what is behind them"""
-        out = []
+        out, known, new = [], [(k.piece, k.covers) for k in recalled.pieces], recalled.new
         if self.tall:
+            forms = {k.form: k for k in self.tall}
             feet = polygons(scene.frame, [o for s in wanted.values() if self.may_stand(s) for o in s.outlines], NEAR)
+            there = [p for p, _ in known if p.form in forms]
+            for p in there:
+                if p.chance > 0.5:
+                    hide(scene, forms[p.form], p.foot)
             before = copy(scene)
             before.weight, before.strange = scene.weight.copy(), scene.strange.copy()
-            out = find_tall(scene, self.tall, feet, {k: p.count for k, p in self.plan.pieces.items()})
+            out = find_tall(scene, self.tall, feet, {k: p.count for k, p in self.plan.pieces.items()},
+                            known=[p for p in there if p.chance > 0.5], new=new)
             if flat := self.lying_flat(before, out):
                 scene.weight, scene.strange = before.weight, before.strange
                 out = [p for p in out if p not in flat]
                 for p in (p for p in out if p.chance > 0.5):
-                    hide(scene, next(k for k in self.tall if k.form == p.form), p.foot)
+                    hide(scene, forms[p.form], p.foot)
+            out += there
         area = polygons(scene.frame, [o for s in wanted.values() for o in s.outlines], NEAR)
-        return out + find(scene, self.kits, area)
+        return out + find(scene, self.kits, area, known=known, new=new)
 
     def lying_flat(self, scene: Scene, found: Sequence[Piece]) -> list[Piece]:
         """Those taken for figures where one flat piece explains more than they do"""
@@ -237,7 +292,9 @@ class ClusterReader:
 
     def evidence(self, part: Part, usual: Habits) -> dict[str, CountedEvidence]:
         """usual: how pieces fit in this picture"""
-        firsts, here = part.firsts, {s: [] for s in part.wanted}
+        firsts, recalled, here = part.firsts, part.begun.recalled, {s: [] for s in part.wanted}
+        same = {id(k.piece) for k in recalled.pieces}
+        quiet = recalled.told.keys() - {s for p in part.pieces if id(p) not in same for s in part.homes.depths(p.foot)}
         for p in part.pieces:
             if p.kind not in self.aside or not self.on_a_spot(p.foot):
                 for s, share in shares_of(part.homes.depths(p.foot)).items():
@@ -245,7 +302,8 @@ class ClusterReader:
                         here[s].append((p, share))
         big = {s for s, some in here.items() if any(p.form.area > BIGGER * self.least_area and p.chance > MAYBE for p, _ in some)}
         cards = {s for s, kinds in firsts.items() if best_of(kinds)} - big
-        told = {s: evidence_of(firsts.get(s, {}), here[s], self.foreign(part.scene, site, s in cards, here[s]), self.loose, usual)
+        told = {s: recalled.told[s] if s in quiet else evidence_of(
+            firsts.get(s, {}), here[s], self.foreign(part.begun.scene, site, s in cards, here[s]), self.loose, usual)
                 for s, site in part.wanted.items()}
         return told | {s: evidence_of(kinds, (), 0.0) for s, kinds in part.astray.items()}
 
@@ -280,6 +338,19 @@ class ClusterReader:
         """Whether a piece lies where it is read with a spot inside the cell, or at most BESIDE that"""
         at = tuple(map(float, foot))
         return any(cv2.pointPolygonTest(o, at, True) > -BESIDE for o in self.spots)
+
+
+def relaid(scene: Scene, cards: Mapping[str, Card]) -> dict[str, dict[str, float]]:
+    """Lays cards where they were and says what was told of them; the scene's light is mended by them as by those that are found"""
+    there = [(c.tried, c.tried.number(c.kind)) for c in cards.values() if c.kind]
+    if there:
+        at = np.stack([t.poses[n, :2] for t, n in there])
+        own = np.stack([t.light[n] for t, n in there]) / scene.light_at(at)
+        scene.relit(at, own, np.full(len(at), 0.8))
+    for c in cards.values():
+        if c.kind:
+            c.tried.paint(scene, c.kind)
+    return {s: dict(c.told) for s, c in cards.items()}
 
 
 def unprinted(plan: Plan, firsts: Firsts) -> bool:

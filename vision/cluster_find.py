@@ -14,7 +14,7 @@ from vision.cluster_cut import is_whole
 from vision.cluster_fit import LEAST, WELL, Fine, Piece, approached, reconsidered, refined
 from vision.cluster_lay import Print, lay
 from vision.cluster_polar import Rings, Table
-from vision.cluster_scene import FOLD, Scene, cover
+from vision.cluster_scene import FOLD, Scene, cover, cover_within
 from vision.kernels import Kernel
 
 MAYBE = 0.02        # chance of being there below which a place is not worth telling
@@ -80,14 +80,14 @@ class Net:
     """Places on a regular net, (ny, nx) of them, `step` mm apart, where something may lie: the ground is strange around; least:
     the gain from which one is looked at closely"""
 
-    def __init__(self, scene: Scene, inner: float, allowed: np.ndarray, step: float, share: float) -> None:
+    def __init__(self, scene: Scene, strange: np.ndarray, inner: float, allowed: np.ndarray, step: float, share: float) -> None:
         """step: at least so much of `inner`; share: of the ground that must be strange"""
         k = scene.frame.scale / FOLD
         self.step, self.least = max(step * inner, 1.0 / k), LEAST
         n = max(int(round(1.6 * inner * k)), 1)
-        xs, ys = (spots(start / FOLD, length, self.step * k) for start, length in zip(scene.corner, scene.strange.shape[::-1]))
+        xs, ys = (spots(start / FOLD, length, self.step * k) for start, length in zip(scene.corner, strange.shape[::-1]))
         self.shape = len(ys), len(xs)
-        self.y, self.x = np.nonzero(strange_around(scene.strange, allowed, xs, ys, n, share))
+        self.y, self.x = np.nonzero(strange_around(strange, allowed, xs, ys, n, share))
         self.at = scene.frame.to_mm((np.stack([xs[self.x], ys[self.y]], -1) + 0.5) * FOLD - 0.5)
 
     def keep(self, which: np.ndarray) -> None:
@@ -138,14 +138,23 @@ def strange_around(strange: np.ndarray, allowed: np.ndarray, xs: np.ndarray, ys:
     return (cv2.blur(strange, (n, n)).take(ys, 0).take(xs, 1) > share) & (allowed.take(ys, 0).take(xs, 1) > 0)
 
 
-def find(scene: Scene, kits: Sequence[Kit], allowed: np.ndarray, most: int = 300) -> list[Piece]:
-    """Pieces that explain the scene. allowed: the mask of polygons() where their tops may appear.
+def find(scene: Scene, kits: Sequence[Kit], allowed: np.ndarray, most: int = 300, known: Sequence[tuple[Piece, np.ndarray]] = (),
+         new: np.ndarray | None = None) -> list[Piece]:
+    """Pieces that explain the scene. allowed: the mask of polygons() where their tops may appear; known: pieces that are there, with
+    (n, 2) canvas mm around what each covers; new: as strange is, 1 where others may be, None: everywhere.
 
     scene.weight, ground and strange are used up."""
     out: list[Piece] = []
     for kit in kits:
-        found = find_of(scene, kit, allowed, most - len(out))
-        for p in found:
+        forms = {f.form for f in kit.fines}
+        mine = [(p, covers) for p, covers in known if p.form in forms]
+        for p, covers in mine:
+            if p.chance > 0.5:
+                cover_within(scene, covers)
+        old = [p for p, _ in mine]
+        others = find_of(scene, kit, allowed, most - len(out), [p for p in old if p.chance > 0.5], new)
+        found = unlike(old, others) + unlike(others, old)
+        for p in others:
             under = [q for q in out if q.form.inside(turned_back(p.foot - q.foot, q.turn)) > 0]
             if under:       # it stands on a bigger piece: so much higher does its top show
                 p.foot = scene.lean.foot(p.at[None], p.form.height + max(q.form.height for q in under))[0]
@@ -178,15 +187,22 @@ def lay_piece(scene: Scene, kit: Kit, p: Piece) -> None:
     lay(scene, print_, p.form.size, np.array([*p.at, p.turn]), 12.0 if is_block(p.form) else 0.0)
 
 
-def find_of(scene: Scene, kit: Kit, allowed: np.ndarray, most: int) -> list[Piece]:
-    """The pieces of one kit"""
+def unlike(some: Sequence[Piece], others: Sequence[Piece]) -> list[Piece]:
+    """Those that are surely there, and those in whose place no surer one of the others is"""
+    return [p for p in some if p.chance > 0.5 or not any(
+        q.chance > p.chance and np.linalg.norm(p.at - q.at) < APART * (p.form.inner + q.form.inner) for q in others)]
+
+
+def find_of(scene: Scene, kit: Kit, allowed: np.ndarray, most: int, there: Sequence[Piece] = (), new: np.ndarray | None = None
+            ) -> list[Piece]:
+    """The pieces of one kit; there: those that are known to be there, already covered; new: see find()"""
     sure: list[Piece] = []
     maybe: list[Piece] = []
     tried = np.empty((0, 2))
     n = max(int(kit.rings.step * scene.frame.scale), 1)
     soft: Scene | None = None
     for step, share, goes, hiding in NETS:
-        net = Net(scene, kit.inner, allowed, step, share)
+        net = Net(scene, scene.strange if new is None else scene.strange * new, kit.inner, allowed, step, share)
         if not len(net.at):
             continue
         if soft is None:        # what is seen does not change while pieces of one kit are taken out
@@ -194,7 +210,7 @@ def find_of(scene: Scene, kit: Kit, allowed: np.ndarray, most: int) -> list[Piec
         if hiding:
             net.keep(kit.coloured(soft, net.at))
             net.least = FAINT
-        more, others, tried = caught(scene, soft, kit, net, sure, tried, goes, most)
+        more, others, tried = caught(scene, soft, kit, net, [*there, *sure], tried, goes, most)
         sure += more
         maybe = [p for p in maybe if not any(np.linalg.norm(p.at - q.at) < APART * (p.form.inner + q.form.inner) for q in more)]
         maybe = apart(maybe + others)

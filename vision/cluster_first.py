@@ -61,13 +61,14 @@ class Place(msgspec.Struct, frozen=True, eq=False):
 
 class Tried(msgspec.Struct, frozen=True, eq=False):
     """What a card may be: kinds (n,) of a sheet, their (n, 3) poses there and (n, 3) factors of light; home: (3,) pose at which a
-    card lies straight on its site."""
+    card lies straight on its site; laid: the kind, pose and light by which one was laid, where not as here."""
 
     sheet: Sheet
     kinds: np.ndarray
     poses: np.ndarray
     light: np.ndarray
     home: np.ndarray
+    laid: tuple[int, np.ndarray, np.ndarray] | None = None
 
     def number(self, kind: str) -> int:
         return [self.sheet.kinds[k] for k in self.kinds].index(kind)
@@ -105,7 +106,13 @@ class Tried(msgspec.Struct, frozen=True, eq=False):
     def paint(self, scene: Scene, kind: str) -> None:
         """Lays one of these on the scene's ground"""
         n = self.number(kind)
-        paint(scene, self.sheet, int(self.kinds[n]), self.poses[n], self.light[n] / scene.light_at(self.poses[n:n + 1, :2])[0])
+        which, pose, light = self.laid or (int(self.kinds[n]), self.poses[n], self.light[n])
+        paint(scene, self.sheet, which, pose, light / scene.light_at(pose[None, :2])[0])
+
+    def lit(self, gain: np.ndarray) -> Tried:
+        """The same in a picture that is so many times as bright, (3,)"""
+        laid = self.laid and (*self.laid[:2], self.laid[2] / gain)
+        return msgspec.structs.replace(self, light=self.light / gain, laid=laid)
 
 
 class Firsts(msgspec.Struct, frozen=True, eq=False):
@@ -177,11 +184,17 @@ class Firsts(msgspec.Struct, frozen=True, eq=False):
             out[s][""] = -SURENESS * area * float(bare[i])
             close[i, misfit[i].argmin()] = True         # another's place may have shown that it is this
             some = np.flatnonzero(close[i])
-            tried[s] = Tried(sheet, some, poses[i, some], light[i] * own[i, some], home[i])
-            if max(out[s], key=out[s].get):
-                own_light = light[i] * gain[i] / scene.light_at(lies[i:i + 1, :2])[0]       # relit() has changed the scene's since
-                paint(scene, sheet, int(best[i]), lies[i], own_light)
+            tried[s] = Tried(sheet, some, poses[i, some], light[i] * own[i, some], home[i], (int(best[i]), lies[i], light[i] * gain[i]))
+            if kind := max(out[s], key=out[s].get):
+                tried[s].paint(scene, kind)         # relit() has changed the scene's light since
         return out
+
+    def still(self, scene: Scene, tried: Tried, kind: str) -> bool:
+        """Whether a card that lay there and was of a kind is so still: of all kinds, none fits better in its place"""
+        n = tried.number(kind)
+        level = self.levels(tried.sheet)[1]
+        misfits = level.misfits_at(scene.seen, scene.frame, tried.poses[n:n + 1], tried.light[n:n + 1])[0]
+        return bool(misfits.argmin() == tried.kinds[n])
 
     def again(self, scene: Scene, told: Mapping[str, Mapping[str, float]], tried: dict[str, Tried], hidden: np.ndarray,
               covers: Sequence[Cover]) -> dict[str, dict[str, float]]:

@@ -117,20 +117,21 @@ class Stage:
         self.cell_trust = thinned(trusted, cells).ravel() + 1e-3
         self._maps: tuple[Pose, tuple[np.ndarray, np.ndarray]] | None = None
 
-    def scene(self, image: np.ndarray, pose: Pose, learning: bool = False) -> Scene:
-        """All of the canvas"""
+    def scene(self, image: np.ndarray, pose: Pose, learning: bool = False, light: np.ndarray | None = None) -> Scene:
+        """All of the canvas; light: where it is known"""
         f = self.frame
         seen = flattened(image, *self.maps(pose))
-        scene = self.made(seen, pose, self.light(thinned(seen, self.cells)[..., :3]), (0, 0, f.width, f.height))
+        light = self.light(thinned(seen, self.cells)[..., :3]) if light is None else light
+        scene = self.made(seen, pose, light, (0, 0, f.width, f.height))
         if learning:
             full = cv2.resize(scene.light, (self.cells[0] * LIGHT_STEP, self.cells[1] * LIGHT_STEP))
             even = scene.seen[..., :3] * shifted(full)[:f.height, :f.width]
             scene.off = np.abs(even - scene.ground[..., :3]).max(-1) / self.empty.spread
         return scene
 
-    def windows(self, image: np.ndarray, pose: Pose, rects: Sequence[Rect]) -> list[Scene]:
-        """Parts of the canvas, each as if it were one. rects: x0, y0, x1, y1 of each in pixels, cut where cells of light begin"""
-        light = self.light(self.low(image, pose))
+    def windows(self, image: np.ndarray, pose: Pose, rects: Sequence[Rect], light: np.ndarray) -> list[Scene]:
+        """Parts of the canvas, each as if it were one. rects: x0, y0, x1, y1 of each in pixels, cut where cells of light begin; light:
+        all of it"""
         out = []
         for x0, y0, x1, y1 in rects:
             if self._maps is not None and self._maps[0] is pose:
@@ -272,13 +273,29 @@ def strangeness(seen: np.ndarray, light: np.ndarray, ground: np.ndarray, spread:
     return cv2.blur(((off - 2) * (1 / 3)).clip(0, 1), (2, 2))
 
 
-def cover(scene: Scene, form: Form, foot: np.ndarray, turn: float, grown: float = 0.8) -> None:
+def folded(scene: Scene) -> np.ndarray:
+    """(h / FOLD, w / FOLD, 3) uint8: what is seen, as coarse as what is strange"""
+    h, w = scene.strange.shape
+    small = cv2.resize(scene.seen[:h * FOLD, :w * FOLD], (w, h), interpolation=cv2.INTER_AREA)
+    return cv2.cvtColor(small, cv2.COLOR_BGRA2BGR)
+
+
+def cover(scene: Scene, form: Form, foot: np.ndarray, turn: float) -> None:
     """What a piece hides counts no more: its top, and for a high one its sides"""
+    cover_within(scene, covered(scene.lean, form, foot, turn))
+
+
+def covered(lean: Lean, form: Form, foot: np.ndarray, turn: float, grown: float = 0.8) -> np.ndarray:
+    """(n, 2) canvas mm around what a piece hides"""
     base = form.outline(foot, turn, grown)
-    top = base + scene.lean.shift(base, form.height)
-    hull = cv2.convexHull(np.vstack([base, top]).astype(np.float32)).reshape(-1, 2) if form.height > 3 else top
+    top = base + lean.shift(base, form.height)
+    return cv2.convexHull(np.vstack([base, top]).astype(np.float32)).reshape(-1, 2) if form.height > 3 else top
+
+
+def cover_within(scene: Scene, hull: np.ndarray) -> None:
+    """What is seen within (n, 2) canvas mm counts no more"""
     px = scene.frame.to_px(hull)
-    lo, hi = np.floor(px.min(0)).astype(int).clip(0), np.ceil(px.max(0)).astype(int) + 2
+    lo, hi = (v.clip(0) for v in (np.floor(px.min(0)).astype(int), np.ceil(px.max(0)).astype(int) + 2))
     mask = np.zeros((hi[1] - lo[1], hi[0] - lo[0]), np.uint8)
     cv2.fillPoly(mask, [np.round(px - lo).astype(np.int32)], 1)
     mark(scene.weight[lo[1]:hi[1], lo[0]:hi[0]], mask)

@@ -119,17 +119,22 @@ def gains_of(look: TallLook, scene: Scene, foot: np.ndarray, every: int = 1) -> 
 
 
 def find_tall(scene: Scene, looks: Sequence[TallLook], allowed: np.ndarray, counts: Mapping[str, int] | None = None,
-              most: int = 60) -> list[Piece]:
+              most: int = 60, known: Sequence[Piece] = (), new: np.ndarray | None = None) -> list[Piece]:
     """Figures that explain what is strange; allowed: the mask (as coarse as what is strange) of where feet may stand;
     counts: kind -> how many there are (0 or none told: any number). Where the best so far are all there are of a form, what
-    is left over may still be of another.
+    is left over may still be of another. known: those that are there, already hidden: they stand in others' way; new: as of
+    find().
 
     Uses up scene.weight and scene.strange."""
     out: list[Piece] = []
-    room = {look.form: all_of(look.kinds, counts or {}) for look in looks}
+    room = {look.form: all_of(look.kinds, counts or {}) - sum(p.form == look.form for p in known) for look in looks}
     bare = copy(scene)
     bare.weight = scene.weight.copy()
-    tries = [Spots(scene, bare, look, feet(scene, look, allowed)) for look in looks]
+    tries = [Spots(scene, bare, look, feet(scene, look, allowed, scene.strange if new is None else scene.strange * new))
+             for look in looks]
+    for t in tries:
+        for p in known:
+            t.taken(p)
     while len(out) < most:
         found = [p for t in tries if room[t.look.form] > 0 and (p := t.best()) is not None and p.chance > MAYBE]
         if not found:
@@ -225,18 +230,18 @@ class Spots:
         return out
 
 
-def feet(scene: Scene, look: TallLook, allowed: np.ndarray, step: float = 1.6, share: float = 0.35) -> np.ndarray:
+def feet(scene: Scene, look: TallLook, allowed: np.ndarray, strange: np.ndarray, step: float = 1.6, share: float = 0.35) -> np.ndarray:
     """(N, 2) mm where a figure may stand: its foot and what is above it are strange"""
     k = scene.frame.scale / FOLD
-    dense, n = cv2.blur(scene.strange, (max(int(look.form.inner * k), 1),) * 2), max(int(step * k), 1)
+    dense, n = cv2.blur(strange, (max(int(look.form.inner * k), 1),) * 2), max(int(step * k), 1)
     ys, xs = np.nonzero(allowed[::n, ::n])
     px = np.stack([xs, ys], -1).astype(np.float32) * n
     lean = leans(scene, look.form.height, px) * np.float32(k)
-    strange = np.zeros(len(px), np.float32)
+    full = np.zeros(len(px), np.float32)
     for t in np.float32(LEANS):
         x, y = np.rint(px + 0.25 + t * lean).astype(int).T      # a canvas pixel's middle lies a quarter past that of the coarser one
-        strange += dense[y.clip(0, dense.shape[0] - 1), x.clip(0, dense.shape[1] - 1)]
-    return scene.frame.to_mm((px[strange > 3 * share].astype(float) + 0.5) * FOLD - 0.5)
+        full += dense[y.clip(0, dense.shape[0] - 1), x.clip(0, dense.shape[1] - 1)]
+    return scene.frame.to_mm((px[full > 3 * share].astype(float) + 0.5) * FOLD - 0.5)
 
 
 def leans(scene: Scene, height: float, px: np.ndarray) -> np.ndarray:

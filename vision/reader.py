@@ -17,6 +17,7 @@ from vision import archive, model
 from vision.bared import bared
 from vision.box import within_box
 from vision.cluster import ClusterReader
+from vision.cluster_memory import Altered, Memory
 from vision.cluster_teach import taught
 from vision.cutout import lights
 from vision.evidence import UNSEEN, Evidence, NoBoard, Registration, SiteEvidence
@@ -72,12 +73,14 @@ class Reader:
         standing = [StandingReader.fit(plan, upright, shots[:taken], effort)] if upright else []
         return cls(plan, registrar, piles + clusters + standing, wont=Whereabouts.of(plan, [s.layout for s in shots[:taken]]))
 
-    def read(self, image: np.ndarray, last: Pose | None = None, sites: set[str] | None = None) -> Evidence:
+    def read(self, image: np.ndarray, last: Pose | None = None, sites: set[str] | None = None, memory: Memory | None = None
+             ) -> Evidence:
         """What lies where in this picture. Raises NoBoard.
 
-        image: (h, w, 3) uint8 BGR; last: the pose before, tried first; sites: only these are read (None: all)."""
+        image: (h, w, 3) uint8 BGR; last: the pose before, tried first; sites: only these are read (None: all); memory: of the
+        readings of this board before, which is brought up to date."""
         start = time.perf_counter()
-        found = self.read_at(image, self.locate(image, last), sites)
+        found = self.read_at(image, self.locate(image, last), sites, memory)
         return msgspec.structs.replace(found, ms=(time.perf_counter() - start) * 1000)
 
     def locate(self, image: np.ndarray, last: Pose | None = None) -> Pose:
@@ -99,26 +102,34 @@ class Reader:
         second, best = np.argsort(told)[-2:]
         return msgspec.structs.replace(ways[best], maybe_turned=False) if told[best] - told[second] > PLAINLY else pose
 
-    def read_at(self, image: np.ndarray, pose: Pose, sites: set[str] | None = None) -> Evidence:
+    def read_at(self, image: np.ndarray, pose: Pose, sites: set[str] | None = None, memory: Memory | None = None) -> Evidence:
         """The same as read() for a pose that is known to hold"""
         start = time.perf_counter()
-        found = within_box(self.plan, self.look(image, pose, sites))
+        found = within_box(self.plan, self.look(image, pose, sites, memory))
         registration = Registration(pose.by, round(pose.error_px, 3), maybe_turned=pose.maybe_turned)
         return Evidence(found, registration, changed=None if sites is None else frozenset(sites),
                         ms=(time.perf_counter() - start) * 1000)
 
-    def look(self, image: np.ndarray, pose: Pose, sites: set[str] | None = None) -> dict[str, SiteEvidence]:
+    def look(self, image: np.ndarray, pose: Pose, sites: set[str] | None = None, memory: Memory | None = None
+             ) -> dict[str, SiteEvidence]:
         """site -> evidence, each site by itself"""
-        found: dict[str, SiteEvidence] = {}
-        picture = self.evened(Pyramid(image), pose)
+        picture, found = self.evened(Pyramid(image), pose, sites is not None and memory is not None and memory.of(self, pose).plain), {}
         for reader in self.readers:
-            found |= reader.read(picture, pose, sites)
+            if memory is None or not isinstance(reader, ClusterReader):
+                found |= reader.read(picture, pose, sites)
+                continue
+            try:
+                found |= reader.read(picture, pose, sites, memory.of(self, pose))
+            except Altered:
+                memory.forget()
+                return self.look(image, pose, sites, memory)
+            memory.plain = picture.levels[0] is image
         usual, beyond = Temper(), beyond_picture([self.plan.sites[s] for s in found], pose)
         return {s: UNSEEN if s in beyond else self.tempers.get(self.plan.sites[s].reads, usual).applied(e) for s, e in found.items()}
 
-    def evened(self, picture: Pyramid, pose: Pose) -> Pyramid:
-        """The picture in the empty board's tone and colours, large shadows cast on it lifted; itself as a rule"""
-        if self.reference is None:
+    def evened(self, picture: Pyramid, pose: Pose, plain: bool = False) -> Pyramid:
+        """The picture in the empty board's tone and colours, large shadows cast on it lifted; itself as a rule. plain: that is known"""
+        if self.reference is None or plain:
             return picture
         rendition = rendition_of(small_view(picture, pose, self.plan.size), self.reference, self.plan.size)
         if rendition != PLAIN:

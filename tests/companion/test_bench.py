@@ -21,7 +21,8 @@ def test_all_figures_of_a_copy(copy, tmp_path):
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     figures = {f["what"]: f for f in told["figures"]}
-    for part in ("floor", "registration checked", "PileReader", "counts", "read whole", "four sites changed", "idle",
+    for part in ("floor", "registration checked", "PileReader", "counts", "read whole", "nothing known of before", "four sites changed",
+                 "looked at again", "idle",
                  "sites read right", "boards exact", "reconcile", "states right", "tigris: all legal actions",
                  "tigris: random play", "journal", "memory", "phones that follow", "a change on the last"):
         assert any(part in what for what in figures), part

@@ -96,5 +96,5 @@ def test_the_board_is_taken_darker_as_far_as_pieces_in_its_light_would_be_beyond
 def test_a_part_of_the_canvas_lies_in_one_piece_as_kernels_take_it():
     stage, seen = board_under_a_lamp(1.3)
     pose = SimpleNamespace(to_px=lambda mm, height=0: stage.frame.to_px(mm), to_mm=stage.frame.to_mm, size=(600, 480))
-    (part,) = stage.windows(seen, pose, [(96, 48, 336, 240)])
+    (part,) = stage.windows(seen, pose, [(96, 48, 336, 240)], stage.light(stage.low(seen, pose)))
     assert is_canvas(part.seen) and is_canvas(part.ground) and is_whole(part.weight, part.strange, part.light)

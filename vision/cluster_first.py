@@ -270,7 +270,8 @@ def settled_again(scene: Scene, level: Level, t: Tried, before: np.ndarray, hidd
 
 def shown_misfit(scene: Scene, level: Level, t: Tried, hidden: np.ndarray) -> np.ndarray:
     """(n,) how badly what is seen of a card, but for its very edge, speaks for each kind; it may lie in a piece's shadow"""
-    inner = (np.abs(level.grid) < np.array(t.sheet.size) / 2 - EDGE).all(-1)
+    x, y = np.abs(level.grid[..., 0]), np.abs(level.grid[..., 1])
+    inner = (x < t.sheet.size[0] / 2 - EDGE) & (y < t.sheet.size[1] / 2 - EDGE)
     if _shown and is_canvas(scene.seen) and is_mask(hidden):
         out = np.empty(len(t.kinds), np.float32)
         _shown(scene.seen, hidden, *hidden.shape, np.ascontiguousarray(t.kinds), in_pixels(scene.frame, t.poses), len(out),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 
 import cv2
@@ -36,17 +37,18 @@ class Form(msgspec.Struct, frozen=True):
     @property
     def outer(self) -> float:
         """mm: radius of the smallest disc around"""
-        return self.inner if self.disc else float(np.hypot(*self.size) / 2)
+        return self.inner if self.disc else math.hypot(*self.size) / 2
 
     @property
     def area(self) -> float:
         """mm²"""
-        return float(np.pi * self.inner ** 2) if self.disc else float(np.prod(self.size))
+        return math.pi * self.inner ** 2 if self.disc else self.size[0] * self.size[1]
 
     def inside(self, xy: np.ndarray, more: float = 0.0) -> np.ndarray:
         """how many mm (..., 2) offsets lie inside the outline grown by `more`, negative outside"""
         if self.disc:
-            return self.inner + more - np.linalg.norm(xy, axis=-1)
+            x, y = xy[..., 0], xy[..., 1]
+            return self.inner + more - np.sqrt(x * x + y * y)       # numpy is slow along short axes
         return np.minimum(self.size[0] / 2 + more - np.abs(xy[..., 0]), self.size[1] / 2 + more - np.abs(xy[..., 1]))
 
     def outline(self, at: np.ndarray, turn: float, grown: float = 0.0) -> np.ndarray:

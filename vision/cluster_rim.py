@@ -48,6 +48,6 @@ def across_sides(form: Form, at: np.ndarray, turn: np.ndarray) -> np.ndarray:
                                                     (POINTS * w, d * one), (POINTS * w, -d * one))])
         out = np.repeat(np.array([[1, 0], [-1, 0], [0, 1], [0, -1.0]])[:, None], len(POINTS), 1)
     places = sides[:, :, None] + ACROSS[:, None] * out[:, :, None]
-    c, s = np.cos(turn), np.sin(turn)
-    R = np.stack([np.stack([c, s], -1), np.stack([-s, c], -1)], 1)
-    return at[:, None, None, None] + np.einsum("spoi,nij->nspoj", places, R)
+    c, s = np.cos(turn)[:, None, None, None], np.sin(turn)[:, None, None, None]
+    x, y = places[..., 0], places[..., 1]
+    return at[:, None, None, None] + np.stack([x * c - y * s, x * s + y * c], -1)

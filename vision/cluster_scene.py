@@ -65,7 +65,8 @@ class Scene(msgspec.Struct, eq=False):
     def near(self, px: np.ndarray, reach: float) -> None:
         """Makes sure that pictures are there within `reach` pixels of (N, 2)"""
         for canvas in self.soft:
-            canvas.around(px, reach)
+            if canvas.done is not None:
+                canvas.around(px, reach)
 
     def light_at(self, mm: np.ndarray) -> np.ndarray:
         """(N, 3) factors at (N, 2) canvas mm"""

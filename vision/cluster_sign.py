@@ -46,7 +46,8 @@ class Cover(msgspec.Struct, frozen=True, eq=False):
         out = np.zeros(len(flat), bool)
         if len(near):
             at = flat[near] @ R
-            out[near] = np.any([self.form.inside(at - t * (way @ R), grown) > 0 for t in np.linspace(0, 1, steps)], 0)
+            down = np.linspace(0, 1, steps)[:, None, None] * (way @ R)
+            out[near] = (self.form.inside(at - down, grown) > 0).any(0)
         return out.reshape(mm.shape[:-1])
 
 

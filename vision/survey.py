@@ -20,13 +20,15 @@ from vision.plan import Plan
 from vision.pose import Pose
 from vision.printed import Picture, Print, choose_spots, compose
 from vision.registration import ENOUGH, SURE, Registrar, moved, usable
-from vision.survey_sides import add_edges, add_lines, held_by_lines
+from vision.survey_sides import CLASH_MM, add_edges, add_lines, held_by_lines, settle_by_lines
 from vision.tapped import EDGE_REACH, mended, tapped_well, turned_by
+from vision.tapped_lines import most_plain
 from vision.tiles import FEWEST, Tiles, locate_tiles, tile_places
 from vision.whole import RIM, TABLE, Whole
 
 EDGE_BIAS = 0.15        # blur and overexposure move all edges and lines alike by so much, pixels at 1640 wide or less
-BENDS = np.arange(-12, 4) * 0.04    # k1 of lenses that are tried
+BEND_STEP = 0.04
+BENDS = np.arange(-12, 4) * BEND_STEP   # k1 of lenses that are tried
 POOR_PX = 2.0           # at 1640 wide: so far off sides or lines never leave a board
 BENT = 1.2              # so much plainer the sides must be seen before a lens is thought to bend
 
@@ -109,6 +111,9 @@ def surveyed(plan: Plan, pictures: list[Picture], corners: Sequence[np.ndarray |
     photos.bundle.solve()
     add_edges(plan, photos.bundle, photos.images)
     add_lines(plan, photos)
+    taps = [np.asarray(corners[n], float) for n in known] if not photos.bundle.cards else []
+    if tapped and taps or not all(tapped_well(plan, *each) for each in zip(taps, photos.poses)):
+        ask_lines(plan, photos, taps)
     printed, tiles = frames(plan, photos)
     bundle, poses = photos.bundle, photos.poses
     cards = {i: bundle.card(i, float(np.median(bundle.poses[:, 6]))) for i in bundle.cards}
@@ -240,18 +245,39 @@ def find_bend(plan: Plan, photos: Photos) -> None:
 
 
 def mend_taps(plan: Plan, photos: Photos) -> None:
-    """Corners tapped far off, where the board is plainly seen elsewhere: from there, unless lines are where fingers have them"""
-    bundle = photos.bundle
-    seen = [mended(plan, bundle.as_lens(), image, sight.taps) for sight, image in zip(bundle.sights, photos.images)]
-    if all(corners is None for corners in seen):
+    """Corners tapped far off, where the board is plainly seen elsewhere: taken from there"""
+    bundle, astray = photos.bundle, False
+    for sight, image in zip(bundle.sights, photos.images):
+        seen = mended(plan, bundle.as_lens(), image, sight.taps)
+        if seen is not None:
+            sight.taps, astray = seen, True
+    if astray:
+        photos.bundle = rough(plan, bundle.sights)
+        find_bend(plan, photos)
+
+
+def ask_lines(plan: Plan, photos: Photos, taps: list[np.ndarray]) -> None:
+    """Where the lines that the plan has are plainly seen about where fingers tapped, and not where the board's sides have them, fingers
+    meant the rectangle that the plan means, though another is plainer: the bundle is then solved by the lines. taps: as they came"""
+    sides, seen = photos.bundle, [most_plain(plan, photos.bundle.as_lens(), *each) for each in zip(photos.images, taps)]
+    if any(each is None for each in seen):
         return
-    photos.bundle = rough(plan, bundle.sights)
-    if held_by_lines(plan, photos):
-        return
-    for sight, corners in zip(bundle.sights, seen):
-        sight.taps = sight.taps if corners is None else corners
-    photos.bundle = rough(plan, bundle.sights)
-    find_bend(plan, photos)
+    bends = [0.0]
+    for k1 in (sides.bend, float(sides.lens[1])):
+        bends += [k1] if min(abs(k1 - other) for other in bends) > BEND_STEP else []
+    best, held, mm = np.inf, sides, spread_over(plan)
+    for bend in bends:
+        photos.bundle = rough(plan, [Sight(sight.size, taps=corners) for sight, (_, corners) in zip(sides.sights, seen)])
+        photos.bundle.bend = photos.bundle.lens[1] = bend
+        off = held_by_lines(plan, photos, taps)
+        if off < best:
+            best, held = off, photos.bundle
+    apart = [np.sqrt(((held.pose(n).to_px(mm) - sides.pose(n).to_px(mm)) ** 2).sum(1).mean()) / pixels_a_mm(held.pose(n), plan)
+             for n in range(len(seen))]
+    plainer = sum(view.plain_at(held.pose(n)) - view.plain_at(sides.pose(n)) for n, (view, _) in enumerate(seen))
+    photos.bundle = held if max(apart) > CLASH_MM and plainer > 0 else sides
+    if photos.bundle is held:
+        settle_by_lines(plan, photos)
 
 
 def make_print(plan: Plan, photos: Photos) -> tuple[Print, np.ndarray] | None:

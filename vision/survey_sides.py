@@ -17,7 +17,7 @@ from vision.edges import EdgePoints, board_edges, shown_sides
 from vision.lines import printed_lines
 from vision.plan import Plan
 from vision.pose import Pose
-from vision.tapped import EDGE_REACH, TAP_REACH, tapped_well
+from vision.tapped import EDGE_REACH, TAP_REACH
 
 if TYPE_CHECKING:
     from vision.survey import Photos
@@ -26,6 +26,8 @@ SIDE_PX = 0.1           # so much a shadow, or the table's grain, moves one side
 THICK = 4.0             # mm that boards are thick, more or less: where a camera sees a board's side it may be taken for its edge
 CLASH_MM = 1.0          # sides further than this from where the lines between sites have them are some other line
 LINED = 0.05            # of the distance to the next by which lines that are the plan's may be off where it has them
+NEARER = 3              # times that lines are looked for, each time from where the last had them
+NEIGHBOUR = 0.6         # of a gap between lines that a corner may be tapped off
 FRAME = 4               # times that, at most, a line runs within or without all sides
 MOST_ASTRAY = 2         # sides of a board that may be taken for another line
 SHOWN = 3               # sides that show how a lens bends: a picture that ends along them has fewer
@@ -58,30 +60,38 @@ def less_sure(plan: Plan, pose: Pose, side: EdgePoints) -> EdgePoints:
     return msgspec.structs.replace(side, unsure=np.sqrt(side.unsure ** 2 + shadow ** 2 + seen ** 2))
 
 
-def held_by_lines(plan: Plan, photos: Photos) -> bool:
-    """Whether the lines that the plan has are seen in all photos where fingers have them, each in its place: fingers then meant the
-    rectangle that the plan means, though another is plainer, as a go board's sides are round its outermost lines. The bundle
-    is then solved by those lines, and corners are where they have them."""
+def held_by_lines(plan: Plan, photos: Photos, taps: Sequence[np.ndarray]) -> float:
+    """How far off, in pixels, the lines that the plan has are where they are seen in all photos about where fingers have them, each
+    in its place, by which the bundle is then solved; infinite where they are not. taps: as they came"""
     bundle = photos.bundle
-    for _ in range(2):      # the second time from where the first has them
+    for _ in range(NEARER):
         lines = lines_in(plan, photos, [False] * len(photos.images))
+        if any(line is None for line in lines):
+            return np.inf
         for sight, line in zip(bundle.sights, lines):
             sight.edges = line
         bundle.solve()
-    held = all(line is not None and well_lined(plan, bundle.pose(n), line) and tapped_well(plan, sight.taps, bundle.pose(n))
-               for n, (sight, line) in enumerate(zip(bundle.sights, lines)))
+    off = [in_place(plan, bundle.pose(n), line, tap) for n, (line, tap) in enumerate(zip(lines, taps))]
+    return float(np.mean(off))
+
+
+def settle_by_lines(plan: Plan, photos: Photos) -> None:
+    """Corners are where lines have them, which the board's sides sharpen as far as they agree"""
+    bundle = photos.bundle
     for n, sight in enumerate(bundle.sights):
-        if held:
-            sight.taps = bundle.pose(n).to_px(plan.corners)
-        else:
-            sight.edges = None
-    return held
+        sight.taps = bundle.pose(n).to_px(plan.corners)
+    kept = bundle.poses.copy(), bundle.lens.copy()
+    add_edges(plan, bundle, photos.images)
+    bundle.poses, bundle.lens = kept
+    add_lines(plan, photos, True)
 
 
-def well_lined(plan: Plan, pose: Pose, lines: EdgePoints) -> bool:
-    """Whether lines lie where the plan has them, next to how far they are apart"""
-    apart = spacing(plan).min() * pixels_a_mm(pose, plan)
-    return bool(as_sure_as_they_fit(pose, lines).unsure[0] < LINED * apart)
+def in_place(plan: Plan, pose: Pose, lines: EdgePoints, taps: np.ndarray) -> float:
+    """How far off lines lie from where a pose fitted to them has them, in pixels; infinite if that is much, or a corner was tapped
+    nearer to where the lines' neighbours would have it"""
+    apart, off = spacing(plan).min() * pixels_a_mm(pose, plan), float(as_sure_as_they_fit(pose, lines).unsure[0])
+    far = np.linalg.norm(pose.to_px(plan.corners) - taps, axis=1).max()
+    return off if off < LINED * apart and far < NEIGHBOUR * apart else np.inf
 
 
 def lines_in(plan: Plan, photos: Photos, bent: Sequence[bool]) -> list[EdgePoints | None]:
@@ -96,9 +106,10 @@ def lines_in(plan: Plan, photos: Photos, bent: Sequence[bool]) -> list[EdgePoint
     return lines
 
 
-def add_lines(plan: Plan, photos: Photos) -> None:
+def add_lines(plan: Plan, photos: Photos, held: bool = False) -> None:
     """Lines between sites say where those are, the board's sides only where it ends: a side that lies elsewhere than the lines say was
-    another line, the foot of a thick board or its shadow, and goes. The lines themselves count by how well they fit each other."""
+    another line, the foot of a thick board or its shadow, and goes. The lines themselves count by how well they fit each other.
+    held: they are known to be those that the plan means"""
     bundle = photos.bundle
     kept = bundle.poses.copy(), bundle.lens.copy(), [sight.edges for sight in bundle.sights]
     bent = [len(shown_sides(image, bundle.pose(n), plan.corners, round(EDGE_REACH * max(sight.size) / 1640))) < SHOWN
@@ -110,13 +121,13 @@ def add_lines(plan: Plan, photos: Photos) -> None:
         sight.edges = line if line is not None else sight.edges
     bundle.solve()
     lines = [line and as_sure_as_they_fit(bundle.pose(n), line) for n, line in enumerate(lines)]
-    bundle.rise = risen(plan, bundle, [sides if line is not None else None for sides, line in zip(kept[2], lines)])
+    bundle.rise = 0.0 if held else risen(plan, bundle, [sides if line is not None else None for sides, line in zip(kept[2], lines)])
     found = False
     for n, (sight, sides, line) in enumerate(zip(bundle.sights, kept[2], lines)):
         if line is None or sides is None:
             continue
         agree, astray = agreeing(plan, bundle.pose(n), sides, bundle.rise)
-        if astray <= MOST_ASTRAY:       # else it is not the lines that the plan means
+        if held or astray <= MOST_ASTRAY:       # else it is not the lines that the plan means
             found = True
             sight.edges = EdgePoints.join([line, agree])
     if found:

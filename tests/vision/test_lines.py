@@ -2,6 +2,7 @@
 
 import cv2
 import numpy as np
+import pytest
 
 from vision.lens import Lens
 from vision.lines import middle_lines, printed_lines, site_lines
@@ -150,3 +151,14 @@ def test_corners_tapped_at_the_outermost_lines_stay_there(tools) -> None:
     taps = corners + [(-2, 1), (1, -3), (-2, -2), (3, -1)]
     _, (found,) = Registrar.fit(plan, [studio.film(true)], [taps], False, [{}])
     assert np.linalg.norm(found.to_px(plan.corners) - corners, axis=1).max() < 1.5
+
+
+@pytest.mark.parametrize("off", [((2, -5), (-4, -22), (16, 10), (-3, 7)), ((18, -23), (4, -5), (-4, -2), (-18, -2))])
+def test_corners_tapped_near_the_field_are_the_fields(off: tuple[tuple[float, float], ...]) -> None:
+    """a plan may be of the squares alone: then the lines between them tell where fingers meant, not the board's edge outside"""
+    board, pose = chess(), camera()
+    sites = [{"id": s.id, "outline": [(x - EDGE, y - EDGE) for x, y in s.outline]} for s in board.site]
+    plan = parse_plan({"game": "chess", "size": [N * SIDE, N * SIDE], "site": sites, "piece": [{"kind": "man", "size": 30}]})
+    corners = pose.to_px(plan.corners + EDGE)
+    _, (found,) = Registrar.fit(plan, [rimmed_board(board, pose, 0.0)], [corners + off], False, [{}])
+    assert np.linalg.norm(found.to_px(plan.corners) - corners, axis=1).max() < 1.5      # 5 and 30 by the sides

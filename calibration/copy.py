@@ -193,6 +193,9 @@ def _photo(folder: Path, entry: Any, plan: Plan, n: int) -> Photo:
     if is_dark(image):
         raise BadCopy(f"{path}: the picture is black")
     layout = read_layout(folder / entry["layout"], plan)
+    for site, kinds in layout.items():
+        if kinds[-1] == "?" if plan.sites[site].reads == "pile" else set(kinds) == {"?"}:
+            raise BadCopy(f"{folder / entry['layout']}: {site}: '?' is what lies hidden under another piece, and none lies upon it")
     corners = entry.get("corners")
     return Photo(path.name, image, layout, None if corners is None else check_corners(corners, image, f"{where}"))
 

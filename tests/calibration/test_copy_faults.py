@@ -52,6 +52,7 @@ def folder(tmp_path):
     ("copy.toml", "plan =", "plans =", "'plans' is not read; 'plan' is meant"),
     ("empty.json", "{}", "\n", "is empty; {} stands for a board on which nothing lies"),
     ("copy.toml", '"sampler.png"', '"empty.png"', "photos 1 and 2 are the same picture, with other layouts"),
+    ("sampler.json", '"disc"', '"?"', "sampler.json: left: '?' is what lies hidden under another piece, and none lies upon it"),
 ])
 def test_a_slip_of_the_pen_is_named(folder, file, before, after, told):
     load_copy(folder)

@@ -12,6 +12,7 @@ from vision.align import LEAST, STRAINED_PX, Fit, consensus, expected_error, fol
 from vision.alike import STILL_SEEN, Way, by_table, doubtful, elsewhere, shifts, spacing, turns, which_way
 from vision.evidence import Contents, NoBoard
 from vision.foreign import View
+from vision.lattice import by_lattice
 from vision.lens import Lens
 from vision.markers import CARD, IDS, find_cards, find_cards_near
 from vision.markers import ENOUGH as ENOUGH_CARDS
@@ -236,6 +237,8 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
                     yield rough, (1, 0), (8, 3)
         yield from self._outlined(picture, by_outline(self.plan, self.lens, self.scene, picture.image, True), OUTLINE_PX,
                                   framed(self.plan, self.lens, self.scene))
+        for lattice in by_lattice(self.plan, self.lens, picture):
+            yield lattice, (1, 0), (12, 3)
         for quarters in (2, 1, 3):
             held = rolled(near[-1], quarters)
             yield held, (2, 1, 0), (8, 4, 3)

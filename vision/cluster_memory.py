@@ -25,6 +25,7 @@ LIT, DARK = 0.01, 4         # share by which all must be brighter or darker to b
 UNEVEN, SHADED = 0.05, 0.12     # share by which some is brighter or darker than the rest, and of the canvas, from which the light is
                             # another: nothing is taken as it was then
 ALIKE = 0.5                 # of what is not asked for that must look as it did, else the same; of a card that may still lie there
+RIM, THICK = 0.15, 3        # of a card's rim, so many pixels wide, that may look otherwise where it lies as it did
 GRAZED = 0.04               # of a piece's place, and of what is around it, that may look otherwise: another's shadow
 AROUND = 1.5                # mm around a piece that must look as they did too
 
@@ -110,8 +111,8 @@ class Memory:
         self.owner, self.pose, self.tone, self.plain = owner, pose, PLAIN, False
         self.seen: np.ndarray | None = None     # (h, w, 3) uint8, the whole canvas FOLD times as coarse
         self.known: np.ndarray | None = None    # (h, w) 0 or 1, where it was looked at
-        self.low: np.ndarray | None = None      # the canvas at a pixel a cell of light
-        self.first: np.ndarray | None = None    # what it was lit by
+        self.low: np.ndarray | None = None      # the canvas at a pixel a cell of light, as bright as at first
+        self.first: np.ndarray | None = None    # what it was lit by then
         self.gain = np.ones(3)                  # times as bright as then
         self.pieces: list[Kept] = []
         self.cards: dict[str, Card] = {}
@@ -141,6 +142,7 @@ class Memory:
         apart = cv2.medianBlur(np.abs(off - most).max(-1), 5)
         if (apart > UNEVEN).mean() > SHADED:
             raise Altered
+        self.low = low / np.exp(most)           # pieces come and go
         self.gain = np.exp(most) if np.abs(most).max() > LIT else np.ones(3)
         return (self.first / self.gain).astype(np.float32)
 
@@ -169,11 +171,12 @@ class Memory:
         cards, doubtful = {}, {}
         for s in asked:
             if (card := self.cards.get(s)) is not None:
-                share = changed_in(scene.frame, changed, asked[s].outlines if not card.kind else [card.tried.corners(card.kind)])
+                place = asked[s].outlines if not card.kind else [card.tried.corners(card.kind)]
+                share = changed_in(scene.frame, changed, place)
                 card = msgspec.structs.replace(card, tried=card.tried.lit(self.gain))
                 if share == 0:
                     cards[s] = card
-                elif share < 1 - ALIKE and card.kind:
+                elif share < 1 - ALIKE and card.kind and changed_in(scene.frame, changed, place, thick=THICK) < RIM:
                     doubtful[s] = card
         told = {s: e for s in asked if (e := self.told.get(s)) and not changed_in(scene.frame, changed, asked[s].outlines, NEAR)}
         return Recalled(changed, self.gain, pieces, gone, cards, doubtful, told)
@@ -187,7 +190,7 @@ class Memory:
             self.seen, self.known = np.zeros((*shape, 3), np.uint8), np.zeros(shape, np.uint8)
         there, changed = part_of(scene), recalled.changed > 0
         own = np.ones(changed.shape, np.uint8) if asked is None else polygons(
-            scene.frame, [o for s in asked.values() for o in s.outlines], NEAR)
+            scene.frame, [o for s in asked.values() for o in s.outlines])       # beside, cards that nobody looked for mislead
         if np.any(recalled.gain != 1):
             seen = cv2.multiply(seen, (*map(float, 1 / recalled.gain), 0.0), dtype=cv2.CV_8U)
         cv2.copyTo(seen, own & recalled.changed, self.seen[there])
@@ -220,8 +223,8 @@ def differs(seen: np.ndarray, before: np.ndarray, gain: np.ndarray) -> np.ndarra
     return cv2.morphologyEx(mask, cv2.MORPH_OPEN, np.ones((2, 2), np.uint8))
 
 
-def changed_in(frame: Frame, changed: np.ndarray, outlines: Sequence[np.ndarray], grow: float = 0.0) -> float:
-    """Share of outlines in mm in which something changed, grown by so many mm"""
+def changed_in(frame: Frame, changed: np.ndarray, outlines: Sequence[np.ndarray], grow: float = 0.0, thick: int = 0) -> float:
+    """Share of outlines in mm in which something changed, grown by so many mm; thick: of their rims alone, so many pixels wide"""
     h, w = changed.shape
     px, more = [frame.to_px(o) / FOLD for o in outlines], grow * frame.scale / FOLD
     lo = np.floor(np.min([p.min(0) for p in px], 0) - more).astype(int).clip(0)
@@ -231,7 +234,8 @@ def changed_in(frame: Frame, changed: np.ndarray, outlines: Sequence[np.ndarray]
         return 0.0
     mask = np.zeros(part.shape, np.uint8)
     for p in px:
-        cv2.fillPoly(mask, [np.rint(p - lo).astype(np.int32)], 1)
+        place = [np.rint(p - lo).astype(np.int32)]
+        cv2.polylines(mask, place, True, 1, thick) if thick else cv2.fillPoly(mask, place, 1)
     if grow:
         mask = cv2.dilate(mask, np.ones((2 * int(more) + 1,) * 2, np.uint8))
     return cv2.countNonZero(cv2.bitwise_and(mask, part)) / max(cv2.countNonZero(mask), 1)

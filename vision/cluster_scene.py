@@ -298,6 +298,8 @@ def cover_within(scene: Scene, hull: np.ndarray) -> None:
     px = scene.frame.to_px(hull)
     lo, hi = (v.clip(0) for v in (np.floor(px.min(0)).astype(int), np.ceil(px.max(0)).astype(int) + 2))
     mask = np.zeros((hi[1] - lo[1], hi[0] - lo[0]), np.uint8)
+    if not mask.size:
+        return                  # all of it lies beyond the scene
     cv2.fillPoly(mask, [np.round(px - lo).astype(np.int32)], 1)
     mark(scene.weight[lo[1]:hi[1], lo[0]:hi[0]], mask)
     cv2.fillPoly(scene.strange, [np.round((px + 0.5) / FOLD - 0.5).astype(np.int32)], 0.0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import cv2
 import numpy as np
 import pytest
@@ -11,8 +13,9 @@ from vision.cluster import ClusterReader
 from vision.cluster_canvas import Empty, Frame
 from vision.cluster_first import Firsts
 from vision.cluster_loose import Look
-from vision.cluster_memory import Memory
+from vision.cluster_memory import Card, Memory
 from vision.cluster_polar import Form, Rings
+from vision.cluster_scene import FOLD
 from vision.plan import parse_plan
 from vision.pose import Pose
 from vision.reader import Reader
@@ -158,3 +161,21 @@ def test_what_changed_where_nobody_asked_is_not_forgotten(reader, film):
     reader.read_at(film(FIRST), POSE, None, memory)
     reader.read_at(after, POSE, {"a1", "c1"}, memory)
     assert told(reader.read_at(after, POSE, None, memory)) == told(reader.read_at(after, POSE))
+
+
+def test_a_card_that_was_nudged_is_no_longer_taken_to_lie_as_it_did(reader, film):
+    """Of a plain card hardly more than its rim looks otherwise then"""
+    memory, site = Memory().of(reader, POSE), reader.plan.sites["c1"]
+    cluster = reader.readers[0]
+    (begun,) = cluster.begun(film([]), POSE, [(reader.plan.sites, None)], memory)
+    corners = np.array([[100.0, 15], [135, 15], [135, 60], [100, 60]])
+    tried = SimpleNamespace(corners=lambda kind: corners, lit=lambda gain: tried)
+    memory.keep(begun.scene, cluster.frame, begun.folded, begun.recalled, None, [], {site.id: Card("tile", {}, tried)}, {})
+    for by, there in ((0.0, True), (2.0, False)):
+        seen = begun.folded.copy()
+        px = begun.scene.frame.to_px(corners + by) / FOLD
+        cv2.circle(seen, np.rint(px.mean(0)).astype(int).tolist(), 6, (0, 0, 0), -1)        # a piece on it
+        if by:
+            cv2.polylines(seen, [np.rint(px).astype(np.int32)], True, (255, 255, 255), 2)
+        recalled = memory.recalled(begun.scene, seen, {site.id: site}, False)
+        assert (site.id in recalled.doubtful) == there and site.id not in recalled.cards

@@ -93,8 +93,10 @@ def held_against(pictures: np.ndarray, models: np.ndarray, piece: np.ndarray, fa
     """(unexplained(), misfits()) of pictures (n, P, P, 3) and the cut-outs they are taken for: models (E, P, P, 3), piece (n,).
     faint: 0, or prints may be as_strong() as they are seen and count as print_misfits()"""
     n, p = pictures.shape[:2]
+    left, misfit = np.empty((n, CELLS * CELLS + 4), np.float32), np.empty((n, 2), np.float32)
+    if not n:
+        return left, misfit
     if _held_against:
-        left, misfit = np.empty((n, CELLS * CELLS + 4), np.float32), np.empty((n, 2), np.float32)
         _held_against(pictures, n, models, np.asarray(piece, np.int64), p, CELLS, STEP, FLOOR, faint, left, misfit)
         return left, misfit
     mine = as_strong(pictures, models[piece], faint) if faint else models[piece]

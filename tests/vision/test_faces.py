@@ -8,7 +8,7 @@ import pytest
 
 from vision.cutout import Exemplar
 from vision.faces import FAINT, Faces
-from vision.features import PIXELS, WIDER, as_strong, print_misfits
+from vision.features import PIXELS, WIDER, as_strong, held_against, print_misfits
 from vision.field import WindowField, opponent
 from vision.match import ONE, PRINT, Fine
 from vision.stage import WORST, next_best
@@ -97,3 +97,9 @@ def test_what_lies_beside_a_letter_does_not_lay_it_astray():
 def test_of_a_letter_two_cut_outs_are_laid():
     misfit = np.array([[0.2, 0.3, 0.1, WORST, 0.4]], np.float32)
     assert next_best(misfit, np.array([0, 0, 0, 1, 1]), np.array([[2, 4]])).tolist() == [[0, -1]]
+
+
+def test_no_pictures_to_compare_is_no_fault_without_kernels_either(monkeypatch):
+    monkeypatch.setattr("vision.features._held_against", None)
+    left, misfit = held_against(np.zeros((0, 24, 24, 3), np.float32), np.zeros((2, 24, 24, 3), np.float32), np.zeros(0, int), 0.5)
+    assert len(left) == len(misfit) == 0

@@ -154,19 +154,22 @@ def which_way(plan: Plan, lens: Lens, known: Print, whole: Whole, picture: Pictu
     first = found[0]
     for each in found[1:]:
         first = each if rather(first, each) < -CLEAR else first
-    best, sure, turned = first, True, False
+    best, as_well, turned = first, [first], False
     for each in found:
         if each is first:
             continue
         says = rather(first, each)      # against which a look at all, which sees what is near the camera best, proves nothing
         if says > CLEAR or says >= 0 and lead(first[0], each[0], whole.between(first[2], each[2])) > CLEAR:
             continue
+        as_well.append(each)
         if each[3] == first[3]:
-            sure = False
             continue
         turned = True
         if usual and apart(plan, each[1].pose, usual) < apart(plan, best[1].pose, usual):
             best = each
+    middle, gap = plan.corners.mean(0), max(spacing(plan).max(), 1.0)
+    aside = [best[1].pose.to_mm(other[1].pose.to_px(middle[None]))[0] - middle for other in as_well]
+    sure = bool(np.linalg.norm(aside, axis=1).max() < gap / 4)      # a place turned may lie some squares off too
     settled = fit if best[1] is fit else follow(plan, lens, known, picture, best[1].pose, (0,), (3,))
     return Way(settled or best[1], float(best[0].mean()), sure, turned)
 

@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 import pytest
 
-from tests.companion_web.browsing import explained, fits, web
+from tests.companion_web.browsing import explained, fits, until, web
 
 from .test_setup import director, learnt, letters, table  # noqa: F401
 
@@ -91,6 +91,20 @@ def test_a_finger_that_misses_a_corner_puts_it_right_in_the_magnified_picture(vi
     page.wait_for_selector(".photos .again")
     x, y = np.array(table.session._corners[2]) / (820, 616)
     assert abs(x - 0.78) < 0.004 and abs(y - (0.75 - 0.03 * 820 / 616)) < 0.004
+
+
+def test_a_corner_is_put_right_while_the_next_picture_fails_to_come(visit, app, table, director):  # noqa: F811
+    table.choose("ur", ["black", "white", "green"], {})
+    web(app).feed.refresh()
+    table.begin("No cards", markers=False)
+    page = visit("setup", seat="host", expected=["Failed to load resource"])
+    until(page, "document.querySelector('.camera').naturalWidth > 0")
+    page.locator(".sight").click(position={"x": 100, "y": 80})
+    page.route("**/live.jpg*", lambda route: route.abort())
+    until(page, "!document.querySelector('.camera').naturalWidth")
+    page.locator(".loupes canvas").nth(0).click(position={"x": 30, "y": 30})
+    drawn = page.locator("svg.corners path").get_attribute("d")
+    assert len(drawn[1:].split()) == 2 and "NaN" not in drawn
 
 
 def test_a_copy_whose_photos_were_begun_is_gone_on_with(visit, app, table, director):  # noqa: F811

@@ -9,6 +9,7 @@ const STEP = 0.005;      // of the picture: how far an arrow key moves a corner
 const SPAN = 0.12;       // of the picture's width: what is shown of a corner's surroundings, magnified
 
 let corners = [], markers = null, name = null, picture = null, marks = null;
+let shape = 4 / 3;       // of the last picture that came: its width by its height
 
 // Four corners as shares of the picture's width and height, or null.
 export const tapped = () => corners.length === 4 ? corners : null;
@@ -94,7 +95,7 @@ function magnify() {
 function putRight(e, i) {
   const { left, top, width, height } = e.currentTarget.getBoundingClientRect();
   const across = (e.clientX - left) / width - 0.5, down = (e.clientY - top) / height - 0.5;
-  corners[i] = [corners[i][0] + across * SPAN, corners[i][1] + down * SPAN * picture.naturalWidth / picture.naturalHeight];
+  corners[i] = [corners[i][0] + across * SPAN, corners[i][1] + down * SPAN * shape];
   draw();
 }
 
@@ -111,7 +112,11 @@ function next() {
   const one = picture;
   const later = () => { if (one === picture) setTimeout(() => { one.src = `/api/setup/live.jpg?${Date.now()}`; }, document.hidden ? 5 * EVERY : EVERY); };
   one.addEventListener("load", later);
-  one.addEventListener("load", () => { if (one === picture) magnify(); });
+  one.addEventListener("load", () => {
+    if (one !== picture) return;
+    shape = one.naturalWidth / one.naturalHeight;   // a picture that failed to come has no size
+    magnify();
+  });
   one.addEventListener("error", later);
   one.src = `/api/setup/live.jpg?${Date.now()}`;
 }

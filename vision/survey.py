@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from vision.align import FLOOR_PX, LEAST, Fit, follow, pixels_a_mm, spread_over
-from vision.alike import seen_again, with_look_alikes
+from vision.alike import seen_again, spacing, with_look_alikes
 from vision.bundle import TAP_PX, Bundle, Sight
 from vision.edges import plainness, shown_sides, smoothed
 from vision.evidence import Contents, NoBoard
@@ -29,6 +29,7 @@ from vision.whole import RIM, TABLE, Whole
 EDGE_BIAS = 0.15        # blur and overexposure move all edges and lines alike by so much, pixels at 1640 wide or less
 BEND_STEP = 0.04
 BENDS = np.arange(-12, 4) * BEND_STEP   # k1 of lenses that are tried
+ASTRAY_MM = 20.0        # by which corners may be tapped off, or half a site
 POOR_PX = 2.0           # at 1640 wide: so far off sides or lines never leave a board
 BENT = 1.2              # so much plainer the sides must be seen before a lens is thought to bend
 
@@ -293,7 +294,7 @@ def add_tracks(plan: Plan, photos: Photos, printed: Print) -> bool:
     bundle, shared = photos.bundle, []
     bundle.points = printed.mm(printed.spots)
     for n, picture in enumerate(photos.pictures):
-        fit = best_fit(plan, bundle, printed, picture, n)
+        fit = best_fit(plan, bundle, printed, picture, n, n in photos.lent or bool(bundle.cards))
         if fit is None or fit.share < ENOUGH:
             continue
         if moved(plan, fit.pose, bundle.pose(n)) > EDGE_REACH * max(picture.size) / 1640:
@@ -311,14 +312,22 @@ def add_tracks(plan: Plan, photos: Photos, printed: Print) -> bool:
     return False
 
 
-def best_fit(plan: Plan, bundle: Bundle, printed: Print, picture: Picture, n: int) -> Fit | None:
-    """Where the print is seen in photo n, from its own pose, or where that is wrong from those of the others"""
+def best_fit(plan: Plan, bundle: Bundle, printed: Print, picture: Picture, n: int, anywhere: bool) -> Fit | None:
+    """Where the print is seen in photo n, from its own pose, or where that is wrong from those of the others; unless it may be
+    anywhere, only where fingers tapped corners: a board that looks like itself a square further is found there as well"""
     fit = follow(plan, bundle.as_lens(), printed, picture, bundle.pose(n))
     if fit is not None and fit.share >= SURE:
         return fit
     others = (bundle.pose(k) for k, sight in enumerate(bundle.sights) if k != n and sight.size == picture.size)
-    fits = [fit, *(follow(plan, bundle.as_lens(), printed, picture, pose) for pose in others)]
+    fits = [fit, *(f for pose in others if (f := follow(plan, bundle.as_lens(), printed, picture, pose)) is not None
+                   and (anywhere or tapped_in_some_order(plan, bundle.sights[n].taps, f.pose)))]
     return max((f for f in fits if f is not None), key=lambda f: f.share, default=None)
+
+
+def tapped_in_some_order(plan: Plan, taps: np.ndarray, pose: Pose) -> bool:
+    """Whether a pose has the board's corners about where fingers tapped, whichever they began with"""
+    there, reach = pose.to_px(plan.corners), max(spacing(plan).max() / 2, ASTRAY_MM) * pixels_a_mm(pose, plan)
+    return any(np.linalg.norm(np.roll(there, k, 0) - taps, axis=1).mean() < reach for k in range(4))
 
 
 def tiled(plan: Plan, layouts: Sequence[dict[str, Contents]]) -> list[int]:

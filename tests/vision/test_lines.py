@@ -1,6 +1,7 @@
 """The lines between sites say where the board lies when one of its sides is taken for another line."""
 
 import cv2
+import msgspec
 import numpy as np
 import pytest
 
@@ -9,6 +10,7 @@ from vision.lines import middle_lines, printed_lines, site_lines
 from vision.plan import Plan, parse_plan
 from vision.pose import Pose
 from vision.registration import Registrar
+from vision.survey import tapped_in_some_order
 
 SIDE, N, EDGE = 40.0, 8, 20.0
 BOARD = N * SIDE + 2 * EDGE
@@ -162,3 +164,12 @@ def test_corners_tapped_near_the_field_are_the_fields(off: tuple[tuple[float, fl
     corners = pose.to_px(plan.corners + EDGE)
     _, (found,) = Registrar.fit(plan, [rimmed_board(board, pose, 0.0)], [corners + off], False, [{}])
     assert np.linalg.norm(found.to_px(plan.corners) - corners, axis=1).max() < 1.5      # 5 and 30 by the sides
+
+
+def test_a_tapped_photo_is_not_taken_to_lie_a_square_further() -> None:
+    plan, pose = chess(), camera()
+    taps = pose.to_px(plan.corners) + [(4, -3), (-5, 2), (3, 6), (-2, -4)]
+    further = msgspec.structs.replace(pose, tvec=pose.tvec + cv2.Rodrigues(pose.rvec)[0] @ (SIDE, 0, 0))
+    for first in range(4):
+        tapped = np.roll(taps, first, 0)
+        assert tapped_in_some_order(plan, tapped, pose) and not tapped_in_some_order(plan, tapped, further)

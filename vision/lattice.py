@@ -43,7 +43,7 @@ def by_lattice(plan: Plan, lens: Lens, picture: Picture) -> list[Pose]:
     for axes in directions(ends, focal) if len(ends) >= FEW else ():
         for turned in (axes,) if square(plan) else (axes, axes @ TURN):
             edges = flat(ends, turned)
-            evenly, scale, at = even(edges, step)
+            evenly, scale, at = evenness(edges, step)
             found += [placed(plan, lens, picture.size, turned, scale, at, edges, lattice) for lattice in lattices if evenly > EVENLY]
     return [pose for _, pose in sorted(found, key=lambda f: -f[0])][:GIVEN]
 
@@ -133,7 +133,7 @@ def upright(axes: np.ndarray) -> np.ndarray:
     return max((axes @ np.linalg.matrix_power(TURN, k) for k in range(4)), key=lambda a: a[0, 0])
 
 
-def even(edges: Edges, step: np.ndarray) -> tuple[float, float, np.ndarray]:
+def evenness(edges: Edges, step: np.ndarray) -> tuple[float, float, np.ndarray]:
     """How evenly edges lie both ways, 0 to 1, the board's distance along the third axis in mm, and (2,) where its lines run, in steps
     from that axis"""
     at, along, long = edges

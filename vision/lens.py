@@ -63,3 +63,14 @@ def usual_lens(mm: np.ndarray, px: np.ndarray, size: tuple[int, int], noise: flo
             return np.inf
         return (off @ off) / noise ** 2 + (np.log(focal / USUAL_FOCAL) / 0.25) ** 2
     return Lens(float(min(FOCALS, key=cost)))
+
+
+def pack_pose(pose: Pose) -> np.ndarray:
+    """(8,) rvec, tvec, width, height"""
+    return np.concatenate([pose.rvec, pose.tvec, pose.size])
+
+
+def unpack_pose(lens: Lens, a: np.ndarray) -> Pose:
+    """Back, for the lens it was taken with"""
+    size = int(a[6]), int(a[7])
+    return Pose(lens.K(size), lens.dist, np.array(a[:3], float), np.array(a[3:6], float), size)

@@ -13,7 +13,7 @@ from vision.alike import STILL_SEEN, Way, by_table, doubtful, elsewhere, shifts,
 from vision.evidence import Contents, NoBoard
 from vision.foreign import View
 from vision.lattice import by_lattice
-from vision.lens import Lens
+from vision.lens import Lens, pack_pose, unpack_pose
 from vision.markers import CARD, IDS, find_cards, find_cards_near
 from vision.markers import ENOUGH as ENOUGH_CARDS
 from vision.outline import by_outline, framed, sharpened
@@ -360,17 +360,6 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         cards = {i: np.asarray(arrays[f"card{i}"]) for i in IDS if f"card{i}" in arrays}
         frame, rise = (*map(float, arrays["frame"]), 0.0)[:2]
         return cls(plan, lens, cards, printed, tiles, first, scene, frame, whole, rise)
-
-
-def pack_pose(pose: Pose) -> np.ndarray:
-    """(8,) rvec, tvec, width, height"""
-    return np.concatenate([pose.rvec, pose.tvec, pose.size])
-
-
-def unpack_pose(lens: Lens, a: np.ndarray) -> Pose:
-    """Back, for the lens it was taken with"""
-    size = int(a[6]), int(a[7])
-    return Pose(lens.K(size), lens.dist, np.array(a[:3], float), np.array(a[3:6], float), size)
 
 
 def usable(image: np.ndarray) -> Picture:

@@ -167,7 +167,7 @@ def which_way(plan: Plan, lens: Lens, known: Print, whole: Whole, picture: Pictu
         turned = True
         if usual and apart(plan, each[1].pose, usual) < apart(plan, best[1].pose, usual):
             best = each
-    middle, gap = plan.corners.mean(0), max(spacing(plan).max(), 1.0)
+    middle, gap = plan.corners.mean(0), spacing(plan).max() or np.inf
     aside = [best[1].pose.to_mm(other[1].pose.to_px(middle[None]))[0] - middle for other in as_well]
     sure = bool(np.linalg.norm(aside, axis=1).max() < gap / 4)      # a place turned may lie some squares off too
     settled = fit if best[1] is fit else follow(plan, lens, known, picture, best[1].pose, (0,), (3,))

@@ -103,18 +103,17 @@ class ClusterReader:
         if not self.firsts.sheets and not self.clusters.keys() & known.keys():
             return {}
         image, parts = Pyramid.of(picture).levels[0], self.parts(known)
-        if memory is not None and memory.seen is not None:
+        known_before = memory is not None and memory.seen is not None
+        if known_before:
             image = memory.tone.undone(image)
-            begun = self.begun(image, pose, parts, memory)
-        else:
-            begun = self.begun(image, pose, parts, memory)
-            if self.unprinted:
-                found = rendition_by_tiles([(one.scene, tiles_of(one.firsts, one.tried)) for one in begun], self.firsts)
-                if found != PLAIN:
-                    image = found.undone(image)
-                    if memory is not None:
-                        memory.retoned(found)
-                    begun = self.begun(image, pose, parts, memory)
+        begun = self.begun(image, pose, parts, memory)
+        if self.unprinted and not known_before:
+            found = rendition_by_tiles([(one.scene, tiles_of(one.firsts, one.tried)) for one in begun], self.firsts)
+            if found != PLAIN:
+                image = found.undone(image)
+                if memory is not None:
+                    memory.retoned(found)
+                begun = self.begun(image, pose, parts, memory)
         laid = [self.laid(one, some) for (some, _), one in zip(parts, begun)]
         self.last = [p for part in laid for p in part.pieces]
         usual, out = self.usual_here(image, pose, known, memory), {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import cv2
@@ -34,13 +35,9 @@ def compared(scene: Scene, rings: Rings, table: Table, at: np.ndarray, only: np.
     show(scene, rings, at)
     shape = len(at), len(table.looks)
     found = np.zeros(shape, np.float32), np.zeros(shape, np.int64), np.zeros(len(at), np.uint8)
-    for dim, some in lights_of(scene, table, at):
-        told = found if some is None else [v[some] for v in found]
-        here, one = (at, only) if some is None else (at[some], None if only is None else only[some])
-        _compare(*asked(scene, rings, table, here, dim), ANYTHING if one is None else np.ascontiguousarray(one), *told)
-        if some is not None:
-            for v, its in zip(found, told):
-                v[some] = its
+    for dim, some, told in in_each_light(scene, table, at, found):
+        one = ANYTHING if only is None else np.ascontiguousarray(only[some])
+        _compare(*asked(scene, rings, table, at[some], dim), one, *told)
     return found[0], found[1], found[2] > 0
 
 
@@ -61,14 +58,22 @@ def best_at(scene: Scene, rings: Rings, table: Table, at: np.ndarray, owner: np.
     least = -np.inf if least is None else least
     found = (np.full((len(at), count), least, np.float32), np.zeros((len(at), count), np.int64),
              np.zeros((len(at), count), np.int64), np.zeros(len(at), np.uint8))
+    for dim, some, told in in_each_light(scene, table, at, found):
+        _best(*asked(scene, rings, table, at[some], dim), table.rest(), table.rest(dim), bounds, least, owner, count, *told)
+    return *found[:3], found[3] > 0
+
+
+def in_each_light(scene: Scene, table: Table, at: np.ndarray, found: Sequence[np.ndarray]
+                  ) -> Iterator[tuple[tuple[int, ...], slice | np.ndarray, Sequence[np.ndarray]]]:
+    """(key, which of the places, their rows of `found` to write into) of each group of lights_of()"""
     for dim, some in lights_of(scene, table, at):
-        told = found if some is None else [v[some] for v in found]
-        _best(*asked(scene, rings, table, at if some is None else at[some], dim), table.rest(), table.rest(dim), bounds, least,
-              owner, count, *told)
-        if some is not None:
+        if some is None:
+            yield dim, slice(None), found
+        else:
+            told = [v[some] for v in found]
+            yield dim, some, told
             for v, its in zip(found, told):
                 v[some] = its
-    return *found[:3], found[3] > 0
 
 
 def lights_of(scene: Scene, table: Table, at: np.ndarray) -> list[tuple[tuple[int, ...], np.ndarray | None]]:

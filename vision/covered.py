@@ -6,6 +6,8 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
+from vision.sites import nearest_others
+
 CORE = 0.25             # of a site's side, from its middle: what a thing laid there covers
 SOFT = 1e-4             # of a print's strength, by which its fit is held back where there is none
 TOGETHER = 0.3          # of what a print leaves unexplained that may by chance look like it: it hangs together over large parts
@@ -43,8 +45,7 @@ class Shown(msgspec.Struct, frozen=True, eq=False):
         brighter shows its print less: in deep shadow, under gloss"""
         out = np.zeros(len(self.strong))
         for i in self.faint():
-            away = np.linalg.norm(bare.centres - self.centres[i], axis=1)
-            near = np.argsort(away + 1e9 * (away < 1e-6))[:min(NEAR, (away >= 1e-6).sum())]
+            near = nearest_others(bare.centres, self.centres[i], NEAR)
             if len(near) < ENOUGH:
                 continue
             usual = float(np.median(bare.strong[near]))

@@ -9,6 +9,7 @@ import numpy as np
 
 from vision.covered import Shown
 from vision.features import STEP
+from vision.sites import nearest_others
 from vision.usual import MANY, MORE_HERE, RARELY_HERE, STEEP
 
 INNER = 0.6             # of a straightened piece's half side: where its brightness is taken
@@ -84,8 +85,7 @@ class Lit(msgspec.Struct, frozen=True, eq=False):
         low, high = pieces.low - self.usual[look], pieces.high - self.usual[look]
         out = np.zeros(len(look))
         for i in np.flatnonzero(np.maximum(low, -high) > self.most):
-            away = np.linalg.norm(self.centres - pieces.centres[i], axis=1)
-            near = self.off[np.argsort(away + 1e9 * (away < 1e-6))[:min(NEAR, (away >= 1e-6).sum())]]
+            near = self.off[nearest_others(self.centres, pieces.centres[i], NEAR)]
             if len(near) >= FEW:
                 beyond = max(low[i] - max(near.max(), 0), min(near.min(), 0) - high[i])
                 out[i] = np.clip(STEEP * (beyond - self.most) / self.fall, 0, BEST)

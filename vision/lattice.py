@@ -8,7 +8,7 @@ import numpy as np
 
 from vision.alike import spacing, square
 from vision.lens import Lens
-from vision.lines import Line, middle_lines, site_lines
+from vision.lines import Line, each_way, middle_lines, site_lines
 from vision.plan import Plan
 from vision.pose import Pose
 from vision.printed import Picture
@@ -50,8 +50,7 @@ def by_lattice(plan: Plan, lens: Lens, picture: Picture) -> list[Pose]:
 
 def crossings(lines: list[Line]) -> tuple[np.ndarray, np.ndarray] | None:
     """(across,), (down,) mm: where lines down and across the board run; None where there are not several of both"""
-    across = np.array(sorted({round(a[0], 1) for a, b in lines if abs(a[0] - b[0]) < 1e-6}))
-    down = np.array(sorted({round(a[1], 1) for a, b in lines if abs(a[1] - b[1]) < 1e-6}))
+    across, down = (np.array(sorted({round(a[axis], 1) for a, _ in those})) for axis, those in enumerate(each_way(lines)))
     return (across, down) if min(len(across), len(down)) >= 3 else None
 
 

@@ -68,6 +68,12 @@ def long_ones(plan: Plan, found: dict[tuple[int, int], list[tuple[float, float]]
     return out
 
 
+def each_way(lines: list[Line]) -> tuple[list[Line], list[Line]]:
+    """Those of one x, down the board, and those of one y, across it"""
+    down, across = ([line for line in lines if line[0][axis] == line[1][axis]] for axis in (0, 1))
+    return down, across
+
+
 def printed_lines(image: np.ndarray, pose: Pose, plan: Plan, layout: dict[str, Contents] | None = None, bent: bool = False
                   ) -> EdgePoints | None:
     """Where the lines between the sites, or through their middles, are seen near where the pose has them; None where most are not.
@@ -88,7 +94,7 @@ def occupied(plan: Plan, layout: dict[str, Contents]) -> np.ndarray:
 
 def most_of(image: np.ndarray, pose: Pose, plan: Plan, lines: list[Line], taken: np.ndarray, bent: bool) -> EdgePoints | None:
     """Where these lines are seen; None where most are not"""
-    ways = [[line for line in lines if line[0][axis] == line[1][axis]] for axis in (0, 1)]
+    ways = each_way(lines)
     if min(map(len, ways)) < FEWEST:
         return None
     parts = []

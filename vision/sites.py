@@ -114,6 +114,13 @@ def blocks(plan: Plan, spans: tuple[int, int]) -> Group | None:
     return Group(tuple(ids), np.array(middles), side, tuple(members), np.array(sizes), spans)
 
 
+def nearest_others(centres: np.ndarray, at: np.ndarray, many: int) -> np.ndarray:
+    """(K,) rows of centres (N, 2), so many at most: those nearest to a place (2,) that are not there, the nearest first; mm"""
+    away = np.linalg.norm(centres - at, axis=1)
+    order = np.argsort(away)
+    return order[away[order] >= 1e-6][:many]
+
+
 def inside(points: np.ndarray, outline: np.ndarray) -> np.ndarray:
     """(P,) mm from each of (P, 2) points to an outline's (E, 2) nearest edge, negative outside"""
     a, b = outline, np.roll(outline, -1, 0)

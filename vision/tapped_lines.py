@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from vision.lens import Lens
-from vision.lines import FEWEST, Line, middle_lines, site_lines
+from vision.lines import FEWEST, Line, each_way, middle_lines, site_lines
 from vision.plan import Plan
 from vision.pose import Pose
 
@@ -45,8 +45,8 @@ def lattices(plan: Plan) -> list[Lattice]:
 def even(lines: list[Line], ends: np.ndarray) -> Lattice | None:
     """The lattice of such lines, of which those at the board's very sides are not told, as these ends (N, 2) mm have them"""
     at = []
-    for axis in (0, 1):
-        mine = np.array(sorted(a[axis] for a, b in lines if a[axis] == b[axis]))
+    for axis, those in enumerate(each_way(lines)):
+        mine = np.array(sorted(a[axis] for a, _ in those))
         if len(mine) < FEWEST:
             return None
         low, high, gap = ends[:, axis].min(), ends[:, axis].max(), np.median(np.diff(mine))
@@ -59,12 +59,12 @@ def even(lines: list[Line], ends: np.ndarray) -> Lattice | None:
 
 
 class FromAbove(msgspec.Struct, frozen=True, eq=False):
-    """A photo from straight above, GAP pixels from line to line, as a pose has it. changes: what changes across either way's lines;
-    flat: (4, 2) pixels there of the field's corners"""
+    """A photo from straight above, GAP pixels from line to line, as a pose has it. changes: what changes across either way's lines, by
+    each of BLURS; flat: (4, 2) pixels there of the field's corners"""
 
     lattice: Lattice
     pose: Pose
-    changes: list[np.ndarray]
+    changes: dict[float, list[np.ndarray]]
     flat: np.ndarray
 
     @staticmethod
@@ -79,7 +79,9 @@ class FromAbove(msgspec.Struct, frozen=True, eq=False):
         seen = cv2.remap(cv2.GaussianBlur(image, (0, 0), max(0.5 * blur, 0.8)), at[..., 0], at[..., 1], cv2.INTER_LINEAR,
                          borderMode=cv2.BORDER_REPLICATE)
         flat = (lattice.field - lattice.field[0]) / lattice.gap * GAP + rim
-        return FromAbove(lattice, pose, [strength(seen, axis) for axis in (0, 1)], flat)
+        changes = [strength(seen, axis) for axis in (0, 1)]
+        blurred = {blur: [cv2.GaussianBlur(change, (0, 0), blur * GAP) for change in changes] for blur in BLURS}
+        return FromAbove(lattice, pose, blurred, flat)
 
     def here(self, px: np.ndarray) -> np.ndarray:
         """(N, 2) pixels of the photo -> of this view"""
@@ -97,8 +99,7 @@ class FromAbove(msgspec.Struct, frozen=True, eq=False):
         """(N,) how much more changes along the lines than between and beyond them, next to what is usual, if the field's corners lie at
         (N, 4, 2)"""
         homographies, total = from_corners(self.flat, corners).astype(np.float32), np.zeros(len(corners))
-        for axis in (0, 1):
-            changes = cv2.GaussianBlur(self.changes[axis], (0, 0), blur * GAP)
+        for axis, changes in enumerate(self.changes[blur]):
             n, across = len(self.lattice.at[axis]) - 1, len(self.lattice.at[1 - axis]) - 1
             k, t = np.arange(-2, 2 * n + 3)[:, None] / 2, np.linspace(0, across, PLACES // (n + 1) + 2)[None, 1:-1]
             grid = np.stack(np.broadcast_arrays(*((k, t) if axis == 0 else (t, k))), -1).reshape(-1, 2) * GAP + self.flat[0]
@@ -159,8 +160,7 @@ def from_corners(before: np.ndarray, after: np.ndarray) -> np.ndarray:
 
 def most_plain(plan: Plan, lens: Lens, image: np.ndarray, taps: np.ndarray) -> tuple[FromAbove, np.ndarray] | None:
     """A photo from above, and (4, 2) pixels of the board's corners, if the lines that the plan has lie where they are seen most plainly
-    about where those were tapped; None where the plan has no lattice, or no
-    camera sees a board so"""
+    about where those were tapped; None where the plan has no lattice, or no camera sees a board so"""
     seen = []
     try:
         start, _ = lens.pose(plan.corners, taps, image.shape[1::-1], "")

@@ -12,7 +12,8 @@ import numpy as np
 from vision.evidence import FLOOR, Contents, CountedEvidence, SiteEvidence, matches
 
 HEATS = 1.1 ** np.arange(-2, 13)
-DOUBTS = (0.0003, 0.001, 0.002, 0.004)       # no more: who reads unseen photos has learnt from fewer than who is played with
+DOUBTS = (0.0003, 0.001, 0.002, 0.004, 0.016, 0.064, 0.25)
+MOST_DOUBT = 0.004      # that is kept: who reads unseen photos has learnt from fewer than who is played with
 USUAL = 20.0            # sites that a reader is taken to have read as it says before any was checked
 OTHERS = 10             # contents that share the doubt
 LEAST = 1e-4            # probability that anything may have at least
@@ -66,7 +67,8 @@ def doubted(table: tuple[float, ...], doubt: float) -> tuple[float, ...]:
 
 
 def fitted(seen: Sequence[tuple[SiteEvidence, Contents, str]]) -> Temper:
-    """The temper that makes what lay there likeliest. seen: (evidence, what lay there, "pile" or "cluster")"""
+    """The temper that makes what lay there likeliest. seen: (evidence, what lay there, "pile" or "cluster"). Much that was not
+    considered at all, for want of photos, is doubt and not heat: else all that was read well would be told less surely for it"""
     if not seen:
         return Temper()
 
@@ -77,4 +79,5 @@ def fitted(seen: Sequence[tuple[SiteEvidence, Contents, str]]) -> Temper:
             lost -= math.log(max(p, t.doubt / OTHERS, LEAST))
         return lost + USUAL * (math.log(t.heat) ** 2 + t.doubt)
 
-    return min((Temper(float(h), d) for h in HEATS for d in DOUBTS), key=cost)
+    best = min((Temper(float(h), d) for h in HEATS for d in DOUBTS), key=cost)
+    return Temper(best.heat, min(best.doubt, MOST_DOUBT))

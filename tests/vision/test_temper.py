@@ -34,6 +34,14 @@ def test_what_is_never_considered_becomes_a_doubt():
     assert temper.doubt >= 0.004 and told(temper.applied(said(0.9999)), "farm") < 0.997
 
 
+def test_what_two_photos_could_not_teach_does_not_make_the_rest_unsure():
+    """An Ur reader that had learnt from one sampler took every third tile for something else, and was right of the others: all
+    illegal moves then were "unclear" to the one that had learnt from both"""
+    rows = [(said(0.999), ("market",) if n % 3 == 0 else ("farm",), "pile") for n in range(72)]
+    temper = fitted(rows)
+    assert temper.heat < 1.1 and told(temper.applied(said(0.999)), "farm") > 0.99
+
+
 def test_a_few_right_answers_hardly_change_anything():
     assert told(fitted([(said(0.97), ("farm",), "pile")] * 5).applied(said(0.97)), "farm") == pytest.approx(0.97, abs=0.02)
     assert fitted([]) == Temper()

@@ -18,6 +18,9 @@ BUSY = {"hand": "a hand is in view", "moving": "something moves", "dark": "it is
         "blurred": "the picture is blurred"}
 
 
+QUIET = 3.0         # seconds of rest after which what was taken over from an earlier picture is read as well
+
+
 class Eye:
     """Remembers the pose, the settled view and its evidence, so that only what changed is read anew.
 
@@ -30,6 +33,8 @@ class Eye:
         self.evidence: Evidence | None = None
         self.memory = Memory()
         self.watcher = Watcher(reader.plan)
+        self._watched: np.ndarray | None = None     # the picture of the stream when self.picture was taken
+        self._partly: float | None = None           # when only some sites were read last, if not all were since
 
     def single(self, image: np.ndarray) -> Evidence:
         """A picture that stands for a settled second by itself. Raises NoBoard for one without the board."""
@@ -43,7 +48,7 @@ class Eye:
         look = self.watcher.single(image, pose, getattr(self.reader.registrar, "scene", None))
         if look.state in BUSY:
             return self._busy(look.state, pose, start)
-        return self._read(image, pose, None, start)
+        return self._read(image, image, pose, None, start)
 
     def stream(self, image: np.ndarray, now: float, full: Callable[[], np.ndarray | None] | None = None) -> Evidence | None:
         """The next picture of a stream: evidence when the table is still and something may have changed, with `busy`
@@ -51,22 +56,36 @@ class Eye:
 
         full: where `image` is a small one that only serves for watching, fetches the full one (None: there is none now)."""
         start = time.perf_counter()
-        look = self.watcher.see(image, now)
+        look, before = self.watcher.see(image, now), self.evidence
         if full is None:
-            self.picture = image
+            self.picture = self._watched = image
         if look.state in BUSY:
             return self._busy(look.state, self.pose, start)
-        if look.changed is not None and not look.changed and self.evidence is not None:
-            return None if self.evidence.busy is None else self._again()
-        fresh = look.shaken or look.changed is None or self.evidence is None or self.evidence.busy is not None
+        changed = None if look.shaken or before is None else look.changed
+        if changed is not None and not changed:
+            if before.busy is not None:
+                return self._again()
+            if self._partly is None or now - max(self._partly, look.since) < QUIET:
+                return None
         picture = image if full is None else full()
         if picture is None:
             return None
         pose = self.reader.registrar.locate(picture, self.pose)
         if full is not None and not look.shaken and self.watcher.single(picture, pose).state in BUSY:
             return self._busy("hand", self.pose, start)      # it came between the two pictures
-        self.picture = picture
-        return self._read(picture, pose, None if fresh else set(look.changed or ()), start, image)
+        self.picture, self._watched = picture, image
+        sites = set(changed or ()) if pose is self.pose else set()
+        still = pose is self.pose
+        found = self._read(picture, image, pose, sites or None, start)
+        self._partly = now if found.changed is not None else None
+        if still and before is not None and before.busy is None and alike(found, before):
+            return None     # nobody has done anything: what people are told stands
+        return found
+
+    def whole(self) -> Evidence:
+        """Reads all sites of the picture of which only some were read: what came of it is odd."""
+        self._partly = None
+        return self._read(self.picture, self._watched, self.pose, None, time.perf_counter())
 
     def _again(self) -> Evidence:
         """What was read last still holds: the hand has gone without changing anything."""
@@ -74,21 +93,22 @@ class Eye:
         self.evidence = msgspec.structs.replace(self.evidence, busy=None)
         return self.evidence
 
-    def _read(self, image: np.ndarray, pose: Pose, sites: set[str] | None, start: float, watched: np.ndarray | None = None
-              ) -> Evidence:
-        """watched: the picture of the stream, where it is another."""
+    def _read(self, image: np.ndarray, watched: np.ndarray, pose: Pose, sites: set[str] | None, start: float) -> Evidence:
+        """sites: those that seem to have changed (None: that is not known); watched: the picture of the stream, maybe another."""
+        if sites is not None and 2 * len(sites) > len(self.reader.plan.site):
+            sites = None
         found = self.reader.read_at(image, pose, sites, self.memory)
-        known = dict(self.evidence.sites) if sites is not None and self.evidence is not None else {}
+        if found.changed is not None and any(found.sites[s].foreign for s in found.changed):
+            found = self.reader.read_at(image, pose, None, self.memory)
         moved = 0.0
         if self.pose is not None and self.pose.size == pose.size:
             corners = self.reader.plan.corners
             moved = float(np.abs(pose.to_px(corners) - self.pose.to_px(corners)).max())
         self.pose = pose
         registration = msgspec.structs.replace(found.registration, moved_px=round(moved, 2))
-        self.evidence = msgspec.structs.replace(found, sites=known | found.sites, registration=registration,
-                                                ms=(time.perf_counter() - start) * 1000)
+        self.evidence = msgspec.structs.replace(found, registration=registration, ms=(time.perf_counter() - start) * 1000)
         littered = sum(e.foreign for e in self.evidence.sites.values()) > 1
-        self.watcher.settle(pose, image if watched is None else watched, free=not littered)
+        self.watcher.settle(pose, watched, free=not littered, sites=found.changed)
         return self.evidence
 
     def _busy(self, why: str, pose: Pose | None, start: float) -> Evidence:
@@ -98,3 +118,8 @@ class Eye:
         if self.evidence is not None:
             self.evidence = msgspec.structs.replace(self.evidence, busy=why)
         return out
+
+
+def alike(a: Evidence, b: Evidence) -> bool:
+    """Whether the same is read everywhere"""
+    return all((e.best, e.foreign) == (b.sites[s].best, b.sites[s].foreign) for s, e in a.sites.items())

@@ -86,14 +86,14 @@ class Loop:
         settled = evidence.busy is None
         self.looks += settled
         try:
-            verdict = self.table.look(evidence, self.eye.picture if settled else None)
+            verdict = self.table.look(evidence, self.eye.picture if settled else None, self.eye.whole)
             self.trouble = ""
         except BadJournal as e:
             self.trouble = str(e)
             self.panel.show("lost")
             return
         if settled and self.lessons is not None:
-            self.lessons.look(self.table, verdict, evidence, self.eye.picture)
+            self.lessons.look(self.table, verdict, self.eye.evidence, self.eye.picture)
         self.panel.show("moved" if verdict.verdict == SAME else verdict.verdict)
         self._sound(verdict)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import cv2
@@ -104,11 +104,15 @@ class Table:
 
     # What the camera sees
 
-    def look(self, evidence: Evidence, image: np.ndarray | None = None) -> Verdict:
-        """Concludes from a settled view, writes what happened into the journal and tells everybody."""
+    def look(self, evidence: Evidence, image: np.ndarray | None = None, whole: Callable[[], Evidence] | None = None) -> Verdict:
+        """Concludes from a settled view, writes what happened into the journal and tells everybody. whole: where only some sites
+        were read anew, reads all: nobody is alarmed or asked before."""
         with self._lock:
             paused = self.pause
             verdict = self._concluded(evidence)
+            if verdict.verdict in (ILLEGAL, UNCLEAR) and evidence.changed and evidence.busy is None and whole is not None:
+                evidence = whole()
+                verdict = self._concluded(evidence)
             if self.pause is not None and evidence.busy is None:
                 verdict = self._after_a_pause(verdict, evidence)
             if evidence.busy is None:

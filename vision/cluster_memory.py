@@ -14,7 +14,7 @@ from vision.cluster_first import Tried
 from vision.cluster_fit import Piece
 from vision.cluster_home import NEAR
 from vision.cluster_scene import FOLD, Scene, covered
-from vision.evidence import CountedEvidence
+from vision.evidence import CountedEvidence, SiteEvidence
 from vision.plan import Site
 from vision.pose import Pose
 from vision.rendition import PLAIN, Rendition
@@ -117,6 +117,7 @@ class Memory:
         self.pieces: list[Kept] = []
         self.cards: dict[str, Card] = {}
         self.told: dict[str, CountedEvidence] = {}
+        self.sites: dict[str, SiteEvidence] = {}        # of sites of all ways of reading, each as it was read last, by itself
 
     def of(self, owner: object, pose: Pose) -> Memory:
         """This, with nothing in it where it is another reader's or the board has moved"""

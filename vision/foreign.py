@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import reduce
+
 import cv2
 import msgspec
 import numpy as np
@@ -92,13 +94,13 @@ def relit(before: np.ndarray, now: np.ndarray, known: np.ndarray) -> np.ndarray:
 
 def differences(before: np.ndarray, now: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(h, w) bool twice: strongly other than light explains; noticeably other"""
-    b = cv2.GaussianBlur(relit(before, now, known), (0, 0), 1.2)
-    n = cv2.GaussianBlur(now.astype(np.float32), (0, 0), 1.2)
+    b = cv2.split(cv2.GaussianBlur(relit(before, now, known), (0, 0), 1.2))      # sums along short axes take long
+    n = cv2.split(cv2.GaussianBlur(now.astype(np.float32), (0, 0), 1.2))
     size = (WIDE // 24 | 1,) * 2
-    up, down = cv2.blur((b * n).sum(2), size), cv2.blur((b * b).sum(2), size)
-    gain = np.clip(up / np.maximum(down, 1), *GAIN)[..., None]
-    strong = np.minimum(np.abs(n - b).max(2), np.abs(n - gain * b).max(2)) > STRONG
-    apart = np.abs(n - b).max(2)
+    up, down = (cv2.blur(sum(p * q for p, q in zip(b, c)), size) for c in (n, b))
+    gain = np.clip(up / np.maximum(down, 1), *GAIN)
+    apart = reduce(cv2.max, map(cv2.absdiff, n, b))
+    strong = np.minimum(apart, reduce(cv2.max, [cv2.absdiff(q, gain * p) for p, q in zip(b, n)])) > STRONG
     # the quieter half of the picture tells what noise, and light that no plane describes, do by themselves
     usual = float(np.percentile(apart[known], 40)) if known.any() else 0.0
     weak = apart > max(WEAK, NOISES * usual)

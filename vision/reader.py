@@ -78,7 +78,7 @@ class Reader:
         """What lies where in this picture. Raises NoBoard.
 
         image: (h, w, 3) uint8 BGR; last: the pose before, tried first; sites: only these are read (None: all); memory: of the
-        readings of this board before, which is brought up to date."""
+        readings of this board before, which is brought up to date, and what it knows of the other sites told along with these."""
         start = time.perf_counter()
         found = self.read_at(image, self.locate(image, last), sites, memory)
         return msgspec.structs.replace(found, ms=(time.perf_counter() - start) * 1000)
@@ -105,24 +105,30 @@ class Reader:
     def read_at(self, image: np.ndarray, pose: Pose, sites: set[str] | None = None, memory: Memory | None = None) -> Evidence:
         """The same as read() for a pose that is known to hold"""
         start = time.perf_counter()
-        found = within_box(self.plan, self.look(image, pose, sites, memory))
+        found = self.look(image, pose, sites, memory)
+        changed = None if sites is None or len(found) == len(self.plan.site) else frozenset(found)
+        if memory is not None:
+            memory.sites |= found
+            found = memory.sites
         registration = Registration(pose.by, round(pose.error_px, 3), maybe_turned=pose.maybe_turned)
-        return Evidence(found, registration, changed=None if sites is None else frozenset(sites),
-                        ms=(time.perf_counter() - start) * 1000)
+        return Evidence(within_box(self.plan, found), registration, changed=changed, ms=(time.perf_counter() - start) * 1000)
 
     def look(self, image: np.ndarray, pose: Pose, sites: set[str] | None = None, memory: Memory | None = None
              ) -> dict[str, SiteEvidence]:
-        """site -> evidence, each site by itself"""
-        picture, found = self.evened(Pyramid(image), pose, sites is not None and memory is not None and memory.of(self, pose).plain), {}
+        """site -> evidence, each site by itself. memory: sites are read alone only where it knows of all others and the light is as it
+        was"""
+        if memory is not None and len(memory.of(self, pose).sites) < len(self.plan.site):
+            sites = None
+        picture, found = self.evened(Pyramid(image), pose, sites is not None and memory is not None and memory.plain), {}
         for reader in self.readers:
             if memory is None or not isinstance(reader, ClusterReader):
                 found |= reader.read(picture, pose, sites)
                 continue
             try:
-                found |= reader.read(picture, pose, sites, memory.of(self, pose))
+                found |= reader.read(picture, pose, sites, memory)
             except Altered:
-                memory.forget()
-                return self.look(image, pose, sites, memory)
+                memory.forget(self, pose)
+                return self.look(image, pose, None, memory)
             memory.plain = picture.levels[0] is image
         usual, beyond = Temper(), beyond_picture([self.plan.sites[s] for s in found], pose)
         return {s: UNSEEN if s in beyond else self.tempers.get(self.plan.sites[s].reads, usual).applied(e) for s, e in found.items()}

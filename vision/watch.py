@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import cv2
 import msgspec
 import numpy as np
@@ -15,7 +17,7 @@ BLOCK = 8               # side of a block, pixels of the small picture
 LONGEST = 480           # longer side of the small picture at most
 SURE = 3.0              # so many times its usual restlessness, a block has changed
 LEAST = 1.5             # steps of the logarithmic scale: what no block counts as changed below
-REST = 0.4              # seconds without movement until the table counts as still
+REST = 0.35             # seconds without movement until the table counts as still: two pictures at five a second, give or take
 DARK = 14.0             # grey levels of the brightest parts below which nothing can be told
 FEATURELESS = 0.25      # of the settled view's detail: covered; twice that: blurred
 SHAKEN = 0.5            # of the blocks with detail: so many change only when the camera or the board moves
@@ -53,6 +55,7 @@ class Watcher:
         self._checked: tuple[Foreign | None, bool] | None = None
         self._image: np.ndarray | None = None
         self._settled: Planes | None = None
+        self._small: tuple[np.ndarray, Pose, View] | None = None    # the view made last, of what
         self._views: tuple[View, ...] = ()      # the settled view and the one before it
         self._detail = 0.0
         self._blocks: dict[str, np.ndarray] = {}
@@ -62,7 +65,7 @@ class Watcher:
         """What this picture says, (h, w, 3) BGR or (h, w) grey uint8, always of the same size, at `now` seconds."""
         small = shrink(image)
         planes = light_and_tint(image, small)
-        self._image = image
+        self._image, self._small = image, None
         if self._last is None or not alike(self._last, planes):
             self._last, self._noise, self._moved_at = planes, None, now
             return self._say("dark" if is_dark(small) else "moving", now)
@@ -80,21 +83,30 @@ class Watcher:
             return self._say("moving" if self._state not in ("hand", "moving") else self._state, now)
         return self._still(planes, now)
 
-    def settle(self, pose: Pose, image: np.ndarray | None = None, free: bool = True) -> None:
+    def settle(self, pose: Pose, image: np.ndarray | None = None, free: bool = True, sites: Iterable[str] | None = None) -> None:
         """The picture seen last (or this one) is the settled view, the board lying in it as `pose` says. free: nothing
-        foreign lies on it, so that hands can be told by it."""
+        foreign lies on it, so that hands can be told by it; sites: only of these it is known what lies there now, the others
+        are compared with what they were before (None: all are known)."""
         image = self._image if image is None else image
         if image is None:
             raise ValueError("no picture was seen yet")
         small = shrink(image)
-        self._settled = light_and_tint(image, small)
-        self._detail = detail(self._settled[0])
-        if free:
-            self._views = (View.of(image, pose.resized(image.shape[1::-1])), *self._views[:1])
-        self._checked = None
+        planes, before = light_and_tint(image, small), self._settled
         if pose is not self._pose or not self._blocks:
             self._pose = pose
             self._blocks = site_blocks(self.plan, pose.resized(small.shape[::-1]), small.shape)
+        elif sites is not None and before is not None and alike(planes, before):
+            old = np.zeros([n // BLOCK for n in small.shape], np.uint8)
+            for site in self._blocks.keys() - set(sites):
+                old.flat[self._blocks[site]] = 1
+            for now, then in zip(planes, before):
+                where = cv2.resize(old, now.shape[::-1], interpolation=cv2.INTER_NEAREST) > 0
+                now[where] = then[where] + round(float(np.median(now[::4, ::4] - then[::4, ::4])))      # light has drifted alike
+        self._settled = planes
+        self._detail = detail(self._settled[0])
+        if free:
+            self._views = (self._view(image), *self._views[:1])
+        self._checked = None
 
     def single(self, image: np.ndarray, pose: Pose, scene: View | None = None) -> Look:
         """One still picture by itself, its pose known: "hand", "dark" or "still". Compared with the settled view, or
@@ -103,6 +115,12 @@ class Watcher:
             return Look("dark", 0.0)
         foreign = self._hand(View.of(image, pose), self._views or ((scene,) if scene is not None else ()))
         return Look("hand" if foreign is not None else "still", 0.0, foreign=foreign)
+
+    def _view(self, image: np.ndarray) -> View:
+        """A picture of the board as it lies"""
+        if self._small is None or self._small[0] is not image or self._small[1] is not self._pose:
+            self._small = image, self._pose, View.of(image, self._pose.resized(image.shape[1::-1]))
+        return self._small[2]
 
     def _hand(self, now: View, before: tuple[View, ...]) -> Foreign | None:
         """A hand that none of the views before shows. One that rested in a settled view, taken for something else, has gone
@@ -156,8 +174,7 @@ class Watcher:
             return self._say("still", now, changed=frozenset())
         if self._checked is None:
             shaken = bool(changed.mean() > SHAKEN)
-            view = View.of(self._image, self._pose.resized(self._image.shape[1::-1]))
-            self._checked = None if shaken else self._hand(view, self._views), shaken
+            self._checked = None if shaken else self._hand(self._view(self._image), self._views), shaken
         foreign, shaken = self._checked
         if foreign is not None:
             return self._say("hand", now, foreign=foreign)

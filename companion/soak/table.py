@@ -80,6 +80,9 @@ class Reading:
         self.fresh, self.evidence = False, self._evidence(None)
         return self.evidence
 
+    def whole(self) -> Evidence | None:
+        return self.evidence
+
     def _evidence(self, busy: str | None) -> Evidence:
         sites = {s: SiteEvidence(((tuple(self.layout.get(s, ())), math.log(0.998)),), FLOOR) for s in self.plan.sites}
         return Evidence(sites, Registration("markers", 0.3), busy)

@@ -24,7 +24,7 @@ def loop(perfect):
     """A loop whose eye sees what `loop.sees` says: a layout, "busy", or NoBoard"""
     table = Table(engine.game("tigris").setup(["bull", "lion"]))
     start = dict(table.state.layout())
-    made = Loop(table, SimpleNamespace(evidence=None, picture=None), SimpleNamespace(state=OK, small=False), Panel())
+    made = Loop(table, SimpleNamespace(evidence=None, picture=None, whole=None), SimpleNamespace(state=OK, small=False), Panel())
 
     def stream(image, now, full):
         if isinstance(made.sees, Exception):

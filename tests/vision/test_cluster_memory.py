@@ -5,80 +5,25 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import cv2
+import msgspec
 import numpy as np
 import pytest
 
 import vision.cluster_find
-from vision.cluster import ClusterReader
-from vision.cluster_canvas import Empty, Frame
-from vision.cluster_first import Firsts
-from vision.cluster_loose import Look
+from tests.coins import FIRST, POSE, SITES, SIZE, coins, moved, seen_from
 from vision.cluster_memory import Card, Memory
-from vision.cluster_polar import Form, Rings
 from vision.cluster_scene import FOLD
-from vision.plan import parse_plan
-from vision.pose import Pose
 from vision.reader import Reader
 
-SCALE, SIZE = 1.7, (640, 480)
-COIN, DISH = Form((14.0, 14.0), 2.0, True), Form((22.0, 22.0), 2.0, True)
-PALE, DARK, GREEN = (205, 205, 205), (40, 40, 40), (60, 150, 70)
-KINDS = {"pale": (COIN, PALE), "dark": (COIN, DARK), "green": (COIN, GREEN), "dish": (DISH, PALE)}
-SITES = {f"{c}{r}": [[x, y], [x + 45, y], [x + 45, y + 60], [x, y + 60]] for c, x in zip("abcd", (5, 50, 95, 140))
-         for r, y in zip("12", (8, 70))}
-FIRST = [("pale", 20, 30), ("pale", 40, 50), ("dark", 70, 30), ("pale", 75, 55), ("green", 115, 40), ("pale", 160, 30),
-         ("dark", 27, 100), ("pale", 60, 110), ("pale", 110, 100), ("green", 150, 90), ("pale", 170, 115)]
 
-
-def seen_from(x=0.0):
-    K = np.array([[1600, 0, 320], [0, 1600, 240], [0, 0, 1.0]])
-    return Pose(K, np.zeros(4), np.zeros(3), np.array([-95.0 + x, -70.0, 900.0]), SIZE)
-
-
-POSE = seen_from()
+@pytest.fixture
+def film():
+    return coins().film
 
 
 @pytest.fixture(scope="module")
-def board():
-    """(140 * 4, 190 * 4, 3) of a board, 4 pixels a mm"""
-    rough = np.random.default_rng(5).normal(0, 1, (140, 190)).astype(np.float32)
-    grey = 130 + 6 * cv2.GaussianBlur(cv2.resize(rough, (760, 560)), (0, 0), 3)
-    return np.repeat(grey[..., None], 3, 2)
-
-
-@pytest.fixture(scope="module")
-def film(board):
-    """film(pieces, pose, light, noise) -> picture; pieces: (kind, x, y)"""
-    rng = np.random.default_rng(6)
-    px = np.stack(np.meshgrid(*(np.arange(n, dtype=float) for n in SIZE)), -1).reshape(-1, 2)
-    places = {}
-
-    def shown(pieces, pose=POSE, light=1.0, noise=1.5):
-        if id(pose) not in places:
-            places[id(pose)] = pose, pose.to_mm(px), pose.to_mm(px, COIN.height)
-        _, mm, tops = places[id(pose)]
-        picture = cv2.remap(board, (mm * 4 - 0.5).reshape(*SIZE[::-1], 2).astype(np.float32), None, cv2.INTER_LINEAR,
-                            borderMode=cv2.BORDER_REFLECT)
-        for kind, x, y in pieces:
-            form, colour = KINDS[kind]
-            share = (form.inner - np.hypot(*(tops - (x, y)).T) + 0.3).clip(0, 0.6).reshape(*SIZE[::-1], 1) / 0.6
-            picture = picture * (1 - share) + np.array(colour) * share
-        return (picture * light + rng.normal(0, noise, picture.shape)).clip(0, 255).astype(np.uint8)
-    return shown
-
-
-@pytest.fixture(scope="module")
-def reader(board, film):
-    plan = parse_plan({"game": "coins", "size": [190, 140], "corners": [[0, 0], [190, 0], [190, 140], [0, 140]],
-                       "piece": [{"kind": k, "size": f.size[0], "height": f.height} for k, (f, _) in KINDS.items()],
-                       "site": [{"id": s, "reads": "cluster", "outline": o} for s, o in SITES.items()]}, "plan.toml")
-    frame = Frame.of(plan, [POSE])
-    empty = Empty.of(frame, [frame.flatten(film([]), frame.maps(POSE))])
-    looks = {}
-    for form in (COIN, DISH):
-        rings, kinds = Rings.around(form, frame.scale), [k for k, (f, _) in KINDS.items() if f == form]
-        looks[form] = Look(tuple(kinds), np.stack([np.full((*rings.cell.shape, 3), KINDS[k][1], np.float32) for k in kinds]))
-    return Reader(plan, None, [ClusterReader(plan, empty, Firsts((), {}), looks)])
+def reader():
+    return coins().reader()
 
 
 def told(found):
@@ -95,10 +40,6 @@ def looked(monkeypatch):
         return before(scene, fine, at, *more)
     monkeypatch.setattr(vision.cluster_find, "refined", refined)
     return out
-
-
-def moved(pieces, n, *to):
-    return [*pieces[:n], *to, *pieces[n + 1:]]
 
 
 CHANGES = {"nothing": FIRST,
@@ -161,6 +102,29 @@ def test_what_changed_where_nobody_asked_is_not_forgotten(reader, film):
     reader.read_at(film(FIRST), POSE, None, memory)
     reader.read_at(after, POSE, {"a1", "c1"}, memory)
     assert told(reader.read_at(after, POSE, None, memory)) == told(reader.read_at(after, POSE))
+
+
+def test_what_is_known_of_the_other_sites_is_told_along(reader, film):
+    memory, after = Memory(), film(moved(FIRST, 2))
+    first = reader.read_at(film(FIRST), POSE, {"b1"}, memory)
+    assert first.sites.keys() == SITES.keys() and first.changed is None, "nothing was known of the others: all were read"
+    found = reader.read_at(after, POSE, {"b1"}, memory)
+    assert found.changed == {"b1"} and told(found) == told(reader.read_at(after, POSE))
+    assert {s: e for s, e in found.sites.items() if s != "b1"} == {s: e for s, e in first.sites.items() if s != "b1"}
+    lamp = np.linspace(1.25, 0.8, SIZE[0])[:, None]
+    lit = film(moved(FIRST, 2), light=lamp)
+    assert reader.read_at(lit, POSE, {"b1"}, memory).changed is None, "the light is another: all were read"
+
+
+def test_the_box_holds_for_what_is_told_along_too(reader, film):
+    """Of the only green coin but one the site that shows it surely has it, whichever was read last"""
+    pieces = tuple(msgspec.structs.replace(p, count=1) if p.kind == "green" else p for p in reader.plan.piece)
+    few = Reader(msgspec.structs.replace(reader.plan, piece=pieces), None, reader.readers)
+    memory, after = Memory(), film(FIRST)
+    few.read_at(after, POSE, None, memory)
+    again, whole = few.read_at(after, POSE, {"c1"}, memory), few.read_at(after, POSE, None, memory)
+    assert again.changed == {"c1"} and told(again) == told(whole)
+    assert again.sites["d2"].options[0][1] == pytest.approx(whole.sites["d2"].options[0][1], abs=0.01)
 
 
 def test_a_card_that_was_nudged_is_no_longer_taken_to_lie_as_it_did(reader, film):

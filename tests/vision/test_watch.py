@@ -111,6 +111,25 @@ def test_an_arm_that_was_settled_on_is_no_hand_when_it_goes(board, tools):
     assert t.watcher.single(tools.with_arm(clean), t.pose).state == "hand"
 
 
+def test_what_was_not_read_is_compared_with_what_it_was_when_it_was(board):
+    """A piece that creeps while others are laid elsewhere is told of in the end, though no step of it is seen"""
+    def show(step, last):
+        return t.show(START | {"B2": (40 + 4 * step, 60 + 4 * step, 200)}, change=lambda i: cv2.add(i, last), times=4)
+    t = Table(board)
+    t.settle()
+    h, w = board.film(t.pose, START).shape[:2]
+    far = np.zeros((h, w, 3), np.uint8)
+    told = []
+    for step in range(1, 8):
+        x, y = np.rint(t.pose.to_px(board.plan.sites["H6"].centre[None])[0]).astype(int).tolist()
+        cv2.circle(far, (x, y), 5, (60 * (step % 2),) * 3, -1)
+        changed = show(step, far).changed
+        told.append("B2" in changed)
+        t.watcher.settle(t.pose, sites=changed)
+    assert any(told) and not told[0]
+    assert "B2" not in show(7, far).changed, "and was then read"
+
+
 def test_a_sleeve_as_dark_as_a_shadow_and_a_bare_arm(table, tools):
     for colour in ((20, 20, 22), (140, 165, 215)):
         assert table.show(times=6, change=lambda image, c=colour: tools.with_arm(image, c)).state == "hand"

@@ -52,7 +52,8 @@ class Bared(msgspec.Struct, frozen=True, eq=False):
 
 class GroupReader(msgspec.Struct, eq=False, dict=True):
     """group with its two sizes of window; empty, spread: (N, S, S, 3) opponent small
-    windows; stage: what tells looks; turned, degrees: per look what else it may be when it lies turned so."""
+    windows; stage: what tells looks; turned, degrees: per look what else it may be when it lies turned so; guessed: sites that no
+    photo shows empty."""
 
     group: Group
     small: Windows
@@ -62,6 +63,7 @@ class GroupReader(msgspec.Struct, eq=False, dict=True):
     stage: Stage
     turned: list[list[Contents]]
     degrees: list[list[float]]
+    guessed: list[int] = []
 
     @cached_property
     def lines(self) -> np.ndarray:
@@ -133,7 +135,9 @@ class GroupReader(msgspec.Struct, eq=False, dict=True):
             fits = told, *self.stage.fits(told, inputs, lying)
             more = self.others(sight, which, others) if others is not None and self.stage.may_be_strange(*fits[:2]) else None
             usual = self.stage.usual_here(*(map(np.concatenate, zip(fits, more)) if more else fits))
-            told = self.stage.sobered(*fits, usual, bared.there, self.too_bright(told, lying, self.group.centres[which], bared.bare))
+            odd = self.too_bright(told, lying, self.group.centres[which], bared.bare)
+            known = ~np.isin(which, self.guessed)
+            told = self.stage.sobered(agreed(told, bared.there, known), *fits[1:], usual, bared.there, odd)
         return told, lying, self.group.centres[which] + self.stage.stands(told, lying)
 
     def too_bright(self, told: np.ndarray, lying: Laid, centres: np.ndarray, bare: Shown) -> np.ndarray:
@@ -188,6 +192,16 @@ class GroupReader(msgspec.Struct, eq=False, dict=True):
                 chances = h.tells.answer(h.features(lying.field, lying.site[rows], empty, which[rows], top, lean[rows]))
                 out |= {(n, h.look): dict(zip(h.contents, p)) for n, p in zip(rows.tolist(), chances.tolist())}
         return out
+
+
+def agreed(told: np.ndarray, there: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """Log-probabilities told (n, looks + 2), the last that a site is empty: where the first network finds more that something lies
+    there, by there (n, 2), the mean of both's log odds, if it is known how the site looks empty, (n,) bool. The second has not learnt
+    as long that little is as it was"""
+    some = np.logaddexp.reduce(told[:, :-1], axis=1)
+    odds = some - told[:, -1]
+    odds = np.where(known, np.maximum(odds, (odds + there[:, 0] - there[:, 1]) / 2), odds)
+    return np.column_stack([told[:, :-1] - (some + np.logaddexp(0, -odds))[:, None], -np.logaddexp(0, odds)])
 
 
 def uncovered(told: np.ndarray, gone: np.ndarray) -> np.ndarray:

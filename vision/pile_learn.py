@@ -114,23 +114,25 @@ def pictures_for(looks: int, block: bool) -> int:
     return int(PICTURES * np.clip(looks / 24, 0.25, 1.5) / (4 if block else 1))
 
 
-def empty_sites(photos: Photos, group: Group, windows: Windows) -> tuple[np.ndarray, np.ndarray]:
-    """((N, S, S, 3) opponent windows of the empty sites, (3,) variance of their noise): from photos of the empty board, or
-    each site from the photos in which it is bare; a site that is bare in none from the board put together, else like most others"""
+def empty_sites(photos: Photos, group: Group, windows: Windows) -> tuple[np.ndarray, np.ndarray, list[int]]:
+    """((N, S, S, 3) opponent windows of the empty sites, (3,) variance of their noise, sites bare in no photo): from photos of the
+    empty board, or each site from the photos in which it is bare; one that is in none from the board put together, else like most
+    others"""
     views = np.array([opponent(photos.logs(windows, n, group.plane)) for n in range(len(photos.shots))])
     bare = np.array([[not any(s.layout.get(m) for m in members) for members in group.members] for s in photos.shots])
     clear = [n for n, s in enumerate(photos.shots) if not s.layout and s.guessed is None]
     made = np.array([s.guessed is not None for s in photos.shots])
     if clear:
         bare = np.isin(np.arange(len(bare)), clear)[:, None] & np.ones_like(bare)
-    elif made.any():
-        bare[made] = ~bare[~made].any(0)
+    shown = bare[~made].any(0)
+    if not clear and made.any():
+        bare[made] = ~shown
     seen = bare.sum(0)
     empty = np.einsum("pn,pnijc->nijc", bare.astype(np.float32), views) / np.maximum(seen, 1)[:, None, None, None]
     if not seen.all():
         empty[seen == 0] = np.median(empty[seen > 0], 0) if seen.any() else np.median(views, (0, 1))
     off = ((views - empty) ** 2).mean((2, 3))[bare]
-    return empty.astype(np.float32), off.mean(0) if len(off) else np.zeros(3)
+    return empty.astype(np.float32), off.mean(0) if len(off) else np.zeros(3), np.flatnonzero(~shown).tolist()
 
 
 def fit_group(photos: Photos, group: Group, pieces: list[Exemplar], effort: float = 1.0) -> GroupReader:
@@ -138,7 +140,7 @@ def fit_group(photos: Photos, group: Group, pieces: list[Exemplar], effort: floa
     plan = photos.plan
     group, fine = looked_at(group, plan, photos.shots)
     tiny = Windows(group.centres, fine.half, SMALL / group.side)
-    empty, noise = empty_sites(photos, group, tiny)
+    empty, noise, guessed = empty_sites(photos, group, tiny)
     gy, gx = np.gradient(empty, axis=(1, 2))
     spread = np.sqrt(np.array([0.15, 0.06, 0.06]) ** 2 + noise + 0.1 * (gx ** 2 + gy ** 2)).astype(np.float32)
     high = stacks({look_of(e.contents, plan) for e in pieces}, lambda kind: (plan.pieces[kind].footprint, plan.pieces[kind].disc))
@@ -164,4 +166,4 @@ def fit_group(photos: Photos, group: Group, pieces: list[Exemplar], effort: floa
     teach(stage, scenery, empty, spread, round(effort * pictures_for(len(looks), group.block) * (STACKS if stacked else 1)))
     turned = [turned_kinds(k, plan) for k in looks]
     return GroupReader(group, tiny, fine, empty, spread, stage, [list(t) for t in turned],
-                       [list(t.values()) for t in turned])
+                       [list(t.values()) for t in turned], guessed)

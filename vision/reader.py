@@ -39,6 +39,7 @@ from vision.windows import Pyramid
 __all__ = ["BadPhoto", "Reader", "load_photo"]
 
 PLAINLY = math.log(1000)     # log odds by which pieces must be read better one way round than the other to tell which it is
+SELDOM = math.log(0.01)      # log-probability that something else lies on a site, whatever piece it is most like
 
 
 class Reader:
@@ -98,7 +99,8 @@ class Reader:
             return pose
         ways = [pose, *others]
         found = [self.look(image, way) for way in ways]
-        told = [sum(e.options[0][1] for e in each.values() if e.best) + self.wont.told(self.plan, each) for each in found]
+        told = [sum(SELDOM if e.foreign else e.options[0][1] for e in each.values() if e.best) + self.wont.told(self.plan, each)
+                for each in found]
         second, best = np.argsort(told)[-2:]
         return msgspec.structs.replace(ways[best], maybe_turned=False) if told[best] - told[second] > PLAINLY else pose
 

@@ -9,6 +9,7 @@ from tests.calibration.test_workers import PLAN
 from tests.calibration.test_workers import photo as sampler
 from tests.vision.conftest import DOTS, Studio
 from vision.bared import bared
+from vision.pile import PileReader
 from vision.plan import parse_plan
 from vision.reader import Reader
 from vision.shot import Shot
@@ -144,3 +145,4 @@ def test_the_empty_board_is_read_that_no_photo_showed():
     reader = Reader.fit(PLAN, None, shots, 0.01)
     empty = sampler("empty")
     assert {s: e.best for s, e in reader.look(empty.image, empty.pose).items()} == {"P1": (), "P2": (), "F1": ()}
+    assert [[g.group.ids[i] for i in g.guessed] for r in reader.readers if isinstance(r, PileReader) for g in r.cells] == [["P1"]]

@@ -38,6 +38,19 @@ def test_pieces_tell_which_way_round(upright, turned, told):
     assert (pose.rvec is not one.registrar.locate(IMAGE, None).rvec) == bool(told)
 
 
+def test_a_thing_on_the_board_hardly_tells_which_way_round():
+    """Whatever piece it is most like, it is none: that is no reason to take the board for turned"""
+    one, read = reader({False: 0.9, True: 1e-6})
+    looked, q = one.readers[0].read, (("Q",), -12.0)
+
+    def with_thing(picture, pose, sites):
+        found = looked(picture, pose, sites)
+        thing = SiteEvidence((((), -9.0), q) if read[-1] else (q, ((), -14.0)), -0.001)
+        return found | {one.plan.site[2].id: thing}
+    one.readers[0].read = with_thing
+    assert not one.locate(IMAGE).maybe_turned
+
+
 def test_where_kinds_lay_in_the_samplers_tells_which_way_round():
     """Men look the same from either side of the table"""
     plan, men = chess(), [f"{side} man" for side in ("white", "black")]

@@ -8,6 +8,7 @@ import pytest
 from vision.cluster_canvas import Frame
 from vision.cluster_lump import Place, left_bare, left_on
 from vision.cluster_lump import littered as is_litter
+from vision.pile_group import agreed
 from vision.plan import parse_plan
 from vision.pose import Pose
 from vision.shot import Shot
@@ -59,6 +60,15 @@ def test_how_a_look_fits_tells_nothing_of_what_is_taken_for_empty():
     out = np.exp(Stage.sobered(stage, told, np.zeros(2, int), np.full(2, 9.0), Usual(np.zeros(1), 0.8, 0.2, 6.0), there, 0.0))
     assert out[0, 2] == pytest.approx(0.865, abs=0.001) and out[0, 1] == pytest.approx(0.135, abs=0.002)
     assert out[1, 1] > 0.78 and out[1, 0] < 0.01
+
+
+def test_what_one_network_overlooks_the_other_finds():
+    """Only where it is known how the site looks empty; and that the first finds nothing is no argument"""
+    told = np.log(np.array([[0.02, 0.33, 0.65]] * 2 + [[0.9, 0.05, 0.05]]))       # the look, something else, empty
+    there = np.log(np.array([[0.9996, 0.0004]] * 2 + [[0.001, 0.999]]))
+    out = np.exp(agreed(told, there, np.array([True, False, True])))
+    assert out[0, 2] < 0.05 and out[0, 1] / out[0, 0] == pytest.approx(16.5)
+    assert np.allclose(out[1:], np.exp(told[1:])) and np.allclose(out.sum(1), 1)
 
 
 def test_made_up_things_lie_on_the_site_and_are_never_the_same():

@@ -28,6 +28,8 @@ FAINT = 8.0             # the gain below which not even a place is looked at aga
 COARSE = 2.0            # mm between rings at which pieces are compared coarsely, at most
 NUDGE = 0.21            # of an inner radius: by which places of the net may lie off
 TRIED = 0.35            # of an inner radius: so near it was tried already
+VAIN = 1000             # places looked at closely for nothing, two for each piece found aside, after which what is left is none of
+                        # the pieces (a sleeve, a cloth): of the boards measured the fullest has 340 of them
 SIDE = 8                # places a side at which a colour is looked at, at most
 OWN = 25.0              # grey levels by which a colour is a piece's own
 APART = 0.9             # of the sum of their inner radii: nearer to each other no two pieces lie, a little given for misplacing
@@ -88,17 +90,23 @@ class Net:
         xs, ys = (spots(start / FOLD, length, self.step * k) for start, length in zip(scene.corner, strange.shape[::-1]))
         self.shape = len(ys), len(xs)
         self.y, self.x = np.nonzero(strange_around(strange, allowed, xs, ys, n, share))
-        self.at = scene.frame.to_mm((np.stack([xs[self.x], ys[self.y]], -1) + 0.5) * FOLD - 0.5)
+        self.sides = [scene.frame.to_mm((np.stack([v, v], -1) + 0.5) * FOLD - 0.5)[:, i] for i, v in enumerate((xs, ys))]
+        self.at = np.stack([self.sides[0][self.x], self.sides[1][self.y]], -1)
 
     def keep(self, which: np.ndarray) -> None:
         self.y, self.x, self.at = self.y[which], self.x[which], self.at[which]
 
     def near(self, at: np.ndarray, radius: float) -> np.ndarray:
         """(N,) whether a place lies within `radius` mm of one of (M, 2)"""
-        out = np.zeros(len(self.at), bool)
-        for p in at:
-            out |= away(self.at, p) <= radius
-        return out
+        out, reach = np.zeros(self.shape, bool), radius + 1e-6      # which way the last digit falls is judged below
+        first, beyond = (np.stack([np.searchsorted(v, at[:, i] + by) for i, v in enumerate(self.sides)], 1) for by in (-reach, reach))
+        for dx, dy in np.ndindex(*(beyond - first).max(0)) if len(at) else ():
+            x, y = first.T + [[dx], [dy]]
+            inside = (x < beyond[:, 0]) & (y < beyond[:, 1])
+            x, y = x[inside], y[inside]
+            off = np.hypot(self.sides[0][x] - at[inside, 0], self.sides[1][y] - at[inside, 1])
+            out[y[off <= radius], x[off <= radius]] = True
+        return out[self.y, self.x]
 
     def most_near(self, values: np.ndarray, radius: float) -> np.ndarray:
         """(N,) the largest of (N,) values within `radius` mm of each place"""
@@ -198,7 +206,7 @@ def find_of(scene: Scene, kit: Kit, allowed: np.ndarray, most: int, there: Seque
     """The pieces of one kit; there: those that are known to be there, already covered; new: see find()"""
     sure: list[Piece] = []
     maybe: list[Piece] = []
-    tried = np.empty((0, 2))
+    tried, left = np.empty((0, 2)), VAIN
     n = max(int(kit.rings.step * scene.frame.scale), 1)
     soft: Scene | None = None
     for step, share, goes, hiding in NETS:
@@ -210,23 +218,26 @@ def find_of(scene: Scene, kit: Kit, allowed: np.ndarray, most: int, there: Seque
         if hiding:
             net.keep(kit.coloured(soft, net.at))
             net.least = FAINT
-        more, others, tried = caught(scene, soft, kit, net, [*there, *sure], tried, goes, most)
+        more, others, tried, left = caught(scene, soft, kit, net, [*there, *sure], tried, goes, most, left)
         sure += more
         maybe = [p for p in maybe if not any(np.linalg.norm(p.at - q.at) < APART * (p.form.inner + q.form.inner) for q in more)]
         maybe = apart(maybe + others)
+        if left <= 0:
+            break
     return sure + maybe
 
 
 def caught(scene: Scene, soft: Scene, kit: Kit, net: Net, known: Sequence[Piece], tried: np.ndarray,
-           goes: int, most: int) -> tuple[list[Piece], list[Piece], np.ndarray]:
+           goes: int, most: int, left: int) -> tuple[list[Piece], list[Piece], np.ndarray, int]:
     """The pieces of a kit at places of a net besides those known: the sure ones, which are taken out of the scene, and others;
-    soft: the scene blurred; tried: (M, 2) places known to be no better than these, and the same with those of this net"""
+    soft: the scene blurred; tried: (M, 2) places known to be no better than these, and the same with those of this net; left: how
+    many more may be looked at in vain"""
     gain = np.zeros((len(net.at), len(kit.fines)), np.float32)
     stale = np.ones(len(gain), bool)
     out: list[Piece] = []
     others: list[Piece] = []
     again = goes
-    while len(gain) and len(known) + len(out) < most:
+    while len(gain) and len(known) + len(out) < most and left > 0:
         for part in np.array_split(np.flatnonzero(stale), 1 if by_kernel(soft) else stale.sum() // AT_ONCE + 1):
             if len(part):
                 gain[part] = best_at(soft, kit.rings, kit.table, net.at[part], kit.owner, net.least)[0]
@@ -235,14 +246,14 @@ def caught(scene: Scene, soft: Scene, kit: Kit, net: Net, known: Sequence[Piece]
         net.keep(keep)
         gain, stale = gain[keep], stale[keep]
         new, at = candidates(scene, soft, kit, net, np.where(net.near(tried, TRIED * kit.inner)[:, None], 0, gain))
-        tried = np.vstack([tried, at])
-        found = apart([p for p in others + new if p.chance > MAYBE and not any(clash(p, q) for q in (*known, *out))])
+        tried, left = np.vstack([tried, at]), left - len(at)
+        found = apart(free_of([p for p in others + new if p.chance > MAYBE], [*known, *out]))
         sure = [p for p in found if p.chance > 0.5]
         if not sure:
             others, again = found, again - 1
             if again and len(at):
                 continue        # what is no piece may have looked more like one from afar than what lies beside it
-            return out, found, tried
+            return out, found, tried, left
         found = [p for p in sure if p.gain > WELL * p.ideal] or sure    # what fits badly may be in a better one's place
         again = goes
         found = [p for fine, rough in zip(kit.fines, kit.rough)
@@ -260,9 +271,10 @@ def caught(scene: Scene, soft: Scene, kit: Kit, net: Net, known: Sequence[Piece]
             gone |= d < 0.5 * (kit.inner + p.form.inner)
         others = [q for q, clear in zip(others, far) if clear]
         out += found
+        left += 2 * len(found)
         net.keep(~gone)
         gain, stale = gain[~gone], stale[~gone]
-    return out, others, tried
+    return out, others, tried, left
 
 
 def nudged(soft: Scene, rough: Fine, at: np.ndarray, step: float) -> np.ndarray:
@@ -305,6 +317,13 @@ def apart(found: Sequence[Piece]) -> list[Piece]:
             places[n], radii[n] = p.at, p.form.inner
             out.append(p)
     return out
+
+
+def free_of(found: Sequence[Piece], there: Sequence[Piece]) -> list[Piece]:
+    """Those that can stand beside all that are there"""
+    feet, outer = np.array([q.foot for q in there]).reshape(-1, 2), np.array([q.form.outer for q in there])
+    return [p for p in found if not is_block(p.form) or not any(
+        clash(p, there[i]) for i in np.flatnonzero(away(feet, p.foot) <= p.form.outer + outer))]
 
 
 def clash(p: Piece, q: Piece) -> bool:

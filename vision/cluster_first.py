@@ -73,6 +73,10 @@ class Tried(msgspec.Struct, frozen=True, eq=False):
     def number(self, kind: str) -> int:
         return [self.sheet.kinds[k] for k in self.kinds].index(kind)
 
+    def knows(self, kind: str) -> bool:
+        """Whether it was tried; "" for no card"""
+        return not kind or kind in [self.sheet.kinds[k] for k in self.kinds]
+
     def at_one(self, which: np.ndarray, place: int) -> Tried:
         """Some of these, (n,) bool, all as one of them is thought to lie"""
         kinds = self.kinds[which]

@@ -8,9 +8,10 @@ import cv2
 import numpy as np
 import pytest
 
+import vision.cluster_find
 from vision.cluster import ClusterReader
 from vision.cluster_canvas import Frame, Lean
-from vision.cluster_find import find, kits_of
+from vision.cluster_find import Net, find, kits_of
 from vision.cluster_fit import Fine, Piece
 from vision.cluster_polar import SCORE_NOISE, Form, Rings
 from vision.cluster_scene import FOLD, Scene
@@ -79,6 +80,42 @@ def test_boldly_printed_pieces_are_found_wherever_they_lie(kits):
         assert [p.kind for p in found] == ["person"] * len(places)
         for x, y in places:
             assert min(np.hypot(*(p.foot - (x, y))) for p in found) < 1
+
+
+def test_places_of_a_net_near_others_are_those_that_are_measured_near():
+    rng, scene = np.random.default_rng(8), filmed([])
+    net = Net(scene, (rng.random(scene.strange.shape) < 0.7).astype(np.float32), 3.0, np.ones_like(scene.strange, np.uint8), 0.42, 0.4)
+    assert 100 < len(net.at) < np.prod(net.shape)
+    for radius in (0.2, 1.05, 4.0):
+        at = rng.uniform((-5, -5), (195, 145), (60, 2))
+        assert np.array_equal(net.near(at, radius), (np.linalg.norm(net.at[:, None] - at, axis=2) <= radius).any(1))
+    assert not net.near(np.empty((0, 2)), 1.0).any()
+
+
+def test_what_no_piece_explains_is_not_searched_for_ever(kits, monkeypatch):
+    """A sleeve over half a board of discs: they are found where it does not lie, and it is given up"""
+    discs, looked, before = [(25 + 35 * i, 25 + 30 * j, 0.3 * i) for i in range(5) for j in range(4)], [], vision.cluster_find.refined
+
+    def refined(scene, fine, at, *more):
+        looked.append(len(at))
+        return before(scene, fine, at, *more)
+    monkeypatch.setattr(vision.cluster_find, "refined", refined)
+    monkeypatch.setattr(vision.cluster_find, "VAIN", 15)
+    assert len(sure(filmed(discs), kits)) == 20
+
+    def under_a_sleeve():
+        rng = np.random.default_rng(5)
+        print_ = [(*rng.uniform((105, 15), (175, 125)), rng.uniform(0, 6)) for _ in range(400)]      # one printed over the other
+        return filmed([*discs, *print_])
+    looked.clear()
+    found = sure(under_a_sleeve(), kits)
+    least = sum(looked)
+    clear = [d for d in discs if d[0] < 85]
+    assert all(min(np.hypot(*(p.foot - (x, y))) for p in found) < 1 for x, y, _ in clear)
+    monkeypatch.setattr(vision.cluster_find, "VAIN", 10 ** 6)
+    looked.clear()
+    sure(under_a_sleeve(), kits)
+    assert least < 0.7 * sum(looked), "it would have gone on"
 
 
 def test_a_disc_that_figures_would_explain_badly_is_a_disc(kits):

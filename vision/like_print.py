@@ -17,6 +17,7 @@ from vision.sites import Group, groups
 SIDE = 12            # pixels along a site where prints are compared
 AROUND = 3           # sites along a window of a site's surroundings
 WELL = 0.9           # of a site that must be seen for it to tell what it looks like
+TELLS = 0.4          # of a site that must be seen for it to tell which rules hold
 FEWEST = 4           # pairs of sites that must tell how well a rule holds
 NEAR = 0.1           # of a site's side by which a place may be off another
 STEPS = 300          # shortest steps to another site that are tried
@@ -52,26 +53,83 @@ def borrowed_print(plan: Plan, board: Board, seen: Sequence[np.ndarray], layouts
     seen: the board from above in each photo, in one light; layouts: what lies there; busy: the sites on which anything does"""
     picture, known = board.picture.copy(), board.known.copy()
     guessed: dict[str, float] = {}
+    once: list[tuple[Site, int]] = []
     for site in (s for s in plan.site if s.reads == "cluster" and s.id in busy):
-        mask = np.zeros(known.shape, np.uint8)
-        for o in site.outlines:
-            cv2.fillPoly(mask, [np.rint(o * board.scale).astype(np.int32)], 1)
-        inside, loose = (mask > 0) & ~known, [n for n, layout in enumerate(layouts) if lie_loose(plan, site, layout.get(site.id, ()))]
-        if inside.sum() > (1 - WELL) * mask.sum() and len(loose) > 1:
-            picture[inside], strange = likeliest(picture[(mask > 0) & known], [seen[n][inside] for n in loose])
-            rare = np.zeros(known.shape, np.uint8)
-            rare[inside] = strange
-            known |= inside & (cv2.dilate(rare, np.ones((2 * round(RIM * board.scale) + 1,) * 2, np.uint8)) == 0)
+        here, loose = within(site, board), [n for n, layout in enumerate(layouts) if lie_loose(plan, site, layout.get(site.id, ()))]
+        inside = here & ~known
+        if inside.sum() <= (1 - WELL) * here.sum() or not loose:
+            continue
+        if len(loose) == 1:
+            once.append((site, loose[0]))
+            continue
+        picture[inside], strange = likeliest(picture[here & known], [seen[n][inside] for n in loose])
+        rare = np.zeros(known.shape, np.uint8)
+        rare[inside] = strange
+        known |= inside & (cv2.dilate(rare, np.ones((2 * round(RIM * board.scale) + 1,) * 2, np.uint8)) == 0)
+        guessed[site.id] = AGREED
+    by_size = groups(msgspec.structs.replace(plan, site=tuple(msgspec.structs.replace(s, reads="pile") for s in plan.site)))
+    told = known.copy()
+    for site, n in once:
+        like = np.zeros(known.shape, bool)
+        for other in next(group.ids for group in by_size if site.id in group.ids):
+            if may_be_alike(set(site.tags), set(plan.sites[other].tags)):
+                like |= within(plan.sites[other], board) & told
+        if like.any():
+            inside = within(site, board) & ~known
+            new = inside & ~below(board.scale, [max(plan.pieces[k].footprint) for k in layouts[n][site.id] if k != "?"],
+                                  strangeness(picture[like], seen[n], inside))
+            picture[new] = seen[n][new]
+            known |= new
             guessed[site.id] = AGREED
     board = Board(painted_over(picture, known), known, board.scale)
-    for group in groups(msgspec.structs.replace(plan, site=tuple(msgspec.structs.replace(s, reads="pile") for s in plan.site))):
+    for group in by_size:
         windows, sure = windows_of(board, group, 1)
         share = sure.mean((1, 2))
         if share.min() < 1:
             tags = [set(plan.sites[i].tags) for i in group.ids]
-            doubt = borrow(board, group, tags, windows, sure) if (share >= WELL).sum() >= FEWEST else np.full(len(share), UNKNOWN)
+            doubt = borrow(board, group, tags, windows, sure) if (share >= TELLS).sum() >= FEWEST else np.full(len(share), UNKNOWN)
             guessed = {s: float(d) for s, d, own in zip(group.ids, doubt, share) if own < WELL and s in busy} | guessed
     return painted_over(board.picture, board.known), guessed
+
+
+def within(site: Site, board: Board) -> np.ndarray:
+    """(h, w) bool: the pixels of a board that are a site's"""
+    mask = np.zeros(board.known.shape, np.uint8)
+    for o in site.outlines:
+        cv2.fillPoly(mask, [np.rint(o * board.scale).astype(np.int32)], 1)
+    return mask > 0
+
+
+def may_be_alike(tags: Set[str], others: Set[str]) -> bool:
+    """Whether sites with such tags may be printed alike: those of quite other tags are not"""
+    return bool(tags & others) or not (tags and others)
+
+
+def strangeness(bare: np.ndarray, seen: np.ndarray, inside: np.ndarray) -> np.ndarray:
+    """(h, w) float32: how unlike the print of sites of its like, (m, 3), a place looks, log units of how rare its colours are there;
+    0 outside. seen: (h, w, 3), inside: (h, w)"""
+    logs = np.log(np.maximum(np.vstack([bare, seen[inside]]), 0) + DARK)
+    common = how_common(logs, len(bare))[len(bare):]
+    out = np.zeros(inside.shape, np.float32)
+    out[inside] = -np.log(np.maximum(common / max(common.max(), 1e-9), RARE ** 2))
+    return out
+
+
+def below(scale: float, sizes: Sequence[float], strange: np.ndarray) -> np.ndarray:
+    """(h, w) bool: where pieces of such sizes, mm, lie in a place so strange, (h, w): where it is strangest, the largest first"""
+    out, strange = np.zeros(strange.shape, np.uint8), strange.copy()
+    rows, columns = np.flatnonzero(strange.any(1)), np.flatnonzero(strange.any(0))
+    if not len(rows):
+        return out > 0
+    part = slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1)
+    for size in sorted(sizes, reverse=True):
+        wide = 2 * round(size / 2 * scale) + 1
+        disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (wide, wide)).astype(np.float32)
+        y, x = np.unravel_index(cv2.filter2D(strange[part], -1, disc, borderType=cv2.BORDER_CONSTANT).argmax(), strange[part].shape)
+        at = int(x + part[1].start), int(y + part[0].start)
+        cv2.circle(out, at, round((size / 2 + RIM) * scale), 1, -1)
+        strange[out > 0] = 0
+    return out > 0
 
 
 def lie_loose(plan: Plan, site: Site, contents: Contents) -> bool:
@@ -85,14 +143,14 @@ def borrow(board: Board, group: Group, tags: Sequence[Set[str]], windows: np.nda
     tell of others in turn. windows (N, S, S, 3) as far as sure (N, S, S); -> (N,) log units by which each site may be off"""
     rules = list(rules_of(board, group, tags, windows, sure))
     share = sure.mean((1, 2))
-    doubt = np.where(share >= WELL, 0, np.inf)
-    like = np.array([r.like for r in rules]).reshape(-1, len(share))
+    doubt, lent = (np.where(share >= least, 0, np.inf) for least in (WELL, TELLS))
+    like = np.array([r.like for r in rules], int).reshape(-1, len(share))
     off = np.array([np.hypot(r.off, off_by(windows, sure, windows[r.like], sure[r.like], r.turn)) for r in rules]).reshape(like.shape)
     off[like < 0] = np.inf
     todo = set(np.flatnonzero(share < 1).tolist())
     while todo:
         here = np.array(sorted(todo))
-        each = np.hypot(off[:, here], doubt[like[:, here]])
+        each = np.hypot(off[:, here], lent[like[:, here]])
         if not np.isfinite(each).any():
             break
         n = int(each.min(0).argmin())
@@ -101,6 +159,7 @@ def borrow(board: Board, group: Group, tags: Sequence[Set[str]], windows: np.nda
                 break
         todo.remove(int(here[n]))
         doubt[here[n]] = min(doubt[here[n]], each[:, n].min())
+        lent[here[n]] = min(lent[here[n]], doubt[here[n]])
     return np.minimum(doubt, UNKNOWN)
 
 
@@ -123,12 +182,12 @@ def windows_of(board: Board, group: Group, wide: float) -> tuple[np.ndarray, np.
 def rules_of(board: Board, group: Group, tags: Sequence[Set[str]], windows: np.ndarray, sure: np.ndarray) -> Iterator[Rule]:
     """Rules that may hold for a group's sites, with tags (N), each with how well it holds for those that are seen: windows
     (N, S, S, 3), sure (N, S, S). Sites of other outlines or of quite other tags are not alike"""
-    straight, told = np.eye(2), sure.mean((1, 2)) >= WELL
+    straight, told = np.eye(2), sure.mean((1, 2)) >= TELLS
     around, known = windows_of(board, group, AROUND)
     middle = slice((around.shape[1] - SIDE) // 2, (around.shape[1] + SIDE) // 2)
     known[:, middle, middle] = False
     may = np.abs(group.boxes[:, None] - group.boxes).max(2) < NEAR * group.side
-    may &= np.array([[bool(a & b) or not (a and b) for b in tags] for a in tags])
+    may &= np.array([[may_be_alike(a, b) for b in tags] for a in tags])
     for like, turn in [*places_alike(group), (surrounded_alike(around, known, told), straight)]:
         like = np.where(may[np.arange(len(like)), like], like, -1)
         both = np.flatnonzero((like >= 0) & told & told[like] & (like != np.arange(len(like))))
@@ -217,19 +276,22 @@ def likeliest(bare: np.ndarray, seen: Sequence[np.ndarray]) -> tuple[np.ndarray,
     sure = np.vstack([np.log(bare + DARK), logs.mean(0)[agreed]])
     if len(sure) < FEWEST:
         return np.median(seen, 0), np.ones(logs.shape[1], bool)
-    low, wide = logs.min((0, 1)), np.maximum(np.ptp(logs, axis=(0, 1)), AGREED)
+    how = how_common(np.vstack([sure, logs.reshape(-1, 3)]), len(sure))
+    of, how = how[:len(sure)], how[len(sure):].reshape(logs.shape[:2])   # (photos, n)
+    best = how.argmax(0)
+    rare = ~agreed & (how.max(0) < np.quantile(of, RARE))
+    return np.where(agreed[:, None], np.mean(seen, 0), np.array(seen)[best, np.arange(len(best))]), rare
 
-    def cells(colours: np.ndarray) -> tuple[np.ndarray, ...]:
-        return tuple(np.moveaxis(np.clip((colours - low) / wide * TONES, 0, TONES - 1).astype(int), -1, 0))
 
+def how_common(logs: np.ndarray, many: int) -> np.ndarray:
+    """(n,) how common each of (n, 3) colours, logarithms, is among the first `many` of them"""
+    low, wide = logs[many:].min(0), np.maximum(np.ptp(logs[many:], axis=0), AGREED)
+    cells = tuple(np.clip((logs - low) / wide * TONES, 0, TONES - 1).astype(int).T)
     common = np.zeros((TONES,) * 3, np.float32)
-    np.add.at(common, cells(sure), 1)
+    np.add.at(common, tuple(c[:many] for c in cells), 1)
     for axis in range(3):
         common = np.apply_along_axis(np.convolve, axis, common, [0.25, 0.5, 0.25], "same")
-    how = common[cells(logs)]                                           # (photos, n)
-    best = how.argmax(0)
-    rare = ~agreed & (how.max(0) < np.quantile(common[cells(sure)], RARE))
-    return np.where(agreed[:, None], np.mean(seen, 0), np.array(seen)[best, np.arange(len(best))]), rare
+    return common[cells]
 
 
 def painted_over(picture: np.ndarray, known: np.ndarray) -> np.ndarray:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
-from vision.align import FLOOR_PX, LEAST, Fit, follow, pixels_a_mm, spread_over
-from vision.alike import seen_again, spacing, with_look_alikes
+from vision.align import FLOOR_PX, LEAST, follow, pixels_a_mm, spread_over
+from vision.alike import seen_again, with_look_alikes
 from vision.bundle import TAP_PX, Bundle, Sight
 from vision.edges import plainness, shown_sides, smoothed
 from vision.evidence import Contents, NoBoard
@@ -18,8 +18,9 @@ from vision.markers import ENOUGH as CARDS_ENOUGH
 from vision.markers import find_cards, in_order, turned_to_fit
 from vision.plan import Plan
 from vision.pose import Pose
-from vision.printed import Picture, Print, choose_spots, compose
-from vision.registration import ENOUGH, SURE, Registrar, moved, usable
+from vision.printed import Picture, Print
+from vision.registration import Registrar, moved, usable
+from vision.survey_print import add_tracks, make_print, with_bared
 from vision.survey_sides import CLASH_MM, add_edges, add_lines, held_by_lines, settle_by_lines
 from vision.tapped import EDGE_REACH, mended, tapped_well, turned_by
 from vision.tapped_lines import most_plain
@@ -29,8 +30,8 @@ from vision.whole import RIM, TABLE, Whole
 EDGE_BIAS = 0.15        # blur and overexposure move all edges and lines alike by so much, pixels at 1640 wide or less
 BEND_STEP = 0.04
 BENDS = np.arange(-12, 4) * BEND_STEP   # k1 of lenses that are tried
-ASTRAY_MM = 20.0        # by which corners may be tapped off, or half a site
 POOR_PX = 2.0           # at 1640 wide: so far off sides or lines never leave a board
+PUT_TOGETHER, BLURRED = 2, 0.5     # times at most; pixels at 1640 wide by which photos lie so well on each other that a print is sharp
 BENT = 1.2              # so much plainer the sides must be seen before a lens is thought to bend
 
 
@@ -116,6 +117,8 @@ def surveyed(plan: Plan, pictures: list[Picture], corners: Sequence[np.ndarray |
     if tapped and taps or not all(tapped_well(plan, *each) for each in zip(taps, photos.poses)):
         ask_lines(plan, photos, taps)
     printed, tiles = frames(plan, photos)
+    if printed is not None and len(known) == len(pictures) and all(any(layout.values()) for layout in layouts):
+        photos, printed, tiles = frames_bared(plan, photos, printed, tiles)
     bundle, poses = photos.bundle, photos.poses
     cards = {i: bundle.card(i, float(np.median(bundle.poses[:, 6]))) for i in bundle.cards}
     scene = View.of(photos.images[photos.barest], poses[photos.barest])
@@ -165,6 +168,22 @@ def frames(plan: Plan, photos: Photos) -> tuple[Print | None, Tiles | None]:
     if lasting.sum() >= 2 * LEAST:
         printed = msgspec.structs.replace(printed, spots=printed.spots[lasting])
     return with_look_alikes(plan, photos.bundle.as_lens(), printed, pictures, poses, bare), tiles
+
+
+def frames_bared(plan: Plan, photos: Photos, printed: Print, tiles: Tiles | None) -> tuple[Photos, Print, Tiles | None]:
+    """The same with the empty board put together, where no photo shows it: and once more where that moved the photos enough to
+    have blurred it. -> (the photos and it, the frames); as they came where it is no help"""
+    last = photos
+    for _ in range(PUT_TOGETHER):
+        again = with_bared(plan, photos, last)
+        better, loose = frames(plan, again)
+        if better is None:
+            break
+        apart = max(moved(plan, *each) / max(each[0].size) for each in zip(last.poses, again.poses))
+        last, printed, tiles = again, better, loose
+        if apart * 1640 < BLURRED:
+            break
+    return last, printed, tiles
 
 
 def poorly_known(plan: Plan, bundle: Bundle) -> bool:
@@ -279,55 +298,6 @@ def ask_lines(plan: Plan, photos: Photos, taps: list[np.ndarray]) -> None:
     photos.bundle = held if max(apart) > CLASH_MM and plainer > 0 else sides
     if photos.bundle is held:
         settle_by_lines(plan, photos)
-
-
-def make_print(plan: Plan, photos: Photos) -> tuple[Print, np.ndarray] | None:
-    """The board as a map, and (h, w) bool where it is known bare; None where there is too little to hold on to"""
-    canvas, bare, scale, origin = compose(plan, photos.images, photos.poses, photos.layouts)
-    spots = choose_spots(canvas, bare)
-    return (Print(canvas, scale, origin, spots), bare) if len(spots) >= 2 * LEAST else None
-
-
-def add_tracks(plan: Plan, photos: Photos, printed: Print) -> bool:
-    """Puts the print's patches, found in every photo, into the bundle; False where the photos do not share them, or only the
-    empty ones do: a table's grain, which tiles will cover."""
-    bundle, shared = photos.bundle, []
-    bundle.points = printed.mm(printed.spots)
-    for n, picture in enumerate(photos.pictures):
-        fit = best_fit(plan, bundle, printed, picture, n, n in photos.lent or bool(bundle.cards))
-        if fit is None or fit.share < ENOUGH:
-            continue
-        if moved(plan, fit.pose, bundle.pose(n)) > EDGE_REACH * max(picture.size) / 1640:
-            bundle.sights[n].edges = None       # these were lines elsewhere
-            bundle.poses[n, :6] = np.concatenate([fit.pose.rvec.ravel(), fit.pose.tvec.ravel()])
-        bundle.sights[n].tracks = dict(zip(np.flatnonzero(fit.inliers).tolist(), fit.px))
-        shared.append(n)
-    played = [n for n, layout in enumerate(photos.layouts) if any(layout.values())]
-    if (len(shared) > 1 and (not played or set(played) & set(shared))) or len(photos.pictures) == 1:
-        bundle.solve()
-        return True
-    bundle.points = np.zeros((0, 2))
-    for sight in bundle.sights:
-        sight.tracks = {}
-    return False
-
-
-def best_fit(plan: Plan, bundle: Bundle, printed: Print, picture: Picture, n: int, anywhere: bool) -> Fit | None:
-    """Where the print is seen in photo n, from its own pose, or where that is wrong from those of the others; unless it may be
-    anywhere, only where fingers tapped corners: a board that looks like itself a square further is found there as well"""
-    fit = follow(plan, bundle.as_lens(), printed, picture, bundle.pose(n))
-    if fit is not None and fit.share >= SURE:
-        return fit
-    others = (bundle.pose(k) for k, sight in enumerate(bundle.sights) if k != n and sight.size == picture.size)
-    fits = [fit, *(f for pose in others if (f := follow(plan, bundle.as_lens(), printed, picture, pose)) is not None
-                   and (anywhere or tapped_in_some_order(plan, bundle.sights[n].taps, f.pose)))]
-    return max((f for f in fits if f is not None), key=lambda f: f.share, default=None)
-
-
-def tapped_in_some_order(plan: Plan, taps: np.ndarray, pose: Pose) -> bool:
-    """Whether a pose has the board's corners about where fingers tapped, whichever they began with"""
-    there, reach = pose.to_px(plan.corners), max(spacing(plan).max() / 2, ASTRAY_MM) * pixels_a_mm(pose, plan)
-    return any(np.linalg.norm(np.roll(there, k, 0) - taps, axis=1).mean() < reach for k in range(4))
 
 
 def tiled(plan: Plan, layouts: Sequence[dict[str, Contents]]) -> list[int]:

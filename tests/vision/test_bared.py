@@ -12,6 +12,7 @@ from vision.bared import bared
 from vision.pile import PileReader
 from vision.plan import parse_plan
 from vision.reader import Reader
+from vision.registration import Registrar
 from vision.shot import Shot
 
 SQUARE, COUNT, EDGE = 20, 8, 10
@@ -135,6 +136,58 @@ def test_sites_of_other_tags_are_not_printed_alike():
     made = bared(table.plan, [photo(table, pose, {"C3", "F6"})])
     for site, colour in {"C3": (200, 120, 40), "F6": (60, 70, 80)}.items():
         assert np.abs(np.log((shown_at(table, made, site) + 8) / (np.array(colour) + 8))).max() < 0.15, site
+
+
+def test_what_is_printed_below_pieces_in_all_photos_belongs_to_the_map(table):
+    poses, always = [table.pose(), table.pose(turn=5, tilt=12)], {"C3", "D3", "C4", "D4", "C5", "D5"}
+    shots = [photo(table, pose, always | some) for pose, some in zip(poses, ({"B7", "G2"}, {"A1", "F6", "H5"}))]
+    corners = [poses[0].to_px(table.plan.corners) + 2, None]
+    registrar, found = Registrar.fit(table.plan, [s.image for s in shots], corners, False, [s.layout for s in shots])
+    spots = registrar.printed.mm(registrar.printed.spots) - EDGE
+    inside = (spots > [2 * SQUARE, 2 * SQUARE]) & (spots < [4 * SQUARE, 5 * SQUARE])
+    assert inside.all(1).any(), "where squares meet below tiles"
+    for pose, truth in zip(found, poses):
+        assert np.linalg.norm(pose.to_px(table.plan.corners) - truth.to_px(table.plan.corners), axis=1).max() < 0.5
+
+
+def fields(*pieces: tuple[str, str, int, int]) -> tuple[np.ndarray, dict]:
+    """A table of twelve fields with two trees each, on the first two farther down, and the plan; pieces: (site, kind, mm across, mm
+    down from the site's corner)"""
+    rng = np.random.default_rng(4)
+    canvas, sites = np.full((170 * DOTS, 220 * DOTS, 3), (150, 200, 220), np.uint8), []
+    for n in range(12):
+        x, y = 10 + 50 * (n % 4), 10 + 50 * (n // 4)
+        cv2.rectangle(canvas, (x * DOTS, y * DOTS), ((x + 50) * DOTS, (y + 50) * DOTS), (70, 160, 90), -1)
+        for tree in (15, 35):
+            cv2.circle(canvas, ((x + tree) * DOTS, (y + (20 if n < 2 else 12)) * DOTS), 5 * DOTS, (30, 60, 30), -1)
+        sites.append({"id": f"F{n + 1}", "reads": "cluster", "outline": [[x, y], [x + 50, y], [x + 50, y + 50], [x, y + 50]]})
+        for kind, across, down in (p[1:] for p in pieces if p[0] == f"F{n + 1}"):
+            at = ((x + across) * DOTS, (y + down) * DOTS)
+            if kind == "disc":
+                cv2.circle(canvas, at, 8 * DOTS, (40, 60, 200), -1)
+            else:
+                cv2.rectangle(canvas, tuple(np.subtract(at, 24 * DOTS)), tuple(np.add(at, 24 * DOTS)), (200, 120, 40), -1)
+    canvas = np.clip(canvas + rng.normal(0, 2, canvas.shape), 0, 255).astype(np.uint8)
+    kinds = [{"kind": "disc", "size": 16, "height": 3, "count": 9}, {"kind": "card", "size": [48, 48], "height": 1, "count": 9}]
+    return canvas, {"game": "fields", "size": [220, 170], "site": sites, "piece": kinds}
+
+
+def test_a_field_shows_its_print_beside_what_lies_loose_on_it_in_one_photo():
+    """F1 and F2 have a disc in one photo and a card in the other; what lies on the others is a disc here and there"""
+    everywhere = [(f"F{n}", "disc", 12, 38) for n in range(3, 13)]
+    lies = [[("F1", "disc", 25, 40), ("F2", "card", 25, 25), *everywhere],
+            [("F1", "card", 25, 25), ("F2", "disc", 15, 40), *((f, k, 50 - x, y) for f, k, x, y in everywhere)]]
+    shots = []
+    for pieces in lies:
+        canvas, plan = fields(*pieces)
+        table = Studio(parse_plan(plan), canvas)
+        shots.append(Shot(table.film(table.pose(), {}), {f: (kind,) for f, kind, *_ in pieces}, table.pose()))
+    made = bared(table.plan, shots)
+    for site in ("F1", "F2"):
+        for place, colour in {(15, 20): (30, 60, 30), (35, 20): (30, 60, 30), (25, 40): (70, 160, 90), (25, 20): (70, 160, 90)}.items():
+            at = np.min(table.plan.sites[site].outline, axis=0) + place
+            seen = made.pose.rectify(made.image, *(at - 2), *(at + 2), 2).reshape(-1, 3).mean(0)
+            assert np.abs(np.log((seen + 8) / (np.array(colour) + 8))).max() < 0.25, (site, place, seen)
 
 
 def test_the_empty_board_is_read_that_no_photo_showed():

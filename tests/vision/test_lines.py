@@ -10,7 +10,7 @@ from vision.lines import middle_lines, printed_lines, site_lines
 from vision.plan import Plan, parse_plan
 from vision.pose import Pose
 from vision.registration import Registrar
-from vision.survey import tapped_in_some_order
+from vision.survey_print import tapped_in_some_order
 
 SIDE, N, EDGE = 40.0, 8, 20.0
 BOARD = N * SIDE + 2 * EDGE

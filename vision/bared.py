@@ -8,17 +8,14 @@ from collections.abc import Sequence
 import cv2
 import numpy as np
 
-from vision.cutout import height_of, lean_at
+from vision.hidden import hidden, laid_on
 from vision.light import CLIPPED, LOG, compare, over, small_view
-from vision.like_print import Board, borrowed_print, lie_loose
+from vision.like_print import Board, borrowed_print
 from vision.plan import Plan
 from vision.pose import Pose
-from vision.sampler import covered_by_blocks
 from vision.shot import Shot
-from vision.sites import box
 from vision.windows import Pyramid, pixels_a_mm
 
-BESIDE = 0.1         # of its site's side that a piece may lie beside where it should
 FADE = 8.0           # mm from a piece at which its shadow is gone: photos count the more the nearer to that
 LITTLE = 0.05        # of the board that two photos must both show bare to tell how bright they are
 LIT = 32             # places along the board at which it is told how bright it is
@@ -40,8 +37,8 @@ def bared(plan: Plan, shots: Sequence[Shot]) -> Shot:
     maps = [s.pose.rectify_map(0, 0, *plan.size, scale) for s in shots]
     seen = [cv2.remap(s.image, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE).astype(np.float32)
             for s, (x, y) in zip(shots, maps)]
-    clear = [cv2.distanceTransform(((under_pieces(plan, s, scale, x.shape) == 0) & (np.minimum(x, y) >= 0) & (x <= s.pose.size[0] - 1) &
-                                    (y <= s.pose.size[1] - 1)).astype(np.uint8), cv2.DIST_L2, 3) / scale
+    clear = [cv2.distanceTransform(((hidden(plan, s.layout, s.pose, x.shape, scale) == 0) & (np.minimum(x, y) >= 0) &
+                                    (x <= s.pose.size[0] - 1) & (y <= s.pose.size[1] - 1)).astype(np.uint8), cv2.DIST_L2, 3) / scale
              for s, (x, y) in zip(shots, maps)]
     evened = [seen[0], *(as_dark(in_light(plan, s, shots[0], both, view), seen[0], both)
                          for s, view, both in zip(shots[1:], seen[1:], (np.minimum(c, clear[0]) for c in clear[1:])))]
@@ -49,35 +46,8 @@ def bared(plan: Plan, shots: Sequence[Shot]) -> Shot:
     total = weight.sum(0)
     board = sum(w[..., None] * view for w, view in zip(weight, evened)) / np.maximum(total, 1e-6)[..., None]
     whole, guessed = borrowed_print(plan, Board(board, total > 0, scale), evened, [s.layout for s in shots],
-                                    {i for s in shots for i in laid_on(plan, s)})
+                                    {i for s in shots for i in laid_on(plan, s.layout)})
     return Shot(laid_in(shots[0], plan, whole, np.clip(clear[0] / (SOFT * FADE), 0, 1), scale), {}, shots[0].pose, guessed=guessed)
-
-
-def laid_on(plan: Plan, shot: Shot) -> set[str]:
-    """The sites on which something lies"""
-    return {s for s, contents in shot.layout.items() if contents} | covered_by_blocks(plan, shot.layout)
-
-
-def under_pieces(plan: Plan, shot: Shot, scale: float, shape: tuple[int, int]) -> np.ndarray:
-    """(h, w) uint8, pixels of the board seen from above: 1 where pieces may hide it, their tops seen off their feet"""
-    out = np.zeros(shape, np.uint8)
-    for site in laid_on(plan, shot):
-        contents = shot.layout.get(site) or ("?",)
-        place = plan.sites[site]
-        top = lean_at(shot.pose, place.centre[None])[0] * height_of(contents, plan)
-        outlines, beside = list(place.outlines), 0.0
-        if place.reads == "pile":
-            half = max((max(plan.pieces[k].footprint) for k in contents if k != "?"), default=0) / 2
-            outlines.append(place.centre + half * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]))
-        if place.reads == "pile" or not lie_loose(plan, place, contents):
-            beside = BESIDE * float(box(place).max())
-        steps = int(np.ceil(np.abs(top).max() * scale / 2)) + 1
-        for by in np.linspace(0, 1, steps)[:, None] * top:
-            for o in outlines:
-                corners = np.rint((o + by) * scale).astype(np.int32)
-                cv2.fillPoly(out, [corners], 1)
-                cv2.polylines(out, [corners], True, 1, 2 * round(beside * scale) + 1)
-    return out
 
 
 def in_light(plan: Plan, shot: Shot, first: Shot, clear: np.ndarray, seen: np.ndarray) -> np.ndarray:

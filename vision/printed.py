@@ -12,6 +12,7 @@ import numpy as np
 from vision import cv5
 from vision.edges import peaks_between
 from vision.evidence import Contents
+from vision.hidden import hidden
 from vision.kernels import Kernel
 from vision.plan import Plan
 from vision.pose import Pose
@@ -207,34 +208,6 @@ def correlations(seen: np.ndarray, patches: np.ndarray) -> np.ndarray:
     return out
 
 
-def covered(plan: Plan, layout: dict[str, Contents], pose: Pose, shape: tuple[int, int], px_per_mm: float, origin: np.ndarray
-            ) -> np.ndarray:
-    """(h, w) uint8: 255 where pieces lie on the canvas, or may reach by sloppiness, or hide it from that pose by their height"""
-    mask = np.zeros(shape, np.uint8)
-    for site, contents in layout.items():
-        if site not in plan.sites or not contents:
-            continue
-        known = [plan.pieces[k] for k in contents if k in plan.pieces]
-        reach = max([max(p.footprint) / 2 for p in known], default=0)
-        for outline in plan.sites[site].outlines:
-            if plan.sites[site].reads == "pile":
-                middle = (outline.min(0) + outline.max(0)) / 2
-                spans = [p.spans for p in known if p.spans]
-                if spans:
-                    reach = max(reach, 1.5 * max(np.ptp(outline, axis=0)))
-                at = (middle - origin) * px_per_mm
-                half = (max(reach, np.ptp(outline, axis=0).max() / 2) + REACH) * px_per_mm
-                cv2.rectangle(mask, tuple(np.rint(at - half).astype(int)), tuple(np.rint(at + half).astype(int)), 255, -1)
-                height = sum(p.height for p in known)
-                top = (pose.to_mm(pose.to_px(middle[None], height))[0] - middle) * px_per_mm
-                if np.linalg.norm(top) > REACH * px_per_mm:
-                    wide = reach * px_per_mm * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
-                    cv2.fillConvexPoly(mask, cv2.convexHull(np.rint(np.vstack([at + wide, at + top + wide])).astype(np.int32)), 255)
-            else:
-                cv2.fillPoly(mask, [np.rint((outline - origin) * px_per_mm).astype(np.int32)], 255)
-    return cv2.dilate(mask, np.ones((2 * int(REACH * px_per_mm) + 1,) * 2, np.uint8))
-
-
 def compose(plan: Plan, images: Sequence[np.ndarray], poses: Sequence[Pose], layouts: Sequence[dict[str, Contents]],
             margin_mm: float = 0.0) -> tuple[np.ndarray, np.ndarray, float, np.ndarray]:
     """The empty board from above, put together from where the photos show it bare, the barest photo first.
@@ -244,7 +217,8 @@ def compose(plan: Plan, images: Sequence[np.ndarray], poses: Sequence[Pose], lay
     scale = CANVAS / max(w, h)
     origin = np.array([-margin_mm, -margin_mm])
     shape = round(h * scale), round(w * scale)
-    bare = [covered(plan, layout, pose, shape, scale, origin) == 0 for layout, pose in zip(layouts, poses)]
+    beside = np.ones((2 * int(REACH * scale) + 1,) * 2, np.uint8)
+    bare = [cv2.dilate(hidden(plan, layout, pose, shape, scale, origin), beside) == 0 for layout, pose in zip(layouts, poses)]
     order = sorted(range(len(images)), key=lambda n: -int(bare[n].sum()))
     canvas, known = None, None
     for n in order:

@@ -77,10 +77,12 @@ def tapped_in_some_order(plan: Plan, taps: np.ndarray, pose: Pose) -> bool:
 
 def with_bared(plan: Plan, photos: Photos, last: Photos) -> Photos:
     """The photos and one more, the last, of the board that none of them shows empty, put together from all: the map of the print has no
-    holes then where pieces lie in each. Of sides and lines it shows nothing that the others do not. last: the same photos, or what this
-    made of them before, where they lie best known"""
-    many, first, bundle = len(photos.pictures), photos.barest, deepcopy(last.bundle)
+    holes then where pieces lie in each. Its sides and lines are those of the photo that it was laid into. last: the same photos, or
+    what this made of them before, where they lie best known"""
+    many, bundle = len(photos.pictures), deepcopy(last.bundle)
+    first = bundle.sights[photos.barest]
     empty = bared(plan, [Shot(*one) for one in zip(photos.images, photos.layouts, last.poses)])
-    bundle.sights = [msgspec.structs.replace(sight, tracks={}) for sight in bundle.sights[:many]] + [Sight(bundle.sights[first].size)]
-    bundle.poses = np.vstack([bundle.poses[:many], bundle.poses[first]])
+    bundle.sights = [msgspec.structs.replace(sight, tracks={}) for sight in bundle.sights[:many]]
+    bundle.sights.append(Sight(first.size, edges=first.edges))
+    bundle.poses = np.vstack([bundle.poses[:many], bundle.poses[photos.barest]])
     return type(photos)([*photos.pictures, Picture(empty.image)], [*photos.layouts, {}], bundle, [*photos.lent, many])

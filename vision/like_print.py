@@ -17,7 +17,7 @@ from vision.sites import Group, groups
 SIDE = 12            # pixels along a site where prints are compared
 AROUND = 3           # sites along a window of a site's surroundings
 WELL = 0.9           # of a site that must be seen for it to tell what it looks like
-TELLS = 0.4          # of a site that must be seen for it to tell which rules hold
+TELLS = 0.4          # ... where too few are: what they tell is off by as much as photos differ
 FEWEST = 4           # pairs of sites that must tell how well a rule holds
 NEAR = 0.1           # of a site's side by which a place may be off another
 STEPS = 300          # shortest steps to another site that are tried
@@ -143,7 +143,8 @@ def borrow(board: Board, group: Group, tags: Sequence[Set[str]], windows: np.nda
     tell of others in turn. windows (N, S, S, 3) as far as sure (N, S, S); -> (N,) log units by which each site may be off"""
     rules = list(rules_of(board, group, tags, windows, sure))
     share = sure.mean((1, 2))
-    doubt, lent = (np.where(share >= least, 0, np.inf) for least in (WELL, TELLS))
+    doubt = np.where(share >= WELL, 0, np.inf)
+    lent = np.where((share < WELL) & (share >= TELLS), AGREED, doubt)
     like = np.array([r.like for r in rules], int).reshape(-1, len(share))
     off = np.array([np.hypot(r.off, off_by(windows, sure, windows[r.like], sure[r.like], r.turn)) for r in rules]).reshape(like.shape)
     off[like < 0] = np.inf
@@ -182,19 +183,22 @@ def windows_of(board: Board, group: Group, wide: float) -> tuple[np.ndarray, np.
 def rules_of(board: Board, group: Group, tags: Sequence[Set[str]], windows: np.ndarray, sure: np.ndarray) -> Iterator[Rule]:
     """Rules that may hold for a group's sites, with tags (N), each with how well it holds for those that are seen: windows
     (N, S, S, 3), sure (N, S, S). Sites of other outlines or of quite other tags are not alike"""
-    straight, told = np.eye(2), sure.mean((1, 2)) >= TELLS
+    straight, share = np.eye(2), sure.mean((1, 2))
     around, known = windows_of(board, group, AROUND)
     middle = slice((around.shape[1] - SIDE) // 2, (around.shape[1] + SIDE) // 2)
     known[:, middle, middle] = False
     may = np.abs(group.boxes[:, None] - group.boxes).max(2) < NEAR * group.side
     may &= np.array([[may_be_alike(a, b) for b in tags] for a in tags])
-    for like, turn in [*places_alike(group), (surrounded_alike(around, known, told), straight)]:
+    for like, turn in [*places_alike(group), (surrounded_alike(around, known, share >= WELL), straight)]:
         like = np.where(may[np.arange(len(like)), like], like, -1)
-        both = np.flatnonzero((like >= 0) & told & told[like] & (like != np.arange(len(like))))
-        if len(both) >= FEWEST:
-            for way in [straight] if (turn == straight).all() else [straight, turn]:
-                off = off_by(windows[both], sure[both], windows[like[both]], sure[like[both]], way)
-                yield Rule(like, way, float(np.sqrt((off ** 2).mean())))
+        pairs = (like >= 0) & (like != np.arange(len(like)))
+        well, half = (np.flatnonzero(pairs & (share >= least) & (share[like] >= least)) for least in (WELL, TELLS))
+        both, loose = (well, 0.0) if len(well) >= FEWEST else (half, AGREED)
+        if len(both) < FEWEST:
+            continue
+        for way in [straight] if (turn == straight).all() else [straight, turn]:
+            off = off_by(windows[both], sure[both], windows[like[both]], sure[like[both]], way)
+            yield Rule(like, way, float(np.sqrt((off ** 2).mean() + loose ** 2)))
 
 
 def places_alike(group: Group) -> Iterator[tuple[np.ndarray, np.ndarray]]:

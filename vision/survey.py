@@ -128,7 +128,9 @@ def surveyed(plan: Plan, pictures: list[Picture], corners: Sequence[np.ndarray |
     frame *= bundle.strain()
     whole = None
     if printed is not None or tiles is not None:
-        whole = Whole.of(plan, photos.images, poses, photos.layouts, RIM if printed is not None else TABLE, bool(bundle.rise))
+        own = slice(len(known))     # a board put together tells nothing of which way it lies: below pieces it is copied from elsewhere
+        rim = RIM if printed is not None else TABLE
+        whole = Whole.of(plan, photos.images[own], poses[own], photos.layouts[own], rim, bool(bundle.rise))
     registrar = Registrar(plan, bundle.as_lens(), cards, printed, tiles, poses[0], scene, float(frame), whole, bundle.rise)
     poses = [msgspec.structs.replace(pose, error_px=px) for px, pose in zip(unsure, poses)]
     return registrar, finish(registrar, pictures, known, poses)

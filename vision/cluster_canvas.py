@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from vision.kernels import Kernel
-from vision.light import CLIPPED
+from vision.light import CLIPPED, told_by
 from vision.plan import Plan
 from vision.pose import Pose
 
@@ -190,16 +190,6 @@ def match_light(frame: Frame, canvas: np.ndarray, empty: np.ndarray, sure: np.nd
 def burnt(colours: np.ndarray) -> np.ndarray:
     """(...) bool: which averages of some pixels are too bright for the camera to tell how bright"""
     return colours >= CLIPPED - BLENDED
-
-
-def told_by(off: np.ndarray, most: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """((3, N) how far cells are off a light, (N,) whether they tell anything), of (3, N) differences and where they are what the
-    cells are off at most: a colour that may be that bright is taken to be as far off as the others, a lamp being of one colour"""
-    if not most.any():
-        return off, np.ones(off.shape[1], bool)
-    free = most & (off > 0)
-    known = 3 - free.sum(0)
-    return np.where(free, (off * ~free).sum(0) / np.maximum(known, 1), off), known > 0
 
 
 def robust_terms(X: np.ndarray, ratio: np.ndarray, trusted: np.ndarray, most: np.ndarray) -> np.ndarray:

@@ -8,12 +8,12 @@ import cv2
 import msgspec
 import numpy as np
 
-from vision.cluster_canvas import Empty, Frame, Lean, burnt, flattened, largest, padded, powers, robust_terms, told_by
+from vision.cluster_canvas import Empty, Frame, Lean, burnt, flattened, largest, padded, powers, robust_terms
 from vision.cluster_cut import is_whole
 from vision.cluster_polar import SCORE_NOISE, Form
 from vision.cluster_soft import Softened
 from vision.kernels import Kernel
-from vision.light import CLIPPED
+from vision.light import CLIPPED, told_by
 from vision.pose import Pose
 
 LIGHT_STEP = 24         # canvas pixels a cell of the light's map

@@ -29,6 +29,11 @@ def opponent(logs: np.ndarray) -> np.ndarray:
     return cv2.transform(np.ascontiguousarray(logs, np.float32).reshape(-1, 1, 3), OPPONENT).reshape(shape)
 
 
+def unopponent(colours: np.ndarray) -> np.ndarray:
+    """The reverse of opponent"""
+    return colours @ np.linalg.inv(OPPONENT).T.astype(np.float32)
+
+
 class Field(Protocol):
     """Sites numbered from nought, each with its own mm: x right, y down, off the site's middle."""
 

@@ -20,6 +20,8 @@ DARK = 20.0          # grey levels added before the logarithm
 FLOOR = 4.0          # ... where light is compared and dark places hardly count
 BLACK = 8            # grey level below which a camera's cut-off says nothing
 CLIPPED = 250        # grey level from which a camera shows no more: what is there is that bright, or brighter
+BURNT = 0.1          # of the board that is burnt out in some colours, but not in all, from which that is looked into
+ROUNDS, BURNT_ROUNDS = 8, 4       # of leaving out what lies on the board; and of asking the other colours where one is burnt out
 HARDLY = 0.95        # of its brightness: what is shown no darker than this is hardly another
 
 
@@ -96,23 +98,40 @@ def grey_levels(logs: np.ndarray) -> np.ndarray:
 
 
 def compare(seen: np.ndarray, empty: np.ndarray, size: tuple[float, float]) -> Light:
-    """The light of a small view against the empty board's, both (h, w, 3) log. Pieces are outliers and do not count."""
+    """The light of a small view against the empty board's, both (h, w, 3) log. Pieces are outliers and do not count; colours that a
+    camera shows no brighter are taken to be as far off as the others, in a light of one colour."""
     basis = over(*empty.shape[:2], size).T
     ratio = np.ascontiguousarray((seen - empty).reshape(-1, 3).T)
-    usable = (np.maximum(seen, empty).max(2) < LOG[CLIPPED]).ravel().astype(np.float32)
+    burnt = np.ascontiguousarray(seen.reshape(-1, 3).T) >= LOG[CLIPPED]
+    known = empty.max(2).ravel() < LOG[CLIPPED]
+    whole, some = ((known & ~lost).astype(np.float32) for lost in (burnt.any(0), burnt.all(0)))
+    usable = whole if whole.any() else some
     weights = np.zeros((6, 3), np.float32)
     weights[0] = np.median(ratio[:, usable > 0], 1) if usable.any() else 0
     small = np.diag(np.float32([0, 1, 1, 1, 1, 1])) * 1e-5
-    scale = 0.3
-    for _ in range(8):
-        good = usable / np.square(1 + np.square(left_over(ratio, basis, weights) / scale))
+    scale, shown = 0.3, ratio
+    for turn in range(ROUNDS + (BURNT_ROUNDS if (some - whole).mean() >= BURNT else 0)):
+        if turn >= ROUNDS or usable is some:
+            fit, usable = weights.T @ basis, some
+            shown = fit - told_by(fit - ratio, burnt)[0]
+        good = usable / np.square(1 + np.square(left_over(shown, basis, weights) / scale))
         held = basis * good
         a = held @ basis.T + good.sum() * small + 1e-6 * np.eye(6, dtype=np.float32)
-        weights = np.linalg.solve(a, held @ ratio.T)
+        weights = np.linalg.solve(a, held @ shown.T)
         scale = max(0.75 * scale, 0.06)
-    left = left_over(ratio, basis, weights)
+    left = left_over(shown, basis, weights)
     near = left[left < 3 * scale]
     return Light(weights.astype(np.float32), size, float(np.median(near)) if len(near) else scale)
+
+
+def told_by(off: np.ndarray, most: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """((3, N) how far cells are off a light, (N,) whether they tell anything), of (3, N) differences and where they are what the
+    cells are off at most: a colour that may be that bright is taken to be as far off as the others, a lamp being of one colour"""
+    if not most.any():
+        return off, np.ones(off.shape[1], bool)
+    free = most & (off > 0)
+    known = 3 - free.sum(0)
+    return np.where(free, (off * ~free).sum(0) / np.maximum(known, 1), off), known > 0
 
 
 def left_over(ratio: np.ndarray, basis: np.ndarray, weights: np.ndarray) -> np.ndarray:

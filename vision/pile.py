@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from operator import itemgetter
 from typing import Any
 
@@ -11,6 +12,7 @@ import cv2
 import numpy as np
 
 from vision import model
+from vision.burnt import Colours
 from vision.covered import Shown
 from vision.cutout import Exemplar, height_of, lean_at, lights, seen_size
 from vision.evidence import FLOOR, Contents, SiteEvidence
@@ -65,6 +67,11 @@ class PileReader:
         reader = cls(plan, reference, cells, large)
         reader.cut = [e for group, pieces in found if not group.block for e in pieces]
         return reader
+
+    @cached_property
+    def colours(self) -> Colours:
+        """Of the board and of the pieces"""
+        return Colours.of(p for g in self.cells + self.blocks for p in (g.empty, g.stage.fine.pictures))
 
     def read(self, picture: np.ndarray | Pyramid, pose: Pose, sites: set[str] | None = None) -> dict[str, SiteEvidence]:
         """site -> evidence for these pile sites (None: all)"""

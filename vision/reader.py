@@ -16,12 +16,14 @@ import numpy as np
 from vision import archive, model
 from vision.bared import bared
 from vision.box import within_box
+from vision.burnt import unburnt
 from vision.cluster import ClusterReader
 from vision.cluster_memory import Altered, Memory
 from vision.cluster_teach import taught
 from vision.cutout import lights
 from vision.evidence import UNSEEN, Evidence, NoBoard, Registration, SiteEvidence
 from vision.light import small_view
+from vision.noise import calmed, noise_of
 from vision.photo import BadPhoto, is_dark, load_photo
 from vision.pile import Each, PileReader, one_by_one
 from vision.plan import Plan, parse_plan
@@ -46,11 +48,11 @@ class Reader:
     """Reads pictures of one copy. Keeps no memory of its own: what is known of the picture before comes in `last`."""
 
     def __init__(self, plan: Plan, registrar: Registrar, readers: Iterable[PileReader | ClusterReader | StandingReader],
-                 tempers: Mapping[str, Temper] | None = None, wont: Whereabouts | None = None) -> None:
+                 tempers: Mapping[str, Temper] | None = None, wont: Whereabouts | None = None, noise: float = 0.0) -> None:
         """tempers: per way of reading a site ("pile", "cluster") how its evidence is to be taken; wont: where kinds lay in the
-        calibration photos"""
+        calibration photos; noise: what the calmest of these has"""
         self.plan, self.registrar, self.readers, self.tempers = plan, registrar, list(readers), dict(tempers or {})
-        self.wont = wont or Whereabouts({})
+        self.wont, self.noise = wont or Whereabouts({}), noise
         kept = [r.reference for r in self.readers if isinstance(r, (PileReader, StandingReader))]
         self.reference = kept[0] if kept else None      # (h, w, 3) log, the empty board: what tells a picture's tone
         self.ground = next((r.empty for r in self.readers if isinstance(r, ClusterReader)), None)
@@ -60,6 +62,8 @@ class Reader:
         """From the calibration photos with their poses. effort: less than 1 is quicker and reads a little worse; each: how what
         does not depend on each other is done."""
         kinds, taken = {s.reads for s in plan.site}, len(shots)
+        shots = [msgspec.structs.replace(s, image=calmed(s.image, noise_of(s.image, s.pose, plan.size), 0.0)) for s in shots]
+        noise = min(noise_of(s.image, s.pose, plan.size) for s in shots)
         upright = standing_sites(plan, shots)
         flat = without(plan, upright)
         if flat.site and all(s.layout for s in shots):
@@ -72,7 +76,8 @@ class Reader:
         lying = [p for reader in clusters for p in reader.lying]
         piles = [PileReader.fit(flat, shots, effort, lying, each)] if any(s.reads == "pile" for s in flat.site) else []
         standing = [StandingReader.fit(plan, upright, shots[:taken], effort)] if upright else []
-        return cls(plan, registrar, piles + clusters + standing, wont=Whereabouts.of(plan, [s.layout for s in shots[:taken]]))
+        return cls(plan, registrar, piles + clusters + standing, wont=Whereabouts.of(plan, [s.layout for s in shots[:taken]]),
+                   noise=noise)
 
     def read(self, image: np.ndarray, last: Pose | None = None, sites: set[str] | None = None, memory: Memory | None = None
              ) -> Evidence:
@@ -121,23 +126,41 @@ class Reader:
         was"""
         if memory is not None and len(memory.of(self, pose).sites) < len(self.plan.site):
             sites = None
-        picture, found = self.evened(Pyramid(image), pose, sites is not None and memory is not None and memory.plain), {}
+        picture, found = Pyramid(image), {}
+        plain = sites is not None and memory is not None and memory.plain
+        flat, loose = (picture, picture) if plain else self.cleared(picture, pose)
         for reader in self.readers:
-            if memory is None or not isinstance(reader, ClusterReader):
-                found |= reader.read(picture, pose, sites)
+            if not isinstance(reader, ClusterReader):
+                found |= reader.read(flat, pose, sites)
+                continue
+            if memory is None:
+                found |= reader.read(loose, pose, sites)
                 continue
             try:
-                found |= reader.read(picture, pose, sites, memory)
+                found |= reader.read(loose, pose, sites, memory)
             except Altered:
                 memory.forget(self, pose)
                 return self.look(image, pose, None, memory)
-            memory.plain = picture.levels[0] is image
+            memory.plain = all(p.levels[0] is image for p in (flat, loose))
         usual, beyond = Temper(), beyond_picture([self.plan.sites[s] for s in found], pose)
         return {s: UNSEEN if s in beyond else self.tempers.get(self.plan.sites[s].reads, usual).applied(e) for s, e in found.items()}
 
-    def evened(self, picture: Pyramid, pose: Pose, plain: bool = False) -> Pyramid:
-        """The picture in the empty board's tone and colours, large shadows cast on it lifted; itself as a rule. plain: that is known"""
-        if self.reference is None or plain:
+    def cleared(self, picture: Pyramid, pose: Pose) -> tuple[Pyramid, Pyramid]:
+        """The picture, evened, as piles are read in it and as loose pieces, which are compared over many pixels and know what is burnt
+        out: the former with little noise and without that. Twice itself as a rule"""
+        loose = self.evened(picture, pose)
+        if self.reference is None:
+            return loose, loose
+        image = picture.levels[0]
+        calm = calmed(image, noise_of(image, pose, self.plan.size), self.noise)
+        flat = picture if calm is image else Pyramid(calm)
+        piles = [r for r in self.readers if isinstance(r, PileReader)]
+        flat = unburnt(flat, pose, piles[0].reference, self.plan.size, lambda: piles[0].colours) if piles else flat
+        return loose if flat is picture else self.evened(flat, pose), loose
+
+    def evened(self, picture: Pyramid, pose: Pose) -> Pyramid:
+        """The picture in the empty board's tone and colours, large shadows cast on it lifted; itself as a rule"""
+        if self.reference is None:
             return picture
         rendition = rendition_of(small_view(picture, pose, self.plan.size), self.reference, self.plan.size)
         if rendition != PLAIN:
@@ -150,6 +173,7 @@ class Reader:
         arrays = {"plan": model.text(json.dumps(msgspec.to_builtins(self.plan))),
                   "tempers": model.text(json.dumps(msgspec.to_builtins(self.tempers)))}
         arrays |= model.drawer("registration", self.registrar.pack()) | model.drawer("wont", self.wont.likely)
+        arrays["noise"] = np.array(self.noise)
         names = {PileReader: "pile", ClusterReader: "cluster", StandingReader: "standing"}
         for reader in self.readers:
             arrays |= model.drawer(names[type(reader)], _pack_cluster(reader) if isinstance(reader, ClusterReader) else reader.pack())
@@ -175,7 +199,7 @@ class Reader:
             raise model.BadModel(f"{path}: something is missing ({e}); calibrate again") from None
         if plan is not None and as_read(plan) != as_read(own):
             raise model.BadModel(f"{path}: made for another plan; calibrate again")
-        return cls(own, registrar, readers, tempers, Whereabouts(model.opened("wont", arrays)))
+        return cls(own, registrar, readers, tempers, Whereabouts(model.opened("wont", arrays)), float(arrays.get("noise", 0)))
 
 
 def as_read(plan: Plan) -> Plan:

@@ -16,6 +16,7 @@ from vision.whole import Whole, lead
 CONFUSABLE = 0.08       # share of the patches that a wrong place may show before it counts as one to be told apart
 OTHER = 0.5             # correlation below which a patch tells two places apart
 MORE = 40               # patches added for that at most
+EQUAL = 0.02            # by which a square's sides may differ
 STILL_SEEN = 0.15       # share of the telling patches that settles the matter at the place of before
 ABOVE = 1.5             # so many times the patches that a wrong place shows: no doubt any more
 LIKELIEST = 2           # places some squares off, of each turn, that are looked at closely
@@ -50,6 +51,19 @@ def square(plan: Plan) -> bool:
 def turns(plan: Plan) -> tuple[int, ...]:
     """By how many quarter turns the board's outline lies as it does unturned, a half turn first"""
     return (2, 1, 3) if square(plan) else (2,)
+
+
+def quarters(plan: Plan) -> list[tuple[np.ndarray, int]]:
+    """Of a longish board of squares, of which many lie on squares if it is turned by a quarter: (4, 2) mm as candidates() has them,
+    about where it lay, and the quarters; none of other boards"""
+    step, middle, out = spacing(plan), plan.corners.mean(0), []
+    if square(plan) or not step.all() or np.ptp(step) > EQUAL * step.max():
+        return []
+    lines = min((np.array(s.centre) for s in plan.site), key=lambda at: np.linalg.norm(at - middle))    # the outermost may be narrower
+    for k, turn in ((1, np.array([[0, -1], [1, 0]])), (3, np.array([[0, 1], [-1, 0]]))):
+        aside = lines - (turn @ (lines - middle) + middle)      # up to whole squares
+        out.append(((plan.corners - middle) @ turn.T + middle + aside - step * np.rint(aside / step), k))
+    return out
 
 
 def elsewhere(plan: Plan, lens: Lens, pose: Pose, mm: np.ndarray) -> Pose | None:
@@ -132,6 +146,7 @@ def which_way(plan: Plan, lens: Lens, known: Print, whole: Whole, picture: Pictu
     ways = [(np.roll(plan.corners, k, 0), k) for k in (0, *turns(plan))]
     places = [(0.0, c, k) for c, k in ways]
     if shifts(known):
+        ways += quarters(plan)
         step = spacing(plan)
         turned = ((c, k, elsewhere(plan, lens, fit.pose, c)) for c, k in ways)
         places = [(score, c - off, k) for c, k, pose in turned if pose is not None

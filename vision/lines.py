@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 
 import cv2
 import numpy as np
@@ -18,7 +19,7 @@ ALIKE = 0.5          # mm by which borders of sites may be off one line
 BORDER = 2.0         # mm from the board's own sides, within which a line is not told from them
 REACH = 0.22         # of the distance to the next line, in which one is looked for
 PLAIN = 1.8          # times as plain as most of its parallels that a line is
-FEWEST = 5           # lines each way, of which most must be seen
+FEWEST, MOST = 5, 0.6    # lines each way, of which so many must be seen
 PRINTED_MM = 0.4     # by how much what is printed may be off what the plan says
 FAINT = 0.7          # grey levels a pixel that a line is plain at least
 STATIONS = 64
@@ -94,22 +95,42 @@ def occupied(plan: Plan, layout: dict[str, Contents]) -> np.ndarray:
 
 def most_of(image: np.ndarray, pose: Pose, plan: Plan, lines: list[Line], taken: np.ndarray, bent: bool) -> EdgePoints | None:
     """Where these lines are seen; None where most are not"""
-    ways = each_way(lines)
-    if min(map(len, ways)) < FEWEST:
+    if min(map(len, each_way(lines))) < FEWEST:
         return None
     parts = []
-    for axis, mine in enumerate(ways):
-        at = sorted(line[0][axis] for line in mine)
-        if len(mine) >= FEWEST + 2:     # the outermost have the board's rim on one side, which draws them there
-            mine = [line for line in mine if at[0] < line[0][axis] < at[-1]]
-        apart = np.median(np.diff(at))
-        reach = int(REACH * apart * pixels_a_mm(pose, plan))
-        seen = [s for k, line in enumerate(mine, SIDES + axis * len(ways[0]))
-                if reach > 2 and (s := seen_line(image, pose, *line, reach, k, taken, bent)) is not None]
-        if len(seen) < max(FEWEST, 0.6 * len(mine)):
+    for asked, seen in seen_ways(image, pose, plan, lines, taken, bent):
+        if len(seen) < max(FEWEST, MOST * asked):
             return None
         parts += seen
     return EdgePoints.join(parts)
+
+
+def seen_ways(image: np.ndarray, pose: Pose, plan: Plan, lines: list[Line], taken: np.ndarray, bent: bool
+              ) -> Iterator[tuple[int, list[EdgePoints]]]:
+    """Of the lines that run either way how many were looked for, and where those that are plain are seen"""
+    first = SIDES
+    for axis, mine in enumerate(each_way(lines)):
+        at, number = sorted(line[0][axis] for line in mine), first
+        first += len(mine)
+        if len(mine) >= FEWEST + 2:     # the outermost have the board's rim on one side, which draws them there
+            mine = [line for line in mine if at[0] < line[0][axis] < at[-1]]
+        apart = np.median(np.diff(at)) if len(at) > 1 else 0.0
+        reach = int(REACH * apart * pixels_a_mm(pose, plan))
+        seen = [s for k, line in enumerate(mine, number)
+                if reach > 2 and (s := seen_line(image, pose, *line, reach, k, taken, bent)) is not None]
+        yield len(mine), seen
+
+
+def bent_lines(image: np.ndarray, pose: Pose, plan: Plan, layout: dict[str, Contents]) -> list[EdgePoints]:
+    """Each line that a lens may have bent, where it is seen near where the pose has it; none where most are not. Few will do: where
+    the board lies is not asked. layout: what lies there"""
+    smooth, taken = cv2.GaussianBlur(image, (0, 0), 1.0), occupied(plan, layout)
+    for lines in (site_lines(plan), middle_lines(plan)):
+        found = list(seen_ways(smooth, pose, plan, lines, taken, True))
+        seen = [each for _, some in found for each in some]
+        if len(seen) >= max(FEWEST, MOST * sum(asked for asked, _ in found)):
+            return seen
+    return []
 
 
 def seen_line(image: np.ndarray, pose: Pose, a: np.ndarray, b: np.ndarray, reach: int, number: int, taken: np.ndarray,

@@ -9,11 +9,11 @@ import numpy as np
 
 from vision.align import FLOOR_PX, LEAST, follow, pixels_a_mm, spread_over
 from vision.alike import seen_again, with_look_alikes
-from vision.bundle import TAP_PX, Bundle, Sight
-from vision.edges import plainness, shown_sides, smoothed
+from vision.bend import BEND_STEP, bend_of_lines, find_bend
+from vision.bundle import K1_SD, TAP_PX, Bundle, Sight
 from vision.evidence import Contents, NoBoard
 from vision.foreign import View
-from vision.lens import Lens, usual_lens
+from vision.lens import USUAL_FOCAL, Lens, usual_lens
 from vision.markers import ENOUGH as CARDS_ENOUGH
 from vision.markers import find_cards, in_order, turned_to_fit
 from vision.plan import Plan
@@ -22,17 +22,14 @@ from vision.printed import Picture, Print
 from vision.registration import Registrar, moved, usable
 from vision.survey_print import add_tracks, make_print, with_bared
 from vision.survey_sides import CLASH_MM, add_edges, add_lines, held_by_lines, settle_by_lines
-from vision.tapped import EDGE_REACH, mended, tapped_well, turned_by
+from vision.tapped import mended, tapped_well, turned_by
 from vision.tapped_lines import most_plain
 from vision.tiles import FEWEST, Tiles, locate_tiles, tile_places
 from vision.whole import RIM, TABLE, Whole
 
 EDGE_BIAS = 0.15        # blur and overexposure move all edges and lines alike by so much, pixels at 1640 wide or less
-BEND_STEP = 0.04
-BENDS = np.arange(-12, 4) * BEND_STEP   # k1 of lenses that are tried
 POOR_PX = 2.0           # at 1640 wide: so far off sides or lines never leave a board
 PUT_TOGETHER, BLURRED = 2, 0.5     # times at most; pixels at 1640 wide by which photos lie so well on each other that a print is sharp
-BENT = 1.2              # so much plainer the sides must be seen before a lens is thought to bend
 
 
 def survey(plan: Plan, images: Sequence[np.ndarray], corners: Sequence[np.ndarray | None] | None, markers: bool,
@@ -62,7 +59,8 @@ def survey(plan: Plan, images: Sequence[np.ndarray], corners: Sequence[np.ndarra
     found = [c if p.maybe_turned or p.error_px > poor * max(p.size) / 1640 or c is not None and tapped_well(plan, c, p)
              else p.to_px(plan.corners, registrar.rise) for c, p in zip(corners, poses)]
     try:
-        return surveyed(plan, pictures, found, markers, layouts, tapped=False, lent=[n for n, c in enumerate(corners) if c is None])
+        return surveyed(plan, pictures, found, markers, layouts, tapped=False, lent=[n for n, c in enumerate(corners) if c is None],
+                        before=(registrar.lens, poses))
     except NoBoard:
         return registrar, poses
 
@@ -93,9 +91,11 @@ def stood_still(plan: Plan, pictures: list[Picture], corners: Sequence[np.ndarra
 
 
 def surveyed(plan: Plan, pictures: list[Picture], corners: Sequence[np.ndarray | None], markers: bool,
-             layouts: list[dict[str, Contents]], tapped: bool = True, lent: Sequence[int] = ()) -> tuple[Registrar, list[Pose]]:
+             layouts: list[dict[str, Contents]], tapped: bool = True, lent: Sequence[int] = (),
+             before: tuple[Lens, Sequence[Pose]] | None = None) -> tuple[Registrar, list[Pose]]:
     """The same by the photos of which cards or corners are known; the others are located like any picture. tapped: the corners are,
-    by fingers, which may be mended; lent: photos whose corners are where another's fingers have them"""
+    by fingers, which may be mended; lent: photos whose corners are where another's fingers have them; before: lens and poses as an
+    earlier survey has them, from which to begin if that lens is a strong one"""
     sights = [first_sight(p, c, markers) for p, c in zip(pictures, corners)]
     for n, s in enumerate(sights):
         if s is not None and s.cards and not in_order(s.cards, plan):
@@ -106,11 +106,14 @@ def surveyed(plan: Plan, pictures: list[Picture], corners: Sequence[np.ndarray |
         raise NoBoard("its corners were not tapped", 0) if not markers else no_cards(pictures)
     photos = Photos([pictures[n] for n in known], [layouts[n] for n in known], rough(plan, [sights[n] for n in known]),
                     [k for k, n in enumerate(known) if n in lent])
-    if not photos.bundle.cards:
-        find_bend(plan, photos)
-        if tapped:
-            mend_taps(plan, photos)
-    photos.bundle.solve()
+    if before is not None and strong(before[0]) and bend_of_lines(plan, photos) is not None:     # on a cloth sides say anything
+        begin(photos.bundle, before[0], [before[1][n] for n in known])
+    else:
+        if not photos.bundle.cards:
+            find_bend(plan, photos)
+            if tapped:
+                mend_taps(plan, photos)
+        photos.bundle.solve()
     add_edges(plan, photos.bundle, photos.images)
     add_lines(plan, photos)
     taps = [np.asarray(corners[n], float) for n in known] if not photos.bundle.cards else []
@@ -250,20 +253,15 @@ def rough(plan: Plan, sights: list[Sight]) -> Bundle:
                   np.zeros((0, 2)))
 
 
-def find_bend(plan: Plan, photos: Photos) -> None:
-    """Four fingers show nothing of how much a lens bends, the board's sides do: where they run straight the bend is right"""
-    bundle, barest = photos.bundle, sorted(range(len(photos.images)), key=lambda n: n != photos.barest)[:2]
-    reach = round(EDGE_REACH * max(bundle.sights[barest[0]].size) / 1640)
-    plain, smooth = {}, {n: smoothed(photos.images[n]) for n in barest}
-    # where the picture ends there is no side, and a bent one would be found in the print
-    lines = {n: shown_sides(smooth[n], bundle.pose(n), plan.corners, reach) for n in barest}
-    for k1 in BENDS:
-        lens = Lens(float(np.exp(bundle.lens[0])), float(k1))
-        poses = [lens.pose(plan.corners, bundle.sights[n].taps, bundle.sights[n].size, "")[0] for n in barest]
-        plain[float(k1)] = sum(plainness(smooth[n], pose, lines[n], reach) for n, pose in zip(barest, poses))
-    best = max(plain, key=lambda k1: plain[k1])
-    if plain[best] > BENT * plain[0.0]:
-        bundle.bend = bundle.lens[1] = best
+def strong(lens: Lens) -> bool:
+    """Whether a lens bends far more than is usual"""
+    return abs(lens.k1) * (USUAL_FOCAL / lens.focal) ** 2 > 2 * K1_SD
+
+
+def begin(bundle: Bundle, lens: Lens, poses: Sequence[Pose]) -> None:
+    """Starts a bundle where an earlier one ended: from taps alone, a strong lens may be led to other lines"""
+    bundle.lens, bundle.bend = np.array([np.log(lens.focal), lens.k1, lens.k2]), lens.k1
+    bundle.poses[:, :6] = [np.concatenate([np.ravel(pose.rvec), np.ravel(pose.tvec)]) for pose in poses]
 
 
 def mend_taps(plan: Plan, photos: Photos) -> None:

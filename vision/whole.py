@@ -18,6 +18,7 @@ RIM, TABLE = 0.04, 0.15     # how much of the table round the board, round loose
 SCALES = (0.8, 2.0, 5.0)    # pixels; what is finer is noise, what is wider is light
 NARROW = 0.5                # a place is explained as far as it is off by less than so much of what the print varies by
 MOST = 0.5                  # by how much more, in logarithms, than the board a place may differ to count
+SEEN = 0.1                  # of what differs between two places that a picture must show at least, to tell them apart by
 CELLS = 12                  # along each side, for telling how much of the board takes part in a judgement
 SHIFTS = 3                  # squares by which a board may seem to lie off at most
 PEAKS, APART = 6, 0.02      # places tried where a view fits roughly, and how far apart they are, longer sides
@@ -107,7 +108,8 @@ class Whole(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     def rather(self, plan: Plan, picture: Picture, here: Pose, there: Pose, back: np.ndarray) -> float:
         """By how much more a picture looks as the sites do where one pose has them than where another does, in terms of chance:
-        only what differs counts, words and grain; back: (2, 3) from pixels of the canvas here to those there"""
+        only what differs counts, words and grain; 0 where next to nothing of that is seen to differ so, as where the canvas has but
+        noise there; back: (2, 3) from pixels of the canvas here to those there"""
         h, w = self.canvas.shape
         field = within(plan.corners, self.canvas.shape, self.px_per_mm, self.origin)       # a table has another grain there
         mine, off = self.traits[0], []
@@ -119,7 +121,9 @@ class Whole(msgspec.Struct, frozen=True, eq=False, dict=True):
             return cv2.warpAffine(values, back, (w, h), flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP, borderValue=-1)
 
         other = moved(off[1])
-        counts = np.abs(mine - moved(mine)) * field * ((off[0] >= 0) & (other >= 0))
+        counts = np.minimum(np.abs(mine - moved(mine)), MOST) * field * ((off[0] >= 0) & (other >= 0))
+        if abs(float(((other - off[0]) * counts).sum())) < SEEN * float((counts ** 2).sum()):
+            return 0.0
         return plainly((other - off[0]) * counts / max(float(counts.mean()), 1e-6))
 
     def between(self, here: np.ndarray, there: np.ndarray) -> np.ndarray:

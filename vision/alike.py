@@ -130,12 +130,13 @@ def shifts(known: Print) -> bool:
 
 class Way(msgspec.Struct, frozen=True, eq=False):
     """fit: where the board lies, score: how much of the picture that explains; sure: no place a square off comes near; turned: it may
-    as well lie turned round."""
+    as well lie turned round; as_well: it and the other places that come as near, itself first, where there are any."""
 
     fit: Fit
     score: float
     sure: bool
     turned: bool = False
+    as_well: tuple[Pose, ...] = ()
 
 
 def which_way(plan: Plan, lens: Lens, known: Print, whole: Whole, picture: Picture, fit: Fit, usual: list[Pose]) -> Way:
@@ -182,11 +183,21 @@ def which_way(plan: Plan, lens: Lens, known: Print, whole: Whole, picture: Pictu
         turned = True
         if usual and apart(plan, each[1].pose, usual) < apart(plan, best[1].pose, usual):
             best = each
-    middle, gap = plan.corners.mean(0), spacing(plan).max() or np.inf
-    aside = [best[1].pose.to_mm(other[1].pose.to_px(middle[None]))[0] - middle for other in as_well]
-    sure = bool(np.linalg.norm(aside, axis=1).max() < gap / 4)      # a place turned may lie some squares off too
+    as_well.sort(key=lambda each: each is not best)
+    poses = [each[1].pose for each in as_well]
+    sure = not any(by_place(plan, poses))     # a place turned may lie some squares off too
     settled = fit if best[1] is fit else follow(plan, lens, known, picture, best[1].pose, (0,), (3,))
-    return Way(settled or best[1], float(best[0].mean()), sure, turned)
+    return Way(settled or best[1], float(best[0].mean()), sure, turned, tuple(poses) if len(poses) > 1 else ())
+
+
+def by_place(plan: Plan, poses: list[Pose]) -> list[int]:
+    """Which of these poses each first shares its place on the table with, turned maybe: 0 for the first"""
+    middle, gap = plan.corners.mean(0), spacing(plan).max() or np.inf
+    out: list[int] = []
+    for n, pose in enumerate(poses):
+        aside = [np.linalg.norm(other.to_mm(pose.to_px(middle[None]))[0] - middle) for other in poses[:n]]
+        out.append(next((out[k] for k, off in enumerate(aside) if off < gap / 4), n))
+    return out
 
 
 def by_table(plan: Plan, lens: Lens, whole: Whole, picture: Picture, pose: Pose) -> np.ndarray:

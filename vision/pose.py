@@ -19,7 +19,8 @@ class Pose(msgspec.Struct, frozen=True, eq=False, dict=True):
     K: (3, 3) camera matrix; dist: (4,) OpenCV distortion, k1 k2 p1 p2; rvec, tvec: (3,) board to camera, mm (z of the board's frame
     points *into* the table, as x right and y down demand: a piece of height h has its top at z = -h).
     size: (width, height) of the picture in pixels; by, error_px: how it was found and how far off it may be; maybe_turned: the board
-    looks the same turned round, and may lie so.
+    looks the same turned round, and may lie so; as_well: roughly, the places where it may lie for what is
+    seen of it, turned or some squares off, this among them; none where it is the only one.
     """
 
     K: np.ndarray
@@ -30,6 +31,7 @@ class Pose(msgspec.Struct, frozen=True, eq=False, dict=True):
     by: str = "markers"
     error_px: float = 0.0
     maybe_turned: bool = False
+    as_well: tuple[Pose, ...] = ()
 
     def to_px(self, mm: np.ndarray, height: float | np.ndarray = 0.0) -> np.ndarray:
         """(N, 2) board mm at a height above the board (mm, one or (N,)) -> (N, 2) pixels"""

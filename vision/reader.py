@@ -7,13 +7,14 @@ import json
 import math
 import sys
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 import numpy as np
 
 from vision import archive, model
+from vision.alike import by_place
 from vision.bared import bared
 from vision.box import within_box
 from vision.burnt import unburnt
@@ -94,20 +95,20 @@ class Reader:
         if is_dark(image):
             raise NoBoard("the picture is dark")
         pose = self.registrar.locate(image, last)
-        return self.right_way(image, pose) if pose.maybe_turned and pose is not last else pose
+        return self.right_way(image, pose) if pose.as_well and pose is not last else pose
 
     def right_way(self, image: np.ndarray, pose: Pose) -> Pose:
-        """A pose that may as well be the one turned round: the way round in which what lies there is read plainly and where such things
-        are wont to lie, where that is one"""
-        others = self.registrar.turned(image, pose)
-        if not others:
+        """Of the places where a board may lie for what is seen of its print, turned or some squares off, the one at which what lies
+        there is read plainly and where such things are wont to lie; the pose itself where none stands out"""
+        ways = self.registrar.ways(image, pose)
+        found, place = [self.look(image, way) for way in ways], by_place(self.plan, ways)
+        men = [told(each, True) + self.wont.told(self.plan, each) for each in found]
+        # squares off, pieces lie beside the board; turned, all sites are the same, and marks on some may look strange
+        here, sure = plainest({k: men[k] + told(found[k], False) for k in best_at(place, men)})
+        if not sure:
             return pose
-        ways = [pose, *others]
-        found = [self.look(image, way) for way in ways]
-        told = [sum(SELDOM if e.foreign else e.options[0][1] for e in each.values() if e.best) + self.wont.told(self.plan, each)
-                for each in found]
-        second, best = np.argsort(told)[-2:]
-        return msgspec.structs.replace(ways[best], maybe_turned=False) if told[best] - told[second] > PLAINLY else pose
+        mine = {k: men[k] for k in range(len(ways)) if place[k] == place[here]}
+        return ways[here] if plainest(mine)[1] else msgspec.structs.replace(ways[min(mine)], maybe_turned=True)
 
     def read_at(self, image: np.ndarray, pose: Pose, sites: set[str] | None = None, memory: Memory | None = None) -> Evidence:
         """The same as read() for a pose that is known to hold"""
@@ -200,6 +201,22 @@ class Reader:
         if plan is not None and as_read(plan) != as_read(own):
             raise model.BadModel(f"{path}: made for another plan; calibrate again")
         return cls(own, registrar, readers, tempers, Whereabouts(model.opened("wont", arrays)), float(arrays.get("noise", 0)))
+
+
+def told(found: Mapping[str, SiteEvidence], pieces: bool) -> float:
+    """Natural logarithm of how plainly sites are read on which a piece, or none, seems to lie"""
+    return sum(SELDOM if e.foreign else e.options[0][1] for e in found.values() if e.options and bool(e.best) == pieces)
+
+
+def best_at(place: Sequence[int], told: Sequence[float]) -> list[int]:
+    """Which ways of each place are told most plainly"""
+    return [max((k for k, p in enumerate(place) if p == each), key=told.__getitem__) for each in sorted(set(place))]
+
+
+def plainest(told: Mapping[int, float]) -> tuple[int, bool]:
+    """Which stands out, and whether it does so plainly"""
+    best, *others = sorted(told, key=told.__getitem__, reverse=True)
+    return best, not others or told[best] - told[others[0]] > PLAINLY
 
 
 def as_read(plan: Plan) -> Plan:

@@ -75,18 +75,11 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
                 return pose if pose is last else self.with_frame(pose)
         return self.with_frame(self._search(picture, last))
 
-    def turned(self, image: np.ndarray, pose: Pose) -> list[Pose]:
-        """The poses at which the board would lie as much where it seems to lie as at this one, turned half round (a square one also by
-        quarters)"""
-        if self.printed is None:
-            return []
-        picture, out = usable(image), []
-        for quarters in turns(self.plan):
-            start = elsewhere(self.plan, self.lens, pose, np.roll(self.plan.corners, quarters, 0))
-            fit = follow(self.plan, self.lens, self.printed, picture, start, (1, 0), (5, 3)) if start is not None else None
-            if fit is not None:
-                out.append(msgspec.structs.replace(self._refined(picture, fit.pose, {}), maybe_turned=True))
-        return out
+    def ways(self, image: np.ndarray, pose: Pose) -> list[Pose]:
+        """The poses at which the board may lie for what the picture shows of it, turned or some squares off, `pose` among them; each by
+        itself as sure as if it were the only one"""
+        picture = usable(image)
+        return [self.with_frame(self._refined(picture, each, {})) for each in pose.as_well]
 
     def with_frame(self, pose: Pose) -> Pose:
         """The pose, its error with what is unsure about the map itself"""
@@ -176,7 +169,7 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
             if way.sure and way.fit.share >= SURE:
                 break
         if best is not None:
-            pose = msgspec.structs.replace(self._refined(picture, best.fit.pose, found), maybe_turned=best.turned)
+            pose = msgspec.structs.replace(self._refined(picture, best.fit.pose, found), maybe_turned=best.turned, as_well=best.as_well)
             return pose if best.sure else self._a_square_off(pose)
         pose = self._unmoved_and_full(picture, last) or self._by_tiles(picture, last)
         if pose is not None:

@@ -19,14 +19,15 @@ def reader(chances: dict[bool, float]) -> tuple[Reader, list[bool]]:
     taken to be turned or not; and what it read"""
     plan = chess()
     first, second = (s.id for s in plan.site[:2])
-    here, read = msgspec.structs.replace(camera(), maybe_turned=True), []
-    there = msgspec.structs.replace(here, rvec=here.rvec + 1)
+    one, read = camera(), []
+    there = msgspec.structs.replace(one, rvec=one.rvec + 1)
+    here = msgspec.structs.replace(one, maybe_turned=True, as_well=(one, there))
 
     def looked(picture, pose, sites):
         read.append(pose.rvec is there.rvec)
         strange = SiteEvidence((((), -9.0),), -0.1)         # a mark on the board, seen the wrong way round
         return {first: SiteEvidence(((("Q",), float(np.log(chances[read[-1]]))),)), second: strange}
-    registrar = SimpleNamespace(locate=lambda image, last: here if last is None else last, turned=lambda image, pose: [there])
+    registrar = SimpleNamespace(locate=lambda image, last: here if last is None else last, ways=lambda image, pose: pose.as_well)
     return Reader(plan, registrar, [SimpleNamespace(read=looked)]), read
 
 
@@ -51,15 +52,33 @@ def test_a_thing_on_the_board_hardly_tells_which_way_round():
     assert not one.locate(IMAGE).maybe_turned
 
 
+def test_what_is_read_tells_too_where_a_board_may_lie_some_squares_off():
+    """Pieces that would lie beside it there are not read, which is no reason to take it for there: what lies on the table instead is
+    read as no square. And one place says how far off it itself may be"""
+    plan, here = chess(), camera()
+    off = msgspec.structs.replace(here, tvec=here.tvec + 50.0, error_px=0.2)
+    doubted = msgspec.structs.replace(off, error_px=60.0, as_well=(off, here))
+    registrar = SimpleNamespace(locate=lambda image, last: doubted, ways=lambda image, pose: pose.as_well)
+
+    def looked(picture, pose, sites):
+        lies = [s.id for s in plan.site[:40 if pose.tvec is here.tvec else 24]]
+        table = [] if pose.tvec is here.tvec else [s.id for s in plan.site[-16:]]
+        empty, men, cloth = SiteEvidence((((), -0.01),)), SiteEvidence(((("Q",), -0.3),)), SiteEvidence((((), -6.0),), -0.003)
+        return {s: cloth if s in table else men if s in lies else empty for s in plan.sites}
+    pose = Reader(plan, registrar, [SimpleNamespace(read=looked)]).locate(IMAGE)
+    assert pose.tvec is here.tvec and pose.error_px < 1
+
+
 def test_where_kinds_lay_in_the_samplers_tells_which_way_round():
     """Men look the same from either side of the table"""
     plan, men = chess(), [f"{side} man" for side in ("white", "black")]
     plan = msgspec.structs.replace(plan, piece=tuple(msgspec.structs.replace(plan.piece[0], kind=k) for k in men))
     start = {f"{column}{row}": (men[row > 3],) for row in (0, 1, 6, 7) for column in range(8)}
     wont = Whereabouts.of(plan, [start, start])
-    here = msgspec.structs.replace(camera(), maybe_turned=True)
-    there = msgspec.structs.replace(here, rvec=here.rvec + 1)
-    registrar = SimpleNamespace(locate=lambda image, last: here, turned=lambda image, pose: [there])
+    one = camera()
+    there = msgspec.structs.replace(one, rvec=one.rvec + 1)
+    here = msgspec.structs.replace(one, maybe_turned=True, as_well=(one, there))
+    registrar = SimpleNamespace(locate=lambda image, last: here, ways=lambda image, pose: pose.as_well)
 
     def looked(picture, pose, sites):
         moved = {"03": men[0], "13": men[0], "43": men[0], "25": men[1], "64": men[1], "77": men[1]}

@@ -150,16 +150,17 @@ class Supervisor:
         state = self._judge.see(seen, now) if image is None or not self.small else self._state
         if state == OK and self.camera.live and self._judge.room_changed(seen, now):
             self._resettle = True
+        self._asked = now       # an answer, however long it took, ends the silence; and whoever has a picture finds its state told
+        self._say(state, {
+            OK: "", FROZEN: f"{self.camera.name}: the picture stands still; is the camera hanging?",
+            COVERED: f"{self.camera.name}: something covers the lens",
+            IN_THE_DARK: f"{self.camera.name}: too dark to see"}[state])
         with self._changed:
             frame = Frame(image, (self._frame.number if self._frame else 0) + 1, now, small)
             if image is not None:
                 self._wanted, self._full = 0, frame
             self._frame = frame
             self._changed.notify_all()
-        self._say(state, {
-            OK: "", FROZEN: f"{self.camera.name}: the picture stands still; is the camera hanging?",
-            COVERED: f"{self.camera.name}: something covers the lens",
-            IN_THE_DARK: f"{self.camera.name}: too dark to see"}[state])
         if state == FROZEN:
             self._close()
         return frame

@@ -130,6 +130,18 @@ def test_the_small_stream_is_watched_and_a_full_picture_comes_when_asked_for():
         assert eye.newest(after=10**9, timeout=0.01) is None
 
 
+def test_an_answer_that_came_late_ends_the_silence():
+    clock, plug = Clock(), Plug()
+    read, eye = plug.read, Supervisor(plug, clock)
+    eye._thread = threading.current_thread()        # as if it were watching: only then is silence noticed
+
+    def late():
+        clock.now += PATIENCE + 0.1
+        return read()
+    plug.read = late
+    assert eye.step() is not None and eye.state == "ok"
+
+
 def test_a_camera_that_hangs_counts_as_lost_while_it_hangs():
     clock, plug, stuck = Clock(), Plug(), threading.Event()
     read = plug.read

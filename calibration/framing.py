@@ -103,7 +103,7 @@ class Bare(msgspec.Struct, frozen=True, eq=False):
             return out
         changed = differences(self.view.small, now.small, np.ones(now.small.shape[:2], bool))[1]
         empty = not any(layout.values())
-        places = (filled(self.plan.sites[s].outlines, now.pose, changed.shape) for s in self.plan.sites if empty or layout.get(s))
+        places = (filled(self.plan.sites[s].outlines, now.pose.to_px, changed.shape) for s in self.plan.sites if empty or layout.get(s))
         other = [bool(changed[place].mean() > CHANGED) for place in places if place.any()]
         if not empty and other and np.mean(other) < LAID:
             out.append(say("Of {all} places to lay something on {n} look otherwise than empty.", all=len(other), n=sum(other)))
@@ -127,7 +127,7 @@ def burnt_pieces(plan: Plan, shot: Shot) -> bool:
     """Whether most of what lies on the sites of a calibration photo is too bright for the camera: then it shows no print, and
     hardly any form"""
     outlines = (o for site, contents in shot.layout.items() if contents for o in plan.sites[site].outlines)
-    seen = filled(outlines, shot.pose, shot.image.shape[:2])
+    seen = filled(outlines, shot.pose.to_px, shot.image.shape[:2])
     return bool(seen.any()) and float((shot.image[seen] >= CLIPPED).all(1).mean()) > BURNT_PIECES
 
 

@@ -14,11 +14,9 @@ from vision.pose import Pose
 from vision.reader import Reader
 from vision.watch import Watcher
 
+QUIET = 3.0         # seconds of rest after which what was taken over from an earlier picture is read as well
 BUSY = {"hand": "a hand is in view", "moving": "something moves", "dark": "it is too dark", "covered": "the camera is covered",
         "blurred": "the picture is blurred"}
-
-
-QUIET = 3.0         # seconds of rest after which what was taken over from an earlier picture is read as well
 
 
 class Eye:
@@ -74,11 +72,10 @@ class Eye:
         if full is not None and not look.shaken and self.watcher.single(picture, pose).state in BUSY:
             return self._busy("hand", self.pose, start)      # it came between the two pictures
         self.picture, self._watched = picture, image
-        sites = set(changed or ()) if pose is self.pose else set()
         still = pose is self.pose
-        found = self._read(picture, image, pose, sites or None, start)
+        found = self._read(picture, image, pose, set(changed) if still and changed else None, start)
         self._partly = now if found.changed is not None else None
-        if still and before is not None and before.busy is None and alike(found, before):
+        if still and before is not None and before.busy is None and same_reading(found, before):
             return None     # nobody has done anything: what people are told stands
         return found
 
@@ -120,6 +117,6 @@ class Eye:
         return out
 
 
-def alike(a: Evidence, b: Evidence) -> bool:
+def same_reading(a: Evidence, b: Evidence) -> bool:
     """Whether the same is read everywhere"""
     return all((e.best, e.foreign) == (b.sites[s].best, b.sites[s].foreign) for s, e in a.sites.items())

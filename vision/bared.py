@@ -11,8 +11,8 @@ import numpy as np
 from vision.hidden import hidden, laid_on
 from vision.light import CLIPPED, LOG, compare, over, small_view
 from vision.like_print import Board, borrowed_print
+from vision.mesh import filled_in, nodes
 from vision.plan import Plan
-from vision.pose import Pose
 from vision.shot import Shot
 from vision.windows import Pyramid, pixels_a_mm
 
@@ -79,18 +79,10 @@ def as_dark(seen: np.ndarray, first: np.ndarray, clear: np.ndarray) -> np.ndarra
 def laid_in(shot: Shot, plan: Plan, board: np.ndarray, own: np.ndarray, scale: float) -> np.ndarray:
     """The photo (h, w, 3) uint8 with the board (h, w, 3), seen from above at `scale` pixels a mm, in it; own: (h, w) 0..1, how much of
     it stays as it is"""
-    w, h = shot.pose.size
-    mm = coarse_mm(shot.pose)
+    shape = shot.pose.size[::-1]
+    at = nodes(shape, STEP)
+    mm = filled_in(shot.pose.to_mm(at.reshape(-1, 2)).reshape(at.shape), shape, STEP)
     x, y = ((mm * scale - 0.5)[..., k].astype(np.float32) for k in (0, 1))
     keep = cv2.remap(own.astype(np.float32), x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT, borderValue=1)[..., None]
     put = cv2.remap(board.astype(np.float32), x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
     return np.clip(np.rint(keep * shot.image + (1 - keep) * put), 0, 255).astype(np.uint8)
-
-
-def coarse_mm(pose: Pose) -> np.ndarray:
-    """(h, w, 2) mm of the board that each pixel of a picture shows, exact at every few pixels"""
-    w, h = pose.size
-    xs, ys = np.arange(0, w + STEP, STEP, dtype=float), np.arange(0, h + STEP, STEP, dtype=float)
-    mm = pose.to_mm(np.stack(np.meshgrid(xs, ys), -1).reshape(-1, 2)).reshape(len(ys), len(xs), 2).astype(np.float32)
-    at = np.meshgrid(np.arange(w, dtype=np.float32) / STEP, np.arange(h, dtype=np.float32) / STEP)
-    return cv2.remap(mm, *at, cv2.INTER_LINEAR)

@@ -73,7 +73,7 @@ def bow_of(lens: Lens, line: EdgePoints, size: tuple[int, int]) -> float:
     """By how many pixels a line is bowed in the middle if the lens is that one"""
     K = lens.K(size)
     px = cv2.undistortPoints(line.px.reshape(-1, 1, 2), K, lens.dist, P=K).reshape(-1, 2)
-    along = np.linalg.norm(px - px[0], axis=1) / max(np.linalg.norm(px[-1] - px[0]), 1e-9)
-    way = (px[-1] - px[0]) / max(np.linalg.norm(px[-1] - px[0]), 1e-9)
+    long = max(np.linalg.norm(px[-1] - px[0]), 1e-9)
+    along, way = np.linalg.norm(px - px[0], axis=1) / long, (px[-1] - px[0]) / long
     across = (px - px[0]) @ np.array([-way[1], way[0]])
     return float(np.polyfit(along, across, 2)[0]) / -4

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable
 from functools import cached_property
 from itertools import product
 
-import cv2
 import msgspec
 import numpy as np
 
 from vision.field import unopponent
 from vision.light import BURNT, CLIPPED, DARK, LOG, compare, grey_levels, over, small_view
+from vision.mesh import filled_in, nodes
 from vision.pose import Pose
 from vision.windows import Pyramid
 
@@ -76,13 +76,11 @@ def unburnt(picture: Pyramid, pose: Pose, empty: np.ndarray, size: tuple[float, 
         return picture
     light = compare(view, empty, size)
     room = np.quantile(np.exp(over(*empty.shape[:2], size) @ light.weights), BRIGHTEST, 0).clip(1).astype(np.float32)
-    h, w = image.shape[:2]
-    x, y = np.meshgrid(np.arange(0, w + STEP, STEP), np.arange(0, h + STEP, STEP))
-    mm = pose.to_mm(np.stack([x, y], -1).reshape(-1, 2).astype(float)).clip(0, size)
+    at = nodes(image.shape, STEP)
+    mm = pose.to_mm(at.reshape(-1, 2)).clip(0, size)
     lost = image >= CLIPPED
     some = lost.any(2)
-    fine = np.meshgrid(np.arange(w, dtype=np.float32) / STEP, np.arange(h, dtype=np.float32) / STEP)
-    gain = cv2.remap(light.at(mm).astype(np.float32).reshape(*x.shape, 3), *fine, cv2.INTER_LINEAR)[some]
+    gain = filled_in(light.at(mm).reshape(*at.shape[:2], 3), image.shape, STEP)[some]
     out = image.astype(np.float32)
     paint = out[some] / gain
     told = np.where(lost[some], colours().told(paint, lost[some]), 0)

@@ -206,7 +206,7 @@ def find_of(scene: Scene, kit: Kit, allowed: np.ndarray, most: int, there: Seque
     """The pieces of one kit; there: those that are known to be there, already covered; new: see find()"""
     sure: list[Piece] = []
     maybe: list[Piece] = []
-    tried, left = np.empty((0, 2)), VAIN
+    tried = np.empty((0, 2))
     n = max(int(kit.rings.step * scene.frame.scale), 1)
     soft: Scene | None = None
     for step, share, goes, hiding in NETS:
@@ -218,26 +218,26 @@ def find_of(scene: Scene, kit: Kit, allowed: np.ndarray, most: int, there: Seque
         if hiding:
             net.keep(kit.coloured(soft, net.at))
             net.least = FAINT
-        more, others, tried, left = caught(scene, soft, kit, net, [*there, *sure], tried, goes, most, left)
+        more, others, tried = caught(scene, soft, kit, net, [*there, *sure], tried, goes, most, VAIN + 2 * len(sure))
         sure += more
         maybe = [p for p in maybe if not any(np.linalg.norm(p.at - q.at) < APART * (p.form.inner + q.form.inner) for q in more)]
         maybe = apart(maybe + others)
-        if left <= 0:
+        if len(tried) >= VAIN + 2 * len(sure):
             break
     return sure + maybe
 
 
 def caught(scene: Scene, soft: Scene, kit: Kit, net: Net, known: Sequence[Piece], tried: np.ndarray,
-           goes: int, most: int, left: int) -> tuple[list[Piece], list[Piece], np.ndarray, int]:
+           goes: int, most: int, vain: int) -> tuple[list[Piece], list[Piece], np.ndarray]:
     """The pieces of a kit at places of a net besides those known: the sure ones, which are taken out of the scene, and others;
-    soft: the scene blurred; tried: (M, 2) places known to be no better than these, and the same with those of this net; left: how
-    many more may be looked at in vain"""
+    soft: the scene blurred; tried: (M, 2) places known to be no better than these, and the same with those of this net; vain: how
+    many of them are enough, two more for each piece found"""
     gain = np.zeros((len(net.at), len(kit.fines)), np.float32)
     stale = np.ones(len(gain), bool)
     out: list[Piece] = []
     others: list[Piece] = []
     again = goes
-    while len(gain) and len(known) + len(out) < most and left > 0:
+    while len(gain) and len(known) + len(out) < most and len(tried) < vain + 2 * len(out):
         for part in np.array_split(np.flatnonzero(stale), 1 if by_kernel(soft) else stale.sum() // AT_ONCE + 1):
             if len(part):
                 gain[part] = best_at(soft, kit.rings, kit.table, net.at[part], kit.owner, net.least)[0]
@@ -246,14 +246,14 @@ def caught(scene: Scene, soft: Scene, kit: Kit, net: Net, known: Sequence[Piece]
         net.keep(keep)
         gain, stale = gain[keep], stale[keep]
         new, at = candidates(scene, soft, kit, net, np.where(net.near(tried, TRIED * kit.inner)[:, None], 0, gain))
-        tried, left = np.vstack([tried, at]), left - len(at)
+        tried = np.vstack([tried, at])
         found = apart(free_of([p for p in others + new if p.chance > MAYBE], [*known, *out]))
         sure = [p for p in found if p.chance > 0.5]
         if not sure:
             others, again = found, again - 1
             if again and len(at):
                 continue        # what is no piece may have looked more like one from afar than what lies beside it
-            return out, found, tried, left
+            return out, found, tried
         found = [p for p in sure if p.gain > WELL * p.ideal] or sure    # what fits badly may be in a better one's place
         again = goes
         found = [p for fine, rough in zip(kit.fines, kit.rough)
@@ -271,10 +271,9 @@ def caught(scene: Scene, soft: Scene, kit: Kit, net: Net, known: Sequence[Piece]
             gone |= d < 0.5 * (kit.inner + p.form.inner)
         others = [q for q, clear in zip(others, far) if clear]
         out += found
-        left += 2 * len(found)
         net.keep(~gone)
         gain, stale = gain[~gone], stale[~gone]
-    return out, others, tried, left
+    return out, others, tried
 
 
 def nudged(soft: Scene, rough: Fine, at: np.ndarray, step: float) -> np.ndarray:

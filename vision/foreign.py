@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 
 from vision.align import pixels_a_mm
+from vision.mesh import filled_in, nodes
 from vision.plan import Plan
 from vision.pose import Pose
 from vision.sites import filled
@@ -53,11 +54,8 @@ def seen_from(view: View, pose: Pose) -> tuple[np.ndarray, np.ndarray]:
     w, h = pose.size
     if pose.size == view.pose.size and np.allclose(pose.to_px(FRAME), view.pose.to_px(FRAME), atol=0.1):
         return view.small, np.ones((h, w), bool)
-    xs, ys = np.meshgrid(np.arange(0, w + 8, 8.0), np.arange(0, h + 8, 8.0))
-    at = view.pose.to_px(pose.to_mm(np.column_stack([xs.ravel(), ys.ravel()]))).reshape(*xs.shape, 2)
-    columns = np.broadcast_to(np.arange(w, dtype=np.float32) / 8, (h, w))
-    rows = np.broadcast_to(np.arange(h, dtype=np.float32)[:, None] / 8, (h, w))
-    at = cv2.remap(at.astype(np.float32), columns, rows, cv2.INTER_LINEAR)
+    few = nodes((h, w), 8)
+    at = filled_in(view.pose.to_px(pose.to_mm(few.reshape(-1, 2))).reshape(few.shape), (h, w), 8)
     vh, vw = view.small.shape[:2]
     known = (at > 0).all(2) & (at[..., 0] < vw - 1) & (at[..., 1] < vh - 1)
     return cv2.remap(view.small, at, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE), known
@@ -123,7 +121,7 @@ def find_foreign(plan: Plan, now: View, before: View) -> Foreign | None:
     cv2.fillPoly(board, [np.rint(now.pose.to_px(outline)).astype(np.int32)], 1)
     rim = np.pad(known[2:-2, 2:-2].astype(np.uint8), 2)      # beyond what the other view shows is as good as the edge
     rim = cv2.erode(rim, np.ones((3, 3), np.uint8)) == 0
-    beside = ~filled((o for site in plan.site for o in site.outlines), now.pose, body.shape)
+    beside = ~filled((o for site in plan.site for o in site.outlines), now.pose.to_px, body.shape)
     mask = np.zeros(body.shape, bool)
     for i in set(np.unique(labels[rim]).tolist()) - {0}:
         part = labels == i
@@ -144,7 +142,7 @@ def covered_sites(plan: Plan, pose: Pose, mask: np.ndarray) -> frozenset[str]:
     out = set()
     for site in plan.site:
         for outline in site.outlines:
-            area = filled([outline], pose, mask.shape)
+            area = filled([outline], pose.to_px, mask.shape)
             if (mask & area).sum() > 0.05 * max(area.sum(), 1):
                 out.add(site.id)
                 break

@@ -12,7 +12,7 @@ import numpy as np
 
 from vision.evidence import Contents
 from vision.plan import Plan, Site
-from vision.sites import Group, groups
+from vision.sites import Group, filled, groups
 
 SIDE = 12            # pixels along a site where prints are compared
 AROUND = 3           # sites along a window of a site's surroundings
@@ -36,6 +36,10 @@ class Board(msgspec.Struct, eq=False):
     known: np.ndarray
     scale: float
 
+    def of(self, site: Site) -> np.ndarray:
+        """(h, w) bool: the pixels that are a site's"""
+        return filled(site.outlines, lambda mm: mm * self.scale, self.known.shape)
+
 
 class Rule(msgspec.Struct, frozen=True, eq=False):
     """like: (N,) the site that each of a group looks like, -1: none; turn: how a picture of that one lies, (2, 2); off: how far sites
@@ -55,7 +59,7 @@ def borrowed_print(plan: Plan, board: Board, seen: Sequence[np.ndarray], layouts
     guessed: dict[str, float] = {}
     once: list[tuple[Site, int]] = []
     for site in (s for s in plan.site if s.reads == "cluster" and s.id in busy):
-        here, loose = within(site, board), [n for n, layout in enumerate(layouts) if lie_loose(plan, site, layout.get(site.id, ()))]
+        here, loose = board.of(site), [n for n, layout in enumerate(layouts) if lie_loose(plan, site, layout.get(site.id, ()))]
         inside = here & ~known
         if inside.sum() <= (1 - WELL) * here.sum() or not loose:
             continue
@@ -73,9 +77,9 @@ def borrowed_print(plan: Plan, board: Board, seen: Sequence[np.ndarray], layouts
         like = np.zeros(known.shape, bool)
         for other in next(group.ids for group in by_size if site.id in group.ids):
             if may_be_alike(set(site.tags), set(plan.sites[other].tags)):
-                like |= within(plan.sites[other], board) & told
+                like |= board.of(plan.sites[other]) & told
         if like.any():
-            inside = within(site, board) & ~known
+            inside = board.of(site) & ~known
             new = inside & ~below(board.scale, [max(plan.pieces[k].footprint) for k in layouts[n][site.id] if k != "?"],
                                   strangeness(picture[like], seen[n], inside))
             picture[new] = seen[n][new]
@@ -90,14 +94,6 @@ def borrowed_print(plan: Plan, board: Board, seen: Sequence[np.ndarray], layouts
             doubt = borrow(board, group, tags, windows, sure) if (share >= TELLS).sum() >= FEWEST else np.full(len(share), UNKNOWN)
             guessed = {s: float(d) for s, d, own in zip(group.ids, doubt, share) if own < WELL and s in busy} | guessed
     return painted_over(board.picture, board.known), guessed
-
-
-def within(site: Site, board: Board) -> np.ndarray:
-    """(h, w) bool: the pixels of a board that are a site's"""
-    mask = np.zeros(board.known.shape, np.uint8)
-    for o in site.outlines:
-        cv2.fillPoly(mask, [np.rint(o * board.scale).astype(np.int32)], 1)
-    return mask > 0
 
 
 def may_be_alike(tags: Set[str], others: Set[str]) -> bool:

@@ -108,15 +108,14 @@ def most_of(image: np.ndarray, pose: Pose, plan: Plan, lines: list[Line], taken:
 def seen_ways(image: np.ndarray, pose: Pose, plan: Plan, lines: list[Line], taken: np.ndarray, bent: bool
               ) -> Iterator[tuple[int, list[EdgePoints]]]:
     """Of the lines that run either way how many were looked for, and where those that are plain are seen"""
-    first = SIDES
-    for axis, mine in enumerate(each_way(lines)):
-        at, number = sorted(line[0][axis] for line in mine), first
-        first += len(mine)
+    ways = each_way(lines)
+    for axis, mine in enumerate(ways):
+        at = sorted(line[0][axis] for line in mine)
         if len(mine) >= FEWEST + 2:     # the outermost have the board's rim on one side, which draws them there
             mine = [line for line in mine if at[0] < line[0][axis] < at[-1]]
         apart = np.median(np.diff(at)) if len(at) > 1 else 0.0
         reach = int(REACH * apart * pixels_a_mm(pose, plan))
-        seen = [s for k, line in enumerate(mine, number)
+        seen = [s for k, line in enumerate(mine, SIDES + axis * len(ways[0]))
                 if reach > 2 and (s := seen_line(image, pose, *line, reach, k, taken, bent)) is not None]
         yield len(mine), seen
 

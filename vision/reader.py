@@ -104,7 +104,7 @@ class Reader:
         found, place = [self.look(image, way) for way in ways], by_place(self.plan, ways)
         men = [told(each, True) + self.wont.told(self.plan, each) for each in found]
         # squares off, pieces lie beside the board; turned, all sites are the same, and marks on some may look strange
-        here, sure = plainest({k: men[k] + told(found[k], False) for k in best_at(place, men)})
+        here, sure = plainest({k: men[k] + told(found[k], False) for k in best_of_each(place, men)})
         if not sure:
             return pose
         mine = {k: men[k] for k in range(len(ways)) if place[k] == place[here]}
@@ -208,7 +208,7 @@ def told(found: Mapping[str, SiteEvidence], pieces: bool) -> float:
     return sum(SELDOM if e.foreign else e.options[0][1] for e in found.values() if e.options and bool(e.best) == pieces)
 
 
-def best_at(place: Sequence[int], told: Sequence[float]) -> list[int]:
+def best_of_each(place: Sequence[int], told: Sequence[float]) -> list[int]:
     """Which ways of each place are told most plainly"""
     return [max((k for k, p in enumerate(place) if p == each), key=told.__getitem__) for each in sorted(set(place))]
 

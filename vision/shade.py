@@ -7,6 +7,7 @@ import numpy as np
 
 from vision.cluster_canvas import Empty, Frame, largest, match_light
 from vision.light import CLIPPED, FLOOR, LOG, compare
+from vision.mesh import filled_in, nodes
 from vision.pose import Pose
 
 DEEP = 0.12          # log units by which a shadow is darker at least
@@ -17,6 +18,7 @@ SAME = 0.3           # of the variance of the board's print that may be left in 
 PRINTED = 0.003      # variance of log brightness that a print has at least, to tell a shadow from a card by
 AROUND = 6.0         # mm around that say whether what hides the board lies in the shadow too
 STEP = 2             # every so manieth pixel tells the light
+MESH = 16            # pixels between those where what is lifted is worked out
 EDGE = 0.6           # mm that its edge is wide, where that cannot be seen
 EDGE_MM = 2.5        # mm either way of it in which that may be seen
 
@@ -87,10 +89,7 @@ def share(inside: np.ndarray, off: np.ndarray, depth: np.ndarray, scale: float) 
 
 def relit(image: np.ndarray, pose: Pose, frame: Frame, gain: np.ndarray) -> np.ndarray:
     """An image with what a canvas (h, w, 3) says in log units taken from it"""
-    h, w = image.shape[:2]
-    step = 16
-    x, y = np.meshgrid(np.arange(0, w + step, step), np.arange(0, h + step, step))
-    px = frame.to_px(pose.to_mm(np.stack([x, y], -1).reshape(-1, 2).astype(float))).reshape(*x.shape, 2).astype(np.float32)
-    fine = cv2.remap(px, *np.meshgrid(np.arange(w, dtype=np.float32) / step, np.arange(h, dtype=np.float32) / step), cv2.INTER_LINEAR)
+    at = nodes(image.shape, MESH)
+    fine = filled_in(frame.to_px(pose.to_mm(at.reshape(-1, 2))).reshape(at.shape), image.shape, MESH)
     factor = cv2.exp(-cv2.remap(gain, fine, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT))
     return ((image + FLOOR) * factor - FLOOR).clip(0, 255).astype(np.uint8)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import cv2
 import msgspec
@@ -40,11 +40,11 @@ def beyond_picture(sites: Sequence[Site], pose: Pose) -> set[str]:
     return {s.id for s, out in zip(sites, ((at < 0) | (at > np.subtract(pose.size, 1))).any(1)) if out}
 
 
-def filled(outlines: Iterable[np.ndarray], pose: Pose, shape: tuple[int, int]) -> np.ndarray:
-    """(h, w) bool: where a picture of that shape shows what lies within outlines (n, 2) mm"""
+def filled(outlines: Iterable[np.ndarray], to_px: Callable[[np.ndarray], np.ndarray], shape: tuple[int, int]) -> np.ndarray:
+    """(h, w) bool: where a picture of that shape shows what lies within outlines (n, 2) mm; to_px: (n, 2) mm -> its pixels"""
     out = np.zeros(shape, np.uint8)
     for outline in outlines:
-        cv2.fillPoly(out, [np.rint(pose.to_px(outline)).astype(np.int32)], 1)
+        cv2.fillPoly(out, [np.rint(to_px(outline)).astype(np.int32)], 1)
     return out > 0
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from vision.field import opponent
 from vision.light import DARK, Light, surface
+from vision.mesh import between, nodes
 from vision.pose import Pose
 from vision.windows import Pyramid, pixels_a_mm
 
@@ -70,10 +71,7 @@ class Sheet(msgspec.Struct, frozen=True, dict=True, eq=False):
     @cached_property
     def _mesh(self) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
         """Board mm (h', w', 2) of the places worked out, and remap's coordinates among them"""
-        h, w = self.shape
-        x, y = np.meshgrid(np.arange(0, w + MESH, MESH), np.arange(0, h + MESH, MESH))
-        fine = np.meshgrid(np.arange(w, dtype=np.float32) / MESH, np.arange(h, dtype=np.float32) / MESH)
-        return (np.stack([x, y], -1) + 0.5) / self.scale + self.origin, tuple(fine)
+        return (nodes(self.shape, MESH) + 0.5) / self.scale + self.origin, between(self.shape, MESH)
 
     def see(self, pyramid: Pyramid, pose: Pose, light: Light) -> np.ndarray:
         """(h, w, 3) float32: opponent colours in the reference light"""

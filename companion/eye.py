@@ -33,6 +33,8 @@ class Eye:
         self.watcher = Watcher(reader.plan)
         self._watched: np.ndarray | None = None     # the picture of the stream when self.picture was taken
         self._partly: float | None = None           # when only some sites were read last, if not all were since
+        self._ahead = False                         # whether the evidence is of a table not yet at rest
+        self._odd: set[str] = set()                 # sites read then as something foreign
 
     def single(self, image: np.ndarray) -> Evidence:
         """A picture that stands for a settled second by itself. Raises NoBoard for one without the board."""
@@ -50,7 +52,8 @@ class Eye:
 
     def stream(self, image: np.ndarray, now: float, full: Callable[[], np.ndarray | None] | None = None) -> Evidence | None:
         """The next picture of a stream: evidence when the table is still and something may have changed, with `busy`
-        while it is not; None when nothing is new. Raises NoBoard.
+        while it is not; None when nothing is new. Raises NoBoard. What changed is read as soon as nothing moves, so that it is at hand
+        when the table is still.
 
         full: where `image` is a small one that only serves for watching, fetches the full one (None: there is none now)."""
         start = time.perf_counter()
@@ -58,12 +61,16 @@ class Eye:
         if full is None:
             self.picture = self._watched = image
         if look.state in BUSY:
-            return self._busy(look.state, self.pose, start)
+            busy = self._busy(look.state, self.pose, start)
+            if look.soon and before is not None and 2 * len(look.soon) <= len(self.reader.plan.site):
+                self._read_ahead(image, now, look.soon, full)
+                self.evidence = msgspec.structs.replace(self.evidence, busy=look.state)
+            return busy
         changed = None if look.shaken or before is None else look.changed
         if changed is not None and not changed:
-            if before.busy is not None:
-                return self._again()
-            if self._partly is None or now - max(self._partly, look.since) < QUIET:
+            if before.busy is not None and not self._odd:
+                return self._again(image)
+            if before.busy is None and (self._partly is None or now - max(self._partly, look.since) < QUIET):
                 return None
         picture = image if full is None else full()
         if picture is None:
@@ -73,30 +80,60 @@ class Eye:
             return self._busy("hand", self.pose, start)      # it came between the two pictures
         self.picture, self._watched = picture, image
         still = pose is self.pose
-        found = self._read(picture, image, pose, set(changed) if still and changed else None, start)
+        found = self._read(picture, image, pose, changed | self._odd if still and changed else None, start)
         self._partly = now if found.changed is not None else None
         if still and before is not None and before.busy is None and same_reading(found, before):
             return None     # nobody has done anything: what people are told stands
         return found
+
+    def wanted(self, now: float) -> list[float]:
+        """When, after a picture taken at `now`, others are of use sooner than usual"""
+        return self.watcher.wanted(now)
 
     def whole(self) -> Evidence:
         """Reads all sites of the picture of which only some were read: what came of it is odd."""
         self._partly = None
         return self._read(self.picture, self._watched, self.pose, None, time.perf_counter())
 
-    def _again(self) -> Evidence:
-        """What was read last still holds: the hand has gone without changing anything."""
+    def _again(self, image: np.ndarray) -> Evidence:
+        """What was read last still holds: the hand has gone without changing anything, or it was read ahead."""
         assert self.evidence is not None
+        if self._ahead and not self._littered:
+            self.watcher.known_free(image)
+        self._ahead = False
         self.evidence = msgspec.structs.replace(self.evidence, busy=None)
         return self.evidence
 
-    def _read(self, image: np.ndarray, watched: np.ndarray, pose: Pose, sites: set[str] | None, start: float) -> Evidence:
+    def _read_ahead(self, image: np.ndarray, now: float, sites: frozenset[str], full: Callable[[], np.ndarray | None] | None) -> None:
+        """Reads sites that changed while nobody knows yet whether the table stays as it is; what takes long is left till then"""
+        start = time.perf_counter()
+        picture = image if full is None else full()
+        if picture is None:
+            return
+        try:
+            pose = self.reader.registrar.locate(picture, self.pose)
+        except NoBoard:
+            return
+        if pose is self.pose and (full is None or self.watcher.single(picture, pose).state not in BUSY):
+            self.picture, self._watched = picture, image
+            found = self._read(picture, image, pose, set(sites), start, ahead=True)
+            self._partly = now if found.changed is not None else None
+
+    @property
+    def _littered(self) -> bool:
+        return sum(e.foreign for e in self.evidence.sites.values()) > 1
+
+    def _read(self, image: np.ndarray, watched: np.ndarray, pose: Pose, sites: set[str] | None, start: float, ahead: bool = False
+              ) -> Evidence:
         """sites: those that seem to have changed (None: that is not known); watched: the picture of the stream, maybe another."""
         if sites is not None and 2 * len(sites) > len(self.reader.plan.site):
             sites = None
         found = self.reader.read_at(image, pose, sites, self.memory)
-        if found.changed is not None and any(found.sites[s].foreign for s in found.changed):
+        odd = {s for s in found.changed or () if found.sites[s].foreign}
+        if odd and not ahead:
             found = self.reader.read_at(image, pose, None, self.memory)
+        self._odd = odd | self._odd - (found.changed or self._odd) if ahead else set()
+        self._ahead = ahead
         moved = 0.0
         if self.pose is not None and self.pose.size == pose.size:
             corners = self.reader.plan.corners
@@ -104,8 +141,7 @@ class Eye:
         self.pose = pose
         registration = msgspec.structs.replace(found.registration, moved_px=round(moved, 2))
         self.evidence = msgspec.structs.replace(found, registration=registration, ms=(time.perf_counter() - start) * 1000)
-        littered = sum(e.foreign for e in self.evidence.sites.values()) > 1
-        self.watcher.settle(pose, watched, free=not littered, sites=found.changed)
+        self.watcher.settle(pose, watched, free=not ahead and not self._littered, sites=found.changed)
         return self.evidence
 
     def _busy(self, why: str, pose: Pose | None, start: float) -> Evidence:

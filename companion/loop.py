@@ -66,6 +66,7 @@ class Loop:
         except Exception:
             log.exception("a picture could not be made sense of")
             self.faults += 1
+        self.supervisor.want(self.eye.wanted(frame.at))
         self.busy_s += time.process_time() - start
         self.pictures += 1
 

@@ -130,6 +130,8 @@ class Table:
                 self._before = picture or _jpeg(image)
             if verdict.verdict == SAME and self.verdict.verdict == SAME and self.trouble is None and not paused:
                 return verdict
+            if verdict.verdict == BUSY and self.verdict.verdict == BUSY and verdict.text == self.verdict.text:
+                return verdict
             self._conclude(verdict)
             return verdict
 

@@ -30,7 +30,7 @@ class SimulatedCamera(Camera):
 
     name = "simulated camera"
 
-    def __init__(self, scene: Scene, view: View, light: Light | None = None, seed: int = 0, fps: float = 5.0,
+    def __init__(self, scene: Scene, view: View, light: Light | None = None, seed: int = 0, fps: float = 20.0,
                  sleep: Callable[[float], object] = time.sleep, clock: Callable[[], float] = time.monotonic) -> None:
         self.scene, self.view, self.light = scene, view, light or Light()
         self.faults: set[str] = set()

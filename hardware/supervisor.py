@@ -6,9 +6,10 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import TracebackType
 
 import cv2
@@ -80,17 +81,16 @@ class Supervisor:
     """A camera read in a thread of its own, so that one that hangs hangs nobody else.
 
     small: watch the camera's small stream, which is usual where it has one of its own; `picture` then fetches a full one.
-    clock, sleep: the time, so that tests need not wait. state: "ok", "lost", "frozen", "covered" or "dark";
-    message: one line, "" when ok. settled: how often exposure was found anew.
+    clock: the time, so that tests need not wait. fps: pictures a second where nobody asks for more (`want`). state: "ok", "lost",
+    "frozen", "covered" or "dark"; message: one line, "" when ok. settled: how often exposure was found anew.
     """
 
     def __init__(self, camera: Camera, clock: Callable[[], float] = time.monotonic,
-                 sleep: Callable[[float], object] | None = None, on_state: Callable[[str, str], None] | None = None,
-                 fps: float = 10.0, small: bool | None = None) -> None:
+                 on_state: Callable[[str, str], None] | None = None, fps: float = 10.0, small: bool | None = None) -> None:
         self.camera, self._clock, self._on_state, self._pause = camera, clock, on_state, 1 / fps
         self.small = camera.twofold if small is None else small
         self._stop = threading.Event()
-        self._sleep = sleep or self._stop.wait
+        self._due: list[float] = []     # when pictures are wanted sooner than usual
         self._changed = threading.Condition()
         self._frame: Frame | None = None
         self._full: Frame | None = None
@@ -175,8 +175,17 @@ class Supervisor:
         """A full picture taken after this call, also where the small stream is watched; None after `timeout` seconds."""
         with self._changed:
             self._wanted = asked = (self._frame.number if self._frame else 0) + 1
+            self._due = [self._clock(), *self._due]
+            self._changed.notify_all()
             self._changed.wait_for(lambda: self._full is not None and self._full.number >= asked, timeout)
             return self._full if self._full is not None and self._full.number >= asked else None
+
+    def want(self, times: Iterable[float]) -> None:
+        """Pictures are wanted at these times of the clock already, if that is sooner than usual; what was wanted before no more is."""
+        with self._changed:
+            last = self._frame.at if self._frame else -1e9
+            self._due = sorted(at for at in times if at > last)
+            self._changed.notify_all()
 
     def settle(self) -> None:
         """Asks for exposure and white balance to be found anew before the next picture."""
@@ -189,6 +198,8 @@ class Supervisor:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._stop.set()
+        with self._changed:
+            self._changed.notify_all()
         if self._thread is not None:
             self._thread.join(2.0)
         if self._thread is None or not self._thread.is_alive():
@@ -198,8 +209,20 @@ class Supervisor:
         while not self._stop.is_set():
             began = self._clock()
             found = self.step()
-            self._sleep(max(0.0, self._pause - (self._clock() - began)) if found else min(RETRY / 4, 0.25))
+            self._rest(self._pause - (self._clock() - began) if found else RETRY / 4)
         self._close()
+
+    def _rest(self, seconds: float) -> None:
+        """Until the next picture is due, or wanted"""
+        end = time.monotonic() + seconds
+        with self._changed:
+            while not self._stop.is_set():
+                left = min(end - time.monotonic(), min(self._due, default=math.inf) - self._clock())
+                if left <= 0:
+                    break
+                self._changed.wait(left)
+            now = self._clock()
+            self._due = [at for at in self._due if at > now]
 
     def notice_silence(self) -> None:
         """A read that hangs says nothing: the time that has passed does."""

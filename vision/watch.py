@@ -17,7 +17,11 @@ BLOCK = 8               # side of a block, pixels of the small picture
 LONGEST = 480           # longer side of the small picture at most
 SURE = 3.0              # so many times its usual restlessness, a block has changed
 LEAST = 1.5             # steps of the logarithmic scale: what no block counts as changed below
-REST = 0.35             # seconds without movement until the table counts as still: two pictures at five a second, give or take
+REST = 0.35             # seconds without movement until the table counts as still ...
+SLACK = 0.01            # ... a little less where a camera's picture comes so much too soon
+BEAT = 0.18             # seconds between two pictures from which it is learnt how restless the table is: five a second, give or take
+HURRY = 0.1             # seconds after which another picture is of use while something moves or has just come to rest
+SOON = 0.08             # seconds without movement from which it is told what will be seen if that is all
 DARK = 14.0             # grey levels of the brightest parts below which nothing can be told
 FEATURELESS = 0.25      # of the settled view's detail: covered; twice that: blurred
 SHAKEN = 0.5            # of the blocks with detail: so many change only when the camera or the board moves
@@ -31,6 +35,7 @@ class Look(msgspec.Struct, frozen=True, eq=False):
 
     changed: sites that may differ from the settled view, None where that cannot be told (no settled view yet, or the
     camera moved, or the table is not still); shaken: camera or board seem to have moved; foreign: the hand, if one is seen.
+    soon: sites that will have changed if the table, at rest for a moment only, stays so; None where that is not foreseen.
     """
 
     state: str
@@ -38,19 +43,23 @@ class Look(msgspec.Struct, frozen=True, eq=False):
     changed: frozenset[str] | None = None
     shaken: bool = False
     foreign: Foreign | None = None
+    soon: frozenset[str] | None = None
 
 
 class Watcher:
     """Fed with pictures and the time, it learns how restless the picture is by itself (noise, flicker, drifting light).
 
-    see() takes every picture; settle() says that what was seen last is now the settled view. single() judges one
-    still picture without the ones before."""
+    see() takes every picture, as soon after the one before as anybody likes: wanted() says when the next are of use. settle() says
+    that what was seen last is now the settled view. single() judges one still picture without the ones before."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self._last: Planes | None = None
+        self._beat: Planes | None = None        # the last one that was learnt from
+        self._beat_at = -1e9
         self._noise: np.ndarray | None = None
         self._moved_at = -1e9
+        self._rests: Planes | None = None       # the first picture since then
         self._state, self._since = "moving", 0.0
         self._checked: tuple[Foreign | None, bool] | None = None
         self._image: np.ndarray | None = None
@@ -67,26 +76,53 @@ class Watcher:
         planes = light_and_tint(image, small)
         self._image, self._small = image, None
         if self._last is None or not alike(self._last, planes):
-            self._last, self._noise, self._moved_at = planes, None, now
-            return self._say("dark" if is_dark(small) else "moving", now)
+            self._last = self._beat = planes
+            self._noise, self._beat_at = None, now
+            return self._moved(planes, now, "dark" if is_dark(small) else "moving")
         change = differing(planes, self._last)
+        if self._noise is None:
+            self._noise = np.ones(change.shape) * np.median(change, axis=(1, 2), keepdims=True)
+        moving, beats = self._exceeds(change).any(), now - self._beat_at >= BEAT
+        if beats and not is_dark(small):
+            if self._beat is not self._last:
+                change = differing(planes, self._beat)
+            slowly = self._learn(change)        # what is too slow to be seen from one picture to the next
+            moving |= slowly and self._beat_at >= self._moved_at
+        if beats:
+            self._beat, self._beat_at = planes, now
         self._last = planes
         if is_dark(small):
-            self._moved_at = now
-            return self._say("dark", now)
-        moving = self._learn(change)
-        if moving.any():
-            self._moved_at, self._checked = now, None
+            return self._moved(planes, now, "dark")
+        rested = now - self._moved_at >= REST - SLACK
+        if rested and self._rests is not None:
+            moving |= self._exceeds(differing(planes, self._rests)).any()
+            self._rests = None
+        if moving:
             entering = self._settled is not None and self._enters(planes)
-            return self._say("hand" if entering else "moving", now)
-        if now - self._moved_at < REST:
-            return self._say("moving" if self._state not in ("hand", "moving") else self._state, now)
-        return self._still(planes, now)
+            return self._moved(planes, now, "hand" if entering else "moving")
+        if not rested:
+            state, more = self._at_rest(planes) if now - self._moved_at >= SOON and self._settled is not None else ("", {})
+            return self._say("moving" if self._state not in ("hand", "moving") else self._state, now,
+                             soon=more.get("changed") if state == "still" else None)
+        state, more = self._at_rest(planes)
+        return self._say(state, now, **more)
+
+    def wanted(self, now: float) -> list[float]:
+        """When, after a picture taken at `now`, others are of use sooner than at a table at rest: while something moves, or has
+        stopped"""
+        if self._state == "dark" or now - self._moved_at >= REST - SLACK:
+            return []
+        often = np.arange(HURRY, REST - HURRY / 2, HURRY)
+        return [at for at in (*(self._moved_at + often).tolist(), self._moved_at + REST - 2 * SLACK) if at > now]
+
+    def _moved(self, planes: Planes, now: float, state: str) -> Look:
+        self._moved_at, self._checked, self._rests = now, None, planes
+        return self._say(state, now)
 
     def settle(self, pose: Pose, image: np.ndarray | None = None, free: bool = True, sites: Iterable[str] | None = None) -> None:
-        """The picture seen last (or this one) is the settled view, the board lying in it as `pose` says. free: nothing
-        foreign lies on it, so that hands can be told by it; sites: only of these it is known what lies there now, the others
-        are compared with what they were before (None: all are known)."""
+        """The picture seen last (or this one) is the settled view, the board lying in it as `pose` says. free: as known_free() has
+        it; sites: only of these it is known what lies there now, the others are compared with what they were before (None: all are
+        known)."""
         image = self._image if image is None else image
         if image is None:
             raise ValueError("no picture was seen yet")
@@ -105,8 +141,12 @@ class Watcher:
         self._settled = planes
         self._detail = detail(self._settled[0])
         if free:
-            self._views = (self._view(image), *self._views[:1])
+            self.known_free(image)
         self._checked = None
+
+    def known_free(self, image: np.ndarray) -> None:
+        """Nothing foreign lies on the settled board in this picture, so that hands can be told by it"""
+        self._views = (self._view(image), *self._views[:1])
 
     def single(self, image: np.ndarray, pose: Pose, scene: View | None = None) -> Look:
         """One still picture by itself, its pose known: "hand", "dark" or "still". Compared with the settled view, or
@@ -132,15 +172,16 @@ class Watcher:
                 return None
         return found
 
-    def _learn(self, change: np.ndarray) -> np.ndarray:
-        """(rows, columns) bool: blocks that move; the others teach how restless each block is by itself"""
-        if self._noise is None or self._noise.shape != change.shape:
-            self._noise = np.ones(change.shape) * np.median(change, axis=(1, 2), keepdims=True)
-        usual = self._usual()
-        moving = change > SURE * usual + LEAST
+    def _learn(self, change: np.ndarray) -> bool:
+        """Whether some blocks move; the others teach how restless each block is by itself"""
+        usual, moving = self._usual(), self._exceeds(change)
         rate = np.where(moving, 0.02, 0.1)      # what goes on and on (a candle, a screen) becomes usual in the end
         self._noise += rate * (np.minimum(change, 4 * usual + LEAST) - self._noise)
-        return moving.any(0)
+        return bool(moving.any())
+
+    def _exceeds(self, change: np.ndarray) -> np.ndarray:
+        """(planes, rows, columns) bool: blocks that differ by more than is usual"""
+        return change > SURE * self._usual() + LEAST
 
     def _usual(self) -> np.ndarray:
         """(planes, rows, columns) how restless each block is; none much less than the others"""
@@ -148,7 +189,7 @@ class Watcher:
 
     def _changed(self, planes: Planes) -> np.ndarray:
         """(rows, columns) bool: blocks that differ from the settled view"""
-        return (differing(planes, self._settled) > SURE * self._usual() + LEAST).any(0)
+        return self._exceeds(differing(planes, self._settled)).any(0)
 
     def _enters(self, planes: Planes) -> bool:
         """Whether what differs from the settled view reaches from the picture's edge well into the picture"""
@@ -162,26 +203,26 @@ class Watcher:
                 return True
         return False
 
-    def _still(self, planes: Planes, now: float) -> Look:
-        """What a table at rest shows: a hand that lies there, a covered lens, or which sites changed"""
+    def _at_rest(self, planes: Planes) -> tuple[str, dict]:
+        """What a table at rest shows, state and more of a Look: a hand that lies there, a covered lens, or which sites changed"""
         if self._settled is None or not alike(self._settled, planes):
-            return self._say("covered" if detail(planes[0]) < 0.5 else "still", now)
+            return "covered" if detail(planes[0]) < 0.5 else "still", {}
         share = detail(planes[0]) / max(self._detail, 1e-6)
         if share < 2 * FEATURELESS:
-            return self._say("covered" if share < FEATURELESS else "blurred", now)
+            return "covered" if share < FEATURELESS else "blurred", {}
         changed = self._changed(planes)
         if not changed.any():
-            return self._say("still", now, changed=frozenset())
+            return "still", {"changed": frozenset()}
         if self._checked is None:
             shaken = bool(changed.mean() > SHAKEN)
             self._checked = None if shaken else self._hand(self._view(self._image), self._views), shaken
         foreign, shaken = self._checked
         if foreign is not None:
-            return self._say("hand", now, foreign=foreign)
+            return "hand", {"foreign": foreign}
         if shaken:
-            return self._say("still", now, shaken=True)
+            return "still", {"shaken": True}
         flat = changed.ravel()
-        return self._say("still", now, changed=frozenset(s for s, b in self._blocks.items() if flat[b].any()))
+        return "still", {"changed": frozenset(s for s, b in self._blocks.items() if flat[b].any())}
 
     def _say(self, state: str, now: float, **more) -> Look:
         if state != self._state:

@@ -28,7 +28,7 @@ Layout = Mapping[str, Sequence[str]]
 class Director:
     """conditions: the specimen and its camera, the same that `make_copy` with these conditions photographs, so that a model
     calibrated on that copy reads this table; seed: how people lay pieces down this time; view, light: another camera or
-    lamp; fps: pictures a second, also the hands' pace.
+    lamp; fps: the hands' pace, scenes a second.
     """
 
     def __init__(self, plan: Plan, layout: Layout | None = None, seed: int = 0, conditions: Conditions | None = None,
@@ -40,7 +40,7 @@ class Director:
         self.top.lay(layout or {})
         self._over: tuple[Thing, ...] = ()
         self._sleep, self._gap = sleep, 1 / fps
-        self.camera = SimulatedCamera(self.top.scene(), view or conditions.look(plan), light, seed, fps, sleep)
+        self.camera = SimulatedCamera(self.top.scene(), view or conditions.look(plan), light, seed, sleep=sleep)
         self._film = Film(seed + 1)
 
     def set(self, layout: Layout) -> None:

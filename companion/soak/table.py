@@ -80,6 +80,9 @@ class Reading:
         self.fresh, self.evidence = False, self._evidence(None)
         return self.evidence
 
+    def wanted(self, now: float) -> list[float]:
+        return []
+
     def whole(self) -> Evidence | None:
         return self.evidence
 

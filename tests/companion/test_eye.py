@@ -28,12 +28,12 @@ class Seen:
             return read(image, pose, sites, memory)
         self.reader.read_at = read_at
 
-    def show(self, pieces, seconds=1.2, arm=False, **film):
+    def show(self, pieces, seconds=1.2, arm=False, gap=0.2, **film):
         """Evidence of so many seconds, and what was asked for meanwhile"""
         picture, out = coins().film(pieces, self.pose, noise=0, **film), []
         self.asked.clear()
-        for n in range(round(seconds * 5)):
-            self.now += 0.2
+        for n in range(round(seconds / gap)):
+            self.now += gap
             shown = picture.copy()
             if arm:
                 cv2.line(shown, (320 + 15 * n, 520), (330 + 25 * n, 250), (60, 70, 40), 90)
@@ -64,6 +64,44 @@ def test_after_a_hand_only_what_changed_is_asked_for(seen):
     assert len(asked) == 1 and asked[0] and len(asked[0]) <= 4 and "a1" in asked[0]
     assert told[-1].changed == asked[0] and told[-1].sites.keys() == seen.reader.plan.sites.keys()
     assert seen.right(after)
+
+
+def test_what_changed_is_read_before_the_table_is_at_rest_and_told_then(seen):
+    seen.hand(FIRST)
+    told, asked = seen.show(moved(FIRST, 1), 0.25, gap=0.1)      # not yet at rest
+    assert len(asked) == 1 and asked[0] and told[-1].busy == "moving" and told[-1].sites != seen.eye.evidence.sites
+    told, asked = seen.show(moved(FIRST, 1), 0.3, gap=0.1)
+    assert asked == [] and told[-1].busy is None and "a1" in told[-1].changed and seen.right(moved(FIRST, 1))
+
+
+def test_what_was_read_before_the_table_was_at_rest_is_not_told_when_it_goes_on(seen):
+    seen.hand(FIRST)
+    between, end = moved(FIRST, 1), moved(moved(FIRST, 1), 4)
+    told = [e for pieces in (between, end, FIRST, between, end) for e in seen.show(pieces, 0.25, gap=0.1)[0]]
+    assert all(e.busy for e in told)
+    told, asked = seen.show(end, 0.5, gap=0.1)
+    assert told[-1].busy is None and None not in asked and seen.right(end)
+
+
+def test_something_foreign_read_before_the_table_was_at_rest(seen):
+    read, strange = seen.reader.read_at, [True]
+
+    def read_at(image, pose, sites=None, memory=None):
+        found = read(image, pose, sites, memory)
+        odd = {s: SiteEvidence((), 0.0) for s in (sites or () if strange[0] else ())}
+        return Evidence({**found.sites, **odd}, found.registration, None, found.changed)
+    seen.reader.read_at = read_at
+    for goes in (False, True):
+        seen.hand(FIRST)
+        after = moved(FIRST, 8) if goes else moved(FIRST, 1)
+        seen.show(after, 0.25, gap=0.1)
+        assert None not in seen.asked, "all takes long: not for what may be a hand on its way"
+        strange[0] = not goes
+        if goes:
+            assert seen.show(FIRST, 0.6, gap=0.1)[1] != [] and seen.right(FIRST)
+        else:
+            told, asked = seen.show(after, 0.3, gap=0.1)
+            assert asked == [None] and told[-1].busy is None and told[-1].changed is None
 
 
 def test_at_rest_all_is_read_once_and_nobody_is_told_if_nothing_is_new(seen):

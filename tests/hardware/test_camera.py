@@ -79,6 +79,7 @@ def test_pi_camera_settles_then_locks_exposure_and_white_balance(picamera2):
     slept = []
     with PiCamera(size=(328, 246), sleep=slept.append) as camera:
         fake = picamera2.made[0]
+        assert fake.config["controls"] == {"FrameDurationLimits": (50_000, 100_000)}
         assert fake.log[0] == {"AeEnable": True, "AwbEnable": True} and slept == [cameras.SETTLE]
         assert fake.controls == {"AeEnable": False, "AwbEnable": False, "ExposureTime": 12000, "AnalogueGain": 2.0,
                                  "ColourGains": (1.5, 1.8)}

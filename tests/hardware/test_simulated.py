@@ -31,7 +31,7 @@ def judged(camera, seconds=0.2):
 
 def test_without_faults_all_is_well_and_pictures_come_at_their_pace(camera):
     assert judged(camera, 3.0) == "ok"
-    assert camera.slept[-1] == pytest.approx(0.2)
+    assert camera.slept[-1] == pytest.approx(1 / 20)
 
 
 def test_each_fault_does_what_it_says_and_is_over_when_it_is_over(camera):

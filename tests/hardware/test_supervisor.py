@@ -130,6 +130,22 @@ def test_the_small_stream_is_watched_and_a_full_picture_comes_when_asked_for():
         assert eye.newest(after=10**9, timeout=0.01) is None
 
 
+def test_a_picture_comes_sooner_where_one_is_wanted_or_asked_for_whole():
+    plug = Plug()
+    with Supervisor(plug, small=True, fps=0.02) as eye:
+        first = eye.newest(timeout=5)
+        assert eye.newest(first.number, 0.2) is None
+        eye.want([first.at - 1, first.at + 0.05, first.at + 0.3])
+        second = eye.newest(first.number, 5)
+        third = eye.newest(second.number, 5)
+        assert second.at >= first.at + 0.05 and third.at >= first.at + 0.3
+        assert eye.newest(third.number, 0.2) is None
+        assert eye.picture(5).image is not None
+        eye.want([time.monotonic() + 0.1])
+        eye.want([])
+        assert eye.newest(third.number + 1, 0.3) is None
+
+
 def test_an_answer_that_came_late_ends_the_silence():
     clock, plug = Clock(), Plug()
     read, eye = plug.read, Supervisor(plug, clock)

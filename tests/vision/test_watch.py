@@ -8,23 +8,23 @@ import numpy as np
 import pytest
 
 from vision.foreign import View, find_foreign
-from vision.watch import Watcher
+from vision.watch import REST, SLACK, Watcher
 
 START = {"B2": (40, 60, 200), "F4": (40, 60, 200), "H6": (60, 160, 60)}
 
 
 class Table:
-    """A watcher fed five pictures a second"""
+    """A watcher fed a picture every `gap` seconds"""
 
-    def __init__(self, board, **view):
-        self.board, self.pose, self.now = board, board.pose(**view), 0.0
+    def __init__(self, board, gap=0.2, **view):
+        self.board, self.pose, self.now, self.gap = board, board.pose(**view), 0.0, gap
         self.watcher = Watcher(board.plan)
 
     def show(self, layout=START, times=5, change=lambda image: image, noise=2.0, **shot):
         """The last look of so many pictures of this layout"""
         image = change(self.board.film(self.pose, layout, noise=0, **shot))
         for _ in range(times):
-            self.now += 0.2
+            self.now += self.gap
             look = self.watcher.see(self.board.noisy(image, noise), self.now)
         return look
 
@@ -61,6 +61,55 @@ def test_a_piece_put_down_is_named_with_few_others(table):
     look = table.show(START | {"D3": (40, 60, 200)})
     assert "D3" in look.changed
     assert len(look.changed) <= 9
+
+
+@pytest.mark.parametrize("gap", [0.05, 0.1, 0.2, 0.3])
+def test_a_table_rests_after_the_same_time_however_often_it_is_looked_at(board, gap):
+    t = Table(board, gap)
+    t.show(times=20)
+    t.settle()
+    laid, start = START | {"D3": (40, 60, 200)}, t.now + gap
+    looks = [t.show(laid, times=1) for _ in range(12)]
+    ends = [start + n * gap for n in range(12)]
+    rests = next(at for at, look in zip(ends, looks) if look.state == "still")
+    assert REST - 2 * SLACK < rests - start < max(REST + gap, 2 * gap + 0.01)
+    assert looks[-1].changed and "D3" in looks[-1].changed
+    if gap < REST / 2:
+        ahead = [look.soon for at, look in zip(ends, looks) if at < rests]
+        assert ahead[0] is None and ahead[-1] == looks[-1].changed, "what will be seen is told before"
+
+
+def test_a_table_on_which_something_moves_too_slowly_to_be_seen_from_one_picture_to_the_next_does_not_rest(board):
+    t, now = Table(board, 0.05), [0]
+    at = tuple(np.rint(t.pose.to_px(board.plan.sites["D3"].centre[None])[0]).astype(int).tolist())
+
+    def creeps(steps, times):
+        for _ in range(times):
+            now[0] += steps
+            yield t.show(times=1, noise=0.3, change=lambda i: cv2.circle(i.copy(), at, 20, (60 + now[0],) * 3, -1)).state
+    t.show(times=20, noise=0.3)
+    t.settle(noise=0.3)
+    seen = [*creeps(20, 1), *creeps(2, 18)]
+    assert "still" not in seen
+    assert "still" in creeps(0, 12)
+
+
+def test_more_pictures_are_wanted_while_something_moves_and_none_at_rest(table):
+    assert table.watcher.wanted(table.now) == []
+    table.show(START | {"D3": (40, 60, 200)}, times=1)
+    first, *_, last = table.watcher.wanted(table.now)
+    assert first - table.now < 0.15 and table.watcher.wanted(first)[-1] == last and REST - 0.05 < last - table.now < REST
+    table.show(START, times=2, change=lambda image: image // 60)
+    assert table.watcher.wanted(table.now) == [], "in the dark there is no hurry"
+
+
+def test_often_looked_at_a_table_is_learnt_no_sooner(board):
+    def after(gap):
+        t = Table(board, gap)
+        t.show(noise=1.0, times=2)
+        t.show(noise=9.0, times=round(1.2 / gap))
+        return float(np.median(t.watcher._noise))
+    assert after(0.05) < 1.3 * after(0.2)
 
 
 def test_red_for_green_of_the_same_brightness_is_seen(board):

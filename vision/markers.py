@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import cv2
 import numpy as np
 
@@ -13,6 +15,7 @@ IDS = (0, 1, 2, 3)
 ENOUGH = 3          # cards that a calibration photo must show
 OBLONG = 1.25       # by so much a card may look longer than wide: a board is seldom just as long as the plan has it
 LONGEST = 2000      # in larger pictures cards are found on a smaller copy, then measured on the full one
+SPREAD = 3          # pixels: what white too bright spreads over a card's black bars, both their sides together
 
 
 def ideal_cards(plan: Plan) -> dict[int, np.ndarray]:
@@ -28,10 +31,20 @@ def find_cards(grey: np.ndarray) -> dict[int, np.ndarray]:
     """id -> (4, 2) pixels, for the cards of ours in the whole picture"""
     shrink = max(max(grey.shape) / LONGEST, 1.0)
     if shrink == 1.0:
-        return {i: c for i, c in cv5.aruco(grey).items() if i in IDS}
+        return seen_in(grey)
     small = cv2.resize(grey, None, fx=1 / shrink, fy=1 / shrink, interpolation=cv2.INTER_AREA)
-    rough = {i: (c + 0.5) * shrink - 0.5 for i, c in cv5.aruco(small).items() if i in IDS}
+    rough = {i: (c + 0.5) * shrink - 0.5 for i, c in seen_in(small).items()}
     return rough | find_cards_near(grey, rough)
+
+
+def seen_in(grey: np.ndarray, wanted: Sequence[int] = IDS) -> dict[int, np.ndarray]:
+    """The same at the size the picture has. Beside a dark board a camera makes white cards so bright that their black bars become too
+    narrow to be known: those that are `wanted` and not found are looked for with wider ones too"""
+    found = {i: c for i, c in cv5.aruco(grey).items() if i in IDS}
+    if missing := [i for i in wanted if i not in found]:
+        wider = cv5.aruco(cv2.erode(grey, np.ones((SPREAD, SPREAD))))
+        found |= {i: wider[i] for i in missing if i in wider}
+    return found
 
 
 def find_cards_near(grey: np.ndarray, expected: dict[int, np.ndarray]) -> dict[int, np.ndarray]:
@@ -44,7 +57,7 @@ def find_cards_near(grey: np.ndarray, expected: dict[int, np.ndarray]) -> dict[i
         x1, y1 = np.minimum(np.ceil(corners.max(0) + 0.4 * side).astype(int), (w, h))
         if x1 - x0 < side or y1 - y0 < side:
             continue
-        found = cv5.aruco(np.ascontiguousarray(grey[y0:y1, x0:x1]))
+        found = seen_in(np.ascontiguousarray(grey[y0:y1, x0:x1]), (i,))
         if i in found:
             out[i] = found[i] + (x0, y0)
     return out

@@ -412,3 +412,19 @@ def test_cards_at_the_wrong_corners_are_named(carded, tools, order):
     wrong = tools.Studio(carded.plan, carded.canvas, {i: ideal_cards(carded.plan)[at] for i, at in enumerate(order)})
     with pytest.raises(NoBoard, match="photo 1: the cards lie in another order: number 0 belongs"):
         Registrar.fit(wrong.plan, [wrong.film(wrong.pose(fill=0.6))], None, True, [{}])
+
+
+@pytest.mark.parametrize("side, gain", [(30, 2), (40, 4)])
+def test_cards_small_or_burnt_out_are_found(side, gain):
+    """White that spreads over a card's black bars until they are too narrow to be known: 1 or none of 4 was found"""
+    middles = np.array([(60, 60), (320, 80), (300, 320), (80, 310)], float)
+    rim = side // 5
+    known = cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_4X4_50)
+    grey = np.full((400, 400), 60, np.uint8)
+    for i, (x, y) in enumerate((middles - side / 2 - rim).astype(int)):
+        card = cv2.copyMakeBorder(cv2.aruco.generateImageMarker(known, i, side * 10), *[rim * 10] * 4, cv2.BORDER_CONSTANT, value=255)
+        grey[y:y + side + 2 * rim, x:x + side + 2 * rim] = cv2.resize(card, None, fx=0.1, fy=0.1, interpolation=cv2.INTER_AREA)
+    light = cv2.GaussianBlur((grey / 255.0) ** 2.2, (0, 0), 1.0) * gain
+    found = find_cards((light.clip(0, 1) ** (1 / 2.2) * 255).astype(np.uint8))
+    assert sorted(found) == [0, 1, 2, 3]
+    assert all(np.abs(found[i].mean(0) - middles[i] + 0.5).max() < 0.5 for i in found)

@@ -76,7 +76,7 @@ class ClusterReader:
                  lump: float = np.inf, patch: float = np.inf) -> None:
         """aside: kinds of the spots inside cells, known so that they are not taken for others; stands: tags and beginnings
         of names of the sites on which figures stand; usual: how pieces fit (what an earlier version learnt tells nothing); lump: mm of
-        the largest lump (`Left.lump`) that samplers leave unexplained, patch: of what is `Left.filled`"""
+        the largest lump (`Left.lump`) that samplers leave unexplained, patch: of what is `Left.filled()`"""
         self.plan, self.empty, self.firsts, self.looks, self.tall = plan, empty, firsts, looks, tuple(tall)
         self.aside, self.usual = frozenset(aside), usual if isinstance(usual, Habits) else UNTOLD
         self.lump, self.patch, self.lumps = lump, patch, {}       # site -> mm of both, of the picture read last
@@ -317,7 +317,8 @@ class ClusterReader:
         if card and (patch := max(p.patch for p in left)):
             most = max(most, (patch / self.least_area - LUMP) / LUMPY)
         strange = 1 / (1 + np.exp(min(-most, 50)))
-        self.lumps[site.id] = lump, filled = max(p.lump for p in left), max(p.filled for p in left)
+        stands = any(is_block(p.form) and p.chance > 0.5 for p, _ in pieces)
+        self.lumps[site.id] = lump, filled = max(p.lump for p in left), max(p.filled(stands) for p in left)
         for much, usual in ((lump, self.lump), (filled, self.patch)):
             strange = 1 - (1 - strange) * (1 - littered(much, usual, self.least_inner))
         return 1 - (1 - strange) * (1 - patched(pieces)) if card else strange

@@ -11,7 +11,7 @@ from vision.cluster_block import is_block
 from vision.cluster_canvas import Frame, sample
 from vision.cluster_compare import best_at, by_kernel
 from vision.cluster_cut import is_whole
-from vision.cluster_fit import LEAST, WELL, Fine, Piece, approached, reconsidered, refined
+from vision.cluster_fit import FITS, LEAST, WELL, Fine, Piece, approached, reconsidered, refined
 from vision.cluster_lay import Print, lay
 from vision.cluster_polar import Rings, Table
 from vision.cluster_scene import FOLD, Scene, cover, cover_within
@@ -247,7 +247,7 @@ def caught(scene: Scene, soft: Scene, kit: Kit, net: Net, known: Sequence[Piece]
         gain, stale = gain[keep], stale[keep]
         new, at = candidates(scene, soft, kit, net, np.where(net.near(tried, TRIED * kit.inner)[:, None], 0, gain))
         tried = np.vstack([tried, at])
-        found = apart(free_of([p for p in others + new if p.chance > MAYBE], [*known, *out]))
+        found = apart(not_smaller(free_of([p for p in others + new if p.chance > MAYBE], [*known, *out])))
         sure = [p for p in found if p.chance > 0.5]
         if not sure:
             others, again = found, again - 1
@@ -314,6 +314,19 @@ def apart(found: Sequence[Piece]) -> list[Piece]:
         if not (far <= APART * (p.form.inner + radii[:n])).any() and not any(
                 clash(p, out[i]) for i in np.flatnonzero(far < p.form.outer + np.sqrt(2) * radii[:n])):
             places[n], radii[n] = p.at, p.form.inner
+            out.append(p)
+    return out
+
+
+def not_smaller(found: Sequence[Piece]) -> list[Piece]:
+    """Those that are not smaller ones, one or several side by side: none fits badly where these fit well and explain as much, for what
+    lies beside them may be explained besides"""
+    out = []
+    for p in found:
+        parts = [] if p.gain > WELL * p.ideal else apart([
+            q for q in found if q.form.inner < p.form.inner and q.gain > WELL * q.ideal and (
+                away(p.at[None], q.at)[0] <= APART * (p.form.inner + q.form.inner) or clash(p, q))])
+        if sum(q.gain for q in parts) <= FITS * p.gain:
             out.append(p)
     return out
 

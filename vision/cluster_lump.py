@@ -51,40 +51,41 @@ class Place(msgspec.Struct, frozen=True, eq=False):
 class Left(msgspec.Struct, frozen=True):
     """What nothing explains on a place. unknown: mm² of it; patch: mm² of the largest that hangs together; lump: mm, how large a disc
     is strange all over, its radius and that of one which is no shadow besides, in the geometric mean: a shadow has none, a coin
-    some brighter part"""
+    some brighter part; lit: mm² of the largest patch that is no shadow: those of a heap run into one"""
 
     unknown: float
     patch: float
     lump: float
+    lit: float
 
-    @property
-    def filled(self) -> float:
-        """mm: the radius of a disc as large as the patch, as far as that is no shadow"""
-        return min((self.patch / np.pi) ** 0.5 / PATCHED, LIT * self.lump)
+    def filled(self, beside: bool) -> float:
+        """mm: the radius of a disc as large as the patch, as far as that is no shadow; beside: of what stands there, which casts some"""
+        return min(((self.lit if beside else self.patch) / np.pi) ** 0.5 / PATCHED, LIT * self.lump)
 
 
 def left_on(scene: Scene, at: Place) -> Left:
     """What nothing explains on a place of a scene"""
     k = scene.frame.scale / FOLD
     if not at.mask.size:
-        return Left(0.0, 0.0, 0.0)
+        return Left(0.0, 0.0, 0.0, 0.0)
     canvases = scene.ground, scene.weight, scene.strange
     if _left and is_canvas(scene.seen) and is_whole(*canvases):
-        out = np.empty(4, np.float32)
+        out = np.empty(5, np.float32)
         light = np.ascontiguousarray(scene.light, np.float32)
         _left(scene.seen, scene.ground, scene.weight, scene.seen.shape[1], scene.strange, scene.strange.shape[1], light,
               *light.shape[:2], *at.lo.tolist(), *at.mask.shape[::-1], at.mask, UNKNOWN, STRANGE, SHADED, NOISY,
               LEVELS, SCORE_NOISE, out)
-        unknown, patch, outer, inner = out.tolist()
-        return Left(unknown / k ** 2, patch / k ** 2, (outer * inner) ** 0.5 / k)
+        unknown, patch, outer, inner, lit = out.tolist()
+        return Left(unknown / k ** 2, patch / k ** 2, (outer * inner) ** 0.5 / k, lit / k ** 2)
     part = scene.strange[at.lo[1]:at.hi[1], at.lo[0]:at.hi[0]]
     sure = (cv2.erode(part, np.ones((3, 3))) * at.mask > UNKNOWN).astype(np.uint8)
     mask = at.mask & (part > STRANGE)
     if not mask.any():
-        return Left(0.0, 0.0, 0.0)
-    patch = cv2.connectedComponentsWithStats(sure)[2][1:, cv2.CC_STAT_AREA].max() if sure.any() else 0
-    lump = float(np.sqrt(radius(mask) * radius(mask & ~shadow(scene, at.lo, at.hi))))
-    return Left(float(sure.sum()) / k ** 2, float(patch) / k ** 2, lump / k)
+        return Left(0.0, 0.0, 0.0, 0.0)
+    clear = ~shadow(scene, at.lo, at.hi)
+    patch, lit = (cv2.connectedComponentsWithStats(m)[2][1:, cv2.CC_STAT_AREA].max(initial=0) for m in (sure, sure * clear))
+    lump = float(np.sqrt(radius(mask) * radius(mask & clear)))
+    return Left(float(sure.sum()) / k ** 2, float(patch) / k ** 2, lump / k, float(lit) / k ** 2)
 
 
 def littered(lump: float, usual: float, inner: float) -> float:

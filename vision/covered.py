@@ -9,11 +9,13 @@ import numpy as np
 from vision.sites import nearest_others
 
 CORE = 0.25             # of a site's side, from its middle: what a thing laid there covers
+WHOLE = 0.55            # ... a sheet of paper covers the lines around it too
 SOFT = 1e-4             # of a print's strength, by which its fit is held back where there is none
 TOGETHER = 0.3          # of what a print leaves unexplained that may by chance look like it: it hangs together over large parts
 NEAR = 12               # empty sites around, by which it is told how well print is seen there
 ENOUGH = 4              # of them at least
 MANY = 0.15             # share of those that may show their print less than is usual
+NOTHING = 0.1           # of a print's strength: less is no print at all, however badly others around show theirs
 UNEVEN = 0.1            # of its strength by which any print's differs from that of others at least
 CAUTION = float(np.log(100))        # log odds against a thing on a site
 SURE = 0.999            # that a print is hidden, at most
@@ -45,14 +47,31 @@ class Shown(msgspec.Struct, frozen=True, eq=False):
         brighter shows its print less: in deep shadow, under gloss"""
         out = np.zeros(len(self.strong))
         for i in self.faint():
-            near = nearest_others(bare.centres, self.centres[i], NEAR)
-            if len(near) < ENOUGH:
-                continue
-            usual = float(np.median(bare.strong[near]))
-            uneven = max(usual - float(np.quantile(bare.strong[near], MANY)), UNEVEN)
-            usual = min(usual, 1.0) * float(np.exp(-abs(self.lit[i] - np.median(bare.lit[near]))))
-            out[i] = np.clip(1 - np.exp(CAUTION - odds(self.strong[i], usual, uneven, self.unsure[i])), 0, SURE)
+            out[i] = self.without(i, bare)
         return out
+
+    def none(self) -> np.ndarray:
+        """Rows of which nothing at all is left of the print"""
+        return np.flatnonzero(np.abs(self.strong) + self.unsure < NOTHING)
+
+    def under_sheet(self, bare: Shown) -> np.ndarray:
+        """The same of whole sites, where none at all is left of it: by the nearest that show any, for a sheet of paper hides it on
+        those around too, and gloss goes over into what shows it"""
+        out = np.zeros(len(self.strong))
+        some = bare.of(np.flatnonzero(bare.strong - bare.unsure > NOTHING))
+        for i in self.none():
+            out[i] = self.without(i, some)
+        return out
+
+    def without(self, i: int, bare: Shown) -> float:
+        """Probability that row i does not show its print as the nearest of these others show theirs"""
+        near = nearest_others(bare.centres, self.centres[i], NEAR)
+        if len(near) < ENOUGH:
+            return 0.0
+        usual = min(float(np.median(bare.strong[near])), 1.0)
+        uneven = max(usual - float(np.quantile(bare.strong[near], MANY)), UNEVEN)
+        usual *= float(np.exp(-abs(self.lit[i] - np.median(bare.lit[near]))))
+        return float(np.clip(1 - np.exp(CAUTION - odds(self.strong[i], usual, uneven, self.unsure[i])), 0, SURE))
 
 
 def odds(strong: np.ndarray | float, usual: float, uneven: float, unsure: np.ndarray | float) -> np.ndarray:
@@ -61,9 +80,9 @@ def odds(strong: np.ndarray | float, usual: float, uneven: float, unsure: np.nda
 
 
 class Printing(msgspec.Struct, frozen=True, eq=False):
-    """The print in the middles of N sites. inside: (p,) pixels of a window there; level: (p, 3) light that changes evenly; own: (N, p)
-    its brightness; ways: (N, p, 3) of that the print, and by what it changes where it lies a little beside; back: (N, 3, 3) their
-    products' inverse; clear: (N,) how much the print stands out"""
+    """The print in the middles of N sites, or on all of them. inside: (p,) pixels of a window there; level: (p, 3) light that changes
+    evenly; own: (N, p) its brightness; ways: (N, p, 3) of that the print, and by what it changes where it lies a little beside;
+    back: (N, 3, 3) their products' inverse; clear: (N,) how much the print stands out"""
 
     inside: np.ndarray
     level: np.ndarray
@@ -73,11 +92,12 @@ class Printing(msgspec.Struct, frozen=True, eq=False):
     clear: np.ndarray
 
     @classmethod
-    def of(cls, empty: np.ndarray, half: float, side: float) -> Printing:
-        """empty: (N, S, S, 3) opponent windows of the empty sites, `half` mm from their middles to their rims; side: mm of a site"""
+    def of(cls, empty: np.ndarray, half: float, side: float, share: float = CORE) -> Printing:
+        """empty: (N, S, S, 3) opponent windows of the empty sites, `half` mm from their middles to their rims; side: mm of a site;
+        share: of that, from its middle"""
         n, size = empty.shape[:2]
         along = (np.arange(size) + 0.5 - size / 2) * (2 * half / size)
-        near = np.abs(along) <= CORE * side
+        near = np.abs(along) <= share * side
         inside = np.flatnonzero(near[:, None] & near)
         y, x = (v.ravel()[inside] / half for v in np.meshgrid(along, along, indexing="ij"))
         level = np.linalg.qr(np.stack([np.ones(len(inside)), x, y], 1))[0].astype(np.float32)

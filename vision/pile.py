@@ -18,7 +18,7 @@ from vision.cutout import Exemplar, height_of, lean_at, lights, seen_size
 from vision.evidence import FLOOR, Contents, SiteEvidence
 from vision.light import compare, small_view
 from vision.owners import Borders, Seen, less_foreign, settled
-from vision.pile_group import GroupReader, Sight
+from vision.pile_group import Bared, GroupReader, Sight
 from vision.pile_learn import Photos, fit_group
 from vision.plan import Plan
 from vision.pose import Pose
@@ -80,15 +80,17 @@ class PileReader:
         out: dict[str, SiteEvidence] = {}
         seen: list[Seen] = []
         bare: dict[int, Shown] = {}
+        below: set[str] = set()         # something much larger
         for g in self.cells:
             which = np.array([i for i, s in enumerate(g.group.ids) if sites is None or s in sites], int)
             if len(which):
-                told, bare[id(g)] = read_cells(g, sight, which, seen)
-                out |= told
+                told, bared = read_cells(g, sight, which, seen)
+                out, bare[id(g)] = out | told, bared.bare
+                below |= {g.group.ids[i] for i, likely in zip(which, bared.sheet) if likely > 0.5}
         out = settled(self.borders, out, seen)
         for g in self.cells:
             if id(g) in bare:
-                out |= self.alone(g, sight, out, seen, bare[id(g)])
+                out |= self.alone(g, sight, {s: e for s, e in out.items() if s not in below}, seen, bare[id(g)])
         for g in self.blocks:
             out |= read_blocks(g, sight, out)
         return out
@@ -140,9 +142,9 @@ class PileReader:
 
 
 def read_cells(g: GroupReader, sight: Sight, which: np.ndarray, pieces: list[Seen]
-               ) -> tuple[dict[str, SiteEvidence], Shown]:
-    """(evidence of sites `which` of the group, each by itself: whether anything lies there first, what it is where it does; those
-    that seem empty). What is seen on each, and where it stands, is added to `pieces`."""
+               ) -> tuple[dict[str, SiteEvidence], Bared]:
+    """(evidence of sites `which` of the group, each by itself: whether anything lies there first, what it is where it does; whether
+    they are empty). What is seen on each, and where it stands, is added to `pieces`."""
     seen, unlike = g.seen(sight, which)
     others = np.setdiff1d(np.arange(len(g.group.ids)), which)
     others = others if len(others) else None
@@ -151,12 +153,12 @@ def read_cells(g: GroupReader, sight: Sight, which: np.ndarray, pieces: list[See
     out = {g.group.ids[i]: SiteEvidence((((), float(b[1])),), FLOOR) for i, b in zip(which, bare)}
     busy = np.flatnonzero(bare[:, 0] > np.log(FAINTLY))
     if not len(busy):
-        return out, bared.bare
+        return out, bared
     lean = lean_at(sight.pose, g.group.centres[which[busy]])
     gain, place = g.places(which[busy], seen[busy], lean)
     closely = (bare[busy, 0] > np.log(WORTH)) | (gain.max(1) > 0)
     if not closely.any():
-        return out, bared.bare
+        return out, bared
     busy, lean = busy[closely], lean[closely]
     told, lying, feet = g.told(sight, which[busy], unlike[busy], gain[closely], place[closely], lean, bared.of(busy), others)
     told, parts = np.maximum(told, FLOOR), g.split(told, lying) | g.stacked(which[busy], told, lying, lean)
@@ -174,7 +176,7 @@ def read_cells(g: GroupReader, sight: Sight, which: np.ndarray, pieces: list[See
             pieces.append(Seen(g.group.ids[which[n]], {c: float(np.exp(options[c])) for c in same}, foot))
         best = heapq.nlargest(KEPT, options.items(), key=itemgetter(1))
         out[g.group.ids[which[n]]] = SiteEvidence(tuple(best), strange[i])
-    return out, bared.bare
+    return out, bared
 
 
 def read_blocks(g: GroupReader, sight: Sight, cells: dict[str, SiteEvidence]) -> dict[str, SiteEvidence]:

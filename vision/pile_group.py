@@ -7,12 +7,12 @@ from functools import cached_property
 import msgspec
 import numpy as np
 
-from vision.covered import Printing, Shown
+from vision.covered import MANY, NOTHING, WHOLE, Printing, Shown
 from vision.cutout import lean_at
 from vision.evenly import Bright, Evenly
 from vision.evidence import FLOOR, Contents
 from vision.field import PictureField, WindowField, window_colours
-from vision.light import Light
+from vision.light import CLIPPED, Light
 from vision.net import log_softmax
 from vision.pose import Pose
 from vision.sites import Group
@@ -39,15 +39,17 @@ class Sight(msgspec.Struct, frozen=True, eq=False):
 
 class Bared(msgspec.Struct, frozen=True, eq=False):
     """Whether sites are empty. there: (n, 2) log-probabilities that anything lies there, that nothing does; gone: (n,) how likely the
-    board's print is hidden, which tells the former besides; bare: those around that seem empty"""
+    board's print is hidden, which tells the former besides; sheet: (n,) ... by something much larger; bare: those around that seem
+    empty"""
 
     there: np.ndarray
     gone: np.ndarray
+    sheet: np.ndarray
     bare: Shown
 
     def of(self, rows: np.ndarray) -> Bared:
         """Of these rows"""
-        return Bared(self.there[rows], self.gone[rows], self.bare)
+        return Bared(self.there[rows], self.gone[rows], self.sheet[rows], self.bare)
 
 
 class GroupReader(msgspec.Struct, eq=False, dict=True):
@@ -99,6 +101,11 @@ class GroupReader(msgspec.Struct, eq=False, dict=True):
         return Printing.of(self.empty, self.small.half, float(np.median(self.group.boxes, 0).min()))
 
     @cached_property
+    def all_printing(self) -> Printing:
+        """What they show up to the lines around them"""
+        return Printing.of(self.empty, self.small.half, float(np.median(self.group.boxes, 0).min()), WHOLE)
+
+    @cached_property
     def evenly(self) -> Evenly | None:
         """How evenly bright pieces of a look are"""
         return Evenly.of(self.stage.fine.pictures, self.stage.owner)
@@ -106,23 +113,55 @@ class GroupReader(msgspec.Struct, eq=False, dict=True):
     def bared(self, sight: Sight, which: np.ndarray, seen: np.ndarray, unlike: np.ndarray, others: np.ndarray | None = None,
               bare: Shown | None = None) -> Bared:
         """Whether sites are empty, by seen(). others: of the group, not among them, by which it is told how well print is seen where
-        it seems hidden; bare: such as are known to seem empty, instead"""
+        it seems hidden; bare: such as are known to seem empty, instead: then it is not asked again whether much more is covered"""
         there, gone = self.stage.bare.answer(unlike), np.zeros(len(which))
         empty = np.flatnonzero(there[:, 1] > DOUBTFUL)
         shown = self.printing.shown(seen, empty, which[empty], self.group.centres[which[empty]])
-        if bare is None:
+        if first := bare is None:
             bare = shown.of(there[empty, 1] > SURE)
         if len(some := shown.faint()):
             faint = empty[some]
             if others is not None:
-                others = self.nearest(which[faint], others)
-                seen, unlike = self.seen(sight, others)
-                seem = np.flatnonzero(self.stage.bare.answer(unlike)[:, 1] > SURE)
-                bare = bare.joined(self.printing.shown(seen, seem, others[seem], self.group.centres[others[seem]]))
+                more, seem, around = self.seeming(sight, which[faint], others)
+                bare = bare.joined(self.printing.shown(more, seem, around, self.group.centres[around]))
             gone[faint] = shown.of(some).hidden(bare)
-            left = np.log1p(-gone[faint]) + there[faint, 1]
-            there[faint] = np.stack([np.log(-np.expm1(np.minimum(left, -1e-9))), np.maximum(left, FLOOR)], 1)
-        return Bared(there, gone, bare)
+        sheet = np.zeros(len(which))
+        if first:
+            below = self.under_sheet(sight, which, seen, empty, shown, there[empty, 1] > SURE, others)
+            gone[empty], sheet[empty] = np.maximum(gone[empty], below), below * np.exp(there[empty, 1])
+        hid = np.flatnonzero(gone)
+        left = np.log1p(-gone[hid]) + there[hid, 1]
+        there[hid] = np.stack([np.log(-np.expm1(np.minimum(left, -1e-9))), np.maximum(left, FLOOR)], 1)
+        return Bared(there, gone, sheet, bare)
+
+    def under_sheet(self, sight: Sight, which: np.ndarray, seen: np.ndarray, empty: np.ndarray, shown: Shown, sure: np.ndarray,
+                    others: np.ndarray | None) -> np.ndarray:
+        """How likely something much larger covers each of the rows `empty` (n,) of seen, whose middles are shown; sure: (n,) bool,
+        which of them seem empty"""
+        out, print_, centres = np.zeros(len(empty)), self.all_printing, self.group.centres
+        some = np.flatnonzero(shown.strong - shown.unsure < NOTHING)
+        whole = print_.shown(seen, empty[some], which[empty[some]], centres[which[empty[some]]])
+        none = whole.none()
+        if len(none) and len(none := none[self.shows(sight, which[empty[some[none]]])]):
+            bare = print_.shown(seen, empty[sure], which[empty[sure]], centres[which[empty[sure]]])
+            if others is not None:
+                more, seem, around = self.seeming(sight, which[empty[some[none]]], others)
+                bare = bare.joined(print_.shown(more, seem, around, centres[around]))
+            out[some[none]] = whole.of(none).under_sheet(bare)
+        return out
+
+    def seeming(self, sight: Sight, which: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Of others of the group, nearest to these sites, what is seen() of them, and which rows of that, of which sites, seem empty"""
+        others = self.nearest(which, others)
+        seen, unlike = self.seen(sight, others)
+        seem = np.flatnonzero(self.stage.bare.answer(unlike)[:, 1] > SURE)
+        return seen, seem, others[seem]
+
+    def shows(self, sight: Sight, which: np.ndarray) -> np.ndarray:
+        """(n,) bool: whether print of these sites could be seen here: how they are printed is known, and they are not burnt out"""
+        seen = self.small.cut(sight.pyramid, sight.pose, which, self.group.plane).reshape(len(which), -1, 3)
+        burnt = (seen[:, self.all_printing.inside] >= CLIPPED).any(2).mean(1) > MANY
+        return ~burnt & ~np.isin(which, self.guessed)
 
     def told(self, sight: Sight, which: np.ndarray, unlike: np.ndarray, gain: np.ndarray, place: np.ndarray, lean: np.ndarray,
              bared: Bared | None = None, others: np.ndarray | None = None) -> tuple[np.ndarray, Laid, np.ndarray]:
@@ -131,7 +170,7 @@ class GroupReader(msgspec.Struct, eq=False, dict=True):
         too where one may be strange"""
         told, inputs, lying = self.looked(sight, which, unlike, gain, place, lean)
         if self.stage.usual is not None and bared is not None:
-            told = uncovered(told, bared.gone)
+            told = uncovered(told, bared.gone, bared.sheet)
             fits = told, *self.stage.fits(told, inputs, lying)
             more = self.others(sight, which, others) if others is not None and self.stage.may_be_strange(*fits[:2]) else None
             usual = self.stage.usual_here(*(map(np.concatenate, zip(fits, more)) if more else fits))
@@ -204,12 +243,14 @@ def agreed(told: np.ndarray, there: np.ndarray, known: np.ndarray) -> np.ndarray
     return np.column_stack([told[:, :-1] - (some + np.logaddexp(0, -odds))[:, None], -np.logaddexp(0, odds)])
 
 
-def uncovered(told: np.ndarray, gone: np.ndarray) -> np.ndarray:
+def uncovered(told: np.ndarray, gone: np.ndarray, sheet: np.ndarray) -> np.ndarray:
     """Log-probabilities told (n, looks + 2), the last that a site is empty, which it is not where the board's print is hidden, gone:
-    (n,) how likely that is"""
+    (n,) how likely that is; sheet: (n,) and that by something larger, which is no piece then"""
     rows = np.flatnonzero(gone > 0)
     told = told.copy()
     told[rows, -1] += np.log1p(-gone[rows])
     told[rows] = log_softmax(told[rows])
+    rows = np.flatnonzero(sheet > 0)
+    told[rows] += np.log1p(-sheet[rows])[:, None]
+    told[rows, -2] = np.logaddexp(told[rows, -2], np.log(sheet[rows]))
     return told
-

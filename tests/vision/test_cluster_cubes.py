@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import cv2
 import numpy as np
+import pytest
 
 from vision.cluster_canvas import Frame, Lean
-from vision.cluster_find import find, kits_of
-from vision.cluster_fit import Fine
+from vision.cluster_find import find, kits_of, not_smaller
+from vision.cluster_fit import Fine, Piece
 from vision.cluster_polar import SCORE_NOISE, Form, Rings
 from vision.cluster_scene import FOLD, Scene
 from vision.pose import Pose
@@ -71,6 +72,18 @@ def test_cubes_that_touch_are_counted():
     pieces = found(filmed([(*at, 0.0, BLUE) for at in places], (90, 160, 200), 0.7))
     assert len(pieces) == 5 and kinds_at(pieces, places) == [["blue"]] * 5
 
+
+
+@pytest.mark.parametrize(("tower", "cubes", "left"), [
+    (1100, (940, 930), ["cube", "cube"]), (850, (845,), ["cube"]), (1848, (940, 930), ["cube", "cube", "tower"]),
+    (1400, (940,), ["cube", "tower"]), (1100, (540, 530), ["cube", "cube", "tower"])])
+def test_cubes_that_touch_are_no_larger_piece_that_hardly_fits(tower, cubes, left):
+    def piece(kind, form, x, gain, ideal):
+        at = np.array([x, 50.0])
+        return Piece(form, at, at, 0.0, (kind,), np.array([float(gain)]), 0, ideal, ideal, 0.3)
+    found = [piece("tower", Form((14.0, 14.0), 12.0, True), 55.0, tower, 2100.0)]
+    found += [piece("cube", CUBE, 50.0 + 9.5 * i, gain, 1000.0) for i, gain in enumerate(cubes)]
+    assert sorted(p.kind for p in not_smaller(found)) == left
 
 
 def test_a_cube_hardly_paler_than_its_ground_is_told_by_its_outline():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from vision.covered import Printing, Shown
+from vision.covered import WHOLE, Printing, Shown
 from vision.evenly import Bright, Evenly
 from vision.pile_group import uncovered
 
@@ -41,6 +41,20 @@ def test_a_disc_in_the_colour_of_wood_hides_the_crossing(board):
     assert not len(none.hidden(none)), "a board full of pieces"
 
 
+def test_a_sheet_of_paper_hides_the_print_of_those_around_too(board):
+    empty, centres = board
+    whole, every = Printing.of(empty, 18.0, 24.0, WHOLE), np.arange(25)
+    seen = photo(empty)
+    seen[5:] = (5.1, 0, 0) + np.random.default_rng(4).normal(0, 0.005, seen[5:].shape)
+    shown = whole.shown(seen, every, every, centres)
+    assert shown.none().tolist() == list(range(5, 25)) and (shown.under_sheet(shown)[5:] > 0.9).all()
+    assert (seen_on(empty, centres, seen) < 0.5)[10:].all(), "those around are hidden too"
+    faded = photo(empty, 0.3, 0.003)
+    faded[5:] = 5 + 0.02 * (empty[5:] - 5)
+    shown = whole.shown(faded, every, every, centres)
+    assert len(shown.none()) and (shown.under_sheet(shown) < 0.5).all(), "gloss: nowhere is much to be seen"
+
+
 @pytest.mark.parametrize("how", ["dim", "beside", "pale", "gloss", "shadow", "alone", "noise", "plain"])
 def test_print_that_is_seen_less_is_not_hidden(board, how):
     empty, centres = board
@@ -65,8 +79,10 @@ def test_print_that_is_seen_less_is_not_hidden(board, how):
 
 def test_a_site_whose_print_is_hidden_is_not_empty_and_others_stay_as_they_were():
     told = np.log(np.array([[0.05, 0.08, 0.87], [0.1, 0.0999, 0.8001]]))
-    out = np.exp(uncovered(told, np.array([0.999, 0.0])))
+    out = np.exp(uncovered(told, np.array([0.999, 0.0]), np.zeros(2)))
     assert out[0, 2] < 0.01 and out[0, 1] / out[0, 0] == pytest.approx(1.6, abs=0.01) and np.allclose(out[1], np.exp(told[1]))
+    sheet = np.exp(uncovered(told, np.array([0.999, 0.0]), np.array([0.9, 0.0])))
+    assert sheet[0, 1] > 0.9 and np.isclose(sheet[0].sum(), 1), "no piece is as large"
 
 
 def stones(bright):

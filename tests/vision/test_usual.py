@@ -110,6 +110,14 @@ def test_a_compact_lump_is_something_else_a_shadow_and_a_sliver_are_not(paint, l
     assert bool(is_litter(left.lump, 1.0, 9.0) > 0.5) is litter
 
 
+def test_a_shadow_beside_what_stands_fills_nothing():
+    outline = np.array([[5, 5], [95, 5], [95, 95], [5, 95.0]])
+    one, both = scene(coin), scene(lambda seen: (shadow(seen), coin(seen)))
+    alone, shaded = (left_on(s, Place.of(s.frame, outline)) for s in (one, both))
+    assert alone.filled(True) == alone.filled(False) > 5
+    assert shaded.filled(False) > 1.2 * shaded.filled(True) and abs(shaded.filled(True) - alone.filled(True)) < 1
+
+
 def test_a_lump_is_judged_by_those_that_samplers_leave():
     assert is_litter(6.0, 1.0, 9.0) > 0.9 and is_litter(6.0, 6.0, 9.0) < 0.1 and is_litter(60.0, np.inf, 9.0) == 0.0
 

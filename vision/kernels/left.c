@@ -53,12 +53,12 @@ INLINE int largest_of(uint8_t *mask, int wide, int high, int32_t *heap)
 
 /* A scene's seen, ground (.., canvas, 4), weight (.., canvas), strange (.., coarse) and light (rows, columns, 3); of strange the part from
    (x0, y0) on, mask (high, wide) of it. out: pixels surely unknown, of these the most that hang together, the radius of the largest disc
-   that is strange all over and of the largest that is no shadow besides */
+   that is strange all over and of the largest that is no shadow besides, the most surely unknown pixels that hang together and are none */
 void left_on(const uint8_t *seen, const uint8_t *ground, const float *weight, int canvas, const float *strange, int coarse,
              const float *light, int rows, int columns, int x0, int y0, int wide, int high, const uint8_t *mask, double unknown,
              double odd, double shaded, double noisy, double levels, double usual, float *out)
 {
-    uint8_t *sure = calloc(3, (size_t)wide * high), *stands = sure + wide * high, *lit = stands + wide * high;
+    uint8_t *sure = calloc(4, (size_t)wide * high), *stands = sure + wide * high, *lit = stands + wide * high, *open = lit + wide * high;
     int sures = 0, most_x = -1, most_y = -1, least_x = wide, least_y = high;
     float u = (float)unknown;
     for (int y = 0; y < high; y++)
@@ -94,13 +94,17 @@ void left_on(const uint8_t *seen, const uint8_t *ground, const float *weight, in
             float noise = 1 / greater(fabsf(weight[first]), 1e-6f) - (float)(usual * usual);
             lit[p] = !(off < (float)noisy * sqrtf(greater(noise, (float)(levels * levels))));
         }
-    memset(out, 0, 4 * sizeof *out);
+    memset(out, 0, 5 * sizeof *out);
     out[0] = sures;
     if (most_y >= 0) {
         int w = most_x + 1 - least_x, h = most_y + 1 - least_y;
         float *room = malloc(sizeof(float) * ((size_t)(wide + 2) * (high + 2)));
-        if (sures)
+        if (sures) {
+            for (int p = 0; p < wide * high; p++)
+                open[p] = sure[p] && lit[p];
             out[1] = largest_of(sure, wide, high, (int32_t *)room);
+            out[4] = largest_of(open, wide, high, (int32_t *)room);
+        }
         for (int y = 0; y < h; y++) {
             memmove(stands + y * w, stands + (least_y + y) * wide + least_x, w);
             memmove(lit + y * w, lit + (least_y + y) * wide + least_x, w);

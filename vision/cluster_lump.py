@@ -59,7 +59,7 @@ class Left(msgspec.Struct, frozen=True):
     lit: float
 
     def filled(self, beside: bool) -> float:
-        """mm: the radius of a disc as large as the patch, as far as that is no shadow; beside: of what stands there, which casts some"""
+        """mm: the radius of a disc as large as the patch, as far as that is no shadow; beside: of what stands there, and casts some"""
         return min(((self.lit if beside else self.patch) / np.pi) ** 0.5 / PATCHED, LIT * self.lump)
 
 

@@ -13,7 +13,7 @@ from vision.cluster_block import is_block, is_tall, learn_shades
 from vision.cluster_canvas import Frame, powers
 from vision.cluster_cut import cut
 from vision.cluster_first import Firsts, Place, group_of
-from vision.cluster_fit import Fine, Piece, refined, searched
+from vision.cluster_fit import SURE, Fine, Piece, refined, searched
 from vision.cluster_learn import Found, Waves, by_shape, name_all, tied, told_apart
 from vision.cluster_polar import ANGLES, SCORE_NOISE, Form, Patch, Rings, Table, turned
 from vision.cluster_scene import Scene, sharp
@@ -247,6 +247,7 @@ def looks_of(found: Sequence[Found], groups: Sequence[Group], scenes: Sequence[S
             looks = np.zeros((len(kinds), *patches.seen.shape[1:]), np.float32)
             for k, kind in enumerate(kinds):
                 which = [i for i, f in enumerate(mine) if f.kind == kind]
+                which = alike(rings, area, patches, which)
                 first = max(which, key=lambda i: mine[i].score)
                 straight = turned(patches.seen[first:first + 1], np.array([steps(mine[first].turn)]))
                 part = Patch(patches.seen[which], patches.ground[which], patches.weight[which], patches.free[which])
@@ -260,6 +261,18 @@ def looks_of(found: Sequence[Found], groups: Sequence[Group], scenes: Sequence[S
                 f.score, f.turn = p.gain, p.turn
         out[form] = Look(kinds, looks, shades_of(form, kinds, looks, mine, groups, scenes, frame) if is_block(form) else None)
     return out
+
+
+def alike(rings: Rings, area: np.ndarray, patches: Patch, which: list[int]) -> list[int]:
+    """Which of these patches, said to show one kind, look like most of them: where it hardly stands out from the ground, or others lie
+    beside it, a piece is sought elsewhere than it lies. Of two that differ nothing is known"""
+    if len(which) < 3:
+        return which
+    part = Patch(patches.seen[which], patches.ground[which], patches.weight[which], patches.free[which])
+    gains = Table(rings, part.seen, np.broadcast_to(area, part.weight.shape)).gains(part)[0]
+    shares = (gains / np.maximum(np.diag(gains), 1e-6)[:, None]).clip(0, 1)     # by each of the others, of what it would gain by itself
+    most = shares[:, shares.sum(0).argmax()]
+    return [i for i, share in zip(which, most) if share >= min(SURE, np.median(most))]
 
 
 def shades_of(form: Form, kinds: Sequence[str], looks: np.ndarray, mine: Sequence[Found], groups: Sequence[Group],

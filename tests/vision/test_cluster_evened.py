@@ -10,9 +10,9 @@ import pytest
 
 from vision.cluster_canvas import Frame, Lean
 from vision.cluster_learn import Found
-from vision.cluster_loose import evened
+from vision.cluster_loose import alike, evened, patches_of
 from vision.cluster_middle import turned
-from vision.cluster_polar import Form
+from vision.cluster_polar import Form, Rings
 from vision.cluster_scene import Scene
 from vision.pose import Pose
 
@@ -55,3 +55,16 @@ def test_a_kind_that_lies_aside_is_brought_most_of_the_way_back_at_once(table):
     groups = [SimpleNamespace(shot=0) for _ in found]
     evened(found, groups, [scene], FRAME)
     assert max(np.linalg.norm(f.at - at) for f, at in zip(red, true)) < 0.8
+
+
+def test_what_most_pieces_of_a_kind_look_like_does_not_hang_on_those_sought_elsewhere_than_they_lie(table):
+    scene, found = table
+    red = [f for f in found if "red" in f.kind]
+    astray = [Found(f.group, DISC, f.at - [21.0, -21.0], 1.0, f.kind, f.turn, 1.0) for f in red]
+    rings = Rings.around(DISC, FRAME.scale)
+    groups = [SimpleNamespace(shot=0)] * len(found)
+    patches = patches_of(rings, FRAME, red + astray, groups, [scene])
+    area = rings.area(DISC)[None]
+    assert alike(rings, area, patches, [*range(6)]) == [0, 1, 2]
+    assert alike(rings, area, patches, [0, 2]) == [0, 2]
+    assert alike(rings, area, patches, [0, 4]) == [0, 4]        # of two nobody knows which

@@ -14,6 +14,7 @@ import msgspec
 
 import engine
 from companion import bench
+from companion.bench_rest import resting
 from companion.cli import Fault
 from companion.commands.demo_ import default_game, demo_copy, state_dir
 from companion.copies import open_copy
@@ -34,7 +35,8 @@ def command(copy: str | None, runs: int, count: int, as_json: bool) -> int:
     scenes = bench.photographed(Path(copy), specimen.reader.plan) if copy else bench.filmed(specimen, 5)
     if not scenes:
         raise Fault(f"{copy}: no photos in test/ to read")
-    parts: list[Iterator[bench.Figure]] = [bench.seeing(specimen, scenes, runs), bench.right(specimen, scenes)]
+    parts: list[Iterator[bench.Figure]] = [bench.seeing(specimen, scenes, runs), resting(specimen, scenes),
+                                           bench.right(specimen, scenes)]
     if plays:
         parts.append(bench.concluding(specimen, scenes))
     parts += [bench.rules(name), bench.remembering(name, runs), bench.memory(specimen)] + ([bench.phones(count)] if count else [])

@@ -22,13 +22,14 @@ def test_all_figures_of_a_copy(copy, tmp_path):
     told = json.loads(done.stdout)
     figures = {f["what"]: f for f in told["figures"]}
     for part in ("floor", "registration checked", "PileReader", "counts", "read whole", "nothing known of before", "four sites changed",
-                 "looked at again", "idle",
+                 "looked at again", "idle", "last hand gone",
                  "sites read right", "boards exact", "reconcile", "states right", "tigris: all legal actions",
                  "tigris: random play", "journal", "memory", "phones that follow", "a change on the last"):
         assert any(part in what for what in figures), part
     whole = next(f for what, f in figures.items() if "read whole" in what)
     floor = next(f for what, f in figures.items() if "floor" in what)
     assert whole["cpu"] > floor["cpu"] > 0 and whole["wanted"] == 40
+    assert 350 < next(f for what, f in figures.items() if "last hand gone" in what)["value"] < 1500
     assert figures["states right after reconcile"]["value"] == 100
     assert told["processor"] and told["picture"] == "1640 x 1232"
 

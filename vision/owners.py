@@ -111,3 +111,11 @@ def less_foreign(e: SiteEvidence, occupied: float) -> SiteEvidence:
     other = math.exp(e.other)
     chances[()] = chances.get((), 0.0) + other * (1 - occupied)
     return evidence(chances, other * occupied)
+
+
+def more_foreign(e: SiteEvidence, there: float) -> SiteEvidence:
+    """As it is when something surely lies on a site that seems empty, with this probability"""
+    chances = {c: math.exp(p) for c, p in e.options}
+    bare = chances.get((), 0.0)
+    chances[()] = bare * (1 - there)
+    return evidence(chances, math.exp(e.other) + bare * there)

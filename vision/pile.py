@@ -17,7 +17,8 @@ from vision.covered import Shown
 from vision.cutout import Exemplar, height_of, lean_at, lights, seen_size
 from vision.evidence import FLOOR, Contents, SiteEvidence
 from vision.light import compare, small_view
-from vision.owners import Borders, Seen, less_foreign, settled
+from vision.owners import Borders, Seen, less_foreign, more_foreign, settled
+from vision.patches import hides
 from vision.pile_group import Bared, GroupReader, Sight
 from vision.pile_learn import Photos, fit_group
 from vision.plan import Plan
@@ -79,18 +80,19 @@ class PileReader:
         sight = Sight(pyramid, pose, compare(small_view(pyramid, pose, self.plan.size), self.reference, self.plan.size))
         out: dict[str, SiteEvidence] = {}
         seen: list[Seen] = []
-        bare: dict[int, Shown] = {}
+        looks: list[tuple[GroupReader, np.ndarray, Bared]] = []
         below: set[str] = set()         # something much larger
         for g in self.cells:
             which = np.array([i for i, s in enumerate(g.group.ids) if sites is None or s in sites], int)
             if len(which):
                 told, bared = read_cells(g, sight, which, seen)
-                out, bare[id(g)] = out | told, bared.bare
+                out |= told
+                looks.append((g, which, bared))
                 below |= {g.group.ids[i] for i, likely in zip(which, bared.sheet) if likely > 0.5}
         out = settled(self.borders, out, seen)
-        for g in self.cells:
-            if id(g) in bare:
-                out |= self.alone(g, sight, {s: e for s, e in out.items() if s not in below}, seen, bare[id(g)])
+        for g, which, bared in looks:
+            out |= self.alone(g, sight, {s: e for s, e in out.items() if s not in below}, seen, bared.bare)
+            out |= self.patched(g, sight, out, seen, which, bared.other)
         for g in self.blocks:
             out |= read_blocks(g, sight, out)
         return out
@@ -116,6 +118,20 @@ class PileReader:
         occupied = np.exp(g.bared(sight, which, views, g.stage.unlike(views, g.empty, g.lines, which), bare=bare).there[:, 0])
         return {g.group.ids[i]: less_foreign(sites[g.group.ids[i]], float(p))
                 for i, p, clear in zip(which, occupied, hidden) if clear.any()}
+
+    def patched(self, g: GroupReader, sight: Sight, sites: dict[str, SiteEvidence], seen: Sequence[Seen], which: np.ndarray,
+                other: np.ndarray) -> dict[str, SiteEvidence]:
+        """Those of the sites `which` of a group that seem empty and show something in a colour of its own. other: by how much their
+        cells are off the empty sites', see Ground"""
+        told, centres, reach = [sites[g.group.ids[i]] for i in which], g.group.centres[which], g.small.half + g.group.side
+        empty = np.array([not e.best and not e.foreign for e in told]) & ~np.isin(which, g.guessed)
+
+        def hidden(row: int) -> np.ndarray:
+            near = [s for s in seen if s.chance > 0.5 and np.abs(s.foot - centres[row]).max() < reach]
+            return hides([g.small.to_px(which[row], self.hull(s, sight.pose, g.group.plane)) for s in near], g.small.side)
+
+        strange = g.ground.strange(other, which, empty, centres, hidden)
+        return {g.group.ids[which[i]]: more_foreign(told[i], float(strange[i])) for i in np.flatnonzero(strange)}
 
     def hull(self, s: Seen, pose: Pose, plane: float) -> np.ndarray:
         """(n, 2) mm in a plane: what a piece hides"""

@@ -14,6 +14,7 @@ from vision.evidence import FLOOR, Contents
 from vision.field import PictureField, WindowField, window_colours
 from vision.light import CLIPPED, Light
 from vision.net import log_softmax
+from vision.patches import Ground
 from vision.pose import Pose
 from vision.sites import Group
 from vision.stage import SURE, Laid, Stage, edges
@@ -40,16 +41,17 @@ class Sight(msgspec.Struct, frozen=True, eq=False):
 class Bared(msgspec.Struct, frozen=True, eq=False):
     """Whether sites are empty. there: (n, 2) log-probabilities that anything lies there, that nothing does; gone: (n,) how likely the
     board's print is hidden, which tells the former besides; sheet: (n,) ... by something much larger; bare: those around that seem
-    empty"""
+    empty; other: (n, TILES, TILES, 3) by how much their cells are off the empty sites'"""
 
     there: np.ndarray
     gone: np.ndarray
     sheet: np.ndarray
     bare: Shown
+    other: np.ndarray
 
     def of(self, rows: np.ndarray) -> Bared:
         """Of these rows"""
-        return Bared(self.there[rows], self.gone[rows], self.sheet[rows], self.bare)
+        return Bared(self.there[rows], self.gone[rows], self.sheet[rows], self.bare, self.other[rows])
 
 
 class GroupReader(msgspec.Struct, eq=False, dict=True):
@@ -106,6 +108,11 @@ class GroupReader(msgspec.Struct, eq=False, dict=True):
         return Printing.of(self.empty, self.small.half, float(np.median(self.group.boxes, 0).min()), WHOLE)
 
     @cached_property
+    def ground(self) -> Ground:
+        """How the empty sites look, by cells"""
+        return Ground.of(self.empty, self.spread, self.small.half / self.group.side)
+
+    @cached_property
     def evenly(self) -> Evenly | None:
         """How evenly bright pieces of a look are"""
         return Evenly.of(self.stage.fine.pictures, self.stage.owner)
@@ -132,7 +139,7 @@ class GroupReader(msgspec.Struct, eq=False, dict=True):
         hid = np.flatnonzero(gone)
         left = np.log1p(-gone[hid]) + there[hid, 1]
         there[hid] = np.stack([np.log(-np.expm1(np.minimum(left, -1e-9))), np.maximum(left, FLOOR)], 1)
-        return Bared(there, gone, sheet, bare)
+        return Bared(there, gone, sheet, bare, self.stage.cells(unlike))
 
     def under_sheet(self, sight: Sight, which: np.ndarray, seen: np.ndarray, empty: np.ndarray, shown: Shown, sure: np.ndarray,
                     others: np.ndarray | None) -> np.ndarray:

@@ -133,6 +133,10 @@ class Stage(msgspec.Struct, eq=False):
         pooled = np.concatenate([soft[..., -q] for q in (1, 5, 20, 60)], 1)
         return np.hstack([cells * 3, (edged - own) * 5, own * 5, pooled * 5])
 
+    def cells(self, unlike: np.ndarray) -> np.ndarray:
+        """(n, TILES, TILES, 3): by how much cells are off the empty sites', of unlike()"""
+        return (unlike[:, :TILES * TILES * 3] / 3).reshape(-1, TILES, TILES, 3)
+
     def places(self, seen: np.ndarray, empty: np.ndarray, spread: np.ndarray, lean: np.ndarray
                ) -> tuple[np.ndarray, np.ndarray]:
         """(gain (n, looks), place (n, looks, 2) mm off the middle) in small windows (n, S, S, 3); empty, spread: of the empty

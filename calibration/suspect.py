@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import cv2
 import numpy as np
@@ -28,6 +28,7 @@ BARE = 5.0           # times less unlike the empty board than any piece, where n
 USUAL = 95           # per cent of the bare sites that are no more unlike the empty board than that
 ENOUGH = 20          # bare sites, that show what a bare site looks like
 PLAIN = 3.0          # times as unlike the board as any other bare site, where something lies that no layout speaks of
+FEW, HARDLY = 4, 0.75    # sites with and without pieces at least; of pairs of them in which the former are more unlike the empty board
 SLIPS = 2            # in the photos of a copy, at most: more that look so are pale pieces
 LIKELY = 0.5         # probability from which on a reading is taken at its word where another says the same
 SURE = 0.9           # probability from which on a reading counts against a layout
@@ -79,20 +80,12 @@ def not_there(plan: Plan, shots: list[Shot]) -> list[tuple[str, str, str]]:
     """(photo, site, what its layout says) of what looks as the empty board does, unlike all other pieces; where pale pieces on a pale
     board look so too, nothing is told. Likewise of what no layout speaks of ("") and is as unlike the board as pieces are, and
     all other bare sites are not"""
-    empties = [s for s in shots if not s.layout]
-    if not empties:
-        return []
-    _, room = lights(plan, shots)
     out = []
-    for group in groups(plan):
-        windows = Windows(group.centres, group.side / 2, SIDE / group.side)
-        every = np.arange(len(group.ids))
-        views = [opponent(log_windows(windows, Pyramid(s.image), s.pose, light, every, 0.0)) for s, light in zip(shots, room)]
-        empty = np.mean([v for v, s in zip(views, shots) if not s.layout], 0)
+    for sites in unlike_empty(plan, shots):
         bare, least, unlike, usual = [], [], [], []
-        for s, view in ((s, v) for s, v in zip(shots, views) if s.layout):
+        for s, (ids, off) in sites:
             hidden = covered_by_blocks(plan, s.layout)
-            for site, value, some in zip(group.ids, *most_of(view - empty).tolist()):
+            for site, value, some in zip(ids, *off.tolist()):
                 contents = s.layout.get(site)
                 if not contents and site not in hidden:
                     bare.append((some, s.name, site, ""))
@@ -110,6 +103,33 @@ def not_there(plan: Plan, shots: list[Shot]) -> list[tuple[str, str, str]]:
             if unlike[few - 1][0] <= most and unlike[few - 1][0] * BARE < unlike[few][0]:
                 out += [one[1:] for one in unlike[:few]]
     return out
+
+
+def unlike_empty(plan: Plan, shots: list[Shot]) -> Iterator[list[tuple[Shot, tuple[Sequence[str], np.ndarray]]]]:
+    """Per group of sites: of each photo of pieces, the sites and most_of() them beside the empty board; nothing where no photo shows
+    that"""
+    if all(s.layout for s in shots):
+        return
+    _, room = lights(plan, shots)
+    for group in groups(plan):
+        windows = Windows(group.centres, group.side / 2, SIDE / group.side)
+        every = np.arange(len(group.ids))
+        views = [opponent(log_windows(windows, Pyramid(s.image), s.pose, light, every, 0.0)) for s, light in zip(shots, room)]
+        empty = np.mean([v for v, s in zip(views, shots) if not s.layout], 0)
+        yield [(s, (group.ids, most_of(v - empty))) for s, v in zip(shots, views) if s.layout]
+
+
+def mistaken(plan: Plan, shots: list[Shot]) -> list[str]:
+    """The photos in which what the layout says to be covered is hardly more unlike the empty board than what it says to be bare: it
+    is another photo's"""
+    seen: dict[str, tuple[list[float], list[float]]] = {}
+    for sites in unlike_empty(plan, shots):
+        for s, (ids, off) in sites:
+            hidden = covered_by_blocks(plan, s.layout)
+            for site, some in zip(ids, off[1].tolist()):
+                seen.setdefault(s.name, ([], []))[bool(s.layout.get(site)) or site in hidden].append(some)
+    return [name for name, (bare, laid) in seen.items() if min(len(bare), len(laid)) >= FEW
+            and np.mean(np.array(laid)[:, None] > np.array(bare)) < HARDLY]
 
 
 def most_of(off: np.ndarray) -> np.ndarray:
@@ -155,17 +175,20 @@ def doubts(plan: Plan, shots: list[Shot], rows: Iterable[Row], burnt: Sequence[s
     out = []
     if names := blurred(plan, shots):
         out.append(say("{photos} is not sharp: take it anew, with the camera at rest", photos=", ".join(names)))
-    rows = list(rows)
+    wrong = mistaken(plan, shots)
+    out += [say("what lies in {photo} is hardly what its layout says: is that another photo's?", photo=name) for name in wrong]
+    rows = [r for r in rows if r.photo not in wrong]
     pairs = [(shots[a.photo].name, a.where, b.where, a.contents[-1], b.contents[-1]) for a, b in exchanged(cut)]
     said = {frozenset(pair[:3]) for pair in pairs}
-    for photo, site, other, a, b in [*pairs, *(pair for pair in traded(rows) if frozenset(pair[:3]) not in said)][:MOST]:
+    pairs = [pair for pair in pairs if pair[0] not in wrong] + [pair for pair in traded(rows) if frozenset(pair[:3]) not in said]
+    for photo, site, other, a, b in pairs[:MOST]:
         out.append(say("look at {site} and {other} in {photo}: {a} and {b} seem to have changed places", site=site, other=other,
                        photo=photo, a=a, b=b))
     if each_other := pointing(plan, rows):
         out.append(say("{pairs} are taken for each other: if only the way they point tells them, write directed = true into the plan",
                        pairs=", ".join(f"{a}/{b}" for a, b in each_other)))
     odd = {(photo, site): (want, "" if want else say("something"))
-           for photo, site, want in not_there(plan, [s for s in shots if s.name not in burnt])}
+           for photo, site, want in not_there(plan, [s for s in shots if s.name not in (*burnt, *wrong)])}
     odd |= {(photo, site): (want, got) for photo, site, want, got in contradicted(rows)}
     for (photo, site), (want, got) in list(odd.items())[:MOST]:
         out.append(say("look at {site} in {photo}: its layout says {want}, the photo seems to show {got}", site=site, photo=photo,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from calibration.held import Row
-from calibration.suspect import blurred, contradicted, doubts, not_there, pointing, tapped_astray, traded
+from calibration.suspect import blurred, contradicted, doubts, mistaken, not_there, pointing, tapped_astray, traded
 from vision.evidence import SiteEvidence
 from vision.plan import parse_plan
 from vision.pose import Pose
@@ -50,6 +50,16 @@ def test_a_blurred_photo_and_a_piece_that_does_not_lie_there_are_named():
     assert "soft.jpg is not sharp" in said[0] and "b2 in one.jpg" in said[1] and len(said) == 2
     honest = [shots[0], shot("one.jpg", full, full)]
     assert doubts(plan, honest, []) == []
+
+
+def test_a_layout_of_another_photo_is_told_as_that():
+    plan, shot = made()
+    one, two = {"a1", "b1", "c1", "a2"}, {"c3", "b3", "a3", "c2"}
+    shots = [shot("empty.jpg", {}, set()), shot("one.jpg", two, one), shot("two.jpg", two, two)]
+    assert mistaken(plan, shots) == ["one.jpg"] and mistaken(plan, [shots[0], shots[2]]) == []
+    assert mistaken(plan, shots[1:]) == [], "nobody knows the board"
+    (told,) = doubts(plan, shots, [])
+    assert str(told) == "what lies in one.jpg is hardly what its layout says: is that another photo's?"
 
 
 def test_a_piece_that_lies_where_the_layout_has_none_is_named():

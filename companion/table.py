@@ -107,6 +107,16 @@ class Table:
     def look(self, evidence: Evidence, image: np.ndarray | None = None, whole: Callable[[], Evidence] | None = None) -> Verdict:
         """Concludes from a settled view, writes what happened into the journal and tells everybody. whole: where only some sites
         were read anew, reads all: nobody is alarmed or asked before."""
+        verdict, event = self._looked(evidence, whole)
+        if image is not None and verdict.verdict in (SAME, MOVED, UNFINISHED):
+            self._before = _jpeg(image)         # takes its time: people have been told, and nobody waits for the lock
+            if event is not None and self._before:
+                self.journal.keep_picture(event, "after", self._before)
+        return verdict
+
+    def _looked(self, evidence: Evidence, whole: Callable[[], Evidence] | None) -> tuple[Verdict, int | None]:
+        """The verdict, and the last event that it added"""
+        event = None
         with self._lock:
             paused = self.pause
             verdict = self._concluded(evidence)
@@ -121,19 +131,17 @@ class Table:
                               if s not in evidence.sites or evidence.sites[s].foreign or evidence.sites[s].best == c})
             registration = evidence.registration
             self.camera = {**self.camera, "state": "ok", "by": registration.by, "error_px": round(registration.error_px, 2)}
-            picture = _jpeg(image) if verdict.verdict in (MOVED, UNFINISHED) else None
             if verdict.actions or verdict.undo or dict(verdict.seen) != dict(self._seen):
                 if verdict.verdict in (MOVED, UNFINISHED, SAME):
                     by = CAMERA if verdict.certain else GUESS
-                    self._settle([str(a) for a in verdict.actions], verdict.undo, verdict.seen, by, picture)
-            if verdict.verdict in (SAME, MOVED, UNFINISHED) and image is not None:
-                self._before = picture or _jpeg(image)
+                    ids = self._settle([str(a) for a in verdict.actions], verdict.undo, verdict.seen, by)
+                    event = ids[-1] if ids and verdict.verdict != SAME else None
             if verdict.verdict == SAME and self.verdict.verdict == SAME and self.trouble is None and not paused:
-                return verdict
+                return verdict, event
             if verdict.verdict == BUSY and self.verdict.verdict == BUSY and verdict.text == self.verdict.text:
-                return verdict
+                return verdict, event
             self._conclude(verdict)
-            return verdict
+            return verdict, event
 
     def _after_a_pause(self, verdict: Verdict, evidence: Evidence) -> Verdict:
         """While the board is laid out as it was, nothing that lies there is a move or breaks a rule."""
@@ -189,8 +197,8 @@ class Table:
             self._tell()
             raise
 
-    def _settle(self, actions: Sequence[str], undo: int, seen: Layout | None, by: str, picture: bytes | None = None) -> None:
-        """seen: where the board is behind the state afterwards; None: nobody looked, it shows what it showed.
+    def _settle(self, actions: Sequence[str], undo: int, seen: Layout | None, by: str) -> list[int]:
+        """The new actions' events. seen: where the board is behind the state afterwards; None: nobody looked, it shows what it showed.
         Journal first, memory after: what could not be written did not happen. Raises BadJournal, IllegalAction, BadText."""
         lines = self._lines[: len(self._lines) - undo] if undo else list(self._lines)
         entries: list[tuple[str, dict, str, str]] = []
@@ -213,8 +221,7 @@ class Table:
         for i in ids[:1]:
             if self._before:
                 self.journal.keep_picture(i, "before", self._before)
-            if picture:
-                self.journal.keep_picture(ids[-1], "after", picture)
+        return ids
 
     def _conclude(self, verdict: Verdict) -> None:
         self.verdict = verdict

@@ -1,7 +1,11 @@
 """The table over time: to-dos, questions and their answers, covered squares, undo, power cuts."""
 
+import threading
+
+import numpy as np
 import pytest
 
+import companion.table
 from companion.journal import Journal
 from companion.table import Gone, Refused, Table
 from tests.companion.conftest import acts, sees
@@ -49,6 +53,22 @@ def test_a_power_cut_keeps_the_state_and_what_the_board_is_behind(player, tmp_pa
     assert v.verdict == "unfinished" and [t.sites for t in v.todo] == [("C4",)]
     v = again.look(sees({s: c for s, c in p.board.items() if s != "C4"}, again.plan))
     assert v.verdict == "moved" and not v.todo
+
+
+def test_people_are_told_before_the_picture_is_kept_which_takes_its_time(player, tmp_path, monkeypatch):
+    p, image, told = player(START, journal=Journal(tmp_path / "game.journal")), np.full((90, 120, 3), 99, np.uint8), []
+
+    def jpeg(picture):
+        asked = threading.Thread(target=lambda: told.append(p.table.snapshot()["verdict"]["verdict"]), daemon=True)
+        asked.start()
+        asked.join(10)
+        return b"jpeg"
+    monkeypatch.setattr(companion.table, "_jpeg", jpeg)
+    for board in ({}, {"A1": ("market",)}):
+        v = p.table.look(sees({**p.board, **board}, p.table.plan), image)
+        assert told.pop() == v.verdict
+    event = p.table.lines[-1].event
+    assert v.verdict == "moved" and [p.table.journal.picture(event, which) for which in ("before", "after")] == [b"jpeg"] * 2
 
 
 def test_covered_squares_stay_as_they_were_and_the_rest_goes_on(player):

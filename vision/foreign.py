@@ -20,6 +20,10 @@ NOISES = 5.0                # ... and this many times what pictures differ by an
 GAIN = (0.45, 2.0)          # how much darker a shadow, how much brighter a lamp makes things
 PLAIN = 0.015               # share of what lies beside the sites that must be strongly other where an arm crosses it
 ARM_MM = 18.0               # an arm, and a finger held to the board, are at least so wide
+EDGE, FEW = 2, 20           # pixels either side of an edge between which it shows how sharp that is; that many of it tell
+SHARP = 0.25                # of how much a thing is other: by so much it differs from what is beside it, at half of its edge at least
+BESIDE, BENDS, ROUNDS = 21, 3, 8    # pixels around a glow; the degree of what describes it; how often what else lies in it is left out
+THREE = np.ones((3, 3), np.uint8)
 
 
 class Foreign(msgspec.Struct, frozen=True, eq=False):
@@ -90,8 +94,9 @@ def relit(before: np.ndarray, now: np.ndarray, known: np.ndarray) -> np.ndarray:
     return np.clip(out, 0, 255)
 
 
-def differences(before: np.ndarray, now: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(h, w) bool twice: strongly other than light explains; noticeably other"""
+def differences(before: np.ndarray, now: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(h, w) bool twice: strongly other than light explains; noticeably other; and (h, w) by how many grey levels it is brighter in
+    every colour"""
     b = cv2.split(cv2.GaussianBlur(relit(before, now, known), (0, 0), 1.2))      # sums along short axes take long
     n = cv2.split(cv2.GaussianBlur(now.astype(np.float32), (0, 0), 1.2))
     size = (WIDE // 24 | 1,) * 2
@@ -102,39 +107,85 @@ def differences(before: np.ndarray, now: np.ndarray, known: np.ndarray) -> tuple
     # the quieter half of the picture tells what noise, and light that no plane describes, do by themselves
     usual = float(np.percentile(apart[known], 40)) if known.any() else 0.0
     weak = apart > max(WEAK, NOISES * usual)
-    return strong & known, weak & known
+    return strong & known, weak & known, reduce(cv2.min, map(cv2.subtract, n, b))
+
+
+def glow(part: np.ndarray, lit: np.ndarray, board: np.ndarray, width: int) -> bool:
+    """Whether what is other on the board, part (h, w) bool, is brighter by so many grey levels, lit (h, w), and fades away at most of
+    its edge, as a lamp does that a varnished board mirrors, and nothing that lies or is held there. board: where it is; width:
+    pixels, and what hangs on it narrower than that is a piece"""
+    wide = cv2.morphologyEx(part.astype(np.uint8), cv2.MORPH_OPEN, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (width, width)))
+    near = np.ones((2 * EDGE + 1,) * 2, np.uint8)
+    inside = cv2.erode(board.astype(np.uint8), near) > 0
+    edge = (cv2.erode(wide, THREE) < wide) & (cv2.erode(part.astype(np.uint8), THREE) == 0) & inside      # none where a piece ends
+    step = cv2.dilate(lit, near) - cv2.erode(lit, near)
+    return bool(edge.sum() >= FEW and np.median(step[edge]) < SHARP * np.median(lit[part & inside]))
+
+
+def mirrored(part: np.ndarray, before: np.ndarray, now: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """(h, w, 3) grey levels that a glow, part (h, w) bool, adds to what was there before, smooth whatever else lies in it"""
+    near = (cv2.dilate(part.astype(np.uint8), np.ones((BESIDE, BESIDE), np.uint8)) > 0) & known
+    y, x = np.nonzero(near)
+    places = [2 * (v - v.min()) / max(np.ptp(v), 1) - 1 for v in (x, y)]
+    terms = np.stack([places[0] ** i * places[1] ** j for i in range(BENDS + 1) for j in range(BENDS + 1 - i)], 1)
+    out = np.zeros(before.shape, np.float32)
+    for c in range(3):
+        more = now[y, x, c].astype(float) - before[y, x, c]
+        use = np.flatnonzero(now[y, x, c] < 250)[::3]
+        weight = np.ones(len(use))
+        for _ in range(ROUNDS if len(use) else 0):
+            A = terms[use] * weight[:, None]
+            fit = np.linalg.solve(A.T @ terms[use] + 1e-3 * np.eye(terms.shape[1]), A.T @ more[use])
+            weight = 1 / (1 + ((more[use] - terms[use] @ fit) / WEAK) ** 2)
+            out[y, x, c] = (terms @ fit).clip(0)
+    return out
 
 
 def find_foreign(plan: Plan, now: View, before: View) -> Foreign | None:
     """A hand or an arm over the board in a picture, given a view without; None where there is none."""
     ref, known = seen_from(before, now.pose)
-    strong, weak = differences(ref, now.small, known)
-    a = pixels_a_mm(now.pose, plan)
-    width = max(round(ARM_MM * a), 2)
-    kernel = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (width, width))
-    body = cv2.morphologyEx((strong | weak).astype(np.uint8), cv2.MORPH_OPEN, kernel)
-    labels = cv2.connectedComponents(body)[1]
-    board = np.zeros(body.shape, np.uint8)
+    board = np.zeros(known.shape, np.uint8)
     edge = np.linspace(0, 1, 16)[:-1, None]
     corners = plan.corners
     outline = np.vstack([corners[i] + edge * (corners[(i + 1) % 4] - corners[i]) for i in range(4)])
     cv2.fillPoly(board, [np.rint(now.pose.to_px(outline)).astype(np.int32)], 1)
-    rim = np.pad(known[2:-2, 2:-2].astype(np.uint8), 2)      # beyond what the other view shows is as good as the edge
-    rim = cv2.erode(rim, np.ones((3, 3), np.uint8)) == 0
-    beside = ~filled((o for site in plan.site for o in site.outlines), now.pose.to_px, body.shape)
-    mask = np.zeros(body.shape, bool)
-    for i in set(np.unique(labels[rim]).tolist()) - {0}:
-        part = labels == i
-        over = part & (board > 0)
-        if (over & strong).sum() < max(0.3 * over.sum(), (ARM_MM * a) ** 2):
-            continue
-        way = part & beside         # an arm shows there too; light beside a full board's pieces does not
-        if way.sum() < (ARM_MM * a) ** 2 or (way & strong).sum() >= PLAIN * way.sum():
-            mask |= part
-    if not mask.any():
+    beside = ~filled((o for site in plan.site for o in site.outlines), now.pose.to_px, known.shape)
+    wide = ARM_MM * pixels_a_mm(now.pose, plan)
+    kernel = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (max(round(wide), 2),) * 2)
+    strong, weak, lit = differences(ref, now.small, known)
+    parts = arms(strong, weak, known, board > 0, beside, wide)
+    glows = [p for p in parts if glow(p, lit, (board > 0) & known, 2 * kernel.shape[0])]
+    if glows:           # an arm may be held into it
+        ref = relit(ref, now.small, known)
+        ref = (ref + mirrored(np.any(glows, 0), ref, now.small, known)).clip(0, 255)
+        strong, weak, _ = differences(ref, now.small, known)
+        parts = arms(strong, weak, known, board > 0, beside, wide)
+    if not parts:
         return None
+    mask = np.any(parts, 0)
     reach = cv2.dilate(mask.astype(np.uint8), kernel).astype(bool)
     return Foreign(mask, covered_sites(plan, now.pose, reach), float((mask & (board > 0)).sum() / max(board.sum(), 1)))
+
+
+def arms(strong: np.ndarray, weak: np.ndarray, known: np.ndarray, board: np.ndarray, beside: np.ndarray, wide: float
+         ) -> list[np.ndarray]:
+    """(h, w) bool each: what differs and comes in from the picture's edge over the board, `wide` pixels at least. beside: beside the
+    sites"""
+    kernel = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (max(round(wide), 2),) * 2)
+    body = cv2.morphologyEx((strong | weak).astype(np.uint8), cv2.MORPH_OPEN, kernel)
+    labels = cv2.connectedComponents(body)[1]
+    rim = np.pad(known[2:-2, 2:-2].astype(np.uint8), 2)      # beyond what the other view shows is as good as the edge
+    rim = cv2.erode(rim, THREE) == 0
+    out = []
+    for i in set(np.unique(labels[rim]).tolist()) - {0}:
+        part = labels == i
+        over = part & board
+        if (over & strong).sum() < max(0.3 * over.sum(), wide ** 2):
+            continue
+        way = part & beside         # an arm shows there too; light beside a full board's pieces does not
+        if way.sum() < wide ** 2 or (way & strong).sum() >= PLAIN * way.sum():
+            out.append(part)
+    return out
 
 
 def covered_sites(plan: Plan, pose: Pose, mask: np.ndarray) -> frozenset[str]:

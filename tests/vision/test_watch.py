@@ -253,6 +253,20 @@ def test_a_full_board_under_another_lamp_is_no_hand(board):
     assert find_foreign(board.plan, View.of(lit, pose), View.of(empty, pose)) is None
 
 
+@pytest.mark.parametrize("at, size", [((0.1, 0.9), 0.35), ((0.5, 0.05), 0.2), ((0.9, 0.9), 0.35)])
+def test_a_lamp_mirrored_by_a_dark_board_is_no_hand_and_hides_none(board, tools, at, size):
+    """It adds light to pieces and board alike and fades all round"""
+    pose = board.pose()
+    empty, some = (board.film(pose, layout=layout) * 0.3 for layout in ([], START))
+    h, w = some.shape[:2]
+    y, x = np.mgrid[:h, :w]
+    glow = 220 * np.exp(-((x - at[0] * w) ** 2 + (y - at[1] * h) ** 2) / (size * w) ** 2)[..., None]
+    lit = (some + glow).clip(0, 255).astype(np.uint8)
+    before = View.of(empty.astype(np.uint8), pose)
+    assert find_foreign(board.plan, View.of(lit, pose), before) is None
+    assert find_foreign(board.plan, View.of(tools.with_arm(lit), pose), before) is not None
+
+
 def test_light_that_reaches_tiles_from_the_edge_is_no_hand_where_sites_fill_the_board(board, tools):
     """Tiles on a bare table (Ur): there is nothing between the sites that could tell an arm from light"""
     whole = msgspec.structs.replace(board.plan.site[0], outline=tuple(map(tuple, board.plan.corners.tolist())))

@@ -318,8 +318,9 @@ class ClusterReader:
             most = max(most, (patch / self.least_area - LUMP) / LUMPY)
         strange = 1 / (1 + np.exp(min(-most, 50)))
         stands = any(is_block(p.form) and p.chance > 0.5 for p, _ in pieces)
-        self.lumps[site.id] = lump, filled = max(p.lump for p in left), max(p.filled(stands) for p in left)
-        for much, usual in ((lump, self.lump), (filled, self.patch)):
+        lump = max(p.lump for p in left)
+        self.lumps[site.id] = lump, max(p.filled(False) for p in left)      # shadows reach sites on which nothing stands, too
+        for much, usual in ((lump, self.lump), (max(p.filled(stands) for p in left), self.patch)):
             strange = 1 - (1 - strange) * (1 - littered(much, usual, self.least_inner))
         return 1 - (1 - strange) * (1 - patched(pieces)) if card else strange
 

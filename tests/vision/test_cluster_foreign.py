@@ -2,6 +2,7 @@
 
 from types import SimpleNamespace
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -9,6 +10,7 @@ from vision.cluster import ClusterReader
 from vision.cluster_canvas import Frame
 from vision.cluster_count import patched
 from vision.cluster_fit import Piece
+from vision.cluster_lump import Left
 from vision.cluster_polar import Form
 
 STONE = Form((9.0, 9.0), 9.0, False)
@@ -40,3 +42,16 @@ def test_a_lump_on_a_card_is_something_else(size, card, patch, foreign):
     scene = SimpleNamespace(frame=frame, strange=strange, seen=seen, ground=seen // 2, weight=np.ones((120, 120), np.float32),
                             light=np.ones((6, 6, 3), np.float32), light_at=lambda mm: np.ones((len(mm), 3)))
     assert bool(reader.foreign(scene, SITE, card) > 0.5) is foreign
+
+
+def test_what_is_usually_left_holds_shadows_too(monkeypatch):
+    """They reach sites on which nothing stands, where they count"""
+    reader, left = ClusterReader.__new__(ClusterReader), Left(400.0, 400.0, 30.0, 4.0)
+    reader.least_area, reader.least_inner, reader.lump, reader.lumps = STONE.area, STONE.inner, np.inf, {}
+    reader.patch = left.filled(False)
+    monkeypatch.setattr("vision.cluster.left_on", lambda *_: left)
+    monkeypatch.setattr(ClusterReader, "places", lambda *_: [None])
+    cube = msgspec.structs.replace(stone(0.95), form=Form((14.0, 14.0), 12.0, True))
+    for pieces in ([], [(cube, 1.0)]):
+        reader.foreign(SimpleNamespace(frame=None), SITE, pieces=pieces)
+        assert reader.lumps[SITE.id] == (30.0, left.filled(False))

@@ -132,7 +132,8 @@ class Eye:
         odd = {s for s in found.changed or () if found.sites[s].foreign}
         if odd and not ahead:
             found = self.reader.read_at(image, pose, None, self.memory)
-        self._odd = odd | self._odd - (found.changed or self._odd) if ahead else set()
+        before = self._odd - found.changed if found.changed is not None else set()
+        self._odd = before | odd if ahead else set()
         self._ahead = ahead
         moved = 0.0
         if self.pose is not None and self.pose.size == pose.size:

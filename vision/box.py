@@ -56,12 +56,12 @@ def within_box(plan: Plan, sites: Sites) -> dict[str, SiteEvidence]:
 
 def told_of(plan: Plan, sites: Sites) -> dict[str, Told]:
     """kind -> the options it lies in, for every kind that the plan counts and of which there may seem to be more"""
-    least, found = math.log(LEAST), {}
+    least, found, counted = math.log(LEAST), {}, {kind for kind, piece in plan.pieces.items() if piece.count > 0}
     for row, e in enumerate(sites.values()):
         for option, (contents, p) in enumerate(e.options):
-            if p > least:
-                for kind in set(contents):
-                    if kind in plan.pieces and plan.pieces[kind].count > 0:
+            if p > least and contents:
+                for kind in dict.fromkeys(contents):
+                    if kind in counted:
                         found.setdefault(kind, []).append((row, option, contents.count(kind)))
     return {kind: Told(*np.array(lines).T) for kind, lines in found.items() if sum(n for *_, n in lines) > plan.pieces[kind].count}
 

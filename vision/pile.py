@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from operator import itemgetter
@@ -190,7 +189,7 @@ def read_cells(g: GroupReader, sight: Sight, which: np.ndarray, pieces: list[See
             same = tuple(parts[i, k]) if k == likeliest else same
         if not np.isnan(foot).any():
             pieces.append(Seen(g.group.ids[which[n]], {c: float(np.exp(options[c])) for c in same}, foot))
-        best = heapq.nlargest(KEPT, options.items(), key=itemgetter(1))
+        best = sorted(options.items(), key=itemgetter(1), reverse=True)[:KEPT]
         out[g.group.ids[which[n]]] = SiteEvidence(tuple(best), strange[i])
     return out, bared
 

@@ -62,7 +62,7 @@ class Piece(msgspec.Struct, frozen=True):
         return self.size if isinstance(self.size, tuple) else (self.size, self.size)
 
 
-class Site(msgspec.Struct, frozen=True):
+class Site(msgspec.Struct, frozen=True, dict=True):
     """A place: outline in mm (x right, y down), also: further outlines of the same cell; of: the cell a spot lies in."""
 
     id: str
@@ -79,11 +79,13 @@ class Site(msgspec.Struct, frozen=True):
         """every outline as an (N, 2) float array, mm"""
         return tuple(np.array(o, float) for o in (self.outline, *self.also))
 
-    @property
+    @cached_property
     def centre(self) -> np.ndarray:
-        """(2,) mm: the middle of the outline's bounding box"""
+        """(2,) mm: the middle of the outline's bounding box; not to be written to"""
         o = np.array(self.outline, float)
-        return (o.min(0) + o.max(0)) / 2
+        middle = (o.min(0) + o.max(0)) / 2
+        middle.flags.writeable = False
+        return middle
 
 
 class Plan(msgspec.Struct, frozen=True, dict=True):

@@ -33,10 +33,12 @@ class Temper(msgspec.Struct, frozen=True):
         rest = max(1 - sum(map(math.exp, told)), 1e-9)
         whole = [p / self.heat for p in (*told, math.log(rest))]
         most = max(whole)
-        norm = most + math.log(sum(math.exp(p - most) for p in whole))
+        norm = most + math.log(sum([math.exp(p - most) for p in whole]))
         less = math.log1p(-self.doubt) - norm
-        options = tuple((c, max(p + less, FLOOR)) for (c, _), p in zip(e.options, whole))
+        options = tuple([(c, p + less if p + less > FLOOR else FLOOR) for (c, _), p in zip(e.options, whole)])
         changes = {"options": options, "other": max(whole[-2] - norm, FLOOR)}
+        if type(e) is SiteEvidence:
+            return SiteEvidence(**changes)
         if isinstance(e, CountedEvidence):
             kinds = list(e.first)
             changes["first"] = dict(zip(kinds, cooled(tuple(e.first[k] for k in kinds), self.heat))) if kinds else {}

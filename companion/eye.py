@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Set
 
 import msgspec
 import numpy as np
@@ -62,7 +62,7 @@ class Eye:
             self.picture = self._watched = image
         if look.state in BUSY:
             busy = self._busy(look.state, self.pose, start)
-            if look.soon and before is not None and 2 * len(look.soon) <= len(self.reader.plan.site):
+            if look.soon and before is not None and not self._most(look.soon):
                 self._read_ahead(image, now, look.soon, full)
                 self.evidence = msgspec.structs.replace(self.evidence, busy=look.state)
             return busy
@@ -78,10 +78,8 @@ class Eye:
         pose = self.reader.registrar.locate(picture, self.pose)
         if full is not None and not look.shaken and self.watcher.single(picture, pose).state in BUSY:
             return self._busy("hand", self.pose, start)      # it came between the two pictures
-        self.picture, self._watched = picture, image
         still = pose is self.pose
-        found = self._read(picture, image, pose, changed | self._odd if still and changed else None, start)
-        self._partly = now if found.changed is not None else None
+        found = self._read(picture, image, pose, changed | self._odd if still and changed else None, start, now)
         if still and before is not None and before.busy is None and same_reading(found, before):
             return None     # nobody has done anything: what people are told stands
         return found
@@ -92,7 +90,6 @@ class Eye:
 
     def whole(self) -> Evidence:
         """Reads all sites of the picture of which only some were read: what came of it is odd."""
-        self._partly = None
         return self._read(self.picture, self._watched, self.pose, None, time.perf_counter())
 
     def _again(self, image: np.ndarray) -> Evidence:
@@ -115,18 +112,21 @@ class Eye:
         except NoBoard:
             return
         if pose is self.pose and (full is None or self.watcher.single(picture, pose).state not in BUSY):
-            self.picture, self._watched = picture, image
-            found = self._read(picture, image, pose, set(sites), start, ahead=True)
-            self._partly = now if found.changed is not None else None
+            self._read(picture, image, pose, sites, start, now, ahead=True)
 
     @property
     def _littered(self) -> bool:
         return sum(e.foreign for e in self.evidence.sites.values()) > 1
 
-    def _read(self, image: np.ndarray, watched: np.ndarray, pose: Pose, sites: set[str] | None, start: float, ahead: bool = False
-              ) -> Evidence:
-        """sites: those that seem to have changed (None: that is not known); watched: the picture of the stream, maybe another."""
-        if sites is not None and 2 * len(sites) > len(self.reader.plan.site):
+    def _most(self, sites: Set[str]) -> bool:
+        return 2 * len(sites) > len(self.reader.plan.site)
+
+    def _read(self, image: np.ndarray, watched: np.ndarray, pose: Pose, sites: Set[str] | None, start: float, now: float = 0.0,
+              ahead: bool = False) -> Evidence:
+        """sites: those that seem to have changed (None: that is not known); watched: the picture of the stream, maybe another; now: its
+        time."""
+        self.picture, self._watched = image, watched
+        if sites is not None and self._most(sites):
             sites = None
         found = self.reader.read_at(image, pose, sites, self.memory)
         odd = {s for s in found.changed or () if found.sites[s].foreign}
@@ -134,7 +134,7 @@ class Eye:
             found = self.reader.read_at(image, pose, None, self.memory)
         before = self._odd - found.changed if found.changed is not None else set()
         self._odd = before | odd if ahead else set()
-        self._ahead = ahead
+        self._ahead, self._partly = ahead, now if found.changed is not None else None
         moved = 0.0
         if self.pose is not None and self.pose.size == pose.size:
             corners = self.reader.plan.corners

@@ -136,11 +136,11 @@ class Table:
                     by = CAMERA if verdict.certain else GUESS
                     ids = self._settle([str(a) for a in verdict.actions], verdict.undo, verdict.seen, by)
                     event = ids[-1] if ids and verdict.verdict != SAME else None
-            if verdict.verdict == SAME and self.verdict.verdict == SAME and self.trouble is None and not paused:
-                return verdict, event
-            if verdict.verdict == BUSY and self.verdict.verdict == BUSY and verdict.text == self.verdict.text:
-                return verdict, event
-            self._conclude(verdict)
+            old = verdict.verdict == self.verdict.verdict and (
+                verdict.verdict == SAME and self.trouble is None and not paused
+                or verdict.verdict == BUSY and verdict.text == self.verdict.text)
+            if not old:
+                self._conclude(verdict)
             return verdict, event
 
     def _after_a_pause(self, verdict: Verdict, evidence: Evidence) -> Verdict:

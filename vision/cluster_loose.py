@@ -250,7 +250,7 @@ def looks_of(found: Sequence[Found], groups: Sequence[Group], scenes: Sequence[S
                 which = alike(rings, area, patches, which)
                 first = max(which, key=lambda i: mine[i].score)
                 straight = turned(patches.seen[first:first + 1], np.array([steps(mine[first].turn)]))
-                part = Patch(patches.seen[which], patches.ground[which], patches.weight[which], patches.free[which])
+                part = patches.of(which)
                 turn = Table(rings, straight, area).gains(part)[1][:, 0]
                 looks[k] = np.median(turned(part.seen, turn), 0)
             fine = {k: Fine(form, frame.scale, [k], look[None]) for k, look in zip(kinds, looks)} if reach else {}
@@ -268,7 +268,7 @@ def alike(rings: Rings, area: np.ndarray, patches: Patch, which: list[int]) -> l
     beside it, a piece is sought elsewhere than it lies. Of two that differ nothing is known"""
     if len(which) < 3:
         return which
-    part = Patch(patches.seen[which], patches.ground[which], patches.weight[which], patches.free[which])
+    part = patches.of(which)
     gains = Table(rings, part.seen, np.broadcast_to(area, part.weight.shape)).gains(part)[0]
     shares = (gains / np.maximum(np.diag(gains), 1e-6)[:, None]).clip(0, 1)     # by each of the others, of what it would gain by itself
     most = shares[:, shares.sum(0).argmax()]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import cached_property
 
 import cv2
@@ -128,6 +129,11 @@ class Patch(msgspec.Struct, frozen=True, eq=False):
     weight: np.ndarray
     free: np.ndarray
     limit: np.ndarray | None = None
+
+    def of(self, rows: Sequence[int]) -> Patch:
+        """Of these places"""
+        limit = None if self.limit is None else self.limit[rows]
+        return Patch(self.seen[rows], self.ground[rows], self.weight[rows], self.free[rows], limit)
 
     def burnt(self, most: np.ndarray) -> np.ndarray:
         """(N,) bool: places that show something as bright as the camera can, where looks whose brightest colour is `most` (3,) would

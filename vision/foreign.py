@@ -114,7 +114,7 @@ def glow(part: np.ndarray, lit: np.ndarray, board: np.ndarray, width: int) -> bo
     """Whether what is other on the board, part (h, w) bool, is brighter by so many grey levels, lit (h, w), and fades away at most of
     its edge, as a lamp does that a varnished board mirrors, and nothing that lies or is held there. board: where it is; width:
     pixels, and what hangs on it narrower than that is a piece"""
-    wide = cv2.morphologyEx(part.astype(np.uint8), cv2.MORPH_OPEN, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (width, width)))
+    wide = cv2.morphologyEx(part.astype(np.uint8), cv2.MORPH_OPEN, disc(width))
     near = np.ones((2 * EDGE + 1,) * 2, np.uint8)
     inside = cv2.erode(board.astype(np.uint8), near) > 0
     edge = (cv2.erode(wide, THREE) < wide) & (cv2.erode(part.astype(np.uint8), THREE) == 0) & inside      # none where a piece ends
@@ -144,35 +144,32 @@ def mirrored(part: np.ndarray, before: np.ndarray, now: np.ndarray, known: np.nd
 def find_foreign(plan: Plan, now: View, before: View) -> Foreign | None:
     """A hand or an arm over the board in a picture, given a view without; None where there is none."""
     ref, known = seen_from(before, now.pose)
-    board = np.zeros(known.shape, np.uint8)
     edge = np.linspace(0, 1, 16)[:-1, None]
     corners = plan.corners
     outline = np.vstack([corners[i] + edge * (corners[(i + 1) % 4] - corners[i]) for i in range(4)])
-    cv2.fillPoly(board, [np.rint(now.pose.to_px(outline)).astype(np.int32)], 1)
+    board = filled([outline], now.pose.to_px, known.shape)
     beside = ~filled((o for site in plan.site for o in site.outlines), now.pose.to_px, known.shape)
     wide = ARM_MM * pixels_a_mm(now.pose, plan)
-    kernel = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (max(round(wide), 2),) * 2)
     strong, weak, lit = differences(ref, now.small, known)
-    parts = arms(strong, weak, known, board > 0, beside, wide)
-    glows = [p for p in parts if glow(p, lit, (board > 0) & known, 2 * kernel.shape[0])]
+    parts = arms(strong, weak, known, board, beside, wide)
+    glows = [p for p in parts if glow(p, lit, board & known, 2 * len(disc(wide)))]
     if glows:           # an arm may be held into it
         ref = relit(ref, now.small, known)
         ref = (ref + mirrored(np.any(glows, 0), ref, now.small, known)).clip(0, 255)
         strong, weak, _ = differences(ref, now.small, known)
-        parts = arms(strong, weak, known, board > 0, beside, wide)
+        parts = arms(strong, weak, known, board, beside, wide)
     if not parts:
         return None
     mask = np.any(parts, 0)
-    reach = cv2.dilate(mask.astype(np.uint8), kernel).astype(bool)
-    return Foreign(mask, covered_sites(plan, now.pose, reach), float((mask & (board > 0)).sum() / max(board.sum(), 1)))
+    reach = cv2.dilate(mask.astype(np.uint8), disc(wide)).astype(bool)
+    return Foreign(mask, covered_sites(plan, now.pose, reach), float((mask & board).sum() / max(board.sum(), 1)))
 
 
 def arms(strong: np.ndarray, weak: np.ndarray, known: np.ndarray, board: np.ndarray, beside: np.ndarray, wide: float
          ) -> list[np.ndarray]:
     """(h, w) bool each: what differs and comes in from the picture's edge over the board, `wide` pixels at least. beside: beside the
     sites"""
-    kernel = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (max(round(wide), 2),) * 2)
-    body = cv2.morphologyEx((strong | weak).astype(np.uint8), cv2.MORPH_OPEN, kernel)
+    body = cv2.morphologyEx((strong | weak).astype(np.uint8), cv2.MORPH_OPEN, disc(wide))
     labels = cv2.connectedComponents(body)[1]
     rim = np.pad(known[2:-2, 2:-2].astype(np.uint8), 2)      # beyond what the other view shows is as good as the edge
     rim = cv2.erode(rim, THREE) == 0
@@ -186,6 +183,11 @@ def arms(strong: np.ndarray, weak: np.ndarray, known: np.ndarray, board: np.ndar
         if way.sum() < wide ** 2 or (way & strong).sum() >= PLAIN * way.sum():
             out.append(part)
     return out
+
+
+def disc(wide: float) -> np.ndarray:
+    """What is narrower than so many pixels is nowhere as large as that"""
+    return cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (max(round(wide), 2),) * 2)
 
 
 def covered_sites(plan: Plan, pose: Pose, mask: np.ndarray) -> frozenset[str]:

@@ -97,15 +97,20 @@ class GroupReader(msgspec.Struct, eq=False, dict=True):
         inputs, lying = self.stage.hypotheses(field, np.arange(len(which)), gain, place, unlike, which, lean)
         return self.stage.told(inputs, lying), inputs, lying
 
+    @property
+    def shorter(self) -> float:
+        """mm: the shorter side of a site"""
+        return float(np.median(self.group.boxes, 0).min())
+
     @cached_property
     def printing(self) -> Printing:
         """What the empty sites' middles show"""
-        return Printing.of(self.empty, self.small.half, float(np.median(self.group.boxes, 0).min()))
+        return Printing.of(self.empty, self.small.half, self.shorter)
 
     @cached_property
     def all_printing(self) -> Printing:
         """What they show up to the lines around them"""
-        return Printing.of(self.empty, self.small.half, float(np.median(self.group.boxes, 0).min()), WHOLE)
+        return Printing.of(self.empty, self.small.half, self.shorter, WHOLE)
 
     @cached_property
     def ground(self) -> Ground:
@@ -123,14 +128,12 @@ class GroupReader(msgspec.Struct, eq=False, dict=True):
         it seems hidden; bare: such as are known to seem empty, instead: then it is not asked again whether much more is covered"""
         there, gone = self.stage.bare.answer(unlike), np.zeros(len(which))
         empty = np.flatnonzero(there[:, 1] > DOUBTFUL)
-        shown = self.printing.shown(seen, empty, which[empty], self.group.centres[which[empty]])
+        shown = self.shown(self.printing, seen, empty, which)
         if first := bare is None:
             bare = shown.of(there[empty, 1] > SURE)
         if len(some := shown.faint()):
             faint = empty[some]
-            if others is not None:
-                more, seem, around = self.seeming(sight, which[faint], others)
-                bare = bare.joined(self.printing.shown(more, seem, around, self.group.centres[around]))
+            bare = self.with_others(bare, self.printing, sight, which[faint], others)
             gone[faint] = shown.of(some).hidden(bare)
         sheet = np.zeros(len(which))
         if first:
@@ -145,24 +148,28 @@ class GroupReader(msgspec.Struct, eq=False, dict=True):
                     others: np.ndarray | None) -> np.ndarray:
         """How likely something much larger covers each of the rows `empty` (n,) of seen, whose middles are shown; sure: (n,) bool,
         which of them seem empty"""
-        out, print_, centres = np.zeros(len(empty)), self.all_printing, self.group.centres
+        out = np.zeros(len(empty))
         some = np.flatnonzero(shown.strong - shown.unsure < NOTHING)
-        whole = print_.shown(seen, empty[some], which[empty[some]], centres[which[empty[some]]])
+        whole = self.shown(self.all_printing, seen, empty[some], which)
         none = whole.none()
         if len(none) and len(none := none[self.shows(sight, which[empty[some[none]]])]):
-            bare = print_.shown(seen, empty[sure], which[empty[sure]], centres[which[empty[sure]]])
-            if others is not None:
-                more, seem, around = self.seeming(sight, which[empty[some[none]]], others)
-                bare = bare.joined(print_.shown(more, seem, around, centres[around]))
+            bare = self.shown(self.all_printing, seen, empty[sure], which)
+            bare = self.with_others(bare, self.all_printing, sight, which[empty[some[none]]], others)
             out[some[none]] = whole.of(none).under_sheet(bare)
         return out
 
-    def seeming(self, sight: Sight, which: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Of others of the group, nearest to these sites, what is seen() of them, and which rows of that, of which sites, seem empty"""
+    def shown(self, printing: Printing, seen: np.ndarray, rows: np.ndarray, which: np.ndarray) -> Shown:
+        """How well the print is seen in these rows of seen, windows of the sites `which`"""
+        return printing.shown(seen, rows, which[rows], self.group.centres[which[rows]])
+
+    def with_others(self, bare: Shown, printing: Printing, sight: Sight, which: np.ndarray, others: np.ndarray | None) -> Shown:
+        """bare with those of the others of the group, nearest to sites `which`, that seem empty"""
+        if others is None:
+            return bare
         others = self.nearest(which, others)
         seen, unlike = self.seen(sight, others)
         seem = np.flatnonzero(self.stage.bare.answer(unlike)[:, 1] > SURE)
-        return seen, seem, others[seem]
+        return bare.joined(self.shown(printing, seen, seem, others))
 
     def shows(self, sight: Sight, which: np.ndarray) -> np.ndarray:
         """(n,) bool: whether print of these sites could be seen here: how they are printed is known, and they are not burnt out"""

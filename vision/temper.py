@@ -37,15 +37,14 @@ class Temper(msgspec.Struct, frozen=True):
         less = math.log1p(-self.doubt) - norm
         options = tuple([(c, p + less if p + less > FLOOR else FLOOR) for (c, _), p in zip(e.options, whole)])
         changes = {"options": options, "other": max(whole[-2] - norm, FLOOR)}
-        if type(e) is SiteEvidence:
+        if not isinstance(e, CountedEvidence):
             return SiteEvidence(**changes)
-        if isinstance(e, CountedEvidence):
-            kinds = list(e.first)
-            changes["first"] = dict(zip(kinds, cooled(tuple(e.first[k] for k in kinds), self.heat))) if kinds else {}
-            share = self.doubt / max(len(e.counts), 1)
-            anew = {t: doubted(cooled(t, self.heat), share) for t in set(e.counts.values())}     # of most kinds nothing was seen
-            changes["counts"] = {k: anew[t] for k, t in e.counts.items()}
-            changes["pieces"] = doubted(cooled(e.pieces, self.heat), self.doubt) if e.pieces else ()
+        kinds = list(e.first)
+        changes["first"] = dict(zip(kinds, cooled(tuple(e.first[k] for k in kinds), self.heat))) if kinds else {}
+        share = self.doubt / max(len(e.counts), 1)
+        anew = {t: doubted(cooled(t, self.heat), share) for t in set(e.counts.values())}     # of most kinds nothing was seen
+        changes["counts"] = {k: anew[t] for k, t in e.counts.items()}
+        changes["pieces"] = doubted(cooled(e.pieces, self.heat), self.doubt) if e.pieces else ()
         return msgspec.structs.replace(e, **changes)
 
 

@@ -242,10 +242,12 @@ class Line(msgspec.Struct, frozen=True):
     by: str = "table"
 
 
-def fold(events: Iterable[Event], plan: Plan | None = None, check: bool = True, name: str = "journal") -> list[Line]:
-    """The states that stand after all events, from the start on. Raises BadJournal where an event cannot be replayed, or
-    (check) where a state's hash is not the one written."""
+def fold(events: Iterable[Event], plan: Plan | None = None, check: bool = True, name: str = "journal",
+         undone: list[list[Line]] | None = None) -> list[Line]:
+    """The states that stand after all events, from the start on. undone: gets what was taken back since the last doing, one
+    list an undo. Raises BadJournal where an event cannot be replayed, or (check) where a state's hash is not the one written."""
     lines: list[Line] = []
+    undone = [] if undone is None else undone
     for e in events:
         try:
             if e.kind == "start":
@@ -254,13 +256,16 @@ def fold(events: Iterable[Event], plan: Plan | None = None, check: bool = True, 
                 state = lines[-1].state
                 lines.append(Line(e.id, e.data["action"], state.apply(state.parse(e.data["action"])), e.by))
             elif e.kind == "undo":
-                while lines[-1].event != e.data["to"]:
-                    lines.pop()
+                at = next(n for n, line in enumerate(lines) if line.event == e.data["to"])
+                undone.append(lines[at + 1:])
+                del lines[at + 1:]
             elif e.kind == "edit":
                 state = engine.game(lines[-1].state.game).load(e.data["state"], plan)
                 lines.append(Line(e.id, None, state))
-        except (IndexError, KeyError, TypeError, ValueError, IllegalAction) as fault:
+        except (IndexError, KeyError, TypeError, ValueError, IllegalAction, StopIteration) as fault:
             raise BadJournal(f"{name}: event {e.id}: {fault or type(fault).__name__}") from None
+        if e.kind not in ("undo", "setting"):
+            undone.clear()
         if check and e.kind != "setting" and lines and state_hash(lines[-1].state) != e.hash:
             raise BadJournal(f"{name}: event {e.id}: the state does not come out as it was written")
     return lines

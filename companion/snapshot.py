@@ -31,6 +31,7 @@ def snapshot(table: Table) -> dict[str, Any]:
                     "todo": [pack(t) for t in verdict.todo]},
         "question": _question(table), "decision": pack(state.decision()),
         "moves": [_move(table, line, line.event in pictured) for line in table.lines if line.action],
+        "undone": [{"seat": str(line.action).split(":")[0], "text": line.action} for line in table.undone if line.action],
         "start": table.lines[0].event, "opening": table.lines[0].state.scores(),
         "pause": _pause(table), "trouble": pack(table.trouble), "camera": dict(table.camera),
     }
@@ -60,8 +61,14 @@ def _question(table: Table) -> dict[str, Any] | None:
     q = table.question
     if q is None:
         return None
-    return {"id": table.question_id, "seat": q.seat, "text": pack(q.text), "sites": list(q.sites),
+    return {"id": table.question_id, "seat": q.seat or _concerned(table), "text": pack(q.text), "sites": list(q.sites),
             "answers": [{"text": pack(a.text), "picture": a.picture} for a in q.answers]}
+
+
+def _concerned(table: Table) -> str | None:
+    """Whom a question is for that is put to nobody by name: who did what is asked about, else whose turn it is."""
+    did = [a.seat for a in table.verdict.actions if a.seat in table.state.seats]
+    return did[0] if did else table.state.turn
 
 
 def _pause(table: Table) -> dict[str, Any] | None:

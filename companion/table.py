@@ -20,7 +20,7 @@ from companion.reconcile import asked, reconcile, todos_of
 from companion.snapshot import result, snapshot
 from companion.verdict import BUSY, ILLEGAL, MOVED, SAME, UNCLEAR, UNFINISHED, Question, Verdict
 from companion.world import World
-from engine import BadText, State, Text, Violation, say
+from engine import Action, BadText, State, Text, Violation, say
 from engine.layout import Contents, Layout
 from engine.plan import Plan
 from vision.evidence import Evidence
@@ -67,8 +67,9 @@ class Table:
         self.question: Question | None = None
         events = self.journal.events()
         self.pause: Pause | None = resumed(events)
+        self._undone: list[list[Line]] = []     # what was taken back since the last doing, to be done again; the last first
         if events:
-            self._lines = fold(events, plan, name=self.journal.path)
+            self._lines = fold(events, plan, name=self.journal.path, undone=self._undone)
             if not self._lines:
                 raise BadJournal(f"{self.journal.path}: no game in it")
             self._seen, self._excused = self.journal.contents("seen"), self.journal.contents("misread")
@@ -101,6 +102,12 @@ class Table:
         """What stands: the start and every action since that was not taken back"""
         with self._lock:
             return tuple(self._lines)
+
+    @property
+    def undone(self) -> tuple[Line, ...]:
+        """What the last undo took back, as long as nothing was done since: `redo` does it again"""
+        with self._lock:
+            return tuple(self._undone[-1]) if self._undone else ()
 
     # What the camera sees
 
@@ -215,6 +222,8 @@ class Table:
             seen = self._behind(self.state.layout(), state)
         ids = self._write(entries, {"seen": _plain(seen), "result": self._result(state, lines, len(actions))})
         self.trouble = self.pause = None
+        if undo or actions:
+            self._undone = [] if actions else [*self._undone, self._lines[len(lines):]]
         ids = ids[1:] if undo else ids
         self._lines = lines + [Line(i, text, st, who) for i, (text, st, who) in zip(ids, new)]
         self._seen = {s: tuple(c) for s, c in seen.items()}
@@ -238,8 +247,8 @@ class Table:
 
     # What people say
 
-    def declare(self, text: str, by: str = "script") -> Verdict:
-        """An act said aloud, in the action notation. Raises BadText, Refused, BadJournal; nothing changes then."""
+    def meant(self, text: str) -> tuple[Action, ...]:
+        """What declaring this does: the passes that nobody said, then the act. Raises BadText, Refused."""
         with self._lock:
             state = self.state
             action = state.parse(text)
@@ -249,10 +258,16 @@ class Table:
             passed = state.implied(action) if violations else ()
             if violations and not passed:
                 raise Refused(violations)
+            return (*passed, action)
+
+    def declare(self, text: str, by: str = "script") -> Verdict:
+        """An act said aloud, in the action notation. Raises BadText, Refused, BadJournal; nothing changes then."""
+        with self._lock:
+            actions = self.meant(text)
             before = self.state.layout()
-            self._settle([str(a) for a in (*passed, action)], 0, None, by)
-            verdict = Verdict(MOVED, self.state, (*passed, action), seen=self._seen,
-                              text=say("{actions}", actions="; ".join(map(str, (*passed, action)))),
+            self._settle([str(a) for a in actions], 0, None, by)
+            verdict = Verdict(MOVED, self.state, actions, seen=self._seen,
+                              text=say("{actions}", actions="; ".join(map(str, actions))),
                               todo=self._todo_after_declaring(before))
             if verdict.todo:
                 verdict = msgspec.structs.replace(verdict, verdict=UNFINISHED)
@@ -315,6 +330,23 @@ class Table:
             self._conclude(Verdict(MOVED, self.state, undo=back, seen=self._seen, text=say("taken back")))
             return self.verdict
 
+    def redo(self, by: str = "script") -> Verdict:
+        """Does again what the last undo took back. Raises Gone when there is nothing, BadJournal."""
+        with self._lock:
+            if not self._undone:
+                raise Gone("nothing was taken back")
+            again = self._undone[-1]
+            state = again[-1].state
+            entries = [("action", {"action": line.action, "again": by}, line.by, state_hash(line.state)) if line.action else
+                       ("edit", {"state": line.state.to_json(), "again": by}, line.by, state_hash(line.state)) for line in again]
+            seen = self._behind(self.state.layout(), state)
+            ids = self._write(entries, {"seen": _plain(seen), "result": self._result(state, [*self._lines, *again])})
+            self._undone = self._undone[:-1]
+            self._lines = self._lines + [msgspec.structs.replace(line, event=i) for i, line in zip(ids, again)]
+            self._seen, self.trouble, self.pause = dict(seen), None, None
+            self._conclude(Verdict(MOVED, state, seen=self._seen, text=say("done again")))
+            return self.verdict
+
     def instead(self, event: int, text: str, by: str = "script") -> Verdict:
         """A move was another one than the table took it for; what was done since is done again behind it. Raises Gone,
         Refused (also where a later move does not go with it), BadText, BadJournal."""
@@ -337,8 +369,8 @@ class Table:
         with self._lock:
             [i] = self.journal.append([("edit", {"state": state.to_json()}, by, state_hash(state))],
                                       {"seen": "{}", "result": self._result(state, self._lines)})
-            self._lines.append(Line(i, None, state))
-            self.pause = None
+            self._lines = [*self._lines, Line(i, None, state)]
+            self._undone, self.pause = [], None
             self._seen = {}
             self._conclude(Verdict(MOVED, state, text=say("corrected by hand")))
 

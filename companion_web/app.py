@@ -78,7 +78,7 @@ class Web:
         wires = self.switches
         lit = wires.on() if wires else ()
         return {"switches": [{"id": i, "text": t, "on": i in lit} for i, t in wires.texts.items()] if wires else [],
-                "offers": self.offers.standing(self.table.state) if self.offers else [],
+                "offers": self.offers.standing() if self.offers else [],
                 "table": {"name": self.settings.name, "joining": self.joining,
                           "taken": sorted(self.access.taken())}}
 

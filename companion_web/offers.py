@@ -1,46 +1,79 @@
-"""What somebody offers and another has to accept before it is done: a trade. Kept in memory: an offer is a word across the table."""
+"""What one seat asks of others before it is done: a trade, taking back what others did, going on where they have not passed.
+
+Kept in memory: it is a word across the table. Each of those asked taps once; the host's word alone does.
+"""
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Collection
 from typing import Any
 
-from companion.snapshot import doing
-from engine import Action, State
+import msgspec
 
 MOST = 12      # open at once
 
 
+class Offer(msgspec.Struct, frozen=True):
+    """asks: who has still to agree (nobody: only the host can); agreed: who has. `text` and `words` (packed sentences) say
+    what is asked; stands() whether it can still be done; do(by) does it."""
+
+    id: int
+    giver: str
+    asks: tuple[str, ...]
+    text: str
+    words: list[Any]
+    stands: Callable[[], bool]
+    do: Callable[[str], object]
+    agreed: tuple[str, ...] = ()
+
+
 class Offers:
-    """Trades that one seat has offered and another has not yet answered, in the order they were made."""
+    """What was asked and is not answered yet, in the order it was asked."""
 
     def __init__(self) -> None:
-        self._open: list[dict[str, Any]] = []
+        self._open: list[Offer] = []
         self._lock = threading.Lock()
         self._count = 0
 
     def __bool__(self) -> bool:
         return bool(self._open)
 
-    def add(self, state: State, action: Action) -> None:
-        """A legal action that another seat has to agree to; the same offer is not made twice."""
-        words = doing(state.apply(action))
+    def add(self, giver: str, asks: Collection[str], text: str, words: list[Any], stands: Callable[[], bool],
+            do: Callable[[str], object]) -> None:
+        """The same is not asked twice."""
         with self._lock:
-            if all(o["text"] != str(action) for o in self._open):
+            if all((o.giver, o.text) != (giver, text) for o in self._open):
                 self._count += 1
-                self._open.append({"id": self._count, "from": action.seat, "to": action.asks(), "text": str(action), "words": words})
+                self._open.append(Offer(self._count, giver, tuple(sorted(asks)), text, words, stands, do))
                 del self._open[:-MOST]
 
-    def get(self, number: int) -> dict[str, Any] | None:
+    def get(self, number: int) -> Offer | None:
         with self._lock:
-            return next((o for o in self._open if o["id"] == number), None)
+            return next((o for o in self._open if o.id == number), None)
+
+    def agree(self, number: int, seats: Collection[str], all_of_them: bool) -> Offer | None:
+        """These seats say yes: the offer, closed, when nobody is left to ask; None: others have still to agree."""
+        with self._lock:
+            at = next((n for n, o in enumerate(self._open) if o.id == number), None)
+            if at is None:
+                return None
+            old = self._open[at]
+            left = () if all_of_them else tuple(s for s in old.asks if s not in seats)
+            said = tuple(s for s in old.asks if s in seats)
+            new = msgspec.structs.replace(old, asks=left, agreed=(*old.agreed, *said))
+            if left:
+                self._open[at] = new
+                return None
+            del self._open[at]
+            return new
 
     def close(self, number: int) -> None:
         with self._lock:
-            self._open = [o for o in self._open if o["id"] != number]
+            self._open = [o for o in self._open if o.id != number]
 
-    def standing(self, state: State) -> list[dict[str, Any]]:
-        """Those the rules still allow; the others are forgotten."""
+    def standing(self) -> list[dict[str, Any]]:
+        """[{"id", "from", "to": seats, "text", "words"}] of those that can still be done; the others are forgotten."""
         with self._lock:
-            self._open = [o for o in self._open if not state.check(state.parse(o["text"]))]
-            return list(self._open)
+            self._open = [o for o in self._open if o.stands()]
+            return [{"id": o.id, "from": o.giver, "to": list(o.asks), "text": o.text, "words": o.words} for o in self._open]

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import gzip
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from flask import Blueprint, Response, jsonify, request
 
 import engine
 from companion.journal import BadJournal
+from companion.snapshot import doing
 from companion.table import Gone, Refused
 from companion_web.access import Viewer
 from companion_web.app import token, viewer, web
 from companion_web.errors import Problem
-from engine import BadText
+from engine import Action, BadText
 from engine.rules import Rule, rules
-from engine.text import pack
+from engine.text import Text, pack, say
 
 part = Blueprint("api", __name__, url_prefix="/api")
 log = logging.getLogger(__name__)
@@ -80,54 +81,59 @@ def declare() -> Response:
     text = text_in("text")
     if not text or len(text) > LONGEST or "\n" in text:
         raise Problem(400, "say one act in one line")
-    seat = text.split(":", 1)[0].strip() if ":" in text else None
-    if seat is None:
+    if ":" not in text:
         raise Problem(400, "begin with who does it, as in `{seat}: ...`", seat=(who.seats or web().seats or ["?"])[0])
-    if seat in web().seats and seat not in who.seats and not who.host:
-        raise Problem(403, "this seat is not yours")
-    if _has_to_be_accepted(text, who):
-        return jsonify({"offered": True, "serial": web().feed.frame.serial})
-    return done(lambda: web().table.declare(text, by=_name(who)))
-
-
-def _has_to_be_accepted(text: str, who: Viewer) -> bool:
-    """Whether it is only offered so far: the other side has its own phone. Raises Refused as declaring does."""
-    state = web().table.state
-    try:
-        action = state.parse(text)
-    except BadText:
-        return False      # the table says what is wrong with it
-    other = action.asks()
-    if other is None or other not in web().seats or other in who.seats or who.host or state.check(action):
-        return False
-    web().offers.add(state, action)
-    web().feed.touch()
-    return True
+    table = web().table
+    actions = _allowed(lambda: table.meant(text))
+    *passed, action = actions
+    _acts_for(who, action.seat)
+    # Nobody says "pass" at a table; but whoever has a phone of their own is asked before others pass for them.
+    asks = {a.seat for a in passed if a.seat in web().access.taken()}
+    if (other := action.asks()) is not None:
+        asks.add(other)
+    if not who.host and (asks := asks - set(who.seats)):
+        said, last = str(action), table.lines[-1].event
+        words = _words(actions) if passed else doing(table.state.apply(action))
+        return _offered(who, action.seat, asks, said, words,
+                        (lambda: table.lines[-1].event == last) if passed else lambda: not table.state.check(action),
+                        lambda by: table.declare(said, by=by))
+    return done(lambda: table.declare(text, by=_name(who)))
 
 
 @part.post("/offer")
 def offer() -> Response:
-    """`{"id": 3, "yes": 1}`: the other side accepts; 0: it declines, or whoever offered takes it back."""
+    """`{"id": 3, "yes": 1}`: one that is asked agrees; 0: declines, or whoever asked takes it back."""
     who, number, yes = _seated(), number_in("id"), bool(number_in("yes"))
     found = web().offers.get(number)
-    if found is None:
+    if found is None or not found.stands():
         raise Problem(409, "this offer does not stand any more")
-    if not who.host and found["to"] not in who.seats and (yes or found["from"] not in who.seats):
+    if not who.host and not set(found.asks) & set(who.seats) and (yes or found.giver not in who.seats):
         raise Problem(403, "this offer is for somebody else")
-    web().offers.close(number)
-    if yes:
-        return done(lambda: web().table.declare(found["text"], by=_name(who)))
+    if not yes:
+        web().offers.close(number)
+    elif (ready := web().offers.agree(number, who.seats, who.host)) is not None:
+        return done(lambda: ready.do(" ".join((ready.giver, *(ready.agreed or ("host",))))))
     web().feed.touch()
     return jsonify({"serial": web().feed.frame.serial})
 
 
 @part.post("/instead")
 def instead() -> Response:
-    """`{"event": 7, "text": "yellow: harvest eurasia-5 gold 1"}`: that move was this one."""
-    who, event, text = _seated(), number_in("event"), text_in("text")
-    if text.split(":", 1)[0].strip() not in who.seats and not who.host:
-        raise Problem(403, "this seat is not yours")
-    return done(lambda: web().table.instead(event, text, by=_name(who)))
+    """`{"event": 7, "text": "yellow: harvest eurasia-5 gold 1"}`: that move was this one, which is among its `otherwise`."""
+    who, event, text, table = _seated(), number_in("event"), text_in("text"), web().table
+    if who.host:
+        return done(lambda: table.instead(event, text, by=_name(who)))
+    action = _allowed(lambda: table.state.parse(text))
+    _acts_for(who, action.seat)
+    told = next((t for t in web().otherwise.of(table.lines, action.seat) if t["event"] == event), None)
+    if told is None or str(action) not in {o["text"] for o in told["others"]}:
+        raise Problem(409, "that is not open any more")
+    was = _allowed(lambda: table.state.parse(told["text"]))
+    if asks := {other for a in (action, was) if (other := a.asks()) is not None} - set(who.seats):
+        words = next(o["words"] for o in told["others"] if o["text"] == str(action)) or [pack(say("{actions}", actions=str(action)))]
+        return _offered(who, action.seat, asks, str(action), words, lambda: any(line.event == event for line in table.lines),
+                        lambda by: table.instead(event, text, by=by))
+    return done(lambda: table.instead(event, text, by=_name(who)))
 
 
 @part.post("/answer")
@@ -139,16 +145,61 @@ def answer() -> Response:
         raise Problem(409, "this question is not open any more")
     if not 0 <= choice < len(asked.get("answers") or ()):
         raise Problem(400, "there is no such answer")
-    if asked.get("seat") in web().seats and asked["seat"] not in who.seats and not who.host:
-        raise Problem(403, "this question is for somebody else")
+    _acts_for(who, asked.get("seat"), Problem(403, "this question is for somebody else"))
     return done(lambda: web().table.answer(question, choice, by=_name(who)))
 
 
 @part.post("/undo")
 def undo() -> Response:
-    who = _seated()
-    event = number_in("event")
-    return done(lambda: web().table.undo(event, by=_name(who)))
+    """`{"event": 7}`: back to how things stood after it. What others did is taken back when all of them agree."""
+    who, event, table = _seated(), number_in("event"), web().table
+    lines = table.lines
+    at = next((n for n, line in enumerate(lines) if line.event == event), None)
+    if at is None:
+        raise Problem(409, "that is not open any more")
+    return _with_consent(who, lines[at + 1:], say("take back {n} moves", n=len(lines) - 1 - at), f"undo {event}",
+                         lambda by: table.undo(event, by=by))
+
+
+@part.post("/redo")
+def redo() -> Response:
+    """What was taken back last is done again, as long as nothing was done since."""
+    who, table = _seated(), web().table
+    again = table.undone
+    if not again:
+        raise Problem(409, "that is not open any more")
+    return _with_consent(who, again, say("do {n} moves again", n=len(again)), f"redo {again[0].event}", lambda by: table.redo(by=by))
+
+
+def _with_consent(who: Viewer, lines: Sequence[Any], words: Text, text: str, do: Callable[[str], object]) -> Response:
+    """Does it when the lines are the phone's own doings; else asks the seats that have phones."""
+    if who.host or all(line.action and web().table.state.parse(line.action).seat in who.seats for line in lines):
+        return done(lambda: do(_name(who)))
+    table, asks = web().table, set(web().access.taken()) - set(who.seats)
+    if not asks:
+        raise Problem(403, "others did that: the host can take it back")
+    last = table.lines[-1].event
+    return _offered(who, who.seats[0], asks, text, [pack(words)], lambda: table.lines[-1].event == last, do)
+
+
+def _offered(who: Viewer, giver: str, asks: Collection[str], text: str, words: list[Any], stands: Callable[[], bool],
+             do: Callable[[str], object]) -> Response:
+    """It is only asked for so far: others have to agree."""
+    web().offers.add(giver, asks, text, words, stands, do)
+    web().feed.touch()
+    return jsonify({"offered": True, "serial": web().feed.frame.serial})
+
+
+def _words(actions: Sequence[Action]) -> list[Any]:
+    return [pack(say("{actions}", actions="; ".join(map(str, actions))))]
+
+
+def _acts_for(who: Viewer, seat: str | None, fault: Problem | None = None) -> None:
+    """Raises Problem (403) unless the phone holds that seat; what is nobody's (a draw from the bag) is said by whose turn it is."""
+    if seat not in web().seats:
+        seat = web().snapshot.get("turn")
+    if not who.host and seat not in who.seats:
+        raise fault or Problem(403, "this seat is not yours")
 
 
 def _seated() -> Viewer:
@@ -165,8 +216,15 @@ def _name(who: Viewer) -> str:
 
 def done(act: Callable[[], Any]) -> Response:
     """Runs it; what the rules forbid becomes 409 with their numbers, what is no act 400, a full disk 507."""
+    _allowed(act)
+    # The table's own thread may be a moment late; whoever acted should see it in the very next thing they get.
+    web().feed.refresh()
+    return jsonify({"serial": web().feed.frame.serial, "verdict": web().snapshot.get("verdict")})
+
+
+def _allowed(act: Callable[[], Any]) -> Any:
     try:
-        act()
+        return act()
     except Refused as e:
         raise Problem(409, "the rules do not allow it", more={"violations": pack(list(e.violations))}) from None
     except Gone:
@@ -176,9 +234,6 @@ def done(act: Callable[[], Any]) -> Response:
         raise Problem(507, "it could not be written down, so it did not happen") from None
     except BadText as e:
         raise Problem(400, "{reason}", reason=str(e)) from None
-    # The table's own thread may be a moment late; whoever acted should see it in the very next thing they get.
-    web().feed.refresh()
-    return jsonify({"serial": web().feed.frame.serial, "verdict": web().snapshot.get("verdict")})
 
 
 def _body() -> dict[str, Any]:

@@ -52,7 +52,7 @@ class FakeState:
 
     def parse(self, text):
         seat, _, words = text.partition(":")
-        return FakeAction(seat=seat, said=words.strip())
+        return FakeAction(seat=seat.strip().lower(), said=words.strip())
 
     def apply(self, action):
         return self
@@ -121,12 +121,18 @@ class FakeTable:
         self.verdict = pack({**READY, "verdict": verdict, **more})
         self.tell()
 
-    def declare(self, text, by):
+    undone = ()
+
+    def meant(self, text):
         seat, _, words = text.partition(":")
         if not words.strip() or words.split()[0] not in ("tile", "leader", "pass", "commit"):
             raise BadText(f"{words.strip()!r} is no action")
         if "J9" in text:
             raise Refused([Violation("T19", say("farms go on the river"))])
+        return (FakeAction(seat=seat.strip().lower(), said=words.strip()),)
+
+    def declare(self, text, by):
+        self.meant(text)
         self.heard.append(("declare", text, by))
         self.act(text, text.split()[-1], ["temple"] if "tile" in text else [])
 
@@ -169,7 +175,7 @@ class FakeTable:
         return {"version": self.version, "game": GAME, "title": pack(say("Tigris & Euphrates")), "seats": SEATS,
                 "layout": {s: list(c) for s, c in self.state.layout().items() if c}, "turn": self.turn, "actors": [self.turn],
                 "scores": self.state.scores(), "outcome": self.outcome, "view": pack({**VIEW, **self.more}),
-                "settings": dict(self.settings),
+                "settings": dict(self.settings), "undone": [],
                 "verdict": self.verdict or pack(READY), "question": self.question, "decision": self.decision,
                 "moves": moves, "start": 1, "pause": self.pause, "trouble": self.trouble, "camera": self.camera}
 

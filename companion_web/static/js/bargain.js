@@ -36,9 +36,9 @@ export function showOffers(snapshot, failed) {
   const answer = (offer, yes, text) => h("button", { type: "button", class: yes ? "strong" : null, "data-focus": `offer-${offer.id}-${yes}`, onclick: () => tell("/api/offer", { id: offer.id, yes }).catch(failed) }, text);
   fill(box, [offers, snapshot.you], () => [h("h2", { id: "bargain-head" }, say("Offered")), h("ul", null, offers.map(offer => h("li", null,
     h("p", null, seatTag(snapshot, offer.from), " ", offer.words.length ? offer.words.map(words).join("; ") : offer.text),
-    h("div", { class: "row" }, held(offer.to) ? [answer(offer, 1, say("Accept")), answer(offer, 0, say("Decline"))] : held(offer.from) ? answer(offer, 0, say("Take the offer back"))
-      : h("span", { class: "hint" }, say("{name} has not answered yet.", { name: nameOf(snapshot, offer.to) }))))))]);
-  const news = offers.filter(offer => offer.id > heard && snapshot.you.seats.includes(offer.to));
+    h("div", { class: "row" }, offer.to.some(held) || snapshot.you.host ? [answer(offer, 1, say("Accept")), answer(offer, 0, say("Decline"))] : held(offer.from) ? answer(offer, 0, say("Take the offer back"))
+      : h("span", { class: "hint" }, say("{name} has not answered yet.", { name: offer.to.map(id => nameOf(snapshot, id)).join(", ") }))))))]);
+  const news = offers.filter(offer => offer.id > heard && offer.to.some(id => snapshot.you.seats.includes(id)));
   heard = Math.max(heard, ...offers.map(({ id }) => id));
   if (news.length) {
     speak(news.map(offer => offer.words.map(words).join("; ")).join(". "));

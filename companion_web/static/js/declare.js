@@ -19,7 +19,7 @@ export function showSay(snapshot, plan, failed) {
   const seats = speakers(snapshot);
   if (!seats.includes(seat)) seat = seats.find(id => snapshot.actors.includes(id)) ?? seats[0] ?? null;
   else if (snapshot.you.host && !snapshot.actors.includes(seat) && !box.contains(document.activeElement)) seat = seats.find(id => snapshot.actors.includes(id)) ?? seat;
-  fill(box, [seats, seat, snapshot.decision, snapshot.question?.id ?? null, snapshot.you, Boolean(plan), snapshot.moves.length, snapshot.moves.at(-1)?.text, snapshot.view?.bargain], () => panel(snapshot, seats, plan, failed));
+  fill(box, [seats, seat, snapshot.decision, snapshot.question?.id ?? null, snapshot.you, Boolean(plan), snapshot.moves.length, snapshot.moves.at(-1)?.text, snapshot.view?.bargain, snapshot.undone], () => panel(snapshot, seats, plan, failed));
 }
 
 const speakers = snapshot => [...new Set([...snapshot.seats.map(({ id }) => id), ...snapshot.actors])].filter(id => mine(snapshot, id) || !snapshot.seats.some(s => s.id === id));
@@ -71,5 +71,6 @@ function panel(snapshot, seats, plan, failed) {
     before,
     h("p", { class: "hint", id: "act-hint" }, say("Only what the camera cannot see has to be said.")),
     snapshot.moves.length ? h("button", { type: "button", class: "undo", "data-focus": "undo-last", onclick: () => takeBack(snapshot, snapshot.moves.length - 1, failed) }, icon("back"), " ", say("Take back the last move")) : null,
+    snapshot.undone?.length ? h("button", { type: "button", class: "undo", "data-focus": "redo", onclick: () => tell("/api/redo", {}).catch(failed) }, say("Do again what was taken back")) : null,
   ];
 }

@@ -18,9 +18,12 @@ class BadPlan(ValueError):
 
 
 class Site:
-    """One place: `id`, `reads` ("pile" or "cluster"), `tags`, `borders` (ids), `of` (the cell a spot lies in), `optional`."""
+    """One place: `id`, `reads` ("pile" or "cluster"), `tags`, `borders` (ids), `of` (the cell a spot lies in), `optional`.
 
-    __slots__ = ("also", "borders", "id", "of", "optional", "outline", "reads", "tags")
+    group: sites of one group are alike, and what lies on them lies the same way round; None: nothing is said.
+    """
+
+    __slots__ = ("also", "borders", "group", "id", "of", "optional", "outline", "reads", "tags")
 
     def __init__(self, data: dict[str, Any]) -> None:
         self.id: str = data["id"]
@@ -28,6 +31,7 @@ class Site:
         self.tags: frozenset[str] = frozenset(data.get("tags", ()))
         self.borders: tuple[str, ...] = tuple(data.get("borders", ()))
         self.of: str | None = data.get("of")
+        self.group: str | None = _optional_word(data, "group")
         self.optional: bool = bool(data.get("optional", False))
         self.outline: tuple[tuple[float, float], ...] = tuple(tuple(p) for p in data.get("outline", ()))
         self.also: tuple[tuple[tuple[float, float], ...], ...] = tuple(tuple(tuple(p) for p in o) for o in data.get("also", ()))
@@ -41,14 +45,21 @@ class Site:
 
 
 class Plan:
-    """A plan as the rules see it. `sites` keeps the file's order; `counts` is kind -> number in the box."""
+    """A plan as the rules see it. `sites` keeps the file's order; `counts` is kind -> number in the box.
+
+    base: the kinds that lie below the loose pieces of their site (tiles, cards). artwork: kind -> what is printed on it, part
+    by part: two kinds with the same word in the same place look alike there; without the kinds of which nothing is said.
+    """
 
     def __init__(self, data: dict[str, Any]) -> None:
         try:
             self.game: str = data["game"]
             self.size: tuple[float, float] = tuple(float(v) for v in data.get("size", (0, 0)))
             self.sites: dict[str, Site] = {s["id"]: Site(s) for s in data["site"]}
-            self.counts: dict[str, int] = {p["kind"]: int(p.get("count", 0)) for p in data.get("piece", ())}
+            pieces = data.get("piece", ())
+            self.counts: dict[str, int] = {p["kind"]: int(p.get("count", 0)) for p in pieces}
+            self.base: frozenset[str] = frozenset(p["kind"] for p in pieces if _yes_or_no(p, "base"))
+            self.artwork: dict[str, tuple[str, ...]] = {p["kind"]: words for p in pieces if (words := _word_list(p, "artwork"))}
         except (KeyError, TypeError, ValueError) as e:
             raise BadPlan(f"plan: {type(e).__name__} {e}") from None
         if len(self.sites) != len(data["site"]):
@@ -90,3 +101,27 @@ class Plan:
             if s.of is not None:
                 out.setdefault(s.of, []).append(s.id)
         return out
+
+
+def _optional_word(data: dict[str, Any], key: str) -> str | None:
+    """The text at a key; None without one. Raises TypeError for anything else."""
+    value = data.get(key)
+    if value is not None and not isinstance(value, str):
+        raise TypeError(f"{key} is not a text: {value!r}")
+    return value
+
+
+def _yes_or_no(data: dict[str, Any], key: str) -> bool:
+    """The truth at a key, false without one. Raises TypeError for anything else."""
+    value = data.get(key, False)
+    if not isinstance(value, bool):
+        raise TypeError(f"{key} is neither true nor false: {value!r}")
+    return value
+
+
+def _word_list(data: dict[str, Any], key: str) -> tuple[str, ...]:
+    """The texts at a key, () without one. Raises TypeError for anything else."""
+    value = data.get(key, ())
+    if not isinstance(value, (list, tuple)) or not all(isinstance(word, str) for word in value):
+        raise TypeError(f"{key} is not a list of texts: {value!r}")
+    return tuple(value)

@@ -38,6 +38,9 @@ class Piece(msgspec.Struct, frozen=True):
     on: tags of the sites on which people lay it, where not everywhere: what is asked to be laid for a calibration keeps to that.
     directed: which way it points tells it from another kind (shogi men are their owner's): it and all of its size are laid as the
     calibration's photos show them, some degrees askew.
+    base: on a cluster site it lies below the loose pieces (a tile, a card) and is listed first.
+    artwork: what is printed on it, part by part: two kinds with the same word in the same place look alike there; () where the
+    plan says nothing of it.
     """
 
     kind: str
@@ -51,6 +54,8 @@ class Piece(msgspec.Struct, frozen=True):
     back: str | None = None
     on: tuple[str, ...] = ()
     directed: bool = False
+    base: bool = False
+    artwork: tuple[str, ...] = ()
 
     @property
     def disc(self) -> bool:
@@ -63,7 +68,10 @@ class Piece(msgspec.Struct, frozen=True):
 
 
 class Site(msgspec.Struct, frozen=True, dict=True):
-    """A place: outline in mm (x right, y down), also: further outlines of the same cell; of: the cell a spot lies in."""
+    """A place: outline in mm (x right, y down), also: further outlines of the same cell; of: the cell a spot lies in.
+
+    group: sites of one group are alike, and what lies on them lies the same way round; None where the plan says nothing of it.
+    """
 
     id: str
     outline: tuple[Point, ...]
@@ -73,6 +81,7 @@ class Site(msgspec.Struct, frozen=True, dict=True):
     of: str | None = None
     optional: bool = False
     borders: tuple[str, ...] = ()
+    group: str | None = None
 
     @property
     def outlines(self) -> tuple[np.ndarray, ...]:
@@ -104,6 +113,27 @@ class Plan(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def pieces(self) -> dict[str, Piece]:
         return {p.kind: p for p in self.piece}
+
+    @cached_property
+    def base(self) -> frozenset[str]:
+        """The kinds that lie below the loose pieces of their site; empty where the plan says nothing of any"""
+        return frozenset(p.kind for p in self.piece if p.base)
+
+    @cached_property
+    def artwork(self) -> dict[str, tuple[str, ...]]:
+        """kind -> what is printed on it, part by part; a kind that looks like another is printed like it. Without the kinds of
+        which the plan says nothing"""
+        shown = {p.kind: p.artwork or (self.pieces[p.looks].artwork if p.looks else ()) for p in self.piece}
+        return {kind: words for kind, words in shown.items() if words}
+
+    @cached_property
+    def groups(self) -> dict[str, tuple[str, ...]]:
+        """group -> its sites, in the file's order; sites of which the plan says nothing are in none"""
+        out: dict[str, tuple[str, ...]] = {}
+        for s in self.site:
+            if s.group is not None:
+                out[s.group] = (*out.get(s.group, ()), s.id)
+        return out
 
     @cached_property
     def one(self) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 import pytest
 
+import engine
 from engine import BadPlan, Plan
 from engine.layout import canonical, clean, lies_first, same_contents
 
@@ -43,6 +44,44 @@ def test_plan():
 def test_plans_that_cannot_be_used(change, words):
     with pytest.raises(BadPlan, match=words):
         Plan.parse(PLAN.replace(*change))
+
+
+KEYS = """
+game = "toy"
+[[piece]]
+kind = "card:sun/moon"
+base = true
+artwork = ["sun", "moon"]
+[[piece]]
+kind = "stone"
+[[site]]
+id = "A"
+group = "hill"
+[[site]]
+id = "B"
+"""
+
+
+def test_what_a_plan_says_of_cards_of_print_and_of_sites_that_are_alike():
+    plan = Plan.parse(KEYS)
+    assert plan.base == {"card:sun/moon"} and plan.artwork == {"card:sun/moon": ("sun", "moon")}
+    assert [s.group for s in plan.sites.values()] == ["hill", None]
+
+
+@pytest.mark.parametrize("change, words", [
+    (("base = true", 'base = "yes"'), "base"), (("base = true", "base = 1"), "base"), (('["sun", "moon"]', '"sun"'), "artwork"),
+    (('["sun", "moon"]', "[1]"), "artwork"), (('group = "hill"', "group = 3"), "group"),
+])
+def test_such_words_of_another_sort_are_refused(change, words):
+    with pytest.raises(BadPlan, match=words):
+        Plan.parse(KEYS.replace(*change))
+
+
+@pytest.mark.parametrize("game", engine.games().values(), ids=engine.games())
+def test_the_plans_agree_with_what_the_rules_take_for_a_card(game):
+    plan = game.plan()
+    assert plan.base == {kind for kind in plan.counts if lies_first(kind)}
+    assert all(site.group for site in plan.sites.values())
 
 
 def test_plan_without_sites():

@@ -21,12 +21,24 @@ def test_a_board_for_the_pocket_is_one():
     assert parse_plan(GOOD | {"size": [40, 20]}).size == (40, 20)
 
 
+def test_what_is_said_of_cards_of_print_and_of_sites_that_are_alike():
+    plan = parse_plan(GOOD | {
+        "piece": [{"kind": "card", "size": 9, "base": True, "artwork": ["sun", "moon"]}, {"kind": "man", "size": 3},
+                  {"kind": "askew", "size": 9, "looks": "card", "turned": 45}],
+        "site": [GOOD["site"][0] | {"group": "hill"}, GOOD["site"][1]]})
+    assert plan.base == {"card"} and plan.groups == {"hill": ("a 1",)}
+    assert plan.artwork == {"card": ("sun", "moon"), "askew": ("sun", "moon")}
+
+
 def test_what_other_programs_write_into_a_plan_is_left_alone():
     assert parse_plan(GOOD | {"author": "me", "publisher": {"year": 1950}}).size == (100, 100)
 
 
 @pytest.mark.parametrize(("where", "change", "words"), [
     ((), {"sizes": [1, 2]}, "'sizes' is not read; 'size' is meant"),
+    (("piece", 0), {"art_work": ["sun"]}, "piece 1: 'art_work' is not read; 'artwork' is meant"),
+    (("piece", 0), {"base": "yes"}, "weißer König: base is"),
+    (("site", 0), {"group": 3}, "site a 1: group is a number, not a text"),
     (("piece", 0), {"hight": 4}, "piece 1: 'hight' is not read; 'height' is meant"),
     (("piece", 1), {"size": None}, "piece Ü: size is missing"),
     (("site", 1), {"id": None}, "site 2: id is missing"),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import msgspec
 
@@ -160,7 +160,7 @@ class State(abc.ABC):
         """Every rule the action breaks, [] when legal."""
 
     @abc.abstractmethod
-    def apply(self, action: Action) -> State:
+    def apply(self, action: Action) -> Self:
         """The state after it and all that follows by itself. Raises IllegalAction."""
 
     @abc.abstractmethod
@@ -215,7 +215,7 @@ class State(abc.ABC):
         """At a chance node (open mode): the outcomes with their probabilities; else []."""
         return []
 
-    def skip_chance(self) -> State:
+    def skip_chance(self) -> Self:
         """The state with a waiting chance node left unknown (nobody said what was drawn); self when none waits."""
         return self
 
@@ -227,13 +227,13 @@ class State(abc.ABC):
         """Whether these contents of a site are one to the rules (a game may not care which side is up in a heap)."""
         return same_contents(have, seen, reads)
 
-    def unsaid(self) -> State:
+    def unsaid(self) -> Self:
         """The state with an offer that waits declined, as when people just go on (to build a monument, say); self when
         none waits. A decision that cannot be left out is no offer."""
         return self
 
     @property
-    def readings(self) -> tuple[State, ...]:
+    def readings(self) -> tuple[Self, ...]:
         """What this state also is if something went without saying: an offer declined, a player with nothing left to do
         done."""
         then = self.unsaid()

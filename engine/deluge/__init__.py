@@ -7,7 +7,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from engine.deluge import forms, losses, tracing
+from engine.deluge import losses, setup, tracing
 from engine.deluge.state import DelugeState
 from engine.deluge.words import COLOURS, kind_name, seat_name
 from engine.game import Action, Game, Seat, Statement
@@ -34,13 +34,13 @@ class Deluge(Game):
         return _plan()
 
     def setup(self, seats: Sequence[str], statements: Sequence[Statement] = (), plan: Plan | None = None) -> DelugeState:
-        return forms.setup(seats, statements, plan or self.plan())
+        return setup.setup(seats, statements, plan or self.plan())
 
     def new(self, seats: Sequence[str], options: Mapping[str, str] | None = None, plan: Plan | None = None) -> DelugeState:
-        return forms.setup(seats, (), plan or self.plan())
+        return setup.setup(seats, (), plan or self.plan())
 
     def load(self, data: Mapping[str, Any], plan: Plan | None = None) -> DelugeState:
-        return forms.load(data, plan or self.plan())
+        return setup.load(data, plan or self.plan())
 
     def chronicle(self, start: DelugeState, played: Sequence[tuple[Action, DelugeState]]) -> list[dict[str, Any]]:
         return losses.heaviest(start, played)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from functools import lru_cache
 
 import msgspec
 
@@ -16,7 +17,7 @@ NONE: Four = (0, 0, 0, 0)
 _INDEX = {c: i for i, c in enumerate(COLOURS)}
 
 
-class Cell(msgspec.Struct, frozen=True):
+class Cell(msgspec.Struct, frozen=True, cache_hash=True):
     """taken: by fanatics (D32); flooded: a sea cell now (D47); counted: it is on the counter (D44)."""
 
     people: Four = NONE
@@ -39,11 +40,7 @@ class Cell(msgspec.Struct, frozen=True):
         """The index of the land's ruler (D7): one colour's soldiers, else one colour's people, else nobody."""
         if self.taken or self.flooded:
             return None
-        for four in (self.soldiers, self.people):
-            here = [i for i in range(4) if four[i]]
-            if here:
-                return here[0] if len(here) == 1 else None
-        return None
+        return sole(self.soldiers if any(self.soldiers) else self.people)
 
     def slaves(self) -> Four:
         """People of other colours than the soldiers that hold the cell"""
@@ -56,11 +53,7 @@ class Cell(msgspec.Struct, frozen=True):
 
     def contents(self) -> Contents:
         """As a layout lists it: pieces of a cluster, in a fixed order"""
-        out: list[str] = ["water"] if self.flooded else []
-        for name, four in (("people", self.people), ("soldier", self.soldiers), ("ship", self.ships), ("dolmen", self.dolmens)):
-            for colour, n in zip(COLOURS, four):
-                out += [f"{name}:{colour}"] * n
-        return tuple(out + ["fanatic"] * self.fanatics + ["mine"] * self.mines)
+        return _contents(self)
 
     @classmethod
     def of(cls, kinds: Iterable[str], **more: object) -> Cell:
@@ -75,6 +68,20 @@ class Cell(msgspec.Struct, frozen=True):
             fours[head][_INDEX[colour]] += n
         return cls(tuple(fours["people"]), tuple(fours["soldier"]), tuple(fours["ship"]), tuple(fours["dolmen"]),
                    fanatics, mines, flooded=bool(water) or bool(more.pop("flooded", False)), **more)  # type: ignore
+
+
+@lru_cache(maxsize=4096)
+def _contents(cell: Cell) -> Contents:
+    out: list[str] = ["water"] if cell.flooded else []
+    for name, four in (("people", cell.people), ("soldier", cell.soldiers), ("ship", cell.ships), ("dolmen", cell.dolmens)):
+        for colour, n in zip(COLOURS, four):
+            out += [f"{name}:{colour}"] * n
+    return tuple(out + ["fanatic"] * cell.fanatics + ["mine"] * cell.mines)
+
+
+def sole(four: Four) -> int | None:
+    """The index of the only colour that has any; None: nobody has, or several have."""
+    return four.index(sum(four)) if four.count(0) == 3 else None
 
 
 def add(four: Four, index: int, n: int) -> Four:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.deluge import actions as act
-from engine.deluge.state import BUILDING, FLIGHT, HARVEST, MOVEMENT, OVER, TRADE, DelugeState
+from engine.deluge.position import BUILDING, FLIGHT, HARVEST, MOVEMENT, OVER, TRADE, Position
 from engine.deluge.words import (
     COLOURS,
     GOODS,
@@ -36,7 +36,7 @@ class Faults(list):
             self.append(fault)
 
 
-def check(state: DelugeState, action: Action) -> list[Violation]:
+def check(state: Position, action: Action) -> list[Violation]:
     """Every rule the action breaks, [] when legal."""
     out = Faults()
     if state.phase == OVER:
@@ -82,7 +82,7 @@ def check(state: DelugeState, action: Action) -> list[Violation]:
 
 # Going
 
-def _lands(state: DelugeState, a: act.Crew, out: Faults) -> bool:
+def _lands(state: Position, a: act.Crew, out: Faults) -> bool:
     """Whether both ends are land that pawns may be on; says why not."""
     for name in (a.origin, a.target):
         if not state.is_land(name):
@@ -95,12 +95,12 @@ def _lands(state: DelugeState, a: act.Crew, out: Faults) -> bool:
     return state.is_land(a.origin) and state.is_land(a.target)
 
 
-def _flooded(state: DelugeState, name: str, out: Faults) -> None:
+def _flooded(state: Position, name: str, out: Faults) -> None:
     if state.cell(name).flooded:
         out.add("D47", "{cell} is under water: it is a sea cell now", cell=name)
 
 
-def _those_who_go(state: DelugeState, a: act.Crew, out: Faults, fresh: bool) -> None:
+def _those_who_go(state: Position, a: act.Crew, out: Faults, fresh: bool) -> None:
     """Enough of each kind on the cell (fresh: that have not moved yet), and slaves only with a soldier that holds them."""
     i = state.colour(a.seat)
     cell = state.cell(a.origin)
@@ -130,14 +130,14 @@ def _those_who_go(state: DelugeState, a: act.Crew, out: Faults, fresh: bool) -> 
         out.add("D16", "slaves go only to a cell that {seat} rules", seat=seat_name(a.seat))
 
 
-def _enter(state: DelugeState, a: act.Crew, out: Faults) -> None:
+def _enter(state: Position, a: act.Crew, out: Faults) -> None:
     i, ruler = state.colour(a.seat), state.ruler(a.target)
     others = ruler is not None and ruler != i
     if others and a.people:
         out.add("D13", "only soldiers may enter {cell}: {seat} rules it", cell=a.target, seat=seat_name(COLOURS[ruler]))
 
 
-def _move(state: DelugeState, a: act.Move, out: Faults) -> None:
+def _move(state: Position, a: act.Move, out: Faults) -> None:
     if _lands(state, a, out):
         if a.target not in state.world.touching[a.origin] and a.origin != a.target:
             out.add("D10", "{target} does not border {origin}", target=a.target, origin=a.origin)
@@ -147,7 +147,7 @@ def _move(state: DelugeState, a: act.Move, out: Faults) -> None:
         out.add("D10", "{target} does not border {origin}", target=a.target, origin=a.origin)
 
 
-def _ferry(state: DelugeState, a: act.Ferry, out: Faults) -> None:
+def _ferry(state: Position, a: act.Ferry, out: Faults) -> None:
     if _lands(state, a, out):
         _enter(state, a, out)
         _those_who_go(state, a, out, True)
@@ -173,7 +173,7 @@ def _ferry(state: DelugeState, a: act.Ferry, out: Faults) -> None:
         out.add("D10", "{target} does not border {origin}", target=a.target, origin=a.origin)
 
 
-def willing(state: DelugeState, colour: int, sea: str) -> bool:
+def willing(state: Position, colour: int, sea: str) -> bool:
     """Whether a ship on that sea cell ferries this colour's pawns: an own one that has not moved, or another's that agreed."""
     if state.unmoved(sea, colour)[2] > 0:
         return True
@@ -181,12 +181,12 @@ def willing(state: DelugeState, colour: int, sea: str) -> bool:
     return any(owner != colour and ships[owner] and (owner, colour, sea) in state.agreed for owner in range(4))
 
 
-def ready_to_sail(state: DelugeState, colour: int, sea: str) -> int:
+def ready_to_sail(state: Position, colour: int, sea: str) -> int:
     """How many of a colour's ships there may still move: one that ferried its owner's pawns does not (D12)."""
     return state.unmoved(sea, colour)[2] - ((colour, sea) in state.ferried)
 
 
-def _sail(state: DelugeState, a: act.Sail, out: Faults) -> None:
+def _sail(state: Position, a: act.Sail, out: Faults) -> None:
     i = state.colour(a.seat)
     for name in (a.origin, a.target):
         if not state.is_sea(name):
@@ -203,14 +203,14 @@ def _sail(state: DelugeState, a: act.Sail, out: Faults) -> None:
         out.add("D12", "a ship that ferried does not move")
 
 
-def _agree(state: DelugeState, a: act.Agree, out: Faults) -> None:
+def _agree(state: Position, a: act.Agree, out: Faults) -> None:
     if a.guest not in state.seats or a.guest == a.seat:
         out.add("D12", "{seat} needs no leave of {other}", seat=seat_name(a.guest), other=seat_name(a.seat))
     if not state.cell(a.sea).ships[state.colour(a.seat)]:
         out.add("D12", "{seat} has no ship on {cell}", seat=seat_name(a.seat), cell=a.sea)
 
 
-def _flee(state: DelugeState, a: act.Flee, out: Faults) -> None:
+def _flee(state: Position, a: act.Flee, out: Faults) -> None:
     if a.origin not in state.sinking:
         out.add("D48", "{cell} is not being flooded", cell=a.origin)
     if a.target in state.sinking:
@@ -229,7 +229,7 @@ def _flee(state: DelugeState, a: act.Flee, out: Faults) -> None:
 
 # Harvest, trade, building
 
-def _harvest(state: DelugeState, a: act.Harvest, out: Faults) -> None:
+def _harvest(state: Position, a: act.Harvest, out: Faults) -> None:
     if not state.is_land(a.cell):
         out.add("D23", "{cell} is sea", cell=a.cell)
         _flooded(state, a.cell, out)
@@ -264,7 +264,7 @@ def _harvest(state: DelugeState, a: act.Harvest, out: Faults) -> None:
                 out.add("D6", "the natural mine of {cell} employs one pawn", cell=a.cell)
 
 
-def _trade(state: DelugeState, a: act.Trade, out: Faults) -> None:
+def _trade(state: Position, a: act.Trade, out: Faults) -> None:
     if a.seat not in (a.giver, a.taker) or a.giver == a.taker:
         out.add("D33", "who trades says so")
     if not a.gives or not a.takes:
@@ -282,7 +282,7 @@ def _trade(state: DelugeState, a: act.Trade, out: Faults) -> None:
                 out.add("D33", "{seat} has only {n} {good}", seat=seat_name(seat), n=stock[good], good=good_name(good))
 
 
-def _build(state: DelugeState, a: act.Build, out: Faults) -> None:
+def _build(state: Position, a: act.Build, out: Faults) -> None:
     i = state.colour(a.seat)
     stock = state.stock(i)
     if a.what == "ship":
@@ -322,7 +322,7 @@ def _build(state: DelugeState, a: act.Build, out: Faults) -> None:
             out.add("D1", "no soldier is left in the box")
 
 
-def _ship(state: DelugeState, a: act.Build, i: int, out: Faults) -> None:
+def _ship(state: Position, a: act.Build, i: int, out: Faults) -> None:
     if not state.is_sea(a.cell):
         out.add("D34", "{cell} is land", cell=a.cell)
     elif not any(state.is_land(c) and state.ruler(c) == i for c in state.world.borders[a.cell]):

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from engine.deluge import cycle
-from engine.deluge.effects import pieces
 from engine.deluge.legal import refuges
-from engine.deluge.state import OVER, DelugeState
-from engine.deluge.words import COLOURS, RISES, seat_name
+from engine.deluge.position import OVER, Position
+from engine.deluge.words import COLOURS, RISES, pieces, seat_name
 from engine.text import Text, say
 
 
-def coming(state: DelugeState) -> list[Text]:
+def coming(state: Position) -> list[Text]:
     """What happens next by itself: cells about to be bare, births, water."""
     if state.phase == OVER:
         return []
@@ -25,7 +24,7 @@ def coming(state: DelugeState) -> list[Text]:
     return out + _water(state, len(barren))
 
 
-def _water(state: DelugeState, more: int) -> list[Text]:
+def _water(state: Position, more: int) -> list[Text]:
     """The next rise: what it floods, who stands there and where they could go (D45 to D48)"""
     lands = [c for c in state.world.lands if state.is_land(c)]
     for mark, number in sorted(RISES.items()):
@@ -40,7 +39,7 @@ def _water(state: DelugeState, more: int) -> list[Text]:
     return out + [text for cell in sinking for text in _in_its_way(then, cell)]
 
 
-def _in_its_way(state: DelugeState, name: str) -> list[Text]:
+def _in_its_way(state: Position, name: str) -> list[Text]:
     cell, out = state.cell(name), []
     slaves = cell.slaves()
     for i, colour in enumerate(COLOURS):
@@ -59,7 +58,7 @@ def _in_its_way(state: DelugeState, name: str) -> list[Text]:
     return out
 
 
-def births(state: DelugeState) -> list[tuple[str, Text]]:
+def births(state: Position) -> list[tuple[str, Text]]:
     """(cell, who is born there) were the round to end now"""
     after = state.copy()
     cycle.births(after)
@@ -73,6 +72,6 @@ def births(state: DelugeState) -> list[tuple[str, Text]]:
     return out
 
 
-def fleeing(state: DelugeState) -> list[Text]:
+def fleeing(state: Position) -> list[Text]:
     """Who may still flee from the water."""
     return [say("{seat} can still flee", seat=seat_name(s)) for s in state.seats if cycle.can_flee(state, s)]

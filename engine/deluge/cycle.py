@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from engine.deluge import effects
 from engine.deluge.cell import NONE, add
+from engine.deluge.conflict import take_over
 from engine.deluge.legal import refuges
-from engine.deluge.state import BUILDING, FLIGHT, HARVEST, MOVEMENT, OVER, TRADE, DelugeState
-from engine.deluge.words import COLOURS, END, FORESTS, RISES, seat_name
+from engine.deluge.position import BUILDING, FLIGHT, HARVEST, MOVEMENT, OVER, TRADE, Position
+from engine.deluge.words import COLOURS, END, FORESTS, RISES, pieces, seat_name
 from engine.text import say
 
 
-def done(new: DelugeState) -> None:
+def done(new: Position) -> None:
     """The active seat's part of the phase is over; after the last one the phase is."""
     seat = new.seats[new.active]
     new.tell(say("{seat} is done", seat=seat_name(seat)), by_hand=True)
@@ -30,7 +30,7 @@ def done(new: DelugeState) -> None:
         end_of_round(new)
 
 
-def turn_idle(new: DelugeState) -> None:
+def turn_idle(new: Position) -> None:
     """Who did not work becomes a fanatic (D27 to D29); the box may run out of red pawns."""
     new.idle = {}
     for name in new.world.lands:
@@ -54,30 +54,30 @@ def turn_idle(new: DelugeState) -> None:
         if any(idle):
             new.idle[name] = idle
             new.put(name, people=people, fanatics=cell.fanatics + sum(idle))
-            loss = effects.pieces((f"people:{c}", n) for c, n in zip(COLOURS, idle))
+            loss = pieces((f"people:{c}", n) for c, n in zip(COLOURS, idle))
             new.tell(say("without work on {cell}: take off {loss}, put {pieces} there", cell=name, loss=loss,
-                         pieces=effects.pieces([("fanatic", sum(idle))])), (name,))
+                         pieces=pieces([("fanatic", sum(idle))])), (name,))
     for name in new.world.lands:
-        effects.take_over(new, name)
+        take_over(new, name)
 
 
-def end_of_round(new: DelugeState) -> None:
+def end_of_round(new: Position) -> None:
     """Births, forests, takeovers, counter, floods; then the next round or the end."""
     births(new)
     grow_forests(new)
     for name in new.world.lands:
-        effects.take_over(new, name)
+        take_over(new, name)
     count(new)
     new.rising = tuple(rise for mark, rise in sorted(RISES.items()) if new.counter >= mark)
     rise_next(new)
 
 
-def colours_in_order(new: DelugeState) -> list[int]:
+def colours_in_order(new: Position) -> list[int]:
     """The starter's colour first, then clockwise; colours nobody plays last"""
     return [new.colour(new.seats[k]) for k in new.order] + [i for i, c in enumerate(COLOURS) if c not in new.seats]
 
 
-def births(new: DelugeState) -> None:
+def births(new: Position) -> None:
     """Every two of a colour on a cell get one more; the starter's colour first, fanatics last (D40, D42)."""
     lands = [n for n in new.world.lands if new.is_land(n) and not new.cell(n).taken]
     born: dict[str, list[tuple[str, int]]] = {}
@@ -102,10 +102,10 @@ def births(new: DelugeState) -> None:
             else:
                 new.put(name, people=add(cell.people, COLOURS.index(kind.partition(":")[2]), n))
         if name in born:
-            new.tell(say("born on {cell}: put {pieces} there", cell=name, pieces=effects.pieces(born[name])), (name,))
+            new.tell(say("born on {cell}: put {pieces} there", cell=name, pieces=pieces(born[name])), (name,))
 
 
-def grow_forests(new: DelugeState) -> None:
+def grow_forests(new: Position) -> None:
     """Two forests grow a third; one grows nothing (D41)."""
     for name in new.world.lands:
         cell = new.cell(name)
@@ -114,7 +114,7 @@ def grow_forests(new: DelugeState) -> None:
             new.tell(say("a forest grows again on {cell}: take the card off", cell=name), (name,))
 
 
-def count(new: DelugeState) -> None:
+def count(new: Position) -> None:
     """One forward for each cell newly without forests (D44); flooded ones never count (D49)."""
     fresh = [n for n in new.world.lands if new.is_land(n) and not new.forests(n) and not new.cell(n).counted
              and new.world.spots[n]]
@@ -127,12 +127,12 @@ def count(new: DelugeState) -> None:
     new.counter += len(fresh)
     after = squares[min(new.counter, len(squares) - 1)] if squares else ""
     new.tell(say("the counter goes to {n}: {cells} lost the last forest", n=new.counter, cells=", ".join(fresh)),
-             **({before: (), after: ("counter",)} if after != before else {}))
+             sites={before: (), after: ("counter",)} if after != before else None)
 
 
 # The water
 
-def rise_next(new: DelugeState) -> None:
+def rise_next(new: Position) -> None:
     """The next rise that floods anything: its fanatics drown, then who can flees; without one the round ends."""
     while new.rising:
         rise, new.rising = new.rising[0], new.rising[1:]
@@ -144,7 +144,7 @@ def rise_next(new: DelugeState) -> None:
             if new.cell(name).fanatics:
                 n = new.cell(name).fanatics
                 new.put(name, fanatics=0)
-                new.tell(say("fanatics drown on {cell}: take off {loss}", cell=name, loss=effects.pieces([("fanatic", n)])),
+                new.tell(say("fanatics drown on {cell}: take off {loss}", cell=name, loss=pieces([("fanatic", n)])),
                          (name,))
         new.phase, new.at = FLIGHT, 0
         new.arrived = {}
@@ -153,7 +153,7 @@ def rise_next(new: DelugeState) -> None:
     end_or_go_on(new)
 
 
-def can_flee(new: DelugeState, seat: str) -> bool:
+def can_flee(new: Position, seat: str) -> bool:
     """Whether a seat has a pawn on a sinking cell that can go somewhere (D48)."""
     i = new.colour(seat)
     for name in new.sinking:
@@ -166,7 +166,7 @@ def can_flee(new: DelugeState, seat: str) -> bool:
     return False
 
 
-def go_on_fleeing(new: DelugeState) -> None:
+def go_on_fleeing(new: Position) -> None:
     """The next seat in order that can still flee, once more around where soldiers that left set others free; when nobody
     can, the water comes."""
     for _ in new.seats:
@@ -180,7 +180,7 @@ def go_on_fleeing(new: DelugeState) -> None:
         lost += [("mine", cell.mines), ("bare", len(cell.bare))]
         new.put(name, people=NONE, soldiers=NONE, mines=0, bare=(), flooded=True, taken=False)
         if any(n for _, n in lost):
-            new.tell(say("{cell} is flooded: put a blue card there, take off {loss}", cell=name, loss=effects.pieces(lost)),
+            new.tell(say("{cell} is flooded: put a blue card there, take off {loss}", cell=name, loss=pieces(lost)),
                      (name,))
         else:
             new.tell(say("{cell} is flooded: put a blue card there", cell=name), (name,))
@@ -188,7 +188,7 @@ def go_on_fleeing(new: DelugeState) -> None:
     rise_next(new)
 
 
-def end_or_go_on(new: DelugeState) -> None:
+def end_or_go_on(new: Position) -> None:
     """Fourteen cells: the end (D50). Else the left neighbour of this round's starter begins the next (D9)."""
     if new.counter >= END:
         new.phase = OVER

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from engine.deluge import actions as act
 from engine.deluge import working
 from engine.deluge.going import Change, goings
-from engine.deluge.state import BUILDING, FLIGHT, HARVEST, MOVEMENT, PHASES, DelugeState
+from engine.deluge.position import BUILDING, FLIGHT, HARVEST, MOVEMENT, PHASES, Position
 from engine.deluge.words import COLOURS, kind_name
 from engine.game import Action, Difference, Proposal, Violation
 from engine.layout import Contents
@@ -24,7 +24,7 @@ ASKED = 2.0           # another's ship ferried, of which nobody said a word
 MOST = 40             # proposals
 
 
-def explain(state: DelugeState, difference: Difference) -> list[Proposal]:
+def explain(state: Position, difference: Difference) -> list[Proposal]:
     """See `engine.game.State.explain`."""
     cells = {n: _change(*both) for n, both in difference.items() if n in state.world.touching}
     bare = [n for n, (_, seen) in difference.items() if n in state.world.cell_of and "bare" in seen]
@@ -67,13 +67,13 @@ class Ahead:
     """The states that mere `done`s lead to from here, made as they are wanted; up to the next round, and through its
     movement when the building has begun."""
 
-    def __init__(self, state: DelugeState, difference: Difference) -> None:
+    def __init__(self, state: Position, difference: Difference) -> None:
         self.start, self.difference = state, difference
         self.layout = state.layout()
-        self.runs: list[tuple[tuple[Action, ...], DelugeState]] = [((), state)]
+        self.runs: list[tuple[tuple[Action, ...], Position]] = [((), state)]
         self.idle = [0.0]                      # what each run costs for parts of phases in which nothing was done
 
-    def __iter__(self) -> Iterator[tuple[tuple[Action, ...], DelugeState]]:
+    def __iter__(self) -> Iterator[tuple[tuple[Action, ...], Position]]:
         n = 0
         while n < len(self.runs) or self._further():
             yield self.runs[n]
@@ -88,7 +88,7 @@ class Ahead:
         self.idle.append(self.idle[-1] + (IDLE.get(state.phase, 0.0) if working.did_nothing(state) else 0.0))
         return True
 
-    def until(self, phase: str, seat: str) -> tuple[tuple[Action, ...], DelugeState, float] | None:
+    def until(self, phase: str, seat: str) -> tuple[tuple[Action, ...], Position, float] | None:
         """The `done`s that bring a seat's part of a phase about, the state then, and what that costs more than the `done`s"""
         for said, state in self:
             if state.phase == phase and state.turn == seat:
@@ -96,18 +96,18 @@ class Ahead:
                 return said, state, self.idle[len(said)] + (UNSEEN if new and not self.shown(state) else 0.0)
         return None
 
-    def shown(self, later: DelugeState) -> int:
+    def shown(self, later: Position) -> int:
         """On how many of the sites that differ the board shows just what it shows later"""
         layout = later.layout()
         return sum(1 for s, (_, seen) in self.difference.items()
                    if layout.get(s, ()) != self.layout.get(s, ()) and sorted(layout.get(s, ())) == sorted(seen))
 
-    def come_about(self, cells: list[str], later: DelugeState) -> bool:
+    def come_about(self, cells: list[str], later: Position) -> bool:
         """Whether one of these cells shows what it does in the end, or in the middle of all that happens by itself last"""
         return any(sorted(step.changes[c]) == sorted(self.difference[c][1])
                    for step in later.steps for c in cells if c in step.changes)
 
-    def not_yet(self, later: DelugeState) -> int:
+    def not_yet(self, later: Position) -> int:
         """On how many sites more something will have happened by itself till then"""
         layout = later.layout()
         return sum(1 for s in {*layout, *self.layout} if layout.get(s, ()) != self.layout.get(s, ())) - self.shown(later)
@@ -119,7 +119,7 @@ def _run(said: tuple[Action, ...], doings: list[Action], cost: float = 0.0, **mo
 
 # The ends of phases
 
-def _ends(state: DelugeState, ahead: Ahead, cells: Change, bare: list[str], difference: Difference) -> list[Proposal]:
+def _ends(state: Position, ahead: Ahead, cells: Change, bare: list[str], difference: Difference) -> list[Proposal]:
     """`done`s to the end of the harvest or of the round, where the board shows what follows of it"""
     out = []
     before = state.phase
@@ -142,7 +142,7 @@ def _ends(state: DelugeState, ahead: Ahead, cells: Change, bare: list[str], diff
 
 # Movement
 
-def _goings(state: DelugeState, ahead: Ahead, cells: Change, difference: Difference) -> list[Proposal]:
+def _goings(state: Position, ahead: Ahead, cells: Change, difference: Difference) -> list[Proposal]:
     """A run for each colour whose pawns or ships are elsewhere, its seats' `done`s before it"""
     out: list[Proposal] = []
     late: list[Proposal] = []
@@ -173,13 +173,13 @@ def _goings(state: DelugeState, ahead: Ahead, cells: Change, difference: Differe
     return out + late
 
 
-def _seats(state: DelugeState) -> list[str]:
+def _seats(state: Position) -> list[str]:
     """Those to come in this phase, then those whose part is over"""
     order = [state.seats[k] for k in state.order]
     return order[state.at:] + order[: state.at]
 
 
-def _too_late(state: DelugeState, seat: str, cells: Change, difference: Difference) -> list[Proposal]:
+def _too_late(state: Position, seat: str, cells: Change, difference: Difference) -> list[Proposal]:
     """Moves of one whose part of the movement is over: not theirs now (D9, D8)"""
     out: list[Proposal] = []
     for field, piece in (("people", "people"), ("soldiers", "soldier"), ("ships", "ship")):
@@ -199,7 +199,7 @@ def _by_hand(action: Action, difference: Difference) -> dict[str, Contents]:
 
 # Harvest
 
-def _harvests(state: DelugeState, ahead: Ahead, bare: list[str], difference: Difference) -> list[Proposal]:
+def _harvests(state: Position, ahead: Ahead, bare: list[str], difference: Difference) -> list[Proposal]:
     """Cards laid on forests: wood, of whoever rules the cell"""
     out: list[Proposal] = []
     if not bare:
@@ -225,7 +225,7 @@ def _harvests(state: DelugeState, ahead: Ahead, bare: list[str], difference: Dif
 
 # Building
 
-def _builds(state: DelugeState, ahead: Ahead, cells: Change, difference: Difference) -> list[Proposal]:
+def _builds(state: Position, ahead: Ahead, cells: Change, difference: Difference) -> list[Proposal]:
     """New ships, mines, soldiers, dolmens; where it could have been paid in several ways, each is a guess."""
     out: list[Proposal] = []
     for name, change in cells.items():
@@ -254,7 +254,7 @@ def _builds(state: DelugeState, ahead: Ahead, cells: Change, difference: Differe
 
 # What no doing does
 
-def _impossible(state: DelugeState, cells: Change, difference: Difference) -> list[Proposal]:
+def _impossible(state: Position, cells: Change, difference: Difference) -> list[Proposal]:
     """Pieces that came from nowhere or went nowhere, fanatics that moved, a counter or a card that nobody asked for."""
     out: list[Proposal] = []
     out += _fanatics_moved(state, cells, difference)
@@ -291,7 +291,7 @@ def _from_nowhere(kind: str, cell: str) -> Violation:
     return Violation(_RULES.get(kind, "D40"), say("{piece} on {cell} came from nowhere", piece=piece, cell=cell))
 
 
-def _fanatics_moved(state: DelugeState, cells: Change, difference: Difference) -> list[Proposal]:
+def _fanatics_moved(state: Position, cells: Change, difference: Difference) -> list[Proposal]:
     gone = [c for c, d in cells.items() if d["fanatic"] < 0]
     more = [c for c, d in cells.items() if d["fanatic"] > 0]
     seat = state.turn if state.turn in state.seats else COLOURS[0]

@@ -10,7 +10,7 @@ from engine.deluge import actions as act
 from engine.deluge.checks import ready_to_sail, willing
 from engine.deluge.flow import explain_flow
 from engine.deluge.legal import refuges
-from engine.deluge.state import FLIGHT, DelugeState
+from engine.deluge.position import FLIGHT, Position
 from engine.deluge.words import COLOURS
 from engine.game import Action
 
@@ -27,7 +27,7 @@ class Goings:
     fought, else they went away themselves.
     """
 
-    def __init__(self, state: DelugeState, seat: str, cells: Change, fights: bool = True) -> None:
+    def __init__(self, state: Position, seat: str, cells: Change, fights: bool = True) -> None:
         self.state, self.seat, self.i, self.cells = state, seat, state.colour(seat), cells
         self.fleeing, self.fights = state.phase == FLIGHT, fights
         self.strays: list[Action] = []
@@ -232,7 +232,7 @@ class Goings:
         return done, []
 
 
-def goings(state: DelugeState, seat: str, cells: Change) -> Iterator[Goings]:
+def goings(state: Position, seat: str, cells: Change) -> Iterator[Goings]:
     """The likely ways to read the change for one seat: with battles, and where others lost soldiers or ships, without."""
     first = Goings(state, seat, cells)
     yield first

@@ -9,7 +9,7 @@ from itertools import combinations, product
 
 from engine.deluge import actions as act
 from engine.deluge.checks import check, ready_to_sail, willing
-from engine.deluge.state import BUILDING, FLIGHT, HARVEST, MOVEMENT, TRADE, DelugeState
+from engine.deluge.position import BUILDING, FLIGHT, HARVEST, MOVEMENT, TRADE, Position
 from engine.deluge.words import COLOURS, GOODS, PRICE
 from engine.game import Action
 
@@ -17,7 +17,7 @@ CROWD = 12            # more slaves than this on a cell are not listed in every 
 Who = tuple[int, int, tuple[tuple[str, int], ...]]
 
 
-def legal_actions(state: DelugeState) -> list[Action]:
+def legal_actions(state: Position) -> list[Action]:
     """Every action `check` passes; of trades the one-for-one ones, of crossings the direct ones."""
     if state.turn is None:
         return []
@@ -30,7 +30,7 @@ def legal_actions(state: DelugeState) -> list[Action]:
 class Crews:
     """Who could leave a cell together, by whether people and slaves are let in where they go."""
 
-    def __init__(self, state: DelugeState, seat: str, origin: str, fresh: bool) -> None:
+    def __init__(self, state: Position, seat: str, origin: str, fresh: bool) -> None:
         i, cell = state.colour(seat), state.cell(origin)
         slaves = cell.slaves()
         self.people, self.soldiers, _ = state.unmoved(origin, i) if fresh else (cell.people[i], cell.soldiers[i], 0)
@@ -50,7 +50,7 @@ class Crews:
         return self._lists[people, slaves]
 
 
-def _movement(state: DelugeState, seat: str) -> Iterator[Action]:
+def _movement(state: Position, seat: str) -> Iterator[Action]:
     i = state.colour(seat)
     doors = {t: (state.ruler(t) in (None, i), state.ruler(t) == i)
              for t in state.world.lands if state.is_land(t) and not state.cell(t).taken}
@@ -77,7 +77,7 @@ def _movement(state: DelugeState, seat: str) -> Iterator[Action]:
                 yield from (act.Agree(owner, guest, sea) for guest in state.seats if guest != owner)
 
 
-def crossings(state: DelugeState, colour: int, origin: str) -> Iterator[tuple[tuple[str, ...], str]]:
+def crossings(state: Position, colour: int, origin: str) -> Iterator[tuple[tuple[str, ...], str]]:
     """(seas crossed, land reached) by willing ships, shortest first; none that goes round"""
     open_seas = {s for s in state.world.cells if state.is_sea(s) and willing(state, colour, s)}
     paths: list[tuple[str, ...]] = [(s,) for s in state.world.borders[origin] if s in open_seas]
@@ -89,12 +89,12 @@ def crossings(state: DelugeState, colour: int, origin: str) -> Iterator[tuple[tu
                 yield path, other
 
 
-def direct(state: DelugeState, path: tuple[str, ...], sea: str) -> bool:
+def direct(state: Position, path: tuple[str, ...], sea: str) -> bool:
     """Whether a way goes on to this sea without going round"""
     return sea not in path and not any(sea in state.world.touching[earlier] for earlier in path[:-1])
 
 
-def _harvests(state: DelugeState, seat: str) -> Iterator[Action]:
+def _harvests(state: Position, seat: str) -> Iterator[Action]:
     i = state.colour(seat)
     for cell in state.world.lands:
         if not state.is_land(cell) or state.ruler(cell) != i:
@@ -113,7 +113,7 @@ def _harvests(state: DelugeState, seat: str) -> Iterator[Action]:
                 yield from (act.Harvest(seat, cell, goods, spots) for spots in combinations(free, wood))
 
 
-def _trades(state: DelugeState, seat: str) -> Iterator[Action]:
+def _trades(state: Position, seat: str) -> Iterator[Action]:
     for other in state.seats:
         if other != seat:
             for mine, theirs in product(GOODS, GOODS):
@@ -122,7 +122,7 @@ def _trades(state: DelugeState, seat: str) -> Iterator[Action]:
                     yield trade
 
 
-def _builds(state: DelugeState, seat: str) -> Iterator[Action]:
+def _builds(state: Position, seat: str) -> Iterator[Action]:
     i = state.colour(seat)
     for sea in state.world.cells:
         if state.is_sea(sea) and not check(state, act.Build(seat, "ship", sea)):
@@ -135,7 +135,7 @@ def _builds(state: DelugeState, seat: str) -> Iterator[Action]:
             yield from (act.Build(seat, what, cell, pay) for pay in bills)
 
 
-def payments(state: DelugeState, colour: int) -> Iterator[tuple[tuple[str, int], ...]]:
+def payments(state: Position, colour: int) -> Iterator[tuple[tuple[str, int], ...]]:
     """The ways a colour can pay for a mine, a soldier or a dolmen (D36)"""
     stock = state.stock(colour)
     for kinds, price in PRICE.items():
@@ -144,7 +144,7 @@ def payments(state: DelugeState, colour: int) -> Iterator[tuple[tuple[str, int],
             yield tuple((g, price) for g in goods)
 
 
-def refuges(state: DelugeState, colour: int, origin: str) -> dict[str, bool]:
+def refuges(state: Position, colour: int, origin: str) -> dict[str, bool]:
     """Land a sinking cell's soldiers can flee to, and whether people can too (D48)"""
     out = {}
     for target in state.world.borders[origin]:
@@ -154,7 +154,7 @@ def refuges(state: DelugeState, colour: int, origin: str) -> dict[str, bool]:
     return out
 
 
-def _flights(state: DelugeState, seat: str) -> Iterator[Action]:
+def _flights(state: Position, seat: str) -> Iterator[Action]:
     i = state.colour(seat)
     for origin in state.sinking:
         crews = Crews(state, seat, origin, False)

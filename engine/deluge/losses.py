@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from engine.deluge.position import Position
 from engine.deluge.words import seat_name
 from engine.game import Action
 from engine.text import say
 
-if TYPE_CHECKING:
-    from engine.deluge.state import DelugeState
-
 SHOWN = 5
 
 
-def heaviest(start: DelugeState, played: Sequence[tuple[Action, DelugeState]]) -> list[dict[str, Any]]:
+def heaviest(start: Position, played: Sequence[tuple[Action, Position]]) -> list[dict[str, Any]]:
     """One table (as in `view`): the moves that took most pawns off the map; none: []."""
     rows, before = [], start
     for n, (action, after) in enumerate(played, 1):

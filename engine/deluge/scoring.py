@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from engine.deluge.position import Position
 from engine.deluge.words import COLOURS
-
-if TYPE_CHECKING:
-    from engine.deluge.state import DelugeState
 
 DOLMEN, BONUS = 2, 3
 BONUSES = ("trees", "ships", "soldiers", "mines")        # ecology, explorer, war, mining
 
 
-def holdings(state: DelugeState) -> dict[str, dict[str, int]]:
+def holdings(state: Position) -> dict[str, dict[str, int]]:
     """bonus -> seat -> how many (D52: trees and mines on cells one rules)"""
     out = {b: dict.fromkeys(state.seats, 0) for b in BONUSES}
     for seat in state.seats:
@@ -28,7 +24,7 @@ def holdings(state: DelugeState) -> dict[str, dict[str, int]]:
     return out
 
 
-def bonuses(state: DelugeState) -> dict[str, str | None]:
+def bonuses(state: Position) -> dict[str, str | None]:
     """bonus -> the seat that has most, None when nobody has or several have"""
     out: dict[str, str | None] = {}
     for bonus, have in holdings(state).items():
@@ -38,11 +34,11 @@ def bonuses(state: DelugeState) -> dict[str, str | None]:
     return out
 
 
-def dolmen_points(state: DelugeState) -> dict[str, int]:
+def dolmen_points(state: Position) -> dict[str, int]:
     return {s: DOLMEN * state.on_map("dolmens", COLOURS.index(s)) for s in state.seats}
 
 
-def standing(state: DelugeState) -> dict[str, int]:
+def standing(state: Position) -> dict[str, int]:
     """Dolmens and the bonuses as they stand now"""
     out = dolmen_points(state)
     for seat in bonuses(state).values():
@@ -51,6 +47,6 @@ def standing(state: DelugeState) -> dict[str, int]:
     return out
 
 
-def scores(state: DelugeState) -> dict[str, int]:
+def scores(state: Position) -> dict[str, int]:
     """Dolmens so far; at the end the bonuses too."""
     return standing(state) if state.phase == "over" else dolmen_points(state)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from engine.deluge import actions as act
 from engine.deluge.checks import check
 from engine.deluge.legal import crossings, payments, refuges
-from engine.deluge.state import BUILDING, FLIGHT, HARVEST, MOVEMENT, TRADE, DelugeState
+from engine.deluge.position import BUILDING, FLIGHT, HARVEST, MOVEMENT, TRADE, Position
 from engine.deluge.words import COLOURS, GOODS, SHIP_WOOD
 from engine.game import Action
 
@@ -15,7 +15,7 @@ Ways = Mapping[str, Mapping[str, tuple[str, ...]]]      # land -> lands one can 
 NEVER = 10**6
 
 
-def promising(state: DelugeState) -> list[Action]:
+def promising(state: Position) -> list[Action]:
     """Legal doings worth choosing among, all as good as can be told here; [] when the game is over."""
     if state.turn is None:
         return []
@@ -25,24 +25,24 @@ def promising(state: DelugeState) -> list[Action]:
     return out or ([] if state.phase == FLIGHT else [act.Done(seat)])
 
 
-def jobs(state: DelugeState, cell: str) -> int:
+def jobs(state: Position, cell: str) -> int:
     """How many pawns find work on a cell in a round"""
     return state.forests(cell) + (1 + 3 * state.cell(cell).mines if state.world.mineral[cell] else 0)
 
 
-def spare(state: DelugeState, cell: str) -> int:
+def spare(state: Position, cell: str) -> int:
     """Jobs beyond the people there; below 0: so many would turn fanatic"""
     return jobs(state, cell) - sum(state.cell(cell).people)
 
 
-def to_clear(state: DelugeState) -> set[str]:
+def to_clear(state: Position) -> set[str]:
     """Where trees are cut first: what the water will take anyway; once it has come for the last time, everywhere."""
     lands = [c for c in state.world.lands if state.is_land(c) and not state.cell(c).taken]
     doomed = [c for c in lands if state.world.rise[c] is not None]
     return {c for c in doomed or lands if state.forests(c)}
 
 
-def _movement(state: DelugeState, seat: str) -> Iterator[Action]:
+def _movement(state: Position, seat: str) -> Iterator[Action]:
     i = state.colour(seat)
     ways = {c: dict(_ways(state, i, c)) for c in state.world.lands if state.is_land(c) and not state.cell(c).taken}
     yield from _walks(state, seat, i, ways)
@@ -55,7 +55,7 @@ def _movement(state: DelugeState, seat: str) -> Iterator[Action]:
                 yield _go(seat, origin, target, 0, soldiers, via)
 
 
-def _walks(state: DelugeState, seat: str, i: int, ways: Ways) -> Iterator[Action]:
+def _walks(state: Position, seat: str, i: int, ways: Ways) -> Iterator[Action]:
     """Those without work go where there is some, others nearer to trees that are to be cut; one stays, so that the cell is kept."""
     trees = {c for c in to_clear(state) if _welcome(state, i, c) and sum(state.cell(c).people) < state.forests(c)}
     to_trees = _steps_to(trees, ways)
@@ -77,7 +77,7 @@ def _walks(state: DelugeState, seat: str, i: int, ways: Ways) -> Iterator[Action
                 yield _go(seat, origin, target, n, 0, via)
 
 
-def _welcome(state: DelugeState, colour: int, cell: str) -> bool:
+def _welcome(state: Position, colour: int, cell: str) -> bool:
     """Whether a colour's people can go and stay there"""
     return state.ruler(cell) == colour or not state.cell(cell).pawns
 
@@ -94,7 +94,7 @@ def _steps_to(wanted: set[str], ways: Ways) -> dict[str, int]:
     return far
 
 
-def _ways(state: DelugeState, colour: int, origin: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _ways(state: Position, colour: int, origin: str) -> Iterator[tuple[str, tuple[str, ...]]]:
     """(land that can be reached, over which seas)"""
     near = [t for t in state.world.borders[origin] if state.is_land(t) and not state.cell(t).taken]
     yield from ((t, ()) for t in near)
@@ -111,7 +111,7 @@ def _go(seat: str, origin: str, target: str, people: int, soldiers: int, via: tu
     return act.Move(seat, origin, target, people, soldiers)
 
 
-def _harvests(state: DelugeState, seat: str) -> Iterator[Action]:
+def _harvests(state: Position, seat: str) -> Iterator[Action]:
     """Work for everybody: in the mines first, where trees are to be cut in the woods."""
     i, cut = state.colour(seat), to_clear(state)
     for cell in state.world.lands:
@@ -126,7 +126,7 @@ def _harvests(state: DelugeState, seat: str) -> Iterator[Action]:
             yield act.Harvest(seat, cell, goods)
 
 
-def _trades(state: DelugeState, seat: str) -> Iterator[Action]:
+def _trades(state: Position, seat: str) -> Iterator[Action]:
     """One good for one where both have too much of what they give: each kind one has makes building cheaper (D36)."""
     mine = state.stock(state.colour(seat))
     for other in state.seats:
@@ -137,7 +137,7 @@ def _trades(state: DelugeState, seat: str) -> Iterator[Action]:
                     yield act.Trade(seat, seat, ((give, 1),), other, ((take, 1),))
 
 
-def _builds(state: DelugeState, seat: str) -> Iterator[Action]:
+def _builds(state: Position, seat: str) -> Iterator[Action]:
     """A mine where people are out of work, else whatever the goods are enough for, paid as cheaply as can be."""
     i = state.colour(seat)
     lands = [c for c in state.world.lands if state.is_land(c) and state.ruler(c) == i]
@@ -156,7 +156,7 @@ def _builds(state: DelugeState, seat: str) -> Iterator[Action]:
         yield from (act.Build(seat, "ship", s) for s in free if shores[s] == max(shores.values()))
 
 
-def _flights(state: DelugeState, seat: str) -> Iterator[Action]:
+def _flights(state: Position, seat: str) -> Iterator[Action]:
     """All of a cell at once, to whichever land takes them."""
     i = state.colour(seat)
     for origin in state.sinking:

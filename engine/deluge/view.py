@@ -7,7 +7,7 @@ from typing import Any
 from engine.deluge import scoring
 from engine.deluge.checks import PHASE_NAMES
 from engine.deluge.coming import births, coming, fleeing
-from engine.deluge.state import FLIGHT, HARVEST, OVER, TRADE, DelugeState
+from engine.deluge.position import FLIGHT, HARVEST, OVER, TRADE, Position
 from engine.deluge.words import (
     COLOURS,
     END,
@@ -31,7 +31,7 @@ _PRICES = {1: say("{n} of one kind of goods"), 2: say("{n} each of two kinds"), 
            4: say("{n} each of four kinds")}
 
 
-def view(state: DelugeState) -> dict[str, Any]:
+def view(state: Position) -> dict[str, Any]:
     return {
         "phase": PHASE_NAMES[state.phase], "round": state.round,
         "left": _left(state),
@@ -45,14 +45,14 @@ def view(state: DelugeState) -> dict[str, Any]:
     }
 
 
-def _left(state: DelugeState) -> Text | None:
+def _left(state: Position) -> Text | None:
     """How long the one whose turn it is goes on"""
     if state.phase == OVER:
         return None
     return say("until nobody can flee") if state.phase == FLIGHT else say("until {seat} is done", seat=seat_name(str(state.turn)))
 
 
-def _facts(state: DelugeState, seat: str) -> list[dict[str, Any]]:
+def _facts(state: Position, seat: str) -> list[dict[str, Any]]:
     i = state.colour(seat)
 
     def fact(label: Text, value: object, colour: str | None = None, kind: str | None = None) -> dict[str, Any]:
@@ -71,7 +71,7 @@ def _facts(state: DelugeState, seat: str) -> list[dict[str, Any]]:
     return out
 
 
-def _affords(state: DelugeState, colour: int) -> Text:
+def _affords(state: Position, colour: int) -> Text:
     """What the stock buys: ships, and at which of the four prices anything else (D35, D36)"""
     stock = state.stocks[colour]
     ships = stock[0] // SHIP_WOOD
@@ -81,7 +81,7 @@ def _affords(state: DelugeState, colour: int) -> Text:
     return listed(parts, "{first}; {next}")
 
 
-def _rulers(state: DelugeState) -> dict[str, Any]:
+def _rulers(state: Position) -> dict[str, Any]:
     rows = []
     for c in state.world.lands:
         ruler = state.ruler(c) if state.is_land(c) else None
@@ -90,7 +90,7 @@ def _rulers(state: DelugeState) -> dict[str, Any]:
     return {"title": say("who rules where"), "columns": [say("ruler"), say("cell"), say("forests"), say("mines")], "rows": rows}
 
 
-def _births(state: DelugeState) -> list[dict[str, Any]]:
+def _births(state: Position) -> list[dict[str, Any]]:
     """A table, as long as this round's births are to come"""
     if state.phase in (FLIGHT, OVER):
         return []
@@ -98,7 +98,7 @@ def _births(state: DelugeState) -> list[dict[str, Any]]:
              "rows": [list(row) for row in births(state)]}]
 
 
-def _bonuses(state: DelugeState) -> dict[str, Any]:
+def _bonuses(state: Position) -> dict[str, Any]:
     best = scoring.bonuses(state)
     have = scoring.holdings(state)
     rows = [[_BONUS[b], seat_name(best[b]) if best[b] else say("nobody"), *(have[b][s] for s in state.seats)]
@@ -107,13 +107,13 @@ def _bonuses(state: DelugeState) -> dict[str, Any]:
             "rows": rows}
 
 
-def _highlight(state: DelugeState) -> dict[str, Text]:
+def _highlight(state: Position) -> dict[str, Text]:
     out = {c: say("taken by fanatics") for c, cell in state.cells.items() if cell.taken}
     out.update({c: say("the water comes") for c in state.sinking})
     return out
 
 
-def _notes(state: DelugeState) -> list[Text]:
+def _notes(state: Position) -> list[Text]:
     if state.phase == FLIGHT:
         return fleeing(state)
     if state.phase != HARVEST:

@@ -73,3 +73,8 @@ def listed(parts: Iterable[Text], template: str = "{first}, {next}") -> Text:
 def goods_text(goods: Iterable[tuple[str, int]]) -> Text:
     """"2 wood, 1 gold" """
     return listed(say("{n} {good}", n=n, good=good_name(g)) for g, n in goods)
+
+
+def pieces(counts: Iterable[tuple[str, int]]) -> Text:
+    """"2 white soldiers, a blue soldier" """
+    return listed(several(kind, n) for kind, n in counts if n > 0)

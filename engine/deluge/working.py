@@ -8,12 +8,12 @@ from engine.deluge import actions as act
 from engine.deluge.cell import NONE
 from engine.deluge.going import Change
 from engine.deluge.legal import payments
-from engine.deluge.state import BUILDING, HARVEST, MOVEMENT, TRADE, DelugeState
+from engine.deluge.position import BUILDING, HARVEST, MOVEMENT, TRADE, Position
 from engine.deluge.words import COLOURS, GOODS, PRICE
 from engine.game import Action, Difference, Proposal
 
 
-def by_cell(state: DelugeState, bare: Iterable[str]) -> dict[str, list[str]]:
+def by_cell(state: Position, bare: Iterable[str]) -> dict[str, list[str]]:
     """cell -> its spots among these"""
     out: dict[str, list[str]] = {}
     for spot in bare:
@@ -21,13 +21,13 @@ def by_cell(state: DelugeState, bare: Iterable[str]) -> dict[str, list[str]]:
     return out
 
 
-def ruling_seat(state: DelugeState, cell: str) -> str | None:
+def ruling_seat(state: Position, cell: str) -> str | None:
     """Who rules a land cell, None when nobody who plays does."""
     ruler = state.ruler(cell) if state.is_land(cell) else None
     return COLOURS[ruler] if ruler is not None and COLOURS[ruler] in state.seats else None
 
 
-def harvest(state: DelugeState, seat: str, cell: str, spots: Sequence[str], ore: int = 0) -> act.Harvest:
+def harvest(state: Position, seat: str, cell: str, spots: Sequence[str], ore: int = 0) -> act.Harvest:
     """The harvest that covers these spots; they are named only where the first free ones would be others."""
     free = [s for s in state.world.spots[cell] if s not in state.cell(cell).bare]
     ordered = tuple(s for s in state.world.spots[cell] if s in spots)
@@ -36,7 +36,7 @@ def harvest(state: DelugeState, seat: str, cell: str, spots: Sequence[str], ore:
     return act.Harvest(seat, cell, goods, () if tuple(free[: len(spots)]) == ordered else ordered)
 
 
-def whole_harvest(state: DelugeState, cells: Change, bare: list[str]) -> tuple[list[Action], DelugeState]:
+def whole_harvest(state: Position, cells: Change, bare: list[str]) -> tuple[list[Action], Position]:
     """The rest of the harvest phase when red pawns are seen that tell who was idle: those that did not turn worked, on
     the forests that are covered or else in the mines (D25, D28). Returns the actions and the state after them."""
     covered, doings = by_cell(state, bare), []
@@ -59,7 +59,7 @@ def whole_harvest(state: DelugeState, cells: Change, bare: list[str]) -> tuple[l
     return doings, state
 
 
-def did_nothing(state: DelugeState) -> bool:
+def did_nothing(state: Position) -> bool:
     """Whether the seat whose part it is has moved nothing, or harvested nothing, although it could"""
     i, cells = state.colour(str(state.turn)), state.world.cells
     if state.phase == MOVEMENT:
@@ -69,7 +69,7 @@ def did_nothing(state: DelugeState) -> bool:
         pawns and (wood or mineral) for pawns, wood, mineral in map(state.work, mine))
 
 
-def forgotten(state: DelugeState, cells: Change, bare: Iterable[str]) -> list[Proposal]:
+def forgotten(state: Position, cells: Change, bare: Iterable[str]) -> list[Proposal]:
     """What was harvested and is seen only now: pawns that should be fanatics by now but are not worked in a mine, which nobody
     said; the card of a forest was laid after its owner was taken to be done (D24, D25, D28)."""
     late: list[Action] = []
@@ -88,7 +88,7 @@ def forgotten(state: DelugeState, cells: Change, bare: Iterable[str]) -> list[Pr
     return out + ([Proposal((a,), belated=True, certain=False) for a in late[:8]] if len(late) > 1 else [])
 
 
-def _not_mined(state: DelugeState, cells: Change) -> list[Proposal]:
+def _not_mined(state: Position, cells: Change) -> list[Proposal]:
     """Red pawns laid one after another: those in a mine by the first look were idle after all (D25, D28)"""
     idle = {n: c["fanatic"] for n, c in cells.items() if 0 < c["fanatic"] <= state.worked.get(n, (0, 0))[1]}
     if state.phase not in (TRADE, BUILDING) or not idle:
@@ -99,7 +99,7 @@ def _not_mined(state: DelugeState, cells: Change) -> list[Proposal]:
     return [Proposal(belated=True, withdrawn=w, certain=False) for w in wanted]
 
 
-def _late_cards(state: DelugeState, bare: Iterable[str]) -> list[Proposal]:
+def _late_cards(state: Position, bare: Iterable[str]) -> list[Proposal]:
     """Forests covered on cells whose harvest is over: by pawns taken to be in a mine or idle (D24)"""
     out: list[Proposal] = []
     for name, spots in by_cell(state, bare).items():
@@ -115,7 +115,7 @@ def _late_cards(state: DelugeState, bare: Iterable[str]) -> list[Proposal]:
     return out
 
 
-def _owner(state: DelugeState, name: str, idle: Sequence[int]) -> str:
+def _owner(state: Position, name: str, idle: Sequence[int]) -> str:
     """Whose harvest it was: the soldiers', else of those who turned, else of whose people there are"""
     cell = state.cell(name)
     for four in (cell.soldiers, idle, cell.people):
@@ -125,7 +125,7 @@ def _owner(state: DelugeState, name: str, idle: Sequence[int]) -> str:
     return COLOURS[0]
 
 
-def builders(state: DelugeState, name: str, kind: str) -> list[str]:
+def builders(state: Position, name: str, kind: str) -> list[str]:
     """Who may have put this kind on a cell"""
     colour = kind.partition(":")[2]
     if colour:
@@ -133,7 +133,7 @@ def builders(state: DelugeState, name: str, kind: str) -> list[str]:
     return [ruling_seat(state, name) or str(state.turn)]
 
 
-def rammers(state: DelugeState, cells: Change) -> list[tuple[str, str]]:
+def rammers(state: Position, cells: Change) -> list[tuple[str, str]]:
     """(seat, sea) where a ship is gone that one built by another, gone too, may have sunk (D35)"""
     out = []
     for name, change in cells.items():
@@ -144,7 +144,7 @@ def rammers(state: DelugeState, cells: Change) -> list[tuple[str, str]]:
     return out
 
 
-def bills(state: DelugeState, seat: str) -> list[tuple[tuple[str, int], ...]]:
+def bills(state: Position, seat: str) -> list[tuple[tuple[str, int], ...]]:
     """How it may have been paid, cheapest first; without goods enough the dearest, for the rule's sake"""
     ways = sorted(payments(state, state.colour(seat)), key=lambda pay: sum(n for _, n in pay))
     return ways[:4] or [(("wood", PRICE[1]),)]

@@ -9,7 +9,8 @@ from engine.plan import BadPlan, Plan
 
 
 class Map:
-    """lands, seas: cell ids in the plan's order; borders: id -> ids that touch; mineral, rise: land id -> its own;
+    """lands, seas: cell ids in the plan's order; always_sea: the seas as a set; borders: id -> ids that touch;
+    mineral, rise: land id -> its own;
     spots: land id -> its forest spots; squares: the counter's sites, square n at n; box: kind -> pieces there are."""
 
     def __init__(self, plan: Plan) -> None:
@@ -17,6 +18,7 @@ class Map:
         cells = [s for s in plan.sites.values() if s.of is None]
         self.lands = tuple(s.id for s in cells if "land" in s.tags)
         self.seas = tuple(s.id for s in cells if "sea" in s.tags)
+        self.always_sea = frozenset(self.seas)
         if not self.lands:
             raise BadPlan("plan: no site with the tag land")
         self.cells = tuple(s.id for s in cells if "land" in s.tags or "sea" in s.tags)

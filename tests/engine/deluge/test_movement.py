@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.deluge.forms import setup
+from engine.deluge.setup import setup
 from engine.game import BadText
 from engine.plan import Plan
 from tests.engine.deluge.conftest import GAME, all_done, at, do, position, refused

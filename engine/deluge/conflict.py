@@ -1,0 +1,68 @@
+"""Conflicts and takeovers: what happens by itself on cells where pawns or ships of several colours stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from engine.deluge.cell import NONE, Four, fight
+from engine.deluge.position import Position
+from engine.deluge.words import COLOURS, pieces
+from engine.text import Text, say
+
+
+def settle(new: Position, names: Iterable[str]) -> None:
+    """Conflicts (D17 to D22) and takeovers (D32) on these cells, until nothing more happens there."""
+    for name in names:
+        cell = new.cell(name)
+        if new.is_sea(name):
+            if sum(1 for n in cell.ships if n) > 1:
+                _clash(new, name, "ships", cell.ships, "ship")
+            continue
+        if cell.taken:
+            continue
+        if sum(1 for n in cell.soldiers if n) > 1:
+            _clash(new, name, "soldiers", cell.soldiers, "soldier")
+        cell = new.cell(name)
+        if not any(cell.soldiers) and sum(1 for n in cell.people if n) > 1:
+            _clash(new, name, "people", cell.people, "people")
+        take_over(new, name)
+
+
+_CLASH = {
+    "ships": say("ships fight on {cell}: take off {loss}"),
+    "soldiers": say("soldiers fight on {cell}: take off {loss}"),
+    "people": say("civil war on {cell}: take off {loss}"),
+}
+
+
+def _clash(new: Position, name: str, field: str, before: Four, piece: str) -> None:
+    after = fight(before)
+    new.put(name, **{field: after})
+    _clamp(new, name)
+    loss = pieces([(f"{piece}:{c}", b - a) for c, b, a in zip(COLOURS, before, after)])
+    new.tell(Text(_CLASH[field].template, {"cell": name, "loss": loss}), (name,))
+
+
+def _clamp(new: Position, name: str) -> None:
+    """No more pawns that have moved than there are pawns."""
+    if name in new.arrived:
+        cell = new.cell(name)
+        new.arrived[name] = tuple(  # type: ignore
+            tuple(min(a, b) for a, b in zip(came, have))
+            for came, have in zip(new.arrived[name], (cell.people, cell.soldiers, cell.ships)))
+
+
+def take_over(new: Position, name: str) -> None:
+    """More fanatics than other pawns: the cell is theirs for good, and who stands there is lost (D32)."""
+    cell = new.cell(name)
+    if cell.taken or not new.is_land(name) or cell.fanatics <= cell.pawns:
+        return
+    gone = [(f"people:{c}", n) for c, n in zip(COLOURS, cell.people)]
+    gone += [(f"soldier:{c}", n) for c, n in zip(COLOURS, cell.soldiers)]
+    new.lost = tuple(a + b for a, b in zip(new.lost, cell.soldiers))  # type: ignore
+    new.put(name, people=NONE, soldiers=NONE, taken=True)
+    new.arrived.pop(name, None)
+    if cell.pawns:
+        new.tell(say("fanatics take {cell}: take off {loss}", cell=name, loss=pieces(gone)), (name,))
+    else:
+        new.tell(say("fanatics take {cell}", cell=name), (name,))

@@ -353,7 +353,7 @@ def _number(value: Any, names: Mapping[str, Any]) -> float:
         return float(value)
 
     def work(node: ast.AST) -> float:
-        if isinstance(node, ast.Constant):
+        if isinstance(node, ast.Constant) and isinstance(node.value, (int, float, str)):
             return float(node.value)
         if isinstance(node, ast.Name) and node.id in names:
             return float(names[node.id])

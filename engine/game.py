@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import msgspec
 
@@ -138,8 +138,12 @@ class State(abc.ABC):
 
     game: ClassVar[str]
     seats: tuple[str, ...]
-    steps: tuple[Step, ...]      # what the action that led here did to the board; () for a set-up
     unwatched: ClassVar[frozenset[str]] = frozenset()    # sites whose contents the rules neither know nor need
+
+    @property
+    @abc.abstractmethod
+    def steps(self) -> tuple[Step, ...]:
+        """What the action that led here did to the board; () for a set-up."""
 
     @property
     @abc.abstractmethod
@@ -282,8 +286,11 @@ class Statement(msgspec.Struct, frozen=True):
     words: tuple[str, ...]
 
 
-class Game(abc.ABC):
-    """A game as the other rooms meet it. One instance a game, made in `engine/<name>/__init__.py` as `GAME`."""
+S = TypeVar("S", bound=State)
+
+
+class Game(abc.ABC, Generic[S]):
+    """A game as the other rooms meet it, with its sort of state. One instance a game, made in `engine/<name>/__init__.py` as `GAME`."""
 
     name: ClassVar[str]
     title: ClassVar[Text]
@@ -298,16 +305,16 @@ class Game(abc.ABC):
         """The plan that comes with the game."""
 
     @abc.abstractmethod
-    def setup(self, seats: Sequence[str], statements: Sequence[Statement] = (), plan: Plan | None = None) -> State:
+    def setup(self, seats: Sequence[str], statements: Sequence[Statement] = (), plan: Plan | None = None) -> S:
         """The position after the set-up lines of a script (those but `game` and `seats`). No lines: a game's beginning in
         table mode. Raises BadText, its message beginning with `line N: ` where a line is at fault."""
 
     @abc.abstractmethod
-    def new(self, seats: Sequence[str], options: Mapping[str, str] | None = None, plan: Plan | None = None) -> State:
+    def new(self, seats: Sequence[str], options: Mapping[str, str] | None = None, plan: Plan | None = None) -> S:
         """A game's beginning in open mode (hands and draws known; draws come as chance nodes)."""
 
     @abc.abstractmethod
-    def load(self, data: Mapping[str, Any], plan: Plan | None = None) -> State:
+    def load(self, data: Mapping[str, Any], plan: Plan | None = None) -> S:
         """The state of `State.to_json`. Raises BadText."""
 
     @abc.abstractmethod
@@ -320,7 +327,7 @@ class Game(abc.ABC):
         parts = kind.split(":")
         return next((s.id for s in self.seats if s.id in parts), None)
 
-    def chronicle(self, start: State, played: Sequence[tuple[Action, State]]) -> list[dict[str, Any]]:
+    def chronicle(self, start: S, played: Sequence[tuple[Action, S]]) -> list[dict[str, Any]]:
         """What is worth telling of a whole game besides the scores, as tables of the form `view` has: the longest wars.
         played: every action with the state after it."""
         return []

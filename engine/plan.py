@@ -54,7 +54,8 @@ class Plan:
     def __init__(self, data: dict[str, Any]) -> None:
         try:
             self.game: str = data["game"]
-            self.size: tuple[float, float] = tuple(float(v) for v in data.get("size", (0, 0)))
+            width, height = data.get("size", (0, 0))
+            self.size: tuple[float, float] = (float(width), float(height))
             self.sites: dict[str, Site] = {s["id"]: Site(s) for s in data["site"]}
             pieces = data.get("piece", ())
             self.counts: dict[str, int] = {p["kind"]: int(p.get("count", 0)) for p in pieces}

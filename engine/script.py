@@ -74,7 +74,10 @@ class Script(msgspec.Struct):
 
 def parse(text: str) -> Script:
     """Raises BadScript for a script whose lines are not in order."""
-    name, seats, setup, body = None, (), [], []
+    name: str | None = None
+    seats: tuple[str, ...] = ()
+    setup: list[Statement] = []
+    body: list[tuple[int, str]] = []
     game_line = seats_line = 1
     for n, line in lines(text):
         words = tuple(line.split())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 Prim = dict[str, Any]
 Size = float | tuple[float, float]
@@ -12,15 +12,19 @@ Size = float | tuple[float, float]
 
 def footprint(size: Size) -> list[list[float]]:
     """The outline of a piece of that size around (0, 0): a rectangle, or a disc as 32 points."""
-    return rect(size) if is_pair(size) else oval((0.0, 0.0), size / 2, size / 2)
+    width, depth = pair(size)
+    return rect((width, depth)) if is_pair(size) else oval((0.0, 0.0), width / 2, depth / 2)
 
 
-def is_pair(size: Any) -> bool:
+def is_pair(size: Any) -> TypeGuard[Sequence[float]]:
+    """Whether it is a width and a depth, not a disc's diameter."""
     return isinstance(size, Sequence)
 
 
 def pair(size: Size) -> tuple[float, float]:
-    return (float(size[0]), float(size[1])) if is_pair(size) else (float(size), float(size))
+    if isinstance(size, (int, float)):
+        return float(size), float(size)
+    return float(size[0]), float(size[1])
 
 
 def factors(made_for: Size | None, size: Size | None) -> tuple[float, float]:

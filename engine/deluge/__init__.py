@@ -21,7 +21,7 @@ def _plan() -> Plan:
     return Plan.parse(resources.files(__name__).joinpath("plan.toml").read_text(encoding="utf-8"))
 
 
-class Deluge(Game):
+class Deluge(Game[DelugeState]):
     """Everything lies open on the table, so open and table mode are one; goods are declared."""
 
     name = "deluge"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 import msgspec
@@ -56,7 +56,7 @@ class Cell(msgspec.Struct, frozen=True, cache_hash=True):
         return _contents(self)
 
     @classmethod
-    def of(cls, kinds: Iterable[str], **more: object) -> Cell:
+    def of(cls, kinds: Iterable[str]) -> Cell:
         """The cell these pieces make. Raises BadText for a kind that lies on no cell."""
         fours = {"people": [0] * 4, "soldier": [0] * 4, "ship": [0] * 4, "dolmen": [0] * 4}
         counts = Counter(kinds)
@@ -66,8 +66,8 @@ class Cell(msgspec.Struct, frozen=True, cache_hash=True):
             if head not in fours or colour not in _INDEX:
                 raise BadText(f"{kind} is no piece that lies on a cell")
             fours[head][_INDEX[colour]] += n
-        return cls(tuple(fours["people"]), tuple(fours["soldier"]), tuple(fours["ship"]), tuple(fours["dolmen"]),
-                   fanatics, mines, flooded=bool(water) or bool(more.pop("flooded", False)), **more)  # type: ignore
+        people, soldiers, ships, dolmens = (_four(fours[head]) for head in ("people", "soldier", "ship", "dolmen"))
+        return cls(people, soldiers, ships, dolmens, fanatics, mines, flooded=bool(water))
 
 
 @lru_cache(maxsize=4096)
@@ -84,10 +84,15 @@ def sole(four: Four) -> int | None:
     return four.index(sum(four)) if four.count(0) == 3 else None
 
 
+def _four(numbers: Sequence[int]) -> Four:
+    a, b, c, d = numbers
+    return a, b, c, d
+
+
 def add(four: Four, index: int, n: int) -> Four:
     out = list(four)
     out[index] += n
-    return tuple(out)  # type: ignore
+    return _four(out)
 
 
 def fight(four: Four) -> Four:
@@ -96,4 +101,4 @@ def fight(four: Four) -> Four:
     while sum(1 for n in out if n) > 1:
         least = min(n for n in out if n)
         out = [n - least if n else 0 for n in out]
-    return tuple(out)  # type: ignore
+    return _four(out)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from engine.deluge import actions as act
+from engine.deluge.cell import Cell
 from engine.deluge.position import BUILDING, FLIGHT, HARVEST, MOVEMENT, OVER, TRADE, Position
 from engine.deluge.words import (
     COLOURS,
@@ -19,10 +23,6 @@ from engine.deluge.words import (
 from engine.game import Action, Violation
 from engine.text import Text, say
 
-_PHASE = {
-    act.Move: MOVEMENT, act.Ferry: MOVEMENT, act.Sail: MOVEMENT, act.Agree: MOVEMENT, act.Harvest: HARVEST,
-    act.Trade: TRADE, act.Build: BUILDING, act.Flee: FLIGHT,
-}
 PHASE_NAMES = {MOVEMENT: say("movement"), HARVEST: say("harvest"), TRADE: say("trade"), BUILDING: say("building"),
                FLIGHT: say("flight from the water"), OVER: say("the end")}
 
@@ -39,45 +39,39 @@ class Faults(list):
 def check(state: Position, action: Action) -> list[Violation]:
     """Every rule the action breaks, [] when legal."""
     out = Faults()
+    sort = type(action)
+    wanted, rules = _RULES[sort]
     if state.phase == OVER:
         out.add("D50", "the game is over")
     if action.seat not in state.seats:
         out.add("D1", "{seat} does not play", seat=seat_name(action.seat))
         return out
-    wanted = _PHASE.get(type(action))
-    if wanted is not None and wanted != state.phase:
+    if wanted and wanted != state.phase:
         out.add("D8", "this is the phase of {phase}", phase=PHASE_NAMES[state.phase])
-    if action.seat != state.turn and state.phase != OVER and not isinstance(action, act.Agree):
+    if sort is not act.Agree and action.seat != state.turn and state.phase != OVER:
         out.add("D9", "it is the turn of {seat}", seat=seat_name(str(state.turn)))
-        if state.phase == BUILDING and isinstance(action, act.Build):
+        if state.phase == BUILDING and sort is act.Build:
             out.add("D34", "players build in turn order")
-    if state.phase == BUILDING and isinstance(action, act.Trade):
-        out.add("D34", "no trade any more while building")
-    if state.phase == FLIGHT and isinstance(action, (act.Ferry, act.Sail)):
-        out.add("D48", "nobody flees by boat")
+    if wanted != state.phase:
+        _not_now(state, sort, out)
     if isinstance(action, act.Crew) and action.fanatics:
         out.add("D15", "fanatics never move")
         out.add("D31", "fanatics never move")
-    if isinstance(action, act.Done):
-        if state.phase == FLIGHT:
-            out.add("D48", "who can flee must flee")
-    elif isinstance(action, act.Ferry):
-        _ferry(state, action, out)
-    elif isinstance(action, act.Flee):
-        _flee(state, action, out)
-    elif isinstance(action, act.Move):
-        _move(state, action, out)
-    elif isinstance(action, act.Sail):
-        _sail(state, action, out)
-    elif isinstance(action, act.Agree):
-        _agree(state, action, out)
-    elif isinstance(action, act.Harvest):
-        _harvest(state, action, out)
-    elif isinstance(action, act.Trade):
-        _trade(state, action, out)
-    elif isinstance(action, act.Build):
-        _build(state, action, out)
+    rules(state, action, out)
     return out
+
+
+def _not_now(state: Position, sort: type[Action], out: Faults) -> None:
+    """What a phase forbids by a rule of its own"""
+    if state.phase == BUILDING and sort is act.Trade:
+        out.add("D34", "no trade any more while building")
+    if state.phase == FLIGHT and sort in (act.Ferry, act.Sail):
+        out.add("D48", "nobody flees by boat")
+
+
+def _done(state: Position, a: act.Done, out: Faults) -> None:
+    if state.phase == FLIGHT:
+        out.add("D48", "who can flee must flee")
 
 
 # Going
@@ -132,8 +126,7 @@ def _those_who_go(state: Position, a: act.Crew, out: Faults, fresh: bool) -> Non
 
 def _enter(state: Position, a: act.Crew, out: Faults) -> None:
     i, ruler = state.colour(a.seat), state.ruler(a.target)
-    others = ruler is not None and ruler != i
-    if others and a.people:
+    if ruler is not None and ruler != i and a.people:
         out.add("D13", "only soldiers may enter {cell}: {seat} rules it", cell=a.target, seat=seat_name(COLOURS[ruler]))
 
 
@@ -253,11 +246,12 @@ def _harvest(state: Position, a: act.Harvest, out: Faults) -> None:
         out.add("D24", "there are {n} forests left on {cell}", n=forests, cell=a.cell)
     if a.spots and (len(set(a.spots)) != goods.get("wood", 0) or set(a.spots) & set(state.cell(a.cell).bare)):
         out.add("D24", "one forest is covered for each wood")
+    yields = state.world.mineral[a.cell]
     for good, n in goods.items():
-        if good != "wood" and good != state.world.mineral[a.cell]:
+        if good != "wood" and good != yields:
             out.add("D25", "{cell} yields no {good}", cell=a.cell, good=good_name(good))
-            if state.world.mineral[a.cell]:
-                out.add("D3", "{cell} yields {good}", cell=a.cell, good=good_name(state.world.mineral[a.cell]))
+            if yields:
+                out.add("D3", "{cell} yields {good}", cell=a.cell, good=good_name(yields))
         elif good != "wood" and n > mineral:
             out.add("D25", "the mines of {cell} employ {n} more", cell=a.cell, n=max(mineral, 0))
             if not state.cell(a.cell).mines:
@@ -276,10 +270,11 @@ def _trade(state: Position, a: act.Trade, out: Faults) -> None:
     if not {a.giver, a.taker} <= set(state.seats):
         return
     for seat, goods in ((a.giver, a.gives), (a.taker, a.takes)):
-        stock = state.stock(state.colour(seat))
+        stock = state.stocks[state.colour(seat)]
         for good, n in goods:
-            if n > stock[good]:
-                out.add("D33", "{seat} has only {n} {good}", seat=seat_name(seat), n=stock[good], good=good_name(good))
+            have = stock[GOODS.index(good)]
+            if n > have:
+                out.add("D33", "{seat} has only {n} {good}", seat=seat_name(seat), n=have, good=good_name(good))
 
 
 def _build(state: Position, a: act.Build, out: Faults) -> None:
@@ -304,28 +299,39 @@ def _build(state: Position, a: act.Build, out: Faults) -> None:
     for good, n in a.pay:
         if n > stock[good]:
             out.add("D36", "{seat} has only {n} {good}", seat=seat_name(a.seat), n=stock[good], good=good_name(good))
-    if a.what == "mine":
-        if cell.mines >= MINES:
-            out.add("D37", "at most three mines on a cell")
-        if sum(c.mines for c in state.cells.values()) >= state.world.box.get("mine", 10**6):
-            out.add("D1", "no mine is left in the box")
-    if a.what == "dolmen":
-        if any(cell.dolmens):
-            out.add("D38", "at most one dolmen on a cell")
-        if state.on_map("dolmens", i) >= state.world.box.get(f"dolmen:{a.seat}", 10**6):
-            out.add("D1", "no dolmen is left in the box")
-    if a.what == "soldier":
-        if state.soldiers_left(i) < 1:
-            out.add("D39", "never a sixth soldier")
-            out.add("D2", "a player has at most {n} soldiers", n=SOLDIERS)
-        elif state.on_map("soldiers", i) >= state.world.box.get(f"soldier:{a.seat}", SOLDIERS):
-            out.add("D1", "no soldier is left in the box")
+    _PIECES[a.what](state, a, cell, out)
+
+
+def _mine(state: Position, a: act.Build, cell: Cell, out: Faults) -> None:
+    if cell.mines >= MINES:
+        out.add("D37", "at most three mines on a cell")
+    if sum(c.mines for c in state.cells.values()) >= state.world.box.get("mine", 10**6):
+        out.add("D1", "no mine is left in the box")
+
+
+def _dolmen(state: Position, a: act.Build, cell: Cell, out: Faults) -> None:
+    if any(cell.dolmens):
+        out.add("D38", "at most one dolmen on a cell")
+    if state.on_map("dolmens", state.colour(a.seat)) >= state.world.box.get(f"dolmen:{a.seat}", 10**6):
+        out.add("D1", "no dolmen is left in the box")
+
+
+def _soldier(state: Position, a: act.Build, cell: Cell, out: Faults) -> None:
+    i = state.colour(a.seat)
+    if state.soldiers_left(i) < 1:
+        out.add("D39", "never a sixth soldier")
+        out.add("D2", "a player has at most {n} soldiers", n=SOLDIERS)
+    elif state.on_map("soldiers", i) >= state.world.box.get(f"soldier:{a.seat}", SOLDIERS):
+        out.add("D1", "no soldier is left in the box")
+
+
+_PIECES = {"mine": _mine, "dolmen": _dolmen, "soldier": _soldier}
 
 
 def _ship(state: Position, a: act.Build, i: int, out: Faults) -> None:
     if not state.is_sea(a.cell):
         out.add("D34", "{cell} is land", cell=a.cell)
-    elif not any(state.is_land(c) and state.ruler(c) == i for c in state.world.borders[a.cell]):
+    elif not any(state.ruler(c) == i and state.is_land(c) for c in state.world.borders[a.cell]):
         out.add("D34", "{cell} borders no land that {seat} rules", cell=a.cell, seat=seat_name(a.seat))
     if a.pay and a.pay != (("wood", SHIP_WOOD),):
         out.add("D35", "a ship costs {n} wood", n=SHIP_WOOD)
@@ -336,3 +342,10 @@ def _ship(state: Position, a: act.Build, i: int, out: Faults) -> None:
         out.add("D2", "a player has at most {n} ships", n=SHIPS)
     elif state.on_map("ships", i) >= state.world.box.get(f"ship:{a.seat}", SHIPS):
         out.add("D1", "no ship is left in the box")
+
+
+_RULES: dict[type[Action], tuple[str, Callable[[Position, Any, Faults], None]]] = {
+    act.Move: (MOVEMENT, _move), act.Ferry: (MOVEMENT, _ferry), act.Sail: (MOVEMENT, _sail), act.Agree: (MOVEMENT, _agree),
+    act.Harvest: (HARVEST, _harvest), act.Trade: (TRADE, _trade), act.Build: (BUILDING, _build), act.Flee: (FLIGHT, _flee),
+    act.Done: ("", _done),
+}

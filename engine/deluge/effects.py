@@ -91,10 +91,10 @@ def trade(new: Position, a: act.Trade) -> None:
 
 def pay(new: Position, colour: int, goods: dict[str, int], sign: int) -> None:
     """Adds goods to a stock (sign 1) or takes them off (-1)."""
-    stocks = [list(s) for s in new.stocks]
+    stock = list(new.stocks[colour])
     for good, n in goods.items():
-        stocks[colour][GOODS.index(good)] += sign * n
-    new.stocks = tuple(tuple(s) for s in stocks)
+        stock[GOODS.index(good)] += sign * n
+    new.stocks = (*new.stocks[:colour], tuple(stock), *new.stocks[colour + 1:])
 
 
 def build(new: Position, a: act.Build) -> None:

@@ -23,6 +23,8 @@ LATER = 1.5           # a battle fought by one to come, though it may have been 
 ASKED = 2.0           # another's ship ferried, of which nobody said a word
 MOST = 40             # proposals
 
+Run = tuple[Action, ...]
+
 
 def explain(state: Position, difference: Difference) -> list[Proposal]:
     """See `engine.game.State.explain`."""
@@ -70,10 +72,10 @@ class Ahead:
     def __init__(self, state: Position, difference: Difference) -> None:
         self.start, self.difference = state, difference
         self.layout = state.layout()
-        self.runs: list[tuple[tuple[Action, ...], Position]] = [((), state)]
+        self.runs: list[tuple[Run, Position]] = [((), state)]
         self.idle = [0.0]                      # what each run costs for parts of phases in which nothing was done
 
-    def __iter__(self) -> Iterator[tuple[tuple[Action, ...], Position]]:
+    def __iter__(self) -> Iterator[tuple[Run, Position]]:
         n = 0
         while n < len(self.runs) or self._further():
             yield self.runs[n]
@@ -88,7 +90,7 @@ class Ahead:
         self.idle.append(self.idle[-1] + (IDLE.get(state.phase, 0.0) if working.did_nothing(state) else 0.0))
         return True
 
-    def until(self, phase: str, seat: str) -> tuple[tuple[Action, ...], Position, float] | None:
+    def until(self, phase: str, seat: str) -> tuple[Run, Position, float] | None:
         """The `done`s that bring a seat's part of a phase about, the state then, and what that costs more than the `done`s"""
         for said, state in self:
             if state.phase == phase and state.turn == seat:
@@ -113,7 +115,7 @@ class Ahead:
         return sum(1 for s in {*layout, *self.layout} if layout.get(s, ()) != self.layout.get(s, ())) - self.shown(later)
 
 
-def _run(said: tuple[Action, ...], doings: list[Action], cost: float = 0.0, **more) -> Proposal:
+def _run(said: Run, doings: list[Action], cost: float = 0.0, **more) -> Proposal:
     return Proposal((*said, *doings), cost=SILENT * len(said) + cost, **more)
 
 
@@ -152,7 +154,7 @@ def _goings(state: Position, ahead: Ahead, cells: Change, difference: Difference
         if not any(own & set(c) for c in cells.values()) or not (losers or any(n > 0 for c in cells.values() for n in c.values())):
             continue
         if state.phase == FLIGHT:
-            ready = ((), state, 0.0)
+            ready: tuple[Run, Position, float] | None = ((), state, 0.0)
         else:
             ready = ahead.until(MOVEMENT, seat)
         if state.phase != MOVEMENT or state.turn != seat:
@@ -182,13 +184,14 @@ def _seats(state: Position) -> list[str]:
 def _too_late(state: Position, seat: str, cells: Change, difference: Difference) -> list[Proposal]:
     """Moves of one whose part of the movement is over: not theirs now (D9, D8)"""
     out: list[Proposal] = []
-    for field, piece in (("people", "people"), ("soldiers", "soldier"), ("ships", "ship")):
+    for piece in ("people", "soldier", "ship"):
         kind = f"{piece}:{seat}"
         gone = {c: -d[kind] for c, d in cells.items() if d[kind] < 0}
         more = {c: d[kind] for c, d in cells.items() if d[kind] > 0}
         for a, b in [(a, b) for a in gone for b in more][:3]:
             n = min(gone[a], more[b])
-            move: Action = act.Sail(seat, a, b, n) if piece == "ship" else act.Move(seat, a, b, **{field: n})
+            move: Action = act.Sail(seat, a, b, n) if piece == "ship" else act.Move(
+                seat, a, b, n * (piece == "people"), n * (piece == "soldier"))
             out.append(Proposal((move,), _by_hand(move, difference)))
     return out
 

@@ -40,7 +40,8 @@ class _Flow:
         self.behind: dict[str, int] = {}                                            # such pawns that went
         self.given: dict[str, int] = {}
         self.into: dict[str, dict[str, float]] = {}                                 # cell -> where moves to it began, cost
-        self._ways, self._reach = ways, {}
+        self._ways = ways
+        self._reach: dict[str, list[tuple[str, float]]] = {}
 
     def reach(self, cell: str) -> list[tuple[str, float]]:
         if cell not in self._reach:

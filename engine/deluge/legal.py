@@ -4,13 +4,14 @@ none, one or all of a colour go along."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from itertools import combinations, product
 
 from engine.deluge import actions as act
 from engine.deluge.checks import check, ready_to_sail, willing
 from engine.deluge.position import BUILDING, FLIGHT, HARVEST, MOVEMENT, TRADE, Position
-from engine.deluge.words import COLOURS, GOODS, PRICE
+from engine.deluge.words import COLOURS, GOODS, PRICE, SHIP_WOOD
 from engine.game import Action
 
 CROWD = 12            # more slaves than this on a cell are not listed in every number
@@ -22,8 +23,7 @@ def legal_actions(state: Position) -> list[Action]:
     if state.turn is None:
         return []
     seat = str(state.turn)
-    make = {MOVEMENT: _movement, HARVEST: _harvests, TRADE: _trades, BUILDING: _builds, FLIGHT: _flights}[state.phase]
-    out = list(make(state, seat))
+    out = list(_PHASES[state.phase](state, seat))
     return out if state.phase == FLIGHT else [*out, act.Done(seat)]
 
 
@@ -51,35 +51,51 @@ class Crews:
 
 
 def _movement(state: Position, seat: str) -> Iterator[Action]:
-    i = state.colour(seat)
-    doors = {t: (state.ruler(t) in (None, i), state.ruler(t) == i)
-             for t in state.world.lands if state.is_land(t) and not state.cell(t).taken}
-    for origin in state.world.cells:
-        cell = state.cell(origin)
+    i, doors = state.colour(seat), _doors(state, seat)
+    there = [(name, cell) for name in state.world.cells if (cell := state.cells.get(name))]
+    for origin, cell in there:
         if origin in doors and (cell.people[i] or cell.soldiers[i]):
-            crews = Crews(state, seat, origin, True)
-            if not crews.people and not crews.soldiers:
-                continue
-            for target in state.world.borders[origin]:
-                if target in doors:
-                    yield from (act.Move(seat, origin, target, *who) for who in crews.list(*doors[target]))
-            for via, target in crossings(state, i, origin):
-                if target in doors:
-                    yield from (act.Ferry(seat, origin, target, *who, via=via) for who in crews.list(*doors[target]))
+            yield from _walks(state, seat, origin, doors)
         elif cell.ships[i] and state.is_sea(origin):
-            for target in state.world.borders[origin]:
+            ready = ready_to_sail(state, i, origin)
+            for target in state.world.borders[origin] if ready > 0 else ():
                 if state.is_sea(target):
-                    yield from (act.Sail(seat, origin, target, n) for n in range(1, ready_to_sail(state, i, origin) + 1))
+                    yield from [act.Sail(seat, origin, target, n) for n in range(1, ready + 1)]
     for owner in state.seats:
         j = state.colour(owner)
-        for sea in state.world.cells:
-            if state.cell(sea).ships[j]:
-                yield from (act.Agree(owner, guest, sea) for guest in state.seats if guest != owner)
+        for sea in [name for name, cell in there if cell.ships[j]]:
+            yield from [act.Agree(owner, guest, sea) for guest in state.seats if guest != owner]
+
+
+def _doors(state: Position, seat: str) -> dict[str, tuple[bool, bool]]:
+    """Land that may be entered: (by people too, by slaves too)"""
+    i, out = state.colour(seat), {}
+    for land in state.world.lands:
+        cell = state.cells.get(land)
+        if cell is None:
+            out[land] = True, False
+        elif not cell.flooded and not cell.taken:
+            ruler = cell.ruler()
+            out[land] = ruler is None or ruler == i, ruler == i
+    return out
+
+
+def _walks(state: Position, seat: str, origin: str, doors: dict[str, tuple[bool, bool]]) -> Iterator[Action]:
+    """Moves and crossings from one cell"""
+    crews = Crews(state, seat, origin, True)
+    if not crews.people and not crews.soldiers:
+        return
+    for target in state.world.borders[origin]:
+        if target in doors:
+            yield from [act.Move(seat, origin, target, *who) for who in crews.list(*doors[target])]
+    for via, target in crossings(state, state.colour(seat), origin):
+        if target in doors:
+            yield from [act.Ferry(seat, origin, target, *who, via=via) for who in crews.list(*doors[target])]
 
 
 def crossings(state: Position, colour: int, origin: str) -> Iterator[tuple[tuple[str, ...], str]]:
     """(seas crossed, land reached) by willing ships, shortest first; none that goes round"""
-    open_seas = {s for s in state.world.cells if state.is_sea(s) and willing(state, colour, s)}
+    open_seas = {s for s, c in state.cells.items() if any(c.ships) and state.is_sea(s) and willing(state, colour, s)}
     paths: list[tuple[str, ...]] = [(s,) for s in state.world.borders[origin] if s in open_seas]
     for path in paths:
         for other in state.world.borders[path[-1]]:
@@ -114,32 +130,37 @@ def _harvests(state: Position, seat: str) -> Iterator[Action]:
 
 
 def _trades(state: Position, seat: str) -> Iterator[Action]:
+    mine = [good for good, n in zip(GOODS, state.stocks[state.colour(seat)]) if n]
     for other in state.seats:
-        if other != seat:
-            for mine, theirs in product(GOODS, GOODS):
-                trade = act.Trade(seat, seat, ((mine, 1),), other, ((theirs, 1),))
-                if not check(state, trade):
-                    yield trade
+        if mine and other != seat:
+            theirs = [good for good, n in zip(GOODS, state.stocks[state.colour(other)]) if n]
+            yield from [_one_for_one(seat, give, other, take) for give in mine for take in theirs]
+
+
+@cache
+def _one_for_one(seat: str, give: str, other: str, take: str) -> Action:
+    return act.Trade(seat, seat, ((give, 1),), other, ((take, 1),))
 
 
 def _builds(state: Position, seat: str) -> Iterator[Action]:
-    i = state.colour(seat)
-    for sea in state.world.cells:
-        if state.is_sea(sea) and not check(state, act.Build(seat, "ship", sea)):
-            yield act.Build(seat, "ship", sea)
+    i, world = state.colour(seat), state.world
     bills = list(payments(state, i))
-    if not bills:
+    if not bills and state.stocks[i][GOODS.index("wood")] < SHIP_WOOD:
         return
-    for what, cell in product(("mine", "soldier", "dolmen"), state.world.lands):
-        if state.ruler(cell) == i and not check(state, act.Build(seat, what, cell, bills[0])):
+    own = [c for c in world.lands if state.ruler(c) == i and state.is_land(c)]
+    shores = {sea for land in own for sea in world.borders[land] if state.is_sea(sea)}
+    ships = [act.Build(seat, "ship", sea) for sea in world.cells if sea in shores]
+    yield from (ship for ship in ships if not check(state, ship))
+    for what, cell in product(("mine", "soldier", "dolmen"), own):
+        if bills and not check(state, act.Build(seat, what, cell, bills[0])):
             yield from (act.Build(seat, what, cell, pay) for pay in bills)
 
 
 def payments(state: Position, colour: int) -> Iterator[tuple[tuple[str, int], ...]]:
     """The ways a colour can pay for a mine, a soldier or a dolmen (D36)"""
-    stock = state.stock(colour)
+    stock = state.stocks[colour]
     for kinds, price in PRICE.items():
-        have = [g for g in GOODS if stock[g] >= price]
+        have = [g for g, n in zip(GOODS, stock) if n >= price]
         for goods in combinations(have, kinds):
             yield tuple((g, price) for g in goods)
 
@@ -161,3 +182,8 @@ def _flights(state: Position, seat: str) -> Iterator[Action]:
         for target, people in refuges(state, i, origin).items():
             for who in crews.list(people, state.ruler(target) == i):
                 yield act.Flee(seat, origin, target, *who)
+
+
+_PHASES: dict[str, Callable[[Position, str], Iterator[Action]]] = {
+    MOVEMENT: _movement, HARVEST: _harvests, TRADE: _trades, BUILDING: _builds, FLIGHT: _flights,
+}

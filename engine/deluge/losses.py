@@ -15,7 +15,8 @@ SHOWN = 5
 
 def heaviest(start: Position, played: Sequence[tuple[Action, Position]]) -> list[dict[str, Any]]:
     """One table (as in `view`): the moves that took most pawns off the map; none: []."""
-    rows, before = [], start
+    rows: list[list[Any]] = []
+    before = start
     for n, (action, after) in enumerate(played, 1):
         for seat in start.seats:
             i = start.colour(seat)

@@ -101,7 +101,7 @@ def _births(state: Position) -> list[dict[str, Any]]:
 def _bonuses(state: Position) -> dict[str, Any]:
     best = scoring.bonuses(state)
     have = scoring.holdings(state)
-    rows = [[_BONUS[b], seat_name(best[b]) if best[b] else say("nobody"), *(have[b][s] for s in state.seats)]
+    rows = [[_BONUS[b], seat_name(seat) if (seat := best[b]) else say("nobody"), *(have[b][s] for s in state.seats)]
             for b in scoring.BONUSES]
     return {"title": say("the four bonuses as they stand"), "columns": [say("bonus"), say("goes to"), *map(seat_name, state.seats)],
             "rows": rows}

@@ -39,7 +39,8 @@ def harvest(state: Position, seat: str, cell: str, spots: Sequence[str], ore: in
 def whole_harvest(state: Position, cells: Change, bare: list[str]) -> tuple[list[Action], Position]:
     """The rest of the harvest phase when red pawns are seen that tell who was idle: those that did not turn worked, on
     the forests that are covered or else in the mines (D25, D28). Returns the actions and the state after them."""
-    covered, doings = by_cell(state, bare), []
+    covered = by_cell(state, bare)
+    doings: list[Action] = []
     while state.phase == HARVEST:
         seat = str(state.turn)
         for cell in state.world.lands:
@@ -81,8 +82,9 @@ def forgotten(state: Position, cells: Change, bare: Iterable[str]) -> list[Propo
             continue
         n = min(-cells[name]["fanatic"], sum(idle), 1 + 3 * state.cell(name).mines - state.worked.get(name, (0, 0))[1])
         owner = _owner(state, name, idle)
-        if n > 0 and state.world.mineral[name] and owner in state.seats:
-            late.append(act.Harvest(owner, name, ((state.world.mineral[name], n),)))
+        yields = state.world.mineral[name]
+        if n > 0 and yields and owner in state.seats:
+            late.append(act.Harvest(owner, name, ((yields, n),)))
     if late:
         out.append(Proposal(tuple(late), belated=True, certain=False))
     return out + ([Proposal((a,), belated=True, certain=False) for a in late[:8]] if len(late) > 1 else [])
@@ -93,7 +95,7 @@ def _not_mined(state: Position, cells: Change) -> list[Proposal]:
     idle = {n: c["fanatic"] for n, c in cells.items() if 0 < c["fanatic"] <= state.worked.get(n, (0, 0))[1]}
     if state.phase not in (TRADE, BUILDING) or not idle:
         return []
-    less = tuple(act.Harvest(_owner(state, name, state.idle.get(name, NONE)), name, ((state.world.mineral[name], n),))
+    less = tuple(act.Harvest(_owner(state, name, state.idle.get(name, NONE)), name, ((str(state.world.mineral[name]), n),))
                  for name, n in idle.items())
     wanted = [less] if len(less) == 1 else [less, *((h,) for h in less)]
     return [Proposal(belated=True, withdrawn=w, certain=False) for w in wanted]

@@ -22,7 +22,7 @@ from engine.tracing import Form, PlanFault
 _OFF_ON = (Text("off"), Text("on"))
 
 
-class Nile(Game):
+class Nile(Game[NileState]):
     name: ClassVar[str] = "nile"
     title: ClassVar[Text] = Text("An den Ufern des Nils")
     seats: ClassVar[tuple[Seat, ...]] = tuple(Seat(c, SEATS[c], SHADES[c]) for c in COLOURS)

@@ -24,7 +24,7 @@ def _plan() -> Plan:
     return Plan.parse(resources.files("engine.tigris").joinpath("plan.toml").read_text(encoding="utf-8"))
 
 
-class Tigris(Game):
+class Tigris(Game[TigrisState]):
     name = "tigris"
     title = say("Tigris & Euphrates")
     seats = tuple(Seat(s, seat_name(s), paint) for s, paint in _PAINT.items())

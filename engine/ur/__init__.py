@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from engine.game import Action, Game, Option, Seat, Statement
 from engine.plan import Plan
 from engine.text import Text, say
-from engine.ur import setup, store, wars
+from engine.ur import setup, wars
 from engine.ur.board import Board
 from engine.ur.state import UrState
 from engine.ur.words import SEATS, kind_name, seat_name
@@ -18,7 +18,7 @@ from engine.ur.words import SEATS, kind_name, seat_name
 _COLOURS = {"black": "#202020", "white": "#e8e4d8", "green": "#2f8f46", "blue": "#2a5db0"}
 
 
-class Ur(Game):
+class Ur(Game[UrState]):
     name = "ur"
     title = say("Ur")
     seats = tuple(Seat(s, seat_name(s), _COLOURS[s]) for s in SEATS)
@@ -39,7 +39,7 @@ class Ur(Game):
         return setup.begin(_board(plan), SEATS, seats, options or {}).changed(drawn=True)
 
     def load(self, data: Mapping[str, Any], plan: Plan | None = None) -> UrState:
-        return store.from_json(data, _board(plan))
+        return setup.from_json(data, _board(plan))
 
     def chronicle(self, start: UrState, played: Sequence[tuple[Action, UrState]]) -> list[dict[str, Any]]:
         return wars.longest(start, played)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from engine.game import Action, Violation
 from engine.layout import Contents
@@ -12,11 +11,9 @@ from engine.ur import actions as a
 from engine.ur.board import face, pair
 from engine.ur.checks import check, moment_rule
 from engine.ur.legal import shifts
+from engine.ur.position import Position
 from engine.ur.seen import Seen
 from engine.ur.words import FIVE, domain_name, seat_name, stones
-
-if TYPE_CHECKING:
-    from engine.ur.state import UrState
 
 BESIDE = 1.5        # nats for a site that a wrong doing does not explain
 NO_ACTION = 1.0     # nats for what no action can do, on one place
@@ -24,13 +21,13 @@ NO_ACTION = 1.0     # nats for what no action can do, on one place
 Guess = tuple[Action | None, list[Violation], float, int]
 
 
-def guesses(state: UrState, seen: Seen, left: Mapping[str, tuple[Contents, Contents]]) -> Iterator[Guess]:
+def guesses(state: Position, seen: Seen, left: Mapping[str, tuple[Contents, Contents]]) -> Iterator[Guess]:
     """(action or None, violations, cost, sites explained) for what is left of a difference."""
     places = [state.board.index[s] for s in left if s in state.board.index]
     for action, explained in _actions(state, seen, places):
-        violations = check(state, action)
-        if violations:
-            yield action, violations, 0.0, explained
+        broken = check(state, action)
+        if broken:
+            yield action, broken, 0.0, explained
     violations: list[Violation] = []
     for site, (have, want) in left.items():
         rule, text = _fault(state, site, have, want)
@@ -40,7 +37,7 @@ def guesses(state: UrState, seen: Seen, left: Mapping[str, tuple[Contents, Conte
         yield None, violations, NO_ACTION, 1
 
 
-def _actions(state: UrState, seen: Seen, places: list[int]) -> Iterator[tuple[Action, int]]:
+def _actions(state: Position, seen: Seen, places: list[int]) -> Iterator[tuple[Action, int]]:
     """Single doings that the changed places speak of, the seat on turn first."""
     sites = state.board.sites
     order = [(state.mover + k) % len(state.seats) for k in range(len(state.seats))]
@@ -66,7 +63,7 @@ def _actions(state: UrState, seen: Seen, places: list[int]) -> Iterator[tuple[Ac
         yield from _stones(state, seen, p, {i: n for i, n in change.items() if n})
 
 
-def _stones(state: UrState, seen: Seen, p: int, change: dict[int, int]) -> Iterator[tuple[Action, int]]:
+def _stones(state: Position, seen: Seen, p: int, change: dict[int, int]) -> Iterator[tuple[Action, int]]:
     """Doings of one seat that its own stones speak of: place -> stones more or fewer."""
     sites, seat = state.board.sites, state.seats[p]
     more = {i: n for i, n in change.items() if n > 0}
@@ -101,7 +98,7 @@ def _stones(state: UrState, seen: Seen, p: int, change: dict[int, int]) -> Itera
             yield a.Settle(seat, sites[i]), 1
 
 
-def _fault(state: UrState, site: str, have: Contents, want: Contents) -> tuple[str, Text]:
+def _fault(state: Position, site: str, have: Contents, want: Contents) -> tuple[str, Text]:
     """The rule against a place that looks like that, whatever was done."""
     i = state.board.index.get(site)
     if i is None:

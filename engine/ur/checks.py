@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from engine.game import Action, Violation
 from engine.text import say
@@ -20,10 +20,8 @@ from engine.ur.domains import (
     trade_sides,
     war_cost,
 )
+from engine.ur.position import Position
 from engine.ur.words import FIVE, domain_name, number, seat_name, stones
-
-if TYPE_CHECKING:
-    from engine.ur.state import UrState
 
 SETUP_ROUNDS = 3                    # one stone each on a free tile, then two rounds more (U6, U7)
 ZIGGURATS_A_TURN = 2                # U16
@@ -38,7 +36,7 @@ class Broken(list):
             self.append(Violation(rule, say(template, **args)))
 
 
-def check(state: UrState, action: Action) -> list[Violation]:
+def check(state: Position, action: Action) -> list[Violation]:
     out = Broken()
     if isinstance(action, a.Lay):
         _lay(state, action, out)
@@ -54,14 +52,14 @@ def check(state: UrState, action: Action) -> list[Violation]:
     return list(out)
 
 
-def moment_rule(state: UrState) -> str:
+def moment_rule(state: Position) -> str:
     """The rule that says who acts now, and what."""
     if state.phase == "put":
         return "U7" if round_of(state) else "U6"
     return {"lay": "U4", "swap": "U8", "turn": "U9"}.get(state.phase) or state.end
 
 
-def _moment(state: UrState, action: Action, p: int, out: Broken) -> None:
+def _moment(state: Position, action: Action, p: int, out: Broken) -> None:
     rule = moment_rule(state)
     if state.phase == "over":
         out.add(rule, "the game is over")
@@ -84,7 +82,7 @@ def _moment(state: UrState, action: Action, p: int, out: Broken) -> None:
         out.add("U7" if state.puts else "U6", "stones are put one by one only in the set-up")
 
 
-def _lay(state: UrState, action: a.Lay, out: Broken) -> None:
+def _lay(state: Position, action: a.Lay, out: Broken) -> None:
     board = state.board
     if action.site in board.hands:
         p = board.hands.index(action.site)
@@ -101,7 +99,7 @@ def _lay(state: UrState, action: a.Lay, out: Broken) -> None:
         out.add("U1", "there is no such tile left")
 
 
-def _put(state: UrState, action: a.Put, p: int, out: Broken) -> None:
+def _put(state: Position, action: a.Put, p: int, out: Broken) -> None:
     i = state.board.index.get(action.site)
     first = state.phase == "put" and not round_of(state)
     rule = "U6" if first else "U7"
@@ -125,12 +123,12 @@ def _put(state: UrState, action: a.Put, p: int, out: Broken) -> None:
         out.add("U15", "no stone is left to put")
 
 
-def _pass(state: UrState, action: a.Pass, p: int, out: Broken) -> None:
+def _pass(state: Position, action: a.Pass, p: int, out: Broken) -> None:
     if state.phase == "turn" and (p != state.mover or state.can_swap()):
         out.add("U20", "a turn ends with the swap of the hand tile")
 
 
-def _swap(state: UrState, action: a.Swap, p: int, out: Broken) -> None:
+def _swap(state: Position, action: a.Swap, p: int, out: Broken) -> None:
     setup = state.phase in ("put", "swap")
     rule = "U8" if setup else "U20"
     mine = state.known(p)
@@ -158,7 +156,7 @@ def _swap(state: UrState, action: a.Swap, p: int, out: Broken) -> None:
         out.add("U20", "the tile of {site} has the same pair of domains as the hand tile", site=action.site)
 
 
-def _may_use(state: UrState, p: int, domain: str, out: Broken) -> None:
+def _may_use(state: Position, p: int, domain: str, out: Broken) -> None:
     if not state.could_bear(p, domain):
         out.add("U9", "the hand tile of {seat} has no {domain}", seat=seat_name(state.seats[p]), domain=domain_name(domain))
         out.add("U11", "only the two domains of the hand tile can be used")
@@ -177,7 +175,7 @@ def _may_use(state: UrState, p: int, domain: str, out: Broken) -> None:
         out.add("U14", "the extra stones come after the actions")
 
 
-def _target(state: UrState, site: str, p: int, rule: str, out: Broken, in_action: bool = True) -> int | None:
+def _target(state: Position, site: str, p: int, rule: str, out: Broken, in_action: bool = True) -> int | None:
     """The place of an own tile that stones come on; None (and why) when it is none."""
     i = state.board.index.get(site)
     if i is None or state.tiles[i] is None:
@@ -197,7 +195,7 @@ def _target(state: UrState, site: str, p: int, rule: str, out: Broken, in_action
     return i
 
 
-def _agriculture(state: UrState, action: a.Agriculture, p: int, out: Broken) -> None:
+def _agriculture(state: Position, action: a.Agriculture, p: int, out: Broken) -> None:
     _may_use(state, p, "agriculture", out)
     losses = harvest_losses(state, p)
     for site, n in action.stones:
@@ -213,7 +211,7 @@ def _agriculture(state: UrState, action: a.Agriculture, p: int, out: Broken) -> 
     _supply(sum(n for _, n in action.stones), state.supplies[p] + len(losses), out)
 
 
-def _trade(state: UrState, action: a.Trade, p: int, out: Broken) -> None:
+def _trade(state: Position, action: a.Trade, p: int, out: Broken) -> None:
     _may_use(state, p, "trade", out)
     for site, n in action.stones:
         i = _target(state, site, p, "U31", out)
@@ -236,7 +234,7 @@ def _supply(n: int, there: int, out: Broken) -> None:
         out.add("U15", "only {n} stones are left in the supply", n=number(there))
 
 
-def _culture(state: UrState, action: a.Culture, p: int, out: Broken) -> None:
+def _culture(state: Position, action: a.Culture, p: int, out: Broken) -> None:
     _may_use(state, p, "culture", out)
     if not action.stones:
         return
@@ -256,7 +254,7 @@ def _culture(state: UrState, action: a.Culture, p: int, out: Broken) -> None:
         out.add("U32", "culture puts as many stones as the owners have")
 
 
-def _politics(state: UrState, action: a.Politics, p: int, out: Broken) -> None:
+def _politics(state: Position, action: a.Politics, p: int, out: Broken) -> None:
     _may_use(state, p, "politics", out)
     after: dict[int, int] = {}
     for source, target, n in action.moves:
@@ -271,7 +269,7 @@ def _politics(state: UrState, action: a.Politics, p: int, out: Broken) -> None:
             out.add("U10", "a tile holds at most five stones")
 
 
-def _war(state: UrState, action: a.War, p: int, out: Broken) -> None:
+def _war(state: Position, action: a.War, p: int, out: Broken) -> None:
     _may_use(state, p, "war", out)
     if not action.source:
         out.add("U34", "a war is at least one attack")
@@ -297,7 +295,7 @@ def _war(state: UrState, action: a.War, p: int, out: Broken) -> None:
                 site=action.source, n=number(war_cost(state, i, j)), m=number(action.stones))
 
 
-def _earned(state: UrState, p: int, wanted: int, out: Broken) -> None:
+def _earned(state: Position, p: int, wanted: int, out: Broken) -> None:
     """What the actions of this turn allow (U12 to U14); `wanted` extra stones, 2 for settling a free tile too."""
     mine = p == state.mover and state.phase in TURNS
     used = len(state.used) if mine else 0
@@ -321,7 +319,7 @@ def _earned(state: UrState, p: int, wanted: int, out: Broken) -> None:
             out.add("U13", "two extra stones are for using neither action")
 
 
-def _extra(state: UrState, action: a.Extra, p: int, out: Broken) -> None:
+def _extra(state: Position, action: a.Extra, p: int, out: Broken) -> None:
     n = sum(n for _, n in action.stones)
     had = state.bonus if p == state.mover else None
     _earned(state, p, n + (had[2] if had else 0), out)
@@ -338,7 +336,7 @@ def _extra(state: UrState, action: a.Extra, p: int, out: Broken) -> None:
     _supply(n, state.supplies[p], out)
 
 
-def _settle(state: UrState, action: a.Settle, p: int, out: Broken) -> None:
+def _settle(state: Position, action: a.Settle, p: int, out: Broken) -> None:
     _earned(state, p, 2, out)
     if state.bonus is not None and p == state.mover:
         out.add("U13", "the extra stones of this turn are placed")
@@ -346,7 +344,7 @@ def _settle(state: UrState, action: a.Settle, p: int, out: Broken) -> None:
     _supply(1, state.supplies[p], out)
 
 
-def _free(state: UrState, site: str, p: int, rule: str, out: Broken) -> None:
+def _free(state: Position, site: str, p: int, rule: str, out: Broken) -> None:
     i = state.board.index.get(site)
     if i is None or state.tiles[i] is None:
         out.add(rule, "there is no tile of the square on {site}", site=site)
@@ -359,7 +357,7 @@ def _free(state: UrState, site: str, p: int, rule: str, out: Broken) -> None:
             out.add("U10", "the stones on a tile are all of one player")
 
 
-def _ziggurat(state: UrState, action: a.Ziggurat, p: int, out: Broken) -> None:
+def _ziggurat(state: Position, action: a.Ziggurat, p: int, out: Broken) -> None:
     mine = p == state.mover
     built = state.built if mine else 0
     if mine and (state.used or state.bonus is not None):
@@ -384,7 +382,7 @@ def _ziggurat(state: UrState, action: a.Ziggurat, p: int, out: Broken) -> None:
             out.add("U16", "{site} does not bear five stones of {seat}", site=site, seat=seat_name(action.seat))
 
 
-def _return(state: UrState, action: a.Return, p: int, out: Broken) -> None:
+def _return(state: Position, action: a.Return, p: int, out: Broken) -> None:
     if state.own(p):
         out.add("U21", "{seat} has stones on the board", seat=seat_name(action.seat))
     if p == state.mover and (state.used or state.built or state.bonus is not None or state.returned):

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from engine.ur.board import pair
+from engine.ur.position import Position
 from engine.ur.words import FIVE
-
-if TYPE_CHECKING:
-    from engine.ur.state import UrState
 
 AS_WRITTEN = "as-written"
 
 
-def allowance(state: UrState, used: int) -> int:
+def allowance(state: Position, used: int) -> int:
     """Extra stones for having used so many domains (U12, U13); 2 also lets a free tile be settled."""
     return (0, 1, 2)[used] if state.option == AS_WRITTEN else (2, 1, 0)[used]
 
 
-def round_of(state: UrState) -> int:
+def round_of(state: Position) -> int:
     """0 for the first round of stones, 1 and 2 for the next (U6, U7)."""
     return state.puts // len(state.seats)
 
 
-def remaining(state: UrState) -> dict[frozenset[str], int]:
+def remaining(state: Position) -> dict[frozenset[str], int]:
     """Tiles that lie nowhere yet, a pair (U1)."""
     left = dict(state.board.pairs)
     for tile in (*state.tiles, *state.hands, state.spare):
@@ -32,19 +28,19 @@ def remaining(state: UrState) -> dict[frozenset[str], int]:
     return left
 
 
-def harvest_losses(state: UrState, p: int) -> list[int]:
+def harvest_losses(state: Position, p: int) -> list[int]:
     """Places that lose a stone to agriculture (U29)."""
     own = state.own(p)
     fields = {i for i in own if state.face(i) == "agriculture"}
     return [i for i in own if i not in fields and not any(j in fields for j in state.board.near[i])]
 
 
-def trade_sides(state: UrState, i: int, p: int) -> int:
+def trade_sides(state: Position, i: int, p: int) -> int:
     """Sides of a tile that touch a foreign tile or the border (U31, U19)."""
     return state.board.border[i] + sum(1 for j in state.board.near[i] if state.owner[j] >= 0 and state.owner[j] != p)
 
 
-def culture_beside(state: UrState, p: int) -> dict[int, int]:
+def culture_beside(state: Position, p: int) -> dict[int, int]:
     """place with stones -> the seat's culture tiles that share an edge with it (U32)."""
     beside: dict[int, int] = {}
     for i in state.own(p):
@@ -55,13 +51,13 @@ def culture_beside(state: UrState, p: int) -> dict[int, int]:
     return beside
 
 
-def culture_needs(state: UrState, p: int) -> dict[int, int]:
+def culture_needs(state: Position, p: int) -> dict[int, int]:
     """place -> stones its owner puts there (U32), as if every owner had enough."""
     needs = {j: min(n, FIVE - state.count[j]) for j, n in sorted(culture_beside(state, p).items())}
     return {j: n for j, n in needs.items() if n > 0}
 
 
-def short_of(state: UrState, needs: dict[int, int]) -> dict[int, int]:
+def short_of(state: Position, needs: dict[int, int]) -> dict[int, int]:
     """owner -> stones there are, of those whose supply does not reach (U15)."""
     wanted: dict[int, int] = {}
     for i, n in needs.items():
@@ -69,6 +65,6 @@ def short_of(state: UrState, needs: dict[int, int]) -> dict[int, int]:
     return {q: state.supplies[q] for q, n in wanted.items() if n > state.supplies[q]}
 
 
-def war_cost(state: UrState, i: int, j: int) -> int:
+def war_cost(state: Position, i: int, j: int) -> int:
     """Stones an attack takes off the attacker: as many as lie on the target, and one when the faces differ (U35)."""
     return state.count[j] + (state.face(i) != state.face(j))

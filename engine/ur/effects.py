@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any, Generic, TypeVar
 
 from engine.game import Action, Step
 from engine.layout import Contents
@@ -11,19 +11,19 @@ from engine.text import Text, say
 from engine.ur import actions as a
 from engine.ur.board import pair, turned
 from engine.ur.domains import culture_needs, harvest_losses, short_of, war_cost
+from engine.ur.position import Position
 from engine.ur.words import DOMAINS, colour_name, listed, more, off, seat_name, stones, tile_name
 
-if TYPE_CHECKING:
-    from engine.ur.state import UrState
+P = TypeVar("P", bound=Position)
 
 SETUP_ROUNDS = 3                    # U6, U7
 RETURNING = 3                       # U21
 
 
-class Draft:
+class Draft(Generic[P]):
     """A state while it changes: lists to write on, and the steps so far."""
 
-    def __init__(self, state: UrState) -> None:
+    def __init__(self, state: P) -> None:
         self.state, self.board, self.seats = state, state.board, state.seats
         self.tiles, self.owner = list(state.tiles), list(state.owner)
         self.count, self.zig = list(state.count), list(state.zig)
@@ -56,13 +56,13 @@ class Draft:
             self.add(i, p, n)
         self.do(text, *places)
 
-    def done(self) -> UrState:
+    def done(self) -> P:
         return self.state.changed(
             tiles=tuple(self.tiles), owner=tuple(self.owner), count=tuple(self.count), zig=tuple(self.zig),
-            hands=tuple(self.hands), spare=self.spare, steps=tuple(self.steps), **self.values)
+            hands=tuple(self.hands), spare=self.spare, happened=tuple(self.steps), **self.values)
 
 
-def apply(state: UrState, action: Action) -> UrState:
+def apply(state: P, action: Action) -> P:
     """The state after a legal action."""
     draft = Draft(state)
     if isinstance(action, a.Lay):
@@ -76,9 +76,9 @@ def apply(state: UrState, action: Action) -> UrState:
     return new
 
 
-def _nothing_left(state: UrState) -> bool:
+def _nothing_left(state: Position) -> bool:
     """The game ends when the seat on turn can neither swap nor do anything else before (U23)."""
-    return not state.can_swap() and all(isinstance(x, (a.Pass, a.Lay)) for x in state._legal)
+    return not state.can_swap() and all(isinstance(x, (a.Pass, a.Lay)) for x in state.legal_actions())
 
 
 def _placed(found: a.Stones, seat: str) -> Text:
@@ -120,14 +120,14 @@ def _lay(draft: Draft, action: a.Lay) -> None:
             draft.steps.append(Step(warning))
 
 
-def same_faces(state: UrState) -> list[tuple[str, str]]:
+def same_faces(state: Position) -> list[tuple[str, str]]:
     """Pairs of neighbours that show the same face (U4)."""
     sites = state.board.sites
     return [(sites[i], sites[j]) for i, near in enumerate(state.board.near) for j in near
             if i < j and state.tiles[i] and state.tiles[j] and state.face(i) == state.face(j)]
 
 
-def same_faces_text(state: UrState) -> Text | None:
+def same_faces_text(state: Position) -> Text | None:
     """The warning of U4; a table may play on all the same."""
     found = same_faces(state)
     if not found:
@@ -190,7 +190,7 @@ def _swap(draft: Draft, action: a.Swap, p: int) -> None:
         _end_turn(draft)
 
 
-def _laid(state: UrState, action: a.Swap, p: int) -> str:
+def _laid(state: Position, action: a.Swap, p: int) -> str:
     """The hand tile as it lies after the swap; the back of an unseen one may stay unknown."""
     hand = state.hands[p]
     if hand and "?" not in hand:
@@ -236,7 +236,7 @@ def _culture(draft: Draft, action: a.Culture, p: int) -> None:
     _use(draft, "culture")
 
 
-def culture_gains(state: UrState, p: int, chosen: a.Stones = ()) -> dict[int, int]:
+def culture_gains(state: Position, p: int, chosen: a.Stones = ()) -> dict[int, int]:
     """place -> stones culture lays there, the chosen ones where an owner is short (U15, U32)."""
     gains = culture_needs(state, p)
     short = short_of(state, gains)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from engine.game import Action, Difference, Proposal, Violation
 from engine.ur import actions as a
@@ -11,13 +10,11 @@ from engine.ur import blame, effects, solve
 from engine.ur.board import face, pair
 from engine.ur.checks import check
 from engine.ur.domains import culture_beside
+from engine.ur.position import Position
 from engine.ur.seen import Seen
 from engine.ur.stage import Aim, Run
 from engine.ur.tried import BEHIND, UNDONE, Tried, best
 from engine.ur.words import FIVE
-
-if TYPE_CHECKING:
-    from engine.ur.state import UrState
 
 # nats, for choosing among our own guesses; what a site costs the reconciler is its own business
 UNSEEN_SPARE = 3.5        # a swap with the spare, whose place is not in view
@@ -28,7 +25,7 @@ MOST_LEGAL, MOST_WRONG = 14, 10
 
 
 
-def explain(state: UrState, difference: Difference) -> list[Proposal]:
+def explain(state: Position, difference: Difference) -> list[Proposal]:
     seen = Seen(state, difference)
     if not seen.mismatch(state):
         return []
@@ -53,7 +50,7 @@ def explain(state: UrState, difference: Difference) -> list[Proposal]:
     return out
 
 
-def _wrong(state: UrState, seen: Seen, bases: list[Tried], tried: list[Tried], late: float) -> list[Proposal]:
+def _wrong(state: Position, seen: Seen, bases: list[Tried], tried: list[Tried], late: float) -> list[Proposal]:
     """What breaks a rule: a run whose next action is refused, and what the leftovers of the best legal runs look like.
 
     late: more cost where something legal explains all but what is not done yet."""
@@ -94,7 +91,7 @@ def _wrong(state: UrState, seen: Seen, bases: list[Tried], tried: list[Tried], l
     return out[:MOST_WRONG]
 
 
-def _others(state: UrState, seen: Seen) -> Iterator[tuple[Action, float, int]]:
+def _others(state: Position, seen: Seen) -> Iterator[tuple[Action, float, int]]:
     """(first action, cost, sites left and the one explained) of turns that would explain the difference, were it that
     seat's turn or that seat's domain."""
     for q in range(len(state.seats)):
@@ -121,7 +118,7 @@ def _others(state: UrState, seen: Seen) -> Iterator[tuple[Action, float, int]]:
 
 # A turn
 
-def _turns(state: UrState, seen: Seen) -> Iterator[Run]:
+def _turns(state: Position, seen: Seen) -> Iterator[Run]:
     yield from _tiles_told(state, seen)
     for aim in _aims(state, seen):
         yield from _own_turn(state, seen, aim)
@@ -138,7 +135,7 @@ def _turns(state: UrState, seen: Seen) -> Iterator[Run]:
                         yield [*acts, *more], t.cost + cost + price
 
 
-def _own_turn(state: UrState, seen: Seen, aim: Aim) -> Iterator[Run]:
+def _own_turn(state: Position, seen: Seen, aim: Aim) -> Iterator[Run]:
     swaps = list(_swaps(state, seen, state.mover))
     for acts, cost in _before_swap(state, seen, aim):
         if acts:
@@ -147,7 +144,7 @@ def _own_turn(state: UrState, seen: Seen, aim: Aim) -> Iterator[Run]:
             yield [*acts, swap], cost
 
 
-def _before_swap(state: UrState, seen: Seen, aim: Aim) -> Iterator[Run]:
+def _before_swap(state: Position, seen: Seen, aim: Aim) -> Iterator[Run]:
     p, seat, sites = state.mover, state.seats[state.mover], state.board.sites
     yield [], 0.0
     built = [i for i in seen.changed if seen.zig[i] and not state.zig[i] and state.owner[i] == p]
@@ -161,7 +158,7 @@ def _before_swap(state: UrState, seen: Seen, aim: Aim) -> Iterator[Run]:
         yield from solve.runs(state, p, aim, order)
 
 
-def _aim(state: UrState, seen: Seen, p: int) -> Aim:
+def _aim(state: Position, seen: Seen, p: int) -> Aim:
     """The stones a seat has where they are seen; where others took its tile meanwhile, any number."""
     n = len(state.tiles)
     lo = [0 if seen.zig[i] or state.zig[i] else seen.number(i, p) for i in range(n)]
@@ -174,7 +171,7 @@ def _aim(state: UrState, seen: Seen, p: int) -> Aim:
     return Aim(lo, hi, gone)
 
 
-def _aims(state: UrState, seen: Seen) -> Iterator[Aim]:
+def _aims(state: Position, seen: Seen) -> Iterator[Aim]:
     """The aim of the seat on turn; and, when the next seat has acted too, what its culture has not yet added to it."""
     p, q = state.mover, (state.mover + 1) % len(state.seats)
     aim = _aim(state, seen, p)
@@ -190,7 +187,7 @@ def _aims(state: UrState, seen: Seen) -> Iterator[Aim]:
             yield Aim(lo, hi, aim.gone)
 
 
-def _active(state: UrState, seen: Seen, q: int) -> bool:
+def _active(state: Position, seen: Seen, q: int) -> bool:
     """Whether a seat seems to have done something: stones of its colour, or a tile like its hand tile newly laid."""
     mine = state.known(q)
     for i in seen.changed:
@@ -203,7 +200,7 @@ def _active(state: UrState, seen: Seen, q: int) -> bool:
     return False
 
 
-def _swaps(state: UrState, seen: Seen, p: int) -> Iterator[Action]:
+def _swaps(state: Position, seen: Seen, p: int) -> Iterator[Action]:
     """Swaps that a newly laid tile speaks of; what was taken, first."""
     mine, seat = state.known(p), state.seats[p]
     taken = seen.hands.get(p)
@@ -221,7 +218,7 @@ def _swaps(state: UrState, seen: Seen, p: int) -> Iterator[Action]:
     yield from (swap for _, swap in sorted(found, key=lambda x: x[0]))
 
 
-def _unseen_swaps(state: UrState, seen: Seen, p: int, q: int) -> Iterator[tuple[Action, float]]:
+def _unseen_swaps(state: Position, seen: Seen, p: int, q: int) -> Iterator[tuple[Action, float]]:
     """Swaps that left nothing to see, though the next seat has gone on: with the spare, or a tile laid and taken up again."""
     seat, mine = state.seats[p], state.known(p)
     if state.spare and len(state.seats) == 3 and state.board.spare not in seen.raw:
@@ -236,11 +233,11 @@ def _unseen_swaps(state: UrState, seen: Seen, p: int, q: int) -> Iterator[tuple[
 
 # The set-up
 
-def _nothing(state: UrState, seen: Seen) -> Iterator[Run]:
+def _nothing(state: Position, seen: Seen) -> Iterator[Run]:
     yield from ()
 
 
-def _lays(state: UrState, seen: Seen) -> Iterator[Run]:
+def _lays(state: Position, seen: Seen) -> Iterator[Run]:
     """All tiles that newly lie there; what lies beside the square last."""
     acts: list[Action] = []
     for site, tile in [*zip(state.board.sites, seen.tiles), *((state.board.hands[p], t) for p, t in seen.hands.items())]:
@@ -253,7 +250,7 @@ def _lays(state: UrState, seen: Seen) -> Iterator[Run]:
         yield acts, 0.0
 
 
-def _puts(state: UrState, seen: Seen) -> Iterator[Run]:
+def _puts(state: Position, seen: Seen) -> Iterator[Run]:
     """Stones put in turn, as long as the next seat has one that newly lies there; then the first swaps."""
     waiting: dict[int, list[int]] = {}
     for i in seen.changed:
@@ -272,7 +269,7 @@ def _puts(state: UrState, seen: Seen) -> Iterator[Run]:
     yield from _tiles_told(state, seen)
 
 
-def _put_in_turn(state: UrState, waiting: dict[int, list[int]]) -> list[Action]:
+def _put_in_turn(state: Position, waiting: dict[int, list[int]]) -> list[Action]:
     """The longest run of legal stones in turn."""
     if state.phase != "put":
         return []
@@ -292,7 +289,7 @@ def _put_in_turn(state: UrState, waiting: dict[int, list[int]]) -> list[Action]:
     return best
 
 
-def _first_swaps(state: UrState, seen: Seen) -> Iterator[Run]:
+def _first_swaps(state: Position, seen: Seen) -> Iterator[Run]:
     """Each seat's swap, those before having passed; or all pass, and the first turn has begun."""
     yield from _tiles_told(state, seen)
     passes: list[Action] = []
@@ -306,7 +303,7 @@ def _first_swaps(state: UrState, seen: Seen) -> Iterator[Run]:
         yield [*passes, *acts], cost
 
 
-def _tiles_told(state: UrState, seen: Seen) -> Iterator[Run]:
+def _tiles_told(state: Position, seen: Seen) -> Iterator[Run]:
     """Hand tiles that come into view for the first time."""
     acts: list[Action] = [a.Lay(a.BOX, state.board.hands[p], t) for p, t in seen.hands.items() if t and state.hands[p] is None]
     if acts:

@@ -7,7 +7,6 @@ as possible (agriculture, trade, culture); no move, and the moves between two ti
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from engine.game import Action
 from engine.ur import actions as a
@@ -23,15 +22,13 @@ from engine.ur.domains import (
     trade_sides,
     war_cost,
 )
+from engine.ur.position import Position
 from engine.ur.words import DOMAINS, FIVE
-
-if TYPE_CHECKING:
-    from engine.ur.state import UrState
 
 FEW = 200
 
 
-def legal_actions(state: UrState) -> list[Action]:
+def legal_actions(state: Position) -> list[Action]:
     if state.phase == "over":
         return []
     if state.phase == "lay":
@@ -58,7 +55,7 @@ def legal_actions(state: UrState) -> list[Action]:
     return [*out, *(swaps or [a.Pass(seat)]), *told]
 
 
-def _puts(state: UrState, seat: str, p: int) -> Iterator[Action]:
+def _puts(state: Position, seat: str, p: int) -> Iterator[Action]:
     if not state.supplies[p]:
         return
     first = not round_of(state)
@@ -70,11 +67,11 @@ def _puts(state: UrState, seat: str, p: int) -> Iterator[Action]:
             yield a.Put(seat, site)
 
 
-def _beside_own(state: UrState, i: int, p: int) -> bool:
+def _beside_own(state: Position, i: int, p: int) -> bool:
     return any(state.owner[j] == p and not state.zig[j] for j in state.board.near[i])
 
 
-def _swaps(state: UrState, seat: str, p: int) -> Iterator[Action]:
+def _swaps(state: Position, seat: str, p: int) -> Iterator[Action]:
     mine = state.known(p)
     setup = state.phase == "swap"
     faces = _faces(state, p)
@@ -94,7 +91,7 @@ def _swaps(state: UrState, seat: str, p: int) -> Iterator[Action]:
         yield a.Swap(seat, a.SPARE)
 
 
-def _faces(state: UrState, p: int) -> list[str]:
+def _faces(state: Position, p: int) -> list[str]:
     """The faces the hand tile may show; of a tile not known, both signs as far as they may be."""
     mine = state.known(p)
     if len(mine) == 2:
@@ -120,21 +117,21 @@ def spread(limits: Sequence[tuple[str, int]], supply: int) -> list[a.Stones]:
     return [(), *(((s, n),) for s, most in limits for n in range(1, min(most, supply) + 1)), tuple(full)]
 
 
-def _agriculture(state: UrState, seat: str, p: int) -> list[Action]:
+def _agriculture(state: Position, seat: str, p: int) -> list[Action]:
     sites = state.board.sites
     limits = [(sites[i], min(2, FIVE - state.count[i])) for i in state.own(p) if state.face(i) == "agriculture"]
     supply = state.supplies[p] + len(harvest_losses(state, p))
     return [a.Agriculture(seat, s) for s in spread([x for x in limits if x[1] > 0], supply)]
 
 
-def _trade(state: UrState, seat: str, p: int) -> list[Action]:
+def _trade(state: Position, seat: str, p: int) -> list[Action]:
     sites = state.board.sites
     limits = [(sites[i], min(trade_sides(state, i, p), FIVE - state.count[i]))
               for i in state.own(p) if state.face(i) == "trade"]
     return [a.Trade(seat, s) for s in spread([x for x in limits if x[1] > 0], state.supplies[p])]
 
 
-def _culture(state: UrState, seat: str, p: int) -> list[Action]:
+def _culture(state: Position, seat: str, p: int) -> list[Action]:
     needs = culture_needs(state, p)
     short = short_of(state, needs)
     out: list[Action] = [a.Culture(seat)]
@@ -146,7 +143,7 @@ def _culture(state: UrState, seat: str, p: int) -> list[Action]:
     return out + [a.Culture(seat, a.stones(w, state.board)) for w in ways[:FEW] if w]
 
 
-def _politics(state: UrState, seat: str, p: int) -> list[Action]:
+def _politics(state: Position, seat: str, p: int) -> list[Action]:
     own, sites = state.own(p), state.board.sites
     have = [state.count[i] for i in own]
     out: list[Action] = []
@@ -156,9 +153,9 @@ def _politics(state: UrState, seat: str, p: int) -> list[Action]:
         out.append(a.Politics(seat, shifts([sites[i] for i in own], have, want)))
     else:
         return out
-    return [a.Politics(seat)] + [
+    return [a.Politics(seat), *(
         a.Politics(seat, ((sites[i], sites[j], n),)) for i in own for j in own if i != j
-        for n in range(1, min(state.count[i], FIVE - state.count[j]) + 1)]
+        for n in range(1, min(state.count[i], FIVE - state.count[j]) + 1))]
 
 
 def _distributions(tiles: int, stones: int) -> Iterator[tuple[int, ...]]:
@@ -193,7 +190,7 @@ def shifts(sites: Sequence[str], have: Sequence[int], want: Sequence[int]) -> a.
     return tuple((sites[i], sites[j], n) for i, j, n in sorted(pairs))
 
 
-def _war(state: UrState, seat: str, p: int) -> list[Action]:
+def _war(state: Position, seat: str, p: int) -> list[Action]:
     sites = state.board.sites
     return [a.War(seat, sites[i], sites[j], n)
             for i in state.own(p) for j in state.board.near[i]
@@ -201,7 +198,7 @@ def _war(state: UrState, seat: str, p: int) -> list[Action]:
             for n in range(1, state.count[i] - war_cost(state, i, j) + 1)]
 
 
-def _bonus(state: UrState, seat: str, p: int) -> Iterator[Action]:
+def _bonus(state: Position, seat: str, p: int) -> Iterator[Action]:
     allowed = allowance(state, len(state.used))
     sites, supply = state.board.sites, state.supplies[p]
     if state.bonus is not None:
@@ -216,7 +213,7 @@ def _bonus(state: UrState, seat: str, p: int) -> Iterator[Action]:
             yield a.Extra(seat, ((sites[i], n),))
 
 
-def _ziggurats(state: UrState, seat: str, p: int) -> Iterator[Action]:
+def _ziggurats(state: Position, seat: str, p: int) -> Iterator[Action]:
     if state.used or state.bonus is not None:
         return
     full = [state.board.sites[i] for i in state.own(p) if state.count[i] >= FIVE]
@@ -227,7 +224,7 @@ def _ziggurats(state: UrState, seat: str, p: int) -> Iterator[Action]:
         yield from (a.Ziggurat(seat, (x, y)) for k, x in enumerate(full) for y in full[k + 1:])
 
 
-def _lays(state: UrState) -> Iterator[Action]:
+def _lays(state: Position) -> Iterator[Action]:
     places = _bare(state)
     if not places:
         return
@@ -238,7 +235,7 @@ def _lays(state: UrState) -> Iterator[Action]:
             yield a.Lay(a.BOX, site, tile)
 
 
-def _bare(state: UrState) -> list[str]:
+def _bare(state: Position) -> list[str]:
     """Places that wait for a tile: the square first, then beside it."""
     board = state.board
     out = [s for i, s in enumerate(board.sites) if state.tiles[i] is None] if state.phase == "lay" else []
@@ -248,7 +245,7 @@ def _bare(state: UrState) -> list[str]:
     return out
 
 
-def chance(state: UrState) -> list[tuple[Action, float]]:
+def chance(state: Position) -> list[tuple[Action, float]]:
     """The next tile of a shuffled box (open mode), face drawn too; a face its neighbours show is laid the other way up or
     put back (U4) as long as there is another tile."""
     if state.phase != "lay" or not state.drawn:

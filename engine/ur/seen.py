@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
 
 from engine.game import Difference
 from engine.layout import Contents, canonical
 from engine.ur.board import is_tile
-
-if TYPE_CHECKING:
-    from engine.ur.state import UrState
+from engine.ur.position import Position
 
 
 class Seen:
@@ -19,7 +16,7 @@ class Seen:
     `hands`, `spare`: tiles beside the square that differ; those not in view are not in here. `raw`: site -> contents seen.
     """
 
-    def __init__(self, state: UrState, difference: Difference) -> None:
+    def __init__(self, state: Position, difference: Difference) -> None:
         board = state.board
         self.state = state
         self.raw: dict[str, Contents] = {s: canonical(tuple(c[1]), "cluster") for s, c in difference.items()}
@@ -54,9 +51,9 @@ class Seen:
         """The tile newly to be seen on a place, None when it is the old one."""
         return self.tiles[i] if self.tiles[i] != self.state.tiles[i] else None
 
-    def mismatch(self, state: UrState) -> dict[str, tuple[Contents, Contents]]:
+    def mismatch(self, state: Position) -> dict[str, tuple[Contents, Contents]]:
         """site -> (contents of that state, contents seen), where they differ."""
-        out = {}
+        out: dict[str, tuple[Contents, Contents]] = {}
         board, before = state.board, self.state
         for i, site in enumerate(board.sites):
             want = self.raw.get(site)
@@ -67,14 +64,15 @@ class Seen:
             have = state.contents(i)
             if have != want and canonical(have, "cluster") != want:
                 out[site] = (have, want)
-        for site, tile in ((board.spare, state.spare), *((board.hands[p], state.hands[p]) for p in self.hands)):
-            if site in self.raw:
-                have, want = ("tile:" + tile,) if tile else (), self.raw[site]
-                if not state.shows_same(site, have, want):
-                    out[site] = (have, want)
+        beside = [(board.spare, state.spare), *((board.hands[p], state.hands[p]) for p in self.hands)]
+        for place, tile in beside:
+            if place is not None and place in self.raw:
+                have, want = ("tile:" + tile,) if tile else (), self.raw[place]
+                if not state.shows_same(place, have, want):
+                    out[place] = (have, want)
         return out
 
-    def _unchanged(self, state: UrState, i: int) -> bool:
+    def _unchanged(self, state: Position, i: int) -> bool:
         """Whether the place is as it was in the state that the difference is from"""
         was = self.state
         return (state.count[i] == was.count[i] and state.owner[i] == was.owner[i] and state.tiles[i] == was.tiles[i]

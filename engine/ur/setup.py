@@ -1,14 +1,15 @@
-"""Positions from set-up lines (DESIGN 8), and a game's beginning."""
+"""Positions from set-up lines (DESIGN 8) and from JSON, and a game's beginning."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from engine.game import BadText, Statement
 from engine.text import whole_number
 from engine.ur.board import Board, is_tile
-from engine.ur.state import NOBODY, UrState
-from engine.ur.store import PHASES
+from engine.ur.position import NOBODY, PHASES
+from engine.ur.state import UrState
 from engine.ur.words import DOMAINS
 
 OPTIONS = {"bonus": ("as-written", "for-restraint")}       # U13; the first is the default
@@ -186,3 +187,37 @@ _LINES: dict[str, Callable[[UrState, list[str]], UrState]] = {
     "layout": _layout, "hand": _hand, "spare": _spare, "option": _set_option, "starter": _starter, "turn": _turn,
     "phase": _phase, "box": _box, "done": _done,
 }
+
+
+def from_json(data: Mapping[str, Any], board: Board) -> UrState:
+    """The state of `to_json`. Raises BadText."""
+    try:
+        state = UrState(board, data["seats"], data["bonus"])
+        seat = {s: p for p, s in enumerate(state.seats)}
+        tiles: list[str | None] = list(state.tiles)
+        owner, count, zig = list(state.owner), list(state.count), list(state.zig)
+        for s, t in data["tiles"].items():
+            tiles[board.index[s]] = _told_tile(t)
+        for s, (who, n) in data["stones"].items():
+            owner[board.index[s]], count[board.index[s]] = seat[who], int(n)
+        for s, who in data["ziggurats"].items():
+            i = board.index[s]
+            zig[i], owner[i], count[i] = True, (-1 if who is None else seat[who]), int(who is not None)
+        if data["phase"] not in PHASES:
+            raise BadText(f"no phase called {data['phase']!r}")
+        extra = data["extra"]
+        return state.changed(
+            tiles=tuple(tiles), owner=tuple(owner), count=tuple(count), zig=tuple(zig),
+            hands=tuple(_told_tile(data["hands"][s]) if s in data["hands"] else None for s in state.seats),
+            spare=_told_tile(data["spare"]) if data["spare"] else None, phase=data["phase"], puts=int(data["puts"]),
+            starter=int(data["starter"]), mover=int(data["mover"]), drawn=bool(data["drawn"]), end=data["end"],
+            used=tuple(data["used"]), built=int(data["built"]), returned=bool(data["returned"]),
+            bonus=(extra[0], board.index[extra[1]], int(extra[2])) if extra else None)
+    except (KeyError, TypeError, ValueError, IndexError) as e:
+        raise BadText(f"no state of ur: {type(e).__name__} {e}") from None
+
+
+def _told_tile(text: str) -> str:
+    if not is_tile(text) and not text.endswith("/?"):
+        raise BadText(f"{text!r} is no tile")
+    return text

@@ -8,21 +8,18 @@ difference by going backwards from it, so nothing is tried at random.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from engine.game import Action
 from engine.ur import actions as a
 from engine.ur import warfare
 from engine.ur.domains import allowance
 from engine.ur.legal import shifts
+from engine.ur.position import Position
 from engine.ur.stage import NOTHING_DONE, ONE_MORE_MOVE, Aim, Run, Stage, idle, pattern, use
 from engine.ur.words import DOMAINS
 
-if TYPE_CHECKING:
-    from engine.ur.state import UrState
 
-
-def orders(state: UrState, p: int, domains: Iterable[str] | None = None) -> list[tuple[str, ...]]:
+def orders(state: Position, p: int, domains: Iterable[str] | None = None) -> list[tuple[str, ...]]:
     """The domains that may still be used, in every order; `domains` instead of the hand tile's."""
     if state.built or state.returned or state.bonus:
         return [()]
@@ -41,7 +38,7 @@ def orders(state: UrState, p: int, domains: Iterable[str] | None = None) -> list
     return out
 
 
-def runs(state: UrState, p: int, aim: Aim, order: tuple[str, ...]) -> Iterator[Run]:
+def runs(state: Position, p: int, aim: Aim, order: tuple[str, ...]) -> Iterator[Run]:
     """The ways to use the domains in that order that come nearest to the aim, with extra stones, before the swap."""
     allowed = 0
     if not (state.built or state.returned):
@@ -56,7 +53,7 @@ def runs(state: UrState, p: int, aim: Aim, order: tuple[str, ...]) -> Iterator[R
         yield from _each_place(state, p, aim, order, allowed)
 
 
-def bonuses(state: UrState, p: int, allowed: int, wanted: dict[int, int], there: dict[int, int]) -> list[Action | None]:
+def bonuses(state: Position, p: int, allowed: int, wanted: dict[int, int], there: dict[int, int]) -> list[Action | None]:
     """The extra stones for the places that want some, the best first; `there`: own stones on them by then."""
     seat, sites = state.seats[p], state.board.sites
     if not allowed:
@@ -70,7 +67,7 @@ def bonuses(state: UrState, p: int, allowed: int, wanted: dict[int, int], there:
     return [*out[:3], None]
 
 
-def _each_place(state: UrState, p: int, aim: Aim, order: tuple[str, ...], allowed: int) -> Iterator[Run]:
+def _each_place(state: Position, p: int, aim: Aim, order: tuple[str, ...], allowed: int) -> Iterator[Run]:
     """Agriculture, trade and culture: the fewest stones, place by place, that come nearest to the aim."""
     own = state.own(p)
     first = Stage(state, p, order[0] if order else None)
@@ -98,7 +95,7 @@ def _each_place(state: UrState, p: int, aim: Aim, order: tuple[str, ...], allowe
         yield acts + ([extra] if extra else []), cost
 
 
-def _with_politics(state: UrState, p: int, aim: Aim, order: tuple[str, ...], allowed: int) -> Iterator[Run]:
+def _with_politics(state: Position, p: int, aim: Aim, order: tuple[str, ...], allowed: int) -> Iterator[Run]:
     """Politics keeps the number of stones: what comes before and after it must make up the sum."""
     k = order.index("politics")
     own = state.own(p)
@@ -138,7 +135,7 @@ def _with_politics(state: UrState, p: int, aim: Aim, order: tuple[str, ...], all
     yield acts + ([extra] if extra else []), cost
 
 
-def _rearranged(state: UrState, p: int, aim: Aim, held: list[int], first: Stage, second: Stage
+def _rearranged(state: Position, p: int, aim: Aim, held: list[int], first: Stage, second: Stage
                 ) -> tuple[int, tuple[dict[int, int], dict[int, int], dict[int, int]]]:
     """(stones missing, (before politics, after it, laid after it)), with as few stones moved as can be."""
     before: dict[int, int] = {}

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from engine.game import Action
 from engine.ur import actions as a
 from engine.ur.domains import culture_beside, trade_sides
+from engine.ur.position import Position
 from engine.ur.words import FIVE
-
-if TYPE_CHECKING:
-    from engine.ur.state import UrState
 
 NOTHING_DONE = 0.6        # nats: a domain used without moving a stone
 ONE_MORE_MOVE = 0.6       # nats: every move of politics after the first
@@ -39,7 +36,7 @@ class Aim:
 class Stage:
     """One use of agriculture, trade or culture (or of nothing): what may become of n stones on a place."""
 
-    def __init__(self, state: UrState, p: int, domain: str | None) -> None:
+    def __init__(self, state: Position, p: int, domain: str | None) -> None:
         self.domain = domain
         self.lose: set[int] = set()
         self.gain: dict[int, int] = {}
@@ -75,7 +72,7 @@ class Stage:
         return found or [lo]
 
 
-def pattern(state: UrState, p: int, own: Iterable[int]) -> UrState:
+def pattern(state: Position, p: int, own: Iterable[int]) -> Position:
     """The state with the seat holding exactly these tiles; how many stones lie there does not count."""
     own = set(own)
     owner, count = list(state.owner), list(state.count)
@@ -87,7 +84,7 @@ def pattern(state: UrState, p: int, own: Iterable[int]) -> UrState:
     return state.changed(owner=tuple(owner), count=tuple(count))
 
 
-def use(state: UrState, p: int, domain: str, stones: dict[int, int]) -> Action:
+def use(state: Position, p: int, domain: str, stones: dict[int, int]) -> Action:
     """The action of a domain that lays so many stones by place."""
     sites, seat = state.board.sites, state.seats[p]
     found = tuple((sites[i], n) for i, n in sorted(stones.items()) if n)

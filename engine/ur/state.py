@@ -1,122 +1,21 @@
-"""The game as the rules know it. In Ur everything lies open; only a table without hand tiles in view leaves them unknown."""
+"""The state of a game of Ur that other rooms meet: a position, and what the rules say of it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
-from engine.game import Action, Decision, Difference, IllegalAction, Outcome, Proposal, State, Step, Violation
-from engine.layout import Contents, Layout, same_contents
+from engine.game import Action, Decision, Difference, IllegalAction, Outcome, Proposal, Violation
+from engine.layout import Contents, same_contents
 from engine.text import say
-from engine.ur import actions, checks, effects, explain, legal, scoring, store, view
-from engine.ur.board import Board, face, pair
-from engine.ur.words import DOMAINS, colour_name, domain_name, seat_name
-
-LAY, PUT, SWAP, TURN, OVER = "lay", "put", "swap", "turn", "over"
-NOBODY = -1
+from engine.ur import actions, checks, effects, explain, legal, store, view
+from engine.ur.board import pair
+from engine.ur.position import OVER, SWAP, TURN, Position
+from engine.ur.words import colour_name, domain_name, seat_name
 
 
-class UrState(State):
-    """Indexed by the places of `board.sites`: `tiles` ("war/trade" or None), `owner` (seat number or -1), `count` (stones),
-    `zig` (a ziggurat stands there; `owner` is whose, `count` 1). By seat: `hands` ("war/trade", None unknown).
-
-    phase: lay, put, swap (set-up), turn, over. Of the turn: `used` domains in order, `bonus` ("extra" | "settle", place,
-    stones), `built` ziggurats, `returned`. `puts`: stones put in the set-up. `end`: the rule that ended the game.
-    """
-
-    game = "ur"
-
-    def __init__(self, board: Board, seats: Sequence[str], option: str) -> None:
-        n = len(board.sites)
-        self.board, self.seats, self.option = board, tuple(seats), option
-        self.plan = board.plan
-        self.tiles: tuple[str | None, ...] = (None,) * n
-        self.owner: tuple[int, ...] = (NOBODY,) * n
-        self.count: tuple[int, ...] = (0,) * n
-        self.zig: tuple[bool, ...] = (False,) * n
-        self.hands: tuple[str | None, ...] = (None,) * len(seats)
-        self.spare: str | None = None
-        self.phase = LAY
-        self.starter = self.mover = 0
-        self.puts = 0
-        self.used: tuple[str, ...] = ()
-        self.bonus: tuple[str, int, int] | None = None
-        self.built = 0
-        self.returned = False
-        self.end = ""
-        self.drawn = False           # the box shuffles (open mode); else people lay the tiles
-        self.steps: tuple[Step, ...] = ()
-
-    def changed(self, **values: Any) -> UrState:
-        """A copy with these values, and nothing remembered."""
-        new = object.__new__(UrState)
-        new.__dict__.update({k: v for k, v in self.__dict__.items() if not k.startswith("_") and k not in _CACHED})
-        new.__dict__.update(values)
-        return new
-
-    # Plain questions
-
-    @cached_property
-    def supplies(self) -> tuple[int, ...]:
-        """Stones in hand a seat (U15)."""
-        left = [self.board.stones.get(s, 0) for s in self.seats]
-        for p, n in zip(self.owner, self.count):
-            if p >= 0:
-                left[p] -= n
-        return tuple(max(0, n) for n in left)
-
-    def own(self, p: int) -> list[int]:
-        """Places of the tiles a seat holds with stones; not those under ziggurats (U19)."""
-        zig = self.zig
-        return [i for i, q in enumerate(self.owner) if q == p and not zig[i]]
-
-    def free(self, i: int) -> bool:
-        """A tile without stone or ziggurat (U6, U18)."""
-        return self.tiles[i] is not None and not self.count[i] and not self.zig[i]
-
-    def face(self, i: int) -> str:
-        tile = self.tiles[i]
-        return face(tile) if tile else ""
-
-    @property
-    def ziggurats(self) -> int:
-        return sum(self.zig)
-
-    def known(self, p: int) -> frozenset[str]:
-        """The domains known to be on a seat's hand tile: two, fewer at a table where it was not seen."""
-        hand = self.hands[p]
-        found = pair(hand) if hand else frozenset()
-        return found if len(found) == 2 or p != self.mover else found | frozenset(self.used)
-
-    def could_bear(self, p: int, domain: str) -> bool:
-        """Whether the hand tile has that domain, as far as anybody knows."""
-        found = self.known(p)
-        return domain in found or len(found) < 2
-
-    def can_swap(self) -> bool:
-        """Whether the seat on turn could swap now (U20, U23)."""
-        mine = self.known(self.mover)
-        for i, tile in enumerate(self.tiles):
-            if tile is not None and not self.count[i] and not self.zig[i] and (len(mine) < 2 or pair(tile) != mine):
-                return True
-        return bool(self.spare and len(self.seats) == 3 and (len(mine) < 2 or pair(self.spare) != mine))
-
-    # State
-
-    @property
-    def turn(self) -> str | None:
-        return None if self.phase == OVER else self.seats[self.mover]
-
-    @property
-    def actors(self) -> tuple[str, ...]:
-        if self.phase == OVER:
-            return ()
-        if self.phase == LAY:
-            return (actions.BOX,)
-        if None in self.hands or (len(self.seats) == 3 and self.spare is None):
-            return (self.seats[self.mover], actions.BOX)     # a tile beside the square may still be told
-        return (self.seats[self.mover],)
+class UrState(Position):
 
     def legal_actions(self) -> list[Action]:
         return list(self._legal)
@@ -128,7 +27,7 @@ class UrState(State):
     def check(self, action: Action) -> list[Violation]:
         return checks.check(self, action)
 
-    def apply(self, action: Action) -> UrState:
+    def apply(self, action: Action) -> Self:
         violations = checks.check(self, action)
         if violations:
             raise IllegalAction(action, violations)
@@ -136,39 +35,6 @@ class UrState(State):
 
     def parse(self, text: str) -> Action:
         return actions.parse(self.plan.as_written(text), self.board)
-
-    def contents(self, i: int) -> Contents:
-        tile = self.tiles[i]
-        if tile is None:
-            return ()
-        p, kind = self.owner[i], "tile:" + tile
-        if self.zig[i]:
-            return (kind, "ziggurat", self.seats[p]) if p >= 0 else (kind, "ziggurat")
-        return (kind, *(self.seats[p],) * self.count[i]) if p >= 0 else (kind,)
-
-    def layout(self) -> Layout:
-        out = {s: c for i, s in enumerate(self.board.sites) if (c := self.contents(i))}
-        for site, tile in zip(self.board.hands, self.hands):
-            if tile and "?" not in tile:
-                out[site] = ("tile:" + tile,)
-        if self.spare and self.board.spare:
-            out[self.board.spare] = ("tile:" + self.spare,)
-        return out
-
-    def division(self, p: int) -> tuple[int, list[tuple[str, ...]], str | None]:
-        """(points, sets, the hand tile's face that counts): what a seat's tiles would make now (U25 to U28)."""
-        tiles = dict.fromkeys(DOMAINS, 0)
-        ziggurats = 0
-        for i, q in enumerate(self.owner):
-            if q == p:
-                if self.zig[i]:
-                    ziggurats += 1
-                else:
-                    tiles[self.face(i)] += 1
-        return scoring.best_with_hand(tiles, ziggurats, self.hands[p])
-
-    def scores(self) -> dict[str, int]:
-        return {s: self.division(p)[0] for p, s in enumerate(self.seats)}
 
     def outcome(self) -> Outcome | None:
         if self.phase != OVER:
@@ -194,14 +60,14 @@ class UrState(State):
     def implied(self, action: Action) -> tuple[Action, ...]:
         """The first swaps that were passed up when a later seat swaps, or the first turn begins (U8)."""
         run: list[Action] = []
-        state = self
+        state: Position = self
         while state.phase == SWAP and state.check(action):
             run.append(actions.Pass(state.seats[state.mover]))
             state = state.apply(run[-1])
         return () if state.check(action) else tuple(run)
 
     @property
-    def readings(self) -> tuple[UrState, ...]:
+    def readings(self) -> tuple[Self, ...]:
         """Who cannot swap and has nothing more to do ends the game without a word (U23)."""
         done = actions.Pass(str(self.turn))
         return (self.apply(done),) if self.phase == TURN and not self.can_swap() and not self.check(done) else ()
@@ -233,6 +99,3 @@ class UrState(State):
     def __repr__(self) -> str:
         left = ", ".join(str(domain_name(d)) for d in self.used) or "nothing"
         return f"<ur: {self.phase}, {colour_name(self.turn or 'nobody')} has used {left}; {seat_name(self.seats[0])} first>"
-
-
-_CACHED = frozenset(k for k, v in vars(UrState).items() if isinstance(v, cached_property))

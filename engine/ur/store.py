@@ -1,20 +1,13 @@
-"""States as text (set-up lines that `setup` reads back) and as JSON."""
+"""States as set-up lines and as JSON; `setup` reads both back."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from engine.game import BadText
-from engine.ur.board import Board, is_tile
-
-if TYPE_CHECKING:
-    from engine.ur.state import UrState
-
-PHASES = ("lay", "put", "swap", "turn", "over")
+from engine.ur.position import Position
 
 
-def to_json(state: UrState) -> dict[str, Any]:
+def to_json(state: Position) -> dict[str, Any]:
     sites = state.board.sites
     return {
         "game": state.game, "seats": list(state.seats), "bonus": state.option, "starter": state.starter, "mover": state.mover,
@@ -28,43 +21,7 @@ def to_json(state: UrState) -> dict[str, Any]:
     }
 
 
-def from_json(data: Mapping[str, Any], board: Board) -> UrState:
-    """The state of `to_json`. Raises BadText."""
-    from engine.ur.state import UrState
-
-    try:
-        state = UrState(board, data["seats"], data["bonus"])
-        seat = {s: p for p, s in enumerate(state.seats)}
-        tiles: list[str | None] = list(state.tiles)
-        owner, count, zig = list(state.owner), list(state.count), list(state.zig)
-        for s, t in data["tiles"].items():
-            tiles[board.index[s]] = _tile(t)
-        for s, (who, n) in data["stones"].items():
-            owner[board.index[s]], count[board.index[s]] = seat[who], int(n)
-        for s, who in data["ziggurats"].items():
-            i = board.index[s]
-            zig[i], owner[i], count[i] = True, (-1 if who is None else seat[who]), int(who is not None)
-        if data["phase"] not in PHASES:
-            raise BadText(f"no phase called {data['phase']!r}")
-        extra = data["extra"]
-        return state.changed(
-            tiles=tuple(tiles), owner=tuple(owner), count=tuple(count), zig=tuple(zig),
-            hands=tuple(_tile(data["hands"][s]) if s in data["hands"] else None for s in state.seats),
-            spare=_tile(data["spare"]) if data["spare"] else None, phase=data["phase"], puts=int(data["puts"]),
-            starter=int(data["starter"]), mover=int(data["mover"]), drawn=bool(data["drawn"]), end=data["end"],
-            used=tuple(data["used"]), built=int(data["built"]), returned=bool(data["returned"]),
-            bonus=(extra[0], board.index[extra[1]], int(extra[2])) if extra else None)
-    except (KeyError, TypeError, ValueError, IndexError) as e:
-        raise BadText(f"no state of ur: {type(e).__name__} {e}") from None
-
-
-def _tile(text: str) -> str:
-    if not is_tile(text) and not text.endswith("/?"):
-        raise BadText(f"{text!r} is no tile")
-    return text
-
-
-def to_text(state: UrState) -> str:
+def to_text(state: Position) -> str:
     """Lines that `engine.script` reads back to an equal state."""
     lines = [f"game {state.game}", "seats " + " ".join(state.seats), f"option bonus {state.option}"]
     if state.drawn:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from engine.game import Action, Violation
 from engine.layout import Contents, between, canonical
@@ -11,10 +10,8 @@ from engine.ur import actions as a
 from engine.ur import effects
 from engine.ur.checks import check
 from engine.ur.domains import culture_needs, short_of
+from engine.ur.position import Position
 from engine.ur.seen import Seen
-
-if TYPE_CHECKING:
-    from engine.ur.state import UrState
 
 # nats, for choosing among our own guesses; what a site costs the reconciler is its own business
 UNDONE, HALF = 0.75, 3.0
@@ -32,7 +29,7 @@ Left = dict[str, tuple[Contents, Contents]]
 class Tried:
     """A run tried out: what was legal of it, what is left of the difference, and what forbade the rest."""
 
-    def __init__(self, state: UrState, seen: Seen, actions: Iterable[Action], cost: float) -> None:
+    def __init__(self, state: Position, seen: Seen, actions: Iterable[Action], cost: float) -> None:
         self.actions: list[Action] = []
         self.cost = cost
         self.broken: tuple[Action, list[Violation]] | None = None
@@ -92,7 +89,7 @@ class Tried:
         return s.tiles, s.owner, s.count, s.zig, s.mover, s.phase
 
 
-def named(state: UrState, action: Action, seen: Seen) -> Action:
+def named(state: Position, action: Action, seen: Seen) -> Action:
     """Culture with the stones of owners short of them where they are seen (U15)."""
     if not isinstance(action, a.Culture) or action.seat not in state.seats:
         return action

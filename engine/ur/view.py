@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from engine.game import Choice, Decision
 from engine.text import Text, say
 from engine.ur.checks import SETUP_ROUNDS
 from engine.ur.domains import allowance, remaining, round_of
 from engine.ur.effects import same_faces, same_faces_text
+from engine.ur.position import Position
 from engine.ur.scoring import WORTH, ZIGGURAT
 from engine.ur.words import DOMAINS, domain_name, listed, number, seat_name, tile_name
 
-if TYPE_CHECKING:
-    from engine.ur.state import UrState
 
-
-def view(state: UrState) -> dict[str, Any]:
+def view(state: Position) -> dict[str, Any]:
     return {
         "phase": _phase(state), "round": None, "left": _left(state), "tracks": _tracks(state),
         "seats": [{"id": s, "facts": _facts(state, p)} for p, s in enumerate(state.seats)],
@@ -24,14 +22,14 @@ def view(state: UrState) -> dict[str, Any]:
     }
 
 
-def _phase(state: UrState) -> Text:
+def _phase(state: Position) -> Text:
     if state.phase == "put":
         return say("set-up: stone {n} of {all} each", n=round_of(state) + 1, all=SETUP_ROUNDS)
     return {"lay": say("set-up: laying the tiles"), "swap": say("set-up: first swaps"),
             "turn": say("turns"), "over": say("the game is over")}[state.phase]
 
 
-def _left(state: UrState) -> Text | None:
+def _left(state: Position) -> Text | None:
     if state.phase != "turn":
         return None
     if state.built or state.returned or state.bonus:
@@ -42,7 +40,7 @@ def _left(state: UrState) -> Text | None:
     return say("may still use: {domains}", domains=listed([domain_name(d) for d in mine]))
 
 
-def _tracks(state: UrState) -> list[dict[str, Any]]:
+def _tracks(state: Position) -> list[dict[str, Any]]:
     free = sum(state.free(i) for i in range(len(state.tiles)))
     return [
         {"id": "ziggurats", "label": say("ziggurats left"), "value": state.board.ziggurats - state.ziggurats,
@@ -51,15 +49,15 @@ def _tracks(state: UrState) -> list[dict[str, Any]]:
     ]
 
 
-def _facts(state: UrState, p: int) -> list[dict[str, Any]]:
+def _facts(state: Position, p: int) -> list[dict[str, Any]]:
     hand = state.hands[p]
-    seen = hand is not None and "?" not in hand
+    shown = "tile:" + hand if hand is not None and "?" not in hand else None
 
     def fact(label: Text, value: Any, kind: str | None = None) -> dict[str, Any]:
         return {"label": label, "value": value, "colour": None, "kind": kind, "secret": False}
 
     facts = [
-        fact(say("hand tile"), tile_name(hand) if hand else say("not seen"), "tile:" + hand if seen else None),
+        fact(say("hand tile"), tile_name(hand) if hand else say("not seen"), shown),
         fact(say("would score now"), state.division(p)[0]),
         fact(say("tiles held"), len(state.own(p))),
         fact(say("ziggurats"), sum(1 for q, z in zip(state.owner, state.zig) if z and q == p)),
@@ -72,7 +70,7 @@ def _facts(state: UrState, p: int) -> list[dict[str, Any]]:
     return facts
 
 
-def _bonus(state: UrState) -> Text:
+def _bonus(state: Position) -> Text:
     if state.built:
         return say("none: ziggurats built")
     if state.returned:
@@ -87,7 +85,7 @@ def _bonus(state: UrState) -> Text:
     return say("one on an own tile") if allowed else say("none so far")
 
 
-def _coming(state: UrState) -> list[Text]:
+def _coming(state: Position) -> list[Text]:
     out = []
     if state.phase in ("turn", "swap", "put") and state.ziggurats >= state.board.ziggurats > 0:
         last = state.seats[(state.starter - 1) % len(state.seats)]
@@ -102,7 +100,7 @@ def _coming(state: UrState) -> list[Text]:
     return out
 
 
-def _sets(state: UrState) -> dict[str, Any]:
+def _sets(state: Position) -> dict[str, Any]:
     """One row a set: who, its members, its worth."""
     rows: list[list[Any]] = []
     for p, s in enumerate(state.seats):
@@ -117,13 +115,13 @@ def _sets(state: UrState) -> dict[str, Any]:
     return {"title": say("sets one could lay now"), "columns": [say("player"), say("set"), say("points")], "rows": rows}
 
 
-def _highlight(state: UrState) -> dict[str, Text]:
+def _highlight(state: Position) -> dict[str, Text]:
     if state.phase in ("put", "lay"):
         return {s: say("the same face as a neighbour (U4)") for both in same_faces(state) for s in both}
     return {}
 
 
-def _notes(state: UrState) -> list[Text]:
+def _notes(state: Position) -> list[Text]:
     if state.option == "as-written":
         notes = [say("extra stones (U13): two, or one on a free tile, for using both actions; one for using one")]
     else:
@@ -134,7 +132,7 @@ def _notes(state: UrState) -> list[Text]:
     return notes
 
 
-def decision(state: UrState) -> Decision | None:
+def decision(state: Position) -> Decision | None:
     """What the camera cannot see: that a turn without a swap is done, and a hand tile that never was in view."""
     if state.phase in ("over", "lay"):
         return None

@@ -9,18 +9,15 @@ is two nodes of the trees, the place and the place + the number of places.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from engine.game import Action
 from engine.ur import actions as a
 from engine.ur import effects
 from engine.ur.domains import war_cost
 from engine.ur.legal import shifts
+from engine.ur.position import Position
 from engine.ur.stage import NOTHING_DONE, ONE_MORE_MOVE, Aim, Run, Stage, idle, pattern, use
 from engine.ur.words import FIVE
-
-if TYPE_CHECKING:
-    from engine.ur.state import UrState
 
 THROUGH = 0.5           # nats: an attack on a free tile only to go on from there, or on a tile left before
 IN_VAIN = 4.0           # nats: attacks that leave nothing to see but stones gone
@@ -33,7 +30,7 @@ Parents = dict[int, int]
 class Campaign:
     """The attacks of one war: targets to be explained, what lies before it (`first`) and what comes after it (`second`)."""
 
-    def __init__(self, state: UrState, p: int, aim: Aim, order: tuple[str, ...]) -> None:
+    def __init__(self, state: Position, p: int, aim: Aim, order: tuple[str, ...]) -> None:
         k = order.index("war")
         self.state, self.p, self.aim, self.order = state, p, aim, order
         self.before = order[0] if k else None
@@ -79,7 +76,7 @@ class Campaign:
         yield from give(0, {})
 
 
-def runs(state: UrState, p: int, aim: Aim, order: tuple[str, ...], allowed: int) -> Iterator[Run]:
+def runs(state: Position, p: int, aim: Aim, order: tuple[str, ...], allowed: int) -> Iterator[Run]:
     """The runs of a turn with a war in it, exact ones; else single attacks that explain a part."""
     c = Campaign(state, p, aim, order)
     mid = c.mid
@@ -190,7 +187,8 @@ def _solved(c: Campaign, targets: list[int], parents: Parents, aim: Aim, second:
     wants = {i: 0 if i in again else aim.lo[i % c.size] for i in (*c.own, *targets)}
     if c.before == "politics" or c.after == "politics":
         return _with_politics(c, children, wants, need)
-    before, left = {}, {}
+    before: dict[int, int] = {}
+    left: dict[int, int] = {}
     for i in c.own:
         low, high = c.first.after(i, c.state.count[i])
         lo, hi = need[i]

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from engine.game import Action
 from engine.text import say
 from engine.ur.actions import War
+from engine.ur.position import Position
 from engine.ur.words import seat_name
-
-if TYPE_CHECKING:
-    from engine.ur.state import UrState
 
 SHOWN = 5
 
 
-def longest(start: UrState, played: Sequence[tuple[Action, UrState]]) -> list[dict[str, Any]]:
+def longest(start: Position, played: Sequence[tuple[Action, Position]]) -> list[dict[str, Any]]:
     """One table (as in `view`), the wars with most attacks first; none: []. Attacks of one seat that follow each other are a
     war; `lost`: the stones it cost everybody together."""
     wars: list[dict[str, Any]] = []
@@ -37,6 +35,6 @@ def longest(start: UrState, played: Sequence[tuple[Action, UrState]]) -> list[di
              "columns": [say("move"), say("player"), say("attacks"), say("where"), say("stones lost")]}]
 
 
-def _stones(state: UrState) -> int:
+def _stones(state: Position) -> int:
     """stones on the tiles, all colours together"""
     return sum(c in state.seats for contents in state.layout().values() for c in contents)

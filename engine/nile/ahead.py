@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -12,11 +11,9 @@ from engine.nile import actions as act
 from engine.nile.board import marker
 from engine.nile.fit import none_may_fit
 from engine.nile.flow import POINTS
+from engine.nile.moment import Moment
 from engine.nile.position import SETUP
 from engine.nile.scoring import row_kinds
-
-if TYPE_CHECKING:
-    from engine.nile.state import NileState
 
 # What makes a guess less likely than a plain action, in nats
 LAPSED = (0.0, 0.5, 1.0, 1.5)          # a turn ended with so many points left
@@ -34,12 +31,12 @@ class Later(msgspec.Struct, frozen=True):
     """A moment some unsaid passes away: the run of them, the state then, the cost, what happened on the board on the way."""
 
     run: tuple[Action, ...]
-    state: NileState
+    state: Moment
     cost: float
     way: tuple[Step, ...] = ()
 
 
-def ahead(state: NileState) -> Iterator[Later]:
+def ahead(state: Moment) -> Iterator[Later]:
     """The moment itself and those that unsaid passes lead to: the turns of this round, the next phase 1, its actions."""
     run: tuple[Action, ...] = ()
     way: tuple[Step, ...] = ()
@@ -82,6 +79,6 @@ def ahead(state: NileState) -> Iterator[Later]:
         yield Later(run, state, cost, way)
 
 
-def _may_be_unable(state: NileState) -> bool:
+def _may_be_unable(state: Moment) -> bool:
     p = state.p
     return p.water_left(p.starter) == 0 or none_may_fit(p, state.board, p.starter)

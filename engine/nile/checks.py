@@ -104,7 +104,7 @@ def _answers(p: Position, a: act.Ebb | act.Flood) -> bool:
 
 
 def _turned_by(p: Position, a: act.Event | act.Ebb) -> Faults:
-    if p.wait.number and not a.picture:
+    if p.wait and p.wait.number and not a.picture:
         return [no("N46", "the arrow has been followed")]
     if p.open:
         return [] if a.seat == act.CARDS and a.picture else [no("N20", "the card itself tells its event")]

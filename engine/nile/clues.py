@@ -62,15 +62,15 @@ class Clues:
     def _field(self, site: str, have: Contents, seen: Contents) -> None:
         before, now = card(have), card(seen)
         if before != now:
-            if waves(seen):
+            if now and waves(seen):
                 self.laid[site] = now[6:]
             elif waves(have):
                 self.lifted.append(site)
-            for kind, new, gone in (("desert", self.desert_new, self.desert_gone), ("cover", self.cover_new, self.cover_gone)):
+            for kind, new, old in (("desert", self.desert_new, self.desert_gone), ("cover", self.cover_new, self.cover_gone)):
                 if now == kind:
                     new.append(site)
                 elif before == kind and not waves(seen):
-                    gone.append(site)
+                    old.append(site)
         was, is_ = Counter(_markers(have)), Counter(_markers(seen))
         gone, come = was - is_, is_ - was
         for side, colour, fruit in list(gone):

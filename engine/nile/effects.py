@@ -84,7 +84,7 @@ def _spoil(d: Draft, a: act.Spoil) -> None:
     for i in a.places:
         site = d.board.market[a.row][i - 1]
         *below, top = d.lay[site]
-        side, colour, fruit = marker(top)
+        side, colour, fruit = top.split(":")
         d.put(site, (*below, f"{'seed' if side == 'ripe' else 'rotten'}:{colour}:{fruit}"))
         one = (say("turn the {what} on {site} over: it is bad now", what=fruit_name(colour, fruit), site=site)
                if side == "ripe" else
@@ -119,15 +119,15 @@ def _grow(d: Draft, a: act.Grow) -> None:
 def _harvest(d: Draft, a: act.Harvest) -> None:
     d.points -= 2 if len(markers(d.lay[a.site])) > 1 else 1
     ripe = _own(d, a.site, a.seat, "ripe")
-    place = free_place(d, a.row)
+    place = str(free_place(d, a.row, d.board))
     d.remove(a.site, ripe)
     d.put(place, (ripe,))
     d.step(say("take {what} from {site} to {place}", what=kind_name(ripe), site=a.site, place=place), by_hand=True)
 
 
-def free_place(p: Position | Draft, row: int, board: Board | None = None) -> str | None:
+def free_place(p: Position | Draft, row: int, board: Board) -> str | None:
     """The free place of a market row nearest the house wall (N30); None when it is full."""
-    return next((s for s in (board or p.board).market[row] if not p.lay.get(s)), None)
+    return next((s for s in board.market[row] if not p.lay.get(s)), None)
 
 
 def _buy(d: Draft, a: act.Buy) -> None:
@@ -166,7 +166,7 @@ def _freshen(d: Draft, a: act.Freshen) -> None:
     _give_joker(d, a.seat)
     *below, bad = d.lay[a.site]
     d.put(a.site, (*below, "ripe" + bad[4:]))
-    _, colour, fruit = marker(bad)
+    _, colour, fruit = bad.split(":")
     d.step(say("turn the {what} on {site} over: it is fresh again", what=fruit_name(colour, fruit), site=a.site), by_hand=True)
 
 

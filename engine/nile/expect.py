@@ -23,8 +23,8 @@ def expect(p: Position, board: Board, words: Sequence[str]) -> tuple[bool, str] 
         value = {"jokers": p.jokers[i], "points": p.points if i == p.turn else 0, "out": out_count(p, i)}[head]
         return rest[0] == str(value), str(value)
     if head == "tops" and rest:
-        found = [top for top, n in p.piles[i] if n]
-        return sorted(rest) == sorted(found), " ".join(found) or "none"
+        tops = [top for top, n in p.piles[i] if n]
+        return sorted(rest) == sorted(tops), " ".join(tops) or "none"
     if head == "stock" and rest and rest[0] in FRUITS and len(rest) == 2:
         found = str(p.stock[i][FRUITS.index(rest[0])])
         return rest[1] == found, found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -16,16 +15,14 @@ from engine.nile.board import Board, waves
 from engine.nile.clues import Clues
 from engine.nile.effects import free_place
 from engine.nile.flow import POINTS
+from engine.nile.moment import Moment
 from engine.nile.position import SETUP, Position
 from engine.nile.traces import back_again, completed, events
-
-if TYPE_CHECKING:
-    from engine.nile.state import NileState
 
 MOST = 48                              # proposals handed on
 
 
-def explain(state: NileState, difference: Mapping[str, tuple[Contents, Contents]]) -> list[Proposal]:
+def explain(state: Moment, difference: Mapping[str, tuple[Contents, Contents]]) -> list[Proposal]:
     diff = {s: c for s, c in difference.items() if not state.shows_same(s, *c, "cluster")}
     if not diff or state.p.phase == "over":
         return [] if not diff else list(wrong.guesses(state.p, state.board, Clues(state.board, diff)))
@@ -45,7 +42,7 @@ def explain(state: NileState, difference: Mapping[str, tuple[Contents, Contents]
 class Guesser:
     """One difference, asked from all sides. `later` are the moments people can have got to without a word."""
 
-    def __init__(self, state: NileState, clues: Clues) -> None:
+    def __init__(self, state: Moment, clues: Clues) -> None:
         self.state, self.clues = state, clues
         self.p: Position = state.p
         self.board: Board = state.board
@@ -117,7 +114,7 @@ class Guesser:
         for moment in self.later:
             if not _not_yet(moment.state, action.seat):
                 guess, legal = self._try(moment, (action,), (), cost, illegal=False)
-                if legal:
+                if guess and legal:
                     yield guess
                     return
 
@@ -129,7 +126,7 @@ class Guesser:
             if seat is None or not moment.state.p.wait and moment.state.p.phase not in ("actions", "extra"):
                 continue
             guess, legal = self._try(moment, (make(seat),), sites, cost)
-            if legal:
+            if guess and legal:
                 yield guess
                 return
             refused = refused or guess
@@ -187,7 +184,7 @@ class Guesser:
             whole = msgspec.structs.replace(said, picture=picture, arrow=arrow)
             for more in ((), *back_again(self.clues, self.p.tide, moment.state.p, whole)):
                 guess, legal = self._try(moment, (whole, *then, *more), [site], _silent(moment), illegal=False)
-                if legal:
+                if guess and legal:
                     yield self._of_several(guess)
 
     def _of_several(self, guess: Proposal) -> Proposal:
@@ -205,7 +202,7 @@ class Guesser:
             for picture, arrow, then in events(self.clues, self.p.tide, self.p, self.board, w.site, w.cause):
                 run = (act.Event(starter, picture, arrow), *then)
                 guess, legal = self._try(self.later[0], run, (), next_card, illegal=False)
-                if legal:
+                if guess and legal:
                     yield self._of_several(guess)
             if p.unsaid:
                 for picture, arrow, _ in events(c, p.tide, p, self.board, p.unsaid, w.cause):
@@ -226,7 +223,7 @@ class Guesser:
         elif w.kind in ("boat", "die"):              # who won the die shows in what comes next
             yield from self._boats(self.state, ())
 
-    def _fists(self, state: NileState, run: tuple[Action, ...]) -> Iterator[Proposal]:
+    def _fists(self, state: Moment, run: tuple[Action, ...]) -> Iterator[Proposal]:
         """Markers out of fists lie in the boat: everybody held what is seen there, the others nothing."""
         p = state.p
         for i, seat in enumerate(p.seats):
@@ -238,7 +235,7 @@ class Guesser:
                 run, state = (*run, fist), state.apply(fist)
         yield from self._boats(state, run)
 
-    def _boats(self, state: NileState, run: tuple[Action, ...]) -> Iterator[Proposal]:
+    def _boats(self, state: Moment, run: tuple[Action, ...]) -> Iterator[Proposal]:
         p = state.p
         due = {w.seat: w.number for w in p.waiting if w.kind == "boat"} or dict(enumerate(p.bids))
         for i, number in due.items():
@@ -273,7 +270,7 @@ class Guesser:
         cost = 0.0 if self.clues.bought[colour, fruit] else UNSAID          # nobody said what of the fists is in the boat
         for moment in self.later:
             guess, legal = self._try(moment, run, (), cost, illegal=False)
-            if legal:
+            if guess and legal:
                 yield guess
                 return
 
@@ -336,7 +333,7 @@ class Guesser:
             yield from self._given(self._try(now, (action,), sites, illegal=not legal_only))
 
 
-def _not_yet(state: NileState, seat: str) -> bool:
+def _not_yet(state: Moment, seat: str) -> bool:
     """A moment of somebody else's turn: a guess about this seat waits for a later one."""
     p = state.p
     if p.wait or p.phase not in ("actions", "extra"):
@@ -349,7 +346,7 @@ def _silent(moment: Later) -> float:
     return UNASKED if (w := moment.state.p.wait) and w.kind == "event" else 0.0
 
 
-def _spend(state: NileState, action: Action, broken: list[Violation]) -> Action | None:
+def _spend(state: Moment, action: Action, broken: list[Violation]) -> Action | None:
     """The joker, given up or bought, that would put a lack of points or jokers right."""
     rules = {v.rule for v in broken}
     if rules == {"N36", "N64"} and isinstance(action, act.Freshen):

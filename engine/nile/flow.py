@@ -97,9 +97,9 @@ def turned(d: Draft, turned_card: Wait, picture: str, arrow: bool) -> None:
         d.waiting.insert(0, Wait("fist"))
 
 
-def desert_field(d: Draft | Position, row: str, board: Board | None = None) -> str | None:
+def desert_field(d: Draft | Position, row: str, board: Board) -> str | None:
     """Where the next desert card of a row goes; None: nothing can be laid (N50)."""
-    for site in reversed((board or d.board).rows[row]):
+    for site in reversed(board.rows[row]):
         lying = card(d.lay.get(site, ()))
         if lying != "desert":
             return site if lying is None else None
@@ -107,7 +107,7 @@ def desert_field(d: Draft | Position, row: str, board: Board | None = None) -> s
 
 
 def _lay_desert(d: Draft, row: str) -> None:
-    site = desert_field(d, row)
+    site = desert_field(d, row, d.board)
     if site is None or d.deserts <= 0:
         return
     on_field = d.lay.get(site, ())

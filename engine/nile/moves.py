@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import combinations, combinations_with_replacement
 
 from engine.game import Action
@@ -10,7 +10,7 @@ from engine.nile import actions as act
 from engine.nile.board import FRUITS, Board, card, counted, marker, markers, waves
 from engine.nile.checks import faults, row_faults
 from engine.nile.fit import desert_sites_left, fits, fits_anywhere, none_may_fit, open_fields
-from engine.nile.position import Position
+from engine.nile.position import Position, Wait
 
 FACES = tuple((p, arrow) for p in act.PICTURES for arrow in (False, True))
 SAID = (*FACES, ("", True))            # what people may say of a card: the arrow alone too, its picture to follow
@@ -26,7 +26,8 @@ def moves(p: Position, board: Board) -> list[Action]:
         who = act.CARDS if p.open else seat
         out += [a for s in desert_sites_left(p, board) for a in [act.Desert(who, s)] if not faults(p, board, a)]
     if p.wait:
-        return out + list(_waiting(p, board))
+        answers = _WAITING.get(p.wait.kind)         # none to a strip or a desert card: those are `fresh`
+        return out + (list(answers(p, board, p.wait)) if answers else [])
     if p.phase == "tide":
         return out + list(_flood(p, board) if p.mode == "flood" else _ebb(p))
     if p.phase in ("actions", "extra"):
@@ -34,34 +35,48 @@ def moves(p: Position, board: Board) -> list[Action]:
     return out + list(_first_round(p, board, seat))
 
 
-def _waiting(p: Position, board: Board) -> Iterator[Action]:
-    w = p.wait
+def _event(p: Position, board: Board, w: Wait) -> Iterator[Action]:
     starter = p.seats[p.starter]
-    if w.kind == "event":
-        for picture, arrow in FACES if p.open or w.number else SAID:
-            yield act.Event(act.CARDS if p.open else starter, picture, arrow)
-            if not p.open and w.cause == "ebb":
-                yield from (act.Ebb(starter, s, picture, arrow) for s in (w.site, p.unsaid) if s)
-    elif w.kind == "spoil":
-        for row in board.open_rows(w.number):
-            kinds = [p.lay.get(s, ()) for s in board.market[row]]
-            can = [i + 1 for i, k in enumerate(kinds) if k and (m := marker(k[-1])) and m[0] != "rotten"]
-            for places in combinations(can, min(2, len(can))):
-                yield act.Spoil(starter, row, places)
-    elif w.kind == "fist":
-        for i, seat in enumerate(p.seats):
-            if p.fists[i] == -1:
-                yield from (act.Fist(seat, n) for n in range(p.in_stock(i) - p.bids[i] + 1))
-    elif w.kind == "boat":
-        for due in p.waiting:
-            if due.kind == "boat":
-                yield from _boats(p, due.seat, due.number)
-    elif w.kind == "die":
-        for who in (p.seats[i] for i, n in enumerate(p.fists) if n == -1):
-            yield from (act.Start(s, who) for s in ((act.DIE,) if p.open else (act.DIE, *p.seats)))
-    elif w.kind == "top":
-        faces = sorted({act.face(pair) for pair in board.waves})
-        yield from (act.Top(act.CARDS, p.seats[w.seat], f) for f in faces)
+    for picture, arrow in FACES if p.open or w.number else SAID:
+        yield act.Event(act.CARDS if p.open else starter, picture, arrow)
+        if not p.open and w.cause == "ebb":
+            yield from (act.Ebb(starter, s, picture, arrow) for s in (w.site, p.unsaid) if s)
+
+
+def _spoil(p: Position, board: Board, w: Wait) -> Iterator[Action]:
+    for row in board.open_rows(w.number):
+        kinds = [p.lay.get(s, ()) for s in board.market[row]]
+        can = [i + 1 for i, k in enumerate(kinds) if k and (m := marker(k[-1])) and m[0] != "rotten"]
+        for places in combinations(can, min(2, len(can))):
+            yield act.Spoil(p.seats[p.starter], row, places)
+
+
+def _fist(p: Position, board: Board, w: Wait) -> Iterator[Action]:
+    for i, seat in enumerate(p.seats):
+        if p.fists[i] == -1:
+            yield from (act.Fist(seat, n) for n in range(p.in_stock(i) - p.bids[i] + 1))
+
+
+def _boat(p: Position, board: Board, w: Wait) -> Iterator[Action]:
+    for due in p.waiting:
+        if due.kind == "boat":
+            yield from _boats(p, due.seat, due.number)
+
+
+def _die(p: Position, board: Board, w: Wait) -> Iterator[Action]:
+    who_rolls = (act.DIE,) if p.open else (act.DIE, *p.seats)
+    for who in (p.seats[i] for i, n in enumerate(p.fists) if n == -1):
+        yield from (act.Start(s, who) for s in who_rolls)
+
+
+def _top(p: Position, board: Board, w: Wait) -> Iterator[Action]:
+    faces = sorted({act.face(pair) for pair in board.waves})
+    yield from (act.Top(act.CARDS, p.seats[w.seat], f) for f in faces)
+
+
+_WAITING: dict[str, Callable[[Position, Board, Wait], Iterator[Action]]] = {
+    "event": _event, "spoil": _spoil, "fist": _fist, "boat": _boat, "die": _die, "top": _top,
+}
 
 
 def _boats(p: Position, seat: int, number: int) -> Iterator[Action]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import msgspec
 
@@ -127,26 +126,34 @@ class Draft:
 
     def __init__(self, p: Position, board: Board) -> None:
         self.board = board
-        self.__dict__.update({k: getattr(p, k) for k in p.__struct_fields__})
+        self.seats, self.options, self.open = p.seats, p.options, p.open
         self.lay: dict[str, Contents] = dict(p.lay)
-        self.scores, self.jokers = list(p.scores), list(p.jokers)
+        self.tide, self.obelisk, self.scores = p.tide, p.obelisk, list(p.scores)
         self.stock, self.out = [list(s) for s in p.stock], [list(s) for s in p.out]
-        self.piles = [list(s) for s in p.piles]
+        self.jokers, self.deserts, self.discard = list(p.jokers), p.deserts, p.discard
+        self.piles: list[list[Pile]] = [list(s) for s in p.piles]
+        self.round, self.starter, self.phase, self.turn = p.round, p.starter, p.phase, p.turn
+        self.mode, self.laid, self.tried, self.points = p.mode, p.laid, p.tried, p.points
         self.active, self.bought = set(p.active), set(p.bought)
         self.waiting = list(p.waiting)
-        self.fists, self.bids, self.owed, self.lost = list(p.fists), list(p.bids), list(p.owed), list(p.lost)
+        self.fists, self.bids, self.rebids = list(p.fists), list(p.bids), p.rebids
+        self.owed, self.lost = list(p.owed), list(p.lost)
+        self.planted, self.unsaid, self.fresh, self.asif = p.planted, p.unsaid, p.fresh, p.asif
         self.steps: list[Step] = []
         self._touched: set[str] = set()
 
     def freeze(self) -> Position:
-        values: dict[str, Any] = {k: getattr(self, k) for k in Position.__struct_fields__}
-        for k in ("scores", "jokers", "waiting", "fists", "bids", "owed", "lost", "planted"):
-            values[k] = tuple(values[k])
-        values["stock"] = tuple(map(tuple, self.stock))
-        values["out"] = tuple(map(tuple, self.out))
-        values["piles"] = tuple(map(tuple, self.piles))
-        values["active"], values["bought"] = tuple(sorted(self.active)), tuple(sorted(self.bought))
-        return Position(**values)
+        """The position as it is now."""
+        return Position(
+            seats=self.seats, options=self.options, open=self.open, lay=self.lay, tide=self.tide,
+            scores=tuple(self.scores), obelisk=self.obelisk, stock=tuple(map(tuple, self.stock)),
+            out=tuple(map(tuple, self.out)), jokers=tuple(self.jokers), deserts=self.deserts,
+            discard=self.discard, piles=tuple((one, other) for one, other in self.piles), round=self.round,
+            starter=self.starter, phase=self.phase, turn=self.turn, mode=self.mode, laid=self.laid,
+            tried=self.tried, points=self.points, active=tuple(sorted(self.active)),
+            bought=tuple(sorted(self.bought)), waiting=tuple(self.waiting), fists=tuple(self.fists),
+            bids=tuple(self.bids), rebids=self.rebids, owed=tuple(self.owed), lost=tuple(self.lost),
+            planted=tuple(self.planted), unsaid=self.unsaid, fresh=self.fresh, asif=self.asif)
 
     def step(self, text: Text, by_hand: bool = False) -> None:
         """Everything put since the last step happened in this one."""

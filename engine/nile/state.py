@@ -1,58 +1,34 @@
-"""The state other rooms meet: a position on a board, and what it can also be taken for when people leave things unsaid."""
+"""The state other rooms meet: a moment of the game, and what it can also be taken for when people leave things unsaid."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, Self
 
 import msgspec
 
-from engine.game import Action, Decision, IllegalAction, Outcome, Proposal, State, Step, Violation
-from engine.layout import Contents, Layout, same_contents
+from engine.game import Action, Decision, IllegalAction, Outcome, Proposal, Step, Violation
+from engine.layout import Contents
 from engine.nile import actions as act
 from engine.nile import chance as odds
 from engine.nile import flow, scoring
 from engine.nile.asking import decision
-from engine.nile.board import Board, marker
+from engine.nile.board import marker
 from engine.nile.checks import faults
 from engine.nile.effects import effect, skip_owed
 from engine.nile.expect import expect
 from engine.nile.explain import explain
 from engine.nile.fit import none_may_fit
+from engine.nile.moment import Moment
 from engine.nile.moves import moves
-from engine.nile.position import SETUP, Draft, Position, layout_of
+from engine.nile.position import SETUP, Draft, Position
 from engine.nile.setup import JOKERS, open_bidding
 from engine.nile.view import view
 from engine.nile.write import write
-from engine.plan import Plan
 
 
-class NileState(State):
-    game: ClassVar[str] = "nile"
-    # The rules never look at these piles, and a card turned over has no kind that a plan could name.
-    unwatched: ClassVar[frozenset[str]] = frozenset({"water-discard", "desert-discard"})
-
-    def __init__(self, position: Position, board: Board, steps: Sequence[Step] = ()) -> None:
-        self.p, self.board, self.steps = position, board, tuple(steps)
-
-    @property
-    def seats(self) -> tuple[str, ...]:
-        return self.p.seats
-
-    @property
-    def plan(self) -> Plan:
-        return self.board.plan
-
-    @property
-    def turn(self) -> str | None:
-        p, w = self.p, self.p.wait
-        if p.phase == "over":
-            return None
-        if w and w.kind in ("fist", "die"):
-            order = [(p.starter + i) % len(p.seats) for i in range(len(p.seats))]
-            return next((p.seats[i] for i in order if p.fists[i] == -1), p.seats[p.starter])
-        return p.seats[w.seat] if w and w.kind == "boat" else p.seats[p.turn]
+class NileState(Moment):
 
     @cached_property
     def _actors(self) -> tuple[str, ...]:
@@ -60,7 +36,7 @@ class NileState(State):
         if p.phase == "over":
             return ()
         if w is None or w.kind in ("cover", "spoil"):
-            own = [self.turn]
+            own = [str(self.turn)]
         elif w.kind in ("fist", "die"):
             own = [s for i, s in enumerate(p.seats) if p.fists[i] == -1]
             own = own if w.kind == "fist" else [act.DIE] if p.open else [act.DIE, *p.seats]
@@ -77,7 +53,7 @@ class NileState(State):
         return self._actors
 
     @cached_property
-    def readings(self) -> tuple[NileState, ...]:
+    def readings(self) -> tuple[Self, ...]:
         """What this state also is when the next doing shows that something went without saying: the card turned over
         showed nothing, no fruit was there to go bad, a player with no point and no joker left has passed."""
         p, w = self.p, self.p.wait
@@ -92,7 +68,7 @@ class NileState(State):
         if w.kind == "event":
             silent = self._after(act.Event(p.seats[p.starter], "none"))
             if w.cause == "ebb" and not w.number and silent.p.phase == "tide":
-                return (NileState(msgspec.structs.replace(silent.p, unsaid=w.site), self.board, silent.steps),)
+                return (self._at(msgspec.structs.replace(silent.p, unsaid=w.site), silent.steps),)
             return (silent,)
         if w.kind == "spoil":
             rows = self.board.open_rows(w.number)
@@ -104,14 +80,17 @@ class NileState(State):
             return tuple(self._after(act.Start(act.DIE, p.seats[i])) for i, n in enumerate(p.fists) if n == -1)
         return ()
 
-    def _after(self, action: Action) -> NileState:
-        position, steps = effect(self.p, self.board, action)
-        return NileState(position, self.board, steps)
+    def _at(self, position: Position, steps: Sequence[Step]) -> Self:
+        return type(self)(position, self.board, steps)
 
-    def _with(self, change: Any) -> NileState:
+    def _after(self, action: Action) -> Self:
+        position, steps = effect(self.p, self.board, action)
+        return self._at(position, steps)
+
+    def _with(self, change: Any) -> Self:
         d = Draft(self.p, self.board)
         change(d)
-        return NileState(d.freeze(), self.board, d.steps)
+        return self._at(d.freeze(), d.steps)
 
     @staticmethod
     def _as_setup(d: Draft) -> None:
@@ -149,25 +128,18 @@ class NileState(State):
                 found += [v for v in others if v not in found]
         return found
 
-    def apply(self, action: Action) -> NileState:
+    def apply(self, action: Action) -> Self:
         found = faults(self.p, self.board, action)
         if not found:
             return self._after(action)
         for reading in self.readings:
             if not reading.check(action):
                 after = reading.apply(action)
-                return NileState(after.p, self.board, (*reading.steps, *after.steps))
+                return self._at(after.p, (*reading.steps, *after.steps))
         raise IllegalAction(action, self.check(action))
 
     def parse(self, text: str) -> Action:
         return act.parse(self.plan.as_written(text), self.board, self.p.seats)
-
-    @cached_property
-    def _layout(self) -> Layout:
-        return layout_of(self.p, self.board)
-
-    def layout(self) -> Layout:
-        return dict(self._layout)
 
     def implied(self, action: Action) -> tuple[Action, ...]:
         run: tuple[Action, ...] = ()
@@ -178,16 +150,6 @@ class NileState(State):
             skip = act.Pass(state.p.seats[state.p.turn])
             run, state = (*run, skip), state.apply(skip)
         return () if state.check(action) else run
-
-    def shows_same(self, site: str, have: Contents, seen: Contents, reads: str = "pile") -> bool:
-        if site in self.unwatched:
-            return True
-        if site == "boat":                       # which side is up there means nothing
-            have, seen = (tuple(sorted(k.replace("ripe:", "seed:") for k in c)) for c in (have, seen))
-        return same_contents(have, seen, reads)
-
-    def scores(self) -> dict[str, int]:
-        return dict(zip(self.p.seats, self.p.scores))
 
     def outcome(self) -> Outcome | None:
         return scoring.outcome(self.p)
@@ -204,14 +166,14 @@ class NileState(State):
     def chance(self) -> list[tuple[Action, float]]:
         return odds.outcomes(self.p, self.board)
 
-    def skip_chance(self) -> State:
+    def skip_chance(self) -> Self:
         """A card turned over showed nothing; a card that came up stays unknown."""
-        if not self.chance():
+        waits = self.p.wait
+        if waits is None or not self.chance():
             return self
-        kind = self.p.wait.kind
-        if kind == "event":
+        if waits.kind == "event":
             return self._after(act.Event(act.CARDS, "none"))
-        if kind in ("top", "desert"):
+        if waits.kind in ("top", "desert"):
             return self._with(_unknown)
         return self
 

@@ -147,7 +147,7 @@ def _market(c: Clues) -> Iterator[Proposal]:
         yield from _proposal(c, [site], [("N48", say("the fruit on {site} is bad and stays so", site=site))])
     for site in c.odd:
         have = c.diff[site][0]
-        if marker(have[-1])[0] == "rotten":
+        if have[-1].startswith("rotten:"):
             yield from _proposal(c, [site], [("N48", say("the fruit on {site} is rotten and stays so", site=site))])
         else:
             yield from _proposal(c, [site], [("N42", say("{what} stays on {site} till its row is scored",

@@ -16,7 +16,7 @@ _ID = re.compile(r"^([A-Za-z]+)(\d+)$")
 
 
 class Board:
-    """A compiled plan. `index` is site id -> cell, `ids` cell -> site id (None between rows), masks are ints over cells."""
+    """A compiled plan. `index` is site id -> cell, `ids` cell -> site id ("" between rows), masks are ints over cells."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -25,7 +25,7 @@ class Board:
         rows = 1 + max(y for _, y in places.values())
         self.width = columns + 1
         self.index: dict[str, int] = {s: y * self.width + x for s, (x, y) in places.items()}
-        self.ids: list[str | None] = [None] * (rows * self.width)
+        self.ids: list[str] = [""] * (rows * self.width)
         for site, cell in self.index.items():
             self.ids[cell] = site
         self.all = self._mask(plan.sites.values())
@@ -123,7 +123,7 @@ def _lines(sites: list[Site], axis: int) -> dict[str, int]:
     middle = {s.id: sum(p[axis] for p in s.outline) / len(s.outline) for s in sites}
     side = sorted(max(p[axis] for p in s.outline) - min(p[axis] for p in s.outline) for s in sites)[len(sites) // 2]
     out, line, last = {}, 0, None
-    for site in sorted(middle, key=middle.get):
+    for site in sorted(middle, key=lambda s: middle[s]):
         if last is not None and middle[site] - last > side / 2:
             line += 1
         out[site], last = line, middle[site]

@@ -4,26 +4,25 @@ from __future__ import annotations
 
 from itertools import product
 from math import comb, prod
-from typing import TYPE_CHECKING
+from typing import TypeVar
 
 from engine.game import Action
 from engine.tigris.actions import BAG, Draw
+from engine.tigris.position import Position
 from engine.tigris.words import COLOURS
 
-if TYPE_CHECKING:
-    from engine.tigris.state import TigrisState
-
+P = TypeVar("P", bound=Position)
 Counts = tuple[int, ...]
 
 
-def pool(s: TigrisState) -> Counts:
+def pool(s: Position) -> Counts:
     """What a draw may come from, a number a colour: the bag's tiles where they are known, else all that nobody has seen."""
     if s.bag_known is not None:
         return s.bag_known
     return tuple(s.unseen(c) for c in range(4))
 
 
-def could_draw(s: TigrisState, counts: Counts) -> bool:
+def could_draw(s: Position, counts: Counts) -> bool:
     return all(n <= have for n, have in zip(counts, pool(s)))
 
 
@@ -37,7 +36,7 @@ def handfuls(n: int, have: Counts) -> list[Counts]:
     return out
 
 
-def draws(s: TigrisState, seat: int, n: int) -> list[Draw]:
+def draws(s: Position, seat: int, n: int) -> list[Draw]:
     """All that a seat can draw."""
     return [Draw(BAG, s.seats[seat], named(counts)) for counts in handfuls(n, pool(s))]
 
@@ -46,7 +45,7 @@ def named(counts: Counts) -> tuple[str, ...]:
     return tuple(c for c, n in zip(COLOURS, counts) for _ in range(n))
 
 
-def chance(s: TigrisState) -> list[tuple[Action, float]]:
+def chance(s: Position) -> list[tuple[Action, float]]:
     """The next draw's outcomes with their probabilities; [] where the game does not wait for one."""
     if s.phase != "draw":
         return []
@@ -57,7 +56,7 @@ def chance(s: TigrisState) -> list[tuple[Action, float]]:
             for c in handfuls(n, have)]
 
 
-def skip(s: TigrisState) -> TigrisState:
+def skip(s: P) -> P:
     """The waiting draws left unknown."""
     new = s.copy()
     new._before, new._events = s._before, s._events

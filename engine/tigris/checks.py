@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import Any
 
 from engine.game import Action, Violation
 from engine.text import Text, say
@@ -10,15 +11,13 @@ from engine.tigris import actions as act
 from engine.tigris.chance import could_draw
 from engine.tigris.moment import TEMPLES, treasure_choice, war_colours
 from engine.tigris.pieces import Pieces
+from engine.tigris.position import Position
 from engine.tigris.words import COLOURS, HAND, RED, TILES, colour_name, kind_name, leader_kind, seat_name
-
-if TYPE_CHECKING:
-    from engine.tigris.state import TigrisState
 
 Faults = list[Violation]
 
 
-def check(s: TigrisState, a: Action) -> Faults:
+def check(s: Position, a: Action) -> Faults:
     if isinstance(a, act.Draw):
         return _draw(s, a)
     if s.draws and s.phase == "action":
@@ -34,7 +33,7 @@ def _fault(faults: Faults, rule: str, text: Text) -> None:
     faults.append(Violation(rule, text))
 
 
-def _turn(s: TigrisState, seat: int) -> Faults:
+def _turn(s: Position, seat: int) -> Faults:
     """Why this seat may not take one of its actions now."""
     faults: Faults = []
     if s.phase != "action":
@@ -46,11 +45,11 @@ def _turn(s: TigrisState, seat: int) -> Faults:
     return faults
 
 
-def _waiting(s: TigrisState) -> Violation:
+def _waiting(s: Position) -> Violation:
     """What has to be done first."""
     if s.phase == "commit":
         seat = seat_name(s.seats[s.actor])
-        if s.fight.kind == TEMPLES:
+        if s.conflict.kind == TEMPLES:
             return Violation("T39", say("a conflict over a leader waits for the temples that {seat} adds", seat=seat))
         return Violation("T47", say("a war waits for the tiles that {seat} adds", seat=seat))
     if s.phase == "war":
@@ -67,7 +66,7 @@ def _dead(faults: Faults, p: Pieces, bit: int, site: str) -> None:
         _fault(faults, "T32", say("{site} lies under a catastrophe for the rest of the game", site=site))
 
 
-def _tile(s: TigrisState, a: act.Tile, seat: int) -> Faults:
+def _tile(s: Position, a: act.Tile, seat: int) -> Faults:
     faults = _turn(s, seat)
     p, board = s.pieces, s.board
     cell, colour = board.index[a.site], COLOURS.index(a.colour)
@@ -89,7 +88,7 @@ def _tile(s: TigrisState, a: act.Tile, seat: int) -> Faults:
     return faults
 
 
-def _leader(s: TigrisState, a: act.Leader, seat: int) -> Faults:
+def _leader(s: Position, a: act.Leader, seat: int) -> Faults:
     faults = _turn(s, seat)
     if s.phase in ("commit", "war"):
         _fault(faults, "T37", say("no leader pulls out of a conflict"))
@@ -128,7 +127,7 @@ def _leader(s: TigrisState, a: act.Leader, seat: int) -> Faults:
     return faults
 
 
-def _catastrophe(s: TigrisState, a: act.Catastrophe, seat: int) -> Faults:
+def _catastrophe(s: Position, a: act.Catastrophe, seat: int) -> Faults:
     faults = _turn(s, seat)
     p, cell = s.pieces, s.board.index[a.site]
     bit = 1 << cell
@@ -146,7 +145,7 @@ def _catastrophe(s: TigrisState, a: act.Catastrophe, seat: int) -> Faults:
     return faults
 
 
-def _swap(s: TigrisState, a: act.Swap, seat: int) -> Faults:
+def _swap(s: Position, a: act.Swap, seat: int) -> Faults:
     faults = _turn(s, seat)
     if not 1 <= a.number <= min(HAND, s.hand(seat)):
         _fault(faults, "T33", say("{seat} can swap 1 to {most} tiles", seat=seat_name(a.seat), most=min(HAND, s.hand(seat))))
@@ -161,18 +160,18 @@ def _swap(s: TigrisState, a: act.Swap, seat: int) -> Faults:
     return faults
 
 
-def _pass(s: TigrisState, a: act.Pass, seat: int) -> Faults:
+def _pass(s: Position, a: act.Pass, seat: int) -> Faults:
     faults = _turn(s, seat)
     if s.phase in ("commit", "war"):
         _fault(faults, "T37", say("a conflict is fought out before the turn ends"))
     return faults
 
 
-def _commit(s: TigrisState, a: act.Commit, seat: int) -> Faults:
+def _commit(s: Position, a: act.Commit, seat: int) -> Faults:
     if s.phase != "commit":
-        faults = [Violation(r, say("no conflict waits for tiles")) for r in ("T39", "T47")]
-        return [_waiting(s), *faults] if s.phase == "war" else faults
-    fight = s.fight
+        idle = [Violation(r, say("no conflict waits for tiles")) for r in ("T39", "T47")]
+        return [_waiting(s), *idle] if s.phase == "war" else idle
+    fight = s.conflict
     rule = "T39" if fight.kind == TEMPLES else "T47"
     faults: Faults = []
     if seat != s.actor:
@@ -188,7 +187,7 @@ def _commit(s: TigrisState, a: act.Commit, seat: int) -> Faults:
     return faults
 
 
-def _war(s: TigrisState, a: act.War, seat: int) -> Faults:
+def _war(s: Position, a: act.War, seat: int) -> Faults:
     if s.phase != "war":
         return [Violation("T44", say("there is no choice between conflicts"))]
     faults: Faults = []
@@ -200,7 +199,7 @@ def _war(s: TigrisState, a: act.War, seat: int) -> Faults:
     return faults
 
 
-def _build(s: TigrisState, a: act.Build, seat: int) -> Faults:
+def _build(s: Position, a: act.Build, seat: int) -> Faults:
     faults: Faults = []
     p, board, cell = s.pieces, s.board, s.board.index[a.site]
     square = board.squares.get(cell, 0)
@@ -231,7 +230,7 @@ def _build(s: TigrisState, a: act.Build, seat: int) -> Faults:
     return faults
 
 
-def _keep(s: TigrisState, a: act.Keep, seat: int) -> Faults:
+def _keep(s: Position, a: act.Keep, seat: int) -> Faults:
     if s.phase in ("commit", "war"):
         return [Violation("T55", say("the conflict comes first, then the monument"))]
     if s.phase != "build":
@@ -241,7 +240,7 @@ def _keep(s: TigrisState, a: act.Keep, seat: int) -> Faults:
     return []
 
 
-def _treasure(s: TigrisState, a: act.Treasure, seat: int) -> Faults:
+def _treasure(s: Position, a: act.Treasure, seat: int) -> Faults:
     if s.phase != "treasure":
         return [Violation("T59", say("there are no treasures to choose from"))]
     faults: Faults = []
@@ -258,7 +257,7 @@ def _treasure(s: TigrisState, a: act.Treasure, seat: int) -> Faults:
     return faults
 
 
-def _draw(s: TigrisState, a: act.Draw) -> Faults:
+def _draw(s: Position, a: act.Draw) -> Faults:
     if a.drawer not in s.seats:
         return [Violation("T4", say("{seat} does not play in this game", seat=seat_name(a.drawer)))]
     seat = s.seats.index(a.drawer)
@@ -272,5 +271,7 @@ def _draw(s: TigrisState, a: act.Draw) -> Faults:
     return []
 
 
-_FAULTS = {act.Tile: _tile, act.Leader: _leader, act.Catastrophe: _catastrophe, act.Swap: _swap, act.Pass: _pass,
-           act.Commit: _commit, act.War: _war, act.Build: _build, act.Keep: _keep, act.Treasure: _treasure}
+_FAULTS: dict[type[Action], Callable[[Position, Any, int], Faults]] = {
+    act.Tile: _tile, act.Leader: _leader, act.Catastrophe: _catastrophe, act.Swap: _swap, act.Pass: _pass,
+    act.Commit: _commit, act.War: _war, act.Build: _build, act.Keep: _keep, act.Treasure: _treasure,
+}

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from engine.tigris.board import cells
 from engine.tigris.moment import SUPPORTERS, TEMPLES, Fight, strength, supporters_lost, war, war_colours
+from engine.tigris.position import Position
 from engine.tigris.words import COLOURS, POINTS, RED, TILES, leader_kind
 
-if TYPE_CHECKING:
-    from engine.tigris.state import TigrisState
 
-
-def over_leader(s: TigrisState, attacker: int, defender: int) -> None:
+def over_leader(s: Position, attacker: int, defender: int) -> None:
     """A leader came to one of its colour (T37): the attacker adds first."""
     s.fight, s.phase = Fight(TEMPLES, attacker % 4, attacker, defender), "commit"
 
 
-def next_war(s: TigrisState) -> None:
+def next_war(s: Position) -> None:
     """Looks for conflicts anew (T50): the only one begins, of several the active player says which (T44); phase "action"
     when none is left."""
     colours = war_colours(s.pieces)
@@ -27,13 +23,13 @@ def next_war(s: TigrisState) -> None:
         s.phase = "war" if colours else "action"
 
 
-def begin_war(s: TigrisState, colour: int) -> None:
+def begin_war(s: Position, colour: int) -> None:
     s.fight, s.phase = war(s.pieces, colour, s.active, len(s.seats)), "commit"
 
 
-def add(s: TigrisState, number: int) -> bool:
+def add(s: Position, number: int) -> bool:
     """A side adds tiles from its hand, which leave the game. True when both have and the conflict is decided."""
-    fight, leader = s.fight, s.fight.adder
+    fight, leader = s.conflict, s.conflict.adder
     seat = leader // 4
     colour = RED if fight.kind == TEMPLES else fight.colour
     take_from_hand(s, seat, colour, number)
@@ -52,7 +48,7 @@ def add(s: TigrisState, number: int) -> bool:
     return True
 
 
-def _decide(s: TigrisState, fight: Fight, winner: int, loser: int) -> None:
+def _decide(s: Position, fight: Fight, winner: int, loser: int) -> None:
     lost = supporters_lost(s.pieces, fight, loser) if fight.kind == SUPPORTERS else 0
     temples = s.pieces.tiles[RED]
     take_home(s, loser)
@@ -67,14 +63,14 @@ def _decide(s: TigrisState, fight: Fight, winner: int, loser: int) -> None:
         score(s, winner // 4, fight.colour, 1 + lost.bit_count())
 
 
-def take_home(s: TigrisState, leader: int) -> None:
+def take_home(s: Position, leader: int) -> None:
     seat, colour = divmod(leader, 4)
     cell = s.pieces.leaders[leader]
     s.tell("take {piece} off {site}", s.pieces.stand(leader, -1), piece=leader_kind(s.seats[seat], COLOURS[colour]),
            site=s.board.ids[cell])
 
 
-def score(s: TigrisState, seat: int, colour: int, number: int, monument: str | None = None) -> None:
+def score(s: Position, seat: int, colour: int, number: int, monument: str | None = None) -> None:
     """Points of a colour, or treasures (4)."""
     points = list(s.points)
     points[seat * 5 + colour] += number
@@ -86,7 +82,7 @@ def score(s: TigrisState, seat: int, colour: int, number: int, monument: str | N
         s.tell("{seat} scores {number} {colour}", seat=s.seats[seat], number=number, colour=POINTS[colour])
 
 
-def take_from_hand(s: TigrisState, seat: int, colour: int, number: int) -> None:
+def take_from_hand(s: Position, seat: int, colour: int, number: int) -> None:
     """Known tiles first, then unknown ones."""
     known = list(s.known[seat])
     from_known = min(number, known[colour])
@@ -94,12 +90,12 @@ def take_from_hand(s: TigrisState, seat: int, colour: int, number: int) -> None:
     set_hand(s, seat, tuple(known), s.unknown[seat] - (number - from_known))
 
 
-def set_hand(s: TigrisState, seat: int, known: tuple[int, ...], unknown: int) -> None:
+def set_hand(s: Position, seat: int, known: tuple[int, ...], unknown: int) -> None:
     s.known = (*s.known[:seat], known, *s.known[seat + 1:])
     s.unknown = (*s.unknown[:seat], unknown, *s.unknown[seat + 1:])
 
 
-def spend(s: TigrisState, colour: int, number: int) -> None:
+def spend(s: Position, colour: int, number: int) -> None:
     """Tiles of a colour that are out of the game or lie face-down from now on."""
     spent = list(s.spent)
     spent[colour] += number

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import Any, TypeVar
 
 from engine.game import Action
 from engine.tigris import actions as act
 from engine.tigris import conflict
 from engine.tigris.board import cells
 from engine.tigris.moment import treasure_claims, war_colours
+from engine.tigris.position import Position
 from engine.tigris.scoring import monument_points, scorer
 from engine.tigris.words import ACTIONS, COLOURS, HAND, RED, TILES, leader_kind
 
-if TYPE_CHECKING:
-    from engine.tigris.state import TigrisState
+P = TypeVar("P", bound=Position)
 
 
-def perform(state: TigrisState, a: Action) -> TigrisState:
+def perform(state: P, a: Action) -> P:
     """The state after a legal action."""
     if state.draws and not isinstance(a, act.Draw):
         state = state.skip_chance()
@@ -28,7 +28,7 @@ def perform(state: TigrisState, a: Action) -> TigrisState:
     return s
 
 
-def _tile(s: TigrisState, a: act.Tile) -> None:
+def _tile(s: Position, a: act.Tile) -> None:
     cell, colour = s.board.index[a.site], COLOURS.index(a.colour)
     joined = s.pieces.touching(1 << cell)
     conflict.take_from_hand(s, s.active, colour, 1)
@@ -48,7 +48,7 @@ def _tile(s: TigrisState, a: act.Tile) -> None:
     after_conflicts(s)
 
 
-def _leader(s: TigrisState, a: act.Leader) -> None:
+def _leader(s: Position, a: act.Leader) -> None:
     own = s.active * 4 + COLOURS.index(a.colour)
     kind = leader_kind(a.seat, a.colour)
     if a.target is None:
@@ -62,14 +62,14 @@ def _leader(s: TigrisState, a: act.Leader) -> None:
         s.tell("{seat} moves {piece} from {origin} to {site}", pieces, True, seat=a.seat, piece=kind, origin=a.origin,
                site=a.target)
     kingdom = pieces.kingdom_at(cell)
-    rivals = [n for n in kingdom[1] if n % 4 == own % 4 and n != own]
+    rivals = [n for n in kingdom[1] if n % 4 == own % 4 and n != own] if kingdom else []
     if rivals:
         conflict.over_leader(s, own, min(rivals, key=lambda n: (n // 4 - s.active) % len(s.seats)))
     else:
         end_action(s)
 
 
-def _catastrophe(s: TigrisState, a: act.Catastrophe) -> None:
+def _catastrophe(s: Position, a: act.Catastrophe) -> None:
     cell = s.board.index[a.site]
     left = list(s.catastrophes)
     left[s.active] -= 1
@@ -85,7 +85,7 @@ def _catastrophe(s: TigrisState, a: act.Catastrophe) -> None:
     end_action(s)
 
 
-def _swap(s: TigrisState, a: act.Swap) -> None:
+def _swap(s: Position, a: act.Swap) -> None:
     seat = s.active
     known, unknown = list(s.known[seat]), s.unknown[seat]
     if a.colours:
@@ -102,12 +102,12 @@ def _swap(s: TigrisState, a: act.Swap) -> None:
         end_action(s)
 
 
-def _pass(s: TigrisState, a: act.Pass) -> None:
+def _pass(s: Position, a: act.Pass) -> None:
     s.tell("{seat} passes", by_hand=True, seat=a.seat)
     end_turn(s)
 
 
-def _commit(s: TigrisState, a: act.Commit) -> None:
+def _commit(s: Position, a: act.Commit) -> None:
     if conflict.add(s, a.number):
         if s.pieces.union >= 0:
             conflict.next_war(s)
@@ -118,12 +118,12 @@ def _commit(s: TigrisState, a: act.Commit) -> None:
             end_action(s)
 
 
-def _war(s: TigrisState, a: act.War) -> None:
+def _war(s: Position, a: act.War) -> None:
     s.tell("next is the conflict in {colour}", by_hand=True, colour=a.colour)
     conflict.begin_war(s, COLOURS.index(a.colour))
 
 
-def _build(s: TigrisState, a: act.Build) -> None:
+def _build(s: Position, a: act.Build) -> None:
     p, corner = s.pieces, s.board.index[a.site]
     square = s.board.squares[corner]
     temples = p.tiles[RED]
@@ -138,12 +138,12 @@ def _build(s: TigrisState, a: act.Build) -> None:
     end_building(s)
 
 
-def _keep(s: TigrisState, a: act.Keep) -> None:
+def _keep(s: Position, a: act.Keep) -> None:
     s.tell("{seat} builds nothing", by_hand=True, seat=a.seat)
     end_building(s)
 
 
-def _treasure(s: TigrisState, a: act.Treasure) -> None:
+def _treasure(s: Position, a: act.Treasure) -> None:
     owner = s.actor
     taken = sum(1 << s.board.index[t] for t in a.sites)
     s.tell("{seat} takes the treasures off {sites}", s.pieces.change(treasures=s.pieces.treasures & ~taken), True,
@@ -152,7 +152,7 @@ def _treasure(s: TigrisState, a: act.Treasure) -> None:
     end_action(s)
 
 
-def _draw(s: TigrisState, a: act.Draw) -> None:
+def _draw(s: Position, a: act.Draw) -> None:
     seat = s.seats.index(a.drawer)
     counts = tuple(a.colours.count(c) for c in COLOURS)
     first = next(i for i, d in enumerate(s.draws) if d[0] == seat)
@@ -169,13 +169,13 @@ def _draw(s: TigrisState, a: act.Draw) -> None:
         s.phase = "action"
 
 
-_DOES: dict[type, Callable] = {
+_DOES: dict[type[Action], Callable[[Position, Any], None]] = {
     act.Tile: _tile, act.Leader: _leader, act.Catastrophe: _catastrophe, act.Swap: _swap, act.Pass: _pass,
     act.Commit: _commit, act.War: _war, act.Build: _build, act.Keep: _keep, act.Treasure: _treasure, act.Draw: _draw,
 }
 
 
-def after_conflicts(s: TigrisState) -> None:
+def after_conflicts(s: Position) -> None:
     """The union tile comes off (T52), leaders without temples go home (T51), and the tile may have made a square (T55)."""
     if s.pieces.union >= 0:
         site = s.board.ids[s.pieces.union]
@@ -186,7 +186,7 @@ def after_conflicts(s: TigrisState) -> None:
         end_action(s)
 
 
-def buildable(s: TigrisState) -> list[tuple[int, int]]:
+def buildable(s: Position) -> list[tuple[int, int]]:
     """(upper left cell, monument) of everything that the tile just laid allows to build (T53, T54)."""
     if s.laid < 0:
         return []
@@ -198,19 +198,19 @@ def buildable(s: TigrisState) -> list[tuple[int, int]]:
             if s.pieces.monuments[m] < 0 and colour in s.board.monument_colours(name)]
 
 
-def end_building(s: TigrisState) -> None:
+def end_building(s: Position) -> None:
     """A square uses its tiles up, the one just laid among them, so nothing is left to build on (T58)."""
     s.phase = "action"
     end_action(s)
 
 
-def send_home(s: TigrisState, temples_before: int) -> None:
+def send_home(s: Position, temples_before: int) -> None:
     """Leaders that lost their last temple go back to their owners (T16)."""
     for n in s.pieces.orphans(temples_before):
         conflict.take_home(s, n)
 
 
-def end_action(s: TigrisState) -> None:
+def end_action(s: Position) -> None:
     """Treasures are taken (T59 to T61), then one action is over, and with the second one the turn."""
     s.phase, s.laid = "action", -1
     for owner, treasures, may_stay in treasure_claims(s.pieces, s.active, len(s.seats)):
@@ -229,7 +229,7 @@ def end_action(s: TigrisState) -> None:
         end_turn(s)
 
 
-def end_turn(s: TigrisState) -> None:
+def end_turn(s: Position) -> None:
     """Monument points, hands filled again, the game's end, and the next player (T34 to T36, T63, T64)."""
     for colour, monument in monument_points(s, s.active):
         conflict.score(s, s.active, colour, 1, monument=s.board.monuments[monument])
@@ -245,7 +245,7 @@ def end_turn(s: TigrisState) -> None:
     s.active, s.left, s.phase = (s.active + 1) % players, ACTIONS, "action"
 
 
-def refill(s: TigrisState, seat: int, number: int) -> bool:
+def refill(s: Position, seat: int, number: int) -> bool:
     """Draws from the bag; False when it does not hold so many, which ends the game (T63)."""
     there = s.bag - sum(n for _, n in s.draws)
     if number > there:

@@ -3,17 +3,13 @@ came first, what was built, which treasures were taken. Nobody says these things
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from engine.game import Action
 from engine.tigris import actions as act
 from engine.tigris.effects import buildable
-from engine.tigris.moment import TEMPLES, strength, treasure_choice, war_colours
+from engine.tigris.moment import TEMPLES, strength, war_colours
+from engine.tigris.position import Position
 from engine.tigris.seen import Seen
 from engine.tigris.words import COLOURS, RED
-
-if TYPE_CHECKING:
-    from engine.tigris.state import TigrisState
 
 Run = tuple[Action, ...]
 MOST = 60                   # states looked at for one action
@@ -24,11 +20,11 @@ class Ending:
 
     __slots__ = ("cost", "far", "run", "state")
 
-    def __init__(self, run: Run, state: TigrisState, cost: float, far: int) -> None:
+    def __init__(self, run: Run, state: Position, cost: float, far: int) -> None:
         self.run, self.state, self.cost, self.far = run, state, cost, far
 
 
-def endings(s: TigrisState, seen: Seen) -> list[Ending]:
+def endings(s: Position, seen: Seen) -> list[Ending]:
     """Where the state may have come to by itself and by declarations that fit, best first; to stay is one of them."""
     out: list[Ending] = []
     waiting = [Ending((), s, 0.0, seen.far(s.pieces))]
@@ -45,10 +41,10 @@ def endings(s: TigrisState, seen: Seen) -> list[Ending]:
     return out
 
 
-def fitting(s: TigrisState, seen: Seen) -> list[tuple[Run, float]]:
+def fitting(s: Position, seen: Seen) -> list[tuple[Run, float]]:
     """The declarations that what is seen speaks for."""
     if s.phase == "commit":
-        fight, leaders = s.fight, s.pieces.leaders
+        fight, leaders = s.conflict, s.pieces.leaders
         attacker, defender = (seen.leaders[n] >> leaders[n] & 1 for n in (fight.attacker, fight.defender))
         if attacker and defender:
             return []
@@ -63,7 +59,7 @@ def fitting(s: TigrisState, seen: Seen) -> list[tuple[Run, float]]:
     return []
 
 
-def forced(s: TigrisState) -> list[tuple[Run, float]]:
+def forced(s: Position) -> list[tuple[Run, float]]:
     """What must have happened, one way or another, when people have gone on although nothing on the board shows it."""
     if s.phase == "commit":
         return [(run, cost + 2.0) for run, cost in decided(s, True, True)]
@@ -76,11 +72,12 @@ def forced(s: TigrisState) -> list[tuple[Run, float]]:
     return []
 
 
-def ready(s: TigrisState, seen: Seen) -> list[Ending]:
+def ready(s: Position, seen: Seen) -> list[Ending]:
     """The states from which somebody can take an action: decided as the board shows, or one way or another."""
     if s.phase == "action":
         return [Ending((), s, 0.0, 0)]
-    out, waiting = [], [Ending((), s, 0.0, 0)]
+    out: list[Ending] = []
+    waiting = [Ending((), s, 0.0, 0)]
     while waiting and len(out) < 4:
         here = waiting.pop(0)
         for run, cost in fitting(here.state, seen) or forced(here.state):
@@ -92,9 +89,9 @@ def ready(s: TigrisState, seen: Seen) -> list[Ending]:
     return out
 
 
-def decided(s: TigrisState, attack_may_win: bool, defence_may_win: bool) -> list[tuple[Run, float]]:
+def decided(s: Position, attack_may_win: bool, defence_may_win: bool) -> list[tuple[Run, float]]:
     """The least that both sides can have added for either outcome."""
-    fight, out = s.fight, []
+    fight, out = s.conflict, []
     seats = [s.seats[n // 4] for n in (fight.attacker, fight.defender)]
     colour = RED if fight.kind == TEMPLES else fight.colour
     attack, defence = (strength(s.pieces, fight, n) for n in (fight.attacker, fight.defender))
@@ -111,8 +108,9 @@ def decided(s: TigrisState, attack_may_win: bool, defence_may_win: bool) -> list
     return [(run[1:] if said else run, cost) for run, cost in out]
 
 
-def _built(s: TigrisState, seen: Seen) -> list[tuple[Run, float]]:
-    seat, out = s.seats[s.active], []
+def _built(s: Position, seen: Seen) -> list[tuple[Run, float]]:
+    seat = s.seats[s.active]
+    out: list[tuple[Run, float]] = []
     for corner, monument in buildable(s):
         square = s.board.squares[corner]
         action = act.Build(seat, s.board.monuments[monument], s.board.ids[corner])
@@ -123,10 +121,6 @@ def _built(s: TigrisState, seen: Seen) -> list[tuple[Run, float]]:
     return out
 
 
-def _treasures(s: TigrisState) -> list[tuple[Run, float, int]]:
-    owner, treasures, may_stay = treasure_choice(s.pieces, s.active, len(s.seats))
-    out = []
-    for a in s.legal_actions():
-        if isinstance(a, act.Treasure):
-            out.append(((a,), 0.0, sum(1 << s.board.index[t] for t in a.sites)))
-    return out
+def _treasures(s: Position) -> list[tuple[Run, float, int]]:
+    return [((a,), 0.0, sum(1 << s.board.index[t] for t in a.sites))
+            for a in s.legal_actions() if isinstance(a, act.Treasure)]

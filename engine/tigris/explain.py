@@ -3,18 +3,14 @@ been declared on the way and who passed before; the reconciler asks again for wh
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from engine.game import Action, Difference, Proposal, Violation
 from engine.tigris import actions as act
 from engine.tigris.board import cells
 from engine.tigris.endings import Run, endings, ready
+from engine.tigris.position import Position
 from engine.tigris.seen import Seen
 from engine.tigris.words import BLUE, COLOURS, TILES
 from engine.tigris.wrongs import wrongs
-
-if TYPE_CHECKING:
-    from engine.tigris.state import TigrisState
 
 PASS_ONE = 1.5          # a player leaves one action
 PASS_TURN = 2.0         # a player leaves a whole turn
@@ -31,7 +27,7 @@ MOST = 30
 SITES = 16              # more than so many squares changed at once: no action can be told from that
 
 
-def explain(state: TigrisState, difference: Difference) -> list[Proposal]:
+def explain(state: Position, difference: Difference) -> list[Proposal]:
     s = state.skip_chance()
     seen = Seen(s, difference)
     changed = seen.differs(s.pieces)
@@ -53,7 +49,7 @@ def explain(state: TigrisState, difference: Difference) -> list[Proposal]:
     return (_uncovered(s, seen) + found.best())[:MOST]
 
 
-def _uncovered(s: TigrisState, seen: Seen) -> list[Proposal]:
+def _uncovered(s: Position, seen: Seen) -> list[Proposal]:
     """The tile under the union tile, there or just taken off, is another one than was guessed."""
     out, p, index = [], s.pieces, s.board.index
     lifted = {index[site] for step in s.steps if not step.by_hand for site, c in step.changes.items() if len(c) == 1}
@@ -69,7 +65,7 @@ def _uncovered(s: TigrisState, seen: Seen) -> list[Proposal]:
 class Guesses:
     """Proposals with a rank: what they cost, and what they leave."""
 
-    def __init__(self, s: TigrisState, seen: Seen) -> None:
+    def __init__(self, s: Position, seen: Seen) -> None:
         self.s, self.seen = s, seen
         self._ranked: list[tuple[float, Proposal]] = []
 
@@ -101,7 +97,7 @@ class Guesses:
         return out
 
 
-def doings(s: TigrisState, seen: Seen) -> list[tuple[str, int, int, int]]:
+def doings(s: Position, seen: Seen) -> list[tuple[str, int, int, int]]:
     """(sort, number, origin, target) of what is new on the board: tile, leader, catastrophe, monument; cells, -1: none."""
     p, out = s.pieces, []
     for n, cell in seen.new_leaders(p):
@@ -118,14 +114,14 @@ def doings(s: TigrisState, seen: Seen) -> list[tuple[str, int, int, int]]:
     return out[:SITES]
 
 
-def _turned(s: TigrisState, seen: Seen) -> list[tuple[int, int]]:
+def _turned(s: Position, seen: Seen) -> list[tuple[int, int]]:
     """(colour, cell) of tiles that were laid and at once turned over for a monument: the other three tell the colour."""
     p, board = s.pieces, s.board
     return [(c, cell) for cell in cells(seen.flipped & p.free) for c in range(4)
             if any(board.squares[q] & ~p.tiles[c] == 1 << cell for q in board.squares_of[cell])]
 
 
-def _action(s: TigrisState, doing: tuple[str, int, int, int], seat: int) -> Action:
+def _action(s: Position, doing: tuple[str, int, int, int], seat: int) -> Action:
     sort, n, origin, target = doing
     name, ids = s.seats[seat], s.board.ids
     if sort == "leader":
@@ -137,7 +133,7 @@ def _action(s: TigrisState, doing: tuple[str, int, int, int], seat: int) -> Acti
     return act.Build(name, s.board.monuments[n], ids[target])
 
 
-def _attempt(found: Guesses, s: TigrisState, before: Run, cost: float, doing: tuple[str, int, int, int]) -> None:
+def _attempt(found: Guesses, s: Position, before: Run, cost: float, doing: tuple[str, int, int, int]) -> None:
     """This doing by everybody who may have done it: the player in turn, the next one, a leader's owner."""
     sort, n, origin, target = doing
     players = len(s.seats)
@@ -175,10 +171,11 @@ def _attempt(found: Guesses, s: TigrisState, before: Run, cost: float, doing: tu
         found.illegal((*before, action), cost, s.check(action), _touched(s, doing))
 
 
-def _passes(s: TigrisState, seat: int) -> tuple[Run, float, TigrisState | None]:
+def _passes(s: Position, seat: int) -> tuple[Run, float, Position | None]:
     """Everybody before this seat leaves what is left of the turn: (the passes, their cost, the state then); the state is None
     when the game ends on the way."""
-    run, price, now = [], 0.0, s
+    run: list[Action] = []
+    price, now = 0.0, s
     while now.active != seat:
         price += (PASS_TURN if now.left > 1 else PASS_ONE) + (PASS_MORE if run else 0.0)
         a = act.Pass(now.seats[now.active])
@@ -191,7 +188,7 @@ def _passes(s: TigrisState, seat: int) -> tuple[Run, float, TigrisState | None]:
     return tuple(run), price, now
 
 
-def _touched(s: TigrisState, doing: tuple[str, int, int, int]) -> int:
+def _touched(s: Position, doing: tuple[str, int, int, int]) -> int:
     sort, _, origin, target = doing
     out = (1 << origin if origin >= 0 else 0) | (1 << target if target >= 0 else 0)
     if sort == "monument":
@@ -199,7 +196,7 @@ def _touched(s: TigrisState, doing: tuple[str, int, int, int]) -> int:
     return out
 
 
-def _wrong_choice(found: Guesses, s: TigrisState, seen: Seen) -> None:
+def _wrong_choice(found: Guesses, s: Position, seen: Seen) -> None:
     """A monument or treasures that the rules forbid just now, while the right ones are waited for."""
     if s.phase == "build":
         for m, mask in enumerate(seen.monuments):

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from engine.tigris.chance import named
+from engine.tigris.position import Position
 from engine.tigris.words import COLOURS, POINTS
 
-if TYPE_CHECKING:
-    from engine.tigris.state import TigrisState
 
-
-def to_json(s: TigrisState) -> dict[str, Any]:
+def to_json(s: Position) -> dict[str, Any]:
     ids, fight = s.board.ids, s.fight
     return {
         "seats": list(s.seats),
@@ -31,7 +29,7 @@ def to_json(s: TigrisState) -> dict[str, Any]:
     }
 
 
-def to_text(s: TigrisState) -> str:
+def to_text(s: Position) -> str:
     ids, fight = s.board.ids, s.fight
     lines = ["game tigris", "seats " + " ".join(s.seats), "layout clear"]
     lines += [f"layout {site} {' '.join(contents)}" for site, contents in s.layout().items()]

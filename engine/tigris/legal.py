@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 from itertools import compress
-from typing import TYPE_CHECKING
 
 from engine.game import Action
 from engine.tigris import actions as act
@@ -14,15 +13,12 @@ from engine.tigris.chance import draws, handfuls, named
 from engine.tigris.effects import buildable
 from engine.tigris.moment import TEMPLES, treasure_choice, war_colours
 from engine.tigris.pieces import Kingdom
+from engine.tigris.position import Position
 from engine.tigris.words import BLUE, COLOURS, HAND, RED
 
-if TYPE_CHECKING:
-    from engine.tigris.state import TigrisState
-
-
 _TRUTH = bytes.maketrans(b"01", b"\x00\x01")
-Row = tuple[Action | None, ...]
-"""One action a cell."""
+Row = tuple[Action, ...]
+"""One action a cell; where no square is, one that nobody picks."""
 
 
 def _pick(mask: int, board: Board) -> bytes:
@@ -31,7 +27,7 @@ def _pick(mask: int, board: Board) -> bytes:
 
 
 def _row(board: Board, make: Callable[[str], Action]) -> Row:
-    return tuple(None if site is None else make(site) for site in board.ids)
+    return tuple([make(site) for site in board.ids])
 
 
 @lru_cache(maxsize=64)
@@ -49,7 +45,7 @@ def _leaders(board: Board, seat: str, colour: str, origin: str | None) -> Row:
     return _row(board, lambda site: act.Leader(seat, colour, origin, site))
 
 
-def legal_actions(s: TigrisState) -> list[Action]:
+def legal_actions(s: Position) -> list[Action]:
     waiting = [a for seat in dict(s.draws) for n in s.may_draw(seat) for a in draws(s, seat, n)]
     if s.phase == "draw":
         return [a for a in waiting if a.drawer == s.seats[s.draws[0][0]]]
@@ -58,7 +54,7 @@ def legal_actions(s: TigrisState) -> list[Action]:
     return _PHASES[s.phase](s) + waiting
 
 
-def _action(s: TigrisState) -> list[Action]:
+def _action(s: Position) -> list[Action]:
     p, board, seat = s.pieces, s.board, s.seats[s.active]
     free = p.free
     joins2, joins3 = _joins(board, p.kingdoms())
@@ -96,7 +92,7 @@ def _joins(board: Board, kingdoms: list[Kingdom]) -> tuple[int, int]:
     return two, three
 
 
-def _swaps(s: TigrisState, seat: str) -> list[Action]:
+def _swaps(s: Position, seat: str) -> list[Action]:
     known, unknown = s.known[s.active], s.unknown[s.active]
     out: list[Action] = []
     if unknown:
@@ -106,27 +102,27 @@ def _swaps(s: TigrisState, seat: str) -> list[Action]:
     return out
 
 
-def _commit(s: TigrisState) -> list[Action]:
+def _commit(s: Position) -> list[Action]:
     seat = s.actor
-    most = s.has(seat, RED if s.fight.kind == TEMPLES else s.fight.colour)
+    most = s.has(seat, RED if s.conflict.kind == TEMPLES else s.conflict.colour)
     return [act.Commit(s.seats[seat], n) for n in range(most + 1)]
 
 
-def _war(s: TigrisState) -> list[Action]:
+def _war(s: Position) -> list[Action]:
     return [act.War(s.seats[s.active], COLOURS[c]) for c in war_colours(s.pieces)]
 
 
-def _build(s: TigrisState) -> list[Action]:
+def _build(s: Position) -> list[Action]:
     seat, board = s.seats[s.active], s.board
-    return [act.Keep(seat)] + [act.Build(seat, board.monuments[m], board.ids[corner]) for corner, m in buildable(s)]
+    return [act.Keep(seat), *(act.Build(seat, board.monuments[m], board.ids[corner]) for corner, m in buildable(s))]
 
 
-def _treasure(s: TigrisState) -> list[Action]:
+def _treasure(s: Position) -> list[Action]:
     owner, treasures, may_stay = treasure_choice(s.pieces, s.active, len(s.seats))
     return [act.Treasure(s.seats[owner], tuple(s.board.sites(treasures & ~(1 << stays)))) for stays in cells(may_stay)]
 
 
-def _over(s: TigrisState) -> list[Action]:
+def _over(s: Position) -> list[Action]:
     return []
 
 

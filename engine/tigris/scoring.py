@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from engine.game import Outcome
 from engine.text import say
 from engine.tigris.pieces import Kingdom
+from engine.tigris.position import Position
 from engine.tigris.words import BLACK
-
-if TYPE_CHECKING:
-    from engine.tigris.state import TigrisState
 
 REASONS = {
     "T63": say("the bag could not fill a hand again"),
@@ -27,7 +23,7 @@ def scorer(kingdom: Kingdom, colour: int) -> int:
     return -1
 
 
-def monument_points(s: TigrisState, seat: int) -> list[tuple[int, int]]:
+def monument_points(s: Position, seat: int) -> list[tuple[int, int]]:
     """(colour, monument) of every point a seat gets at the end of its turn (T57)."""
     out = []
     for number, cell in enumerate(s.pieces.monuments):
@@ -51,12 +47,12 @@ def result(points: tuple[int, ...], jokers: int) -> tuple[int, ...]:
     return tuple(out)
 
 
-def results(s: TigrisState) -> list[tuple[int, ...]]:
+def results(s: Position) -> list[tuple[int, ...]]:
     """Each seat's result: its colours' points from the least up, treasures spread where they help most."""
     return [result(s.points[i * 5: i * 5 + 4], s.points[i * 5 + 4]) for i in range(len(s.seats))]
 
 
-def outcome(s: TigrisState) -> Outcome | None:
+def outcome(s: Position) -> Outcome | None:
     """Who won and why the game ended; None while it lasts."""
     if not s.over:
         return None

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from engine.game import Difference
 from engine.tigris.board import cells
 from engine.tigris.pieces import Pieces
+from engine.tigris.position import Position
 from engine.tigris.words import COLOUR_OF, COLOURS
-
-if TYPE_CHECKING:
-    from engine.tigris.state import TigrisState
 
 
 class Seen:
@@ -21,7 +17,7 @@ class Seen:
     __slots__ = ("catastrophes", "contents", "flipped", "hidden", "leaders", "monuments", "sites", "strange", "tiles",
                  "treasures")
 
-    def __init__(self, s: TigrisState, difference: Difference) -> None:
+    def __init__(self, s: Position, difference: Difference) -> None:
         p, board = s.pieces, s.board
         self.sites = {site: tuple(pair[1]) for site, pair in difference.items() if site in board.index}
         mask = sum(1 << board.index[site] for site in self.sites)
@@ -33,7 +29,7 @@ class Seen:
         for site, contents in self.sites.items():
             self._read(s, 1 << board.index[site], contents)
 
-    def _read(self, s: TigrisState, bit: int, contents: tuple[str, ...]) -> None:
+    def _read(self, s: Position, bit: int, contents: tuple[str, ...]) -> None:
         for kind in contents:
             head, _, rest = kind.partition(":")
             if kind in COLOUR_OF:

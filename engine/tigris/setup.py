@@ -276,7 +276,8 @@ def _begin(s: TigrisState, phase: str | None) -> TigrisState:
             "commit": s.fight is None, "war": not war_colours(s.pieces), "build": s.laid < 0,
             "treasure": treasure_choice(s.pieces, s.active, len(s.seats))[0] < 0, "draw": not s.draws, "over": not s.over,
         }.get(phase, False)
-        if missing or (phase == "commit" and min(s.pieces.leaders[n] for n in (s.fight.attacker, s.fight.defender)) < 0):
+        if missing or (s.fight and phase == "commit"
+                       and min(s.pieces.leaders[n] for n in (s.fight.attacker, s.fight.defender)) < 0):
             raise BadText(f"phase {phase}: nothing on the board calls for it")
         if phase == "draw" and s.bag_known is None:
             raise BadText("phase draw: the tiles of the bag are not known")

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from engine.game import Choice, Decision
 from engine.text import Text, say, whole_number
+from engine.tigris import actions as act
 from engine.tigris.board import cells
 from engine.tigris.effects import buildable
 from engine.tigris.moment import TEMPLES, strength, treasure_choice, war_colours
+from engine.tigris.position import Position
 from engine.tigris.scoring import monument_points, results
 from engine.tigris.words import COLOURS, RED, colour_name, kind_name, leader_kind, seat_name
-
-if TYPE_CHECKING:
-    from engine.tigris.state import TigrisState
 
 PAINT = {"black": "#2b2a2f", "red": "#b8282f", "blue": "#2457a8", "green": "#2f8a4c", "treasure": "#cdb46e"}
 
@@ -23,8 +22,10 @@ _PHASES = {
     "treasure": say("treasures"), "draw": say("drawing"), "over": say("the game is over"),
 }
 
+Asked = tuple[Text, list[Choice], list[str]]      # the question, its answers, the squares it is about
 
-def decision(s: TigrisState) -> Decision | None:
+
+def decision(s: Position) -> Decision | None:
     """All of it shows on the board sooner or later, so nobody has to be asked."""
     if s.phase not in _DECISIONS:
         return None
@@ -32,12 +33,12 @@ def decision(s: TigrisState) -> Decision | None:
     return Decision(s.seats[s.actor], text, tuple(choices), tuple(sites), ask=False)
 
 
-def _choices(s: TigrisState, text) -> list[Choice]:
+def _choices(s: Position, text: Callable[[Any], Text]) -> list[Choice]:
     return [Choice(text(a), str(a)) for a in s.legal_actions() if a.seat == s.seats[s.actor]]
 
 
-def _commit(s: TigrisState):
-    fight = s.fight
+def _commit(s: Position) -> Asked:
+    fight = s.conflict
     seats = [seat_name(s.seats[n // 4]) for n in (fight.attacker, fight.defender)]
     on_board = [strength(s.pieces, fight, n) for n in (fight.attacker, fight.defender)]
     added = max(fight.added, 0)
@@ -49,34 +50,36 @@ def _commit(s: TigrisState):
     return text, _choices(s, lambda a: say("{number}", number=a.number)), sites
 
 
-def _war(s: TigrisState):
+def _war(s: Position) -> Asked:
     return say("which conflict is next?"), _choices(s, lambda a: colour_name(a.colour)), [s.board.ids[s.pieces.union]]
 
 
-def _build(s: TigrisState):
+def _build(s: Position) -> Asked:
     choices = [Choice(say("build nothing"), f"{s.seats[s.active]}: keep")]
     squares = 0
-    for a in s.legal_actions()[1:]:
+    for a in s.legal_actions():
+        if not isinstance(a, act.Build):
+            continue
         kind = "monument:" + a.monument
         squares |= s.board.squares[s.board.index[a.site]]
         choices.append(Choice(say("{piece} on {site}", piece=kind_name(kind), site=a.site), str(a), kind))
     return say("a monument can be built"), choices, s.board.sites(squares)
 
 
-def _treasure(s: TigrisState):
+def _treasure(s: Position) -> Asked:
     _, treasures, may_stay = treasure_choice(s.pieces, s.active, len(s.seats))
     sites = s.board.sites(treasures)
     text = say("{seat} takes the treasures on {sites} but one, which stays: which?", seat=seat_name(s.seats[s.actor]),
                sites=", ".join(sites))
     choices = [Choice(say("the one on {site} stays", site=next(x for x in sites if x not in a.sites)), str(a))
-               for a in s.legal_actions() if a.seat == s.seats[s.actor]]
+               for a in s.legal_actions() if isinstance(a, act.Treasure)]
     return text, choices, sites
 
 
 _DECISIONS = {"commit": _commit, "war": _war, "build": _build, "treasure": _treasure}
 
 
-def view(s: TigrisState) -> dict[str, Any]:
+def view(s: Position) -> dict[str, Any]:
     left = None
     if s.phase != "over":
         left = say("1 action left") if s.left == 1 else say("{number} actions left", number=s.left)
@@ -98,7 +101,7 @@ def view(s: TigrisState) -> dict[str, Any]:
     }
 
 
-def _facts(s: TigrisState, i: int, seat: str) -> list[dict[str, Any]]:
+def _facts(s: Position, i: int, seat: str) -> list[dict[str, Any]]:
     def fact(label: Text, value: Any, colour: str | None = None, kind: str | None = None, secret: bool = False):
         return {"label": label, "value": value, "colour": colour, "kind": kind, "secret": secret}
 
@@ -112,7 +115,7 @@ def _facts(s: TigrisState, i: int, seat: str) -> list[dict[str, Any]]:
     return out
 
 
-def _coming(s: TigrisState) -> list[Text]:
+def _coming(s: Position) -> list[Text]:
     if s.over:
         return []
     out = [say("at the end of this turn {seat} scores {number} {colour} for {piece}", seat=seat_name(s.seats[s.active]),
@@ -128,25 +131,25 @@ def _coming(s: TigrisState) -> list[Text]:
     return out
 
 
-def _monuments(s: TigrisState) -> dict[str, Any]:
+def _monuments(s: Position) -> dict[str, Any]:
     rows = []
     for name, cell in zip(s.board.monuments, s.pieces.monuments):
         rows.append([kind_name("monument:" + name), s.board.ids[cell] if cell >= 0 else say("free")])
     return {"title": say("monuments"), "columns": [say("monument"), say("stands on")], "rows": rows}
 
 
-def _result(s: TigrisState) -> dict[str, Any]:
-    rows = [[seat_name(seat), *r] for seat, r in zip(s.seats, results(s))]
+def _result(s: Position) -> dict[str, Any]:
+    rows: list[list[Any]] = [[seat_name(seat), *r] for seat, r in zip(s.seats, results(s))]
     rows.sort(key=lambda row: [-n for n in row[1:]])
     return {"title": say("result, treasures placed"), "rows": rows,
             "columns": [say("dynasty"), say("weakest"), say("second"), say("third"), say("strongest")]}
 
 
-def _highlight(s: TigrisState) -> dict[str, Text]:
+def _highlight(s: Position) -> dict[str, Text]:
     ids, out = s.board.ids, {}
     if s.phase == "commit":
-        out[ids[s.pieces.leaders[s.fight.attacker]]] = say("attacks")
-        out[ids[s.pieces.leaders[s.fight.defender]]] = say("defends")
+        out[ids[s.pieces.leaders[s.conflict.attacker]]] = say("attacks")
+        out[ids[s.pieces.leaders[s.conflict.defender]]] = say("defends")
     elif s.phase == "war":
         joined, colours = s.pieces.region(s.pieces.union), war_colours(s.pieces)
         for n, cell in enumerate(s.pieces.leaders):
@@ -162,7 +165,7 @@ def _highlight(s: TigrisState) -> dict[str, Text]:
     return out
 
 
-def expect(s: TigrisState, words: Sequence[str]) -> tuple[bool, str] | None:
+def expect(s: Position, words: Sequence[str]) -> tuple[bool, str] | None:
     """`bag 14` and `hand bull 5`. While a draw waits that nobody told, the numbers before and after it are both right."""
     head, *rest = words
     if head == "bag" and len(rest) == 1:

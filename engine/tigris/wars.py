@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from engine.game import Action
 from engine.text import say
 from engine.tigris.actions import Commit
 from engine.tigris.moment import TEMPLES, strength, supporters_lost
+from engine.tigris.position import Position
 from engine.tigris.words import COLOURS, RED, colour_name, seat_name
-
-if TYPE_CHECKING:
-    from engine.tigris.state import TigrisState
 
 SHOWN = 5
 
 
-def greatest(start: TigrisState, played: Sequence[tuple[Action, TigrisState]]) -> list[dict[str, Any]]:
+def greatest(start: Position, played: Sequence[tuple[Action, Position]]) -> list[dict[str, Any]]:
     """One table (as in `view`), the conflicts with most tiles on both sides together first; none: []."""
-    rows, before = [], start
+    rows: list[list[Any]] = []
+    before = start
     for n, (action, after) in enumerate(played, 1):
         fight = before.fight
         if isinstance(action, Commit) and fight is not None and fight.added >= 0:

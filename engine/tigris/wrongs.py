@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from engine.game import Violation
 from engine.text import say
 from engine.tigris.board import cells
+from engine.tigris.position import Position
 from engine.tigris.seen import Seen
 from engine.tigris.words import TILES, kind_name
-
-if TYPE_CHECKING:
-    from engine.tigris.state import TigrisState
 
 Wrong = tuple[int, tuple[Violation, ...], float]
 """(squares touched, rules broken, cost)"""
 
 
-def wrongs(s: TigrisState, seen: Seen) -> list[Wrong]:
+def wrongs(s: Position, seen: Seen) -> list[Wrong]:
     return _tiles(s, seen) + _treasures(s, seen) + _others(s, seen)
 
 
-def _tiles(s: TigrisState, seen: Seen) -> list[Wrong]:
-    p, out = s.pieces, []
+def _tiles(s: Position, seen: Seen) -> list[Wrong]:
+    p = s.pieces
+    out: list[Wrong] = []
     covered = seen.catastrophes | seen.flipped | seen.hidden
     for c, tiles in enumerate(p.tiles):
         new = seen.tiles[c] & ~tiles & p.free
@@ -38,7 +35,7 @@ def _tiles(s: TigrisState, seen: Seen) -> list[Wrong]:
     return out[:12]
 
 
-def _treasures(s: TigrisState, seen: Seen) -> list[Wrong]:
+def _treasures(s: Position, seen: Seen) -> list[Wrong]:
     """Treasures that nobody may take now, or the wrong ones."""
     p, out = s.pieces, []
     back = seen.treasures & ~p.treasures
@@ -58,8 +55,9 @@ def _treasures(s: TigrisState, seen: Seen) -> list[Wrong]:
     return out[:12]
 
 
-def _others(s: TigrisState, seen: Seen) -> list[Wrong]:
-    p, out = s.pieces, []
+def _others(s: Position, seen: Seen) -> list[Wrong]:
+    p = s.pieces
+    out: list[Wrong] = []
     for cell in cells(p.catastrophes & ~seen.catastrophes):
         out.append((1 << cell, (Violation("T32", say("the catastrophe on {site} stays", site=s.board.ids[cell])),), 1.0))
     standing = p.flipped & ~seen.flipped & ~seen.hidden

@@ -8,7 +8,7 @@ EXTRA := $(if $(PI),[pi])
 STAMP := $(VENV)/.installed
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: install test-install demo test lint accuracy whole shared-test clean pictures
+.PHONY: install test-install demo test lint accuracy whole attack shared-test clean pictures
 
 install: $(STAMP)
 
@@ -39,6 +39,10 @@ lint: test-install
 # Whole games of GAME (else of all four) before the simulated camera, from the set-up to the final score: minutes.
 whole: test-install
 	@for start in tests/companion/whole/$(GAME)*.play; do $(BIN)/python -m tests.companion.filmed $$start || exit 1; done
+
+# The attacker's list against tables of its own, on this machine only: at most ten minutes. NAMES picks some.
+attack: test-install
+	@$(BIN)/python -m tests.attack $(NAMES)
 
 # The docs' pictures: the simulated table, and the page in Chromium.
 pictures: test-install

@@ -12,7 +12,7 @@ from companion_web import errors, guard
 from companion_web.access import Access, Viewer
 from companion_web.drawing import Drawing
 from companion_web.feed import Feed, Streams
-from companion_web.limits import Tries
+from companion_web.limits import Known, Tries
 from companion_web.offers import Offers
 from companion_web.otherwise import Otherwise
 from companion_web.settings import Settings, Switches
@@ -27,6 +27,7 @@ class Web:
         self.settings, self.switches = settings, switches
         self.access = Access(settings.pin, Path(settings.state) / "seats.json" if settings.state is not None else None)
         self.joining = True
+        self.known = Known()
         self._legal: tuple[int | None, dict[str, set[str]]] = (None, {})
         self.offers, self.otherwise = Offers(), Otherwise()
         self.feed = Feed(table, self._extras)
@@ -100,7 +101,10 @@ def token() -> str | None:
 
 def viewer() -> Viewer:
     """Who asks: host, a seat or an onlooker."""
-    return web().access.viewer(token())
+    who = web().access.viewer(token())
+    if who.seated and request.remote_addr:
+        web().known.note(request.remote_addr)
+    return who
 
 
 def create_app(table: Any, settings: Settings | None = None, switches: Switches | None = None) -> Flask:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable
 from typing import Any
 
@@ -119,32 +119,45 @@ class Feed:
                     self._changed.wait_for(lambda: self.closed, 1.0)
 
 
+class Place:
+    """One stream's place; `lost` when somebody who had none got it."""
+
+    def __init__(self, address: str, seated: bool) -> None:
+        self.address, self.seated, self.lost = address, seated, False
+
+
 class Streams:
     """How many phones follow, so that following never takes the threads that answer everything else."""
 
     def __init__(self, most: int, reserved: int, per_address: int) -> None:
         self.most, self.reserved, self.per_address = most, reserved, per_address
-        self._open: dict[str, int] = {}
+        self._open: list[Place] = []
         self._lock = threading.Lock()
 
     @property
     def count(self) -> int:
-        return sum(self._open.values())
+        return len(self._open)
 
-    def enter(self, address: str, seated: bool) -> bool:
-        """False: no room. The table's own machine may open any number (a kiosk, a load test)."""
+    def enter(self, address: str, seated: bool) -> Place | None:
+        """None: no room. Where there is none, an address that has several streams gives one to an address that has none. The
+        table's own machine may open any number (a kiosk, a load test)."""
         with self._lock:
-            if self.count >= self.most + (self.reserved if seated else 0):
-                return False
-            if address not in ("127.0.0.1", "::1") and self._open.get(address, 0) >= self.per_address:
-                return False
-            self._open[address] = self._open.get(address, 0) + 1
-            return True
+            own = sum(p.address == address for p in self._open)
+            if address not in ("127.0.0.1", "::1") and own >= self.per_address:
+                return None
+            if len(self._open) >= self.most + (self.reserved if seated else 0):
+                strangers = [p for p in self._open if not p.seated and not p.lost]
+                many = Counter(p.address for p in strangers)
+                last = max(strangers, key=lambda p: many[p.address], default=None)
+                if own or last is None or many[last.address] < 2:
+                    return None
+                last.lost = True
+                self._open.remove(last)
+            place = Place(address, seated)
+            self._open.append(place)
+            return place
 
-    def leave(self, address: str) -> None:
+    def leave(self, place: Place) -> None:
         with self._lock:
-            left = self._open.get(address, 0) - 1
-            if left > 0:
-                self._open[address] = left
-            else:
-                self._open.pop(address, None)
+            if place in self._open:
+                self._open.remove(place)

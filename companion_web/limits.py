@@ -7,6 +7,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 
+KNOWN = 64             # addresses that hold seats
 REMEMBERED = 2000      # addresses; the longest unheard of are forgotten first
 
 
@@ -61,3 +62,23 @@ class Tries:
     def succeeded(self, who: str) -> None:
         with self._lock:
             self._failed.pop(who, None)
+
+
+class Known:
+    """Addresses that somebody with a seat has asked from lately; the longest unheard of are forgotten first."""
+
+    def __init__(self, seconds: float = 12 * 3600.0, clock: Callable[[], float] = time.monotonic) -> None:
+        self.seconds, self.clock = seconds, clock
+        self._heard: OrderedDict[str, float] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def note(self, address: str) -> None:
+        with self._lock:
+            self._heard.pop(address, None)
+            self._heard[address] = self.clock()
+            if len(self._heard) > KNOWN:
+                self._heard.popitem(last=False)
+
+    def __contains__(self, address: object) -> bool:
+        heard = self._heard.get(str(address))
+        return heard is not None and self.clock() - heard < self.seconds

@@ -14,16 +14,20 @@ from typing import Any
 
 from flask import Flask
 from waitress import wasyncore
-from waitress.server import create_server
+from waitress.adjustments import Adjustments
+from waitress.task import ThreadedTaskDispatcher
+
+from companion_web.connections import CONNECTIONS, IDLE_S, UNREAD, Guarded
+from companion_web.quiet import Unsurprised
 
 log = logging.getLogger(__name__)
 THREADS = 128               # one for each phone that follows, the rest for everything else
-CONNECTIONS = 400
-BODY_LIMIT = 2 * 2**20      # above it waitress hangs up by itself; the page's own, far lower limit answers in words
+BODY_LIMIT = 5 * 2**18      # above it waitress hangs up by itself; the page's own, far lower limit answers in words
 UNANSWERED_MS = 15_000      # a phone that left the Wi-Fi without a word is dropped after this
 LAST_WORDS_S = 1.8          # what is under way when the server stops has this long; `stop` waits a little longer
 
 logging.getLogger("waitress.queue").setLevel(logging.ERROR)
+logging.getLogger("waitress").addFilter(Unsurprised())
 
 
 class CannotServe(ValueError):
@@ -40,11 +44,18 @@ class Server:
             listening = _bound(host, port)
         except (OSError, OverflowError, UnicodeError) as e:
             raise CannotServe(f"{host}:{port}: {_why(e)}") from None
-        self._server: Any = create_server(
-            app, sockets=[listening], threads=THREADS, connection_limit=CONNECTIONS, channel_timeout=30, ident=None,
-            cleanup_interval=10, max_request_body_size=BODY_LIMIT, max_request_header_size=32 * 1024,
+        adjusted = Adjustments(
+            sockets=[listening], threads=THREADS, connection_limit=CONNECTIONS + 20, channel_timeout=int(IDLE_S), ident=None,
+            max_request_body_size=BODY_LIMIT, max_request_header_size=32 * 1024, inbuf_overflow=BODY_LIMIT, outbuf_overflow=2**30,
+            outbuf_high_watermark=UNREAD, log_socket_errors=False,
             # Reading on while a stream runs is what notices that the phone has hung up.
             channel_request_lookahead=1, asyncore_use_poll=True, clear_untrusted_proxy_headers=True)
+        dispatcher = ThreadedTaskDispatcher()
+        dispatcher.set_thread_count(THREADS)
+        self._server: Any = Guarded(
+            app, {}, _sock=listening, dispatcher=dispatcher, adj=adjusted, bind_socket=False,
+            sockinfo=(listening.family, listening.type, listening.proto, listening.getsockname()),
+            known=getattr(app.extensions["nilometer"], "known", ()))
         self._server.adj.socket_options = [*self._server.adj.socket_options, *_socket_options()]
         self.host, self.port = host, int(self._server.effective_port)
         self._stop = threading.Event()
@@ -84,7 +95,8 @@ class Server:
     def _run(self) -> None:
         server = self._server
         while not self._stop.is_set():
-            self._turn(1.0)
+            self._turn(0.5)
+            server.look()
         server.accepting = False
         dispatcher = server.task_dispatcher
         dispatcher.set_thread_count(0)

@@ -21,12 +21,13 @@ LOOK_EVERY = 1.0        # seconds between looks whether the phone is still there
 def stream() -> Response:
     shared = web()
     address = request.remote_addr or ""
-    if not shared.streams.enter(address, viewer().seated):
+    place = shared.streams.enter(address, viewer().seated)
+    if place is None:
         raise Problem(503, "too many phones follow this table; look again in a moment", retry_after=RETRY_AFTER)
-    gone = request.environ.get("waitress.client_disconnected", lambda: False)
-    body = events(shared.feed, shared.access, token(), gone, shared.settings.heartbeat)
+    hung_up = request.environ.get("waitress.client_disconnected", lambda: False)
+    body = events(shared.feed, shared.access, token(), lambda: place.lost or hung_up(), shared.settings.heartbeat)
     response = Response(body, mimetype="text/event-stream", headers={"X-Accel-Buffering": "no"})
-    response.call_on_close(lambda: shared.streams.leave(address))
+    response.call_on_close(lambda: shared.streams.leave(place))
     return response
 
 

@@ -156,15 +156,16 @@ def test_a_hundred_phones_are_told_at_once(table):
 
 def test_no_room_is_kept_for_lookers_but_for_seats():
     streams = Streams(2, 1, per_address=2)
-    assert streams.enter("127.0.0.1", False) and streams.enter("127.0.0.1", False)
+    first = streams.enter("127.0.0.1", False)
+    assert first and streams.enter("127.0.0.1", False)
     assert not streams.enter("127.0.0.1", False) and streams.enter("127.0.0.1", True) and not streams.enter("127.0.0.1", True)
-    streams.leave("127.0.0.1")
+    streams.leave(first)
     assert streams.count == 2
 
 
 def test_one_phone_cannot_take_all_streams():
     streams = Streams(100, 10, per_address=3)
-    assert [streams.enter("10.0.0.9", False) for _ in range(4)] == [True, True, True, False]
+    assert [bool(streams.enter("10.0.0.9", False)) for _ in range(4)] == [True, True, True, False]
     assert streams.enter("10.0.0.8", False)
 
 

@@ -1,0 +1,286 @@
+"""waitress, made for a café: how many connections an address may have, how long a head may take, how much may wait unread.
+
+Among strangers each keeps a share: where there is no room left, those go first of whom there are most, and of these the
+ones that have asked for nothing yet. Plain HTTP and TLS come in at the same port: a TLS client's first byte tells.
+"""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import threading
+import time
+from collections import Counter
+from collections.abc import Collection
+from typing import Any
+
+from waitress.channel import HTTPChannel
+from waitress.server import TcpWSGIServer
+
+from companion_web.quiet import strangers
+
+CONNECTIONS = 380           # in all
+STRANGERS = 340             # of addresses that hold no seat: the rest is kept for those who play
+PER_ADDRESS = 24
+QUEUED = 2                  # requests of one connection at once: browsers send one after the other
+HEAD_S, BODY_S = 5.0, 20.0  # seconds a request's head may take; its body, from its first byte on
+IDLE_S = 30.0               # ... a connection may be kept without a request
+UNREAD_S = 12.0             # ... what was answered may lie unread
+UNREAD = 256 * 1024         # bytes a connection may have waiting before what answers it waits too
+HELD = 24 * 2**20           # bytes of all connections together, half-sent requests and unread answers
+LOOK_S = 0.25               # seconds between two looks at all connections
+AT_ONCE = 32                # connections taken up in one turn
+OWN = frozenset({"127.0.0.1", "::1"})      # this machine itself: a kiosk, a load test
+_TLS = 0x16                 # the first byte of a TLS client's hello
+
+
+class Connection(HTTPChannel):
+    """One connection, plain or TLS."""
+
+    def __init__(self, server: Guarded, sock: socket.socket, addr: Any, adj: Any, map: Any = None) -> None:
+        self.since = time.monotonic()      # when what it is about began: the connection, a request
+        self.tls: bool | None = None if server.tls is not None else False      # None: not known yet
+        self.shaken = True
+        self._wants_write = False
+        self._tls_lock = threading.RLock()      # one side of a TLS connection at a time: workers write while the loop reads
+        super().__init__(server, sock, addr, adj, map)
+
+    @property
+    def address(self) -> str:
+        return str(self.addr[0])
+
+    @property
+    def busy(self) -> bool:
+        """Whether something is being answered"""
+        return bool(self.requests)
+
+    @property
+    def held(self) -> int:
+        """Bytes in memory on its behalf"""
+        half = self.request
+        bodies = sum(r.body_bytes_received for r in (*self.requests, *((half,) if half is not None else ())))
+        return self.total_outbufs_len + bodies + (len(half.header_plus) if half is not None else 0)
+
+    def late(self, now: float, unread: float) -> str | None:
+        """Why it has to go, because what it is waited for takes too long ("": nobody minds); None where it may stay. unread:
+        seconds since anything of its answers was read."""
+        waited, request = now - self.since, self.request
+        if self.total_outbufs_len and unread > UNREAD_S:
+            return "did not read their answers"
+        if self.busy or self.total_outbufs_len:
+            return None
+        if request is None and self.shaken:
+            return "" if waited >= IDLE_S else None
+        whole = request is not None and request.headers_finished
+        return "sent no whole request" if waited >= (BODY_S if whole else HEAD_S) else None
+
+    def received(self, data: bytes) -> bool:
+        """Reads at most QUEUED requests ahead; who sends more of them at once is answered these and let go."""
+        if data is _NOTHING_YET:
+            return True
+        begun, head = self.request, self.request is not None and self.request.headers_finished
+        super().received(data)
+        now = self.request
+        if now is not None and (now is not begun or now.headers_finished and not head):
+            self.since = time.monotonic()
+        with self.requests_lock:
+            for request in self.requests:
+                if self.tls:
+                    request.url_scheme = "https"
+            if len(self.requests) > QUEUED:
+                strangers.note("sent requests without waiting for answers", self.address)
+                for request in self.requests[QUEUED:]:
+                    request.close()
+                del self.requests[QUEUED:]
+                self.requests[-1].headers["CONNECTION"] = "close"
+                self.request = None
+        return True
+
+    def service(self) -> None:
+        super().service()
+        self.since = time.monotonic()
+
+    # TLS, where the first byte asks for it
+
+    def readable(self) -> bool:
+        return super().readable() if self.shaken else not self.will_close
+
+    def writable(self) -> Any:
+        return super().writable() if self.shaken else self._wants_write or self.will_close
+
+    def handle_read(self) -> None:
+        if self.tls is None and not self._known_by_its_first_byte():
+            return
+        if not self.shaken and not self._shake_hands():
+            return
+        super().handle_read()
+        # What TLS has taken off the wire already wakes no poll.
+        while self.tls and self.connected and self.socket is not None and super().readable() and self.socket.pending():
+            super().handle_read()
+
+    def handle_write(self) -> None:
+        if self.shaken or self.will_close:
+            super().handle_write()
+        else:
+            self._shake_hands()
+
+    def _known_by_its_first_byte(self) -> bool:
+        first = self.socket.recv(1, socket.MSG_PEEK)
+        if not first:
+            self.handle_close()
+            return False
+        self.tls = first[0] == _TLS
+        if self.tls:
+            self.shaken = False
+            # The same descriptor, wrapped: whatever is keyed by it stays.
+            self.socket = self.server.tls.wrap_socket(self.socket, server_side=True, do_handshake_on_connect=False)
+        return True
+
+    def _shake_hands(self) -> bool:
+        try:
+            with self._tls_lock:
+                self.socket.do_handshake()
+        except ssl.SSLWantReadError:
+            self._wants_write = False
+            return False
+        except ssl.SSLWantWriteError:
+            self._wants_write = True
+            return False
+        except OSError:
+            strangers.note("broke off a TLS handshake", self.address)
+            self.handle_close()
+            return False
+        self.shaken, self.since = True, time.monotonic()
+        return True
+
+    # The lock is held for the wire only: whoever closes takes the answers' lock, which a worker that sends has already.
+
+    def recv(self, buffer_size: int) -> bytes:
+        if not self.tls:
+            return super().recv(buffer_size)
+        try:
+            with self._tls_lock:
+                data = self.socket.recv(buffer_size)
+        except (ssl.SSLWantReadError, ssl.SSLWantWriteError):
+            return _NOTHING_YET
+        except OSError:
+            data = b""
+        if not data:
+            self.handle_close()
+        return data
+
+    def send(self, data: bytes, do_close: bool = True) -> int:
+        if not self.tls:
+            return super().send(data, do_close)
+        try:
+            with self._tls_lock:
+                return self.socket.send(data) if self.socket is not None else 0
+        except (ssl.SSLWantReadError, ssl.SSLWantWriteError):
+            return 0
+        except OSError:
+            if do_close:
+                self.handle_close()
+            return 0
+
+    def close(self) -> None:
+        with self._tls_lock:
+            super().close()
+
+
+class _Nothing(bytes):
+    """No bytes, and yet the other side has not hung up"""
+
+    def __bool__(self) -> bool:
+        return True
+
+
+_NOTHING_YET = _Nothing()
+
+
+class Guarded(TcpWSGIServer):
+    """The listening socket. known: addresses that hold a seat, as far as the page knows. trusted: proxies, whose connections
+    are many people's."""
+
+    channel_class = Connection
+
+    def __init__(self, *args: Any, tls: ssl.SSLContext | None = None, known: Collection[str] = (), trusted: Collection[str] = (),
+                 **kw: Any) -> None:
+        self.tls, self.known, self.exempt = tls, known, OWN | frozenset(trusted)
+        self._looked = 0.0
+        self._unread: dict[Connection, tuple[int, float]] = {}
+        super().__init__(*args, **kw)
+
+    def handle_accept(self) -> None:
+        for _ in range(AT_ONCE):
+            try:
+                pair = self.accept()
+                if pair is None:
+                    return
+                self.set_socket_options(pair[0])
+            except OSError:
+                return
+            sock, addr = pair
+            if self._room_for(str(addr[0])):
+                self.channel_class(self, sock, addr, self.adj, map=self._map)
+            else:
+                strangers.note("found no room", str(addr[0]))
+                sock.close()
+
+    def _room_for(self, address: str) -> bool:
+        """Whether it may come in, after somebody else had to go where that was needed."""
+        channels = [c for c in self.active_channels.values() if isinstance(c, Connection)]
+        if address not in self.exempt:
+            own = [c for c in channels if c.address == address]
+            if len(own) >= PER_ADDRESS and not self._let_go(own):
+                return False
+        others = [c for c in channels if c.address not in self.known]
+        if address not in self.known and address not in self.exempt and len(others) >= STRANGERS:
+            return self._let_go(others)
+        return len(self.active_channels) < CONNECTIONS or self._let_go(channels)
+
+    def _let_go(self, among: list[Connection]) -> bool:
+        """One that is not being answered: of the address with most of them, the oldest. False: all are."""
+        waiting = [c for c in among if not c.busy and c.connected]
+        if not waiting:
+            return False
+        many = Counter(c.address for c in waiting)
+        first = min(waiting, key=lambda c: (-many[c.address], c.since))
+        strangers.note("had more connections than their share", first.address)
+        first.handle_close()
+        return True
+
+    def look(self, now: float | None = None) -> None:
+        """Lets those go whose time is over, and the heaviest where all together hold too much."""
+        now = time.monotonic() if now is None else now
+        if now - self._looked < LOOK_S:
+            return
+        self._looked = now
+        channels = [c for c in self.active_channels.values() if isinstance(c, Connection)]
+        unread: dict[Connection, tuple[int, float]] = {}
+        for c in channels:
+            if size := c.total_outbufs_len:
+                before = self._unread.get(c)
+                unread[c] = before if before is not None and size >= before[0] else (size, now)
+        self._unread = unread
+        held: Counter[str] = Counter()
+        for c in channels:
+            why = c.late(now, now - unread.get(c, (0, now))[1])
+            if why:
+                strangers.note(why, c.address)
+            if why is None:
+                held[c.address] += c.held
+            else:
+                c.handle_close()
+        over = held.total() - HELD
+        for address, _ in held.most_common():
+            for c in sorted((c for c in channels if c.address == address and c.connected), key=lambda c: -c.held):
+                if over <= 0:
+                    break
+                over -= c.held
+                strangers.note("made the table hold too much for them", address)
+                c.handle_close()
+        strangers.tell(now)
+
+    def maintenance(self, now: float) -> None:
+        """`look` does it."""
+

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection
 
+from companion.halfway import half_done
 from companion.search import search
 from companion.verdict import (
     BUSY,
@@ -72,12 +73,14 @@ def reconcile(game: Game, past: Past, evidence: Evidence, seen: Layout | None = 
     if best.violations and len(gone := _gone(best, look)) >= MANY_GONE:      # an arm as brown as the table: nor is that
         return Verdict(UNCLEAR, state, seen=seen,
                        text=say("something covers {sites}, or what lay there is gone", sites=", ".join(gone[:6])))
+    if (left or best.violations) and (half := _halfway(game, worlds, look, seen)) is not None:
+        return half
     if left and best.violations and state.layout() == best.base:
         return _illegal(game, state, best, seen, look, left, worlds)
     if left or (look.foreign and best.actions and _rests_on_covered(best, look)):
         return _unclear(game, state, worlds, seen, left, look)
     if (best.actions or best.undo) and not best.violations and any(_rivals(best, w, state, look) for w in worlds):
-        return _unclear(game, state, worlds, seen, left, look)
+        return _halfway(game, worlds, look, seen) or _unclear(game, state, worlds, seen, left, look)
     lag = {s: site_score(best, look, s)[1] for s in best.touched}
     lag = {s: c for s, c in lag.items() if s in evidence.sites
            and not best.state.shows_same(s, best.layout.get(s, ()), c, look.reads.get(s, "pile"))}
@@ -120,7 +123,8 @@ def _bases(past: Past, look: Look, guessed: frozenset[int], said: frozenset[int]
     that costs: those after which what people's hands did does not lie there any more as they left it (who leaves a piece
     where it is takes nothing back; nor is what was only said; what only its consequences told is judged by these); those
     after which it was only guessed how a seat came to what lies there, as long as no other seat has done anything since;
-    and those after which what was to follow lies otherwise, where the seat may have chosen another way of doing the same."""
+    those after which what was to follow lies otherwise, where the seat may have chosen another way of doing the same; and that
+    before a piece was taken off the board, which somebody may only now put down."""
     bases, gone = [(past[0][0], 0, 0.0)], False
     own, seat = True, (past[0][1] or "").partition(":")[0]
     for n, ((after, action), (before, _)) in enumerate(zip(past, past[1: len(TAKE_BACK)])):
@@ -136,9 +140,22 @@ def _bases(past: Past, look: Look, guessed: frozenset[int], said: frozenset[int]
         chosen = follows and (own or _lies_otherwise(follows, look, after, past[0][0])) and _had_a_choice(before, action)
         anew = gone and n not in said and after.decision() is not None
         chosen = chosen or n not in said and _meant_otherwise(before, after, action, by_hand, look, past[0][0])
-        if here or own and by_hand or gone and not by_hand or chosen or anew:
-            bases.append((before, n + 1, REGUESS if own and not here else TAKE_BACK[n + 1]))
+        lifted = n == 0 and n not in said and _put_down_now(before, by_hand, look, past[0][0])
+        if here or own and by_hand or gone and not by_hand or chosen or anew or lifted:
+            bases.append((before, n + 1, REGUESS if (own or lifted) and not here else TAKE_BACK[n + 1]))
     return bases
+
+
+def _put_down_now(before: State, by_hand: Layout, look: Look, now: State) -> bool:
+    """Whether hands only took something off the board, all of which lies elsewhere now"""
+    lay, here = before.layout(), now.layout()
+    if not by_hand or any(Counter(c) - Counter(lay.get(s, ())) for s, c in by_hand.items()):
+        return False
+    taken = Counter(k for s in by_hand for k in lay.get(s, ())) - Counter(k for c in by_hand.values() for k in c)
+    more: Counter[str] = Counter()
+    for s in look.evidence.sites.keys() - by_hand.keys():
+        more += Counter(look.best(s) or ()) - Counter(here.get(s, ()))
+    return bool(taken) and not taken - more
 
 
 def _lies_otherwise(done: Layout, look: Look, *states: State) -> bool:
@@ -163,6 +180,19 @@ def _had_a_choice(state: State, action: str) -> bool:
     seat, _, words = action.partition(":")
     kind = words.split()[0]
     return sum(a.seat == seat and a.words().split()[0] == kind for a in state.legal_actions()) > 1
+
+
+def _halfway(game: Game, worlds: list[World], look: Look, seen: Layout) -> Verdict | None:
+    """Where all that is odd is that hands have taken up what a legal doing puts down again: the verdict that waits for it."""
+    onward = [w for w in worlds if not (w.undo or w.violations or w.parent and w.redone)]
+    for world in (w for w in onward if not w.actions or w is worlds[0]):
+        if sites := half_done(world.state, world.state.plan, difference(world, look)):
+            lag = seen if not world.actions else {s: c for s in world.touched
+                                                  if (c := site_score(world, look, s)[1]) != world.layout.get(s, ())}
+            text = say("put down what was taken up from {sites}, or put it back", sites=", ".join(sites))
+            return Verdict(UNFINISHED, world.state, world.actions, seen=lag, todo=(ToDo(text, sites),), text=text,
+                           question=asked(world.state), certain=world.certain)
+    return None
 
 
 def _rests_on_covered(world: World, look: Look) -> bool:

@@ -49,6 +49,7 @@ class Plan:
 
     base: the kinds that lie below the loose pieces of their site (tiles, cards). artwork: kind -> what is printed on it, part
     by part: two kinds with the same word in the same place look alike there; without the kinds of which nothing is said.
+    backs: kind -> the kind on the other side of the same piece.
     """
 
     def __init__(self, data: dict[str, Any]) -> None:
@@ -59,6 +60,7 @@ class Plan:
             self.sites: dict[str, Site] = {s["id"]: Site(s) for s in data["site"]}
             pieces = data.get("piece", ())
             self.counts: dict[str, int] = {p["kind"]: int(p.get("count", 0)) for p in pieces}
+            self.backs: dict[str, str] = {p["kind"]: p["back"] for p in pieces if p.get("back")}
             self.base: frozenset[str] = frozenset(p["kind"] for p in pieces if _yes_or_no(p, "base"))
             self.artwork: dict[str, tuple[str, ...]] = {p["kind"]: words for p in pieces if (words := _word_list(p, "artwork"))}
         except (KeyError, TypeError, ValueError) as e:

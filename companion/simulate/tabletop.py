@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -95,15 +96,23 @@ class Tabletop:
         before = {s: tuple(k for k, _ in c) for s, c in self._lying.items()}
         wanted = {s.id: tuple(layout.get(s.id, ())) for s in self.plan.site}
         changed = [s for s in wanted if sorted(wanted[s]) != sorted(before.get(s, ()))]
+        now, left = dict(before), set(changed)
         for n, near in enumerate(self._reaches(changed)):
             at = np.mean([self.plan.sites[s].centre for s in near], 0)
             yield from (self.scene([hand]) for hand in self._hand(at, (420, 160), n))
-            now = {s: c for s, c in before.items()}
-            now.update({s: wanted[s] for s in near})
+            left -= set(near)
+            lying = self._sorts(k for s in left for k in (Counter(before.get(s, ())) - Counter(wanted[s])).elements())
+            for s in changed:
+                if s not in left:           # what still lies elsewhere cannot lie here yet
+                    now[s] = wanted[s] if not lying else tuple(
+                        k for k in wanted[s] if k in before.get(s, ()) or not self._sorts([k]) & lying)
             self.lay(now)
-            before = now
             yield from (self.scene([hand]) for hand in self._hand(at, (0, 260), n))
         yield from (self.scene() for _ in range(still))
+
+    def _sorts(self, kinds: Iterable[str]) -> set[str]:
+        """The sorts of piece that these are, whichever way up"""
+        return {min(k, self.plan.pieces[k].back or k) for k in kinds}
 
     def _reaches(self, changed: Sequence[str], limit: int = 4) -> list[list[str]]:
         """The changed sites in a few groups, as hands would do them: neighbours together."""

@@ -287,6 +287,8 @@ class Season:
                 self.note(self.misnamed, f"{what}: named {[x.rule for x in v.violations]}")
             if not v.back:
                 self.note(self.misnamed, f"{what}: not said how to put it back")
+        elif v.verdict == "unfinished" and not v.actions and any(site in t.sites for t in v.todo):
+            self.caught += 1                              # taken up: a legal doing would put it down again
         elif (v.verdict == "unclear" or site in str(v.text).split()) and not self.table.state.key() != self.truth.key():
             self.note(self.asked if self.fair else self.unclear, f"{what}: {v.text}")
         else:

@@ -1,4 +1,4 @@
-"""A game taken up again after a long time: the board is laid out anew, and nobody makes a move by that."""
+"""A game that begins, or is taken up again after a long time: the board is laid out, and nobody makes a move by that."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ CLEAR = 4.0         # nats by which the picture must prefer other contents: a po
 
 
 class Pause(msgspec.Struct, frozen=True):
-    """since: when the last event was, seconds since 1970. differs: site -> (what should lie there, what is seen); None till
+    """since: when the last event was, seconds since 1970; None: the game has not begun. differs: site -> (what should lie there, what is seen); None till
     the camera has seen the board."""
 
-    since: float
+    since: float | None
     differs: dict[str, tuple[Contents, Contents]] | None = None
 
     def compared(self, state: State, evidence: Evidence, reads: dict[str, str], optional: frozenset[str], excused: Layout) -> Pause:

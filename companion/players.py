@@ -8,6 +8,7 @@ from collections.abc import Callable
 import msgspec
 
 from companion.table import Table
+from companion.world import legal_run
 from engine import Action, State
 from engine.layout import Contents, Layout
 
@@ -106,17 +107,9 @@ def wrong_doing(state: State, rng: random.Random, tries: int = 60) -> tuple[str,
         elif 0 < count <= sum(c.count(piece[0]) for _, c in pieces):
             continue
         proposals = state.explain(difference)
-        if not proposals or any(_legal(state, p.actions) for p in proposals):
+        if not proposals or any(legal_run(state, p.actions) for p in proposals):
             continue
         rules = {v.rule for p in proposals for v in (p.violations or state.check(p.actions[0]))}
         if rules:
             return target, {**layout, **{s: seen for s, (_, seen) in difference.items()}}, rules
     return None
-
-
-def _legal(state: State, actions: tuple[Action, ...]) -> bool:
-    for action in actions:
-        if state.check(action):
-            return False
-        state = state.apply(action)
-    return bool(actions)

@@ -19,6 +19,7 @@ from companion.verdict import (
     ToDo,
     Verdict,
     mend_text,
+    pieces_text,
 )
 from companion.world import (
     BREAKS_RULES,
@@ -29,9 +30,12 @@ from companion.world import (
     TAKE_BACK,
     Look,
     Past,
+    UNKNOWN,
     World,
     difference,
     done_by,
+    known_below,
+    legal_run,
     site_score,
 )
 from engine import Game, State, Text, say
@@ -40,6 +44,7 @@ from vision.evidence import Evidence, first_lies_below
 
 TOO_CLOSE = 1.5         # two explanations nearer than this are a question
 LONG_SINCE = 8          # events back that a to-do's words are looked for
+MOST_GUESSES = 2        # answers offered for a place that cannot be told, besides what belongs there
 MANY_GONE = 3           # sites emptied at once: hands hardly do that, they cover them
 SURE = 4.0              # what nothing explains counts only when the evidence prefers it by so much
 
@@ -90,7 +95,9 @@ def reconcile(game: Game, past: Past, evidence: Evidence, seen: Layout | None = 
     if not (best.actions or best.undo or todo or look.foreign) and (odd := _contradicted(best, look)):
         return _unclear(game, state, worlds, seen, odd, look)
     if look.foreign and not best.actions:
-        return _littered(UNCLEAR if len(look.foreign) > 1 else UNFINISHED if todo else SAME, state, lag, todo, look)
+        if todo or len(look.foreign) > 1:
+            return _littered(UNFINISHED if todo else UNCLEAR, state, lag, todo, look)
+        return _unknown(game, state, lag, look)
     name = MOVED if best.actions or best.undo else SAME
     if todo:
         name = UNFINISHED
@@ -115,7 +122,25 @@ def _gone(world: World, look: Look) -> list[str]:
 
 def _littered(verdict: str, state: State, seen: Layout, todo: tuple[ToDo, ...], look: Look) -> Verdict:
     return Verdict(verdict, state, seen=seen, todo=todo,
-                   text=say("something lies on the board: {sites}", sites=", ".join(sorted(look.foreign)[:6])))
+                   text=say("I cannot tell what lies on {sites}", sites=", ".join(sorted(look.foreign)[:6])))
+
+
+def _unknown(game: Game, state: State, seen: Layout, look: Look) -> Verdict:
+    """One place cannot be told: a piece read poorly, a coin, a crumb. What may lie there by the rules is asked."""
+    [site] = look.foreign
+    have = state.layout().get(site, ())
+    options = [c for c, _ in look.evidence.sites[site].options if c != have][:MOST_GUESSES]
+    answers: list[Answer] = []
+    for contents in options:
+        for proposal in state.explain({site: (have, known_below(contents, have))}):
+            if legal_run(state, proposal.actions) and not proposal.belated and len(answers) < MOST_GUESSES:
+                answers.append(Answer(pieces_text(contents, game.kind_name), tuple(map(str, proposal.actions)), misread=True))
+                break
+    belongs = say("{pieces}, as before", pieces=pieces_text(have, game.kind_name))
+    question = Question(say("I cannot tell what lies on {site}. What is it?", site=site), (
+        *answers, Answer(belongs, misread=True), Answer(say("something that does not belong there: I take it away"))), state.turn,
+        (site,), {site: UNKNOWN})
+    return Verdict(UNCLEAR, state, seen=seen, question=question, text=say("I cannot tell what lies on {sites}", sites=site))
 
 
 def _bases(past: Past, look: Look, guessed: frozenset[int], said: frozenset[int]) -> list[tuple[State, int, float]]:
@@ -275,7 +300,7 @@ def _words(name: str, world: World) -> Text:
     if name == SAME:
         return say("nothing changed")
     if world.undo and not world.actions:
-        return say("taken back")
+        return say("move taken back")
     doings = [a for n, a in enumerate(world.actions) if n not in world.redone]
     if world.undo > len(world.redone):
         return say("corrected: {actions}", actions="; ".join(map(str, doings)))
@@ -321,8 +346,9 @@ def _illegal(game: Game, state: State, world: World, seen: Layout, look: Look, l
     rules = {v.rule: v for w in worlds if w.violations and w.layout == world.layout and w.total > world.total - STANDS_OUT
              for v in reversed(w.violations)}
     violations = (*world.violations, *(v for r, v in rules.items() if r not in {x.rule for x in world.violations}))
-    return Verdict(ILLEGAL, state, world.actions, 0, violations, (), back, seen=seen, question=_what_happened(
-        tuple(wrong), [Answer(say("nothing: it goes back as it was"))], wrong, look),
+    done = () if world.refused is None else (world.refused,)      # what was legal before it is no part of it
+    return Verdict(ILLEGAL, state, done, 0, violations, (), back, seen=seen, wrong=wrong, question=_what_happened(
+        tuple(wrong), [Answer(say("I'll put it back"))], wrong, look),
                    text=violations[0].text if violations else say("this breaks a rule"))
 
 
@@ -338,7 +364,7 @@ def _unclear(game: Game, state: State, worlds: list[World], seen: Layout, left: 
             answers.append(Answer(text, tuple(map(str, w.actions)), w.undo, misread=bool(left)))
         if len(answers) == (2 if left else 3):
             break
-    answers.append(Answer(say("nothing: it goes back as it was")))
+    answers.append(Answer(say("I'll put it back")))
     sites = tuple(left) or tuple(dict.fromkeys(s for w in worlds[:2] for s in w.touched))
     question = _what_happened(sites, answers, left, look, state.turn)
     return Verdict(UNCLEAR, state, seen=seen, question=question if len(question.answers) > 1 else None, text=question.text)
@@ -348,7 +374,7 @@ def _what_happened(sites: tuple[str, ...], answers: list[Answer], strange: Colle
                    ) -> Question:
     """strange: sites that may have been misread, which is one more answer."""
     if strange:
-        answers = [*answers, Answer(say("nothing: {sites} was misread", sites=", ".join(strange)), misread=True)]
+        answers = [*answers, Answer(say("{sites} was read wrongly", sites=", ".join(strange)), misread=True)]
     text = say("What happened on {sites}?", sites=", ".join(sites[:4])) if sites else say("What happened?")
     return Question(text, tuple(answers), seat, sites, {s: c for s in strange if (c := look.best(s)) is not None})
 

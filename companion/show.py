@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import click
+import cv2
 import msgspec
 import segno
 from flask import Flask
@@ -48,25 +49,28 @@ class Summary(msgspec.Struct):
 
 
 class Show:
-    """Lets made-up players play on a director's table and compares what the table concludes. pictures: how many it has taken."""
+    """Lets made-up players play on a director's table and compares what the table concludes. pictures: how many it has taken;
+    keep: a folder for what the camera saw when something was concluded wrongly."""
 
     def __init__(self, table: Table, director: Director, pictures: Callable[[], int], seed: int = 0, pace: float = 1.0,
-                 mischief: float = 0.12) -> None:
+                 mischief: float = 0.12, keep: Path | None = None) -> None:
         self.table, self.director, self.pace, self.mischief = table, director, pace, mischief
         self.players, self.rng = Players(seed), random.Random(seed + 1)
         self._stop = False
-        self._pictures = pictures
+        self._pictures, self._keep = pictures, keep
+        self._tell: Callable[[str], object] = lambda line: None
 
     def stop(self) -> None:
         self._stop = True
 
     def play(self, moves: int = 0, tell: Callable[[str], object] = lambda line: None) -> Summary:
         """Plays to the end, or `moves` doings."""
+        self._tell = tell
         out, start = Summary(), time.monotonic()
         self._wait(lambda: self.table.verdict.verdict == "same", out)
         while not self._stop and self.table.state.outcome() is None and (not moves or out.found + out.missed < moves):
             if self.rng.random() < self.mischief:
-                self._misbehave(out, tell)
+                self._misbehave(out)
             doing = self.players.next(self.table.state, self._say)
             if doing.action is None:
                 break
@@ -80,9 +84,7 @@ class Show:
                     tell(f"{line.action}    {self.table.verdict.verdict}")
             else:
                 out.missed += 1
-                fault = f"not found: {doing.action} ({self.table.verdict.verdict}: {self.table.verdict.text})"
-                out.faults.append(fault)
-                tell(fault)
+                self._note(out, f"not found: {doing.action} ({self.table.verdict.verdict}: {self.table.verdict.text})")
                 self.table.edit(want, "show")
             self._pause(self.pace)
         outcome = self.table.state.outcome()
@@ -114,7 +116,17 @@ class Show:
             pass
         return self.table.state
 
-    def _misbehave(self, out: Summary, tell: Callable[[str], object]) -> None:
+    def _note(self, out: Summary, fault: str) -> None:
+        """Says what was concluded wrongly, and keeps the picture."""
+        out.faults.append(fault)
+        if self._keep is not None:
+            self._keep.mkdir(parents=True, exist_ok=True)
+            path = self._keep / f"{len(out.faults):03}.jpg"
+            cv2.imwrite(str(path), self.director.picture())
+            fault = f"{fault}; picture: {path}"
+        self._tell(fault)
+
+    def _misbehave(self, out: Summary) -> None:
         """Somebody does what the rules forbid, sees the lamp, and puts it back."""
         state = self.table.state
         wrong = wrong_doing(state, self.rng)
@@ -125,12 +137,11 @@ class Show:
         if self._wait(lambda: self._noticed(site), out, expected=True):
             out.caught += 1
             verdict = self.table.verdict
-            tell(f"against the rules on {site}: "
-                 + ("; ".join(f"{v.rule} {v.text}" for v in verdict.violations) or f"{verdict.verdict}: {verdict.text}"))
+            broken = "; ".join(f"{v.rule} {v.text}" for v in verdict.violations)
+            self._tell(f"against the rules on {site}: {broken or f'{verdict.verdict}: {verdict.text}'}")
         else:
             out.overlooked += 1
-            out.faults.append(f"overlooked on {site}: {sorted(rules)} ({self.table.verdict.verdict})")
-            tell(out.faults[-1])
+            self._note(out, f"overlooked on {site}: {sorted(rules)} ({self.table.verdict.verdict})")
             if self.table.state != state:
                 self.table.edit(state, "show")
         self._pause(self.pace)
@@ -152,7 +163,7 @@ class Show:
             if not expected and not alarmed and self.table.verdict.verdict == ILLEGAL:
                 alarmed = True
                 out.alarms += 1
-                out.faults.append(f"false alarm: {[str(v.text) for v in self.table.verdict.violations]}")
+                self._note(out, f"false alarm: {'; '.join(f'{v.rule} {v.text}' for v in self.table.verdict.violations)}")
             self.table.wait(self.table.version, 0.1)
             if self.director.disturbed:
                 end = time.monotonic() + PATIENCE

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from companion.verdict import ILLEGAL
 from engine import State
 from engine.text import pack
 
@@ -28,13 +29,23 @@ def snapshot(table: Table) -> dict[str, Any]:
         "verdict": {"verdict": verdict.verdict, "actions": [str(a) for a in verdict.news], "certain": verdict.certain,
                     "text": pack(verdict.text), "back": [pack(t) for t in verdict.back],
                     "violations": [{"rule": v.rule, "text": pack(v.text)} for v in verdict.violations],
-                    "todo": [pack(t) for t in verdict.todo]},
+                    "todo": [pack(t) for t in verdict.todo], "sites": _sites(table),
+                    "wrong": {s: list(c) for s, c in verdict.wrong.items()}},
         "question": _question(table), "decision": pack(state.decision()),
         "moves": [_move(table, line, line.event in pictured) for line in table.lines if line.action],
         "undone": [{"seat": str(line.action).split(":")[0], "text": line.action} for line in table.undone if line.action],
         "start": table.lines[0].event, "opening": table.lines[0].state.scores(),
         "pause": _pause(table), "trouble": pack(table.trouble), "camera": dict(table.camera),
     }
+
+
+def _sites(table: Table) -> list[str]:
+    """The places that the verdict is about: what lies wrong, or what its actions changed"""
+    verdict, count = table.verdict, len(table.verdict.actions)
+    if verdict.wrong or verdict.verdict == ILLEGAL or not 0 < count < len(table.lines):
+        return list(verdict.wrong)
+    before, after = (table.lines[n].state.layout() for n in (-1 - count, -1))
+    return [s for s in dict.fromkeys([*before, *after]) if before.get(s, ()) != after.get(s, ())]
 
 
 def _move(table: Table, line: Line, pictured: bool) -> dict[str, Any]:

@@ -18,8 +18,8 @@ from companion.oddities import Oddities
 from companion.pause import Pause, resumed
 from companion.reconcile import asked, reconcile, todos_of
 from companion.snapshot import result, snapshot
-from companion.verdict import BUSY, ILLEGAL, MOVED, SAME, UNCLEAR, UNFINISHED, Question, Verdict
-from companion.world import World
+from companion.verdict import BUSY, ILLEGAL, MOVED, SAME, UNCLEAR, UNFINISHED, Question, ToDo, Verdict, mend_text
+from companion.world import UNKNOWN, World
 from engine import Action, BadText, State, Text, Violation, say
 from engine.layout import Contents, Layout
 from engine.plan import Plan
@@ -45,11 +45,12 @@ class Gone(ValueError):
 class Table:
     """One game being played. All methods may be called from any thread.
 
+    laid_out: False where people are still to lay the game out: until the board shows its beginning, nothing is against the rules.
     state: where to begin, unless the journal already holds a game, which then goes on. Raises BadJournal.
     """
 
     def __init__(self, state: State | None, journal: Journal | None = None, plan: Plan | None = None,
-                 settings: Mapping[str, Any] | None = None) -> None:
+                 settings: Mapping[str, Any] | None = None, laid_out: bool = True) -> None:
         self._lock = threading.RLock()
         self._changed = threading.Condition(self._lock)
         self.journal = journal or Journal()
@@ -86,6 +87,8 @@ class Table:
         self.plan: Plan = plan or getattr(self.state, "plan", None) or self.game.plan()
         self.reads = {s.id: s.reads for s in self.plan.sites.values()}
         self.optional = frozenset(s.id for s in self.plan.sites.values() if s.optional)
+        if not laid_out and len(self._lines) == 1:
+            self.pause = Pause(None)
         self.verdict = Verdict(SAME, self.state, seen=self._seen, text=say("ready"))
         self._ask(None)
 
@@ -156,7 +159,8 @@ class Table:
         self.pause = pause if pause.holds(verdict) else None
         if self.pause is None or not pause.differs:
             return verdict
-        return Verdict(UNFINISHED, self.state, seen=self._seen, text=say("lay the board out as it was"))
+        return Verdict(UNFINISHED, self.state, seen=self._seen, text=say("the board is not laid out yet") if pause.since is None
+                       else say("lay the board out as it was"))
 
     def go_on(self, by: str = "host") -> Verdict:
         """The pause is over, however the board lies: what is seen counts again. Raises BadJournal."""
@@ -303,10 +307,12 @@ class Table:
             if run.misread:
                 self._excuse({**self._excused, **self.question.seen})
             if run.run is None:
+                todo = self._to_put_back(self.question)
                 self.question = None
                 if run.misread and self._last is not None:
                     return self.look(self._last)
-                self._conclude(Verdict(SAME, self.state, seen=self._seen, text=say("put it back as it was")))
+                self._conclude(Verdict(UNFINISHED if todo else SAME, self.state, seen=self._seen, todo=todo,
+                                       text=say("put it back as it was")))
                 return self.verdict
             try:
                 self._settle(run.run, run.undo, None, by)
@@ -317,6 +323,12 @@ class Table:
             self._conclude(Verdict(MOVED, self.state, actions, run.undo, seen=self._seen, text=run.text))
             return self.verdict
 
+    def _to_put_back(self, question: Question) -> tuple[ToDo, ...]:
+        """What is to be done so that the board shows the state again, where the question was about something that lies there"""
+        layout, wrong = self.state.layout(), self.verdict.wrong or question.seen
+        return tuple(ToDo(say("take away what lies on {site}", site=s) if c == UNKNOWN
+                          else mend_text(s, c, layout.get(s, ()), self.game.kind_name), (s,)) for s, c in wrong.items())
+
     def undo(self, event: int, by: str = "script") -> Verdict:
         """Goes back to how things stood after `event`; the board is compared with that state from the next look on.
         Raises Gone for an event that does not stand, BadJournal."""
@@ -324,10 +336,12 @@ class Table:
             at = next((i for i, line in enumerate(self._lines) if line.event == event), None)
             if at is None:
                 raise Gone(f"event {event} does not stand any more")
-            back = len(self._lines) - 1 - at
+            back, before = len(self._lines) - 1 - at, self.state.layout()
             if back:
                 self._settle([], back, None, by)
-            self._conclude(Verdict(MOVED, self.state, undo=back, seen=self._seen, text=say("taken back")))
+            todo = self._todo_after_declaring(before)
+            self._conclude(Verdict(UNFINISHED if todo else MOVED, self.state, undo=back, seen=self._seen, todo=todo,
+                                   text=say("move taken back")))
             return self.verdict
 
     def redo(self, by: str = "script") -> Verdict:

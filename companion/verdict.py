@@ -46,7 +46,8 @@ class Verdict(msgspec.Struct, frozen=True):
 
     seen: site -> contents where the board is behind the state (to-dos); back: how to put an illegal doing back.
     certain: False where several sets of actions give the same board and these are a guess; redone: which of the actions
-    stood already and are only done again behind one put in before them.
+    stood already and are only done again behind one put in before them. wrong: site -> contents that hands left there though
+    nothing allows it.
     """
 
     verdict: str
@@ -61,6 +62,7 @@ class Verdict(msgspec.Struct, frozen=True):
     text: Text = say("nothing changed")
     certain: bool = True
     redone: frozenset[int] = frozenset()
+    wrong: Layout = {}
 
     @property
     def news(self) -> tuple[Action, ...]:

@@ -33,6 +33,8 @@ MISREAD = 9.0           # no single site may weigh more: a reader errs once in s
 DOUBTFUL = 2.5          # a second reading of a site nearer than this to the first is tried too; something foreign, likewise
 MOST_DOUBTS = 6         # but no more than the nearest few: each costs the game's guesses once more
 
+UNKNOWN = ("?",)        # what is excused where people said that what cannot be told is what belongs there
+
 Past = Sequence[tuple[State, str | None]]
 Difference = dict[str, tuple[Contents, Contents]]
 
@@ -45,7 +47,7 @@ def done_by(state: State, hands: bool) -> Layout:
 class World:
     """A state after a run of actions, and per site what the board may meanwhile show at what cost."""
 
-    __slots__ = ("actions", "base", "certain", "cost", "hands", "lag", "lay", "layout", "parent", "redone", "scores", "state",
+    __slots__ = ("actions", "base", "certain", "cost", "hands", "lag", "lay", "layout", "parent", "redone", "refused", "scores", "state",
                  "steps", "touched", "total", "undo", "undone", "violations")
 
     def __init__(self, state: State, layout: Layout, undo: int, cost: float, lag: dict[str, dict[Contents, float]]) -> None:
@@ -56,6 +58,7 @@ class World:
         self.actions: tuple[Action, ...] = ()
         self.steps: tuple[Step, ...] = ()
         self.violations: tuple[Violation, ...] = ()
+        self.refused: Action | None = None               # the action that breaks rules; the others were legal
         self.hands: Layout = {}                          # an illegal doing's changes
         self.certain = True
         self.redone: frozenset[int] = frozenset()        # which of the actions stood before and are only done again
@@ -90,7 +93,7 @@ class World:
         w = World(self.state, dict(self.layout), self.undo, self.cost + BREAKS_RULES + proposal.cost, self.lag)
         w.base, w.steps = self.base, self.steps
         w.actions = self.actions if action is None else (*self.actions, action)
-        w.violations, w.hands = tuple(violations), dict(proposal.changes)
+        w.violations, w.hands, w.refused = tuple(violations), dict(proposal.changes), action
         w.layout.update(proposal.changes)
         w.touched = set(self.touched) | set(proposal.changes)
         return w
@@ -104,7 +107,9 @@ class Look:
         self.evidence, self.reads, self.optional = evidence, reads, optional
         self._cache: dict[tuple[str, Contents], float] = {}
         self.foreign = {s for s, e in evidence.sites.items() if e.foreign}
-        self.excused = {s for s, c in (excused or {}).items() if self.best(s) == c}      # still misread as people said
+        self.excused = {s for s, c in (excused or {}).items()      # still misread as people said, or not to be told
+                        if (c == UNKNOWN if s in self.foreign else self.best(s) == c)}
+        self.foreign -= self.excused
         near = sorted((o[0][1] - o[1][1], s) for s, e in evidence.sites.items()
                       if s not in self.foreign | self.excused and len(o := e.options) > 1)
         self.doubtful = {s: evidence.sites[s].options[1][0] for gap, s in near[:MOST_DOUBTS] if gap < DOUBTFUL}
@@ -199,3 +204,12 @@ def known_below(seen: Contents, want: Contents) -> Contents:
     """What is hidden under a piece is what the state knows to lie there."""
     return tuple(w if s == "?" and i < len(want) else s for i, (s, w) in
                  enumerate(zip(seen, want + ("?",) * len(seen)))) if "?" in seen else seen
+
+
+def legal_run(state: State, actions: Sequence[Action]) -> bool:
+    """Whether all of these may be done, one after the other; False for none"""
+    for action in actions:
+        if state.check(action):
+            return False
+        state = state.apply(action)
+    return bool(actions)

@@ -78,7 +78,10 @@ def command(name: str, port: int | None, host: str, moves: int, seed: int, pace:
     print_address(app, server, f"{game.title}: a simulated table plays. Ctrl-C ends it.")
     watching = threading.Thread(target=loop.run, name="loop", daemon=True)
     watching.start()
-    show = Show(table, director, lambda: loop.pictures, seed, pace)
+    faults = specimen.folder / "faults"
+    for old in faults.glob("*.jpg"):
+        old.unlink()
+    show = Show(table, director, lambda: loop.pictures, seed, pace, keep=faults)
     stopped = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: (stopped.set(), show.stop()))
@@ -91,7 +94,7 @@ def command(name: str, port: int | None, host: str, moves: int, seed: int, pace:
         loop.stop()
         server.stop()
         watching.join(3)
-    return leave(0 if summary.holds else 1)
+    return leave(0 if summary.holds or stopped.is_set() else 1)
 
 
 def _serve(app: Flask, host: str, port: int | None) -> companion_web.Server:

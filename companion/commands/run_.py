@@ -68,7 +68,7 @@ def command(config: str | None) -> int:
     click.get_current_context().call_on_close(journal.close)
     journal.keep_to_oneself()
     state = None if journal.events() else first_state(settings, specimen, config)
-    table = Table(state, journal, specimen.rules_plan, {"hidden_scores": settings.hidden_scores})
+    table = Table(state, journal, specimen.rules_plan, {"hidden_scores": settings.hidden_scores}, laid_out=False)
     try:
         camera = settings.open_camera()
         panel = Panel.open(settings.pins) if settings.pins else Panel()

@@ -21,7 +21,8 @@ def test_several_tiles_gone_at_once_are_covered_and_no_alarm(player):
 
 def test_a_tile_gone_and_tiles_that_only_lie_elsewhere_are_against_the_rules(player):
     p = player(START)
-    assert p.look(B1="").verdict == "illegal"
+    v = p.look(B1="")                                     # taken up, as for a swap
+    assert v.verdict == "unfinished" and [t.sites for t in v.todo] == [("B1",)] and not v.actions
     p = player(START)
     v = p.look(A1="tile:politics/war black black", A2="tile:war/trade", B1="tile:culture/trade", C2="tile:trade/culture")
     assert v.verdict == "illegal" and len(v.back) == 4

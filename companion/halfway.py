@@ -16,7 +16,8 @@ MOST = 1500          # legal actions tried; more are not looked through
 def half_done(state: State, plan: Plan, diff: Difference) -> tuple[str, ...]:
     """The sites from which something was taken up that a legal action puts down again, when that is all that differs; else ().
 
-    Nothing may have come from nowhere meanwhile: what lies on the sites of that action is less than before it, and no more of any piece."""
+    Nothing may have come from nowhere meanwhile: on the sites of that action lies less than before it, and no more of any
+    piece."""
     if not diff or not any(len(seen) < len(have) for have, seen in diff.values()):
         return ()
     for action in state.legal_actions()[:MOST]:

@@ -19,8 +19,8 @@ CLEAR = 4.0         # nats by which the picture must prefer other contents: a po
 
 
 class Pause(msgspec.Struct, frozen=True):
-    """since: when the last event was, seconds since 1970; None: the game has not begun. differs: site -> (what should lie there, what is seen); None till
-    the camera has seen the board."""
+    """since: when the last event was, seconds since 1970; None: the game has not begun. differs: site -> (what should lie
+    there, what is seen); None till the camera has seen the board."""
 
     since: float | None
     differs: dict[str, tuple[Contents, Contents]] | None = None

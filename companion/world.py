@@ -47,8 +47,8 @@ def done_by(state: State, hands: bool) -> Layout:
 class World:
     """A state after a run of actions, and per site what the board may meanwhile show at what cost."""
 
-    __slots__ = ("actions", "base", "certain", "cost", "hands", "lag", "lay", "layout", "parent", "redone", "refused", "scores", "state",
-                 "steps", "touched", "total", "undo", "undone", "violations")
+    __slots__ = ("actions", "base", "certain", "cost", "hands", "lag", "lay", "layout", "parent", "redone", "refused", "scores",
+                 "state", "steps", "touched", "total", "undo", "undone", "violations")
 
     def __init__(self, state: State, layout: Layout, undo: int, cost: float, lag: dict[str, dict[Contents, float]]) -> None:
         self.state, self.layout, self.undo, self.cost = state, layout, undo, cost

@@ -29,6 +29,16 @@ def write_whole(path: str | Path, data: bytes, mode: int | None = None) -> None:
             f.flush()
             os.fsync(f.fileno())
         os.replace(part, path)
+        sync_folder(path.parent)
     except OSError as e:
         part.unlink(missing_ok=True)
         raise OSError(e.errno, e.strerror, str(path)) from None
+
+
+def sync_folder(folder: Path) -> None:
+    """The names in it are on the disk too: a rename that is not may be undone by a power cut. Raises OSError."""
+    number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)

@@ -22,11 +22,13 @@ from typing import Any
 import msgspec
 
 import engine
-from calibration.files import write_whole
+from calibration.files import sync_folder, write_whole
 from engine import IllegalAction, State
 from engine.plan import Plan
 
 VERSION = 1
+CHECKPOINT = 20     # events after which all is brought into the file itself: whoever copies it alone loses fewer
+REST_S = 10.0       # ... or seconds after the last one
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS event (
@@ -37,6 +39,32 @@ CREATE TABLE IF NOT EXISTS event (
 
 class BadJournal(ValueError):
     """A journal that cannot be used or written; one line that names the file and the fault."""
+
+
+class Count:
+    """How many events a journal has, beside it: what is cut off its end, or lost with its log, is noticed.
+
+    Rewritten in place, a few bytes: a full disk does no harm, and a power cut leaves the old number or the new one."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def read(self) -> int:
+        """0 where there is none, or none that can be read"""
+        try:
+            return int(self.path.read_text(encoding="ascii"))
+        except (OSError, ValueError):
+            return 0
+
+    def write(self, count: int) -> None:
+        """What cannot be written is let go: the events themselves are on the disk."""
+        with contextlib.suppress(OSError):
+            number = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            try:
+                os.pwrite(number, b"%12d\n" % count, 0)
+                os.fdatasync(number)
+            finally:
+                os.close(number)
 
 
 class Event(msgspec.Struct, frozen=True):
@@ -75,6 +103,24 @@ class Journal:
                 self._check_version(readonly)
         except (sqlite3.Error, UnicodeDecodeError) as e:
             raise BadJournal(f"{self.path}: {_plain(e)}") from None
+        self._count = None if readonly or self.path == ":memory:" else Count(Path(self.path + ".count"))
+        self._pending, self._last = 0, time.monotonic()      # events in the log only
+        if self._count is not None:
+            self._nothing_lost()
+
+    def _nothing_lost(self) -> None:
+        """Raises BadJournal where events are missing that were written once: at the end, or in the middle."""
+        try:
+            have, last = self._db.execute("SELECT count(*), coalesce(max(id), 0) FROM event").fetchone()
+        except sqlite3.Error as e:
+            self._db.close()
+            raise BadJournal(f"{self.path}: {_plain(e)}") from None
+        said = max(self._count.read(), last)
+        if have < said:
+            self._db.close()
+            raise BadJournal(f"{self.path}: {have} of {said} events are there: the file was cut off, or is another one")
+        if have:
+            self._count.write(have)
 
     def keep_to_oneself(self) -> None:
         """Two tables must not write one game: the second is told so. Ends with the process, however that ends. Raises
@@ -151,7 +197,36 @@ class Journal:
                 if self._db.in_transaction:
                     self._db.execute("ROLLBACK")
                 raise BadJournal(f"{self.path}: {_plain(e)}") from None
+            if ids:
+                if self._count is not None:
+                    self._count.write(ids[-1])
+                self._pending, self._last = self._pending + len(ids), time.monotonic()
+                if self._pending >= CHECKPOINT:
+                    self.checkpoint()
         return ids
+
+    def checkpoint(self) -> None:
+        """Brings what stands in the log only into the file itself; where that cannot be now, later."""
+        with self._lock, contextlib.suppress(sqlite3.Error):
+            self._db.execute("PRAGMA wal_checkpoint(PASSIVE)")
+            self._pending = 0
+
+    def rest(self) -> None:
+        """To be called now and then: a checkpoint when nothing was written for a while."""
+        if self._pending and time.monotonic() - self._last >= REST_S:
+            self.checkpoint()
+
+    def whole(self) -> bytes:
+        """The journal as one file, with all that stands in the log. Raises BadJournal."""
+        try:
+            with tempfile.TemporaryDirectory() as folder, contextlib.closing(sqlite3.connect(Path(folder, "journal"))) as copy:
+                with self._lock:
+                    self._db.backup(copy)
+                copy.execute("PRAGMA journal_mode=DELETE")
+                copy.commit()
+                return Path(folder, "journal").read_bytes()
+        except (sqlite3.Error, OSError) as e:
+            raise BadJournal(f"{self.path}: {_plain(e)}") from None
 
     def close(self) -> None:
         with self._lock:
@@ -243,9 +318,9 @@ class Line(msgspec.Struct, frozen=True):
 
 
 def fold(events: Iterable[Event], plan: Plan | None = None, check: bool = True, name: str = "journal",
-         undone: list[list[Line]] | None = None) -> list[Line]:
+         undone: list[list[Line]] | None = None, good: list[Event] | None = None) -> list[Line]:
     """The states that stand after all events, from the start on. undone: gets what was taken back since the last doing, one
-    list an undo. Raises BadJournal where an event cannot be replayed, or (check) where a state's hash is not the one written."""
+    list an undo; good: every event that comes out right, as far as one that does not. Raises BadJournal where an event cannot be replayed, or (check) where a state's hash is not the one written."""
     lines: list[Line] = []
     undone = [] if undone is None else undone
     for e in events:
@@ -268,7 +343,64 @@ def fold(events: Iterable[Event], plan: Plan | None = None, check: bool = True, 
             undone.clear()
         if check and e.kind != "setting" and lines and state_hash(lines[-1].state) != e.hash:
             raise BadJournal(f"{name}: event {e.id}: the state does not come out as it was written")
+        if good is not None:
+            good.append(e)
     return lines
+
+
+def salvage(path: Path, plan: Plan | None = None) -> tuple[list[Event], int]:
+    """The events of a damaged journal up to the first that is missing or wrong, and how many there were once. Changes nothing.
+    Raises BadJournal for one that a newer Nilometer wrote."""
+    events: list[Event] = []
+    said = Count(Path(str(path) + ".count")).read()
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            for ending in ("", "-wal"):
+                if Path(str(path) + ending).is_file():
+                    shutil.copyfile(str(path) + ending, Path(folder, "journal" + ending))
+            with contextlib.closing(sqlite3.connect(Path(folder, "journal"))) as db:
+                row = db.execute("SELECT value FROM meta WHERE key='version'").fetchone()
+                if row is not None and int(row[0]) > VERSION:
+                    raise BadJournal(f"{path}: written by a newer Nilometer")
+                said = max(said, db.execute("SELECT max(id) FROM event").fetchone()[0] or 0)
+                while True:
+                    row = db.execute("SELECT id, at, kind, data, by, hash FROM event WHERE id=?", (len(events) + 1,)).fetchone()
+                    if row is None:
+                        break
+                    events.append(Event(*row[:3], json.loads(row[3]), *row[4:]))
+        except (sqlite3.Error, OSError, ValueError, TypeError) as e:
+            if isinstance(e, BadJournal):
+                raise
+    good: list[Event] = []
+    with contextlib.suppress(BadJournal):
+        fold(events, plan, good=good)
+    return good, max(said, len(events))
+
+
+def set_aside(path: Path) -> Path:
+    """Renames a journal with all that belongs to it but its pictures; where it lies now. Raises OSError."""
+    aside = path.with_name(f"{path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}")
+    for ending in ("-wal", "-shm", ".count", ""):
+        with contextlib.suppress(FileNotFoundError):
+            os.replace(str(path) + ending, str(aside) + ending)
+    sync_folder(path.parent)
+    return aside
+
+
+def begin_again(path: Path, events: Sequence[Event]) -> None:
+    """A journal that holds these events, as they were written. Raises BadJournal."""
+    journal = Journal(path)
+    try:
+        with journal._lock:
+            journal._db.execute("BEGIN IMMEDIATE")
+            for e in events:
+                journal._db.execute("INSERT INTO event VALUES (?, ?, ?, ?, ?, ?)",
+                                    (e.id, e.at, e.kind, json.dumps(e.data, ensure_ascii=False), e.by, e.hash))
+            journal._db.execute("COMMIT")
+    except sqlite3.Error as e:
+        raise BadJournal(f"{path}: {_plain(e)}") from None
+    finally:
+        journal.close()
 
 
 def export(events: Iterable[Event]) -> Iterator[str]:

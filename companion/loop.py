@@ -51,6 +51,7 @@ class Loop:
                 frame = self.supervisor.newest(number, 0.25)
                 if frame is None:
                     self.supervisor.notice_silence()
+                    self.table.journal.rest()
                     continue
                 number = frame.number
                 self.take(frame)

@@ -6,6 +6,7 @@ import datetime
 
 import click
 
+from calibration.files import write_whole
 from companion.journal import Journal, export, fold
 
 
@@ -13,9 +14,14 @@ from companion.journal import Journal, export, fold
 @click.argument("file", type=click.Path())
 @click.option("--export", "as_lines", is_flag=True, help="every event as a JSON line")
 @click.option("--replay", is_flag=True, help="play it again from the start and compare every state's hash")
-def command(file: str, as_lines: bool, replay: bool) -> int:
-    """List, export or replay a game."""
+@click.option("--backup", type=click.Path(), metavar="TO", help="a copy in one whole file, also while the game is played")
+def command(file: str, as_lines: bool, replay: bool, backup: str | None) -> int:
+    """List, export, replay or copy a game."""
     journal = Journal(file, readonly=True)
+    if backup is not None:
+        write_whole(backup, journal.whole())
+        click.echo(f"{backup}: {len(journal.events())} events")
+        return 0
     events = journal.events()
     if as_lines:
         for line in export(events):

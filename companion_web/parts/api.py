@@ -84,7 +84,7 @@ def declare() -> Response:
     if ":" not in text:
         raise Problem(400, "begin with who does it, as in `{seat}: ...`", seat=(who.seats or web().seats or ["?"])[0])
     table = web().table
-    actions = _allowed(lambda: table.meant(text))
+    actions = allowed(lambda: table.meant(text))
     *passed, action = actions
     _acts_for(who, action.seat)
     # Nobody says "pass" at a table; but whoever has a phone of their own is asked before others pass for them.
@@ -123,12 +123,12 @@ def instead() -> Response:
     who, event, text, table = _seated(), number_in("event"), text_in("text"), web().table
     if who.host:
         return done(lambda: table.instead(event, text, by=_name(who)))
-    action = _allowed(lambda: table.state.parse(text))
+    action = allowed(lambda: table.state.parse(text))
     _acts_for(who, action.seat)
     told = next((t for t in web().otherwise.of(table.lines, action.seat) if t["event"] == event), None)
     if told is None or str(action) not in {o["text"] for o in told["others"]}:
         raise Problem(409, "that is not open any more")
-    was = _allowed(lambda: table.state.parse(told["text"]))
+    was = allowed(lambda: table.state.parse(told["text"]))
     if asks := {other for a in (action, was) if (other := a.asks()) is not None} - set(who.seats):
         words = next(o["words"] for o in told["others"] if o["text"] == str(action)) or [pack(say("{actions}", actions=str(action)))]
         return _offered(who, action.seat, asks, str(action), words, lambda: any(line.event == event for line in table.lines),
@@ -216,13 +216,14 @@ def _name(who: Viewer) -> str:
 
 def done(act: Callable[[], Any]) -> Response:
     """Runs it; what the rules forbid becomes 409 with their numbers, what is no act 400, a full disk 507."""
-    _allowed(act)
+    allowed(act)
     # The table's own thread may be a moment late; whoever acted should see it in the very next thing they get.
     web().feed.refresh()
     return jsonify({"serial": web().feed.frame.serial, "verdict": web().snapshot.get("verdict")})
 
 
-def _allowed(act: Callable[[], Any]) -> Any:
+def allowed(act: Callable[[], Any]) -> Any:
+    """What it gives; what cannot be is raised as a Problem."""
     try:
         return act()
     except Refused as e:

@@ -7,7 +7,7 @@ from flask import Blueprint, Response, jsonify, request
 from companion.chronicle import chronicle
 from companion_web.app import viewer, web
 from companion_web.errors import Problem
-from companion_web.parts.api import done, text_in
+from companion_web.parts.api import allowed, done, text_in
 from companion_web.parts.page import shell
 from engine import BadText
 from engine.layout import same_contents
@@ -32,6 +32,13 @@ def record() -> Response:
     _over_or_host()
     shown = {k: web().snapshot.get(k) for k in ("game", "title", "seats", "scores", "outcome", "moves")}
     return _kept(jsonify({"table": web().settings.name, **shown, "chronicle": chronicle(web().table)}), "json")
+
+
+@part.get("/api/record.journal")
+def journal() -> Response:
+    """The game's own file, whole, also while it is played: `nilometer journal` reads it, a table goes on with it."""
+    _over_or_host()
+    return _kept(Response(allowed(web().table.journal.whole), mimetype="application/vnd.sqlite3"), "journal")
 
 
 @part.get("/api/chronicle")

@@ -185,3 +185,14 @@ def test_a_question_to_nobody_by_name_is_for_whose_doing_it_is_about(people, tab
             web = host.get("/api/snapshot").json
         assert web["question"]["seat"] == "bull"
         assert one.post("/api/answer", {"question": table.question_id, "choice": 1}).status_code == status
+
+
+def test_the_game_is_downloaded_whole_by_the_host_or_when_it_is_over(phone, table, tmp_path):
+    from companion.journal import Journal
+    bull, host = phone("bull"), phone("host")
+    say(bull, "bull: swap 2")
+    assert bull.get("/api/record.journal").status_code == 403 and phone().get("/api/record.journal").status_code == 403
+    answer = host.get("/api/record.journal")
+    (tmp_path / "g.journal").write_bytes(answer.data)
+    assert "attachment" in answer.headers["Content-Disposition"]
+    assert Table(None, Journal(tmp_path / "g.journal")).state == table.state

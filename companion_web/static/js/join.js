@@ -95,7 +95,8 @@ async function showHost(table) {
     h("div", { class: "row" }, h("button", { type: "button", onclick: () => act(() => tell("/api/host/link", {})) }, say("Make a new link")),
       h("button", { type: "button", onclick: () => navigator.clipboard?.writeText(link).then(() => speak(say("copied"))) }, say("Copy the link"))),
     h("p", null, wish("joining", say("Players may sit down"), table.joining)),
-    h("p", null, wish("hidden_scores", say("Scores stay hidden till the end"), Boolean(snapshot.settings?.hidden_scores))));
+    h("p", null, wish("hidden_scores", say("Scores stay hidden till the end"), Boolean(snapshot.settings?.hidden_scores))),
+    h("p", null, h("a", { href: "/api/record.journal", download: "" }, say("Download this game"))));
 }
 
 byId("pin").addEventListener("submit", async e => {

@@ -32,6 +32,7 @@ export function showSummary(snapshot) {
     snapshot.outcome || snapshot.you.host ? h("div", { class: "row" },
       h("a", { class: "button", href: "/api/record.play", download: "" }, say("Play record")),
       h("a", { class: "button", href: "/api/record.json", download: "" }, "JSON"),
+      h("a", { class: "button", href: "/api/record.journal", download: "" }, say("The whole game")),
       h("button", { type: "button", onclick: async () => keep(await picture(snapshot, plotted), "nilometer.png") }, say("Picture")),
       navigator.canShare ? h("button", { type: "button", onclick: () => share(snapshot, plotted) }, say("Share")) : null) : null,
     h("p", null, h("a", { href: "/games" }, say("All games of this table"))),

@@ -320,7 +320,8 @@ class Line(msgspec.Struct, frozen=True):
 def fold(events: Iterable[Event], plan: Plan | None = None, check: bool = True, name: str = "journal",
          undone: list[list[Line]] | None = None, good: list[Event] | None = None) -> list[Line]:
     """The states that stand after all events, from the start on. undone: gets what was taken back since the last doing, one
-    list an undo; good: every event that comes out right, as far as one that does not. Raises BadJournal where an event cannot be replayed, or (check) where a state's hash is not the one written."""
+    list an undo; good: every event that comes out right, as far as one that does not. Raises BadJournal where an event
+    cannot be replayed, or (check) where a state's hash is not the one written."""
     lines: list[Line] = []
     undone = [] if undone is None else undone
     for e in events:

@@ -44,8 +44,8 @@ class Framing(msgspec.Struct, frozen=True):
     advice: tuple[Text, ...]
 
 
-def judge(image: np.ndarray, markers: bool) -> Framing:
-    """image: (h, w, 3) uint8 BGR; markers: whether four cards should be in view."""
+def judge(image: np.ndarray, markers: bool, focuses: bool = False) -> Framing:
+    """image: (h, w, 3) uint8 BGR; markers: whether four cards should be in view; focuses: whether the camera can focus by itself."""
     one = grey(image)
     light, burnt = float(one.mean()), float((one > 252).mean())
     cards = find_cards(one) if markers else {}
@@ -59,7 +59,8 @@ def judge(image: np.ndarray, markers: bool) -> Framing:
     if burnt > BURNT:
         advice.append(say("Part of the picture is burnt out: move the lamp aside."))
     if sharpness < (CRISP_CARD if cards else CRISP):
-        advice.append(say("The picture is not sharp: turn the lens until print is crisp."))
+        advice.append(say("The picture is not sharp: let the camera focus again.") if focuses else say(
+            "The picture is not sharp: turn the lens until print is crisp, or, where it does not turn, hang the camera higher."))
     missing = [i for i in IDS if i not in cards] if markers else []
     if missing:
         which = advice if len(cards) >= ENOUGH else faults      # three tell where the board lies, four tell it better

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import msgspec
 
 from companion.cli import Fault
+from companion.lens import take_over_focus
 from hardware import found
 from hardware.camera import Camera, open_camera
 
@@ -68,8 +69,11 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return Path(self.folder) / name
 
     def open_camera(self) -> Camera:
-        """The camera that is named, not opened yet; where none is, the first that is found. Raises BadCamera."""
-        return open_camera(self.camera or found.usual(), self.folder)
+        """The camera that is named, not opened yet; where none is, the first that is found; with the copy's focus. Raises
+        BadCamera."""
+        camera = open_camera(self.camera or found.usual(), self.folder)
+        take_over_focus(camera, self.path(self.copy))
+        return camera
 
 
 def load_config(path: str | Path) -> Config:

@@ -19,7 +19,7 @@ from companion.config import Web
 from companion.setup import Setup
 from companion.show import print_address
 from hardware import found
-from hardware.camera import BadCamera, open_camera
+from hardware.camera import AUTO, BadCamera, open_camera
 from hardware.supervisor import Supervisor
 
 LOOKS = 5.0      # pictures a second while the table is set up
@@ -30,12 +30,32 @@ class Sight:
     """What the camera sees while the table is set up; another camera may take its place at any time."""
 
     def __init__(self, camera: Mapping[str, Any], folder: Path) -> None:
-        self._folder, self._supervisor = folder, _watching(camera, folder)
+        self._folder, self._supervisor, self._said = folder, _watching(camera, folder), camera
 
     def use(self, camera: Mapping[str, Any]) -> None:
         """Raises BadCamera; then the camera before goes on."""
-        old, self._supervisor = self._supervisor, _watching(camera, self._folder)
+        old, self._supervisor, self._said = self._supervisor, _watching(camera, self._folder), camera
         old.__exit__(None, None, None)
+
+    @property
+    def name(self) -> str:
+        return self._supervisor.camera.name
+
+    @property
+    def focuses(self) -> bool:
+        """Whether the lens finds its focus by itself, and nobody has said where it shall stand"""
+        return self._supervisor.camera.focuses and self._said.get("focus", AUTO) == AUTO
+
+    @property
+    def focus(self) -> float | None:
+        return self._supervisor.camera.focus
+
+    def focus_anew(self) -> None:
+        self._supervisor.focus_anew()
+
+    @property
+    def hangs(self) -> bool:
+        return self._supervisor.hangs
 
     def picture(self) -> tuple[np.ndarray | None, str]:
         """A picture taken after this call; None, and why there is none."""
@@ -68,7 +88,7 @@ def set_up(path: Path, web: Web, camera: Mapping[str, Any] | None = None, secret
     except BadCamera as e:
         raise Fault(f"{path}: {e}") from None
     with contextlib.closing(sight):
-        setup = Setup(path, sight.picture, camera, choice, sight.use)
+        setup = Setup(path, sight.picture, camera, choice, sight.use, sight)
         settings = companion_web.Settings(name="Nilometer", pin=web.pin or None, state=folder, address=web.address or None)
         app = companion_web.create_app(setup, settings)
         server = companion_web.serve(app, web.host, web.port)
@@ -79,7 +99,8 @@ def set_up(path: Path, web: Web, camera: Mapping[str, Any] | None = None, secret
         notify.ready("waiting to be set up")
         try:
             while not ended.is_set() and not setup.written.wait(0.2):
-                notify.alive()
+                if not sight.hangs:
+                    notify.alive()
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)

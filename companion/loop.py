@@ -17,7 +17,7 @@ from companion.lessons import Lessons
 from companion.table import Table
 from companion.verdict import BUSY, ILLEGAL, SAME, Verdict
 from hardware.panel import Panel
-from hardware.supervisor import OK, Frame, Supervisor
+from hardware.supervisor import FROZEN, LOST, OK, Frame, Supervisor
 from vision.evidence import NoBoard
 
 log = logging.getLogger(__name__)
@@ -47,7 +47,8 @@ class Loop:
         number = 0
         with self.supervisor:
             while not self._stop.is_set():
-                self._beat()
+                if not self.supervisor.hangs:       # systemd, who misses the beat, starts the table in another process
+                    self._beat()
                 frame = self.supervisor.newest(number, 0.25)
                 if frame is None:
                     self.supervisor.notice_silence()
@@ -114,6 +115,8 @@ class Loop:
         self.table.camera_state(state, message=message)
         if state != OK:
             self.panel.show("lost")
+        if state in (LOST, FROZEN):
+            log.warning("%s", message)
 
     def stop(self) -> None:
         self._stop.set()

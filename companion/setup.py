@@ -27,6 +27,7 @@ from companion.cli import Fault
 from companion.config import parsed
 from companion.copies import read_name
 from companion.lean import lean_samplers, one_more
+from companion.lens import Fixed, Lens, keep_focus
 from engine import BadText, Statement, Text, say
 from engine.text import pack
 from vision.photo import BadPhoto
@@ -52,13 +53,14 @@ class Setup:
 
     path: the configuration to write, or to complete, copies lie beside it; picture: what the camera sees now and, without a
     picture, why; camera: the `[camera]` table to write; cameras: those that can be chosen instead (hardware/found.py), which
-    `look_through` does.
+    `look_through` does; lens: that camera's.
     """
 
     def __init__(self, path: str | Path, picture: Picture, camera: Mapping[str, Any], cameras: Sequence[Mapping[str, Any]] = (),
-                 look_through: Callable[[Mapping[str, Any]], object] = lambda camera: None) -> None:
+                 look_through: Callable[[Mapping[str, Any]], object] = lambda camera: None, lens: Lens | None = None) -> None:
         self.path, self.folder, self._picture, self._camera = Path(path), Path(path).resolve().parent, picture, dict(camera)
-        self._cameras, self._look_through = list(cameras), look_through
+        self._cameras, self._look_through, self._lens = list(cameras), look_through, lens or Fixed()
+        self.sharper: tuple[tuple[np.ndarray, float], ...] = ()     # before and after the lens found its focus again
         self._lock = threading.RLock()
         self.version = 1
         self.game: engine.Game | None = None
@@ -188,7 +190,18 @@ class Setup:
             if not 0 <= number < len(self._cameras):
                 raise NotSo(say("there is no such camera"))
             self._look_through(self._cameras[number]["camera"])
-            self._camera, self.framing = dict(self._cameras[number]["camera"]), None
+            self._camera, self.framing, self.sharper = dict(self._cameras[number]["camera"]), None, ()
+
+    def focus_again(self) -> None:
+        """The lens looks for its focus anew; `sharper` shows what came of it. Seconds."""
+        if not self._lens.focuses:
+            raise NotSo(say("this camera's lens cannot be moved from here"))
+        before = _middle(self.look()), self.framing.sharpness
+        self._lens.focus_anew()
+        self.sharper = before, (_middle(self.look()), self.framing.sharpness)
+        if self.session is not None and any(step.taken for step in self.session.steps):
+            keep_focus(self.session.folder, self._lens.name, self._lens.focus)
+        self.version += 1
 
     def look(self) -> np.ndarray:
         """The camera's picture, judged on the way."""
@@ -196,7 +209,7 @@ class Setup:
         if image is None:
             raise NotSo(say("the camera gives no picture: {why}", why=why))
         session = self.session
-        framing = judge(image, session is not None and session.markers)
+        framing = judge(image, session is not None and session.markers, self._lens.focuses)
         if session is not None and not framing.faults and session.next != 0:
             framing = msgspec.structs.replace(framing, advice=(*framing.advice, *session.remarks(image, session.next)))
         self.framing = framing
@@ -205,6 +218,8 @@ class Setup:
     def take(self, number: int, corners: Corners | None) -> None:
         with self._lock:
             session = self._open_session()
+            if self._lens.focuses and not any(step.taken for step in session.steps):
+                self._lens.focus_anew()         # what it found at its start may have been an empty table, or a hand
             image = self.look()
             if self.framing is not None and self.framing.faults:
                 raise NotSo(self.framing.faults[0])
@@ -212,6 +227,7 @@ class Setup:
                 raise NotSo(say("The board's four corners must be tapped in the picture first."))
             try:
                 session.take(number, image, corners)
+                keep_focus(session.folder, self._lens.name, self._lens.focus)
             except BadCorners:
                 raise NotSo(say("These cannot be the board's corners, or they are crossed. Tap again: upper left, upper right, "
                                 "lower right, lower left, as the board is printed.")) from None
@@ -275,6 +291,7 @@ class Setup:
             session, report = self.session, self.report
             return {
                 "cameras": [{"name": c["name"], "chosen": dict(c["camera"]) == self._camera} for c in self._cameras],
+                "lens": {"focuses": self._lens.focuses, "sharper": [sharpness for _, sharpness in self.sharper]},
                 "games": [_game(g) for g in engine.games().values()],
                 "boards": self.boards(), "board": self.board.name if self.board is not None else None,
                 "game": self.game.name if self.game else None, "seats": self.seats, "options": self.options,
@@ -356,6 +373,12 @@ class Setup:
             if table and head not in said:
                 lines += ["", f"[{head}]", *(f"{json.dumps(k)} = {json.dumps(v)}" for k, v in table.items())]
         return "\n".join(lines) + "\n"
+
+
+def _middle(image: np.ndarray) -> np.ndarray:
+    """A quarter of the picture, where the board is: what is sharp shows in the picture's own pixels"""
+    height, width = image.shape[:2]
+    return image[3 * height // 8:5 * height // 8, 3 * width // 8:5 * width // 8]
 
 
 def read_game(path: Path) -> str | None:

@@ -36,6 +36,7 @@ def snapshot(table: Table) -> dict[str, Any]:
         "undone": [{"seat": str(line.action).split(":")[0], "text": line.action} for line in table.undone if line.action],
         "start": table.lines[0].event, "opening": table.lines[0].state.scores(),
         "pause": _pause(table), "trouble": pack(table.trouble), "camera": dict(table.camera),
+        "machine": [pack(t) for t in table.machine],
     }
 
 

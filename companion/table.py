@@ -57,6 +57,7 @@ class Table:
         self.version = 1
         self.camera: dict[str, Any] = {"state": "ok", "by": None, "error_px": None, "fps": None}
         self.trouble: Text | None = None
+        self.machine: tuple[Text, ...] = ()     # what the host should know of the computer
         self.settings: dict[str, Any] = {"hidden_scores": False, **(settings or {})}
         self._before: bytes | None = None
         self.told: dict[int, tuple[Line, dict[str, Any]]] = {}      # moves as the snapshot has them, by event
@@ -408,6 +409,13 @@ class Table:
             new = {**self.camera, "state": state, **more}
             if new != self.camera:
                 self.camera = new
+                self._tell()
+
+    def tell_machine(self, texts: tuple[Text, ...]) -> None:
+        """What the host should know of the computer the table runs on, instead of what was said before."""
+        with self._lock:
+            if texts != self.machine:
+                self.machine = texts
                 self._tell()
 
     def _tell(self) -> None:

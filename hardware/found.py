@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from pathlib import Path
 from typing import Any
+
+from hardware.pi_camera import load_picamera2
+
+log = logging.getLogger(__name__)
 
 Found = dict[str, Any]      # {"name": what people read, "camera": a `[camera]` table}
 
@@ -21,9 +26,10 @@ def usual() -> dict[str, Any]:
 
 def _pi() -> list[Found]:
     try:
-        from picamera2 import Picamera2
-        known = Picamera2.global_camera_info()
-    except Exception:      # not installed, or its library finds no camera system: then there is none
+        made = load_picamera2()
+        known = made.global_camera_info() if made is not None else []
+    except Exception as e:
+        log.warning("%s", e)
         return []
     # libcamera lists USB cameras too; through V4L2 they can be locked as well.
     return [{"name": f"Pi camera {n}: {c.get('Model', '?')}", "camera": {"kind": "pi", "number": n}}

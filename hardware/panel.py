@@ -34,6 +34,10 @@ class PinFault(ValueError):
     """Pins that cannot be used; the message names the key and what is wrong."""
 
 
+class NoPins(PinFault):
+    """What was said of the pins is right, but this machine's cannot be used: the table plays on without them."""
+
+
 class Panel:
     """What the table shows and hears by itself. Made by `open`, or `Panel()` for a table without any of it.
 
@@ -49,7 +53,7 @@ class Panel:
 
     @classmethod
     def open(cls, pins: Mapping[str, Any], factory: Any = None, beat: float = BEAT) -> Panel:
-        """factory: a gpiozero pin factory, None: the machine's own. Raises PinFault."""
+        """factory: a gpiozero pin factory, None: the machine's own. Raises PinFault, NoPins."""
         panel = cls()
         unknown = set(pins) - {"lamp", "buzzer", *BUTTONS}
         if unknown:
@@ -76,9 +80,13 @@ class Panel:
                 if name in pins:
                     panel._buttons[name] = button = gpiozero.Button(pins[name], bounce_time=0.05, pin_factory=factory)
                     button.when_pressed = lambda name=name: panel.press(name)
-        except (gpiozero.GPIOZeroError, OSError, RuntimeError) as e:
+        except PinFault:
             panel.close()
-            raise PinFault(f"pins: {' '.join(str(e).split()) or type(e).__name__}") from None
+            raise
+        except Exception as e:      # a pin library's own errors are of no family
+            panel.close()
+            help = "; on a Pi: sudo apt-get install python3-lgpio, then make install" if isinstance(e, gpiozero.BadPinFactory) else ""
+            raise NoPins(f"pins: {' '.join(str(e).split()) or type(e).__name__}{help}") from None
         return panel
 
     def show(self, verdict: str) -> None:

@@ -16,10 +16,14 @@ import cv2
 import msgspec
 import numpy as np
 
-from hardware.camera import Camera, CameraLost
+from hardware.camera import Camera, CameraHangs, CameraLost, one_line
 
 PATIENCE = 1.5        # seconds without a new picture before the camera counts as lost or frozen
 RETRY = 1.0           # seconds between two attempts to open it
+SETTLING = 20.0       # seconds that finding light and focus may take at most
+GIVE_UP = 30.0        # seconds without an answer after which the thread that waits for it is left behind, and the camera opened anew
+LEFT = 3              # so many threads are left behind at most
+HOPELESS = 60.0       # seconds without a picture from a camera that is there, after which only another process may free it
 FLAT = 0.025          # of its brightness: a picture whose coarse detail varies less shows nothing (a bare table with cards: 0.06)
 DARK = 22.0           # grey levels: the mean of a picture in which little can be told
 ROOM = 1.5            # the room's light has changed when the picture's mean has, by this factor ...
@@ -82,7 +86,7 @@ class Supervisor:
 
     small: watch the camera's small stream, which is usual where it has one of its own; `picture` then fetches a full one.
     clock: the time, so that tests need not wait. fps: pictures a second where nobody asks for more (`want`). state: "ok", "lost",
-    "frozen", "covered" or "dark"; message: one line, "" when ok. settled: how often exposure was found anew.
+    "frozen", "covered" or "dark"; message: one line, "" when ok. settled, focused: how often exposure and focus were found anew.
     """
 
     def __init__(self, camera: Camera, clock: Callable[[], float] = time.monotonic,
@@ -96,9 +100,11 @@ class Supervisor:
         self._full: Frame | None = None
         self._wanted = 0      # number from which on somebody waits for a full picture
         self._judge = Judge(camera.live)
-        self._open, self._retry_at, self._resettle = False, -1e9, False
-        self.settled = 0
-        self._asked = clock()
+        self._open, self._retry_at, self._resettle, self._refocus = False, -1e9, False, False
+        self.settled = self.focused = 0
+        self._asked = self._pictured = clock()
+        self._hung = False
+        self._turn, self._left = 0, []      # which thread is the one that counts; those left behind
         self._state, self._message = LOST, f"{camera.name}: starting"
         self._thread: threading.Thread | None = None
 
@@ -112,9 +118,14 @@ class Supervisor:
         self.notice_silence()
         return self._message
 
+    @property
+    def hangs(self) -> bool:
+        """Whether the camera has hung for so long that only another process may free it; one that is missing does not hang"""
+        return self._hung and self._clock() - self._pictured > HOPELESS
+
     def step(self) -> Frame | None:
         """One look: opens the camera when that is due, reads, judges. Returns a usable or unusable picture, None without."""
-        now = self._clock()
+        turn, now = self._turn, self._clock()
         self._asked = now
         try:
             if not self._open:
@@ -122,26 +133,40 @@ class Supervisor:
                     return None
                 self._retry_at = now + RETRY
                 self.camera.open()
+                if turn != self._turn:
+                    return None
                 self._open = True
                 self._judge.settled()
                 self._asked = self._clock()      # opening takes its time, and is no silence
-            if self._resettle:
-                self._resettle = False
-                self.camera.settle()
-                self.settled += 1
-                self._judge.settled()
-                self._asked = self._clock()
+            self._adjust()
             if self.small and not self._wanted:
                 image, small = None, self.camera.glance()
             else:
                 image, small = _usable(self.camera.read(), self.camera.name), None
-            return self._judged(image, small)
-        except CameraLost as e:
-            self._lose(str(e))
+            return self._judged(image, small) if turn == self._turn else None
         except Exception as e:
             # A driver may hand over anything, also a picture of no size: the thread has to outlive it.
-            self._lose(f"{self.camera.name}: {' '.join(str(e).split())[:200] or type(e).__name__}")
+            if turn == self._turn:
+                self._hung |= isinstance(e, CameraHangs)
+                self._lose(str(e) if isinstance(e, CameraLost) else f"{self.camera.name}: {one_line(e)[:200]}")
         return None
+
+    def _adjust(self) -> None:
+        """Light and focus are found anew, where somebody asked for that"""
+        if not self._resettle and not self._refocus:
+            return
+        self._asked = self._clock() + SETTLING
+        if self._refocus:
+            self.camera.focus_anew()
+            self.focused += 1
+        else:
+            self.camera.settle()
+            self.settled += 1
+        with self._changed:
+            self._resettle = self._refocus = False
+            self._changed.notify_all()
+        self._judge.settled()
+        self._asked = self._clock()
 
     def _judged(self, image: np.ndarray | None, small: np.ndarray | None) -> Frame:
         now = self._clock()
@@ -150,6 +175,8 @@ class Supervisor:
         state = self._judge.see(seen, now) if image is None or not self.small else self._state
         if state == OK and self.camera.live and self._judge.room_changed(seen, now):
             self._resettle = True
+        if state != FROZEN:
+            self._hung, self._pictured = False, now
         self._asked = now       # an answer, however long it took, ends the silence; and whoever has a picture finds its state told
         self._say(state, {
             OK: "", FROZEN: f"{self.camera.name}: the picture stands still; is the camera hanging?",
@@ -191,10 +218,20 @@ class Supervisor:
         """Asks for exposure and white balance to be found anew before the next picture."""
         self._resettle = True
 
+    def focus_anew(self, timeout: float = SETTLING) -> None:
+        """Asks for the lens to find its focus, and waits until it has looked for it."""
+        with self._changed:
+            self._refocus = True
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: not self._refocus, timeout)
+
     def __enter__(self) -> Supervisor:
-        self._thread = threading.Thread(target=self._run, name="camera", daemon=True)
-        self._thread.start()
+        self._start()
         return self
+
+    def _start(self) -> None:
+        self._thread = threading.Thread(target=self._run, args=(self._turn,), name="camera", daemon=True)
+        self._thread.start()
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._stop.set()
@@ -205,12 +242,17 @@ class Supervisor:
         if self._thread is None or not self._thread.is_alive():
             self._close()
 
-    def _run(self) -> None:
-        while not self._stop.is_set():
+    def _run(self, turn: int) -> None:
+        camera = self.camera
+        while not self._stop.is_set() and turn == self._turn:
             began = self._clock()
             found = self.step()
-            self._rest(self._pause - (self._clock() - began) if found else RETRY / 4)
-        self._close()
+            if turn == self._turn:
+                self._rest(self._pause - (self._clock() - began) if found else RETRY / 4)
+        if turn == self._turn:
+            self._close()
+        elif camera is not self.camera:
+            camera.close()      # it has answered after all; another one has taken its place
 
     def _rest(self, seconds: float) -> None:
         """Until the next picture is due, or wanted"""
@@ -226,8 +268,25 @@ class Supervisor:
 
     def notice_silence(self) -> None:
         """A read that hangs says nothing: the time that has passed does."""
-        if self._thread is not None and self._state != LOST and self._clock() - self._asked > PATIENCE:
+        silent = self._clock() - self._asked
+        if self._thread is None or silent <= PATIENCE:
+            return
+        if self._state != LOST:
             self._say(LOST, f"{self.camera.name}: no answer")
+        if silent > GIVE_UP:
+            self._leave_behind()
+
+    def _leave_behind(self) -> None:
+        """The thread that hangs, with its camera: another thread tries another one like it."""
+        with self._changed:
+            self._left = [t for t in self._left if t.is_alive()]
+            if self._stop.is_set() or len(self._left) >= LEFT or self._clock() - self._asked <= GIVE_UP:
+                return
+            self._left.append(self._thread)
+            self._turn += 1
+            self._asked, self._open, self._hung = self._clock(), False, True
+            self.camera = self.camera.renewed()
+            self._start()
 
     def _lose(self, message: str) -> None:
         self._close()

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import click
+import cv2
 from flask import Flask
 
 import companion_web
@@ -18,6 +19,7 @@ from companion.copies import Specimen, open_copy
 from companion.eye import Eye
 from companion.journal import Journal
 from companion.loop import Loop, leave
+from companion.machine import reading_threads
 from companion.show import Show, page_of, print_address
 from companion.simulate import Conditions, Director, make_copy, plan_of
 from companion.table import Table
@@ -72,6 +74,7 @@ def command(name: str, port: int | None, host: str, moves: int, seed: int, pace:
     table = Table(state, Journal(), specimen.rules_plan)
     plan, _ = plan_of(game.name, None)
     director = Director(plan, layout=state.layout(), seed=seed, view=Conditions().look(plan))
+    cv2.setNumThreads(reading_threads())
     loop = Loop(table, Eye(specimen.reader), Supervisor(director.camera, fps=5.0), Panel())
     app = companion_web.create_app(table, page_of(specimen, f"{game.title}: the demo"), faults_of(director))
     server = _serve(app, host, port)

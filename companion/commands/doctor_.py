@@ -14,6 +14,8 @@ import click
 import msgspec
 
 from companion.config import Config, load_config
+from companion.lens import FILE as FOCUS
+from companion.machine import SINCE_START, power_faults, read_throttled
 from vision import kernels
 
 GOOD, WARN, BAD = "ok", "look", "wrong"
@@ -45,6 +47,19 @@ def programs(config: Config | None) -> Iterator[Check]:
                     "pip uninstall opencv-python: it needs libGL and hides the other")
     except metadata.PackageNotFoundError:
         pass
+
+
+def power(config: Config | None) -> Iterator[Check]:
+    """A Raspberry Pi's power supply and heat, now and since it was switched on"""
+    bits = read_throttled()
+    if bits is None:
+        return
+    now, before = power_faults(bits), power_faults(bits >> SINCE_START)
+    for text in now:
+        yield Check("power", BAD, f"throttled=0x{bits:x}", str(text))
+    if not now:
+        yield Check("power", WARN if before else GOOD, f"throttled=0x{bits:x}" + (", not now, but since the start" if before else ""),
+                    " ".join(map(str, before)))
 
 
 def disk(config: Config | None) -> Iterator[Check]:
@@ -87,7 +102,8 @@ def model(config: Config | None) -> Iterator[Check]:
         return
     yield Check("copy", GOOD, f"{specimen.name}, {specimen.game}")
     folder = config.path(config.copy)
-    newest = max((p.stat().st_mtime for p in folder.iterdir() if p.suffix in (".toml", ".jpg", ".json", ".png")), default=0)
+    newest = max((p.stat().st_mtime for p in folder.iterdir() if p.suffix in (".toml", ".jpg", ".json", ".png") and p.name != FOCUS),
+                 default=0)
     stale = newest > (folder / "model.npz").stat().st_mtime + 1
     yield Check("model", WARN if stale else GOOD, "older than the copy's photos" if stale else "newer than the copy's photos",
                 f"nilometer calibrate {config.copy}" if stale else "")
@@ -99,10 +115,16 @@ def camera(config: Config | None) -> Iterator[Check]:
         return
     import cv2
 
+    from calibration.framing import CRISP, CRISP_CARD, judge
     from companion.cli import faults
     from companion.copies import open_copy
     from hardware.camera import BadCamera, CameraLost
+    from hardware.pi_camera import load_picamera2
 
+    try:
+        load_picamera2()
+    except CameraLost as e:
+        yield Check("picamera2", BAD, str(e), "make install; if that does not help: sudo apt-get install --reinstall python3-picamera2")
     try:
         with config.open_camera() as cam:
             cam.read()
@@ -123,9 +145,13 @@ def camera(config: Config | None) -> Iterator[Check]:
                     "move the lamp, or let the light fall from aside")
     else:
         yield Check("light", GOOD, f"mean {mean:.0f} of 255, {100 * burnt:.1f} % burnt out")
-    sharp = float(cv2.Laplacian(grey, cv2.CV_64F).var())
-    yield Check("focus", GOOD if sharp > 40 else WARN, f"sharpness {sharp:.0f}",
-                "" if sharp > 40 else "turn the lens until print is crisp")
+    seen = judge(image, markers=True)
+    good = seen.sharpness >= (CRISP_CARD if seen.cards else CRISP)
+    at = "" if not cam.focuses else ", no focus found" if cam.focus is None else f", lens at {cam.focus:g}"
+    again = f"start the table without {config.path(config.copy) / FOCUS}: the lens finds its focus anew; then photograph the copy anew"
+    yield Check("focus", GOOD if good else WARN, f"sharpness {100 * seen.sharpness:.0f} %{at}", "" if good else
+                f"set focus in [camera] otherwise, or leave it out ({cam.focus:g} now)" if "focus" in config.camera and cam.focus else
+                again if cam.focuses else "turn the lens until print is crisp, or, where it does not turn, hang the camera higher")
     try:
         found = open_copy(config.path(config.copy)).reader.read(image)
         yield Check("board", GOOD, f"found by {found.registration.by} to {found.registration.error_px:.1f} px")
@@ -144,10 +170,10 @@ def pins(config: Config | None) -> Iterator[Check]:
         Panel.open(config.pins).close()
         yield Check("pins", GOOD, ", ".join(sorted(config.pins)))
     except PinFault as e:
-        yield Check("pins", BAD, str(e), "on a Pi: sudo apt-get install python3-lgpio; else leave [pins] out")
+        yield Check("pins", BAD, str(e), "the table plays without them; or leave [pins] out")
 
 
-CHECKS: tuple[Callable[[Config | None], Iterator[Check]], ...] = (programs, disk, clock, pins, model, camera)
+CHECKS: tuple[Callable[[Config | None], Iterator[Check]], ...] = (programs, power, disk, clock, pins, model, camera)
 
 
 @click.command()

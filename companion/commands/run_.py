@@ -8,9 +8,12 @@ import os
 import secrets
 import signal
 import threading
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import click
+import cv2
 import msgspec
 
 import companion_web
@@ -25,11 +28,12 @@ from companion.first_start import set_up
 from companion.journal import BadJournal, Journal
 from companion.lessons import Lessons
 from companion.loop import Loop, leave
+from companion.machine import reading_threads, watch_machine
 from companion.show import page_of, print_address
 from companion.table import Gone, Table
-from engine import BadText, State
+from engine import BadText, State, Text, say
 from hardware.camera import BadCamera
-from hardware.panel import Panel, PinFault
+from hardware.panel import NoPins, Panel, PinFault
 from hardware.supervisor import Supervisor
 
 USUAL = "nilometer.toml"
@@ -71,9 +75,10 @@ def command(config: str | None) -> int:
     table = Table(state, journal, specimen.rules_plan, {"hidden_scores": settings.hidden_scores}, laid_out=False)
     try:
         camera = settings.open_camera()
-        panel = Panel.open(settings.pins) if settings.pins else Panel()
+        panel, lacking = open_panel(settings.pins)
     except (BadCamera, PinFault) as e:
         raise Fault(f"{config}: {e}") from None
+    cv2.setNumThreads(reading_threads())
     loop = Loop(table, Eye(specimen.reader), Supervisor(camera, fps=settings.looks_per_second), panel, notify.alive,
                 lessons=Lessons(specimen.folder) if settings.learn else None)
     publisher = Publisher(table, settings.club, specimen.name) if settings.club.broker else None
@@ -87,6 +92,7 @@ def command(config: str | None) -> int:
         print_address(app, server, f"{specimen.name}: {table.game.title}")
     _buttons(panel, table)
     watching = threading.Thread(target=loop.run, name="loop", daemon=True)
+    threading.Thread(target=watch_machine, args=(lacking, table.tell_machine, stopped), name="machine", daemon=True).start()
     try:
         watching.start()
         if publisher is not None:
@@ -105,6 +111,15 @@ def command(config: str | None) -> int:
         panel.close()
         journal.close()
     return leave(1 if ended else 0)      # a loop that ended by itself is a fault: systemd starts the table again
+
+
+def open_panel(pins: Mapping[str, Any]) -> tuple[Panel, tuple[Text, ...]]:
+    """Lamp, buzzer and buttons, and what is to be said where this machine's pins cannot be used. Raises PinFault."""
+    try:
+        return Panel.open(pins), ()
+    except NoPins as e:
+        click.echo(str(e), err=True)
+        return Panel(), (say("Lamp, buzzer and buttons do not work: {why}", why=str(e)),)
 
 
 def _few_heaps() -> None:

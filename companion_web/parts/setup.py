@@ -78,6 +78,21 @@ def camera() -> Response:
     return _told(lambda: setup.see_with(number_in("camera")))
 
 
+@part.post("/api/setup/focus")
+def focus() -> Response:
+    """The lens finds its focus again: takes seconds"""
+    return _told(_hosts().focus_again)
+
+
+@part.get("/api/setup/focus/<when>.jpg")
+def sharper(when: str) -> Response:
+    """The middle of the picture "before" or "after" the lens found its focus again"""
+    shown = dict(zip(("before", "after"), _hosts().sharper))
+    if when not in shown:
+        raise Problem(404, "there is no such picture")
+    return _jpeg(shown[when][0], {"Cache-Control": "no-store"})
+
+
 @part.post("/api/setup/use")
 def use() -> Response:
     setup = _hosts()

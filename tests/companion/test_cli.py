@@ -2,12 +2,16 @@
 
 import json
 import re
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from companion.cli import COMMANDS, main
+from companion.commands import doctor_
+from companion.config import Config
 
 GOOD = "game tigris\nseats bull lion\nbull: leader black C2\n? turn bull\n"
 
@@ -173,6 +177,30 @@ def test_doctor_says_what_is_wrong(nilometer, tmp_path):
     path.write_text('copy = "nowhere"\n[camera]\nkind = "folder"\npath = "none"\n')
     code, out, _ = nilometer("doctor", "--config", path)
     assert code == 1 and "nowhere" in out and re.search(r"^wrong  camera", out, re.M)
+
+
+def test_doctor_says_of_a_lens_what_applies_to_it(tmp_path, monkeypatch):
+    picture = np.full((480, 640, 3), 120, np.uint8)
+    picture[::8] = 121
+    made = SimpleNamespace(focuses=False, focus=None, read=lambda: picture)
+    config = Config("c", folder=str(tmp_path))
+    monkeypatch.setattr(type(config), "open_camera", lambda self: nullcontext(made))
+
+    def advice():
+        return next(c.do for c in doctor_.camera(config) if c.what == "focus")
+    assert advice().startswith("turn the lens")
+    made.focuses, made.focus = True, 1.8
+    assert "turn" not in advice() and "focus.json" in advice()
+    config.camera["focus"] = 1.8
+    assert "[camera]" in advice()
+
+
+def test_doctor_tells_a_weak_power_supply(monkeypatch):
+    for bits, how, words in ((None, None, ""), (0, "ok", ""), (0x50005, "wrong", "power supply"), (0x50000, "look", "power supply"),
+                             (0xE0008, "wrong", "too hot")):
+        monkeypatch.setattr(doctor_, "read_throttled", lambda bits=bits: bits)
+        found = list(doctor_.power(None))
+        assert [c.how for c in found] == [how] * (bits is not None) and all(words in c.do for c in found)
 
 
 def test_demo_of_a_game_that_is_none(nilometer):

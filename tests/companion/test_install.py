@@ -122,7 +122,7 @@ def test_the_sandbox_lets_through_what_camera_and_pins_need(unit):
     assert said.get("ProcSubset", "all") == "all" and said["ProtectKernelTunables"] == "true"
     assert {"AF_NETLINK", "AF_UNIX", "AF_INET", "AF_INET6"} == set(said["RestrictAddressFamilies"].split())
     allowed = re.findall(r"^DeviceAllow=(\S+) rw$", unit.read_text(), re.M)
-    assert set(allowed) == {"char-video4linux", "char-media", "char-dma_heap", "char-gpiochip"}
+    assert set(allowed) == {"char-video4linux", "char-media", "char-dma_heap", "char-gpiochip", "/dev/vcio"}
     assert {"video", "gpio"} <= set(said["SupplementaryGroups"].split())
 
 

@@ -2,17 +2,20 @@
 
 import subprocess
 import sys
+import threading
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import engine
-from companion.commands.run_ import _buttons
+from companion.commands.run_ import _buttons, open_panel
 from companion.journal import BadJournal
 from companion.loop import Loop
+from companion.machine import watch_machine
 from companion.table import Table
-from hardware.panel import Panel
+from engine import say
+from hardware.panel import Panel, PinFault
 from hardware.supervisor import LOST, OK
 from vision.evidence import NoBoard
 
@@ -82,6 +85,33 @@ def test_buttons_say_done_and_undo_and_outlive_a_full_disk(monkeypatch):
     panel.press("undo")
     panel.press("done")
     assert table.state == before
+
+
+def test_pins_this_machine_cannot_use_end_no_game(capsys):
+    panel, said = open_panel({"lamp": 17})      # there are none here
+    panel.show("illegal")
+    assert len(said) == 1 and "Lamp, buzzer and buttons do not work" in str(said[0]) and "pins: " in capsys.readouterr().err
+    with pytest.raises(PinFault, match="none of lamp"):
+        open_panel({"lmap": 17})
+    assert open_panel({})[1] == ()
+
+
+def test_what_the_machine_suffers_from_is_told_as_long_as_it_does():
+    told, ended, bits = [], threading.Event(), iter([0x50005, 0x50000, 0x50008])
+
+    def read():
+        value = next(bits, None)
+        if value is None:
+            ended.set()
+        return value
+    watch_machine([say("no lamp")], lambda texts: told.append([str(t)[:12] for t in texts]), ended, read, every=0)
+    assert told == [["no lamp", "The power su"], ["no lamp"], ["no lamp", "This compute"], ["no lamp"]]
+    table = Table(engine.game("tigris").setup(["bull", "lion"]))
+    before = table.version
+    table.tell_machine((say("no lamp"),))
+    assert table.snapshot()["machine"] == [{"t": "no lamp"}] and table.version == before + 1
+    table.tell_machine((say("no lamp"),))
+    assert table.version == before + 1
 
 
 HANGING = """

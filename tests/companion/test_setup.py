@@ -14,9 +14,11 @@ from calibration.framing import judge, sharpness_of
 from companion.config import load_config
 from companion.first_start import Sight, set_up
 from companion.lean import EACH, FEWEST, lean_samplers
+from companion.lens import kept_focus, take_over_focus
 from companion.setup import NotSo, Setup
 from companion.simulate import Conditions, Director, plan_of
 from hardware.camera import BadCamera
+from hardware.pi_camera import PiCamera
 from vision.plan import BadPlan, parse_plan
 
 SEATS = ["black", "white", "green"]
@@ -374,3 +376,54 @@ def test_the_picture_of_the_camera_chosen_is_seen(tmp_path):
         assert sight.picture()[0].mean() == 200, "the one before goes on"
     finally:
         sight.close()
+
+
+class Motor:
+    """A lens that a test moves; the director's pictures are as sharp as it stands near 2 dioptres"""
+
+    focuses, focus, name = True, None, "Pi camera 0"
+
+    def __init__(self):
+        self.searched = 0
+
+    def focus_anew(self):
+        self.searched += 1
+        self.focus = 2.0
+
+
+def test_the_lens_finds_its_focus_before_the_first_photo_and_the_copy_keeps_it(tmp_path, director):
+    lens = Motor()
+    setup = Setup(tmp_path / "nilometer.toml", lambda: (director.picture(), ""), {"kind": "pi"}, lens=lens)
+    setup.choose("ur", SEATS, {"bonus": "for-restraint"})
+    photographed(setup, director)
+    assert lens.searched == 1, "later it would be another lens"
+    folder = tmp_path / "kitchen-ur"
+    assert kept_focus(folder, "Pi camera 0") == 2.0 and kept_focus(folder, "Pi camera 1") is None
+    camera = PiCamera()
+    take_over_focus(camera, folder)
+    assert camera.focus == 2.0
+    camera.on_focus(1.25)
+    assert kept_focus(folder, "Pi camera 0") == 1.25
+    told = PiCamera(focus=0.7)
+    take_over_focus(told, folder)
+    assert told.focus == 0.7
+    (folder / "focus.json").write_text("[]")
+    assert kept_focus(folder, "Pi camera 0") is None
+
+
+def test_focus_again_shows_before_and_after(tmp_path, director, setup):
+    with pytest.raises(NotSo, match="cannot be moved"):
+        setup.focus_again()
+    lens = Motor()
+
+    def picture():
+        image = director.picture()
+        return (image if lens.focus == 2.0 else cv2.GaussianBlur(image, (0, 0), 4)), ""
+    made = Setup(tmp_path / "nilometer.toml", picture, {"kind": "pi"}, lens=lens)
+    made.choose("ur", SEATS, {"bonus": "for-restraint"})
+    made.begin("Kitchen Ur", markers=True)
+    made.look()
+    assert any("let the camera focus again" in str(line) for line in made.framing.advice)
+    made.focus_again()
+    before, after = made.said()["lens"]["sharper"]
+    assert after > 1.5 * before and made.sharper[0][0].shape == made.sharper[1][0].shape

@@ -20,7 +20,7 @@ WRITES = [("/api/setup/game", {"game": "ur", "seats": ["black", "white", "green"
           ("/api/setup/use", {"copy": "x"}), ("/api/setup/copy", {"name": "x", "markers": 1}),
           ("/api/setup/take", {"photo": 0, "corners": None}), ("/api/setup/learn", {}), ("/api/setup/go", {}),
           ("/api/setup/more", {}), ("/api/setup/camera", {"camera": 0}), ("/api/setup/board", {"board": "letters"}),
-          ("/api/setup/go-on", {"copy": "x"})]
+          ("/api/setup/focus", {}), ("/api/setup/go-on", {"copy": "x"})]
 
 
 @pytest.fixture

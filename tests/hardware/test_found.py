@@ -53,6 +53,15 @@ def test_the_pis_own_comes_first_and_a_usb_camera_once(machine, picamera2):
     assert [c["camera"]["kind"] for c in machine.look()] == ["pi", "usb"] and "imx708" in machine.look()[0]["name"]
 
 
+def test_a_picamera2_that_cannot_be_loaded_is_told_and_the_usb_camera_used(machine, monkeypatch, caplog):
+    class Old(ModuleType):
+        def __getattr__(self, name):
+            raise ValueError("numpy.dtype size changed, may indicate binary incompatibility")
+    monkeypatch.setitem(sys.modules, "picamera2", Old("picamera2"))
+    machine("video0", "USB camera", 0, "platform/usb1/1-1")
+    assert [c["camera"]["kind"] for c in machine.look()] == ["usb"] and "numpy.dtype size changed" in caplog.text
+
+
 def test_a_machine_without_a_camera(machine, picamera2, monkeypatch):
     assert machine.look() == []
     monkeypatch.setattr(found, "cameras", lambda: [])

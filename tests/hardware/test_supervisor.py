@@ -6,8 +6,8 @@ import time
 import numpy as np
 import pytest
 
-from hardware.camera import Camera, CameraLost
-from hardware.supervisor import PATIENCE, Judge, Supervisor
+from hardware.camera import Camera, CameraHangs, CameraLost
+from hardware.supervisor import GIVE_UP, HOPELESS, PATIENCE, SETTLING, Judge, Supervisor
 
 
 class Clock:
@@ -171,3 +171,69 @@ def test_a_camera_that_hangs_counts_as_lost_while_it_hangs():
         stuck.set()
         assert eye.newest(after=number, timeout=5) is not None
         assert eye.state == "ok"
+
+
+class Hanging(Plug):
+    """One whose reads hang until the test lets go; `renewed` gives one that works"""
+
+    def __init__(self):
+        super().__init__()
+        self.stuck, self.closed, self.next = threading.Event(), 0, Plug()
+
+    def read(self):
+        self.stuck.wait(20)
+        return super().read()
+
+    def close(self):
+        self.closed += 1
+
+    def renewed(self):
+        return self.next
+
+
+def test_a_thread_that_hangs_is_left_behind_and_the_camera_opened_anew():
+    clock, plug = Clock(), Hanging()
+    with Supervisor(plug, clock, fps=200) as eye:
+        assert eye.newest(timeout=0.05) is None
+        clock.now += GIVE_UP + 1
+        assert eye.state == "lost" and eye.camera is plug.next
+        frame = eye.newest(timeout=5)
+        assert frame is not None and eye.state == "ok" and not eye.hangs
+        plug.stuck.set()
+        while not plug.closed:
+            time.sleep(0.01)
+        assert eye.newest(frame.number, 5) is not None and eye.state == "ok" and plug.next.opened == 1
+
+
+def test_only_a_camera_that_is_there_and_gives_nothing_for_a_minute_hangs(table):
+    clock, plug, eye, _ = table
+    looks(eye, clock, 1)
+    plug.plugged = False
+    looks(eye, clock, HOPELESS + 5)
+    assert eye.state == "lost" and not eye.hangs, "it is missing: another process would not find it either"
+    plug.plugged = True
+    looks(eye, clock, 2)
+
+    def nothing():
+        raise CameraHangs("test camera: gives no pictures")
+    read, plug.read = plug.read, nothing
+    looks(eye, clock, HOPELESS - 5)
+    assert eye.message == "test camera: gives no pictures" and not eye.hangs
+    looks(eye, clock, 10)
+    assert eye.hangs
+    plug.read = read
+    looks(eye, clock, 2)
+    assert not eye.hangs and eye.state == "ok"
+
+
+def test_focus_is_found_anew_when_somebody_asks_and_no_silence_is_told_meanwhile():
+    clock, plug, moved = Clock(), Plug(), []
+
+    def search():
+        clock.now += SETTLING - 1
+        moved.append(eye.state)
+    plug.focus_anew = search
+    with Supervisor(plug, clock, fps=200) as eye:
+        assert eye.newest(timeout=5) is not None
+        eye.focus_anew(5)
+        assert moved == ["ok"] and eye.focused == 1 and eye.newest(eye.newest().number, 5) is not None

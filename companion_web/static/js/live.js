@@ -14,8 +14,8 @@ let shape = 4 / 3;       // of the last picture that came: its width by its heig
 // Four corners as shares of the picture's width and height, or null.
 export const tapped = () => corners.length === 4 ? corners : null;
 
-// choose: called with the number of the camera to see with.
-export function showLive(said, choose) {
+// choose: called with the number of the camera to see with; focus: called when its lens shall find its focus again.
+export function showLive(said, choose, focus) {
   const box = byId("live"), { session } = said;
   if (markers !== session.markers || name !== session.name || !picture) {
     [markers, name] = [session.markers, session.name];
@@ -29,13 +29,22 @@ export function showLive(said, choose) {
   fill(byId("which"), said.cameras, () => said.cameras.length < 2 ? [] : [h("label", { for: "which-camera" }, say("Camera")), " ",
     h("select", { id: "which-camera", "data-focus": "which-camera", onchange: e => choose(Number(e.target.value)) },
       said.cameras.map((c, i) => h("option", { value: String(i), selected: c.chosen }, c.name)))]);
-  const { framing } = said;
+  const { framing, lens } = said;
+  fill(byId("lens"), lens, () => lens.focuses ? focusing(lens, focus) : []);
   fill(byId("advice"), framing, () => framing ? [
     h("p", { class: "figures" }, say("Light {light} of 255, sharpness {sharpness} %", { light: Math.round(framing.light), sharpness: Math.round(100 * framing.sharpness) }), markers ? [", ", say("{n} of 4 cards", { n: framing.cards.length })] : null),
     framing.faults.map(text => h("p", { class: "fault" }, words(text))),
     framing.advice.map(text => h("p", null, words(text))),
     framing.faults.length + framing.advice.length ? null : h("p", null, say("That is a good picture.")),
   ] : []);
+}
+
+function focusing(lens, focus) {
+  const [before, after] = lens.sharper, percent = share => Math.round(100 * share);
+  const shown = (when, words) => h("figure", null, h("img", { src: `/api/setup/focus/${when}.jpg?${Date.now()}`, alt: "" }), h("figcaption", null, words));
+  const search = async button => { button.disabled = true; await focus(); button.disabled = false; };
+  return [h("div", { class: "row" }, h("button", { type: "button", "data-focus": "focus", onclick: e => search(e.currentTarget) }, say("Focus again"))),
+    before === undefined ? null : h("div", { class: "sharper", role: "status" }, shown("before", say("Before: sharpness {n} %", { n: percent(before) })), shown("after", say("Now: sharpness {n} %", { n: percent(after) })))];
 }
 
 function make(box) {
@@ -48,7 +57,7 @@ function make(box) {
     h("div", { class: "handles", role: "group", "aria-label": say("Corners") }),
     h("div", { class: "loupes", hidden: true }, h("p", null, say("Each corner magnified: tap there to put it right.")),
       [0, 1, 2, 3].map(i => h("canvas", { width: "300", height: "300", "aria-hidden": "true", onclick: e => putRight(e, i) }))),
-    h("div", { class: "row" }, h("button", { type: "button", onclick: () => { corners = []; draw(); } }, say("All four anew")))), h("div", { id: "advice" }));
+    h("div", { class: "row" }, h("button", { type: "button", onclick: () => { corners = []; draw(); } }, say("All four anew")))), h("div", { id: "lens" }), h("div", { id: "advice" }));
   if (!markers) frame.addEventListener("click", e => {
     const { left, top, width, height } = picture.getBoundingClientRect();
     if (corners.length < 4) corners.push([(e.clientX - left) / width, (e.clientY - top) / height]);

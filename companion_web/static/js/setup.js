@@ -40,7 +40,7 @@ async function show() {
   part("copy", [said.copies, said.begun, said.copy, said.session?.name, plays], copyPart);
   if (said.session) {
     byId("camera-part").hidden = false;
-    showLive(said, camera => act("/api/setup/camera", { camera }));
+    showLive(said, camera => act("/api/setup/camera", { camera }), () => act("/api/setup/focus", {}));
     fill(byId("taking"), [said.session, said.progress, said.report, said.fault], taking);
     // beside the button too: on a phone the live picture is a screen further up
     const advice = said.framing?.advice ?? [];

@@ -21,12 +21,13 @@ export const cameraWords = state => ({
 })[state] ?? state;
 
 export function showTrouble(snapshot) {
-  const box = byId("trouble"), { trouble, camera } = snapshot, blind = camera?.state && camera.state !== "ok";
-  box.hidden = !trouble && !blind;
-  fill(box, [trouble, camera?.state, camera?.message], () => [
+  const box = byId("trouble"), { trouble, camera } = snapshot, machine = snapshot.you?.host ? snapshot.machine ?? [] : [], blind = camera?.state && camera.state !== "ok";
+  box.hidden = !trouble && !blind && !machine.length;
+  fill(box, [trouble, camera?.state, camera?.message, machine], () => [
     trouble ? h("p", null, icon("illegal"), " ", words(trouble)) : null,
     blind ? h("p", null, icon("illegal"), " ", cameraWords(camera.state), ". ", say("The table goes on by itself as soon as it sees the board again.")) : null,
     blind && camera.message ? h("p", { class: "exact" }, h("code", null, camera.message)) : null,
+    machine.map(text => h("p", null, words(text))),
   ]);
 }
 

@@ -2,25 +2,36 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# On a Pi: Debian's picamera2, which is nowhere else to be had, and what drives the pins.
-PI := $(wildcard /usr/lib/python3/dist-packages/picamera2)
-EXTRA := $(if $(PI),[pi])
-STAMP := $(VENV)/.installed
-PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+# Debian's picamera2 and lgpio, which are hardly to be had elsewhere, serve in .venv where they are. The stamp's name says what was there,
+# so that `make install` takes up what has come since.
+SITE := /usr/lib/python3/dist-packages
+PI := $(wildcard $(SITE)/picamera2)
+PINS := $(wildcard $(SITE)/lgpio.py)
+VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+COMPILER := $(shell for c in cc gcc clang; do command -v $$c && break; done)
+STAMP := $(VENV)/.installed-$(VERSION)$(if $(PI),-pi)$(if $(PINS),-pins)$(if $(COMPILER),-cc)
+LOCK := locks/$(if $(PI),pi,base).txt
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check install
+OR_SAY := >$(VENV)/install.log 2>&1 || { cat $(VENV)/install.log >&2; exit 1; }
 
-.PHONY: install test-install demo test lint accuracy whole attack shared-test clean pictures
+.PHONY: install lock test-install demo test lint accuracy whole attack shared-test clean pictures
 
 install: $(STAMP)
 
-$(STAMP): pyproject.toml hatch_build.py $(wildcard vision/kernels/*.[ch])
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(if $(PI),--system-site-packages) $(VENV)
-	@$(PIP) install -e ".$(EXTRA)" 2>&1 | { grep -v "is ignored: it is neither" || true; }
-	@test -x $(BIN)/nilometer
-	@touch $(STAMP)
+$(STAMP): pyproject.toml hatch_build.py $(LOCK) $(wildcard vision/kernels/*.[ch])
+	@$(PYTHON) -m venv $(if $(wildcard $(VENV)/lib/python$(VERSION)),,--clear) $(if $(PI)$(PINS),--system-site-packages) $(VENV)
+	@$(PIP) --require-hashes -r $(LOCK) $(OR_SAY)
+	@$(PIP) --no-deps --no-build-isolation -e . $(OR_SAY)
+	@rm -f $(VENV)/.installed*
+	@touch $@
+	@$(BIN)/python hatch_build.py --said
 
-$(VENV)/.installed-test: $(STAMP)
-	@$(PIP) install -e ".[test]" 2>&1 | { grep -v "is ignored: it is neither" || true; }
-	@$(BIN)/python -c "import pytest, hypothesis, xdist"
+# The exact versions of everything, anew from pyproject.toml: what still fits stays. `make lock UPGRADE=--upgrade` takes the newest.
+lock:
+	@PYTHON=$(PYTHON) locks/renew $(UPGRADE)
+
+$(VENV)/.installed-test: $(STAMP) locks/test.txt
+	@$(PIP) --require-hashes -r locks/test.txt $(OR_SAY)
 	@touch $@
 
 test-install: $(VENV)/.installed-test

@@ -61,4 +61,9 @@ else:
 
 
 if __name__ == "__main__":
-    sys.exit(build() or None)
+    if sys.argv[1:] != ["--said"]:
+        sys.exit(build() or None)
+    # After an install, whose own words nobody sees: said once, and no fault.
+    if not LIBRARY.exists():
+        print("No C compiler here, or none that works: reading takes about twice as long. To have one: sudo apt-get install gcc, then "
+              "make install again.")

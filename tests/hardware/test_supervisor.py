@@ -179,8 +179,10 @@ class Hanging(Plug):
     def __init__(self):
         super().__init__()
         self.stuck, self.closed, self.next = threading.Event(), 0, Plug()
+        self.reads = threading.Event()
 
     def read(self):
+        self.reads.set()
         self.stuck.wait(20)
         return super().read()
 
@@ -194,7 +196,7 @@ class Hanging(Plug):
 def test_a_thread_that_hangs_is_left_behind_and_the_camera_opened_anew():
     clock, plug = Clock(), Hanging()
     with Supervisor(plug, clock, fps=200) as eye:
-        assert eye.newest(timeout=0.05) is None
+        assert plug.reads.wait(10)
         clock.now += GIVE_UP + 1
         assert eye.state == "lost" and eye.camera is plug.next
         frame = eye.newest(timeout=5)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import logging
 import os
 import secrets
 import signal
+import sys
 import threading
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,6 +19,7 @@ import cv2
 import msgspec
 
 import companion_web
+from calibration.files import write_whole
 from companion import notify
 from companion.beginning import beginning, scripted
 from companion.cli import Fault
@@ -29,6 +32,7 @@ from companion.journal import BadJournal, Journal
 from companion.lessons import Lessons
 from companion.loop import Loop, leave
 from companion.machine import reading_threads, watch_machine
+from companion.rescue import serve_rescue, web_part
 from companion.show import page_of, print_address
 from companion.table import Gone, Table
 from engine import BadText, State, Text, say
@@ -37,6 +41,7 @@ from hardware.panel import NoPins, Panel, PinFault
 from hardware.supervisor import Supervisor
 
 USUAL = "nilometer.toml"
+log = logging.getLogger(__name__)
 
 
 def first_state(config: Config, specimen: Specimen, name: str) -> State:
@@ -51,8 +56,34 @@ def first_state(config: Config, specimen: Specimen, name: str) -> State:
 
 @click.command()
 @click.option("--config", type=click.Path(), help=f"see docs/play.md  [default: {USUAL}]")
-def command(config: str | None) -> int:
+@click.option("--stay", is_flag=True, help="a table that cannot start serves a page that says why (a service always does)")
+def command(config: str | None, stay: bool) -> int:
     """The real table. Without a configuration, or with one that names no copy, a page to set the table up comes first."""
+    as_service = bool(os.environ.get("NOTIFY_SOCKET"))
+    try:
+        with click.Context(command).scope():
+            return play(config)
+    except Exception as e:
+        if not (stay or as_service):
+            raise
+        log.debug("the table cannot start", exc_info=True)
+        again = serve_rescue(config or USUAL, e, _rescuers_pin(config or USUAL, as_service), as_service)
+    if again:       # in a process of its own: what was opened before the fault (pins, a camera) is closed by that
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
+    return leave(0)
+
+
+def _rescuers_pin(config: str, as_service: bool) -> str | None:
+    """The host's PIN, as far as it can be known; None: not even one can be kept."""
+    if pin := web_part(config).pin:
+        return pin
+    with contextlib.suppress(OSError):
+        return kept_pin(written(config).resolve().parent / "pin") if as_service else new_pin()
+    return None
+
+
+def play(config: str | None) -> int:
+    """The exit code of an evening. Raises what `faults()` names where the table cannot start."""
     as_service = bool(os.environ.get("NOTIFY_SOCKET"))
     # A file that somebody named and that is not there is a typing error, no wish for a new table.
     if config is not None and not Path(config).exists() and not as_service:
@@ -142,13 +173,12 @@ def new_pin() -> str:
 
 def kept_pin(path: Path) -> str:
     """The host's PIN over restarts, in a file that only the table's own user and root can read. Raises OSError."""
-    try:
-        return path.read_text(encoding="ascii").strip()
-    except FileNotFoundError:
-        made = new_pin()
-        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as f:
-            f.write(made + "\n")
-        return made
+    with contextlib.suppress(FileNotFoundError):
+        if pin := path.read_text(encoding="ascii", errors="replace").strip():
+            return pin
+    made = new_pin()      # also where a power cut left the file empty
+    write_whole(path, made.encode() + b"\n", 0o600)
+    return made
 
 
 def _buttons(panel: Panel, table: Table) -> None:

@@ -1,0 +1,120 @@
+"""The page of a table that cannot start: everybody is told, the host is told why and what can be done."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Any
+
+from flask import Flask, Response, jsonify, make_response, render_template, request
+
+from companion_web import catalogue, errors, guard
+from companion_web.access import Access, Viewer
+from companion_web.app import COOKIE
+from companion_web.errors import Problem
+from companion_web.limits import Known, Tries
+from companion_web.parts import page
+from companion_web.settings import Settings
+
+log = logging.getLogger(__name__)
+
+
+class _Shared:
+    """What a server closes when it stops, and whom it knows."""
+
+    def __init__(self) -> None:
+        self.feed, self.known = self, Known()
+
+    def close(self) -> None:
+        """Nobody follows a stream here."""
+
+
+def create_rescue_app(rescue: Any, settings: Settings) -> Flask:
+    """rescue: what companion.rescue.Rescue has. Without a PIN nobody is the host, and everybody is told the fault."""
+    app = Flask("companion_web", static_folder=None)
+    app.extensions["nilometer"] = _Shared()
+    access = Access(settings.pin, Path(settings.state) / "seats.json" if settings.state is not None else None)
+    tries = Tries(*settings.pin_tries)
+    errors.install(app)
+    guard.install(app, settings)
+    app.add_url_rule("/static/<path:name>", view_func=page.static)
+    app.add_url_rule("/locale/<code>.json", view_func=page.locale)
+    app.add_url_rule("/favicon.ico", view_func=page.favicon)
+
+    def viewer() -> Viewer:
+        return access.viewer(request.cookies.get(COOKIE))
+
+    def only_host() -> None:
+        if not viewer().host:
+            raise Problem(403, "only the host may do this")
+
+    def shell(**_: str) -> Response:
+        lang = page.language()
+        response = make_response(render_template(
+            "rescue.html", say=lambda t, **a: catalogue.translate(lang, t, **a), lang=lang, languages=catalogue.languages(), table="",
+            title="Nilometer"), 503)
+        response.headers["Cache-Control"] = "no-store"
+        response.headers["Vary"] = "Accept-Language, Cookie"
+        return response
+
+    for n, path in enumerate(("/", "/join", "/setup", "/games", "/report", "/trace")):
+        app.add_url_rule(path, f"page{n}", shell)
+
+    @app.get("/api/rescue")
+    def said() -> Response:
+        told = viewer().host or settings.pin is None
+        return jsonify({"host": viewer().host, "pin": settings.pin is not None, "words": rescue.words if told else None,
+                        "offers": rescue.offers if viewer().host else [], "good": len(rescue.events), "said": rescue.said,
+                        "damaged": rescue.journal is not None})
+
+    @app.post("/api/rescue")
+    def do() -> Response:
+        only_host()
+        data = request.get_json(silent=True)
+        try:
+            rescue.do(data["do"])
+        except (KeyError, TypeError):
+            raise Problem(400, "send a JSON object") from None
+        except OSError as e:
+            name = Path(e.filename or "").name
+            raise Problem(507, "{file} cannot be written: {reason}", file=name, reason=e.strerror or "") from None
+        except ValueError as e:
+            raise Problem(507, "{reason}", reason=str(e)) from None
+        return jsonify({})
+
+    @app.post("/api/host")
+    def host() -> Response:
+        address, data = request.remote_addr or "", request.get_json(silent=True)
+        if (wait := tries.wait(address)) > 0:
+            raise Problem(429, "too many tries; wait {minutes} min", retry_after=wait, minutes=int(wait // 60) + 1)
+        if settings.pin is None or not isinstance(data, dict) or not access.is_pin(str(data.get("pin"))):
+            tries.failed(address)
+            raise Problem(403, "this is not the PIN")
+        response = jsonify({"host": True})
+        fresh = access.make_host(request.cookies.get(COOKIE))
+        response.set_cookie(COOKIE, fresh, httponly=True, samesite="Strict", secure=request.is_secure)
+        return response
+
+    @app.get("/api/rescue/game.jsonl")
+    def lines() -> Response:
+        only_host()
+        return _kept(rescue.lines.encode(), "game.jsonl")
+
+    @app.get("/api/rescue/game.journal")
+    def damaged() -> Response:
+        only_host()
+        try:
+            data = rescue.damaged
+        except OSError as e:
+            raise Problem(404, "{reason}", reason=e.strerror or "") from None
+        return _kept(data, "game.journal")
+
+    @app.route("/api/<path:_>", methods=["GET", "POST"])
+    def not_yet(_: str) -> Response:
+        raise Problem(503, "the table cannot start; the host can help", retry_after=10)
+
+    return app
+
+
+def _kept(data: bytes, name: str) -> Response:
+    return Response(data, mimetype="application/octet-stream", headers={"Content-Disposition": f'attachment; filename="{name}"'})

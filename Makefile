@@ -16,7 +16,9 @@ OR_SAY := >$(VENV)/install.log 2>&1 || { cat $(VENV)/install.log >&2; exit 1; }
 
 .PHONY: install lock test-install demo test lint accuracy whole attack shared-test clean pictures
 
+# Compiled here, as the table's own user may not write into the checkout, and would compile everything at every start.
 install: $(STAMP)
+	@$(BIN)/python -m compileall -q engine vision calibration hardware companion companion_web
 
 $(STAMP): pyproject.toml hatch_build.py $(LOCK) $(wildcard vision/kernels/*.[ch])
 	@$(PYTHON) -m venv $(if $(wildcard $(VENV)/lib/python$(VERSION)),,--clear) $(if $(PI)$(PINS),--system-site-packages) $(VENV)

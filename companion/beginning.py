@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import engine
 from companion.cli import Fault
-from companion.copies import Specimen, game_of
 from engine import BadPlan, BadText, State, Statement, script
+
+if TYPE_CHECKING:       # whoever plays a script needs no eyes, which take longer to load than scripts to run
+    from companion.copies import Specimen
 
 
 def read_text(path: str | Path) -> str:
@@ -22,7 +26,7 @@ def read_text(path: str | Path) -> str:
 
 def scripted(path: str | Path, specimen: Specimen) -> State:
     """The state a `.play` file leads to. Raises Fault, naming file and line, also where an expectation of it does not hold."""
-    game, text = game_of(specimen), read_text(path)
+    game, text = engine.game(specimen.game), read_text(path)
     try:
         wanted = script.parse(text).game
         if wanted != game.name:
@@ -37,7 +41,7 @@ def scripted(path: str | Path, specimen: Specimen) -> State:
 
 def beginning(specimen: Specimen, seats: Sequence[str] = (), options: Mapping[str, str] | None = None) -> State:
     """The game's own beginning; no seats: as many as can play. Raises BadText."""
-    game, options = game_of(specimen), options or {}
+    game, options = engine.game(specimen.game), options or {}
     for name in options:
         if name not in {o.name for o in game.options}:
             raise BadText(f"options: {game.title} has none called {name!r}"

@@ -38,13 +38,15 @@ from vision.pose import Pose
 from vision.watch import Watcher
 
 MOST = 6            # test photos of a copy that are read
+# How many times longer a core of theirs takes than the development machine's (AMD EPYC, 2025): reckoned, see docs/bench.md
+PIS = {"Pi 4": (5, 8), "Pi 5": (2, 3)}
 
 Layout = dict[str, tuple[str, ...]]
 
 
 class Figure(msgspec.Struct, frozen=True):
     """One measured figure, beside what DESIGN 9 wants of it (None: nothing). cpu: of a time, what the processor had to do
-    with it, ms: on a machine that does other things as well the two differ."""
+    with it, ms: on a machine that does other things as well the two differ. waits: for a disk or a clock, not for the processor."""
 
     what: str
     value: float
@@ -52,6 +54,16 @@ class Figure(msgspec.Struct, frozen=True):
     wanted: float | None = None
     note: str = ""
     cpu: float | None = None
+    waits: bool = False
+
+
+def reckoned(figure: Figure) -> dict[str, tuple[float, float]]:
+    """What the processors of a Raspberry Pi may make of it, at best and at worst; {}: it does not depend on them"""
+    if figure.waits or figure.unit not in ("ms", "actions/s"):
+        return {}
+    value = figure.value if figure.cpu is None else figure.cpu
+    longer = figure.unit == "ms"
+    return {name: (value * least, value * most) if longer else (value / least, value / most) for name, (least, most) in PIS.items()}
 
 
 def timed(what: str, work: Callable[[], object] | Sequence[Callable[[], object]], runs: int, wanted: float | None = None,
@@ -267,7 +279,7 @@ def remembering(name: str, runs: int) -> Iterator[Figure]:
             start = time.perf_counter()
             table.declare(act)
             times.append(1000 * (time.perf_counter() - start))
-        yield Figure("an act into the journal, on disk", statistics.median(times), "ms")
+        yield Figure("an act into the journal, on disk", statistics.median(times), "ms", waits=True)
 
 
 def memory(specimen: Specimen) -> Iterator[Figure]:
@@ -307,8 +319,9 @@ def phones(count: int) -> Iterator[Figure]:
     finally:
         server.stop()
     yield Figure(f"phones that follow, of {found.phones}", float(found.followed), "phones", float(count))
-    yield Figure("a change on the last of them", found.change_median_ms, "ms", 300.0, f"worst {found.change_worst_ms:.0f} ms")
-    yield Figure("an ordinary page meanwhile", found.page_median_ms, "ms", None, f"worst {found.page_worst_ms:.0f} ms")
+    yield Figure("a change on the last of them", found.change_median_ms, "ms", 300.0, f"worst {found.change_worst_ms:.0f} ms",
+                 waits=True)
+    yield Figure("an ordinary page meanwhile", found.page_median_ms, "ms", None, f"worst {found.page_worst_ms:.0f} ms", waits=True)
 
 
 if __name__ == "__main__":

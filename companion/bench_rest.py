@@ -63,7 +63,7 @@ def resting(specimen: Specimen, scenes: Sequence[Scene], times: int = 5) -> Iter
             took += [] if found is None else [1000 * (found - gone)]
     if took:
         note = f"{min(took):.0f} to {max(took):.0f}, the clock's and the processor's time"
-        yield Figure("last hand gone to what lies there known", statistics.median(took), "ms", 500.0, note)
+        yield Figure("last hand gone to what lies there known", statistics.median(took), "ms", 500.0, note, waits=True)
 
 
 def reached(picture: np.ndarray, step: int) -> np.ndarray:

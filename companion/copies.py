@@ -6,7 +6,6 @@ from pathlib import Path
 
 import msgspec
 
-import engine
 from companion.cli import Fault
 from engine.plan import Plan as RulesPlan
 from vision.reader import Reader
@@ -48,8 +47,3 @@ def read_name(folder: Path) -> tuple[str, str]:
     except (OSError, ValueError):
         return "", folder.name
     return str(data.get("game", "")), str(data.get("name", folder.name))
-
-
-def game_of(specimen: Specimen) -> engine.Game:
-    """Raises UnknownGame for a copy of a game without an engine."""
-    return engine.game(specimen.game)

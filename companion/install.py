@@ -35,6 +35,7 @@ class Machine:
     def __init__(self, root: str | Path = "/", dry: bool = False, tell: Callable[[str], object] = print) -> None:
         self.root, self.dry, self.tell = Path(root), dry, tell
         self.live = self.root.resolve() == Path("/")
+        self.booted = self.live and Path("/run/systemd/system").is_dir()
 
     def path(self, name: str) -> Path:
         return self.root / name
@@ -64,9 +65,9 @@ class Machine:
                 self.path(name).unlink()
 
     def run(self, *command: str, needs_system: bool = True) -> None:
-        """needs_system: only named, not run, where the root is another folder. Raises Fault."""
+        """needs_system: only named, not run, where the root is another folder or systemd is not what runs it. Raises Fault."""
         self.tell("run " + " ".join(command))
-        if self.dry or needs_system and not self.live:
+        if self.dry or needs_system and not self.booted:
             return
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=120)

@@ -41,20 +41,23 @@ class UnknownGame(ValueError):
     """No engine for a game of that name."""
 
 
+def _in_folder(name: str) -> Game | None:
+    return getattr(importlib.import_module(f"{__name__}.{name}"), "GAME", None)
+
+
 @cache
 def games() -> dict[str, Game]:
     """name -> Game: every folder in here whose package has a GAME."""
-    out: dict[str, Game] = {}
-    for info in pkgutil.iter_modules(__path__):
-        if info.ispkg:
-            found = getattr(importlib.import_module(f"{__name__}.{info.name}"), "GAME", None)
-            if found is not None:
-                out[found.name] = found
-    return out
+    found = (_in_folder(info.name) for info in pkgutil.iter_modules(__path__) if info.ispkg)
+    return {g.name: g for g in found if g is not None}
 
 
+@cache
 def game(name: str) -> Game:
-    """The game of that name. Raises UnknownGame, which names those there are."""
+    """The game of that name; the others are not loaded. Raises UnknownGame, which names those there are."""
+    found = _in_folder(name) if name in {info.name for info in pkgutil.iter_modules(__path__) if info.ispkg} else None
+    if found is not None and found.name == name:
+        return found
     try:
         return games()[name]
     except KeyError:

@@ -38,7 +38,9 @@ def install(tmp_path):
         done = subprocess.run(["make", "install", f"PYTHON={python}", f"SITE={site}", f"VENV={tmp_path / 'venv'}"], cwd=ROOT, text=True,
                               capture_output=True, env={**os.environ, "PATH": str(path), "MAKEFLAGS": ""})
         assert done.returncode == 0, done.stdout + done.stderr
-        return [line.replace(str(tmp_path), "") for line in log.read_text().splitlines()]
+        said = [line.replace(str(tmp_path), "") for line in log.read_text().splitlines()]
+        assert "compileall" in said.pop(), "whatever else there was to do"
+        return said
     run.site, run.path = site, path
     return run
 

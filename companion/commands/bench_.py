@@ -27,7 +27,7 @@ from vision import kernels
 @click.option("--phones", "count", default=100, show_default=True, help="phones that follow at once; 0 leaves this out")
 @click.option("--json", "as_json", is_flag=True)
 def command(copy: str | None, runs: int, count: int, as_json: bool) -> int:
-    """How fast everything is on this machine, one thread."""
+    """How fast everything is on this machine, one thread; and, reckoned, what a Raspberry Pi takes (docs/bench.md)."""
     cv2.setNumThreads(1)
     name = default_game()
     specimen = open_copy(copy) if copy else demo_copy(name, state_dir() / "demo" / name)
@@ -44,6 +44,7 @@ def command(copy: str | None, runs: int, count: int, as_json: bool) -> int:
     machine = {"machine": platform.node(), "processor": _processor(), "cores": os.cpu_count(), "load": round(os.getloadavg()[0], 1),
                "kernels": kernels.how(), "python": platform.python_version(), "opencv": cv2.__version__,
                "picture": f"{width} x {height}", "copy": specimen.name}
+    here = platform.machine() == "x86_64"       # what a Pi would take is of no interest on one
     if not as_json:
         click.echo(", ".join(f"{k} {v}" for k, v in machine.items()))
     figures: list[bench.Figure] = []
@@ -52,10 +53,12 @@ def command(copy: str | None, runs: int, count: int, as_json: bool) -> int:
             figures.append(f)
             if not as_json:
                 wanted = f"  (wanted {f.wanted:g})" if f.wanted is not None else ""
+                pis = "".join(f"; {pi} {a:.3g} to {b:.3g}" for pi, (a, b) in bench.reckoned(f).items()) if here else ""
                 spent = f"; {f.cpu:.2f} ms of a processor" if f.cpu is not None else ""
-                click.echo(f"{f.value:10.2f} {f.unit:10s} {f.what}{wanted}{spent}{'; ' + f.note if f.note else ''}")
+                click.echo(f"{f.value:10.2f} {f.unit:10s} {f.what}{wanted}{spent}{pis}{'; ' + f.note if f.note else ''}")
     if as_json:
-        click.echo(json.dumps({**machine, "figures": [msgspec.to_builtins(f) for f in figures]}, ensure_ascii=False))
+        click.echo(json.dumps({**machine, "figures": [
+            {**msgspec.to_builtins(f), "reckoned": bench.reckoned(f) if here else {}} for f in figures]}, ensure_ascii=False))
     return 0
 
 

@@ -1,6 +1,7 @@
 """The bench prints every figure, from a copy's own photos, without anything outside the checkout."""
 
 import json
+import platform
 import shutil
 import subprocess
 import sys
@@ -31,6 +32,10 @@ def test_all_figures_of_a_copy(copy, tmp_path):
     assert whole["cpu"] > floor["cpu"] > 0 and whole["wanted"] == 40
     assert 350 < next(f for what, f in figures.items() if "last hand gone" in what)["value"] < 1500
     assert figures["states right after reconcile"]["value"] == 100
+    if platform.machine() == "x86_64":
+        assert whole["reckoned"] == {"Pi 4": [5 * whole["cpu"], 8 * whole["cpu"]], "Pi 5": [2 * whole["cpu"], 3 * whole["cpu"]]}
+        assert figures["tigris: random play"]["reckoned"]["Pi 4"][0] == figures["tigris: random play"]["value"] / 5
+    assert all(not f["reckoned"] for what, f in figures.items() if f["unit"] in ("%", "MB") or "on disk" in what or "last hand" in what)
     assert told["processor"] and told["picture"] == "1640 x 1232"
 
 

@@ -2,11 +2,15 @@
 
 import re
 import shutil
+import socket
 import subprocess
+from types import SimpleNamespace
 
 import pytest
+from click.testing import CliRunner
 
 from companion.cli import Fault
+from companion.commands import install_
 from companion.install import AVAHI, CONFIG, STATE, Machine, install, texts, uninstall
 
 needs_systemd = pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="needs systemd-analyze: apt-get install systemd")
@@ -131,3 +135,17 @@ def test_the_unit_restarts_with_a_limit_and_is_watched(unit):
     for line in ("Type=notify", "Restart=on-failure", "StartLimitBurst=6", "WantedBy=multi-user.target", "User=nilometer"):
         assert line in text
     assert int(re.search(r"WatchdogSec=(\d+)", text)[1]) >= 10 and "@PREFIX@" not in text and "@SEEN@" not in text
+
+
+def test_the_address_is_told_with_a_qr_code_and_a_page_that_does_not_come_is_said(root, prefix, monkeypatch):
+    booted = SimpleNamespace(path=lambda name: root / name, booted=True, live=True)
+    monkeypatch.setattr(install_, "Machine", lambda *_: booted)
+    monkeypatch.setattr(install_, "install", lambda machine: None)
+    monkeypatch.setattr(install_, "PATIENCE", 0.1)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        (root / CONFIG).parent.mkdir(parents=True)
+        (root / CONFIG).write_text(f'[web]\nport = {server.getsockname()[1]}\naddress = "http://nilometer.local:8080"\n')
+        found = CliRunner().invoke(install_.command, [], standalone_mode=False)
+        assert found.return_value == 0 and "http://nilometer.local:8080/" in found.output and "█" in found.output
+    found = CliRunner().invoke(install_.command, [], standalone_mode=False)
+    assert found.return_value == 1 and "does not answer" in found.output

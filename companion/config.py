@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+import ssl
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 import msgspec
 
 from companion.cli import Fault
 from companion.lens import take_over_focus
+from companion_web.proxies import networks
+from companion_web.server import lan_address
 from hardware import found
 from hardware.camera import Camera, open_camera
 
@@ -22,8 +26,34 @@ class Web(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     host: str = "0.0.0.0"
     port: Port = 8080
-    pin: str = ""
+    pin: Annotated[str, msgspec.Meta(pattern=r"^\s*$|^[\s-]*([0-9][\s-]*){6,}$")] = ""     # six digits at least
     address: str = ""       # what the QR code says, when it is another than this machine's own (http://nilometer.local:8080)
+    tls: Literal["", "auto", "files"] = ""     # "auto": https at the same port, with a certificate of the table's own
+    certificate: str = ""   # "files": PEM files
+    key: str = ""
+    redirect: bool = False  # plain requests are sent to https
+    names: tuple[str, ...] = ()     # others under which the page is asked for
+    proxies: tuple[str, ...] = ()   # addresses or networks of proxies that say who asks
+
+    def __post_init__(self) -> None:
+        networks(self.proxies)
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The names under which the page is asked for, that of `address` too"""
+        own = urlsplit(self.address).hostname
+        return (*self.names, *((own,) if own else ()))
+
+    def context(self, folder: Path) -> ssl.SSLContext | None:
+        """For https; None: there is none. Raises Fault."""
+        from companion_web import tls
+
+        try:
+            if self.tls == "auto":
+                return tls.server_context(folder, {*self.hosts, lan_address()})
+            return tls.context_of(folder / self.certificate, folder / self.key if self.key else None) if self.tls else None
+        except OSError as e:
+            raise Fault(f"{e.filename or self.certificate or folder}: {e.strerror or e}") from None
 
 
 class Club(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

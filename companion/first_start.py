@@ -89,9 +89,10 @@ def set_up(path: Path, web: Web, camera: Mapping[str, Any] | None = None, secret
         raise Fault(f"{path}: {e}") from None
     with contextlib.closing(sight):
         setup = Setup(path, sight.picture, camera, choice, sight.use, sight)
-        settings = companion_web.Settings(name="Nilometer", pin=web.pin or None, state=folder, address=web.address or None)
+        settings = companion_web.Settings(name="Nilometer", pin=web.pin or None, state=folder, address=web.address or None,
+                                          hosts=web.hosts, proxies=web.proxies, redirect=web.redirect)
         app = companion_web.create_app(setup, settings)
-        server = companion_web.serve(app, web.host, web.port)
+        server = companion_web.serve(app, web.host, web.port, web.context(folder))
         if not secret:
             print_address(app, server, f"{path} names no copy yet: set the table up on the page, with the host's PIN.", seats=False)
         ended = threading.Event()

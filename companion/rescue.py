@@ -91,7 +91,8 @@ def serve_rescue(config: str, fault: Exception, pin: str | None, secret: bool) -
     (False). pin: None where there is no host to be known. secret: PINs are not printed."""
     rescue = Rescue(config, fault)
     web, folder = web_part(config), written(config).resolve().parent
-    server = _served(create_rescue_app(rescue, companion_web.Settings(name="Nilometer", pin=pin, state=folder)), web)
+    server = _served(create_rescue_app(rescue, companion_web.Settings(
+        name="Nilometer", pin=pin, state=folder, hosts=web.hosts, proxies=web.proxies)), web, folder)
     click.echo(f"nilometer: {rescue.words}", err=True)
     click.echo(f"The page at {server.address} says so too" + ("" if secret or pin is None else f"; the host's PIN: {pin}"), err=True)
     ended = threading.Event()
@@ -109,12 +110,15 @@ def serve_rescue(config: str, fault: Exception, pin: str | None, secret: bool) -
     return not ended.is_set()
 
 
-def _served(app: Flask, web: Web) -> Server:
-    """On the table's own port, else on one of the next. Raises CannotServe."""
+def _served(app: Flask, web: Web, folder: Path) -> Server:
+    """On the table's own port, else on one of the next; with TLS where that can be. Raises CannotServe."""
+    tls = None
+    with contextlib.suppress(Fault):
+        tls = web.context(folder)
     for port in [*range(web.port, min(web.port + PORTS, 65536)), 0]:
         with contextlib.suppress(CannotServe):
-            return companion_web.serve(app, web.host, port)
-    return companion_web.serve(app, "0.0.0.0", 0)
+            return companion_web.serve(app, web.host, port, tls)
+    return companion_web.serve(app, "0.0.0.0", 0, tls)
 
 
 def _set_up_here(config: str) -> bool:

@@ -15,6 +15,7 @@ import segno
 from flask import Flask
 
 import companion_web
+from companion.config import Web
 from companion.copies import Specimen
 from companion.players import Players, true_answer, wrong_doing
 from companion.simulate import Director
@@ -180,12 +181,13 @@ def agrees(a: State, b: State) -> bool:
     return a.layout() == b.layout() and a.scores() == b.scores() and a.turn == b.turn
 
 
-def page_of(specimen: Specimen, name: str, pin: str | None = None, state: Path | None = None, address: str | None = None
+def page_of(specimen: Specimen, name: str, pin: str | None = None, state: Path | None = None, web: Web | None = None
             ) -> companion_web.Settings:
     """The page's settings for a copy: its own plan where it has one."""
+    web = web or Web()
     own = specimen.folder / "plan.toml"
     return companion_web.Settings(name=name, pin=pin, plan=own if own.is_file() else None, copy=specimen.folder,
-                                  state=state, address=address)
+                                  state=state, address=web.address or None, hosts=web.hosts, proxies=web.proxies, redirect=web.redirect)
 
 
 def print_address(app: Flask, server: Server, title: str, seats: bool = True) -> None:

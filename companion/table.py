@@ -84,6 +84,8 @@ class Table:
             data = {"game": state.game, "state": state.to_json()}
             [first] = self.journal.append([("start", data, "table", state_hash(state))])
             self._lines = [Line(first, None, state)]
+        first = self.journal.events()[0]
+        self.began = f"{first.at:.3f} {first.hash}"     # what tells this game from all others
         self.game = engine.game(self.state.game)
         self.plan: Plan = plan or getattr(self.state, "plan", None) or self.game.plan()
         self.reads = {s.id: s.reads for s in self.plan.sites.values()}

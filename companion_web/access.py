@@ -1,17 +1,20 @@
 """Who may do what: the host by PIN, players by a token for their seat, everybody else looks.
 
-Tokens are kept only as SHA-256; they, the joining code and the seats can be kept in a file over a restart.
+Tokens are kept only as SHA-256; they, the joining code and the seats can be kept in a file over a restart. Nothing is for ever:
+a host's login ends after a week and with a changed PIN, a seat with its game.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import hmac
 import json
 import logging
 import secrets
 import threading
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +23,9 @@ import msgspec
 from calibration.files import write_whole
 
 log = logging.getLogger(__name__)
+HOST_S = 7 * 24 * 3600.0
+SEAT_S = 30 * 24 * 3600.0       # a game that rests longer is sat down at anew
+TRUSTED = 32                    # addresses remembered that the right PIN came from
 
 
 class Viewer(msgspec.Struct, frozen=True):
@@ -40,28 +46,54 @@ class Taken(ValueError):
     """Another phone has this seat."""
 
 
-class Access:
-    """pin: the host's; code: what a joining link carries. `path`: the file of seats, None: memory only."""
+class Session(msgspec.Struct, frozen=True):
+    """What one token holds. since: when somebody became the host with it or sat down; seen: when it was last shown (seconds since
+    1970), and the address that did."""
 
-    def __init__(self, pin: str | None = None, path: Path | None = None) -> None:
+    host: bool = False
+    seats: tuple[str, ...] = ()
+    since: float = 0.0
+    seen: float = 0.0
+    address: str = ""
+
+    def at(self, now: float) -> Viewer:
+        """What is left of it"""
+        age = now - self.since
+        return Viewer(self.host and age < HOST_S, self.seats if age < SEAT_S else ())
+
+
+class NotKept(ValueError):
+    """It could not be written down, so it did not happen."""
+
+
+class Access:
+    """pin: the host's; code: what a joining link carries. `path`: the file of seats, None: memory only. game: which game the seats
+    are of; those of another one are nobody's."""
+
+    def __init__(self, pin: str | None = None, path: Path | None = None, clock: Callable[[], float] = time.time) -> None:
         self.pin = pin or f"{secrets.randbelow(10**8):08d}"
         self.code = secrets.token_urlsafe(12)
-        self._path = path
-        self._rights: dict[str, Viewer] = {}
+        self._path, self._clock = path, clock
+        self._rights: dict[str, Session] = {}
+        self._trusted: dict[str, float] = {}      # addresses the right PIN came from
+        self._game = ""
+        self._salt = secrets.token_hex(8)
+        self._marked: tuple[tuple[str, str], str] | None = None
         self._lock = threading.RLock()
         if path is not None:
             self._read(path)
 
-    def viewer(self, token: str | None) -> Viewer:
+    def viewer(self, token: str | None, address: str = "") -> Viewer:
         """Every known token is compared, each in constant time."""
         if not token:
             return LOOKER
-        asked = _hashed(token)
-        found = LOOKER
+        asked, now, found = _hashed(token), self._clock(), LOOKER
         with self._lock:
-            for known, viewer in self._rights.items():
+            for known, session in list(self._rights.items()):
                 if hmac.compare_digest(known, asked):
-                    found = viewer
+                    found = session.at(now)
+                    if address:
+                        self._rights[known] = msgspec.structs.replace(session, seen=now, address=address)
         return found
 
     def knows(self, token: str) -> bool:
@@ -73,16 +105,29 @@ class Access:
     def is_code(self, tried: str) -> bool:
         return hmac.compare_digest(_hashed(tried), _hashed(self.code))
 
+    def is_trusted(self, address: str) -> bool:
+        """Whether the right PIN came from there before: others' wrong tries do not keep it out"""
+        return address in self._trusted
+
     def taken(self) -> dict[str, int]:
         """seat -> how many phones hold it"""
         out: dict[str, int] = {}
+        now = self._clock()
         with self._lock:
-            for viewer in self._rights.values():
-                for seat in viewer.seats:
+            for session in self._rights.values():
+                for seat in session.at(now).seats:
                     out[seat] = out.get(seat, 0) + 1
         return out
 
-    def seat(self, seat: str, token: str | None = None) -> str:
+    def sessions(self, token: str | None = None) -> list[dict[str, Any]]:
+        """[{"id", "host", "seats", "since", "seen", "address", "own"}], newest first"""
+        own, now = _hashed(token) if token else "", self._clock()
+        with self._lock:
+            found = [{"id": key[:12], **msgspec.to_builtins(s.at(now)), "since": s.since, "seen": s.seen, "address": s.address,
+                      "own": key == own} for key, s in self._rights.items() if s.at(now).seated]
+        return sorted(found, key=lambda s: -s["since"])
+
+    def seat(self, seat: str, token: str | None = None, address: str = "") -> str:
         """The token that holds the seat now; one that holds another seat may hold several. Raises Taken."""
         with self._lock:
             viewer = self.viewer(token)
@@ -90,69 +135,109 @@ class Access:
                 return str(token)
             if self.taken().get(seat):
                 raise Taken(seat)
-            return self._grant(token, Viewer(viewer.host, (*viewer.seats, seat)))
+            # The host's week goes on as it began: sitting down does not prolong it.
+            since = next((s.since for k, s in self._rights.items() if token and k == _hashed(token)), 0.0) if viewer.host else 0.0
+            return self._grant(token, Session(viewer.host, (*viewer.seats, seat), since or self._clock(), self._clock(), address))
 
-    def make_host(self, token: str | None = None) -> str:
+    def make_host(self, token: str | None = None, address: str = "") -> str:
+        """The host's token: a login of a week."""
         with self._lock:
-            return self._grant(token, Viewer(True, self.viewer(token).seats))
+            if address:
+                self._trusted.pop(address, None)
+                self._trusted[address] = self._clock()
+                self._trusted = dict(list(self._trusted.items())[-TRUSTED:])
+            return self._grant(token, Session(True, self.viewer(token).seats, self._clock(), self._clock(), address))
 
     def leave(self, token: str | None) -> None:
-        """Forgets the token, whatever it held."""
+        """Forgets the token, whatever it held. Raises NotKept."""
         if token:
-            with self._lock:
+            with self._lock, self._kept():
                 self._rights.pop(_hashed(token), None)
-                self._write()
+
+    def end(self, ids: Iterable[str]) -> None:
+        """Ends sessions, as `sessions` names them. Raises NotKept."""
+        short = set(ids)
+        with self._lock, self._kept():
+            self._rights = {k: s for k, s in self._rights.items() if k[:12] not in short}
 
     def free(self, seat: str) -> None:
-        """Takes the seat from whoever holds it."""
-        with self._lock:
-            for key, viewer in list(self._rights.items()):
-                if seat in viewer.seats:
-                    left = Viewer(viewer.host, tuple(s for s in viewer.seats if s != seat))
-                    self._rights[key] = left
-                    if not left.seated:
-                        del self._rights[key]
-            self._write()
+        """Takes the seat from whoever holds it. Raises NotKept."""
+        with self._lock, self._kept():
+            self._free([seat])
 
     def new_code(self) -> None:
-        """Links handed out so far seat nobody any more."""
-        with self._lock:
+        """Links handed out so far seat nobody any more. Raises NotKept."""
+        with self._lock, self._kept():
             self.code = secrets.token_urlsafe(12)
-            self._write()
 
-    def keep_only(self, seats: Iterable[str]) -> None:
-        """A new game: seats that are not in it are nobody's."""
-        for seat in set(self.taken()) - set(seats):
-            self.free(seat)
+    def keep_only(self, seats: Iterable[str], game: str = "") -> None:
+        """Which game is played: seats that are not in it, or were taken in another one, are nobody's."""
+        with self._lock:
+            other = bool(self._game) and game != self._game
+            gone = set(self.taken()) - (set() if other else set(seats))
+            if gone or game != self._game:
+                self._game = game
+                self._free(gone)
+                self._write()
 
-    def _grant(self, token: str | None, viewer: Viewer) -> str:
+    def _free(self, seats: Collection[str]) -> None:
+        left = {k: msgspec.structs.replace(s, seats=tuple(x for x in s.seats if x not in seats)) for k, s in self._rights.items()}
+        self._rights = {k: s for k, s in left.items() if s.host or s.seats}
+
+    def _grant(self, token: str | None, session: Session) -> str:
         # A token that gains rights is replaced: one that was overheard before is worth nothing afterwards.
-        if token:
-            self._rights.pop(_hashed(token), None)
-        fresh = secrets.token_urlsafe(32)
-        self._rights[_hashed(fresh)] = viewer
+        fresh, now = secrets.token_urlsafe(32), self._clock()
+        old = _hashed(token) if token else ""
+        self._rights = {k: s for k, s in self._rights.items() if k != old and s.at(now).seated}
+        self._rights[_hashed(fresh)] = session
         self._write()
         return fresh
+
+    @contextlib.contextmanager
+    def _kept(self) -> Iterator[None]:
+        """What is taken away stays so over a restart, or is not taken away."""
+        before = dict(self._rights), self.code
+        yield
+        if not self._write():
+            self._rights, self.code = before
+            raise NotKept("it could not be written down, so it did not happen")
 
     def _read(self, path: Path) -> None:
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
-            self.code = str(data["code"])
-            self._rights = {str(k): msgspec.convert(v, Viewer) for k, v in data["rights"].items()}
+            rights = {str(k): msgspec.convert(v, Session) for k, v in data["rights"].items()}
+            code, salt, game = str(data["code"]), str(data["salt"]), str(data["game"])
+            trusted = msgspec.convert(data["trusted"], dict[str, float])
         except FileNotFoundError:
             return
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as e:
             log.warning("%s: seats cannot be read (%s); everybody joins anew", path, type(e).__name__)
-
-    def _write(self) -> None:
-        if self._path is None:
             return
-        data: dict[str, Any] = {"code": self.code, "rights": {k: msgspec.to_builtins(v) for k, v in self._rights.items()}}
+        self._rights, self.code, self._salt, self._game, self._trusted = rights, code, salt, game, trusted
+        if not hmac.compare_digest(str(data.get("pin")), self._pin_mark()):      # whoever was the host logs in anew
+            self._rights = {k: msgspec.structs.replace(s, host=False) for k, s in self._rights.items() if s.seats}
+            self._trusted = {}
+            self._write()
+
+    def _write(self) -> bool:
+        if self._path is None:
+            return True
+        data: dict[str, Any] = {"code": self.code, "game": self._game, "salt": self._salt, "pin": self._pin_mark(),
+                                "trusted": self._trusted, "rights": {k: msgspec.to_builtins(v) for k, v in self._rights.items()}}
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             write_whole(self._path, json.dumps(data).encode(), 0o600)
+            return True
         except OSError as e:
             log.warning("%s: seats cannot be kept: %s", self._path, e.strerror)
+            return False
+
+    def _pin_mark(self) -> str:
+        """By which a changed PIN is known: slow to guess from, for whoever gets at the file"""
+        if self._marked is None or self._marked[0] != (self.pin, self._salt):
+            made = hashlib.scrypt(_digits(self.pin).encode(), salt=self._salt.encode(), n=2**12, r=8, p=1).hex()
+            self._marked = (self.pin, self._salt), made
+        return self._marked[1]
 
 
 def _hashed(secret: str) -> str:

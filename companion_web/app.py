@@ -15,6 +15,7 @@ from companion_web.feed import Feed, Streams
 from companion_web.limits import Known, Tries
 from companion_web.offers import Offers
 from companion_web.otherwise import Otherwise
+from companion_web.proxies import Proxies
 from companion_web.settings import Settings, Switches
 
 COOKIE = "nilometer_seat"
@@ -37,7 +38,7 @@ class Web:
         self.desk: Any = None       # the copy's plan being drawn (companion_web/parts/copy.py), and on which photo
         self.desk_photo: tuple[Path, int] | None = None
         self.shelf = Shelf(Path(settings.state) if settings.state is not None else None)
-        self.access.keep_only(self.seats)
+        self.access.keep_only(self.seats, self.began)
 
     @property
     def table(self) -> Any:
@@ -50,6 +51,11 @@ class Web:
     @property
     def seats(self) -> list[str]:
         return [s["id"] for s in self.snapshot.get("seats") or ()]
+
+    @property
+    def began(self) -> str:
+        """What tells this game from all others"""
+        return str(getattr(self.table, "began", ""))
 
     @property
     def drawing(self) -> Drawing:
@@ -101,7 +107,7 @@ def token() -> str | None:
 
 def viewer() -> Viewer:
     """Who asks: host, a seat or an onlooker."""
-    who = web().access.viewer(token())
+    who = web().access.viewer(token(), request.remote_addr or "")
     if who.seated and request.remote_addr:
         web().known.note(request.remote_addr)
     return who
@@ -117,6 +123,7 @@ def create_app(table: Any, settings: Settings | None = None, switches: Switches 
     app.extensions["nilometer"] = shared = Web(table, settings, switches)
     errors.install(app)
     guard.install(app, settings)
+    app.wsgi_app = Proxies(app.wsgi_app, settings.proxies)
     for part in (page, api, stream, history, join, record, setup, copy):
         app.register_blueprint(part.part)
     shared.feed.start()
@@ -128,7 +135,7 @@ def replace_table(app: Flask, table: Any) -> None:
     shared = web_of(app)
     shared.feed.table, shared.offers = table, Offers()
     shared.feed.refresh()
-    shared.access.keep_only(shared.seats)
+    shared.access.keep_only(shared.seats, shared.began)
     shared.feed.touch()
 
 

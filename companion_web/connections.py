@@ -17,6 +17,7 @@ from typing import Any
 from waitress.channel import HTTPChannel
 from waitress.server import TcpWSGIServer
 
+from companion_web.proxies import Networks, is_within
 from companion_web.quiet import strangers
 
 CONNECTIONS = 380           # in all
@@ -203,9 +204,9 @@ class Guarded(TcpWSGIServer):
 
     channel_class = Connection
 
-    def __init__(self, *args: Any, tls: ssl.SSLContext | None = None, known: Collection[str] = (), trusted: Collection[str] = (),
+    def __init__(self, *args: Any, tls: ssl.SSLContext | None = None, known: Collection[str] = (), trusted: Networks | tuple[()] = (),
                  **kw: Any) -> None:
-        self.tls, self.known, self.exempt = tls, known, OWN | frozenset(trusted)
+        self.tls, self.known, self._trusted = tls, known, trusted
         self._looked = 0.0
         self._unread: dict[Connection, tuple[int, float]] = {}
         super().__init__(*args, **kw)
@@ -229,12 +230,13 @@ class Guarded(TcpWSGIServer):
     def _room_for(self, address: str) -> bool:
         """Whether it may come in, after somebody else had to go where that was needed."""
         channels = [c for c in self.active_channels.values() if isinstance(c, Connection)]
-        if address not in self.exempt:
+        exempt = address in OWN or is_within(address, self._trusted)
+        if not exempt:
             own = [c for c in channels if c.address == address]
             if len(own) >= PER_ADDRESS and not self._let_go(own):
                 return False
         others = [c for c in channels if c.address not in self.known]
-        if address not in self.known and address not in self.exempt and len(others) >= STRANGERS:
+        if address not in self.known and not exempt and len(others) >= STRANGERS:
             return self._let_go(others)
         return len(self.active_channels) < CONNECTIONS or self._let_go(channels)
 

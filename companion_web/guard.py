@@ -6,7 +6,7 @@ import ipaddress
 from typing import Any
 from urllib.parse import urlsplit
 
-from flask import Flask, Response, request
+from flask import Flask, Response, redirect, request
 from flask.json.provider import DefaultJSONProvider
 
 from companion_web.errors import Problem
@@ -46,8 +46,11 @@ def install(app: Flask, settings: Settings) -> None:
     app.json = Shallow(app)
     reads, writes = Rate(*settings.read_rate), Rate(*settings.write_rate)
 
-    def keep_out() -> None:
+    def keep_out() -> Response | None:
         own_name(request.host, settings.hosts)
+        if settings.redirect and not request.is_secure:
+            answer = redirect(f"https://{request.host}{request.full_path.rstrip('?')}", 308)
+            return answer if isinstance(answer, Response) else None
         writing = request.method in WRITES
         seldom_enough(writes if writing else reads, request.remote_addr or "")
         if large := request.path.startswith(LARGE):
@@ -56,6 +59,7 @@ def install(app: Flask, settings: Settings) -> None:
         if writing:
             same_origin(request.headers.get("Origin"), request.headers.get("Sec-Fetch-Site"), request.host)
             json_only(request.mimetype)
+        return None
 
     def dress(response: Response) -> Response:
         for name, value in HEADERS.items():
@@ -71,7 +75,7 @@ def install(app: Flask, settings: Settings) -> None:
 
 def own_name(host: str, more: tuple[str, ...]) -> None:
     """A public name that somebody pointed at this machine (DNS rebinding) makes a foreign page same-origin: refuse it."""
-    name = urlsplit(f"//{host}").hostname or ""
+    name = (urlsplit(f"//{host}").hostname or "").removesuffix(".")
     if name in more or "." not in name and ":" not in name or name.endswith(_PRIVATE):
         return
     try:

@@ -40,13 +40,15 @@ class Tries:
         self._failed: OrderedDict[str, list[float]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def wait(self, who: str) -> float:
-        """0.0 when `who` may try; else seconds until then."""
+    def wait(self, who: str, trusted: bool = False) -> float:
+        """0.0 when `who` may try; else seconds until then. trusted: others' failures do not count."""
         with self._lock:
             now = self.clock()
             own = [t for t in self._failed.get(who, ()) if now - t < self.seconds]
             if len(own) >= self.tries:
                 return self.seconds - (now - own[-self.tries])
+            if trusted:
+                return 0.0
             every = sorted(t for ts in self._failed.values() for t in ts if now - t < self.seconds)
             most = self.tries * self.overall
             return self.seconds - (now - every[-most]) if len(every) >= most else 0.0

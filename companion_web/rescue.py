@@ -14,6 +14,7 @@ from companion_web.app import COOKIE
 from companion_web.errors import Problem
 from companion_web.limits import Known, Tries
 from companion_web.parts import page
+from companion_web.proxies import Proxies
 from companion_web.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -22,8 +23,8 @@ log = logging.getLogger(__name__)
 class _Shared:
     """What a server closes when it stops, and whom it knows."""
 
-    def __init__(self) -> None:
-        self.feed, self.known = self, Known()
+    def __init__(self, settings: Settings) -> None:
+        self.feed, self.known, self.settings = self, Known(), settings
 
     def close(self) -> None:
         """Nobody follows a stream here."""
@@ -32,11 +33,12 @@ class _Shared:
 def create_rescue_app(rescue: Any, settings: Settings) -> Flask:
     """rescue: what companion.rescue.Rescue has. Without a PIN nobody is the host, and everybody is told the fault."""
     app = Flask("companion_web", static_folder=None)
-    app.extensions["nilometer"] = _Shared()
+    app.extensions["nilometer"] = _Shared(settings)
     access = Access(settings.pin, Path(settings.state) / "seats.json" if settings.state is not None else None)
     tries = Tries(*settings.pin_tries)
     errors.install(app)
     guard.install(app, settings)
+    app.wsgi_app = Proxies(app.wsgi_app, settings.proxies)
     app.add_url_rule("/static/<path:name>", view_func=page.static)
     app.add_url_rule("/locale/<code>.json", view_func=page.locale)
     app.add_url_rule("/favicon.ico", view_func=page.favicon)
@@ -85,13 +87,13 @@ def create_rescue_app(rescue: Any, settings: Settings) -> Flask:
     @app.post("/api/host")
     def host() -> Response:
         address, data = request.remote_addr or "", request.get_json(silent=True)
-        if (wait := tries.wait(address)) > 0:
+        if (wait := tries.wait(address, access.is_trusted(address))) > 0:
             raise Problem(429, "too many tries; wait {minutes} min", retry_after=wait, minutes=int(wait // 60) + 1)
         if settings.pin is None or not isinstance(data, dict) or not access.is_pin(str(data.get("pin"))):
             tries.failed(address)
             raise Problem(403, "this is not the PIN")
         response = jsonify({"host": True})
-        fresh = access.make_host(request.cookies.get(COOKIE))
+        fresh = access.make_host(request.cookies.get(COOKIE), address)
         response.set_cookie(COOKIE, fresh, httponly=True, samesite="Strict", secure=request.is_secure)
         return response
 

@@ -8,6 +8,7 @@ import logging
 import os
 import signal
 import socket
+import ssl
 import threading
 import time
 from typing import Any
@@ -18,6 +19,7 @@ from waitress.adjustments import Adjustments
 from waitress.task import ThreadedTaskDispatcher
 
 from companion_web.connections import CONNECTIONS, IDLE_S, UNREAD, Guarded
+from companion_web.proxies import networks
 from companion_web.quiet import Unsurprised
 
 log = logging.getLogger(__name__)
@@ -37,8 +39,10 @@ class CannotServe(ValueError):
 class Server:
     """A running server. `port` is the real one, also when 0 was asked for."""
 
-    def __init__(self, app: Flask, host: str, port: int) -> None:
-        self.app = app
+    def __init__(self, app: Flask, host: str, port: int, tls: ssl.SSLContext | None = None) -> None:
+        self.app, self.scheme = app, "https" if tls is not None else "http"
+        shared: Any = app.extensions["nilometer"]
+        proxies = getattr(getattr(shared, "settings", None), "proxies", ())
         try:
             # Bound here and not by waitress, which would first start its threads and leave them when the port is taken.
             listening = _bound(host, port)
@@ -49,13 +53,13 @@ class Server:
             max_request_body_size=BODY_LIMIT, max_request_header_size=32 * 1024, inbuf_overflow=BODY_LIMIT, outbuf_overflow=2**30,
             outbuf_high_watermark=UNREAD, log_socket_errors=False,
             # Reading on while a stream runs is what notices that the phone has hung up.
-            channel_request_lookahead=1, asyncore_use_poll=True, clear_untrusted_proxy_headers=True)
+            channel_request_lookahead=1, asyncore_use_poll=True, clear_untrusted_proxy_headers=not proxies)
         dispatcher = ThreadedTaskDispatcher()
         dispatcher.set_thread_count(THREADS)
         self._server: Any = Guarded(
             app, {}, _sock=listening, dispatcher=dispatcher, adj=adjusted, bind_socket=False,
             sockinfo=(listening.family, listening.type, listening.proto, listening.getsockname()),
-            known=getattr(app.extensions["nilometer"], "known", ()))
+            tls=tls, known=getattr(shared, "known", ()), trusted=networks(proxies))
         self._server.adj.socket_options = [*self._server.adj.socket_options, *_socket_options()]
         self.host, self.port = host, int(self._server.effective_port)
         self._stop = threading.Event()
@@ -65,13 +69,13 @@ class Server:
     @property
     def url(self) -> str:
         """As this machine itself reaches it."""
-        return f"http://{'localhost' if self.host in ('0.0.0.0', '::', '') else _bracketed(self.host)}:{self.port}/"
+        return f"{self.scheme}://{'localhost' if self.host in ('0.0.0.0', '::', '') else _bracketed(self.host)}:{self.port}/"
 
     @property
     def address(self) -> str:
         """As phones in the network reach it."""
         public = lan_address() if self.host in ("0.0.0.0", "::", "") else self.host
-        return f"http://{_bracketed(public)}:{self.port}/"
+        return f"{self.scheme}://{_bracketed(public)}:{self.port}/"
 
     def stop(self, timeout: float = 2.0) -> None:
         """Tells every phone goodbye, answers what is under way, closes. May be called twice, and from a signal handler."""
@@ -117,9 +121,10 @@ class Server:
             log.exception("a connection failed")
 
 
-def serve(app: Flask, host: str = "0.0.0.0", port: int = 8000) -> Server:
-    """Starts serving in threads of its own and returns. Raises CannotServe (port taken, no such address)."""
-    return Server(app, host, port)
+def serve(app: Flask, host: str = "0.0.0.0", port: int = 8000, tls: ssl.SSLContext | None = None) -> Server:
+    """Starts serving in threads of its own and returns. tls: https comes in at the same port as http. Raises CannotServe (port
+    taken, no such address)."""
+    return Server(app, host, port, tls)
 
 
 def lan_address() -> str:

@@ -24,7 +24,8 @@ class Settings(msgspec.Struct, frozen=True):
     game's. copy: the folder of the calibrated copy, None: the host can neither see its report nor correct its plan. state: a
     folder where seats survive a restart, and whose journals are the table's games, None: there is none. address: what
     joining links begin with (`http://nilometer.local:8000`), None: as the request came. hosts: host names besides private
-    ones and addresses under which the page may be asked for. (Hidden scores are the table's own setting:
+    ones and addresses under which the page may be asked for. proxies: addresses or networks whose word counts on who asks, how and
+    under which name. redirect: plain requests are sent to https. (Hidden scores are the table's own setting:
     `table.set(hidden_scores=True)`.)
 
     heartbeat: seconds. max_streams: phones that follow at once; reserved_streams: besides, for seated phones only.
@@ -38,6 +39,8 @@ class Settings(msgspec.Struct, frozen=True):
     state: str | Path | None = None
     address: str | None = None
     hosts: tuple[str, ...] = ()
+    proxies: tuple[str, ...] = ()
+    redirect: bool = False
     heartbeat: float = 5.0
     max_streams: int = 100
     reserved_streams: int = 12

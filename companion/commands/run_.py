@@ -114,9 +114,9 @@ def play(config: str | None) -> int:
                 lessons=Lessons(specimen.folder) if settings.learn else None)
     publisher = Publisher(table, settings.club, specimen.name) if settings.club.broker else None
     pin = settings.web.pin or pin or (kept_pin(settings.path("pin")) if as_service else new_pin())
-    page = page_of(specimen, specimen.name, pin, Path(settings.folder), settings.web.address or None)
+    page = page_of(specimen, specimen.name, pin, Path(settings.folder), settings.web)
     app = companion_web.create_app(table, page)
-    server = companion_web.serve(app, settings.web.host, settings.web.port)
+    server = companion_web.serve(app, settings.web.host, settings.web.port, settings.web.context(Path(settings.folder)))
     if as_service:      # a service's words go into a log, and a log is no place for the PIN and the joining link
         click.echo(f"{specimen.name}: {server.address}; the host's PIN is in {settings.path('pin')}")
     else:

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import logging
+from collections.abc import Callable
 from typing import Any
 
 from flask import Blueprint, Response, jsonify, request
 
 from companion_web import qr
-from companion_web.access import Taken, Viewer
+from companion_web.access import HOST_S, SEAT_S, NotKept, Taken, Viewer
 from companion_web.app import COOKIE, token, viewer, web
 from companion_web.errors import Problem
 from companion_web.limits import Tries
 from companion_web.parts.api import done, number_in, text_in
 from companion_web.parts.page import shell
+from companion_web.quiet import strangers
 
 part = Blueprint("join", __name__)
-log = logging.getLogger(__name__)
-A_YEAR = 365 * 24 * 3600
 LONGEST_NAME = 24
 
 
@@ -54,7 +53,7 @@ def join() -> Response:
     if seat not in shared.seats:
         raise Problem(404, "there is no such seat")
     try:
-        return _keep(shared.access.seat(seat, token()))
+        return _keep(shared.access.seat(seat, token(), _address()))
     except Taken:
         raise Problem(409, "somebody sits there; the host can free the seat") from None
 
@@ -62,13 +61,14 @@ def join() -> Response:
 @part.post("/api/host")
 def host() -> Response:
     shared = web()
-    _tried(shared.pin_tries, shared.access.is_pin(text_in("pin")), Problem(403, "this is not the PIN"))
-    return _keep(shared.access.make_host(token()))
+    right = shared.access.is_pin(text_in("pin"))
+    _tried(shared.pin_tries, right, Problem(403, "this is not the PIN"), shared.access.is_trusted(_address()))
+    return _keep(shared.access.make_host(token(), _address()))
 
 
 @part.post("/api/leave")
 def leave() -> Response:
-    web().access.leave(token())
+    _ended(lambda: web().access.leave(token()))
     web().feed.touch()
     response = jsonify({"you": {"host": False, "seats": []}})
     response.delete_cookie(COOKIE, samesite="Strict", httponly=True)
@@ -90,7 +90,8 @@ def name() -> Response:
 @part.post("/api/host/free")
 def free() -> Response:
     _host()
-    web().access.free(text_in("seat"))
+    seat = text_in("seat")
+    _ended(lambda: web().access.free(seat))
     web().feed.touch()
     return jsonify({})
 
@@ -103,7 +104,7 @@ def take() -> Response:
     if seat not in web().seats:
         raise Problem(404, "there is no such seat")
     try:
-        return _keep(web().access.seat(seat, token()))
+        return _keep(web().access.seat(seat, token(), _address()))
     except Taken:
         raise Problem(409, "somebody sits there; the host can free the seat") from None
 
@@ -111,8 +112,28 @@ def take() -> Response:
 @part.post("/api/host/link")
 def new_link() -> Response:
     _host()
-    web().access.new_code()
+    _ended(web().access.new_code)
     return jsonify({"link": web().join_link(request.host_url)})
+
+
+@part.get("/api/host/sessions")
+def sessions() -> Response:
+    """Which phones hold what, and since when"""
+    _host()
+    return jsonify(web().access.sessions(token()))
+
+
+@part.post("/api/host/end")
+def end() -> Response:
+    """`{"id": "..."}`: ends that session; `{"id": "others"}`: all but this phone's."""
+    _host()
+    wanted = text_in("id")
+    found = [s["id"] for s in web().access.sessions(token()) if (not s["own"] if wanted == "others" else s["id"] == wanted)]
+    if not found and wanted != "others":
+        raise Problem(404, "that session has ended already")
+    _ended(lambda: web().access.end(found))
+    web().feed.touch()
+    return jsonify({})
 
 
 @part.post("/api/host/settings")
@@ -150,15 +171,26 @@ def _host() -> Viewer:
     return who
 
 
-def _tried(tries: Tries, right: bool, wrong: Problem) -> None:
+def _address() -> str:
+    return request.remote_addr or ""
+
+
+def _ended(doing: Callable[[], object]) -> None:
+    try:
+        doing()
+    except NotKept:
+        raise Problem(507, "it could not be written down, so it did not happen") from None
+
+
+def _tried(tries: Tries, right: bool, wrong: Problem, trusted: bool = False) -> None:
     """Whoever has tried too often is told so whether this try was right or not: else the answer would give it away."""
-    address = request.remote_addr or ""
-    wait = tries.wait(address)
+    address = _address()
+    wait = tries.wait(address, trusted)
     if wait > 0:
         raise Problem(429, "too many tries; wait {minutes} min", retry_after=wait, minutes=int(wait // 60) + 1)
     if not right:
         tries.failed(address)
-        log.info("a wrong PIN or joining link from %s", address)
+        strangers.note("tried a wrong PIN or joining link", address)
         raise wrong
     tries.succeeded(address)
 
@@ -167,7 +199,8 @@ def _keep(fresh: str) -> Response:
     web().feed.touch()
     you: Any = web().access.viewer(fresh)
     response = jsonify({"you": {"host": you.host, "seats": list(you.seats)}})
-    response.set_cookie(COOKIE, fresh, max_age=A_YEAR, httponly=True, samesite="Strict", secure=request.is_secure, path="/")
+    response.set_cookie(COOKIE, fresh, max_age=int(HOST_S if you.host else SEAT_S), httponly=True, samesite="Strict",
+                        secure=request.is_secure, path="/")
     return response
 
 

@@ -168,7 +168,7 @@ def test_a_port_that_is_taken_leaves_the_page_on_the_next(tmp_path, monkeypatch)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         found = Rescue(str(tmp_path / "none.toml"), Fault("127.0.0.1: another program serves there"))
-        server = rescue._served(create_rescue_app(found, companion_web.Settings()), Web(host="127.0.0.1", port=port))
+        server = rescue._served(create_rescue_app(found, companion_web.Settings()), Web(host="127.0.0.1", port=port), tmp_path)
         try:
             assert server.port != port and ask(server.port, "/")[0] == 503
         finally:

@@ -12,7 +12,7 @@ import companion_web
 from companion.config import Club
 from companion.hall import Hall
 from companion_web import app as app_module
-from companion_web import guard
+from companion_web import guard, quiet
 from companion_web.access import Access, Viewer
 from companion_web.hall import create_hall
 from companion_web.limits import REMEMBERED, Rate, Tries
@@ -109,13 +109,15 @@ def test_made_up_secrets_are_long_and_differ():
     assert len({a.code for a in made}) == 20 and all(len(a.code) >= 16 for a in made)
 
 
-def test_no_secret_gets_into_the_log_or_an_answer(app, phone, caplog):
+def test_no_secret_gets_into_the_log_or_an_answer(app, phone, caplog, monkeypatch):
     caplog.set_level(logging.DEBUG)
+    monkeypatch.setattr(quiet.strangers, "_told", None)
     access = companion_web.web_of(app).access
     one = phone("bull")
     secrets = [access.pin, "12345678", access.code, one.client.get_cookie(app_module.COOKIE).value]
     phone().post("/api/host", {"pin": "99999999"})
     phone().post("/api/join", {"code": "a-wrong-code", "seat": "bull"})
+    quiet.strangers.tell()
     answers = [one.post("/api/declare", {"text": "bull: nonsense"}), one.get("/api/snapshot"), one.get("/"), one.get("/join")]
     said = caplog.text + "".join(a.text for a in answers)
     assert caplog.records

@@ -84,6 +84,17 @@ async function showCopy() {
     copy.photo ? h("p", null, h("a", { href: "/trace" }, say("The board is printed otherwise? Correct its plan on the photo"))) : "");
 }
 
+// Who is in, by which phone; any of them can be sent out.
+async function phones() {
+  const found = await ask("/api/host/sessions");
+  const end = id => act(() => tell("/api/host/end", { id }));
+  return h("details", { class: "phones" }, h("summary", null, say("Phones that are in ({n})", { n: found.length })),
+    h("ul", { class: "plain" }, found.map(s => h("li", null, [s.host ? say("Host") : null, ...s.seats.map(named)].filter(Boolean).join(", "), " ",
+      h("span", { class: "hint" }, `${s.address} · ${new Date(1000 * s.seen).toLocaleString(document.documentElement.lang)}`), " ",
+      s.own ? h("span", { class: "hint" }, say("this phone")) : h("button", { type: "button", onclick: () => end(s.id) }, say("End it"))))),
+    found.length > 1 ? h("button", { type: "button", onclick: () => end("others") }, say("End all but this phone's")) : null);
+}
+
 async function showHost(table) {
   showCopy();
   const { link } = await ask("/api/join");
@@ -96,7 +107,8 @@ async function showHost(table) {
       h("button", { type: "button", onclick: () => navigator.clipboard?.writeText(link).then(() => speak(say("copied"))) }, say("Copy the link"))),
     h("p", null, wish("joining", say("Players may sit down"), table.joining)),
     h("p", null, wish("hidden_scores", say("Scores stay hidden till the end"), Boolean(snapshot.settings?.hidden_scores))),
-    h("p", null, h("a", { href: "/api/record.journal", download: "" }, say("Download this game"))));
+    h("p", null, h("a", { href: "/api/record.journal", download: "" }, say("Download this game"))),
+    await phones());
 }
 
 byId("pin").addEventListener("submit", async e => {

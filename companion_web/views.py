@@ -22,6 +22,9 @@ def seen_by(viewer: Viewer, snapshot: Snapshot) -> Snapshot:
     view = dict(snapshot.get("view") or {})
     view["seats"] = [s if s.get("id") in own else {**s, "facts": [_veiled(f) for f in s.get("facts") or ()]}
                      for s in view.get("seats") or ()]
+    view["tables"] = [t for t in view.get("tables") or () if not t.get("secret")]
+    view["tracks"] = [{**t, "marks": []} if t.get("secret") == "marks" else t for t in view.get("tracks") or ()
+                      if t.get("secret") is not True]
     out["view"] = view
     return out
 

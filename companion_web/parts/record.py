@@ -37,7 +37,7 @@ def record() -> Response:
 @part.get("/api/record.journal")
 def journal() -> Response:
     """The game's own file, whole, also while it is played: `nilometer journal` reads it, a table goes on with it."""
-    _over_or_host()
+    _over_or_host(points=False)
     return _kept(Response(allowed(web().table.journal.whole), mimetype="application/vnd.sqlite3"), "journal")
 
 
@@ -90,9 +90,13 @@ def go_on() -> Response:
     return done(lambda: web().table.go_on(by="host"))
 
 
-def _over_or_host() -> None:
+def _over_or_host(points: bool = True) -> None:
+    """points: whether they are told, which the host too does not see while they are hidden"""
     if not web().seats:
         raise Problem(404, "no game stands here yet")
+    hidden = points and (web().snapshot.get("settings") or {}).get("hidden_scores")
+    if hidden and not web().snapshot.get("outcome"):
+        raise Problem(403, "scores stay hidden till the end")
     if not web().snapshot.get("outcome") and not viewer().host:
         raise Problem(403, "the record is open when the game is over")
 

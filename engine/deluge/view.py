@@ -55,8 +55,8 @@ def _left(state: Position) -> Text | None:
 def _facts(state: Position, seat: str) -> list[dict[str, Any]]:
     i = state.colour(seat)
 
-    def fact(label: Text, value: object, colour: str | None = None, kind: str | None = None) -> dict[str, Any]:
-        return {"label": label, "value": value, "colour": colour, "kind": kind, "secret": False}
+    def fact(label: Text, value: object, colour: str | None = None, kind: str | None = None, secret: bool = False) -> dict[str, Any]:
+        return {"label": label, "value": value, "colour": colour, "kind": kind, "secret": secret}
 
     out = [fact(good_name(g), n, _HEX[g]) for g, n in zip(GOODS, state.stocks[i])]
     out += [
@@ -66,7 +66,7 @@ def _facts(state: Position, seat: str) -> list[dict[str, Any]]:
         fact(say("ships"), say("{n} of {most}", n=state.on_map("ships", i), most=SHIPS), kind=f"ship:{seat}"),
         fact(say("dolmens"), state.on_map("dolmens", i), kind=f"dolmen:{seat}"),
         fact(say("can afford"), _affords(state, i)),
-        fact(say("points with the bonuses as they stand"), scoring.standing(state)[seat]),
+        fact(say("points with the bonuses as they stand"), scoring.standing(state)[seat], secret=True),
     ]
     return out
 

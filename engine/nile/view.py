@@ -62,9 +62,9 @@ def _tracks(p: Position, board: Board) -> list[dict[str, Any]]:
         tide,
         {"id": "phases", "label": Text("The round"), "value": now, "max": 3, "steps": list(ROUND), "marks": []},
         {"id": "obelisk", "label": Text("Obelisk"), "value": p.obelisk, "max": board.last_square, "steps": None,
-         "marks": sorted({n + 1 for n in p.scores})},
+         "marks": sorted({n + 1 for n in p.scores}), "secret": "marks"},
         {"id": "distance", "label": Text("From the first figure to the obelisk"), "value": max(0, p.obelisk - first),
-         "max": board.last_square - 1, "steps": None, "marks": [0]},
+         "max": board.last_square - 1, "steps": None, "marks": [0], "secret": True},
         {"id": "deserts", "label": Text("Desert cards in stock"), "value": p.deserts, "max": board.deserts, "steps": None,
          "marks": [0]},
     ]
@@ -92,10 +92,10 @@ def _means(p: Position) -> Text:
 def _facts(p: Position, board: Board, i: int) -> list[dict[str, Any]]:
     seat = p.seats[i]
 
-    def fact(label: Text, value: Any, kind: str | None = None) -> dict[str, Any]:
-        return {"label": label, "value": value, "colour": SHADES[seat], "kind": kind, "secret": False}
+    def fact(label: Text, value: Any, kind: str | None = None, secret: bool = False) -> dict[str, Any]:
+        return {"label": label, "value": value, "colour": SHADES[seat], "kind": kind, "secret": secret}
 
-    out = [fact(Text("points"), p.scores[i], f"figure:{seat}"), fact(Text("jokers"), p.jokers[i], "desert")]
+    out = [fact(Text("points"), p.scores[i], f"figure:{seat}", secret=True), fact(Text("jokers"), p.jokers[i], "desert")]
     if i == p.turn and p.phase in ("actions", "extra"):
         out.append(fact(Text("action points left"), p.points))
     if i == p.starter:
@@ -123,8 +123,6 @@ def _coming(p: Position, board: Board) -> list[Text]:
         out.append(say("then the boat is emptied and the obelisk moves {n} squares", n=len(colours)))
     else:
         out.append(Text("no market row is full: nothing is scored after this round"))
-    first = max(p.scores) + 1
-    out.append(say("{n} squares between the first figure and the obelisk", n=max(0, p.obelisk - first)))
     return out
 
 

@@ -53,12 +53,12 @@ def _facts(state: Position, p: int) -> list[dict[str, Any]]:
     hand = state.hands[p]
     shown = "tile:" + hand if hand is not None and "?" not in hand else None
 
-    def fact(label: Text, value: Any, kind: str | None = None) -> dict[str, Any]:
-        return {"label": label, "value": value, "colour": None, "kind": kind, "secret": False}
+    def fact(label: Text, value: Any, kind: str | None = None, secret: bool = False) -> dict[str, Any]:
+        return {"label": label, "value": value, "colour": None, "kind": kind, "secret": secret}
 
     facts = [
         fact(say("hand tile"), tile_name(hand) if hand else say("not seen"), shown),
-        fact(say("would score now"), state.division(p)[0]),
+        fact(say("would score now"), state.division(p)[0], secret=True),
         fact(say("tiles held"), len(state.own(p))),
         fact(say("ziggurats"), sum(1 for q, z in zip(state.owner, state.zig) if z and q == p)),
         fact(say("stones in supply"), state.supplies[p], state.seats[p]),
@@ -112,7 +112,8 @@ def _sets(state: Position) -> dict[str, Any]:
                      for m in members]
             rows.append([seat_name(s) if not k else "", listed(names), WORTH[len(members)]])
         rows.append([seat_name(s) if not sets else "", say("together"), points])
-    return {"title": say("sets one could lay now"), "columns": [say("player"), say("set"), say("points")], "rows": rows}
+    return {"title": say("sets one could lay now"), "columns": [say("player"), say("set"), say("points")], "rows": rows,
+            "secret": True}
 
 
 def _highlight(state: Position) -> dict[str, Text]:

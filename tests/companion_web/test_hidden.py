@@ -1,0 +1,139 @@
+"""Hidden is hidden: every address there is, asked by a looker, another seat, the owner and the host, in all four games."""
+
+import json
+import random
+import re
+
+import pytest
+
+import companion_web
+import engine
+from companion.club import summary
+from companion.journal import Journal
+from companion.table import Table
+from engine import script
+
+from .conftest import Phone
+
+# What a game tells of points beyond `scores`: facts of a seat, and tables and tracks of the whole game.
+FACTS = {"tigris": {"red", "black", "blue", "green", "treasures"}, "ur": {"would score now"}, "nile": {"points"},
+         "deluge": {"points with the bonuses as they stand"}}
+WHOLE = {"ur": {"sets one could lay now"}, "nile": {"From the first figure to the obelisk"}}
+FILES = {"tigris": "game tigris\nseats bull lion\nscore lion red 73\n", "nile": "game nile\nseats red blue\nscore blue 37\n"}
+PLAIN = ("/static/", "/locale/", "/api/setup", "/api/trace", "/setup", "/trace", "/report", "/worker.js", "/assets.json",
+         "/favicon.ico", "/manifest.webmanifest", "/look.svg", "/join.svg")
+
+
+def beginning(name):
+    if name in FILES:
+        return script.run(FILES[name]).state
+    game = engine.game(name)
+    return game.setup([s.id for s in game.seats[: game.players[0]]])
+
+
+@pytest.fixture(params=sorted(engine.games()))
+def table(request, tmp_path):
+    state = beginning(request.param)
+    made, rng = Table(state, Journal(tmp_path / "g.journal"), settings={"hidden_scores": True}), random.Random(5)
+    for _ in range(60):
+        if request.param in FILES:
+            break
+        made.declare(str(rng.choice(made.state.legal_actions())))
+    if request.param in FILES:
+        made.declare(str(made.state.legal_actions()[0]))
+    return made
+
+
+@pytest.fixture
+def people(make_app, table):
+    app = make_app(table, read_rate=(1e6, 1e6), heartbeat=0.05)
+    one, other = table.state.seats[:2]
+    host = Phone(app, "10.0.0.5")
+    host.post("/api/host", {"pin": "12345678"})
+    return {"looker": Phone(app, "10.0.0.2"), "host": host, one: Phone(app, "10.0.0.3").sit(one),
+            other: Phone(app, "10.0.0.4").sit(other)}
+
+
+def addresses(app, table):
+    """Every address that is asked for with GET, each place filled with all there is"""
+    event, filled = str(table.lines[-1].event), []
+    for rule in app.url_map.iter_rules():
+        if "GET" in rule.methods and not str(rule).startswith(PLAIN):
+            filled.append(re.sub(r"<int:event>", event, str(rule)).replace("<any(before, after):which>", "after")
+                          .replace("<game>", table.state.game).replace("<number>", "T1"))
+    assert not [a for a in filled if "<" in a], "one with a place that this test does not know: fill it"
+    return [*filled, *(f"/api/actions?seat={s}" for s in table.state.seats)]
+
+
+def read(phone, address):
+    """What is answered, as data; of the stream what comes at once"""
+    if address == "/api/stream":
+        answer = phone.client.get(address, environ_overrides=phone.environ, buffered=False)
+        got = b""
+        for part in answer.response:
+            got += part
+            if b"event: snapshot" in got:
+                break
+        answer.close()
+        return json.loads(got.split(b"data: ", 1)[1].split(b"\n")[0])
+    answer = phone.get(address)
+    if answer.status_code != 200:
+        return None
+    return answer.json if answer.is_json else answer.data.decode("latin-1")
+
+
+def told(data, path=""):
+    """(path, value) of everything in it, but what lies on the board for all to see"""
+    if isinstance(data, dict):
+        for key, value in data.items():
+            if key not in ("layout", "sites", "before", "after"):
+                yield from told(value, f"{path}.{key}")
+        yield path, data
+    elif isinstance(data, list):
+        for value in data:
+            yield from told(value, path)
+    else:
+        yield path, data
+
+
+def test_nobody_is_told_anothers_points_anywhere(people, table):
+    game = table.state.game
+    seats = set(table.state.seats)
+    asked = addresses(people["looker"].app, table)
+    assert len(asked) > 15
+    for who, phone in people.items():
+        own = {who} & seats
+        for address in asked:
+            data = read(phone, address)
+            for path, value in told(data):
+                where = f"{address} to {who}: {path}"
+                if path.endswith((".scores", ".opening")) and isinstance(value, dict):
+                    assert set(value) & seats <= own, where
+                if isinstance(value, dict) and "facts" in value and value.get("id") not in own:
+                    shown = {f["label"]["t"] for f in value["facts"] if f["value"] is not None}
+                    assert not shown & FACTS[game], where
+                if isinstance(value, dict) and isinstance(title := value.get("title") or value.get("label"), dict):
+                    assert title.get("t") not in WHOLE.get(game, ()), where
+                mark = {"tigris": 73, "nile": 37}.get(game)
+                if mark is not None and not own & {"lion", "blue"} and not address.endswith(".journal"):
+                    assert value != mark and value != mark + 1 and str(value) != str(mark), where
+
+
+def test_the_owner_sees_their_own_and_all_is_open_at_the_end_or_when_nothing_is_hidden(people, table):
+    one = table.state.seats[0]
+    mine = people[one].get("/api/snapshot").json
+    assert set(mine["scores"]) == {one} and FACTS[table.state.game] & {
+        f["label"]["t"] for s in mine["view"]["seats"] if s["id"] == one for f in s["facts"] if f["value"] is not None}
+    table.set(hidden_scores=False)
+    companion_web.web_of(people["host"].app).feed.refresh()
+    assert set(people["looker"].get("/api/snapshot").json["scores"]) == set(table.state.seats)
+
+
+def test_the_host_sees_no_points_while_they_are_hidden_and_may_still_keep_the_game(people):
+    for address in ("/api/record.play", "/api/record.json", "/api/chronicle"):
+        assert people["host"].get(address).status_code == 403
+    assert people["host"].get("/api/record.journal").status_code == 200
+
+
+def test_the_club_is_told_no_points_either(table):
+    assert summary(table.snapshot(), "x", "")["scores"] == {}

@@ -13,6 +13,7 @@ from typing import Any
 
 import paho.mqtt.client as mqtt
 
+from companion.cli import Fault
 from companion.config import Club
 from companion.table import Table
 from engine.text import Text
@@ -129,9 +130,15 @@ class Publisher:
 
 
 def client(club: Club, name: str) -> mqtt.Client:
-    """A client that reconnects by itself; its name makes a second table of the same name drive the first one off."""
+    """A client that reconnects by itself; its name makes a second table of the same name drive the first one off. Raises
+    Fault for an authority's file that cannot be used."""
     made = mqtt.Client(mqtt.CallbackAPIVersion.VERSION2, client_id=name)
     if club.user:
         made.username_pw_set(club.user, club.password or None)
+    if club.tls or club.ca:
+        try:
+            made.tls_set(ca_certs=club.ca or None)
+        except OSError as e:
+            raise Fault(f"{club.ca}: {e.strerror or e}") from None
     made.reconnect_delay_set(1, LONGEST_WAIT)
     return made

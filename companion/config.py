@@ -67,6 +67,8 @@ class Club(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     table: str = ""
     user: str = ""
     password: str = ""
+    tls: bool = False
+    ca: str = ""            # the certificate authority's file (PEM) that the broker is known by; none: those this machine trusts
     prefix: str = "nilometer"
     discovery: str = "homeassistant"     # Home Assistant's own prefix; "" leaves its announcements out
     page: str = ""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from flask import Flask, Response, jsonify, make_response, render_template, request
+import msgspec
+from flask import Flask, Response, make_response, render_template, request
 
 from companion.hall import Hall
 from companion_web import catalogue, errors, guard
@@ -41,9 +42,11 @@ def create_hall(hall: Hall, settings: Settings | None = None) -> Flask:
 
     @app.get("/api/tables")
     def tables() -> Response:
-        response = jsonify({"broker": hall.connected, "tables": hall.tables()})
-        response.headers["Cache-Control"] = "no-cache"
-        response.set_etag(str(hall.version))
+        """All of them, or `?since=` a version told before what has changed since; see Hall.changes"""
+        changes = hall.changes(request.args.get("since", ""))
+        changes["tables"].sort(key=lambda t: (t["name"].lower(), t["id"]))
+        response = Response(msgspec.json.encode(changes), mimetype="application/json", headers={"Cache-Control": "no-cache"})
+        response.set_etag(changes["version"])
         return response.make_conditional(request)
 
     return app

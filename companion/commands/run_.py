@@ -112,7 +112,8 @@ def play(config: str | None) -> int:
     cv2.setNumThreads(reading_threads())
     loop = Loop(table, Eye(specimen.reader), Supervisor(camera, fps=settings.looks_per_second), panel, notify.alive,
                 lessons=Lessons(specimen.folder) if settings.learn else None)
-    publisher = Publisher(table, settings.club, specimen.name) if settings.club.broker else None
+    club = settings.club if not settings.club.ca else msgspec.structs.replace(settings.club, ca=str(settings.path(settings.club.ca)))
+    publisher = Publisher(table, club, specimen.name) if club.broker else None
     pin = settings.web.pin or pin or (kept_pin(settings.path("pin")) if as_service else new_pin())
     page = page_of(specimen, specimen.name, pin, Path(settings.folder), settings.web)
     app = companion_web.create_app(table, page)

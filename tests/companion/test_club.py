@@ -211,16 +211,128 @@ def heard(hall, topic, payload):
     hall._heard(None, None, message)
 
 
-def test_nonsense_from_the_broker_is_no_table():
+STRANGE = [b"{", b"[1]", b"\xff", b'"x"', b"{" + b" " * 70_000 + b"}", b'{"name":"x","moves":NaN}', b'{"name":"x","moves":1e999}',
+           b'{"name":"x","moves":1e300}', b'{"name":"x","scores":{"a":Infinity}}', b'{"name":"x","seats":[null]}',
+           b'{"name":"x","winners":5}',
+           b'{"name":"x","text":' + b"[" * 1900 + b"]" * 1900 + b"}",
+           b'{"name":"x","more":' + b'{"a":' * 300 + b"1" + b"}" * 300 + b"}!",
+           b"[" * 4000, b'{"name":"x","scores":{"a":{"b":{"c":1}}}}', b'{"name":5}', b"{}", b'{"name":"' + b"x" * 500 + b'"}',
+           b'{"name":"x","moves":true}', b'{"name":null}', b"null", b"\x00"]
+
+
+@pytest.mark.parametrize("payload", STRANGE, ids=lambda p: repr(p[:30]))
+def test_what_does_not_fit_is_no_table_and_ends_nothing(payload):
     hall = Hall(Club("localhost"))
-    for payload in (b"{", b"[1]", b"\xff", b'"x"', b"{" + b" " * 70_000 + b"}"):
-        heard(hall, "nilometer/a/state", payload)
-    assert hall.tables() == []
+    heard(hall, "nilometer/good/state", b'{"name":"Window"}')
+    heard(hall, "nilometer/a/state", payload)
+    heard(hall, "nilometer/a/online", payload)
+    assert [t["name"] for t in hall.tables()] == ["Window"]
+    assert json.loads(create_hall(hall).test_client().get("/api/tables").data)["tables"][0]["name"] == "Window"
+
+
+def test_there_is_room_for_so_many_and_no_more():
+    hall = Hall(Club("localhost"))
     for n in range(2100):
-        heard(hall, f"nilometer/{n}/state", b"{}")
-    assert len(hall.tables()) == 2000
+        heard(hall, f"nilometer/{n}/state", b'{"name":"x"}')
+        heard(hall, f"nilometer/only-online-{n}/online", b"online")
+    assert len(hall.tables()) == 2000 and len(hall._online) <= 2000
     heard(hall, "nilometer/7/state", b"")
     assert len(hall.tables()) == 1999
+    for name in ("Upper", "with space", "x" * 65, ""):
+        heard(hall, f"nilometer/{name}/state", b'{"name":"x"}')
+    assert len(hall.tables()) == 1999
+
+
+@pytest.mark.parametrize("game", sorted(engine.games()))
+def test_what_tables_say_fits(game):
+    found = engine.game(game)
+    table = Table(found.setup([s.id for s in found.seats[: found.players[1]]]))
+    hall = Hall(Club("localhost"))
+    said = summary(table.snapshot(), "Kitchen table", "http://192.168.1.21:8080/")
+    heard(hall, "nilometer/kitchen/state", json.dumps(said).encode())
+    [shown] = hall.tables()
+    assert {k: shown[k] for k in said} == said
+
+
+def test_only_what_changed_is_sent_again():
+    hall = Hall(Club("localhost"))
+    page = create_hall(hall).test_client()
+    for n in range(2000):
+        heard(hall, f"nilometer/t{n}/state", b'{"name":"Table","text":"' + b"x" * 300 + b'"}')
+    first = page.get("/api/tables").json
+    assert first["full"] and len(first["tables"]) == 2000
+    heard(hall, "nilometer/t5/state", b'{"name":"Five"}'), heard(hall, "nilometer/t6/state", b"")
+    answer = page.get(f"/api/tables?since={first['version']}")
+    assert [t["name"] for t in answer.json["tables"]] == ["Five"] and answer.json["gone"] == ["t6"] and len(answer.data) < 500
+    again = page.get(f"/api/tables?since={answer.json['version']}").json
+    assert not again["full"] and again["tables"] == again["gone"] == []
+    for since in ("", "x", "x.1", f"{hall.epoch}.99999999", f"{hall.epoch}.-1", f"{hall.epoch}.x"):
+        assert page.get(f"/api/tables?since={since}").json["full"], since
+    heard(hall, "nilometer/t5/state", b'{"name":"Five"}')
+    assert page.get(f"/api/tables?since={again['version']}").json["version"] == again["version"], "nothing new"
+
+
+def test_who_died_with_the_broker_is_offline_when_it_is_back():
+    from types import SimpleNamespace
+    hall = Hall(Club("localhost"))
+    heard(hall, "nilometer/a/state", b'{"name":"A"}'), heard(hall, "nilometer/a/online", b"online")
+    before = hall.changes()["version"]
+    hall._connected(SimpleNamespace(subscribe=lambda *_: None), None, None, SimpleNamespace(is_failure=False), None)
+    assert [t["online"] for t in hall.changes(before)["tables"]] == [False]
+
+
+def test_a_fault_of_ours_does_not_end_the_thread_that_hears(monkeypatch):
+    hall = Hall(Club("localhost"))
+    monkeypatch.setattr(hall, "_heard", lambda *_: 1 / 0)
+    message = mqtt.MQTTMessage(topic=b"nilometer/a/state")
+    hall._message(None, None, message)
+
+
+@needs_broker
+def test_tables_with_passwords_of_their_own_over_tls(tmp_path, started):
+    """As docs/club.md says: each table writes its own topics only, nobody without a password gets in, nothing in clear."""
+    from companion_web import tls
+    (tmp_path / "broker.pem").write_bytes(tls.made(["127.0.0.1", "localhost"]))
+    passwd = shutil.which("mosquitto_passwd") or shutil.which("mosquitto_passwd", path="/usr/sbin:/usr/local/sbin")
+    if passwd is None:
+        pytest.skip("needs mosquitto_passwd")
+    for n, user in enumerate(("window", "door", "hall")):
+        subprocess.run([passwd, *(["-c"] if not n else []), "-b", str(tmp_path / "passwords"), user, f"{user}-secret"], check=True,
+                       capture_output=True)
+    (tmp_path / "acl").write_text("".join(
+        f"user {t}\ntopic write nilometer/{t}/#\ntopic write homeassistant/sensor/nilometer_{t}/#\n\n" for t in ("window", "door"))
+        + "user hall\ntopic read nilometer/#\n")
+    broker = Broker(tmp_path)
+    files = "".join(f"{k} {tmp_path / f}\n" for k, f in (
+        ("certfile", "broker.pem"), ("keyfile", "broker.pem"), ("password_file", "passwords"), ("acl_file", "acl")))
+    broker.conf.write_text(f"user root\nlistener {broker.port} 127.0.0.1\nallow_anonymous false\npersistence false\n{files}")
+    broker.start()
+    try:
+        def club(user, table="", password=None, ca=str(tmp_path / "broker.pem")):
+            return Club("127.0.0.1", broker.port, table=table, user=user, password=password or f"{user}-secret", ca=ca)
+        table = Table(run(START).state)
+        hall = started(Hall(club("hall")))
+        started(Publisher(table, club("window", "window"), "Window"))
+        until(lambda: hall.tables() and hall.tables()[0]["online"])
+        forged = client(club("door"), "forger")
+        forged.connect("127.0.0.1", broker.port)
+        forged.loop_start()
+        until(forged.is_connected)
+        forged.publish("nilometer/window/state", b'{"name":"Forged"}', 1, True).wait_for_publish(5)
+        forged.publish("nilometer/door/state", b'{"name":"Door"}', 1, True).wait_for_publish(5)
+        until(lambda: len(hall.tables()) == 2)
+        assert [t["name"] for t in hall.tables()] == ["Door", "Window"]
+        forged.loop_stop()
+        for wrong in (club("door", password="guess"), Club("127.0.0.1", broker.port, ca=str(tmp_path / "broker.pem"))):
+            outside, reasons = client(wrong, "outside"), []
+            outside.on_connect = lambda c, u, f, reason, p, reasons=reasons: reasons.append(reason)
+            outside.connect("127.0.0.1", broker.port)
+            outside.loop_start()
+            until(lambda reasons=reasons: reasons)
+            assert reasons[0].is_failure
+            outside.loop_stop()
+    finally:
+        broker.stop()
 
 
 @pytest.mark.parametrize("game", sorted(engine.games()))

@@ -36,7 +36,7 @@ class IllegalAction(ValueError):
         super().__init__(f"{action}: " + "; ".join(f"{v.rule} {v.text}" for v in violations))
 
 
-class Action(msgspec.Struct, frozen=True):
+class Action(msgspec.Struct, frozen=True, gc=False):
     """One doing. Each game has its own subclasses; `words()` is the notation of DESIGN 8 without the seat."""
 
     seat: str

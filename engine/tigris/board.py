@@ -35,7 +35,10 @@ class Board:
         self.corner = self._mask(plan.tagged("corner"))
         self.order: list[int] = [self.index[s] for s in plan.sites]
         self.near: list[int] = [self._around(1 << c) & self.all if self.ids[c] else 0 for c in range(len(self.ids))]
-        self.bytes = (len(self.ids) + 7) // 8
+        self.ring: list[int] = [self._around(self._around(1 << c)) & ~(1 << c) & self.all if self.ids[c] else 0
+                                for c in range(len(self.ids))]
+        self.land_ids: list[str] = [s if self.land >> c & 1 else "" for c, s in enumerate(self.ids)]
+        self.beyond = 1 << len(self.ids)               # above all cells
         self.totals: tuple[int, ...] = tuple(plan.counts.get(kind, 0) for kind in TILES)
         self.monuments: tuple[str, ...] = tuple(k[9:] for k in plan.counts if k.startswith("monument:"))
         self.squares: dict[int, int] = {}             # upper left cell -> its four cells
@@ -73,6 +76,14 @@ class Board:
             if more == here:
                 return here
             here = more
+
+    def hangs_together(self, region: int, cell: int) -> bool:
+        """Whether a region, in one piece while this square belonged to it, is so without it."""
+        edges = self.near[cell] & region
+        start = edges & -edges
+        if start == edges:
+            return True
+        return not edges & ~self.flood(start, region & self.ring[cell]) or not edges & ~self.flood(start, region)
 
     def sites(self, m: int) -> list[str]:
         """The site ids of a mask, in the plan's order."""

@@ -73,14 +73,14 @@ def _tile(s: Position, a: act.Tile, seat: int) -> Faults:
     bit = 1 << cell
     if not p.free & bit:
         _fault(faults, "T19", say("{site} is not free", site=a.site))
-    _dead(faults, p, bit, a.site)
+        _dead(faults, p, bit, a.site)
     if (board.river & bit != 0) != (a.colour == "blue"):
         text = say("a farm lies only on the river, {site} is land", site=a.site) if a.colour == "blue" else \
             say("only a farm lies on the river, and {site} is river", site=a.site)
         _fault(faults, "T19", text)
     if not p.occupied & bit and len(p.touching(bit)) > 2:
         _fault(faults, "T24", say("a tile on {site} would connect three kingdoms", site=a.site))
-    if not s.has(seat, colour):
+    if not s.known[seat][colour] and not s.has(seat, colour):
         if s.unknown[seat]:
             _fault(faults, "T1", say("all tiles of this kind are in sight: {piece}", piece=kind_name(TILES[colour])))
         else:
@@ -118,7 +118,7 @@ def _leader(s: Position, a: act.Leader, seat: int) -> Faults:
         _fault(faults, "T14", say("{site} is river: leaders do not swim", site=a.target))
     if not p.free & bit:
         _fault(faults, "T18", say("{site} is not free", site=a.target))
-    _dead(faults, p, bit, a.target)
+        _dead(faults, p, bit, a.target)
     if not board.near[cell] & p.tiles[RED]:
         _fault(faults, "T13", say("{site} touches no temple", site=a.target))
     others = p.kingdoms() if lifted < 0 else p.kingdoms_without(lifted)

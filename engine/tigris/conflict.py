@@ -91,7 +91,8 @@ def take_from_hand(s: Position, seat: int, colour: int, number: int) -> None:
 
 
 def set_hand(s: Position, seat: int, known: tuple[int, ...], unknown: int) -> None:
-    s.known = (*s.known[:seat], known, *s.known[seat + 1:])
+    if known != s.known[seat]:
+        s.known = (*s.known[:seat], known, *s.known[seat + 1:])
     s.unknown = (*s.unknown[:seat], unknown, *s.unknown[seat + 1:])
 
 

@@ -62,7 +62,7 @@ def _leader(s: Position, a: act.Leader) -> None:
         s.tell("{seat} moves {piece} from {origin} to {site}", pieces, True, seat=a.seat, piece=kind, origin=a.origin,
                site=a.target)
     kingdom = pieces.kingdom_at(cell)
-    rivals = [n for n in kingdom[1] if n % 4 == own % 4 and n != own] if kingdom else []
+    rivals = [n for n in kingdom.leaders if n % 4 == own % 4 and n != own] if kingdom else []
     if rivals:
         conflict.over_leader(s, own, min(rivals, key=lambda n: (n // 4 - s.active) % len(s.seats)))
     else:
@@ -247,7 +247,7 @@ def end_turn(s: Position) -> None:
 
 def refill(s: Position, seat: int, number: int) -> bool:
     """Draws from the bag; False when it does not hold so many, which ends the game (T63)."""
-    there = s.bag - sum(n for _, n in s.draws)
+    there = s.bag - sum([n for _, n in s.draws])
     if number > there:
         if s.bag_known is not None and not s.draws:
             conflict.set_hand(s, seat, tuple(k + n for k, n in zip(s.known[seat], s.bag_known)), s.unknown[seat])

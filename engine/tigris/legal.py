@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from itertools import compress
+from operator import itemgetter
 
 from engine.game import Action
 from engine.tigris import actions as act
@@ -23,83 +24,96 @@ Row = tuple[Action, ...]
 
 def _pick(mask: int, board: Board) -> bytes:
     """Selectors for `compress`, one a cell; all of it happens in C."""
-    return f"{mask:0{len(board.ids)}b}"[::-1].encode().translate(_TRUTH)
+    return bin(mask | board.beyond)[:2:-1].encode().translate(_TRUTH)
 
 
-def _row(board: Board, make: Callable[[str], Action]) -> Row:
-    return tuple([make(site) for site in board.ids])
+@lru_cache(maxsize=1024)
+def _chooser(mask: int, board: Board) -> Callable[[Row], Iterable[Action]]:
+    """What picks a mask's actions out of a row. For masks that many moments have in common: tiles go to ever other squares."""
+    chosen = tuple(compress(range(len(board.ids)), _pick(mask, board)))
+    if len(chosen) < 2:
+        return lambda row: [row[cell] for cell in chosen]
+    return itemgetter(*chosen)
+
+
+class Doings:
+    """Whatever a seat could do on a board, made once and shared; colours by their numbers."""
+
+    def __init__(self, board: Board, seat: str) -> None:
+        self.board, self.seat = board, seat
+        self.leave = act.Pass(seat)
+        self.tiles = [tuple([act.Tile(seat, colour, site) for site in board.ids]) for colour in COLOURS]
+        self.catastrophes = tuple([act.Catastrophe(seat, site) for site in board.ids])
+        self.arrivals = [tuple([act.Leader(seat, colour, None, site) for site in board.ids]) for colour in COLOURS]
+        self._moves: dict[tuple[int, int], tuple[Action, Row]] = {}
+
+    def moves(self, colour: int, cell: int) -> tuple[Action, Row]:
+        """A leader taken off a square, and its moves from there."""
+        found = self._moves.get((colour, cell))
+        if found is None:
+            seat, name, origin = self.seat, COLOURS[colour], self.board.ids[cell]
+            off = act.Leader(seat, name, origin, None)
+            row = [act.Leader(seat, name, origin, site) if site else off for site in self.board.land_ids]
+            found = self._moves[colour, cell] = off, tuple(row)
+        return found
 
 
 @lru_cache(maxsize=64)
-def _tiles(board: Board, seat: str, colour: str) -> Row:
-    return _row(board, lambda site: act.Tile(seat, colour, site))
-
-
-@lru_cache(maxsize=16)
-def _catastrophes(board: Board, seat: str) -> Row:
-    return _row(board, lambda site: act.Catastrophe(seat, site))
-
-
-@lru_cache(maxsize=4096)
-def _leaders(board: Board, seat: str, colour: str, origin: str | None) -> Row:
-    return _row(board, lambda site: act.Leader(seat, colour, origin, site))
+def _doings(board: Board, seat: str) -> Doings:
+    return Doings(board, seat)
 
 
 def legal_actions(s: Position) -> list[Action]:
+    if not s.draws:
+        return _PHASES[s.phase](s)
     waiting = [a for seat in dict(s.draws) for n in s.may_draw(seat) for a in draws(s, seat, n)]
     if s.phase == "draw":
         return [a for a in waiting if a.drawer == s.seats[s.draws[0][0]]]
-    if s.draws:
-        s = s.skip_chance()
-    return _PHASES[s.phase](s) + waiting
+    return [*_PHASES[s.phase](s.skip_chance()), *waiting]
 
 
 def _action(s: Position) -> list[Action]:
-    p, board, seat = s.pieces, s.board, s.seats[s.active]
-    free = p.free
-    joins2, joins3 = _joins(board, p.kingdoms())
-    out: list[Action] = [act.Pass(seat)]
+    p, board, seat = s.pieces, s.board, s.active
+    doings, free = _doings(board, s.seats[seat]), p.free
+    joins2, joins3 = _joins(p.kingdoms())
+    out: list[Action] = [doings.leave]
     land, river = _pick(free & board.land & ~joins3, board), _pick(free & board.river & ~joins3, board)
-    for c, colour in enumerate(COLOURS):
-        if s.has(s.active, c):
-            out += compress(_tiles(board, seat, colour), river if c == BLUE else land)
+    for colour in s.may_hold(seat):
+        out += compress(doings.tiles[colour], river if colour == BLUE else land)
     standing = board.around(p.tiles[RED]) & free & board.land
-    arriving = _pick(standing & ~joins2, board)
-    for c, colour in enumerate(COLOURS):
-        n = s.active * 4 + c
-        cell = p.leaders[n]
+    arriving = _chooser(standing & ~joins2, board)
+    for colour, cell in enumerate(p.leaders[seat * 4:seat * 4 + 4]):
         if cell < 0:
-            out += compress(_leaders(board, seat, colour, None), arriving)
+            out += arriving(doings.arrivals[colour])
         else:
-            origin = board.ids[cell]
-            out.append(act.Leader(seat, colour, origin, None))
-            moving = standing & ~_joins(board, p.kingdoms_without(n))[0]
-            out += compress(_leaders(board, seat, colour, origin), _pick(moving, board))
-    if s.catastrophes[s.active]:
+            off, moves = doings.moves(colour, cell)
+            out.append(off)
+            out += _chooser(standing & ~_joins(p.kingdoms_without(seat * 4 + colour))[0], board)(moves)
+    if s.catastrophes[seat]:
         tiles = p.tiles[0] | p.tiles[1] | p.tiles[2] | p.tiles[3]
-        out += compress(_catastrophes(board, seat), _pick((free | tiles) & ~p.treasures, board))
-    return out + _swaps(s, seat)
+        out += _chooser((free | tiles) & ~p.treasures, board)(doings.catastrophes)
+    out += _swaps(doings.seat, s.known[seat], s.unknown[seat])
+    return out
 
 
-def _joins(board: Board, kingdoms: list[Kingdom]) -> tuple[int, int]:
+def _joins(kingdoms: list[Kingdom]) -> tuple[int, int]:
     """The squares that touch two or more, and three or more kingdoms."""
     one = two = three = 0
-    for mask, _ in kingdoms:
-        near = board.around(mask)
+    for _, _, near in kingdoms:
         three |= two & near
         two |= one & near
         one |= near
     return two, three
 
 
-def _swaps(s: Position, seat: str) -> list[Action]:
-    known, unknown = s.known[s.active], s.unknown[s.active]
+@lru_cache(maxsize=1024)
+def _swaps(seat: str, known: tuple[int, ...], unknown: int) -> tuple[Action, ...]:
     out: list[Action] = []
     if unknown:
         out += [act.Swap(seat, n) for n in range(1, min(HAND, unknown + sum(known)) + 1)]
     for n in range(1, min(HAND, sum(known)) + 1):
         out += [act.Swap(seat, n, named(counts)) for counts in handfuls(n, known)]
-    return out
+    return tuple(out)
 
 
 def _commit(s: Position) -> list[Action]:

@@ -80,18 +80,16 @@ def treasure_choice(pieces: Pieces, active: int, players: int) -> tuple[int, int
 
 def treasure_claims(pieces: Pieces, active: int, players: int) -> list[tuple[int, int, int]]:
     """Kingdoms with a trader and more than one treasure (T59), as in `treasure_choice`."""
-    if pieces.treasures.bit_count() < 2:
-        return []
+    lying, corner = pieces.treasures, pieces.board.corner
     out = []
-    corner = pieces.board.corner
-    for mask, leaders in pieces.kingdoms():
-        treasures = mask & pieces.treasures
+    for mask, leaders, _ in pieces.kingdoms() if lying & (lying - 1) else ():
+        treasures = mask & lying
         if treasures & (treasures - 1):
             traders = [n // 4 for n in leaders if n % 4 == GREEN]
             if traders:
                 owner = min(traders, key=lambda s: (s - active) % players)
                 out.append((owner, treasures, (treasures & ~corner) or treasures))
-    return sorted(out, key=lambda c: (c[0] - active) % players)
+    return sorted(out, key=lambda c: (c[0] - active) % players) if out else out
 
 
 def sentence(template: str, args: dict[str, Any]) -> Text:

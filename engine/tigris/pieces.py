@@ -2,57 +2,105 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from operator import attrgetter
+from typing import NamedTuple
+
 from engine.layout import Contents, Layout
 from engine.tigris.board import Board, cells
 from engine.tigris.words import BLACK, BLUE, COLOURS, GREEN, RED, TILES, leader_kind
 
 __all__ = ["BLACK", "BLUE", "GREEN", "RED", "Kingdom", "Pieces"]
 
-Kingdom = tuple[int, tuple[int, ...]]
-"""(mask of the region, numbers of its leaders)"""
+
+class Kingdom(NamedTuple):
+    """A region with leaders: its squares, the numbers of its leaders from the least up, the squares that touch it."""
+
+    mask: int
+    leaders: tuple[int, ...]
+    near: int
 
 
 class Pieces:
     """Immutable. `tiles`: a mask a colour (face-up tiles); `leaders`: a cell a leader or -1, number = seat * 4 + colour;
-    `monuments`: upper left cell a monument or -1; `union`: the cell of the tile it lies on or -1."""
+    `monuments`: upper left cell a monument or -1; `union`: the cell of the tile it lies on or -1; `occupied`: what hangs
+    together, tiles and leaders, not catastrophes (T6, T8)."""
 
-    __slots__ = ("_kingdoms", "_layout", "board", "catastrophes", "flipped", "leaders", "monuments", "occupied", "tiles", "treasures",
-                 "union")
+    __slots__ = ("_kingdoms", "_layout", "_without", "board", "catastrophes", "flipped", "leaders", "monuments", "occupied", "tiles",
+                 "treasures", "union")
 
     def __init__(self, board: Board, tiles: tuple[int, ...], flipped: int, catastrophes: int, treasures: int, union: int,
-                 leaders: tuple[int, ...], monuments: tuple[int, ...]) -> None:
+                 leaders: tuple[int, ...], monuments: tuple[int, ...], occupied: int | None = None) -> None:
+        """occupied: where it is known; else it is found out."""
         self.board, self.tiles, self.flipped, self.catastrophes = board, tiles, flipped, catastrophes
         self.treasures, self.union, self.leaders, self.monuments = treasures, union, leaders, monuments
-        occupied = tiles[0] | tiles[1] | tiles[2] | tiles[3] | flipped
-        for c in leaders:
-            if c >= 0:
-                occupied |= 1 << c
-        self.occupied = occupied          # what hangs together: tiles and leaders, not catastrophes (T6, T8)
+        if occupied is None:
+            occupied = tiles[0] | tiles[1] | tiles[2] | tiles[3] | flipped
+            for c in leaders:
+                if c >= 0:
+                    occupied |= 1 << c
+        self.occupied = occupied
         self._kingdoms: list[Kingdom] | None = None
+        self._without: dict[int, list[Kingdom]] = {}
         self._layout: Layout | None = None
 
-    def change(self, tiles=None, flipped=None, catastrophes=None, treasures=None, union=None, leaders=None, monuments=None
-               ) -> Pieces:
-        return Pieces(
+    def change(self, tiles: tuple[int, ...] | None = None, flipped: int | None = None, catastrophes: int | None = None,
+               treasures: int | None = None, union: int | None = None, monuments: tuple[int, ...] | None = None) -> Pieces:
+        """The same but for these; leaders move by `stand`."""
+        lie_otherwise = tiles is not None or flipped is not None
+        new = Pieces(
             self.board, self.tiles if tiles is None else tiles, self.flipped if flipped is None else flipped,
             self.catastrophes if catastrophes is None else catastrophes,
             self.treasures if treasures is None else treasures, self.union if union is None else union,
-            self.leaders if leaders is None else leaders, self.monuments if monuments is None else monuments)
+            self.leaders, self.monuments if monuments is None else monuments, None if lie_otherwise else self.occupied)
+        if new.occupied == self.occupied:
+            new._kingdoms = self._kingdoms
+        return new
 
     def add(self, colour: int, cell: int) -> Pieces:
-        tiles = list(self.tiles)
-        tiles[colour] |= 1 << cell
-        return self.change(tiles=tuple(tiles))
+        """With a tile on a free square."""
+        bit, tiles = 1 << cell, list(self.tiles)
+        tiles[colour] |= bit
+        new = Pieces(self.board, tuple(tiles), self.flipped, self.catastrophes, self.treasures, self.union, self.leaders,
+                     self.monuments, self.occupied | bit)
+        new._kingdoms = self._joined(self.kingdoms(), bit, new.occupied)
+        return new
 
     def without(self, mask: int) -> Pieces:
         """Without the face-up tiles on `mask`."""
-        return self.change(tiles=tuple(t & ~mask for t in self.tiles))
+        return self.change(tiles=tuple([t & ~mask for t in self.tiles]))
 
     def stand(self, leader: int, cell: int) -> Pieces:
-        """With this leader on `cell`; -1: with its owner."""
-        leaders = list(self.leaders)
+        """With this leader on `cell`, a free square; -1: with its owner."""
+        leaders, origin = list(self.leaders), self.leaders[leader]
         leaders[leader] = cell
-        return self.change(leaders=tuple(leaders))
+        kingdoms, occupied = self.kingdoms_without(leader), self.occupied
+        if origin >= 0:
+            occupied ^= 1 << origin
+        if cell >= 0:
+            occupied |= 1 << cell
+            kingdoms = self._joined(kingdoms, 1 << cell, occupied, leader)
+        new = Pieces(self.board, self.tiles, self.flipped, self.catastrophes, self.treasures, self.union, tuple(leaders),
+                     self.monuments, occupied)
+        new._kingdoms = kingdoms
+        return new
+
+    def _joined(self, kingdoms: list[Kingdom], bit: int, occupied: int, leader: int = -1) -> list[Kingdom]:
+        """What kingdoms become when a tile, or this leader, has come to a free square."""
+        out, region, members = list[Kingdom](), bit, [leader] if leader >= 0 else []
+        for kingdom in kingdoms:
+            if kingdom.near & bit:
+                region |= kingdom.mask
+                members += kingdom.leaders
+            else:
+                out.append(kingdom)
+        if not members:
+            return kingdoms
+        members.sort()
+        region = self.board.flood(region, occupied)
+        out.append(Kingdom(region, tuple(members), self.board.around(region)))
+        out.sort(key=_first_leader)
+        return out
 
     @property
     def free(self) -> int:
@@ -61,8 +109,9 @@ class Pieces:
 
     def tile_at(self, cell: int) -> int:
         """The colour of the face-up tile on a cell, or -1."""
+        bit = 1 << cell
         for c, t in enumerate(self.tiles):
-            if t >> cell & 1:
+            if t & bit:
                 return c
         return -1
 
@@ -74,15 +123,16 @@ class Pieces:
         return self.board.flood(1 << cell, self.occupied)
 
     def kingdoms(self) -> list[Kingdom]:
-        """Every region with a leader in it (T7)."""
+        """Every region with a leader in it (T7), the one with the first leader first; not to be changed."""
         if self._kingdoms is None:
-            self._kingdoms = self.kingdoms_of(self.leaders, self.occupied)
+            self._kingdoms = self._kingdoms_of(range(len(self.leaders)), self.occupied)
         return self._kingdoms
 
-    def kingdoms_of(self, leaders: tuple[int, ...], occupied: int) -> list[Kingdom]:
-        found: list[tuple[int, list[int]]] = []
-        flood = self.board.flood
-        for n, cell in enumerate(leaders):
+    def _kingdoms_of(self, leaders: Iterable[int], occupied: int) -> list[Kingdom]:
+        """The kingdoms of some leaders, in the order of their numbers, among what is occupied."""
+        board, found = self.board, list[tuple[int, list[int]]]()
+        for n in leaders:
+            cell = self.leaders[n]
             if cell < 0:
                 continue
             for mask, members in found:
@@ -90,35 +140,40 @@ class Pieces:
                     members.append(n)
                     break
             else:
-                found.append((flood(1 << cell, occupied), [n]))
-        return [(mask, tuple(members)) for mask, members in found]
+                found.append((board.flood(1 << cell, occupied), [n]))
+        return [Kingdom(mask, tuple(members), board.around(mask)) for mask, members in found]
 
     def kingdoms_without(self, leader: int) -> list[Kingdom]:
-        """The kingdoms with one leader lifted off the board (T15)."""
-        cell = self.leaders[leader]
-        if cell < 0:
+        """The kingdoms with one leader lifted off the board (T15); not to be changed."""
+        if self.leaders[leader] < 0:
             return self.kingdoms()
-        out, others = [], []
-        for kingdom in self.kingdoms():
-            if leader in kingdom[1]:
-                others = [n for n in kingdom[1] if n != leader]
+        found = self._without.get(leader)
+        if found is None:
+            found = self._without[leader] = self._left_by(leader)
+        return found
+
+    def _left_by(self, leader: int) -> list[Kingdom]:
+        cell, out = self.leaders[leader], self.kingdoms().copy()
+        number = next(i for i, kingdom in enumerate(out) if leader in kingdom.leaders)
+        mask, leaders, _ = out.pop(number)
+        if len(leaders) > 1:
+            others, rest = [n for n in leaders if n != leader], mask ^ 1 << cell
+            if self.board.hangs_together(rest, cell):
+                out.append(Kingdom(rest, tuple(others), self.board.around(rest)))
             else:
-                out.append(kingdom)
-        if others:
-            kept = tuple(c if n in others else -1 for n, c in enumerate(self.leaders))
-            out += self.kingdoms_of(kept, self.occupied & ~(1 << cell))
+                out += self._kingdoms_of(others, rest)
+            out.sort(key=_first_leader)
         return out
 
     def kingdom_at(self, cell: int) -> Kingdom | None:
         for kingdom in self.kingdoms():
-            if kingdom[0] >> cell & 1:
+            if kingdom.mask >> cell & 1:
                 return kingdom
         return None
 
     def touching(self, mask: int, kingdoms: list[Kingdom] | None = None) -> list[Kingdom]:
         """The kingdoms that touch one of these squares."""
-        near = self.board.around(mask)
-        return [k for k in (self.kingdoms() if kingdoms is None else kingdoms) if k[0] & near]
+        return [k for k in (self.kingdoms() if kingdoms is None else kingdoms) if k.near & mask]
 
     def orphans(self, temples_before: int) -> list[int]:
         """Leaders that touched a temple before and touch none now (T16)."""
@@ -187,3 +242,6 @@ class Pieces:
                     if a != b:
                         out |= (1 << a if a >= 0 else 0) | (1 << b if b >= 0 else 0)
         return out
+
+
+_first_leader = attrgetter("leaders")

@@ -111,7 +111,7 @@ class Position(State):
         return sum(self.known[seat]) + self.unknown[seat]
 
     def drawing(self, seat: int) -> int:
-        return sum(n for s, n in self.draws if s == seat)
+        return sum([n for s, n in self.draws if s == seat]) if self.draws else 0
 
     def may_draw(self, seat: int) -> tuple[int, ...]:
         """How many tiles a draw may tell: those of a swap and of the turn's end one after another, or all at once."""
@@ -121,15 +121,21 @@ class Position(State):
     def unseen(self, colour: int) -> int:
         """Tiles of a colour that nobody has seen: they may be in hidden hands or in the bag."""
         n = self.board.totals[colour] - self.pieces.tiles[colour].bit_count() - self.spent[colour]
-        n -= sum(k[colour] for k in self.known)
+        for known in self.known:
+            n -= known[colour]
         if self.bag_known is not None:
             n -= self.bag_known[colour]
-        return max(n, 0)
+        return n if n > 0 else 0
 
     def has(self, seat: int, colour: int) -> int:
         """How many tiles of a colour the hand could hold."""
         unknown = self.unknown[seat]
         return self.known[seat][colour] + (min(unknown, self.unseen(colour)) if unknown else 0)
+
+    def may_hold(self, seat: int) -> list[int]:
+        """The colours of which the hand could hold a tile."""
+        known, hidden = self.known[seat], self.unknown[seat] > 0
+        return [c for c in range(4) if known[c] or hidden and self.unseen(c)]
 
     # What is to be seen
 

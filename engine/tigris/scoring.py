@@ -17,7 +17,7 @@ REASONS = {
 def scorer(kingdom: Kingdom, colour: int) -> int:
     """The number of the leader whose owner gets a tile's point (T20), the king's in place of a missing one (T21); -1: none."""
     for wanted in (colour, BLACK):
-        for n in kingdom[1]:
+        for n in kingdom.leaders:
             if n % 4 == wanted:
                 return n
     return -1
@@ -33,7 +33,7 @@ def monument_points(s: Position, seat: int) -> list[tuple[int, int]]:
         if kingdom is None:
             continue
         for colour in s.board.monument_colours(s.board.monuments[number]):
-            if seat * 4 + colour in kingdom[1]:
+            if seat * 4 + colour in kingdom.leaders:
                 out.append((colour, number))
     return out
 

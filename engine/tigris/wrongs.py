@@ -45,7 +45,7 @@ def _treasures(s: Position, seen: Seen) -> list[Wrong]:
                                        site=site))]
         kingdom = p.kingdom_at(cell)
         corners = (p.treasures | s._before.treasures) & s.board.corner
-        if kingdom is not None and not s.board.corner & bit and kingdom[0] & corners:
+        if kingdom is not None and not s.board.corner & bit and kingdom.mask & corners:
             broken.insert(0, Violation("T60", say("treasures of the corner squares are taken before others")))
         out.append((bit | back, tuple(broken), 1.0))
         if back:

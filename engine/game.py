@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 import msgspec
 
 from engine.layout import Contents, Layout, same_contents
+from engine.notation import Syntax
 from engine.plan import Plan
 from engine.text import Text
 from engine.tracing import Form, PlanFault
@@ -37,12 +38,15 @@ class IllegalAction(ValueError):
 
 
 class Action(msgspec.Struct, frozen=True, gc=False):
-    """One doing. Each game has its own subclasses; `words()` is the notation of DESIGN 8 without the seat."""
+    """One doing. Each game has its own subclasses, whose `syntax` says how they are written."""
 
     seat: str
 
+    syntax: ClassVar[Syntax]
+
     def words(self) -> str:
-        raise NotImplementedError
+        """The action as people write it, without the seat."""
+        return self.syntax.write(self)
 
     def without(self, part: Action) -> tuple[Action, ...] | None:
         """What is left of this doing when that part of it was not done; None: that is no part of it."""

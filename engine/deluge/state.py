@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 from engine.deluge import checks, effects, explain, forms, legal, scoring, sense, view
-from engine.deluge.actions import Done, Reader
+from engine.deluge.actions import Done, parse
 from engine.deluge.position import OVER, PHASES, Position
 from engine.game import Action, Difference, IllegalAction, Outcome, Proposal, Violation
 from engine.text import say
@@ -30,7 +30,7 @@ class DelugeState(Position):
         return effects.perform(self, action)
 
     def parse(self, text: str) -> Action:
-        return Reader(self.world).action(self.world.plan.as_written(text))
+        return parse(self.world.plan.as_written(text), self.world)
 
     def implied(self, action: Action) -> tuple[Action, ...]:
         """Those before the one who acts are done with this phase."""

@@ -1,210 +1,108 @@
-"""Actions and their notation (DESIGN 8): typed values, `words()` one way, `parse` the other."""
+"""What can be done, and how it is written."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 from engine.game import Action, BadText
 from engine.nile.board import COLOURS, FRUITS, Board
+from engine.notation import Notation, Part, Syntax, UsageError, one, several
 from engine.text import whole_number
 
 PICTURES = ("spoil1", "spoil2", "spoil3", "spoil4", "desert", "hippo", "none")
 CARDS, DIE = "cards", "die"                 # who "acts" when a card is turned, when the die is rolled
 
 
-class Event(Action, frozen=True):
-    """What a turned card shows: a picture, then perhaps the arrow. `picture` "": the arrow, and no word of a picture yet."""
+class Said(NamedTuple):
+    """Who says an action, the board, who plays, and the words after a colon (None: there is no colon)."""
 
-    picture: str
-    arrow: bool = False
+    seat: str
+    board: Board
+    seats: tuple[str, ...]
+    shown: list[str] | None
 
-    def words(self) -> str:
-        return f"event {event_words(self.picture, self.arrow)}"
 
+# Words to values; each raises BadText
 
-class Flood(Action, frozen=True):
-    """A water card laid in phase 1; `picture` "" when nothing is said of a desert card below it."""
 
-    site: str
-    waves: str
-    picture: str = ""
-    arrow: bool = False
+def known_field(word: str, said: Said) -> str:
+    if word not in said.board.fields:
+        raise BadText(f"{word!r} is no field of this plan")
+    return word
 
-    def words(self) -> str:
-        return f"flood {self.site} {self.waves}{_shown(self)}"
 
+def known_place(word: str, said: Said) -> str:
+    if word not in said.board.places:
+        raise BadText(f"{word!r} is no place of the market")
+    return word
 
-class Ebb(Action, frozen=True):
-    """A water card taken off and turned over; `picture` "" when nothing is said of its face."""
 
-    site: str
-    picture: str = ""
-    arrow: bool = False
+def known_fruit(word: str) -> str:
+    if word not in FRUITS:
+        raise BadText(f"{word!r} is no fruit (there are: {', '.join(FRUITS)})")
+    return word
 
-    def words(self) -> str:
-        return f"ebb {self.site}{_shown(self)}"
 
+def own_fruit(word: str, said: Said) -> str:
+    """A fruit, its colour perhaps before it when it is the seat's own."""
+    colour, colon, fruit = word.rpartition(":")
+    if colon and colour != said.seat:
+        raise BadText(f"{word!r} is no marker of {said.seat}")
+    return known_fruit(fruit)
 
-class Spoil(Action, frozen=True):
-    """Fruit of market row `row` goes bad: places, counted from the house wall, sorted."""
 
-    row: int
-    places: tuple[int, ...] = ()
+def market_row(word: str, said: Said) -> int:
+    row = whole_number(word[1:]) if word[:1] in ("M", "m") else None
+    if row is None or row not in said.board.market:
+        raise BadText(f"{word!r} is no market row (there are: {', '.join(f'M{n}' for n in said.board.market)})")
+    return row
 
-    def words(self) -> str:
-        return " ".join([f"spoil M{self.row}", *map(str, self.places)])
 
+def row_of_fields(word: str, said: Said) -> str:
+    if word not in said.board.rows:
+        raise BadText(f"{word!r} is no row of fields (there are: {', '.join(said.board.rows)})")
+    return word
 
-class Sow(Action, frozen=True):
-    site: str
-    fruit: str
 
-    def words(self) -> str:
-        return f"sow {self.site} {self.fruit}"
+def wave_pair(word: str, said: Said) -> str:
+    pair = word.removeprefix("water:")
+    if pair not in said.board.waves:
+        raise BadText(f"{word!r}: no water card has these waves (river side, desert side: "
+                      f"{', '.join(sorted(said.board.waves))})")
+    return pair
 
 
-class Grow(Action, frozen=True):
-    site: str
+def known_player(word: str, said: Said) -> str:
+    if word not in said.seats:
+        raise BadText(f"nobody here is called {word!r}")
+    return word
 
-    def words(self) -> str:
-        return f"grow {self.site}"
 
+def side_up(word: str, said: Said) -> str:
+    if word not in ("seed", "ripe"):
+        raise BadText(f"a marker is planted seed or ripe, not {word!r}")
+    return word
 
-class Harvest(Action, frozen=True):
-    site: str
-    row: int
 
-    def words(self) -> str:
-        return f"harvest {self.site} M{self.row}"
+def marker_number(word: str, said: Said) -> int:
+    n = whole_number(word)
+    if n is None:
+        raise BadText(f"{word!r} is no number of markers")
+    return n
 
 
-class Buy(Action, frozen=True):
-    """A marker out of the boat; `colour` is the seat's own unless N63 is played."""
+def face(pair: str) -> str:
+    """A card's waves whichever way round it lies: "21" and "12" are one card."""
+    return min(pair, pair[::-1])
 
-    colour: str
-    fruit: str
 
-    def words(self) -> str:
-        return f"buy {self.fruit}" if self.colour == self.seat else f"buy {self.colour}:{self.fruit}"
+def sort_fruits(fruits: Sequence[str]) -> tuple[str, ...]:
+    return tuple(sorted(fruits, key=FRUITS.index))
 
 
-class Joker(Action, frozen=True):
-    """Buys the top desert card."""
-
-    def words(self) -> str:
-        return "joker"
-
-
-class Spend(Action, frozen=True):
-    """Gives a joker up for a point."""
-
-    def words(self) -> str:
-        return "spend"
-
-
-class Freshen(Action, frozen=True):
-    """Gives a joker up to turn bad fruit back (N64)."""
-
-    site: str
-
-    def words(self) -> str:
-        return f"freshen {self.site}"
-
-
-class Fist(Action, frozen=True):
-    """So many markers in the closed hand (N57, N60)."""
-
-    count: int
-
-    def words(self) -> str:
-        return f"fist {self.count}"
-
-
-class Pass(Action, frozen=True):
-    def words(self) -> str:
-        return "pass"
-
-
-class Boat(Action, frozen=True):
-    """Own markers put into the boat: in the first round (N9), or what was in a fist (N59, N60). Sorted as in the box."""
-
-    fruits: tuple[str, ...]
-
-    def words(self) -> str:
-        return " ".join(["boat", *self.fruits])
-
-
-class Water(Action, frozen=True):
-    """The water card of the first round (N10)."""
-
-    site: str
-    waves: str
-
-    def words(self) -> str:
-        return f"water {self.site} {self.waves}"
-
-
-class Plant(Action, frozen=True):
-    """A marker of the first round (N11): side is seed or ripe."""
-
-    site: str
-    side: str
-    fruit: str
-
-    def words(self) -> str:
-        return f"plant {self.site} {self.side} {self.fruit}"
-
-
-class Cover(Action, frozen=True):
-    """A strip over a row of fields (N4)."""
-
-    row: str
-
-    def words(self) -> str:
-        return f"cover {self.row}"
-
-
-class Desert(Action, frozen=True):
-    """A desert card put on a field before the first round (N6)."""
-
-    site: str
-
-    def words(self) -> str:
-        return f"desert {self.site}"
-
-
-class Top(Action, frozen=True):
-    """The card that has come up on one of `who`'s piles (open mode)."""
-
-    who: str
-    waves: str
-
-    def words(self) -> str:
-        return f"top {self.who} {self.waves}"
-
-
-class Start(Action, frozen=True):
-    """Whom the die makes the first start player (N60)."""
-
-    who: str
-
-    def words(self) -> str:
-        return f"start {self.who}"
-
-
-def tells(action: Flood | Ebb) -> bool:
-    """Whether it says anything of what the turned card shows."""
-    return bool(action.picture or action.arrow)
-
-
-def event_words(picture: str, arrow: bool) -> str:
-    return " ".join([picture] * bool(picture) + ["arrow"] * arrow)
-
-
-def _shown(action: Flood | Ebb) -> str:
-    return f" : {event_words(action.picture, action.arrow)}" if tells(action) else ""
-
-
-def parse_event(words: list[str]) -> tuple[str, bool]:
-    """`["spoil3", "arrow"]` -> ("spoil3", True); `["arrow"]` -> ("", True). Raises BadText."""
+def event_of(words: Sequence[str]) -> tuple[str, bool]:
+    """`["spoil3", "arrow"]` -> ("spoil3", True); `["arrow"]` -> ("", True)."""
     pictures = [w for w in words if w != "arrow"]
     arrow = len(words) - len(pictures)
     if not words or len(pictures) > 1 or arrow > 1:
@@ -215,12 +113,232 @@ def parse_event(words: list[str]) -> tuple[str, bool]:
     return picture, bool(arrow)
 
 
-def sort_fruits(fruits: list[str]) -> tuple[str, ...]:
-    return tuple(sorted(fruits, key=FRUITS.index))
+def event_words(picture: str, arrow: bool) -> str:
+    return " ".join([picture] * bool(picture) + ["arrow"] * arrow)
 
 
-HEADS = ("flood", "ebb", "event", "spoil", "sow", "grow", "harvest", "buy", "joker", "spend", "freshen", "fist", "pass",
-         "boat", "water", "plant", "cover", "desert", "top", "start")
+def _event(words: list[str], said: Said) -> tuple[str, bool]:
+    told = [*words, *(said.shown or ())]
+    words.clear()
+    return event_of(told)
+
+
+def _shown(words: list[str], said: Said) -> tuple[str, bool]:
+    return ("", False) if said.shown is None else event_of(said.shown)
+
+
+def _spoilt(words: list[str], said: Said) -> tuple[int, tuple[int, ...]]:
+    """A market row and places in it"""
+    row, *places = words
+    words.clear()
+    number, numbers = market_row(row, said), []
+    for p in places:
+        place = whole_number(p.removeprefix(f"{row}."))
+        if not place:
+            raise BadText(f"{p!r} is no place of a market row")
+        numbers.append(place)
+    return number, tuple(sorted(numbers))
+
+
+def _bought(words: list[str], said: Said) -> tuple[str, str]:
+    """A colour, the seat's own where none is said, and a fruit"""
+    colour, colon, fruit = words.pop(0).rpartition(":")
+    if colon and colour not in COLOURS:
+        raise BadText(f"{colour!r} is no colour of this game")
+    return colour if colon else said.seat, known_fruit(fruit)
+
+
+def _starts(words: list[str], said: Said) -> tuple[str]:
+    return (known_player(words.pop(0) if words else said.seat, said),)
+
+
+FIELD, ROW = one("site", known_field), one("row", market_row, "M{}".format)
+WAVES, FRUIT = one("waves", wave_pair), one("fruit", own_fruit)
+SHOWN = Part(("picture", "arrow"), _shown, lambda a: f": {event_words(a.picture, a.arrow)}" if tells(a) else "", 0, 0)
+
+
+def said_as(form: str) -> str:
+    """How a verb is used, by an example of it"""
+    return f"{form.split()[0]} is said as `{form}`"
+
+
+class Event(Action, frozen=True):
+    """What a turned card shows: a picture, then perhaps the arrow. `picture` "": the arrow, and no word of a picture yet."""
+
+    picture: str
+    arrow: bool = False
+
+    syntax = Syntax("event", Part(("picture", "arrow"), _event, lambda a: event_words(a.picture, a.arrow)), usage="")
+
+
+class Flood(Action, frozen=True):
+    """A water card laid in phase 1; `picture` "" when nothing is said of a desert card below it."""
+
+    site: str
+    waves: str
+    picture: str = ""
+    arrow: bool = False
+
+    syntax = Syntax("flood", FIELD, WAVES, SHOWN, usage=said_as("flood L5.2 21"))
+
+
+class Ebb(Action, frozen=True):
+    """A water card taken off and turned over; `picture` "" when nothing is said of its face."""
+
+    site: str
+    picture: str = ""
+    arrow: bool = False
+
+    syntax = Syntax("ebb", FIELD, SHOWN, usage=said_as("ebb L5.2 : desert"))
+
+
+class Spoil(Action, frozen=True):
+    """Fruit of market row `row` goes bad: places, counted from the house wall, sorted."""
+
+    row: int
+    places: tuple[int, ...] = ()
+
+    def fruits(self) -> str:
+        return " ".join([f"M{self.row}", *map(str, self.places)])
+
+    syntax = Syntax("spoil", Part(("row", "places"), _spoilt, fruits, 1, 9), usage=said_as("spoil M3 1 2"))
+
+
+class Sow(Action, frozen=True):
+    site: str
+    fruit: str
+
+    syntax = Syntax("sow", FIELD, FRUIT, usage=said_as("sow L4.2 flax"))
+
+
+class Grow(Action, frozen=True):
+    site: str
+
+    syntax = Syntax("grow", FIELD, usage=said_as("grow L4.2"))
+
+
+class Harvest(Action, frozen=True):
+    site: str
+    row: int
+
+    syntax = Syntax("harvest", FIELD, ROW, usage=said_as("harvest L4.2 M2"))
+
+
+class Buy(Action, frozen=True):
+    """A marker out of the boat; `colour` is the seat's own unless N63 is played."""
+
+    colour: str
+    fruit: str
+
+    def marker(self) -> str:
+        return self.fruit if self.colour == self.seat else f"{self.colour}:{self.fruit}"
+
+    syntax = Syntax("buy", Part(("colour", "fruit"), _bought, marker, 1, 1), usage=said_as("buy flax"))
+
+
+class Joker(Action, frozen=True):
+    """Buys the top desert card."""
+
+    syntax = Syntax("joker", usage=said_as("joker"))
+
+
+class Spend(Action, frozen=True):
+    """Gives a joker up for a point."""
+
+    syntax = Syntax("spend", usage=said_as("spend"))
+
+
+class Freshen(Action, frozen=True):
+    """Gives a joker up to turn bad fruit back (N64)."""
+
+    site: str
+
+    syntax = Syntax("freshen", one("site", known_place), usage=said_as("freshen M2.3"))
+
+
+class Fist(Action, frozen=True):
+    """So many markers in the closed hand (N57, N60)."""
+
+    count: int
+
+    syntax = Syntax("fist", one("count", marker_number), usage=said_as("fist 3"))
+
+
+class Pass(Action, frozen=True):
+    syntax = Syntax("pass", usage=said_as("pass"))
+
+
+class Boat(Action, frozen=True):
+    """Own markers put into the boat: in the first round (N9), or what was in a fist (N59, N60). Sorted as in the box."""
+
+    fruits: tuple[str, ...]
+
+    syntax = Syntax("boat", several("fruits", lambda words, said: sort_fruits([own_fruit(w, said) for w in words]), " ".join, 1),
+                    usage=said_as("boat flax grain"))
+
+
+class Water(Action, frozen=True):
+    """The water card of the first round (N10)."""
+
+    site: str
+    waves: str
+
+    syntax = Syntax("water", FIELD, WAVES, usage=said_as("water L5.1 12"))
+
+
+class Plant(Action, frozen=True):
+    """A marker of the first round (N11): side is seed or ripe."""
+
+    site: str
+    side: str
+    fruit: str
+
+    syntax = Syntax("plant", FIELD, one("side", side_up), FRUIT, usage=said_as("plant L5.1 seed flax"))
+
+
+class Cover(Action, frozen=True):
+    """A strip over a row of fields (N4)."""
+
+    row: str
+
+    syntax = Syntax("cover", one("row", row_of_fields), usage=said_as("cover L2"))
+
+
+class Desert(Action, frozen=True):
+    """A desert card put on a field before the first round (N6)."""
+
+    site: str
+
+    syntax = Syntax("desert", FIELD, usage=said_as("desert L3.3"))
+
+
+class Top(Action, frozen=True):
+    """The card that has come up on one of `who`'s piles (open mode)."""
+
+    who: str
+    waves: str
+
+    syntax = Syntax("top", one("who", known_player), one("waves", lambda word, said: face(wave_pair(word, said))),
+                    usage=said_as("top red 12"))
+
+
+class Start(Action, frozen=True):
+    """Whom the die makes the first start player (N60)."""
+
+    who: str
+
+    syntax = Syntax("start", Part(("who",), _starts, lambda a: a.who, 0, 1), usage=said_as("start red"))
+
+
+def tells(action: Flood | Ebb) -> bool:
+    """Whether it says anything of what the turned card shows."""
+    return bool(action.picture or action.arrow)
+
+
+NOTATION = Notation[Action]((
+    Flood, Ebb, Event, Spoil, Sow, Grow, Harvest, Buy, Joker, Spend, Freshen, Fist, Pass, Boat, Water, Plant, Cover, Desert, Top,
+    Start))
+CHANCE = ("event", "top", "start", "desert")
 
 
 def parse(text: str, board: Board, seats: tuple[str, ...]) -> Action:
@@ -231,167 +349,15 @@ def parse(text: str, board: Board, seats: tuple[str, ...]) -> Action:
         raise BadText(f"{text!r} is no action: one reads `red: sow L4.2 flax`")
     if seat not in (*COLOURS, CARDS, DIE):
         raise BadText(f"nobody here is called {seat!r} (there are: {', '.join(COLOURS)})")
-    head = rest.split()[0]
-    if seat in (CARDS, DIE) and head not in ("event", "top", "start", "desert"):
+    verb, shown = rest.split()[0], None
+    if seat in (CARDS, DIE) and verb not in CHANCE:
         raise BadText(f"{seat} does only what chance does")
-    body, said, shown = rest, "", ""
-    if head in ("flood", "ebb", "event"):
-        body, said, shown = rest.replace("water:", "").partition(":")
-    return _Reader(board, seats, seat, body.split(), shown.split(), bool(said)).read()
-
-
-class _Reader:
-    """Reads one action's words; each method one head word."""
-
-    def __init__(self, board: Board, seats: tuple[str, ...], seat: str, words: list[str], shown: list[str], said: bool):
-        self.board, self.seats, self.seat, self.shown, self.said = board, seats, seat, shown, said
-        self.head, self.rest = words[0], words[1:]
-
-    def read(self) -> Action:
-        if self.head not in HEADS:
-            raise BadText(f"{self.head!r} is no action of this game")
-        return getattr(self, f"_{self.head}")()
-
-    def need(self, low: int, high: int, form: str) -> list[str]:
-        if not low <= len(self.rest) <= high:
-            raise BadText(f"{self.head} is said as `{form}`")
-        return self.rest
-
-    def field(self, site: str) -> str:
-        if site not in self.board.fields:
-            raise BadText(f"{site!r} is no field of this plan")
-        return site
-
-    def fruit(self, word: str) -> str:
-        if word not in FRUITS:
-            raise BadText(f"{word!r} is no fruit (there are: {', '.join(FRUITS)})")
-        return word
-
-    def own(self, word: str) -> str:
-        """A fruit, its colour perhaps before it when it is the seat's own."""
-        colour, colon, fruit = word.rpartition(":")
-        if colon and colour != self.seat:
-            raise BadText(f"{word!r} is no marker of {self.seat}")
-        return self.fruit(fruit)
-
-    def market_row(self, word: str) -> int:
-        row = whole_number(word[1:]) if word[:1] in ("M", "m") else None
-        if row not in self.board.market:
-            raise BadText(f"{word!r} is no market row (there are: {', '.join(f'M{n}' for n in self.board.market)})")
-        return row
-
-    def wave_pair(self, word: str) -> str:
-        pair = word.removeprefix("water:")
-        if pair not in self.board.waves:
-            raise BadText(f"{word!r}: no water card has these waves (river side, desert side: "
-                          f"{', '.join(sorted(self.board.waves))})")
-        return pair
-
-    def _flood(self) -> Action:
-        site, pair = self.need(2, 2, "flood L5.2 21")
-        picture, arrow = parse_event(self.shown) if self.said else ("", False)
-        return Flood(self.seat, self.field(site), self.wave_pair(pair), picture, arrow)
-
-    def _ebb(self) -> Action:
-        (site,) = self.need(1, 1, "ebb L5.2 : desert")
-        picture, arrow = parse_event(self.shown) if self.said else ("", False)
-        return Ebb(self.seat, self.field(site), picture, arrow)
-
-    def _event(self) -> Action:
-        return Event(self.seat, *parse_event(self.rest + self.shown))
-
-    def _spoil(self) -> Action:
-        row, *places = self.need(1, 9, "spoil M3 1 2")
-        number = self.market_row(row)
-        numbers = []
-        for p in places:
-            place = whole_number(p.removeprefix(f"{row}."))
-            if not place:
-                raise BadText(f"{p!r} is no place of a market row")
-            numbers.append(place)
-        return Spoil(self.seat, number, tuple(sorted(numbers)))
-
-    def _sow(self) -> Action:
-        site, fruit = self.need(2, 2, "sow L4.2 flax")
-        return Sow(self.seat, self.field(site), self.own(fruit))
-
-    def _grow(self) -> Action:
-        (site,) = self.need(1, 1, "grow L4.2")
-        return Grow(self.seat, self.field(site))
-
-    def _harvest(self) -> Action:
-        site, row = self.need(2, 2, "harvest L4.2 M2")
-        return Harvest(self.seat, self.field(site), self.market_row(row))
-
-    def _buy(self) -> Action:
-        (word,) = self.need(1, 1, "buy flax")
-        colour, colon, fruit = word.rpartition(":")
-        if colon and colour not in COLOURS:
-            raise BadText(f"{colour!r} is no colour of this game")
-        return Buy(self.seat, colour if colon else self.seat, self.fruit(fruit))
-
-    def _joker(self) -> Action:
-        self.need(0, 0, "joker")
-        return Joker(self.seat)
-
-    def _spend(self) -> Action:
-        self.need(0, 0, "spend")
-        return Spend(self.seat)
-
-    def _pass(self) -> Action:
-        self.need(0, 0, "pass")
-        return Pass(self.seat)
-
-    def _freshen(self) -> Action:
-        (site,) = self.need(1, 1, "freshen M2.3")
-        if site not in self.board.places:
-            raise BadText(f"{site!r} is no place of the market")
-        return Freshen(self.seat, site)
-
-    def _fist(self) -> Action:
-        (count,) = self.need(1, 1, "fist 3")
-        n = whole_number(count)
-        if n is None:
-            raise BadText(f"{count!r} is no number of markers")
-        return Fist(self.seat, n)
-
-    def _boat(self) -> Action:
-        fruits = self.need(1, 99, "boat flax grain")
-        return Boat(self.seat, sort_fruits([self.own(f) for f in fruits]))
-
-    def _water(self) -> Action:
-        site, pair = self.need(2, 2, "water L5.1 12")
-        return Water(self.seat, self.field(site), self.wave_pair(pair))
-
-    def _plant(self) -> Action:
-        site, side, fruit = self.need(3, 3, "plant L5.1 seed flax")
-        if side not in ("seed", "ripe"):
-            raise BadText(f"a marker is planted seed or ripe, not {side!r}")
-        return Plant(self.seat, self.field(site), side, self.own(fruit))
-
-    def _cover(self) -> Action:
-        (row,) = self.need(1, 1, "cover L2")
-        if row not in self.board.rows:
-            raise BadText(f"{row!r} is no row of fields (there are: {', '.join(self.board.rows)})")
-        return Cover(self.seat, row)
-
-    def _desert(self) -> Action:
-        (site,) = self.need(1, 1, "desert L3.3")
-        return Desert(self.seat, self.field(site))
-
-    def _top(self) -> Action:
-        who, pair = self.need(2, 2, "top red 12")
-        if who not in self.seats:
-            raise BadText(f"nobody here is called {who!r}")
-        return Top(self.seat, who, face(self.wave_pair(pair)))
-
-    def _start(self) -> Action:
-        who = (self.need(0, 1, "start red") or [self.seat])[0]
-        if who not in self.seats:
-            raise BadText(f"nobody here is called {who!r}")
-        return Start(self.seat, who)
-
-
-def face(pair: str) -> str:
-    """A card's waves whichever way round it lies: "21" and "12" are one card."""
-    return min(pair, pair[::-1])
+    if verb in ("flood", "ebb", "event"):
+        rest, told, after = rest.replace("water:", "").partition(":")
+        shown = after.split() if told else None
+    if verb not in NOTATION.sorts:
+        raise BadText(f"{verb!r} is no action of this game")
+    try:
+        return NOTATION.read(verb, seat, rest.split()[1:], Said(seat, board, seats, shown))
+    except UsageError as e:
+        raise BadText(str(e)) from None

@@ -1,11 +1,13 @@
-"""What can be done, and its notation (DESIGN 8)."""
+"""What can be done, and how it is written."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from engine.game import Action, BadText
+from engine.notation import Notation, Part, Syntax, UsageError, one, several
 from engine.text import whole_number
 from engine.tigris.board import Board
 from engine.tigris.words import COLOUR_OF, COLOURS, SEATS
@@ -13,12 +15,91 @@ from engine.tigris.words import COLOUR_OF, COLOURS, SEATS
 BAG = "bag"
 
 
+class Said(NamedTuple):
+    """Who says an action, all of its text, the board, and where leaders stand: `stands(seat, colour)` is a site, or None."""
+
+    seat: str
+    text: str
+    board: Board
+    stands: Callable[[str, str], str | None]
+
+
+# Words to values; each raises BadText
+
+
+def known_seat(word: str) -> str:
+    if word not in SEATS:
+        raise BadText(f"no seat called {word!r} (there are: {', '.join(SEATS)})")
+    return word
+
+
+def known_colour(word: str, said: Said) -> str:
+    word = word.lower()
+    if word in COLOUR_OF:
+        return COLOURS[COLOUR_OF[word]]
+    if word not in COLOURS:
+        raise BadText(f"no colour called {word!r} (there are: {', '.join(COLOURS)})")
+    return word
+
+
+def known_site(word: str, said: Said) -> str:
+    for site in (word, word.upper()):
+        if site in said.board.index:
+            return site
+    raise BadText(f"no site called {word}")
+
+
+def known_monument(word: str, said: Said) -> str:
+    parts = word.lower().removeprefix("monument:").split("-")
+    for name in said.board.monuments:
+        if sorted(name.split("-")) == sorted(parts):
+            return name
+    raise BadText(f"no monument called {word!r} (there are: {', '.join(said.board.monuments)})")
+
+
+def tile_number(word: str, said: Said) -> int:
+    n = whole_number(word)
+    if n is None:
+        raise BadText(f"{said.text!r}: {word!r} is no number")
+    return n
+
+
+def sorted_colours(words: Sequence[str], said: Said) -> tuple[str, ...]:
+    """The colours, in the order of COLOURS"""
+    return tuple(sorted([known_colour(w, said) for w in words], key=COLOURS.index))
+
+
+def _leader_way(words: list[str], said: Said) -> tuple[str, str | None, str | None]:
+    """Colour, origin and target: `red C4` from wherever it stands, `red C4>D4` or `red C4>`."""
+    colour, way = known_colour(words.pop(0), said), words.pop(0)
+    origin, arrow, target = way.rpartition(">")
+    if not arrow:
+        return colour, said.stands(said.seat, colour), known_site(target, said)
+    if not origin:
+        raise BadText(f"{said.text!r}: before > stands the site the leader comes from")
+    return colour, known_site(origin, said), known_site(target, said) if target else None
+
+
+def _swapped(words: list[str], said: Said) -> tuple[int, tuple[str, ...]]:
+    """How many tiles, and which where hands are open"""
+    if len(words) == 1 and (n := whole_number(words[0])) is not None:
+        words.clear()
+        return n, ()
+    colours = sorted_colours(words, said)
+    words.clear()
+    return len(colours), colours
+
+
+def _taken(words: Sequence[str], said: Said) -> tuple[str, ...]:
+    sites = {known_site(w, said) for w in words}
+    return tuple(s for s in said.board.plan.sites if s in sites)
+
+
 class Tile(Action, frozen=True):
     colour: str
     site: str
 
-    def words(self) -> str:
-        return f"tile {self.colour} {self.site}"
+    syntax = Syntax("tile", one("colour", known_colour), one("site", known_site), usage="`tile COLOUR SITE`")
 
 
 class Leader(Action, frozen=True):
@@ -28,17 +109,18 @@ class Leader(Action, frozen=True):
     origin: str | None
     target: str | None
 
-    def words(self) -> str:
-        if self.origin is None:
-            return f"leader {self.colour} {self.target}"
-        return f"leader {self.colour} {self.origin}>{self.target or ''}"
+    def way(self) -> str:
+        start = "" if self.origin is None else f"{self.origin}>"
+        return f"{self.colour} {start}{self.target or ''}"
+
+    syntax = Syntax("leader", Part(("colour", "origin", "target"), _leader_way, way, 2, 2),
+                    usage="`leader COLOUR SITE, SITE>SITE or SITE>`")
 
 
 class Catastrophe(Action, frozen=True):
     site: str
 
-    def words(self) -> str:
-        return f"catastrophe {self.site}"
+    syntax = Syntax("catastrophe", one("site", known_site), usage="`catastrophe SITE`")
 
 
 class Swap(Action, frozen=True):
@@ -47,27 +129,27 @@ class Swap(Action, frozen=True):
     number: int
     colours: tuple[str, ...] = ()
 
-    def words(self) -> str:
-        return "swap " + (" ".join(self.colours) if self.colours else str(self.number))
+    def tiles(self) -> str:
+        return " ".join(self.colours) if self.colours else str(self.number)
+
+    syntax = Syntax("swap", Part(("number", "colours"), _swapped, tiles, 1),
+                    usage="`swap NUMBER`, or the colours where hands are open")
 
 
 class Pass(Action, frozen=True):
-    def words(self) -> str:
-        return "pass"
+    syntax = Syntax("pass", usage="`pass`")
 
 
 class Commit(Action, frozen=True):
     number: int
 
-    def words(self) -> str:
-        return f"commit {self.number}"
+    syntax = Syntax("commit", one("number", tile_number), usage="`commit NUMBER`")
 
 
 class War(Action, frozen=True):
     colour: str
 
-    def words(self) -> str:
-        return f"war {self.colour}"
+    syntax = Syntax("war", one("colour", known_colour), usage="`war COLOUR`")
 
 
 class Build(Action, frozen=True):
@@ -76,13 +158,11 @@ class Build(Action, frozen=True):
     monument: str
     site: str
 
-    def words(self) -> str:
-        return f"build {self.monument} {self.site}"
+    syntax = Syntax("build", one("monument", known_monument), one("site", known_site), usage="`build COLOUR-COLOUR SITE`")
 
 
 class Keep(Action, frozen=True):
-    def words(self) -> str:
-        return "keep"
+    syntax = Syntax("keep", usage="`keep`")
 
 
 class Treasure(Action, frozen=True):
@@ -90,8 +170,7 @@ class Treasure(Action, frozen=True):
 
     sites: tuple[str, ...]
 
-    def words(self) -> str:
-        return "treasure " + " ".join(self.sites)
+    syntax = Syntax("treasure", several("sites", _taken, " ".join, 1), usage="`treasure SITE ...`, all that are taken")
 
 
 class Draw(Action, frozen=True):
@@ -100,122 +179,28 @@ class Draw(Action, frozen=True):
     drawer: str
     colours: tuple[str, ...]
 
-    def words(self) -> str:
-        return " ".join(("draw", self.drawer, *self.colours))
+    syntax = Syntax("draw", one("drawer", lambda word, said: known_seat(word)), several("colours", sorted_colours, " ".join),
+                    usage="`bag: draw SEAT COLOUR ...`")
 
 
-def sorted_colours(colours: Sequence[str]) -> tuple[str, ...]:
-    return tuple(sorted(colours, key=COLOURS.index))
+NOTATION = Notation[Action]((Tile, Leader, Catastrophe, Swap, Pass, Commit, War, Build, Keep, Treasure))
+BAGS = Notation[Action]((Draw,))
 
 
-class Reader:
-    """Reads the notation for one board. `stands(seat, colour)` is the site of a leader on the board, or None."""
-
-    def __init__(self, board: Board, stands: Callable[[str, str], str | None]) -> None:
-        self.board = board
-        self.stands = stands
-
-    def action(self, text: str) -> Action:
-        """Raises BadText."""
-        seat, colon, rest = text.partition(":")
-        seat, words = seat.strip().lower(), re.sub(r"\s*>\s*", ">", rest).replace(",", " ").split()
-        if not colon or not words:
-            raise BadText(f"{text.strip()!r} is no action: write SEAT: ACTION, as in `bull: tile red C4`")
-        verb, rest = words[0].lower(), words[1:]
-        if seat == BAG:
-            if verb != "draw" or not rest:
-                raise BadText("the bag does one thing: `bag: draw SEAT COLOUR ...`")
-            return Draw(BAG, self.seat(rest[0]), sorted_colours([self.colour(w) for w in rest[1:]]))
-        read = self._verbs.get(verb)
-        if read is None:
-            raise BadText(f"no action is called {verb!r} (there are: {', '.join(self._verbs)})")
-        return read(self, self.seat(seat), rest, text.strip())
-
-    def seat(self, word: str) -> str:
-        if word not in SEATS:
-            raise BadText(f"no seat called {word!r} (there are: {', '.join(SEATS)})")
-        return word
-
-    def colour(self, word: str) -> str:
-        word = word.lower()
-        if word in COLOUR_OF:
-            return COLOURS[COLOUR_OF[word]]
-        if word not in COLOURS:
-            raise BadText(f"no colour called {word!r} (there are: {', '.join(COLOURS)})")
-        return word
-
-    def site(self, word: str) -> str:
-        for site in (word, word.upper()):
-            if site in self.board.index:
-                return site
-        raise BadText(f"no site called {word}")
-
-    def monument(self, word: str) -> str:
-        parts = word.lower().removeprefix("monument:").split("-")
-        for name in self.board.monuments:
-            if sorted(name.split("-")) == sorted(parts):
-                return name
-        raise BadText(f"no monument called {word!r} (there are: {', '.join(self.board.monuments)})")
-
-    def _tile(self, seat: str, rest: list[str], text: str) -> Action:
-        _count(rest, 2, text, "tile COLOUR SITE")
-        return Tile(seat, self.colour(rest[0]), self.site(rest[1]))
-
-    def _leader(self, seat: str, rest: list[str], text: str) -> Action:
-        _count(rest, 2, text, "leader COLOUR SITE, SITE>SITE or SITE>")
-        colour = self.colour(rest[0])
-        origin, arrow, target = rest[1].rpartition(">")
-        if not arrow:
-            return Leader(seat, colour, self.stands(seat, colour), self.site(target))
-        if not origin:
-            raise BadText(f"{text!r}: before > stands the site the leader comes from")
-        return Leader(seat, colour, self.site(origin), self.site(target) if target else None)
-
-    def _catastrophe(self, seat: str, rest: list[str], text: str) -> Action:
-        _count(rest, 1, text, "catastrophe SITE")
-        return Catastrophe(seat, self.site(rest[0]))
-
-    def _swap(self, seat: str, rest: list[str], text: str) -> Action:
-        if len(rest) == 1 and (n := whole_number(rest[0])) is not None:
-            return Swap(seat, n)
-        if not rest:
-            raise BadText(f"{text!r}: write `swap NUMBER`, or the colours where hands are open")
-        colours = sorted_colours([self.colour(w) for w in rest])
-        return Swap(seat, len(colours), colours)
-
-    def _pass(self, seat: str, rest: list[str], text: str) -> Action:
-        _count(rest, 0, text, "pass")
-        return Pass(seat)
-
-    def _commit(self, seat: str, rest: list[str], text: str) -> Action:
-        _count(rest, 1, text, "commit NUMBER")
-        n = whole_number(rest[0])
-        if n is None:
-            raise BadText(f"{text!r}: {rest[0]!r} is no number")
-        return Commit(seat, n)
-
-    def _war(self, seat: str, rest: list[str], text: str) -> Action:
-        _count(rest, 1, text, "war COLOUR")
-        return War(seat, self.colour(rest[0]))
-
-    def _build(self, seat: str, rest: list[str], text: str) -> Action:
-        _count(rest, 2, text, "build COLOUR-COLOUR SITE")
-        return Build(seat, self.monument(rest[0]), self.site(rest[1]))
-
-    def _keep(self, seat: str, rest: list[str], text: str) -> Action:
-        _count(rest, 0, text, "keep")
-        return Keep(seat)
-
-    def _treasure(self, seat: str, rest: list[str], text: str) -> Action:
-        if not rest:
-            raise BadText(f"{text!r}: write `treasure SITE ...`, all that are taken")
-        sites = {self.site(w) for w in rest}
-        return Treasure(seat, tuple(s for s in self.board.plan.sites if s in sites))
-
-    _verbs = {"tile": _tile, "leader": _leader, "catastrophe": _catastrophe, "swap": _swap, "pass": _pass,
-              "commit": _commit, "war": _war, "build": _build, "keep": _keep, "treasure": _treasure}
-
-
-def _count(rest: Sequence[str], n: int, text: str, form: str) -> None:
-    if len(rest) != n:
-        raise BadText(f"{text!r}: write `{form}`")
+def parse(text: str, board: Board, stands: Callable[[str, str], str | None]) -> Action:
+    """`"bull: tile red C4"` -> Action. Raises BadText for what is no action at all."""
+    seat, colon, rest = text.partition(":")
+    seat, words = seat.strip().lower(), re.sub(r"\s*>\s*", ">", rest).replace(",", " ").split()
+    if not colon or not words:
+        raise BadText(f"{text.strip()!r} is no action: write SEAT: ACTION, as in `bull: tile red C4`")
+    verb, words = words[0].lower(), words[1:]
+    notation = BAGS if seat == BAG else NOTATION
+    if seat == BAG and (verb not in BAGS.sorts or not words):
+        raise BadText(f"the bag does one thing: {Draw.syntax.usage}")
+    if verb not in notation.sorts:
+        raise BadText(f"no action is called {verb!r} (there are: {', '.join(NOTATION.sorts)})")
+    said = Said(seat if seat == BAG else known_seat(seat), text.strip(), board, stands)
+    try:
+        return notation.read(verb, said.seat, words, said)
+    except UsageError as e:
+        raise BadText(f"{said.text!r}: write {e}") from None

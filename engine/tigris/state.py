@@ -27,7 +27,7 @@ class TigrisState(Position):
         return effects.perform(self, action)
 
     def parse(self, text: str) -> Action:
-        return act.Reader(self.board, self._stands).action(text)
+        return act.parse(text, self.board, self._stands)
 
     def _stands(self, seat: str, colour: str) -> str | None:
         """Where a leader stands, as a site id; None: with its owner."""

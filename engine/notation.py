@@ -1,0 +1,90 @@
+"""How a game's actions are written: each sort declares its verb and its parts once, and is read and printed by that.
+
+    class Tile(Action, frozen=True):
+        colour: str
+        site: str
+        syntax = Syntax("tile", one("colour", colour), one("site", site), usage="tile COLOUR SITE")
+
+`colour(word, said)` makes a word a value; `said` is what a game's readers want to know of the table (its board, who speaks).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Generic, NamedTuple, TypeVar
+
+T = TypeVar("T")
+
+
+class UsageError(ValueError):
+    """Words that do not fit their verb; the message says how it is used."""
+
+
+class Part(NamedTuple):
+    """Some of an action's fields and the words that say them, of which there are `least` to `most` (None: any number).
+
+    read(words, said): takes its words off the front of the list; the fields' values. Raises UsageError, or the game's BadText.
+    write(action): the words; "" for none.
+    """
+
+    names: tuple[str, ...]
+    read: Callable[[list[str], Any], tuple[Any, ...]]
+    write: Callable[[Any], str]
+    least: int = 0
+    most: int | None = None
+
+
+def one(name: str, read: Callable[[str, Any], Any], write: Callable[[Any], str] = str) -> Part:
+    """One word for one field; write: the field's value as a word."""
+    return Part((name,), lambda words, said: (read(words.pop(0), said),), lambda action: write(getattr(action, name)), 1, 1)
+
+
+def several(name: str, read: Callable[[list[str], Any], Any], write: Callable[[Any], str], least: int = 0) -> Part:
+    """All words that are left for one field; write: the field's value as words."""
+
+    def read_all(words: list[str], said: Any) -> tuple[Any]:
+        mine = words.copy()
+        words.clear()
+        return (read(mine, said),)
+
+    return Part((name,), read_all, lambda action: write(getattr(action, name)), least, None)
+
+
+class Syntax:
+    """A verb and its parts, in the order they are said. usage: what is answered to too few or too many words ({n}: how many
+    there were)."""
+
+    def __init__(self, verb: str, *parts: Part, usage: str) -> None:
+        self.verb, self.parts, self.usage = verb, parts, usage
+        self.names = [name for part in parts for name in part.names]
+        self.least = sum(part.least for part in parts)
+        most = [part.most for part in parts]
+        self.most = float("inf") if None in most else sum(n or 0 for n in most)
+
+    def write(self, action: Any) -> str:
+        """The action in words, without its seat."""
+        words = [part.write(action) for part in self.parts]
+        return " ".join([self.verb, *[word for word in words if word]])
+
+    def read(self, words: Sequence[str], said: Any) -> dict[str, Any]:
+        """The fields' values by name. Raises UsageError, and what the parts raise."""
+        if not self.least <= len(words) <= self.most:
+            raise UsageError(self.usage.format(n=len(words)))
+        left, values = list(words), list[Any]()
+        for part in self.parts:
+            values += part.read(left, said)
+        if left:
+            raise UsageError(self.usage.format(n=len(words)))
+        return dict(zip(self.names, values))
+
+
+class Notation(Generic[T]):
+    """The sorts of action a game has, by their verbs; each has its `syntax`."""
+
+    def __init__(self, sorts: Iterable[type[T]]) -> None:
+        self.sorts: dict[str, type[T]] = {sort.syntax.verb: sort for sort in sorts}     # type: ignore[attr-defined]
+
+    def read(self, verb: str, seat: str, words: Sequence[str], said: Any) -> T:
+        """The action that a seat says by a known verb. Raises UsageError, and what the parts raise."""
+        sort: Any = self.sorts[verb]
+        return sort(seat, **sort.syntax.read(words, said))

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from math import inf
 from typing import Any, Generic, NamedTuple, TypeVar
 
 T = TypeVar("T")
@@ -21,7 +22,7 @@ class UsageError(ValueError):
 
 
 class Part(NamedTuple):
-    """Some of an action's fields and the words that say them, of which there are `least` to `most` (None: any number).
+    """Some of an action's fields and the words that say them, of which there are `least` to `most`.
 
     read(words, said): takes its words off the front of the list; the fields' values. Raises UsageError, or the game's BadText.
     write(action): the words; "" for none.
@@ -31,7 +32,7 @@ class Part(NamedTuple):
     read: Callable[[list[str], Any], tuple[Any, ...]]
     write: Callable[[Any], str]
     least: int = 0
-    most: int | None = None
+    most: float = inf
 
 
 def one(name: str, read: Callable[[str, Any], Any], write: Callable[[Any], str] = str) -> Part:
@@ -47,7 +48,7 @@ def several(name: str, read: Callable[[list[str], Any], Any], write: Callable[[A
         words.clear()
         return (read(mine, said),)
 
-    return Part((name,), read_all, lambda action: write(getattr(action, name)), least, None)
+    return Part((name,), read_all, lambda action: write(getattr(action, name)), least)
 
 
 class Syntax:
@@ -58,8 +59,7 @@ class Syntax:
         self.verb, self.parts, self.usage = verb, parts, usage
         self.names = [name for part in parts for name in part.names]
         self.least = sum(part.least for part in parts)
-        most = [part.most for part in parts]
-        self.most = float("inf") if None in most else sum(n or 0 for n in most)
+        self.most = sum(part.most for part in parts)
 
     def write(self, action: Any) -> str:
         """The action in words, without its seat."""

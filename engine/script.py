@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from math import inf
+from typing import NamedTuple
 
 import msgspec
 
 import engine
-from engine.game import Action, BadText, IllegalAction, State, Statement
+from engine.game import Action, BadText, IllegalAction, State, Statement, Violation
 from engine.plan import Plan
 
 _ACTION = re.compile(r"^([a-z][\w-]*): *(.+)$")
@@ -125,7 +127,7 @@ def run(text: str, plan: Plan | None = None, on_action: Callable[[Action, State]
         rules = [v.rule for v in violations]
         if refused:
             result.expectations += 1
-            wanted = [r for part in refused for r in re.split(r"[\s,!]+", part) if r]
+            wanted = _rules(refused)
             if not violations:
                 result.faults.append(Fault(n, f"refused by {' '.join(wanted) or 'some rule'}", "it is legal"))
             elif missing := [r for r in wanted if r not in rules]:
@@ -182,55 +184,81 @@ def expect(state: State, n: int, words: list[str]) -> Fault | None:
 
 def _expect(state: State, n: int, words: list[str]) -> Fault | None:
     """The same, of this state alone."""
-    said = "? " + " ".join(words)
-    head, rest = words[0], words[1:]
-
-    def fault(found: object) -> Fault:
-        return Fault(n, said, str(found))
-
-    if head == "at" and rest:
-        return next((fault(found) for found in _elsewise(state, rest, n)), None)
-    if head == "turn" and len(rest) == 1:
-        waited_for = rest == list(state.actors)         # a conflict's defender, say, whom everybody waits for
-        return None if state.turn == rest[0] or waited_for else fault(state.turn or "nobody: the game is over")
-    if head == "over" and not rest:
-        return None if state.outcome() else fault("the game goes on")
-    if head == "not" and rest == ["over"]:
-        return fault("the game is over") if state.outcome() else None
-    if head == "winner":
-        outcome = state.outcome()
-        if outcome is None:
-            return fault("the game goes on")
-        return None if set(outcome.winners) == set(rest) else fault("winner " + " ".join(outcome.winners))
-    if head in ("can", "cannot"):
-        line, *wanted = re.split(r"\s*!", " ".join(rest))
-        try:
-            now, action, _ = _action(state, line, legal=head == "can")
-        except BadText as e:
-            raise BadScript(f"line {n}: {e}") from None
-        violations = now.check(action)
-        rules = [v.rule for v in violations]
-        if head == "can":
-            return fault("; ".join(f"{v.rule} {v.text}" for v in violations)) if violations else None
-        wanted = [r for part in wanted for r in re.split(r"[\s,!]+", part) if r]
-        if not violations or any(r not in rules for r in wanted):
-            return fault("refused by " + " ".join(rules) if violations else "it is legal")
-        return None
-    if head == "todo" and rest:
-        todo = state.todo()
-        if all(any(_site(state, word, n)[0] in t.sites for t in todo) for word in rest):
-            return None
-        return fault("; ".join(str(t.text) for t in todo) or "nothing to do")
-    if head == "score" and len(rest) > 1:
-        seat, *said_of = rest
-        if len(said_of) > 1 and len(said_of) % 2:
-            raise BadScript(f"line {n}: {said!r} takes colours and numbers in turn")
-        pairs = [said_of] if len(said_of) == 1 else list(zip(said_of[::2], said_of[1::2]))
-        return next((f for pair in pairs if (f := _score(state, n, [seat, *pair], fault))), None)
+    said, head = "? " + " ".join(words), "not over" if words[:2] == ["not", "over"] else words[0]
+    rest = words[len(head.split()):]
+    known = _EXPECTATIONS.get(head)
+    if known is not None and known.least <= len(rest) <= known.most:
+        found = known.unlike(state, rest, n)
+        return None if found is None else Fault(n, said, found)
     own = state.expect(words)
     if own is None:
         raise BadScript(f"line {n}: {said!r} is no expectation of {state.game}")
-    return None if own[0] else fault(own[1])
+    return None if own[0] else Fault(n, said, own[1])
+
+
+# What is found where an expectation's words (without the first) do not hold; None: they do. Raise BadScript, naming line n
+
+
+def _at(state: State, rest: list[str], n: int) -> str | None:
+    return next(_elsewise(state, rest, n), None)
+
+
+def _turn(state: State, rest: list[str], n: int) -> str | None:
+    waited_for = rest == list(state.actors)         # a conflict's defender, say, whom everybody waits for
+    return None if state.turn == rest[0] or waited_for else state.turn or "nobody: the game is over"
+
+
+def _over(state: State, rest: list[str], n: int) -> str | None:
+    return None if state.outcome() else "the game goes on"
+
+
+def _not_over(state: State, rest: list[str], n: int) -> str | None:
+    return "the game is over" if state.outcome() else None
+
+
+def _winner(state: State, rest: list[str], n: int) -> str | None:
+    outcome = state.outcome()
+    if outcome is None:
+        return "the game goes on"
+    return None if set(outcome.winners) == set(rest) else "winner " + " ".join(outcome.winners)
+
+
+def _can(state: State, rest: list[str], n: int) -> str | None:
+    violations = _asked(state, rest, n, legal=True)[0]
+    return "; ".join(f"{v.rule} {v.text}" for v in violations) or None
+
+
+def _cannot(state: State, rest: list[str], n: int) -> str | None:
+    violations, wanted = _asked(state, rest, n, legal=False)
+    rules = [v.rule for v in violations]
+    if violations and all(r in rules for r in wanted):
+        return None
+    return "refused by " + " ".join(rules) if violations else "it is legal"
+
+
+def _asked(state: State, rest: list[str], n: int, legal: bool) -> tuple[list[Violation], list[str]]:
+    """The violations of an action as a script writes it, and the rules it names"""
+    line, *refused = re.split(r"\s*!", " ".join(rest))
+    try:
+        now, action, _ = _action(state, line, legal)
+    except BadText as e:
+        raise BadScript(f"line {n}: {e}") from None
+    return now.check(action), _rules(refused)
+
+
+def _todo(state: State, rest: list[str], n: int) -> str | None:
+    todo = state.todo()
+    if all(any(_site(state, word, n)[0] in t.sites for t in todo) for word in rest):
+        return None
+    return "; ".join(str(t.text) for t in todo) or "nothing to do"
+
+
+def _score(state: State, rest: list[str], n: int) -> str | None:
+    seat, *said = rest
+    if len(said) > 1 and len(said) % 2:
+        raise BadScript(f"line {n}: {'? score ' + ' '.join(rest)!r} takes colours and numbers in turn")
+    pairs = [said] if len(said) == 1 else list(zip(said[::2], said[1::2]))
+    return next((found for pair in pairs if (found := _one_score(state, [seat, *pair], n)) is not None), None)
 
 
 def _elsewise(state: State, words: list[str], n: int) -> Iterator[str]:
@@ -250,10 +278,10 @@ def _elsewise(state: State, words: list[str], n: int) -> Iterator[str]:
             yield where + (" ".join(here) or "empty")
 
 
-def _score(state: State, n: int, rest: list[str], fault: Callable[[object], Fault]) -> Fault | None:
+def _one_score(state: State, rest: list[str], n: int) -> str | None:
     own = state.expect(["score", *rest])      # a game may know more colours than it shows ("score bull treasure 1")
     if own is not None:
-        return None if own[0] else fault(own[1])
+        return None if own[0] else own[1]
     seat, *colour, value = rest
     scores = state.scores()
     if seat not in scores:
@@ -265,7 +293,7 @@ def _score(state: State, n: int, rest: list[str], fault: Callable[[object], Faul
         have = have[colour[0]]
     elif isinstance(have, dict):
         have = have.get("total", have)
-    return None if str(have) == value else fault(have)
+    return None if str(have) == value else str(have)
 
 
 def _site(state: State, word: str, n: int) -> tuple[str, str]:
@@ -277,3 +305,23 @@ def _site(state: State, word: str, n: int) -> tuple[str, str]:
     if site is None:
         raise BadScript(f"line {n}: no site called {word}")
     return site, plan.sites[site].reads
+
+
+def _rules(refused: Iterable[str]) -> list[str]:
+    """The rules' numbers out of what stands after exclamation marks"""
+    return [rule for part in refused for rule in re.split(r"[\s,!]+", part) if rule]
+
+
+class Expectation(NamedTuple):
+    """What script lines can expect of any game: how it looks where it is not so, and how many words it takes."""
+
+    unlike: Callable[[State, list[str], int], str | None]
+    least: int = 0
+    most: float = inf
+
+
+_EXPECTATIONS = {
+    "at": Expectation(_at, 1), "turn": Expectation(_turn, 1, 1), "over": Expectation(_over, 0, 0),
+    "not over": Expectation(_not_over, 0, 0), "winner": Expectation(_winner), "can": Expectation(_can),
+    "cannot": Expectation(_cannot), "todo": Expectation(_todo, 1), "score": Expectation(_score, 2),
+}

@@ -45,44 +45,36 @@ def printed(board: Board) -> dict[str, tuple[str, ...]]:
 
 def pieces_of(board: Board, seats: Sequence[str], layout: Mapping[str, Iterable[str]]) -> Pieces:
     """Raises BadText for what cannot lie there."""
-    tiles, flipped, catastrophes, treasures, union = [0, 0, 0, 0], 0, 0, 0, -1
-    leaders, monuments = [-1] * (4 * len(seats)), [-1] * len(board.monuments)
+    masks = dict.fromkeys((*TILES, "flipped", "catastrophe", "treasure"), 0)
+    leaders, monuments, union = [-1] * (4 * len(seats)), [-1] * len(board.monuments), -1
     for site, contents in layout.items():
         if site not in board.index:
             raise BadText(f"no site called {site}")
-        cell, below = board.index[site], 0
+        cell, on_the_square = board.index[site], 0
         for kind in contents:
             head, _, rest = kind.partition(":")
-            if kind in COLOUR_OF:
-                tiles[COLOUR_OF[kind]] |= 1 << cell
-                below += 1
-            elif kind == "flipped":
-                flipped |= 1 << cell
-                below += 1
-            elif kind == "catastrophe":
-                catastrophes |= 1 << cell
-                below += 1
-            elif kind == "treasure":
-                treasures |= 1 << cell
+            on_the_square += kind in masks and kind != "treasure" or head == "leader"
+            if kind in masks:
+                masks[kind] |= 1 << cell
             elif kind == "union":
                 if union >= 0:
                     raise BadText(f"{site}: there is only one union tile")
                 union = cell
             elif head == "leader":
                 _stand(leaders, seats, site, cell, rest)
-                below += 1
             elif head == "monument":
-                flipped |= _monument(board, monuments, site, cell, rest)
+                masks["flipped"] |= _monument(board, monuments, site, cell, rest)
             else:
                 raise BadText(f"{site}: no piece of kind {kind!r}")
-        if below > 1:
+        if on_the_square > 1:
             raise BadText(f"{site}: {' '.join(contents)} cannot lie on one square")
+    tiles, flipped = [masks[kind] for kind in TILES], masks["flipped"]
     for t in tiles:
         if t & flipped:
             raise BadText(f"{board.sites(t & flipped)[0]}: a monument stands on face-down tiles only")
     if union >= 0 and not any(t >> union & 1 for t in tiles):
         raise BadText(f"{board.ids[union]}: the union tile lies on a tile")
-    return Pieces(board, tuple(tiles), flipped, catastrophes, treasures, union, tuple(leaders), tuple(monuments))
+    return Pieces(board, tuple(tiles), flipped, masks["catastrophe"], masks["treasure"], union, tuple(leaders), tuple(monuments))
 
 
 def _stand(leaders: list[int], seats: Sequence[str], site: str, cell: int, name: str) -> None:

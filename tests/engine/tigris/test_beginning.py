@@ -80,7 +80,7 @@ def test_t6_edges_connect_corners_do_not():
 def test_t7_kingdoms():
     """T7: a region with a leader is a kingdom; several leaders of several players make one."""
     p = position("layout D5 temple C5 leader:bull:green E5 leader:lion:red H5 temple J5 market J6 leader:lion:black").pieces
-    assert sorted(members for _, members in p.kingdoms()) == [(3, 5), (4,)]
+    assert sorted(kingdom.leaders for kingdom in p.kingdoms()) == [(3, 5), (4,)]
     assert p.kingdom_at(p.board.index["H5"]) is None
 
 

@@ -53,7 +53,7 @@ def test_nothing_is_lost_and_kingdoms_are_at_peace(seed, mode):
         assert not everything & ~p.board.all
         if state.phase in ("action", "build", "treasure", "draw", "over"):
             assert p.union < 0
-            for _, leaders, _ in p.kingdoms():
+            for leaders in [kingdom.leaders for kingdom in p.kingdoms()]:
                 assert len({n % 4 for n in leaders}) == len(leaders)
         assert p.tiles[2] & ~p.board.river == 0 and (p.tiles[0] | p.tiles[1] | p.tiles[3]) & p.board.river == 0
 

@@ -14,7 +14,7 @@ LOCK := locks/$(if $(PI),pi,base).txt
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check install
 OR_SAY := >$(VENV)/install.log 2>&1 || { cat $(VENV)/install.log >&2; exit 1; }
 
-.PHONY: install lock test-install demo test lint accuracy whole attack shared-test clean pictures
+.PHONY: install lock arm test-install demo test lint accuracy whole attack shared-test clean pictures
 
 # Compiled here, as the table's own user may not write into the checkout, and would compile everything at every start.
 install: $(STAMP)
@@ -56,6 +56,10 @@ whole: test-install
 # The attacker's list against tables of its own, on this machine only: at most ten minutes. NAMES picks some.
 attack: test-install
 	@$(BIN)/python -m tests.attack $(NAMES)
+
+# What a Pi runs, emulated: tests/on-arm says what it needs. Not part of `make test`.
+arm: install
+	@tests/on-arm
 
 # The docs' pictures: the simulated table, and the page in Chromium.
 pictures: test-install

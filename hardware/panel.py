@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import warnings
 from collections.abc import Callable, Mapping
 from itertools import cycle
 from typing import Any
@@ -71,6 +72,7 @@ class Panel:
         # lgpio keeps a pipe in its working directory, which need not be writable.
         os.environ.setdefault("LG_WD", tempfile.gettempdir())
         import gpiozero
+        warnings.simplefilter("ignore", gpiozero.PinFactoryFallback)        # what cannot be used is said once, below
         try:
             if "lamp" in pins:
                 panel._lamp = _Lamp(pins["lamp"], factory, beat)

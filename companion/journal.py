@@ -91,6 +91,7 @@ class Journal:
         self.path = str(path)
         self.picture_budget = picture_budget
         self._lock = threading.RLock()
+        self._pictured: dict[str, int] | None = None      # the pictures' files and sizes, once looked for
         self._lockfile: int | None = None
         if readonly and not Path(path).is_file():
             raise BadJournal(f"{path}: no such file")
@@ -248,19 +249,28 @@ class Journal:
             return
         try:
             folder.mkdir(exist_ok=True)
-            write_whole(folder / f"{event:06d}-{which}.jpg", jpeg)
-            self._trim(folder)
+            with self._lock:
+                write_whole(folder / f"{event:06d}-{which}.jpg", jpeg)
+                kept = self._pictures()
+                kept[f"{event:06d}-{which}.jpg"] = len(jpeg)
+                size = sum(kept.values())
+                for name in sorted(kept):
+                    if size <= self.picture_budget:
+                        break
+                    (folder / name).unlink(missing_ok=True)
+                    size -= kept.pop(name)
         except OSError:
             return
 
-    def _trim(self, folder: Path) -> None:
-        files = sorted(folder.glob("*.jpg"))
-        size = sum(f.stat().st_size for f in files)
-        for f in files:
-            if size <= self.picture_budget:
-                break
-            size -= f.stat().st_size
-            f.unlink(missing_ok=True)
+    def _pictures(self) -> dict[str, int]:
+        """file name -> bytes; the folder is looked through once, every change asks. The caller holds the lock."""
+        if self._pictured is None:
+            folder = self.picture_dir
+            try:
+                self._pictured = {f.name: f.stat().st_size for f in folder.glob("??????-*.jpg")} if folder else {}
+            except OSError:
+                return {}
+        return self._pictured
 
     def picture(self, event: int, which: str) -> bytes | None:
         folder = self.picture_dir
@@ -272,8 +282,8 @@ class Journal:
 
     def pictured(self) -> set[int]:
         """The events that have a picture"""
-        folder = self.picture_dir
-        return {int(f.name[:6]) for f in folder.glob("??????-*.jpg")} if folder and folder.is_dir() else set()
+        with self._lock:
+            return {int(name[:6]) for name in self._pictures()}
 
 
 def _opened(path: str, readonly: bool) -> sqlite3.Connection:

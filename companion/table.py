@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import threading
 import time
@@ -114,6 +115,11 @@ class Table:
         """What the last undo took back, as long as nothing was done since: `redo` does it again"""
         with self._lock:
             return tuple(self._undone[-1]) if self._undone else ()
+
+    def try_writing(self) -> None:
+        """A disk that is full or read-only is told at the start, not with the first move that cannot be kept."""
+        with self._lock, contextlib.suppress(BadJournal):
+            self._write([], {"opened": f"{time.time():.0f}"})
 
     # What the camera sees
 

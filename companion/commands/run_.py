@@ -104,6 +104,7 @@ def play(config: str | None) -> int:
     journal.keep_to_oneself()
     state = None if journal.events() else first_state(settings, specimen, config)
     table = Table(state, journal, specimen.rules_plan, {"hidden_scores": settings.hidden_scores}, laid_out=False)
+    table.try_writing()
     try:
         camera = settings.open_camera()
         panel, lacking = open_panel(settings.pins)

@@ -25,6 +25,12 @@ def half_sent(table: RunningTable, addresses: int, count: int = 420) -> Iterator
         table, stop, [f"127.0.1.{n % addresses + 1}" for n in range(count)], HALF, b"x"))
 
 
+def half_shaken(table: RunningTable, addresses: int, count: int = 420) -> Iterator[Finding]:
+    """TLS handshakes that never end."""
+    yield from _while(table, f"{count} half handshakes from {addresses} address(es)", lambda stop: _keep(
+        table, stop, [f"127.0.1.{n % addresses + 1}" for n in range(count)], b"\x16\x03\x01\x02\x00\x01\x00", b"\x01"))
+
+
 def unread(table: RunningTable, addresses: int, count: int = 40) -> Iterator[Finding]:
     """Piped requests whose answers nobody reads."""
     yield from _while(table, f"{count} x 200 piped requests, unread, from {addresses} address(es)", lambda stop: _keep(

@@ -45,7 +45,7 @@ class RunningTable:
     def start(self, wait: bool = True) -> None:
         environ = {k: v for k, v in os.environ.items() if k not in ("NILOMETER_STATE", "NOTIFY_SOCKET")}
         with open(self.folder / "log", "ab") as log:
-            command = [sys.executable, "-m", "companion.cli", "run", "--config", str(self.folder / "nilometer.toml")]
+            command = [sys.executable, "-m", "companion.cli", "run", "--stay", "--config", str(self.folder / "nilometer.toml")]
             self.process = subprocess.Popen(command, stdout=log, stderr=log, env=environ, cwd=ROOT)
         if wait:
             self.until_served()

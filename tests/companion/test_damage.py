@@ -154,3 +154,22 @@ def test_a_backup_from_the_command_line(table, tmp_path, capsys):
         main(["journal", str(tmp_path / "g.journal"), "--backup", str(tmp_path / "copy.journal")])
     assert end.value.code == 0 and f"{EVENTS} events" in capsys.readouterr().out
     assert texts(Journal(tmp_path / "copy.journal").events()) == texts(table.journal.events())
+
+
+def test_a_full_disk_is_told_at_the_start(tmp_path):
+    made = Table(engine.game("tigris").setup(["bull", "lion"]), Journal(tmp_path / "g.journal"))
+    made.try_writing()
+    assert made.trouble is None
+    made.journal._db.execute("PRAGMA query_only=ON")
+    made.try_writing()
+    assert made.trouble is not None and len(made.journal.events()) == 1
+
+
+def test_the_pictures_folder_is_looked_through_once(tmp_path, monkeypatch):
+    journal = Journal(tmp_path / "g.journal", picture_budget=2500)
+    journal.keep_picture(1, "after", b"x" * 1000)
+    journal = Journal(tmp_path / "g.journal", picture_budget=2500)
+    assert journal.pictured() == {1}
+    monkeypatch.setattr("pathlib.Path.glob", lambda *_: 1 / 0)
+    journal.keep_picture(2, "before", b"x" * 1000), journal.keep_picture(2, "after", b"x" * 1000)
+    assert journal.pictured() == {2}

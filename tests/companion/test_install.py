@@ -115,7 +115,7 @@ def test_systemd_finds_no_fault_in_the_unit(unit):
 
 @needs_systemd
 def test_the_sandbox_is_tight(unit):
-    found = subprocess.run(["systemd-analyze", "security", "--offline=true", "--threshold=20", unit], capture_output=True,
+    found = subprocess.run(["systemd-analyze", "security", "--offline=true", "--threshold=15", unit], capture_output=True,
                            text=True)
     assert found.returncode == 0, found.stdout.splitlines()[-1:]
 

@@ -9,18 +9,20 @@ import threading
 import time
 from collections.abc import Callable
 
+import cv2
 import numpy as np
 
 from companion.eye import Eye
 from companion.journal import BadJournal
 from companion.lessons import Lessons
-from companion.table import Table
+from companion.table import Table, jpeg_of
 from companion.verdict import BUSY, ILLEGAL, SAME, Verdict
 from hardware.panel import Panel
 from hardware.supervisor import FROZEN, LOST, OK, Frame, Supervisor
 from vision.evidence import NoBoard
 
 log = logging.getLogger(__name__)
+LIVE, PLACE = 960, 360      # pixels of the longer side of pictures that people look at
 
 
 class Loop:
@@ -41,6 +43,7 @@ class Loop:
         self.trouble = ""
         self._buzzed: tuple | None = None
         supervisor._on_state = self._camera_says
+        table.sight = self
 
     def run(self) -> None:
         """In the calling thread; the camera has its own."""
@@ -117,6 +120,25 @@ class Loop:
             self.panel.show("lost")
         if state in (LOST, FROZEN):
             log.warning("%s", message)
+
+    # What people look at
+
+    def now(self) -> bytes | None:
+        frame = self.supervisor.newest(0, 0.0)
+        image = None if frame is None else frame.image if frame.image is not None else frame.small
+        return None if image is None else jpeg_of(image, LIVE)
+
+    def place(self, site: str) -> bytes | None:
+        """A site and as much again on all sides, cut from the picture that was read last."""
+        image, pose, found = self.eye.picture, self.eye.pose, self.eye.reader.plan.sites.get(site)
+        if image is None or pose is None or found is None:
+            return None
+        outline = np.array(found.outline, float)
+        low, high = outline.min(0), outline.max(0)
+        more = max(high - low) * 0.6
+        x0, y0, x1, y1 = (*(low - more), *(high + more))
+        maps = pose.rectify_map(x0, y0, x1, y1, PLACE / max(x1 - x0, y1 - y0))
+        return jpeg_of(cv2.remap(image, *maps, cv2.INTER_LINEAR), PLACE)
 
     def stop(self) -> None:
         self._stop.set()

@@ -7,6 +7,7 @@ from collections.abc import Collection
 
 from companion.halfway import half_done
 from companion.search import search
+from companion.sentences import sentence_of
 from companion.verdict import (
     BUSY,
     ILLEGAL,
@@ -23,6 +24,7 @@ from companion.verdict import (
 )
 from companion.world import (
     BREAKS_RULES,
+    LIFTED,
     MISREAD,
     NOTICED,
     REGUESS,
@@ -83,9 +85,9 @@ def reconcile(game: Game, past: Past, evidence: Evidence, seen: Layout | None = 
     if left and best.violations and state.layout() == best.base:
         return _illegal(game, state, best, seen, look, left, worlds)
     if left or (look.foreign and best.actions and _rests_on_covered(best, look)):
-        return _unclear(game, state, worlds, seen, left, look)
+        return _unclear(game, past, worlds, seen, left, look)
     if (best.actions or best.undo) and not best.violations and any(_rivals(best, w, state, look) for w in worlds):
-        return _halfway(game, worlds, look, seen) or _unclear(game, state, worlds, seen, left, look)
+        return _halfway(game, worlds, look, seen) or _unclear(game, past, worlds, seen, left, look)
     lag = {s: site_score(best, look, s)[1] for s in best.touched}
     lag = {s: c for s, c in lag.items() if s in evidence.sites
            and not best.state.shows_same(s, best.layout.get(s, ()), c, look.reads.get(s, "pile"))}
@@ -93,7 +95,7 @@ def reconcile(game: Game, past: Past, evidence: Evidence, seen: Layout | None = 
         return _illegal(game, state, best, seen, look, {}, worlds)
     todo = todos_of(game, best, lag, past)
     if not (best.actions or best.undo or todo or look.foreign) and (odd := _contradicted(best, look)):
-        return _unclear(game, state, worlds, seen, odd, look)
+        return _unclear(game, past, worlds, seen, odd, look)
     if look.foreign and not best.actions:
         if todo or len(look.foreign) > 1:
             return _littered(UNFINISHED if todo else UNCLEAR, state, lag, todo, look)
@@ -103,7 +105,7 @@ def reconcile(game: Game, past: Past, evidence: Evidence, seen: Layout | None = 
         name = UNFINISHED
     elif name == SAME and seen:
         name = MOVED                                      # the last to-do has been done
-    return Verdict(name, best.state, best.actions, best.undo, (), todo, seen=lag, text=_words(name, best),
+    return Verdict(name, best.state, best.actions, best.undo, (), todo, seen=lag, text=_words(name, best, past),
                    question=asked(best.state), certain=best.certain, redone=best.redone)
 
 
@@ -167,7 +169,7 @@ def _bases(past: Past, look: Look, guessed: frozenset[int], said: frozenset[int]
         chosen = chosen or n not in said and _meant_otherwise(before, after, action, by_hand, look, past[0][0])
         lifted = n == 0 and n not in said and _put_down_now(before, by_hand, look, past[0][0])
         if here or own and by_hand or gone and not by_hand or chosen or anew or lifted:
-            bases.append((before, n + 1, REGUESS if (own or lifted) and not here else TAKE_BACK[n + 1]))
+            bases.append((before, n + 1, LIFTED if lifted else REGUESS if own and not here else TAKE_BACK[n + 1]))
     return bases
 
 
@@ -296,17 +298,17 @@ def _points(state: State, seats: set[str]) -> int:
     return sum(sum(x.values()) if isinstance(x, dict) else x for x in own)
 
 
-def _words(name: str, world: World) -> Text:
+def _words(name: str, world: World, past: Past) -> Text:
     if name == SAME:
         return say("nothing changed")
     if world.undo and not world.actions:
         return say("move taken back")
-    doings = [a for n, a in enumerate(world.actions) if n not in world.redone]
+    told = sentence_of(past[world.undo][0], world.actions, world.redone)
+    if told is not None:
+        return say("corrected: {actions}", actions=told) if world.undo > len(world.redone) else told
     if world.undo > len(world.redone):
-        return say("corrected: {actions}", actions="; ".join(map(str, doings)))
-    if not world.actions:
-        return say("the board is as it should be") if name == MOVED else say("something is still to be done on the board")
-    return say("{actions}", actions="; ".join(map(str, doings)))
+        return say("move taken back")
+    return say("the board is as it should be") if name == MOVED else say("something is still to be done on the board")
 
 
 def todos_of(game: Game, world: World, behind: Layout, past: Past) -> tuple[ToDo, ...]:
@@ -352,13 +354,14 @@ def _illegal(game: Game, state: State, world: World, seen: Layout, look: Look, l
                    text=violations[0].text if violations else say("this breaks a rule"))
 
 
-def _unclear(game: Game, state: State, worlds: list[World], seen: Layout, left: dict, look: Look) -> Verdict:
+def _unclear(game: Game, past: Past, worlds: list[World], seen: Layout, left: dict, look: Look) -> Verdict:
+    state = past[0][0]
     answers: list[Answer] = []
     texts: set[str] = set()
     for w in worlds:
         if w.violations or not (w.actions or w.undo) or _unexplained(w, look).keys() - left.keys():
             continue
-        text = _words(MOVED, w)
+        text = _words(MOVED, w, past)
         if str(text) not in texts:
             texts.add(str(text))
             answers.append(Answer(text, tuple(map(str, w.actions)), w.undo, misread=bool(left)))

@@ -24,7 +24,7 @@ def snapshot(table: Table) -> dict[str, Any]:
         "version": table.version, "game": state.game, "title": pack(table.game.title),
         "seats": [{"id": s, "name": pack(seats[s].name), "colour": seats[s].colour} for s in state.seats],
         "layout": {s: list(c) for s, c in state.layout().items()}, "turn": state.turn, "actors": list(state.actors),
-        "scores": state.scores(), "view": pack(state.view()), "settings": dict(table.settings),
+        "scores": state.scores(), "standing": state.standing(), "view": pack(state.view()), "settings": dict(table.settings),
         "outcome": {"winners": list(outcome.winners), "reason": pack(outcome.reason)} if outcome else None,
         "verdict": {"verdict": verdict.verdict, "actions": [str(a) for a in verdict.news], "certain": verdict.certain,
                     "text": pack(verdict.text), "back": [pack(t) for t in verdict.back],
@@ -34,7 +34,7 @@ def snapshot(table: Table) -> dict[str, Any]:
         "question": _question(table), "decision": pack(state.decision()),
         "moves": [_move(table, line, line.event in pictured) for line in table.lines if line.action],
         "undone": [{"seat": str(line.action).split(":")[0], "text": line.action} for line in table.undone if line.action],
-        "start": table.lines[0].event, "opening": table.lines[0].state.scores(),
+        "start": table.lines[0].event, "opening": table.lines[0].state.scores(), "opening_standing": table.lines[0].state.standing(),
         "pause": _pause(table), "trouble": pack(table.trouble), "camera": dict(table.camera),
         "machine": [pack(t) for t in table.machine],
     }
@@ -66,7 +66,7 @@ def doing(state: State) -> list[Any]:
 def _told(line: Line) -> dict[str, Any]:
     return {"event": line.event, "seat": str(line.action).split(":")[0], "text": line.action,
             "words": doing(line.state),
-            "scores": line.state.scores()}
+            "scores": line.state.scores(), "standing": line.state.standing()}
 
 
 def _question(table: Table) -> dict[str, Any] | None:

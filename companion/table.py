@@ -7,7 +7,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import cv2
 import msgspec
@@ -18,9 +18,10 @@ from companion.journal import BadJournal, Journal, Line, fold, state_hash
 from companion.oddities import Oddities
 from companion.pause import Pause, resumed
 from companion.reconcile import asked, reconcile, todos_of
+from companion.sentences import sentence_of
 from companion.snapshot import result, snapshot
 from companion.verdict import BUSY, ILLEGAL, MOVED, SAME, UNCLEAR, UNFINISHED, Question, ToDo, Verdict, mend_text
-from companion.world import UNKNOWN, World
+from companion.world import UNKNOWN, World, legal_run
 from engine import Action, BadText, State, Text, Violation, say
 from engine.layout import Contents, Layout
 from engine.plan import Plan
@@ -29,6 +30,16 @@ from vision.evidence import Evidence
 MEMORY = 60        # events back that a belated act may be put in before
 CAMERA = "camera"  # who did what no one said
 GUESS = "camera, one of several ways"      # ... where others would have come to the same board
+
+
+class Sight(Protocol):
+    """The camera's pictures, for people to look at."""
+
+    def now(self) -> bytes | None:
+        """What it sees, as a JPEG; None: nothing yet."""
+
+    def place(self, site: str) -> bytes | None:
+        """A site and what is about it in the last settled view, as a JPEG."""
 
 
 class Refused(ValueError):
@@ -66,6 +77,7 @@ class Table:
         self._excused: Layout = {}              # what people said to be misread, site -> contents
         self._last: Evidence | None = None      # the last settled view
         self._odd = Oddities()
+        self.sight: Sight | None = None         # what the camera sees, where there is one
         self._asked = 0
         self.question: Question | None = None
         events = self.journal.events()
@@ -128,7 +140,7 @@ class Table:
         were read anew, reads all: nobody is alarmed or asked before."""
         verdict, event = self._looked(evidence, whole)
         if image is not None and verdict.verdict in (SAME, MOVED, UNFINISHED):
-            self._before = _jpeg(image)         # takes its time: people have been told, and nobody waits for the lock
+            self._before = jpeg_of(image)         # takes its time: people have been told, and nobody waits for the lock
             if event is not None and self._before:
                 self.journal.keep_picture(event, "after", self._before)
         return verdict
@@ -276,11 +288,11 @@ class Table:
     def declare(self, text: str, by: str = "script") -> Verdict:
         """An act said aloud, in the action notation. Raises BadText, Refused, BadJournal; nothing changes then."""
         with self._lock:
-            actions = self.meant(text)
-            before = self.state.layout()
+            actions, earlier = self.meant(text), self.state
+            before = earlier.layout()
             self._settle([str(a) for a in actions], 0, None, by)
             verdict = Verdict(MOVED, self.state, actions, seen=self._seen,
-                              text=say("{actions}", actions="; ".join(map(str, actions))),
+                              text=sentence_of(earlier, actions) or say("nothing changed"),
                               todo=self._todo_after_declaring(before))
             if verdict.todo:
                 verdict = msgspec.structs.replace(verdict, verdict=UNFINISHED)
@@ -302,6 +314,35 @@ class Table:
         world = World(self.state, self.state.layout(), 0, 0.0, {})
         world.base, world.steps = before, tuple(self.state.steps)
         return todos_of(self.game, world, self._seen, self._past())
+
+    def guesses(self, site: str) -> list[Contents]:
+        """What the reader thinks may lie on a site, likeliest first, from the last settled view"""
+        with self._lock:
+            found = self._last.sites.get(site) if self._last is not None else None
+            return [c for c, _ in found.options] if found is not None else []
+
+    def correct(self, site: str, contents: Contents, by: str = "script", allowed: Callable[[Action], bool] = lambda action: True
+                ) -> Verdict:
+        """People say what lies on a site now: what the rules allow that comes to it is done, and the reader was wrong from then on.
+        allowed: whether those who say it may do such an action. Raises Refused where nothing legal does, BadJournal."""
+        with self._lock:
+            have = self.state.layout().get(site, ())
+            found = self._last.sites.get(site) if self._last is not None else None
+            if found is not None:
+                self._excuse({**self._excused, site: UNKNOWN if found.foreign else found.best})
+            if self.state.shows_same(site, have, contents, self.reads.get(site, "pile")):
+                self._conclude(Verdict(SAME, self.state, seen=self._seen))
+                return self.verdict
+            broken: tuple[Violation, ...] = ()
+            for proposal in self.state.explain({site: (have, contents)}):
+                if legal_run(self.state, proposal.actions) and not proposal.belated and all(map(allowed, proposal.actions)):
+                    before = self.state
+                    self._settle([str(a) for a in proposal.actions], 0, None, by)
+                    self._conclude(Verdict(MOVED, self.state, proposal.actions, seen=self._seen,
+                                           text=sentence_of(before, proposal.actions) or say("nothing changed")))
+                    return self.verdict
+                broken = broken or proposal.violations
+            raise Refused(broken)
 
     def _past(self) -> list[tuple[State, str | None]]:
         """The last states, newest first, each with the action that led there"""
@@ -377,14 +418,15 @@ class Table:
             at = next((i for i, line in enumerate(self._lines) if line.event == event and line.action), None)
             if at is None or any(line.action is None for line in self._lines[at:]):
                 raise Gone(f"event {event} does not stand any more")
-            action = self._lines[at - 1].state.parse(text)
+            before = self._lines[at - 1].state
+            action = before.parse(text)
             later = [str(line.action) for line in self._lines[at + 1:]]
             try:
                 self._settle([str(action), *later], len(self._lines) - at, None, by)
             except engine.IllegalAction as e:
                 raise Refused(e.violations) from None
             self._conclude(Verdict(MOVED, self.state, (action,), seen=self._seen,
-                                   text=say("corrected: {actions}", actions=str(action))))
+                                   text=say("corrected: {actions}", actions=sentence_of(before, [action]) or text)))
             return self.verdict
 
     def edit(self, state: State, by: str = "host") -> None:
@@ -448,10 +490,9 @@ def _plain(contents: Layout) -> str:
     return json.dumps({s: list(c) for s, c in contents.items()})
 
 
-def _jpeg(image: np.ndarray | None) -> bytes | None:
-    if image is None:
-        return None
-    scale = 960 / max(image.shape[:2])
+def jpeg_of(image: np.ndarray, longest: int = 960) -> bytes | None:
+    """A picture packed, its longer side so many pixels at most"""
+    scale = longest / max(image.shape[:2])
     small = cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA) if scale < 1 else image
     ok, data = cv2.imencode(".jpg", small, [cv2.IMWRITE_JPEG_QUALITY, 80])
     return data.tobytes() if ok else None

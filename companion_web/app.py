@@ -10,6 +10,7 @@ from flask import Flask, current_app, request
 from companion.games import Shelf
 from companion_web import errors, guard
 from companion_web.access import Access, Viewer
+from companion_web.choices import Choices
 from companion_web.drawing import Drawing
 from companion_web.feed import Feed, Streams
 from companion_web.limits import Known, Tries
@@ -30,7 +31,7 @@ class Web:
         self.joining = True
         self.known = Known()
         self._legal: tuple[int | None, dict[str, set[str]]] = (None, {})
-        self.offers, self.otherwise = Offers(), Otherwise()
+        self.offers, self.otherwise, self.choices = Offers(), Otherwise(), Choices()
         self.feed = Feed(table, self._extras)
         self.streams = Streams(settings.max_streams, settings.reserved_streams, settings.streams_per_address)
         self.pin_tries, self.code_tries = Tries(*settings.pin_tries), Tries(*settings.pin_tries)
@@ -115,7 +116,7 @@ def viewer() -> Viewer:
 
 def create_app(table: Any, settings: Settings | None = None, switches: Switches | None = None) -> Flask:
     """Raises engine.BadPlan or vision.plan.BadPlan for a plan that cannot be used, ValueError for a broken language file."""
-    from companion_web.parts import api, copy, history, join, page, record, setup, stream
+    from companion_web.parts import api, choices, copy, history, join, page, record, setup, stream
 
     settings = settings or Settings()
     app = Flask("companion_web", static_folder=None)
@@ -124,7 +125,7 @@ def create_app(table: Any, settings: Settings | None = None, switches: Switches 
     errors.install(app)
     guard.install(app, settings)
     app.wsgi_app = Proxies(app.wsgi_app, settings.proxies)
-    for part in (page, api, stream, history, join, record, setup, copy):
+    for part in (page, api, choices, stream, history, join, record, setup, copy):
         app.register_blueprint(part.part)
     shared.feed.start()
     return app

@@ -17,8 +17,11 @@ def seen_by(viewer: Viewer, snapshot: Snapshot) -> Snapshot:
     own = set(viewer.seats)
     out = dict(snapshot)
     out["scores"] = _own(snapshot.get("scores") or {}, own)
+    out["standing"] = _own(snapshot.get("standing") or {}, own)
+    out["opening_standing"] = _own(snapshot.get("opening_standing") or {}, own)
     out["opening"] = _own(snapshot.get("opening") or {}, own)
-    out["moves"] = [{**m, "scores": _own(m.get("scores") or {}, own)} for m in snapshot.get("moves") or ()]
+    out["moves"] = [{**m, "standing": _own(m.get("standing") or {}, own), "scores": _own(m.get("scores") or {}, own)}
+                    for m in snapshot.get("moves") or ()]
     view = dict(snapshot.get("view") or {})
     view["seats"] = [s if s.get("id") in own else {**s, "facts": [_veiled(f) for f in s.get("facts") or ()]}
                      for s in view.get("seats") or ()]

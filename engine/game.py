@@ -183,6 +183,10 @@ class State(abc.ABC):
     def scores(self) -> dict[str, Any]:
         """seat -> number, or seat -> {colour: number}"""
 
+    def standing(self) -> dict[str, int]:
+        """seat -> the one number that decides, as things stand; where that is not the score itself a game says so"""
+        return {s: v if isinstance(v, int) else sum(v.values()) for s, v in self.scores().items()}
+
     @abc.abstractmethod
     def outcome(self) -> Outcome | None: ...
 

@@ -11,6 +11,7 @@ from flask import Blueprint, Response, jsonify, request
 
 import engine
 from companion.journal import BadJournal
+from companion.sentences import sentence_of
 from companion.snapshot import doing
 from companion.table import Gone, Refused
 from companion_web.access import Viewer
@@ -62,7 +63,7 @@ def actions() -> Response:
     """What the field for declaring offers a seat: `whole`, legal actions of one word; `verbs`, the first words of the
     others; `actions`, up to 40 legal ones whose notation begins with `starts`; `otherwise`, what its last moves may have
     been instead."""
-    who = _seated()
+    who = seated_viewer()
     seat, starts = request.args.get("seat", ""), request.args.get("starts", "").strip().lower()
     if seat in web().seats and seat not in who.seats and not who.host:
         raise Problem(403, "this seat is not yours")
@@ -77,7 +78,7 @@ def actions() -> Response:
 
 @part.post("/declare")
 def declare() -> Response:
-    who = _seated()
+    who = seated_viewer()
     text = text_in("text")
     if not text or len(text) > LONGEST or "\n" in text:
         raise Problem(400, "say one act in one line")
@@ -97,13 +98,13 @@ def declare() -> Response:
         return _offered(who, action.seat, asks, said, words,
                         (lambda: table.lines[-1].event == last) if passed else lambda: not table.state.check(action),
                         lambda by: table.declare(said, by=by))
-    return done(lambda: table.declare(text, by=_name(who)))
+    return done(lambda: table.declare(text, by=acting_for(who)))
 
 
 @part.post("/offer")
 def offer() -> Response:
     """`{"id": 3, "yes": 1}`: one that is asked agrees; 0: declines, or whoever asked takes it back."""
-    who, number, yes = _seated(), number_in("id"), bool(number_in("yes"))
+    who, number, yes = seated_viewer(), number_in("id"), bool(number_in("yes"))
     found = web().offers.get(number)
     if found is None or not found.stands():
         raise Problem(409, "this offer does not stand any more")
@@ -120,9 +121,9 @@ def offer() -> Response:
 @part.post("/instead")
 def instead() -> Response:
     """`{"event": 7, "text": "yellow: harvest eurasia-5 gold 1"}`: that move was this one, which is among its `otherwise`."""
-    who, event, text, table = _seated(), number_in("event"), text_in("text"), web().table
+    who, event, text, table = seated_viewer(), number_in("event"), text_in("text"), web().table
     if who.host:
-        return done(lambda: table.instead(event, text, by=_name(who)))
+        return done(lambda: table.instead(event, text, by=acting_for(who)))
     action = allowed(lambda: table.state.parse(text))
     _acts_for(who, action.seat)
     told = next((t for t in web().otherwise.of(table.lines, action.seat) if t["event"] == event), None)
@@ -133,26 +134,26 @@ def instead() -> Response:
         words = next(o["words"] for o in told["others"] if o["text"] == str(action)) or [pack(say("{actions}", actions=str(action)))]
         return _offered(who, action.seat, asks, str(action), words, lambda: any(line.event == event for line in table.lines),
                         lambda by: table.instead(event, text, by=by))
-    return done(lambda: table.instead(event, text, by=_name(who)))
+    return done(lambda: table.instead(event, text, by=acting_for(who)))
 
 
 @part.post("/answer")
 def answer() -> Response:
-    who = _seated()
+    who = seated_viewer()
     question, choice = text_in("question"), number_in("choice")
     asked = web().snapshot.get("question") or {}
     if asked.get("id") != question:
-        raise Problem(409, "this question is not open any more")
+        raise Problem(409, "somebody has answered already")
     if not 0 <= choice < len(asked.get("answers") or ()):
         raise Problem(400, "there is no such answer")
     _acts_for(who, asked.get("seat"), Problem(403, "this question is for somebody else"))
-    return done(lambda: web().table.answer(question, choice, by=_name(who)))
+    return done(lambda: web().table.answer(question, choice, by=acting_for(who)))
 
 
 @part.post("/undo")
 def undo() -> Response:
     """`{"event": 7}`: back to how things stood after it. What others did is taken back when all of them agree."""
-    who, event, table = _seated(), number_in("event"), web().table
+    who, event, table = seated_viewer(), number_in("event"), web().table
     lines = table.lines
     at = next((n for n, line in enumerate(lines) if line.event == event), None)
     if at is None:
@@ -164,7 +165,7 @@ def undo() -> Response:
 @part.post("/redo")
 def redo() -> Response:
     """What was taken back last is done again, as long as nothing was done since."""
-    who, table = _seated(), web().table
+    who, table = seated_viewer(), web().table
     again = table.undone
     if not again:
         raise Problem(409, "that is not open any more")
@@ -174,7 +175,7 @@ def redo() -> Response:
 def _with_consent(who: Viewer, lines: Sequence[Any], words: Text, text: str, do: Callable[[str], object]) -> Response:
     """Does it when the lines are the phone's own doings; else asks the seats that have phones."""
     if who.host or all(line.action and web().table.state.parse(line.action).seat in who.seats for line in lines):
-        return done(lambda: do(_name(who)))
+        return done(lambda: do(acting_for(who)))
     table, asks = web().table, set(web().access.taken()) - set(who.seats)
     if not asks:
         raise Problem(403, "others did that: the host can take it back")
@@ -191,7 +192,7 @@ def _offered(who: Viewer, giver: str, asks: Collection[str], text: str, words: l
 
 
 def _words(actions: Sequence[Action]) -> list[Any]:
-    return [pack(say("{actions}", actions="; ".join(map(str, actions))))]
+    return [pack(sentence_of(web().table.state, actions) or say("{actions}", actions="; ".join(map(str, actions))))]
 
 
 def _acts_for(who: Viewer, seat: str | None, fault: Problem | None = None) -> None:
@@ -202,14 +203,14 @@ def _acts_for(who: Viewer, seat: str | None, fault: Problem | None = None) -> No
         raise fault or Problem(403, "this seat is not yours")
 
 
-def _seated() -> Viewer:
+def seated_viewer() -> Viewer:
     who = viewer()
     if not who.seated:
         raise Problem(403, "this token holds no seat here" if token() else "only seated phones and the host may do this")
     return who
 
 
-def _name(who: Viewer) -> str:
+def acting_for(who: Viewer) -> str:
     """Who did it, for the journal: never a token."""
     return " ".join(who.seats) if who.seats else "host"
 
@@ -229,7 +230,7 @@ def allowed(act: Callable[[], Any]) -> Any:
     except Refused as e:
         raise Problem(409, "the rules do not allow it", more={"violations": pack(list(e.violations))}) from None
     except Gone:
-        raise Problem(409, "that is not open any more") from None
+        raise Problem(409, "somebody has answered already") from None
     except BadJournal as e:
         log.warning("%s", e)
         raise Problem(507, "it could not be written down, so it did not happen") from None

@@ -56,6 +56,10 @@ class TigrisState(Position):
     def unsaid(self) -> Self:
         return effects.perform(self, act.Keep(self.seats[self.active])) if self.phase == "build" else self
 
+    def standing(self) -> dict[str, int]:
+        """The weakest colour's points, treasures put where they help most (T62, T65)"""
+        return {seat: result[0] for seat, result in zip(self.seats, scoring.results(self))}
+
     def outcome(self) -> Outcome | None:
         return scoring.outcome(self)
 

@@ -51,6 +51,8 @@ def test_what_was_taken_up_is_no_wrong_doing_and_is_found_when_it_lies_again(nam
             v = table.look(sees(after, table.plan))
             assert v.verdict in ("moved", "same", "unfinished"), (str(moved), v.verdict, str(v.text))
             assert not differing(table.state.layout(), after), str(moved)
+            doing = [line.action for line in table.lines if line.action]
+            assert not table.verdict.certain or doing[-1:] == [str(moved)] and len(doing) == 1, (doing, str(moved))
             tried += 1
         state = state.apply(action)
     assert tried >= 4

@@ -63,7 +63,7 @@ def test_people_are_told_before_the_picture_is_kept_which_takes_its_time(player,
         asked.start()
         asked.join(10)
         return b"jpeg"
-    monkeypatch.setattr(companion.table, "_jpeg", jpeg)
+    monkeypatch.setattr(companion.table, "jpeg_of", jpeg)
     for board in ({}, {"A1": ("market",)}):
         v = p.table.look(sees({**p.board, **board}, p.table.plan), image)
         assert told.pop() == v.verdict
@@ -108,7 +108,7 @@ def test_a_question_has_two_to_four_answers_and_the_answer_counts(player):
     v = doubtful(p)
     assert v.verdict == "unclear" and 2 <= len(v.question.answers) <= 4
     q = p.table.snapshot()["question"]
-    choice = next(i for i, a in enumerate(v.question.answers) if "tile black C2" in str(a.text))
+    choice = next(i for i, a in enumerate(v.question.answers) if a.run == ("bull: tile black C2",))
     v = p.table.answer(q["id"], choice, "phone")
     assert acts(v) == ["bull: tile black C2"] and p.table.state.layout()["C2"] == ("settlement",)
     with pytest.raises(Gone):

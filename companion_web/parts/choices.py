@@ -1,0 +1,101 @@
+"""Asked by tapping: what may be done now, where a piece may go and why not, what lies on a place; and the camera's pictures."""
+
+from __future__ import annotations
+
+from flask import Blueprint, Response, jsonify, request
+
+from companion.table import Table
+from companion_web import choices as all_choices
+from companion_web.access import Viewer
+from companion_web.app import viewer, web
+from companion_web.errors import Problem
+from companion_web.parts.api import acting_for, done, seated_viewer, text_in
+from engine import Action
+from engine.layout import Contents
+
+part = Blueprint("choices", __name__, url_prefix="/api")
+MOST_PIECES = 60
+
+
+@part.get("/choices")
+def choices() -> Response:
+    """`{"said": [{"text", "words": [T]}], "pieces": [kind]}`: what a seat may do that no camera sees; what it may put down."""
+    seat = _own_seat(seated_viewer())
+    found = web().choices.at(web().table.state)
+    return jsonify({"said": all_choices.said_acts(found, seat), "pieces": all_choices.pieces_to_put(found, seat)})
+
+
+@part.get("/may")
+def may() -> Response:
+    """`{"sites": [id]}`: where a seat may put a piece."""
+    seat, kind = _own_seat(seated_viewer()), request.args.get("piece", "")
+    return jsonify({"sites": all_choices.places_of(web().choices.at(web().table.state), seat, kind)})
+
+
+@part.get("/why")
+def why() -> Response:
+    """`{"violations": [{"rule", "text": T}]}`: why a seat may not put a piece there."""
+    seat, kind, table = _own_seat(seated_viewer()), request.args.get("piece", ""), web().table
+    if kind not in table.plan.counts:
+        raise Problem(400, "there is no such piece")
+    return jsonify({"violations": all_choices.reasons_against(table.state, seat, kind, _site(table, request.args.get("site", "")))})
+
+
+@part.get("/place/<site>")
+def place(site: str) -> Response:
+    """`{"contents": [kind], "may": [[kind]], "picture": bool}`"""
+    seated_viewer()
+    table = web().table
+    _site(table, site)
+    found = all_choices.may_lie(table.state, web().choices.at(table.state), site, table.guesses(site), table.plan.counts)
+    return jsonify({"contents": table.state.layout().get(site, ()), "may": found, "picture": table.sight is not None})
+
+
+@part.get("/place/<site>/picture.jpg")
+def place_picture(site: str) -> Response:
+    seated_viewer()
+    table = web().table
+    return _picture(table.sight.place(_site(table, site)) if table.sight is not None else None)
+
+
+@part.post("/place")
+def correct() -> Response:
+    """`{"site": "C4", "contents": ["temple"]}`: that lies there. What the rules allow that comes to it is done; else 409."""
+    who, table, site = seated_viewer(), web().table, _site(web().table, text_in("site"))
+    contents = (request.get_json(silent=True) or {}).get("contents")
+    if not isinstance(contents, list) or len(contents) > MOST_PIECES or not all(k in table.plan.counts for k in contents):
+        raise Problem(400, "there is no such piece")
+    lies: Contents = tuple(contents)
+
+    def allowed(action: Action) -> bool:
+        return who.host or action.seat in who.seats
+
+    return done(lambda: table.correct(site, lies, by=acting_for(who), allowed=allowed))
+
+
+@part.get("/host/live.jpg")
+def live() -> Response:
+    """What the camera sees now."""
+    if not viewer().host:
+        raise Problem(403, "only the host may do this")
+    sight = web().table.sight
+    return _picture(sight.now() if sight is not None else None)
+
+
+def _picture(data: bytes | None) -> Response:
+    if data is None:
+        raise Problem(404, "there is no picture")
+    return Response(data, mimetype="image/jpeg", headers={"Cache-Control": "no-store"})
+
+
+def _own_seat(who: Viewer) -> str:
+    seat = request.args.get("seat", "")
+    if seat not in web().seats or (seat not in who.seats and not who.host):
+        raise Problem(403, "this seat is not yours")
+    return seat
+
+
+def _site(table: Table, site: str) -> str:
+    if site not in table.plan.sites:
+        raise Problem(400, "there is no place called {site}", site=site[:40])
+    return site

@@ -107,7 +107,8 @@ class Bare(msgspec.Struct, frozen=True, eq=False):
         places = (filled(self.plan.sites[s].outlines, now.pose.to_px, changed.shape) for s in self.plan.sites if empty or layout.get(s))
         other = [bool(changed[place].mean() > CHANGED) for place in places if place.any()]
         if not empty and other and np.mean(other) < LAID:
-            out.append(say("Of {all} places to lay something on {n} look otherwise than empty.", all=len(other), n=sum(other)))
+            out.append(say("None of the {all} pieces can be seen yet.", all=len(other)) if not any(other) else
+                       say("Of {all} places to lay something on {n} look otherwise than empty.", all=len(other), n=sum(other)))
         elif empty and other and np.mean(other) > LITTERED:
             out.append(say("{n} places look otherwise than in the first photo: is the board empty?", n=sum(other)))
         elif empty and np.abs(now.small.astype(float) - self.view.small).mean() < SAME_LIGHT:

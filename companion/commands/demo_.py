@@ -76,7 +76,7 @@ def command(name: str, port: int | None, host: str, moves: int, seed: int, pace:
     director = Director(plan, layout=state.layout(), seed=seed, view=Conditions().look(plan))
     cv2.setNumThreads(reading_threads())
     loop = Loop(table, Eye(specimen.reader), Supervisor(director.camera, fps=5.0), Panel())
-    app = companion_web.create_app(table, page_of(specimen, f"{game.title}: the demo"), faults_of(director))
+    app = companion_web.create_app(table, page_of(specimen, "Demo"), faults_of(director))
     server = _serve(app, host, port)
     print_address(app, server, f"{game.title}: a simulated table plays. Ctrl-C ends it.")
     watching = threading.Thread(target=loop.run, name="loop", daemon=True)

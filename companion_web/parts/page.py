@@ -28,6 +28,7 @@ def shell(name: str) -> Response:
 
     snapshot = web().snapshot
     html = render_template(f"{name}.html", say=say, lang=lang, languages=catalogue.languages(), table=web().settings.name,
+                           size=getattr(getattr(web().table, "plan", None), "size", None),
                            title=catalogue.told(lang, snapshot["title"]) if snapshot.get("title") else "Nilometer")
     response = make_response(html)
     response.headers["Cache-Control"] = "no-cache"
@@ -39,6 +40,11 @@ def shell(name: str) -> Response:
 def index() -> Response:
     # Where no game stands yet there is nothing to look at: the first thing is to set the table up.
     return shell("page") if web().seats else redirect("/setup")
+
+
+@part.get("/tv")
+def television() -> Response:
+    return shell("tv") if web().seats else redirect("/setup")
 
 
 @part.get("/static/<path:name>")

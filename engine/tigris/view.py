@@ -141,7 +141,7 @@ def _monuments(s: Position) -> dict[str, Any]:
 def _result(s: Position) -> dict[str, Any]:
     rows: list[list[Any]] = [[seat_name(seat), *r] for seat, r in zip(s.seats, results(s))]
     rows.sort(key=lambda row: [-n for n in row[1:]])
-    return {"title": say("result, treasures placed"), "rows": rows,
+    return {"title": say("final score"), "rows": rows,
             "columns": [say("dynasty"), say("weakest"), say("second"), say("third"), say("strongest")]}
 
 

@@ -36,11 +36,11 @@ def number(n: int) -> Text | int:
 
 
 def tile_name(tile: str) -> Text:
-    """`"war/trade"` -> "war (trade behind)" """
+    """`"war/trade"` -> "war (trade on the back)" """
     face, _, back = tile.partition("/")
     if back not in _DOMAINS:
         return domain_name(face)
-    return say("{face} ({back} behind)", face=domain_name(face), back=domain_name(back))
+    return say("{face} ({back} on the back)", face=domain_name(face), back=domain_name(back))
 
 
 def stones(seat: str, n: int) -> Text:
@@ -68,7 +68,7 @@ def listed(parts: list[Text]) -> Text:
 
 
 def kind_name(kind: str) -> Text:
-    """What people call a kind: "a black stone", "the tile war (trade behind)"."""
+    """What people call a kind: "a black stone", "the tile war (trade on the back)"."""
     if kind in _SEATS:
         return say("a {colour} stone", colour=colour_name(kind))
     if kind == "ziggurat":

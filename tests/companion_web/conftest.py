@@ -18,7 +18,7 @@ SEATS = [{"id": "bull", "name": pack(say("Bull")), "colour": "#c02020"},
          {"id": "lion", "name": pack(say("Lion")), "colour": "#2060c0"}]
 SCORES = {"bull": {"red": 0, "black": 0}, "lion": {"red": 0, "black": 0}}
 LEGAL = ("pass", "tile red C4", "leader black E5", "leader red E5")
-READY = {"verdict": "same", "actions": [], "text": say("ready"), "violations": [], "back": [], "todo": []}
+READY = {"verdict": "same", "actions": [], "text": say("ready"), "violations": [], "back": [], "todo": [], "sites": [], "wrong": {}}
 START = {"B2": ["temple", "treasure"], "K1": ["temple", "treasure"], "D4": ["leader:bull:black"]}
 
 
@@ -44,6 +44,9 @@ class FakeState:
 
     def scores(self):
         return {s: dict(v) for s, v in self._scores.items()}
+
+    def standing(self):
+        return {s: sum(v.values()) for s, v in self._scores.items()}
 
     def to_text(self):
         return f"game {GAME}\nseats bull lion\nlayout clear\nlayout B2 temple treasure K1 temple treasure D4 leader:bull:black"
@@ -115,13 +118,20 @@ class FakeTable:
             scores[seat]["red"] += points
         after = FakeState({**state._layout, site: contents}, scores)
         self.lines += (SimpleNamespace(event=self.lines[-1].event + 1, action=text, state=after),)
-        self.conclude("moved", actions=[text], text=say("{actions}", actions=text))
+        self.conclude("moved", actions=[text], text=say("{actions}", actions=text), sites=[site])
 
     def conclude(self, verdict, **more):
         self.verdict = pack({**READY, "verdict": verdict, **more})
         self.tell()
 
-    undone = ()
+    undone, sight = (), None
+
+    def guesses(self, site):
+        return [("temple",), ("market",)]
+
+    def correct(self, site, contents, by, allowed):
+        self.heard.append(("correct", site, contents, by))
+        self.act("bull: corrected", site, list(contents))
 
     def meant(self, text):
         seat, _, words = text.partition(":")
@@ -171,10 +181,11 @@ class FakeTable:
 
     def snapshot(self):
         moves = [{"event": line.event, "seat": line.action.split(":")[0], "text": line.action, "words": self.words,
-                  "scores": line.state.scores(), "pictures": (line.event, "after") in self.pictures} for line in self.lines[1:]]
+                  "scores": line.state.scores(), "standing": line.state.standing(), "pictures": (line.event, "after") in self.pictures} for line in self.lines[1:]]
         return {"version": self.version, "game": GAME, "title": pack(say("Tigris & Euphrates")), "seats": SEATS,
                 "layout": {s: list(c) for s, c in self.state.layout().items() if c}, "turn": self.turn, "actors": [self.turn],
-                "scores": self.state.scores(), "outcome": self.outcome, "view": pack({**VIEW, **self.more}),
+                "scores": self.state.scores(), "standing": self.state.standing(), "opening_standing": FakeState(START, SCORES).standing(),
+                "outcome": self.outcome, "view": pack({**VIEW, **self.more}),
                 "settings": dict(self.settings), "undone": [],
                 "verdict": self.verdict or pack(READY), "question": self.question, "decision": self.decision,
                 "moves": moves, "start": 1, "pause": self.pause, "trouble": self.trouble, "camera": self.camera}

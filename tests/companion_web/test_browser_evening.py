@@ -81,7 +81,7 @@ def test_the_demos_faults_are_switched_from_the_page(visit, app):
 def test_the_host_corrects_a_place(visit, table):
     page = visit(seat="host")
     page.locator(".sites [data-site=D4] path").click(force=True)
-    page.get_by_role("button", name="Correct", exact=True).click()
+    page.get_by_role("button", name="Something else …").click()
     assert "Bull" in page.locator("dialog .contents").inner_text()
     page.get_by_role("button", name="Take off").first.click()
     offered = page.get_by_label("Piece").locator("option").evaluate_all("all => all.map(o => o.value)")
@@ -104,7 +104,7 @@ def test_points_over_time_and_who_won(visit, table, monkeypatch):
     page = end(table, visit)
     page.wait_for_selector("#summary .plot .line")
     assert page.locator("#summary .plot .line").count() == 2 and "Anna <b> (Lion): 9" in page.locator("#summary").inner_text()
-    assert "Anna <b> (Lion) wins. the bag is empty" in page.locator("#verdict").inner_text()
+    assert "Anna <b> (Lion) wins. The bag is empty." in page.locator("#verdict").inner_text()
 
 def end(table, visit, **options):
     for n in range(6):
@@ -134,7 +134,7 @@ def test_the_evening_in_figures_and_its_summary_as_a_picture(visit, table, monke
         page.get_by_role("button", name="Picture").click()
     head = open(download.value.path(), "rb").read(24)
     assert head[:8] == b"\x89PNG\r\n\x1a\n" and int.from_bytes(head[16:20]) == 1280
-    for name, ending in (("Play record", "play"), ("JSON", "json")):
+    for name, ending in (("Move list (.play)", "play"), ("JSON", "json")):
         assert page.get_by_role("link", name=name).get_attribute("href") == f"/api/record.{ending}"
 
 
@@ -145,7 +145,7 @@ def test_all_games_of_the_table(visit, app, table):
              "players": [{"game": "ur", "title": {"t": "Ur"}, "name": "Anna", "seat": {"t": "Black"}, "played": 1, "won": 1,
                           "mean": 31.0, "best": 31}]}
     page = visit("games")
-    assert "No game has been played to its end" in page.locator("#who").inner_text()
+    assert "No finished game" in page.locator("#who").inner_text()
     web(app).shelf.statistics = lambda: shelf
     page.reload()
     page.wait_for_selector("#who table")
@@ -159,7 +159,7 @@ def test_who_sits_down_says_a_name_and_the_phone_remembers_it(visit, app, table)
     page.get_by_role("button", name="Sit down as Lion").click()
     page.get_by_label("Your name").fill("Anna")
     page.keyboard.press("Enter")
-    page.wait_for_selector("#speak:has-text('Noted.')", state="attached")
+    page.wait_for_selector("#speak:has-text('Saved.')", state="attached")
     assert table.settings["names"] == {"lion": "Anna"}
     assert page.evaluate("localStorage.getItem('nilometer.name')") == "Anna"
     page.get_by_role("link", name="To the board").first.click()
@@ -197,7 +197,7 @@ def test_moves_are_told_in_words(visit, table):
     table.words = [{"t": "{seat} passes", "a": {"seat": {"t": "Bull"}}}]
     table.act("bull: pass", "C4", [])
     page = visit(locale="nl-NL")
-    assert "Stier past pass" in page.locator("#moves").inner_text()
+    assert "Stier past" in page.locator("#moves").inner_text()
     page.locator("#moves .tool").first.click()
     page.wait_for_selector("dialog[open] .in-words")
     assert page.locator("dialog .in-words").inner_text() == "Stier past"

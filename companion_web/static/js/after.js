@@ -4,7 +4,7 @@ import { byId, fill, h } from "./dom.js";
 import { nameOf, seatTag } from "./people.js";
 import { dataTable } from "./players.js";
 import { ask } from "./talk.js";
-import { duration, language, say, words } from "./words.js";
+import { duration, region, say, words } from "./words.js";
 
 let told = null, toldFor = null;
 
@@ -26,17 +26,17 @@ export async function showAfter(snapshot) {
   box.hidden = !evening;
   if (evening) fill(box.lastElementChild, [evening, snapshot.seats, snapshot.settings?.names], () => [
     h("ul", { class: "figures" }, figures(snapshot, evening).map(line => h("li", null, line))),
-    dataTable({ title: say("Who took how long"), columns: [say("player"), say("moves"), say("together"), say("longest move")],
+    dataTable({ title: say("Time per player"), columns: [say("player"), say("moves"), say("total"), say("longest move")],
       rows: evening.seats.map(s => [nameOf(snapshot, s.id), s.moves, duration(s.seconds), s.at ? say("{time} (move {n})", { time: duration(s.longest), n: s.at }) : "–"]) }),
-    evening.gains.length ? [h("h3", null, say("The greatest gains")), h("ul", { class: "figures" }, evening.gains.map(g => h("li", null, h("b", null, `+${g.points}`), " ", seatTag(snapshot, g.seat), " ", say("move {n}", { n: g.move }), ": ", g.words.length ? g.words.map(words).join("; ") : g.text)))] : null,
+    evening.gains.length ? [h("h3", null, say("The greatest gains")), h("ul", { class: "figures" }, evening.gains.map(g => h("li", null, h("b", null, `+${g.points}`), " ", seatTag(snapshot, g.seat), " ", say("move {n}", { n: g.move }), ": ", g.words.map(words).join("; "))))] : null,
     evening.tables.map(dataTable),
   ]);
 }
 
 export function figures(snapshot, evening) {
-  const day = new Date(1000 * evening.ended).toLocaleDateString(language, { day: "numeric", month: "long", year: "numeric" });
+  const day = new Date(1000 * evening.ended).toLocaleDateString(region, { day: "numeric", month: "long", year: "numeric" });
   const out = [say("{day}: {n} moves in {time}", { day, n: evening.moves, time: duration(evening.played) })];
-  if (evening.undone) out.push(say("Taken back {n} times.", { n: evening.undone }));
-  if (evening.edits) out.push(say("Corrected by hand {n} times.", { n: evening.edits }));
+  if (evening.undone) out.push(evening.undone === 1 ? say("Taken back once.") : say("Taken back {n} times.", { n: evening.undone }));
+  if (evening.edits) out.push(evening.edits === 1 ? say("Corrected by hand once.") : say("Corrected by hand {n} times.", { n: evening.edits }));
   return out;
 }

@@ -1,7 +1,7 @@
 // The drawn twin of the board: sites and pieces of a plan as SVG, changed piece by piece.
 
 import { h, s } from "./dom.js";
-import { say, words } from "./words.js";
+import { placeName, say, words } from "./words.js";
 
 function shape(prim) {
   if (prim.t !== undefined) {
@@ -29,6 +29,12 @@ export function pieceIcon(plan, kind) {
   return s("svg", { viewBox: `${-w / 2 - 1} ${-d / 2 - 1} ${w + 2} ${d + 2}`, class: "piece", "aria-hidden": "true" }, piece.shapes.map(shape));
 }
 
+// A place whose row and column are printed on the board needs no name besides.
+const printed = (plan, id) => {
+  const [, column, row] = id.match(/^([A-Z])(\d+)$/) ?? [];
+  return Boolean(column) && [column, row].every(sign => plan.board.some(prim => prim.t === sign));
+};
+
 let boards = 0;
 
 export class Board {
@@ -49,8 +55,13 @@ export class Board {
     this.sites = s("g", { class: "sites" }, Object.entries(plan.sites).map(([id, site]) =>
       s("g", { "data-site": id }, site.outlines.map(d => s("path", { d })))));
     this.marks = s("g", { class: "marks" });
+    // Each place by its name, small enough for the place and turned with it.
+    this.names = s("g", { class: "names", "aria-hidden": "true" }, Object.entries(plan.sites).filter(([id, site]) => !site.of && !printed(plan, id)).map(([id, site]) => {
+      const [x, y, w, hh] = site.box, name = placeName(id), size = Math.min(hh * 0.26, w / (0.62 * name.length), plan.size[0] / 46);
+      return s("text", { x: x + w * 0.05, y: y + size * 1.02, "font-size": size }, document.createTextNode(name));
+    }));
     this.pieces = s("g", { class: "pieces" });
-    this.whole = s("g", null, this.print, this.sites, this.pieces, this.marks);
+    this.whole = s("g", null, this.print, this.sites, this.pieces, this.names, this.marks);
     this.svg = s("svg", { viewBox: `0 0 ${w} ${h}`, class: "twin", role: "img", "aria-label": label ?? say("The board, drawn") }, this.defs, this.whole);
     if (tapped) this.svg.addEventListener("click", e => {
       const place = this.svg.createSVGPoint();
@@ -134,7 +145,7 @@ export class Board {
     return s("g", { class: "badge" }, s("circle", { cx: bx, cy: by, r }), s("text", { x: bx, y: by, dy: ".36em", "font-size": r * 1.45 }, document.createTextNode(n)));
   }
 
-  // marks: [{site, kind: "todo" | "wrong" | "asked" | "note" | "new"}]
+  // marks: [{site, kind: "may" | "todo" | "wrong" | "asked" | "note" | "new"}]
   mark(marks) {
     this.marks.replaceChildren(...marks.flatMap(({ site, kind }) =>
       (this.plan.sites[site]?.outlines ?? []).map(d => s("path", { d, class: `mark ${kind}`, "data-site": site }))));
@@ -144,5 +155,5 @@ export class Board {
 // The board as a list: what a screen reader has instead of the drawing.
 export function boardInWords(plan, layout) {
   const sites = Object.keys(plan.sites).filter(id => layout[id]?.length);
-  return sites.length ? sites.map(id => [h("dt", null, id), h("dd", null, contentsInWords(plan, layout[id]))]) : [h("dt", null, "–"), h("dd", null, say("Nothing lies on the board."))];
+  return sites.length ? sites.map(id => [h("dt", null, placeName(id)), h("dd", null, contentsInWords(plan, layout[id]))]) : [h("dt", null, "–"), h("dd", null, say("Nothing lies on the board."))];
 }

@@ -39,6 +39,9 @@ export function fill(element, key, make) {
   return true;
 }
 
+// All is filled anew next time: what it was made with means something else now.
+export const refill = () => document.querySelectorAll("*").forEach(element => { delete element.filledFor; });
+
 export function icon(name) {
   return s("svg", { viewBox: "0 0 24 24", class: "icon", "aria-hidden": "true" }, s("use", { href: `/static/icons/icons.svg#${name}` }));
 }

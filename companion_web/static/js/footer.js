@@ -20,10 +20,10 @@ export function footer() {
   byId("theme").value = kept("theme") ?? "";
   byId("theme").addEventListener("change", e => { keep("theme", e.target.value); light(e.target.value); });
   byId("language").addEventListener("change", e => choose(e.target.value));
-  for (const name of ["sound", "buzz"]) {
+  for (const [name, usual] of [["sound", "0"], ["buzz", "0"], ["voice", "0"], ["notation", "0"], ["names", "1"]]) {
     const box = byId(name);
     if (!box) continue;
-    box.checked = kept(name) === "1";
+    box.checked = (kept(name) ?? usual) === "1";
     box.addEventListener("change", () => keep(name, box.checked ? "1" : "0"));
   }
 }

@@ -5,7 +5,7 @@ import { footer, keepPages } from "./footer.js";
 import { parts } from "./people.js";
 import { dataTable } from "./players.js";
 import { ask } from "./talk.js";
-import { duration, language, learn, say, words } from "./words.js";
+import { duration, region, learn, say, words } from "./words.js";
 
 const who = (name, seat) => name ? `${name} (${words(seat)})` : words(seat);
 const sum = score => parts(score).map(([name, n]) => name === "total" ? n : `${n} ${say(name)}`).join(", ");
@@ -20,7 +20,7 @@ function players(all) {
 }
 
 function one(game) {
-  const day = new Date(1000 * game.ended).toLocaleDateString(language, { weekday: "short", day: "numeric", month: "long", year: "numeric" });
+  const day = new Date(1000 * game.ended).toLocaleDateString(region, { weekday: "short", day: "numeric", month: "long", year: "numeric" });
   const winners = game.seats.filter(s => game.winners.includes(s.id)).map(s => who(game.names[s.id], s.name)).join(", ");
   return h("li", null, h("h3", null, `${day} · ${words(game.title)}`),
     h("p", null, say("Winner: {names}", { names: winners || "–" }), " · ", say("{n} moves in {time}", { n: game.moves, time: duration(game.ended - game.began) })),
@@ -31,7 +31,7 @@ footer();
 await learn();
 try {
   const found = await ask("/api/games");
-  byId("who").replaceChildren(...(found.players.length ? players(found.players) : [h("p", { class: "hint" }, say("No game has been played to its end here yet."))]));
+  byId("who").replaceChildren(...(found.players.length ? players(found.players) : [h("p", { class: "hint" }, say("No finished game has been kept here yet."))]));
   byId("list").replaceChildren(h("ul", { class: "played" }, found.games.map(one)));
 } catch (e) {
   byId("list").replaceChildren(h("p", { class: "fault" }, e.message));

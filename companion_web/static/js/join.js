@@ -27,7 +27,7 @@ async function refresh() {
     h("p", null, you.seats.length ? say("You have a seat: {names}.", { names: you.seats.map(named).join(", ") }) : code || you.host ? say("Choose your seat.") : say("To sit down, scan the code the host shows. Looking on needs no seat.")),
     h("ul", { class: "seats" }, snapshot.seats.map(seat => line(seat, you, table.taken.includes(seat.id)))),
     h("p", { class: "fault", id: "seat-fault", role: "alert" }),
-    ...(you.seats.length || you.host ? [h("div", { class: "row" }, h("a", { class: "button strong", href: "/" }, say("To the board")), h("button", { type: "button", onclick: () => act(() => tell("/api/leave", {})) }, say("Stand up")))] : []));
+    ...(you.seats.length || you.host ? [h("div", { class: "row" }, h("a", { class: "button strong", href: "/" }, say("To the board")), h("button", { type: "button", onclick: () => act(() => tell("/api/leave", {})) }, say("Leave seat")))] : []));
   byId("pin-panel").hidden = you.host;
   byId("host-panel").hidden = !you.host;
   if (!you.host) byId("copy-panel").hidden = true;
@@ -44,7 +44,7 @@ function line(seat, you, taken) {
     h("span", { class: "state" }, own ? say("you") : taken ? say("taken") : say("free")),
     own ? naming(seat) : snapshot.settings?.names?.[seat.id] ? h("span", null, snapshot.settings.names[seat.id]) : null,
     may ? h("button", { type: "button", "aria-label": say("Sit down as {name}", { name }), onclick: () => sit(seat.id) }, say("Sit down")) : null,
-    you.host && taken ? h("button", { type: "button", "aria-label": say("Free the seat of {name}", { name }), onclick: () => act(() => tell("/api/host/free", { seat: seat.id })) }, say("Free it")) : null);
+    you.host && taken ? h("button", { type: "button", "aria-label": say("Free the seat of {name}", { name }), onclick: () => act(() => tell("/api/host/free", { seat: seat.id })) }, say("Free this seat")) : null);
 }
 
 // Who sits there, kept on this phone for the next game.
@@ -53,8 +53,8 @@ function naming(seat) {
   return h("form", { class: "naming", onsubmit: e => {
     e.preventDefault();
     keep("name", field.value.trim());
-    act(() => tell("/api/name", { seat: seat.id, name: field.value.trim() })).then(() => speak(say("Noted.")));
-  } }, h("label", { for: id }, say("Your name")), field, h("button", null, say("Keep")));
+    act(() => tell("/api/name", { seat: seat.id, name: field.value.trim() })).then(() => { speak(say("Saved.")); byId(id)?.parentElement.append(h("span", { class: "saved" }, "✓ ", say("Saved."))); });
+  } }, h("label", { for: id }, say("Your name")), field, h("button", null, say("Save")));
 }
 
 const sit = seat => act(async () => {

@@ -1,13 +1,14 @@
 // The board's page: follows the table and draws what it says.
 
-import { byId, fill, h } from "./dom.js";
+import { byId, fill, h, refill } from "./dom.js";
 import { Board, boardInWords, contentsInWords } from "./board.js";
 import { showSay } from "./declare.js";
-import { correct } from "./edit.js";
+import { mayGo, stopAsking, whyNot } from "./learn.js";
+import { askPlace } from "./tap.js";
 import { follow } from "./follow.js";
 import { footer, keep, keepPages, wish } from "./footer.js";
 import { showMoves } from "./moves.js";
-import { notice, speak } from "./notice.js";
+import { notice, speak, utter } from "./notice.js";
 import { mine, seated } from "./people.js";
 import { showFacts, showPlayers, turnWords } from "./players.js";
 import { showPause } from "./pause.js";
@@ -16,10 +17,10 @@ import { openDialog, readRules, ruleButton } from "./rules.js";
 import { showAfter } from "./after.js";
 import { showSummary } from "./summary.js";
 import { ask, tell } from "./talk.js";
-import { cameraWords, showQuestion, showTodo, showTrouble, showVerdict, verdictInWords } from "./verdict.js";
-import { learn, say, words } from "./words.js";
+import { cameraWords, showQuestion, showTodo, showTrouble, showVerdict, showWrong, verdictInWords } from "./verdict.js";
+import { learn, namePlaces, placeName, say, sentence, words } from "./words.js";
 
-let snapshot = null, plan = null, tapped = null, board = null, asked = null, planFor = null, fresh = [];
+let snapshot = null, plan = null, board = null, asked = null, planFor = null, told = null, turn = null;
 
 function failed(problem) {
   speak(problem.message, true);
@@ -58,12 +59,14 @@ function showSwitches() {
 
 function showBoard() {
   if (!plan) return;
-  const changed = board.show(snapshot.layout);
-  if (changed.length) fresh = changed;
+  // What hands left where nothing allows it is drawn, too: it lies there.
+  board.show({ ...snapshot.layout, ...snapshot.verdict.wrong });
   const marks = new Map();
   const put = (sites, kind) => (sites ?? []).forEach(site => marks.set(site, kind));
   put(Object.keys(snapshot.view?.highlight ?? {}), "note");
-  put(snapshot.verdict.verdict === "moved" ? fresh : [], "new");
+  put(mayGo(), "may");
+  put(["moved", "unfinished"].includes(snapshot.verdict.verdict) ? snapshot.verdict.sites : [], "new");
+  if (snapshot.pause?.differs) put(Object.keys(snapshot.layout).filter(site => !snapshot.pause.differs.some(d => d.site === site)), "new");
   put(snapshot.verdict.todo.flatMap(t => t.sites ?? []), "todo");
   put(snapshot.pause?.differs?.map(d => d.site), "todo");
   put(snapshot.question?.sites ?? snapshot.decision?.sites, "asked");
@@ -81,16 +84,19 @@ async function drawPlan() {
     planFor = null;
     return;
   }
+  namePlaces(Object.keys(plan.sites));
+  refill();
   board = new Board(plan, { label: say("The board, drawn; below it stands what lies where in words."), tapped: readSite });
   board.turn(Number(wish("turned") ?? 0));
   byId("frame").replaceChildren(board.svg);
   show(snapshot);
 }
 
-function readSite(site) {
-  tapped = site;
+async function readSite(site) {
+  if (await whyNot(snapshot, plan, site, failed)) return;
   const contents = snapshot.layout[site] ?? [], why = snapshot.view?.highlight?.[site];
-  byId("site").textContent = [`${site}: ${contents.length ? contentsInWords(plan, contents) : say("nothing")}`, why ? words(why) : null].filter(Boolean).join(". ");
+  byId("site").textContent = [`${placeName(site)}: ${contents.length ? contentsInWords(plan, contents) : say("nothing")}`, why ? words(why) : null].filter(Boolean).join(". ");
+  if (seated(snapshot)) askPlace(snapshot, plan, site, failed);
 }
 
 function show(next) {
@@ -101,42 +107,53 @@ function show(next) {
   showTrouble(snapshot);
   showCamera(snapshot.camera);
   const changed = showVerdict(snapshot);
+  showWrong(snapshot);
   showPause(snapshot, plan, failed);
   showOffers(snapshot, failed);
   showTodo(snapshot);
   showQuestion(snapshot, plan, failed);
   showBoard();
   showPlayers(snapshot, plan);
-  showSay(snapshot, plan, failed);
+  showSay(snapshot, plan, failed, showBoard);
   showFacts(snapshot);
   showMoves(snapshot, plan, failed);
   showSummary(snapshot);
   showAfter(snapshot);
   showSwitches();
-  byId("correct").hidden = !snapshot.you.host || !plan;
+  byId("live-view").hidden = !snapshot.you.host;
   if (changed && !first) tellVerdict();
   const q = snapshot.question;
   if (q && q.id !== asked && seated(snapshot) && (!q.seat || mine(snapshot, q.seat))) {
-    speak(words(q.text));
+    speak(sentence(words(q.text)));
+    utter(sentence(words(q.text)));
     notice("question");
   }
   asked = q?.id ?? null;
-  if (first) turn = snapshot.turn;
+  if (first) {
+    turn = snapshot.turn;
+    told = toldNow();
+  }
   document.body.dataset.ready = snapshot.serial;
 }
 
-let told = null, turn = null;
+const toldNow = () => `${verdictInWords(snapshot)} ${turnWords(snapshot)}`.trim();
 function tellVerdict() {
-  const kind = snapshot.verdict.verdict, text = `${verdictInWords(snapshot)}. ${turnWords(snapshot)}`;
+  const kind = snapshot.verdict.verdict, text = toldNow();
   if (text === told) return;
   told = text;
   if (kind !== "busy") speak(text, kind === "illegal");
+  if (!["busy", "same"].includes(kind)) utter(text);
   const now = snapshot.outcome ? null : snapshot.turn, mineNow = now !== turn && snapshot.you.seats.includes(now) && kind !== "illegal";
   turn = now;
   notice(mineNow ? "turn" : kind);
 }
 
 // Who wishes to hear or feel the table tries it at once.
+byId("voice").addEventListener("change", e => { if (e.target.checked) utter(say("I say aloud what happens.")); });
+byId("voice").parentElement.hidden = !("speechSynthesis" in window);
+byId("notation").addEventListener("change", () => location.reload());
+byId("names").addEventListener("change", e => document.body.classList.toggle("unnamed", !e.target.checked));
+document.body.classList.toggle("unnamed", wish("names") === "0");
 for (const id of ["sound", "buzz"]) byId(id).addEventListener("change", e => { if (e.target.checked) setTimeout(() => notice("question"), 50); });
 byId("buzz").parentElement.hidden = !navigator.vibrate;
 
@@ -149,7 +166,20 @@ byId("turn-board").addEventListener("click", () => {
   board.turn(board.turned + 1);
   keep("turned", board.turned);
 });
-byId("correct").addEventListener("click", () => correct(snapshot, plan, tapped ?? Object.keys(plan.sites)[0], failed));
+byId("live-view").addEventListener("click", () => {
+  const picture = h("img", { class: "live", alt: say("What the camera sees now") });
+  const dialog = openDialog(say("What the camera sees now"), picture);
+  const next = () => { if (dialog.open && picture.isConnected) picture.src = `/api/host/live.jpg?${Date.now()}`; };
+  picture.addEventListener("load", () => setTimeout(next, 700));
+  picture.addEventListener("error", () => setTimeout(next, 3000));
+  next();
+});
+addEventListener("keydown", e => { if (e.key === "Escape") { stopAsking(); showBoard(); } });
+// A sheet that hides what somebody wants to see is folded away.
+byId("fold").addEventListener("click", e => {
+  const folded = byId("sheet").classList.toggle("folded");
+  e.currentTarget.setAttribute("aria-expanded", String(!folded));
+});
 byId("open-rules").addEventListener("click", () => { if (snapshot) readRules(snapshot.game); });
 
 footer();

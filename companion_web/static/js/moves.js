@@ -5,8 +5,8 @@ import { Board, contentsInWords } from "./board.js";
 import { gained, points, seatOf, seatTag, seated } from "./people.js";
 import { openDialog } from "./rules.js";
 import { ask, tell } from "./talk.js";
-import { act, doing } from "./verdict.js";
-import { say } from "./words.js";
+import { doing } from "./verdict.js";
+import { placeName, say } from "./words.js";
 
 const FIRST = 12;
 let all = false;
@@ -30,14 +30,14 @@ function line(snapshot, i, plan, failed) {
     h("span", { class: "what" }, h("span", null, told(snapshot, move)),
       won.length ? h("span", { class: "gains" }, won.map(([seat, name, d]) => h("span", { class: "gain" }, seat === move.seat ? null : [seatTag(snapshot, seat), " "], points(name, d, true)))) : null),
     h("span", { class: "tools" },
-      h("button", { type: "button", class: "tool", "data-focus": `look-${move.event}`, "aria-label": say("Look at move {n}", { n }), title: say("Look at move {n}", { n }), onclick: () => look(snapshot, move, n, plan) }, icon("look")),
+      h("button", { type: "button", class: "tool", "data-focus": `look-${move.event}`, "aria-label": say("Look at move {n}", { n }), title: say("Look at move {n}", { n }), onclick: () => look(snapshot, n, plan) }, icon("look")),
       seated(snapshot) ? h("button", { type: "button", class: "tool", "data-focus": `back-${move.event}`, "aria-label": say("Take back move {n} and all after it", { n }), title: say("Take back move {n} and all after it", { n }), onclick: () => takeBack(snapshot, i, failed) }, icon("back")) : null));
 }
 
 export function takeBack(snapshot, i, failed) {
   const moves = snapshot.moves, to = i > 0 ? moves[i - 1].event : snapshot.start, count = moves.length - i;
   const dialog = openDialog(count > 1 ? say("Take back {n} moves?", { n: count }) : say("Take back this move?"),
-    h("ul", { class: "acts" }, moves.slice(i).map(move => h("li", null, act(snapshot, move.text)))),
+    h("ul", { class: "acts" }, moves.slice(i).map(move => h("li", null, told(snapshot, move)))),
     h("p", null, say("The board is then compared with how it stood before; the page says what to put where.")),
     h("div", { class: "row" },
       h("button", { type: "button", class: "strong", id: "really", onclick: async () => {
@@ -47,7 +47,8 @@ export function takeBack(snapshot, i, failed) {
       h("button", { type: "button", onclick: () => dialog.close() }, say("No"))));
 }
 
-async function look(snapshot, move, n, plan) {
+async function look(snapshot, n, plan) {
+  const move = snapshot.moves[n - 1], last = snapshot.moves.length;
   let data;
   try {
     data = await ask(`/api/moves/${move.event}`);
@@ -61,8 +62,12 @@ async function look(snapshot, move, n, plan) {
     data.pictures.includes(when) ? h("img", { src: `/api/moves/${move.event}/${when}.jpg`, alt: when === "before" ? say("The camera's picture before the move") : say("The camera's picture after the move") }) : null,
     plan ? drawn(plan, data[when], sites, head) : null);
   const named = contents => contents?.length ? contentsInWords(plan, contents) : say("nothing");
-  openDialog(say("Move {n}", { n }), h("p", { class: "moves" }, told(snapshot, move)),
-    plan && sites.length ? h("ul", { class: "differences" }, sites.map(site => h("li", null, say("{site}: {before}, then {after}", { site, before: named(data.before[site]), after: named(data.after[site]) })))) : null,
+  const step = (to, words, text) => h("button", { type: "button", disabled: to < 1 || to > last, "aria-label": words, onclick: () => look(snapshot, to, plan) }, text);
+  openDialog(say("Move {n}", { n }), h("div", { class: "row replay" }, step(n - 1, say("The move before"), "◂"),
+    h("input", { type: "range", min: "1", max: String(last), value: String(n), "aria-label": say("Move"), "aria-valuetext": say("Move {n}", { n }), onchange: e => look(snapshot, Number(e.target.value), plan) }),
+    step(n + 1, say("The next move"), "▸")),
+    h("p", { class: "moves" }, told(snapshot, move)),
+    plan && sites.length ? h("ul", { class: "differences" }, sites.map(site => h("li", null, say("{site}: {before}, then {after}", { site: placeName(site), before: named(data.before[site]), after: named(data.after[site]) })))) : null,
     h("div", { class: "halves" }, half("before", say("Before")), half("after", say("After"))),
     data.pictures.length ? null : h("p", { class: "hint" }, say("There are no camera pictures of this move.")));
 }

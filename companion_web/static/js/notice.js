@@ -2,6 +2,7 @@
 
 import { byId } from "./dom.js";
 import { wish } from "./footer.js";
+import { region } from "./words.js";
 
 let audio = null;
 
@@ -18,6 +19,15 @@ export function speak(text, loud = false) {
   const region = byId(loud ? "alarm" : "speak");
   if (region.textContent === text) region.textContent = "";
   region.textContent = text;
+}
+
+// Said aloud, where wished, by the phone's or the television's own voice; what is new interrupts what is old.
+export function utter(text) {
+  if (wish("voice") !== "1" || !("speechSynthesis" in window)) return;
+  speechSynthesis.cancel();
+  const said = new SpeechSynthesisUtterance(text);
+  said.lang = region;
+  speechSynthesis.speak(said);
 }
 
 const TUNES = { illegal: [[220, 0.12], [165, 0.22]], question: [[523, 0.1], [659, 0.14]], turn: [[523, 0.09], [784, 0.14]], moved: [[659, 0.06]] };

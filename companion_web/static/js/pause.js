@@ -4,11 +4,11 @@ import { byId, fill, h } from "./dom.js";
 import { contentsInWords } from "./board.js";
 import { doing } from "./verdict.js";
 import { tell } from "./talk.js";
-import { language, say } from "./words.js";
+import { region, say } from "./words.js";
 
 const AT_ONCE = 8;      // differences shown without asking
 
-const day = seconds => new Date(1000 * seconds).toLocaleString(language, { weekday: "long", day: "numeric", month: "long", hour: "2-digit", minute: "2-digit" });
+const day = seconds => new Date(1000 * seconds).toLocaleString(region, { weekday: "long", day: "numeric", month: "long", hour: "2-digit", minute: "2-digit" });
 
 export function showPause(snapshot, plan, failed) {
   const box = byId("pause"), { pause } = snapshot;

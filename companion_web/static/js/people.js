@@ -24,6 +24,9 @@ export function parts(score) {
   return Object.entries(score).sort(([a], [b]) => (a === "total") - (b === "total"));
 }
 
+// Points of several sorts: what of them decides, in words; "" where the score is one number.
+export const deciding = snapshot => Object.values(snapshot.scores ?? {}).some(score => typeof score === "object") ? say("The weakest colour decides.") : "";
+
 const SWATCHES = { black: "#2b2b2b", red: "#b3261e", blue: "#1f5fa8", green: "#2e7d32", yellow: "#d9a400", white: "#f2efe6", treasure: "#b07a2a", gold: "#c99a2e" };
 
 export function points(name, number, signed) {

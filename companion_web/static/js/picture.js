@@ -27,8 +27,8 @@ export function summaryPicture(snapshot, plotted, evening) {
   if (evening) for (const line of figures(snapshot, evening)) write(line, { colour: SOFT });
   plotted.forEach(({ seat, values }, i) => {
     stroke(pen, seat.colour, DASHES[i % DASHES.length], [[EDGE, y - 5], [EDGE + 28, y - 5]]);
-    const score = parts(snapshot.scores[seat.id]).map(([name, n]) => name === "total" ? n : `${n} ${say(name)}`).join(", ");
-    write(`${nameOf(snapshot, seat.id)}: ${score || values.at(-1)}`, { x: EDGE + 38 });
+    const score = parts(snapshot.scores[seat.id]).filter(([name]) => name !== "total").map(([name, n]) => `${n} ${say(name)}`).join(", ");
+    write(`${nameOf(snapshot, seat.id)}: ${values.at(-1)}${score ? ` (${score})` : ""}`, { x: EDGE + 38 });
   });
   const { x: across, y: up } = scales(plotted), top = y;
   plotted.forEach(({ seat, values }, i) => stroke(pen, seat.colour, DASHES[i % DASHES.length], values.map((v, n) => [across(n), up(v) + top - 14])));

@@ -3,12 +3,12 @@
 import { byId, fill, h, icon } from "./dom.js";
 import { pieceIcon } from "./board.js";
 import { nameOf, parts, personOf, points } from "./people.js";
-import { say, words } from "./words.js";
+import { placeName, say, sentence, words } from "./words.js";
 
 export function showPlayers(snapshot, plan) {
   const view = snapshot.view ?? {}, hidden = snapshot.settings?.hidden_scores && !snapshot.outcome;
   const box = byId("players").lastElementChild;
-  fill(box, [snapshot.seats, snapshot.turn, snapshot.actors, snapshot.scores, view.seats, view.phase, view.round, view.left, snapshot.outcome, snapshot.you, snapshot.settings?.names, hidden, Boolean(plan)], () => [
+  fill(box, [snapshot.seats, snapshot.turn, snapshot.actors, snapshot.scores, snapshot.standing, view.seats, view.phase, view.round, view.left, snapshot.outcome, snapshot.you, snapshot.settings?.names, hidden, Boolean(plan)], () => [
     h("p", { class: "turn" }, turnWords(snapshot), " ", h("span", { class: "phase" },
       [view.round ? say("Round {n}", { n: view.round }) : null, words(view.phase), words(view.left)].filter(Boolean).join(" · "))),
     h("ul", { class: "players" }, snapshot.seats.map(seat => player(snapshot, seat, plan, hidden))),
@@ -28,16 +28,30 @@ function player(snapshot, seat, plan, hidden) {
   const turn = snapshot.turn === seat.id, won = snapshot.outcome?.winners.includes(seat.id);
   const score = parts(snapshot.scores?.[seat.id]);
   // What the score says already is not said again.
-  const facts = (snapshot.view?.seats?.find(({ id }) => id === seat.id)?.facts ?? []).filter(f => !score.some(([name, n]) => name === f.label?.t || name === "total" && f.label?.t === "points" && f.value === n));
+  const facts = (snapshot.view?.seats?.find(({ id }) => id === seat.id)?.facts ?? []).filter(f => !score.some(([name, n]) => f.label?.t?.replace(/s$/, "") === name || name === "total" && f.label?.t === "points" && f.value === n));
   return h("li", { class: turn ? "player now" : "player", colour: seat.colour, "aria-current": turn ? "true" : null },
     h("div", { class: "who" }, h("span", { class: "seat", colour: seat.colour }, words(seat.name)),
       turn ? h("span", { class: "badge now" }, icon("turn"), say("turn")) : null,
       personOf(snapshot, seat.id) ? h("span", { class: "person" }, personOf(snapshot, seat.id)) : null,
       won ? h("span", { class: "badge won" }, icon("winner"), say("winner")) : null,
       snapshot.you.seats.includes(seat.id) ? h("span", { class: "badge you" }, say("you")) : null),
-    h("div", { class: "score" }, score.length ? score.map(([name, n]) => points(name, n)) : hidden ? h("span", { class: "hint" }, say("hidden")) : null),
-    facts.length ? h("dl", { class: "facts" }, facts.map(f => fact(f, plan))) : null);
+    h("div", { class: "score" }, score.length > 1 && snapshot.standing?.[seat.id] !== undefined ? h("span", { class: "standing", title: say("The weakest colour decides.") }, String(snapshot.standing[seat.id])) : null, score.length ? score.map(([name, n]) => points(name, n)) : hidden ? h("span", { class: "hint" }, say("hidden")) : null),
+    facts.length ? h("dl", { class: "facts" }, gathered(facts).map(some => some.length > 1 ? pictures(some, plan) : fact(some[0], plan))) : null);
 }
+
+// Facts of one name whose values are pieces stand in one line, as pictures.
+function gathered(facts) {
+  const out = [];
+  for (const f of facts) {
+    const same = f.kind && out.find(([g]) => g.kind && words(g.label) === words(f.label));
+    if (same) same.push(f);
+    else out.push([f]);
+  }
+  return out;
+}
+
+const pictures = (facts, plan) => h("div", { class: "pieces-line" }, h("dt", null, words(facts[0].label)),
+  h("dd", null, facts.map(f => h("span", { title: words(f.value) }, pieceIcon(plan, f.kind), h("span", { class: "unseen" }, words(f.value), " ")))));
 
 function fact(f, plan) {
   const secret = f.value === null || f.value === undefined, value = secret ? "" : words(f.value);
@@ -57,8 +71,8 @@ export function showFacts(snapshot) {
     small.length ? h("ul", { class: "tracks" }, small.map(track)) : null,
     (view.coming ?? []).length ? [h("h3", null, say("What comes next")), h("ol", { class: "coming" }, view.coming.map(text => h("li", null, words(text))))] : null,
     (view.tables ?? []).map(dataTable),
-    Object.keys(view.highlight ?? {}).length ? [h("h3", null, say("Marked on the board")), h("dl", { class: "marked" }, Object.entries(view.highlight).map(([site, text]) => [h("dt", null, site), h("dd", null, words(text))]))] : null,
-    (view.notes ?? []).map(text => h("p", { class: "note" }, words(text))),
+    Object.keys(view.highlight ?? {}).length ? [h("h3", null, say("Marked on the board")), h("dl", { class: "marked" }, Object.entries(view.highlight).map(([site, text]) => [h("dt", null, placeName(site)), h("dd", null, sentence(words(text)))]))] : null,
+    (view.notes ?? []).map(text => h("p", { class: "note" }, sentence(words(text)))),
   ]);
 }
 

@@ -11,6 +11,7 @@ import { learn, say, words } from "./words.js";
 const EVERY = 1000;      // ms between looks at how far it is
 const OWN = "board ";    // before the name of a board without rules, among the games
 
+let at = null, insisted = null;      // the step somebody went back to; the photo that is to be taken all the same
 let said = null, plan = null, planFor = null, chosen = null;
 let doings = 0;          // begun and ended: what was asked before one of them is out of date when its answer comes
 
@@ -20,6 +21,7 @@ async function act(path, data) {
   try {
     said = await tell(path, data);
     doings += 1;
+    at = null;
     await show();
   } catch (e) {
     doings += 1;
@@ -31,11 +33,12 @@ async function act(path, data) {
 async function show() {
   for (const id of ["game", "copy", "camera", "go"]) byId(`${id}-part`).hidden = true;
   byId("stranger").hidden = Boolean(said);
+  byId("steps").hidden = true;
   if (!said) return;
   const plays = said.game ?? (said.board && OWN + said.board);
   chosen ??= plays;
   part("game", [said.games, said.boards, chosen, plays, said.seats], gamePart);
-  if (!plays) return;
+  if (!plays) return showSteps(plays);
   if (planFor !== plays) [plan, planFor] = [await ask("/api/plan"), plays];
   part("copy", [said.copies, said.begun, said.copy, said.session?.name, plays], copyPart);
   if (said.session) {
@@ -48,6 +51,18 @@ async function show() {
     if (said.progress) byId("since")?.replaceChildren(say("{minutes} so far", { minutes: minutes(said.since) }));
   }
   if (said.copy) part("go", [said.copy, said.done], goPart);
+  showSteps(plays);
+}
+
+// One decision a screen: only the step at hand is shown, the others are a tap away.
+function showSteps(plays) {
+  const steps = [["game", say("Game")], ["copy", say("Set")], ["camera", say("Photos")], ["go", say("Start")]];
+  const open = ["game", ...(plays ? ["copy"] : []), ...(said.session ? ["camera"] : []), ...(said.copy ? ["go"] : [])];
+  const now = at && open.includes(at) ? at : said.session && !said.copy ? "camera" : open.at(-1);
+  for (const [id] of steps) byId(`${id}-part`).hidden = id !== now;
+  byId("steps").hidden = false;
+  fill(byId("steps"), [open, now], () => steps.map(([id, name], i) => h("li", { "aria-current": id === now ? "step" : null },
+    h("button", { type: "button", "data-focus": `step-${id}`, disabled: !open.includes(id), onclick: () => { at = id; showSteps(plays); } }, say("{n} of {all}: {name}", { n: i + 1, all: steps.length, name })))));
 }
 
 function part(name, key, make) {
@@ -64,7 +79,9 @@ function gamePart() {
   const board = said.boards.find(b => OWN + b.folder === chosen);
   if (board) return [h("div", { class: "row" }, label, choose), h("p", { class: "hint" }, say("A board without rules: its pictures are read, nobody keeps its score.")),
     h("div", { class: "row" }, h("button", { type: "button", class: "strong", "data-focus": "board", onclick: () => act("/api/setup/board", { board: board.folder }) }, say("This board")))];
-  if (!game) return [h("div", { class: "row" }, label, choose)];
+  if (!game) return [h("p", null, say("You need: the game, the camera above the table, and about ten minutes for four photos.")),
+    h("p", { class: "hint" }, said.cameras?.length ? say("Camera found: {names}", { names: said.cameras.map(c => c.name).join(", ") }) : say("No camera has been found yet.")),
+    h("div", { class: "row" }, label, choose)];
   const [fewest, most] = game.players;
   const places = Array.from({ length: most }, (_, i) => {
     const own = said.game === game.name ? said.seats[i] ?? "" : i < fewest ? game.seats[i].id : "";
@@ -79,7 +96,7 @@ function gamePart() {
     act("/api/setup/game", { game: game.name, seats: [...form.querySelectorAll(".place")].map(s => s.value).filter(Boolean),
       options: Object.fromEntries(game.options.map(o => [o.name, form.elements[o.name].value])) });
   } }, h("div", { class: "row" }, label, choose), h("p", { class: "hint" }, say("In the order of turns; the first starts.")),
-  h("ol", { class: "places" }, places), readings, h("div", { class: "row" }, h("button", { class: "strong" }, say("That is how we play"))))];
+  h("ol", { class: "places" }, places), readings, h("div", { class: "row" }, h("button", { class: "strong" }, say("Continue"))))];
 }
 
 function copyPart() {
@@ -92,7 +109,7 @@ function copyPart() {
     said.copy ? h("p", null, say("Chosen: {name}.", { name: said.copies.find(c => c.folder === said.copy)?.name ?? said.copy })) : null,
     said.copies.map(c => h("div", { class: "row" }, h("button", { type: "button", "data-focus": `use-${c.folder}`, onclick: () => act("/api/setup/use", { copy: c.folder }) }, say("Use {name}", { name: c.name })))),
     said.begun.map(c => h("div", { class: "row" }, h("button", { type: "button", "data-focus": `go-on-${c.folder}`, onclick: () => act("/api/setup/go-on", { copy: c.folder }) }, say("Go on with {name} (photos so far: {n})", { name: c.name, n: c.photos })))),
-    h("h3", null, say("A new copy, learnt in five minutes")),
+    h("h3", null, say("New set (about five minutes)")),
     h("label", { for: "copy-name" }, say("Its name")), name,
     h("div", { class: "row" },
       h("button", { type: "button", "data-focus": "cards", onclick: () => begin(1) }, say("With the four marker cards")),
@@ -107,7 +124,7 @@ function taking() {
     return [h("label", { for: "progress" }, say("Learning: {what}", { what: say(what) })), h("progress", { id: "progress", max: "1", value: String(share) }),
       h("p", { id: "since" }), h("p", { class: "hint" }, say("Most of the time goes into the pieces: some minutes, more on a small computer. It goes on while the phone sleeps or this page is left."))];
   }
-  const done = session.steps.map((step, i) => h("li", null, step.taken ? "☑ " : "☐ ", title(step, i),
+  const done = session.steps.map((step, i) => h("li", null, step.remarks?.length ? "⚠ " : step.taken ? "☑ " : "☐ ", title(step, i),
     step.taken ? h("button", { type: "button", class: "again", "data-focus": `again-${i}`, "aria-label": say("Take {title} again", { title: title(step, i) }), onclick: () => take(i) }, say("Again")) : null,
     step.taken ? step.remarks.map(line => h("p", { class: "fault" }, words(line))) : null));
   const out = [h("ol", { class: "photos" }, done)];
@@ -119,7 +136,7 @@ function taking() {
   }
   if (session.steps[0].taken && said.game) out.push(h("p", null, h("a", { href: "/trace" }, say("The board is printed otherwise? Correct its plan on the photo"))));
   if (session.next !== null) out.push(task(session, session.next));
-  else out.push(h("div", { class: "row" }, h("button", { type: "button", class: "strong", "data-focus": "learn", onclick: () => act("/api/setup/learn", {}) }, report ? say("Learn again") : say("Learn the pieces")),
+  else out.push(h("div", { class: "row" }, h("button", { type: "button", class: "strong", "data-focus": "learn", onclick: () => act("/api/setup/learn", {}) }, report ? say("Learn again") : session.steps.some(step => step.remarks?.length) ? say("Learn all the same") : say("Learn the pieces")),
     report?.more.length ? h("button", { type: "button", "data-focus": "more", onclick: () => act("/api/setup/more", {}) }, say("One more photo, of what was misread")) : null));
   return out;
 }
@@ -133,7 +150,7 @@ function task(session, i) {
   if (Object.keys(step.layout).length) {
     const board = new Board(plan, { label: say("What to lay where; below it stands the same in words."), photo: said.game ? null : `/api/setup/board.jpg?${encodeURIComponent(session.name)}` });
     board.show(step.layout);
-    out.push(h("p", null, say("Lay this, as carelessly as in play. Then take your hands away.")), h("div", { class: "frame" }, board.svg),
+    out.push(h("p", null, say("Lay these out; they need not be straight. Then take your hands away.")), h("div", { class: "frame" }, board.svg),
       h("details", null, h("summary", null, say("The same in words")), h("dl", { class: "marked" }, boardInWords(plan, step.layout))));
   } else {
     out.push(h("p", null, i === 0 ? say("Take everything off the board.") : say("Leave the board empty; switch the lamp on or off.")));
@@ -144,6 +161,15 @@ function task(session, i) {
 }
 
 async function take(i) {
+  // What does not look as it should is not taken as good without a word.
+  const advice = i ? said.framing?.advice ?? [] : [];
+  if (advice.length && insisted !== i) {
+    insisted = i;
+    const button = document.querySelector('[data-focus="take"]');
+    if (button) button.textContent = say("Take it all the same?");
+    return speak(advice.map(words).join(" "));
+  }
+  insisted = null;
   await act("/api/setup/take", { photo: i, corners: !said.session.markers && i === 0 ? tapped() : null });
   if (!byId("fault").textContent) speak(say("Taken."));
 }

@@ -2,22 +2,17 @@
 
 import { byId, fill, h, s } from "./dom.js";
 import { chronicle } from "./after.js";
-import { nameOf, parts } from "./people.js";
+import { deciding, nameOf } from "./people.js";
 import { keep, summaryPicture } from "./picture.js";
 import { say, words } from "./words.js";
 
 export const W = 640, H = 260;
 const EDGE = 34;
 
-// One number for a plot: the total where there is one, else all points together.
-function sum(score) {
-  const every = parts(score), total = every.find(([name]) => name === "total");
-  return total ? Number(total[1]) || 0 : every.reduce((all, [, n]) => all + (Number(n) || 0), 0);
-}
-
+// The number that decides, after each move.
 function lines(snapshot) {
-  return snapshot.seats.filter(seat => seat.id in (snapshot.scores ?? {}))
-    .map(seat => ({ seat, values: [sum(snapshot.opening?.[seat.id]), ...snapshot.moves.map(move => sum(move.scores?.[seat.id]))] }));
+  return snapshot.seats.filter(seat => seat.id in (snapshot.standing ?? {}))
+    .map(seat => ({ seat, values: [snapshot.opening_standing?.[seat.id] ?? 0, ...snapshot.moves.map(move => move.standing?.[seat.id] ?? 0)] }));
 }
 
 export const DASHES = ["", "9 4", "3 4", "12 4 3 4", "2 7"];
@@ -26,11 +21,12 @@ export function showSummary(snapshot) {
   const box = byId("summary"), plotted = lines(snapshot);
   box.hidden = snapshot.moves.length < 4 || !plotted.length || !plotted.some(({ values }) => values.some(v => v));
   if (box.hidden) return;
-  fill(box.lastElementChild, [snapshot.moves.map(m => m.scores), snapshot.outcome, snapshot.you.host, snapshot.settings?.names], () => [
+  fill(box.lastElementChild, [snapshot.moves.map(m => m.standing), snapshot.outcome, snapshot.you.host, snapshot.settings?.names], () => [
+    deciding(snapshot) ? h("p", { class: "hint" }, deciding(snapshot)) : null,
     plot(plotted),
     h("ul", { class: "legend" }, plotted.map(({ seat, values }, i) => h("li", null, s("svg", { viewBox: "0 0 34 8", class: "dash", "aria-hidden": "true" }, twice(seat.colour, DASHES[i % DASHES.length], "M0 4H34")), nameOf(snapshot, seat.id), ": ", h("b", null, String(values.at(-1)))))),
     snapshot.outcome || snapshot.you.host ? h("div", { class: "row" },
-      h("a", { class: "button", href: "/api/record.play", download: "" }, say("Play record")),
+      h("a", { class: "button", href: "/api/record.play", download: "" }, say("Move list (.play)")),
       h("a", { class: "button", href: "/api/record.json", download: "" }, "JSON"),
       h("a", { class: "button", href: "/api/record.journal", download: "" }, say("The whole game")),
       h("button", { type: "button", onclick: async () => keep(await picture(snapshot, plotted), "nilometer.png") }, say("Picture")),

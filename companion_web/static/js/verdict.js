@@ -2,16 +2,17 @@
 
 import { byId, fill, h, icon } from "./dom.js";
 import { pieceIcon } from "./board.js";
+import { wish } from "./footer.js";
 import { gained, mine, nameOf, points, seatTag, seated } from "./people.js";
 import { ruleButton } from "./rules.js";
 import { tell } from "./talk.js";
-import { say, words } from "./words.js";
+import { placeName, say, sentence, words } from "./words.js";
 
 const AT_ONCE = 6;      // to-dos shown without asking
 
 export const heads = () => ({
-  same: say("All is well"), moved: say("Done"), unfinished: say("Not finished yet"), illegal: say("Not allowed"),
-  unclear: say("Not clear"), busy: say("Looking away"), over: say("The game is over"),
+  same: say("Ready"), moved: say("Done"), unfinished: say("Not finished yet"), illegal: say("Not allowed"),
+  unclear: say("Not clear"), busy: say("Hands on the board"), over: say("The game is over"), blind: say("I cannot see the board"),
 });
 
 // How the camera is, in a few words.
@@ -21,85 +22,97 @@ export const cameraWords = state => ({
 })[state] ?? state;
 
 export function showTrouble(snapshot) {
-  const box = byId("trouble"), { trouble, camera } = snapshot, machine = snapshot.you?.host ? snapshot.machine ?? [] : [], blind = camera?.state && camera.state !== "ok";
-  box.hidden = !trouble && !blind && !machine.length;
+  const box = byId("trouble"), { trouble, camera } = snapshot, unseen = blind(snapshot), machine = snapshot.you?.host ? snapshot.machine ?? [] : [];
+  box.hidden = !trouble && !unseen && !machine.length;
   fill(box, [trouble, camera?.state, camera?.message, machine], () => [
     trouble ? h("p", null, icon("illegal"), " ", words(trouble)) : null,
-    blind ? h("p", null, icon("illegal"), " ", cameraWords(camera.state), ". ", say("The table goes on by itself as soon as it sees the board again.")) : null,
-    blind && camera.message ? h("p", { class: "exact" }, h("code", null, camera.message)) : null,
+    unseen ? h("p", null, icon("illegal"), " ", sentence(cameraWords(camera.state)), " ", say("The table goes on by itself as soon as it sees the board again.")) : null,
+    unseen && camera.message ? h("p", { class: "exact" }, h("code", null, camera.message)) : null,
     machine.map(text => h("p", null, words(text))),
   ]);
 }
 
-const acts = (snapshot, actions) => actions.length ? h("ul", { class: "acts" }, actions.map(text => h("li", null, doing(snapshot, done(snapshot, text))))) : null;
-
-// The move that an action of the verdict became; one that breaks a rule became none.
-const done = (snapshot, text) => snapshot.moves.slice(-snapshot.verdict.actions.length).find(move => move.text === text) ?? { text };
-
-// What people did, in words where the game has them, and in the notation of the scripts.
+// What people did, in words; in the notation of the scripts too for whoever wishes to see it.
 export function doing(snapshot, move) {
-  return move.words?.length ? [h("span", { class: "in-words" }, move.words.map(words).join("; ")), " ", h("code", { class: "small" }, move.text.slice(move.text.indexOf(":") + 1).trim())] : act(snapshot, move.text);
+  const noted = wish("notation") === "1" ? h("code", { class: "small" }, move.text.slice(move.text.indexOf(":") + 1).trim()) : null;
+  return [h("span", { class: "in-words" }, inWords(move)), noted ? " " : null, noted];
 }
 
-// "bull: tile red C4" with the seat's own name
-export function act(snapshot, text) {
-  const at = text.indexOf(":");
-  return at < 0 ? h("code", null, text) : [seatTag(snapshot, text.slice(0, at)), " ", h("code", null, text.slice(at + 1).trim())];
+// "Bull lays a settlement on M10"
+const inWords = move => move.words?.length ? move.words.map(words).join("; ") : move.text.slice(move.text.indexOf(":") + 1).trim();
+
+// What the verdict's doings brought: [[seat, name, points], ...]
+function wins(snapshot) {
+  const count = snapshot.verdict.actions.length, moves = snapshot.moves;
+  if (!count || snapshot.verdict.verdict === "illegal" || moves.length < count) return [];
+  return gained(moves[moves.length - count - 1]?.scores ?? snapshot.opening, moves[moves.length - 1].scores);
 }
 
 function gains(snapshot) {
-  const count = snapshot.verdict.actions.length, moves = snapshot.moves;
-  if (!count || snapshot.verdict.verdict === "illegal" || moves.length < count) return null;
-  const won = gained(moves[moves.length - count - 1]?.scores ?? snapshot.opening, moves[moves.length - 1].scores);
+  const won = wins(snapshot);
   return won.length ? h("p", { class: "gains" }, won.map(([seat, name, n]) => h("span", { class: "gain" }, seatTag(snapshot, seat), " ", points(name, n, true)))) : null;
 }
 
+const blind = ({ camera }) => Boolean(camera?.state && camera.state !== "ok");
+
+// What the verdict is called: while the camera sees nothing, nothing is well.
+export const kindOf = snapshot => ["same", "moved", "busy"].includes(snapshot.verdict.verdict) && blind(snapshot) ? "blind"
+  : snapshot.outcome && ["same", "moved"].includes(snapshot.verdict.verdict) ? "over" : snapshot.verdict.verdict;
+
+// The verdict's own sentence, beyond its heading.
+export function lineOf(snapshot) {
+  const v = snapshot.verdict, kind = kindOf(snapshot);
+  if (kind === "over") return sentence(`${winners(snapshot)} ${sentence(words(snapshot.outcome.reason))}`);
+  if (kind === "blind") return sentence(cameraWords(snapshot.camera.state));
+  if (kind === "same") return "";
+  const moves = v.actions.length && v.verdict !== "illegal" ? snapshot.moves.slice(-v.actions.length).filter(m => v.actions.includes(m.text)) : [];
+  return moves.length > 3 ? say("{n} moves, the last: {move}", { n: moves.length, move: sentence(inWords(moves.at(-1))) })
+    : moves.length ? moves.map(m => sentence(inWords(m))).join(" ") : sentence(words(v.violations[0]?.text ?? v.text));
+}
+
+// Always the same room, whatever it says: what lies below does not jump.
 export function showVerdict(snapshot) {
   const box = byId("verdict"), v = snapshot.verdict, over = snapshot.outcome;
-  const kind = over && ["same", "moved"].includes(v.verdict) ? "over" : v.verdict;
+  const kind = kindOf(snapshot);
   box.dataset.verdict = kind;
-  return fill(box, [v, over, snapshot.you, snapshot.moves.at(-1)?.event], () => [
-    h("span", { class: "lamp" }, icon(kind === "over" ? "winner" : kind)),
-    h("div", { class: "told" },
-      h("h2", { id: "verdict-head" }, heads()[kind] ?? kind),
-      over ? h("p", null, kind === "over" ? null : [h("b", null, say("The game is over")), ". "], winners(snapshot), " ", words(over.reason)) : null,
-      acts(snapshot, v.actions), gains(snapshot),
-      onlyActions(v) || saysRule(v) ? null : h("p", { class: "why" }, words(v.text)),
-      v.violations.length ? h("ul", { class: "broken" }, v.violations.map(({ rule, text }) =>
-        h("li", null, ruleButton(snapshot.game, rule), " ", words(text)))) : null,
-      v.back.length ? [h("h3", null, say("Put it back")), h("ol", { class: "mend" }, v.back.map(text => h("li", null, words(text))))] : null),
+  return fill(box, [v, over, kind, snapshot.moves.at(-1)?.event, snapshot.settings?.names], () => [
+    h("span", { class: "lamp" }, icon(kind === "over" ? "winner" : kind === "blind" ? "camera" : kind)),
+    h("div", { class: "told" }, h("h2", { id: "verdict-head" }, heads()[kind] ?? kind), h("p", { class: "why" }, lineOf(snapshot)), kind === "blind" ? null : gains(snapshot)),
   ]);
 }
 
-// Its sentence says nothing that the list of actions does not.
-const onlyActions = ({ actions, text }) => actions.length > 0 && (text?.t === "{actions}" || words(text) === actions.join(", "));
+// Against the rules: which ones, and how to put it right.
+export function showWrong(snapshot) {
+  const box = byId("wrong"), v = snapshot.verdict;
+  box.hidden = v.verdict !== "illegal";
+  fill(box, [v.violations, v.back, box.hidden], () => box.hidden ? [] : [
+    h("h2", { id: "wrong-head" }, say("To put it right")),
+    v.back.length ? h("ol", { class: "mend" }, v.back.slice(0, AT_ONCE).map(text => h("li", null, sentence(words(text))))) : null,
+    v.back.length > AT_ONCE ? h("details", null, h("summary", null, say("{n} more", { n: v.back.length - AT_ONCE })), h("ol", { class: "mend" }, v.back.slice(AT_ONCE).map(text => h("li", null, sentence(words(text)))))) : null,
+    h("ul", { class: "broken" }, v.violations.map(({ rule, text }) => h("li", null, ruleButton(snapshot.game, rule), " ", sentence(words(text))))),
+  ]);
+}
 
-// Nor one that the broken rule says below.
-const saysRule = ({ violations, text }) => violations.some(v => words(v.text) === words(text));
-
-const winners = snapshot => {
+export const winners = snapshot => {
   const names = snapshot.outcome.winners.map(id => nameOf(snapshot, id)).join(", ");
   return snapshot.outcome.winners.length > 1 ? say("{names} share the win.", { names }) : say("{names} wins.", { names });
 };
 
-// One sentence for a screen reader.
+// What a screen reader hears and a loudspeaker says: what the eye reads, no more.
 export function verdictInWords(snapshot) {
-  const v = snapshot.verdict;
-  const said = [heads()[v.verdict] ?? v.verdict, v.actions.map(text => text.replace(/^[^:]+/, id => nameOf(snapshot, id))).join(", ")];
-  if (!onlyActions(v) && !saysRule(v)) said.push(words(v.text));
-  for (const { rule, text } of v.violations) said.push(say("Rule {rule}: {text}", { rule, text: words(text) }));
-  for (const text of v.back) said.push(words(text));
-  for (const { text } of v.todo.slice(0, AT_ONCE)) said.push(words(text));
-  if (snapshot.outcome) said.push(winners(snapshot));
-  return said.filter(Boolean).join(". ");
+  const v = snapshot.verdict, said = [sentence(heads()[kindOf(snapshot)] ?? v.verdict), lineOf(snapshot)];
+  if (v.actions.length && v.verdict !== "illegal") said.push(...wins(snapshot).map(([seat, name, n]) => sentence(`${nameOf(snapshot, seat)} ${n > 0 ? "+" : ""}${n}${name === "total" ? "" : ` ${say(name)}`}`)));
+  for (const text of v.back.slice(0, AT_ONCE)) said.push(sentence(words(text)));
+  for (const { text } of v.todo.slice(0, AT_ONCE)) if (sentence(words(text)) !== said[1]) said.push(sentence(words(text)));
+  return said.filter(Boolean).join(" ");
 }
 
 export function showTodo(snapshot) {
   const box = byId("todo"), todo = snapshot.verdict.todo;
   box.hidden = !todo.length;
-  const line = ({ text, seat }) => h("li", { class: seat && mine(snapshot, seat) ? "mine" : null }, h("span", null, seat ? [seatTag(snapshot, seat), " "] : null, words(text)));
+  const line = ({ text, seat }) => h("li", { class: seat && mine(snapshot, seat) ? "mine" : null }, h("span", null, seat ? [seatTag(snapshot, seat), " "] : null, sentence(words(text))));
   fill(box, [todo, snapshot.you], () => [
-    h("h2", { id: "todo-head" }, say("Still to do")),
+    h("h2", { id: "todo-head" }, say("To do on the board")),
     h("ul", { class: "todo" }, todo.slice(0, AT_ONCE).map(line)),
     todo.length > AT_ONCE ? h("details", null, h("summary", null, say("{n} more", { n: todo.length - AT_ONCE })), h("ul", { class: "todo" }, todo.slice(AT_ONCE).map(line))) : null,
   ]);
@@ -112,10 +125,11 @@ export function showQuestion(snapshot, plan, failed) {
   const own = q.seat && snapshot.seats.some(({ id }) => id === q.seat) ? mine(snapshot, q.seat) : seated(snapshot);
   box.classList.toggle("mine", own);
   return fill(box, [q, snapshot.you, Boolean(plan)], () => [
-    h("h2", { id: "question-head" }, q.seat ? [seatTag(snapshot, q.seat), " "] : null, words(q.text)),
+    h("h2", { id: "question-head" }, q.seat ? [seatTag(snapshot, q.seat), " "] : null, sentence(words(q.text))),
+    own && q.sites.length === 1 && snapshot.verdict.verdict === "unclear" ? h("img", { class: "spot", src: `/api/place/${encodeURIComponent(q.sites[0])}/picture.jpg?${q.id}`, alt: say("{site}, as the camera sees it", { site: placeName(q.sites[0]) }), width: "120", height: "120", onerror: e => e.target.remove() }) : null,
     h("div", { class: q.answers.every(answer => answer.picture) ? "answers pictured" : "answers", role: "group", "aria-labelledby": "question-head" }, q.answers.map((answer, i) =>
       h("button", { type: "button", disabled: !own, "data-focus": `answer-${i}`, onclick: e => give(e.currentTarget, q.id, i, failed) },
-        answer.picture ? pieceIcon(plan, answer.picture) : null, h("span", null, words(answer.text))))),
+        answer.picture ? pieceIcon(plan, answer.picture) : null, h("span", null, sentence(words(answer.text)).replace(/\.$/, ""))))),
     own ? null : h("p", { class: "hint" }, q.seat ? say("{name} answers on their own phone, or the host.", { name: nameOf(snapshot, q.seat) }) : say("Whoever has a seat can answer.")),
   ]);
 }

@@ -3,6 +3,24 @@
 let texts = {};
 export let language = document.documentElement.lang || "en";
 
+// How this reader writes dates and numbers: their own country's way, where the browser's language is the page's.
+export const region = (navigator.languages ?? []).find(l => l.split("-")[0] === language) ?? language;
+
+let places = new Set();
+// The ids that sentences name as places; they are shown as people call them.
+export const namePlaces = ids => { places = new Set(ids); };
+
+// "australia-3.forest1" -> "Australia 3, forest 1"
+export function placeName(id) {
+  const [cell, spot] = String(id).match(/^[a-z]/) ? String(id).split(".") : [String(id)];
+  const named = one => {
+    const [, word, n] = one.match(/^([a-z][a-z-]*?)-?(\d*)$/) ?? [null, null, null];
+    return word ? [say(word), n].filter(Boolean).join(" ") : one;
+  };
+  return spot ? `${named(cell)}, ${named(spot)}` : named(cell);
+}
+const placesIn = text => text.split(", ").every(id => places.has(id)) ? text.split(", ").map(placeName).join(", ") : text;
+
 export async function learn() {
   const answer = await fetch(`/locale/${language}.json`);
   texts = answer.ok ? (await answer.json()).texts : {};
@@ -15,6 +33,9 @@ export function say(template, args = {}) {
   return filled(texts[template] ?? template, args);
 }
 
+// A sentence begins with a capital and ends once.
+export const sentence = text => text ? `${text[0].toLocaleUpperCase(region)}${text.slice(1)}${/[.!?…]$/.test(text) ? "" : "."}` : "";
+
 // What the table sent: a text, a plain word or a number.
 export function words(value) {
   if (value === null || value === undefined) return "";
@@ -22,7 +43,7 @@ export function words(value) {
     const template = texts[value.t] ?? value.t;
     return value.a ? filled(template, value.a) : template;
   }
-  return typeof value === "number" ? value.toLocaleString(language) : texts[value] ?? String(value);
+  return typeof value === "number" ? value.toLocaleString(region) : places.has(String(value).split(", ")[0]) ? placesIn(String(value)) : texts[value] ?? String(value);
 }
 
 // "1 h 20 min", "4 min", "35 s"

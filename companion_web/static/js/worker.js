@@ -1,7 +1,7 @@
 // Keeps the page's own files, so that the installed page opens while the table is off and says so itself.
 
-const KEPT = "nilometer-4";
-const PAGES = ["/", "/join", "/setup", "/games"];
+const KEPT = "nilometer-5";
+const PAGES = ["/", "/join", "/setup", "/games", "/tv"];
 const kept = path => PAGES.includes(path) || path.startsWith("/static/") || path.startsWith("/locale/") || ["/api/plan", "/manifest.webmanifest"].includes(path);
 
 const put = async (cache, request, answer) => { if (answer.ok && !answer.redirected) await cache.put(request, answer); };

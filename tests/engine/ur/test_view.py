@@ -27,7 +27,7 @@ def sets(state, seat):
 def test_each_player_hand_score_tiles_ziggurats_and_supply(ur):
     state = ur.position(*LINES)
     black = facts(state, "black")
-    assert black["hand tile"] == "agriculture (culture behind)" and black["would score now"] == "10"
+    assert black["hand tile"] == "agriculture (culture on the back)" and black["would score now"] == "10"
     assert black["tiles held"] == "2" and black["ziggurats"] == "1" and black["stones in supply"] == "16"
     assert facts(state, "green")["hand tile"] == "not seen"
     kinds = {f["kind"] for s in state.view()["seats"] for f in s["facts"]}
@@ -98,5 +98,5 @@ def test_decisions_ask_only_what_no_camera_sees(ur):
 
 def test_kind_names():
     assert str(kind_name("black")) == "a black stone"
-    assert str(kind_name("tile:war/trade")) == "the tile war (trade behind)"
+    assert str(kind_name("tile:war/trade")) == "the tile war (trade on the back)"
     assert str(kind_name("ziggurat")) == "a ziggurat" and str(kind_name("cup")) == "cup"

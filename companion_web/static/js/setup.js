@@ -59,7 +59,8 @@ function showSteps(plays) {
   const steps = [["game", say("Game")], ["copy", say("Set")], ["camera", say("Photos")], ["go", say("Start")]];
   const open = ["game", ...(plays ? ["copy"] : []), ...(said.session ? ["camera"] : []), ...(said.copy ? ["go"] : [])];
   const now = at && open.includes(at) ? at : said.session && !said.copy ? "camera" : open.at(-1);
-  for (const [id] of steps) byId(`${id}-part`).hidden = id !== now;
+  const more = now === "go" && said.session && said.report;      // one more photo of what was misread may still be taken
+  for (const [id] of steps) byId(`${id}-part`).hidden = id !== now && !(more && id === "camera");
   byId("steps").hidden = false;
   fill(byId("steps"), [open, now], () => steps.map(([id, name], i) => h("li", { "aria-current": id === now ? "step" : null },
     h("button", { type: "button", "data-focus": `step-${id}`, disabled: !open.includes(id), onclick: () => { at = id; showSteps(plays); } }, say("{n} of {all}: {name}", { n: i + 1, all: steps.length, name })))));

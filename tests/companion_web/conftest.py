@@ -181,10 +181,12 @@ class FakeTable:
 
     def snapshot(self):
         moves = [{"event": line.event, "seat": line.action.split(":")[0], "text": line.action, "words": self.words,
-                  "scores": line.state.scores(), "standing": line.state.standing(), "pictures": (line.event, "after") in self.pictures} for line in self.lines[1:]]
+                  "scores": line.state.scores(),
+                  "standing": line.state.standing(), "pictures": (line.event, "after") in self.pictures} for line in self.lines[1:]]
         return {"version": self.version, "game": GAME, "title": pack(say("Tigris & Euphrates")), "seats": SEATS,
                 "layout": {s: list(c) for s, c in self.state.layout().items() if c}, "turn": self.turn, "actors": [self.turn],
-                "scores": self.state.scores(), "standing": self.state.standing(), "opening_standing": FakeState(START, SCORES).standing(),
+                "scores": self.state.scores(), "standing": self.state.standing(),
+                "opening_standing": FakeState(START, SCORES).standing(),
                 "outcome": self.outcome, "view": pack({**VIEW, **self.more}),
                 "settings": dict(self.settings), "undone": [],
                 "verdict": self.verdict or pack(READY), "question": self.question, "decision": self.decision,

@@ -285,8 +285,11 @@ def test_two_taps_say_what_lies_on_a_place(visit, table):
 def test_the_board_stays_where_it_is_whatever_is_said(visit, table):
     page = visit(script="""
         window.shifted = 0;
-        new PerformanceObserver(list => list.getEntries().forEach(e => { if (!e.hadRecentInput) { window.shifted += e.value; (window.moved ??= []).push(e.sources.map(s => s.node?.id || s.node?.className || s.node?.nodeName).join() + " " + e.value.toFixed(3)); } }))
-            .observe({ type: "layout-shift", buffered: true });""")
+        window.moved = [];
+        new PerformanceObserver(list => list.getEntries().filter(e => !e.hadRecentInput).forEach(e => {
+            window.shifted += e.value;
+            window.moved.push(e.sources.map(s => s.node?.id ?? s.node?.nodeName).join());
+        })).observe({ type: "layout-shift", buffered: true });""")
     page.wait_for_selector("#frame svg.twin")
     page.evaluate("window.shifted = 0")
     at = page.locator("#board").bounding_box()["y"]

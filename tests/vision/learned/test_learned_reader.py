@@ -1,0 +1,165 @@
+"""The learned reader reads: the same after it was kept, the same in part as whole, without anything that learns."""
+
+import math
+import subprocess
+import sys
+
+import cv2
+import numpy as np
+import pytest
+
+from calibration.learned.batch import Shapes
+from calibration.learned.export import export_trunk
+from calibration.learned.network import run_trunk
+from calibration.learned.teach import initial_weights
+from vision.learned.canvas import Canvas, stack_input
+from vision.learned.groups import group_forms, group_sites
+from vision.learned.network import grid_places
+from vision.learned.reader import LearnedReader, SiteMap
+from vision.light import small_view
+from vision.plan import parse_plan
+from vision.pose import Pose
+from vision.windows import Pyramid
+
+SITES = [
+    ("P1", "pile", 20, 20, 26),
+    ("P2", "pile", 50, 20, 26),
+    ("P3", "pile", 20, 80, 26),
+    ("F1", "cluster", 100, 20, 60),
+]
+PLAN = parse_plan(
+    {
+        "game": "drawn",
+        "size": [180, 120],
+        "piece": [
+            {"kind": "stone", "size": 18, "height": 2},
+            {"kind": "cube", "size": [9, 9], "height": 9},
+        ],
+        "site": [
+            {"id": s, "reads": reads, "outline": [[x, y], [x + w, y], [x + w, y + w], [x, y + w]]}
+            for s, reads, x, y, w in SITES
+        ],
+    }
+)
+POSE = Pose(
+    np.array([[900.0, 0, 360], [0, 900, 240], [0, 0, 1]]),
+    np.zeros(4),
+    np.zeros(3),
+    np.array([-90.0, -60, 270]),
+    (720, 480),
+    "markers",
+    0.3,
+)
+LAYOUTS = [{}, {"P1": ("stone",), "F1": ("cube", "cube")}]
+
+
+@pytest.fixture(scope="module")
+def image():
+    rough = np.random.default_rng(1).normal(150, 200, (480, 720, 3)).astype(np.float32)
+    return np.clip(cv2.GaussianBlur(rough, (0, 0), 3), 0, 255).astype(np.uint8)
+
+
+@pytest.fixture(scope="module")
+def reader(image):
+    view = Canvas.suited_to(PLAN, [POSE])
+    groups = group_sites(PLAN, LAYOUTS)
+    forms = group_forms(PLAN, groups)
+    weights = initial_weights(Shapes.of(groups, forms, view.scale), 3)
+    reference = small_view(Pyramid(image), POSE, PLAN.size)
+    return LearnedReader(
+        PLAN,
+        view,
+        groups,
+        forms,
+        reference,
+        np.zeros((*view.shape, 3), np.float32) + 4.5,
+        weights,
+        export_trunk(weights),
+    )
+
+
+def test_every_site_gets_evidence_that_adds_up_to_one(reader, image):
+    found = reader.read(image, POSE)
+    assert set(found) == set(PLAN.sites)
+    for e in found.values():
+        assert sum(math.exp(p) for _, p in e.options) + math.exp(e.other) <= 1 + 1e-6
+
+
+def test_reads_the_same_after_it_was_kept(reader, image):
+    again = LearnedReader.unpack(PLAN, reader.pack())
+    for site, e in reader.read(image, POSE).items():
+        other = again.read(image, POSE)[site]
+        assert e.best == other.best and e.options[0][1] == pytest.approx(
+            other.options[0][1], abs=0.02
+        )
+
+
+def test_a_part_is_read_as_the_whole(reader, image):
+    whole, part = reader.read(image, POSE), reader.read(image, POSE, {"P1", "P3"})
+    assert set(part) == {"P1", "P3"}
+    for site, e in part.items():
+        assert e.options[0][1] == pytest.approx(whole[site].options[0][1], abs=0.15)
+
+
+def test_a_kept_network_cut_short_is_told(reader):
+    arrays = reader.pack()
+    arrays["trunk"] = arrays["trunk"][:1000]
+    with pytest.raises(ValueError, match="cannot be run"):
+        LearnedReader.unpack(PLAN, arrays)
+
+
+def test_the_kept_graph_is_the_network_that_learnt(reader):
+    weights = initial_weights(Shapes.of(reader.groups, reader.forms, reader.view.scale), 3)
+    x = np.random.default_rng(0).normal(0, 1, (32, 48, 24)).astype(np.float32)
+    for kept, learnt in zip(reader.trunk(x), run_trunk(weights, x[None])):
+        assert np.abs(kept - np.asarray(learnt[0])).max() < 1e-3
+
+
+def test_canvas_places_go_there_and_back():
+    view = Canvas((180.0, 120.0), 1.3)
+    mm = np.array([[0.0, 0], [180, 120], [33.3, 7]])
+    assert view.to_mm(view.to_px(mm)) == pytest.approx(mm)
+    assert all(n % 8 == 0 for n in view.shape)
+
+
+def test_a_window_of_the_canvas_shows_the_same_pixels(reader, image):
+    whole = reader.view.rectify(image, POSE, reader.reference)
+    x0, y0, x1, y1 = reader.window_of({"P3"})
+    assert (
+        np.abs(
+            reader.view.rectify(image, POSE, reader.reference, (x0, y0, x1, y1))
+            - whole[y0:y1, x0:x1]
+        ).mean()
+        < 0.02
+    )
+
+
+def test_input_holds_four_pixels_in_a_row():
+    seen = np.arange(4 * 4 * 3, dtype=np.float32).reshape(4, 4, 3)
+    x = stack_input(seen, np.zeros_like(seen))
+    assert x.shape == (2, 2, 24)
+    assert x[0, 0, 3:6] == pytest.approx(seen[0, 0] / 0.7) and x[0, 0, 9:12] == pytest.approx(
+        seen[0, 1] / 0.7
+    )
+
+
+def test_grid_places_weigh_one():
+    index, weight = grid_places(np.array([[20.0, 20.0]]), np.array([16.0]), 4, 2, (30, 40))
+    assert index.shape == weight.shape == (1, 16, 4)
+    assert weight.sum(-1) == pytest.approx(1.0)
+    assert index.max() < 30 * 40 and index.min() >= 0
+
+
+def test_a_foot_belongs_to_the_site_it_stands_on():
+    homes = SiteMap(PLAN)
+    assert homes.owners(np.array([130.0, 50.0])) == pytest.approx({"F1": 1.0})
+    assert homes.owners(np.array([97.0, 50.0])) == pytest.approx(
+        {"F1": 1.0}
+    )  # outside, but nobody else's
+    assert homes.owners(np.array([10.0, 110.0])) == {}
+
+
+def test_reading_loads_nothing_that_learns():
+    code = "import sys, vision.reader; print([m for m in ('jax', 'onnx', 'calibration', 'torch') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,84 @@
+"""Two readers' evidence of a site made one."""
+
+import math
+
+import pytest
+
+from vision.evidence import CountedEvidence, SiteEvidence
+from vision.learned.merge import merge_choices, merge_evidence, merge_tables
+
+
+def told(*options, other=0.001):
+    return SiteEvidence(tuple((c, math.log(p)) for c, p in options), math.log(other))
+
+
+def chances(e):
+    return {c: math.exp(p) for c, p in e.options}
+
+
+def test_voices_that_agree_are_surer_together():
+    both = merge_evidence(
+        told((("temple",), 0.9), ((), 0.09)), told((("temple",), 0.9), ((), 0.09)), "pile"
+    )
+    assert both.best == ("temple",) and chances(both)[("temple",)] > 0.95
+
+
+def test_the_surer_of_two_that_differ_is_believed():
+    both = merge_evidence(
+        told((("farm",), 0.6), (("temple",), 0.39)),
+        told((("temple",), 0.98), (("farm",), 0.01)),
+        "pile",
+    )
+    assert both.best == ("temple",)
+
+
+def test_two_sure_voices_that_differ_leave_a_doubt():
+    both = merge_evidence(
+        told((("farm",), 0.995), (("temple",), 0.004)),
+        told((("temple",), 0.995), (("farm",), 0.004)),
+        "pile",
+    )
+    assert max(chances(both).values()) < 0.9
+
+
+def test_probabilities_add_up_to_one():
+    both = merge_evidence(
+        told((("farm",), 0.5), ((), 0.3), other=0.2),
+        told(((), 0.7), (("farm",), 0.1), other=0.2),
+        "pile",
+    )
+    assert sum(chances(both).values()) + math.exp(both.other) == pytest.approx(1, abs=1e-6)
+
+
+def test_contents_never_taught_are_left_to_the_other_voice():
+    first = told((("union",), 0.97), ((), 0.02))
+    second = told(((), 0.6), (("farm",), 0.39))
+    assert merge_evidence(first, second, "pile", frozenset({(), ("farm",)})).best == ("union",)
+
+
+def test_something_else_seen_by_one_voice_alone_gives_way_to_a_sure_other():
+    both = merge_evidence(told(((), 0.01), other=0.98), told(((), 0.999), other=0.0005), "pile")
+    assert not both.foreign and both.best == ()
+
+
+def test_counts_and_cards_of_clusters_are_merged_too():
+    def counted(card, table):
+        return CountedEvidence(
+            (((card, "cube"), math.log(0.8)),),
+            math.log(0.01),
+            {card: math.log(0.9), "": math.log(0.1)},
+            {"cube": tuple(math.log(v) for v in table)},
+            (),
+        )
+
+    both = merge_evidence(
+        counted("desert", (0.2, 0.8)), counted("desert", (0.1, 0.8, 0.1)), "cluster"
+    )
+    assert isinstance(both, CountedEvidence) and both.best == ("desert", "cube")
+    assert math.exp(both.first["desert"]) > 0.95
+    assert math.exp(both.counts["cube"][1]) > 0.9
+
+
+def test_a_table_of_one_voice_alone_stands():
+    assert merge_tables((-0.1, -2.0), None) == (-0.1, -2.0)
+    assert merge_choices({}, {"desert": -0.1}) == {"desert": -0.1}

@@ -1,0 +1,127 @@
+"""The board from above, as the network sees it. Its central value: Canvas."""
+
+from __future__ import annotations
+
+import cv2
+import msgspec
+import numpy as np
+
+from vision.light import DARK, compare, small_view, surface
+from vision.plan import Plan
+from vision.pose import Pose
+from vision.windows import Pyramid, pixels_a_mm
+
+MARGIN = 12.0  # mm shown around the board: pieces on its rim lean over it
+FINEST = 1.6  # pixels a millimetre at most: pieces of 8 mm are told, and time goes by its square
+MOST_PIXELS = 750_000  # of a canvas, for the time that a network pass over it takes
+EXACT = 12  # pixels between places of the canvas whose pixel of the picture is computed exactly
+
+
+Window = tuple[int, int, int, int]  # x0, y0, x1, y1 in canvas pixels
+
+
+class Canvas(msgspec.Struct, frozen=True):
+    """size: (width, height) of the board, mm; scale: pixels a millimetre"""
+
+    size: tuple[float, float]
+    scale: float
+
+    @classmethod
+    def suited_to(cls, plan: Plan, poses: list[Pose]) -> Canvas:
+        """As fine as the photos are, within what a network pass may cost"""
+        middle = np.array([[plan.size[0] / 2, plan.size[1] / 2]])
+        native = float(np.median([pixels_a_mm(p, middle) for p in poses]))
+        area = (plan.size[0] + 2 * MARGIN) * (plan.size[1] + 2 * MARGIN)
+        return cls(
+            tuple(map(float, plan.size)),
+            float(min(FINEST, 1.1 * native, np.sqrt(MOST_PIXELS / area))),
+        )
+
+    def finer(self, scale: float) -> Canvas:
+        """The same view at another scale, pixels a millimetre"""
+        return Canvas(self.size, scale)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(height, width) in pixels, multiples of 8 as the network wants them"""
+        w, h = (int(np.ceil((v + 2 * MARGIN) * self.scale / 8)) * 8 for v in self.size)
+        return h, w
+
+    def to_px(self, mm: np.ndarray) -> np.ndarray:
+        """(..., 2) board mm -> canvas pixels"""
+        return (np.asarray(mm, float) + MARGIN) * self.scale - 0.5
+
+    def to_mm(self, px: np.ndarray) -> np.ndarray:
+        """(..., 2) canvas pixels -> board mm"""
+        return (np.asarray(px, float) + 0.5) / self.scale - MARGIN
+
+    def rectify(
+        self,
+        picture: np.ndarray | Pyramid,
+        pose: Pose,
+        reference: np.ndarray,
+        window: Window | None = None,
+    ) -> np.ndarray:
+        """(h, w, 3) float32: logarithm of the picture from above, in the light of `reference`, a small log view of the empty board.
+        window: the part of the canvas that is wanted"""
+        picture = Pyramid.of(picture)
+        light = compare(small_view(picture, pose, self.size), reference, self.size)
+        x0, y0, x1, y1 = window or (0, 0, *self.shape[::-1])
+        w, h = x1 - x0, y1 - y0
+        rows, columns = h // EXACT + 2, w // EXACT + 2
+        xs, ys = (
+            self.to_mm(np.linspace(low - 0.5, low + n - 0.5, m))
+            for low, n, m in ((x0, w, columns), (y0, h, rows))
+        )
+        grid = np.stack(np.meshgrid(xs, ys), -1).reshape(-1, 2)
+        level = max(int(np.log2(max(pixels_a_mm(pose, grid[::7]) / self.scale, 1.0)) + 0.4), 0)
+        places = ((pose.to_px(grid) + 0.5) / 2**level - 0.5).reshape(rows, columns, 2)
+        dimmer = np.exp(-(surface(np.clip(grid, 0, self.size), self.size) @ light.weights)).reshape(
+            rows, columns, 3
+        )
+        where, gain = (stretch_grid(v, h, w) for v in (places, dimmer))
+        seen = cv2.remap(
+            picture.level(level), where, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
+        )
+        return cv2.log(cv2.add(cv2.multiply(seen, gain, dtype=cv2.CV_32F), np.full(3, DARK)))
+
+    def window_around(self, low: np.ndarray, high: np.ndarray, around: int) -> Window:
+        """The part of the canvas that shows a rectangle of (2,) board mm with `around` pixels about it, multiples of 8"""
+        h, w = self.shape
+        x0, y0 = (max(int(v) - around, 0) // 8 * 8 for v in self.to_px(low))
+        x1, y1 = (min(-(-(int(v) + around) // 8) * 8, n) for v, n in zip(self.to_px(high), (w, h)))
+        return x0, y0, max(x1, x0 + 8), max(y1, y0 + 8)
+
+
+def stretch_grid(coarse: np.ndarray, h: int, w: int) -> np.ndarray:
+    """(h, w, C) float32 of a coarse grid whose outer rows and columns lie on the borders of the outer pixels"""
+    kx, ky = (coarse.shape[1] - 1) / w, (coarse.shape[0] - 1) / h
+    m = np.float32([[kx, 0, kx / 2], [0, ky, ky / 2]])
+    return cv2.warpAffine(
+        np.float32(coarse),
+        m,
+        (w, h),
+        flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP,
+        borderMode=cv2.BORDER_REPLICATE,
+    )
+
+
+GREY, SPREAD = 4.6, 0.7  # of log pictures: middle, and what a unit of the network's input is
+
+
+def stack_input(seen: np.ndarray, empty: np.ndarray) -> np.ndarray:
+    """(h/2, w/2, 24) float32 that the network sees of a log canvas (h, w, 3) and the empty board's: what is there and how it differs
+    from the empty board, four pixels' worth in a row"""
+    h, w = seen.shape[:2]
+    both = np.concatenate(
+        [(seen - np.float32(GREY)) / np.float32(SPREAD), (seen - empty) / np.float32(SPREAD)], 2
+    )
+    return np.ascontiguousarray(
+        both.reshape(h // 2, 2, w // 2, 2, 6).transpose(0, 2, 1, 3, 4).reshape(h // 2, w // 2, 24)
+    )
+
+
+def lean_at(pose: Pose, mm: np.ndarray) -> np.ndarray:
+    """(N, 2) mm a mm of height by which what stands at (N, 2) board mm is seen off its foot"""
+    mm = np.asarray(mm, float).reshape(-1, 2)
+    return (pose.to_mm(pose.to_px(mm, 10.0)) - mm) / 10.0 if len(mm) else np.zeros((0, 2))

@@ -1,0 +1,170 @@
+"""Which sites are read by the same classifier, and what each may show. Its central value: SiteGroup."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import msgspec
+import numpy as np
+
+from vision.evidence import Contents
+from vision.plan import Piece, Plan, Site
+from vision.sites import blocks
+
+EMPTY, FOREIGN = 0, 1  # the first two classes of every group
+UNDER = ("under",)  # the class of a site that a larger neighbour's piece covers
+ALIKE = 4  # sites of one size that are a group of their own
+UPRIGHT = 1.2  # of its footprint's longer side that a piece is high which stands rather than lies
+FILLS = 0.7  # of a site's shorter side that a card lying on it takes at least
+
+
+class SiteGroup(msgspec.Struct, frozen=True):
+    """ids: the sites; box: (w, h) mm of one; classes: what each may show as one, (), foreign and what the samplers show; of a cluster
+    its card, of a pile all of it; loose: kinds that lie on it besides; most: the most of them a sampler shows; bare: whether they
+    lie where no card does"""
+
+    reads: str
+    ids: tuple[str, ...]
+    box: tuple[float, float]
+    classes: tuple[Contents, ...]
+    loose: tuple[str, ...] = ()
+    most: int = 0
+    bare: bool = False
+
+
+def site_box(site: Site) -> np.ndarray:
+    """(2,) mm: width and height of a site's outline"""
+    return np.ptp(np.array(site.outline, float), axis=0)
+
+
+def is_card(site: Site, piece: Piece) -> bool:
+    """Whether a piece fills a cluster's site, so that loose pieces lie on it"""
+    return min(piece.footprint) >= FILLS * site_box(site).min()
+
+
+def is_buried(contents: Sequence[str], n: int, plan: Plan) -> bool:
+    """Whether the n-th piece of a pile lies wholly under a later one"""
+
+    def area(kind: str) -> float:
+        w, d = plan.pieces[kind].footprint
+        return w * d * (0.785 if plan.pieces[kind].disc else 1.0)
+
+    kind = contents[n]
+    return kind == "?" or any(k != "?" and area(k) >= 0.95 * area(kind) for k in contents[n + 1 :])
+
+
+def base_contents(plan: Plan, site: Site, contents: Sequence[str]) -> Contents:
+    """The part of a site's contents that is classified as one: all of a pile (hidden pieces as "?"), the card of a cluster"""
+    if site.reads == "cluster":
+        first = plan.pieces.get(contents[0]) if contents else None
+        return (contents[0],) if first is not None and is_card(site, first) else ()
+    return tuple("?" if is_buried(contents, n, plan) else k for n, k in enumerate(contents))
+
+
+def covered_sites(plan: Plan, layout: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """{site under a piece that covers several: the site that piece is listed on}"""
+    out: dict[str, str] = {}
+    for site, contents in layout.items():
+        spans = (
+            plan.pieces[contents[-1]].spans if contents and contents[-1] in plan.pieces else None
+        )
+        if spans and (group := blocks(plan, spans)) is not None and site in group.ids:
+            out |= {m: site for m in group.members[group.ids.index(site)] if m != site}
+    return out
+
+
+def group_sites(
+    plan: Plan, layouts: Sequence[Mapping[str, Sequence[str]]]
+) -> tuple[SiteGroup, ...]:
+    """Sites of one size and way of reading share a classifier; its classes are what the layouts show on them"""
+    members: dict[tuple, list[str]] = {}
+    cards = {
+        s.id
+        for layout in layouts
+        for i, contents in layout.items()
+        for s in [plan.sites[i]]
+        if s.reads == "cluster" and base_contents(plan, s, tuple(contents))
+    }
+    sizes = {tuple(np.round(site_box(plan.sites[i]) / 4).astype(int)) for i in cards}
+    usual = Counter((s.reads, *np.round(site_box(s) / 4).astype(int)) for s in plan.site)
+    for s in plan.site:
+        size = tuple(np.round(site_box(s) / 4).astype(int))
+        # cells of all shapes are told apart by their loose pieces alone
+        bare = s.reads == "cluster" and size not in sizes and usual[s.reads, *size] < ALIKE
+        members.setdefault((s.reads,) if bare else (s.reads, *size), []).append(s.id)
+    covers = [covered_sites(plan, layout) for layout in layouts]
+    out = []
+    for key, ids in members.items():
+        seen, loose, most, bare = set(), set(), 0, False
+        for layout, over in zip(layouts, covers):
+            for i in ids:
+                contents = tuple(layout.get(i, ()))
+                base = UNDER if i in over else base_contents(plan, plan.sites[i], contents)
+                seen.add(base)
+                rest = contents[len(base) :] if key[0] == "cluster" else ()
+                loose |= set(rest)
+                most, bare = max(most, len(rest)), bare or bool(rest) and not base
+        box = np.max([site_box(plan.sites[i]) for i in ids], 0)
+        classes = ((), ("foreign",), *sorted(seen - {()}))
+        out.append(
+            SiteGroup(
+                key[0],
+                tuple(ids),
+                tuple(map(float, box)),
+                classes,
+                tuple(sorted(loose)),
+                most,
+                bare,
+            )
+        )
+    return tuple(out)
+
+
+class Form(msgspec.Struct, frozen=True):
+    """Loose pieces of one size share a heat map. size: (w, d) mm; disc; height: mm; kinds: their names"""
+
+    size: tuple[float, float]
+    disc: bool
+    height: float
+    kinds: tuple[str, ...]
+
+    @property
+    def reach(self) -> float:
+        """mm along the longer side"""
+        return float(max(self.size))
+
+
+def stands_upright(piece: Piece) -> bool:
+    """Whether a camera sees a piece's sides more than its top: such are not yet learnt, and sites that show them not read"""
+    return piece.height > UPRIGHT * max(piece.footprint)
+
+
+def group_forms(plan: Plan, groups: Sequence[SiteGroup]) -> tuple[Form, ...]:
+    """The forms of all loose kinds that lie, the largest first"""
+    kinds = sorted(
+        {
+            k
+            for g in groups
+            for k in g.loose
+            if k in plan.pieces and not stands_upright(plan.pieces[k])
+        }
+    )
+    forms: dict[tuple, list[str]] = {}
+    for k in kinds:
+        p = plan.pieces[k]
+        forms.setdefault((p.footprint, p.disc, p.height), []).append(k)
+    return tuple(
+        Form(tuple(map(float, size)), disc, float(h), tuple(ks))
+        for (size, disc, h), ks in sorted(forms.items(), key=lambda f: -max(f[0][0]))
+    )
+
+
+def loose_names(forms: Sequence[Form]) -> list[tuple[int, int, str]]:
+    """(form, number of the kind among all loose kinds, name)"""
+    out, n = [], 0
+    for f, form in enumerate(forms):
+        for kind in form.kinds:
+            out.append((f, n, kind))
+            n += 1
+    return out

@@ -1,0 +1,86 @@
+"""Two readers' evidence of a site made one: each is believed as far as its figures say."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from vision.evidence import FLOOR, Contents, CountedEvidence, SiteEvidence
+
+LEAST = math.log(1e-4)  # what either voice may hold against contents it did not think of
+UNTAUGHT = math.log(0.1)   # what the learned voice says of contents it was never taught
+WEIGHTS = 0.7, 1.0          # of the matchers' and of the network's log-probabilities, as docs/learned.md measured
+KEEP = 8
+
+
+def merge_evidence(
+    first: SiteEvidence, second: SiteEvidence, reads: str, taught: frozenset[Contents] | None = None
+) -> SiteEvidence:
+    """The product of two voices' probabilities, made to add up to 1.
+
+    first: the older reader's; second: the learned one's; taught: the contents it knows (None: any)"""
+    contents = list(
+        dict.fromkeys([*(c for c, _ in first.options), *(c for c, _ in second.options)])
+    )
+    if not contents:
+        return first
+    logs = [
+        WEIGHTS[0] * voiced(first, c, reads)
+        + WEIGHTS[1] * (voiced(second, c, reads) if taught is None or c in taught else UNTAUGHT)
+        for c in contents
+    ]
+    other = weigh_both(first.other, second.other)
+    whole = float(np.logaddexp.reduce([*logs, other]))
+    order = sorted(range(len(contents)), key=lambda n: -logs[n])[:KEEP]
+    options = tuple((contents[n], max(logs[n] - whole, FLOOR)) for n in order)
+    other = max(other - whole, FLOOR)
+    if not (isinstance(first, CountedEvidence) and isinstance(second, CountedEvidence)):
+        return SiteEvidence(options, other)
+    counts = {
+        k: merge_tables(first.counts.get(k), second.counts.get(k))
+        for k in {**first.counts, **second.counts}
+    }
+    return CountedEvidence(
+        options,
+        other,
+        merge_choices(first.first, second.first),
+        counts,
+        merge_tables(first.pieces or None, second.pieces or None),
+    )
+
+
+def voiced(e: SiteEvidence, contents: Contents, reads: str) -> float:
+    """Log-probability that one voice gives contents; where it sees something else it says little of any"""
+    listed = max((p for c, p in e.options if c == contents), default=None)
+    return max(e.logp(contents, reads) if listed is None else listed, LEAST)
+
+
+def weigh_both(first: float, second: float) -> float:
+    """The sum of two voices' log-probabilities, as far as each is believed"""
+    return WEIGHTS[0] * max(first, LEAST) + WEIGHTS[1] * max(second, LEAST)
+
+
+def merge_choices(first: Mapping[str, float], second: Mapping[str, float]) -> dict[str, float]:
+    """Of one out of several, log-probabilities"""
+    if not first or not second:
+        return dict(first or second)
+    both = {
+        k: weigh_both(first.get(k, FLOOR), second.get(k, FLOOR)) for k in {**first, **second}
+    }
+    whole = float(np.logaddexp.reduce(list(both.values())))
+    return {k: max(v - whole, FLOOR) for k, v in both.items()}
+
+
+def merge_tables(
+    first: tuple[float, ...] | None, second: tuple[float, ...] | None
+) -> tuple[float, ...]:
+    """Log-probabilities of 0, 1, 2 ... pieces"""
+    if first is None or second is None:
+        return first or second or ()
+    n = max(len(first), len(second))
+    padded = ((*table, *[FLOOR] * (n - len(table))) for table in (first, second))
+    both = np.array([weigh_both(a, b) for a, b in zip(*padded)])
+    both -= np.logaddexp.reduce(both)
+    return tuple(np.maximum(both, FLOOR).tolist())

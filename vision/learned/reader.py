@@ -1,0 +1,359 @@
+"""Reads every site of a board with the learned network. Its central value: LearnedReader."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence, Set
+
+import cv2
+import msgspec
+import numpy as np
+
+from vision import model
+from vision.cluster_count import best_options, counts_of
+from vision.evidence import FLOOR, CountedEvidence, SiteEvidence
+from vision.learned.canvas import Canvas, Window, lean_at, stack_input
+from vision.learned.groups import (
+    FOREIGN,
+    UNDER,
+    Form,
+    SiteGroup,
+    loose_names,
+    site_box,
+    stands_upright,
+)
+from vision.learned.network import (
+    PIECE_GRID,
+    PIECE_REACH,
+    SITE_GRID,
+    SITE_REACH,
+    Weights,
+    grid_places,
+)
+from vision.plan import Plan
+from vision.pose import Pose
+from vision.windows import Pyramid
+
+Features = tuple[
+    np.ndarray, np.ndarray, np.ndarray
+]  # (h/2, w/2, 24), (h/4, w/4, WIDE), heat features (h/2, w/2, 24)
+
+PEAK = 0.12  # heat below which a peak is not looked at
+NEAR = 6.0  # mm by which a piece's foot may lie outside its site's outline
+KEEP = 8  # contents of a site that are told
+SUREST = 0.999  # that is told of a piece
+CONTEXT = (
+    56  # canvas pixels about a place that the network's answer there may depend on, most of it
+)
+CLASH = 0.75  # of the smaller's size: nearer than that two pieces of like size cannot lie
+
+
+class Finding(msgspec.Struct, frozen=True, eq=False):
+    """A loose piece that may lie there. form: its number; foot: (2,) mm; chance: that a piece lies there; kinds: kind -> probability"""
+
+    form: int
+    foot: np.ndarray
+    chance: float
+    kinds: dict[str, float]
+
+
+class LearnedReader:
+    """view: how the board is seen; reference: (h, w, 3) small log view of the empty board, which tells the light; empty: (H, W, 3) log
+    canvas of it; weights: of the classifiers; trunk: the network's graph, ONNX"""
+
+    def __init__(
+        self,
+        plan: Plan,
+        view: Canvas,
+        groups: Sequence[SiteGroup],
+        forms: Sequence[Form],
+        reference: np.ndarray,
+        empty: np.ndarray,
+        weights: Weights,
+        trunk: bytes,
+    ) -> None:
+        self.plan, self.view, self.groups, self.forms = plan, view, tuple(groups), tuple(forms)
+        self.reference, self.empty, self.graph = reference, empty, trunk
+        self.weights = {
+            k: v
+            for k, v in weights.items()
+            if k.startswith("classes/") or "_squeeze" in k or "_embed" in k
+        }
+        self.trunk = load_trunk(trunk)
+        self.names = [k for _, _, k in loose_names(forms)]
+        self.of_form = [[n for f, n, _ in loose_names(forms) if f == k] for k in range(len(forms))]
+        self.offsets = np.concatenate([[0], np.cumsum([len(g.classes) for g in groups])]).astype(
+            int
+        )
+        self.homes = SiteMap(plan)
+        over = [p for p in plan.piece if p.spans and p.over]
+        self.under = (over[0].over,) if over else ("?",)
+        self.silent = {
+            i
+            for g in self.groups
+            for i in g.ids
+            if any(
+                stands_upright(plan.pieces[k])
+                for k in {*g.loose, *(k for c in g.classes for k in c)}
+                if k in plan.pieces
+            )
+        }
+        self.taught = {
+            i: None
+            if g.reads == "cluster"
+            else frozenset(self.under if c == UNDER else c for c in g.classes)
+            for g in self.groups
+            for i in g.ids
+        }
+
+    def read(
+        self, picture: np.ndarray | Pyramid, pose: Pose, sites: Set[str] | None = None
+    ) -> dict[str, SiteEvidence]:
+        """Evidence of these sites, of all where none are named; none of sites on which pieces stand upright"""
+        wanted = [(g, [i for i in g.ids if sites is None or i in sites]) for g in self.groups]
+        window = (
+            (0, 0, *self.view.shape[::-1])
+            if sites is None
+            else self.window_of({i for _, ids in wanted for i in ids})
+        )
+        if window is None:
+            return {}
+        x0, y0, x1, y1 = window
+        seen = self.view.rectify(picture, pose, self.reference, window)
+        fine, quarter, heat = self.trunk(
+            stack_input(seen, self.empty[y0:y1, x0:x1].astype(np.float32))
+        )
+        loose: dict[str, list[tuple[Finding, float]]] = defaultdict(list)
+        for found in self.find_pieces(fine, heat, pose, np.array([x0, y0])):
+            for site, share in self.homes.owners(found.foot).items():
+                loose[site].append((found, share))
+        out: dict[str, SiteEvidence] = {}
+        for n, (g, ids) in enumerate(wanted):
+            ids = [i for i in ids if i not in self.silent]
+            for site, row in zip(ids, self.classify_sites(n, ids, quarter, np.array([x0, y0]))):
+                out[site] = (
+                    self.pile_evidence(g, row)
+                    if g.reads == "pile"
+                    else self.cluster_evidence(g, row, loose[site])
+                )
+        return out
+
+    def window_of(self, sites: Set[str]) -> Window | None:
+        """The part of the canvas that tells what lies on these sites"""
+        corners = [o for i in sites for o in self.plan.sites[i].outlines]
+        if not corners:
+            return None
+        low, high = np.min([o.min(0) for o in corners], 0), np.max([o.max(0) for o in corners], 0)
+        reach = max((f.reach + 0.6 * f.height for f in self.forms), default=0.0)
+        return self.view.window_around(low - reach, high + reach, CONTEXT)
+
+    def classify_sites(
+        self, group: int, ids: Sequence[str], quarter: np.ndarray, origin: np.ndarray
+    ) -> np.ndarray:
+        """(sites, classes) log-probabilities. origin: (2,) canvas pixel of the feature map's first"""
+        if not ids:
+            return np.zeros((0, len(self.groups[group].classes)))
+        at = self.view.to_px(np.array([self.plan.sites[i].centre for i in ids])) - origin
+        side = (
+            np.array([SITE_REACH * site_box(self.plan.sites[i]).max() for i in ids])
+            * self.view.scale
+        )
+        logits = self.classify("site", sample_map(quarter, at, side, SITE_GRID, 4))
+        return log_softmax(logits[:, self.offsets[group] : self.offsets[group + 1]])
+
+    def classify(self, name: str, sampled: np.ndarray) -> np.ndarray:
+        w = self.weights
+        few = (sampled @ w[f"trunk/{name}_squeeze"]).reshape(len(sampled), -1)
+        embedded = np.maximum(few @ w[f"trunk/{name}_embed"] + w[f"trunk/{name}_embed.bias"], 0)
+        return embedded @ w[f"classes/{name}"] + w[f"classes/{name}.bias"]
+
+    def find_pieces(
+        self, fine: np.ndarray, heat: np.ndarray, pose: Pose, origin: np.ndarray
+    ) -> list[Finding]:
+        """Loose pieces: peaks of the heat maps, what they are, of two in one place the surer"""
+        if not self.forms:
+            return []
+        logits = heat @ self.weights["classes/heat"] + self.weights["classes/heat.bias"]
+        least = math.log(PEAK / (1 - PEAK))
+        found = []
+        for f, form in enumerate(self.forms):
+            one = np.ascontiguousarray(logits[..., f])
+            ys, xs = np.nonzero((one > least) & (one == cv2.dilate(one, np.ones((3, 3), np.uint8))))
+            if not len(xs):
+                continue
+            at = np.column_stack([xs, ys]) * 2 + 0.5
+            side = np.full(len(at), PIECE_REACH * form.reach * self.view.scale)
+            logs = self.classify("piece", sample_map(fine, at, side, PIECE_GRID, 2))[
+                :, [*self.of_form[f], -1]
+            ]
+            p = np.exp(log_softmax(logs))
+            here = combine_odds(one[ys, xs], p[:, -1])
+            kinds = p[:, :-1] / p[:, :-1].sum(1, keepdims=True)
+            tops = self.view.to_mm(at + origin)
+            feet = tops - lean_at(pose, tops) * form.height
+            found += [
+                Finding(
+                    f,
+                    foot,
+                    float(min(c, SUREST)),
+                    {self.names[i]: float(v) for i, v in zip(self.of_form[f], row) if v > 1e-4},
+                )
+                for foot, c, row in zip(feet, here, kinds)
+                if c > 0.02
+            ]
+        return self.without_clashes(found)
+
+    def without_clashes(self, found: list[Finding]) -> list[Finding]:
+        """Of pieces of like size that would lie in one another only the surest"""
+        kept: list[Finding] = []
+        for one in sorted(found, key=lambda f: -f.chance):
+            mine = self.forms[one.form].reach
+            if all(
+                np.hypot(*(one.foot - o.foot)) > CLASH * min(mine, self.forms[o.form].reach)
+                or max(mine, self.forms[o.form].reach) > 2 * min(mine, self.forms[o.form].reach)
+                for o in kept
+            ):
+                kept.append(one)
+        return kept
+
+    def pile_evidence(self, g: SiteGroup, logs: np.ndarray) -> SiteEvidence:
+        order = np.argsort(-logs)
+        options = [
+            (self.under if g.classes[c] == UNDER else g.classes[c], max(float(logs[c]), FLOOR))
+            for c in order
+            if c != FOREIGN
+        ]
+        return SiteEvidence(tuple(options[:KEEP]), max(float(logs[FOREIGN]), FLOOR))
+
+    def cluster_evidence(
+        self, g: SiteGroup, logs: np.ndarray, loose: Iterable[tuple[Finding, float]]
+    ) -> CountedEvidence:
+        other = float(np.exp(logs[FOREIGN]))
+        first = {
+            "" if not c else c[0]: float(v) - math.log(max(1 - other, 1e-6))
+            for n, (c, v) in enumerate(zip(g.classes, logs))
+            if n != FOREIGN
+        }
+        if len(first) == 1:
+            first = {}
+        found = []
+        for piece, share in loose:
+            choice = {k: v * piece.chance * share for k, v in piece.kinds.items()}
+            choice[""] = 1 - piece.chance * share
+            found.append(choice)
+        options = best_options({k: math.exp(v) for k, v in first.items()} or {"": 1.0}, found)
+        rest = math.log(max(1 - other, 1e-6))
+        return CountedEvidence(
+            tuple((c, max(math.log(max(p, 1e-9)) + rest, FLOOR)) for c, p in options[:KEEP]),
+            max(math.log(max(other, 1e-9)), FLOOR),
+            {k: max(v, FLOOR) for k, v in first.items()},
+            counts_of(found, g.loose),
+            counts_of([{"any": 1 - c[""]} for c in found], ("any",))["any"],
+        )
+
+    def pack(self) -> model.Arrays:
+        arrays = {f"weights/{k}": v.astype(np.float32) for k, v in self.weights.items()}
+        about = {
+            "scale": self.view.scale,
+            "groups": msgspec.to_builtins(self.groups),
+            "forms": msgspec.to_builtins(self.forms),
+        }
+        return arrays | {
+            "about": model.text(json.dumps(about)),
+            "reference": self.reference.astype(np.float32),
+            "empty": self.empty.astype(np.float16),
+            "trunk": np.frombuffer(self.graph, np.uint8),
+        }
+
+    @classmethod
+    def unpack(cls, plan: Plan, arrays: model.Arrays) -> LearnedReader:
+        """Raises KeyError or ValueError where something is missing or odd"""
+        about = json.loads(model.as_text(arrays["about"]))
+        view = Canvas(tuple(map(float, plan.size)), float(about["scale"]))
+        groups, forms = (
+            msgspec.convert(about[k], tuple[t, ...])
+            for k, t in (("groups", SiteGroup), ("forms", Form))
+        )
+        return cls(
+            plan,
+            view,
+            groups,
+            forms,
+            arrays["reference"],
+            arrays["empty"],
+            model.opened("weights", arrays),
+            arrays["trunk"].tobytes(),
+        )
+
+
+def load_trunk(graph: bytes) -> Callable[[np.ndarray], Features]:
+    """Runs the network's graph in one thread. ONNX Runtime takes half as long for it as OpenCV does"""
+    import onnxruntime  # here: commands that read nothing start sooner without
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    try:
+        session = onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+    except Exception as e:  # its errors have no common class
+        raise ValueError(f"the network cannot be run: {e}") from None
+
+    def run(x: np.ndarray) -> Features:
+        out = session.run(
+            ["fine", "quarter_out", "heat_out"],
+            {"x": np.ascontiguousarray(x.transpose(2, 0, 1))[None]},
+        )
+        return tuple(v[0].transpose(1, 2, 0) for v in out)
+
+    return run
+
+
+class SiteMap:
+    """Whose a place is: the cluster in whose outline it lies, or the nearest"""
+
+    def __init__(self, plan: Plan) -> None:
+        self.outlines = [
+            (s.id, o.astype(np.float32), o.min(0) - NEAR, o.max(0) + NEAR)
+            for s in plan.site
+            if s.reads == "cluster"
+            for o in s.outlines
+        ]
+
+    def owners(self, foot: np.ndarray) -> dict[str, float]:
+        """site -> chance that it stands there"""
+        depths: dict[str, float] = {}
+        for site, outline, low, high in self.outlines:
+            if (foot > low).all() and (foot < high).all():
+                d = cv2.pointPolygonTest(outline, (float(foot[0]), float(foot[1])), True)
+                if d > -NEAR:
+                    depths[site] = max(d, depths.get(site, d))
+        if not depths:
+            return {}
+        best = max(depths, key=depths.get)
+        chances = {s: 0.5 * (1 + math.erf(d / math.sqrt(2))) for s, d in depths.items()}
+        total = sum(chances.values())
+        if total < 1e-3:
+            return {best: 1.0}
+        return {s: p / total for s, p in chances.items() if p / total > 0.01}
+
+
+def combine_odds(heat: np.ndarray, none: np.ndarray) -> np.ndarray:
+    """(n,) chance that a piece is there: heat logits and what the piece's classifier thinks, both half believed"""
+    seen = np.log(np.clip(1 - none, 1e-6, 1)) - np.log(np.clip(none, 1e-6, 1))
+    return 1 / (1 + np.exp(-np.clip(0.3 * heat + 0.8 * seen, -20, 20)))
+
+
+def sample_map(
+    features: np.ndarray, at: np.ndarray, side: np.ndarray, grid: int, stride: int
+) -> np.ndarray:
+    """(r, grid^2, c) of a feature map (h, w, c)"""
+    index, weight = grid_places(at, side, grid, stride, features.shape[:2])
+    flat = np.ascontiguousarray(features).reshape(-1, features.shape[-1])
+    return np.einsum("rgkc,rgk->rgc", flat[index], weight)
+
+
+def log_softmax(logits: np.ndarray) -> np.ndarray:
+    shifted = logits - logits.max(1, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(1, keepdims=True))

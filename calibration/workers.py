@@ -24,7 +24,7 @@ class Workers:
     Processes are started afresh, not forked: OpenCV's and the page's threads would not survive that."""
 
     def __init__(self, processes: int) -> None:
-        self.pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), _begin) if processes > 1 else None
+        self.pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), begin_apart) if processes > 1 else None
 
     def __enter__(self) -> Workers:
         return self
@@ -56,7 +56,7 @@ class Workers:
         return [result() for result in [self.start(work, *args) for args in every]]
 
 
-def _begin() -> None:
+def begin_apart() -> None:
     """In a new process: an end by the keyboard is told by the one that started it, and without that one nobody waits; the page,
     which shows how far it is, goes first"""
     signal.signal(signal.SIGINT, signal.SIG_DFL)

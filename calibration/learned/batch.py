@@ -1,0 +1,139 @@
+"""Samples as arrays of fixed shapes, as the network learns from them. Its central value: Shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+
+from calibration.learned.compose import SIDE, Sample
+from vision.learned.groups import Form, SiteGroup, loose_names
+from vision.learned.network import PIECE_GRID, PIECE_REACH, SITE_GRID, SITE_REACH, grid_places
+
+SITES, PIECES = 16, 28  # of a sample that are learnt from at most
+NEGATIVES = 8  # of those pieces, places where none lies
+
+
+class Shapes(msgspec.Struct, frozen=True, eq=False):
+    """What a copy's network tells apart. offsets: where each group's classes begin among all; allowed_kinds: (forms, kinds + 1) bool"""
+
+    groups: tuple[SiteGroup, ...]
+    forms: tuple[Form, ...]
+    scale: float
+    offsets: np.ndarray
+    allowed_sites: np.ndarray
+    allowed_kinds: np.ndarray
+
+    @classmethod
+    def of(cls, groups: Sequence[SiteGroup], forms: Sequence[Form], scale: float) -> Shapes:
+        counts = [len(g.classes) for g in groups]
+        offsets = np.concatenate([[0], np.cumsum(counts)]).astype(int)
+        sites = np.zeros((len(groups), offsets[-1]), bool)
+        for n in range(len(groups)):
+            sites[n, offsets[n] : offsets[n + 1]] = True
+        names = loose_names(forms)
+        kinds = np.zeros((max(len(forms), 1), len(names) + 1), bool)
+        kinds[:, -1] = True
+        for f, k, _ in names:
+            kinds[f, k] = True
+        return cls(tuple(groups), tuple(forms), scale, offsets, sites, kinds)
+
+    def make_batch(
+        self, samples: Sequence[Sample], rng: np.random.Generator
+    ) -> dict[str, np.ndarray]:
+        parts = [self.sample_arrays(s, n, rng) for n, s in enumerate(samples)]
+        out = {key: np.concatenate([p[key] for p in parts]) for key in parts[0]}
+        if self.forms:
+            out["form_reach"] = np.array([f.reach * self.scale for f in self.forms], np.float32)
+            out["form_kinds"] = self.allowed_kinds
+        return out
+
+    def sample_arrays(self, s: Sample, n: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        out = {"x": s.x[None]} | self.site_arrays(s, n, rng)
+        if self.forms:
+            out |= self.piece_arrays(s, n, rng)
+            out["heat"], out["heat_weight"] = self.heat_target(s)
+        return out
+
+    def site_arrays(self, s: Sample, n: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        rows = s.sites[rng.permutation(len(s.sites))[:SITES]]
+        group, label, side = (
+            rows[:, 0].astype(int),
+            rows[:, 1].astype(int),
+            SITE_REACH * rows[:, 4] * self.scale,
+        )
+        quarter = SIDE // 4
+        index, weight = grid_places(rows[:, 2:4], side, SITE_GRID, 4, (quarter, quarter))
+        return {
+            "site_index": padded(index + n * quarter * quarter, SITES),
+            "site_weight": padded(weight, SITES),
+            "site_label": padded(label + self.offsets[group], SITES).astype(np.int32),
+            "site_allowed": padded(self.allowed_sites[group], SITES, True),
+            "site_counts": padded(np.ones(len(rows), np.float32), SITES),
+        }
+
+    def piece_arrays(self, s: Sample, n: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        """Places where pieces lie, some pixels off as a heat map finds them, and places where none does"""
+        reach = np.array([f.reach for f in self.forms]) * self.scale
+        points = s.points[s.points[:, 1] >= 0]
+        points = points[rng.permutation(len(points))[: PIECES - NEGATIVES]]
+        form, kind = points[:, 0].astype(int), points[:, 1].astype(int)
+        at = (
+            points[:, 2:]
+            + rng.normal(0, 0.04, (len(points), 2)) * reach[form][:, None]
+            + rng.normal(0, 0.5, (len(points), 2))
+        )
+        none_form = rng.integers(len(self.forms), size=NEGATIVES)
+        none_at = rng.uniform(0, SIDE, (NEGATIVES, 2))
+        if len(points):  # half of them beside pieces, where peaks may be
+            some = rng.integers(len(points), size=NEGATIVES // 2)
+            a = rng.uniform(0, 2 * np.pi, NEGATIVES // 2)
+            far = rng.uniform(0.5, 1.0, NEGATIVES // 2) * reach[form[some]]
+            none_at[: NEGATIVES // 2] = (
+                points[some, 2:] + np.column_stack([np.cos(a), np.sin(a)]) * far[:, None]
+            )
+            none_form[: NEGATIVES // 2] = form[some]
+        if len(s.points):
+            away = np.hypot(*(none_at[:, None] - s.points[None, :, 2:]).transpose(2, 0, 1))
+            free = (away > 0.4 * reach[s.points[:, 0].astype(int)][None]).all(1)
+        else:
+            free = np.ones(NEGATIVES, bool)
+        for x0, y0, x1, y1 in s.unknown:
+            free &= ~((none_at > (x0, y0)) & (none_at < (x1, y1))).all(1)
+        form = np.concatenate([form, none_form[free]])
+        kind = np.concatenate([kind, np.full(free.sum(), self.allowed_kinds.shape[1] - 1)])
+        at = np.vstack([at, none_at[free]])
+        half = SIDE // 2
+        index, weight = grid_places(at, PIECE_REACH * reach[form], PIECE_GRID, 2, (half, half))
+        return {
+            "piece_index": padded(index + n * half * half, PIECES),
+            "piece_weight": padded(weight, PIECES),
+            "piece_label": padded(kind, PIECES).astype(np.int32),
+            "piece_allowed": padded(self.allowed_kinds[form], PIECES, True),
+            "piece_counts": padded(np.ones(len(form), np.float32), PIECES),
+        }
+
+    def heat_target(self, s: Sample) -> tuple[np.ndarray, np.ndarray]:
+        """(1, SIDE/2, SIDE/2, forms) with a bump of 1 at each piece, and (1, SIDE/2, SIDE/2) what is known"""
+        n = SIDE // 2
+        target, weight = np.zeros((n, n, len(self.forms)), np.float16), np.ones((n, n), np.float32)
+        for f, _, x, y in s.points:
+            f, cx, cy = int(f), (x + 0.5) / 2 - 0.5, (y + 0.5) / 2 - 0.5
+            sigma = max(0.12 * self.forms[f].reach * self.scale / 2, 0.7)
+            x0, y0, r = round(cx), round(cy), int(3 * sigma) + 1
+            xa, xb, ya, yb = max(x0 - r, 0), min(x0 + r + 1, n), max(y0 - r, 0), min(y0 + r + 1, n)
+            gx, gy = (
+                np.exp(-((np.arange(a, b) - c) ** 2) / (2 * sigma**2))
+                for a, b, c in ((xa, xb, x0), (ya, yb, y0))
+            )
+            target[ya:yb, xa:xb, f] = np.maximum(target[ya:yb, xa:xb, f], np.outer(gy, gx))
+        for box in s.unknown:
+            x0, y0, x1, y1 = np.clip(np.asarray(box) / 2, 0, n).astype(int)
+            weight[y0:y1, x0:x1] = 0
+        return target[None], weight[None]
+
+
+def padded(rows: np.ndarray, most: int, fill: float = 0) -> np.ndarray:
+    """(most, ...): the rows and as many more of `fill`"""
+    return np.concatenate([rows, np.full((most - len(rows), *rows.shape[1:]), fill, rows.dtype)])

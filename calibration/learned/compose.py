@@ -1,0 +1,601 @@
+"""Boards made up of a copy's own cut-outs: what the network is taught with. Its central values: Look, Sample, Composer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+import cv2
+import msgspec
+import numpy as np
+
+from calibration.learned.cut_out import fill_mask, footprint_polygon, place_patch
+from vision.learned.canvas import Canvas, lean_at, stack_input
+from vision.learned.groups import (
+    EMPTY,
+    FOREIGN,
+    UNDER,
+    Form,
+    SiteGroup,
+    covered_sites,
+    loose_names,
+    site_box,
+)
+from vision.plan import Piece, Plan
+from vision.shot import Shot
+
+SIDE = 256  # pixels along a sample's side
+REAL = 0.2  # of the samples are pieces of the calibration photos themselves
+STREWN, MOST_STREWN = (
+    0.6,
+    24,
+)  # of the made-up samples in which pieces are strewn about besides, and how many at most
+Lies = Literal["any", "quarters", "upright"]
+
+
+class Look(msgspec.Struct, frozen=True, eq=False):
+    """How a kind looks from above: patch (h, w, 3) log, `scale` pixels a mm; mask (h, w) 0..1; side: (3,) its colour from the side;
+    turned: degrees to turn it by to lie as its
+    kind does on a site where the turn tells kinds apart; None where that is not known"""
+
+    piece: Piece
+    patch: np.ndarray
+    mask: np.ndarray
+    side: np.ndarray
+    scale: float
+    lies: Lies
+    turned: float | None = None
+
+
+class Truth(msgspec.Struct, eq=False):
+    """What a canvas shows. points: (form, kind or -1, x, y px) of loose pieces' tops; labels: site -> class; unknown: boxes px
+    (x0, y0, x1, y1) of which nothing is known"""
+
+    points: list[tuple[int, int, float, float]] = []
+    labels: dict[str, int] = {}
+    unknown: list[tuple[float, float, float, float]] = []
+
+
+class Sample(msgspec.Struct, frozen=True, eq=False):
+    """x: (SIDE/2, SIDE/2, 24) float16 input; points: (n, 4) form, kind, x, y px; sites: (m, 5) group, class,
+    x, y px, mm across; unknown: boxes"""
+
+    x: np.ndarray
+    points: np.ndarray
+    sites: np.ndarray
+    unknown: np.ndarray
+
+
+class Evening(msgspec.Struct, frozen=True, eq=False):
+    """How one made-up picture is lit and seen. lean: (2,) mm a mm of height added to a photo's;
+    shade: (2,) mm of shadow a mm of height; soft: mm of its edge; dark: log units; sides: log units by which sides differ from tops"""
+
+    pose: int
+    lean: np.ndarray
+    shade: np.ndarray
+    soft: float
+    dark: float
+    sides: float
+
+
+class Composer:
+    """Makes samples of one copy without end.
+
+    looks: kind -> its looks; empties: (h, w, 3) log canvases of the empty board; reals: of the calibration photos with what they show;
+    shots: whose poses tell how things lean"""
+
+    def __init__(
+        self,
+        plan: Plan,
+        view: Canvas,
+        groups: Sequence[SiteGroup],
+        forms: Sequence[Form],
+        looks: Mapping[str, Sequence[Look]],
+        empties: Sequence[np.ndarray],
+        reference: np.ndarray,
+        reals: Sequence[tuple[np.ndarray, Truth]],
+        shots: Sequence[Shot],
+        seed: int = 0,
+    ) -> None:
+        self.plan, self.view, self.groups, self.forms, self.looks = plan, view, groups, forms, looks
+        self.empties, self.reference, self.reals = empties, reference, reals
+        self.rng = np.random.default_rng(seed)
+        self.group = {i: n for n, g in enumerate(groups) for i in g.ids}
+        self.form = {k: (n, m) for n, m, k in loose_names(forms)}
+        self.sites = {s.id: s for s in plan.site}
+        self.centres = np.array([s.centre for s in plan.site])
+        self.centres_px = view.to_px(self.centres)
+        self.reach = np.array([np.hypot(*site_box(s)) / 2 for s in plan.site]) * view.scale
+        self.leans = [lean_at(s.pose, self.centres) for s in shots]
+        self.corners = [
+            lean_at(s.pose, np.array([[0, 0], [plan.size[0], 0], [0, plan.size[1]]], float))
+            for s in shots
+        ]
+        self.masks = {}
+        self.sample_weights = self.weigh_sites()
+
+    def weigh_sites(self) -> np.ndarray:
+        """(N,) how often a site is the middle of a sample: groups with many classes more often than their share"""
+        out = np.zeros(len(self.plan.site))
+        index = {s.id: n for n, s in enumerate(self.plan.site)}
+        for g in self.groups:
+            much = (len(g.classes) - 2 + 2 * len(g.loose) + 1) ** 0.5 * len(g.ids) ** 0.5
+            for i in g.ids:
+                out[index[i]] = much / len(g.ids)
+        return out / out.sum()
+
+    def make_sample(self) -> Sample:
+        rng = self.rng
+        h, w = self.view.shape
+        n = rng.choice(len(self.plan.site), p=self.sample_weights)
+        middle = self.centres_px[n] + rng.uniform(-0.3, 0.3, 2) * SIDE
+        x0, y0 = (int(np.clip(c - SIDE / 2, 0, max(m - SIDE, 0))) for c, m in zip(middle, (w, h)))
+        if rng.random() < REAL:
+            canvas, whole = self.reals[rng.integers(len(self.reals))]
+            picture = crop_padded(canvas, x0, y0)
+            truth = whole
+        else:
+            picture, truth = self.compose_crop(x0, y0)
+        jig, turn, zoom = rng.normal(0, 0.4, 2), rng.normal(0, 0.12), 1 + rng.normal(0, 0.0015)
+        m = cv2.getRotationMatrix2D((SIDE / 2, SIDE / 2), turn, zoom) + np.array(
+            [[0, 0, jig[0]], [0, 0, jig[1]]]
+        )
+        picture = cv2.warpAffine(
+            picture, m, (SIDE, SIDE), flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
+        )
+        reference = crop_padded(self.reference, x0, y0)
+        points = np.array(truth.points, np.float32).reshape(-1, 4)
+        points[:, 2:] = (points[:, 2:] - (x0, y0)) @ m[:, :2].T + m[:, 2]
+        inside = (points[:, 2:] > 1).all(1) & (points[:, 2:] < SIDE - 2).all(1)
+        sites = []
+        for k in np.flatnonzero(
+            (np.abs(self.centres_px - (x0 + SIDE / 2, y0 + SIDE / 2)) < SIDE / 2).all(1)
+        ):
+            site = self.plan.site[k]
+            if site.id in truth.labels:
+                at = self.centres_px[k] - (x0, y0)
+                box = site_box(site)
+                half = np.minimum(box * self.view.scale, SIDE) / 2 * 0.9
+                if (at > half).all() and (at < SIDE - half).all():
+                    sites.append((self.group[site.id], truth.labels[site.id], *at, box.max()))
+        unknown = np.array(
+            [np.array(b) - (x0, y0, x0, y0) for b in truth.unknown], np.float32
+        ).reshape(-1, 4)
+        x = stack_input(relight_picture(rng, picture), reference)
+        return Sample(
+            x.astype(np.float16),
+            points[inside],
+            np.array(sites, np.float32).reshape(-1, 5),
+            unknown,
+        )
+
+    def choose_evening(self) -> Evening:
+        rng = self.rng
+        a = rng.uniform(0, 2 * np.pi)
+        lit = rng.random() < 0.9
+        return Evening(
+            int(rng.integers(len(self.leans))),
+            rng.normal(0, 0.04, 2),
+            np.array([np.cos(a), np.sin(a)]) * rng.uniform(0, 0.8),
+            rng.uniform(0.5, 3.0),
+            rng.uniform(0.05, 0.8) if lit else 0.0,
+            rng.uniform(-0.9, 0.15),
+        )
+
+    def compose_crop(self, x0: int, y0: int) -> tuple[np.ndarray, Truth]:
+        """(SIDE, SIDE, 3) log and what lies on it, in canvas pixels"""
+        rng = self.rng
+        canvas = crop_padded(self.empties[rng.integers(len(self.empties))], x0, y0).copy()
+        evening, truth = self.choose_evening(), Truth()
+        truth = Truth([], {}, [])
+        paint = Painter(canvas, self.view, (x0, y0), evening, rng)
+        fill, full = rng.choice([0.3, 0.7, 0.9, 1.0]), rng.choice([0.15, 0.4, 0.7, 0.9])
+        near = np.flatnonzero(
+            (
+                np.abs(self.centres_px - (x0 + SIDE / 2, y0 + SIDE / 2))
+                < SIDE / 2 + self.reach[:, None] + 30
+            ).all(1)
+        )
+        taken: set[str] = set()
+        later = []
+        for n in rng.permutation(near):
+            site = self.plan.site[n]
+            g = self.groups[self.group[site.id]]
+            if site.id in taken:
+                continue
+            lean = self.leans[evening.pose][n] + evening.lean
+            truth.labels[site.id] = EMPTY
+            options = [c for c in range(2, len(g.classes)) if g.classes[c] != UNDER]
+            tall = 0.0
+            if options and rng.random() < (fill if g.reads == "cluster" else 0.8 * fill):
+                c = int(rng.choice(options))
+                kinds = [k for k in g.classes[c] if k in self.looks]
+                if len(kinds) != sum(k != "?" for k in g.classes[c]):
+                    continue
+                if kinds and self.plan.pieces[kinds[-1]].spans:
+                    if rng.random() < 0.5:
+                        self.lay_block(paint, truth, site.id, c, kinds[-1], lean, taken)
+                    continue
+                tall = self.lay_pile(paint, site.id, kinds, lean, len(g.classes[c]) - len(kinds))
+                truth.labels[site.id] = c
+            if g.loose and rng.random() < (full if tall or g.bare else 0.04):
+                later.append((site.id, g, tall, lean))
+        for site_id, g, tall, lean in later:
+            self.scatter_loose(paint, truth, site_id, g, tall, lean)
+        if self.form and rng.random() < STREWN:
+            self.strew_pieces(paint, truth, evening)
+        if rng.random() < 0.2:
+            self.disturb_picture(paint, truth)
+        return paint.canvas, truth
+
+    def lay_pile(
+        self, paint: Painter, site: str, kinds: Sequence[str], lean: np.ndarray, hidden: int
+    ) -> float:
+        """Lays these pieces upon each other; -> mm of height they make together"""
+        rng = self.rng
+        box = site_box(self.sites[site])
+        tall = hidden * 2.0
+        at = self.sites[site].centre
+        for n, k in enumerate(kinds):
+            size = np.array(self.plan.pieces[k].footprint)
+            if n == 0:
+                at = at + np.clip(rng.normal(0, 1, 2), -2, 2) * (
+                    0.35 * np.maximum(box / 2 - size / 2, 0) + 1.0
+                )
+            else:
+                free = np.maximum(
+                    np.array(self.plan.pieces[kinds[n - 1]].footprint) / 2 - size / 2, 0
+                )
+                at = at + rng.uniform(-1, 1, 2) * (free if rng.random() < 0.5 else 0.3 * free)
+            paint.lay_piece(self.pick_look(k, True), at, tall, lean)
+            tall += self.plan.pieces[k].height
+        return tall
+
+    def pick_look(self, kind: str, straight: bool = False) -> Look:
+        """straight: one of which it is known how it lies, where there is any"""
+        options = self.looks[kind]
+        options = straight and [v for v in options if v.turned is not None] or options
+        return options[self.rng.integers(len(options))]
+
+    def lay_block(
+        self,
+        paint: Painter,
+        truth: Truth,
+        site: str,
+        label: int,
+        kind: str,
+        lean: np.ndarray,
+        taken: set[str],
+    ) -> None:
+        """A piece that covers several sites, where these are free"""
+        piece = self.plan.pieces[kind]
+        over = covered_sites(self.plan, {site: (kind,)})
+        if len(over) < np.prod(piece.spans) - 1 or any(
+            i in taken or truth.labels.get(i, EMPTY) != EMPTY for i in over
+        ):
+            return
+        box = site_box(self.sites[site])
+        for i in over:
+            classes = self.groups[self.group[i]].classes
+            if UNDER not in classes:
+                return
+            taken.add(i)
+            truth.labels[i] = classes.index(UNDER)
+        middle = (
+            self.sites[site].centre
+            + box * (np.array(piece.spans) - 1) / 2
+            + self.rng.normal(0, 1, 2)
+        )
+        paint.lay_piece(self.pick_look(kind), middle, 2.0, lean)
+        truth.labels[site] = label
+
+    def scatter_loose(
+        self, paint: Painter, truth: Truth, site: str, g: SiteGroup, tall: float, lean: np.ndarray
+    ) -> None:
+        """Loose pieces as people leave them: single, in heaps, on larger ones, over the edge"""
+        rng, plan = self.rng, self.plan
+        kinds = [k for k in g.loose if k in self.looks]
+        if not kinds:
+            return
+        size = {k: max(plan.pieces[k].footprint) for k in kinds}
+        least = min(size.values())
+        big, small = (
+            [k for k in kinds if size[k] > 2 * least],
+            [k for k in kinds if size[k] <= 2 * least],
+        )
+        placed: list[tuple[np.ndarray, float]] = []
+        on = None
+        if big and rng.random() < 0.3:
+            k = big[rng.integers(len(big))]
+            at = self.choose_place(site, size[k], placed)
+            self.put_loose(paint, truth, k, at, tall, lean)
+            on = at, k
+            placed.append((at, size[k]))
+        most = max(g.most, 1) + 2
+        n = (
+            int(rng.integers(0, 3))
+            if on is not None
+            else int(rng.integers(1, most + 1))
+            if rng.random() < 0.6
+            else 1
+        )
+        main = small[rng.integers(len(small))]
+        mixed = rng.random() < 0.5
+        close = rng.random() < 0.4
+        for _ in range(n):
+            k = small[rng.integers(len(small))] if mixed else main
+            if on is not None and rng.random() < 0.7:
+                at = on[0] + rng.uniform(-0.45, 0.45, 2) * size[on[1]]
+                self.put_loose(
+                    paint,
+                    truth,
+                    k,
+                    at,
+                    tall + plan.pieces[on[1]].height * rng.uniform(0.4, 1.0),
+                    lean,
+                )
+                placed.append((at, size[k]))
+                continue
+            at = self.choose_place(site, size[k], placed, close)
+            if at is None:
+                continue
+            placed.append((at, size[k]))
+            self.put_loose(paint, truth, k, at, tall, lean)
+
+    def strew_pieces(self, paint: Painter, truth: Truth, evening: Evening) -> None:
+        """More loose pieces anywhere, on sites and beside them: nobody lays them so, but each teaches what its kind looks like"""
+        rng, taken = self.rng, np.array([p[2:] for p in truth.points]).reshape(-1, 2)
+        kinds = [k for k in self.form if k in self.looks]
+        lean = self.corners[evening.pose][0] + evening.lean
+        for _ in range(int(rng.integers(3, MOST_STREWN))):
+            form = [
+                k for k in self.forms[rng.integers(len(self.forms))].kinds if k in self.looks
+            ] or kinds
+            kind = form[rng.integers(len(form))]
+            piece = self.plan.pieces[kind]
+            foot = self.view.to_mm(paint.origin + rng.uniform(0, SIDE, 2))
+            across, down = foot / self.plan.size
+            tilt = (
+                lean
+                + across * (self.corners[evening.pose][1] - self.corners[evening.pose][0])
+                + down * (self.corners[evening.pose][2] - self.corners[evening.pose][0])
+            )
+            at = self.view.to_px(foot + tilt * piece.height)
+            reach = (max(piece.footprint) + piece.height * np.abs(tilt).max()) * self.view.scale
+            if len(taken) and np.hypot(*(taken - at).T).min() < reach * rng.uniform(0.8, 1.2):
+                continue
+            self.put_loose(paint, truth, kind, foot, 0.0, tilt)
+            taken = np.vstack([taken, at])
+
+    def choose_place(
+        self,
+        site: str,
+        size: float,
+        placed: Sequence[tuple[np.ndarray, float]],
+        close: bool = False,
+    ) -> np.ndarray | None:
+        """(2,) mm within a site's outline and free of what lies there"""
+        rng = self.rng
+        outlines = self.sites[site].outlines
+        outline = outlines[rng.integers(len(outlines))].astype(np.float32)
+        lo, hi = outline.min(0), outline.max(0)
+        at = None
+        for _ in range(20):
+            if close and placed and rng.random() < 0.8:
+                base, theirs = placed[rng.integers(len(placed))]
+                a = rng.uniform(0, 2 * np.pi)
+                at = base + np.array([np.cos(a), np.sin(a)]) * (size + theirs) / 2 * rng.uniform(
+                    0.95, 1.2
+                )
+            else:
+                at = rng.uniform(lo, hi)
+            if cv2.pointPolygonTest(
+                outline, (float(at[0]), float(at[1])), True
+            ) < 0.15 * size * rng.uniform(-1, 2):
+                continue
+            if all(np.hypot(*(at - q)) > 0.5 * (size + s) * 0.97 for q, s in placed):
+                return at
+        return at if not placed else None
+
+    def put_loose(
+        self, paint: Painter, truth: Truth, kind: str, at: np.ndarray, base: float, lean: np.ndarray
+    ) -> None:
+        x, y = paint.lay_piece(self.pick_look(kind), at, base, lean, loose=True)
+        if kind in self.form:
+            truth.points.append((*self.form[kind], x, y))
+
+    def disturb_picture(self, paint: Painter, truth: Truth) -> None:
+        """Something lies there that is no piece: a hand, a sleeve, paper, a cup, a coin"""
+        mask = paint.draw_foreign()
+        x0, y0 = paint.origin
+        truth.points = [p for p in truth.points if not hidden_at(mask, p[2] - x0, p[3] - y0)]
+        for i in list(truth.labels):
+            lo, hi = (
+                np.array(self.sites[i].outlines[0]).min(0),
+                np.array(self.sites[i].outlines[0]).max(0),
+            )
+            (xa, ya), (xb, yb) = (
+                np.clip(self.view.to_px(v) - (x0, y0), 0, SIDE).astype(int) for v in (lo, hi)
+            )
+            share = mask[ya:yb, xa:xb].mean() if xb > xa and yb > ya else 0.0
+            if share > 0.3:
+                truth.labels[i] = FOREIGN
+            elif share > 0.03:
+                del truth.labels[i]
+
+
+def hidden_at(mask: np.ndarray, x: float, y: float) -> bool:
+    h, w = mask.shape
+    return bool(0 <= x < w and 0 <= y < h and mask[int(y), int(x)] > 0.3)
+
+
+def crop_padded(canvas: np.ndarray, x0: int, y0: int) -> np.ndarray:
+    """(SIDE, SIDE, C), the border drawn out where the canvas is smaller"""
+    part = canvas[y0 : y0 + SIDE, x0 : x0 + SIDE]
+    if part.shape[:2] == (SIDE, SIDE):
+        return part
+    return cv2.copyMakeBorder(
+        part, 0, SIDE - part.shape[0], 0, SIDE - part.shape[1], cv2.BORDER_REPLICATE
+    )
+
+
+class Painter:
+    """Lays pieces on a part of a log canvas. origin: its upper left pixel on the whole one"""
+
+    def __init__(
+        self,
+        canvas: np.ndarray,
+        view: Canvas,
+        origin: tuple[int, int],
+        evening: Evening,
+        rng: np.random.Generator,
+    ) -> None:
+        self.canvas, self.view, self.origin, self.evening, self.rng = (
+            canvas,
+            view,
+            np.array(origin),
+            evening,
+            rng,
+        )
+        self.tone = rng.normal(0, 0.05)
+
+    def lay_piece(
+        self, look: Look, foot: np.ndarray, base: float, lean: np.ndarray, loose: bool = False
+    ) -> tuple[float, float]:
+        """Lays a look where its foot is at (2,) mm, `base` mm above the board; -> its top's middle as it appears, whole canvas' px"""
+        rng, view, piece = self.rng, self.view, look.piece
+        turn = rng.normal(0, 4.0)
+        if look.turned is not None and not loose:
+            turn += look.turned + (90 * rng.integers(4) if rng.random() < 0.3 else 0)
+        elif look.lies == "any" or loose and look.lies == "quarters" and rng.random() < 0.8:
+            turn += rng.uniform(0, 360)
+        elif look.lies == "quarters":
+            turn += 90 * rng.integers(4)
+        top, ground = foot + lean * (base + piece.height), foot + lean * base
+        at = view.to_px(top)
+        outline = footprint_polygon(piece.footprint, piece.disc, turn) * view.scale
+        shadow = self.evening.shade * piece.height * view.scale
+        soft = self.evening.soft * view.scale
+        low = np.floor(
+            np.minimum(at, view.to_px(ground))
+            - np.hypot(*piece.footprint) / 2 * view.scale
+            - np.abs(shadow)
+            - 3 * soft
+            - 2
+        )
+        high = np.ceil(
+            np.maximum(at, view.to_px(ground))
+            + np.hypot(*piece.footprint) / 2 * view.scale
+            + np.abs(shadow)
+            + 3 * soft
+            + 3
+        )
+        (xa, ya), (xb, yb) = (
+            np.clip(v - self.origin, 0, self.canvas.shape[1::-1]).astype(int) for v in (low, high)
+        )
+        if xb - xa < 2 or yb - ya < 2:
+            return float(at[0]), float(at[1])
+        part, off = self.canvas[ya:yb, xa:xb], self.origin + (xa, ya)
+        shape = part.shape[:2]
+        foot_px = view.to_px(ground) + outline - off
+        if self.evening.dark:
+            cast = fill_mask(convex_hull(np.vstack([foot_px, foot_px + shadow])), shape)
+            part -= (self.evening.dark * cv2.GaussianBlur(cast, (0, 0), max(soft, 0.5)))[..., None]
+        tone = self.tone + rng.normal(0, 0.05) + rng.normal(0, 0.02, 3)
+        if piece.height > 3:
+            body = fill_mask(convex_hull(np.vstack([foot_px, at + outline - off])), shape)[
+                ..., None
+            ]
+            part += body * (look.side + tone + self.evening.sides + rng.normal(0, 0.2) - part)
+        m = place_patch(at - off, turn, look.patch.shape, view.scale / look.scale)
+        face = cv2.warpAffine(
+            look.patch, m, shape[::-1], flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
+        )
+        mask = cv2.warpAffine(look.mask, m, shape[::-1], flags=cv2.INTER_LINEAR)[..., None]
+        part += mask * (face + tone - part)
+        return float(at[0]), float(at[1])
+
+    def draw_foreign(self) -> np.ndarray:
+        """Paints something foreign; -> (h, w) 0..1 where"""
+        rng, (h, w) = self.rng, self.canvas.shape[:2]
+        at = rng.uniform((0, 0), (w, h))
+        radius = np.exp(rng.uniform(np.log(6), np.log(75))) * self.view.scale
+        shape = rng.integers(4)
+        if shape == 0:  # a coin, a cup
+            mask = np.zeros((h, w), np.uint8)
+            cv2.circle(mask, tuple(int(v) for v in at), int(radius), 255, -1, cv2.LINE_AA)
+            mask = mask.astype(np.float32) / 255
+        elif shape == 1:  # paper, a card, a box
+            mask = fill_mask(
+                at
+                + footprint_polygon(
+                    (2 * radius, 2 * radius * rng.uniform(0.4, 1)), False, rng.uniform(0, 180)
+                ),
+                (h, w),
+            )
+        elif shape == 2:  # an arm across
+            a = rng.uniform(0, np.pi)
+            mask = fill_mask(
+                at + footprint_polygon((6 * w, 2 * radius), False, np.degrees(a)), (h, w)
+            )
+        else:  # anything
+            t = np.sort(rng.uniform(0, 2 * np.pi, 9))
+            blob = (
+                at + np.column_stack([np.cos(t), np.sin(t)]) * rng.uniform(0.5, 1, (9, 1)) * radius
+            )
+            mask = np.zeros((h, w), np.uint8)
+            cv2.fillPoly(mask, [blob.astype(np.int32)], 255, cv2.LINE_AA)
+            mask = mask.astype(np.float32) / 255
+        soft = cv2.GaussianBlur(mask, (0, 0), rng.uniform(0.5, 2))
+        shade = cv2.GaussianBlur(np.roll(mask, tuple(rng.integers(-8, 9, 2)), (0, 1)), (0, 0), 4)
+        colour = rng.uniform(3.2, 5.5) + rng.normal(0, 0.3, 3)
+        few = max(int(rng.integers(4, 24)), 2)
+        rough = cv2.resize(
+            rng.normal(0, rng.uniform(0.02, 0.35), (few, few)).astype(np.float32),
+            (w, h),
+            interpolation=cv2.INTER_LINEAR,
+        )
+        self.canvas -= (rng.uniform(0, 0.4) * shade)[..., None]
+        self.canvas += soft[..., None] * (
+            (colour + rough[..., None]).astype(np.float32) - self.canvas
+        )
+        return mask
+
+
+def convex_hull(points: np.ndarray) -> np.ndarray:
+    return cv2.convexHull(points.astype(np.float32)).reshape(-1, 2)
+
+
+def relight_picture(rng: np.random.Generator, x: np.ndarray) -> np.ndarray:
+    """A log picture (h, w, 3) in other light than was undone: gain, contrast, a lamp mirrored, blur, noise"""
+    h, w = x.shape[:2]
+    u, v = (
+        np.linspace(-1, 1, w, dtype=np.float32)[None],
+        np.linspace(-1, 1, h, dtype=np.float32)[:, None],
+    )
+    much = rng.choice([0.3, 1.0, 1.6], p=[0.4, 0.4, 0.2])
+    k = rng.normal(0, much, (6, 3)) * np.array([0.06, 0.025, 0.025, 0.015, 0.015, 0.015])[:, None]
+    k += rng.normal(0, much, (6, 1)) * np.array([0.22, 0.1, 0.1, 0.07, 0.07, 0.07])[:, None]
+    field = np.stack(
+        [
+            (a + b * u + e * u * u) + (c * v + f * v * v) + d * (u * v)
+            for a, b, c, d, e, f in k.T.astype(np.float32)
+        ],
+        -1,
+    )
+    x = (x - 4.6) * np.float32(1 + much * rng.uniform(-0.12, 0.12)) + 4.6 + field
+    if rng.random() < 0.25:  # gloss: a lamp mirrored adds the same light to dark and bright
+        cx, cy, sx, sy = *rng.uniform(-1, 1, 2), *rng.uniform(0.08, 0.6, 2)
+        gleam = (
+            np.exp(-(((u - cx) / sx) ** 2) - ((v - cy) / sy) ** 2) * np.exp(rng.uniform(2.0, 4.3))
+        ).astype(np.float32)
+        x = np.log(np.exp(x) + gleam[..., None])
+    s = rng.uniform(0, 1.0)
+    if s > 0.35:
+        x = cv2.GaussianBlur(x, (0, 0), s)
+    elif s < 0.1:
+        x = x + 0.5 * (x - cv2.GaussianBlur(x, (0, 0), 1.0))  # a phone that sharpens
+    noise = rng.standard_normal(x.shape, np.float32) * np.float32(rng.uniform(0.003, 0.05))
+    if rng.random() < 0.5:
+        noise = cv2.GaussianBlur(noise, (0, 0), 0.6) * 1.6
+    return x + noise

@@ -1,0 +1,371 @@
+"""Cuts the pieces out of a copy's samplers: where each lies and how its kind looks. Its central value: Specimen."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+import cv2
+import msgspec
+import numpy as np
+
+from vision.cutout import best_place, difference, doubt_map, edge_strength, rim_score
+from vision.learned.canvas import Canvas, lean_at
+from vision.learned.groups import covered_sites, is_buried, site_box
+from vision.plan import Plan
+from vision.shot import Lying, Shot
+
+FINE = 1.5  # times the canvas' scale at which looks are cut, so that turning them blurs little
+STEP = 2.0  # degrees between turns that are tried for what is laid straight
+ASKEW = 12.0  # degrees that a piece which is laid straight may lie askew
+REACH = 8.0  # mm around a site in which its piece is looked for
+GIVE = 0.12  # of a site's side beyond it that is held against a place as much as a poor outline
+
+
+class Specimen(msgspec.Struct, eq=False):
+    """A piece in a sampler. photo: its number; top: (2,) mm where its top's middle appears; base: mm of height beneath it; turn:
+    degrees clockwise; look: (h, w, 3) log picture of its footprint, straight; clear: (h, w) 0..1, what of it nothing covers"""
+
+    photo: int
+    site: str
+    kind: str
+    top: np.ndarray
+    base: float
+    turn: float
+    look: np.ndarray
+    clear: np.ndarray
+
+
+def crop_straight(
+    canvas: np.ndarray, view: Canvas, top: np.ndarray, turn: float, size: Sequence[float]
+) -> np.ndarray:
+    """(h, w, C) the footprint (w, d) mm about `top` mm, turned straight"""
+    w, h = (max(round(v * view.scale), 4) for v in size)
+    m = place_patch(view.to_px(top), turn, (h, w), 1.0)
+    return cv2.warpAffine(
+        canvas,
+        m,
+        (w, h),
+        flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP,
+        borderMode=cv2.BORDER_REPLICATE,
+    )
+
+
+def place_patch(at_px: np.ndarray, turn: float, shape: Sequence[int], zoom: float) -> np.ndarray:
+    """(2, 3) float32: patch pixels to canvas pixels, its middle at `at_px`, turned clockwise by degrees"""
+    a = np.deg2rad(turn)
+    m = zoom * np.array([[np.cos(a), -np.sin(a)], [np.sin(a), np.cos(a)]])
+    middle = np.array([shape[1] / 2 - 0.5, shape[0] / 2 - 0.5])
+    return np.column_stack([m, np.asarray(at_px) - m @ middle]).astype(np.float32)
+
+
+def footprint_polygon(size: Sequence[float], disc: bool, turn: float) -> np.ndarray:
+    """(n, 2) mm about the middle"""
+    w, h = np.array(size) / 2
+    if disc:
+        t = np.linspace(0, 2 * np.pi, 20, endpoint=False)
+        return np.column_stack([np.cos(t), np.sin(t)]) * w
+    a = np.deg2rad(turn)
+    return np.array([[-w, -h], [w, -h], [w, h], [-w, h]]) @ np.array(
+        [[np.cos(a), np.sin(a)], [-np.sin(a), np.cos(a)]]
+    )
+
+
+def fill_mask(polygon_px: np.ndarray, shape: Sequence[int]) -> np.ndarray:
+    """(h, w) float32 0..1, soft at the edge"""
+    mask = np.zeros(shape, np.uint8)
+    cv2.fillConvexPoly(
+        mask, np.round((polygon_px + 0.5) * 16 - 8).astype(np.int32), 255, cv2.LINE_AA, 4
+    )
+    return mask.astype(np.float32) / 255
+
+
+def cut_specimens(
+    plan: Plan,
+    view: Canvas,
+    shots: Sequence[Shot],
+    canvases: Sequence[np.ndarray],
+    empty: np.ndarray,
+    lying: Sequence[Lying],
+) -> list[Specimen]:
+    """Every piece of the samplers that can be seen.
+
+    canvases: (h, w, 3) log, one a shot, at the scale looks are cut; empty: the empty board's; view: their Canvas; lying: where loose
+    pieces and cards of clusters were found"""
+    grounds = [empty.copy() for _ in shots]
+    out = [specimen_of(plan, view, shots[one.photo], canvases, one) for one in lying]
+    for s in sorted(out, key=lambda s: -np.prod(plan.pieces[s.kind].footprint)):
+        hide_specimen(plan, view, s, shots[s.photo], grounds[s.photo], canvases[s.photo])
+    piles = pile_specimens(plan, shots)
+    levels: list[list[Specimen]] = []
+    for s in sorted(piles, key=lambda s: -np.prod(plan.pieces[s.kind].footprint)):
+        area = np.prod(plan.pieces[s.kind].footprint)
+        if levels and area > 0.75 * np.prod(plan.pieces[levels[-1][0].kind].footprint):
+            levels[-1].append(s)
+        else:
+            levels.append([s])
+    for level in levels:
+        for s in level:
+            below = next(
+                (o for o in piles if o.photo == s.photo and o.site == s.site and o.base < s.base),
+                None,
+            )
+            locate_specimen(
+                plan, view, s, shots[s.photo], canvases[s.photo], grounds[s.photo], below
+            )
+        for kind in {s.kind for s in level}:
+            usual = agreed_look([s.look for s in level if s.kind == kind])
+            for s in level:
+                if s.kind == kind:
+                    lay_flat(plan, view, s, usual, grounds[s.photo])
+    out += piles
+    mark_covered(plan, out)
+    return out
+
+
+def specimen_of(
+    plan: Plan, view: Canvas, shot: Shot, canvases: Sequence[np.ndarray], one: Lying
+) -> Specimen:
+    piece = plan.pieces[one.kind]
+    foot = np.asarray(one.foot, float)
+    top = foot + lean_at(shot.pose, foot[None])[0] * piece.height
+    turn = 0.0 if piece.disc else float(np.degrees(one.turn))
+    look = crop_straight(canvases[one.photo], view, top, turn, piece.footprint)
+    return Specimen(
+        one.photo, one.site, one.kind, top, 0.0, turn, look, np.ones(look.shape[:2], np.float32)
+    )
+
+
+def pile_specimens(plan: Plan, shots: Sequence[Shot]) -> list[Specimen]:
+    """The pieces to be looked for on pile sites, where nothing is known yet but the site"""
+    out = []
+    for n, shot in enumerate(shots):
+        over = covered_sites(plan, shot.layout)
+        for site, contents in shot.layout.items():
+            if site in over or plan.sites[site].reads != "pile":
+                continue
+            height = 0.0
+            for k, kind in enumerate(contents):
+                if kind not in plan.pieces:
+                    continue
+                if not is_buried(contents, k, plan):
+                    out.append(
+                        Specimen(
+                            n,
+                            site,
+                            kind,
+                            plan.sites[site].centre,
+                            height,
+                            0.0,
+                            np.zeros(0),
+                            np.zeros(0),
+                        )
+                    )
+                height += plan.pieces[kind].height
+    return out
+
+
+def locate_specimen(
+    plan: Plan,
+    view: Canvas,
+    s: Specimen,
+    shot: Shot,
+    canvas: np.ndarray,
+    ground: np.ndarray,
+    below: Specimen | None = None,
+) -> None:
+    """Finds where the piece lies: different from the ground inside its outline, edges along it. below: the piece it lies on"""
+    piece, site = plan.pieces[s.kind], plan.sites[s.site]
+    box, centre = site_box(site), site.centre.copy()
+    if piece.spans:
+        centre, box = centre + box * (np.array(piece.spans) - 1) / 2, box * piece.spans
+    lean = lean_at(shot.pose, centre[None])[0]
+    if below is not None:
+        under = plan.pieces[below.kind]
+        centre, box = below.top - lean * s.base, np.array(under.footprint)
+    half = (
+        max(box.max(), max(piece.footprint)) / 2
+        + REACH
+        + np.abs(lean).max() * (s.base + piece.height)
+    )
+    scale = min(view.scale, 60 / half)
+    n = int(np.ceil(2 * half * scale))
+    seen, bare = (crop_window(c, view, centre, n, scale) for c in (canvas, ground))
+    expected = lean * (s.base + piece.height)
+    free = np.maximum(box / 2 - np.array(piece.footprint) / 2, 1.0)
+    doubt = doubt_map(n, scale, free, expected, GIVE * box.max())
+    edges = np.maximum(edge_strength(seen) - edge_strength(bare), 0)
+    score = rim_score(
+        difference(seen, bare), edges, piece.footprint, piece.disc, scale, -lean * piece.height
+    )
+    fills = min(piece.footprint) > 0.5 * box.min()
+    tilts = (
+        np.zeros(1)
+        if piece.disc
+        else np.arange(-ASKEW, ASKEW + 0.1, STEP)
+        if fills
+        else np.arange(0, 90, 9.0)
+    )
+    if not piece.disc and fills and piece.footprint[0] != piece.footprint[1]:
+        tilts = np.concatenate([tilts, tilts + 90])
+    off, s.turn = best_place(score, tilts, 0.4 * doubt, scale)[:2]
+    s.top = centre + off
+    s.look = crop_straight(canvas, view, s.top, s.turn, piece.footprint)
+    s.clear = np.ones(s.look.shape[:2], np.float32)
+
+
+def crop_window(
+    canvas: np.ndarray, view: Canvas, centre: np.ndarray, n: int, scale: float
+) -> np.ndarray:
+    """(n, n, 3): a square window about `centre` mm at `scale` pixels a mm"""
+    m = place_patch(view.to_px(centre), 0.0, (n, n), view.scale / scale)
+    return cv2.warpAffine(
+        canvas,
+        m,
+        (n, n),
+        flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP,
+        borderMode=cv2.BORDER_REPLICATE,
+    )
+
+
+def lay_flat(plan: Plan, view: Canvas, s: Specimen, look: np.ndarray, ground: np.ndarray) -> None:
+    """Puts a look where the piece lies, so that what lies on it stands out"""
+    piece = plan.pieces[s.kind]
+    m = place_patch(view.to_px(s.top), s.turn, look.shape, 1.0)
+    h, w = ground.shape[:2]
+    mask = fill_mask(
+        view.to_px(s.top + footprint_polygon(piece.footprint, piece.disc, s.turn)), (h, w)
+    )[..., None]
+    ground += mask * (
+        cv2.warpAffine(look, m, (w, h), flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+        - ground
+    )
+
+
+def hide_specimen(
+    plan: Plan, view: Canvas, s: Specimen, shot: Shot, ground: np.ndarray, canvas: np.ndarray
+) -> None:
+    """What is known of is no longer looked for"""
+    hull = view.to_px(silhouette(plan, s, lean_at(shot.pose, s.top[None])[0]))
+    mask = (
+        cv2.fillConvexPoly(np.zeros(ground.shape[:2], np.uint8), np.round(hull).astype(np.int32), 1)
+        > 0
+    )
+    ground[mask] = canvas[mask]
+
+
+def silhouette(plan: Plan, s: Specimen, lean: np.ndarray) -> np.ndarray:
+    """(n, 2) mm: the outline of its top and sides as they appear"""
+    piece = plan.pieces[s.kind]
+    top = s.top + footprint_polygon(np.array(piece.footprint) + 1, piece.disc, s.turn)
+    return cv2.convexHull(np.vstack([top, top - lean * piece.height]).astype(np.float32)).reshape(
+        -1, 2
+    )
+
+
+def agreed_look(looks: Sequence[np.ndarray]) -> np.ndarray:
+    """Of several pictures of a kind, each perhaps with other things on it, what most of them show at each pixel"""
+    shape = looks[0].shape
+    looks = [v for v in looks if v.shape == shape]
+    if len(looks) == 1:
+        return looks[0]
+    if len(looks) == 2:
+        return np.where(
+            (np.abs(looks[0] - looks[1]).max(-1) < 0.15)[..., None],
+            (looks[0] + looks[1]) / 2,
+            looks[0],
+        )
+    every = np.stack(looks)
+    apart = np.stack(
+        [
+            np.sort([cv2.blur(difference(a, b), (5, 5)) for b in looks], 0)[
+                1 : len(looks) // 2 + 1
+            ].mean(0)
+            for a in looks
+        ]
+    )
+    return np.take_along_axis(every, apart.argmin(0)[None, ..., None], 0)[0]
+
+
+def mark_covered(plan: Plan, specimens: Sequence[Specimen]) -> None:
+    """Tells each specimen what of it others cover that lie on it"""
+    by_photo: dict[int, list[Specimen]] = defaultdict(list)
+    for s in specimens:
+        by_photo[s.photo].append(s)
+    for mine in by_photo.values():
+        for s in mine:
+            piece = plan.pieces[s.kind]
+            scale = s.look.shape[1] / piece.footprint[0]
+            for o in mine:
+                other = plan.pieces[o.kind]
+                if o is s or np.prod(other.footprint) >= np.prod(piece.footprint):
+                    continue
+                if (
+                    np.hypot(*(o.top - s.top))
+                    > (np.hypot(*piece.footprint) + np.hypot(*other.footprint)) / 2 + 4
+                ):
+                    continue
+                a = np.deg2rad(s.turn)
+                back = np.array([[np.cos(a), -np.sin(a)], [np.sin(a), np.cos(a)]])
+                outline = (
+                    footprint_polygon(np.array(other.footprint) + 3.0, other.disc, o.turn)
+                    + o.top
+                    - s.top
+                ) @ back
+                px = outline * scale + np.array(s.look.shape[1::-1]) / 2 - 0.5
+                s.clear = np.minimum(s.clear, 1 - fill_mask(px, s.look.shape[:2]))
+
+
+def looks_by_kind(plan: Plan, specimens: Sequence[Specimen]) -> Mapping[str, list[np.ndarray]]:
+    """kind -> its looks (h, w, 3), covered parts replaced by what other specimens of the kind show there;
+    wholly covered ones left out"""
+    out: dict[str, list[np.ndarray]] = {}
+    for kind in {s.kind for s in specimens}:
+        mine = [s for s in specimens if s.kind == kind]
+        size = mine[0].look.shape[1::-1]
+        total = sum(s.clear for s in mine if s.clear.shape == size[::-1])[..., None]
+        usual = sum(
+            s.clear[..., None] * s.look for s in mine if s.clear.shape == size[::-1]
+        ) / np.maximum(total, 1e-3)
+        whole = agreed_look([s.look for s in mine])
+        usual = np.where(total > 0.5, usual, whole)
+        looks = []
+        for s in mine:
+            if s.clear.mean() > 0.5 or len(mine) == 1:
+                own = (
+                    cv2.GaussianBlur(s.clear, (0, 0), 1.0)[..., None] * (s.clear[..., None] > 0.5)
+                    if s.clear.min() < 1
+                    else 1.0
+                )
+                looks.append(usual + own * (s.look - usual))
+        out[kind] = looks or [usual]
+    return out
+
+
+def align_quarters(plan: Plan, specimens: Sequence[Specimen]) -> set[tuple]:
+    """Turns the looks of each kind by quarters so that they look alike, in place; -> the footprints that lie one way up throughout"""
+    turned: dict[tuple, list[bool]] = defaultdict(list)
+    for kind in sorted({s.kind for s in specimens}):
+        piece = plan.pieces[kind]
+        mine = [s for s in specimens if s.kind == kind]
+        if piece.disc:
+            continue
+        first = mine[0]
+        quarters = range(4) if piece.footprint[0] == piece.footprint[1] else (0, 2)
+        for s in mine[1:]:
+
+            def unlikeness(q: int, s: Specimen = s, first: Specimen = first) -> float:
+                both = np.minimum(np.rot90(s.clear, q), first.clear) + 1e-3
+                d = np.minimum(difference(np.ascontiguousarray(np.rot90(s.look, q)), first.look), 1)
+                return float((d * both).sum() / both.sum()) - 0.02 * (q == 0)
+
+            if s.look.shape != first.look.shape:
+                continue
+            q = min(quarters, key=unlikeness)
+            turned[piece.footprint].append(q != 0)
+            s.look, s.clear, s.turn = (
+                np.ascontiguousarray(np.rot90(s.look, q)),
+                np.ascontiguousarray(np.rot90(s.clear, q)),
+                s.turn + 90.0 * q,
+            )
+    return {size for size, flags in turned.items() if len(flags) > 2 and np.mean(flags) <= 0.1}

@@ -1,0 +1,87 @@
+"""The trunk as an ONNX graph, which any runtime reads."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+from vision.learned.network import FINE, TRUNK, WIDE, Weights
+
+
+def export_trunk(weights: Weights) -> bytes:
+    """(1, 24, h, w) "x" -> "fine" (1, FINE, h, w), "quarter" (1, WIDE, h/2, w/2), "heat" (1, FINE, h, w)"""
+    nodes, kept = [], []
+
+    def convolve(name: str, source: str) -> str:
+        size, _, _, stride, dilation = TRUNK[name]
+        kept.append(
+            numpy_helper.from_array(
+                np.ascontiguousarray(weights[f"trunk/{name}"].transpose(3, 2, 0, 1)), f"{name}.w"
+            )
+        )
+        kept.append(numpy_helper.from_array(weights[f"trunk/{name}.bias"], f"{name}.b"))
+        around = dilation * (size - 1)
+        # as "SAME" pads: of an odd rest more below and to the right
+        low = (around - (stride - 1)) // 2 if stride > 1 else around // 2
+        high = around - (stride - 1) - low if stride > 1 else around - low
+        nodes.append(
+            helper.make_node(
+                "Conv",
+                [source, f"{name}.w", f"{name}.b"],
+                [name],
+                kernel_shape=[size, size],
+                strides=[stride] * 2,
+                dilations=[dilation] * 2,
+                pads=[low, low, high, high],
+            )
+        )
+        return name
+
+    def make(kind: str, sources: list[str], name: str, **more: object) -> str:
+        nodes.append(helper.make_node(kind, sources, [name], **more))
+        return name
+
+    def relu(source: str, name: str = "") -> str:
+        return make("Relu", [source], name or f"{source}.on")
+
+    def add_residual(source: str, name: str) -> str:
+        return make("Add", [source, relu(convolve(name, source))], f"{name}.sum")
+
+    def double_size(source: str) -> str:
+        return make(
+            "Resize",
+            [source, "", "twice"],
+            f"{source}.twice",
+            mode="nearest",
+            nearest_mode="floor",
+            coordinate_transformation_mode="asymmetric",
+        )
+
+    kept.append(numpy_helper.from_array(np.array([1, 1, 2, 2], np.float32), "twice"))
+    half = relu(convolve("half", "x"))
+    quarter = add_residual(relu(convolve("quarter", half)), "quarter_res")
+    eighth = relu(convolve("eighth", quarter))
+    for name in ("eighth_a_res", "eighth_b_res", "eighth_c_res"):
+        eighth = add_residual(eighth, name)
+    joined = relu(make("Add", [quarter, double_size(convolve("eighth_up", eighth))], "joined"))
+    joined = add_residual(joined, "join_res")
+    nodes[-1].output[0] = "quarter_out"
+    joined = "quarter_out"
+    relu(make("Add", [half, double_size(convolve("quarter_up", joined))], "fined"), "fine")
+    relu(convolve("heat", "fine"), "heat_out")
+    outs = [
+        helper.make_tensor_value_info(n, TensorProto.FLOAT, [1, c, None, None])
+        for n, c in (("fine", FINE), ("quarter_out", WIDE), ("heat_out", FINE))
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "trunk",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 24, None, None])],
+        outs,
+        kept,
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)])
+    model.ir_version = 8
+    onnx.checker.check_model(model)
+    return model.SerializeToString()

@@ -1,0 +1,62 @@
+"""The learned voice of a copy's reader, from its photos. `add_learned_voice` is what calibrating calls."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from calibration.learned.teach import learned_reader, prepare_lesson, teach_apart, teach_network
+from vision.bared import bared
+from vision.learned.network import Weights
+from vision.plan import Plan
+from vision.reader import Reader
+from vision.registration import Registrar
+from vision.shot import Lying, Shot
+
+STEPS = 800              # batches learnt from: docs/learned.md has the curve
+TRUNK = Path(__file__).with_name("trunk.npz")
+NEEDED = ("jax", "onnx")
+
+
+def can_learn() -> str | None:
+    """What is missing that learning needs; None where nothing is"""
+    return next((name for name in NEEDED if importlib.util.find_spec(name) is None), None)
+
+
+def load_trunk_weights() -> Weights:
+    """What all copies have in common, as the project ships it (`python -m calibration.learned.pretrain` made it)"""
+    with np.load(TRUNK, allow_pickle=False) as f:
+        return {k: f[k].astype(np.float32) for k in f.files}
+
+
+def add_learned_voice(
+    reader: Reader,
+    shots: Sequence[Shot],
+    steps: int = STEPS,
+    beside: bool = True,
+    progress: Callable[[float], None] | None = None,
+) -> None:
+    """Teaches a network from the calibration photos and gives it to the reader. beside: whether a second process may help"""
+    lying: list[Lying] = [p for part in reader.readers for p in getattr(part, "lying", ())]
+    shots = list(shots)
+    if all(s.layout for s in shots):
+        shots.append(bared(reader.plan, shots))
+    lesson = prepare_lesson(reader.plan, shots, lying)
+    teach = teach_apart if beside else partial(teach_network, beside=False)
+    reader.learned = learned_reader(
+        lesson, teach(lesson, load_trunk_weights(), steps, progress=progress)
+    )
+
+
+def fit_reader(
+    plan: Plan, registrar: Registrar, shots: Sequence[Shot], steps: int = STEPS
+) -> Reader:
+    """A reader with all its voices; without the network's where what that learns with is not installed"""
+    reader = Reader.fit(plan, registrar, list(shots))
+    if steps and can_learn() is None:
+        add_learned_voice(reader, shots, steps)
+    return reader

@@ -1,0 +1,89 @@
+"""Gradient steps, compiled: Adam (Kingma and Ba 2015) with decoupled decay and clipped gradients."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+
+os.environ.setdefault(
+    "XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+)
+
+import jax  # noqa: E402
+import jax.numpy as jnp  # noqa: E402
+import numpy as np  # noqa: E402
+
+from calibration.learned.network import total_loss  # noqa: E402
+from vision.learned.network import Weights  # noqa: E402
+
+DECAY, CLIP = 1e-4, 2.0
+Arrays = dict[str, jax.Array]
+
+
+class Moments:
+    """Adam's memory of some weights"""
+
+    def __init__(self, weights: Mapping[str, np.ndarray]) -> None:
+        self.weights: Arrays = {k: jnp.asarray(v) for k, v in weights.items()}
+        self.first: Arrays = {k: jnp.zeros_like(v) for k, v in self.weights.items()}
+        self.second: Arrays = {k: jnp.zeros_like(v) for k, v in self.weights.items()}
+        self.steps = 0
+
+    def state(self) -> tuple[Arrays, Arrays, Arrays]:
+        return self.weights, self.first, self.second
+
+
+class MixedLearner:
+    """A trunk in common and each copy's classes, learnt a copy at a time"""
+
+    def __init__(self, trunk: Weights, classes: Sequence[Weights]) -> None:
+        self.trunk, self.classes = Moments(trunk), [Moments(c) for c in classes]
+        self._advance = jax.jit(advance, donate_argnums=(0, 1))
+
+    def step(self, n: int, batch: dict[str, np.ndarray], rate: float) -> float:
+        """A batch of the n-th copy learnt from; -> its loss"""
+        trunk, classes = self.trunk, self.classes[n]
+        trunk.steps, classes.steps = trunk.steps + 1, classes.steps + 1
+        trunk_state, classes_state, loss = self._advance(
+            trunk.state(), classes.state(), (trunk.steps, classes.steps), batch, rate
+        )
+        trunk.weights, trunk.first, trunk.second = trunk_state
+        classes.weights, classes.first, classes.second = classes_state
+        return float(loss)
+
+    def trunk_weights(self) -> Weights:
+        return {k: np.asarray(v) for k, v in self.trunk.weights.items()}
+
+
+class Learner(MixedLearner):
+    """One copy's network"""
+
+    def __init__(self, weights: Weights) -> None:
+        super().__init__(
+            {k: v for k, v in weights.items() if k.startswith("trunk/")},
+            [{k: v for k, v in weights.items() if k.startswith("classes/")}],
+        )
+
+    def learn(self, batch: dict[str, np.ndarray], rate: float) -> float:
+        return self.step(0, batch, rate)
+
+    def current(self) -> Weights:
+        return self.trunk_weights() | {k: np.asarray(v) for k, v in self.classes[0].weights.items()}
+
+
+def advance(trunk, classes, steps, batch, rate):
+    weights = trunk[0] | classes[0]
+    loss, slope = jax.value_and_grad(total_loss)(weights, batch)
+    norm = jnp.sqrt(sum((g**2).sum() for g in slope.values()))
+    shrink = jnp.minimum(1.0, CLIP / (norm + 1e-9))
+    out = []
+    for (now, first, second), done in zip((trunk, classes), steps):
+        moved, one, two = {}, {}, {}
+        for k in now:
+            g = slope[k] * shrink
+            one[k] = 0.9 * first[k] + 0.1 * g
+            two[k] = 0.99 * second[k] + 0.01 * g * g
+            move = (one[k] / (1 - 0.9**done)) / (jnp.sqrt(two[k] / (1 - 0.99**done)) + 1e-8)
+            moved[k] = now[k] - rate * (move + (DECAY * now[k] if now[k].ndim > 1 else 0))
+        out.append((moved, one, two))
+    return *out, loss

@@ -1,0 +1,192 @@
+"""The network in the form that learns (JAX): trunk, heat maps of loose pieces, classifiers of pieces and of sites.
+
+Its parts that all copies have in common ("trunk/...") can be begun from what other copies taught; `classes/...` are one copy's own.
+Convolutions are 3 x 3 and without normalisation, so that what was learnt can be read by any runtime as it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from vision.learned.network import (
+    FEW,
+    FINE,
+    PIECE_GRID,
+    PIECE_REACH,
+    PIECE_SIZE,
+    SITE_GRID,
+    SITE_SIZE,
+    TRUNK,
+    WIDE,
+    Weights,
+)
+
+SMOOTH = 0.01  # of a label's certainty given away: a label may be wrong
+WRONG, MISTAKEN = (
+    4,
+    0.5,
+)  # places a form in each sample that heat maps mistake most, shown as "none"; how much each counts
+
+
+def init_trunk(rng: np.random.Generator) -> Weights:
+    """Fresh weights of what all copies have in common (He et al. 2015)"""
+    out: Weights = {}
+    for name, (size, inner, outer, *_) in TRUNK.items():
+        gain = 0.5 if name.endswith("_res") else 1.0
+        out[f"trunk/{name}"] = rng.normal(
+            0, gain * np.sqrt(2 / (size * size * inner)), (size, size, inner, outer)
+        ).astype(np.float32)
+        out[f"trunk/{name}.bias"] = np.zeros(outer, np.float32)
+    for name, inner, few, grid, size in (
+        ("site", WIDE, FEW, SITE_GRID, SITE_SIZE),
+        ("piece", FINE, FEW, PIECE_GRID, PIECE_SIZE),
+    ):
+        out[f"trunk/{name}_squeeze"] = rng.normal(0, np.sqrt(1 / inner), (inner, few)).astype(
+            np.float32
+        )
+        out[f"trunk/{name}_embed"] = rng.normal(
+            0, np.sqrt(2 / (few * grid * grid)), (few * grid * grid, size)
+        ).astype(np.float32)
+        out[f"trunk/{name}_embed.bias"] = np.zeros(size, np.float32)
+    return out
+
+
+def init_classes(rng: np.random.Generator, forms: int, kinds: int, classes: int) -> Weights:
+    """Fresh weights of one copy's own: heat maps of its forms, its loose kinds and none, its sites' classes"""
+    return {
+        "classes/heat": rng.normal(0, 0.05, (FINE, max(forms, 1))).astype(np.float32),
+        "classes/heat.bias": np.full(max(forms, 1), -4.0, np.float32),
+        "classes/piece": rng.normal(0, 0.1, (PIECE_SIZE, kinds + 1)).astype(np.float32),
+        "classes/piece.bias": np.zeros(kinds + 1, np.float32),
+        "classes/site": rng.normal(0, 0.1, (SITE_SIZE, classes)).astype(np.float32),
+        "classes/site.bias": np.zeros(classes, np.float32),
+    }
+
+
+def convolve(x: jax.Array, w: Mapping[str, jax.Array], name: str) -> jax.Array:
+    _, _, _, stride, dilation = TRUNK[name]
+    y = lax.conv_general_dilated(
+        x,
+        w[f"trunk/{name}"],
+        (stride, stride),
+        "SAME",
+        rhs_dilation=(dilation, dilation),
+        dimension_numbers=("NHWC", "HWIO", "NHWC"),
+    )
+    return y + w[f"trunk/{name}.bias"]
+
+
+def double_size(x: jax.Array) -> jax.Array:
+    return jnp.repeat(jnp.repeat(x, 2, 1), 2, 2)
+
+
+def run_trunk(w: Mapping[str, jax.Array], x: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """(n, h/2, w/2, 24) -> features at a half (n, h/2, w/2, FINE), at a quarter (n, h/4, w/4, WIDE), heat features at a half"""
+    relu = jax.nn.relu
+    half = relu(convolve(x, w, "half"))
+    quarter = relu(convolve(half, w, "quarter"))
+    quarter = quarter + relu(convolve(quarter, w, "quarter_res"))
+    eighth = relu(convolve(quarter, w, "eighth"))
+    for name in ("eighth_a_res", "eighth_b_res", "eighth_c_res"):
+        eighth = eighth + relu(convolve(eighth, w, name))
+    quarter = relu(quarter + double_size(convolve(eighth, w, "eighth_up")))
+    quarter = quarter + relu(convolve(quarter, w, "join_res"))
+    fine = relu(half + double_size(convolve(quarter, w, "quarter_up")))
+    return fine, quarter, relu(convolve(fine, w, "heat"))
+
+
+def sample_features(features: jax.Array, index: jax.Array, weight: jax.Array) -> jax.Array:
+    """(n, h, w, c) features at places given as four rows of the flattened map and their weights (r, g, 4) -> (r, g, c)"""
+    flat = features.reshape(-1, features.shape[-1])
+    return (flat[index] * weight[..., None]).sum(2)
+
+
+def classify(w: Mapping[str, jax.Array], name: str, sampled: jax.Array) -> jax.Array:
+    """(r, g, c) -> logits (r, classes)"""
+    few = (sampled @ w[f"trunk/{name}_squeeze"]).reshape(len(sampled), -1)
+    embedded = jax.nn.relu(few @ w[f"trunk/{name}_embed"] + w[f"trunk/{name}_embed.bias"])
+    return embedded @ w[f"classes/{name}"] + w[f"classes/{name}.bias"]
+
+
+def heat_loss(logits: jax.Array, target: jax.Array, weight: jax.Array) -> jax.Array:
+    """CenterNet's focal loss (Zhou et al. 2019) over (n, h, w, forms)"""
+    p = jax.nn.sigmoid(logits)
+    hit = (target > 0.999).astype(jnp.float32)
+    up = -((1 - p) ** 2) * jax.nn.log_sigmoid(logits) * hit
+    down = -(p**2) * jax.nn.log_sigmoid(-logits) * (1 - target) ** 4 * (1 - hit)
+    return ((up + down) * weight[..., None]).sum() / jnp.maximum(hit.sum(), 5)
+
+
+def class_loss(
+    logits: jax.Array, label: jax.Array, allowed: jax.Array, weight: jax.Array
+) -> jax.Array:
+    """Cross entropy over the classes allowed at each place, label smoothed over these"""
+    logs = jax.nn.log_softmax(jnp.where(allowed, logits, -1e9))
+    right = jnp.take_along_axis(logs, label[:, None], 1)[:, 0]
+    spread = jnp.where(allowed, logs, 0).sum(1) / allowed.sum(1)
+    return -(((1 - SMOOTH) * right + SMOOTH * spread) * weight).sum() / jnp.maximum(weight.sum(), 1)
+
+
+def total_loss(w: Mapping[str, jax.Array], batch: Mapping[str, jax.Array]) -> jax.Array:
+    fine, quarter, heat = run_trunk(w, batch["x"].astype(jnp.float32))
+    loss = class_loss(
+        classify(w, "site", sample_features(quarter, batch["site_index"], batch["site_weight"])),
+        batch["site_label"],
+        batch["site_allowed"],
+        batch["site_counts"],
+    )
+    if "heat" not in batch:
+        return loss
+    logits, target = (
+        heat @ w["classes/heat"] + w["classes/heat.bias"],
+        batch["heat"].astype(jnp.float32),
+    )
+    loss += heat_loss(logits, target, batch["heat_weight"])
+    index, weight, form = mistaken_places(
+        lax.stop_gradient(logits), target, batch["heat_weight"], batch["form_reach"]
+    )
+    index, weight = (
+        jnp.concatenate([batch[k], v])
+        for k, v in (("piece_index", index), ("piece_weight", weight))
+    )
+    none = batch["form_kinds"].shape[1] - 1
+    label = jnp.concatenate([batch["piece_label"], jnp.full(len(form), none, jnp.int32)])
+    allowed = jnp.concatenate([batch["piece_allowed"], batch["form_kinds"][form]])
+    counts = jnp.concatenate([batch["piece_counts"], jnp.full(len(form), MISTAKEN)])
+    return loss + class_loss(
+        classify(w, "piece", sample_features(fine, index, weight)), label, allowed, counts
+    )
+
+
+def mistaken_places(
+    logits: jax.Array, target: jax.Array, known: jax.Array, reach: jax.Array
+) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """Where heat maps (n, h, w, forms) are highest though no piece lies there: places as of `sample_features`, and their forms. reach:
+    (forms,) pixels along a piece's longer side"""
+    n, h, _, forms = logits.shape
+    wrong = jnp.where((target < 0.05) & (known[..., None] > 0), logits, -1e9)
+    blocks = wrong.reshape(n, h // 4, 4, h // 4, 4, forms)  # at most one of 4 x 4 places
+    best = blocks.transpose(0, 5, 1, 3, 2, 4).reshape(n, forms, (h // 4) ** 2, 16)
+    value, inner = best.max(-1), best.argmax(-1)
+    _, block = lax.top_k(value, WRONG)
+    inner = jnp.take_along_axis(inner, block, 2)
+    y, x = block // (h // 4) * 4 + inner // 4, block % (h // 4) * 4 + inner % 4
+    t = ((jnp.arange(PIECE_GRID) + 0.5) / PIECE_GRID - 0.5) * PIECE_REACH / 2
+    oy, ox = (
+        v.reshape(1, 1, 1, -1) * reach.reshape(1, -1, 1, 1)
+        for v in jnp.meshgrid(t, t, indexing="ij")
+    )
+    fy, fx = (jnp.clip(v[..., None] + o, 0, h - 1.001) for v, o in ((y, oy), (x, ox)))
+    y0, x0 = jnp.floor(fy).astype(jnp.int32), jnp.floor(fx).astype(jnp.int32)
+    py, px = fy - y0, fx - x0
+    first = jnp.arange(n).reshape(n, 1, 1, 1) * h * h
+    index = jnp.stack([first + (y0 + dy) * h + x0 + dx for dy in (0, 1) for dx in (0, 1)], -1)
+    weight = jnp.stack(
+        [(py if dy else 1 - py) * (px if dx else 1 - px) for dy in (0, 1) for dx in (0, 1)], -1
+    )
+    form = jnp.broadcast_to(jnp.arange(forms).reshape(1, -1, 1), (n, forms, WRONG)).reshape(-1)
+    return index.reshape(len(form), -1, 4), weight.reshape(len(form), -1, 4), form

@@ -1,0 +1,375 @@
+"""Teaches a copy's network from its photos. `prepare_lesson` cuts and arranges, `Teacher` learns step by step."""
+
+from __future__ import annotations
+
+import multiprocessing
+import queue as queues
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
+
+import cv2
+import msgspec
+import numpy as np
+
+from calibration.learned.batch import Shapes
+from calibration.learned.compose import Composer, Look, Truth
+from calibration.learned.cut_out import FINE, Specimen, align_quarters, cut_specimens, looks_by_kind
+from calibration.workers import begin_apart
+from vision.cutout import lights
+from vision.learned.canvas import Canvas
+from vision.learned.groups import (
+    UNDER,
+    Form,
+    SiteGroup,
+    base_contents,
+    covered_sites,
+    group_forms,
+    group_sites,
+    is_card,
+    loose_names,
+)
+from vision.learned.network import Weights
+from vision.learned.reader import LearnedReader
+from vision.plan import Plan
+from vision.shot import Lying, Shot
+
+BATCH = 4
+AHEAD = 8  # batches that are made before they are needed
+PATIENCE = 5.0  # seconds after which it is asked whether who makes batches still lives
+RATE = 1.5e-3  # the highest learning rate
+
+
+class Lesson(msgspec.Struct, frozen=True, eq=False):
+    """All that a copy's network learns from. view: how fine; reference: (h, w, 3) small log view of the empty board, which tells the
+    light; empty: (H, W, 3) log canvas of it"""
+
+    plan: Plan
+    view: Canvas
+    shapes: Shapes
+    reference: np.ndarray
+    empty: np.ndarray
+    looks: Mapping[str, Sequence[Look]]
+    empties: Sequence[np.ndarray]
+    reals: Sequence[tuple[np.ndarray, Truth]]
+    shots: Sequence[Shot]
+
+    def composer(self, seed: int) -> Composer:
+        return Composer(
+            self.plan,
+            self.view,
+            self.shapes.groups,
+            self.shapes.forms,
+            self.looks,
+            self.empties,
+            self.empty,
+            self.reals,
+            self.shots,
+            seed,
+        )
+
+
+def prepare_lesson(plan: Plan, shots: Sequence[Shot], lying: Sequence[Lying]) -> Lesson:
+    """shots: the calibration photos, one at least of the empty board (put together where nobody took
+    one); lying: where loose pieces and cards of clusters were found in them"""
+    shots = list(shots)
+    reference, _ = lights(plan, shots)
+    view = Canvas.suited_to(plan, [s.pose for s in shots])
+    fine = view.finer(min(view.scale * FINE, 4.0))
+    canvases = [view.rectify(s.image, s.pose, reference) for s in shots]
+    cuts = [fine.rectify(s.image, s.pose, reference) for s in shots]
+    bare = [n for n, s in enumerate(shots) if not s.layout]
+    empty, empty_cut = (
+        np.mean([c[n] for n in bare], 0).astype(np.float32) for c in (canvases, cuts)
+    )
+    specimens = cut_specimens(plan, fine, shots, cuts, empty_cut, lying)
+    upright = align_quarters(plan, specimens)
+    groups = group_sites(plan, [s.layout for s in shots])
+    forms = group_forms(plan, groups)
+    looks = make_looks(plan, fine.scale, specimens, upright)
+    groups = complete_groups(plan, groups, forms, looks)
+    shapes = Shapes.of(groups, forms, view.scale)
+    reals = [
+        (canvases[n], real_truth(plan, view, s, n, groups, forms, specimens))
+        for n, s in enumerate(shots)
+    ]
+    return Lesson(
+        plan, view, shapes, reference, empty, looks, [canvases[n] for n in bare], reals, shots
+    )
+
+
+def complete_groups(
+    plan: Plan,
+    groups: Sequence[SiteGroup],
+    forms: Sequence[Form],
+    looks: Mapping[str, Sequence[Look]],
+) -> tuple[SiteGroup, ...]:
+    """The groups with what may lie on them besides what the samplers happen to show there: loose kinds of a form that does, and of a
+    pile's kinds those that only their turn tells from these"""
+    out = []
+    turned = {p.kind: p.looks for p in plan.piece if p.looks}
+    for g in groups:
+        loose, classes = set(g.loose), list(g.classes)
+        for f in forms:
+            if set(f.kinds) & loose:
+                loose |= {k for k in f.kinds if set(g.ids) & plan.fitting[k]}
+        if g.reads == "pile":
+            single = {c[0] for c in classes[2:] if len(c) == 1}
+            more = {k for k, v in turned.items() if v in single} | {
+                v for k, v in turned.items() if k in single
+            }
+            classes += [
+                (k,)
+                for k in sorted(more - single)
+                if any(v.turned is not None for v in looks.get(k, ()))
+            ]
+        out.append(msgspec.structs.replace(g, loose=tuple(sorted(loose)), classes=tuple(classes)))
+    return tuple(out)
+
+
+def make_looks(
+    plan: Plan, scale: float, specimens: Sequence[Specimen], upright: set[tuple]
+) -> dict[str, list[Look]]:
+    """kind -> how it looks. A kind that only its turn tells from another (`looks`, `turned`) is also taken from that one, turned, where
+    a pile shows how that lies"""
+
+    def lies_loose(s: Specimen) -> bool:
+        return plan.sites[s.site].reads == "cluster" and not is_card(
+            plan.sites[s.site], plan.pieces[s.kind]
+        )
+
+    loose = {s.kind for s in specimens if lies_loose(s)}
+    partners = {p.kind for p in plan.piece if p.looks} | {p.looks for p in plan.piece if p.looks}
+    out: dict[str, list[Look]] = {}
+    for straight in (True, False):
+        for kind, patches in looks_by_kind(
+            plan, [s for s in specimens if (s.kind in partners and not lies_loose(s)) == straight]
+        ).items():
+            piece = plan.pieces[kind]
+            lies = (
+                "any"
+                if kind in loose or piece.disc
+                else "upright"
+                if piece.footprint in upright
+                else "quarters"
+            )
+            out.setdefault(kind, []).extend(
+                Look(
+                    piece,
+                    p,
+                    soft_mask(piece.footprint, piece.disc, p.shape[:2], scale),
+                    np.median(p.reshape(-1, 3), 0).astype(np.float32),
+                    scale,
+                    lies,
+                    0.0 if straight else None,
+                )
+                for p in patches
+            )
+    for piece in plan.piece:
+        for kind, other, by in (
+            ((piece.kind, piece.looks, piece.turned), (piece.looks, piece.kind, -piece.turned))
+            if piece.looks
+            else ()
+        ):
+            if not any(v.turned is not None for v in out.get(kind, ())):
+                known = [
+                    msgspec.structs.replace(v, turned=by)
+                    for v in out.get(other, ())
+                    if v.turned == 0.0
+                ]
+                if known:
+                    out.setdefault(kind, []).extend(known)
+    return out
+
+
+def soft_mask(size: Sequence[float], disc: bool, shape: Sequence[int], scale: float) -> np.ndarray:
+    """(h, w) 0..1 of a footprint, its very rim left out: there the photo mixed it with the ground"""
+    h, w = shape
+    y, x = np.mgrid[:h, :w]
+    if disc:
+        inside = min(h, w) / 2 - np.hypot(x - w / 2 + 0.5, y - h / 2 + 0.5)
+    else:
+        inside = np.minimum(np.minimum(x + 0.5, w - 0.5 - x), np.minimum(y + 0.5, h - 0.5 - y))
+    return np.clip(inside - 0.4, 0, 1).astype(np.float32)
+
+
+def real_truth(
+    plan: Plan,
+    view: Canvas,
+    shot: Shot,
+    photo: int,
+    groups: Sequence[SiteGroup],
+    forms: Sequence[Form],
+    specimens: Sequence[Specimen],
+) -> Truth:
+    """What a calibration photo shows, in canvas pixels"""
+    truth = Truth([], {}, [])
+    over = covered_sites(plan, shot.layout)
+    for g in groups:
+        for i in g.ids:
+            base = (
+                UNDER
+                if i in over
+                else base_contents(plan, plan.sites[i], tuple(shot.layout.get(i, ())))
+            )
+            if base in g.classes and i not in (shot.guessed or ()):
+                truth.labels[i] = g.classes.index(base)
+    names = {k: (f, n) for f, n, k in loose_names(forms)}
+    for s in specimens:
+        if (
+            s.photo == photo
+            and s.kind in names
+            and plan.sites[s.site].reads == "cluster"
+            and not is_card(plan.sites[s.site], plan.pieces[s.kind])
+        ):
+            truth.points.append((*names[s.kind], *view.to_px(s.top)))
+    return truth
+
+
+def produce_batches(lesson: Lesson, seed: int, count: int, queue: multiprocessing.Queue) -> None:
+    """Makes so many batches, in a process of its own"""
+    begin_apart()
+    cv2.setNumThreads(1)
+    for batch in make_batches(lesson, seed, count):
+        queue.put(batch)
+    queue.put(None)
+
+
+def make_batches(lesson: Lesson, seed: int, count: int) -> Iterator[dict[str, np.ndarray]]:
+    """So many batches, the same for the same seed"""
+    composer, rng = lesson.composer(seed), np.random.default_rng(seed + 1)
+    for _ in range(count):
+        yield lesson.shapes.make_batch([composer.make_sample() for _ in range(BATCH)], rng)
+
+
+def batches_beside(lesson: Lesson, seed: int, count: int) -> Iterator[dict[str, np.ndarray]]:
+    """The same batches, made by another process while this one learns; here, where no other can be started or it dies"""
+    context = multiprocessing.get_context(
+        "spawn"
+    )  # threads of this process would not survive a fork
+    done = 0
+    try:
+        queue = context.Queue(AHEAD)
+        maker = context.Process(
+            target=produce_batches, args=(lesson, seed, count, queue), daemon=True
+        )
+        maker.start()
+    except OSError:
+        yield from make_batches(lesson, seed, count)
+        return
+    try:
+        while done < count:
+            try:
+                batch = queue.get(timeout=PATIENCE)
+            except queues.Empty:
+                if maker.is_alive():
+                    continue
+                break
+            if batch is None:
+                break
+            done += 1
+            yield batch
+    finally:
+        maker.terminate()
+        maker.join(5)
+    if done < count:
+        yield from islice(make_batches(lesson, seed, count), done, None)
+
+
+def learning_rate(done: float, highest: float) -> float:
+    """done: 0 to 1. Rises quickly, stays, and falls to nothing, so that the last weights are the best"""
+    return highest * min(1.0, 20 * done + 0.05, 1.6 * (1 - done) + 1e-3)
+
+
+def teach_network(
+    lesson: Lesson,
+    trunk: Weights | None,
+    steps: int,
+    beside: bool = True,
+    seed: int = 0,
+    progress: Callable[[float], None] | None = None,
+) -> Weights:
+    """The network of one copy, learnt in so many steps. trunk: what all copies have in common, to begin from; beside: whether another
+    process makes the batches. The same on every machine of one kind"""
+    from calibration.learned.learning import (
+        Learner,
+    )  # JAX takes a second and 200 MB, needed here only
+
+    learner = Learner(initial_weights(lesson.shapes, seed, trunk))
+    batches = (batches_beside if beside else make_batches)(lesson, seed, steps)
+    for n, batch in enumerate(batches):
+        learner.learn(batch, learning_rate(n / steps, RATE))
+        if progress is not None:
+            progress((n + 1) / steps)
+    return learner.current()
+
+
+def teach_apart(
+    lesson: Lesson,
+    trunk: Weights | None,
+    steps: int,
+    seed: int = 0,
+    progress: Callable[[float], None] | None = None,
+) -> Weights:
+    """The same in a process of its own, so that JAX and its memory are gone afterwards; here, where none can be started or it dies"""
+    context = multiprocessing.get_context("spawn")
+    try:
+        queue = context.Queue()
+        worker = context.Process(target=_teach_and_tell, args=(lesson, trunk, steps, seed, queue))
+        worker.start()
+    except OSError:
+        return teach_network(lesson, trunk, steps, False, seed, progress)
+    try:
+        while True:
+            try:
+                what, value = queue.get(timeout=PATIENCE)
+            except queues.Empty:
+                if worker.is_alive():
+                    continue
+                return teach_network(lesson, trunk, steps, False, seed, progress)
+            if what == "weights":
+                return value
+            if progress is not None:
+                progress(value)
+    finally:
+        worker.terminate()
+        worker.join(5)
+
+
+def _teach_and_tell(
+    lesson: Lesson, trunk: Weights | None, steps: int, seed: int, queue: multiprocessing.Queue
+) -> None:
+    begin_apart()
+    queue.put(
+        (
+            "weights",
+            teach_network(lesson, trunk, steps, True, seed, lambda part: queue.put(("part", part))),
+        )
+    )
+
+
+def learned_reader(lesson: Lesson, weights: Weights) -> LearnedReader:
+    """What reads with these weights"""
+    from calibration.learned.export import export_trunk
+
+    return LearnedReader(
+        lesson.plan,
+        lesson.view,
+        lesson.shapes.groups,
+        lesson.shapes.forms,
+        lesson.reference,
+        lesson.empty,
+        weights,
+        export_trunk(weights),
+    )
+
+
+def initial_weights(shapes: Shapes, seed: int, trunk: Weights | None = None) -> Weights:
+    from calibration.learned.network import init_classes, init_trunk
+
+    rng = np.random.default_rng(seed)
+    fresh = init_trunk(rng) | init_classes(
+        rng, len(shapes.forms), shapes.allowed_kinds.shape[1] - 1, shapes.offsets[-1]
+    )
+    return fresh | {
+        k: v for k, v in (trunk or {}).items() if k in fresh and v.shape == fresh[k].shape
+    }

@@ -1,0 +1,118 @@
+"""A network learnt from the test copy's own photos: pieces cut out where they lie, boards made up, read right after little learning."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from calibration.copy import load_copy, read_layout
+from calibration.fit import shots_of
+from calibration.learned.compose import SIDE
+from calibration.learned.cut_out import cut_specimens
+from calibration.learned.fit import can_learn, load_trunk_weights
+from calibration.learned.teach import (
+    learned_reader,
+    learning_rate,
+    make_batches,
+    prepare_lesson,
+    teach_apart,
+    teach_network,
+)
+from engine.layout import same_contents
+from vision.cutout import lights
+from vision.learned.groups import base_contents, covered_sites, group_sites
+from vision.photo import load_photo
+
+COPY = Path(__file__).parent.parent.parent / "photos" / "tigris"
+
+
+@pytest.fixture(scope="module")
+def calibrated():
+    copy = load_copy(COPY)
+    registrar, shots = shots_of(copy)
+    return copy, registrar, shots
+
+
+@pytest.fixture(scope="module")
+def lesson(calibrated):
+    copy, _, shots = calibrated
+    return prepare_lesson(copy.plan, shots, [])
+
+
+def test_pieces_are_cut_out_where_they_lie(calibrated):
+    copy, _, shots = calibrated
+    from vision.learned.canvas import Canvas
+
+    view = Canvas(tuple(map(float, copy.plan.size)), 2.0)
+    reference, _ = lights(copy.plan, shots)
+    canvases = [view.rectify(s.image, s.pose, reference) for s in shots]
+    empty = np.mean([c for c, s in zip(canvases, shots) if not s.layout], 0).astype(np.float32)
+    found = cut_specimens(copy.plan, view, shots, canvases, empty, [])
+    shown = {
+        (n, i, k)
+        for n, s in enumerate(shots)
+        for i, c in s.layout.items()
+        for k in c
+        if i not in covered_sites(copy.plan, s.layout)
+    }
+    assert {(s.photo, s.site, s.kind) for s in found} <= shown
+    single = [s for s in found if copy.plan.pieces[s.kind].spans is None and s.base == 0]
+    off = [np.abs(s.top - copy.plan.sites[s.site].centre).max() for s in single]
+    assert len(single) > 60 and np.median(off) < 4 and max(off) < 8
+
+
+def test_made_up_batches_are_the_same_for_the_same_seed(lesson):
+    one, two = (next(make_batches(lesson, 5, 1)) for _ in range(2))
+    assert one.keys() == two.keys()
+    assert all(np.array_equal(one[k], two[k]) for k in one)
+    assert one["x"].shape == (4, SIDE // 2, SIDE // 2, 24)
+
+
+def test_labels_lie_within_their_groups_classes(lesson):
+    batch = next(make_batches(lesson, 6, 1))
+    taught = batch["site_counts"] > 0
+    assert batch["site_allowed"][np.arange(len(taught)), batch["site_label"]][taught].all()
+
+
+def test_a_class_of_each_contents_the_samplers_show(calibrated, lesson):
+    copy, _, shots = calibrated
+    groups = group_sites(copy.plan, [s.layout for s in shots])
+    for s in shots:
+        over = covered_sites(copy.plan, s.layout)
+        for i, contents in s.layout.items():
+            group = next(g for g in groups if i in g.ids)
+            assert (
+                i in over or base_contents(copy.plan, copy.plan.sites[i], contents) in group.classes
+            )
+
+
+def test_the_learning_rate_rises_and_falls_to_nearly_nothing():
+    rates = [learning_rate(f, 1.0) for f in np.linspace(0, 1, 50)]
+    assert rates[0] < 0.1 and max(rates) == 1.0 and rates[-1] < 0.01
+
+
+@pytest.mark.skipif(can_learn() is not None, reason="JAX is not installed")
+def test_little_learning_from_the_shipped_trunk_reads_the_board(calibrated, lesson):
+    copy, registrar, _ = calibrated
+    reader = learned_reader(lesson, teach_network(lesson, load_trunk_weights(), 120, beside=False))
+    right = total = 0
+    for photo in sorted((COPY / "test").glob("*.jpg"))[:3]:
+        want = read_layout(photo.with_suffix(".json"), copy.plan)
+        image = load_photo(photo)
+        found = reader.read(image, registrar.locate(image))
+        for site in copy.plan.site:
+            if not site.optional:
+                total += 1
+                right += not found[site.id].foreign and same_contents(
+                    tuple(want.get(site.id, ())), found[site.id].best, site.reads
+                )
+    assert right / total > 0.9
+
+
+@pytest.mark.skipif(can_learn() is not None, reason="JAX is not installed")
+def test_learning_apart_tells_how_far_it_is_and_gives_the_same(lesson):
+    parts = []
+    apart = teach_apart(lesson, load_trunk_weights(), 3, progress=parts.append)
+    here = teach_network(lesson, load_trunk_weights(), 3, beside=False)
+    assert parts == pytest.approx([1 / 3, 2 / 3, 1.0])
+    assert all(np.allclose(apart[k], here[k], atol=1e-4) for k in here)

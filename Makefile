@@ -11,6 +11,8 @@ VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2
 COMPILER := $(shell for c in cc gcc clang; do command -v $$c && break; done)
 STAMP := $(VENV)/.installed-$(VERSION)$(if $(PI),-pi)$(if $(PINS),-pins)$(if $(COMPILER),-cc)
 LOCK := locks/$(if $(PI),pi,base).txt
+# what calibrating learns with, 130 MB to download; `make install LEARN=` leaves it out on a table that only plays
+LEARN := locks/learn.txt
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check install
 OR_SAY := >$(VENV)/install.log 2>&1 || { cat $(VENV)/install.log >&2; exit 1; }
 
@@ -20,9 +22,10 @@ OR_SAY := >$(VENV)/install.log 2>&1 || { cat $(VENV)/install.log >&2; exit 1; }
 install: $(STAMP)
 	@$(BIN)/python -m compileall -q engine vision calibration hardware companion companion_web
 
-$(STAMP): pyproject.toml hatch_build.py $(LOCK) $(wildcard vision/kernels/*.[ch])
+$(STAMP): pyproject.toml hatch_build.py $(LOCK) $(LEARN) $(wildcard vision/kernels/*.[ch])
 	@$(PYTHON) -m venv $(if $(wildcard $(VENV)/lib/python$(VERSION)),,--clear) $(if $(PI)$(PINS),--system-site-packages) $(VENV)
 	@$(PIP) --require-hashes -r $(LOCK) $(OR_SAY)
+	@$(if $(LEARN),$(PIP) --require-hashes -r $(LEARN) $(OR_SAY))
 	@$(PIP) --no-deps --no-build-isolation -e . $(OR_SAY)
 	@rm -f $(VENV)/.installed*
 	@touch $@

@@ -14,11 +14,11 @@ import msgspec
 from calibration.copy import BadCopy, Layout, load_copy, read_layout
 from calibration.fit import shots_of
 from calibration.held import BINS, reliability, tried
+from calibration.learned.fit import fit_reader
 from engine.layout import same_contents
 from vision.evidence import Evidence, NoBoard
 from vision.photo import BadPhoto, load_photo
 from vision.plan import Plan
-from vision.reader import Reader
 
 PHOTOS = {".jpg", ".jpeg", ".png"}
 STRANGE = "something else"      # read where none of the known kinds seems to lie
@@ -90,7 +90,7 @@ def measure(folder: Path, tell: Callable[[str], object] = lambda line: None) -> 
     out = Accuracy(copy.name or folder.name, copy.game)
     start = time.monotonic()
     registrar, shots = shots_of(copy)
-    reader = Reader.fit(copy.plan, registrar, shots)
+    reader = fit_reader(copy.plan, registrar, shots)
     reader.tempers = tried(copy, registrar, shots).tempers()
     out.fit_s = time.monotonic() - start
     judged: list[tuple[float, bool]] = []

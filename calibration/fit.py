@@ -12,6 +12,7 @@ from calibration.copy import BadCopy, Copy, load_copy, missing_kinds
 from calibration.files import check_writable, write_whole
 from calibration.framing import burnt_pieces
 from calibration.held import own, tried
+from calibration.learned.fit import STEPS, add_learned_voice, can_learn
 from calibration.report import Findings, page, unshown
 from calibration.suspect import doubts, tapped_astray
 from calibration.workers import Workers, processes_here
@@ -54,13 +55,14 @@ def shots_of(copy: Copy) -> tuple[Registrar, list[Shot]]:
     return registrar, [Shot(p.image, p.layout, pose, p.name) for p, pose in zip(copy.photos, poses)]
 
 
-def calibrate(folder: str | Path, progress: Progress | None = None, report: bool = True, processes: int | None = 1) -> Report:
+def calibrate(folder: str | Path, progress: Progress | None = None, report: bool = True, processes: int | None = 1,
+              steps: int = STEPS) -> Report:
     """Fits the copy's model and writes it to COPY/model.npz, whole or not at all; then COPY/report.html. Raises BadCopy.
 
     progress: called with what is being done and how far it is, 0 to 1; report: whether to try the photos on a reader
     that has not seen them, which takes about a quarter of the time; without, probabilities are as they come; processes: that
     share the work (None: as many as there is room for), the model is the same. A script that asks for more than one must be
-    importable, as multiprocessing wants it."""
+    importable, as multiprocessing wants it. steps: in which the network learns."""
     tell = progress or (lambda words, part: None)
     start = time.monotonic()
     tell("photos", 0.0)
@@ -69,6 +71,9 @@ def calibrate(folder: str | Path, progress: Progress | None = None, report: bool
         check_writable(copy.folder)
     except OSError as e:
         raise BadCopy(f"{copy.folder}: the model cannot be written there: {e.strerror}") from None
+    if steps and (lacking := can_learn()) is not None:
+        raise BadCopy(f"{copy.folder}: learning needs {lacking}, which is not installed: make install; "
+                      "or calibrate --steps 0, without a network")
     tell("board", 0.1)
     registrar, shots = shots_of(copy)
     tell("pieces", 0.2)
@@ -76,10 +81,12 @@ def calibrate(folder: str | Path, progress: Progress | None = None, report: bool
         trial = workers.start(tried, copy, registrar, shots) if report else None
         reader = Reader.fit(copy.plan, registrar, shots, each=workers.each)
         cut = [e for r in reader.readers for e in getattr(r, "cut", ())]
+        if steps:
+            add_learned_voice(reader, shots, steps, processes != 1, lambda part: tell("network", 0.3 + 0.5 * part))
         reader.save(copy.model)
         copy.before.unlink(missing_ok=True)
         if trial is not None:
-            tell("report", 0.75)
+            tell("report", 0.8)
             raw = trial()
     missing = [p.kind for p in missing_kinds(copy)]
     astray = tapped_astray(copy, shots, registrar.rise)

@@ -20,6 +20,7 @@ from calibration.copy import BadCopy, Copy, load_copy, read_layout
 from calibration.files import write_whole
 from calibration.fit import shots_of
 from calibration.held import Row, read_all, shown
+from calibration.learned.fit import fit_reader
 from vision.evidence import Contents, NoBoard
 from vision.photo import BadPhoto, load_photo
 from vision.reader import Reader
@@ -89,7 +90,7 @@ def surety(rows: list[Row]) -> float:
     return float(np.mean([math.log(max(r.chance, 1e-6)) for r in rows])) if rows else 0.0
 
 
-def learn(folder: str | Path, fit: Callable[..., Reader] = Reader.fit) -> Outcome:
+def learn(folder: str | Path, fit: Callable[..., Reader] = fit_reader) -> Outcome:
     """Fits a model to the copy's photos and half the kept views; it takes the old one's place if it misreads nothing that the old
     one reads right, in no photo and no view, and is surer of the views it has not learnt from. Where it may not, the other half has
     its turn. Raises BadCopy, BadModel."""

@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 
 Arrays = dict[str, np.ndarray]
-FORMAT = 5
+FORMAT = 6
 
 
 class BadModel(ValueError):

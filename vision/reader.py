@@ -23,6 +23,8 @@ from vision.cluster_memory import Altered, Memory
 from vision.cluster_teach import taught
 from vision.cutout import lights
 from vision.evidence import UNSEEN, Evidence, NoBoard, Registration, SiteEvidence
+from vision.learned.merge import merge_evidence
+from vision.learned.reader import LearnedReader
 from vision.light import small_view
 from vision.noise import calmed, noise_of
 from vision.photo import BadPhoto, is_dark, load_photo
@@ -49,11 +51,12 @@ class Reader:
     """Reads pictures of one copy. Keeps no memory of its own: what is known of the picture before comes in `last`."""
 
     def __init__(self, plan: Plan, registrar: Registrar, readers: Iterable[PileReader | ClusterReader | StandingReader],
-                 tempers: Mapping[str, Temper] | None = None, wont: Whereabouts | None = None, noise: float = 0.0) -> None:
+                 tempers: Mapping[str, Temper] | None = None, wont: Whereabouts | None = None, noise: float = 0.0,
+                 learned: LearnedReader | None = None) -> None:
         """tempers: per way of reading a site ("pile", "cluster") how its evidence is to be taken; wont: where kinds lay in the
-        calibration photos; noise: what the calmest of these has"""
+        calibration photos; noise: what the calmest of these has; learned: the network's voice beside the readers'"""
         self.plan, self.registrar, self.readers, self.tempers = plan, registrar, list(readers), dict(tempers or {})
-        self.wont, self.noise = wont or Whereabouts({}), noise
+        self.wont, self.noise, self.learned = wont or Whereabouts({}), noise, learned
         kept = [r.reference for r in self.readers if isinstance(r, (PileReader, StandingReader))]
         self.reference = kept[0] if kept else None      # (h, w, 3) log, the empty board: what tells a picture's tone
         self.ground = next((r.empty for r in self.readers if isinstance(r, ClusterReader)), None)
@@ -144,7 +147,13 @@ class Reader:
                 return self.look(image, pose, None, memory)
             memory.plain = all(p.levels[0] is image for p in (flat, loose))
         usual, beyond = Temper(), beyond_picture([self.plan.sites[s] for s in found], pose)
-        return {s: UNSEEN if s in beyond else self.tempers.get(self.plan.sites[s].reads, usual).applied(e) for s, e in found.items()}
+        found = {s: UNSEEN if s in beyond else self.tempers.get(self.plan.sites[s].reads, usual).applied(e) for s, e in found.items()}
+        if self.learned is None:
+            return found
+        second = self.learned.read(picture, pose, None if sites is None else set(found))
+        taught = self.learned.taught
+        return {s: merge_evidence(e, second[s], self.plan.sites[s].reads, taught[s]) if s in second and s not in beyond else e
+                for s, e in found.items()}
 
     def cleared(self, picture: Pyramid, pose: Pose) -> tuple[Pyramid, Pyramid]:
         """The picture, evened, as piles are read in it and as loose pieces, which are compared over many pixels and know what is burnt
@@ -175,6 +184,8 @@ class Reader:
                   "tempers": model.text(json.dumps(msgspec.to_builtins(self.tempers)))}
         arrays |= model.drawer("registration", self.registrar.pack()) | model.drawer("wont", self.wont.likely)
         arrays["noise"] = np.array(self.noise)
+        if self.learned is not None:
+            arrays |= model.drawer("learned", self.learned.pack())
         names = {PileReader: "pile", ClusterReader: "cluster", StandingReader: "standing"}
         for reader in self.readers:
             arrays |= model.drawer(names[type(reader)], _pack_cluster(reader) if isinstance(reader, ClusterReader) else reader.pack())
@@ -195,12 +206,13 @@ class Reader:
             readers = [make(flat, part) for name, make in (("pile", PileReader.unpack), ("cluster", _unpack_cluster))
                        if (part := model.opened(name, arrays))] + standing
             registrar = Registrar.unpack(own, model.opened("registration", arrays))
+            learned = LearnedReader.unpack(own, part) if (part := model.opened("learned", arrays)) else None
             tempers = msgspec.json.decode(model.as_text(arrays["tempers"]), type=dict[str, Temper]) if "tempers" in arrays else {}
-        except (KeyError, ValueError, IndexError, TypeError) as e:
+        except (KeyError, ValueError, IndexError, TypeError, msgspec.ValidationError) as e:
             raise model.BadModel(f"{path}: something is missing ({e}); calibrate again") from None
         if plan is not None and as_read(plan) != as_read(own):
             raise model.BadModel(f"{path}: made for another plan; calibrate again")
-        return cls(own, registrar, readers, tempers, Whereabouts(model.opened("wont", arrays)), float(arrays.get("noise", 0)))
+        return cls(own, registrar, readers, tempers, Whereabouts(model.opened("wont", arrays)), float(arrays.get("noise", 0)), learned)
 
 
 def told(found: Mapping[str, SiteEvidence], pieces: bool) -> float:

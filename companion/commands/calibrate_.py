@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from calibration.fit import calibrate
+from calibration.learned.fit import STEPS
 
 
 @click.command()
@@ -12,13 +13,15 @@ from calibration.fit import calibrate
 @click.option("--quiet", is_flag=True, help="print only the last line")
 @click.option("--no-report", is_flag=True, help="only the model: a quarter quicker")
 @click.option("--processes", type=click.IntRange(1, 64), help="that share the work; else as many as there is room for")
-def command(copy: str, quiet: bool, no_report: bool, processes: int | None) -> int:
+@click.option("--steps", type=click.IntRange(0, 20000), default=STEPS, show_default=True,
+              help="in which the network learns: more reads better and takes longer; 0: no network")
+def command(copy: str, quiet: bool, no_report: bool, processes: int | None, steps: int) -> int:
     """Fit the reader to one's own copy."""
     def progress(text: str, part: float) -> None:
         if not quiet:
             click.echo(f"{100 * part:3.0f} %  {text}")
 
-    report = calibrate(copy, progress, not no_report, processes)
+    report = calibrate(copy, progress, not no_report, processes, steps)
     error = max(report.error_px, default=0.0)
     click.echo(f"{report.copy}: learnt from {report.photos} photos in {report.seconds:.0f} s; board found to {error:.1f} px; "
                f"{len(report.missing)} kinds in no photo")

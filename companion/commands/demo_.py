@@ -54,7 +54,7 @@ def demo_copy(name: str, folder: Path) -> Specimen:
     click.echo(f"The first time: photographing a simulated copy of {name} and learning its pieces (a minute or two) ...")
     plan, _ = plan_of(name, None)
     make_copy(plan, folder, Conditions(), photos=0)
-    calibrate(folder, lambda words, part: click.echo(f"  {100 * part:3.0f} %  {words}"), report=False)
+    calibrate(folder, lambda words, part: click.echo(f"  {100 * part:3.0f} %  {words}"), report=False, steps=0)
     return open_copy(folder)
 
 

@@ -187,7 +187,7 @@ def test_a_traced_map_calibrates(tmp_path, monkeypatch):
     (tmp_path / "drawn.toml").write_text(trace.toml(plan), encoding="utf-8")
     small = Conditions(resolution=(1230, 924))
     folder = make_copy(load_plan(tmp_path / "drawn.toml"), tmp_path / "copy", small, photos=0, plan_file=tmp_path / "drawn.toml")
-    report = calibrate(folder, report=False)
+    report = calibrate(folder, report=False, steps=0)
     specimen = open_copy(folder)
     assert report.game == "deluge" and max(report.error_px) < 2
     assert set(specimen.rules_plan.sites) == {s["id"] for s in plan["site"]}

@@ -75,7 +75,7 @@ def test_goods_lie_open():
     s = position("layout eurasia-5 people:yellow people:yellow\n" + HARVEST + "yellow: harvest eurasia-5 wood 1 gold 1\n"
                  "? stock yellow wood 1 gold 1\n")
     facts = s.view()["seats"][0]["facts"]
-    assert [f["value"] for f in facts[:5]] == [1, 1, 0, 0, 0] and not any(f["secret"] for f in facts)
+    assert [f["value"] for f in facts[:5]] == [1, 1, 0, 0, 0] and not any(f["secret"] for f in facts[:5])
 
 
 def test_fanatics_only_breed():

@@ -106,7 +106,8 @@ def _act(table: RunningTable, cookies: dict[str, str], stop: threading.Event, ac
     while not stop.is_set():
         for n, (seat, cookie) in enumerate(cookies.items(), 4):
             with contextlib.suppress(OSError, http.client.HTTPException):
-                if table.ask("/api/declare", {"text": f"{seat}: swap 1"}, cookie, f"127.0.0.{n}", 3.0)[0] == 200:
+                status, body, _ = table.ask("/api/declare", {"text": f"{seat}: swap 1"}, cookie, f"127.0.0.{n}", 3.0)
+                if status == 200 and not json.loads(body).get("offered"):      # an offer is but a word across the table
                     acknowledged.append(seat)
             if stop.wait(0.25):
                 return

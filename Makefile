@@ -9,10 +9,10 @@ PI := $(wildcard $(SITE)/picamera2)
 PINS := $(wildcard $(SITE)/lgpio.py)
 VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 COMPILER := $(shell for c in cc gcc clang; do command -v $$c && break; done)
-STAMP := $(VENV)/.installed-$(VERSION)$(if $(PI),-pi)$(if $(PINS),-pins)$(if $(COMPILER),-cc)
 LOCK := locks/$(if $(PI),pi,base).txt
 # what calibrating learns with, 130 MB to download; `make install LEARN=` leaves it out on a table that only plays
 LEARN := locks/learn.txt
+STAMP := $(VENV)/.installed-$(VERSION)$(if $(PI),-pi)$(if $(PINS),-pins)$(if $(COMPILER),-cc)$(if $(LEARN),-learn)
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check install
 OR_SAY := >$(VENV)/install.log 2>&1 || { cat $(VENV)/install.log >&2; exit 1; }
 

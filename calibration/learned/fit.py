@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from calibration.learned.examine import doubtful_sites
 from calibration.learned.teach import learned_reader, prepare_lesson, teach_apart, teach_network
 from vision.bared import bared
 from vision.learned.network import Weights
@@ -17,7 +18,7 @@ from vision.reader import Reader
 from vision.registration import Registrar
 from vision.shot import Lying, Shot
 
-STEPS = 800              # batches learnt from: docs/learned.md has the curve
+STEPS = 800  # batches learnt from: docs/learned.md has the curve
 TRUNK = Path(__file__).with_name("trunk.npz")
 NEEDED = ("jax", "onnx")
 
@@ -47,9 +48,9 @@ def add_learned_voice(
         shots.append(bared(reader.plan, shots))
     lesson = prepare_lesson(reader.plan, shots, lying)
     teach = teach_apart if beside else partial(teach_network, beside=False)
-    reader.learned = learned_reader(
-        lesson, teach(lesson, load_trunk_weights(), steps, progress=progress)
-    )
+    weights = teach(lesson, load_trunk_weights(), steps, progress=progress)
+    silent = doubtful_sites(lesson, learned_reader(lesson, weights))
+    reader.learned = learned_reader(lesson, weights, silent)
 
 
 def fit_reader(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import queue as queues
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from itertools import islice
 
 import cv2
@@ -347,8 +347,10 @@ def _teach_and_tell(
     )
 
 
-def learned_reader(lesson: Lesson, weights: Weights) -> LearnedReader:
-    """What reads with these weights"""
+def learned_reader(
+    lesson: Lesson, weights: Weights, silent: Set[str] = frozenset()
+) -> LearnedReader:
+    """What reads with these weights; silent: sites on which it says nothing"""
     from calibration.learned.export import export_trunk
 
     return LearnedReader(
@@ -360,6 +362,7 @@ def learned_reader(lesson: Lesson, weights: Weights) -> LearnedReader:
         lesson.empty,
         weights,
         export_trunk(weights),
+        silent,
     )
 
 

@@ -10,8 +10,11 @@ import numpy as np
 from vision.evidence import FLOOR, Contents, CountedEvidence, SiteEvidence
 
 LEAST = math.log(1e-4)  # what either voice may hold against contents it did not think of
-UNTAUGHT = math.log(0.1)   # what the learned voice says of contents it was never taught
-WEIGHTS = 0.7, 1.0          # of the matchers' and of the network's log-probabilities, as docs/learned.md measured
+UNTAUGHT = math.log(0.1)  # what the learned voice says of contents it was never taught
+WEIGHTS = (
+    0.7,
+    1.0,
+)  # of the matchers' and of the network's log-probabilities, as docs/learned.md measured
 KEEP = 8
 
 
@@ -66,9 +69,7 @@ def merge_choices(first: Mapping[str, float], second: Mapping[str, float]) -> di
     """Of one out of several, log-probabilities"""
     if not first or not second:
         return dict(first or second)
-    both = {
-        k: weigh_both(first.get(k, FLOOR), second.get(k, FLOOR)) for k in {**first, **second}
-    }
+    both = {k: weigh_both(first.get(k, FLOOR), second.get(k, FLOOR)) for k in {**first, **second}}
     whole = float(np.logaddexp.reduce(list(both.values())))
     return {k: max(v - whole, FLOOR) for k, v in both.items()}
 

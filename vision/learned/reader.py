@@ -61,7 +61,8 @@ class Finding(msgspec.Struct, frozen=True, eq=False):
 
 class LearnedReader:
     """view: how the board is seen; reference: (h, w, 3) small log view of the empty board, which tells the light; empty: (H, W, 3) log
-    canvas of it; weights: of the classifiers; trunk: the network's graph, ONNX"""
+    canvas of it; weights: of the classifiers; trunk: the network's graph, ONNX; silent: sites that are not read,
+    because the network did not learn to tell what lies there"""
 
     def __init__(
         self,
@@ -73,6 +74,7 @@ class LearnedReader:
         empty: np.ndarray,
         weights: Weights,
         trunk: bytes,
+        silent: Set[str] = frozenset(),
     ) -> None:
         self.plan, self.view, self.groups, self.forms = plan, view, tuple(groups), tuple(forms)
         self.reference, self.empty, self.graph = reference, empty, trunk
@@ -90,15 +92,8 @@ class LearnedReader:
         self.homes = SiteMap(plan)
         over = [p for p in plan.piece if p.spans and p.over]
         self.under = (over[0].over,) if over else ("?",)
-        self.silent = {
-            i
-            for g in self.groups
-            for i in g.ids
-            if any(
-                stands_upright(plan.pieces[k])
-                for k in {*g.loose, *(k for c in g.classes for k in c)}
-                if k in plan.pieces
-            )
+        self.silent = frozenset(silent) | {
+            i for g in self.groups for i in g.ids if holds_upright(plan, g)
         }
         self.taught = {
             i: None
@@ -259,6 +254,7 @@ class LearnedReader:
             "scale": self.view.scale,
             "groups": msgspec.to_builtins(self.groups),
             "forms": msgspec.to_builtins(self.forms),
+            "silent": sorted(self.silent),
         }
         return arrays | {
             "about": model.text(json.dumps(about)),
@@ -285,7 +281,14 @@ class LearnedReader:
             arrays["empty"],
             model.opened("weights", arrays),
             arrays["trunk"].tobytes(),
+            frozenset(about["silent"]),
         )
+
+
+def holds_upright(plan: Plan, g: SiteGroup) -> bool:
+    """Whether pieces that stand upright are shown on these sites"""
+    kinds = {*g.loose, *(k for c in g.classes for k in c)}
+    return any(stands_upright(plan.pieces[k]) for k in kinds if k in plan.pieces)
 
 
 def load_trunk(graph: bytes) -> Callable[[np.ndarray], Features]:

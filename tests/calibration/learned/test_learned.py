@@ -9,8 +9,10 @@ from calibration.copy import load_copy, read_layout
 from calibration.fit import shots_of
 from calibration.learned.compose import SIDE
 from calibration.learned.cut_out import cut_specimens
+from calibration.learned.examine import doubtful_sites
 from calibration.learned.fit import can_learn, load_trunk_weights
 from calibration.learned.teach import (
+    initial_weights,
     learned_reader,
     learning_rate,
     make_batches,
@@ -89,6 +91,16 @@ def test_a_class_of_each_contents_the_samplers_show(calibrated, lesson):
 def test_the_learning_rate_rises_and_falls_to_nearly_nothing():
     rates = [learning_rate(f, 1.0) for f in np.linspace(0, 1, 50)]
     assert rates[0] < 0.1 and max(rates) == 1.0 and rates[-1] < 0.01
+
+
+@pytest.mark.skipif(can_learn() is not None, reason="JAX is not installed")
+def test_a_network_that_learnt_nothing_is_silent(lesson):
+    reader = learned_reader(lesson, initial_weights(lesson.shapes, 0))
+    silent = doubtful_sites(lesson, reader)
+    assert silent == set(lesson.plan.sites)
+    quiet = learned_reader(lesson, initial_weights(lesson.shapes, 0), silent)
+    shot = lesson.shots[0]
+    assert quiet.read(shot.image, shot.pose) == {}
 
 
 @pytest.mark.skipif(can_learn() is not None, reason="JAX is not installed")

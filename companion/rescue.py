@@ -28,6 +28,7 @@ from engine.plan import Plan
 from hardware.camera import BadCamera
 
 PORTS = 20          # tried one after the other where the table's own is taken
+TOLD = "NILOMETER_TOLD"      # to the process that tries again
 AGAIN_S = 60.0      # what may mend itself (a port, a camera) is tried again by itself
 
 
@@ -93,8 +94,11 @@ def serve_rescue(config: str, fault: Exception, pin: str | None, secret: bool) -
     web, folder = web_part(config), written(config).resolve().parent
     server = _served(create_rescue_app(rescue, companion_web.Settings(
         name="Nilometer", pin=pin, state=folder, hosts=web.hosts, proxies=web.proxies)), web, folder)
-    click.echo(f"nilometer: {rescue.words}", err=True)
-    click.echo(f"The page at {server.address} says so too" + ("" if secret or pin is None else f"; the host's PIN: {pin}"), err=True)
+    told = "" if secret or pin is None else f"; the host's PIN: {pin}"
+    if os.environ.get(TOLD) != rescue.words + told:      # what is tried again by itself fills no log
+        os.environ[TOLD] = rescue.words + told
+        click.echo(f"nilometer: {rescue.words}", err=True)
+        click.echo(f"The page at {server.address} says so too{told}", err=True)
     ended = threading.Event()
     before = {n: signal.signal(n, lambda *_: ended.set()) for n in (signal.SIGINT, signal.SIGTERM)}
     notify.ready("cannot start: see the page")

@@ -13,10 +13,11 @@ from calibration.files import check_writable, write_whole
 from calibration.framing import burnt_pieces
 from calibration.held import own, tried
 from calibration.learned.fit import STEPS, add_learned_voice, can_learn
+from calibration.learned.teach import Unlearnt
 from calibration.report import Findings, page, unshown
 from calibration.suspect import doubts, tapped_astray
 from calibration.workers import Workers, processes_here
-from engine.text import Text
+from engine.text import Text, say
 from vision.evidence import NoBoard
 from vision.reader import Reader
 from vision.registration import Registrar
@@ -81,8 +82,12 @@ def calibrate(folder: str | Path, progress: Progress | None = None, report: bool
         trial = workers.start(tried, copy, registrar, shots) if report else None
         reader = Reader.fit(copy.plan, registrar, shots, each=workers.each)
         cut = [e for r in reader.readers for e in getattr(r, "cut", ())]
+        unlearnt = []
         if steps:
-            add_learned_voice(reader, shots, steps, processes != 1, lambda part: tell("network", 0.3 + 0.5 * part))
+            try:
+                add_learned_voice(reader, shots, steps, processes != 1, lambda part: tell("network", 0.3 + 0.5 * part))
+            except Unlearnt as e:
+                unlearnt = [say("the network could not be learnt ({why}); the copy is read without it", why=str(e))]
         reader.save(copy.model)
         copy.before.unlink(missing_ok=True)
         if trial is not None:
@@ -91,7 +96,7 @@ def calibrate(folder: str | Path, progress: Progress | None = None, report: bool
     missing = [p.kind for p in missing_kinds(copy)]
     astray = tapped_astray(copy, shots, registrar.rise)
     out = Report(copy.name, copy.game, len(copy.photos), 0.0, [s.pose.error_px for s in shots], missing,
-                 [*astray, *(unshown(kind) for kind in missing)])
+                 [*unlearnt, *astray, *(unshown(kind) for kind in missing)])
     if report:
         reader.tempers = raw.tempers()
         reader.save(copy.model)
@@ -100,7 +105,7 @@ def calibrate(folder: str | Path, progress: Progress | None = None, report: bool
         mine = own(copy, reader, shots)
         odd = [*astray, *doubts(copy.plan, shots, raw.rows + mine.rows, burnt, cut)]
         found = Findings(raw.tempered(reader.tempers), mine, errors, missing, raw, burnt, odd)
-        out.advice, out.summary, out.more = found.advice(), found.sentence, [*missing, *found.doubtful()]
+        out.advice, out.summary, out.more = [*unlearnt, *found.advice()], found.sentence, [*missing, *found.doubtful()]
         out.page = copy.folder / "report.html"
         write_whole(out.page, page(copy, shots, found).encode())
     tell("done", 1.0)

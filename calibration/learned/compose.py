@@ -111,7 +111,6 @@ class Composer:
             lean_at(s.pose, np.array([[0, 0], [plan.size[0], 0], [0, plan.size[1]]], float))
             for s in shots
         ]
-        self.masks = {}
         self.sample_weights = self.weigh_sites()
 
     def weigh_sites(self) -> np.ndarray:
@@ -187,7 +186,6 @@ class Composer:
         rng = self.rng
         canvas = crop_padded(self.empties[rng.integers(len(self.empties))], x0, y0).copy()
         evening, truth = self.choose_evening(), Truth()
-        truth = Truth([], {}, [])
         paint = Painter(canvas, self.view, (x0, y0), evening, rng)
         fill, full = rng.choice([0.3, 0.7, 0.9, 1.0]), rng.choice([0.15, 0.4, 0.7, 0.9])
         near = np.flatnonzero(
@@ -346,6 +344,8 @@ class Composer:
         """More loose pieces anywhere, on sites and beside them: nobody lays them so, but each teaches what its kind looks like"""
         rng, taken = self.rng, np.array([p[2:] for p in truth.points]).reshape(-1, 2)
         kinds = [k for k in self.form if k in self.looks]
+        if not kinds:
+            return
         lean = self.corners[evening.pose][0] + evening.lean
         for _ in range(int(rng.integers(3, MOST_STREWN))):
             form = [

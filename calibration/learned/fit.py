@@ -12,6 +12,7 @@ import numpy as np
 from calibration.learned.examine import doubtful_sites
 from calibration.learned.teach import learned_reader, prepare_lesson, teach_apart, teach_network
 from vision.bared import bared
+from vision.learned.groups import group_sites, holds_upright
 from vision.learned.network import Weights
 from vision.plan import Plan
 from vision.reader import Reader
@@ -41,7 +42,11 @@ def add_learned_voice(
     beside: bool = True,
     progress: Callable[[float], None] | None = None,
 ) -> None:
-    """Teaches a network from the calibration photos and gives it to the reader. beside: whether a second process may help"""
+    """Teaches a network from the calibration photos and gives it to the reader, unless all its sites show pieces that stand upright.
+    beside: whether other processes may help. Raises Unlearnt."""
+    groups = group_sites(reader.plan, [s.layout for s in shots])
+    if all(holds_upright(reader.plan, g) for g in groups):
+        return
     lying: list[Lying] = [p for part in reader.readers for p in getattr(part, "lying", ())]
     shots = list(shots)
     if all(s.layout for s in shots):

@@ -1,4 +1,4 @@
-"""Teaches a copy's network from its photos. `prepare_lesson` cuts and arranges, `Teacher` learns step by step."""
+"""Teaches a copy's network from its photos. `prepare_lesson` cuts and arranges, `teach_apart` learns."""
 
 from __future__ import annotations
 
@@ -37,6 +37,10 @@ BATCH = 4
 AHEAD = 8  # batches that are made before they are needed
 PATIENCE = 5.0  # seconds after which it is asked whether who makes batches still lives
 RATE = 1.5e-3  # the highest learning rate
+
+
+class Unlearnt(RuntimeError):
+    """A network could not be learnt, for want of memory as a rule; the message says what happened"""
 
 
 class Lesson(msgspec.Struct, frozen=True, eq=False):
@@ -310,14 +314,14 @@ def teach_apart(
     seed: int = 0,
     progress: Callable[[float], None] | None = None,
 ) -> Weights:
-    """The same in a process of its own, so that JAX and its memory are gone afterwards; here, where none can be started or it dies"""
+    """The same in a process of its own, so that JAX and its memory are gone afterwards. Raises Unlearnt."""
     context = multiprocessing.get_context("spawn")
     try:
         queue = context.Queue()
         worker = context.Process(target=_teach_and_tell, args=(lesson, trunk, steps, seed, queue))
         worker.start()
-    except OSError:
-        return teach_network(lesson, trunk, steps, False, seed, progress)
+    except OSError as e:
+        raise Unlearnt(f"no process could be started: {e.strerror}") from None
     try:
         while True:
             try:
@@ -325,7 +329,7 @@ def teach_apart(
             except queues.Empty:
                 if worker.is_alive():
                     continue
-                return teach_network(lesson, trunk, steps, False, seed, progress)
+                raise Unlearnt(f"the process that learns ended with {worker.exitcode}") from None
             if what == "weights":
                 return value
             if progress is not None:

@@ -168,3 +168,9 @@ def loose_names(forms: Sequence[Form]) -> list[tuple[int, int, str]]:
             out.append((f, n, kind))
             n += 1
     return out
+
+
+def holds_upright(plan: Plan, g: SiteGroup) -> bool:
+    """Whether pieces that stand upright are shown on these sites"""
+    kinds = {*g.loose, *(k for c in g.classes for k in c)}
+    return any(stands_upright(plan.pieces[k]) for k in kinds if k in plan.pieces)

@@ -20,9 +20,9 @@ from vision.learned.groups import (
     UNDER,
     Form,
     SiteGroup,
+    holds_upright,
     loose_names,
     site_box,
-    stands_upright,
 )
 from vision.learned.network import (
     PIECE_GRID,
@@ -283,12 +283,6 @@ class LearnedReader:
             arrays["trunk"].tobytes(),
             frozenset(about["silent"]),
         )
-
-
-def holds_upright(plan: Plan, g: SiteGroup) -> bool:
-    """Whether pieces that stand upright are shown on these sites"""
-    kinds = {*g.loose, *(k for c in g.classes for k in c)}
-    return any(stands_upright(plan.pieces[k]) for k in kinds if k in plan.pieces)
 
 
 def load_trunk(graph: bytes) -> Callable[[np.ndarray], Features]:

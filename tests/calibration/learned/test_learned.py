@@ -1,5 +1,6 @@
 """A network learnt from the test copy's own photos: pieces cut out where they lie, boards made up, read right after little learning."""
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +11,9 @@ from calibration.fit import shots_of
 from calibration.learned.compose import SIDE
 from calibration.learned.cut_out import cut_specimens
 from calibration.learned.examine import doubtful_sites
-from calibration.learned.fit import can_learn, load_trunk_weights
+from calibration.learned.fit import add_learned_voice, can_learn, load_trunk_weights
 from calibration.learned.teach import (
+    Unlearnt,
     initial_weights,
     learned_reader,
     learning_rate,
@@ -24,6 +26,7 @@ from engine.layout import same_contents
 from vision.cutout import lights
 from vision.learned.groups import base_contents, covered_sites, group_sites
 from vision.photo import load_photo
+from vision.reader import Reader
 
 COPY = Path(__file__).parent.parent.parent / "photos" / "tigris"
 
@@ -128,3 +131,22 @@ def test_learning_apart_tells_how_far_it_is_and_gives_the_same(lesson):
     here = teach_network(lesson, load_trunk_weights(), 3, beside=False)
     assert parts == pytest.approx([1 / 3, 2 / 3, 1.0])
     assert all(np.allclose(apart[k], here[k], atol=1e-4) for k in here)
+
+
+def test_a_learner_that_dies_is_told(lesson, monkeypatch):
+    monkeypatch.setattr("calibration.learned.teach._teach_and_tell", die_at_once)
+    monkeypatch.setattr("calibration.learned.teach.PATIENCE", 0.2)
+    with pytest.raises(Unlearnt, match="ended with 9"):
+        teach_apart(lesson, None, 3)
+
+
+def die_at_once(*_):
+    os._exit(9)
+
+
+def test_copies_of_upright_pieces_alone_are_left_to_the_matchers(calibrated, monkeypatch):
+    copy, registrar, shots = calibrated
+    monkeypatch.setattr("calibration.learned.fit.holds_upright", lambda plan, group: True)
+    reader = Reader(copy.plan, registrar, [])
+    add_learned_voice(reader, shots, 3)
+    assert reader.learned is None

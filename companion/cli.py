@@ -82,8 +82,12 @@ def main(argv: list[str] | None = None) -> None:
     try:
         code = cli.main(args=argv, prog_name="nilometer", standalone_mode=False)
         sys.exit(code if isinstance(code, int) else 0)
+    except click.exceptions.NoArgsIsHelpError as e:
+        click.echo(e.format_message())
+        sys.exit(2)
     except click.ClickException as e:
-        _stop(f"{e.format_message()} (see nilometer --help)")
+        asked = e.ctx.command_path if isinstance(e, click.UsageError) and e.ctx is not None else "nilometer"
+        _stop(f"{e.format_message()} (see {asked} --help)")
     except click.Abort:
         sys.exit(130)
     except BrokenPipeError:

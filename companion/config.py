@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import ssl
 import tomllib
 from pathlib import Path
@@ -11,6 +12,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from calibration.copy import meant
 from companion.cli import Fault
 from companion.lens import take_over_focus
 from companion_web.proxies import networks
@@ -119,7 +121,7 @@ def load_config(path: str | Path) -> Config:
         data["folder"] = str(below.resolve().parent)
         return msgspec.convert(data, Config)
     except msgspec.ValidationError as e:
-        raise Fault(f"{path}: {e}") from None
+        raise Fault(f"{path}: {e}{_hint(e)}") from None
 
 
 def owners_part(path: str | Path) -> Config:
@@ -127,7 +129,13 @@ def owners_part(path: str | Path) -> Config:
     try:
         return msgspec.convert({"copy": "", **(_toml(Path(path)) if Path(path).is_file() else {})}, Config)
     except msgspec.ValidationError as e:
-        raise Fault(f"{path}: {e}") from None
+        raise Fault(f"{path}: {e}{_hint(e)}") from None
+
+
+def _hint(fault: msgspec.ValidationError) -> str:
+    """Which setting a wrong word may stand for"""
+    word = re.search(r"unknown field `(\w+)`", str(fault))
+    return meant(word[1], [f for kind in (Config, Web, Club) for f in kind.__struct_fields__]) if word else ""
 
 
 def _toml(path: Path) -> dict[str, Any]:
@@ -136,7 +144,7 @@ def _toml(path: Path) -> dict[str, Any]:
     except OSError as e:
         raise Fault(f"{path}: {e.strerror}") from None
     except UnicodeDecodeError as e:
-        raise Fault(f"{path}: {e}") from None
+        raise Fault(f"{path}: {e}{_hint(e)}") from None
 
 
 def parsed(text: str, path: Path) -> dict[str, Any]:
@@ -144,7 +152,7 @@ def parsed(text: str, path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as e:
-        raise Fault(f"{path}: {e}") from None
+        raise Fault(f"{path}: {e}{_hint(e)}") from None
 
 
 def written(path: str | Path) -> Path:

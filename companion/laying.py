@@ -34,7 +34,8 @@ def picture(made: Mapping[str, Any], layout: Layout) -> str:
     w, h = made["size"]
     out = [shape(s) for s in made["board"]]
     out += [f"<path class=site d='{d}'/>" for site in made["sites"].values() for d in site["outlines"]]
-    for site, contents in layout.items():
+    # What covers several sites lies above what is on its neighbours.
+    for site, contents in sorted(layout.items(), key=lambda lying: any(made["pieces"][k]["spans"] for k in lying[1])):
         out += pile(made, made["sites"][site], contents)
     return f"<svg viewBox='0 0 {w:g} {h:g}' role=img>{''.join(out)}</svg>"
 

@@ -23,6 +23,7 @@ from hardware.scene import CARD, CARD_GAP
 from vision.plan import Plan
 
 A4 = (210.0, 297.0)
+PAPERS = {"a4": A4, "letter": (215.9, 279.4)}
 MARGIN = 9.0       # mm no printer is trusted with
 OVERLAP = 8.0      # mm that board sheets share, to glue
 GAP = 3.0          # mm between pieces, for scissors
@@ -32,20 +33,22 @@ GREY = "#8c8c8c"
 __all__ = ["MM", "board_sheets", "cut_outs", "document"]
 
 
-def document(plan: Plan, art: Art, title: str, address: str = "", parts: Sequence[str] = ("cards", "board", "pieces")) -> Pdf:
-    """The whole PDF. address: what a QR code on the first sheet leads to; parts: which of cards, board, pieces."""
+def document(plan: Plan, art: Art, title: str, address: str = "", parts: Sequence[str] = ("cards", "board", "pieces"),
+             paper: tuple[float, float] = A4) -> Pdf:
+    """The whole PDF. address: what a QR code on the first sheet leads to; parts: which of cards, board, pieces;
+    paper: (width, height) of a sheet in mm."""
     pdf = Pdf(f"{title}: to print and play")
     if "cards" in parts:
-        _card_sheet(pdf, plan, title, address)
+        _card_sheet(pdf, plan, title, address, paper)
     if "board" in parts:
-        _board(pdf, plan, art, title)
+        _board(pdf, plan, art, title, paper)
     if "pieces" in parts:
-        _pieces(pdf, plan, art, title)
+        _pieces(pdf, plan, art, title, paper)
     return pdf
 
 
-def _card_sheet(pdf: Pdf, plan: Plan, title: str, address: str) -> None:
-    page = pdf.page(*A4)
+def _card_sheet(pdf: Pdf, plan: Plan, title: str, address: str, paper: tuple[float, float]) -> None:
+    page = pdf.page(*paper)
     w, h = plan.size
     page.text(MARGIN + 6, 22, f"{title}: marker cards", 5, bold=True)
     lines = [
@@ -67,7 +70,7 @@ def _card_sheet(pdf: Pdf, plan: Plan, title: str, address: str) -> None:
         at = [sx * side / 2, sy * side / 2]
         page.draw([{"p": "polygon", "points": [at, [at[0] - sx * 3, at[1]], [at[0], at[1] - sy * 3]], "fill": "#404040",
                     "stroke": None, "width": 0.0}], x, y)
-        page.text(x - side / 2, y + side / 2 + 4, f"{number}: {name} corner", 2.1, GREY)
+        page.text(x - side / 2 + 4, y + side / 2 - 1.2, f"{number}: {name}", 1.8, GREY)        # on the rim: it stays on the card
     _ruler(page, MARGIN + 6, 216)
     if address:
         _qr(page, 150, 214, 40, address)
@@ -118,30 +121,31 @@ def _qr(page: Page, x: float, y: float, side: float, address: str) -> None:
             col = max(end, col + 1)
 
 
-def board_sheets(size: Sequence[float]) -> tuple[tuple[float, float], list[tuple[int, int, float, float]]]:
+def board_sheets(size: Sequence[float], paper: tuple[float, float] = A4
+                 ) -> tuple[tuple[float, float], list[tuple[int, int, float, float]]]:
     """How a board of `size` mm is cut into sheets: the sheet's (width, height), and (row, column, x, y) of each: what mm of
-    the board lie at the upper left of its printed part. The way round with fewer sheets."""
+    the board lie at the upper left of its printed part. The way round with fewer sheets, all of one size: no strips."""
     best = None
-    for sheet in (A4, A4[::-1]):
+    for sheet in (paper, paper[::-1]):
         room = [s - 2 * MARGIN for s in sheet]
         across, down = (max(1, math.ceil((b - OVERLAP) / (r - OVERLAP))) for b, r in zip(size, room))
         if best is None or across * down < len(best[1]):
-            best = sheet, [(row, col, col * (room[0] - OVERLAP), row * (room[1] - OVERLAP))
+            best = sheet, [(row, col, col * (size[0] - OVERLAP) / across, row * (size[1] - OVERLAP) / down)
                            for row in range(down) for col in range(across)]
     return best
 
 
-def _board(pdf: Pdf, plan: Plan, art: Art, title: str) -> None:
+def _board(pdf: Pdf, plan: Plan, art: Art, title: str, paper: tuple[float, float]) -> None:
     prims = art.board(plan)
     if not prims:
         return
     w, h = plan.size
     whole = pdf.stamp(prims, (0.0, 0.0, w, h))
-    sheet, tiles = board_sheets(plan.size)
+    sheet, tiles = board_sheets(plan.size, paper)
     rows, cols = max(t[0] for t in tiles) + 1, max(t[1] for t in tiles) + 1
     for row, col, x, y in tiles:
         page = pdf.page(*sheet)
-        right, low = min(sheet[0] - MARGIN, MARGIN + w - x), min(sheet[1] - MARGIN, MARGIN + h - y)
+        right, low = (MARGIN + (side - OVERLAP) / n + OVERLAP for side, n in ((w, cols), (h, rows)))
         page.window(whole, MARGIN - x, MARGIN - y, (MARGIN, MARGIN, right, low))
         _crop_marks(page, MARGIN, MARGIN, right, low)
         if col + 1 < cols:
@@ -195,8 +199,8 @@ def _size(plan: Plan, art: Art, kind: str) -> Any:
     return plan.pieces[kind].size if kind in plan.pieces else art.size(kind)
 
 
-def _pieces(pdf: Pdf, plan: Plan, art: Art, title: str) -> None:
-    shelf = _Shelves(pdf, title)
+def _pieces(pdf: Pdf, plan: Plan, art: Art, title: str, paper: tuple[float, float]) -> None:
+    shelf = _Shelves(pdf, title, paper)
     # Pieces of one size stand together, whatever they are: that saves paper.
     groups: dict[tuple, list[tuple[str, str | None, int]]] = {}
     for front, back, count in cut_outs(plan, art):
@@ -225,13 +229,13 @@ def _pieces(pdf: Pdf, plan: Plan, art: Art, title: str) -> None:
 class _Shelves:
     """Puts pieces on pages, row after row, each group under its name."""
 
-    def __init__(self, pdf: Pdf, title: str) -> None:
-        self.pdf, self.title, self.page = pdf, title, None
+    def __init__(self, pdf: Pdf, title: str, paper: tuple[float, float]) -> None:
+        self.pdf, self.title, self.paper, self.page = pdf, title, paper, None
         self.x = self.y = self.row = 0.0
 
     def caption(self, text: str, w: float, h: float) -> None:
         """A group's name, above the row that its pieces begin."""
-        if self.page is None or self.y + self.row + 6 + h > A4[1] - MARGIN:
+        if self.page is None or self.y + self.row + 6 + h > self.paper[1] - MARGIN:
             self._new_page()
         else:
             self._new_row()
@@ -240,9 +244,9 @@ class _Shelves:
 
     def place(self, w: float, h: float) -> tuple[Page, float, float]:
         """The page, and where on it the upper left corner of the next piece is."""
-        if self.x + w > A4[0] - MARGIN:
+        if self.x + w > self.paper[0] - MARGIN:
             self._new_row()
-        if self.y + h > A4[1] - MARGIN:
+        if self.y + h > self.paper[1] - MARGIN:
             self._new_page()
         x, self.row = self.x, max(self.row, h + GAP)
         self.x += w + GAP
@@ -252,7 +256,7 @@ class _Shelves:
         self.x, self.y, self.row = MARGIN, self.y + self.row, 0.0
 
     def _new_page(self) -> None:
-        self.page = self.pdf.page(*A4)
+        self.page = self.pdf.page(*self.paper)
         self.page.text(MARGIN, MARGIN, f"{self.title}: pieces", 1.9, GREY)
         self.x, self.y, self.row = MARGIN, MARGIN + 3, 0.0
 

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import pkgutil
 from functools import cache
@@ -61,4 +62,6 @@ def game(name: str) -> Game:
     try:
         return games()[name]
     except KeyError:
-        raise UnknownGame(f"no engine for a game called {name!r} (there are: {', '.join(sorted(games()))})") from None
+        close = difflib.get_close_matches(name.casefold(), games(), 1, 0.6)
+        hint = f"; {close[0]!r} is meant?" if close else ""
+        raise UnknownGame(f"no engine for a game called {name!r}{hint} (there are: {', '.join(sorted(games()))})") from None

@@ -14,6 +14,7 @@ mains = 60 where lamps flicker by 60 Hz, else 50.
 from __future__ import annotations
 
 import abc
+import inspect
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -196,6 +197,10 @@ def open_camera(config: Mapping[str, Any], folder: str | Path = ".",
                               ("mains", options.get("mains") in (50, 60), "50 or 60")):
         if key in options and not good:
             raise BadCamera(f"camera: {key} is {options[key]!r}, not {wanted}")
+    needed = [p.name for p in inspect.signature(kinds[kind]).parameters.values()
+              if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD and p.name not in options]
+    if needed:
+        raise BadCamera(f"camera: kind {kind!r} needs {', '.join(needed)}")
     try:
         return kinds[kind](**options)
     except TypeError as e:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import click
 
 from companion.beginning import read_text
@@ -18,7 +21,7 @@ def command(files: tuple[str, ...], show: bool) -> int:
     for name in files:
         def done(action, state):
             if show:
-                click.echo(f"{action}    {state.scores()}")
+                click.echo(f"{action}    {scores_line(state.scores())}")
         try:
             result = script.run(read_text(name), on_action=done)
         except script.BadScript as e:
@@ -34,5 +37,12 @@ def command(files: tuple[str, ...], show: bool) -> int:
         for fault in result.faults:
             click.echo(f"{name}:{fault.line}: expected {fault.expected}; found {fault.found}")
         wrong += bool(result.faults)
-    click.echo(f"{len(files) - wrong - bad} of {len(files)} scripts hold, {expectations} expectations")
+    if len(files) > bad:
+        click.echo(f"{len(files) - wrong - bad} of {len(files)} scripts hold, {expectations} expectations")
     return 2 if bad else 1 if wrong else 0
+
+
+def scores_line(scores: Mapping[str, Any]) -> str:
+    """"bull red 1 black 0, lion red 0 black 0", or "blue 4, red 2" """
+    return ", ".join(" ".join([seat, *(f"{k} {n}" for k, n in score.items())]) if isinstance(score, Mapping) else f"{seat} {score}"
+                     for seat, score in scores.items())

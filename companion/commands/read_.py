@@ -42,7 +42,7 @@ def command(copy: str, photos: tuple[str, ...], as_json: bool) -> int:
             out = line_of(photo, evidence, 1000 * (time.perf_counter() - start))
         except (NoBoard, BadPhoto) as e:
             failed = True
-            out = {"photo": photo, "error": str(e)}
+            out = {"photo": photo, "error": str(e).removeprefix(f"{name}: ")}
         click.echo(json.dumps(out, ensure_ascii=False) if as_json else _table(out))
     return 1 if failed else 0
 

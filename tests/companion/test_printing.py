@@ -13,7 +13,7 @@ import pytest
 import engine
 from companion.cli import cli
 from companion.pdf import MM, Pdf, text_width
-from companion.printing import A4, CARD, CARD_GAP, MARGIN, OVERLAP, board_sheets, cut_outs, document
+from companion.printing import A4, CARD, CARD_GAP, MARGIN, OVERLAP, PAPERS, board_sheets, cut_outs, document
 from companion.simulate import art_for, plan_of
 from vision.plan import parse_plan
 
@@ -96,10 +96,17 @@ def test_board_sheets_cover_the_board_and_overlap(size):
     for axis in (0, 1):
         starts = sorted({t[2 + axis] for t in tiles})
         assert starts[0] == 0 and starts[-1] + room[axis] >= size[axis] > starts[-1]
-        assert all(b - a == pytest.approx(room[axis] - OVERLAP) for a, b in zip(starts, starts[1:]))
+        widths = [b - a + OVERLAP for a, b in zip(starts, [*starts[1:], size[axis] - OVERLAP])]
+        assert max(widths) <= room[axis] + 1e-6 and max(widths) == pytest.approx(min(widths)), "no strips"
     other = A4[::-1] if sheet == A4 else A4
     count = np.prod([np.ceil((b - OVERLAP) / (o - 2 * MARGIN - OVERLAP)) for b, o in zip(size, other)])
     assert len(tiles) <= count
+
+
+def test_american_paper_holds_all_that_is_printed():
+    plan, _ = plan_of("ur", None)
+    pdf = document(plan, art_for(plan), "Ur", paper=PAPERS["letter"])
+    assert {tuple(sorted((page.width, page.height))) for page in pdf.pages} == {(215.9, 279.4)}
 
 
 @pytest.mark.parametrize("game", GAMES)

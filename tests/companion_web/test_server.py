@@ -1,7 +1,9 @@
 """The server as it runs: a hundred phones over real sockets, phones that vanish, a clean stop."""
 
+import gzip
 import http.client
 import json
+import re
 import selectors
 import socket
 import time
@@ -219,3 +221,19 @@ def test_the_table_goes_on_when_everybody_writes_nonsense(started, table):
         assert 400 <= answer.status < 500 and answer.read()
     line.close()
     assert get(f"{server.url}api/snapshot")[0] == 200 and table.heard == [] and len(web.feed.frame.snapshot["moves"]) == 0
+
+
+def test_the_first_page_is_light(make_app, table):
+    """All that the board's page asks for before it can be read: under 150 kB on the wire"""
+    client = make_app(table).test_client()
+    packed = {"Accept-Encoding": "gzip"}
+    names, wanted = set(), ["/static/js/main.js"]
+    while wanted:
+        path = wanted.pop()
+        if path in names:
+            continue
+        names.add(path)
+        text = gzip.decompress(client.get(path, headers=packed).data).decode()
+        wanted += [f"/static/js/{name}" for name in re.findall(r'from "\./([a-z]+\.js)"', text)]
+    names |= {"/", "/static/css/base.css", "/static/css/page.css", "/locale/de.json", "/api/plan", "/api/snapshot"}
+    assert sum(len(client.get(path, headers=packed).data) for path in names) < 150_000

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import csv
+import io
+from datetime import UTC, datetime
+
 from flask import Blueprint, Response, jsonify, request
 
+import engine
 from companion.chronicle import chronicle
 from companion_web.app import viewer, web
 from companion_web.errors import Problem
@@ -57,6 +62,22 @@ def games_page() -> Response:
 def games() -> Response:
     """All finished games of this table, and who won how often."""
     return jsonify(web().shelf.statistics())
+
+
+@part.get("/api/games.csv")
+def games_csv() -> Response:
+    """All finished games of this table, a line for each player: for a spreadsheet or another score book."""
+    out = io.StringIO()
+    rows = csv.writer(out)
+    rows.writerow(["date", "game", "minutes", "moves", "seat", "player", "score", "won"])
+    for g in web().shelf.statistics()["games"]:
+        day = datetime.fromtimestamp(g["ended"], UTC).date().isoformat()
+        for seat in g["seats"]:
+            name = g["names"].get(seat["id"], "")
+            rows.writerow([day, g["game"], round((g["ended"] - g["began"]) / 60), g["moves"], seat["id"],
+                           f"'{name}" if name[:1] in tuple("=+-@") else name,      # no formula, whatever somebody is called
+                           engine.game(g["game"]).worth(g["scores"].get(seat["id"])), int(seat["id"] in g["winners"])])
+    return Response(out.getvalue(), mimetype="text/csv", headers={"Content-Disposition": 'attachment; filename="games.csv"'})
 
 
 @part.post("/api/host/edit")

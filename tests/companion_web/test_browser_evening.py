@@ -148,6 +148,9 @@ def test_all_games_of_the_table(visit, app, table):
     assert "No finished game" in page.locator("#who").inner_text()
     web(app).shelf.statistics = lambda: shelf
     page.reload()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="As a table (CSV)").click()
+    assert open(download.value.path()).read().splitlines()[1] == "1970-01-01,ur,60,40,black,Anna,31,1"
     page.wait_for_selector("#who table")
     assert page.locator("#who tbody tr").inner_text().split("\t") == ["Anna", "1", "1", "31", "31"]
     assert "Winner: Anna (Black) · 40 moves in 1 h 0 min" in page.locator("#list").inner_text()

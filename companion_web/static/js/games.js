@@ -32,7 +32,7 @@ await learn();
 try {
   const found = await ask("/api/games");
   byId("who").replaceChildren(...(found.players.length ? players(found.players) : [h("p", { class: "hint" }, say("No finished game has been kept here yet."))]));
-  byId("list").replaceChildren(h("ul", { class: "played" }, found.games.map(one)));
+  byId("list").replaceChildren(found.games.length ? h("p", null, h("a", { class: "button", href: "/api/games.csv", download: "" }, say("As a table (CSV)"))) : "", h("ul", { class: "played" }, found.games.map(one)));
 } catch (e) {
   byId("list").replaceChildren(h("p", { class: "fault" }, e.message));
 }

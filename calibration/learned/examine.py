@@ -8,6 +8,7 @@ from collections import defaultdict
 import numpy as np
 
 from calibration.learned.teach import Lesson
+from vision.learned.groups import FOREIGN
 from vision.learned.network import PIECE_GRID, PIECE_REACH, SITE_GRID, SITE_REACH
 from vision.learned.reader import LearnedReader, sample_map
 
@@ -17,16 +18,20 @@ FEW = 5  # examples below which nothing is known of a group or form
 SEED = 77_777  # no teacher's
 
 
-def doubtful_sites(lesson: Lesson, reader: LearnedReader) -> frozenset[str]:
-    """The sites of groups whose contents, or loose pieces of which, the network often mistakes even on made-up boards"""
+def doubtful_sites(lesson: Lesson, reader: LearnedReader) -> tuple[frozenset[str], frozenset[str]]:
+    """(sites on which it had better be silent, sites of which it had better tell the card alone): those whose contents, or
+    loose pieces of which, the network often mistakes even on made-up boards"""
     groups, forms = examine_network(lesson, reader)
     poor = {f for f, right in enumerate(forms) if right is not None and right < TOLD}
-    out: set[str] = set()
+    silent: set[str] = set()
+    cards: set[str] = set()
     for g, right in zip(reader.groups, groups):
         mine = {f for f, form in enumerate(reader.forms) if set(form.kinds) & set(g.loose)}
-        if right is not None and right < TOLD or mine & poor:
-            out |= set(g.ids)
-    return frozenset(out)
+        if right is not None and right < TOLD or mine & poor and len(g.classes) <= FOREIGN + 1:
+            silent |= set(g.ids)
+        elif mine & poor:
+            cards |= set(g.ids)
+    return frozenset(silent), frozenset(cards)
 
 
 def examine_network(

@@ -54,8 +54,8 @@ def add_learned_voice(
     lesson = prepare_lesson(reader.plan, shots, lying)
     teach = teach_apart if beside else partial(teach_network, beside=False)
     weights = teach(lesson, load_trunk_weights(), steps, progress=progress)
-    silent = doubtful_sites(lesson, learned_reader(lesson, weights))
-    reader.learned = learned_reader(lesson, weights, silent)
+    doubtful = doubtful_sites(lesson, learned_reader(lesson, weights))
+    reader.learned = learned_reader(lesson, weights, *doubtful)
 
 
 def fit_reader(

@@ -352,9 +352,12 @@ def _teach_and_tell(
 
 
 def learned_reader(
-    lesson: Lesson, weights: Weights, silent: Set[str] = frozenset()
+    lesson: Lesson,
+    weights: Weights,
+    silent: Set[str] = frozenset(),
+    cards_alone: Set[str] = frozenset(),
 ) -> LearnedReader:
-    """What reads with these weights; silent: sites on which it says nothing"""
+    """What reads with these weights; silent: sites on which it says nothing; cards_alone: of which it tells the card"""
     from calibration.learned.export import export_trunk
 
     return LearnedReader(
@@ -367,6 +370,7 @@ def learned_reader(
         weights,
         export_trunk(weights),
         silent,
+        cards_alone,
     )
 
 

@@ -62,7 +62,7 @@ class Finding(msgspec.Struct, frozen=True, eq=False):
 class LearnedReader:
     """view: how the board is seen; reference: (h, w, 3) small log view of the empty board, which tells the light; empty: (H, W, 3) log
     canvas of it; weights: of the classifiers; trunk: the network's graph, ONNX; silent: sites that are not read,
-    because the network did not learn to tell what lies there"""
+    because the network did not learn to tell what lies there; cards_alone: of which it tells the card, and no loose pieces"""
 
     def __init__(
         self,
@@ -75,6 +75,7 @@ class LearnedReader:
         weights: Weights,
         trunk: bytes,
         silent: Set[str] = frozenset(),
+        cards_alone: Set[str] = frozenset(),
     ) -> None:
         self.plan, self.view, self.groups, self.forms = plan, view, tuple(groups), tuple(forms)
         self.reference, self.empty, self.graph = reference, empty, trunk
@@ -95,6 +96,7 @@ class LearnedReader:
         self.silent = frozenset(silent) | {
             i for g in self.groups for i in g.ids if holds_upright(plan, g)
         }
+        self.cards_alone = frozenset(cards_alone)
         self.taught = {
             i: None
             if g.reads == "cluster"
@@ -128,11 +130,12 @@ class LearnedReader:
         for n, (g, ids) in enumerate(wanted):
             ids = [i for i in ids if i not in self.silent]
             for site, row in zip(ids, self.classify_sites(n, ids, quarter, np.array([x0, y0]))):
-                out[site] = (
-                    self.pile_evidence(g, row)
-                    if g.reads == "pile"
-                    else self.cluster_evidence(g, row, loose[site])
-                )
+                if g.reads == "pile":
+                    out[site] = self.pile_evidence(g, row)
+                elif site in self.cards_alone:
+                    out[site] = self.card_evidence(g, row)
+                else:
+                    out[site] = self.cluster_evidence(g, row, loose[site])
         return out
 
     def window_of(self, sites: Set[str]) -> Window | None:
@@ -222,28 +225,34 @@ class LearnedReader:
         ]
         return SiteEvidence(tuple(options[:KEEP]), max(float(logs[FOREIGN]), FLOOR))
 
-    def cluster_evidence(
-        self, g: SiteGroup, logs: np.ndarray, loose: Iterable[tuple[Finding, float]]
-    ) -> CountedEvidence:
+    def card_evidence(self, g: SiteGroup, logs: np.ndarray) -> CountedEvidence:
+        """Of a cluster's card, or something foreign, alone; no options"""
         other = float(np.exp(logs[FOREIGN]))
         first = {
-            "" if not c else c[0]: float(v) - math.log(max(1 - other, 1e-6))
+            "" if not c else c[0]: max(float(v) - math.log(max(1 - other, 1e-6)), FLOOR)
             for n, (c, v) in enumerate(zip(g.classes, logs))
             if n != FOREIGN
         }
-        if len(first) == 1:
-            first = {}
+        return CountedEvidence(
+            (), max(math.log(max(other, 1e-9)), FLOOR), first if len(first) > 1 else {}
+        )
+
+    def cluster_evidence(
+        self, g: SiteGroup, logs: np.ndarray, loose: Iterable[tuple[Finding, float]]
+    ) -> CountedEvidence:
+        card = self.card_evidence(g, logs)
+        first = card.first
         found = []
         for piece, share in loose:
             choice = {k: v * piece.chance * share for k, v in piece.kinds.items()}
             choice[""] = 1 - piece.chance * share
             found.append(choice)
         options = best_options({k: math.exp(v) for k, v in first.items()} or {"": 1.0}, found)
-        rest = math.log(max(1 - other, 1e-6))
+        rest = math.log(max(1 - math.exp(card.other), 1e-6))
         return CountedEvidence(
             tuple((c, max(math.log(max(p, 1e-9)) + rest, FLOOR)) for c, p in options[:KEEP]),
-            max(math.log(max(other, 1e-9)), FLOOR),
-            {k: max(v, FLOOR) for k, v in first.items()},
+            card.other,
+            first,
             counts_of(found, g.loose),
             counts_of([{"any": 1 - c[""]} for c in found], ("any",))["any"],
         )
@@ -255,6 +264,7 @@ class LearnedReader:
             "groups": msgspec.to_builtins(self.groups),
             "forms": msgspec.to_builtins(self.forms),
             "silent": sorted(self.silent),
+            "cards_alone": sorted(self.cards_alone),
         }
         return arrays | {
             "about": model.text(json.dumps(about)),
@@ -282,6 +292,7 @@ class LearnedReader:
             model.opened("weights", arrays),
             arrays["trunk"].tobytes(),
             frozenset(about["silent"]),
+            frozenset(about["cards_alone"]),
         )
 
 

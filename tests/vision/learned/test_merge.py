@@ -82,3 +82,17 @@ def test_counts_and_cards_of_clusters_are_merged_too():
 def test_a_table_of_one_voice_alone_stands():
     assert merge_tables((-0.1, -2.0), None) == (-0.1, -2.0)
     assert merge_choices({}, {"desert": -0.1}) == {"desert": -0.1}
+
+
+def test_a_voice_of_cards_alone_leaves_the_pieces_to_the_other():
+    first = CountedEvidence(
+        ((("cover", "disc"), math.log(0.7)), (("disc",), math.log(0.2))),
+        math.log(0.05),
+        {"": math.log(0.25), "cover": math.log(0.75)},
+        {"disc": (math.log(0.05), math.log(0.95))},
+        (math.log(0.05), math.log(0.95)),
+    )
+    second = CountedEvidence((), math.log(0.01), {"": math.log(0.95), "cover": math.log(0.05)})
+    both = merge_evidence(first, second, "cluster")
+    assert both.best == ("disc",)
+    assert both.counts == first.counts and both.pieces == first.pieces

@@ -90,7 +90,8 @@ def _while(table: RunningTable, name: str, attack: Callable[[threading.Event], N
 def warm_up(table: RunningTable) -> None:
     """An ordinary evening's crowd first: every thread has worked once, and its stack stays in memory from then on."""
     for _ in range(2):
-        phones = [threading.Thread(target=_ask, args=(table, path, f"127.0.4.{n + 1}")) for n in range(150) for path in ("/", "/api/plan")]
+        phones = [threading.Thread(target=_ask, args=(table, path, f"127.0.4.{n + 1}"))
+                  for n in range(150) for path in ("/", "/api/plan")]
         for phone in phones:
             phone.start()
         for phone in phones:

@@ -196,6 +196,7 @@ def print_address(app: Flask, server: Server, title: str, seats: bool = True) ->
     click.echo(title)
     click.echo(f"The page:  {web.look_link(server.address)}")
     if seats:
+        click.echo(f"For a television: {web.look_link(server.address)}tv")
         click.echo(f"To sit down at the table: {web.join_link(server.address)}")
     click.echo(f"The host's PIN: {web.access.pin}")
     segno.make(web.join_link(server.address) if seats else web.look_link(server.address)).terminal(compact=True)

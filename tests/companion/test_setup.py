@@ -189,7 +189,7 @@ def test_hands_pieces_not_laid_and_a_board_out_of_view_are_told_before_the_photo
     setup.take(1, None)
     spoil[0] = lambda picture: picture
     assert setup.session.steps[1].remarks == []
-    assert "look otherwise than empty" in said(), "the sampler is not laid yet"
+    assert "None of the 33 pieces can be seen yet." in said(), "the sampler is not laid yet"
     director.set(setup.session.steps[2].layout)
     assert "hand" not in said() and "empty" not in said()
     spoil[0] = hand_over

@@ -15,6 +15,7 @@ from collections.abc import Collection
 from typing import Any
 
 from waitress.channel import HTTPChannel
+from waitress.parser import HTTPRequestParser
 from waitress.server import TcpWSGIServer
 
 from companion_web.proxies import Networks, is_within
@@ -35,8 +36,16 @@ OWN = frozenset({"127.0.0.1", "::1"})      # this machine itself: a kiosk, a loa
 _TLS = 0x16                 # the first byte of a TLS client's hello
 
 
+class Request(HTTPRequestParser):
+    """A request; waitress names the path of one that it could not read too, where its sender has gone."""
+
+    path = ""
+
+
 class Connection(HTTPChannel):
     """One connection, plain or TLS."""
+
+    parser_class = Request
 
     def __init__(self, server: Guarded, sock: socket.socket, addr: Any, adj: Any, map: Any = None) -> None:
         self.since = time.monotonic()      # when what it is about began: the connection, a request

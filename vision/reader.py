@@ -151,8 +151,8 @@ class Reader:
         if self.learned is None:
             return found
         second = self.learned.read(picture, pose, None if sites is None else set(found))
-        taught = self.learned.taught
-        return {s: merge_evidence(e, second[s], self.plan.sites[s].reads, taught[s]) if s in second and s not in beyond else e
+        taught, trust = self.learned.taught, self.learned.trust
+        return {s: merge_evidence(e, second[s], self.plan.sites[s].reads, taught[s], trust[s]) if s in second and s not in beyond else e
                 for s, e in found.items()}
 
     def cleared(self, picture: Pyramid, pose: Pose) -> tuple[Pyramid, Pyramid]:

@@ -1,5 +1,5 @@
-"""What a copy's network has learnt to tell, asked on made-up boards it never saw. Its value: the sites on
-which it had better be silent."""
+"""What a copy's network has learnt to tell, asked on made-up boards it never saw. Its value: how far it
+is to be believed."""
 
 from __future__ import annotations
 
@@ -13,25 +13,34 @@ from vision.learned.network import PIECE_GRID, PIECE_REACH, SITE_GRID, SITE_REAC
 from vision.learned.reader import LearnedReader, sample_map
 
 ASKED = 100  # made-up samples
-TOLD = 0.85  # share of them it must tell right: seven nets of use had 0.9 and more, one that did harm 0.3 to 0.7
+NONE, WHOLE = (
+    0.85,
+    0.95,
+)  # share told right at which it is not believed, and wholly: photos are harder than made-up boards
 FEW = 5  # examples below which nothing is known of a group or form
 SEED = 77_777  # no teacher's
 
 
-def doubtful_sites(lesson: Lesson, reader: LearnedReader) -> tuple[frozenset[str], frozenset[str]]:
-    """(sites on which it had better be silent, sites of which it had better tell the card alone): those whose contents, or
-    loose pieces of which, the network often mistakes even on made-up boards"""
+def weigh_trust(lesson: Lesson, reader: LearnedReader) -> tuple[dict[str, float], frozenset[str]]:
+    """(site -> 0 to 1, how far the network is to be believed there; sites of which it had better tell the card alone). Both by
+    what it tells right even on made-up boards of the contents and of the loose pieces of such sites"""
     groups, forms = examine_network(lesson, reader)
-    poor = {f for f, right in enumerate(forms) if right is not None and right < TOLD}
-    silent: set[str] = set()
+    told = [trust_of(right) for right in forms]
+    trust: dict[str, float] = {}
     cards: set[str] = set()
     for g, right in zip(reader.groups, groups):
-        mine = {f for f, form in enumerate(reader.forms) if set(form.kinds) & set(g.loose)}
-        if right is not None and right < TOLD or mine & poor and len(g.classes) <= FOREIGN + 1:
-            silent |= set(g.ids)
-        elif mine & poor:
+        mine = [t for t, form in zip(told, reader.forms) if set(form.kinds) & set(g.loose)]
+        pieces, base = min(mine, default=1.0), trust_of(right)
+        if pieces == 0 and len(g.classes) > FOREIGN + 1:
             cards |= set(g.ids)
-    return frozenset(silent), frozenset(cards)
+            pieces = 1.0
+        trust |= dict.fromkeys(g.ids, min(base, pieces))
+    return trust, frozenset(cards)
+
+
+def trust_of(right: float | None) -> float:
+    """Nothing below NONE told right, all from WHOLE on; who was asked too little is believed"""
+    return 1.0 if right is None else min(max((right - NONE) / (WHOLE - NONE), 0.0), 1.0)
 
 
 def examine_network(

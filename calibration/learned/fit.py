@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from calibration.learned.examine import doubtful_sites
+from calibration.learned.examine import weigh_trust
 from calibration.learned.teach import learned_reader, prepare_lesson, teach_apart, teach_network
 from vision.bared import bared
 from vision.learned.groups import group_sites, holds_upright
@@ -54,8 +54,8 @@ def add_learned_voice(
     lesson = prepare_lesson(reader.plan, shots, lying)
     teach = teach_apart if beside else partial(teach_network, beside=False)
     weights = teach(lesson, load_trunk_weights(), steps, progress=progress)
-    doubtful = doubtful_sites(lesson, learned_reader(lesson, weights))
-    reader.learned = learned_reader(lesson, weights, *doubtful)
+    trust = weigh_trust(lesson, learned_reader(lesson, weights))
+    reader.learned = learned_reader(lesson, weights, *trust)
 
 
 def fit_reader(

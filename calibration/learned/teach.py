@@ -354,10 +354,10 @@ def _teach_and_tell(
 def learned_reader(
     lesson: Lesson,
     weights: Weights,
-    silent: Set[str] = frozenset(),
+    trust: Mapping[str, float] | None = None,
     cards_alone: Set[str] = frozenset(),
 ) -> LearnedReader:
-    """What reads with these weights; silent: sites on which it says nothing; cards_alone: of which it tells the card"""
+    """What reads with these weights; trust, cards_alone: as of `LearnedReader`"""
     from calibration.learned.export import export_trunk
 
     return LearnedReader(
@@ -369,7 +369,7 @@ def learned_reader(
         lesson.empty,
         weights,
         export_trunk(weights),
-        silent,
+        trust,
         cards_alone,
     )
 

@@ -11,31 +11,35 @@ from vision.evidence import FLOOR, Contents, CountedEvidence, SiteEvidence
 
 LEAST = math.log(1e-4)  # what either voice may hold against contents it did not think of
 UNTAUGHT = math.log(0.1)  # what the learned voice says of contents it was never taught
-WEIGHTS = (
-    0.7,
-    1.0,
-)  # of the matchers' and of the network's log-probabilities, as docs/learned.md measured
+Weights = tuple[float, float]
+# of the matchers' and of a wholly trusted network's log-probabilities: docs/learned.md
+WEIGHTS: Weights = (0.7, 1.0)
 KEEP = 8
 
 
 def merge_evidence(
-    first: SiteEvidence, second: SiteEvidence, reads: str, taught: frozenset[Contents] | None = None
+    first: SiteEvidence,
+    second: SiteEvidence,
+    reads: str,
+    taught: frozenset[Contents] | None = None,
+    trust: float = 1.0,
 ) -> SiteEvidence:
     """The product of two voices' probabilities, made to add up to 1.
 
     first: the older reader's; second: the learned one's, without options where it tells nothing but the card; taught: the contents it
-    knows (None: any)"""
+    knows (None: any); trust: 0 to 1, how far it is believed"""
+    weights = 1 - (1 - WEIGHTS[0]) * trust, WEIGHTS[1] * trust
     contents = list(
         dict.fromkeys([*(c for c, _ in first.options), *(c for c, _ in second.options)])
     )
     if not contents:
         return first
     logs = [
-        WEIGHTS[0] * voiced(first, c, reads)
-        + WEIGHTS[1] * (voiced(second, c, reads) if taught is None or c in taught else UNTAUGHT)
+        weights[0] * voiced(first, c, reads)
+        + weights[1] * (voiced(second, c, reads) if taught is None or c in taught else UNTAUGHT)
         for c in contents
     ]
-    other = weigh_both(first.other, second.other)
+    other = weigh_both(first.other, second.other, weights)
     whole = float(np.logaddexp.reduce([*logs, other]))
     order = sorted(range(len(contents)), key=lambda n: -logs[n])[:KEEP]
     options = tuple((contents[n], max(logs[n] - whole, FLOOR)) for n in order)
@@ -43,15 +47,15 @@ def merge_evidence(
     if not (isinstance(first, CountedEvidence) and isinstance(second, CountedEvidence)):
         return SiteEvidence(options, other)
     counts = {
-        k: merge_tables(first.counts.get(k), second.counts.get(k))
+        k: merge_tables(first.counts.get(k), second.counts.get(k), weights)
         for k in {**first.counts, **second.counts}
     }
     return CountedEvidence(
         options,
         other,
-        merge_choices(first.first, second.first),
+        merge_choices(first.first, second.first, weights),
         counts,
-        merge_tables(first.pieces or None, second.pieces or None),
+        merge_tables(first.pieces or None, second.pieces or None, weights),
     )
 
 
@@ -63,28 +67,35 @@ def voiced(e: SiteEvidence, contents: Contents, reads: str) -> float:
     return max(e.logp(contents, reads) if listed is None else listed, LEAST)
 
 
-def weigh_both(first: float, second: float) -> float:
+def weigh_both(first: float, second: float, weights: Weights) -> float:
     """The sum of two voices' log-probabilities, as far as each is believed"""
-    return WEIGHTS[0] * max(first, LEAST) + WEIGHTS[1] * max(second, LEAST)
+    return weights[0] * max(first, LEAST) + weights[1] * max(second, LEAST)
 
 
-def merge_choices(first: Mapping[str, float], second: Mapping[str, float]) -> dict[str, float]:
+def merge_choices(
+    first: Mapping[str, float], second: Mapping[str, float], weights: Weights = WEIGHTS
+) -> dict[str, float]:
     """Of one out of several, log-probabilities"""
     if not first or not second:
         return dict(first or second)
-    both = {k: weigh_both(first.get(k, FLOOR), second.get(k, FLOOR)) for k in {**first, **second}}
+    both = {
+        k: weigh_both(first.get(k, FLOOR), second.get(k, FLOOR), weights)
+        for k in {**first, **second}
+    }
     whole = float(np.logaddexp.reduce(list(both.values())))
     return {k: max(v - whole, FLOOR) for k, v in both.items()}
 
 
 def merge_tables(
-    first: tuple[float, ...] | None, second: tuple[float, ...] | None
+    first: tuple[float, ...] | None,
+    second: tuple[float, ...] | None,
+    weights: Weights = WEIGHTS,
 ) -> tuple[float, ...]:
     """Log-probabilities of 0, 1, 2 ... pieces"""
     if first is None or second is None:
         return first or second or ()
     n = max(len(first), len(second))
     padded = ((*table, *[FLOOR] * (n - len(table))) for table in (first, second))
-    both = np.array([weigh_both(a, b) for a, b in zip(*padded)])
+    both = np.array([weigh_both(a, b, weights) for a, b in zip(*padded)])
     both -= np.logaddexp.reduce(both)
     return tuple(np.maximum(both, FLOOR).tolist())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 
 import cv2
 import msgspec
@@ -61,8 +61,8 @@ class Finding(msgspec.Struct, frozen=True, eq=False):
 
 class LearnedReader:
     """view: how the board is seen; reference: (h, w, 3) small log view of the empty board, which tells the light; empty: (H, W, 3) log
-    canvas of it; weights: of the classifiers; trunk: the network's graph, ONNX; silent: sites that are not read,
-    because the network did not learn to tell what lies there; cards_alone: of which it tells the card, and no loose pieces"""
+    canvas of it; weights: of the classifiers; trunk: the network's graph, ONNX; trust: site -> 0 to 1, how far the
+    network is to be believed there, not read at 0 (None: wholly); cards_alone: of which it tells the card, and no loose pieces"""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class LearnedReader:
         empty: np.ndarray,
         weights: Weights,
         trunk: bytes,
-        silent: Set[str] = frozenset(),
+        trust: Mapping[str, float] | None = None,
         cards_alone: Set[str] = frozenset(),
     ) -> None:
         self.plan, self.view, self.groups, self.forms = plan, view, tuple(groups), tuple(forms)
@@ -93,8 +93,11 @@ class LearnedReader:
         self.homes = SiteMap(plan)
         over = [p for p in plan.piece if p.spans and p.over]
         self.under = (over[0].over,) if over else ("?",)
-        self.silent = frozenset(silent) | {
-            i for g in self.groups for i in g.ids if holds_upright(plan, g)
+        upright = {i for g in self.groups for i in g.ids if holds_upright(plan, g)}
+        self.trust = {
+            i: 0.0 if i in upright else 1.0 if trust is None else trust.get(i, 0.0)
+            for g in self.groups
+            for i in g.ids
         }
         self.cards_alone = frozenset(cards_alone)
         self.taught = {
@@ -128,7 +131,7 @@ class LearnedReader:
                 loose[site].append((found, share))
         out: dict[str, SiteEvidence] = {}
         for n, (g, ids) in enumerate(wanted):
-            ids = [i for i in ids if i not in self.silent]
+            ids = [i for i in ids if self.trust[i] > 0]
             for site, row in zip(ids, self.classify_sites(n, ids, quarter, np.array([x0, y0]))):
                 if g.reads == "pile":
                     out[site] = self.pile_evidence(g, row)
@@ -263,7 +266,7 @@ class LearnedReader:
             "scale": self.view.scale,
             "groups": msgspec.to_builtins(self.groups),
             "forms": msgspec.to_builtins(self.forms),
-            "silent": sorted(self.silent),
+            "trust": self.trust,
             "cards_alone": sorted(self.cards_alone),
         }
         return arrays | {
@@ -291,7 +294,7 @@ class LearnedReader:
             arrays["empty"],
             model.opened("weights", arrays),
             arrays["trunk"].tobytes(),
-            frozenset(about["silent"]),
+            about["trust"],
             frozenset(about["cards_alone"]),
         )
 

@@ -10,7 +10,7 @@ from calibration.copy import load_copy, read_layout
 from calibration.fit import shots_of
 from calibration.learned.compose import SIDE
 from calibration.learned.cut_out import cut_specimens
-from calibration.learned.examine import doubtful_sites
+from calibration.learned.examine import trust_of, weigh_trust
 from calibration.learned.fit import add_learned_voice, can_learn, load_trunk_weights
 from calibration.learned.teach import (
     Unlearnt,
@@ -99,9 +99,9 @@ def test_the_learning_rate_rises_and_falls_to_nearly_nothing():
 @pytest.mark.skipif(can_learn() is not None, reason="JAX is not installed")
 def test_a_network_that_learnt_nothing_is_silent(lesson):
     reader = learned_reader(lesson, initial_weights(lesson.shapes, 0))
-    silent, cards_alone = doubtful_sites(lesson, reader)
-    assert silent == set(lesson.plan.sites) and not cards_alone
-    quiet = learned_reader(lesson, initial_weights(lesson.shapes, 0), silent)
+    trust, cards_alone = weigh_trust(lesson, reader)
+    assert trust == dict.fromkeys(lesson.plan.sites, 0.0) and not cards_alone
+    quiet = learned_reader(lesson, initial_weights(lesson.shapes, 0), trust)
     shot = lesson.shots[0]
     assert quiet.read(shot.image, shot.pose) == {}
 
@@ -150,3 +150,7 @@ def test_copies_of_upright_pieces_alone_are_left_to_the_matchers(calibrated, mon
     reader = Reader(copy.plan, registrar, [])
     add_learned_voice(reader, shots, 3)
     assert reader.learned is None
+
+
+def test_trust_grows_with_what_is_told_right():
+    assert [trust_of(v) for v in (None, 0.5, 0.9, 0.99)] == pytest.approx([1.0, 0.0, 0.5, 1.0])

@@ -96,3 +96,9 @@ def test_a_voice_of_cards_alone_leaves_the_pieces_to_the_other():
     both = merge_evidence(first, second, "cluster")
     assert both.best == ("disc",)
     assert both.counts == first.counts and both.pieces == first.pieces
+
+
+def test_a_voice_without_trust_changes_nothing():
+    first = told((("farm",), 0.9), (("temple",), 0.09))
+    both = merge_evidence(first, told((("temple",), 0.99), (("farm",), 0.005)), "pile", trust=0.0)
+    assert chances(both)[("farm",)] == pytest.approx(0.9 / 0.991, abs=0.01)

@@ -72,7 +72,7 @@ def test_from_set_up_to_the_last_goodbye(place):
             page.get_by_label("PIN").fill(pin)
             page.keyboard.press("Enter")
             page.get_by_label("Game", exact=True).select_option("tigris")
-            page.get_by_role("button", name="That is how we play").click()
+            page.get_by_role("button", name="Continue").click()
             page.get_by_role("button", name="Use dev tigris").click()
             page.get_by_role("button", name="Start the game").click()
             page.wait_for_selector("svg.twin")      # it went there by itself

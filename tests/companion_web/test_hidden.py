@@ -60,7 +60,7 @@ def addresses(app, table):
     for rule in app.url_map.iter_rules():
         if "GET" in rule.methods and not str(rule).startswith(PLAIN):
             filled.append(re.sub(r"<int:event>", event, str(rule)).replace("<any(before, after):which>", "after")
-                          .replace("<game>", table.state.game).replace("<number>", "T1"))
+                          .replace("<game>", table.state.game).replace("<number>", "T1").replace("<site>", min(table.plan.sites)))
     assert not [a for a in filled if "<" in a], "one with a place that this test does not know: fill it"
     return [*filled, *(f"/api/actions?seat={s}" for s in table.state.seats)]
 

@@ -10,7 +10,8 @@ import msgspec
 import numpy as np
 
 from calibration.learned.cut_out import fill_mask, footprint_polygon, place_patch
-from vision.learned.canvas import Canvas, lean_at, stack_input
+from vision.cutout import lean_at
+from vision.learned.canvas import Canvas, stack_input
 from vision.learned.groups import (
     EMPTY,
     FOREIGN,

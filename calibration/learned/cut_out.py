@@ -9,8 +9,15 @@ import cv2
 import msgspec
 import numpy as np
 
-from vision.cutout import best_place, difference, doubt_map, edge_strength, rim_score
-from vision.learned.canvas import Canvas, lean_at
+from vision.cutout import (
+    best_place,
+    difference,
+    doubt_map,
+    edge_strength,
+    lean_at,
+    rim_score,
+)
+from vision.learned.canvas import Canvas
 from vision.learned.groups import covered_sites, is_buried, site_box
 from vision.plan import Plan
 from vision.shot import Lying, Shot

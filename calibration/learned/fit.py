@@ -54,8 +54,9 @@ def add_learned_voice(
     lesson = prepare_lesson(reader.plan, shots, lying)
     teach = teach_apart if beside else partial(teach_network, beside=False)
     weights = teach(lesson, load_trunk_weights(), steps, progress=progress)
-    trust = weigh_trust(lesson, learned_reader(lesson, weights))
-    reader.learned = learned_reader(lesson, weights, *trust)
+    learned = learned_reader(lesson, weights)
+    learned.set_trust(*weigh_trust(lesson, learned))
+    reader.learned = learned
 
 
 def fit_reader(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import queue as queues
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 
 import cv2
@@ -351,13 +351,8 @@ def _teach_and_tell(
     )
 
 
-def learned_reader(
-    lesson: Lesson,
-    weights: Weights,
-    trust: Mapping[str, float] | None = None,
-    cards_alone: Set[str] = frozenset(),
-) -> LearnedReader:
-    """What reads with these weights; trust, cards_alone: as of `LearnedReader`"""
+def learned_reader(lesson: Lesson, weights: Weights) -> LearnedReader:
+    """What reads with these weights, believed wholly"""
     from calibration.learned.export import export_trunk
 
     return LearnedReader(
@@ -369,8 +364,6 @@ def learned_reader(
         lesson.empty,
         weights,
         export_trunk(weights),
-        trust,
-        cards_alone,
     )
 
 

@@ -119,9 +119,3 @@ def stack_input(seen: np.ndarray, empty: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(
         both.reshape(h // 2, 2, w // 2, 2, 6).transpose(0, 2, 1, 3, 4).reshape(h // 2, w // 2, 24)
     )
-
-
-def lean_at(pose: Pose, mm: np.ndarray) -> np.ndarray:
-    """(N, 2) mm a mm of height by which what stands at (N, 2) board mm is seen off its foot"""
-    mm = np.asarray(mm, float).reshape(-1, 2)
-    return (pose.to_mm(pose.to_px(mm, 10.0)) - mm) / 10.0 if len(mm) else np.zeros((0, 2))

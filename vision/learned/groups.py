@@ -11,6 +11,7 @@ import numpy as np
 from vision.evidence import Contents
 from vision.plan import Piece, Plan, Site
 from vision.sites import blocks
+from vision.sites import box as site_box
 
 EMPTY, FOREIGN = 0, 1  # the first two classes of every group
 UNDER = ("under",)  # the class of a site that a larger neighbour's piece covers
@@ -31,11 +32,6 @@ class SiteGroup(msgspec.Struct, frozen=True):
     loose: tuple[str, ...] = ()
     most: int = 0
     bare: bool = False
-
-
-def site_box(site: Site) -> np.ndarray:
-    """(2,) mm: width and height of a site's outline"""
-    return np.ptp(np.array(site.outline, float), axis=0)
 
 
 def is_card(site: Site, piece: Piece) -> bool:

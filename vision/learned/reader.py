@@ -13,8 +13,9 @@ import numpy as np
 
 from vision import model
 from vision.cluster_count import best_options, counts_of
+from vision.cutout import lean_at
 from vision.evidence import FLOOR, CountedEvidence, SiteEvidence
-from vision.learned.canvas import Canvas, Window, lean_at, stack_input
+from vision.learned.canvas import Canvas, Window, stack_input
 from vision.learned.groups import (
     FOREIGN,
     UNDER,
@@ -93,13 +94,7 @@ class LearnedReader:
         self.homes = SiteMap(plan)
         over = [p for p in plan.piece if p.spans and p.over]
         self.under = (over[0].over,) if over else ("?",)
-        upright = {i for g in self.groups for i in g.ids if holds_upright(plan, g)}
-        self.trust = {
-            i: 0.0 if i in upright else 1.0 if trust is None else trust.get(i, 0.0)
-            for g in self.groups
-            for i in g.ids
-        }
-        self.cards_alone = frozenset(cards_alone)
+        self.set_trust(trust, cards_alone)
         self.taught = {
             i: None
             if g.reads == "cluster"
@@ -108,18 +103,30 @@ class LearnedReader:
             for i in g.ids
         }
 
+    def set_trust(
+        self, trust: Mapping[str, float] | None, cards_alone: Set[str] = frozenset()
+    ) -> None:
+        """How far it is to be believed on each site, and of which it tells the card alone"""
+        upright = {i for g in self.groups for i in g.ids if holds_upright(self.plan, g)}
+        self.trust = {
+            i: 0.0 if i in upright else 1.0 if trust is None else trust.get(i, 0.0)
+            for g in self.groups
+            for i in g.ids
+        }
+        self.cards_alone = frozenset(cards_alone)
+
     def read(
         self, picture: np.ndarray | Pyramid, pose: Pose, sites: Set[str] | None = None
     ) -> dict[str, SiteEvidence]:
-        """Evidence of these sites, of all where none are named; none of sites on which pieces stand upright"""
-        wanted = [(g, [i for i in g.ids if sites is None or i in sites]) for g in self.groups]
-        window = (
-            (0, 0, *self.view.shape[::-1])
-            if sites is None
-            else self.window_of({i for _, ids in wanted for i in ids})
-        )
-        if window is None:
+        """Evidence of these sites, of all where none are named; none of sites on which it is not believed"""
+        wanted = [
+            (g, [i for i in g.ids if self.trust[i] > 0 and (sites is None or i in sites)])
+            for g in self.groups
+        ]
+        asked = {i for _, ids in wanted for i in ids}
+        if not asked:
             return {}
+        window = (0, 0, *self.view.shape[::-1]) if sites is None else self.window_of(asked)
         x0, y0, x1, y1 = window
         seen = self.view.rectify(picture, pose, self.reference, window)
         fine, quarter, heat = self.trunk(
@@ -131,7 +138,6 @@ class LearnedReader:
                 loose[site].append((found, share))
         out: dict[str, SiteEvidence] = {}
         for n, (g, ids) in enumerate(wanted):
-            ids = [i for i in ids if self.trust[i] > 0]
             for site, row in zip(ids, self.classify_sites(n, ids, quarter, np.array([x0, y0]))):
                 if g.reads == "pile":
                     out[site] = self.pile_evidence(g, row)
@@ -141,11 +147,9 @@ class LearnedReader:
                     out[site] = self.cluster_evidence(g, row, loose[site])
         return out
 
-    def window_of(self, sites: Set[str]) -> Window | None:
+    def window_of(self, sites: Set[str]) -> Window:
         """The part of the canvas that tells what lies on these sites"""
         corners = [o for i in sites for o in self.plan.sites[i].outlines]
-        if not corners:
-            return None
         low, high = np.min([o.min(0) for o in corners], 0), np.max([o.max(0) for o in corners], 0)
         reach = max((f.reach + 0.6 * f.height for f in self.forms), default=0.0)
         return self.view.window_around(low - reach, high + reach, CONTEXT)

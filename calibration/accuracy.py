@@ -1,4 +1,5 @@
-"""How right the reader is on photos it was not fitted on: sites, boards, honesty of its probabilities, confusions, times."""
+"""How right the reader is on photos it was not fitted on: sites, boards, honesty of its
+probabilities, confusions, times."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ from vision.photo import BadPhoto, load_photo
 from vision.plan import Plan
 
 PHOTOS = {".jpg", ".jpeg", ".png"}
-STRANGE = "something else"      # read where none of the known kinds seems to lie
+STRANGE = "something else"  # read where none of the known kinds seems to lie
 
 
 class Wrong(msgspec.Struct, frozen=True):
@@ -37,8 +38,10 @@ class Wrong(msgspec.Struct, frozen=True):
 
 
 class Accuracy(msgspec.Struct):
-    """One copy's figures. reliability: for each of BINS but the last: (sites given such a probability, right among them);
-    calibration_error: how far what is given lies from what is right, the mean over sites by BINS (Naeini et al. 2015), 0 to 1;
+    """One copy's figures. reliability: for each of BINS but the last: (sites given such a
+    probability, right among them);
+    calibration_error: how far what is given lies from what is right, the mean over sites by BINS
+    (Naeini et al. 2015), 0 to 1;
     confusions: ("is", "read") -> how often, as a list; faults: photos that could not be read."""
 
     copy: str
@@ -61,8 +64,8 @@ class Accuracy(msgspec.Struct):
 
 
 class Last(msgspec.Struct):
-    """What is kept of a copy's figures for the next run; boards: exact and all, as "9/14". What earlier versions did not
-    keep is None."""
+    """What is kept of a copy's figures for the next run; boards: exact and all, as "9/14". What
+    earlier versions did not keep is None."""
 
     share: float
     boards: str
@@ -112,31 +115,49 @@ def measure(folder: Path, tell: Callable[[str], object] = lambda line: None) -> 
         tell(f"  {photo.name}: {len(wrong)} wrong")
     out.ms = statistics.median(times) if times else 0.0
     out.reliability, out.calibration_error = reliability(judged)
-    out.confusions = [(a, b, n) for (a, b), n in Counter((w.is_, w.read) for w in out.wrong).most_common(12)]
+    out.confusions = [
+        (a, b, n) for (a, b), n in Counter((w.is_, w.read) for w in out.wrong).most_common(12)
+    ]
     return out
 
 
-def compare(out: Accuracy, photo: str, evidence: Evidence, truth: Layout, plan: Plan, judged: list[tuple[float, bool]]) -> list[Wrong]:
-    """Counts a photo's sites into `out`, adds (probability given, right) of each to `judged` -> the wrong ones"""
+def compare(
+    out: Accuracy,
+    photo: str,
+    evidence: Evidence,
+    truth: Layout,
+    plan: Plan,
+    judged: list[tuple[float, bool]],
+) -> list[Wrong]:
+    """Counts a photo's sites into `out`, adds (probability given, right) of each to `judged` -> the
+    wrong ones"""
     wrong = []
     read = evidence.layout()
     for site in plan.site:
         if site.optional:
             continue
         want, got, seen = truth.get(site.id, ()), read.get(site.id, ()), evidence.sites.get(site.id)
-        foreign = seen is not None and seen.foreign             # on an empty site too: it would stop a game
+        foreign = seen is not None and seen.foreign  # on an empty site too: it would stop a game
         ok = same_contents(want, got, site.reads) and not foreign
         out.sites += 1
         out.right += ok
         if not ok:
-            wrong.append(Wrong(photo, site.id, " ".join(want) or "empty", STRANGE if foreign else " ".join(got) or "empty"))
+            wrong.append(
+                Wrong(
+                    photo,
+                    site.id,
+                    " ".join(want) or "empty",
+                    STRANGE if foreign else " ".join(got) or "empty",
+                )
+            )
         if seen is not None and seen.options:
             judged.append((math.exp(max(seen.options[0][1], seen.other)), ok))
     return wrong
 
 
 def test_photos(folder: Path, plan: Plan) -> list[tuple[Path, Layout]]:
-    """The photos of a copy's test folder with what lies on each. Raises BadCopy: before anything is fitted."""
+    """The photos of a copy's test folder with what lies on each. Raises BadCopy: before anything is
+    fitted."""
     photos = sorted(p for p in (folder / "test").iterdir() if p.suffix.lower() in PHOTOS)
     if not photos:
         raise BadCopy(f"{folder / 'test'}: no photo in it")
@@ -153,16 +174,28 @@ def kept_figures(path: Path) -> dict[str, Last]:
 
 def table(a: Accuracy, before: Last | None) -> list[str]:
     """One copy's figures as lines, beside those of the last run"""
-    last = f" (last {100 * before.share:.3f} %, {before.boards}, {before.ms:.0f} ms)" if before else ""
-    out = [f"{a.copy} ({a.game}): sites {a.right}/{a.sites} {100 * a.share:.3f} %, boards exact {a.boards}/{a.photos}{last}; "
-           f"fitted in {a.fit_s:.0f} s{_last(before and before.fit_s, '.0f', 's')}, {a.ms:.0f} ms a photo"]
-    error = None if before is None or before.calibration_error is None else 100 * before.calibration_error
-    out += [f"  what is given is {100 * a.calibration_error:.2f} % from what is right{_last(error, '.2f', '%')}"]
+    last = (
+        f" (last {100 * before.share:.3f} %, {before.boards}, {before.ms:.0f} ms)" if before else ""
+    )
+    out = [
+        f"{a.copy} ({a.game}): sites {a.right}/{a.sites} {100 * a.share:.3f} %, boards exact {a.boards}/{a.photos}{last}; "
+        f"fitted in {a.fit_s:.0f} s{_last(before and before.fit_s, '.0f', 's')}, {a.ms:.0f} ms a photo"
+    ]
+    error = (
+        None
+        if before is None or before.calibration_error is None
+        else 100 * before.calibration_error
+    )
+    out += [
+        f"  what is given is {100 * a.calibration_error:.2f} % from what is right{_last(error, '.2f', '%')}"
+    ]
     out += honesty(a.reliability)
     out += [f"  {n} x {is_} read as {read}" for is_, read, n in a.confusions]
     if before is not None and before.wrong is not None:
         then, now = {(w.photo, w.site) for w in before.wrong}, {(w.photo, w.site) for w in a.wrong}
-        out += _some("wrong since the last run", [w for w in a.wrong if (w.photo, w.site) not in then])
+        out += _some(
+            "wrong since the last run", [w for w in a.wrong if (w.photo, w.site) not in then]
+        )
         out += _some("right again", [w for w in before.wrong if (w.photo, w.site) not in now])
     return out + [f"  {fault}" for fault in a.faults]
 
@@ -177,11 +210,18 @@ def _some(title: str, wrong: Sequence[Wrong]) -> list[str]:
 
 
 def honesty(reliability: Sequence[Sequence[int]]) -> list[str]:
-    """How often what was given such a probability is right, as lines; reliability: as Accuracy has it"""
-    return [f"  given {100 * low:5.1f} to {100 * min(high, 1):5.1f} %: {n:6d} sites, {100 * k / n:6.2f} % right"
-            for (low, high), (n, k) in zip(zip(BINS, BINS[1:]), reliability) if n]
+    """How often what was given such a probability is right, as lines; reliability: as Accuracy has
+    it"""
+    return [
+        f"  given {100 * low:5.1f} to {100 * min(high, 1):5.1f} %: {n:6d} sites, {100 * k / n:6.2f} % right"
+        for (low, high), (n, k) in zip(zip(BINS, BINS[1:]), reliability)
+        if n
+    ]
 
 
 def together(copies: Sequence[Accuracy]) -> list[tuple[int, int]]:
     """The reliability over several copies"""
-    return [(sum(a.reliability[i][0] for a in copies), sum(a.reliability[i][1] for a in copies)) for i in range(len(BINS) - 1)]
+    return [
+        (sum(a.reliability[i][0] for a in copies), sum(a.reliability[i][1] for a in copies))
+        for i in range(len(BINS) - 1)
+    ]

@@ -24,7 +24,7 @@ Layout = dict[str, tuple[str, ...]]
 
 
 KEYS, PHOTO_KEYS = ("game", "name", "plan", "markers", "photo"), ("file", "layout", "corners")
-BEFORE = "model-before.npz"     # the model before something was learnt at the table
+BEFORE = "model-before.npz"  # the model before something was learnt at the table
 
 
 class BadCopy(ValueError):
@@ -45,7 +45,8 @@ class Photo(msgspec.Struct, frozen=True, eq=False):
 
 
 class Copy(msgspec.Struct, frozen=True, eq=False):
-    """A copy of a game as its folder describes it: plan, photos with their layouts, and whether cards lie round the board."""
+    """A copy of a game as its folder describes it: plan, photos with their layouts, and whether
+    cards lie round the board."""
 
     folder: Path
     game: str
@@ -82,7 +83,9 @@ def game_plan(game: str) -> Plan:
         raise BadPlan(f"no game is called {game!r}")
     file = importlib.resources.files("engine") / game / "plan.toml"
     if not file.is_file():
-        raise BadPlan(f"no engine for a game called {game!r}: the copy needs a plan.toml of its own")
+        raise BadPlan(
+            f"no engine for a game called {game!r}: the copy needs a plan.toml of its own"
+        )
     return parse_plan(tomllib.loads(file.read_text(encoding="utf-8")), f"plan of {game}")
 
 
@@ -97,7 +100,9 @@ def load_plan_of(folder: Path, data: dict[str, Any]) -> Plan:
             return parse_plan({"game": data.get("game")} | read_toml(own), str(own))
         return game_plan(data["game"])
     except BadPlan as e:
-        raise BadCopy(f"{folder / 'copy.toml'}: {e}" if not str(e).startswith(str(own)) else str(e)) from None
+        raise BadCopy(
+            f"{folder / 'copy.toml'}: {e}" if not str(e).startswith(str(own)) else str(e)
+        ) from None
 
 
 def check_layout(data: Any, plan: Plan, name: str) -> Layout:
@@ -105,16 +110,22 @@ def check_layout(data: Any, plan: Plan, name: str) -> Layout:
     if not isinstance(data, dict):
         raise BadCopy(f"{name}: not an object of sites")
     out: Layout = {}
-    sites, pieces = ({composed(name): name for name in names} for names in (plan.sites, plan.pieces))
+    sites, pieces = (
+        {composed(name): name for name in names} for names in (plan.sites, plan.pieces)
+    )
     for written, kinds in data.items():
         site = sites.get(composed(written))
         if site is None:
-            raise BadCopy(f"{name}: site {written!r} is not in the plan{meant(written, plan.sites)}")
+            raise BadCopy(
+                f"{name}: site {written!r} is not in the plan{meant(written, plan.sites)}"
+            )
         if not isinstance(kinds, list) or not all(isinstance(k, str) for k in kinds):
             raise BadCopy(f"{name}: {site}: not a list of kinds")
         for k in kinds:
             if k != "?" and composed(k) not in pieces:
-                raise BadCopy(f"{name}: {site}: kind {k!r} is not in the plan{meant(k, plan.pieces)}")
+                raise BadCopy(
+                    f"{name}: {site}: kind {k!r} is not in the plan{meant(k, plan.pieces)}"
+                )
         if site in out:
             raise BadCopy(f"{name}: site {site} stands twice")
         if kinds:
@@ -124,15 +135,20 @@ def check_layout(data: Any, plan: Plan, name: str) -> Layout:
 
 def meant(written: str, names: Iterable[str]) -> str:
     """A hint at the name that one which is not known may stand for"""
-    close = [n for n in names if n.casefold() == written.casefold()] or difflib.get_close_matches(written, names, 1, 0.75)
+    close = [n for n in names if n.casefold() == written.casefold()] or difflib.get_close_matches(
+        written, names, 1, 0.75
+    )
     return f"; {close[0]!r} is meant?" if close else ""
 
 
 def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object. Raises ValueError where a name stands twice, of which JSON's readers keep the last in silence."""
+    """A JSON object. Raises ValueError where a name stands twice, of which JSON's readers keep the
+    last in silence."""
     out = dict(pairs)
     if len(out) < len(pairs):
-        raise ValueError(f"{Counter(name for name, _ in pairs).most_common(1)[0][0]!r} stands twice")
+        raise ValueError(
+            f"{Counter(name for name, _ in pairs).most_common(1)[0][0]!r} stands twice"
+        )
     return out
 
 
@@ -165,11 +181,17 @@ def check_corners(value: Any, image: np.ndarray, name: str) -> np.ndarray:
     turns = sides[:, 0] * following[:, 1] - sides[:, 1] * following[:, 0]
     if not (turns > 0).all():
         if (turns < 0).all():
-            raise BadCorners(f"{name}: corners go round the wrong way; they must be those of (0,0) (w,0) (w,h) (0,h)")
-        raise BadCorners(f"{name}: corners are crossed; they must go round the board: (0,0) (w,0) (w,h) (0,h)")
+            raise BadCorners(
+                f"{name}: corners go round the wrong way; they must be those of (0,0) (w,0) (w,h) (0,h)"
+            )
+        raise BadCorners(
+            f"{name}: corners are crossed; they must go round the board: (0,0) (w,0) (w,h) (0,h)"
+        )
     size = np.array([image.shape[1], image.shape[0]], float)
     if (corners < -size / 2).any() or (corners > 1.5 * size).any():
-        raise BadCorners(f"{name}: corners lie far outside the picture of {image.shape[1]} x {image.shape[0]} pixels")
+        raise BadCorners(
+            f"{name}: corners lie far outside the picture of {image.shape[1]} x {image.shape[0]} pixels"
+        )
     (ax, ay), (bx, by) = corners[2] - corners[0], corners[3] - corners[1]
     if abs(ax * by - ay * bx) / 2 < 0.01 * size.prod():
         raise BadCorners(f"{name}: corners enclose next to nothing")
@@ -195,9 +217,16 @@ def _photo(folder: Path, entry: Any, plan: Plan, n: int) -> Photo:
     layout = read_layout(folder / entry["layout"], plan)
     for site, kinds in layout.items():
         if kinds[-1] == "?" if plan.sites[site].reads == "pile" else set(kinds) == {"?"}:
-            raise BadCopy(f"{folder / entry['layout']}: {site}: '?' is what lies hidden under another piece, and none lies upon it")
+            raise BadCopy(
+                f"{folder / entry['layout']}: {site}: '?' is what lies hidden under another piece, and none lies upon it"
+            )
     corners = entry.get("corners")
-    return Photo(path.name, image, layout, None if corners is None else check_corners(corners, image, f"{where}"))
+    return Photo(
+        path.name,
+        image,
+        layout,
+        None if corners is None else check_corners(corners, image, f"{where}"),
+    )
 
 
 def load_copy(folder: str | Path) -> Copy:
@@ -209,14 +238,20 @@ def load_copy(folder: str | Path) -> Copy:
     data = read_toml(path)
     if fault := unread(data, KEYS):
         raise BadCopy(f"{path}: {fault}")
-    game, name, markers = data.get("game"), data.get("name", folder.name), data.get("markers", False)
+    game, name, markers = (
+        data.get("game"),
+        data.get("name", folder.name),
+        data.get("markers", False),
+    )
     if not isinstance(game, str) or not game:
         raise BadCopy(f"{path}: game is missing")
     if not isinstance(name, str) or not isinstance(markers, bool):
         raise BadCopy(f"{path}: name must be a text, markers true or false")
     plan = load_plan_of(folder, data)
     if not plan.piece:
-        raise BadCopy(f"{folder / data.get('plan', 'plan.toml')}: no [[piece]]: there is nothing to read")
+        raise BadCopy(
+            f"{folder / data.get('plan', 'plan.toml')}: no [[piece]]: there is nothing to read"
+        )
     entries = data.get("photo", [])
     if isinstance(entries, dict):
         raise BadCopy(f"{path}: each photo begins with [[photo]], in two pairs of brackets")
@@ -224,18 +259,30 @@ def load_copy(folder: str | Path) -> Copy:
         raise BadCopy(f"{path}: no [[photo]]")
     photos = [_photo(folder, e, plan, n) for n, e in enumerate(entries, 1)]
     for n, p in enumerate(photos):
-        same = next((k for k in range(n) if photos[k].layout != p.layout and np.array_equal(photos[k].image, p.image)), None)
+        same = next(
+            (
+                k
+                for k in range(n)
+                if photos[k].layout != p.layout and np.array_equal(photos[k].image, p.image)
+            ),
+            None,
+        )
         if same is not None:
-            raise BadCopy(f"{path}: photos {same + 1} and {n + 1} are the same picture, with other layouts")
+            raise BadCopy(
+                f"{path}: photos {same + 1} and {n + 1} are the same picture, with other layouts"
+            )
     if not any(p.layout for p in photos):
-        raise BadCopy(f"{path}: no sampler: every photo shows an empty board, so no kind of piece can be learnt")
+        raise BadCopy(
+            f"{path}: no sampler: every photo shows an empty board, so no kind of piece can be learnt"
+        )
     if not markers and not any(p.corners is not None for p in photos):
         raise BadCopy(f"{path}: markers = false and no photo has corners")
     return Copy(folder, game, name, plan, markers, photos)
 
 
 def missing_kinds(copy: Copy) -> list[Piece]:
-    """Kinds of the plan that no photo shows, or only under others: nothing can be learnt of them, so they will not be read."""
+    """Kinds of the plan that no photo shows, or only under others: nothing can be learnt of them,
+    so they will not be read."""
     shown = {k for p in copy.photos for k in in_sight(copy.plan, p.layout)}
     shown |= {p.looks for p in copy.plan.piece if p.kind in shown and p.looks}
     return [p for p in copy.plan.piece if not {p.kind, p.looks} & shown]

@@ -1,4 +1,5 @@
-"""Files that are there whole or not at all, whatever happens in the middle: no room left, no power left."""
+"""Files that are there whole or not at all, whatever happens in the middle: no room left, no power
+left."""
 
 from __future__ import annotations
 
@@ -13,16 +14,22 @@ def check_writable(folder: Path) -> None:
 
 
 def write_whole(path: str | Path, data: bytes, mode: int | None = None) -> None:
-    """What stood there before stays until the new stands whole, on the disk. Raises OSError that names `path`; nothing is left
-    beside it.
+    """What stood there before stays until the new stands whole, on the disk. Raises OSError that
+    names `path`; nothing is left beside it.
 
-    mode: the file's rights, whatever the umask; None: those it has, and for a new file what the umask leaves of 0644."""
+    mode: the file's rights, whatever the umask; None: those it has, and for a new file what the
+    umask leaves of 0644."""
     path = Path(path)
     part = path.with_name(path.name + ".part")
     try:
         if mode is None and path.exists():
             mode = path.stat().st_mode & 0o777
-        with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644 if mode is None else mode & 0o600), "wb") as f:
+        with open(
+            os.open(
+                part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644 if mode is None else mode & 0o600
+            ),
+            "wb",
+        ) as f:
             if mode is not None:
                 os.fchmod(f.fileno(), mode)
             f.write(data)
@@ -36,7 +43,8 @@ def write_whole(path: str | Path, data: bytes, mode: int | None = None) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """The names in it are on the disk too: a rename that is not may be undone by a power cut. Raises OSError."""
+    """The names in it are on the disk too: a rename that is not may be undone by a power cut.
+    Raises OSError."""
     number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(number)

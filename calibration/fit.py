@@ -27,8 +27,10 @@ Progress = Callable[[str, float], None]
 
 
 class Report(msgspec.Struct):
-    """What a calibration found out about a copy. missing: kinds no photo shows; summary: one sentence with figures;
-    page: the report with pictures, None when it was not asked for; more: kinds that one more photo should show."""
+    """What a calibration found out about a copy. missing: kinds no photo shows; summary: one
+    sentence with figures;
+    page: the report with pictures, None when it was not asked for; more: kinds that one more photo
+    should show."""
 
     copy: str
     game: str
@@ -45,25 +47,41 @@ class Report(msgspec.Struct):
 def shots_of(copy: Copy) -> tuple[Registrar, list[Shot]]:
     """Every photo with its pose. Raises BadCopy."""
     try:
-        registrar, poses = Registrar.fit(copy.plan, [p.image for p in copy.photos], [p.corners for p in copy.photos],
-                                         copy.markers, [p.layout for p in copy.photos])
+        registrar, poses = Registrar.fit(
+            copy.plan,
+            [p.image for p in copy.photos],
+            [p.corners for p in copy.photos],
+            copy.markers,
+            [p.layout for p in copy.photos],
+        )
     except NoBoard as e:
         if e.photo is None:
             raise BadCopy(f"{copy.folder}: {e.why}") from None
         photo = copy.photos[e.photo]
-        more = "" if copy.markers or photo.corners is not None else "; corners of its own in copy.toml would tell where it lies"
+        more = (
+            ""
+            if copy.markers or photo.corners is not None
+            else "; corners of its own in copy.toml would tell where it lies"
+        )
         raise BadCopy(f"{copy.folder / photo.name}: {e.why}{more}") from None
     return registrar, [Shot(p.image, p.layout, pose, p.name) for p, pose in zip(copy.photos, poses)]
 
 
-def calibrate(folder: str | Path, progress: Progress | None = None, report: bool = True, processes: int | None = 1,
-              steps: int = STEPS) -> Report:
-    """Fits the copy's model and writes it to COPY/model.npz, whole or not at all; then COPY/report.html. Raises BadCopy.
+def calibrate(
+    folder: str | Path,
+    progress: Progress | None = None,
+    report: bool = True,
+    processes: int | None = 1,
+    steps: int = STEPS,
+) -> Report:
+    """Fits the copy's model and writes it to COPY/model.npz, whole or not at all; then
+    COPY/report.html. Raises BadCopy.
 
-    progress: called with what is being done and how far it is, 0 to 1; report: whether to try the photos on a reader
-    that has not seen them, which takes about a quarter of the time; without, probabilities are as they come; processes: that
-    share the work (None: as many as there is room for), the model is the same. A script that asks for more than one must be
-    importable, as multiprocessing wants it. steps: in which the network learns."""
+    progress: called with what is being done and how far it is, 0 to 1; report: whether to try the
+    photos on a reader that has not seen them, which takes about a quarter of the time; without,
+    probabilities are as they come; processes: that share the work (None: as many as there is room
+    for), the model is the same. A script that asks for more than one must be importable, as
+    multiprocessing wants it. steps: in which the network learns."""
     tell = progress or (lambda words, part: None)
     start = time.monotonic()
     tell("photos", 0.0)
@@ -73,8 +91,10 @@ def calibrate(folder: str | Path, progress: Progress | None = None, report: bool
     except OSError as e:
         raise BadCopy(f"{copy.folder}: the model cannot be written there: {e.strerror}") from None
     if steps and (lacking := can_learn()) is not None:
-        raise BadCopy(f"{copy.folder}: learning needs {lacking}, which is not installed: make install; "
-                      "or calibrate --steps 0, without a network")
+        raise BadCopy(
+            f"{copy.folder}: learning needs {lacking}, which is not installed: make install; "
+            "or calibrate --steps 0, without a network"
+        )
     tell("board", 0.1)
     registrar, shots = shots_of(copy)
     tell("pieces", 0.2)
@@ -85,9 +105,20 @@ def calibrate(folder: str | Path, progress: Progress | None = None, report: bool
         unlearnt = []
         if steps:
             try:
-                add_learned_voice(reader, shots, steps, processes != 1, lambda part: tell("network", 0.3 + 0.5 * part))
+                add_learned_voice(
+                    reader,
+                    shots,
+                    steps,
+                    processes != 1,
+                    lambda part: tell("network", 0.3 + 0.5 * part),
+                )
             except Unlearnt as e:
-                unlearnt = [say("the network could not be learnt ({why}); the copy is read without it", why=str(e))]
+                unlearnt = [
+                    say(
+                        "the network could not be learnt ({why}); the copy is read without it",
+                        why=str(e),
+                    )
+                ]
         reader.save(copy.model)
         copy.before.unlink(missing_ok=True)
         if trial is not None:
@@ -95,8 +126,15 @@ def calibrate(folder: str | Path, progress: Progress | None = None, report: bool
             raw = trial()
     missing = [p.kind for p in missing_kinds(copy)]
     astray = tapped_astray(copy, shots, registrar.rise)
-    out = Report(copy.name, copy.game, len(copy.photos), 0.0, [s.pose.error_px for s in shots], missing,
-                 [*unlearnt, *astray, *(unshown(kind) for kind in missing)])
+    out = Report(
+        copy.name,
+        copy.game,
+        len(copy.photos),
+        0.0,
+        [s.pose.error_px for s in shots],
+        missing,
+        [*unlearnt, *astray, *(unshown(kind) for kind in missing)],
+    )
     if report:
         reader.tempers = raw.tempers()
         reader.save(copy.model)
@@ -105,7 +143,11 @@ def calibrate(folder: str | Path, progress: Progress | None = None, report: bool
         mine = own(copy, reader, shots)
         odd = [*astray, *doubts(copy.plan, shots, raw.rows + mine.rows, burnt, cut)]
         found = Findings(raw.tempered(reader.tempers), mine, errors, missing, raw, burnt, odd)
-        out.advice, out.summary, out.more = [*unlearnt, *found.advice()], found.sentence, [*missing, *found.doubtful()]
+        out.advice, out.summary, out.more = (
+            [*unlearnt, *found.advice()],
+            found.sentence,
+            [*missing, *found.doubtful()],
+        )
         out.page = copy.folder / "report.html"
         write_whole(out.page, page(copy, shots, found).encode())
     tell("done", 1.0)

@@ -21,18 +21,28 @@ from vision.shot import Shot
 from vision.sites import filled
 from vision.survey import first_sight, rough
 
-DIM, BURNT = 45.0, 0.03                  # grey levels; share of the picture
-BURNT_PIECES = 0.2                       # of the sites that pieces lie on
-CRISP_CARD, CRISP = 0.2, 0.12            # see `sharpness_of`; what boards show besides cards has softer edges of its own
-CHANGED, LAID = 0.2, 0.5                 # of a site, that a piece changes at least; of the places to lay something on
-LITTERED, SAME_LIGHT = 0.15, 3.0         # of an empty board's sites; grey levels, mean difference of small pictures
-SMALL = 0.2                              # of the picture, that an empty board without cards takes
-FILLS = 0.3                              # of the picture: what cards should enclose at least
+DIM, BURNT = 45.0, 0.03  # grey levels; share of the picture
+BURNT_PIECES = 0.2  # of the sites that pieces lie on
+CRISP_CARD, CRISP = (
+    0.2,
+    0.12,
+)  # see `sharpness_of`; what boards show besides cards has softer edges of its own
+CHANGED, LAID = (
+    0.2,
+    0.5,
+)  # of a site, that a piece changes at least; of the places to lay something on
+LITTERED, SAME_LIGHT = (
+    0.15,
+    3.0,
+)  # of an empty board's sites; grey levels, mean difference of small pictures
+SMALL = 0.2  # of the picture, that an empty board without cards takes
+FILLS = 0.3  # of the picture: what cards should enclose at least
 PLACES = (say("upper left"), say("upper right"), say("lower right"), say("lower left"))
 
 
 class Framing(msgspec.Struct, frozen=True):
-    """light: mean grey level, 0 to 255; burnt: share of the picture; sharpness: see `sharpness_of`; cards: ids in view.
+    """light: mean grey level, 0 to 255; burnt: share of the picture; sharpness: see `sharpness_of`;
+    cards: ids in view.
 
     faults: why this picture cannot be used; advice: what would make it better."""
 
@@ -45,11 +55,13 @@ class Framing(msgspec.Struct, frozen=True):
 
 
 def judge(image: np.ndarray, markers: bool, focuses: bool = False) -> Framing:
-    """image: (h, w, 3) uint8 BGR; markers: whether four cards should be in view; focuses: whether the camera can focus by itself."""
+    """image: (h, w, 3) uint8 BGR; markers: whether four cards should be in view; focuses: whether
+    the camera can focus by itself."""
     one = grey(image)
     light, burnt = float(one.mean()), float((one > 252).mean())
     cards = find_cards(one) if markers else {}
-    # An empty board may have little print, cards have plenty: where there are any, they are what is looked at.
+    # An empty board may have little print, cards have plenty: where there are any, they are what is
+    # looked at.
     sharpness = min((sharpness_of(_cut(one, c)) for c in cards.values()), default=sharpness_of(one))
     faults, advice = [], []
     if is_dark(image):
@@ -59,92 +71,159 @@ def judge(image: np.ndarray, markers: bool, focuses: bool = False) -> Framing:
     if burnt > BURNT:
         advice.append(say("Part of the picture is burnt out: move the lamp aside."))
     if sharpness < (CRISP_CARD if cards else CRISP):
-        advice.append(say("The picture is not sharp: let the camera focus again.") if focuses else say(
-            "The picture is not sharp: turn the lens until print is crisp, or, where it does not turn, hang the camera higher."))
+        advice.append(
+            say("The picture is not sharp: let the camera focus again.")
+            if focuses
+            else say(
+                "The picture is not sharp: turn the lens until print is crisp, or, where it does not turn, hang the camera higher."
+            )
+        )
     missing = [i for i in IDS if i not in cards] if markers else []
     if missing:
-        which = advice if len(cards) >= ENOUGH else faults      # three tell where the board lies, four tell it better
-        which += [say("Card {n} ({place}) is not in view or not flat.", n=i, place=PLACES[i]) for i in missing]
+        which = (
+            advice if len(cards) >= ENOUGH else faults
+        )  # three tell where the board lies, four tell it better
+        which += [
+            say("Card {n} ({place}) is not in view or not flat.", n=i, place=PLACES[i])
+            for i in missing
+        ]
     elif markers and _share(cards, image) < FILLS:
         advice.append(say("The board is small in the picture: bring the camera nearer."))
-    return Framing(round(light, 1), round(burnt, 4), round(sharpness, 3), tuple(sorted(cards)), tuple(faults), tuple(advice))
+    return Framing(
+        round(light, 1),
+        round(burnt, 4),
+        round(sharpness, 3),
+        tuple(sorted(cards)),
+        tuple(faults),
+        tuple(advice),
+    )
 
 
 class Bare(msgspec.Struct, frozen=True, eq=False):
-    """The first photo, of the empty board, as the pictures after it are compared with it. view: it, made small, and where the board
-    lies in it, roughly; size: its own, pixels."""
+    """The first photo, of the empty board, as the pictures after it are compared with it. view: it,
+    made small, and where the board lies in it, roughly; size: its own, pixels."""
 
     plan: Plan
     view: View
     size: tuple[int, int]
 
     @classmethod
-    def of(cls, plan: Plan, image: np.ndarray, corners: np.ndarray | None, markers: bool) -> Bare | None:
-        """image: (h, w, 3) uint8 BGR; corners: (4, 2) pixels as tapped, or None; None where that does not say where the board lies"""
+    def of(
+        cls, plan: Plan, image: np.ndarray, corners: np.ndarray | None, markers: bool
+    ) -> Bare | None:
+        """image: (h, w, 3) uint8 BGR; corners: (4, 2) pixels as tapped, or None; None where that
+        does not say where the board lies"""
         try:
             sight = first_sight(usable(image), corners, markers)
-            return None if sight is None else cls(plan, View.of(image, rough(plan, [sight]).pose(0)), (image.shape[1], image.shape[0]))
+            return (
+                None
+                if sight is None
+                else cls(
+                    plan,
+                    View.of(image, rough(plan, [sight]).pose(0)),
+                    (image.shape[1], image.shape[0]),
+                )
+            )
         except NoBoard:
             return None
 
     def remarks(self, image: np.ndarray, layout: Mapping[str, Sequence[str]] | None) -> list[Text]:
-        """What would make a picture of the same camera better on which `layout` should lie: hands away, pieces laid, a board in view,
-        or, on an empty board, another light. None: nobody knows what should lie there."""
+        """What would make a picture of the same camera better on which `layout` should lie: hands
+        away, pieces laid, a board in view, or, on an empty board, another light. None: nobody knows
+        what should lie there."""
         now = View.of(image, self.view.pose)
         if now.small.shape != self.view.small.shape:
             return []
         out = []
         unseen = sum(not self._in_view(site) for site in self.plan.site)
         if unseen:
-            out.append(say("{n} of the board's places lie outside the picture: move the camera and take the first photo again",
-                           n=unseen))
+            out.append(
+                say(
+                    "{n} of the board's places lie outside the picture: move the camera and take the first photo again",
+                    n=unseen,
+                )
+            )
         if find_foreign(self.plan, now, self.view) is not None:
             return [*out, say("A hand or something else seems to reach over the board.")]
         if layout is None:
             return out
         changed = differences(self.view.small, now.small, np.ones(now.small.shape[:2], bool))[1]
         empty = not any(layout.values())
-        places = (filled(self.plan.sites[s].outlines, now.pose.to_px, changed.shape) for s in self.plan.sites if empty or layout.get(s))
+        places = (
+            filled(self.plan.sites[s].outlines, now.pose.to_px, changed.shape)
+            for s in self.plan.sites
+            if empty or layout.get(s)
+        )
         other = [bool(changed[place].mean() > CHANGED) for place in places if place.any()]
         if not empty and other and np.mean(other) < LAID:
-            out.append(say("None of the {all} pieces can be seen yet.", all=len(other)) if not any(other) else
-                       say("Of {all} places to lay something on {n} look otherwise than empty.", all=len(other), n=sum(other)))
+            out.append(
+                say("None of the {all} pieces can be seen yet.", all=len(other))
+                if not any(other)
+                else say(
+                    "Of {all} places to lay something on {n} look otherwise than empty.",
+                    all=len(other),
+                    n=sum(other),
+                )
+            )
         elif empty and other and np.mean(other) > LITTERED:
-            out.append(say("{n} places look otherwise than in the first photo: is the board empty?", n=sum(other)))
+            out.append(
+                say(
+                    "{n} places look otherwise than in the first photo: is the board empty?",
+                    n=sum(other),
+                )
+            )
         elif empty and np.abs(now.small.astype(float) - self.view.small).mean() < SAME_LIGHT:
-            out.append(say("The light is as in the first photo: switch a lamp on or off, that teaches more."))
+            out.append(
+                say(
+                    "The light is as in the first photo: switch a lamp on or off, that teaches more."
+                )
+            )
         return out
 
     def small(self) -> list[Text]:
         """That the board takes too little of the first photo, if it does"""
-        share = cv2.contourArea(self.view.pose.to_px(self.plan.corners).astype(np.float32)) / np.prod(self.view.pose.size)
-        return [say("The board is small in the picture: bring the camera nearer.")] if share < SMALL else []
+        share = cv2.contourArea(
+            self.view.pose.to_px(self.plan.corners).astype(np.float32)
+        ) / np.prod(self.view.pose.size)
+        return (
+            [say("The board is small in the picture: bring the camera nearer.")]
+            if share < SMALL
+            else []
+        )
 
     def _in_view(self, site: Site) -> bool:
         px, size = self.view.pose.to_px(site.outlines[0]), np.array(self.view.pose.size)
-        return bool(((px > -0.02 * size) & (px < 1.02 * size)).all())       # corners are tapped roughly
+        return bool(((px > -0.02 * size) & (px < 1.02 * size)).all())  # corners are tapped roughly
 
 
 def burnt_pieces(plan: Plan, shot: Shot) -> bool:
-    """Whether most of what lies on the sites of a calibration photo is too bright for the camera: then it shows no print, and
-    hardly any form"""
-    outlines = (o for site, contents in shot.layout.items() if contents for o in plan.sites[site].outlines)
+    """Whether most of what lies on the sites of a calibration photo is too bright for the camera:
+    then it shows no print, and hardly any form"""
+    outlines = (
+        o for site, contents in shot.layout.items() if contents for o in plan.sites[site].outlines
+    )
     seen = filled(outlines, shot.pose.to_px, shot.image.shape[:2])
     return bool(seen.any()) and float((shot.image[seen] >= CLIPPED).all(1).mean()) > BURNT_PIECES
 
 
 def sharpness_of(one: np.ndarray) -> float:
-    """How steep the steepest edges of a grey picture are: the share of its whole contrast that one pixel makes. On
-    a card 0.28 where they are crisp, 0.16 where they are spread over two pixels; the light does not matter."""
+    """How steep the steepest edges of a grey picture are: the share of its whole contrast that one
+    pixel makes. On a card 0.28 where they are crisp, 0.16 where they are spread over two pixels;
+    the light does not matter."""
     one = cv2.GaussianBlur(one, (3, 3), 0).astype(np.float32)
-    steep = np.hypot(cv2.Sobel(one, cv2.CV_32F, 1, 0, scale=1 / 8), cv2.Sobel(one, cv2.CV_32F, 0, 1, scale=1 / 8))
+    steep = np.hypot(
+        cv2.Sobel(one, cv2.CV_32F, 1, 0, scale=1 / 8), cv2.Sobel(one, cv2.CV_32F, 0, 1, scale=1 / 8)
+    )
     low, high = np.percentile(one, (1, 99))
     return float(np.percentile(steep, 99.5) / max(high - low, 8.0))
 
 
 def _cut(one: np.ndarray, corners: np.ndarray) -> np.ndarray:
-    (x0, y0), (x1, y1) = np.floor(corners.min(0)).astype(int).clip(0), np.ceil(corners.max(0)).astype(int)
-    return one[y0:y1 + 1, x0:x1 + 1]
+    (x0, y0), (x1, y1) = (
+        np.floor(corners.min(0)).astype(int).clip(0),
+        np.ceil(corners.max(0)).astype(int),
+    )
+    return one[y0 : y1 + 1, x0 : x1 + 1]
 
 
 def _share(cards: dict[int, np.ndarray], image: np.ndarray) -> float:

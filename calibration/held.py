@@ -17,8 +17,10 @@ from vision.shot import Shot
 from vision.temper import Temper, fitted
 
 BINS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999, 1.0001)
-EFFORT = 0.25        # of a fit that nobody plays with: calibrating must stay quick
-ALIKE = 0.25         # chance of being taken for another kind, beyond which a camera cannot tell the two apart
+EFFORT = 0.25  # of a fit that nobody plays with: calibrating must stay quick
+ALIKE = (
+    0.25  # chance of being taken for another kind, beyond which a camera cannot tell the two apart
+)
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -48,11 +50,17 @@ class Row(msgspec.Struct, frozen=True):
     @property
     def chance(self) -> float:
         """The probability given to what lies there"""
-        return math.exp(max((p for c, p in self.seen.options if same_contents(self.want, c, self.reads)), default=-math.inf))
+        return math.exp(
+            max(
+                (p for c, p in self.seen.options if same_contents(self.want, c, self.reads)),
+                default=-math.inf,
+            )
+        )
 
 
 class Trial(msgspec.Struct, frozen=True):
-    """photos: those read; rows: their sites; unasked: kinds that only the photos read show, so nothing could be told."""
+    """photos: those read; rows: their sites; unasked: kinds that only the photos read show, so
+    nothing could be told."""
 
     photos: list[str]
     rows: list[Row]
@@ -65,17 +73,29 @@ class Trial(msgspec.Struct, frozen=True):
     def tempers(self) -> dict[str, Temper]:
         """How the evidence of each way of reading is to be taken, so that it means what it says"""
         ways = {r.reads for r in self.rows}
-        return {w: fitted([(r.seen, r.want, r.reads) for r in self.rows if r.reads == w]) for w in sorted(ways)}
+        return {
+            w: fitted([(r.seen, r.want, r.reads) for r in self.rows if r.reads == w])
+            for w in sorted(ways)
+        }
 
     def tempered(self, tempers: Mapping[str, Temper]) -> Trial:
         """The same photos as they would be read with these"""
-        rows = [msgspec.structs.replace(r, seen=tempers[r.reads].applied(r.seen)) if r.reads in tempers else r for r in self.rows]
+        rows = [
+            msgspec.structs.replace(r, seen=tempers[r.reads].applied(r.seen))
+            if r.reads in tempers
+            else r
+            for r in self.rows
+        ]
         return msgspec.structs.replace(self, rows=rows)
 
     def reliability(self) -> list[tuple[float, float, int, int]]:
         """(given from, to, sites, right among them) for each step of probability with a site in it"""
         counts, _ = reliability([(r.sure, r.right) for r in self.rows])
-        return [(low, min(high, 1.0), n, right) for (low, high), (n, right) in zip(zip(BINS, BINS[1:]), counts) if n]
+        return [
+            (low, min(high, 1.0), n, right)
+            for (low, high), (n, right) in zip(zip(BINS, BINS[1:]), counts)
+            if n
+        ]
 
     def kinds(self) -> dict[str, tuple[int, int, Counter[str]]]:
         """kind ("" empty) -> (sites that show it, right among them, what it was taken for)"""
@@ -104,17 +124,20 @@ class Trial(msgspec.Struct, frozen=True):
 
 
 def reliability(judged: Sequence[tuple[float, bool]]) -> tuple[list[tuple[int, int]], float]:
-    """(probability given, right) of sites -> sites and right ones in each of BINS, and the expected calibration error, 0 to 1"""
+    """(probability given, right) of sites -> sites and right ones in each of BINS, and the expected
+    calibration error, 0 to 1"""
     bins = [[0, 0, 0.0] for _ in BINS[:-1]]
     for given, ok in judged:
         n = next(i for i, top in enumerate(BINS[1:]) if given < top)
         bins[n] = [bins[n][0] + 1, bins[n][1] + ok, bins[n][2] + given]
-    return [(n, k) for n, k, _ in bins], sum(abs(k - given) for _, k, given in bins) / max(len(judged), 1)
+    return [(n, k) for n, k, _ in bins], sum(abs(k - given) for _, k, given in bins) / max(
+        len(judged), 1
+    )
 
 
 def taken_for(want: Contents, got: Contents | None, kind: str) -> str | None:
-    """What `kind` was taken for: another kind, "" for nothing, "?" for something foreign, itself and more;
-    None when it is not to blame"""
+    """What `kind` was taken for: another kind, "" for nothing, "?" for something foreign, itself
+    and more; None when it is not to blame"""
     if got is None:
         return "?"
     missing, extra = Counter(want) - Counter(got), Counter(got) - Counter(want)
@@ -126,7 +149,8 @@ def taken_for(want: Contents, got: Contents | None, kind: str) -> str | None:
 
 
 def put_aside(shots: list[Shot], copy: Copy) -> list[Shot]:
-    """The sampler whose kinds the others show best, and an empty board where another is left; none where one sampler is all"""
+    """The sampler whose kinds the others show best, and an empty board where another is left; none
+    where one sampler is all"""
     samplers, empties = [s for s in shots if s.layout], [s for s in shots if not s.layout]
     if len(samplers) < 2:
         return []
@@ -156,13 +180,15 @@ def read_all(reader: Reader, shots: list[Shot], copy: Copy, known: set[str]) -> 
 
 
 def own(copy: Copy, reader: Reader, shots: list[Shot]) -> Trial:
-    """The photos a reader has learnt from: what it confuses even there, nobody can hope that it tells apart"""
+    """The photos a reader has learnt from: what it confuses even there, nobody can hope that it
+    tells apart"""
     return Trial([s.name for s in shots], read_all(reader, shots, copy, shown(shots, copy)), [])
 
 
 def tried(copy: Copy, registrar: Registrar, shots: list[Shot]) -> Trial:
-    """Fits a reader without some photos, with less effort, and lets it read these. Where the board is in them is taken from
-    the calibration, which saw them. A copy with a single sampler gives an empty trial."""
+    """Fits a reader without some photos, with less effort, and lets it read these. Where the board
+    is in them is taken from the calibration, which saw them. A copy with a single sampler gives an
+    empty trial."""
     aside = put_aside(shots, copy)
     rest = [s for s in shots if not any(s is a for a in aside)]
     if not aside:

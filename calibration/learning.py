@@ -1,6 +1,8 @@
-"""Learning at the table: views that reading and rules agreed on become further photos to learn from, if a guard set lets them.
+"""Learning at the table: views that reading and rules agreed on become further photos to learn
+from, if a guard set lets them.
 
-Kept views lie in COPY/table: NN.jpg with NN.json, the layout. Every other one is learnt from, the rest guard. Its value: Outcome.
+Kept views lie in COPY/table: NN.jpg with NN.json, the layout. Every other one is learnt from, the
+rest guard. Its value: Outcome.
 """
 
 from __future__ import annotations
@@ -26,8 +28,10 @@ from vision.photo import BadPhoto, load_photo
 from vision.reader import Reader
 from vision.shot import Shot
 
-DOUBTED = 0.02      # least probability of what was agreed on: a site misread teaches most, one read wholly otherwise may be a slip
-KEPT = 4            # views kept of a copy: two to learn from, two to guard; more would make fitting slow
+# least probability of what was agreed on: a site misread teaches most, one read wholly otherwise
+# may be a slip
+DOUBTED = 0.02
+KEPT = 4  # views kept of a copy: two to learn from, two to guard; more would make fitting slow
 FOLDER = "table"
 
 
@@ -39,8 +43,11 @@ class Outcome(msgspec.Struct, frozen=True):
     left_out: list[str] = []
 
 
-def keep(folder: Path, image: np.ndarray, layout: Mapping[str, Contents], instead: str | None = None) -> str:
-    """Puts a view aside, in the place of the one so named or else of the oldest when there are enough; its name. Raises OSError."""
+def keep(
+    folder: Path, image: np.ndarray, layout: Mapping[str, Contents], instead: str | None = None
+) -> str:
+    """Puts a view aside, in the place of the one so named or else of the oldest when there are
+    enough; its name. Raises OSError."""
     place = folder / FOLDER
     place.mkdir(exist_ok=True)
     there = sorted(place.glob("*.json"), key=lambda p: p.stat().st_mtime_ns)
@@ -57,7 +64,8 @@ def keep(folder: Path, image: np.ndarray, layout: Mapping[str, Contents], instea
 
 
 def views(copy: Copy, reader: Reader) -> tuple[list[Shot], list[str]]:
-    """The kept views that today's reader still reads as they were agreed on, or nearly; and why others are left out"""
+    """The kept views that today's reader still reads as they were agreed on, or nearly; and why
+    others are left out"""
     good, bad = [], []
     for path in sorted((copy.folder / FOLDER).glob("*.json")):
         name = f"{FOLDER}/{path.stem}.jpg"
@@ -78,10 +86,13 @@ def views(copy: Copy, reader: Reader) -> tuple[list[Shot], list[str]]:
 
 
 def worse(before: list[Row], after: list[Row]) -> str | None:
-    """Why a new reader is not to be trusted: it misreads what the old one reads right; None where it does not"""
+    """Why a new reader is not to be trusted: it misreads what the old one reads right; None where
+    it does not"""
     lost = [a for b, a in zip(before, after, strict=True) if b.right and not a.right]
     if lost:
-        return f"{lost[0].site} of {lost[0].photo} would be misread" + (f", and {len(lost) - 1} more" if len(lost) > 1 else "")
+        return f"{lost[0].site} of {lost[0].photo} would be misread" + (
+            f", and {len(lost) - 1} more" if len(lost) > 1 else ""
+        )
     return None
 
 
@@ -91,16 +102,19 @@ def surety(rows: list[Row]) -> float:
 
 
 def learn(folder: str | Path, fit: Callable[..., Reader] = fit_reader) -> Outcome:
-    """Fits a model to the copy's photos and half the kept views; it takes the old one's place if it misreads nothing that the old
-    one reads right, in no photo and no view, and is surer of the views it has not learnt from. Where it may not, the other half has
-    its turn. Raises BadCopy, BadModel."""
+    """Fits a model to the copy's photos and half the kept views; it takes the old one's place if it
+    misreads nothing that the old one reads right, in no photo and no view, and is surer of the
+    views it has not learnt from. Where it may not, the other half has its turn. Raises BadCopy,
+    BadModel."""
     copy = load_copy(folder)
     if not copy.model.is_file():
         raise BadCopy(f"{copy.model}: not there yet; make it with: nilometer calibrate {folder}")
     old = Reader.load(copy.model, copy.plan)
     good, bad = views(copy, old)
     if len(good) < 2:
-        return Outcome(False, f"{len(good)} views of the table can be learnt from, two are needed", bad)
+        return Outcome(
+            False, f"{len(good)} views of the table can be learnt from, two are needed", bad
+        )
     registrar, shots = shots_of(copy)
     known = shown(shots, copy)
     before = read_all(old, [*shots, *good], copy, known)
@@ -114,14 +128,19 @@ def learn(folder: str | Path, fit: Callable[..., Reader] = fit_reader) -> Outcom
         if fault is None and now > was:
             write_whole(copy.before, copy.model.read_bytes())
             new.save(copy.model)
-            return Outcome(True, f"learnt from {len(lessons)} of {len(good)} views; to what lies in the others it now gives "
-                                 f"{100 * math.exp(now):.2f} % where it gave {100 * math.exp(was):.2f} %", bad)
+            return Outcome(
+                True,
+                f"learnt from {len(lessons)} of {len(good)} views; to what lies in the others it now gives "
+                f"{100 * math.exp(now):.2f} % where it gave {100 * math.exp(was):.2f} %",
+                bad,
+            )
         first = first or fault or "views that were not learnt from would be read with more doubt"
     return Outcome(False, first, bad)
 
 
 def undo(folder: str | Path) -> None:
-    """The model before the last learning again, bit for bit, without the views it learnt from. Raises BadCopy."""
+    """The model before the last learning again, bit for bit, without the views it learnt from.
+    Raises BadCopy."""
     copy = load_copy(folder)
     if not copy.before.is_file():
         raise BadCopy(f"{copy.before}: nothing was learnt at the table that could be undone")

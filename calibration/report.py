@@ -1,4 +1,5 @@
-"""The calibration's report: one page with pictures, which needs no other host, of what this copy's reader confuses."""
+"""The calibration's report: one page with pictures, which needs no other host, of what this copy's
+reader confuses."""
 
 from __future__ import annotations
 
@@ -19,14 +20,15 @@ from engine.layout import lies_first
 from engine.text import Text, pack, say
 from vision.shot import Shot
 
-CROP = 96            # pixels along the longer side of a picture in the report
-WORST = 12           # crops shown
+CROP = 96  # pixels along the longer side of a picture in the report
+WORST = 12  # crops shown
 
 
 class Findings(msgspec.Struct, frozen=True):
-    """What calibrating found out. trial: photos read by a reader that had not seen them; own: all photos, read by the one
-    that learnt from them; error_px: (photo, pixels) of finding the board; missing: kinds in no photo; raw: the trial before its
-    probabilities were made to mean what they say; burnt: photos whose pieces are mostly too bright for the camera; odd: what to look at
+    """What calibrating found out. trial: photos read by a reader that had not seen them; own: all
+    photos, read by the one that learnt from them; error_px: (photo, pixels) of finding the board;
+    missing: kinds in no photo; raw: the trial before its probabilities were made to mean what they
+    say; burnt: photos whose pieces are mostly too bright for the camera; odd: what to look at
     before anything else."""
 
     trial: Trial
@@ -43,32 +45,67 @@ class Findings(msgspec.Struct, frozen=True):
         t, px = self.trial, max((e for _, e in self.error_px), default=0.0)
         own = {"right": self.own.right, "all": len(self.own.rows), "px": f"{px:.1f}"}
         if not t.rows:
-            return say("{right} of {all} places are read right in the photos it learnt from; the board is found to {px} px.", **own)
-        return say("{unseen} of {asked} places ({share} %) are read right in photos kept back from it, {right} of {all} in those it "
-                   "learnt from; the board is found to {px} px.", **own, unseen=t.right, asked=len(t.rows),
-                   share=f"{100 * t.right / len(t.rows):.1f}")
+            return say(
+                "{right} of {all} places are read right in the photos it learnt from; the board is found to {px} px.",
+                **own,
+            )
+        return say(
+            "{unseen} of {asked} places ({share} %) are read right in photos kept back from it, {right} of {all} in those it "
+            "learnt from; the board is found to {px} px.",
+            **own,
+            unseen=t.right,
+            asked=len(t.rows),
+            share=f"{100 * t.right / len(t.rows):.1f}",
+        )
 
     def doubtful(self) -> list[str]:
         """The kinds that were misread, the worst first"""
-        kinds = {k: v for t in (self.trial, self.own) for k, v in t.kinds().items() if k and v[1] < v[0]}
+        kinds = {
+            k: v for t in (self.trial, self.own) for k, v in t.kinds().items() if k and v[1] < v[0]
+        }
         return sorted(kinds, key=lambda k: kinds[k][1] / kinds[k][0])
 
     def advice(self) -> list[Text]:
         """What one more photo would mend, the gravest first"""
         kinds = self.doubtful()
         out = [*self.odd, *(unshown(k) for k in self.missing)]
-        if self.burnt and (kinds or self.trial.unasked or not self.trial.rows):  # white stones are white
-            out.append(say("in {photos} pieces are burnt out white, and what is on them cannot be learnt: take them anew in less light",
-                           photos=", ".join(self.burnt)))
-        out += [say("this camera cannot tell {a} from {b}: {share} % of what it is given goes to the other", a=a, b=b,
-                    share=f"{100 * p:.0f}") for a, b, p in self.own.alike()]
+        if self.burnt and (
+            kinds or self.trial.unasked or not self.trial.rows
+        ):  # white stones are white
+            out.append(
+                say(
+                    "in {photos} pieces are burnt out white, and what is on them cannot be learnt: take them anew in less light",
+                    photos=", ".join(self.burnt),
+                )
+            )
+        out += [
+            say(
+                "this camera cannot tell {a} from {b}: {share} % of what it is given goes to the other",
+                a=a,
+                b=b,
+                share=f"{100 * p:.0f}",
+            )
+            for a, b, p in self.own.alike()
+        ]
         if kinds:
-            out.append(say("lay these in one more photo, each a few times and on other sites: {kinds}", kinds=", ".join(kinds)))
+            out.append(
+                say(
+                    "lay these in one more photo, each a few times and on other sites: {kinds}",
+                    kinds=", ".join(kinds),
+                )
+            )
         rare = [k for k in self.trial.unasked if k not in self.missing]
         if rare:
-            out.append(say("only one photo shows {kinds}: nothing can be said of how well they are read", kinds=", ".join(rare)))
+            out.append(
+                say(
+                    "only one photo shows {kinds}: nothing can be said of how well they are read",
+                    kinds=", ".join(rare),
+                )
+            )
         if not self.trial.rows:
-            out.append(say("add a second sampler, laid differently: then what is read can be checked"))
+            out.append(
+                say("add a second sampler, laid differently: then what is read can be checked")
+            )
         return out
 
 
@@ -80,7 +117,13 @@ def unshown(kind: str) -> Text:
 def picture(image: np.ndarray) -> str:
     """A data URI of (h, w, 3) BGR"""
     scale = CROP / max(image.shape[:2])
-    small = cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA if scale < 1 else cv2.INTER_CUBIC)
+    small = cv2.resize(
+        image,
+        None,
+        fx=scale,
+        fy=scale,
+        interpolation=cv2.INTER_AREA if scale < 1 else cv2.INTER_CUBIC,
+    )
     done, data = cv2.imencode(".jpg", small, [cv2.IMWRITE_JPEG_QUALITY, 80])
     return "data:image/jpeg;base64," + base64.b64encode(data.tobytes()).decode() if done else ""
 
@@ -102,21 +145,29 @@ def words(contents: tuple[str, ...] | None) -> Text | str:
 
 
 def marked(text: Text | str) -> str:
-    """HTML that carries the sentence's template, so that the table's page can say it in the language of whoever reads it"""
+    """HTML that carries the sentence's template, so that the table's page can say it in the
+    language of whoever reads it"""
     if not isinstance(text, Text):
         return markupsafe.escape(text)
-    return markupsafe.Markup('<span data-say="{}">{}</span>').format(json.dumps(pack(text)), str(text))
+    return markupsafe.Markup('<span data-say="{}">{}</span>').format(
+        json.dumps(pack(text)), str(text)
+    )
 
 
 def example_of(kind: str, shots: list[Shot], copy: Copy) -> str:
     """A picture of a kind, alone where a photo shows it so"""
-    places = [(len(c), n, site) for n, s in enumerate(shots) for site, c in s.layout.items()
-              if kind in c and (c[-1] == kind or lies_first(c[0]))]
+    places = [
+        (len(c), n, site)
+        for n, s in enumerate(shots)
+        for site, c in s.layout.items()
+        if kind in c and (c[-1] == kind or lies_first(c[0]))
+    ]
     return crop(shots[min(places)[1]], copy, min(places)[2]) if places else ""
 
 
 def worst(trial: Trial) -> list[Row]:
-    """The rows read wrongly, then those read rightly with most doubt, of photos that were not learnt from"""
+    """The rows read wrongly, then those read rightly with most doubt, of photos that were not
+    learnt from"""
     doubtful = sorted(trial.rows, key=lambda r: (r.right, r.chance))
     return [r for r in doubtful if not r.right or r.chance < 0.9][:WORST]
 
@@ -127,8 +178,11 @@ def percent(sure: float) -> str:
 
 
 def steps(trial: Trial, raw: Trial) -> list[tuple[float, float, list[tuple[int, int]]]]:
-    """(said from, to, (sites, right among them) before and after tempering) for each step that holds any"""
-    both = [{(low, high): (n, right) for low, high, n, right in t.reliability()} for t in (raw, trial)]
+    """(said from, to, (sites, right among them) before and after tempering) for each step that
+    holds any"""
+    both = [
+        {(low, high): (n, right) for low, high, n, right in t.reliability()} for t in (raw, trial)
+    ]
     return [(*step, [b.get(step, (0, 0)) for b in both]) for step in sorted({*both[0], *both[1]})]
 
 
@@ -136,15 +190,44 @@ def page(copy: Copy, shots: list[Shot], findings: Findings) -> str:
     """The report as HTML"""
     trial, by_name = findings.trial, {s.name: s for s in shots}
     kinds: list[dict[str, Any]] = []
-    for kind, (asked, right, taken) in sorted(trial.kinds().items(), key=lambda k: (k[1][1] / k[1][0], k[0])):
-        kinds.append({"name": kind or say("empty"), "picture": example_of(kind, shots, copy) if kind else "", "asked": asked,
-                      "right": right,
-                      "taken": [(say("something else") if k == "?" else k or say("nothing"), n) for k, n in taken.most_common()]})
-    crops = [{"picture": crop(by_name[r.photo], copy, r.site), "where": f"{r.site}, {r.photo}", "want": words(r.want),
-              "got": words(r.got), "right": r.right, "sure": percent(r.sure)} for r in worst(trial)]
-    template = importlib.resources.files("calibration").joinpath("page.html").read_text(encoding="utf-8")
+    for kind, (asked, right, taken) in sorted(
+        trial.kinds().items(), key=lambda k: (k[1][1] / k[1][0], k[0])
+    ):
+        kinds.append(
+            {
+                "name": kind or say("empty"),
+                "picture": example_of(kind, shots, copy) if kind else "",
+                "asked": asked,
+                "right": right,
+                "taken": [
+                    (say("something else") if k == "?" else k or say("nothing"), n)
+                    for k, n in taken.most_common()
+                ],
+            }
+        )
+    crops = [
+        {
+            "picture": crop(by_name[r.photo], copy, r.site),
+            "where": f"{r.site}, {r.photo}",
+            "want": words(r.want),
+            "got": words(r.got),
+            "right": r.right,
+            "sure": percent(r.sure),
+        }
+        for r in worst(trial)
+    ]
+    template = (
+        importlib.resources.files("calibration").joinpath("page.html").read_text(encoding="utf-8")
+    )
     env = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=marked)
     env.globals["say"] = say
     return env.from_string(template).render(
-        name=copy.name, game=copy.game, findings=findings, advice=findings.advice(), kinds=kinds, crops=crops, trial=trial,
-        reliability=steps(trial, findings.raw or trial))
+        name=copy.name,
+        game=copy.game,
+        findings=findings,
+        advice=findings.advice(),
+        kinds=kinds,
+        crops=crops,
+        trial=trial,
+        reliability=steps(trial, findings.raw or trial),
+    )

@@ -1,4 +1,5 @@
-"""A copy made step by step, as on the phone: each photo is written when it is taken, so that nothing is lost on the way."""
+"""A copy made step by step, as on the phone: each photo is written when it is taken, so that
+nothing is lost on the way."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ STEP = re.compile(r"(empty|sampler)-\d+\.jpg")
 
 
 class Step(msgspec.Struct):
-    """One photo to take: its name and what has to lie on the board; remarks: what was wrong with it as it was taken."""
+    """One photo to take: its name and what has to lie on the board; remarks: what was wrong with it
+    as it was taken."""
 
     name: str
     layout: dict[str, list[str]]
@@ -36,34 +38,46 @@ class Step(msgspec.Struct):
 
 
 class Session:
-    """folder: made if need be; samplers: the layouts to photograph after the empty board, which is taken twice."""
+    """folder: made if need be; samplers: the layouts to photograph after the empty board, which is
+    taken twice."""
 
-    def __init__(self, folder: str | Path, plan: Plan, name: str, markers: bool, samplers: Sequence[Layout]) -> None:
+    def __init__(
+        self, folder: str | Path, plan: Plan, name: str, markers: bool, samplers: Sequence[Layout]
+    ) -> None:
         self.folder, self.plan, self.name, self.markers = Path(folder), plan, name, markers
         self.steps = [Step("empty-1", {}), Step("empty-2", {}), *_samplers(samplers)]
         self._corners: Corners | None = None
         self._bare: Bare | None = None
 
     @classmethod
-    def broken_off(cls, folder: str | Path, samplers: Callable[[Plan], Sequence[Layout]]) -> Session:
-        """The one that was begun in a folder: its photos are taken, what they do not show yet is still to do. Raises BadCopy."""
+    def broken_off(
+        cls, folder: str | Path, samplers: Callable[[Plan], Sequence[Layout]]
+    ) -> Session:
+        """The one that was begun in a folder: its photos are taken, what they do not show yet is
+        still to do. Raises BadCopy."""
         folder = Path(folder)
         data = begun_in(folder)
         if data is None:
             raise BadCopy(f"{folder / 'copy.toml'}: its photos were not taken step by step")
         plan = load_plan_of(folder, data)
-        session = cls(folder, plan, str(data.get("name", folder.name)), bool(data.get("markers", False)), samplers(plan))
+        session = cls(
+            folder,
+            plan,
+            str(data.get("name", folder.name)),
+            bool(data.get("markers", False)),
+            samplers(plan),
+        )
         for entry in data["photo"]:
             name = Path(entry["file"]).stem
             if not (folder / entry["file"]).is_file():
                 continue
             if name not in [s.name for s in session.steps]:
-                session.steps.append(Step(name, {}))        # one more than are asked for at first
+                session.steps.append(Step(name, {}))  # one more than are asked for at first
             step = next(s for s in session.steps if s.name == name)
             shown = read_layout(folder / f"{name}.json", plan)
             step.layout, step.taken = {site: list(kinds) for site, kinds in shown.items()}, True
         session._corners = data["photo"][0].get("corners")
-        with contextlib.suppress(BadPhoto):     # it can be taken again
+        with contextlib.suppress(BadPhoto):  # it can be taken again
             session._bare = session._compared_with(load_photo(folder / "empty-1.jpg"))
         return session
 
@@ -73,8 +87,9 @@ class Session:
         return next((i for i, step in enumerate(self.steps) if not step.taken), None)
 
     def take(self, number: int, image: np.ndarray, corners: Corners | None = None) -> None:
-        """Keeps a photo, (h, w, 3) uint8 BGR, instead of an earlier one of that step. corners: as tapped, needed with the
-        first photo where there are no cards. Raises BadCopy; OSError when it cannot be written."""
+        """Keeps a photo, (h, w, 3) uint8 BGR, instead of an earlier one of that step. corners: as
+        tapped, needed with the first photo where there are no cards. Raises BadCopy; OSError when
+        it cannot be written."""
         if not 0 <= number < len(self.steps):
             raise BadCopy(f"{self.folder}: there is no photo {number}")
         step = self.steps[number]
@@ -90,12 +105,15 @@ class Session:
         if not good:
             raise BadCopy(f"{step.name}: the picture cannot be kept")
         write_whole(self.folder / f"{step.name}.jpg", data.tobytes())
-        write_whole(self.folder / f"{step.name}.json", (json.dumps(step.layout, indent=0) + "\n").encode())
+        write_whole(
+            self.folder / f"{step.name}.json", (json.dumps(step.layout, indent=0) + "\n").encode()
+        )
         step.taken = True
         write_whole(self.folder / "copy.toml", self._toml().encode())
 
     def remarks(self, image: np.ndarray, number: int | None) -> list[Text]:
-        """What is to be said of a picture that only the first photo and what should lie there tell; number: of the step it is for,
+        """What is to be said of a picture that only the first photo and what should lie there tell;
+        number: of the step it is for,
         None: of none"""
         if self._bare is None:
             return []
@@ -110,16 +128,16 @@ class Session:
 
     @property
     def corners(self) -> Corners | None:
-        """Of the board in the first photo, shares of its width and height, as they were tapped; None with cards, or where nothing
-        was tapped yet"""
+        """Of the board in the first photo, shares of its width and height, as they were tapped;
+        None with cards, or where nothing was tapped yet"""
         if self._corners is None or self._bare is None:
             return None
         width, height = self._bare.size
         return [[x / width, y / height] for x, y in self._corners]
 
     def bare_board(self, widest: int) -> np.ndarray | None:
-        """The board of the first photo seen from above, (h, w, 3) uint8 BGR, its longer side so many pixels; None where that photo
-        does not tell where the board lies. Raises BadPhoto."""
+        """The board of the first photo seen from above, (h, w, 3) uint8 BGR, its longer side so
+        many pixels; None where that photo does not tell where the board lies. Raises BadPhoto."""
         if self._bare is None or not self.steps[0].taken:
             return None
         image = load_photo(self.folder / f"{self.steps[0].name}.jpg")
@@ -127,7 +145,8 @@ class Session:
         return pose.rectify(image, 0, 0, *self.plan.size, widest / max(self.plan.size))
 
     def use_plan(self, plan: Plan, samplers: Sequence[Layout]) -> None:
-        """The copy's own plan lies in its folder now: the empty board's photos stay, samplers are laid anew. Raises OSError."""
+        """The copy's own plan lies in its folder now: the empty board's photos stay, samplers are
+        laid anew. Raises OSError."""
         self.plan = plan
         if self._bare is not None:
             self._bare = msgspec.structs.replace(self._bare, plan=plan)
@@ -139,30 +158,56 @@ class Session:
         return calibrate(self.folder, progress, processes=processes)
 
     def _compared_with(self, image: np.ndarray) -> Bare | None:
-        return Bare.of(self.plan, image, np.array(self._corners) if self._corners is not None else None, self.markers)
+        return Bare.of(
+            self.plan,
+            image,
+            np.array(self._corners) if self._corners is not None else None,
+            self.markers,
+        )
 
     def _toml(self) -> str:
         # JSON's strings are TOML's, too.
-        lines = [f"game = {json.dumps(self.plan.game)}", f"name = {json.dumps(self.name)}",
-                 f"markers = {json.dumps(self.markers)}"]
+        lines = [
+            f"game = {json.dumps(self.plan.game)}",
+            f"name = {json.dumps(self.name)}",
+            f"markers = {json.dumps(self.markers)}",
+        ]
         for number, step in enumerate(self.steps):
             if step.taken:
-                lines += ["", "[[photo]]", f'file = "{step.name}.jpg"', f'layout = "{step.name}.json"']
+                lines += [
+                    "",
+                    "[[photo]]",
+                    f'file = "{step.name}.jpg"',
+                    f'layout = "{step.name}.json"',
+                ]
                 if number == 0 and self._corners is not None:
                     lines.append(f"corners = {json.dumps(self._corners)}")
         return "\n".join(lines) + "\n"
 
 
 def begun_in(folder: Path) -> dict[str, Any] | None:
-    """The copy.toml of a folder whose photos were taken step by step and which nothing was learnt from yet; else None"""
+    """The copy.toml of a folder whose photos were taken step by step and which nothing was learnt
+    from yet; else None"""
     try:
         data = read_toml(folder / "copy.toml")
     except BadCopy:
         return None
     photos = data.get("photo")
-    ours = isinstance(photos, list) and all(isinstance(p, dict) and STEP.fullmatch(str(p.get("file"))) for p in photos)
-    return data if ours and photos and isinstance(data.get("game"), str) and not (folder / "model.npz").exists() else None
+    ours = isinstance(photos, list) and all(
+        isinstance(p, dict) and STEP.fullmatch(str(p.get("file"))) for p in photos
+    )
+    return (
+        data
+        if ours
+        and photos
+        and isinstance(data.get("game"), str)
+        and not (folder / "model.npz").exists()
+        else None
+    )
 
 
 def _samplers(layouts: Sequence[Layout]) -> list[Step]:
-    return [Step(f"sampler-{n}", {s: list(c) for s, c in layout.items()}) for n, layout in enumerate(layouts, 1)]
+    return [
+        Step(f"sampler-{n}", {s: list(c) for s, c in layout.items()})
+        for n, layout in enumerate(layouts, 1)
+    ]

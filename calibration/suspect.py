@@ -1,4 +1,5 @@
-"""What is odd about a copy's calibration photos: blurred ones, and layouts that say other than the photo shows."""
+"""What is odd about a copy's calibration photos: blurred ones, and layouts that say other than the
+photo shows."""
 
 from __future__ import annotations
 
@@ -22,47 +23,77 @@ from vision.sites import groups
 from vision.slide import FLOOR
 from vision.windows import Pyramid, Windows, pixels_a_mm
 
-BLURRED = 0.5        # of the sharpest photo's sharpness, both seen equally large
-SIDE = 12            # pixels along a site where photos are compared with the empty board
-BARE = 5.0           # times less unlike the empty board than any piece, where nothing lies
-USUAL = 95           # per cent of the bare sites that are no more unlike the empty board than that
-ENOUGH = 20          # bare sites, that show what a bare site looks like
-PLAIN = 3.0          # times as unlike the board as any other bare site, where something lies that no layout speaks of
-FEW, HARDLY = 4, 0.75    # sites with and without pieces at least; of pairs of them in which the former are more unlike the empty board
-SLIPS = 2            # in the photos of a copy, at most: more that look so are pale pieces
-LIKELY = 0.5         # probability from which on a reading is taken at its word where another says the same
-SURE = 0.9           # probability from which on a reading counts against a layout
-MOST = 4             # places named
-ASTRAY_PX = 20       # at 1640 wide: further off no finger taps that looks where it taps
-POOR_PX = 2.0        # at 1640 wide: found no better than that, a board is read worse
+BLURRED = 0.5  # of the sharpest photo's sharpness, both seen equally large
+SIDE = 12  # pixels along a site where photos are compared with the empty board
+BARE = 5.0  # times less unlike the empty board than any piece, where nothing lies
+USUAL = 95  # per cent of the bare sites that are no more unlike the empty board than that
+ENOUGH = 20  # bare sites, that show what a bare site looks like
+# times as unlike the board as any other bare site, where something lies that no layout speaks of
+PLAIN = 3.0
+FEW, HARDLY = (
+    4,
+    0.75,
+)  # sites with and without pieces at least; of pairs of them in which the former are more unlike the empty board
+SLIPS = 2  # in the photos of a copy, at most: more that look so are pale pieces
+LIKELY = 0.5  # probability from which on a reading is taken at its word where another says the same
+SURE = 0.9  # probability from which on a reading counts against a layout
+MOST = 4  # places named
+ASTRAY_PX = 20  # at 1640 wide: further off no finger taps that looks where it taps
+POOR_PX = 2.0  # at 1640 wide: found no better than that, a board is read worse
 
 
 def tapped_astray(copy: Copy, shots: list[Shot], rise: float = 0.0) -> list[Text]:
-    """One sentence for each photo whose corners were tapped elsewhere than where the board is taken to lie now; rise: mm by which those
-    stand above its sites"""
+    """One sentence for each photo whose corners were tapped elsewhere than where the board is taken
+    to lie now; rise: mm by which those stand above its sites"""
     out = []
     for photo, shot in zip(copy.photos, shots):
         if photo.corners is None or copy.markers:
             continue
         scale, there = max(shot.pose.size) / 1640, shot.pose.to_px(copy.plan.corners, rise)
-        turn = min(range(4), key=lambda k: np.linalg.norm(np.roll(photo.corners, k, 0) - there, axis=1).sum())
+        turn = min(
+            range(4),
+            key=lambda k: np.linalg.norm(np.roll(photo.corners, k, 0) - there, axis=1).sum(),
+        )
         if turn:
-            out.append(say("in {photo} the pieces lie as if corner {number} had been tapped first: it was taken so",
-                           photo=photo.name, number=turn + 1))
+            out.append(
+                say(
+                    "in {photo} the pieces lie as if corner {number} had been tapped first: it was taken so",
+                    photo=photo.name,
+                    number=turn + 1,
+                )
+            )
         off = np.linalg.norm(np.roll(photo.corners, turn, 0) - there, axis=1)
-        far = ", ".join(f"{k + 1} ({off[k]:.0f} px)" for k in np.argsort(-off) if off[k] > ASTRAY_PX * scale)
+        far = ", ".join(
+            f"{k + 1} ({off[k]:.0f} px)" for k in np.argsort(-off) if off[k] > ASTRAY_PX * scale
+        )
         if shot.pose.error_px > POOR_PX * scale:
-            out.append(say("in {photo} the board is only found to {error} pixels: tap its corners again, corner {number} first",
-                           photo=photo.name, error=f"{shot.pose.error_px:.1f}", number=int(np.argmax(off)) + 1))
+            out.append(
+                say(
+                    "in {photo} the board is only found to {error} pixels: tap its corners again, corner {number} first",
+                    photo=photo.name,
+                    error=f"{shot.pose.error_px:.1f}",
+                    number=int(np.argmax(off)) + 1,
+                )
+            )
         elif far:
-            out.append(say("in {photo} corners were tapped beside the board's: {corners}; they were taken from its sides",
-                           photo=photo.name, corners=far))
+            out.append(
+                say(
+                    "in {photo} corners were tapped beside the board's: {corners}; they were taken from its sides",
+                    photo=photo.name,
+                    corners=far,
+                )
+            )
     return out
 
 
 def blurred(plan: Plan, shots: list[Shot]) -> list[str]:
-    """The photos that show the board much less sharply than others do; a bare board is compared with bare ones: it may have no print"""
-    return sorted(name for bare in (False, True) for name in least_sharp(plan, [s for s in shots if bool(s.layout) != bare]))
+    """The photos that show the board much less sharply than others do; a bare board is compared
+    with bare ones: it may have no print"""
+    return sorted(
+        name
+        for bare in (False, True)
+        for name in least_sharp(plan, [s for s in shots if bool(s.layout) != bare])
+    )
 
 
 def least_sharp(plan: Plan, shots: list[Shot]) -> list[str]:
@@ -71,15 +102,18 @@ def least_sharp(plan: Plan, shots: list[Shot]) -> list[str]:
         return []
     middles = np.array([s.centre for s in plan.site])
     scale = min(pixels_a_mm(s.pose, middles) for s in shots)
-    seen = [grey(cv2.remap(s.image, *s.pose.rectify_map(0, 0, *plan.size, scale), cv2.INTER_AREA)) for s in shots]
+    seen = [
+        grey(cv2.remap(s.image, *s.pose.rectify_map(0, 0, *plan.size, scale), cv2.INTER_AREA))
+        for s in shots
+    ]
     sharp = [sharpness_of(one) for one in seen]
     return [s.name for s, value in zip(shots, sharp) if value < BLURRED * max(sharp)]
 
 
 def not_there(plan: Plan, shots: list[Shot]) -> list[tuple[str, str, str]]:
-    """(photo, site, what its layout says) of what looks as the empty board does, unlike all other pieces; where pale pieces on a pale
-    board look so too, nothing is told. Likewise of what no layout speaks of ("") and is as unlike the board as pieces are, and
-    all other bare sites are not"""
+    """(photo, site, what its layout says) of what looks as the empty board does, unlike all other
+    pieces; where pale pieces on a pale board look so too, nothing is told. Likewise of what no
+    layout speaks of ("") and is as unlike the board as pieces are, and all other bare sites are not"""
     out = []
     for sites in unlike_empty(plan, shots):
         bare, least, unlike, usual = [], [], [], []
@@ -90,14 +124,20 @@ def not_there(plan: Plan, shots: list[Shot]) -> list[tuple[str, str, str]]:
                 if not contents and site not in hidden:
                     bare.append((some, s.name, site, ""))
                     least.append(value)
-                elif contents and contents[-1] in plan.pieces and not plan.pieces[contents[-1]].spans:
+                elif (
+                    contents and contents[-1] in plan.pieces and not plan.pieces[contents[-1]].spans
+                ):
                     unlike.append((value, s.name, site, contents[-1]))
                     usual.append(some)
         most = float(np.percentile(least, USUAL)) if least else 0.0
         unlike.sort()
         bare.sort(reverse=True)
         for few in range(1, SLIPS + 1):
-            if usual and len(bare) >= ENOUGH and bare[few - 1][0] > max(np.median(usual) / 2, PLAIN * bare[few][0]):
+            if (
+                usual
+                and len(bare) >= ENOUGH
+                and bare[few - 1][0] > max(np.median(usual) / 2, PLAIN * bare[few][0])
+            ):
                 out += [one[1:] for one in bare[:few]]
         for few in range(1, min(SLIPS + 1, len(unlike))):
             if unlike[few - 1][0] <= most and unlike[few - 1][0] * BARE < unlike[few][0]:
@@ -105,44 +145,55 @@ def not_there(plan: Plan, shots: list[Shot]) -> list[tuple[str, str, str]]:
     return out
 
 
-def unlike_empty(plan: Plan, shots: list[Shot]) -> Iterator[list[tuple[Shot, tuple[Sequence[str], np.ndarray]]]]:
-    """Per group of sites: of each photo of pieces, the sites and most_of() them beside the empty board; nothing where no photo shows
-    that"""
+def unlike_empty(
+    plan: Plan, shots: list[Shot]
+) -> Iterator[list[tuple[Shot, tuple[Sequence[str], np.ndarray]]]]:
+    """Per group of sites: of each photo of pieces, the sites and most_of() them beside the empty
+    board; nothing where no photo shows that"""
     if all(s.layout for s in shots):
         return
     _, room = lights(plan, shots)
     for group in groups(plan):
         windows = Windows(group.centres, group.side / 2, SIDE / group.side)
         every = np.arange(len(group.ids))
-        views = [opponent(log_windows(windows, Pyramid(s.image), s.pose, light, every, 0.0)) for s, light in zip(shots, room)]
+        views = [
+            opponent(log_windows(windows, Pyramid(s.image), s.pose, light, every, 0.0))
+            for s, light in zip(shots, room)
+        ]
         empty = np.mean([v for v, s in zip(views, shots) if not s.layout], 0)
         yield [(s, (group.ids, most_of(v - empty))) for s, v in zip(shots, views) if s.layout]
 
 
 def mistaken(plan: Plan, shots: list[Shot]) -> list[str]:
-    """The photos in which what the layout says to be covered is hardly more unlike the empty board than what it says to be bare: it
-    is another photo's"""
+    """The photos in which what the layout says to be covered is hardly more unlike the empty board
+    than what it says to be bare: it is another photo's"""
     seen: dict[str, tuple[list[float], list[float]]] = {}
     for sites in unlike_empty(plan, shots):
         for s, (ids, off) in sites:
             hidden = covered_by_blocks(plan, s.layout)
             for site, some in zip(ids, off[1].tolist()):
-                seen.setdefault(s.name, ([], []))[bool(s.layout.get(site)) or site in hidden].append(some)
-    return [name for name, (bare, laid) in seen.items() if min(len(bare), len(laid)) >= FEW
-            and np.mean(np.array(laid)[:, None] > np.array(bare)) < HARDLY]
+                seen.setdefault(s.name, ([], []))[
+                    bool(s.layout.get(site)) or site in hidden
+                ].append(some)
+    return [
+        name
+        for name, (bare, laid) in seen.items()
+        if min(len(bare), len(laid)) >= FEW
+        and np.mean(np.array(laid)[:, None] > np.array(bare)) < HARDLY
+    ]
 
 
 def most_of(off: np.ndarray) -> np.ndarray:
-    """(2, n) how unlike each other most of two views are, and the quarter that is most so, differences (n, S, S, 3), in units of what
-    light alone changes"""
+    """(2, n) how unlike each other most of two views are, and the quarter that is most so,
+    differences (n, S, S, 3), in units of what light alone changes"""
     off = off.copy()
     off[..., 0] -= np.median(off[..., 0], (1, 2), keepdims=True)
     return np.percentile(np.abs(off / FLOOR).sum(-1).reshape(len(off), -1), (50, 75), axis=1)
 
 
 def contradicted(rows: Iterable[Row]) -> list[tuple[str, str, str, str]]:
-    """(photo, site, what its layout says, what is read) where a reading is sure that the layout leaves a piece out, or has one too
-    many"""
+    """(photo, site, what its layout says, what is read) where a reading is sure that the layout
+    leaves a piece out, or has one too many"""
     out = []
     for r in rows:
         if not r.right and r.got is not None and bool(r.got) != bool(r.want) and r.sure > SURE:
@@ -151,46 +202,110 @@ def contradicted(rows: Iterable[Row]) -> list[tuple[str, str, str, str]]:
 
 
 def traded(rows: Iterable[Row]) -> list[tuple[str, str, str, str, str]]:
-    """(photo, site, another, what the layout says of the one, of the other) where each of two pieces is read as the other one: more
-    likely two pieces laid or written down the wrong way round than two mistakes that fit together"""
+    """(photo, site, another, what the layout says of the one, of the other) where each of two
+    pieces is read as the other one: more likely two pieces laid or written down the wrong way round
+    than two mistakes that fit together"""
     taken: dict[tuple[str, str, str], str] = {}
     for r in rows:
         if not r.right and r.got is not None and len(r.want) == len(r.got) == 1 and r.sure > LIKELY:
             taken.setdefault((r.photo, r.want[0], r.got[0]), r.site)
-    return [(photo, site, taken[photo, b, a], a, b) for (photo, a, b), site in taken.items() if a < b and (photo, b, a) in taken]
+    return [
+        (photo, site, taken[photo, b, a], a, b)
+        for (photo, a, b), site in taken.items()
+        if a < b and (photo, b, a) in taken
+    ]
 
 
 def pointing(plan: Plan, rows: Iterable[Row]) -> list[tuple[str, str]]:
-    """Kinds as large, longer than wide, each of which is read as the other: perhaps only the way they point tells them, of which the
-    plan says nothing"""
-    taken = {(r.want[0], r.got[0]) for r in rows if not r.right and r.got is not None and len(r.want) == len(r.got) == 1}
-    pairs = [(a, b) for a, b in taken if a < b and (b, a) in taken and (one := plan.pieces.get(a)) and (two := plan.pieces.get(b))
-             and one.size == two.size and one.footprint[0] != one.footprint[1] and not (one.directed or two.directed)]
+    """Kinds as large, longer than wide, each of which is read as the other: perhaps only the way
+    they point tells them, of which the plan says nothing"""
+    taken = {
+        (r.want[0], r.got[0])
+        for r in rows
+        if not r.right and r.got is not None and len(r.want) == len(r.got) == 1
+    }
+    pairs = [
+        (a, b)
+        for a, b in taken
+        if a < b
+        and (b, a) in taken
+        and (one := plan.pieces.get(a))
+        and (two := plan.pieces.get(b))
+        and one.size == two.size
+        and one.footprint[0] != one.footprint[1]
+        and not (one.directed or two.directed)
+    ]
     return sorted(pairs)
 
 
-def doubts(plan: Plan, shots: list[Shot], rows: Iterable[Row], burnt: Sequence[str] = (), cut: Sequence[Exemplar] = ()) -> list[Text]:
-    """What to look at before anything else; rows: sites of these photos as they are read; burnt: photos whose pieces are too bright to
-    be told from a pale board; cut: the pieces that were learnt from"""
+def doubts(
+    plan: Plan,
+    shots: list[Shot],
+    rows: Iterable[Row],
+    burnt: Sequence[str] = (),
+    cut: Sequence[Exemplar] = (),
+) -> list[Text]:
+    """What to look at before anything else; rows: sites of these photos as they are read; burnt:
+    photos whose pieces are too bright to be told from a pale board; cut: the pieces that were
+    learnt from"""
     out = []
     if names := blurred(plan, shots):
-        out.append(say("{photos} is not sharp: take it anew, with the camera at rest", photos=", ".join(names)))
+        out.append(
+            say(
+                "{photos} is not sharp: take it anew, with the camera at rest",
+                photos=", ".join(names),
+            )
+        )
     wrong = mistaken(plan, shots)
-    out += [say("what lies in {photo} is hardly what its layout says: is that another photo's?", photo=name) for name in wrong]
+    out += [
+        say(
+            "what lies in {photo} is hardly what its layout says: is that another photo's?",
+            photo=name,
+        )
+        for name in wrong
+    ]
     rows = [r for r in rows if r.photo not in wrong]
-    pairs = [(shots[a.photo].name, a.where, b.where, a.contents[-1], b.contents[-1]) for a, b in exchanged(cut)]
+    pairs = [
+        (shots[a.photo].name, a.where, b.where, a.contents[-1], b.contents[-1])
+        for a, b in exchanged(cut)
+    ]
     said = {frozenset(pair[:3]) for pair in pairs}
-    pairs = [pair for pair in pairs if pair[0] not in wrong] + [pair for pair in traded(rows) if frozenset(pair[:3]) not in said]
+    pairs = [pair for pair in pairs if pair[0] not in wrong] + [
+        pair for pair in traded(rows) if frozenset(pair[:3]) not in said
+    ]
     for photo, site, other, a, b in pairs[:MOST]:
-        out.append(say("look at {site} and {other} in {photo}: {a} and {b} seem to have changed places", site=site, other=other,
-                       photo=photo, a=a, b=b))
+        out.append(
+            say(
+                "look at {site} and {other} in {photo}: {a} and {b} seem to have changed places",
+                site=site,
+                other=other,
+                photo=photo,
+                a=a,
+                b=b,
+            )
+        )
     if each_other := pointing(plan, rows):
-        out.append(say("{pairs} are taken for each other: if only the way they point tells them, write directed = true into the plan",
-                       pairs=", ".join(f"{a}/{b}" for a, b in each_other)))
-    odd = {(photo, site): (want, "" if want else say("something"))
-           for photo, site, want in not_there(plan, [s for s in shots if s.name not in (*burnt, *wrong)])}
+        out.append(
+            say(
+                "{pairs} are taken for each other: if only the way they point tells them, write directed = true into the plan",
+                pairs=", ".join(f"{a}/{b}" for a, b in each_other),
+            )
+        )
+    odd = {
+        (photo, site): (want, "" if want else say("something"))
+        for photo, site, want in not_there(
+            plan, [s for s in shots if s.name not in (*burnt, *wrong)]
+        )
+    }
     odd |= {(photo, site): (want, got) for photo, site, want, got in contradicted(rows)}
     for (photo, site), (want, got) in list(odd.items())[:MOST]:
-        out.append(say("look at {site} in {photo}: its layout says {want}, the photo seems to show {got}", site=site, photo=photo,
-                       want=want or say("nothing"), got=got or say("nothing")))
+        out.append(
+            say(
+                "look at {site} in {photo}: its layout says {want}, the photo seems to show {got}",
+                site=site,
+                photo=photo,
+                want=want or say("nothing"),
+                got=got or say("nothing"),
+            )
+        )
     return out

@@ -1,8 +1,9 @@
-"""Plans traced on a photo of the empty board: outlines in pixels and the board's corners in, a plan in millimetres out.
+"""Plans traced on a photo of the empty board: outlines in pixels and the board's corners in, a plan
+in millimetres out.
 
-    traced = start(base, form, corners)            # the game's own plan, laid on the photo
-    plan, faults = checked(base, form, traced)     # plan: the data of a plan.toml; faults: what people should mend
-    text = toml(plan)
+traced = start(base, form, corners)            # the game's own plan, laid on the photo
+plan, faults = checked(base, form, traced)     # plan: the data of a plan.toml; faults: what people should mend
+text = toml(plan)
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ from vision.plan import BadPlan, Plan, parse_plan
 Point = tuple[float, float]
 Outline = tuple[Point, ...]
 
-TOUCH = 3.0         # mm: outlines drawn by finger that come so near touch
-SHARED = 1.5        # of TOUCH: the least length of border; cells that meet in a point are no neighbours
+TOUCH = 3.0  # mm: outlines drawn by finger that come so near touch
+SHARED = 1.5  # of TOUCH: the least length of border; cells that meet in a point are no neighbours
 MOST_SITES, MOST_POINTS = 1500, 400
 SITE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 
@@ -38,9 +39,11 @@ class BadTracing(ValueError):
 
 
 class TracedSite(msgspec.Struct, kw_only=True):
-    """outlines: in pixels of the photo, the parts of one site. drawn: on the photo; else it moves along with the corners.
+    """outlines: in pixels of the photo, the parts of one site. drawn: on the photo; else it moves
+    along with the corners.
 
-    touching: a neighbour's id -> whether they touch, where the owner knows better than the outlines.
+    touching: a neighbour's id -> whether they touch, where the owner knows better than the
+    outlines.
     """
 
     id: str
@@ -54,7 +57,8 @@ class TracedSite(msgspec.Struct, kw_only=True):
 
 
 class Tracing(msgspec.Struct, kw_only=True):
-    """corners: pixels of the board's (0,0) (w,0) (w,h) (0,h). joined: its left and right edges touch."""
+    """corners: pixels of the board's (0,0) (w,0) (w,h) (0,h). joined: its left and right edges
+    touch."""
 
     size: tuple[float, float]
     corners: list[Point]
@@ -63,7 +67,8 @@ class Tracing(msgspec.Struct, kw_only=True):
 
 
 def form_of(base: Mapping[str, Any]) -> Form:
-    """What may be drawn: as the game says; for a plan without a game any site, with any of the plan's tags."""
+    """What may be drawn: as the game says; for a plan without a game any site, with any of the
+    plan's tags."""
     game = engine.games().get(base["game"])
     if game is not None and game.form is not None:
         return game.form
@@ -77,25 +82,36 @@ def start(base: Mapping[str, Any], corners: Sequence[Sequence[float]]) -> Tracin
     out = Tracing(size=tuple(map(float, base["size"])), corners=_points(corners))
     for s in base["site"]:
         outlines = [s["outline"], *s.get("also", ())]
-        out.sites.append(TracedSite(id=s["id"], outlines=[_points(_through(_to_px(out), o)) for o in outlines],
-                                    tags=list(s.get("tags", ())), reads=s.get("reads", "pile"), of=s.get("of"),
-                                    optional=bool(s.get("optional", False))))
+        out.sites.append(
+            TracedSite(
+                id=s["id"],
+                outlines=[_points(_through(_to_px(out), o)) for o in outlines],
+                tags=list(s.get("tags", ())),
+                reads=s.get("reads", "pile"),
+                of=s.get("of"),
+                optional=bool(s.get("optional", False)),
+            )
+        )
     return out
 
 
 def asks(form: Form, choice: Choice, site: TracedSite) -> bool:
-    """Whether a choice concerns a site: one that bears what it is for, and without that any that is drawn, not the rest."""
+    """Whether a choice concerns a site: one that bears what it is for, and without that any that is
+    drawn, not the rest."""
     if choice.when:
         return bool(set(choice.when) & set(site.tags))
     return site.of is None and set(site.tags) <= {t.tag for c in form.choices for t in c.tags}
 
 
 def asked_for(form: Form, site: TracedSite) -> TracedSite:
-    """The site without the answers to what it is not asked any more (the continent of a cell that is sea now)."""
+    """The site without the answers to what it is not asked any more (the continent of a cell that
+    is sea now)."""
     for choice in form.choices:
         given = {t.tag for t in choice.tags} & set(site.tags)
         if choice.when and given and not asks(form, choice, site):
-            return asked_for(form, msgspec.structs.replace(site, tags=[t for t in site.tags if t not in given]))
+            return asked_for(
+                form, msgspec.structs.replace(site, tags=[t for t in site.tags if t not in given])
+            )
     return site
 
 
@@ -107,7 +123,9 @@ def parse(data: Any) -> Tracing:
         raise BadTracing(f"drawing: {e}") from None
     if len(out.corners) != 4 or min(out.size) <= 0 or max(out.size) > 5000:
         raise BadTracing("drawing: a board has four corners and a size in mm")
-    if len(out.sites) > MOST_SITES or any(len(o) > MOST_POINTS for s in out.sites for o in s.outlines):
+    if len(out.sites) > MOST_SITES or any(
+        len(o) > MOST_POINTS for s in out.sites for o in s.outlines
+    ):
         raise BadTracing("drawing: too many places or points")
     numbers = np.array([p for s in out.sites for o in s.outlines for p in o] + out.corners, float)
     if not np.isfinite(numbers).all() or np.abs(numbers).max() > 1e5:
@@ -118,17 +136,27 @@ def parse(data: Any) -> Tracing:
 
 
 def moved(traced: Tracing, corners: Sequence[Sequence[float]], size: Sequence[float]) -> Tracing:
-    """Other corners, or another size: what was drawn on the photo stays where it is, the rest goes along with the board."""
-    after = msgspec.structs.replace(traced, corners=_points(corners), size=(float(size[0]), float(size[1])))
+    """Other corners, or another size: what was drawn on the photo stays where it is, the rest goes
+    along with the board."""
+    after = msgspec.structs.replace(
+        traced, corners=_points(corners), size=(float(size[0]), float(size[1]))
+    )
     grow = np.diag([after.size[0] / traced.size[0], after.size[1] / traced.size[1], 1.0])
     way = _to_px(after) @ grow @ np.linalg.inv(_to_px(traced))
-    after.sites = [s if s.drawn else msgspec.structs.replace(s, outlines=[_points(_through(way, o)) for o in s.outlines])
-                   for s in traced.sites]
+    after.sites = [
+        s
+        if s.drawn
+        else msgspec.structs.replace(s, outlines=[_points(_through(way, o)) for o in s.outlines])
+        for s in traced.sites
+    ]
     return after
 
 
-def checked(base: Mapping[str, Any], form: Form, traced: Tracing) -> tuple[dict[str, Any], list[PlanFault]]:
-    """(the plan's data, what is wrong with it, worst first). The data is that of a plan.toml, also with faults."""
+def checked(
+    base: Mapping[str, Any], form: Form, traced: Tracing
+) -> tuple[dict[str, Any], list[PlanFault]]:
+    """(the plan's data, what is wrong with it, worst first). The data is that of a plan.toml, also
+    with faults."""
     sites = complete(form, traced)
     faults = _of_sites(sites, base)
     good = [s for s in sites if all(len(o) >= 3 for o in s.outlines) and s.outlines]
@@ -143,36 +171,58 @@ def checked(base: Mapping[str, Any], form: Form, traced: Tracing) -> tuple[dict[
                 (borders[s.id].add if yes else borders[s.id].discard)(other)
                 (borders[other].add if yes else borders[other].discard)(s.id)
     faults += _overlaps(masks) + _apart(borders) + _unanswered(form, good)
-    plan = {"game": base["game"], "edition": "traced", "size": list(traced.size), "piece": list(base.get("piece", ())),
-            "site": [_site(s, mm[s.id], borders) for s in good]}
+    plan = {
+        "game": base["game"],
+        "edition": "traced",
+        "size": list(traced.size),
+        "piece": list(base.get("piece", ())),
+        "site": [_site(s, mm[s.id], borders) for s in good],
+    }
     faults += _unplayable(plan)
     return plan, sorted(faults, key=lambda f: not f.stops)
 
 
 def complete(form: Form, traced: Tracing) -> list[TracedSite]:
-    """The sites with the spots their cells lack, without those of cells that should have none, nor answers nobody asks for."""
+    """The sites with the spots their cells lack, without those of cells that should have none, nor
+    answers nobody asks for."""
     way = np.linalg.inv(_to_px(traced))
     sites = [asked_for(form, s) for s in traced.sites]
     bearing = {s.id: s for s in sites if s.of is None}
     out = []
     for s in sites:
-        spots = next((p for p in form.spots if s.of is not None and set(p.tags) & set(s.tags)), None)
+        spots = next(
+            (p for p in form.spots if s.of is not None and set(p.tags) & set(s.tags)), None
+        )
         if spots is None or s.of in bearing and spots.when in bearing[s.of].tags:
             out.append(s)
     known = {s.id for s in out}
     for spots, cell in itertools.product(form.spots, list(bearing.values())):
         if spots.when not in cell.tags or not cell.outlines or len(cell.outlines[0]) < 3:
             continue
-        lacking = [i for n in range(1, spots.count + 1) if (i := f"{cell.id}.{spots.name}{n}") not in known]
-        there = [np.array(_through(way, s.outlines[0])) for s in out if s.of == cell.id and s.outlines]
+        lacking = [
+            i for n in range(1, spots.count + 1) if (i := f"{cell.id}.{spots.name}{n}") not in known
+        ]
+        there = [
+            np.array(_through(way, s.outlines[0])) for s in out if s.of == cell.id and s.outlines
+        ]
         places = _roomy(np.array(_through(way, cell.outlines[0])), spots, len(lacking), there)
-        out += [TracedSite(id=i, outlines=[_points(_through(_to_px(traced), p))], tags=list(spots.tags), of=cell.id)
-                for i, p in zip(lacking, places)]
+        out += [
+            TracedSite(
+                id=i,
+                outlines=[_points(_through(_to_px(traced), p))],
+                tags=list(spots.tags),
+                of=cell.id,
+            )
+            for i, p in zip(lacking, places)
+        ]
     return out
 
 
-def touching(masks: Mapping[str, np.ndarray], size: Sequence[float], joined: bool = False) -> dict[str, set[str]]:
-    """cell -> the cells whose outlines come within TOUCH mm of its own along a real length of border."""
+def touching(
+    masks: Mapping[str, np.ndarray], size: Sequence[float], joined: bool = False
+) -> dict[str, set[str]]:
+    """cell -> the cells whose outlines come within TOUCH mm of its own along a real length of
+    border."""
     reach = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * int(TOUCH) + 1,) * 2)
     grown = {i: cv2.dilate(m, reach) for i, m in masks.items()}
     across = round(size[0])
@@ -184,8 +234,10 @@ def touching(masks: Mapping[str, np.ndarray], size: Sequence[float], joined: boo
         shared = min(np.count_nonzero(grown[a] & masks[b]), np.count_nonzero(grown[b] & masks[a]))
         if joined:
             for one, two in ((a, b), (b, a)):
-                far = min(np.count_nonzero(grown[one][:, across:] & masks[two][:, :-across]),
-                          np.count_nonzero(grown[two][:, :-across] & masks[one][:, across:]))
+                far = min(
+                    np.count_nonzero(grown[one][:, across:] & masks[two][:, :-across]),
+                    np.count_nonzero(grown[two][:, :-across] & masks[one][:, across:]),
+                )
                 shared = max(shared, far)
         if shared / TOUCH >= SHARED * TOUCH:
             out[a].add(b)
@@ -194,25 +246,42 @@ def touching(masks: Mapping[str, np.ndarray], size: Sequence[float], joined: boo
 
 
 def corners_on(image: np.ndarray, size: Sequence[float]) -> list[Point]:
-    """Where the board's corners may be in a photo: by its marker cards where it has all four, else a guess to be dragged."""
+    """Where the board's corners may be in a photo: by its marker cards where it has all four, else
+    a guess to be dragged."""
     cards = find_cards(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY))
     if len(cards) == len(IDS):
         ideal = ideal_cards(Plan("", tuple(size), ()))
-        way = cv2.getPerspectiveTransform(np.float32([ideal[i].mean(0) for i in IDS]), np.float32([cards[i].mean(0) for i in IDS]))
+        way = cv2.getPerspectiveTransform(
+            np.float32([ideal[i].mean(0) for i in IDS]), np.float32([cards[i].mean(0) for i in IDS])
+        )
         return _points(_through(way, [[0, 0], [size[0], 0], list(size), [0, size[1]]]))
     h, w = image.shape[:2]
     scale = 0.8 * min(w / size[0], h / size[1])
     x, y = scale * size[0] / 2, scale * size[1] / 2
-    return _points([[w / 2 - x, h / 2 - y], [w / 2 + x, h / 2 - y], [w / 2 + x, h / 2 + y], [w / 2 - x, h / 2 + y]])
+    return _points(
+        [
+            [w / 2 - x, h / 2 - y],
+            [w / 2 + x, h / 2 - y],
+            [w / 2 + x, h / 2 + y],
+            [w / 2 - x, h / 2 + y],
+        ]
+    )
 
 
 def toml(plan: Mapping[str, Any]) -> str:
     """The text of a plan.toml. JSON's strings, numbers and lists are TOML's too."""
-    lines = ["# Traced on a photo of the empty board (nilometer trace); mm from its upper left corner, x right, y down.", ""]
+    lines = [
+        "# Traced on a photo of the empty board (nilometer trace); mm from its upper left corner, x right, y down.",
+        "",
+    ]
     lines += [f"{k} = {_value(v)}" for k, v in plan.items() if k not in ("piece", "site")]
     for table in ("piece", "site"):
         for one in plan[table]:
-            lines += ["", f"[[{table}]]", *(f"{k} = {_value(v)}" for k, v in one.items() if v is not None)]
+            lines += [
+                "",
+                f"[[{table}]]",
+                *(f"{k} = {_value(v)}" for k, v in one.items() if v is not None),
+            ]
     return "\n".join(lines) + "\n"
 
 
@@ -220,11 +289,20 @@ def _value(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _site(s: TracedSite, outlines: Sequence[np.ndarray], borders: Mapping[str, set[str]]) -> dict[str, Any]:
+def _site(
+    s: TracedSite, outlines: Sequence[np.ndarray], borders: Mapping[str, set[str]]
+) -> dict[str, Any]:
     parts = [[[round(float(x), 1), round(float(y), 1)] for x, y in o] for o in outlines]
-    out: dict[str, Any] = {"id": s.id, "reads": s.reads, "tags": s.tags, "of": s.of, "optional": s.optional or None,
-                           "borders": sorted(borders[s.id]) if s.id in borders else None, "outline": parts[0],
-                           "also": parts[1:] or None}
+    out: dict[str, Any] = {
+        "id": s.id,
+        "reads": s.reads,
+        "tags": s.tags,
+        "of": s.of,
+        "optional": s.optional or None,
+        "borders": sorted(borders[s.id]) if s.id in borders else None,
+        "outline": parts[0],
+        "also": parts[1:] or None,
+    }
     return {k: v for k, v in out.items() if v is not None}
 
 
@@ -232,13 +310,17 @@ def _of_sites(sites: Sequence[TracedSite], base: Mapping[str, Any]) -> list[Plan
     out, seen, kinds = [], set(), {p["kind"] for p in base.get("piece", ())}
     for s in sites:
         if not SITE_ID.fullmatch(s.id) or s.id in kinds:
-            text = say("{site}: a name has letters, digits, dots and dashes, and is no piece's", site=s.id)
+            text = say(
+                "{site}: a name has letters, digits, dots and dashes, and is no piece's", site=s.id
+            )
             out.append(PlanFault(text, (s.id,), True))
         if s.id in seen:
             out.append(PlanFault(say("{site} stands twice", site=s.id), (s.id,), True))
         seen.add(s.id)
         if not s.outlines or any(len(o) < 3 for o in s.outlines):
-            out.append(PlanFault(say("{site}: an outline needs three points", site=s.id), (s.id,), True))
+            out.append(
+                PlanFault(say("{site}: an outline needs three points", site=s.id), (s.id,), True)
+            )
         elif any(_crossed(o) for o in s.outlines):
             out.append(PlanFault(say("{site}: its outline crosses itself", site=s.id), (s.id,)))
     return out
@@ -248,8 +330,11 @@ def _overlaps(masks: Mapping[str, np.ndarray]) -> list[PlanFault]:
     # A strip as narrow as a finger's slip along a common border is no overlap.
     inner = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * int(TOUCH) + 1,) * 2)
     boxes = {i: cv2.boundingRect(m) for i, m in masks.items()}
-    return [PlanFault(say("{one} and {two} overlap", one=a, two=b), (a, b)) for a, b in itertools.combinations(masks, 2)
-            if _meet(boxes[a], boxes[b]) and cv2.erode(masks[a] & masks[b], inner).any()]
+    return [
+        PlanFault(say("{one} and {two} overlap", one=a, two=b), (a, b))
+        for a, b in itertools.combinations(masks, 2)
+        if _meet(boxes[a], boxes[b]) and cv2.erode(masks[a] & masks[b], inner).any()
+    ]
 
 
 def _meet(a: Sequence[int], b: Sequence[int]) -> bool:
@@ -267,15 +352,22 @@ def _apart(borders: Mapping[str, set[str]]) -> list[PlanFault]:
         groups.append([c for c in left if c in reached])
         left = dict.fromkeys(c for c in left if c not in reached)
     main = max(groups, key=len, default=[])
-    return [PlanFault(say("{sites} cannot be reached from the rest of the map", sites=", ".join(g)), tuple(g))
-            for g in groups if g is not main]
+    return [
+        PlanFault(
+            say("{sites} cannot be reached from the rest of the map", sites=", ".join(g)), tuple(g)
+        )
+        for g in groups
+        if g is not main
+    ]
 
 
 def _unanswered(form: Form, sites: Iterable[TracedSite]) -> list[PlanFault]:
     out = []
     for s, c in itertools.product(sites, form.choices):
         if asks(form, c, s) and c.none is None and not {t.tag for t in c.tags} & set(s.tags):
-            out.append(PlanFault(say("{site}: {question} is missing", site=s.id, question=c.text), (s.id,)))
+            out.append(
+                PlanFault(say("{site}: {question} is missing", site=s.id, question=c.text), (s.id,))
+            )
     return out
 
 
@@ -295,7 +387,9 @@ def _unplayable(plan: Mapping[str, Any]) -> list[PlanFault]:
         return [PlanFault(say("the plan cannot be played: {reason}", reason=str(e)), (), True)]
 
 
-def _masks(cells: Mapping[str, Sequence[np.ndarray]], size: Sequence[float]) -> dict[str, np.ndarray]:
+def _masks(
+    cells: Mapping[str, Sequence[np.ndarray]], size: Sequence[float]
+) -> dict[str, np.ndarray]:
     """A pixel a millimetre."""
     out = {}
     for i, outlines in cells.items():
@@ -305,8 +399,11 @@ def _masks(cells: Mapping[str, Sequence[np.ndarray]], size: Sequence[float]) -> 
     return out
 
 
-def _roomy(cell: np.ndarray, spots: Spots, count: int, taken: Sequence[np.ndarray]) -> list[list[Point]]:
-    """Outlines (mm) of spots inside a cell: each where the most room is left, close to those before it."""
+def _roomy(
+    cell: np.ndarray, spots: Spots, count: int, taken: Sequence[np.ndarray]
+) -> list[list[Point]]:
+    """Outlines (mm) of spots inside a cell: each where the most room is left, close to those before
+    it."""
     low = cell.min(0) - 2
     mask = np.zeros(np.ceil(np.ptp(cell, axis=0)[::-1] + 4).astype(int), np.uint8)
     cv2.fillPoly(mask, [np.round(cell - low).astype(np.int32)], 1)
@@ -317,7 +414,14 @@ def _roomy(cell: np.ndarray, spots: Spots, count: int, taken: Sequence[np.ndarra
     for _ in range(count):
         room = cv2.distanceTransform(np.pad(mask, 1), cv2.DIST_L2, 3)[1:-1, 1:-1]
         y, x = np.unravel_index(int(room.argmax()), room.shape)
-        box = np.array([[x - w / 2, y - h / 2], [x + w / 2, y - h / 2], [x + w / 2, y + h / 2], [x - w / 2, y + h / 2]])
+        box = np.array(
+            [
+                [x - w / 2, y - h / 2],
+                [x + w / 2, y - h / 2],
+                [x + w / 2, y + h / 2],
+                [x - w / 2, y + h / 2],
+            ]
+        )
         cv2.fillPoly(mask, [np.round(box).astype(np.int32)], 0)
         out.append(_points(box + low))
     return out
@@ -325,7 +429,9 @@ def _roomy(cell: np.ndarray, spots: Spots, count: int, taken: Sequence[np.ndarra
 
 def _to_px(traced: Tracing) -> np.ndarray:
     w, h = traced.size
-    return cv2.getPerspectiveTransform(np.float32([[0, 0], [w, 0], [w, h], [0, h]]), np.float32(traced.corners))
+    return cv2.getPerspectiveTransform(
+        np.float32([[0, 0], [w, 0], [w, h], [0, h]]), np.float32(traced.corners)
+    )
 
 
 def _through(way: np.ndarray, points: Any) -> np.ndarray:
@@ -350,5 +456,10 @@ def _crossed(outline: Sequence[Point]) -> bool:
         return float((q[0] - p[0]) * (r[1] - p[1]) - (q[1] - p[1]) * (r[0] - p[0]))
 
     n = len(a)
-    return any(side(a[i], b[i], a[j]) * side(a[i], b[i], b[j]) < 0 and side(a[j], b[j], a[i]) * side(a[j], b[j], b[i]) < 0
-               for i in range(n) for j in range(i + 2, n) if not (i == 0 and j == n - 1))
+    return any(
+        side(a[i], b[i], a[j]) * side(a[i], b[i], b[j]) < 0
+        and side(a[j], b[j], a[i]) * side(a[j], b[j], b[i]) < 0
+        for i in range(n)
+        for j in range(i + 2, n)
+        if not (i == 0 and j == n - 1)
+    )

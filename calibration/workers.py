@@ -1,4 +1,5 @@
-"""Work spread over processes, as many as the machine has processors and memory for. Its central value: Workers."""
+"""Work spread over processes, as many as the machine has processors and memory for. Its central
+value: Workers."""
 
 from __future__ import annotations
 
@@ -13,18 +14,27 @@ from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any
 
-NEED, OWN = 400, 250        # MB that a process takes at the most, with a game of fifty looks; and the one that waits for them
+NEED, OWN = (
+    400,
+    250,
+)  # MB that a process takes at the most, with a game of fifty looks; and the one that waits for them
 CGROUP = Path("/sys/fs/cgroup")
 
 
 class Workers:
-    """Runs functions of picklable arguments in other processes, or, where there is but one, in this one. The results are the same
-    bit for bit. A process that dies, say for want of memory, loses nothing: its work is done here.
+    """Runs functions of picklable arguments in other processes, or, where there is but one, in this
+    one. The results are the same bit for bit. A process that dies, say for want of memory, loses
+    nothing: its work is done here.
 
-    Processes are started afresh, not forked: OpenCV's and the page's threads would not survive that."""
+    Processes are started afresh, not forked: OpenCV's and the page's threads would not survive
+    that."""
 
     def __init__(self, processes: int) -> None:
-        self.pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), begin_apart) if processes > 1 else None
+        self.pool = (
+            ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), begin_apart)
+            if processes > 1
+            else None
+        )
 
     def __enter__(self) -> Workers:
         return self
@@ -36,10 +46,14 @@ class Workers:
             self.pool.shutdown(cancel_futures=True)
 
     def start(self, work: Callable[..., Any], *args: object) -> Callable[[], Any]:
-        """Begins with work(*args); what is returned waits for it and gives its result, or raises what it raised"""
+        """Begins with work(*args); what is returned waits for it and gives its result, or raises
+        what it raised"""
         try:
             future = self.pool.submit(work, *args) if self.pool is not None else None
-        except (BrokenProcessPool, OSError):        # no room for processes, or no shared memory to speak with them
+        except (
+            BrokenProcessPool,
+            OSError,
+        ):  # no room for processes, or no shared memory to speak with them
             future = None
 
         def result() -> Any:
@@ -57,10 +71,10 @@ class Workers:
 
 
 def begin_apart() -> None:
-    """In a new process: an end by the keyboard is told by the one that started it, and without that one nobody waits; the page,
-    which shows how far it is, goes first"""
+    """In a new process: an end by the keyboard is told by the one that started it, and without that
+    one nobody waits; the page, which shows how far it is, goes first"""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    with contextlib.suppress(OSError):              # the service may not ask for it
+    with contextlib.suppress(OSError):  # the service may not ask for it
         os.nice(5)
 
     def end_together() -> None:
@@ -77,16 +91,19 @@ def processes_here() -> int:
 
 
 def free_mb() -> float:
-    """MB that this process and those it starts may still take, by the machine and by a service's limit; 0 where nobody tells"""
+    """MB that this process and those it starts may still take, by the machine and by a service's
+    limit; 0 where nobody tells"""
     try:
         lines = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())
         free = float(lines["MemAvailable"].split()[0]) / 1024
     except (OSError, KeyError, ValueError):
         return 0.0
     try:
-        taken, most = ((CGROUP / own_group() / name).read_text() for name in ("memory.current", "memory.max"))
-        return min(free, (int(most) - int(taken)) / 1024 ** 2)
-    except (OSError, ValueError):                   # no such limit
+        taken, most = (
+            (CGROUP / own_group() / name).read_text() for name in ("memory.current", "memory.max")
+        )
+        return min(free, (int(most) - int(taken)) / 1024**2)
+    except (OSError, ValueError):  # no such limit
         return free
 
 

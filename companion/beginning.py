@@ -10,7 +10,9 @@ import engine
 from companion.cli import Fault
 from engine import BadPlan, BadText, State, Statement, script
 
-if TYPE_CHECKING:       # whoever plays a script needs no eyes, which take longer to load than scripts to run
+if (
+    TYPE_CHECKING
+):  # whoever plays a script needs no eyes, which take longer to load than scripts to run
     from companion.copies import Specimen
 
 
@@ -25,7 +27,8 @@ def read_text(path: str | Path) -> str:
 
 
 def scripted(path: str | Path, specimen: Specimen) -> State:
-    """The state a `.play` file leads to. Raises Fault, naming file and line, also where an expectation of it does not hold."""
+    """The state a `.play` file leads to. Raises Fault, naming file and line, also where an
+    expectation of it does not hold."""
     game, text = engine.game(specimen.game), read_text(path)
     try:
         wanted = script.parse(text).game
@@ -39,15 +42,25 @@ def scripted(path: str | Path, specimen: Specimen) -> State:
     return result.state
 
 
-def beginning(specimen: Specimen, seats: Sequence[str] = (), options: Mapping[str, str] | None = None) -> State:
+def beginning(
+    specimen: Specimen, seats: Sequence[str] = (), options: Mapping[str, str] | None = None
+) -> State:
     """The game's own beginning; no seats: as many as can play. Raises BadText."""
     game, options = engine.game(specimen.game), options or {}
     for name in options:
         if name not in {o.name for o in game.options}:
-            raise BadText(f"options: {game.title} has none called {name!r}"
-                          + (f" (there are: {', '.join(o.name for o in game.options)})" if game.options else ""))
+            raise BadText(
+                f"options: {game.title} has none called {name!r}"
+                + (
+                    f" (there are: {', '.join(o.name for o in game.options)})"
+                    if game.options
+                    else ""
+                )
+            )
     said = [Statement(0, ("option", name, value)) for name, value in options.items()]
     try:
-        return game.setup(seats or [s.id for s in game.seats[: game.players[1]]], said, specimen.rules_plan)
+        return game.setup(
+            seats or [s.id for s in game.seats[: game.players[1]]], said, specimen.rules_plan
+        )
     except BadText as e:
         raise BadText(str(e).removeprefix("line 0: ")) from None

@@ -1,4 +1,5 @@
-"""What was done earlier and seen by nobody: put in where it was forgotten, or in place of what was but guessed."""
+"""What was done earlier and seen by nobody: put in where it was forgotten, or in place of what was
+but guessed."""
 
 from __future__ import annotations
 
@@ -9,22 +10,31 @@ from engine import BadText, IllegalAction, Proposal, State
 from engine.layout import Contents, Layout
 
 
-def forgotten(world: World, look: Look, past: Past, said: frozenset[int], seen: Layout) -> list[World]:
-    """Where the board does not follow the state, nor did in the last look (`seen`): the worlds in which somebody did
-    something earlier that nobody saw."""
+def forgotten(
+    world: World, look: Look, past: Past, said: frozenset[int], seen: Layout
+) -> list[World]:
+    """Where the board does not follow the state, nor did in the last look (`seen`): the worlds in
+    which somebody did something earlier that nobody saw."""
     behind = {s: (world.layout.get(s, ()), site_score(world, look, s)[1]) for s in seen}
     behind = {s: both for s, both in behind.items() if both[0] != both[1]}
     if not behind:
         return []
-    return [w for p in world.state.explain(behind) if p.belated for w in put_in(world, p, look, past, said)]
+    return [
+        w
+        for p in world.state.explain(behind)
+        if p.belated
+        for w in put_in(world, p, look, past, said)
+    ]
 
 
-def put_in(world: World, proposal: Proposal, look: Look, past: Past, said: frozenset[int]) -> list[World]:
-    """The world in which these actions were done earlier, each at the latest moment that allowed it, what was but guessed
-    was not done, and all since again."""
+def put_in(
+    world: World, proposal: Proposal, look: Look, past: Past, said: frozenset[int]
+) -> list[World]:
+    """The world in which these actions were done earlier, each at the latest moment that allowed
+    it, what was but guessed was not done, and all since again."""
     if world.actions or world.undo:
         return []
-    states, texts = [past[0][0]], []                     # oldest first; texts[i] led from states[i] to states[i + 1]
+    states, texts = [past[0][0]], []  # oldest first; texts[i] led from states[i] to states[i + 1]
     for (_, text), (before, _) in zip(past, past[1:]):
         if text is None:
             break
@@ -35,15 +45,21 @@ def put_in(world: World, proposal: Proposal, look: Look, past: Past, said: froze
     guessed = [stood - 1 - n not in said for n in range(stood)]
     added = () if proposal.uncovered else proposal.actions
     for k, action in enumerate(proposal.withdrawn):
-        whole = ((n, states[n].parse(texts[n]).without(action)) for n in range(len(texts) - 1, -1, -1) if guessed[n])
+        whole = (
+            (n, states[n].parse(texts[n]).without(action))
+            for n in range(len(texts) - 1, -1, -1)
+            if guessed[n]
+        )
         at, rest = next(((n, rest) for n, rest in whole if rest is not None), (0, None))
         if proposal.uncovered and rest is not None:
             rest = (*rest, proposal.actions[k]) if _covered(states[at + 1]) else None
-        if rest is None or not (since := _replayed(states[at], [*map(str, rest), *texts[at + 1:]])):
+        if rest is None or not (
+            since := _replayed(states[at], [*map(str, rest), *texts[at + 1 :]])
+        ):
             return []
         deepest, left = min(deepest, at), [*left, *map(str, rest)]
-        states, texts = [*states[:at], *since], [*texts[:at], *map(str, rest), *texts[at + 1:]]
-        guessed[at: at + 1] = [True] * len(rest)
+        states, texts = [*states[:at], *since], [*texts[:at], *map(str, rest), *texts[at + 1 :]]
+        guessed[at : at + 1] = [True] * len(rest)
     for action in added:
         at = next((n for n in range(len(texts) - 1, -1, -1) if not states[n].check(action)), None)
         if at is None:
@@ -54,8 +70,13 @@ def put_in(world: World, proposal: Proposal, look: Look, past: Past, said: froze
         deepest = min(deepest, at)
         states = [*states[:at], *since]
     state, changed = states[-1], len(added) + len(proposal.withdrawn)
-    w = World(state, state.layout(), stood - deepest, FORGOTTEN * changed + proposal.cost,
-              _on_the_way(world, states[deepest:]))
+    w = World(
+        state,
+        state.layout(),
+        stood - deepest,
+        FORGOTTEN * changed + proposal.cost,
+        _on_the_way(world, states[deepest:]),
+    )
     new = {*map(str, proposal.actions), *left}
     run = texts[deepest:]
     w.base = world.layout
@@ -69,11 +90,15 @@ def put_in(world: World, proposal: Proposal, look: Look, past: Past, said: froze
 def _covered(state: State) -> bool:
     """Whether something lies on what hands laid in the action that led to this state"""
     now = state.layout()
-    return any(len(now.get(s, ())) > len(c) and now[s][: len(c)] == c for s, c in done_by(state, hands=True).items())
+    return any(
+        len(now.get(s, ())) > len(c) and now[s][: len(c)] == c
+        for s, c in done_by(state, hands=True).items()
+    )
 
 
 def _on_the_way(world: World, states: Sequence[State]) -> dict[str, dict[Contents, float]]:
-    """What sites that change may show before the consequences of these states are done, and what they may show as it is"""
+    """What sites that change may show before the consequences of these states are done, and what
+    they may show as it is"""
     lag = {s: dict(c) for s, c in world.lag.items()}
     at, after = dict(states[0].layout()), states[-1].layout()
     for step in (step for state in states[1:] for step in state.steps):

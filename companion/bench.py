@@ -1,4 +1,5 @@
-"""The figures of DESIGN 9, measured here: what each stage of seeing, concluding, playing and serving takes."""
+"""The figures of DESIGN 9, measured here: what each stage of seeing, concluding, playing and
+serving takes."""
 
 from __future__ import annotations
 
@@ -37,16 +38,18 @@ from vision.plan import Plan, Site
 from vision.pose import Pose
 from vision.watch import Watcher
 
-MOST = 6            # test photos of a copy that are read
-# How many times longer a core of theirs takes than the development machine's (AMD EPYC, 2025): reckoned, see docs/bench.md
+MOST = 6  # test photos of a copy that are read
+# How many times longer a core of theirs takes than the development machine's (AMD EPYC, 2025):
+# reckoned, see docs/bench.md
 PIS = {"Pi 4": (5, 8), "Pi 5": (2, 3)}
 
 Layout = dict[str, tuple[str, ...]]
 
 
 class Figure(msgspec.Struct, frozen=True):
-    """One measured figure, beside what DESIGN 9 wants of it (None: nothing). cpu: of a time, what the processor had to do
-    with it, ms: on a machine that does other things as well the two differ. waits: for a disk or a clock, not for the processor."""
+    """One measured figure, beside what DESIGN 9 wants of it (None: nothing). cpu: of a time, what
+    the processor had to do with it, ms: on a machine that does other things as well the two differ.
+    waits: for a disk or a clock, not for the processor."""
 
     what: str
     value: float
@@ -58,18 +61,28 @@ class Figure(msgspec.Struct, frozen=True):
 
 
 def reckoned(figure: Figure) -> dict[str, tuple[float, float]]:
-    """What the processors of a Raspberry Pi may make of it, at best and at worst; {}: it does not depend on them"""
+    """What the processors of a Raspberry Pi may make of it, at best and at worst; {}: it does not
+    depend on them"""
     if figure.waits or figure.unit not in ("ms", "actions/s"):
         return {}
     value = figure.value if figure.cpu is None else figure.cpu
     longer = figure.unit == "ms"
-    return {name: (value * least, value * most) if longer else (value / least, value / most) for name, (least, most) in PIS.items()}
+    return {
+        name: (value * least, value * most) if longer else (value / least, value / most)
+        for name, (least, most) in PIS.items()
+    }
 
 
-def timed(what: str, work: Callable[[], object] | Sequence[Callable[[], object]], runs: int, wanted: float | None = None,
-          before: Sequence[Callable[[], object]] = ()) -> Figure:
-    """Medians of the time of `runs` calls, shared by several works; each is called once before, which does not count. before: what is
-    done before each call of each work, and does not count either"""
+def timed(
+    what: str,
+    work: Callable[[], object] | Sequence[Callable[[], object]],
+    runs: int,
+    wanted: float | None = None,
+    before: Sequence[Callable[[], object]] = (),
+) -> Figure:
+    """Medians of the time of `runs` calls, shared by several works; each is called once before,
+    which does not count. before: what is done before each call of each work, and does not count
+    either"""
     works = work if isinstance(work, Sequence) else [work]
     times, spent = [], []
     for one, first in zip(works, before or [lambda: None] * len(works)):
@@ -93,8 +106,8 @@ def fresh_ms(game: engine.Game, state: engine.State) -> float:
 
 
 class Scene(msgspec.Struct, frozen=True, eq=False):
-    """A picture of the board and what lies on it, as far as that is known; before: the state before the last doing, on a
-    table that plays by the rules."""
+    """A picture of the board and what lies on it, as far as that is known; before: the state before
+    the last doing, on a table that plays by the rules."""
 
     picture: np.ndarray
     layout: Layout | None = None
@@ -118,7 +131,9 @@ def filmed(specimen: Specimen, shots: int) -> list[Scene]:
     game = engine.game(specimen.game)
     plan, _ = plan_of(specimen.game, None)
     state = game.setup([s.id for s in game.seats[:3]], (), specimen.rules_plan)
-    director = Director(plan, layout=state.layout(), seed=5, view=Conditions().look(plan), sleep=lambda s: None)
+    director = Director(
+        plan, layout=state.layout(), seed=5, view=Conditions().look(plan), sleep=lambda s: None
+    )
     players, scenes = Players(5), [Scene(director.picture(), state.layout())]
     for _ in range(shots):
         doing = players.next(state)
@@ -133,10 +148,12 @@ def filmed(specimen: Specimen, shots: int) -> list[Scene]:
 
 
 def seeing(specimen: Specimen, scenes: Sequence[Scene], runs: int) -> Iterator[Figure]:
-    """Whole and partial readings and their stages, and the floor: a bare warp and difference of the same pictures.
+    """Whole and partial readings and their stages, and the floor: a bare warp and difference of the
+    same pictures.
 
-    They are read as `run` reads a table that has come to rest: the pose before is known and found to hold, and the camera has
-    stood so for a while, so that what goes with the pose alone is at hand."""
+    They are read as `run` reads a table that has come to rest: the pose before is known and found
+    to hold, and the camera has stood so for a while, so that what goes with the pose alone is at
+    hand."""
     reader = specimen.reader
     size = (800, round(800 * reader.plan.size[1] / reader.plan.size[0]))
     frame = np.float32([[0, 0], [size[0], 0], [size[0], size[1]], [0, size[1]]])
@@ -146,38 +163,81 @@ def seeing(specimen: Specimen, scenes: Sequence[Scene], runs: int) -> Iterator[F
     H = cv2.getPerspectiveTransform(poses[0].to_px(reader.plan.corners).astype(np.float32), frame)
     before = cv2.warpPerspective(scenes[0].picture, H, size)
 
-    turn, rng = iter(range(10 ** 9)), np.random.default_rng(0)
+    turn, rng = iter(range(10**9)), np.random.default_rng(0)
 
-    def each(what: str, work: Callable[[np.ndarray, Pose], object], wanted: float | None = None) -> Figure:
-        return timed(what, [partial(work, s.picture, p) for s, p in zip(scenes, poses)], max(runs, 2 * len(scenes)), wanted)
+    def each(
+        what: str, work: Callable[[np.ndarray, Pose], object], wanted: float | None = None
+    ) -> Figure:
+        return timed(
+            what,
+            [partial(work, s.picture, p) for s, p in zip(scenes, poses)],
+            max(runs, 2 * len(scenes)),
+            wanted,
+        )
 
-    floor = each("floor: bare warp and absolute difference",
-                 lambda picture, pose: cv2.absdiff(cv2.warpPerspective(picture, H, size), before).max())
+    floor = each(
+        "floor: bare warp and absolute difference",
+        lambda picture, pose: cv2.absdiff(cv2.warpPerspective(picture, H, size), before).max(),
+    )
     yield floor
     yield each("board found without knowing where", lambda picture, pose: reader.locate(picture))
     yield each(f"stage: registration checked ({poses[0].by})", reader.locate)
     for part in reader.readers:
         yield each(f"stage: {type(part).__name__}, all its sites", part.read)
-    found = [{k: v for part in reader.readers for k, v in part.read(s.picture, p).items()} for s, p in zip(scenes, poses)]
-    yield timed("stage: held to the box's counts", lambda: within_box(reader.plan, found[next(turn) % len(found)]), runs)
+    found = [
+        {k: v for part in reader.readers for k, v in part.read(s.picture, p).items()}
+        for s, p in zip(scenes, poses)
+    ]
+    yield timed(
+        "stage: held to the box's counts",
+        lambda: within_box(reader.plan, found[next(turn) % len(found)]),
+        runs,
+    )
     whole = each(f"a settled picture read whole, {len(reader.plan.site)} sites", reader.read, 40.0)
     yield msgspec.structs.replace(whole, note=f"{whole.cpu / max(floor.cpu, 1e-9):.1f} x the floor")
     few = sorted(s.id for s in reader.plan.site)[:4]
-    yield each("four sites, nothing known of before", lambda picture, pose: reader.read(picture, pose, set(few)))
+    yield each(
+        "four sites, nothing known of before",
+        lambda picture, pose: reader.read(picture, pose, set(few)),
+    )
     noise = [rng.normal(0, 2, scenes[0].picture.shape).astype(np.int8) for _ in range(6)]
-    memories, others = [Memory() for _ in scenes], [*zip(scenes[1:], poses[1:]), (scenes[0], poses[0])]
-    again, four = ([cv2.add(picture, noise[0], dtype=cv2.CV_8U) for picture in some] for some in (
-        [s.picture for s in scenes],
-        [with_others(s.picture, p, o.picture, q, [reader.plan.sites[i] for i in few]) for s, p, (o, q) in zip(scenes, poses, others)]))
+    memories, others = (
+        [Memory() for _ in scenes],
+        [*zip(scenes[1:], poses[1:]), (scenes[0], poses[0])],
+    )
+    again, four = (
+        [cv2.add(picture, noise[0], dtype=cv2.CV_8U) for picture in some]
+        for some in (
+            [s.picture for s in scenes],
+            [
+                with_others(s.picture, p, o.picture, q, [reader.plan.sites[i] for i in few])
+                for s, p, (o, q) in zip(scenes, poses, others)
+            ],
+        )
+    )
 
-    def after(what: str, pictures: Sequence[np.ndarray], sites: set[str] | None, wanted: float | None = None) -> Figure:
+    def after(
+        what: str,
+        pictures: Sequence[np.ndarray],
+        sites: set[str] | None,
+        wanted: float | None = None,
+    ) -> Figure:
         """Readings of the scenes right after whole ones of other pictures of the same board"""
+
         def before(picture: np.ndarray, pose: Pose, memory: Memory) -> None:
             memory.forget()
             reader.read(picture, pose, None, memory)
 
-        return timed(what, [partial(reader.read, s.picture, p, sites, m) for s, p, m in zip(scenes, poses, memories)],
-                     max(runs, 2 * len(scenes)), wanted, [partial(before, *one) for one in zip(pictures, poses, memories)])
+        return timed(
+            what,
+            [
+                partial(reader.read, s.picture, p, sites, m)
+                for s, p, m in zip(scenes, poses, memories)
+            ],
+            max(runs, 2 * len(scenes)),
+            wanted,
+            [partial(before, *one) for one in zip(pictures, poses, memories)],
+        )
 
     yield after("the same when four sites changed", four, set(few), 15.0)
     yield after("a settled picture looked at again", again, None)
@@ -193,15 +253,22 @@ def seeing(specimen: Specimen, scenes: Sequence[Scene], runs: int) -> Iterator[F
     yield msgspec.structs.replace(seen, note=f"{seen.cpu * 5 / 10:.1f} % of a core at 5 a second")
 
 
-def with_others(picture: np.ndarray, pose: Pose, other: np.ndarray, there: Pose, sites: Sequence[Site]) -> np.ndarray:
-    """A picture that on some sites shows what another, in which the board lies as `there` says, shows there"""
+def with_others(
+    picture: np.ndarray, pose: Pose, other: np.ndarray, there: Pose, sites: Sequence[Site]
+) -> np.ndarray:
+    """A picture that on some sites shows what another, in which the board lies as `there` says,
+    shows there"""
     mask = np.zeros(picture.shape[:2], np.uint8)
-    cv2.fillPoly(mask, [np.rint(pose.to_px(o)).astype(np.int32) for s in sites for o in s.outlines], 1)
+    cv2.fillPoly(
+        mask, [np.rint(pose.to_px(o)).astype(np.int32) for s in sites for o in s.outlines], 1
+    )
     y, x = np.nonzero(mask)
     px = there.to_px(pose.to_mm(np.stack([x, y], -1).astype(float))).astype(np.float32)
-    out, wide = picture.copy(), 1024            # no more rows or columns than OpenCV takes
+    out, wide = picture.copy(), 1024  # no more rows or columns than OpenCV takes
     px = np.vstack([px, np.zeros((-len(px) % wide, 2), np.float32)]).reshape(-1, wide, 2)
-    out[y, x] = cv2.remap(other, px, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE).reshape(-1, 3)[:len(y)]
+    out[y, x] = cv2.remap(
+        other, px, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
+    ).reshape(-1, 3)[: len(y)]
     return out
 
 
@@ -212,7 +279,12 @@ def right(specimen: Specimen, scenes: Sequence[Scene]) -> Iterator[Figure]:
     wrong = []
     for s in known:
         read = specimen.reader.read(s.picture).layout()
-        wrong.append(sum(not same_contents(tuple(s.layout.get(p.id, ())), read.get(p.id, ()), p.reads) for p in sites))
+        wrong.append(
+            sum(
+                not same_contents(tuple(s.layout.get(p.id, ())), read.get(p.id, ()), p.reads)
+                for p in sites
+            )
+        )
     if known:
         share = 100 * (1 - sum(wrong) / (len(known) * len(sites)))
         yield Figure(f"sites read right, of {len(known)} pictures", share, "%", 99.9)
@@ -220,7 +292,8 @@ def right(specimen: Specimen, scenes: Sequence[Scene]) -> Iterator[Figure]:
 
 
 def concluding(specimen: Specimen, scenes: Sequence[Scene]) -> Iterator[Figure]:
-    """Reconcile, from evidence to verdict; of a copy's photos nobody knows the game, so there boards are taken as read"""
+    """Reconcile, from evidence to verdict; of a copy's photos nobody knows the game, so there
+    boards are taken as read"""
     reads = {s.id: s.reads for s in specimen.rules_plan.sites.values()}
     game = engine.game(specimen.game)
     played = [s for s in scenes if s.before is not None]
@@ -232,13 +305,28 @@ def concluding(specimen: Specimen, scenes: Sequence[Scene]) -> Iterator[Figure]:
         times.append(1000 * (time.perf_counter() - start))
         agreed += verdict.state.layout() == s.layout
     if times:
-        yield Figure("reconcile, evidence to verdict", statistics.median(times), "ms", 50.0, f"slowest {max(times):.0f} ms")
-        yield Figure("states right after reconcile", 100 * agreed / len(times), "%", 100.0, f"{len(times)} doings")
+        yield Figure(
+            "reconcile, evidence to verdict",
+            statistics.median(times),
+            "ms",
+            50.0,
+            f"slowest {max(times):.0f} ms",
+        )
+        yield Figure(
+            "states right after reconcile",
+            100 * agreed / len(times),
+            "%",
+            100.0,
+            f"{len(times)} doings",
+        )
 
 
 def as_read(layout: Layout, specimen: Specimen) -> Evidence:
     """Evidence of a board read without a doubt"""
-    sites = {s.id: SiteEvidence(((tuple(layout.get(s.id, ())), 0.0),), FLOOR) for s in specimen.reader.plan.site}
+    sites = {
+        s.id: SiteEvidence(((tuple(layout.get(s.id, ())), 0.0),), FLOOR)
+        for s in specimen.reader.plan.site
+    }
     return Evidence(sites, Registration("markers", 0.3))
 
 
@@ -271,7 +359,9 @@ def remembering(name: str, runs: int) -> Iterator[Figure]:
     """A journalled act"""
     with tempfile.TemporaryDirectory() as folder:
         game = engine.game(name)
-        table = Table(game.setup([s.id for s in game.seats[:2]]), Journal(Path(folder) / "bench.journal"))
+        table = Table(
+            game.setup([s.id for s in game.seats[:2]]), Journal(Path(folder) / "bench.journal")
+        )
         rng = random.Random(3)
         times = []
         for _ in range(runs):
@@ -284,17 +374,30 @@ def remembering(name: str, runs: int) -> Iterator[Figure]:
 
 def memory(specimen: Specimen) -> Iterator[Figure]:
     """Of a process that has loaded what `run` has and looked at a picture a few times"""
-    ended = subprocess.run([sys.executable, "-m", "companion.bench", str(specimen.folder)], capture_output=True, text=True, check=True)
-    yield Figure("memory, the copy loaded, a table served, pictures read", float(ended.stdout), "MB", 250.0)
+    ended = subprocess.run(
+        [sys.executable, "-m", "companion.bench", str(specimen.folder)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    yield Figure(
+        "memory, the copy loaded, a table served, pictures read", float(ended.stdout), "MB", 250.0
+    )
 
 
 def served(folder: Path) -> float:
     """Loads and looks as `run` does, in this process -> MB at the most"""
     specimen = open_copy(folder)
     picture = load_photo(next(p for p in sorted(folder.iterdir()) if p.suffix.lower() in PHOTOS))
-    game = engine.game(specimen.game) if specimen.game in engine.games() else next(iter(engine.games().values()))
+    game = (
+        engine.game(specimen.game)
+        if specimen.game in engine.games()
+        else next(iter(engine.games().values()))
+    )
     table = Table(game.setup([s.id for s in game.seats[: game.players[0]]]), Journal())
-    server = companion_web.serve(companion_web.create_app(table, companion_web.Settings(pin="12345678")), "127.0.0.1", 0)
+    server = companion_web.serve(
+        companion_web.create_app(table, companion_web.Settings(pin="12345678")), "127.0.0.1", 0
+    )
     try:
         eye = Eye(specimen.reader)
         for n in range(6):
@@ -302,26 +405,54 @@ def served(folder: Path) -> float:
         eye.single(picture)
     finally:
         server.stop()
-    status = Path("/proc/self/status")      # getrusage() also knows of the process that started this one
-    most = [line for line in status.read_text().splitlines() if line.startswith("VmHWM:")] if status.is_file() else []
-    return (int(most[0].split()[1]) if most else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss) / 1024
+    status = Path(
+        "/proc/self/status"
+    )  # getrusage() also knows of the process that started this one
+    most = (
+        [line for line in status.read_text().splitlines() if line.startswith("VmHWM:")]
+        if status.is_file()
+        else []
+    )
+    return (
+        int(most[0].split()[1]) if most else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    ) / 1024
 
 
 def phones(count: int) -> Iterator[Figure]:
     """A change on all phones, in the same process as the clients (so it shares its core with them)"""
     game = next(iter(engine.games().values()))
     table = Table(game.setup([s.id for s in game.seats[: game.players[0]]]))
-    page = companion_web.Settings(name="bench", pin="12345678", streams_per_address=count + 8, max_streams=max(count, 1),
-                                  reserved_streams=0)
+    page = companion_web.Settings(
+        name="bench",
+        pin="12345678",
+        streams_per_address=count + 8,
+        max_streams=max(count, 1),
+        reserved_streams=0,
+    )
     server = companion_web.serve(companion_web.create_app(table, page), "127.0.0.1", 0)
     try:
         found = load.measure(server.url, "12345678", count, 8)
     finally:
         server.stop()
-    yield Figure(f"phones that follow, of {found.phones}", float(found.followed), "phones", float(count))
-    yield Figure("a change on the last of them", found.change_median_ms, "ms", 300.0, f"worst {found.change_worst_ms:.0f} ms",
-                 waits=True)
-    yield Figure("an ordinary page meanwhile", found.page_median_ms, "ms", None, f"worst {found.page_worst_ms:.0f} ms", waits=True)
+    yield Figure(
+        f"phones that follow, of {found.phones}", float(found.followed), "phones", float(count)
+    )
+    yield Figure(
+        "a change on the last of them",
+        found.change_median_ms,
+        "ms",
+        300.0,
+        f"worst {found.change_worst_ms:.0f} ms",
+        waits=True,
+    )
+    yield Figure(
+        "an ordinary page meanwhile",
+        found.page_median_ms,
+        "ms",
+        None,
+        f"worst {found.page_worst_ms:.0f} ms",
+        waits=True,
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""The command line. Exit codes: 0 fine, 1 an expectation or check failed, 2 usage or unreadable input (one line on stderr)."""
+"""The command line. Exit codes: 0 fine, 1 an expectation or check failed, 2 usage or unreadable
+input (one line on stderr)."""
 
 from __future__ import annotations
 
@@ -8,8 +9,9 @@ import sys
 
 import click
 
-# For matrices as small as ours more threads are slower, by much where the machine has other work, and what is learnt would
-# depend on how many there are. It counts only before numpy is loaded; processes that calibrating starts inherit it.
+# For matrices as small as ours more threads are slower, by much where the machine has other work,
+# and what is learnt would depend on how many there are. It counts only before numpy is loaded;
+# processes that calibrating starts inherit it.
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 # name -> (module in companion.commands, one line for the help)
@@ -73,8 +75,22 @@ def faults() -> tuple[type[BaseException], ...]:
     from vision.photo import BadPhoto
     from vision.plan import BadPlan as BadVisionPlan
 
-    return (Fault, BadCopy, BadJournal, BadPlan, BadText, UnknownGame, BadScript, NoBoard, BadVisionPlan, BadModel, BadPhoto,
-            BadCamera, CameraLost, CannotServe)
+    return (
+        Fault,
+        BadCopy,
+        BadJournal,
+        BadPlan,
+        BadText,
+        UnknownGame,
+        BadScript,
+        NoBoard,
+        BadVisionPlan,
+        BadModel,
+        BadPhoto,
+        BadCamera,
+        CameraLost,
+        CannotServe,
+    )
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -86,7 +102,11 @@ def main(argv: list[str] | None = None) -> None:
         click.echo(e.format_message())
         sys.exit(2)
     except click.ClickException as e:
-        asked = e.ctx.command_path if isinstance(e, click.UsageError) and e.ctx is not None else "nilometer"
+        asked = (
+            e.ctx.command_path
+            if isinstance(e, click.UsageError) and e.ctx is not None
+            else "nilometer"
+        )
         _stop(f"{e.format_message()} (see {asked} --help)")
     except click.Abort:
         sys.exit(130)
@@ -99,7 +119,9 @@ def main(argv: list[str] | None = None) -> None:
         if not isinstance(e, faults()):
             if os.environ.get("NILOMETER_DEBUG"):
                 raise
-            _stop(f"this should not have happened ({type(e).__name__}: {e}); NILOMETER_DEBUG=1 shows where")
+            _stop(
+                f"this should not have happened ({type(e).__name__}: {e}); NILOMETER_DEBUG=1 shows where"
+            )
         _stop(str(e))
 
 
@@ -109,5 +131,6 @@ def _stop(text: str) -> None:
 
 
 if __name__ == "__main__":
-    # `python -m companion.cli`: the commands know this module under its own name, and with it their Fault.
+    # `python -m companion.cli`: the commands know this module under its own name, and with it their
+    # Fault.
     importlib.import_module("companion.cli").main()

@@ -37,7 +37,9 @@ def open_copy(folder: str | Path) -> Specimen:
         raise Fault(f"{model}: not there yet; make it with: nilometer calibrate {folder}")
     reader = Reader.load(model)
     rules_plan = RulesPlan(msgspec.to_builtins(reader.plan))
-    return Specimen(folder, str(data.get("name", folder.name)), reader.plan.game, reader, rules_plan)
+    return Specimen(
+        folder, str(data.get("name", folder.name)), reader.plan.game, reader, rules_plan
+    )
 
 
 def read_name(folder: Path) -> tuple[str, str]:

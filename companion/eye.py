@@ -1,4 +1,5 @@
-"""From pictures to settled evidence: where the board is, whether a hand is in view, what lies where."""
+"""From pictures to settled evidence: where the board is, whether a hand is in view, what lies
+where."""
 
 from __future__ import annotations
 
@@ -14,13 +15,21 @@ from vision.pose import Pose
 from vision.reader import Reader
 from vision.watch import Watcher
 
-QUIET = 3.0         # seconds of rest after which what was taken over from an earlier picture is read as well
-BUSY = {"hand": "a hand is in view", "moving": "something moves", "dark": "it is too dark", "covered": "the camera is covered",
-        "blurred": "the picture is blurred"}
+QUIET = (
+    3.0  # seconds of rest after which what was taken over from an earlier picture is read as well
+)
+BUSY = {
+    "hand": "a hand is in view",
+    "moving": "something moves",
+    "dark": "it is too dark",
+    "covered": "the camera is covered",
+    "blurred": "the picture is blurred",
+}
 
 
 class Eye:
-    """Remembers the pose, the settled view and its evidence, so that only what changed is read anew.
+    """Remembers the pose, the settled view and its evidence, so that only what changed is read
+    anew.
 
     picture: the full picture that the evidence of a stream is from."""
 
@@ -31,13 +40,18 @@ class Eye:
         self.evidence: Evidence | None = None
         self.memory = Memory()
         self.watcher = Watcher(reader.plan)
-        self._watched: np.ndarray | None = None     # the picture of the stream when self.picture was taken
-        self._partly: float | None = None           # when only some sites were read last, if not all were since
-        self._ahead = False                         # whether the evidence is of a table not yet at rest
-        self._odd: set[str] = set()                 # sites read then as something foreign
+        self._watched: np.ndarray | None = (
+            None  # the picture of the stream when self.picture was taken
+        )
+        self._partly: float | None = (
+            None  # when only some sites were read last, if not all were since
+        )
+        self._ahead = False  # whether the evidence is of a table not yet at rest
+        self._odd: set[str] = set()  # sites read then as something foreign
 
     def single(self, image: np.ndarray) -> Evidence:
-        """A picture that stands for a settled second by itself. Raises NoBoard for one without the board."""
+        """A picture that stands for a settled second by itself. Raises NoBoard for one without the
+        board."""
         start = time.perf_counter()
         try:
             pose = self.reader.registrar.locate(image, self.pose)
@@ -50,12 +64,15 @@ class Eye:
             return self._busy(look.state, pose, start)
         return self._read(image, image, pose, None, start)
 
-    def stream(self, image: np.ndarray, now: float, full: Callable[[], np.ndarray | None] | None = None) -> Evidence | None:
-        """The next picture of a stream: evidence when the table is still and something may have changed, with `busy`
-        while it is not; None when nothing is new. Raises NoBoard. What changed is read as soon as nothing moves, so that it is at hand
-        when the table is still.
+    def stream(
+        self, image: np.ndarray, now: float, full: Callable[[], np.ndarray | None] | None = None
+    ) -> Evidence | None:
+        """The next picture of a stream: evidence when the table is still and something may have
+        changed, with `busy` while it is not; None when nothing is new. Raises NoBoard. What changed
+        is read as soon as nothing moves, so that it is at hand when the table is still.
 
-        full: where `image` is a small one that only serves for watching, fetches the full one (None: there is none now)."""
+        full: where `image` is a small one that only serves for watching, fetches the full one
+        (None: there is none now)."""
         start = time.perf_counter()
         look, before = self.watcher.see(image, now), self.evidence
         if full is None:
@@ -70,18 +87,26 @@ class Eye:
         if changed is not None and not changed:
             if before.busy is not None and not self._odd:
                 return self._again(image)
-            if before.busy is None and (self._partly is None or now - max(self._partly, look.since) < QUIET):
+            if before.busy is None and (
+                self._partly is None or now - max(self._partly, look.since) < QUIET
+            ):
                 return None
         picture = image if full is None else full()
         if picture is None:
             return None
         pose = self.reader.registrar.locate(picture, self.pose)
-        if full is not None and not look.shaken and self.watcher.single(picture, pose).state in BUSY:
-            return self._busy("hand", self.pose, start)      # it came between the two pictures
+        if (
+            full is not None
+            and not look.shaken
+            and self.watcher.single(picture, pose).state in BUSY
+        ):
+            return self._busy("hand", self.pose, start)  # it came between the two pictures
         still = pose is self.pose
-        found = self._read(picture, image, pose, changed | self._odd if still and changed else None, start, now)
+        found = self._read(
+            picture, image, pose, changed | self._odd if still and changed else None, start, now
+        )
         if still and before is not None and before.busy is None and same_reading(found, before):
-            return None     # nobody has done anything: what people are told stands
+            return None  # nobody has done anything: what people are told stands
         return found
 
     def wanted(self, now: float) -> list[float]:
@@ -93,7 +118,8 @@ class Eye:
         return self._read(self.picture, self._watched, self.pose, None, time.perf_counter())
 
     def _again(self, image: np.ndarray) -> Evidence:
-        """What was read last still holds: the hand has gone without changing anything, or it was read ahead."""
+        """What was read last still holds: the hand has gone without changing anything, or it was
+        read ahead."""
         assert self.evidence is not None
         if self._ahead and not self._littered:
             self.watcher.known_free(image)
@@ -101,8 +127,15 @@ class Eye:
         self.evidence = msgspec.structs.replace(self.evidence, busy=None)
         return self.evidence
 
-    def _read_ahead(self, image: np.ndarray, now: float, sites: frozenset[str], full: Callable[[], np.ndarray | None] | None) -> None:
-        """Reads sites that changed while nobody knows yet whether the table stays as it is; what takes long is left till then"""
+    def _read_ahead(
+        self,
+        image: np.ndarray,
+        now: float,
+        sites: frozenset[str],
+        full: Callable[[], np.ndarray | None] | None,
+    ) -> None:
+        """Reads sites that changed while nobody knows yet whether the table stays as it is; what
+        takes long is left till then"""
         start = time.perf_counter()
         picture = image if full is None else full()
         if picture is None:
@@ -111,7 +144,9 @@ class Eye:
             pose = self.reader.registrar.locate(picture, self.pose)
         except NoBoard:
             return
-        if pose is self.pose and (full is None or self.watcher.single(picture, pose).state not in BUSY):
+        if pose is self.pose and (
+            full is None or self.watcher.single(picture, pose).state not in BUSY
+        ):
             self._read(picture, image, pose, sites, start, now, ahead=True)
 
     @property
@@ -121,10 +156,18 @@ class Eye:
     def _most(self, sites: Set[str]) -> bool:
         return 2 * len(sites) > len(self.reader.plan.site)
 
-    def _read(self, image: np.ndarray, watched: np.ndarray, pose: Pose, sites: Set[str] | None, start: float, now: float = 0.0,
-              ahead: bool = False) -> Evidence:
-        """sites: those that seem to have changed (None: that is not known); watched: the picture of the stream, maybe another; now: its
-        time."""
+    def _read(
+        self,
+        image: np.ndarray,
+        watched: np.ndarray,
+        pose: Pose,
+        sites: Set[str] | None,
+        start: float,
+        now: float = 0.0,
+        ahead: bool = False,
+    ) -> Evidence:
+        """sites: those that seem to have changed (None: that is not known); watched: the picture of
+        the stream, maybe another; now: its time."""
         self.picture, self._watched = image, watched
         if sites is not None and self._most(sites):
             sites = None
@@ -141,13 +184,19 @@ class Eye:
             moved = float(np.abs(pose.to_px(corners) - self.pose.to_px(corners)).max())
         self.pose = pose
         registration = msgspec.structs.replace(found.registration, moved_px=round(moved, 2))
-        self.evidence = msgspec.structs.replace(found, registration=registration, ms=(time.perf_counter() - start) * 1000)
-        self.watcher.settle(pose, watched, free=not ahead and not self._littered, sites=found.changed)
+        self.evidence = msgspec.structs.replace(
+            found, registration=registration, ms=(time.perf_counter() - start) * 1000
+        )
+        self.watcher.settle(
+            pose, watched, free=not ahead and not self._littered, sites=found.changed
+        )
         return self.evidence
 
     def _busy(self, why: str, pose: Pose | None, start: float) -> Evidence:
         sites = self.evidence.sites if self.evidence is not None else {}
-        registration = Registration(pose.by, pose.error_px) if pose is not None else Registration("none", 0.0)
+        registration = (
+            Registration(pose.by, pose.error_px) if pose is not None else Registration("none", 0.0)
+        )
         out = Evidence(sites, registration, why, frozenset(), (time.perf_counter() - start) * 1000)
         if self.evidence is not None:
             self.evidence = msgspec.structs.replace(self.evidence, busy=why)
@@ -156,4 +205,6 @@ class Eye:
 
 def same_reading(a: Evidence, b: Evidence) -> bool:
     """Whether the same is read everywhere"""
-    return all((e.best, e.foreign) == (b.sites[s].best, b.sites[s].foreign) for s, e in a.sites.items())
+    return all(
+        (e.best, e.foreign) == (b.sites[s].best, b.sites[s].foreign) for s, e in a.sites.items()
+    )

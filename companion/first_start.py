@@ -1,4 +1,5 @@
-"""`nilometer run` without a configuration: serves the set-up page until the host has said everything."""
+"""`nilometer run` without a configuration: serves the set-up page until the host has said
+everything."""
 
 from __future__ import annotations
 
@@ -22,19 +23,24 @@ from hardware import found
 from hardware.camera import AUTO, BadCamera, open_camera
 from hardware.supervisor import Supervisor
 
-LOOKS = 5.0      # pictures a second while the table is set up
-PATIENCE = 5.0   # seconds to wait for a picture
+LOOKS = 5.0  # pictures a second while the table is set up
+PATIENCE = 5.0  # seconds to wait for a picture
 
 
 class Sight:
-    """What the camera sees while the table is set up; another camera may take its place at any time."""
+    """What the camera sees while the table is set up; another camera may take its place at any
+    time."""
 
     def __init__(self, camera: Mapping[str, Any], folder: Path) -> None:
         self._folder, self._supervisor, self._said = folder, _watching(camera, folder), camera
 
     def use(self, camera: Mapping[str, Any]) -> None:
         """Raises BadCamera; then the camera before goes on."""
-        old, self._supervisor, self._said = self._supervisor, _watching(camera, self._folder), camera
+        old, self._supervisor, self._said = (
+            self._supervisor,
+            _watching(camera, self._folder),
+            camera,
+        )
         old.__exit__(None, None, None)
 
     @property
@@ -71,11 +77,14 @@ def _watching(camera: Mapping[str, Any], folder: Path) -> Supervisor:
     return Supervisor(open_camera(camera, folder), fps=LOOKS).__enter__()
 
 
-def set_up(path: Path, web: Web, camera: Mapping[str, Any] | None = None, secret: bool = False) -> bool:
-    """Blocks until the configuration is written to `path`: True; or until somebody ends the program: False.
+def set_up(
+    path: Path, web: Web, camera: Mapping[str, Any] | None = None, secret: bool = False
+) -> bool:
+    """Blocks until the configuration is written to `path`: True; or until somebody ends the
+    program: False.
 
-    camera: None lets the host choose among those that are found. secret: PIN and joining link are not printed (a service
-    has a log). Raises Fault, CannotServe."""
+    camera: None lets the host choose among those that are found. secret: PIN and joining link are
+    not printed (a service has a log). Raises Fault, CannotServe."""
     folder = path.resolve().parent
     try:
         check_writable(folder)
@@ -89,14 +98,28 @@ def set_up(path: Path, web: Web, camera: Mapping[str, Any] | None = None, secret
         raise Fault(f"{path}: {e}") from None
     with contextlib.closing(sight):
         setup = Setup(path, sight.picture, camera, choice, sight.use, sight)
-        settings = companion_web.Settings(name="Nilometer", pin=web.pin or None, state=folder, address=web.address or None,
-                                          hosts=web.hosts, proxies=web.proxies, redirect=web.redirect)
+        settings = companion_web.Settings(
+            name="Nilometer",
+            pin=web.pin or None,
+            state=folder,
+            address=web.address or None,
+            hosts=web.hosts,
+            proxies=web.proxies,
+            redirect=web.redirect,
+        )
         app = companion_web.create_app(setup, settings)
         server = companion_web.serve(app, web.host, web.port, web.context(folder))
         if not secret:
-            print_address(app, server, f"{path} names no copy yet: set the table up on the page, with the host's PIN.", seats=False)
+            print_address(
+                app,
+                server,
+                f"{path} names no copy yet: set the table up on the page, with the host's PIN.",
+                seats=False,
+            )
         ended = threading.Event()
-        before = {n: signal.signal(n, lambda *_: ended.set()) for n in (signal.SIGINT, signal.SIGTERM)}
+        before = {
+            n: signal.signal(n, lambda *_: ended.set()) for n in (signal.SIGINT, signal.SIGTERM)
+        }
         notify.ready("waiting to be set up")
         try:
             while not ended.is_set() and not setup.written.wait(0.2):

@@ -17,11 +17,14 @@ from companion.club import ONLINE, client
 from companion.config import Club
 
 log = logging.getLogger(__name__)
-MOST, LONGEST = 2000, 4096      # tables, and bytes of a state
+MOST, LONGEST = 2000, 4096  # tables, and bytes of a state
 NAME = re.compile(r"[a-z0-9-]{1,64}")
 Word = Annotated[str, msgspec.Meta(max_length=80)]
 Sentence = Annotated[str, msgspec.Meta(max_length=400)]
-Number = Annotated[int, msgspec.Meta(ge=-(10**6), le=10**6)] | Annotated[float, msgspec.Meta(ge=-1e6, le=1e6)]
+Number = (
+    Annotated[int, msgspec.Meta(ge=-(10**6), le=10**6)]
+    | Annotated[float, msgspec.Meta(ge=-1e6, le=1e6)]
+)
 Score = Number | Annotated[dict[Word, Number], msgspec.Meta(max_length=16)]
 
 
@@ -51,14 +54,15 @@ class Told(msgspec.Struct, frozen=True):
 
 
 class Hall:
-    """tables(): every table that was ever heard of, by name, with "id" and "online"; version: grows with each change."""
+    """tables(): every table that was ever heard of, by name, with "id" and "online"; version: grows
+    with each change."""
 
     def __init__(self, club: Club) -> None:
         self.club, self.version, self.connected = club, 0, False
-        self.epoch = secrets.token_hex(4)      # another hall's versions mean nothing here
+        self.epoch = secrets.token_hex(4)  # another hall's versions mean nothing here
         self._states: dict[str, dict[str, Any]] = {}
         self._online: dict[str, bool] = {}
-        self._touched: dict[str, int] = {}     # the version of each table's last change, gone ones too
+        self._touched: dict[str, int] = {}  # the version of each table's last change, gone ones too
         self._lock = threading.Lock()
         # A name of the broker's choosing: any number of halls may look on.
         self.client = client(club, "")
@@ -79,15 +83,23 @@ class Hall:
         return sorted(found, key=lambda t: (t["name"].lower(), t["id"]))
 
     def changes(self, since: str = "") -> dict[str, Any]:
-        """{"broker", "version", "full", "tables", "gone"}: all tables, or where `since` is a version told before, those that have
-        changed since and the ids of those that are gone."""
+        """{"broker", "version", "full", "tables", "gone"}: all tables, or where `since` is a
+        version told before, those that have changed since and the ids of those that are gone."""
         epoch, _, number = since.partition(".")
         with self._lock:
             full = epoch != self.epoch or not number.isdecimal() or int(number) > self.version
-            ids = list(self._states) if full else [i for i, v in self._touched.items() if v > int(number)]
-            return {"broker": self.connected, "version": f"{self.epoch}.{self.version}", "full": full,
-                    "tables": [self._shown(i) for i in ids if i in self._states],
-                    "gone": [] if full else [i for i in ids if i not in self._states]}
+            ids = (
+                list(self._states)
+                if full
+                else [i for i, v in self._touched.items() if v > int(number)]
+            )
+            return {
+                "broker": self.connected,
+                "version": f"{self.epoch}.{self.version}",
+                "full": full,
+                "tables": [self._shown(i) for i in ids if i in self._states],
+                "gone": [] if full else [i for i in ids if i not in self._states],
+            }
 
     def _shown(self, name: str) -> dict[str, Any]:
         return {**self._states[name], "id": name, "online": self._online.get(name, False)}
@@ -101,17 +113,20 @@ class Hall:
         while len(self._touched) > 2 * MOST:
             oldest = next(iter(self._touched))
             del self._touched[oldest]
-            self.epoch = secrets.token_hex(4)      # who asks for what came after it gets all
+            self.epoch = secrets.token_hex(4)  # who asks for what came after it gets all
 
     def _set(self, connected: bool) -> None:
         with self._lock:
             self.connected = connected
             self._touch()
 
-    def _connected(self, client: Any, userdata: Any, flags: Any, reason: Any, properties: Any) -> None:
+    def _connected(
+        self, client: Any, userdata: Any, flags: Any, reason: Any, properties: Any
+    ) -> None:
         with self._lock:
             self.connected = not reason.is_failure
-            # Who went while the broker was away, or died with it, said no goodbye; who is there says so again.
+            # Who went while the broker was away, or died with it, said no goodbye; who is there
+            # says so again.
             gone = [name for name, online in self._online.items() if online]
             self._online = dict.fromkeys(self._online, False)
             self._touch(*gone)
@@ -137,7 +152,9 @@ class Hall:
                     self._touch(name)
             elif what == "state" and not message.payload:
                 self._online.pop(name, None)
-                if self._states.pop(name, None) is not None:       # its owner took the retained state away: it is gone for good
+                if (
+                    self._states.pop(name, None) is not None
+                ):  # its owner took the retained state away: it is gone for good
                     self._touch(name)
             elif what == "state" and known and len(message.payload) <= LONGEST:
                 try:

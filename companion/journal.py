@@ -1,6 +1,8 @@
-"""The journal: every event of one game in order, in SQLite with a write-ahead log. The state is its fold.
+"""The journal: every event of one game in order, in SQLite with a write-ahead log. The state is its
+fold.
 
-An event is written in the same transaction as the state's hash, so a power cut loses at most the unsettled view.
+An event is written in the same transaction as the state's hash, so a power cut loses at most the
+unsettled view.
 """
 
 from __future__ import annotations
@@ -27,8 +29,9 @@ from engine import IllegalAction, State
 from engine.plan import Plan
 
 VERSION = 1
-CHECKPOINT = 20     # events after which all is brought into the file itself: whoever copies it alone loses fewer
-REST_S = 10.0       # ... or seconds after the last one
+# events after which all is brought into the file itself: whoever copies it alone loses fewer
+CHECKPOINT = 20
+REST_S = 10.0  # ... or seconds after the last one
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS event (
@@ -42,9 +45,11 @@ class BadJournal(ValueError):
 
 
 class Count:
-    """How many events a journal has, beside it: what is cut off its end, or lost with its log, is noticed.
+    """How many events a journal has, beside it: what is cut off its end, or lost with its log, is
+    noticed.
 
-    Rewritten in place, a few bytes: a full disk does no harm, and a power cut leaves the old number or the new one."""
+    Rewritten in place, a few bytes: a full disk does no harm, and a power cut leaves the old number
+    or the new one."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -68,8 +73,8 @@ class Count:
 
 
 class Event(msgspec.Struct, frozen=True):
-    """One row. kind: start, action, undo (data: {"to": event id}), edit (data: {"state": ...}), setting. hash: of the
-    state after it."""
+    """One row. kind: start, action, undo (data: {"to": event id}), edit (data: {"state": ...}),
+    setting. hash: of the state after it."""
 
     id: int
     at: float
@@ -87,11 +92,18 @@ def state_hash(state: State) -> str:
 class Journal:
     """`path` ":memory:" keeps it in memory only (scripts, tests)."""
 
-    def __init__(self, path: str | Path = ":memory:", picture_budget: int = 200 * 2**20, readonly: bool = False) -> None:
+    def __init__(
+        self,
+        path: str | Path = ":memory:",
+        picture_budget: int = 200 * 2**20,
+        readonly: bool = False,
+    ) -> None:
         self.path = str(path)
         self.picture_budget = picture_budget
         self._lock = threading.RLock()
-        self._pictured: dict[str, int] | None = None      # the pictures' files and sizes, once looked for
+        self._pictured: dict[str, int] | None = (
+            None  # the pictures' files and sizes, once looked for
+        )
         self._lockfile: int | None = None
         if readonly and not Path(path).is_file():
             raise BadJournal(f"{path}: no such file")
@@ -104,29 +116,38 @@ class Journal:
                 self._check_version(readonly)
         except (sqlite3.Error, UnicodeDecodeError) as e:
             raise BadJournal(f"{self.path}: {_plain(e)}") from None
-        self._count = None if readonly or self.path == ":memory:" else Count(Path(self.path + ".count"))
-        self._pending, self._last = 0, time.monotonic()      # events in the log only
+        self._count = (
+            None if readonly or self.path == ":memory:" else Count(Path(self.path + ".count"))
+        )
+        self._pending, self._last = 0, time.monotonic()  # events in the log only
         if self._count is not None:
             self._nothing_lost()
 
     def _nothing_lost(self) -> None:
-        """Raises BadJournal where events are missing that were written once: at the end, or in the middle."""
+        """Raises BadJournal where events are missing that were written once: at the end, or in the
+        middle."""
         try:
-            have, last = self._db.execute("SELECT count(*), coalesce(max(id), 0) FROM event").fetchone()
+            have, last = self._db.execute(
+                "SELECT count(*), coalesce(max(id), 0) FROM event"
+            ).fetchone()
         except sqlite3.Error as e:
             self._db.close()
             raise BadJournal(f"{self.path}: {_plain(e)}") from None
         said = max(self._count.read(), last)
         if have < said:
             self._db.close()
-            raise BadJournal(f"{self.path}: {have} of {said} events are there: the file was cut off, or is another one")
+            raise BadJournal(
+                f"{self.path}: {have} of {said} events are there: the file was cut off, or is another one"
+            )
         if have:
             self._count.write(have)
 
     def keep_to_oneself(self) -> None:
-        """Two tables must not write one game: the second is told so. Ends with the process, however that ends. Raises
-        BadJournal."""
-        path = self.path + ".lock"      # never the journal itself: closing it a second time would drop SQLite's own locks
+        """Two tables must not write one game: the second is told so. Ends with the process, however
+        that ends. Raises BadJournal."""
+        path = (
+            self.path + ".lock"
+        )  # never the journal itself: closing it a second time would drop SQLite's own locks
         try:
             self._lockfile = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             fcntl.flock(self._lockfile, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -136,7 +157,9 @@ class Journal:
             raise BadJournal(f"{path}: {e.strerror}") from None
 
     def _check_version(self, readonly: bool) -> None:
-        tables = {r[0] for r in self._db.execute("SELECT name FROM sqlite_master WHERE type='table'")}
+        tables = {
+            r[0] for r in self._db.execute("SELECT name FROM sqlite_master WHERE type='table'")
+        }
         if tables and not {"meta", "event"} <= tables:
             raise BadJournal(f"{self.path}: a database, but not a journal of Nilometer")
         if not tables:
@@ -149,7 +172,9 @@ class Journal:
         except (TypeError, ValueError):
             raise BadJournal(f"{self.path}: damaged: its version is no number") from None
         if version > VERSION:
-            raise BadJournal(f"{self.path}: written by a newer Nilometer (journal version {version}, this one knows {VERSION})")
+            raise BadJournal(
+                f"{self.path}: written by a newer Nilometer (journal version {version}, this one knows {VERSION})"
+            )
 
     def meta(self, key: str, default: str = "") -> str:
         with self._lock:
@@ -159,7 +184,10 @@ class Journal:
     def contents(self, key: str) -> dict[str, tuple[str, ...]]:
         """What stands under `key` as site -> contents; {} when nothing does. Raises BadJournal."""
         try:
-            return {str(site): tuple(map(str, kinds)) for site, kinds in json.loads(self.meta(key, "{}")).items()}
+            return {
+                str(site): tuple(map(str, kinds))
+                for site, kinds in json.loads(self.meta(key, "{}")).items()
+            }
         except (sqlite3.Error, ValueError, TypeError, AttributeError) as e:
             raise BadJournal(f"{self.path}: {key}: {_plain(e)}") from None
 
@@ -167,13 +195,18 @@ class Journal:
         """All of them in order. Raises BadJournal for a damaged file."""
         try:
             with self._lock:
-                rows = self._db.execute("SELECT id, at, kind, data, by, hash FROM event ORDER BY id").fetchall()
-            return [Event(i, at, kind, json.loads(data), by, h) for i, at, kind, data, by, h in rows]
+                rows = self._db.execute(
+                    "SELECT id, at, kind, data, by, hash FROM event ORDER BY id"
+                ).fetchall()
+            return [
+                Event(i, at, kind, json.loads(data), by, h) for i, at, kind, data, by, h in rows
+            ]
         except (sqlite3.Error, ValueError, TypeError) as e:
             raise BadJournal(f"{self.path}: {_plain(e)}") from None
 
     def span(self) -> tuple[float, float] | None:
-        """When the first and the last event were, seconds since 1970; None before there is one. Raises BadJournal."""
+        """When the first and the last event were, seconds since 1970; None before there is one.
+        Raises BadJournal."""
         try:
             with self._lock:
                 first, last = self._db.execute("SELECT min(at), max(at) FROM event").fetchone()
@@ -181,15 +214,22 @@ class Journal:
             raise BadJournal(f"{self.path}: {_plain(e)}") from None
         return None if first is None else (first, last)
 
-    def append(self, entries: Sequence[tuple[str, dict[str, Any], str, str]], meta: dict[str, str] | None = None) -> list[int]:
-        """Writes (kind, data, by, hash) entries in one transaction, all or none; their ids. Raises BadJournal."""
+    def append(
+        self,
+        entries: Sequence[tuple[str, dict[str, Any], str, str]],
+        meta: dict[str, str] | None = None,
+    ) -> list[int]:
+        """Writes (kind, data, by, hash) entries in one transaction, all or none; their ids. Raises
+        BadJournal."""
         ids = []
         with self._lock:
             try:
                 self._db.execute("BEGIN IMMEDIATE")
                 for kind, data, by, digest in entries:
-                    cur = self._db.execute("INSERT INTO event (at, kind, data, by, hash) VALUES (?, ?, ?, ?, ?)",
-                                           (time.time(), kind, json.dumps(data, ensure_ascii=False), by, digest))
+                    cur = self._db.execute(
+                        "INSERT INTO event (at, kind, data, by, hash) VALUES (?, ?, ?, ?, ?)",
+                        (time.time(), kind, json.dumps(data, ensure_ascii=False), by, digest),
+                    )
                     ids.append(int(cur.lastrowid or 0))
                 for key, value in (meta or {}).items():
                     self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
@@ -220,7 +260,10 @@ class Journal:
     def whole(self) -> bytes:
         """The journal as one file, with all that stands in the log. Raises BadJournal."""
         try:
-            with tempfile.TemporaryDirectory() as folder, contextlib.closing(sqlite3.connect(Path(folder, "journal"))) as copy:
+            with (
+                tempfile.TemporaryDirectory() as folder,
+                contextlib.closing(sqlite3.connect(Path(folder, "journal"))) as copy,
+            ):
                 with self._lock:
                     self._db.backup(copy)
                 copy.execute("PRAGMA journal_mode=DELETE")
@@ -236,14 +279,16 @@ class Journal:
                 os.close(self._lockfile)
                 self._lockfile = None
 
-    # Pictures lie beside the journal, one JPEG each, the oldest thrown away when the budget is used up.
+    # Pictures lie beside the journal, one JPEG each, the oldest thrown away when the budget is used
+    # up.
 
     @property
     def picture_dir(self) -> Path | None:
         return None if self.path == ":memory:" else Path(self.path + ".pictures")
 
     def keep_picture(self, event: int, which: str, jpeg: bytes) -> None:
-        """which: "before" or "after". A picture that cannot be kept (full disk) is let go: events come first."""
+        """which: "before" or "after". A picture that cannot be kept (full disk) is let go: events
+        come first."""
         folder = self.picture_dir
         if folder is None:
             return
@@ -263,18 +308,25 @@ class Journal:
             return
 
     def _pictures(self) -> dict[str, int]:
-        """file name -> bytes; the folder is looked through once, every change asks. The caller holds the lock."""
+        """file name -> bytes; the folder is looked through once, every change asks. The caller
+        holds the lock."""
         if self._pictured is None:
             folder = self.picture_dir
             try:
-                self._pictured = {f.name: f.stat().st_size for f in folder.glob("??????-*.jpg")} if folder else {}
+                self._pictured = (
+                    {f.name: f.stat().st_size for f in folder.glob("??????-*.jpg")}
+                    if folder
+                    else {}
+                )
             except OSError:
                 return {}
         return self._pictured
 
     def picture(self, event: int, which: str) -> bytes | None:
         folder = self.picture_dir
-        path = folder / f"{event:06d}-{which}.jpg" if folder and which in ("before", "after") else None
+        path = (
+            folder / f"{event:06d}-{which}.jpg" if folder and which in ("before", "after") else None
+        )
         try:
             return path.read_bytes() if path else None
         except OSError:
@@ -290,9 +342,14 @@ def _opened(path: str, readonly: bool) -> sqlite3.Connection:
     options: dict[str, Any] = {"check_same_thread": False, "isolation_level": None, "timeout": 5}
     if not readonly:
         return sqlite3.connect(path, **options)
-    # A log beside it holds events that the file itself lacks; without one, a folder that nobody may write to does no harm.
+    # A log beside it holds events that the file itself lacks; without one, a folder that nobody may
+    # write to does no harm.
     still = not Path(path + "-wal").exists()
-    db = sqlite3.connect(f"{Path(path).resolve().as_uri()}?{'immutable=1' if still else 'mode=ro'}", uri=True, **options)
+    db = sqlite3.connect(
+        f"{Path(path).resolve().as_uri()}?{'immutable=1' if still else 'mode=ro'}",
+        uri=True,
+        **options,
+    )
     try:
         db.execute("SELECT name FROM sqlite_master").fetchone()
     except sqlite3.OperationalError:
@@ -304,7 +361,8 @@ def _opened(path: str, readonly: bool) -> sqlite3.Connection:
 
 
 def _copied(path: str, options: dict[str, Any]) -> sqlite3.Connection:
-    """SQLite reads a log only where it may write beside it; a journal on something read-only is read from a copy."""
+    """SQLite reads a log only where it may write beside it; a journal on something read-only is
+    read from a copy."""
     memory = sqlite3.connect(":memory:", **options)
     try:
         with tempfile.TemporaryDirectory() as folder:
@@ -318,8 +376,8 @@ def _copied(path: str, options: dict[str, Any]) -> sqlite3.Connection:
 
 
 class Line(msgspec.Struct, frozen=True):
-    """One step of the fold that still stands: the event's id, the action's text (None for start and edits), the state, and
-    who did or said it."""
+    """One step of the fold that still stands: the event's id, the action's text (None for start and
+    edits), the state, and who did or said it."""
 
     event: int
     action: str | None
@@ -327,11 +385,18 @@ class Line(msgspec.Struct, frozen=True):
     by: str = "table"
 
 
-def fold(events: Iterable[Event], plan: Plan | None = None, check: bool = True, name: str = "journal",
-         undone: list[list[Line]] | None = None, good: list[Event] | None = None) -> list[Line]:
-    """The states that stand after all events, from the start on. undone: gets what was taken back since the last doing, one
-    list an undo; good: every event that comes out right, as far as one that does not. Raises BadJournal where an event
-    cannot be replayed, or (check) where a state's hash is not the one written."""
+def fold(
+    events: Iterable[Event],
+    plan: Plan | None = None,
+    check: bool = True,
+    name: str = "journal",
+    undone: list[list[Line]] | None = None,
+    good: list[Event] | None = None,
+) -> list[Line]:
+    """The states that stand after all events, from the start on. undone: gets what was taken back
+    since the last doing, one list an undo; good: every event that comes out right, as far as one
+    that does not. Raises BadJournal where an event cannot be replayed, or (check) where a state's
+    hash is not the one written."""
     lines: list[Line] = []
     undone = [] if undone is None else undone
     for e in events:
@@ -340,11 +405,13 @@ def fold(events: Iterable[Event], plan: Plan | None = None, check: bool = True, 
                 lines = [Line(e.id, None, engine.game(e.data["game"]).load(e.data["state"], plan))]
             elif e.kind == "action":
                 state = lines[-1].state
-                lines.append(Line(e.id, e.data["action"], state.apply(state.parse(e.data["action"])), e.by))
+                lines.append(
+                    Line(e.id, e.data["action"], state.apply(state.parse(e.data["action"])), e.by)
+                )
             elif e.kind == "undo":
                 at = next(n for n, line in enumerate(lines) if line.event == e.data["to"])
-                undone.append(lines[at + 1:])
-                del lines[at + 1:]
+                undone.append(lines[at + 1 :])
+                del lines[at + 1 :]
             elif e.kind == "edit":
                 state = engine.game(lines[-1].state.game).load(e.data["state"], plan)
                 lines.append(Line(e.id, None, state))
@@ -360,8 +427,8 @@ def fold(events: Iterable[Event], plan: Plan | None = None, check: bool = True, 
 
 
 def salvage(path: Path, plan: Plan | None = None) -> tuple[list[Event], int]:
-    """The events of a damaged journal up to the first that is missing or wrong, and how many there were once. Changes nothing.
-    Raises BadJournal for one that a newer Nilometer wrote."""
+    """The events of a damaged journal up to the first that is missing or wrong, and how many there
+    were once. Changes nothing. Raises BadJournal for one that a newer Nilometer wrote."""
     events: list[Event] = []
     said = Count(Path(str(path) + ".count")).read()
     with tempfile.TemporaryDirectory() as folder:
@@ -375,7 +442,10 @@ def salvage(path: Path, plan: Plan | None = None) -> tuple[list[Event], int]:
                     raise BadJournal(f"{path}: written by a newer Nilometer")
                 said = max(said, db.execute("SELECT max(id) FROM event").fetchone()[0] or 0)
                 while True:
-                    row = db.execute("SELECT id, at, kind, data, by, hash FROM event WHERE id=?", (len(events) + 1,)).fetchone()
+                    row = db.execute(
+                        "SELECT id, at, kind, data, by, hash FROM event WHERE id=?",
+                        (len(events) + 1,),
+                    ).fetchone()
                     if row is None:
                         break
                     events.append(Event(*row[:3], json.loads(row[3]), *row[4:]))
@@ -389,7 +459,8 @@ def salvage(path: Path, plan: Plan | None = None) -> tuple[list[Event], int]:
 
 
 def set_aside(path: Path) -> Path:
-    """Renames a journal with all that belongs to it but its pictures; where it lies now. Raises OSError."""
+    """Renames a journal with all that belongs to it but its pictures; where it lies now. Raises
+    OSError."""
     aside = path.with_name(f"{path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}")
     for ending in ("-wal", "-shm", ".count", ""):
         with contextlib.suppress(FileNotFoundError):
@@ -405,8 +476,10 @@ def begin_again(path: Path, events: Sequence[Event]) -> None:
         with journal._lock:
             journal._db.execute("BEGIN IMMEDIATE")
             for e in events:
-                journal._db.execute("INSERT INTO event VALUES (?, ?, ?, ?, ?, ?)",
-                                    (e.id, e.at, e.kind, json.dumps(e.data, ensure_ascii=False), e.by, e.hash))
+                journal._db.execute(
+                    "INSERT INTO event VALUES (?, ?, ?, ?, ?, ?)",
+                    (e.id, e.at, e.kind, json.dumps(e.data, ensure_ascii=False), e.by, e.hash),
+                )
             journal._db.execute("COMMIT")
     except sqlite3.Error as e:
         raise BadJournal(f"{path}: {_plain(e)}") from None

@@ -14,13 +14,16 @@ from companion.simulate.samples import Layout, another, samplers
 from vision.plan import Plan
 from vision.standing import upright
 
-EACH, ROUNDS = 3, 2      # so often each kind, in so many photos
-FEWEST = 16              # pieces in all, where there are few kinds: two stones of a colour show little of how stones lie and shine
-APART = 2.0              # sites between things that stand and hide each other no more
+EACH, ROUNDS = 3, 2  # so often each kind, in so many photos
+# pieces in all, where there are few kinds: two stones of a colour show little of how stones lie and
+# shine
+FEWEST = 16
+APART = 2.0  # sites between things that stand and hide each other no more
 
 
 def lean_samplers(plan: Plan, seed: int = 1) -> list[Layout]:
-    """Layouts for a person to lay; the same seed gives the same ones. What may lie where is the game's `[[lie]]`."""
+    """Layouts for a person to lay; the same seed gives the same ones. What may lie where is the
+    game's `[[lie]]`."""
     rng = random.Random(seed)
     rules = art_for(plan).data.get("lie", ())
     if not rules and upright(plan):
@@ -30,15 +33,29 @@ def lean_samplers(plan: Plan, seed: int = 1) -> list[Layout]:
     shown = Counter(k for layout in layouts for c in layout.values() for k in c)
     spanning = {k for k, p in plan.pieces.items() if p.spans}
     here = [Counter(k for c in layout.values() for k in c) for layout in layouts]
-    kept = [{p.over for p in plan.piece if p.spans} if spanning & set(h) else set() for h in here]     # what such a piece lies on stays
-    # Large heaps first: the more of them go, the less there is to lay; and among heaps alike any, so that what stays is spread over
-    # the board: pieces lean and shine otherwise elsewhere. In turn, so that no photo shows all of a kind and the other next to none.
-    orders = [[(n, site) for site in sorted(rng.sample(sorted(layout), len(layout)), key=lambda s, of=layout: -len(of[s]))]
-              for n, layout in enumerate(layouts)]
+    kept = [
+        {p.over for p in plan.piece if p.spans} if spanning & set(h) else set() for h in here
+    ]  # what such a piece lies on stays
+    # Large heaps first: the more of them go, the less there is to lay; and among heaps alike any,
+    # so that what stays is spread over the board: pieces lean and shine otherwise elsewhere. In
+    # turn, so that no photo shows all of a kind and the other next to none.
+    orders = [
+        [
+            (n, site)
+            for site in sorted(
+                rng.sample(sorted(layout), len(layout)), key=lambda s, of=layout: -len(of[s])
+            )
+        ]
+        for n, layout in enumerate(layouts)
+    ]
     for n, site in (at for step in zip_longest(*orders) for at in step if at is not None):
         there = Counter(layouts[n][site])
-        # a kind stays in each photo that shows it: seen in two lights it is learnt better, and can be tried on the other
-        if all(k not in spanning and k not in kept[n] and shown[k] - m >= each and here[n][k] > m for k, m in there.items()):
+        # a kind stays in each photo that shows it: seen in two lights it is learnt better, and can
+        # be tried on the other
+        if all(
+            k not in spanning and k not in kept[n] and shown[k] - m >= each and here[n][k] > m
+            for k, m in there.items()
+        ):
             shown -= there
             here[n] -= there
             del layouts[n][site]
@@ -46,24 +63,35 @@ def lean_samplers(plan: Plan, seed: int = 1) -> list[Layout]:
 
 
 def spread_out(plan: Plan, rng: random.Random) -> list[Layout]:
-    """Of things that lean and hide each other, which look different in every place: all that the box holds, each kind far from where it
-    stands in any of the photos, and from all else in its own"""
+    """Of things that lean and hide each other, which look different in every place: all that the
+    box holds, each kind far from where it stands in any of the photos, and from all else in its own"""
     sites = [s for s in plan.site if s.reads == "pile"]
     side = float(np.median([np.ptp(np.array(s.outline), axis=0).max() for s in sites]))
     centres = np.array([s.centre for s in sites]) / side
-    most = len(sites) // 2          # beside them the board must be seen
+    most = len(sites) // 2  # beside them the board must be seen
     layouts: list[Layout] = []
     shown: dict[str, list[int]] = {p.kind: [] for p in plan.piece}
     for _ in range(ROUNDS):
-        todo = [(len(shown[p.kind]) + n, p.kind) for p in plan.piece for n in range(p.count or EACH)]
+        todo = [
+            (len(shown[p.kind]) + n, p.kind) for p in plan.piece for n in range(p.count or EACH)
+        ]
         rng.shuffle(todo)
         placed: dict[int, str] = {}
-        for _, kind in sorted(todo, key=lambda one: one[0])[:most]:         # what is shown least first: not all may have room
+        for _, kind in sorted(todo, key=lambda one: one[0])[
+            :most
+        ]:  # what is shown least first: not all may have room
             near, like = (nearest(centres, at) for at in (list(placed), shown[kind]))
-            room = [i for i, s in enumerate(sites) if i not in placed and s.id in plan.fitting[kind]]
+            room = [
+                i for i, s in enumerate(sites) if i not in placed and s.id in plan.fitting[kind]
+            ]
             if not room:
                 continue
-            at = max(room, key=lambda i: 1.5 * min(near[i], APART) + min(like[i], 2 * APART) + rng.random() / 2)
+            at = max(
+                room,
+                key=lambda i: (
+                    1.5 * min(near[i], APART) + min(like[i], 2 * APART) + rng.random() / 2
+                ),
+            )
             placed[at] = kind
             shown[kind].append(at)
         layouts.append({sites[i].id: [placed[i]] for i in sorted(placed)})
@@ -72,9 +100,15 @@ def spread_out(plan: Plan, rng: random.Random) -> list[Layout]:
 
 def nearest(centres: np.ndarray, at: list[int]) -> np.ndarray:
     """(n,) how far each is from the nearest of those, infinitely if there are none"""
-    return np.linalg.norm(centres[:, None] - centres[at], axis=2).min(1) if at else np.full(len(centres), np.inf)
+    return (
+        np.linalg.norm(centres[:, None] - centres[at], axis=2).min(1)
+        if at
+        else np.full(len(centres), np.inf)
+    )
 
 
 def one_more(plan: Plan, kinds: Sequence[str], before: Sequence[Layout]) -> Layout:
     """A layout that shows these kinds again, and little else; before: what the photos so far show"""
-    return another(plan, art_for(plan).data.get("lie", ()), random.Random(len(before)), kinds, before, EACH)
+    return another(
+        plan, art_for(plan).data.get("lie", ()), random.Random(len(before)), kinds, before, EACH
+    )

@@ -1,5 +1,6 @@
-"""Puts views of the table aside to learn from: those in which what the rules have lies there for all that is seen, and after which
-the game has moved on. Of a game the views are kept that say most: those whose contents were read with most doubt."""
+"""Puts views of the table aside to learn from: those in which what the rules have lies there for
+all that is seen, and after which the game has moved on. Of a game the views are kept that say most:
+those whose contents were read with most doubt."""
 
 from __future__ import annotations
 
@@ -17,26 +18,39 @@ from companion.verdict import MOVED, SAME, Verdict
 from engine.layout import Layout
 from vision.evidence import Evidence
 
-ROOM = 700      # MB that must be free: fitting takes so much, and must not cost the table its memory
+ROOM = 700  # MB that must be free: fitting takes so much, and must not cost the table its memory
 
 
 class Lessons:
-    """Told of every settled look; keeps at most so many views a game. A full disk or a folder that may not be written to ends
-    the keeping, never the game."""
+    """Told of every settled look; keeps at most so many views a game. A full disk or a folder that
+    may not be written to ends the keeping, never the game."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.ended, self.over = folder, False, False
-        self.kept: dict[str, float] = {}      # this game's views, by name: how much each says
+        self.kept: dict[str, float] = {}  # this game's views, by name: how much each says
         self._waiting: tuple[int, float, np.ndarray, Layout] | None = None
 
     def look(self, table: Table, verdict: Verdict, evidence: Evidence, image: np.ndarray) -> None:
         event = table.lines[-1].event
-        if self._waiting and not self.ended and verdict.verdict == MOVED and not verdict.undo and event > self._waiting[0]:
+        if (
+            self._waiting
+            and not self.ended
+            and verdict.verdict == MOVED
+            and not verdict.undo
+            and event > self._waiting[0]
+        ):
             self._keep(*self._waiting[1:])
             self._waiting = None
-        says = saying(table, evidence) if not self.ended and verdict.verdict in (SAME, MOVED) else None
+        says = (
+            saying(table, evidence) if not self.ended and verdict.verdict in (SAME, MOVED) else None
+        )
         if says is not None:
-            self._waiting = event, says, image.copy(), {s: tuple(c) for s, c in table.state.layout().items() if c}
+            self._waiting = (
+                event,
+                says,
+                image.copy(),
+                {s: tuple(c) for s, c in table.state.layout().items() if c},
+            )
         elif verdict.verdict not in (SAME, MOVED):
             self._waiting = None
         if table.state.outcome() is not None and not self.over:
@@ -58,8 +72,9 @@ class Lessons:
 
 
 def saying(table: Table, evidence: Evidence) -> float | None:
-    """How much a reader could learn from this view: the surprise at what the rules have, the sum of -log(probability) of all sites.
-    None where what the rules have is nowhere near what is seen on some site, or something else lies there."""
+    """How much a reader could learn from this view: the surprise at what the rules have, the sum of
+    -log(probability) of all sites. None where what the rules have is nowhere near what is seen on
+    some site, or something else lies there."""
     layout, surprise = table.state.layout(), 0.0
     for site, e in evidence.sites.items():
         if site in table.optional:
@@ -72,12 +87,15 @@ def saying(table: Table, evidence: Evidence) -> float | None:
 
 
 def learn_beside(folder: Path) -> subprocess.Popen | None:
-    """`nilometer learn` in a process of its own and of low priority, once the game is over: nobody waits for it. What came of it is
+    """`nilometer learn` in a process of its own and of low priority, once the game is over: nobody
+    waits for it. What came of it is
     told where the table tells things: in the terminal, or the service's log."""
     if free_mb() < ROOM:
         return None
     try:
-        return subprocess.Popen(["nice", "-n", "19", sys.executable, "-m", "companion.cli", "learn", str(folder)],
-                                start_new_session=True)
+        return subprocess.Popen(
+            ["nice", "-n", "19", sys.executable, "-m", "companion.cli", "learn", str(folder)],
+            start_new_session=True,
+        )
     except OSError:
         return None

@@ -22,16 +22,23 @@ from hardware.supervisor import FROZEN, LOST, OK, Frame, Supervisor
 from vision.evidence import NoBoard
 
 log = logging.getLogger(__name__)
-LIVE, PLACE = 960, 360      # pixels of the longer side of pictures that people look at
+LIVE, PLACE = 960, 360  # pixels of the longer side of pictures that people look at
 
 
 class Loop:
-    """Runs until `stop`. beat: called with every turn of the loop (a watchdog). pictures: those taken so far; looks: settled
-    views among them; faults: pictures that could not be made sense of."""
+    """Runs until `stop`. beat: called with every turn of the loop (a watchdog). pictures: those
+    taken so far; looks: settled views among them; faults: pictures that could not be made sense of."""
 
-    def __init__(self, table: Table, eye: Eye, supervisor: Supervisor, panel: Panel | None = None,
-                 beat: Callable[[], object] = lambda: None, clock: Callable[[], float] = time.monotonic,
-                 lessons: Lessons | None = None) -> None:
+    def __init__(
+        self,
+        table: Table,
+        eye: Eye,
+        supervisor: Supervisor,
+        panel: Panel | None = None,
+        beat: Callable[[], object] = lambda: None,
+        clock: Callable[[], float] = time.monotonic,
+        lessons: Lessons | None = None,
+    ) -> None:
         self.table, self.eye, self.supervisor, self.panel = table, eye, supervisor, panel or Panel()
         self._beat, self._clock = beat, clock
         self.lessons = lessons
@@ -50,7 +57,9 @@ class Loop:
         number = 0
         with self.supervisor:
             while not self._stop.is_set():
-                if not self.supervisor.hangs:       # systemd, who misses the beat, starts the table in another process
+                if (
+                    not self.supervisor.hangs
+                ):  # systemd, who misses the beat, starts the table in another process
                     self._beat()
                 frame = self.supervisor.newest(number, 0.25)
                 if frame is None:
@@ -61,7 +70,8 @@ class Loop:
                 self.take(frame)
 
     def take(self, frame: Frame) -> None:
-        """A picture of the camera's, if it is of use. One that nobody foresaw must not end the evening: said, and counted."""
+        """A picture of the camera's, if it is of use. One that nobody foresaw must not end the
+        evening: said, and counted."""
         image = frame.small if self.supervisor.small else frame.image
         if self.supervisor.state != OK or image is None:
             return
@@ -76,8 +86,8 @@ class Loop:
         self.pictures += 1
 
     def see(self, image: np.ndarray, now: float) -> None:
-        """One picture: what it changes. Where it is the camera's small one, a full one is fetched when there is something to
-        read."""
+        """One picture: what it changes. Where it is the camera's small one, a full one is fetched
+        when there is something to read."""
         full = self._full if self.supervisor.small else None
         try:
             evidence = self.eye.stream(image, now, full)
@@ -86,13 +96,17 @@ class Loop:
             self.panel.show("busy")
             return
         if evidence is None and self.trouble:
-            evidence = self.eye.evidence      # what could not be written down is tried again, though nothing moves
+            evidence = (
+                self.eye.evidence
+            )  # what could not be written down is tried again, though nothing moves
         if evidence is None:
             return
         settled = evidence.busy is None
         self.looks += settled
         try:
-            verdict = self.table.look(evidence, self.eye.picture if settled else None, self.eye.whole)
+            verdict = self.table.look(
+                evidence, self.eye.picture if settled else None, self.eye.whole
+            )
             self.trouble = ""
         except BadJournal as e:
             self.trouble = str(e)
@@ -145,9 +159,11 @@ class Loop:
 
 
 def leave(code: int) -> int:
-    """The exit code; but a process in which a thread has not ended yet (a camera that hangs, a picture half read) ends here.
+    """The exit code; but a process in which a thread has not ended yet (a camera that hangs, a
+    picture half read) ends here.
 
-    Python would take itself apart under that thread, and a thread inside OpenCV then aborts the process."""
+    Python would take itself apart under that thread, and a thread inside OpenCV then aborts the
+    process."""
     if any(t is not threading.current_thread() for t in threading.enumerate()):
         sys.stdout.flush()
         sys.stderr.flush()

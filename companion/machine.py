@@ -1,4 +1,5 @@
-"""The computer the table runs on: whether its power supply will do, whether it is too hot, how much of it reading may take."""
+"""The computer the table runs on: whether its power supply will do, whether it is too hot, how much
+of it reading may take."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from engine.text import Text, say
 
-EVERY = 30.0        # seconds between two looks
+EVERY = 30.0  # seconds between two looks
 # vcgencmd get_throttled: what is so now; 16 bits higher the same, since the start
 VOLTAGE, CAPPED, THROTTLED, WARM = 1, 2, 4, 8
 SINCE_START = 16
@@ -33,16 +34,25 @@ def power_faults(bits: int | None) -> list[Text]:
     bits = bits or 0
     out = []
     if bits & VOLTAGE:
-        out.append(say(
-            "The power supply is too weak for this computer: it reads slowly, and the camera may fail. Take the one made for it."))
+        out.append(
+            say(
+                "The power supply is too weak for this computer: it reads slowly, and the camera may fail. Take the one made for it."
+            )
+        )
     if bits & WARM or bits & (CAPPED | THROTTLED) and not bits & VOLTAGE:
         out.append(say("This computer is too hot and has slowed down: give it air, or a fan."))
     return out
 
 
-def watch_machine(told: Sequence[Text], tell: Callable[[tuple[Text, ...]], object], ended: threading.Event,
-                  read: Callable[[], int | None] = read_throttled, every: float = EVERY) -> None:
-    """Tells the host's page what there is to say of this machine, until `ended`. told: what is so all the time."""
+def watch_machine(
+    told: Sequence[Text],
+    tell: Callable[[tuple[Text, ...]], object],
+    ended: threading.Event,
+    read: Callable[[], int | None] = read_throttled,
+    every: float = EVERY,
+) -> None:
+    """Tells the host's page what there is to say of this machine, until `ended`. told: what is so
+    all the time."""
     while True:
         bits = read()
         tell((*told, *power_faults(bits)))

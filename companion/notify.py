@@ -1,4 +1,5 @@
-"""Tells systemd that the table is ready, alive, stopping (sd_notify's protocol); nothing where no service asked for it."""
+"""Tells systemd that the table is ready, alive, stopping (sd_notify's protocol); nothing where no
+service asked for it."""
 
 from __future__ import annotations
 

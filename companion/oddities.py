@@ -1,4 +1,5 @@
-"""What never was read as it lies: a reader's fault or a board set up otherwise, not something that people were seen to do."""
+"""What never was read as it lies: a reader's fault or a board set up otherwise, not something that
+people were seen to do."""
 
 from __future__ import annotations
 
@@ -8,20 +9,24 @@ from engine import State
 from engine.layout import Contents, Layout
 from vision.evidence import Evidence
 
-MOST = 4            # more sites than so many are no reader's fault
+MOST = 4  # more sites than so many are no reader's fault
 
 
 class Oddities:
-    """Keeps, settled view by settled view, the sites that have not once been read as the state says since their contents last
-    changed there. Such a site must not hide what people do elsewhere."""
+    """Keeps, settled view by settled view, the sites that have not once been read as the state says
+    since their contents last changed there. Such a site must not hide what people do elsewhere."""
 
     def __init__(self) -> None:
         self._wanted: dict[str, Contents] = {}
         self._odd: Layout = {}
-        self._read: dict[str, Contents] = {}            # the view before: what people did in it may be what the state now says
-        self.known: frozenset[str] = frozenset()        # those that people have gone on playing with
+        self._read: dict[
+            str, Contents
+        ] = {}  # the view before: what people did in it may be what the state now says
+        self.known: frozenset[str] = frozenset()  # those that people have gone on playing with
 
-    def note(self, state: State, evidence: Evidence, reads: Mapping[str, str], behind: Layout) -> None:
+    def note(
+        self, state: State, evidence: Evidence, reads: Mapping[str, str], behind: Layout
+    ) -> None:
         """behind: where the board is known to be behind the state, which is no oddity"""
         layout = state.layout()
         for site, e in evidence.sites.items():
@@ -32,7 +37,11 @@ class Oddities:
             self._wanted[site] = want
             if site in behind or state.shows_same(site, want, e.best, reads.get(site, "pile")):
                 self._odd.pop(site, None)
-            elif site in self._odd or fresh and not self._was_read(state, site, want, reads.get(site, "pile")):
+            elif (
+                site in self._odd
+                or fresh
+                and not self._was_read(state, site, want, reads.get(site, "pile"))
+            ):
                 self._odd[site] = e.best
             self._read[site] = e.best
         self.known &= self._odd.keys()

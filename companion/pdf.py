@@ -1,4 +1,5 @@
-"""A small PDF writer for drawings in true size: pages in millimetres, vector primitives (engine/art.py), Helvetica.
+"""A small PDF writer for drawings in true size: pages in millimetres, vector primitives
+(engine/art.py), Helvetica.
 
     pdf = Pdf("Title")
     page = pdf.page(210, 297)
@@ -20,12 +21,20 @@ from typing import Any
 Prim = Mapping[str, Any]
 
 MM = 72 / 25.4
-CAPS = 0.718      # height of Helvetica's capitals, of the font's size
-_WIDTHS = dict(zip(map(chr, range(32, 127)), map(int, """
+CAPS = 0.718  # height of Helvetica's capitals, of the font's size
+_WIDTHS = dict(
+    zip(
+        map(chr, range(32, 127)),
+        map(
+            int,
+            """
 278 333 474 556 556 889 722 238 333 333 389 584 278 333 278 278 556 556 556 556 556 556 556 556 556 556 333 333 584 584 584
 611 975 722 722 722 722 667 611 778 722 278 556 722 611 833 722 778 667 778 722 667 611 722 667 944 667 667 611 333 278 333
 584 556 333 556 611 556 611 556 333 611 611 278 278 556 278 889 611 611 611 611 389 556 333 611 556 778 556 556 500 389 280
-389 584""".split())))
+389 584""".split(),
+        ),
+    )
+)
 
 
 def text_width(text: str, size: float) -> float:
@@ -46,7 +55,8 @@ class Pdf:
         return self.pages[-1]
 
     def stamp(self, prims: Sequence[Prim], box: tuple[float, float, float, float]) -> int:
-        """A drawing kept once, for `Page.stamp`; box: (x0, y0, x1, y1) mm, what lies outside is cut off."""
+        """A drawing kept once, for `Page.stamp`; box: (x0, y0, x1, y1) mm, what lies outside is cut
+        off."""
         self._stamps.append((_drawn(prims).encode("ascii"), box))
         return len(self._stamps) - 1
 
@@ -55,10 +65,15 @@ class Pdf:
         Path(path).write_bytes(self.to_bytes())
 
     def to_bytes(self) -> bytes:
-        objects: list[bytes] = [b"", b""]      # catalogue and page tree come first and are filled in last
+        objects: list[bytes] = [
+            b"",
+            b"",
+        ]  # catalogue and page tree come first and are filled in last
         fonts = []
         for name in ("Helvetica-Bold", "Helvetica"):
-            objects.append(f"<< /Type /Font /Subtype /Type1 /BaseFont /{name} /Encoding /WinAnsiEncoding >>".encode())
+            objects.append(
+                f"<< /Type /Font /Subtype /Type1 /BaseFont /{name} /Encoding /WinAnsiEncoding >>".encode()
+            )
             fonts.append(f"/T{len(fonts)} {len(objects)} 0 R")
         stamps = []
         resources = f"<< /Font << {' '.join(fonts)} >> /ProcSet [/PDF /Text] >>"
@@ -71,18 +86,23 @@ class Pdf:
         for page in self.pages:
             objects.append(_stream(page.content(), ""))
             size = _nums(0, 0, page.width * MM, page.height * MM)
-            objects.append(f"<< /Type /Page /Parent 2 0 R /MediaBox [{size}] /Resources {resources} "
-                           f"/Contents {len(objects)} 0 R >>".encode())
+            objects.append(
+                f"<< /Type /Page /Parent 2 0 R /MediaBox [{size}] /Resources {resources} "
+                f"/Contents {len(objects)} 0 R >>".encode()
+            )
             kids.append(f"{len(objects)} 0 R")
         objects.append(b"<< /Title " + _string(self.title) + b" /Producer (Nilometer) >>")
         # PrintScaling None: viewers then offer true size instead of "fit to page".
-        objects[0] = b"<< /Type /Catalog /Pages 2 0 R /ViewerPreferences << /PrintScaling /None >> >>"
+        objects[0] = (
+            b"<< /Type /Catalog /Pages 2 0 R /ViewerPreferences << /PrintScaling /None >> >>"
+        )
         objects[1] = f"<< /Type /Pages /Kids [{' '.join(kids)}] /Count {len(kids)} >>".encode()
         return _file(objects)
 
 
 class Page:
-    """A page; all places are mm from its upper left corner, x right, y down. drawn: the primitives so far, for tests."""
+    """A page; all places are mm from its upper left corner, x right, y down. drawn: the primitives
+    so far, for tests."""
 
     def __init__(self, width: float, height: float) -> None:
         self.width, self.height = width, height
@@ -97,23 +117,45 @@ class Page:
         """A drawing kept by `Pdf.stamp`, its (0, 0) at (x, y)."""
         self._parts.append(f"q 1 0 0 1 {_nums(x, y)} cm /X{number} Do Q")
 
-    def window(self, number: int, x: float, y: float, box: tuple[float, float, float, float]) -> None:
+    def window(
+        self, number: int, x: float, y: float, box: tuple[float, float, float, float]
+    ) -> None:
         """The same, but only what falls into the box (x0, y0, x1, y1) of the page shows."""
         x0, y0, x1, y1 = box
-        self._parts.append(f"q {_nums(x0, y0, x1 - x0, y1 - y0)} re W n 1 0 0 1 {_nums(x, y)} cm /X{number} Do Q")
+        self._parts.append(
+            f"q {_nums(x0, y0, x1 - x0, y1 - y0)} re W n 1 0 0 1 {_nums(x, y)} cm /X{number} Do Q"
+        )
 
-    def line(self, x0: float, y0: float, x1: float, y1: float, width: float = 0.15, colour: str = "#808080",
-             dash: float = 0.0) -> None:
+    def line(
+        self,
+        x0: float,
+        y0: float,
+        x1: float,
+        y1: float,
+        width: float = 0.15,
+        colour: str = "#808080",
+        dash: float = 0.0,
+    ) -> None:
         prim = {"p": "line", "points": [[x0, y0], [x1, y1]], "stroke": colour, "width": width}
         self.drawn.append(prim)
         dashed = f"[{_nums(dash, dash)}] 0 d " if dash else ""
         self._parts.append(f"q {dashed}{_drawn([prim])} Q")
 
-    def text(self, x: float, y: float, text: str, size: float = 3.0, colour: str = "#202020", bold: bool = False) -> None:
+    def text(
+        self,
+        x: float,
+        y: float,
+        text: str,
+        size: float = 3.0,
+        colour: str = "#202020",
+        bold: bool = False,
+    ) -> None:
         """Text from (x, y), the left end of its base line; its capitals are `size` mm high."""
         shown = _string(text).decode("latin-1")
-        self._parts.append(f"BT {_colour(colour)} rg /T{0 if bold else 1} {_nums(size / CAPS)} Tf "
-                           f"1 0 0 -1 {_nums(x, y)} Tm {shown} Tj ET")
+        self._parts.append(
+            f"BT {_colour(colour)} rg /T{0 if bold else 1} {_nums(size / CAPS)} Tf "
+            f"1 0 0 -1 {_nums(x, y)} Tm {shown} Tj ET"
+        )
 
     def content(self) -> bytes:
         flip = f"{_nums(MM, 0, 0, -MM, 0, self.height * MM)} cm 1 J 1 j"
@@ -136,7 +178,9 @@ def _prim(p: Prim) -> str:
     if p["p"] == "line":
         return " ".join([*out, _path(p["points"]), "S"])
     path = _circle(*p["at"], p["r"]) if p["p"] == "circle" else _path(p["points"]) + " h"
-    return " ".join([*out, path, "B" if fill and stroke else "f" if fill else "S" if stroke else "n"])
+    return " ".join(
+        [*out, path, "B" if fill and stroke else "f" if fill else "S" if stroke else "n"]
+    )
 
 
 def _text(p: Prim) -> str:
@@ -155,9 +199,11 @@ def _path(points: Sequence[Sequence[float]]) -> str:
 
 def _circle(x: float, y: float, r: float) -> str:
     k = r * 0.5522847
-    return (f"{_nums(x + r, y)} m {_nums(x + r, y + k, x + k, y + r, x, y + r)} c "
-            f"{_nums(x - k, y + r, x - r, y + k, x - r, y)} c {_nums(x - r, y - k, x - k, y - r, x, y - r)} c "
-            f"{_nums(x + k, y - r, x + r, y - k, x + r, y)} c h")
+    return (
+        f"{_nums(x + r, y)} m {_nums(x + r, y + k, x + k, y + r, x, y + r)} c "
+        f"{_nums(x - k, y + r, x - r, y + k, x - r, y)} c {_nums(x - r, y - k, x - k, y - r, x, y - r)} c "
+        f"{_nums(x + k, y - r, x + r, y - k, x + r, y)} c h"
+    )
 
 
 def _moved(p: Prim, x: float, y: float) -> Prim:
@@ -171,7 +217,7 @@ def _nums(*values: float) -> str:
 
 
 def _colour(value: str) -> str:
-    return _nums(*(int(value[i:i + 2], 16) / 255 for i in (1, 3, 5)))
+    return _nums(*(int(value[i : i + 2], 16) / 255 for i in (1, 3, 5)))
 
 
 def _string(text: str) -> bytes:
@@ -181,7 +227,11 @@ def _string(text: str) -> bytes:
 
 def _stream(content: bytes, head: str) -> bytes:
     packed = zlib.compress(content, 9)
-    return f"<< {head} /Length {len(packed)} /Filter /FlateDecode >>\nstream\n".encode() + packed + b"\nendstream"
+    return (
+        f"<< {head} /Length {len(packed)} /Filter /FlateDecode >>\nstream\n".encode()
+        + packed
+        + b"\nendstream"
+    )
 
 
 def _file(objects: Sequence[bytes]) -> bytes:
@@ -193,6 +243,8 @@ def _file(objects: Sequence[bytes]) -> bytes:
     start = len(out)
     out += f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n".encode()
     out += b"".join(f"{o:010} 00000 n \n".encode() for o in offsets)
-    out += (f"trailer\n<< /Size {len(objects) + 1} /Root 1 0 R /Info {len(objects)} 0 R >>\n"
-            f"startxref\n{start}\n%%EOF\n").encode()
+    out += (
+        f"trailer\n<< /Size {len(objects) + 1} /Root 1 0 R /Info {len(objects)} 0 R >>\n"
+        f"startxref\n{start}\n%%EOF\n"
+    ).encode()
     return bytes(out)

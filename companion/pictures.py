@@ -1,6 +1,8 @@
-"""The docs' pictures, made by the program itself: `make pictures` (python -m companion.pictures [FOLDER]).
+"""The docs' pictures, made by the program itself: `make pictures` (python -m companion.pictures
+[FOLDER]).
 
-Needs playwright and a Chromium, which `make test` sets up. What is seen is read without mistakes, so that no model is learnt.
+Needs playwright and a Chromium, which `make test` sets up. What is seen is read without mistakes,
+so that no model is learnt.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ from engine.layout import Layout
 from vision.evidence import FLOOR, Evidence, Registration, SiteEvidence
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "pictures"
-ACROSS = 820                              # pixels of a photo
+ACROSS = 820  # pixels of a photo
 PHONE, TALL = {"width": 390, "height": 844}, {"width": 390, "height": 1200}
 HALL = {"width": 900, "height": 640}
 DOINGS, SEED = 12, 4
@@ -44,21 +46,26 @@ DOINGS, SEED = 12, 4
 
 def seen(layout: Layout, sites: Any) -> Evidence:
     """What a reader without fault would say of a layout"""
-    return Evidence({s: SiteEvidence(((tuple(layout.get(s, ())), math.log(0.998)),), FLOOR) for s in sites},
-                    Registration("markers", 0.3))
+    return Evidence(
+        {s: SiteEvidence(((tuple(layout.get(s, ())), math.log(0.998)),), FLOOR) for s in sites},
+        Registration("markers", 0.3),
+    )
 
 
 def played(name: str, doings: int = DOINGS, seed: int = SEED) -> tuple[Table, Director]:
     """A game after so many doings, and the simulated board it lies on"""
     game = engine.game(name)
     table = Table(game.setup([s.id for s in game.seats[: max(3, game.players[0])]]))
-    director = Director(plan_of(name, None)[0], layout=table.state.layout(), seed=seed, sleep=lambda s: None)
+    director = Director(
+        plan_of(name, None)[0], layout=table.state.layout(), seed=seed, sleep=lambda s: None
+    )
     players = Players(seed)
 
     def say(action: engine.Action) -> engine.State:
         with contextlib.suppress(Refused):
             table.declare(str(action), "phone")
         return table.state
+
     for _ in range(doings):
         doing = players.next(table.state, say)
         if doing.action is None:
@@ -75,14 +82,20 @@ def small(image: np.ndarray) -> bytes:
 
 
 @contextlib.contextmanager
-def shown(app: Any, browser: Any, view: dict[str, int], ready: str, host: bool = False) -> Iterator[Any]:
+def shown(
+    app: Any, browser: Any, view: dict[str, int], ready: str, host: bool = False
+) -> Iterator[Any]:
     """The application's page in a browser, once there is what `ready` selects in it"""
     server = companion_web.serve(app, "127.0.0.1", 0)
-    context = browser.new_context(viewport=view, locale="en-GB", color_scheme="light", reduced_motion="reduce")
+    context = browser.new_context(
+        viewport=view, locale="en-GB", color_scheme="light", reduced_motion="reduce"
+    )
     try:
         if host:
             token = companion_web.web_of(app).access.make_host()
-            context.add_cookies([{"name": "nilometer_seat", "value": token, "url": server.url, "httpOnly": True}])
+            context.add_cookies(
+                [{"name": "nilometer_seat", "value": token, "url": server.url, "httpOnly": True}]
+            )
         page = context.new_page()
         page.goto(server.url)
         page.wait_for_selector(ready)
@@ -97,9 +110,14 @@ def hall_of(tables: list[Table]) -> Any:
     hall = Hall(Club("localhost"))
     hall._set(True)
     for n, table in enumerate(tables, 1):
-        told = {"state": msgspec.json.encode(summary(table.snapshot(), f"Table {n}", "")), "online": ONLINE.encode()}
+        told = {
+            "state": msgspec.json.encode(summary(table.snapshot(), f"Table {n}", "")),
+            "online": ONLINE.encode(),
+        }
         for what, payload in told.items():
-            hall._heard(None, None, SimpleNamespace(topic=f"nilometer/table-{n}/{what}", payload=payload))
+            hall._heard(
+                None, None, SimpleNamespace(topic=f"nilometer/table-{n}/{what}", payload=payload)
+            )
     return create_hall(hall)
 
 
@@ -110,9 +128,19 @@ def pictures(browser: Any) -> Iterator[tuple[str, bytes]]:
     plain = director.picture()
     yield "from-above.jpg", small(plain)
     after = Players(SEED + 1).next(table.state)
-    yield "table.jpg", small(max(director.frames(after.layout), key=lambda frame: cv2.absdiff(frame, plain).mean()))  # a hand is in it
+    yield (
+        "table.jpg",
+        small(
+            max(director.frames(after.layout), key=lambda frame: cv2.absdiff(frame, plain).mean())
+        ),
+    )  # a hand is in it
     director.set(table.state.layout())
-    with shown(companion_web.create_app(table, companion_web.Settings(name="Kitchen table")), browser, PHONE, "svg.twin") as page:
+    with shown(
+        companion_web.create_app(table, companion_web.Settings(name="Kitchen table")),
+        browser,
+        PHONE,
+        "svg.twin",
+    ) as page:
         yield "page.png", page.screenshot()
         wrong = wrong_doing(table.state, random.Random(SEED))
         if wrong is not None:
@@ -120,13 +148,17 @@ def pictures(browser: Any) -> Iterator[tuple[str, bytes]]:
             page.wait_for_selector("#verdict[data-verdict=illegal]")
             yield "illegal.png", page.screenshot()
     with tempfile.TemporaryDirectory() as folder:
-        setup = Setup(Path(folder) / "nilometer.toml", lambda: (director.picture(), ""), {"kind": "usb"})
+        setup = Setup(
+            Path(folder) / "nilometer.toml", lambda: (director.picture(), ""), {"kind": "usb"}
+        )
         setup.choose(name, [s.id for s in engine.game(name).seats[:3]], {})
         setup.begin("Kitchen table", markers=True)
         for number, step in enumerate(setup.session.steps[:2]):
             director.set(step.layout)
             setup.take(number, None)
-        with shown(companion_web.create_app(setup), browser, TALL, "#task .pieces > [data-site]", host=True) as page:
+        with shown(
+            companion_web.create_app(setup), browser, TALL, "#task .pieces > [data-site]", host=True
+        ) as page:
             while not page.locator("img.camera").evaluate("picture => picture.naturalWidth"):
                 page.wait_for_timeout(200)
             yield "setup.png", page.locator("#camera-part").screenshot()
@@ -136,13 +168,19 @@ def pictures(browser: Any) -> Iterator[tuple[str, bytes]]:
 
 
 def main(folder: Path = FOLDER, tell: Callable[[str], object] = print) -> int:
-    program = next((c for n in ("chromium", "chromium-browser", "google-chrome") if (c := shutil.which(n))), None)
+    program = next(
+        (c for n in ("chromium", "chromium-browser", "google-chrome") if (c := shutil.which(n))),
+        None,
+    )
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
         program = None
     if program is None:
-        print("pictures: needs playwright and a Chromium; make test-install sets both up", file=sys.stderr)
+        print(
+            "pictures: needs playwright and a Chromium; make test-install sets both up",
+            file=sys.stderr,
+        )
         return 2
     folder.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as p:

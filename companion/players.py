@@ -1,4 +1,5 @@
-"""Players made up for the demo and the tests: they choose what to do, and how the board looks when they have done it."""
+"""Players made up for the demo and the tests: they choose what to do, and how the board looks when
+they have done it."""
 
 from __future__ import annotations
 
@@ -14,8 +15,8 @@ from engine.layout import Contents, Layout
 
 
 class Doing(msgspec.Struct, frozen=True):
-    """What somebody did: said are the acts no camera sees, in order; layout is how the board looks afterwards;
-    action is the visible one (None: the game is over)."""
+    """What somebody did: said are the acts no camera sees, in order; layout is how the board looks
+    afterwards; action is the visible one (None: the game is over)."""
 
     said: tuple[Action, ...]
     action: Action | None
@@ -27,15 +28,15 @@ class Doing(msgspec.Struct, frozen=True):
 
 
 class Players:
-    """Random but sensible: what the game finds promising, else rather a doing that scores than one that does not, rather any
-    than none."""
+    """Random but sensible: what the game finds promising, else rather a doing that scores than one
+    that does not, rather any than none."""
 
     def __init__(self, seed: int = 0, eager: float = 0.7) -> None:
         self.rng, self.eager = random.Random(seed), eager
 
     def next(self, state: State, say: Callable[[Action], State] | None = None) -> Doing:
-        """The next visible doing from here. say: tells the table an act that changes nothing to be seen, gives the state after
-        it; None: there is no table to be told."""
+        """The next visible doing from here. say: tells the table an act that changes nothing to be
+        seen, gives the state after it; None: there is no table to be told."""
         said: list[Action] = []
         for _ in range(200):
             action = self.choose(state)
@@ -69,12 +70,14 @@ class Players:
 
 
 def _points(state: State) -> dict[str, float]:
-    return {s: float(sum(v.values()) if isinstance(v, dict) else v) for s, v in state.scores().items()}
+    return {
+        s: float(sum(v.values()) if isinstance(v, dict) else v) for s, v in state.scores().items()
+    }
 
 
 def true_answer(table: Table, true: Callable[[State], bool]) -> int | None:
-    """Which answer to the question that the table asks leads to a state that is true; None: no question, or none does.
-    Raises BadText, IllegalAction for an answer that cannot be."""
+    """Which answer to the question that the table asks leads to a state that is true; None: no
+    question, or none does. Raises BadText, IllegalAction for an answer that cannot be."""
     question, lines = table.question, table.lines
     for n, answer in enumerate(question.answers if question is not None else ()):
         if answer.run is None:
@@ -87,8 +90,11 @@ def true_answer(table: Table, true: Callable[[State], bool]) -> int | None:
     return None
 
 
-def wrong_doing(state: State, rng: random.Random, tries: int = 60) -> tuple[str, Layout, set[str]] | None:
-    """Something against the rules that hands could do: (site, the board's look, rules it breaks); None: nothing found.
+def wrong_doing(
+    state: State, rng: random.Random, tries: int = 60
+) -> tuple[str, Layout, set[str]] | None:
+    """Something against the rules that hands could do: (site, the board's look, rules it breaks);
+    None: nothing found.
 
     The piece comes from the box; one of which there is no second comes from where it stands."""
     layout = state.layout()

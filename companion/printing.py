@@ -1,7 +1,9 @@
-"""`nilometer print`: marker cards, board and pieces in true size, as PDF, from the art the simulated camera films.
+"""`nilometer print`: marker cards, board and pieces in true size, as PDF, from the art the
+simulated camera films.
 
-What is cut out comes from the plan's counts and art.toml's backs: a piece with a back is printed as front and back side by
-side, to be folded and glued. `[[sheet]]` in art.toml says it for kinds that the plan does not count:
+What is cut out comes from the plan's counts and art.toml's backs: a piece with a back is printed as
+front and back side by side, to be folded and glued. `[[sheet]]` in art.toml says it for kinds that
+the plan does not count:
 
     [[sheet]]
     front = { "water:01" = 8, "water:11" = 12 }          # kind = how many
@@ -24,18 +26,25 @@ from vision.plan import Plan
 
 A4 = (210.0, 297.0)
 PAPERS = {"a4": A4, "letter": (215.9, 279.4)}
-MARGIN = 9.0       # mm no printer is trusted with
-OVERLAP = 8.0      # mm that board sheets share, to glue
-GAP = 3.0          # mm between pieces, for scissors
+MARGIN = 9.0  # mm no printer is trusted with
+OVERLAP = 8.0  # mm that board sheets share, to glue
+GAP = 3.0  # mm between pieces, for scissors
 CORNERS = ("upper left", "upper right", "lower right", "lower left")
 GREY = "#8c8c8c"
 
 __all__ = ["MM", "board_sheets", "cut_outs", "document"]
 
 
-def document(plan: Plan, art: Art, title: str, address: str = "", parts: Sequence[str] = ("cards", "board", "pieces"),
-             paper: tuple[float, float] = A4) -> Pdf:
-    """The whole PDF. address: what a QR code on the first sheet leads to; parts: which of cards, board, pieces;
+def document(
+    plan: Plan,
+    art: Art,
+    title: str,
+    address: str = "",
+    parts: Sequence[str] = ("cards", "board", "pieces"),
+    paper: tuple[float, float] = A4,
+) -> Pdf:
+    """The whole PDF. address: what a QR code on the first sheet leads to; parts: which of cards,
+    board, pieces;
     paper: (width, height) of a sheet in mm."""
     pdf = Pdf(f"{title}: to print and play")
     if "cards" in parts:
@@ -68,9 +77,22 @@ def _card_sheet(pdf: Pdf, plan: Plan, title: str, address: str, paper: tuple[flo
         page.draw([_outline(footprint((side, side)))], x, y)
         sx, sy = (1 if number in (0, 3) else -1), (1 if number in (0, 1) else -1)
         at = [sx * side / 2, sy * side / 2]
-        page.draw([{"p": "polygon", "points": [at, [at[0] - sx * 3, at[1]], [at[0], at[1] - sy * 3]], "fill": "#404040",
-                    "stroke": None, "width": 0.0}], x, y)
-        page.text(x - side / 2 + 4, y + side / 2 - 1.2, f"{number}: {name}", 1.8, GREY)        # on the rim: it stays on the card
+        page.draw(
+            [
+                {
+                    "p": "polygon",
+                    "points": [at, [at[0] - sx * 3, at[1]], [at[0], at[1] - sy * 3]],
+                    "fill": "#404040",
+                    "stroke": None,
+                    "width": 0.0,
+                }
+            ],
+            x,
+            y,
+        )
+        page.text(
+            x - side / 2 + 4, y + side / 2 - 1.2, f"{number}: {name}", 1.8, GREY
+        )  # on the rim: it stays on the card
     _ruler(page, MARGIN + 6, 216)
     if address:
         _qr(page, 150, 214, 40, address)
@@ -92,16 +114,43 @@ def _small_board(page: Page, plan: Plan, x: float, y: float) -> None:
     scale = 36 / max(w, h)
     square, gap = CARD * scale, CARD_GAP * scale
     x, y = x + square + gap, y + square + gap
-    page.draw([_outline([[0, 0], [w * scale, 0], [w * scale, h * scale], [0, h * scale]], "#404040")], x, y)
-    page.draw([{"p": "text", "at": [w * scale / 2, h * scale / 2], "text": "board", "size": 3.0, "turn": 0.0, "fill": GREY}],
-              x, y)
+    page.draw(
+        [_outline([[0, 0], [w * scale, 0], [w * scale, h * scale], [0, h * scale]], "#404040")],
+        x,
+        y,
+    )
+    page.draw(
+        [
+            {
+                "p": "text",
+                "at": [w * scale / 2, h * scale / 2],
+                "text": "board",
+                "size": 3.0,
+                "turn": 0.0,
+                "fill": GREY,
+            }
+        ],
+        x,
+        y,
+    )
     for number in range(4):
         right, low = number in (1, 2), number in (2, 3)
         cx = w * scale + gap + square / 2 if right else -gap - square / 2
         cy = h * scale + gap + square / 2 if low else -gap - square / 2
         s = square / 2
-        page.draw([{"p": "polygon", "points": [[-s, -s], [s, -s], [s, s], [-s, s]], "fill": "#000000", "stroke": None,
-                    "width": 0.0}], x + cx, y + cy)
+        page.draw(
+            [
+                {
+                    "p": "polygon",
+                    "points": [[-s, -s], [s, -s], [s, s], [-s, s]],
+                    "fill": "#000000",
+                    "stroke": None,
+                    "width": 0.0,
+                }
+            ],
+            x + cx,
+            y + cy,
+        )
         page.text(x + cx + (s + 1.2 if right else -s - 3.2), y + cy + 1, str(number), 2.1)
 
 
@@ -116,22 +165,43 @@ def _qr(page: Page, x: float, y: float, side: float, address: str) -> None:
                 end += 1
             if end > col:
                 x0, y0, x1, y1 = col * cell, row * cell, end * cell, (row + 1) * cell
-                page.draw([{"p": "polygon", "points": [[x0, y0], [x1, y0], [x1, y1], [x0, y1]], "fill": "#000000",
-                            "stroke": None, "width": 0.0}], x, y)
+                page.draw(
+                    [
+                        {
+                            "p": "polygon",
+                            "points": [[x0, y0], [x1, y0], [x1, y1], [x0, y1]],
+                            "fill": "#000000",
+                            "stroke": None,
+                            "width": 0.0,
+                        }
+                    ],
+                    x,
+                    y,
+                )
             col = max(end, col + 1)
 
 
-def board_sheets(size: Sequence[float], paper: tuple[float, float] = A4
-                 ) -> tuple[tuple[float, float], list[tuple[int, int, float, float]]]:
-    """How a board of `size` mm is cut into sheets: the sheet's (width, height), and (row, column, x, y) of each: what mm of
-    the board lie at the upper left of its printed part. The way round with fewer sheets, all of one size: no strips."""
+def board_sheets(
+    size: Sequence[float], paper: tuple[float, float] = A4
+) -> tuple[tuple[float, float], list[tuple[int, int, float, float]]]:
+    """How a board of `size` mm is cut into sheets: the sheet's (width, height), and (row, column,
+    x, y) of each: what mm of the board lie at the upper left of its printed part. The way round
+    with fewer sheets, all of one size: no strips."""
     best = None
     for sheet in (paper, paper[::-1]):
         room = [s - 2 * MARGIN for s in sheet]
-        across, down = (max(1, math.ceil((b - OVERLAP) / (r - OVERLAP))) for b, r in zip(size, room))
+        across, down = (
+            max(1, math.ceil((b - OVERLAP) / (r - OVERLAP))) for b, r in zip(size, room)
+        )
         if best is None or across * down < len(best[1]):
-            best = sheet, [(row, col, col * (size[0] - OVERLAP) / across, row * (size[1] - OVERLAP) / down)
-                           for row in range(down) for col in range(across)]
+            best = (
+                sheet,
+                [
+                    (row, col, col * (size[0] - OVERLAP) / across, row * (size[1] - OVERLAP) / down)
+                    for row in range(down)
+                    for col in range(across)
+                ],
+            )
     return best
 
 
@@ -153,7 +223,11 @@ def _board(pdf: Pdf, plan: Plan, art: Art, title: str, paper: tuple[float, float
         if row + 1 < rows:
             page.line(MARGIN, low - OVERLAP, right, low - OVERLAP, 0.15, "#000000", 1.5)
         where = f"{title}, board: row {row + 1} of {rows}, column {col + 1} of {cols}. "
-        glue = "Cut at the corner marks; glue the next sheet's edge along the dashed line." if len(tiles) > 1 else ""
+        glue = (
+            "Cut at the corner marks; glue the next sheet's edge along the dashed line."
+            if len(tiles) > 1
+            else ""
+        )
         page.text(MARGIN + 6, MARGIN - 3, where + glue, 1.8, GREY)
 
 
@@ -171,7 +245,11 @@ def cut_outs(plan: Plan, art: Art) -> Iterator[tuple[str, str | None, int]]:
         fronts, backs = _dealt(entry["front"]), _dealt(entry.get("back", {}))
         told |= set(fronts) | set(entry.get("instead_of", ()))
         if backs:
-            step = next(s for s in range(max(1, round(0.38 * len(backs))), len(backs) + 2) if math.gcd(s, len(backs)) == 1)
+            step = next(
+                s
+                for s in range(max(1, round(0.38 * len(backs))), len(backs) + 2)
+                if math.gcd(s, len(backs)) == 1
+            )
             backs = [backs[i * step % len(backs)] for i in range(len(fronts))]
         pairs: dict[tuple[str, str | None], int] = {}
         for front, back in zip(fronts, backs or [None] * len(fronts)):
@@ -183,11 +261,11 @@ def cut_outs(plan: Plan, art: Art) -> Iterator[tuple[str, str | None, int]]:
         if not piece.count or piece.looks or piece.kind in told:
             continue
         if back is None and piece.kind in backs_of_others:
-            continue                                   # it is only ever the other side of something
+            continue  # it is only ever the other side of something
         if back is not None and art.back(back) == piece.kind:
             if back in told:
                 continue
-            told.add(piece.kind)                       # two kinds on the two sides of one piece: printed once
+            told.add(piece.kind)  # two kinds on the two sides of one piece: printed once
         yield piece.kind, back, piece.count
 
 
@@ -206,17 +284,31 @@ def _pieces(pdf: Pdf, plan: Plan, art: Art, title: str, paper: tuple[float, floa
     for front, back, count in cut_outs(plan, art):
         size = _size(plan, art, front)
         height = plan.pieces[front].height if front in plan.pieces else 0.0
-        groups.setdefault((size, back is not None, max(height, 5.0)), []).append((front, back, count))
+        groups.setdefault((size, back is not None, max(height, 5.0)), []).append(
+            (front, back, count)
+        )
     for (size, two_sided, height), members in groups.items():
         outline = footprint(size)
         w, h = (max(p[i] for p in outline) * 2 for i in (0, 1))
         cell = (2 * w if two_sided else w), h
         names = members[0][0] if len(members) == 1 else f"{members[0][0]} to {members[-1][0]}"
-        how = f": glue on something {height:g} mm high" if height > 5 else ": fold, glue, cut" if two_sided else ""
+        how = (
+            f": glue on something {height:g} mm high"
+            if height > 5
+            else ": fold, glue, cut"
+            if two_sided
+            else ""
+        )
         shelf.caption(f"{names}, {sum(n for _, _, n in members)}{how}", *cell)
         for front, back, count in members:
-            stamps = [pdf.stamp([*art.piece(k, size), _outline(outline)], (-w / 2 - 1, -h / 2 - 1, w / 2 + 1, h / 2 + 1))
-                      for k in (front, back) if k]
+            stamps = [
+                pdf.stamp(
+                    [*art.piece(k, size), _outline(outline)],
+                    (-w / 2 - 1, -h / 2 - 1, w / 2 + 1, h / 2 + 1),
+                )
+                for k in (front, back)
+                if k
+            ]
             for _ in range(count):
                 page, x, y = shelf.place(*cell)
                 for n, stamp in enumerate(stamps):
@@ -262,4 +354,10 @@ class _Shelves:
 
 
 def _outline(points: Sequence[Sequence[float]], colour: str = "#b0b0b0") -> dict[str, Any]:
-    return {"p": "polygon", "points": [list(p) for p in points], "fill": None, "stroke": colour, "width": 0.12}
+    return {
+        "p": "polygon",
+        "points": [list(p) for p in points],
+        "fill": None,
+        "stroke": colour,
+        "width": 0.12,
+    }

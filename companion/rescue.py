@@ -1,4 +1,5 @@
-"""When the table cannot start: a page says why, and offers the host what can be done. Nothing damaged is thrown away."""
+"""When the table cannot start: a page says why, and offers the host what can be done. Nothing
+damaged is thrown away."""
 
 from __future__ import annotations
 
@@ -27,27 +28,35 @@ from companion_web.server import CannotServe, Server
 from engine.plan import Plan
 from hardware.camera import BadCamera
 
-PORTS = 20          # tried one after the other where the table's own is taken
-TOLD = "NILOMETER_TOLD"      # to the process that tries again
-AGAIN_S = 60.0      # what may mend itself (a port, a camera) is tried again by itself
+PORTS = 20  # tried one after the other where the table's own is taken
+TOLD = "NILOMETER_TOLD"  # to the process that tries again
+AGAIN_S = 60.0  # what may mend itself (a port, a camera) is tried again by itself
 
 
 class Rescue:
-    """What is wrong, and what can be done. words: the fault in one line. offers: "go-on" (from the last good of `events`;
-    `said` were there once), "anew", "set-up", "again"."""
+    """What is wrong, and what can be done. words: the fault in one line. offers: "go-on" (from the
+    last good of `events`; `said` were there once), "anew", "set-up", "again"."""
 
     def __init__(self, config: str, fault: Exception) -> None:
         from companion.cli import faults
 
         known = isinstance(fault, (*faults(), OSError))
-        self.words = str(fault) if known else f"this should not have happened ({type(fault).__name__}: {fault})"
+        self.words = (
+            str(fault)
+            if known
+            else f"this should not have happened ({type(fault).__name__}: {fault})"
+        )
         self.config, self.said = config, 0
         self.events: list[Event] = []
         self.journal: Path | None = None
         self.done = threading.Event()
         offers = ["again"]
         settings = self._settings()
-        if isinstance(fault, BadJournal) and settings is not None and "another table" not in self.words:
+        if (
+            isinstance(fault, BadJournal)
+            and settings is not None
+            and "another table" not in self.words
+        ):
             self.journal = settings.path(settings.journal)
             offers = ["anew", "again"]
             with contextlib.suppress(BadJournal):
@@ -73,7 +82,9 @@ class Rescue:
     @property
     def lines(self) -> str:
         """What can be read of the game, as JSON Lines"""
-        return "".join(json.dumps(msgspec.to_builtins(e), ensure_ascii=False) + "\n" for e in self.events)
+        return "".join(
+            json.dumps(msgspec.to_builtins(e), ensure_ascii=False) + "\n" for e in self.events
+        )
 
     @property
     def damaged(self) -> bytes:
@@ -88,14 +99,23 @@ class Rescue:
 
 
 def serve_rescue(config: str, fault: Exception, pin: str | None, secret: bool) -> bool:
-    """Serves the page until the host has done something or it is time to try again (True), or somebody ends the program
-    (False). pin: None where there is no host to be known. secret: PINs are not printed."""
+    """Serves the page until the host has done something or it is time to try again (True), or
+    somebody ends the program (False). pin: None where there is no host to be known. secret: PINs
+    are not printed."""
     rescue = Rescue(config, fault)
     web, folder = web_part(config), written(config).resolve().parent
-    server = _served(create_rescue_app(rescue, companion_web.Settings(
-        name="Nilometer", pin=pin, state=folder, hosts=web.hosts, proxies=web.proxies)), web, folder)
+    server = _served(
+        create_rescue_app(
+            rescue,
+            companion_web.Settings(
+                name="Nilometer", pin=pin, state=folder, hosts=web.hosts, proxies=web.proxies
+            ),
+        ),
+        web,
+        folder,
+    )
     told = "" if secret or pin is None else f"; the host's PIN: {pin}"
-    if os.environ.get(TOLD) != rescue.words + told:      # what is tried again by itself fills no log
+    if os.environ.get(TOLD) != rescue.words + told:  # what is tried again by itself fills no log
         os.environ[TOLD] = rescue.words + told
         click.echo(f"nilometer: {rescue.words}", err=True)
         click.echo(f"The page at {server.address} says so too{told}", err=True)
@@ -104,9 +124,14 @@ def serve_rescue(config: str, fault: Exception, pin: str | None, secret: bool) -
     notify.ready("cannot start: see the page")
     until = None if rescue.journal is not None else time.monotonic() + AGAIN_S
     try:
-        while not (ended.is_set() or rescue.done.wait(0.2) or until is not None and time.monotonic() > until):
+        while not (
+            ended.is_set()
+            or rescue.done.wait(0.2)
+            or until is not None
+            and time.monotonic() > until
+        ):
             notify.alive()
-        time.sleep(0.3 if rescue.done.is_set() else 0.0)      # whoever tapped gets their answer
+        time.sleep(0.3 if rescue.done.is_set() else 0.0)  # whoever tapped gets their answer
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
@@ -115,7 +140,8 @@ def serve_rescue(config: str, fault: Exception, pin: str | None, secret: bool) -
 
 
 def _served(app: Flask, web: Web, folder: Path) -> Server:
-    """On the table's own port, else on one of the next; with TLS where that can be. Raises CannotServe."""
+    """On the table's own port, else on one of the next; with TLS where that can be. Raises
+    CannotServe."""
     tls = None
     with contextlib.suppress(Fault):
         tls = web.context(folder)
@@ -131,7 +157,8 @@ def _set_up_here(config: str) -> bool:
 
 
 def web_part(config: str) -> Web:
-    """What is said about the page, whatever else is wrong; what setting up wrote lies below what the owner says."""
+    """What is said about the page, whatever else is wrong; what setting up wrote lies below what
+    the owner says."""
     said: dict[str, Any] = {}
     for path in dict.fromkeys((written(config), Path(config))):
         with contextlib.suppress(OSError, ValueError, TypeError):
@@ -144,5 +171,5 @@ def web_part(config: str) -> Web:
 def _plan(settings: Config) -> Plan | None:
     try:
         return open_copy(settings.path(settings.copy)).rules_plan
-    except Exception:      # what is wrong with the copy is not what was asked about
+    except Exception:  # what is wrong with the copy is not what was asked about
         return None

@@ -1,4 +1,5 @@
-"""The search for explanations: which runs of actions could have led to what is seen, and how well each fits."""
+"""The search for explanations: which runs of actions could have led to what is seen, and how well
+each fits."""
 
 from __future__ import annotations
 
@@ -26,15 +27,24 @@ from companion.world import (
 from engine import Action, IllegalAction, Proposal, State
 from engine.layout import Contents, Layout
 
-ONWARD = 3              # worlds that take nothing back, always gone on from
-UNLIKELY = 1.0          # a run that costs so much more than its actions is no plain one
+ONWARD = 3  # worlds that take nothing back, always gone on from
+UNLIKELY = 1.0  # a run that costs so much more than its actions is no plain one
 
 
-def search(bases: Sequence[tuple[State, int, float]], seen: Layout, look: Look, past: Past, budget_s: float, width: int = 8,
-           depth: int = 8, doubts: bool = False, said: frozenset[int] = frozenset()) -> list[World]:
-    """The worlds found, best first. bases: (state, events taken back, the cost), newest first. doubts: what is read with doubt is
-    tried as what else it may be, too. said: see `reconcile`. budget_s: of this thread's own work, so that a busy machine
-    concludes the same, later."""
+def search(
+    bases: Sequence[tuple[State, int, float]],
+    seen: Layout,
+    look: Look,
+    past: Past,
+    budget_s: float,
+    width: int = 8,
+    depth: int = 8,
+    doubts: bool = False,
+    said: frozenset[int] = frozenset(),
+) -> list[World]:
+    """The worlds found, best first. bases: (state, events taken back, the cost), newest first.
+    doubts: what is read with doubt is tried as what else it may be, too. said: see `reconcile`.
+    budget_s: of this thread's own work, so that a busy machine concludes the same, later."""
     end = time.thread_time() + budget_s
     worlds: list[World] = []
     beam: list[World] = []
@@ -52,24 +62,33 @@ def search(bases: Sequence[tuple[State, int, float]], seen: Layout, look: Look, 
         worlds.append(world)
         beam.append(world)
     if not difference(beam[0], look):
-        return sorted([beam[0], *worlds[len(bases):]], key=lambda w: -w.total)
+        return sorted([beam[0], *worlds[len(bases) :]], key=lambda w: -w.total)
     for _ in range(depth):
         children: list[World] = []
         for n, world in enumerate(beam):
             diff = difference(world, look)
-            if not diff or world.violations or -world.cost < max(w.total for w in (*worlds, *children)) - STANDS_OUT:
-                continue                                 # it explains all, or comes to nothing better
+            if (
+                not diff
+                or world.violations
+                or -world.cost < max(w.total for w in (*worlds, *children)) - STANDS_OUT
+            ):
+                continue  # it explains all, or comes to nothing better
             for proposal in _proposals(world, diff, look, doubts and n < 3):
                 if not proposal.belated:
                     children += _do(world, proposal, look)
                     continue
                 put = put_in(world, proposal, look, past, said)
-                children += put if proposal.withdrawn else [w for w in put if _overdue(world, w, seen)]
+                children += (
+                    put if proposal.withdrawn else [w for w in put if _overdue(world, w, seen)]
+                )
             if time.thread_time() > end:
                 break
         fresh = []
         for w in sorted(children, key=lambda w: -w.total):
-            mark = w.state.key() + repr((w.undo, sorted(w.hands.items()), [v.rule for v in w.violations])).encode()
+            mark = (
+                w.state.key()
+                + repr((w.undo, sorted(w.hands.items()), [v.rule for v in w.violations])).encode()
+            )
             if mark not in known:
                 known.add(mark)
                 fresh.append(w)
@@ -82,7 +101,7 @@ def search(bases: Sequence[tuple[State, int, float]], seen: Layout, look: Look, 
     best = max(w.total for w in worlds)
     for w in worlds:
         if w.undo in guesses and w.total > best - STANDS_OUT and not _came_past(w, lay):
-            w.total -= BY_HAND                           # then hands were not done with it, though the board was left alone
+            w.total -= BY_HAND  # then hands were not done with it, though the board was left alone
     return sorted(worlds, key=lambda w: -w.total)
 
 
@@ -92,7 +111,7 @@ def _came_past(world: World, lay: Layout) -> bool:
     while run[0].parent is not None:
         run.insert(0, run[0].parent)
     if run[0].actions or world.violations:
-        return True                                      # put in where it was forgotten: that is judged elsewhere
+        return True  # put in where it was forgotten: that is judged elsewhere
     for before, w in zip(run, run[1:]):
         hands = done_by(w.state, hands=True)
         later: dict[str, list[Contents]] = {}
@@ -100,28 +119,38 @@ def _came_past(world: World, lay: Layout) -> bool:
             for s, c in step.changes.items() if not step.by_hand else ():
                 later.setdefault(s, [w.layout.get(s, ())]).append(c)
         for at in (before.layout, {**before.layout, **hands}, w.layout):
-            if all(at.get(s, ()) == lay.get(s, ()) or lay.get(s, ()) in later.get(s, ()) for s in {*at, *lay}):
+            if all(
+                at.get(s, ()) == lay.get(s, ()) or lay.get(s, ()) in later.get(s, ())
+                for s in {*at, *lay}
+            ):
                 return True
     return False
 
 
 def _worth_going_on(worlds: list[World], fresh: list[World], width: int) -> list[World]:
-    """The likeliest legal ones; among them some that take nothing back, however much they leave open: what the next player did
-    may be more than all before. What breaks rules hides nothing that breaks none."""
+    """The likeliest legal ones; among them some that take nothing back, however much they leave
+    open: what the next player did may be more than all before. What breaks rules hides nothing that
+    breaks none."""
     legal = [w for w in fresh if not w.violations]
     onward = [w for w in legal if not w.undo][:ONWARD]
     best = max(w.total for w in worlds if not w.violations)
-    return onward + [w for w in legal if w not in onward and w.total > best - 4 * MISREAD][: width - len(onward)]
+    return (
+        onward
+        + [w for w in legal if w not in onward and w.total > best - 4 * MISREAD][
+            : width - len(onward)
+        ]
+    )
 
 
 def _overdue(world: World, other: World, seen: Layout) -> bool:
-    """Whether something the worlds differ in was still to be done in the last look: what has lain as it should was not
-    forgotten, but is gone or misread now"""
+    """Whether something the worlds differ in was still to be done in the last look: what has lain
+    as it should was not forgotten, but is gone or misread now"""
     return any(world.layout.get(s, ()) != other.layout.get(s, ()) for s in seen)
 
 
 def _still(state: State, seen: Layout) -> dict[str, dict[Contents, float]]:
-    """What a board that was behind the state may show: what it showed, and what it comes past while people catch up."""
+    """What a board that was behind the state may show: what it showed, and what it comes past while
+    people catch up."""
     lag: dict[str, dict[Contents, float]] = {s: {c: STILL} for s, c in seen.items()}
     for step in state.steps if seen else ():
         for site, contents in step.changes.items() if not step.by_hand else ():
@@ -130,15 +159,17 @@ def _still(state: State, seen: Layout) -> dict[str, dict[Contents, float]]:
 
 
 def _done_before(worlds: list[World], look: Look, end: float) -> list[World]:
-    """The best run with what it leaves open done earlier in it: the last building of a round shows little beside the
-    births that followed, so no run that begins with it is kept."""
+    """The best run with what it leaves open done earlier in it: the last building of a round shows
+    little beside the births that followed, so no run that begins with it is kept."""
     best = max((w for w in worlds if not w.violations), key=lambda w: w.total)
     found: list[World] = []
     open_ = _unlikely_end(best)
     while open_ and not _plain(best) and time.thread_time() < end:
         world: World | None = open_.pop()
         while world is not None:
-            more = [w for w in _inserted(world, difference(world, look), look) if w.total > world.total]
+            more = [
+                w for w in _inserted(world, difference(world, look), look) if w.total > world.total
+            ]
             world = max(more, key=lambda w: w.total, default=None)
             if world is not None and world.total > best.total:
                 best = world
@@ -147,8 +178,8 @@ def _done_before(worlds: list[World], look: Look, end: float) -> list[World]:
 
 
 def _unlikely_end(world: World) -> list[World]:
-    """The world, and before it those its run came through if it needed something unlikely to explain all, or leaves
-    something to be done."""
+    """The world, and before it those its run came through if it needed something unlikely to
+    explain all, or leaves something to be done."""
     out = [world]
     while not _plain(out[-1]) and world.parent is not None:
         world = world.parent
@@ -161,14 +192,18 @@ def _plain(world: World) -> bool:
 
 
 def _inserted(world: World, left: Difference, look: Look) -> Iterator[World]:
-    """The world's run with one more doing before one of its actions that explains some of `left`, the latest first."""
+    """The world's run with one more doing before one of its actions that explains some of `left`,
+    the latest first."""
     before, after = world.parent if left else None, world
     later: list[tuple[Action, float]] = []
     while before is not None:
         later.insert(0, (after.actions[-1], after.cost - before.cost))
         rest = {s: (before.layout.get(s, ()), seen) for s, (_, seen) in left.items()}
-        rest = {s: (have, seen) for s, (have, seen) in rest.items()
-                if not before.state.shows_same(s, have, seen, look.reads.get(s, "pile"))}
+        rest = {
+            s: (have, seen)
+            for s, (have, seen) in rest.items()
+            if not before.state.shows_same(s, have, seen, look.reads.get(s, "pile"))
+        }
         for proposal in before.state.explain(rest) if rest else ():
             if not proposal.violations and not proposal.belated:
                 for w in _do(before, proposal, look):
@@ -187,20 +222,27 @@ def _again(world: World, actions: Sequence[tuple[Action, float]], look: Look) ->
 
 
 def _proposals(world: World, diff: Difference, look: Look, doubts: bool) -> list[Proposal]:
-    """What the game makes of the difference, and of what it may be instead where a site is read with doubt."""
+    """What the game makes of the difference, and of what it may be instead where a site is read
+    with doubt."""
     out = world.state.explain(diff)
     for other in _readings(world, diff, look) if doubts else ():
-        out += [p for p in world.state.explain(other) if p not in out and not p.violations] if other else []
+        out += (
+            [p for p in world.state.explain(other) if p not in out and not p.violations]
+            if other
+            else []
+        )
     return out
 
 
 def _readings(world: World, diff: Difference, look: Look) -> list[Difference]:
-    """The difference with one doubtful site read the second way each; or read the first way, where that alone is no reason
-    to suppose that anything was done."""
+    """The difference with one doubtful site read the second way each; or read the first way, where
+    that alone is no reason to suppose that anything was done."""
     out: list[Difference] = []
     for site, seen in look.hazy.items():
         want = world.layout.get(site, ())
-        if site not in diff and not world.state.shows_same(site, want, seen, look.reads.get(site, "pile")):
+        if site not in diff and not world.state.shows_same(
+            site, want, seen, look.reads.get(site, "pile")
+        ):
             out.append({**diff, site: (want, known_below(seen, want))})
     for site, seen in look.doubtful.items():
         want = world.layout.get(site, ())
@@ -213,11 +255,18 @@ def _readings(world: World, diff: Difference, look: Look) -> list[Difference]:
 
 
 def _do(world: World, proposal: Proposal, look: Look) -> list[World]:
-    """The worlds a proposal leads to: after its last legal action, and the broken one when an action is refused."""
+    """The worlds a proposal leads to: after its last legal action, and the broken one when an
+    action is refused."""
     if not proposal.actions:
-        return [judge(world.broken(proposal, proposal.violations, None), look)] if proposal.violations else []
+        return (
+            [judge(world.broken(proposal, proposal.violations, None), look)]
+            if proposal.violations
+            else []
+        )
     w = world
-    before = any(str(a) in w.undone for a in proposal.actions)          # what is free already is made no cheaper
+    before = any(
+        str(a) in w.undone for a in proposal.actions
+    )  # what is free already is made no cheaper
     cost = max(proposal.cost, 0.0) if before else proposal.cost
     for i, action in enumerate(proposal.actions):
         violations = w.state.check(action)
@@ -228,7 +277,9 @@ def _do(world: World, proposal: Proposal, look: Look) -> list[World]:
             state = w.state.apply(action)
         except IllegalAction as e:
             return [judge(w.broken(proposal, e.violations, action), look)]
-        again = str(action) in w.undone                  # who takes an earlier piece back does the later ones no second time
+        again = (
+            str(action) in w.undone
+        )  # who takes an earlier piece back does the later ones no second time
         w = w.after(state, action, (0.0 if again else ACTION) + (cost if i == 0 else 0.0))
     w.certain = world.certain and proposal.certain
     return [judge(w, look)]

@@ -8,15 +8,18 @@ from engine import Action, IllegalAction, State, Text, say
 
 
 def joined(texts: Sequence[Text]) -> Text:
-    """"first; second; third" """
+    """ "first; second; third" """
     out = texts[0]
     for text in texts[1:]:
         out = say("{first}; {next}", first=out, next=text)
     return out
 
 
-def sentence_of(before: State, actions: Sequence[Action], without: Collection[int] = ()) -> Text | None:
-    """What hands did in a run of legal actions; without: which of them are not told. None: nothing, or it is not legal there."""
+def sentence_of(
+    before: State, actions: Sequence[Action], without: Collection[int] = ()
+) -> Text | None:
+    """What hands did in a run of legal actions; without: which of them are not told. None: nothing,
+    or it is not legal there."""
     found: list[Text] = []
     state = before
     for n, action in enumerate(actions):
@@ -25,5 +28,7 @@ def sentence_of(before: State, actions: Sequence[Action], without: Collection[in
         except IllegalAction:
             return None
         if n not in without:
-            found += [step.text for step in state.steps if step.by_hand] or [say("{action}", action=str(action))]
+            found += [step.text for step in state.steps if step.by_hand] or [
+                say("{action}", action=str(action))
+            ]
     return joined(found) if found else None

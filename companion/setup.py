@@ -1,5 +1,5 @@
-"""The first evening, as a conversation on the phone: which game, who sits where, which rules, which copy; calibrating it;
-and at the end the configuration that `nilometer run` goes on with."""
+"""The first evening, as a conversation on the phone: which game, who sits where, which rules, which
+copy; calibrating it; and at the end the configuration that `nilometer run` goes on with."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from engine.text import pack
 from vision.photo import BadPhoto
 from vision.plan import BadPlan, load_plan
 
-WIDEST = 1000       # pixels of the empty board as the picture of what to lay shows it
+WIDEST = 1000  # pixels of the empty board as the picture of what to lay shows it
 
 log = logging.getLogger(__name__)
 
@@ -49,29 +49,46 @@ class NotSo(ValueError):
 
 
 class Setup:
-    """What has been said so far. All methods may be called from any thread; what cannot be raises NotSo.
+    """What has been said so far. All methods may be called from any thread; what cannot be raises
+    NotSo.
 
-    path: the configuration to write, or to complete, copies lie beside it; picture: what the camera sees now and, without a
-    picture, why; camera: the `[camera]` table to write; cameras: those that can be chosen instead (hardware/found.py), which
-    `look_through` does; lens: that camera's.
+    path: the configuration to write, or to complete, copies lie beside it; picture: what the camera
+    sees now and, without a picture, why; camera: the `[camera]` table to write; cameras: those that
+    can be chosen instead (hardware/found.py), which `look_through` does; lens: that camera's.
     """
 
-    def __init__(self, path: str | Path, picture: Picture, camera: Mapping[str, Any], cameras: Sequence[Mapping[str, Any]] = (),
-                 look_through: Callable[[Mapping[str, Any]], object] = lambda camera: None, lens: Lens | None = None) -> None:
-        self.path, self.folder, self._picture, self._camera = Path(path), Path(path).resolve().parent, picture, dict(camera)
+    def __init__(
+        self,
+        path: str | Path,
+        picture: Picture,
+        camera: Mapping[str, Any],
+        cameras: Sequence[Mapping[str, Any]] = (),
+        look_through: Callable[[Mapping[str, Any]], object] = lambda camera: None,
+        lens: Lens | None = None,
+    ) -> None:
+        self.path, self.folder, self._picture, self._camera = (
+            Path(path),
+            Path(path).resolve().parent,
+            picture,
+            dict(camera),
+        )
         self._cameras, self._look_through, self._lens = list(cameras), look_through, lens or Fixed()
-        self.sharper: tuple[tuple[np.ndarray, float], ...] = ()     # before and after the lens found its focus again
+        self.sharper: tuple[
+            tuple[np.ndarray, float], ...
+        ] = ()  # before and after the lens found its focus again
         self._lock = threading.RLock()
         self.version = 1
         self.game: engine.Game | None = None
-        self.board: Path | None = None      # instead: the folder of a board without rules, with its plan.toml
+        self.board: Path | None = (
+            None  # instead: the folder of a board without rules, with its plan.toml
+        )
         self.seats: list[str] = []
         self.options: dict[str, str] = {}
         self.copy: str | None = None
         self.session: Session | None = None
         self.framing: Framing | None = None
         self.progress: tuple[str, float] | None = None
-        self._began = 0.0       # when learning did, by the clock that never goes back
+        self._began = 0.0  # when learning did, by the clock that never goes back
         self.report: Report | None = None
         self.fault: str | None = None
         self.written = threading.Event()
@@ -81,7 +98,9 @@ class Setup:
         with self._lock:
             try:
                 chosen = engine.game(game)
-                chosen.setup(list(seats), [Statement(0, ("option", k, v)) for k, v in options.items()])
+                chosen.setup(
+                    list(seats), [Statement(0, ("option", k, v)) for k, v in options.items()]
+                )
             except engine.UnknownGame:
                 raise NotSo(say("there is no game called {game}", game=game[:40])) from None
             except BadText as e:
@@ -89,20 +108,31 @@ class Setup:
             if self.game is not chosen:
                 self._stop_if_learning()
                 self.copy = self.session = self.report = None
-            self.game, self.board, self.seats, self.options = chosen, None, list(seats), dict(options)
+            self.game, self.board, self.seats, self.options = (
+                chosen,
+                None,
+                list(seats),
+                dict(options),
+            )
             self.version += 1
 
     def boards(self) -> list[dict[str, str]]:
-        """The boards of games without an engine whose plan.toml lies in a folder beside the configuration."""
+        """The boards of games without an engine whose plan.toml lies in a folder beside the
+        configuration."""
         plans = ((path.parent, read_game(path)) for path in sorted(self.folder.glob("*/plan.toml")))
-        return [{"folder": folder.name, "name": read_name(folder)[1]} for folder, game in plans
-                if game is not None and game not in engine.games()]
+        return [
+            {"folder": folder.name, "name": read_name(folder)[1]}
+            for folder, game in plans
+            if game is not None and game not in engine.games()
+        ]
 
     def choose_board(self, folder: str) -> None:
         """One of these boards, to be photographed and read; nobody keeps its score."""
         with self._lock:
             if folder not in [b["folder"] for b in self.boards()]:
-                raise NotSo(say("there is no board with a plan of its own called {name}", name=folder[:80]))
+                raise NotSo(
+                    say("there is no board with a plan of its own called {name}", name=folder[:80])
+                )
             if self.board is None or self.board.name != folder:
                 self._stop_if_learning()
                 self.copy = self.session = self.report = None
@@ -119,14 +149,21 @@ class Setup:
         return found
 
     def begun(self) -> list[dict[str, Any]]:
-        """The copies of the chosen game whose photos were taken but not learnt from: the power went, or it was late."""
+        """The copies of the chosen game whose photos were taken but not learnt from: the power
+        went, or it was late."""
         found, chosen = [], self._plays
         current = self.session.folder.name if self.session is not None else None
         for path in sorted(self.folder.glob("*/copy.toml")):
-            data = begun_in(path.parent) if chosen is not None and path.parent.name != current else None
+            data = (
+                begun_in(path.parent)
+                if chosen is not None and path.parent.name != current
+                else None
+            )
             if data is not None and data["game"] == chosen:
                 name = str(data.get("name", path.parent.name))
-                found.append({"folder": path.parent.name, "name": name, "photos": len(data["photo"])})
+                found.append(
+                    {"folder": path.parent.name, "name": name, "photos": len(data["photo"])}
+                )
         return found
 
     def go_on(self, folder: str) -> None:
@@ -155,9 +192,15 @@ class Setup:
             if self._plays is None:
                 raise NotSo(say("choose a game first"))
             self._stop_if_learning()
-            name = name.strip()[:60] or (self.board.name if self.game is None else str(self.game.title))
+            name = name.strip()[:60] or (
+                self.board.name if self.game is None else str(self.game.title)
+            )
             try:
-                plan = game_plan(self.game.name) if self.board is None else load_plan(self.board / "plan.toml")
+                plan = (
+                    game_plan(self.game.name)
+                    if self.board is None
+                    else load_plan(self.board / "plan.toml")
+                )
                 samplers = lean_samplers(plan)
                 folder = self._new_folder(name) if self.board is None else self._boards_folder(name)
             except (BadPlan, OSError) as e:
@@ -167,7 +210,8 @@ class Setup:
 
     @property
     def own_plan(self) -> Path | None:
-        """The plan that was drawn for the copy being made, or brought for the board; None: it is the game's."""
+        """The plan that was drawn for the copy being made, or brought for the board; None: it is
+        the game's."""
         folder = self.session.folder if self.session is not None else self.board
         path = folder / "plan.toml" if folder is not None else None
         return path if path is not None and path.is_file() else None
@@ -190,7 +234,11 @@ class Setup:
             if not 0 <= number < len(self._cameras):
                 raise NotSo(say("there is no such camera"))
             self._look_through(self._cameras[number]["camera"])
-            self._camera, self.framing, self.sharper = dict(self._cameras[number]["camera"]), None, ()
+            self._camera, self.framing, self.sharper = (
+                dict(self._cameras[number]["camera"]),
+                None,
+                (),
+            )
 
     def focus_again(self) -> None:
         """The lens looks for its focus anew; `sharper` shows what came of it. Seconds."""
@@ -211,7 +259,9 @@ class Setup:
         session = self.session
         framing = judge(image, session is not None and session.markers, self._lens.focuses)
         if session is not None and not framing.faults and session.next != 0:
-            framing = msgspec.structs.replace(framing, advice=(*framing.advice, *session.remarks(image, session.next)))
+            framing = msgspec.structs.replace(
+                framing, advice=(*framing.advice, *session.remarks(image, session.next))
+            )
         self.framing = framing
         return image
 
@@ -219,7 +269,8 @@ class Setup:
         with self._lock:
             session = self._open_session()
             if self._lens.focuses and not any(step.taken for step in session.steps):
-                self._lens.focus_anew()         # what it found at its start may have been an empty table, or a hand
+                # what it found at its start may have been an empty table, or a hand
+                self._lens.focus_anew()
             image = self.look()
             if self.framing is not None and self.framing.faults:
                 raise NotSo(self.framing.faults[0])
@@ -229,12 +280,18 @@ class Setup:
                 session.take(number, image, corners)
                 keep_focus(session.folder, self._lens.name, self._lens.focus)
             except BadCorners:
-                raise NotSo(say("These cannot be the board's corners, or they are crossed. Tap again: upper left, upper right, "
-                                "lower right, lower left, as the board is printed.")) from None
+                raise NotSo(
+                    say(
+                        "These cannot be the board's corners, or they are crossed. Tap again: upper left, upper right, "
+                        "lower right, lower left, as the board is printed."
+                    )
+                ) from None
             except BadCopy as e:
                 raise NotSo(say("{reason}", reason=str(e))) from None
             except OSError as e:
-                raise NotSo(say("the picture cannot be kept: {why}", why=e.strerror or "?")) from None
+                raise NotSo(
+                    say("the picture cannot be kept: {why}", why=e.strerror or "?")
+                ) from None
 
     def bare_board(self) -> np.ndarray:
         """The empty board from above, (h, w, 3) uint8 BGR"""
@@ -255,7 +312,9 @@ class Setup:
                 raise NotSo(say("photo {n} is still to be taken", n=session.next + 1))
             if self.report is None or not self.report.more:
                 raise NotSo(say("one more photo would mend nothing that these photos show"))
-            session.add(one_more(session.plan, self.report.more, [step.layout for step in session.steps]))
+            session.add(
+                one_more(session.plan, self.report.more, [step.layout for step in session.steps])
+            )
 
     def learn(self) -> threading.Thread:
         """Calibrates in a thread of its own; `progress`, then `report` or `fault` tell."""
@@ -264,8 +323,15 @@ class Setup:
             if session.next is not None:
                 raise NotSo(say("photo {n} is still to be taken", n=session.next + 1))
             self._stop_if_learning()
-            self.progress, self.report, self.fault, self._began = ("photos", 0.0), None, None, time.monotonic()
-        thread = threading.Thread(target=self._learn, args=(session,), name="calibrate", daemon=True)
+            self.progress, self.report, self.fault, self._began = (
+                ("photos", 0.0),
+                None,
+                None,
+                time.monotonic(),
+            )
+        thread = threading.Thread(
+            target=self._learn, args=(session,), name="calibrate", daemon=True
+        )
         thread.start()
         return thread
 
@@ -282,7 +348,13 @@ class Setup:
             except Fault as e:
                 raise NotSo(say("{reason}", reason=str(e))) from None
             except OSError as e:
-                raise NotSo(say("{file} cannot be written: {why}", file=self.path.name, why=e.strerror or "?")) from None
+                raise NotSo(
+                    say(
+                        "{file} cannot be written: {why}",
+                        file=self.path.name,
+                        why=e.strerror or "?",
+                    )
+                ) from None
             self.written.set()
 
     def said(self) -> dict[str, Any]:
@@ -290,28 +362,63 @@ class Setup:
         with self._lock:
             session, report = self.session, self.report
             return {
-                "cameras": [{"name": c["name"], "chosen": dict(c["camera"]) == self._camera} for c in self._cameras],
-                "lens": {"focuses": self._lens.focuses, "sharper": [sharpness for _, sharpness in self.sharper]},
+                "cameras": [
+                    {"name": c["name"], "chosen": dict(c["camera"]) == self._camera}
+                    for c in self._cameras
+                ],
+                "lens": {
+                    "focuses": self._lens.focuses,
+                    "sharper": [sharpness for _, sharpness in self.sharper],
+                },
                 "games": [_game(g) for g in engine.games().values()],
-                "boards": self.boards(), "board": self.board.name if self.board is not None else None,
-                "game": self.game.name if self.game else None, "seats": self.seats, "options": self.options,
-                "copies": self.copies(), "begun": self.begun(), "copy": self.copy, "framing": pack(self.framing),
-                "session": None if session is None else {
-                    "name": session.name, "markers": session.markers, "next": session.next, "corners": session.corners,
-                    "steps": [pack(s) for s in session.steps]},
-                "progress": self.progress, "since": round(time.monotonic() - self._began),
-                "fault": self.fault, "done": self.written.is_set(),
-                "report": None if report is None else {
-                    "photos": report.photos, "seconds": round(report.seconds), "error_px": round(max(report.error_px, default=0), 1),
-                    "advice": pack(report.advice), "summary": pack(report.summary), "pictures": report.page is not None,
-                    "more": report.more},
+                "boards": self.boards(),
+                "board": self.board.name if self.board is not None else None,
+                "game": self.game.name if self.game else None,
+                "seats": self.seats,
+                "options": self.options,
+                "copies": self.copies(),
+                "begun": self.begun(),
+                "copy": self.copy,
+                "framing": pack(self.framing),
+                "session": None
+                if session is None
+                else {
+                    "name": session.name,
+                    "markers": session.markers,
+                    "next": session.next,
+                    "corners": session.corners,
+                    "steps": [pack(s) for s in session.steps],
+                },
+                "progress": self.progress,
+                "since": round(time.monotonic() - self._began),
+                "fault": self.fault,
+                "done": self.written.is_set(),
+                "report": None
+                if report is None
+                else {
+                    "photos": report.photos,
+                    "seconds": round(report.seconds),
+                    "error_px": round(max(report.error_px, default=0), 1),
+                    "advice": pack(report.advice),
+                    "summary": pack(report.summary),
+                    "pictures": report.page is not None,
+                    "more": report.more,
+                },
             }
 
     # What the page's own thread asks of a table: a table on which no game stands yet.
 
     def snapshot(self) -> dict[str, Any]:
-        return {"version": self.version, "game": self._plays, "title": pack(say("Set up the table")),
-                "seats": [], "settings": {}, "moves": [], "scores": {}, "outcome": None}
+        return {
+            "version": self.version,
+            "game": self._plays,
+            "title": pack(say("Set up the table")),
+            "seats": [],
+            "settings": {},
+            "moves": [],
+            "scores": {},
+            "outcome": None,
+        }
 
     def wait(self, version: int, timeout: float) -> int:
         self.written.wait(timeout)
@@ -320,10 +427,17 @@ class Setup:
     @property
     def _plays(self) -> str | None:
         """The name of the game, or of the one a board without rules is of"""
-        return self.game.name if self.game else read_game(self.board / "plan.toml") if self.board else None
+        return (
+            self.game.name
+            if self.game
+            else read_game(self.board / "plan.toml")
+            if self.board
+            else None
+        )
 
     def _boards_folder(self, name: str) -> Path:
-        """Where the photos of a board without rules go: beside its plan, or where there is a copy already into a new folder"""
+        """Where the photos of a board without rules go: beside its plan, or where there is a copy
+        already into a new folder"""
         if not (self.board / "copy.toml").exists():
             return self.board
         folder = self._new_folder(name)
@@ -333,13 +447,18 @@ class Setup:
 
     def _learn(self, session: Session) -> None:
         try:
-            report = session.calibrate(lambda words, part: setattr(self, "progress", (words, part)), processes=None)
+            report = session.calibrate(
+                lambda words, part: setattr(self, "progress", (words, part)), processes=None
+            )
         except (BadCopy, OSError) as e:
             self.fault, self.progress = str(e), None
             return
-        except Exception as e:          # our own fault: people must not wait for what will never come
+        except Exception as e:  # our own fault: people must not wait for what will never come
             log.exception("the pieces could not be learnt")
-            self.fault, self.progress = f"{session.folder}: the pieces could not be learnt: {e}", None
+            self.fault, self.progress = (
+                f"{session.folder}: the pieces could not be learnt: {e}",
+                None,
+            )
             return
         with self._lock:
             self.report, self.progress = report, None
@@ -367,18 +486,24 @@ class Setup:
         own = self.path.read_text(encoding="utf-8") if self.path.is_file() else ""
         said = parsed(own, self.path)
         answers = {"copy": self.copy, "seats": self.seats, "journal": journal}
-        lines = [f"{key} = {json.dumps(value)}" for key, value in answers.items() if key not in said]
+        lines = [
+            f"{key} = {json.dumps(value)}" for key, value in answers.items() if key not in said
+        ]
         lines += [own.rstrip()] if own.strip() else []
         for head, table in (("options", self.options), ("camera", self._camera)):
             if table and head not in said:
-                lines += ["", f"[{head}]", *(f"{json.dumps(k)} = {json.dumps(v)}" for k, v in table.items())]
+                lines += [
+                    "",
+                    f"[{head}]",
+                    *(f"{json.dumps(k)} = {json.dumps(v)}" for k, v in table.items()),
+                ]
         return "\n".join(lines) + "\n"
 
 
 def _middle(image: np.ndarray) -> np.ndarray:
     """A quarter of the picture, where the board is: what is sharp shows in the picture's own pixels"""
     height, width = image.shape[:2]
-    return image[3 * height // 8:5 * height // 8, 3 * width // 8:5 * width // 8]
+    return image[3 * height // 8 : 5 * height // 8, 3 * width // 8 : 5 * width // 8]
 
 
 def read_game(path: Path) -> str | None:
@@ -392,13 +517,26 @@ def read_game(path: Path) -> str | None:
 @lru_cache(maxsize=64)
 def _read_game(path: Path, changed: int) -> str | None:
     try:
-        return load_plan(path).game     # kept while the file does not change: the page asks every second
+        return load_plan(
+            path
+        ).game  # kept while the file does not change: the page asks every second
     except (BadPlan, OSError):
         return None
 
 
 def _game(game: engine.Game) -> dict[str, Any]:
-    return {"name": game.name, "title": pack(game.title), "players": list(game.players),
-            "seats": [{"id": s.id, "name": pack(s.name), "colour": s.colour} for s in game.seats],
-            "options": [{"name": o.name, "text": pack(o.text), "values": list(o.values),
-                         "texts": [pack(t) for t in o.value_texts] or list(o.values)} for o in game.options]}
+    return {
+        "name": game.name,
+        "title": pack(game.title),
+        "players": list(game.players),
+        "seats": [{"id": s.id, "name": pack(s.name), "colour": s.colour} for s in game.seats],
+        "options": [
+            {
+                "name": o.name,
+                "text": pack(o.text),
+                "values": list(o.values),
+                "texts": [pack(t) for t in o.value_texts] or list(o.values),
+            }
+            for o in game.options
+        ],
+    }

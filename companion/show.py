@@ -1,4 +1,5 @@
-"""A game played in front of the simulated camera: hands do it, the table has to find it. Counts what it got wrong."""
+"""A game played in front of the simulated camera: hands do it, the table has to find it. Counts
+what it got wrong."""
 
 from __future__ import annotations
 
@@ -24,13 +25,16 @@ from companion.verdict import BUSY, ILLEGAL, UNCLEAR
 from companion_web import Server
 from engine import Action, BadText, IllegalAction, State
 
-PATIENCE = 12.0     # seconds the table may take to find a doing before it counts as missed ...
-PICTURES = 30       # ... and so many pictures: a machine that is busy otherwise is slow, and misses nothing
-MOST = 120.0        # seconds that it may be so slow
+PATIENCE = 12.0  # seconds the table may take to find a doing before it counts as missed ...
+PICTURES = (
+    30  # ... and so many pictures: a machine that is busy otherwise is slow, and misses nothing
+)
+MOST = 120.0  # seconds that it may be so slow
 
 
 class Summary(msgspec.Struct):
-    """found, missed: doings; caught, overlooked: doings against the rules; alarms: illegal said of a legal board."""
+    """found, missed: doings; caught, overlooked: doings against the rules; alarms: illegal said of
+    a legal board."""
 
     found: int = 0
     missed: int = 0
@@ -45,16 +49,27 @@ class Summary(msgspec.Struct):
         return not (self.missed or self.overlooked or self.alarms)
 
     def words(self) -> str:
-        return (f"{self.found} doings found, {self.missed} missed; {self.caught} against the rules noticed, "
-                f"{self.overlooked} overlooked; {self.alarms} false alarms; {self.seconds:.0f} s")
+        return (
+            f"{self.found} doings found, {self.missed} missed; {self.caught} against the rules noticed, "
+            f"{self.overlooked} overlooked; {self.alarms} false alarms; {self.seconds:.0f} s"
+        )
 
 
 class Show:
-    """Lets made-up players play on a director's table and compares what the table concludes. pictures: how many it has taken;
+    """Lets made-up players play on a director's table and compares what the table concludes.
+    pictures: how many it has taken;
     keep: a folder for what the camera saw when something was concluded wrongly."""
 
-    def __init__(self, table: Table, director: Director, pictures: Callable[[], int], seed: int = 0, pace: float = 1.0,
-                 mischief: float = 0.12, keep: Path | None = None) -> None:
+    def __init__(
+        self,
+        table: Table,
+        director: Director,
+        pictures: Callable[[], int],
+        seed: int = 0,
+        pace: float = 1.0,
+        mischief: float = 0.12,
+        keep: Path | None = None,
+    ) -> None:
         self.table, self.director, self.pace, self.mischief = table, director, pace, mischief
         self.players, self.rng = Players(seed), random.Random(seed + 1)
         self._stop = False
@@ -69,7 +84,11 @@ class Show:
         self._tell = tell
         out, start = Summary(), time.monotonic()
         self._wait(lambda: self.table.verdict.verdict == "same", out)
-        while not self._stop and self.table.state.outcome() is None and (not moves or out.found + out.missed < moves):
+        while (
+            not self._stop
+            and self.table.state.outcome() is None
+            and (not moves or out.found + out.missed < moves)
+        ):
             if self.rng.random() < self.mischief:
                 self._misbehave(out)
             doing = self.players.next(self.table.state, self._say)
@@ -85,7 +104,10 @@ class Show:
                     tell(f"{line.action}    {self.table.verdict.verdict}")
             else:
                 out.missed += 1
-                self._note(out, f"not found: {doing.action} ({self.table.verdict.verdict}: {self.table.verdict.text})")
+                self._note(
+                    out,
+                    f"not found: {doing.action} ({self.table.verdict.verdict}: {self.table.verdict.text})",
+                )
                 self.table.edit(want, "show")
             self._pause(self.pace)
         outcome = self.table.state.outcome()
@@ -95,19 +117,27 @@ class Show:
         return out
 
     def _found(self, want: State) -> bool:
-        """Whether the table knows what was done; what it asks because no camera can see it (how something was paid) is answered."""
+        """Whether the table knows what was done; what it asks because no camera can see it (how
+        something was paid) is answered."""
         if self.table.verdict.verdict == UNCLEAR:
             question = self.table.question_id
-            with suppress(BadText, IllegalAction, Gone, Refused):        # a later picture may have taken the question back
+            with suppress(
+                BadText, IllegalAction, Gone, Refused
+            ):  # a later picture may have taken the question back
                 choice = true_answer(self.table, lambda state: state.key() == want.key())
                 if choice is not None:
                     self.table.answer(question, choice, "phone")
         return agrees(self.table.state, want) and self.table.verdict.verdict != BUSY
 
     def _noticed(self, site: str) -> bool:
-        """Whether people are told of a wrong doing: by the lamp, by a question about the site, as something that lies there"""
+        """Whether people are told of a wrong doing: by the lamp, by a question about the site, as
+        something that lies there"""
         verdict = self.table.verdict
-        told = verdict.verdict != BUSY and not verdict.actions and site in str(verdict.text).replace("?", "").replace(",", "").split()
+        told = (
+            verdict.verdict != BUSY
+            and not verdict.actions
+            and site in str(verdict.text).replace("?", "").replace(",", "").split()
+        )
         return verdict.verdict == ILLEGAL or told
 
     def _say(self, action: Action) -> State:
@@ -139,7 +169,9 @@ class Show:
             out.caught += 1
             verdict = self.table.verdict
             broken = "; ".join(f"{v.rule} {v.text}" for v in verdict.violations)
-            self._tell(f"against the rules on {site}: {broken or f'{verdict.verdict}: {verdict.text}'}")
+            self._tell(
+                f"against the rules on {site}: {broken or f'{verdict.verdict}: {verdict.text}'}"
+            )
         else:
             out.overlooked += 1
             self._note(out, f"overlooked on {site}: {sorted(rules)} ({self.table.verdict.verdict})")
@@ -152,7 +184,8 @@ class Show:
     def _wait(self, holds: Callable[[], bool], out: Summary, expected: bool = False) -> bool:
         """Until it holds or patience is over; an `illegal` that nobody earned is a false alarm.
 
-        While somebody has broken the camera from the page, nobody loses patience: the table is to go on when it is whole."""
+        While somebody has broken the camera from the page, nobody loses patience: the table is to
+        go on when it is whole."""
         end, enough = time.monotonic() + PATIENCE, self._pictures() + PICTURES
         alarmed = False
         while not self._stop:
@@ -164,7 +197,10 @@ class Show:
             if not expected and not alarmed and self.table.verdict.verdict == ILLEGAL:
                 alarmed = True
                 out.alarms += 1
-                self._note(out, f"false alarm: {'; '.join(f'{v.rule} {v.text}' for v in self.table.verdict.violations)}")
+                self._note(
+                    out,
+                    f"false alarm: {'; '.join(f'{v.rule} {v.text}' for v in self.table.verdict.violations)}",
+                )
             self.table.wait(self.table.version, 0.1)
             if self.director.disturbed:
                 end = time.monotonic() + PATIENCE
@@ -177,21 +213,37 @@ class Show:
 
 
 def agrees(a: State, b: State) -> bool:
-    """Whether two states are one for everybody at the table: what lies there, the scores, whose turn it is."""
+    """Whether two states are one for everybody at the table: what lies there, the scores, whose
+    turn it is."""
     return a.layout() == b.layout() and a.scores() == b.scores() and a.turn == b.turn
 
 
-def page_of(specimen: Specimen, name: str, pin: str | None = None, state: Path | None = None, web: Web | None = None
-            ) -> companion_web.Settings:
+def page_of(
+    specimen: Specimen,
+    name: str,
+    pin: str | None = None,
+    state: Path | None = None,
+    web: Web | None = None,
+) -> companion_web.Settings:
     """The page's settings for a copy: its own plan where it has one."""
     web = web or Web()
     own = specimen.folder / "plan.toml"
-    return companion_web.Settings(name=name, pin=pin, plan=own if own.is_file() else None, copy=specimen.folder,
-                                  state=state, address=web.address or None, hosts=web.hosts, proxies=web.proxies, redirect=web.redirect)
+    return companion_web.Settings(
+        name=name,
+        pin=pin,
+        plan=own if own.is_file() else None,
+        copy=specimen.folder,
+        state=state,
+        address=web.address or None,
+        hosts=web.hosts,
+        proxies=web.proxies,
+        redirect=web.redirect,
+    )
 
 
 def print_address(app: Flask, server: Server, title: str, seats: bool = True) -> None:
-    """Where the page is, as words and as a QR code, which also seats people where there are seats yet; the host's PIN."""
+    """Where the page is, as words and as a QR code, which also seats people where there are seats
+    yet; the host's PIN."""
     web = companion_web.web_of(app)
     click.echo(title)
     click.echo(f"The page:  {web.look_link(server.address)}")
@@ -199,4 +251,6 @@ def print_address(app: Flask, server: Server, title: str, seats: bool = True) ->
         click.echo(f"For a television: {web.look_link(server.address)}tv")
         click.echo(f"To sit down at the table: {web.join_link(server.address)}")
     click.echo(f"The host's PIN: {web.access.pin}")
-    segno.make(web.join_link(server.address) if seats else web.look_link(server.address)).terminal(compact=True)
+    segno.make(web.join_link(server.address) if seats else web.look_link(server.address)).terminal(
+        compact=True
+    )

@@ -21,21 +21,49 @@ def snapshot(table: Table) -> dict[str, Any]:
     seats = {s.id: s for s in table.game.seats}
     pictured = table.journal.pictured()
     return {
-        "version": table.version, "game": state.game, "title": pack(table.game.title),
-        "seats": [{"id": s, "name": pack(seats[s].name), "colour": seats[s].colour} for s in state.seats],
-        "layout": {s: list(c) for s, c in state.layout().items()}, "turn": state.turn, "actors": list(state.actors),
-        "scores": state.scores(), "standing": state.standing(), "view": pack(state.view()), "settings": dict(table.settings),
-        "outcome": {"winners": list(outcome.winners), "reason": pack(outcome.reason)} if outcome else None,
-        "verdict": {"verdict": verdict.verdict, "actions": [str(a) for a in verdict.news], "certain": verdict.certain,
-                    "text": pack(verdict.text), "back": [pack(t) for t in verdict.back],
-                    "violations": [{"rule": v.rule, "text": pack(v.text)} for v in verdict.violations],
-                    "todo": [pack(t) for t in verdict.todo], "sites": _sites(table),
-                    "wrong": {s: list(c) for s, c in verdict.wrong.items()}},
-        "question": _question(table), "decision": pack(state.decision()),
-        "moves": [_move(table, line, line.event in pictured) for line in table.lines if line.action],
-        "undone": [{"seat": str(line.action).split(":")[0], "text": line.action} for line in table.undone if line.action],
-        "start": table.lines[0].event, "opening": table.lines[0].state.scores(), "opening_standing": table.lines[0].state.standing(),
-        "pause": _pause(table), "trouble": pack(table.trouble), "camera": dict(table.camera),
+        "version": table.version,
+        "game": state.game,
+        "title": pack(table.game.title),
+        "seats": [
+            {"id": s, "name": pack(seats[s].name), "colour": seats[s].colour} for s in state.seats
+        ],
+        "layout": {s: list(c) for s, c in state.layout().items()},
+        "turn": state.turn,
+        "actors": list(state.actors),
+        "scores": state.scores(),
+        "standing": state.standing(),
+        "view": pack(state.view()),
+        "settings": dict(table.settings),
+        "outcome": {"winners": list(outcome.winners), "reason": pack(outcome.reason)}
+        if outcome
+        else None,
+        "verdict": {
+            "verdict": verdict.verdict,
+            "actions": [str(a) for a in verdict.news],
+            "certain": verdict.certain,
+            "text": pack(verdict.text),
+            "back": [pack(t) for t in verdict.back],
+            "violations": [{"rule": v.rule, "text": pack(v.text)} for v in verdict.violations],
+            "todo": [pack(t) for t in verdict.todo],
+            "sites": _sites(table),
+            "wrong": {s: list(c) for s, c in verdict.wrong.items()},
+        },
+        "question": _question(table),
+        "decision": pack(state.decision()),
+        "moves": [
+            _move(table, line, line.event in pictured) for line in table.lines if line.action
+        ],
+        "undone": [
+            {"seat": str(line.action).split(":")[0], "text": line.action}
+            for line in table.undone
+            if line.action
+        ],
+        "start": table.lines[0].event,
+        "opening": table.lines[0].state.scores(),
+        "opening_standing": table.lines[0].state.standing(),
+        "pause": _pause(table),
+        "trouble": pack(table.trouble),
+        "camera": dict(table.camera),
         "machine": [pack(t) for t in table.machine],
     }
 
@@ -50,8 +78,8 @@ def _sites(table: Table) -> list[str]:
 
 
 def _move(table: Table, line: Line, pictured: bool) -> dict[str, Any]:
-    """words: the people's own doing in sentences, the passes that nobody said first. Worked out once for each line: scores of
-    hundreds of moves take their time."""
+    """words: the people's own doing in sentences, the passes that nobody said first. Worked out
+    once for each line: scores of hundreds of moves take their time."""
     kept = table.told.get(line.event)
     if kept is None or kept[0] is not line:
         kept = table.told[line.event] = line, _told(line)
@@ -64,21 +92,32 @@ def doing(state: State) -> list[Any]:
 
 
 def _told(line: Line) -> dict[str, Any]:
-    return {"event": line.event, "seat": str(line.action).split(":")[0], "text": line.action,
-            "words": doing(line.state),
-            "scores": line.state.scores(), "standing": line.state.standing()}
+    return {
+        "event": line.event,
+        "seat": str(line.action).split(":")[0],
+        "text": line.action,
+        "words": doing(line.state),
+        "scores": line.state.scores(),
+        "standing": line.state.standing(),
+    }
 
 
 def _question(table: Table) -> dict[str, Any] | None:
     q = table.question
     if q is None:
         return None
-    return {"id": table.question_id, "seat": q.seat or _concerned(table), "text": pack(q.text), "sites": list(q.sites),
-            "answers": [{"text": pack(a.text), "picture": a.picture} for a in q.answers]}
+    return {
+        "id": table.question_id,
+        "seat": q.seat or _concerned(table),
+        "text": pack(q.text),
+        "sites": list(q.sites),
+        "answers": [{"text": pack(a.text), "picture": a.picture} for a in q.answers],
+    }
 
 
 def _concerned(table: Table) -> str | None:
-    """Whom a question is for that is put to nobody by name: who did what is asked about, else whose turn it is."""
+    """Whom a question is for that is put to nobody by name: who did what is asked about, else whose
+    turn it is."""
     did = [a.seat for a in table.verdict.actions if a.seat in table.state.seats]
     return did[0] if did else table.state.turn
 
@@ -87,15 +126,34 @@ def _pause(table: Table) -> dict[str, Any] | None:
     pause = table.pause
     if pause is None:
         return None
-    differs = None if pause.differs is None else [
-        {"site": s, "should": list(want), "seen": list(seen)} for s, (want, seen) in sorted(pause.differs.items())]
+    differs = (
+        None
+        if pause.differs is None
+        else [
+            {"site": s, "should": list(want), "seen": list(seen)}
+            for s, (want, seen) in sorted(pause.differs.items())
+        ]
+    )
     return {"since": pause.since, "differs": differs}
 
 
 def result(state: State, moves: int, names: Mapping[str, str]) -> str:
-    """How a game ended, as JSON for its journal's head, so that a shelf of games is read quickly; "" while it is played.
+    """How a game ended, as JSON for its journal's head, so that a shelf of games is read quickly;
+    "" while it is played.
     names: what people sat down as, seat -> name."""
     outcome = state.outcome()
-    return "" if outcome is None else json.dumps({
-        "game": state.game, "seats": list(state.seats), "scores": state.scores(), "winners": list(outcome.winners),
-        "reason": pack(outcome.reason), "moves": moves, "names": dict(names)})
+    return (
+        ""
+        if outcome is None
+        else json.dumps(
+            {
+                "game": state.game,
+                "seats": list(state.seats),
+                "scores": state.scores(),
+                "winners": list(outcome.winners),
+                "reason": pack(outcome.reason),
+                "moves": moves,
+                "names": dict(names),
+            }
+        )
+    )

@@ -9,7 +9,14 @@ import msgspec
 from engine import Action, State, Text, Violation, say
 from engine.layout import Contents, Layout
 
-SAME, MOVED, UNFINISHED, ILLEGAL, UNCLEAR, BUSY = "same", "moved", "unfinished", "illegal", "unclear", "busy"
+SAME, MOVED, UNFINISHED, ILLEGAL, UNCLEAR, BUSY = (
+    "same",
+    "moved",
+    "unfinished",
+    "illegal",
+    "unclear",
+    "busy",
+)
 
 
 class ToDo(msgspec.Struct, frozen=True):
@@ -21,7 +28,8 @@ class ToDo(msgspec.Struct, frozen=True):
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """One answer to a question. run: the actions it stands for, from `undo` events back; None: it goes back as it was.
+    """One answer to a question. run: the actions it stands for, from `undo` events back; None: it
+    goes back as it was.
     misread: what else is seen (`Question.seen`) does not lie there."""
 
     text: Text
@@ -32,7 +40,8 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 class Question(msgspec.Struct, frozen=True):
-    """Asked on the phone of `seat` (None: anybody seated). seen: site -> contents that nothing explains."""
+    """Asked on the phone of `seat` (None: anybody seated). seen: site -> contents that nothing
+    explains."""
 
     text: Text
     answers: tuple[Answer, ...]
@@ -44,10 +53,11 @@ class Question(msgspec.Struct, frozen=True):
 class Verdict(msgspec.Struct, frozen=True):
     """undo: how many events are taken back before `actions` are done; state: the one to go on from.
 
-    seen: site -> contents where the board is behind the state (to-dos); back: how to put an illegal doing back.
-    certain: False where several sets of actions give the same board and these are a guess; redone: which of the actions
-    stood already and are only done again behind one put in before them. wrong: site -> contents that hands left there though
-    nothing allows it.
+    seen: site -> contents where the board is behind the state (to-dos); back: how to put an illegal
+    doing back.
+    certain: False where several sets of actions give the same board and these are a guess; redone:
+    which of the actions stood already and are only done again behind one put in before them. wrong:
+    site -> contents that hands left there though nothing allows it.
     """
 
     verdict: str
@@ -71,7 +81,7 @@ class Verdict(msgspec.Struct, frozen=True):
 
 
 def pieces_text(contents: Contents, name: Any) -> Text:
-    """"a temple, a treasure"; `name` is Game.kind_name"""
+    """ "a temple, a treasure"; `name` is Game.kind_name"""
     if not contents:
         return say("nothing")
     parts = [name(k) if k != "?" else say("whatever lies below") for k in contents]
@@ -93,7 +103,12 @@ def mend_text(site: str, have: Contents, want: Contents, name: Any) -> Text:
         return say("put {pieces} on {site}", pieces=_counted(on, name), site=site)
     if not off and not on:
         return say("{site} should show {pieces}", site=site, pieces=pieces_text(want, name))
-    return say("on {site} take {off} off and put {on} there", site=site, off=_counted(off, name), on=_counted(on, name))
+    return say(
+        "on {site} take {off} off and put {on} there",
+        site=site,
+        off=_counted(off, name),
+        on=_counted(on, name),
+    )
 
 
 def _counted(kinds: list[str], name: Any) -> Text:

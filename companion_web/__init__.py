@@ -1,13 +1,22 @@
 """The page on the phones: what the table publishes, drawn; and what seated phones may say back.
 
-    app = companion_web.create_app(table, companion_web.Settings(name="Kitchen table"))
-    server = companion_web.serve(app, "0.0.0.0", 8000)
-    ...
-    server.stop()
+app = companion_web.create_app(table, companion_web.Settings(name="Kitchen table"))
+server = companion_web.serve(app, "0.0.0.0", 8000)
+...
+server.stop()
 """
 
 from companion_web.app import create_app, replace_table, web_of
 from companion_web.server import CannotServe, Server, serve
 from companion_web.settings import Settings, Switches
 
-__all__ = ["CannotServe", "Server", "Settings", "Switches", "create_app", "replace_table", "serve", "web_of"]
+__all__ = [
+    "CannotServe",
+    "Server",
+    "Settings",
+    "Switches",
+    "create_app",
+    "replace_table",
+    "serve",
+    "web_of",
+]

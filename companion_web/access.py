@@ -1,7 +1,8 @@
 """Who may do what: the host by PIN, players by a token for their seat, everybody else looks.
 
-Tokens are kept only as SHA-256; they, the joining code and the seats can be kept in a file over a restart. Nothing is for ever:
-a host's login ends after a week and with a changed PIN, a seat with its game.
+Tokens are kept only as SHA-256; they, the joining code and the seats can be kept in a file over a
+restart. Nothing is for ever: a host's login ends after a week and with a changed PIN, a seat with
+its game.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ from calibration.files import write_whole
 
 log = logging.getLogger(__name__)
 HOST_S = 7 * 24 * 3600.0
-SEAT_S = 30 * 24 * 3600.0       # a game that rests longer is sat down at anew
-TRUSTED = 32                    # addresses remembered that the right PIN came from
+SEAT_S = 30 * 24 * 3600.0  # a game that rests longer is sat down at anew
+TRUSTED = 32  # addresses remembered that the right PIN came from
 
 
 class Viewer(msgspec.Struct, frozen=True):
@@ -47,8 +48,8 @@ class Taken(ValueError):
 
 
 class Session(msgspec.Struct, frozen=True):
-    """What one token holds. since: when somebody became the host with it or sat down; seen: when it was last shown (seconds since
-    1970), and the address that did."""
+    """What one token holds. since: when somebody became the host with it or sat down; seen: when it
+    was last shown (seconds since 1970), and the address that did."""
 
     host: bool = False
     seats: tuple[str, ...] = ()
@@ -67,15 +68,20 @@ class NotKept(ValueError):
 
 
 class Access:
-    """pin: the host's; code: what a joining link carries. `path`: the file of seats, None: memory only. game: which game the seats
-    are of; those of another one are nobody's."""
+    """pin: the host's; code: what a joining link carries. `path`: the file of seats, None: memory
+    only. game: which game the seats are of; those of another one are nobody's."""
 
-    def __init__(self, pin: str | None = None, path: Path | None = None, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        pin: str | None = None,
+        path: Path | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
         self.pin = pin or f"{secrets.randbelow(10**8):08d}"
         self.code = secrets.token_urlsafe(12)
         self._path, self._clock = path, clock
         self._rights: dict[str, Session] = {}
-        self._trusted: dict[str, float] = {}      # addresses the right PIN came from
+        self._trusted: dict[str, float] = {}  # addresses the right PIN came from
         self._game = ""
         self._salt = secrets.token_hex(8)
         self._marked: tuple[tuple[str, str], str] | None = None
@@ -93,7 +99,9 @@ class Access:
                 if hmac.compare_digest(known, asked):
                     found = session.at(now)
                     if address:
-                        self._rights[known] = msgspec.structs.replace(session, seen=now, address=address)
+                        self._rights[known] = msgspec.structs.replace(
+                            session, seen=now, address=address
+                        )
         return found
 
     def knows(self, token: str) -> bool:
@@ -123,12 +131,23 @@ class Access:
         """[{"id", "host", "seats", "since", "seen", "address", "own"}], newest first"""
         own, now = _hashed(token) if token else "", self._clock()
         with self._lock:
-            found = [{"id": key[:12], **msgspec.to_builtins(s.at(now)), "since": s.since, "seen": s.seen, "address": s.address,
-                      "own": key == own} for key, s in self._rights.items() if s.at(now).seated]
+            found = [
+                {
+                    "id": key[:12],
+                    **msgspec.to_builtins(s.at(now)),
+                    "since": s.since,
+                    "seen": s.seen,
+                    "address": s.address,
+                    "own": key == own,
+                }
+                for key, s in self._rights.items()
+                if s.at(now).seated
+            ]
         return sorted(found, key=lambda s: -s["since"])
 
     def seat(self, seat: str, token: str | None = None, address: str = "") -> str:
-        """The token that holds the seat now; one that holds another seat may hold several. Raises Taken."""
+        """The token that holds the seat now; one that holds another seat may hold several. Raises
+        Taken."""
         with self._lock:
             viewer = self.viewer(token)
             if seat in viewer.seats:
@@ -136,8 +155,23 @@ class Access:
             if self.taken().get(seat):
                 raise Taken(seat)
             # The host's week goes on as it began: sitting down does not prolong it.
-            since = next((s.since for k, s in self._rights.items() if token and k == _hashed(token)), 0.0) if viewer.host else 0.0
-            return self._grant(token, Session(viewer.host, (*viewer.seats, seat), since or self._clock(), self._clock(), address))
+            since = (
+                next(
+                    (s.since for k, s in self._rights.items() if token and k == _hashed(token)), 0.0
+                )
+                if viewer.host
+                else 0.0
+            )
+            return self._grant(
+                token,
+                Session(
+                    viewer.host,
+                    (*viewer.seats, seat),
+                    since or self._clock(),
+                    self._clock(),
+                    address,
+                ),
+            )
 
     def make_host(self, token: str | None = None, address: str = "") -> str:
         """The host's token: a login of a week."""
@@ -146,7 +180,10 @@ class Access:
                 self._trusted.pop(address, None)
                 self._trusted[address] = self._clock()
                 self._trusted = dict(list(self._trusted.items())[-TRUSTED:])
-            return self._grant(token, Session(True, self.viewer(token).seats, self._clock(), self._clock(), address))
+            return self._grant(
+                token,
+                Session(True, self.viewer(token).seats, self._clock(), self._clock(), address),
+            )
 
     def leave(self, token: str | None) -> None:
         """Forgets the token, whatever it held. Raises NotKept."""
@@ -171,7 +208,8 @@ class Access:
             self.code = secrets.token_urlsafe(12)
 
     def keep_only(self, seats: Iterable[str], game: str = "") -> None:
-        """Which game is played: seats that are not in it, or were taken in another one, are nobody's."""
+        """Which game is played: seats that are not in it, or were taken in another one, are
+        nobody's."""
         with self._lock:
             other = bool(self._game) and game != self._game
             gone = set(self.taken()) - (set() if other else set(seats))
@@ -181,11 +219,15 @@ class Access:
                 self._write()
 
     def _free(self, seats: Collection[str]) -> None:
-        left = {k: msgspec.structs.replace(s, seats=tuple(x for x in s.seats if x not in seats)) for k, s in self._rights.items()}
+        left = {
+            k: msgspec.structs.replace(s, seats=tuple(x for x in s.seats if x not in seats))
+            for k, s in self._rights.items()
+        }
         self._rights = {k: s for k, s in left.items() if s.host or s.seats}
 
     def _grant(self, token: str | None, session: Session) -> str:
-        # A token that gains rights is replaced: one that was overheard before is worth nothing afterwards.
+        # A token that gains rights is replaced: one that was overheard before is worth nothing
+        # afterwards.
         fresh, now = secrets.token_urlsafe(32), self._clock()
         old = _hashed(token) if token else ""
         self._rights = {k: s for k, s in self._rights.items() if k != old and s.at(now).seated}
@@ -211,19 +253,39 @@ class Access:
         except FileNotFoundError:
             return
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as e:
-            log.warning("%s: seats cannot be read (%s); everybody joins anew", path, type(e).__name__)
+            log.warning(
+                "%s: seats cannot be read (%s); everybody joins anew", path, type(e).__name__
+            )
             return
-        self._rights, self.code, self._salt, self._game, self._trusted = rights, code, salt, game, trusted
-        if not hmac.compare_digest(str(data.get("pin")), self._pin_mark()):      # whoever was the host logs in anew
-            self._rights = {k: msgspec.structs.replace(s, host=False) for k, s in self._rights.items() if s.seats}
+        self._rights, self.code, self._salt, self._game, self._trusted = (
+            rights,
+            code,
+            salt,
+            game,
+            trusted,
+        )
+        if not hmac.compare_digest(
+            str(data.get("pin")), self._pin_mark()
+        ):  # whoever was the host logs in anew
+            self._rights = {
+                k: msgspec.structs.replace(s, host=False)
+                for k, s in self._rights.items()
+                if s.seats
+            }
             self._trusted = {}
             self._write()
 
     def _write(self) -> bool:
         if self._path is None:
             return True
-        data: dict[str, Any] = {"code": self.code, "game": self._game, "salt": self._salt, "pin": self._pin_mark(),
-                                "trusted": self._trusted, "rights": {k: msgspec.to_builtins(v) for k, v in self._rights.items()}}
+        data: dict[str, Any] = {
+            "code": self.code,
+            "game": self._game,
+            "salt": self._salt,
+            "pin": self._pin_mark(),
+            "trusted": self._trusted,
+            "rights": {k: msgspec.to_builtins(v) for k, v in self._rights.items()},
+        }
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             write_whole(self._path, json.dumps(data).encode(), 0o600)
@@ -235,7 +297,9 @@ class Access:
     def _pin_mark(self) -> str:
         """By which a changed PIN is known: slow to guess from, for whoever gets at the file"""
         if self._marked is None or self._marked[0] != (self.pin, self._salt):
-            made = hashlib.scrypt(_digits(self.pin).encode(), salt=self._salt.encode(), n=2**12, r=8, p=1).hex()
+            made = hashlib.scrypt(
+                _digits(self.pin).encode(), salt=self._salt.encode(), n=2**12, r=8, p=1
+            ).hex()
             self._marked = (self.pin, self._salt), made
         return self._marked[1]
 

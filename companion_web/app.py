@@ -1,4 +1,5 @@
-"""The Flask application: puts the parts together. Everything they share is the `Web` in `app.extensions`."""
+"""The Flask application: puts the parts together. Everything they share is the `Web` in
+`app.extensions`."""
 
 from __future__ import annotations
 
@@ -27,16 +28,23 @@ class Web:
 
     def __init__(self, table: Any, settings: Settings, switches: Switches | None = None) -> None:
         self.settings, self.switches = settings, switches
-        self.access = Access(settings.pin, Path(settings.state) / "seats.json" if settings.state is not None else None)
+        self.access = Access(
+            settings.pin,
+            Path(settings.state) / "seats.json" if settings.state is not None else None,
+        )
         self.joining = True
         self.known = Known()
         self._legal: tuple[int | None, dict[str, set[str]]] = (None, {})
         self.offers, self.otherwise, self.choices = Offers(), Otherwise(), Choices()
         self.feed = Feed(table, self._extras)
-        self.streams = Streams(settings.max_streams, settings.reserved_streams, settings.streams_per_address)
+        self.streams = Streams(
+            settings.max_streams, settings.reserved_streams, settings.streams_per_address
+        )
         self.pin_tries, self.code_tries = Tries(*settings.pin_tries), Tries(*settings.pin_tries)
         self._drawing = Drawing(settings.plan)
-        self.desk: Any = None       # the copy's plan being drawn (companion_web/parts/copy.py), and on which photo
+        self.desk: Any = (
+            None  # the copy's plan being drawn (companion_web/parts/copy.py), and on which photo
+        )
         self.desk_photo: tuple[Path, int] | None = None
         self.shelf = Shelf(Path(settings.state) if settings.state is not None else None)
         self.access.keep_only(self.seats, self.began)
@@ -60,12 +68,14 @@ class Web:
 
     @property
     def drawing(self) -> Drawing:
-        """Of the plan that is played with; while the table is set up, of the one that was drawn for the copy."""
+        """Of the plan that is played with; while the table is set up, of the one that was drawn for
+        the copy."""
         own = getattr(self.table, "own_plan", None)
         return self._drawing if own is None else Drawing(own)
 
     def actions(self, seat: str) -> list[str]:
-        """The notation of a seat's legal actions, worked out once for all phones that ask after the same move."""
+        """The notation of a seat's legal actions, worked out once for all phones that ask after the
+        same move."""
         version = self.snapshot.get("version")
         kept_for, kept = self._legal
         if kept_for != version:
@@ -76,7 +86,8 @@ class Web:
         return sorted(kept.get(seat, ()))
 
     def join_link(self, base: str | None = None) -> str:
-        """The link that seats who opens it. The code stands behind `#`: browsers never send that part, nothing logs it."""
+        """The link that seats who opens it. The code stands behind `#`: browsers never send that
+        part, nothing logs it."""
         return f"{self.look_link(base)}join#{self.access.code}"
 
     def look_link(self, base: str | None = None) -> str:
@@ -85,10 +96,17 @@ class Web:
     def _extras(self) -> dict[str, Any]:
         wires = self.switches
         lit = wires.on() if wires else ()
-        return {"switches": [{"id": i, "text": t, "on": i in lit} for i, t in wires.texts.items()] if wires else [],
-                "offers": self.offers.standing() if self.offers else [],
-                "table": {"name": self.settings.name, "joining": self.joining,
-                          "taken": sorted(self.access.taken())}}
+        return {
+            "switches": [{"id": i, "text": t, "on": i in lit} for i, t in wires.texts.items()]
+            if wires
+            else [],
+            "offers": self.offers.standing() if self.offers else [],
+            "table": {
+                "name": self.settings.name,
+                "joining": self.joining,
+                "taken": sorted(self.access.taken()),
+            },
+        }
 
 
 def web() -> Web:
@@ -114,8 +132,11 @@ def viewer() -> Viewer:
     return who
 
 
-def create_app(table: Any, settings: Settings | None = None, switches: Switches | None = None) -> Flask:
-    """Raises engine.BadPlan or vision.plan.BadPlan for a plan that cannot be used, ValueError for a broken language file."""
+def create_app(
+    table: Any, settings: Settings | None = None, switches: Switches | None = None
+) -> Flask:
+    """Raises engine.BadPlan or vision.plan.BadPlan for a plan that cannot be used, ValueError for a
+    broken language file."""
     from companion_web.parts import api, choices, copy, history, join, page, record, setup, stream
 
     settings = settings or Settings()

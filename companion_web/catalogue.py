@@ -1,4 +1,5 @@
-"""Languages: one JSON file each in `locale/`, `{"name": "Nederlands", "texts": {English template: translation}}`."""
+"""Languages: one JSON file each in `locale/`, `{"name": "Nederlands", "texts": {English template:
+translation}}`."""
 
 from __future__ import annotations
 
@@ -21,7 +22,11 @@ class BadCatalogue(ValueError):
 @cache
 def languages() -> dict[str, str]:
     """code -> the language's own name; English first"""
-    found = {f.name[:-5]: catalogue(f.name[:-5])["name"] for f in _FOLDER.iterdir() if f.name.endswith(".json")}
+    found = {
+        f.name[:-5]: catalogue(f.name[:-5])["name"]
+        for f in _FOLDER.iterdir()
+        if f.name.endswith(".json")
+    }
     return {ENGLISH: found.pop(ENGLISH), **dict(sorted(found.items()))}
 
 
@@ -33,7 +38,9 @@ def catalogue(language: str) -> dict[str, Any]:
         raise KeyError(language)
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
-        if not isinstance(data["name"], str) or not all(isinstance(v, str) for v in data["texts"].values()):
+        if not isinstance(data["name"], str) or not all(
+            isinstance(v, str) for v in data["texts"].values()
+        ):
             raise TypeError("every text is a string")
     except (ValueError, KeyError, TypeError, AttributeError) as e:
         raise BadCatalogue(f"{path.name}: {type(e).__name__}: {e}") from None
@@ -48,7 +55,10 @@ def translate(language: str, template: str, **args: Any) -> str:
 
 def told(language: str, packed: Mapping[str, Any]) -> str:
     """A packed sentence (engine.text.pack) in a language, the sentences inside it too."""
-    args = {k: told(language, v) if isinstance(v, dict) and "t" in v else v for k, v in packed.get("a", {}).items()}
+    args = {
+        k: told(language, v) if isinstance(v, dict) and "t" in v else v
+        for k, v in packed.get("a", {}).items()
+    }
     return translate(language, packed["t"], **args)
 
 

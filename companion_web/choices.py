@@ -1,4 +1,5 @@
-"""What may be done now, in words: for telling the table, for learners, for tapping what lies on a place."""
+"""What may be done now, in words: for telling the table, for learners, for tapping what lies on a
+place."""
 
 from __future__ import annotations
 
@@ -11,13 +12,14 @@ from engine import Action, State
 from engine.layout import Contents
 from engine.text import pack
 
-MOST = 3000          # legal actions looked through
-SAID = 24            # acts no camera sees that are offered at once
-GUESSES = 8          # what may lie on a place
+MOST = 3000  # legal actions looked through
+SAID = 24  # acts no camera sees that are offered at once
+GUESSES = 8  # what may lie on a place
 
 
 class Choice:
-    """One legal action: its sentences, the pieces it puts down (kind, site) and what then lies where hands changed something."""
+    """One legal action: its sentences, the pieces it puts down (kind, site) and what then lies
+    where hands changed something."""
 
     def __init__(self, state: State, action: Action) -> None:
         after = state.apply(action)
@@ -25,8 +27,12 @@ class Choice:
         self.words = doing(after)
         self.seen = after.layout() != state.layout()
         have = state.layout()
-        self.leaves: dict[str, Contents] = {s: c for step in after.steps if step.by_hand for s, c in step.changes.items()}
-        self.puts = {(k, s) for s, c in self.leaves.items() for k in (Counter(c) - Counter(have.get(s, ())))}
+        self.leaves: dict[str, Contents] = {
+            s: c for step in after.steps if step.by_hand for s, c in step.changes.items()
+        }
+        self.puts = {
+            (k, s) for s, c in self.leaves.items() for k in (Counter(c) - Counter(have.get(s, ())))
+        }
 
     def told(self) -> dict[str, Any]:
         return {"text": str(self.action), "words": self.words, "asks": self.action.asks()}
@@ -47,7 +53,8 @@ class Choices:
 
 
 def said_acts(choices: list[Choice], seat: str) -> list[dict[str, Any]]:
-    """What a seat may do that changes nothing on the board; what another side has to agree to has its own form."""
+    """What a seat may do that changes nothing on the board; what another side has to agree to has
+    its own form."""
     found = [c for c in choices if c.action.seat == seat and not c.seen and c.action.asks() is None]
     return [c.told() for c in found[:SAID]]
 
@@ -62,7 +69,8 @@ def places_of(choices: list[Choice], seat: str, kind: str) -> list[str]:
 
 
 def reasons_against(state: State, seat: str, kind: str, site: str) -> list[dict[str, Any]]:
-    """The rules that forbid a seat to put a piece on a site, as far as the game can tell: those of the likeliest such doing"""
+    """The rules that forbid a seat to put a piece on a site, as far as the game can tell: those of
+    the likeliest such doing"""
     have = state.layout().get(site, ())
     proposals = state.explain({site: (have, (*have, kind))})
     own = [p for p in proposals if p.actions and p.actions[-1].seat == seat] or proposals
@@ -77,8 +85,15 @@ def reasons_against(state: State, seat: str, kind: str, site: str) -> list[dict[
     return []
 
 
-def may_lie(state: State, choices: list[Choice], site: str, guesses: list[Contents], counts: Mapping[str, int]) -> list[Contents]:
-    """What may lie on a place, the reader's guesses first, then what somebody may do there now, then what lay there, then nothing"""
+def may_lie(
+    state: State,
+    choices: list[Choice],
+    site: str,
+    guesses: list[Contents],
+    counts: Mapping[str, int],
+) -> list[Contents]:
+    """What may lie on a place, the reader's guesses first, then what somebody may do there now,
+    then what lay there, then nothing"""
     likely = [c for c in guesses if all(k in counts for k in c)]
     legal = sorted({c.leaves[site] for c in choices if site in c.leaves}, key=len)
     return list(dict.fromkeys([*likely[:4], *legal, state.layout().get(site, ()), ()]))[:GUESSES]

@@ -1,7 +1,9 @@
-"""waitress, made for a café: how many connections an address may have, how long a head may take, how much may wait unread.
+"""waitress, made for a café: how many connections an address may have, how long a head may take,
+how much may wait unread.
 
-Among strangers each keeps a share: where there is no room left, those go first of whom there are most, and of these the
-ones that have asked for nothing yet. Plain HTTP and TLS come in at the same port: a TLS client's first byte tells.
+Among strangers each keeps a share: where there is no room left, those go first of whom there are
+most, and of these the ones that have asked for nothing yet. Plain HTTP and TLS come in at the same
+port: a TLS client's first byte tells.
 """
 
 from __future__ import annotations
@@ -21,23 +23,24 @@ from waitress.server import TcpWSGIServer
 from companion_web.proxies import Networks, is_within
 from companion_web.quiet import strangers
 
-CONNECTIONS = 380           # in all
-STRANGERS = 340             # of addresses that hold no seat: the rest is kept for those who play
+CONNECTIONS = 380  # in all
+STRANGERS = 340  # of addresses that hold no seat: the rest is kept for those who play
 PER_ADDRESS = 24
-QUEUED = 2                  # requests of one connection at once: browsers send one after the other
+QUEUED = 2  # requests of one connection at once: browsers send one after the other
 HEAD_S, BODY_S = 5.0, 20.0  # seconds a request's head may take; its body, from its first byte on
-IDLE_S = 30.0               # ... a connection may be kept without a request
-UNREAD_S = 12.0             # ... what was answered may lie unread
-UNREAD = 256 * 1024         # bytes a connection may have waiting before what answers it waits too
-HELD = 24 * 2**20           # bytes of all connections together, half-sent requests and unread answers
-LOOK_S = 0.25               # seconds between two looks at all connections
-AT_ONCE = 32                # connections taken up in one turn
-OWN = frozenset({"127.0.0.1", "::1"})      # this machine itself: a kiosk, a load test
-_TLS = 0x16                 # the first byte of a TLS client's hello
+IDLE_S = 30.0  # ... a connection may be kept without a request
+UNREAD_S = 12.0  # ... what was answered may lie unread
+UNREAD = 256 * 1024  # bytes a connection may have waiting before what answers it waits too
+HELD = 24 * 2**20  # bytes of all connections together, half-sent requests and unread answers
+LOOK_S = 0.25  # seconds between two looks at all connections
+AT_ONCE = 32  # connections taken up in one turn
+OWN = frozenset({"127.0.0.1", "::1"})  # this machine itself: a kiosk, a load test
+_TLS = 0x16  # the first byte of a TLS client's hello
 
 
 class Request(HTTPRequestParser):
-    """A request; waitress names the path of one that it could not read too, where its sender has gone."""
+    """A request; waitress names the path of one that it could not read too, where its sender has
+    gone."""
 
     path = ""
 
@@ -47,12 +50,16 @@ class Connection(HTTPChannel):
 
     parser_class = Request
 
-    def __init__(self, server: Guarded, sock: socket.socket, addr: Any, adj: Any, map: Any = None) -> None:
-        self.since = time.monotonic()      # when what it is about began: the connection, a request
-        self.tls: bool | None = None if server.tls is not None else False      # None: not known yet
+    def __init__(
+        self, server: Guarded, sock: socket.socket, addr: Any, adj: Any, map: Any = None
+    ) -> None:
+        self.since = time.monotonic()  # when what it is about began: the connection, a request
+        self.tls: bool | None = None if server.tls is not None else False  # None: not known yet
         self.shaken = True
         self._wants_write = False
-        self._tls_lock = threading.RLock()      # one side of a TLS connection at a time: workers write while the loop reads
+        self._tls_lock = (
+            threading.RLock()
+        )  # one side of a TLS connection at a time: workers write while the loop reads
         super().__init__(server, sock, addr, adj, map)
 
     @property
@@ -68,12 +75,14 @@ class Connection(HTTPChannel):
     def held(self) -> int:
         """Bytes in memory on its behalf"""
         half = self.request
-        bodies = sum(r.body_bytes_received for r in (*self.requests, *((half,) if half is not None else ())))
+        bodies = sum(
+            r.body_bytes_received for r in (*self.requests, *((half,) if half is not None else ()))
+        )
         return self.total_outbufs_len + bodies + (len(half.header_plus) if half is not None else 0)
 
     def late(self, now: float, unread: float) -> str | None:
-        """Why it has to go, because what it is waited for takes too long ("": nobody minds); None where it may stay. unread:
-        seconds since anything of its answers was read."""
+        """Why it has to go, because what it is waited for takes too long ("": nobody minds); None
+        where it may stay. unread: seconds since anything of its answers was read."""
         waited, request = now - self.since, self.request
         if self.total_outbufs_len and unread > UNREAD_S:
             return "did not read their answers"
@@ -85,7 +94,8 @@ class Connection(HTTPChannel):
         return "sent no whole request" if waited >= (BODY_S if whole else HEAD_S) else None
 
     def received(self, data: bytes) -> bool:
-        """Reads at most QUEUED requests ahead; who sends more of them at once is answered these and let go."""
+        """Reads at most QUEUED requests ahead; who sends more of them at once is answered these and
+        let go."""
         if data is _NOTHING_YET:
             return True
         begun, head = self.request, self.request is not None and self.request.headers_finished
@@ -125,7 +135,13 @@ class Connection(HTTPChannel):
             return
         super().handle_read()
         # What TLS has taken off the wire already wakes no poll.
-        while self.tls and self.connected and self.socket is not None and super().readable() and self.socket.pending():
+        while (
+            self.tls
+            and self.connected
+            and self.socket is not None
+            and super().readable()
+            and self.socket.pending()
+        ):
             super().handle_read()
 
     def handle_write(self) -> None:
@@ -143,7 +159,9 @@ class Connection(HTTPChannel):
         if self.tls:
             self.shaken = False
             # The same descriptor, wrapped: whatever is keyed by it stays.
-            self.socket = self.server.tls.wrap_socket(self.socket, server_side=True, do_handshake_on_connect=False)
+            self.socket = self.server.tls.wrap_socket(
+                self.socket, server_side=True, do_handshake_on_connect=False
+            )
         return True
 
     def _shake_hands(self) -> bool:
@@ -163,7 +181,8 @@ class Connection(HTTPChannel):
         self.shaken, self.since = True, time.monotonic()
         return True
 
-    # The lock is held for the wire only: whoever closes takes the answers' lock, which a worker that sends has already.
+    # The lock is held for the wire only: whoever closes takes the answers' lock, which a worker
+    # that sends has already.
 
     def recv(self, buffer_size: int) -> bytes:
         if not self.tls:
@@ -208,13 +227,19 @@ _NOTHING_YET = _Nothing()
 
 
 class Guarded(TcpWSGIServer):
-    """The listening socket. known: addresses that hold a seat, as far as the page knows. trusted: proxies, whose connections
-    are many people's."""
+    """The listening socket. known: addresses that hold a seat, as far as the page knows. trusted:
+    proxies, whose connections are many people's."""
 
     channel_class = Connection
 
-    def __init__(self, *args: Any, tls: ssl.SSLContext | None = None, known: Collection[str] = (), trusted: Networks | tuple[()] = (),
-                 **kw: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        tls: ssl.SSLContext | None = None,
+        known: Collection[str] = (),
+        trusted: Networks | tuple[()] = (),
+        **kw: Any,
+    ) -> None:
         self.tls, self.known, self._trusted = tls, known, trusted
         self._looked = 0.0
         self._unread: dict[Connection, tuple[int, float]] = {}
@@ -250,7 +275,8 @@ class Guarded(TcpWSGIServer):
         return len(self.active_channels) < CONNECTIONS or self._let_go(channels)
 
     def _let_go(self, among: list[Connection]) -> bool:
-        """One that is not being answered: of the address with most of them, the oldest. False: all are."""
+        """One that is not being answered: of the address with most of them, the oldest. False: all
+        are."""
         waiting = [c for c in among if not c.busy and c.connected]
         if not waiting:
             return False
@@ -284,7 +310,9 @@ class Guarded(TcpWSGIServer):
                 c.handle_close()
         over = held.total() - HELD
         for address, _ in held.most_common():
-            for c in sorted((c for c in channels if c.address == address and c.connected), key=lambda c: -c.held):
+            for c in sorted(
+                (c for c in channels if c.address == address and c.connected), key=lambda c: -c.held
+            ):
                 if over <= 0:
                     break
                 over -= c.held
@@ -294,4 +322,3 @@ class Guarded(TcpWSGIServer):
 
     def maintenance(self, now: float) -> None:
         """`look` does it."""
-

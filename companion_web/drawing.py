@@ -1,4 +1,5 @@
-"""What the drawn twin is made of: sites, where pieces lie on them, and drawings of pieces and board, as compact JSON."""
+"""What the drawn twin is made of: sites, where pieces lie on them, and drawings of pieces and
+board, as compact JSON."""
 
 from __future__ import annotations
 
@@ -20,8 +21,8 @@ from engine.layout import lies_first
 from engine.text import Text, pack
 from vision.plan import Plan, Site, load_plan
 
-READABLE = 0.042     # of the board's longer side: about 15 px between pieces on a narrow phone
-MOST_SPOTS = 12      # kinds of loose piece drawn apart on one cluster site; people rarely mix more
+READABLE = 0.042  # of the board's longer side: about 15 px between pieces on a narrow phone
+MOST_SPOTS = 12  # kinds of loose piece drawn apart on one cluster site; people rarely mix more
 
 
 Outline = Sequence[Sequence[float]]
@@ -46,35 +47,53 @@ class Drawing:
 
 
 def drawn(game: str, plan: Plan) -> dict[str, Any]:
-    """`{"size", "board": [shape], "sites": {id: {...}}, "pieces": {kind: {...}}, "faces": {kind: {...}}}`, all in mm; faces: what
-    lies on no site but is asked about."""
+    """`{"size", "board": [shape], "sites": {id: {...}}, "pieces": {kind: {...}}, "faces": {kind:
+    {...}}}`, all in mm; faces: what lies on no site but is asked about."""
     try:
         art = drawings.load(game)
     except drawings.BadArt:
         art = drawings.plain()
     name, whose = _of_kinds(game)
     return {
-        "game": game, "size": list(plan.size), "board": [shape(p) for p in art.board(plan)],
+        "game": game,
+        "size": list(plan.size),
+        "board": [shape(p) for p in art.board(plan)],
         "sites": {s.id: _site(s, plan) for s in plan.site},
-        "pieces": {p.kind: {
-            "shapes": [shape(q) for q in _piece(art, plan, p.kind)], "name": pack(name(p.kind)),
-            "size": _round(p.footprint), "disc": p.disc, "spans": list(p.spans) if p.spans else None,
-            "first": lies_first(p.kind), "seat": whose(p.kind),
-        } for p in plan.piece},
-        "faces": {kind: {"shapes": [shape(q) for q in art.piece(kind)], "size": _round(_size(art, kind))}
-                  for kind in _faces(game) if art.knows(kind)},
+        "pieces": {
+            p.kind: {
+                "shapes": [shape(q) for q in _piece(art, plan, p.kind)],
+                "name": pack(name(p.kind)),
+                "size": _round(p.footprint),
+                "disc": p.disc,
+                "spans": list(p.spans) if p.spans else None,
+                "first": lies_first(p.kind),
+                "seat": whose(p.kind),
+            }
+            for p in plan.piece
+        },
+        "faces": {
+            kind: {"shapes": [shape(q) for q in art.piece(kind)], "size": _round(_size(art, kind))}
+            for kind in _faces(game)
+            if art.knows(kind)
+        },
         "turns": _turns(art, plan),
     }
 
 
 def shape(prim: Mapping[str, Any]) -> dict[str, Any]:
-    """A primitive of engine.art as the page draws it: `d` (an SVG path), `c` (circle) or `t` (text); colours and width."""
+    """A primitive of engine.art as the page draws it: `d` (an SVG path), `c` (circle) or `t`
+    (text); colours and width."""
     out: dict[str, Any] = {}
     if prim["p"] == "circle":
         out["c"] = _round([*prim["at"], prim["r"]])
     elif prim["p"] == "text":
-        return {"t": prim["text"], "at": _round(prim["at"]), "size": _round([prim["size"]])[0], "turn": prim.get("turn", 0),
-                "f": prim["fill"]}
+        return {
+            "t": prim["text"],
+            "at": _round(prim["at"]),
+            "size": _round([prim["size"]])[0],
+            "turn": prim.get("turn", 0),
+            "f": prim["fill"],
+        }
     else:
         points = ["{:g} {:g}".format(*_round(p)) for p in prim["points"]]
         out["d"] = "M" + "L".join(points) + ("Z" if prim["p"] == "polygon" else "")
@@ -85,9 +104,12 @@ def shape(prim: Mapping[str, Any]) -> dict[str, Any]:
     return out
 
 
-def spots(outline: Outline, apart: float, most: int = MOST_SPOTS, avoid: Sequence[Outline] = ()) -> list[list[float]]:
-    """Places for pieces inside an outline, (x, y) in mm, the roomiest first and then around it, at least `apart` from each
-    other where that fits, closer where it does not; outside the outlines to `avoid`."""
+def spots(
+    outline: Outline, apart: float, most: int = MOST_SPOTS, avoid: Sequence[Outline] = ()
+) -> list[list[float]]:
+    """Places for pieces inside an outline, (x, y) in mm, the roomiest first and then around it, at
+    least `apart` from each other where that fits, closer where it does not; outside the outlines to
+    `avoid`."""
     pts, room = _inside(np.array(outline, float))
     for other in avoid:
         inside, gap = _gaps(pts, np.array(other, float))
@@ -115,12 +137,17 @@ def _inside(polygon: np.ndarray, across: int = 24) -> tuple[np.ndarray, np.ndarr
 
 
 def _gaps(points: np.ndarray, polygon: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """For each point, (N, 2): whether it is inside the polygon, and its distance to the polygon's edge in mm."""
+    """For each point, (N, 2): whether it is inside the polygon, and its distance to the polygon's
+    edge in mm."""
     a, b = polygon, np.roll(polygon, -1, 0)
     x, y = points[:, None, 0], points[:, None, 1]
     dy = np.where(b[:, 1] == a[:, 1], 1e-9, b[:, 1] - a[:, 1])
-    crosses = ((a[:, 1] > y) != (b[:, 1] > y)) & (x < a[:, 0] + (y - a[:, 1]) * (b[:, 0] - a[:, 0]) / dy)
-    along = np.clip(((points[:, None] - a) * (b - a)).sum(2) / np.maximum(((b - a) ** 2).sum(1), 1e-9), 0, 1)
+    crosses = ((a[:, 1] > y) != (b[:, 1] > y)) & (
+        x < a[:, 0] + (y - a[:, 1]) * (b[:, 0] - a[:, 0]) / dy
+    )
+    along = np.clip(
+        ((points[:, None] - a) * (b - a)).sum(2) / np.maximum(((b - a) ** 2).sum(1), 1e-9), 0, 1
+    )
     gap = np.linalg.norm(points[:, None] - (a + along[..., None] * (b - a)), axis=2).min(1)
     return crosses.sum(1) % 2 == 1, gap
 
@@ -128,8 +155,12 @@ def _gaps(points: np.ndarray, polygon: np.ndarray) -> tuple[np.ndarray, np.ndarr
 def _site(site: Site, plan: Plan) -> dict[str, Any]:
     low, high = np.array(site.outline).min(0), np.array(site.outline).max(0)
     out: dict[str, Any] = {
-        "outlines": ["M" + "L".join("{:g} {:g}".format(*_round(p)) for p in o) + "Z" for o in (site.outline, *site.also)],
-        "box": _round([*low, *(high - low)]), "reads": site.reads,
+        "outlines": [
+            "M" + "L".join("{:g} {:g}".format(*_round(p)) for p in o) + "Z"
+            for o in (site.outline, *site.also)
+        ],
+        "box": _round([*low, *(high - low)]),
+        "reads": site.reads,
     }
     if site.reads == "cluster":
         out.update(_loosely(site, plan))
@@ -139,8 +170,9 @@ def _site(site: Site, plan: Plan) -> dict[str, Any]:
 
 
 def _loosely(site: Site, plan: Plan) -> dict[str, Any]:
-    """Where loose pieces lie on a cluster site, and how much larger than life they are drawn: on a big map's cells small
-    pawns would be specks on a phone, so they grow as long as five kinds still fit."""
+    """Where loose pieces lie on a cluster site, and how much larger than life they are drawn: on a
+    big map's cells small pawns would be specks on a phone, so they grow as long as five kinds still
+    fit."""
     loose = [max(p.footprint) for p in plan.piece if not lies_first(p.kind) and p.spans is None]
     apart = 1.2 * float(np.median(loose)) if loose else 10.0
     wanted = max(1.0, READABLE * max(plan.size) / apart)
@@ -186,7 +218,9 @@ def _turned(prims: Iterable[Mapping[str, Any]], degrees: float) -> list[dict[str
 
 def _turns(art: drawings.Art, plan: Plan) -> dict[str, dict[str, float]]:
     """kind -> {site: degrees} where a piece lies turned on a site; only what is turned"""
-    out = {p.kind: {s.id: d for s in plan.site if (d := art.turn(p.kind, s.id))} for p in plan.piece}
+    out = {
+        p.kind: {s.id: d for s in plan.site if (d := art.turn(p.kind, s.id))} for p in plan.piece
+    }
     return {k: v for k, v in out.items() if v}
 
 

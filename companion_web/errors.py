@@ -1,4 +1,5 @@
-"""Every error is one line of JSON with the right status: `{"error": sentence, "text": {"t": template, "a": {...}}}`."""
+"""Every error is one line of JSON with the right status: `{"error": sentence, "text": {"t":
+template, "a": {...}}}`."""
 
 from __future__ import annotations
 
@@ -15,12 +16,24 @@ log = logging.getLogger(__name__)
 
 
 class Problem(Exception):
-    """What went wrong: the HTTP status, a sentence with its arguments; `more` goes into the JSON as it is."""
+    """What went wrong: the HTTP status, a sentence with its arguments; `more` goes into the JSON as
+    it is."""
 
-    def __init__(self, status: int, template: str, retry_after: float | None = None, more: dict[str, Any] | None = None,
-                 **args: Any) -> None:
+    def __init__(
+        self,
+        status: int,
+        template: str,
+        retry_after: float | None = None,
+        more: dict[str, Any] | None = None,
+        **args: Any,
+    ) -> None:
         super().__init__(template)
-        self.status, self.text, self.retry_after, self.more = status, Text(template, args), retry_after, more or {}
+        self.status, self.text, self.retry_after, self.more = (
+            status,
+            Text(template, args),
+            retry_after,
+            more or {},
+        )
 
 
 def answer(status: int, text: Text, more: dict[str, Any] | None = None) -> Response:
@@ -32,6 +45,7 @@ def answer(status: int, text: Text, more: dict[str, Any] | None = None) -> Respo
 
 def install(app: Flask) -> None:
     """Every fault, foreseen or not, becomes such an answer: nobody sees a traceback."""
+
     @app.errorhandler(Problem)
     def problem(e: Problem) -> Response:
         response = answer(e.status, e.text, e.more)

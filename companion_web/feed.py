@@ -1,4 +1,5 @@
-"""One thread follows the table; every phone's stream takes what it publishes. Each view is encoded once for all."""
+"""One thread follows the table; every phone's stream takes what it publishes. Each view is encoded
+once for all."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from companion_web.access import LOOKER, Viewer
 from companion_web.views import Snapshot, change, seen_by
 
 log = logging.getLogger(__name__)
-KEPT = 8          # snapshots back from which a phone gets only what changed
+KEPT = 8  # snapshots back from which a phone gets only what changed
 _encode = msgspec.json.Encoder().encode
 
 
@@ -30,7 +31,11 @@ class Frame:
     def view(self, viewer: Viewer) -> Snapshot:
         if viewer not in self._views:
             seen = seen_by(viewer, self.snapshot)
-            self._views[viewer] = {**seen, "serial": self.serial, "you": msgspec.to_builtins(viewer)}
+            self._views[viewer] = {
+                **seen,
+                "serial": self.serial,
+                "you": msgspec.to_builtins(viewer),
+            }
         return self._views[viewer]
 
     def encoded(self, viewer: Viewer, since: Frame | None = None) -> bytes:
@@ -82,7 +87,11 @@ class Feed:
         with self._changed:
             now, old = self.frame, self._frames.get(since) if since is not None else None
         name = b"change" if old else b"snapshot"
-        return now.serial, b"id: %d\nevent: %s\ndata: %s\n\n" % (now.serial, name, now.encoded(viewer, old))
+        return now.serial, b"id: %d\nevent: %s\ndata: %s\n\n" % (
+            now.serial,
+            name,
+            now.encoded(viewer, old),
+        )
 
     def wait(self, serial: int, timeout: float) -> int:
         """Blocks until something newer than `serial` is there, the feed closes or the time is over."""
@@ -99,9 +108,11 @@ class Feed:
         frame = Frame(self._serial + 1, {**self._snapshot, **self._extras()})
         before = self._frames.get(self._serial)
         if before is not None:
-            frame.encoded(LOOKER, before)      # most phones are lookers that follow: ready before they are woken
+            frame.encoded(
+                LOOKER, before
+            )  # most phones are lookers that follow: ready before they are woken
         self._frames[frame.serial] = frame
-        self._serial = frame.serial         # only now: `frame` is asked by requests that hold no lock
+        self._serial = frame.serial  # only now: `frame` is asked by requests that hold no lock
         while len(self._frames) > KEPT:
             self._frames.popitem(last=False)
         self._changed.notify_all()
@@ -113,7 +124,8 @@ class Feed:
                 if self.table.wait(have, 0.5) != have:
                     self.refresh()
             except Exception:
-                # The page must outlive a fault in one look at the table: say it, go on a little later.
+                # The page must outlive a fault in one look at the table: say it, go on a little
+                # later.
                 log.exception("the table could not be asked")
                 with self._changed:
                     self._changed.wait_for(lambda: self.closed, 1.0)
@@ -127,7 +139,8 @@ class Place:
 
 
 class Streams:
-    """How many phones follow, so that following never takes the threads that answer everything else."""
+    """How many phones follow, so that following never takes the threads that answer everything
+    else."""
 
     def __init__(self, most: int, reserved: int, per_address: int) -> None:
         self.most, self.reserved, self.per_address = most, reserved, per_address
@@ -139,8 +152,8 @@ class Streams:
         return len(self._open)
 
     def enter(self, address: str, seated: bool) -> Place | None:
-        """None: no room. Where there is none, an address that has several streams gives one to an address that has none. The
-        table's own machine may open any number (a kiosk, a load test)."""
+        """None: no room. Where there is none, an address that has several streams gives one to an
+        address that has none. The table's own machine may open any number (a kiosk, a load test)."""
         with self._lock:
             own = sum(p.address == address for p in self._open)
             if address not in ("127.0.0.1", "::1") and own >= self.per_address:

@@ -13,12 +13,23 @@ from companion_web.errors import Problem
 from companion_web.limits import Rate
 from companion_web.settings import Settings
 
-LARGE = "/api/trace"         # below it come drawings of whole boards
+LARGE = "/api/trace"  # below it come drawings of whole boards
 WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
-_PRIVATE = (".local", ".localhost", ".lan", ".home", ".internal", ".home.arpa", ".fritz.box", ".test")
+_PRIVATE = (
+    ".local",
+    ".localhost",
+    ".lan",
+    ".home",
+    ".internal",
+    ".home.arpa",
+    ".fritz.box",
+    ".test",
+)
 
-POLICY = ("default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; object-src 'none'; "
-          "base-uri 'none'; form-action 'self'; frame-ancestors 'none'; worker-src 'self'; manifest-src 'self'")
+POLICY = (
+    "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; object-src 'none'; "
+    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'; worker-src 'self'; manifest-src 'self'"
+)
 HEADERS = {
     "Content-Security-Policy": POLICY,
     "X-Content-Type-Options": "nosniff",
@@ -57,7 +68,9 @@ def install(app: Flask, settings: Settings) -> None:
             request.max_content_length = settings.large_body
         small_enough(request.content_length, settings.large_body if large else settings.body_limit)
         if writing:
-            same_origin(request.headers.get("Origin"), request.headers.get("Sec-Fetch-Site"), request.host)
+            same_origin(
+                request.headers.get("Origin"), request.headers.get("Sec-Fetch-Site"), request.host
+            )
             json_only(request.mimetype)
         return None
 
@@ -74,7 +87,8 @@ def install(app: Flask, settings: Settings) -> None:
 
 
 def own_name(host: str, more: tuple[str, ...]) -> None:
-    """A public name that somebody pointed at this machine (DNS rebinding) makes a foreign page same-origin: refuse it."""
+    """A public name that somebody pointed at this machine (DNS rebinding) makes a foreign page
+    same-origin: refuse it."""
     name = (urlsplit(f"//{host}").hostname or "").removesuffix(".")
     if name in more or "." not in name and ":" not in name or name.endswith(_PRIVATE):
         return
@@ -98,7 +112,8 @@ def small_enough(length: int | None, limit: int) -> None:
 
 
 def json_only(mimetype: str) -> None:
-    """Plain forms and texts need no leave from the browser to be sent from a foreign page: JSON does."""
+    """Plain forms and texts need no leave from the browser to be sent from a foreign page: JSON
+    does."""
     if mimetype != "application/json":
         raise Problem(415, "send application/json")
 

@@ -1,4 +1,5 @@
-"""One page for all tables of a club. It only shows: there is nothing in it that could be written to."""
+"""One page for all tables of a club. It only shows: there is nothing in it that could be written
+to."""
 
 from __future__ import annotations
 
@@ -35,8 +36,11 @@ def create_hall(hall: Hall, settings: Settings | None = None) -> Flask:
     @app.get("/")
     def index() -> Response:
         lang = language()
-        response = make_response(render_template("hall.html", lang=lang,
-                                                 say=lambda t, **a: catalogue.translate(lang, t, **a)))
+        response = make_response(
+            render_template(
+                "hall.html", lang=lang, say=lambda t, **a: catalogue.translate(lang, t, **a)
+            )
+        )
         response.headers["Vary"] = "Accept-Language, Cookie"
         return response
 
@@ -45,7 +49,11 @@ def create_hall(hall: Hall, settings: Settings | None = None) -> Flask:
         """All of them, or `?since=` a version told before what has changed since; see Hall.changes"""
         changes = hall.changes(request.args.get("since", ""))
         changes["tables"].sort(key=lambda t: (t["name"].lower(), t["id"]))
-        response = Response(msgspec.json.encode(changes), mimetype="application/json", headers={"Cache-Control": "no-cache"})
+        response = Response(
+            msgspec.json.encode(changes),
+            mimetype="application/json",
+            headers={"Cache-Control": "no-cache"},
+        )
         response.set_etag(changes["version"])
         return response.make_conditional(request)
 

@@ -7,14 +7,16 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 
-KNOWN = 64             # addresses that hold seats
-REMEMBERED = 2000      # addresses; the longest unheard of are forgotten first
+KNOWN = 64  # addresses that hold seats
+REMEMBERED = 2000  # addresses; the longest unheard of are forgotten first
 
 
 class Rate:
     """A token bucket for each address: `per_second` refills, `burst` at most."""
 
-    def __init__(self, per_second: float, burst: float, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, per_second: float, burst: float, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self.per_second, self.burst, self.clock = per_second, burst, clock
         self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
         self._lock = threading.Lock()
@@ -33,9 +35,16 @@ class Rate:
 
 
 class Tries:
-    """Failed tries at a secret: so many in so many seconds for each address, `overall` times that for all together."""
+    """Failed tries at a secret: so many in so many seconds for each address, `overall` times that
+    for all together."""
 
-    def __init__(self, tries: int, seconds: float, overall: int = 10, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        tries: int,
+        seconds: float,
+        overall: int = 10,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.tries, self.seconds, self.overall, self.clock = tries, seconds, overall, clock
         self._failed: OrderedDict[str, list[float]] = OrderedDict()
         self._lock = threading.Lock()
@@ -67,9 +76,12 @@ class Tries:
 
 
 class Known:
-    """Addresses that somebody with a seat has asked from lately; the longest unheard of are forgotten first."""
+    """Addresses that somebody with a seat has asked from lately; the longest unheard of are
+    forgotten first."""
 
-    def __init__(self, seconds: float = 12 * 3600.0, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, seconds: float = 12 * 3600.0, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self.seconds, self.clock = seconds, clock
         self._heard: OrderedDict[str, float] = OrderedDict()
         self._lock = threading.Lock()

@@ -1,8 +1,10 @@
-"""A load test against a started table: many phones follow, changes are timed till the last phone has them.
+"""A load test against a started table: many phones follow, changes are timed till the last phone
+has them.
 
     python -m companion_web.load http://nilometer.local:8080/ --pin 12345678 --phones 100
 
-The changes are the host opening and closing the table for joining, which leaves the game alone. Raises CannotMeasure.
+The changes are the host opening and closing the table for joining, which leaves the game alone.
+Raises CannotMeasure.
 """
 
 from __future__ import annotations
@@ -26,8 +28,9 @@ class CannotMeasure(ValueError):
 
 
 class Figures(msgspec.Struct):
-    """Milliseconds, except the counts. `change`: from the host's tap to the last of all phones; `page`: an ordinary page
-    while they follow; `refused`: what one phone more gets, (status, Retry-After)."""
+    """Milliseconds, except the counts. `change`: from the host's tap to the last of all phones;
+    `page`: an ordinary page while they follow; `refused`: what one phone more gets, (status,
+    Retry-After)."""
 
     phones: int
     followed: int
@@ -54,7 +57,9 @@ class Crowd:
     def until(self, serial: int, seconds: float = 10.0) -> int:
         """Reads until every phone has an event of at least `serial`; how many have."""
         end = time.monotonic() + seconds
-        while (missing := [s for s, seen in self.seen.items() if seen < serial]) and time.monotonic() < end:
+        while (
+            missing := [s for s, seen in self.seen.items() if seen < serial]
+        ) and time.monotonic() < end:
             for key, _ in self.selector.select(0.1):
                 self._read(key.fileobj)
         return len(self.seen) - len(missing)
@@ -91,7 +96,9 @@ def measure(url: str, pin: str, phones: int = 100, changes: int = 20) -> Figures
                 serial, began = _tell(host, port, cookie, {"joining": n % 2})
                 watcher.start()
                 if crowd.until(serial) < followed:
-                    raise CannotMeasure(f"{url}: a change did not reach all {followed} phones in 10 s")
+                    raise CannotMeasure(
+                        f"{url}: a change did not reach all {followed} phones in 10 s"
+                    )
                 took.append(1000 * (time.monotonic() - began))
                 watcher.join()
             _tell(host, port, cookie, {"joining": 1})
@@ -99,8 +106,16 @@ def measure(url: str, pin: str, phones: int = 100, changes: int = 20) -> Figures
             crowd.close()
     except (OSError, http.client.HTTPException) as e:
         raise CannotMeasure(f"{url}: {getattr(e, 'strerror', None) or type(e).__name__}") from None
-    return Figures(phones, followed, changes, round(statistics.median(took), 1), round(max(took), 1),
-                   round(statistics.median(pages), 1), round(max(pages), 1), refused)
+    return Figures(
+        phones,
+        followed,
+        changes,
+        round(statistics.median(took), 1),
+        round(max(took), 1),
+        round(statistics.median(pages), 1),
+        round(max(pages), 1),
+        refused,
+    )
 
 
 def _login(host: str, port: int, pin: str) -> str:
@@ -111,7 +126,8 @@ def _login(host: str, port: int, pin: str) -> str:
 
 
 def _tell(host: str, port: int, cookie: str, wish: dict[str, int]) -> tuple[int, float]:
-    """Changes a setting: the serial of the change, and when it was asked for (not counting refusals of hasty writes)."""
+    """Changes a setting: the serial of the change, and when it was asked for (not counting refusals
+    of hasty writes)."""
     for _ in range(50):
         began = time.monotonic()
         status, headers, body = _post(host, port, "/api/host/settings", wish, cookie)
@@ -121,9 +137,15 @@ def _tell(host: str, port: int, cookie: str, wish: dict[str, int]) -> tuple[int,
     raise CannotMeasure(f"http://{host}:{port}/: too many requests")
 
 
-def _post(host: str, port: int, path: str, data: dict[str, object], cookie: str) -> tuple[int, http.client.HTTPMessage, bytes]:
+def _post(
+    host: str, port: int, path: str, data: dict[str, object], cookie: str
+) -> tuple[int, http.client.HTTPMessage, bytes]:
     line = http.client.HTTPConnection(host, port, timeout=10)
-    headers = {"Content-Type": "application/json", "Origin": f"http://{host}:{port}", "Cookie": cookie}
+    headers = {
+        "Content-Type": "application/json",
+        "Origin": f"http://{host}:{port}",
+        "Cookie": cookie,
+    }
     line.request("POST", path, json.dumps(data), headers)
     answer = line.getresponse()
     out = answer.status, answer.headers, answer.read()
@@ -148,7 +170,9 @@ def _timed(host: str, port: int) -> float:
 
 
 def main(argv: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m companion_web.load", description="A hundred phones at a started table.")
+    parser = argparse.ArgumentParser(
+        prog="python -m companion_web.load", description="A hundred phones at a started table."
+    )
     parser.add_argument("url")
     parser.add_argument("--pin", required=True, help="the host's PIN, shown when the table started")
     parser.add_argument("--phones", type=int, default=100)

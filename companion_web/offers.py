@@ -1,6 +1,8 @@
-"""What one seat asks of others before it is done: a trade, taking back what others did, going on where they have not passed.
+"""What one seat asks of others before it is done: a trade, taking back what others did, going on
+where they have not passed.
 
-Kept in memory: it is a word across the table. Each of those asked taps once; the host's word alone does.
+Kept in memory: it is a word across the table. Each of those asked taps once; the host's word alone
+does.
 """
 
 from __future__ import annotations
@@ -11,12 +13,12 @@ from typing import Any
 
 import msgspec
 
-MOST = 12      # open at once
+MOST = 12  # open at once
 
 
 class Offer(msgspec.Struct, frozen=True):
-    """asks: who has still to agree (nobody: only the host can); agreed: who has. `text` and `words` (packed sentences) say
-    what is asked; stands() whether it can still be done; do(by) does it."""
+    """asks: who has still to agree (nobody: only the host can); agreed: who has. `text` and `words`
+    (packed sentences) say what is asked; stands() whether it can still be done; do(by) does it."""
 
     id: int
     giver: str
@@ -39,13 +41,22 @@ class Offers:
     def __bool__(self) -> bool:
         return bool(self._open)
 
-    def add(self, giver: str, asks: Collection[str], text: str, words: list[Any], stands: Callable[[], bool],
-            do: Callable[[str], object]) -> None:
+    def add(
+        self,
+        giver: str,
+        asks: Collection[str],
+        text: str,
+        words: list[Any],
+        stands: Callable[[], bool],
+        do: Callable[[str], object],
+    ) -> None:
         """The same is not asked twice."""
         with self._lock:
             if all((o.giver, o.text) != (giver, text) for o in self._open):
                 self._count += 1
-                self._open.append(Offer(self._count, giver, tuple(sorted(asks)), text, words, stands, do))
+                self._open.append(
+                    Offer(self._count, giver, tuple(sorted(asks)), text, words, stands, do)
+                )
                 del self._open[:-MOST]
 
     def get(self, number: int) -> Offer | None:
@@ -53,7 +64,8 @@ class Offers:
             return next((o for o in self._open if o.id == number), None)
 
     def agree(self, number: int, seats: Collection[str], all_of_them: bool) -> Offer | None:
-        """These seats say yes: the offer, closed, when nobody is left to ask; None: others have still to agree."""
+        """These seats say yes: the offer, closed, when nobody is left to ask; None: others have
+        still to agree."""
         with self._lock:
             at = next((n for n, o in enumerate(self._open) if o.id == number), None)
             if at is None:
@@ -73,7 +85,11 @@ class Offers:
             self._open = [o for o in self._open if o.id != number]
 
     def standing(self) -> list[dict[str, Any]]:
-        """[{"id", "from", "to": seats, "text", "words"}] of those that can still be done; the others are forgotten."""
+        """[{"id", "from", "to": seats, "text", "words"}] of those that can still be done; the
+        others are forgotten."""
         with self._lock:
             self._open = [o for o in self._open if o.stands()]
-            return [{"id": o.id, "from": o.giver, "to": list(o.asks), "text": o.text, "words": o.words} for o in self._open]
+            return [
+                {"id": o.id, "from": o.giver, "to": list(o.asks), "text": o.text, "words": o.words}
+                for o in self._open
+            ]

@@ -1,4 +1,5 @@
-"""What a move may have been instead: the same doing told otherwise, with the same board to show for it. No camera can tell."""
+"""What a move may have been instead: the same doing told otherwise, with the same board to show for
+it. No camera can tell."""
 
 from __future__ import annotations
 
@@ -8,8 +9,8 @@ from typing import Any
 from companion.snapshot import doing
 from engine import Action, State
 
-RECENT = 8      # moves of the whole table that are looked at
-MOST = 6        # other tellings of one move
+RECENT = 8  # moves of the whole table that are looked at
+MOST = 6  # other tellings of one move
 
 
 class Otherwise:
@@ -19,11 +20,12 @@ class Otherwise:
         self._known: dict[tuple[int, str], list[dict[str, Any]]] = {}
 
     def of(self, lines: Sequence[Any], seat: str) -> list[dict[str, Any]]:
-        """[{"event", "text", "words": [T], "others": [{"text", "words": [T]}]}], the newest first, of a seat's last moves"""
+        """[{"event", "text", "words": [T], "others": [{"text", "words": [T]}]}], the newest first,
+        of a seat's last moves"""
         out = []
         for before, line in list(zip(lines, lines[1:]))[-RECENT:]:
             if line.action is None:
-                out = []      # what was corrected by hand since is not played again
+                out = []  # what was corrected by hand since is not played again
                 continue
             key = line.event, line.action
             if line.action.split(":")[0] != seat:
@@ -36,7 +38,8 @@ class Otherwise:
 
 
 def _told(line: Any, found: list[dict[str, Any]]) -> dict[str, Any]:
-    """Sentences that do not tell the tellings apart (an event's picture is in none) give way to the notation."""
+    """Sentences that do not tell the tellings apart (an event's picture is in none) give way to the
+    notation."""
     every = [{"text": line.action, "words": doing(line.state)}, *found]
     if len({str(one["words"]) for one in every}) < len(every):
         every = [{**one, "words": []} for one in every]
@@ -44,10 +47,17 @@ def _told(line: Any, found: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def others(before: State, text: str, after: State) -> list[dict[str, Any]]:
-    """Legal actions of the same kind, at the same place, after which the board looks the same and the game stands otherwise."""
+    """Legal actions of the same kind, at the same place, after which the board looks the same and
+    the game stands otherwise."""
     action, layout, out = before.parse(text), after.layout(), {after.key(): None}
     for a in before.legal_actions():
-        if type(a) is type(action) and a.seat == action.seat and a.asks() is None and _place(a) == _place(action) and a != action:
+        if (
+            type(a) is type(action)
+            and a.seat == action.seat
+            and a.asks() is None
+            and _place(a) == _place(action)
+            and a != action
+        ):
             then = before.apply(a)
             if then.layout() == layout:
                 out.setdefault(then.key(), {"text": str(a), "words": doing(then)})

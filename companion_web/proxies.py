@@ -1,4 +1,5 @@
-"""Behind a proxy: who asks, under which name and how, as a trusted proxy says; what anybody else says of it is dropped."""
+"""Behind a proxy: who asks, under which name and how, as a trusted proxy says; what anybody else
+says of it is dropped."""
 
 from __future__ import annotations
 
@@ -8,15 +9,25 @@ from typing import Any
 
 from werkzeug.middleware.proxy_fix import ProxyFix
 
-_SAID = ("HTTP_X_FORWARDED_FOR", "HTTP_X_FORWARDED_PROTO", "HTTP_X_FORWARDED_HOST", "HTTP_X_FORWARDED_PORT", "HTTP_X_FORWARDED_PREFIX",
-         "HTTP_X_FORWARDED_BY", "HTTP_FORWARDED")
+_SAID = (
+    "HTTP_X_FORWARDED_FOR",
+    "HTTP_X_FORWARDED_PROTO",
+    "HTTP_X_FORWARDED_HOST",
+    "HTTP_X_FORWARDED_PORT",
+    "HTTP_X_FORWARDED_PREFIX",
+    "HTTP_X_FORWARDED_BY",
+    "HTTP_FORWARDED",
+)
 
 
 class Proxies:
     """trusted: addresses or networks (192.168.1.0/24) of proxies."""
 
     def __init__(self, app: Callable[..., Any], trusted: Collection[str]) -> None:
-        self._app, self._fixed = app, ProxyFix(app, x_for=1, x_proto=1, x_host=1, x_port=0, x_prefix=0)
+        self._app, self._fixed = (
+            app,
+            ProxyFix(app, x_for=1, x_proto=1, x_host=1, x_port=0, x_prefix=0),
+        )
         self._trusted = networks(trusted)
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Any:

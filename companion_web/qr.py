@@ -10,8 +10,17 @@ import segno
 def svg(link: str) -> bytes:
     """Dark modules on white with the quiet zone the standard asks for, scaled by the page."""
     out = io.BytesIO()
-    segno.make(link, error="m", micro=False).save(out, kind="svg", border=4, dark="#000", light="#fff", omitsize=True,
-                                                  xmldecl=False, svgclass=None, lineclass=None)
+    segno.make(link, error="m", micro=False).save(
+        out,
+        kind="svg",
+        border=4,
+        dark="#000",
+        light="#fff",
+        omitsize=True,
+        xmldecl=False,
+        svgclass=None,
+        lineclass=None,
+    )
     return out.getvalue()
 
 

@@ -8,7 +8,7 @@ import time
 from collections import Counter
 
 EVERY_S = 60.0
-NAMED = 3      # addresses named in a line
+NAMED = 3  # addresses named in a line
 
 
 class Strangers:
@@ -36,19 +36,34 @@ class Strangers:
             for_all.update(by)
         said = "; ".join(f"{by.total()} {what}" for what, by in done.items())
         who = ", ".join(a for a, _ in for_all.most_common(NAMED) if a)
-        self._log.warning("of %d addresses (%s%s): %s", len(for_all), who, ", ..." if len(for_all) > NAMED else "", said)
+        self._log.warning(
+            "of %d addresses (%s%s): %s",
+            len(for_all),
+            who,
+            ", ..." if len(for_all) > NAMED else "",
+            said,
+        )
 
 
 strangers = Strangers(logging.getLogger(__name__))
 
 
 class Unsurprised(logging.Filter):
-    """Keeps out of a log what comes of a connection that broke, tracebacks and all, and counts it instead."""
+    """Keeps out of a log what comes of a connection that broke, tracebacks and all, and counts it
+    instead."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         fault = record.exc_info[1] if record.exc_info else None
-        broken = isinstance(fault, OSError) or isinstance(fault, ValueError) and "closed file" in str(fault)
-        if broken or "uncaptured python exception" in record.getMessage() or record.levelno < logging.ERROR:
+        broken = (
+            isinstance(fault, OSError)
+            or isinstance(fault, ValueError)
+            and "closed file" in str(fault)
+        )
+        if (
+            broken
+            or "uncaptured python exception" in record.getMessage()
+            or record.levelno < logging.ERROR
+        ):
             if record.levelno >= logging.WARNING:
                 strangers.note("broke off")
             return False

@@ -1,4 +1,5 @@
-"""The page of a table that cannot start: everybody is told, the host is told why and what can be done."""
+"""The page of a table that cannot start: everybody is told, the host is told why and what can be
+done."""
 
 from __future__ import annotations
 
@@ -31,10 +32,13 @@ class _Shared:
 
 
 def create_rescue_app(rescue: Any, settings: Settings) -> Flask:
-    """rescue: what companion.rescue.Rescue has. Without a PIN nobody is the host, and everybody is told the fault."""
+    """rescue: what companion.rescue.Rescue has. Without a PIN nobody is the host, and everybody is
+    told the fault."""
     app = Flask("companion_web", static_folder=None)
     app.extensions["nilometer"] = _Shared(settings)
-    access = Access(settings.pin, Path(settings.state) / "seats.json" if settings.state is not None else None)
+    access = Access(
+        settings.pin, Path(settings.state) / "seats.json" if settings.state is not None else None
+    )
     tries = Tries(*settings.pin_tries)
     errors.install(app)
     guard.install(app, settings)
@@ -52,9 +56,17 @@ def create_rescue_app(rescue: Any, settings: Settings) -> Flask:
 
     def shell(**_: str) -> Response:
         lang = page.language()
-        response = make_response(render_template(
-            "rescue.html", say=lambda t, **a: catalogue.translate(lang, t, **a), lang=lang, languages=catalogue.languages(), table="",
-            title="Nilometer"), 503)
+        response = make_response(
+            render_template(
+                "rescue.html",
+                say=lambda t, **a: catalogue.translate(lang, t, **a),
+                lang=lang,
+                languages=catalogue.languages(),
+                table="",
+                title="Nilometer",
+            ),
+            503,
+        )
         response.headers["Cache-Control"] = "no-store"
         response.headers["Vary"] = "Accept-Language, Cookie"
         return response
@@ -65,9 +77,17 @@ def create_rescue_app(rescue: Any, settings: Settings) -> Flask:
     @app.get("/api/rescue")
     def said() -> Response:
         told = viewer().host or settings.pin is None
-        return jsonify({"host": viewer().host, "pin": settings.pin is not None, "words": rescue.words if told else None,
-                        "offers": rescue.offers if viewer().host else [], "good": len(rescue.events), "said": rescue.said,
-                        "damaged": rescue.journal is not None})
+        return jsonify(
+            {
+                "host": viewer().host,
+                "pin": settings.pin is not None,
+                "words": rescue.words if told else None,
+                "offers": rescue.offers if viewer().host else [],
+                "good": len(rescue.events),
+                "said": rescue.said,
+                "damaged": rescue.journal is not None,
+            }
+        )
 
     @app.post("/api/rescue")
     def do() -> Response:
@@ -79,7 +99,9 @@ def create_rescue_app(rescue: Any, settings: Settings) -> Flask:
             raise Problem(400, "send a JSON object") from None
         except OSError as e:
             name = Path(e.filename or "").name
-            raise Problem(507, "{file} cannot be written: {reason}", file=name, reason=e.strerror or "") from None
+            raise Problem(
+                507, "{file} cannot be written: {reason}", file=name, reason=e.strerror or ""
+            ) from None
         except ValueError as e:
             raise Problem(507, "{reason}", reason=str(e)) from None
         return jsonify({})
@@ -88,13 +110,24 @@ def create_rescue_app(rescue: Any, settings: Settings) -> Flask:
     def host() -> Response:
         address, data = request.remote_addr or "", request.get_json(silent=True)
         if (wait := tries.wait(address, access.is_trusted(address))) > 0:
-            raise Problem(429, "too many tries; wait {minutes} min", retry_after=wait, minutes=int(wait // 60) + 1)
-        if settings.pin is None or not isinstance(data, dict) or not access.is_pin(str(data.get("pin"))):
+            raise Problem(
+                429,
+                "too many tries; wait {minutes} min",
+                retry_after=wait,
+                minutes=int(wait // 60) + 1,
+            )
+        if (
+            settings.pin is None
+            or not isinstance(data, dict)
+            or not access.is_pin(str(data.get("pin")))
+        ):
             tries.failed(address)
             raise Problem(403, "this is not the PIN")
         response = jsonify({"host": True})
         fresh = access.make_host(request.cookies.get(COOKIE), address)
-        response.set_cookie(COOKIE, fresh, httponly=True, samesite="Strict", secure=request.is_secure)
+        response.set_cookie(
+            COOKIE, fresh, httponly=True, samesite="Strict", secure=request.is_secure
+        )
         return response
 
     @app.get("/api/rescue/game.jsonl")
@@ -119,4 +152,8 @@ def create_rescue_app(rescue: Any, settings: Settings) -> Flask:
 
 
 def _kept(data: bytes, name: str) -> Response:
-    return Response(data, mimetype="application/octet-stream", headers={"Content-Disposition": f'attachment; filename="{name}"'})
+    return Response(
+        data,
+        mimetype="application/octet-stream",
+        headers={"Content-Disposition": f'attachment; filename="{name}"'},
+    )

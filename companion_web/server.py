@@ -1,4 +1,5 @@
-"""Serving the page: waitress in a thread of this process, so the table, the camera and the page share one memory."""
+"""Serving the page: waitress in a thread of this process, so the table, the camera and the page
+share one memory."""
 
 from __future__ import annotations
 
@@ -23,10 +24,14 @@ from companion_web.proxies import networks
 from companion_web.quiet import Unsurprised
 
 log = logging.getLogger(__name__)
-THREADS = 128               # one for each phone that follows, the rest for everything else
-BODY_LIMIT = 5 * 2**18      # above it waitress hangs up by itself; the page's own, far lower limit answers in words
-UNANSWERED_MS = 15_000      # a phone that left the Wi-Fi without a word is dropped after this
-LAST_WORDS_S = 1.8          # what is under way when the server stops has this long; `stop` waits a little longer
+THREADS = 128  # one for each phone that follows, the rest for everything else
+BODY_LIMIT = (
+    5 * 2**18
+)  # above it waitress hangs up by itself; the page's own, far lower limit answers in words
+UNANSWERED_MS = 15_000  # a phone that left the Wi-Fi without a word is dropped after this
+LAST_WORDS_S = (
+    1.8  # what is under way when the server stops has this long; `stop` waits a little longer
+)
 
 logging.getLogger("waitress.queue").setLevel(logging.ERROR)
 logging.getLogger("waitress").addFilter(Unsurprised())
@@ -44,22 +49,42 @@ class Server:
         shared: Any = app.extensions["nilometer"]
         proxies = getattr(getattr(shared, "settings", None), "proxies", ())
         try:
-            # Bound here and not by waitress, which would first start its threads and leave them when the port is taken.
+            # Bound here and not by waitress, which would first start its threads and leave them
+            # when the port is taken.
             listening = _bound(host, port)
         except (OSError, OverflowError, UnicodeError) as e:
             raise CannotServe(f"{host}:{port}: {_why(e)}") from None
         adjusted = Adjustments(
-            sockets=[listening], threads=THREADS, connection_limit=CONNECTIONS + 20, channel_timeout=int(IDLE_S), ident=None,
-            max_request_body_size=BODY_LIMIT, max_request_header_size=32 * 1024, inbuf_overflow=BODY_LIMIT, outbuf_overflow=2**30,
-            outbuf_high_watermark=UNREAD, log_socket_errors=False,
+            sockets=[listening],
+            threads=THREADS,
+            connection_limit=CONNECTIONS + 20,
+            channel_timeout=int(IDLE_S),
+            ident=None,
+            max_request_body_size=BODY_LIMIT,
+            max_request_header_size=32 * 1024,
+            inbuf_overflow=BODY_LIMIT,
+            outbuf_overflow=2**30,
+            outbuf_high_watermark=UNREAD,
+            log_socket_errors=False,
             # Reading on while a stream runs is what notices that the phone has hung up.
-            channel_request_lookahead=1, asyncore_use_poll=True, clear_untrusted_proxy_headers=not proxies)
+            channel_request_lookahead=1,
+            asyncore_use_poll=True,
+            clear_untrusted_proxy_headers=not proxies,
+        )
         dispatcher = ThreadedTaskDispatcher()
         dispatcher.set_thread_count(THREADS)
         self._server: Any = Guarded(
-            app, {}, _sock=listening, dispatcher=dispatcher, adj=adjusted, bind_socket=False,
+            app,
+            {},
+            _sock=listening,
+            dispatcher=dispatcher,
+            adj=adjusted,
+            bind_socket=False,
             sockinfo=(listening.family, listening.type, listening.proto, listening.getsockname()),
-            tls=tls, known=getattr(shared, "known", ()), trusted=networks(proxies))
+            tls=tls,
+            known=getattr(shared, "known", ()),
+            trusted=networks(proxies),
+        )
         self._server.adj.socket_options = [*self._server.adj.socket_options, *_socket_options()]
         self.host, self.port = host, int(self._server.effective_port)
         self._stop = threading.Event()
@@ -78,10 +103,11 @@ class Server:
         return f"{self.scheme}://{_bracketed(public)}:{self.port}/"
 
     def stop(self, timeout: float = 2.0) -> None:
-        """Tells every phone goodbye, answers what is under way, closes. May be called twice, and from a signal handler."""
+        """Tells every phone goodbye, answers what is under way, closes. May be called twice, and
+        from a signal handler."""
         self.app.extensions["nilometer"].feed.close()
         self._stop.set()
-        with contextlib.suppress(OSError):      # it is closed already when it was stopped before
+        with contextlib.suppress(OSError):  # it is closed already when it was stopped before
             self._server.pull_trigger()
         if threading.current_thread() is not self._thread:
             self._thread.join(timeout)
@@ -92,9 +118,12 @@ class Server:
             self._thread.join(0.5)
 
     def stop_on_signals(self) -> None:
-        """SIGTERM and SIGINT stop it instead of killing it in the middle of an answer (main thread only)."""
+        """SIGTERM and SIGINT stop it instead of killing it in the middle of an answer (main thread
+        only)."""
         for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, lambda *_: threading.Thread(target=self.stop, daemon=True).start())
+            signal.signal(
+                number, lambda *_: threading.Thread(target=self.stop, daemon=True).start()
+            )
 
     def _run(self) -> None:
         server = self._server
@@ -108,7 +137,9 @@ class Server:
         until = time.monotonic() + LAST_WORDS_S
         while time.monotonic() < until:
             self._turn(0.05)
-            if not dispatcher.threads and not any(c.total_outbufs_len for c in list(server.active_channels.values())):
+            if not dispatcher.threads and not any(
+                c.total_outbufs_len for c in list(server.active_channels.values())
+            ):
                 break
         for channel in list(server.active_channels.values()):
             channel.handle_close()
@@ -121,9 +152,11 @@ class Server:
             log.exception("a connection failed")
 
 
-def serve(app: Flask, host: str = "0.0.0.0", port: int = 8000, tls: ssl.SSLContext | None = None) -> Server:
-    """Starts serving in threads of its own and returns. tls: https comes in at the same port as http. Raises CannotServe (port
-    taken, no such address)."""
+def serve(
+    app: Flask, host: str = "0.0.0.0", port: int = 8000, tls: ssl.SSLContext | None = None
+) -> Server:
+    """Starts serving in threads of its own and returns. tls: https comes in at the same port as
+    http. Raises CannotServe (port taken, no such address)."""
     return Server(app, host, port, tls)
 
 
@@ -140,7 +173,9 @@ def lan_address() -> str:
 def _bound(host: str, port: int) -> socket.socket:
     if not 0 <= port < 65536:
         raise OverflowError("no such port")
-    family, _, _, _, address = socket.getaddrinfo(host or "0.0.0.0", port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+    family, _, _, _, address = socket.getaddrinfo(
+        host or "0.0.0.0", port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    )[0]
     return socket.create_server(address[:2], family=family, backlog=256)
 
 
@@ -148,7 +183,8 @@ def _why(e: Exception) -> str:
     number = getattr(e, "errno", None) or 0
     if number == errno.EADDRINUSE:
         return "another program serves there; is a table running already?"
-    # Python puts the address into its own words of the fault; those of a name that is not known have negative numbers.
+    # Python puts the address into its own words of the fault; those of a name that is not known
+    # have negative numbers.
     return os.strerror(number) if number > 0 else getattr(e, "strerror", None) or str(e)
 
 

@@ -20,16 +20,18 @@ class Switches(msgspec.Struct, frozen=True):
 
 
 class Settings(msgspec.Struct, frozen=True):
-    """name: the table's name. pin: the host's PIN, None: one is made at start. plan: the copy's own plan.toml, None: the
-    game's. copy: the folder of the calibrated copy, None: the host can neither see its report nor correct its plan. state: a
-    folder where seats survive a restart, and whose journals are the table's games, None: there is none. address: what
-    joining links begin with (`http://nilometer.local:8000`), None: as the request came. hosts: host names besides private
-    ones and addresses under which the page may be asked for. proxies: addresses or networks whose word counts on who asks, how and
-    under which name. redirect: plain requests are sent to https. (Hidden scores are the table's own setting:
-    `table.set(hidden_scores=True)`.)
+    """name: the table's name. pin: the host's PIN, None: one is made at start. plan: the copy's own
+    plan.toml, None: the game's. copy: the folder of the calibrated copy, None: the host can neither
+    see its report nor correct its plan. state: a folder where seats survive a restart, and whose
+    journals are the table's games, None: there is none. address: what joining links begin with
+    (`http://nilometer.local:8000`), None: as the request came. hosts: host names besides private
+    ones and addresses under which the page may be asked for. proxies: addresses or networks whose
+    word counts on who asks, how and under which name. redirect: plain requests are sent to https.
+    (Hidden scores are the table's own setting: `table.set(hidden_scores=True)`.)
 
-    heartbeat: seconds. max_streams: phones that follow at once; reserved_streams: besides, for seated phones only.
-    The rates are (tokens a second, burst) an address; pin_tries: (tries, seconds) an address, ten times that in all.
+    heartbeat: seconds. max_streams: phones that follow at once; reserved_streams: besides, for
+    seated phones only. The rates are (tokens a second, burst) an address; pin_tries: (tries,
+    seconds) an address, ten times that in all.
     """
 
     name: str = ""
@@ -46,7 +48,7 @@ class Settings(msgspec.Struct, frozen=True):
     reserved_streams: int = 12
     streams_per_address: int = 24
     body_limit: int = 64 * 1024
-    large_body: int = 2**20     # of a drawn plan
+    large_body: int = 2**20  # of a drawn plan
     read_rate: tuple[float, float] = (60.0, 400.0)
     write_rate: tuple[float, float] = (5.0, 20.0)
     pin_tries: tuple[int, float] = (5, 300.0)

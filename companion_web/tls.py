@@ -1,4 +1,5 @@
-"""TLS for a table: a certificate of its own for its names, made when there is none and renewed in time."""
+"""TLS for a table: a certificate of its own for its names, made when there is none and renewed in
+time."""
 
 from __future__ import annotations
 
@@ -16,12 +17,13 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from calibration.files import write_whole
 
-DAYS, RENEW_DAYS = 397, 30      # browsers take none that is good for longer
+DAYS, RENEW_DAYS = 397, 30  # browsers take none that is good for longer
 USUAL = ("nilometer.local", "localhost", "127.0.0.1", "::1")
 
 
 def server_context(folder: Path, names: Collection[str]) -> ssl.SSLContext:
-    """For the table's own certificate, `tls.pem` in `folder` (only the table's own user can read it). Raises OSError."""
+    """For the table's own certificate, `tls.pem` in `folder` (only the table's own user can read
+    it). Raises OSError."""
     path = folder / "tls.pem"
     wanted = {*names, *own_names()}
     if not _is_good(path, wanted):
@@ -50,16 +52,22 @@ def made(names: Collection[str]) -> bytes:
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "Nilometer")])
     now = datetime.datetime.now(datetime.UTC)
     certificate = (
-        x509.CertificateBuilder().subject_name(subject).issuer_name(subject).public_key(key.public_key())
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(subject)
+        .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
         # A Pi without a network starts in the past.
-        .not_valid_before(now - datetime.timedelta(days=1)).not_valid_after(now + datetime.timedelta(days=DAYS - 1))
+        .not_valid_before(now - datetime.timedelta(days=1))
+        .not_valid_after(now + datetime.timedelta(days=DAYS - 1))
         .add_extension(x509.SubjectAlternativeName([_general(n) for n in names]), critical=False)
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
-        .sign(key, hashes.SHA256()))
-    return key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()) + \
-        certificate.public_bytes(serialization.Encoding.PEM)
+        .sign(key, hashes.SHA256())
+    )
+    return key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    ) + certificate.public_bytes(serialization.Encoding.PEM)
 
 
 def fingerprint(path: Path) -> str:
@@ -72,7 +80,10 @@ def _is_good(path: Path, wanted: Collection[str]) -> bool:
     try:
         found = x509.load_pem_x509_certificate(path.read_bytes())
         names = found.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
-        have = {*names.get_values_for_type(x509.DNSName), *map(str, names.get_values_for_type(x509.IPAddress))}
+        have = {
+            *names.get_values_for_type(x509.DNSName),
+            *map(str, names.get_values_for_type(x509.IPAddress)),
+        }
     except (OSError, ValueError, x509.ExtensionNotFound):
         return False
     left = found.not_valid_after_utc - datetime.datetime.now(datetime.UTC)

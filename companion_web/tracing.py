@@ -1,7 +1,8 @@
-"""The page on which an owner draws a plan on a photo of the empty board. An application of its own: no table is needed.
+"""The page on which an owner draws a plan on a photo of the empty board. An application of its own:
+no table is needed.
 
-    desk = Desk(base, image, Path("plan.toml"))
-    server = serve(create_trace_app(desk), "127.0.0.1", 8001)      # the link is server.url + "?key=" + desk.key
+desk = Desk(base, image, Path("plan.toml"))
+server = serve(create_trace_app(desk), "127.0.0.1", 8001)      # the link is server.url + "?key=" + desk.key
 """
 
 from __future__ import annotations
@@ -31,21 +32,25 @@ from engine.text import pack
 from engine.tracing import PlanFault
 
 COOKIE = "nilometer_trace"
-LARGEST = 2400      # pixels across: more help nobody to draw and are slow on a phone
+LARGEST = 2400  # pixels across: more help nobody to draw and are slow on a phone
 log = logging.getLogger(__name__)
 
 
 class Desk:
-    """base: the plan's data to begin with. image: BGR. out: the plan.toml to write; a drawing not yet saved is kept beside
-    it, and found there again. Raises OSError where that cannot be written."""
+    """base: the plan's data to begin with. image: BGR. out: the plan.toml to write; a drawing not
+    yet saved is kept beside it, and found there again. Raises OSError where that cannot be written."""
 
     def __init__(self, base: Mapping[str, Any], image: np.ndarray, out: Path) -> None:
         scale = min(1.0, LARGEST / max(image.shape[:2]))
         self.base, self.out, self.key = base, out, secrets.token_urlsafe(9)
-        self.image = cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA) if scale < 1 else image
+        self.image = (
+            cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
+            if scale < 1
+            else image
+        )
         self.photo = cv2.imencode(".jpg", self.image, [cv2.IMWRITE_JPEG_QUALITY, 88])[1].tobytes()
         self.form, self.draft = trace.form_of(base), out.with_name(out.name + ".drawing.json")
-        self.feed = self      # what a server closes when it stops
+        self.feed = self  # what a server closes when it stops
         self._lock = threading.Lock()
         self.traced = self._kept() or trace.start(base, trace.corners_on(self.image, base["size"]))
 
@@ -53,7 +58,8 @@ class Desk:
         """Nobody follows this page: nothing to end."""
 
     def looked_at(self, traced: Tracing) -> tuple[Tracing, dict[str, Any], list[PlanFault]]:
-        """The drawing with the spots its cells lacked, the data of its plan, and what is wrong with that."""
+        """The drawing with the spots its cells lacked, the data of its plan, and what is wrong with
+        that."""
         full = msgspec.structs.replace(traced, sites=trace.complete(self.form, traced))
         return full, *trace.checked(self.base, self.form, full)
 
@@ -61,7 +67,12 @@ class Desk:
         """The same, and the drawing is written down."""
         with self._lock:
             self.traced = traced
-            _write(self.draft, json.dumps({"photo": list(self.image.shape), "drawing": msgspec.to_builtins(traced)}))
+            _write(
+                self.draft,
+                json.dumps(
+                    {"photo": list(self.image.shape), "drawing": msgspec.to_builtins(traced)}
+                ),
+            )
         return self.looked_at(traced)
 
     def _kept(self) -> Tracing | None:
@@ -99,15 +110,24 @@ def create_trace_app(desk: Desk) -> Flask:
 
 
 def sheet(desk: Desk, back: str = "", note: str = "") -> str:
-    """The page's HTML. back: where a link leads to that leaves it; note: the copy that has to be calibrated after saving."""
+    """The page's HTML. back: where a link leads to that leaves it; note: the copy that has to be
+    calibrated after saving."""
     lang = page.language()
-    return render_template("trace.html", say=lambda t, **a: catalogue.translate(lang, t, **a), lang=lang, back=back, note=note,
-                           languages=catalogue.languages(), table=desk.out.name, title=catalogue.translate(lang, "Draw the board"))
+    return render_template(
+        "trace.html",
+        say=lambda t, **a: catalogue.translate(lang, t, **a),
+        lang=lang,
+        back=back,
+        note=note,
+        languages=catalogue.languages(),
+        table=desk.out.name,
+        title=catalogue.translate(lang, "Draw the board"),
+    )
 
 
 def drawing(desk_now: Callable[[], Desk], saved: Callable[[], object] = lambda: None) -> Blueprint:
-    """What the page asks and says, below /api/trace. Who may is whoever `desk_now` lets; `saved` is called after a plan was
-    written."""
+    """What the page asks and says, below /api/trace. Who may is whoever `desk_now` lets; `saved` is
+    called after a plan was written."""
     part = Blueprint("trace", __name__, url_prefix="/api/trace")
 
     @part.get("/photo.jpg")
@@ -117,8 +137,14 @@ def drawing(desk_now: Callable[[], Desk], saved: Callable[[], object] = lambda: 
     @part.get("")
     def begin() -> Response:
         desk = desk_now()
-        return jsonify({"form": pack(desk.form), "photo": [desk.image.shape[1], desk.image.shape[0]], "file": desk.out.name,
-                        **_answer(desk, *desk.looked_at(desk.traced))})
+        return jsonify(
+            {
+                "form": pack(desk.form),
+                "photo": [desk.image.shape[1], desk.image.shape[0]],
+                "file": desk.out.name,
+                **_answer(desk, *desk.looked_at(desk.traced)),
+            }
+        )
 
     @part.post("")
     def keep() -> Response:
@@ -129,8 +155,18 @@ def drawing(desk_now: Callable[[], Desk], saved: Callable[[], object] = lambda: 
     def corners() -> Response:
         desk, data = desk_now(), request.get_json(silent=True) or {}
         try:
-            traced = trace.parse(msgspec.to_builtins(trace.moved(_sent(), data["corners"], data["size"])))
-        except (BadTracing, KeyError, TypeError, ValueError, IndexError, cv2.error, np.linalg.LinAlgError):
+            traced = trace.parse(
+                msgspec.to_builtins(trace.moved(_sent(), data["corners"], data["size"]))
+            )
+        except (
+            BadTracing,
+            KeyError,
+            TypeError,
+            ValueError,
+            IndexError,
+            cv2.error,
+            np.linalg.LinAlgError,
+        ):
             raise Problem(400, "the board's corners are crossed or lie on one line") from None
         return jsonify(_answer(desk, *desk.keep(traced)))
 
@@ -147,11 +183,19 @@ def drawing(desk_now: Callable[[], Desk], saved: Callable[[], object] = lambda: 
     return part
 
 
-def _answer(desk: Desk, full: Tracing, plan: Mapping[str, Any], faults: list[PlanFault]) -> dict[str, Any]:
+def _answer(
+    desk: Desk, full: Tracing, plan: Mapping[str, Any], faults: list[PlanFault]
+) -> dict[str, Any]:
     """borders: who touches whom; asked: the questions that concern each site."""
-    return {"drawing": msgspec.to_builtins(full), "faults": pack(faults),
-            "borders": {s["id"]: s["borders"] for s in plan["site"] if "borders" in s},
-            "asked": {s.id: [c.name for c in desk.form.choices if trace.asks(desk.form, c, s)] for s in full.sites}}
+    return {
+        "drawing": msgspec.to_builtins(full),
+        "faults": pack(faults),
+        "borders": {s["id"]: s["borders"] for s in plan["site"] if "borders" in s},
+        "asked": {
+            s.id: [c.name for c in desk.form.choices if trace.asks(desk.form, c, s)]
+            for s in full.sites
+        },
+    }
 
 
 def _sent() -> Tracing:
@@ -172,7 +216,9 @@ def _write(path: Path, text: str) -> None:
     try:
         write_whole(path, text.encode())
     except OSError as e:
-        raise Problem(507, "{file} cannot be written: {reason}", file=path.name, reason=e.strerror or "") from None
+        raise Problem(
+            507, "{file} cannot be written: {reason}", file=path.name, reason=e.strerror or ""
+        ) from None
 
 
 __all__ = ["Desk", "create_trace_app", "drawing", "sheet"]

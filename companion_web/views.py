@@ -10,7 +10,8 @@ Snapshot = dict[str, Any]
 
 
 def seen_by(viewer: Viewer, snapshot: Snapshot) -> Snapshot:
-    """The snapshot without what stays hidden till the end from this viewer, where the table plays with hidden scores."""
+    """The snapshot without what stays hidden till the end from this viewer, where the table plays
+    with hidden scores."""
     hidden = (snapshot.get("settings") or {}).get("hidden_scores")
     if not hidden or snapshot.get("outcome"):
         return snapshot
@@ -20,21 +21,33 @@ def seen_by(viewer: Viewer, snapshot: Snapshot) -> Snapshot:
     out["standing"] = _own(snapshot.get("standing") or {}, own)
     out["opening_standing"] = _own(snapshot.get("opening_standing") or {}, own)
     out["opening"] = _own(snapshot.get("opening") or {}, own)
-    out["moves"] = [{**m, "standing": _own(m.get("standing") or {}, own), "scores": _own(m.get("scores") or {}, own)}
-                    for m in snapshot.get("moves") or ()]
+    out["moves"] = [
+        {
+            **m,
+            "standing": _own(m.get("standing") or {}, own),
+            "scores": _own(m.get("scores") or {}, own),
+        }
+        for m in snapshot.get("moves") or ()
+    ]
     view = dict(snapshot.get("view") or {})
-    view["seats"] = [s if s.get("id") in own else {**s, "facts": [_veiled(f) for f in s.get("facts") or ()]}
-                     for s in view.get("seats") or ()]
+    view["seats"] = [
+        s if s.get("id") in own else {**s, "facts": [_veiled(f) for f in s.get("facts") or ()]}
+        for s in view.get("seats") or ()
+    ]
     view["tables"] = [t for t in view.get("tables") or () if not t.get("secret")]
-    view["tracks"] = [{**t, "marks": []} if t.get("secret") == "marks" else t for t in view.get("tracks") or ()
-                      if t.get("secret") is not True]
+    view["tracks"] = [
+        {**t, "marks": []} if t.get("secret") == "marks" else t
+        for t in view.get("tracks") or ()
+        if t.get("secret") is not True
+    ]
     out["view"] = view
     return out
 
 
 def change(old: Snapshot, new: Snapshot) -> Snapshot:
-    """What a page that shows `old` needs to show `new`: the top-level values that differ; of the layout the sites that
-    differ (`[]`: now empty); of the moves how many stay and those that follow."""
+    """What a page that shows `old` needs to show `new`: the top-level values that differ; of the
+    layout the sites that differ (`[]`: now empty); of the moves how many stay and those that
+    follow."""
     out = {k: v for k, v in new.items() if k not in old or old[k] != v}
     if gone := [k for k in old if k not in new]:
         out["gone"] = gone
@@ -43,7 +56,9 @@ def change(old: Snapshot, new: Snapshot) -> Snapshot:
         out["sites"] = {s: now.get(s, []) for s in {*was, *now} if was.get(s) != now.get(s)}
     if "moves" in out and "moves" in old:
         was, now = old["moves"], out.pop("moves")
-        keep = next((i for i, (a, b) in enumerate(zip(was, now)) if a != b), min(len(was), len(now)))
+        keep = next(
+            (i for i, (a, b) in enumerate(zip(was, now)) if a != b), min(len(was), len(now))
+        )
         out["moved"] = {"keep": keep, "then": now[keep:]}
     return out
 

@@ -1,8 +1,8 @@
 """The rules of the games. Pure Python; imports none of the other rooms.
 
-    import engine
-    state = engine.game("tigris").new(["bull", "lion"])
-    state = state.apply(state.legal_actions()[0])
+import engine
+state = engine.game("tigris").new(["bull", "lion"])
+state = state.apply(state.legal_actions()[0])
 """
 
 from __future__ import annotations
@@ -33,8 +33,28 @@ from engine.plan import BadPlan, Plan
 from engine.text import Text, say
 
 __all__ = [
-    "Action", "BadPlan", "BadText", "Choice", "Decision", "Game", "IllegalAction", "Option", "Outcome", "Plan", "Proposal",
-    "Seat", "State", "Statement", "Step", "Text", "Todo", "UnknownGame", "Violation", "game", "games", "say",
+    "Action",
+    "BadPlan",
+    "BadText",
+    "Choice",
+    "Decision",
+    "Game",
+    "IllegalAction",
+    "Option",
+    "Outcome",
+    "Plan",
+    "Proposal",
+    "Seat",
+    "State",
+    "Statement",
+    "Step",
+    "Text",
+    "Todo",
+    "UnknownGame",
+    "Violation",
+    "game",
+    "games",
+    "say",
 ]
 
 
@@ -55,8 +75,13 @@ def games() -> dict[str, Game]:
 
 @cache
 def game(name: str) -> Game:
-    """The game of that name; the others are not loaded. Raises UnknownGame, which names those there are."""
-    found = _in_folder(name) if name in {info.name for info in pkgutil.iter_modules(__path__) if info.ispkg} else None
+    """The game of that name; the others are not loaded. Raises UnknownGame, which names those there
+    are."""
+    found = (
+        _in_folder(name)
+        if name in {info.name for info in pkgutil.iter_modules(__path__) if info.ispkg}
+        else None
+    )
     if found is not None and found.name == name:
         return found
     try:
@@ -64,4 +89,6 @@ def game(name: str) -> Game:
     except KeyError:
         close = difflib.get_close_matches(name.casefold(), games(), 1, 0.6)
         hint = f"; {close[0]!r} is meant?" if close else ""
-        raise UnknownGame(f"no engine for a game called {name!r}{hint} (there are: {', '.join(sorted(games()))})") from None
+        raise UnknownGame(
+            f"no engine for a game called {name!r}{hint} (there are: {', '.join(sorted(games()))})"
+        ) from None

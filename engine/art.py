@@ -8,17 +8,19 @@
 
 A primitive is a plain dict of JSON types in millimetres, drawn in the list's order. There are four:
 
-    {"p": "polygon", "points": [[x, y], ...], "fill": "#rrggbb" | None, "stroke": "#rrggbb" | None, "width": mm}
-    {"p": "circle", "at": [x, y], "r": mm, "fill": ..., "stroke": ..., "width": mm}
+    {"p": "polygon", "points": [[x, y], ...], "fill": "#rrggbb" | None, "stroke": "#rrggbb" | None,
+    "width": mm} {"p": "circle", "at": [x, y], "r": mm, "fill": ..., "stroke": ..., "width": mm}
     {"p": "line", "points": [[x, y], ...], "stroke": "#rrggbb", "width": mm}           # round ends and joins
     {"p": "text", "at": [x, y], "text": "12", "size": mm, "turn": degrees, "fill": "#rrggbb"}
 
 A text is centred on `at`; `size` is its height of capitals and figures; bold sans serif.
 
-A tier of a solid: {"z": [bottom, top], "outline": [[x, y], ...], "disc": bool, "side": "#rrggbb", "top": [primitive, ...]}.
+A tier of a solid: {"z": [bottom, top], "outline": [[x, y], ...], "disc": bool, "side": "#rrggbb",
+"top": [primitive, ...]}.
 
-art.toml has `[colours]` (name = "#rrggbb"), `[symbols]` (name = [shape, ...]), `[[piece]]`, `[[board]]`, `[[turn]]`, and
-`[[lie]]`: what may lie where in made-up layouts, which companion/simulate/samples.py explains.
+art.toml has `[colours]` (name = "#rrggbb"), `[symbols]` (name = [shape, ...]), `[[piece]]`,
+`[[board]]`, `[[turn]]`, and `[[lie]]`: what may lie where in made-up layouts, which
+companion/simulate/samples.py explains.
 
     [[piece]]
     kind = "leader:{sign}:{colour}"      # {names} match a part of the kind and can be used in every text below;
@@ -26,7 +28,8 @@ art.toml has `[colours]` (name = "#rrggbb"), `[symbols]` (name = [shape, ...]), 
     size = 21                            # mm the drawing is made for: a disc's diameter or [width, depth]
     turns = "quarter"                    # how it may be laid down: "straight", "quarter" or "any"
     back = "flipped"                     # the kind on its other side, if any
-    draw = [{ circle = 10.5, fill = "wood" }, { use = "sign-{sign}", ink = "{colour}", scale = 0.8 }]
+    draw = [{ circle = 10.5, fill = "wood" }, { use = "sign-{sign}", ink = "{colour}", scale = 0.8
+    }]
     tiers = [{ z = [0, 9], rect = [52, 52], fill = "red", side = "red", draw = [] }]     # for bodies instead of `draw`
 
     [[board]]                            # without a selector: once, for the whole board
@@ -39,12 +42,13 @@ art.toml has `[colours]` (name = "#rrggbb"), `[symbols]` (name = [shape, ...]), 
     site = "R*"
     degrees = 180
 
-Shapes (each may have `at`, `turn`, `scale`, `fill`, `stroke`, `width`): `circle = r`, `rect = [w, h]` (`round = r`),
-`ellipse = [rx, ry]`, `polygon = [...]`, `line = [...]`, `arc = [r, from, to]`, `wave = [length, height, periods]`,
-`star = [points, outer, inner]`, `text = "..."` with `size`, `outline = grow` (the site's own outlines, board only),
-`row = n` with `step` and `draw`, `ring = n` with `r` and `draw`, `use = symbol` (further keys become its {names}),
-`draw = [...]`. Numbers may be sums such as "w/2-3": w and h are the width and height of what is drawn on (piece, site,
-board), cx and cy where the middle of a site's area lies from the middle of its box, which is (0, 0).
+Shapes (each may have `at`, `turn`, `scale`, `fill`, `stroke`, `width`): `circle = r`, `rect = [w,
+h]` (`round = r`), `ellipse = [rx, ry]`, `polygon = [...]`, `line = [...]`, `arc = [r, from, to]`,
+`wave = [length, height, periods]`, `star = [points, outer, inner]`, `text = "..."` with `size`,
+`outline = grow` (the site's own outlines, board only), `row = n` with `step` and `draw`, `ring = n`
+with `r` and `draw`, `use = symbol` (further keys become its {names}), `draw = [...]`. Numbers may
+be sums such as "w/2-3": w and h are the width and height of what is drawn on (piece, site, board),
+cx and cy where the middle of a site's area lies from the middle of its box, which is (0, 0).
 """
 
 from __future__ import annotations
@@ -87,7 +91,11 @@ class BadArt(ValueError):
 def load(game: str) -> Art:
     """The drawings that come with a game. Raises BadArt."""
     try:
-        text = importlib.resources.files(f"engine.{game}").joinpath("art.toml").read_text(encoding="utf-8")
+        text = (
+            importlib.resources.files(f"engine.{game}")
+            .joinpath("art.toml")
+            .read_text(encoding="utf-8")
+        )
     except (OSError, ModuleNotFoundError):
         raise BadArt(f"there are no drawings for a game called {game!r}") from None
     return parse(text, f"{game}/art.toml")
@@ -102,7 +110,8 @@ def parse(text: str, name: str = "art.toml") -> Art:
 
 
 def plain() -> Art:
-    """Drawings for a plan that has none of its own: letters on coloured discs and squares, outlines for a board."""
+    """Drawings for a plan that has none of its own: letters on coloured discs and squares, outlines
+    for a board."""
     return Art({"plain": True}, "plain")
 
 
@@ -114,7 +123,10 @@ class Art:
         self.colours: dict[str, str] = dict(data.get("colours", {}))
         self.symbols: dict[str, list[dict[str, Any]]] = dict(data.get("symbols", {}))
         self._pieces = [(_pattern(p.get("kind", "")), p) for p in data.get("piece", ())]
-        self._turns = [(_pattern(t.get("kind", "*")), _pattern(t.get("site", "*")), t) for t in data.get("turn", ())]
+        self._turns = [
+            (_pattern(t.get("kind", "*")), _pattern(t.get("site", "*")), t)
+            for t in data.get("turn", ())
+        ]
 
     def with_colours(self, colours: Mapping[str, str]) -> Art:
         """The same drawings in other colours: another edition's."""
@@ -146,7 +158,11 @@ class Art:
 
     def turn(self, kind: str, site: str) -> float:
         """Degrees clockwise by which a kind lies on a site when it lies as it should."""
-        return sum(t.get("degrees", 0) for k, s, t in self._turns if k.fullmatch(kind) and s.fullmatch(site))
+        return sum(
+            t.get("degrees", 0)
+            for k, s, t in self._turns
+            if k.fullmatch(kind) and s.fullmatch(site)
+        )
 
     def piece(self, kind: str, size: Size | None = None) -> list[Prim]:
         """The piece from above. size: mm of this copy's piece, else what the drawing is made for."""
@@ -161,14 +177,25 @@ class Art:
             prims = self._draw(entry.get("draw", ()), names, made_for, f"piece {kind}")
         return resized(prims, made_for, size)
 
-    def solid(self, kind: str, size: Size | None = None, height: float | None = None) -> list[dict[str, Any]]:
+    def solid(
+        self, kind: str, size: Size | None = None, height: float | None = None
+    ) -> list[dict[str, Any]]:
         """The piece as a body of tiers, lowest first; height: mm of this copy's piece."""
         found = self._find(kind)
         made_for = size or self.size(kind) or 20.0
         if found is None or "tiers" not in found[0]:
-            side = self._colour(found[0].get("side", "edge"), found[1], kind) if found else "#8a8378"
-            return [{"z": [0.0, float(height or 2.0)], "outline": footprint(made_for), "disc": not is_pair(made_for),
-                     "side": side, "top": self.piece(kind, size)}]
+            side = (
+                self._colour(found[0].get("side", "edge"), found[1], kind) if found else "#8a8378"
+            )
+            return [
+                {
+                    "z": [0.0, float(height or 2.0)],
+                    "outline": footprint(made_for),
+                    "disc": not is_pair(made_for),
+                    "side": side,
+                    "top": self.piece(kind, size),
+                }
+            ]
         tiers = self._tiers(*found, self.size(kind))
         fx, fy = factors(self.size(kind), size)
         fz = height / max(t["z"][1] for t in tiers) if height else 1.0
@@ -179,14 +206,17 @@ class Art:
         return tiers
 
     def board(self, plan: Any) -> list[Prim]:
-        """The printed board of a plan: anything with `size` and `sites` (id -> site with outline, also, tags)."""
+        """The printed board of a plan: anything with `size` and `sites` (id -> site with outline,
+        also, tags)."""
         rules = self.data.get("board", ())
         if self.data.get("plain"):
             return _plain_board(plan)
         out: list[Prim] = []
         for n, rule in enumerate(rules, 1):
             for frame, names in self._frames(rule, plan):
-                prims = self._draw(rule.get("draw", ()), names, (frame.w, frame.h), f"board rule {n}", frame)
+                prims = self._draw(
+                    rule.get("draw", ()), names, (frame.w, frame.h), f"board rule {n}", frame
+                )
                 out += [moved(p, frame.x, frame.y) for p in prims]
         return out
 
@@ -197,7 +227,9 @@ class Art:
                 return entry, {**m.groupdict(), "kind": kind}
         return None
 
-    def _tiers(self, entry: Mapping[str, Any], names: Mapping[str, Any], size: Size | None) -> list[dict[str, Any]]:
+    def _tiers(
+        self, entry: Mapping[str, Any], names: Mapping[str, Any], size: Size | None
+    ) -> list[dict[str, Any]]:
         out = []
         for t in entry["tiers"]:
             shape = {k: v for k, v in t.items() if k not in ("z", "side", "draw")}
@@ -206,15 +238,31 @@ class Art:
             base = self._draw([shape], names, size, f"piece {names['kind']}")[0]
             disc = base["p"] == "circle"
             outline = oval(base["at"], base["r"], base["r"]) if disc else base["points"]
-            out.append({"z": [float(z) for z in t["z"]], "outline": outline, "disc": disc,
-                        "side": self._colour(t.get("side", t.get("fill", "edge")), names, names["kind"]),
-                        "top": [base, *self._draw(t.get("draw", ()), names, size, f"piece {names['kind']}")]})
+            out.append(
+                {
+                    "z": [float(z) for z in t["z"]],
+                    "outline": outline,
+                    "disc": disc,
+                    "side": self._colour(
+                        t.get("side", t.get("fill", "edge")), names, names["kind"]
+                    ),
+                    "top": [
+                        base,
+                        *self._draw(t.get("draw", ()), names, size, f"piece {names['kind']}"),
+                    ],
+                }
+            )
         return sorted(out, key=lambda t: t["z"][1])
 
-    def _frames(self, rule: Mapping[str, Any], plan: Any) -> Iterator[tuple[_Frame, dict[str, Any]]]:
+    def _frames(
+        self, rule: Mapping[str, Any], plan: Any
+    ) -> Iterator[tuple[_Frame, dict[str, Any]]]:
         width, height = (float(v) for v in plan.size)
         if "band" in rule:
-            above, below = ([_Frame.of(s) for s in plan.sites.values() if _pattern(p).fullmatch(s.id)] for p in rule["band"])
+            above, below = (
+                [_Frame.of(s) for s in plan.sites.values() if _pattern(p).fullmatch(s.id)]
+                for p in rule["band"]
+            )
             if above and below:
                 y0, y1 = max(f.y + f.h / 2 for f in above), min(f.y - f.h / 2 for f in below)
                 yield _Frame(width / 2, (y0 + y1) / 2, width, y1 - y0), {}
@@ -226,11 +274,26 @@ class Art:
         found = []
         for site in plan.sites.values():
             m = ids.fullmatch(site.id)
-            t = next((t for t in map(tags.fullmatch, sorted(site.tags)) if t), None) if "tag" in rule else m
+            t = (
+                next((t for t in map(tags.fullmatch, sorted(site.tags)) if t), None)
+                if "tag" in rule
+                else m
+            )
             if m and t:
                 frame = _Frame.of(site)
                 cx, cy = centroid(site.outline)
-                found.append((frame, {**m.groupdict(), **t.groupdict(), "id": site.id, "cx": cx - frame.x, "cy": cy - frame.y}))
+                found.append(
+                    (
+                        frame,
+                        {
+                            **m.groupdict(),
+                            **t.groupdict(),
+                            "id": site.id,
+                            "cx": cx - frame.x,
+                            "cy": cy - frame.y,
+                        },
+                    )
+                )
         if not rule.get("group"):
             yield from found
         elif found:
@@ -238,8 +301,14 @@ class Art:
             x1, y1 = max(f.x + f.w / 2 for f, _ in found), max(f.y + f.h / 2 for f, _ in found)
             yield _Frame((x0 + x1) / 2, (y0 + y1) / 2, x1 - x0, y1 - y0), {}
 
-    def _draw(self, shapes: Sequence[Mapping[str, Any]], names: Mapping[str, Any], size: Size | None, where: str,
-              frame: _Frame | None = None) -> list[Prim]:
+    def _draw(
+        self,
+        shapes: Sequence[Mapping[str, Any]],
+        names: Mapping[str, Any],
+        size: Size | None,
+        where: str,
+        frame: _Frame | None = None,
+    ) -> list[Prim]:
         w, h = pair(size or 0.0)
         try:
             return [p for s in shapes for p in self._shape(s, {"w": w, "h": h, **names}, frame, 0)]
@@ -248,7 +317,9 @@ class Art:
                 raise BadArt(f"{self.name}: {where}: {e}") from None
             raise BadArt(f"{self.name}: {where}: {type(e).__name__}: {e}") from None
 
-    def _shape(self, spec: Mapping[str, Any], names: Mapping[str, Any], frame: _Frame | None, depth: int) -> list[Prim]:
+    def _shape(
+        self, spec: Mapping[str, Any], names: Mapping[str, Any], frame: _Frame | None, depth: int
+    ) -> list[Prim]:
         if depth > 12:
             raise BadArt("symbols use each other without end")
         prims = self._plain_shape(spec, names, frame, depth)
@@ -256,7 +327,9 @@ class Art:
         at = [_number(v, names) for v in spec.get("at", (0, 0))]
         return [moved(p, *at) for p in turned(prims, _number(spec.get("turn", 0), names), scale)]
 
-    def _plain_shape(self, spec: Mapping[str, Any], names: Mapping[str, Any], frame: _Frame | None, depth: int) -> list[Prim]:
+    def _plain_shape(
+        self, spec: Mapping[str, Any], names: Mapping[str, Any], frame: _Frame | None, depth: int
+    ) -> list[Prim]:
         inner = {"use": self._use, "row": self._row, "ring": self._ring}
         for key, make in inner.items():
             if key in spec:
@@ -264,38 +337,89 @@ class Art:
         if "draw" in spec:
             return [p for s in spec["draw"] for p in self._shape(s, names, frame, depth + 1)]
         if "text" in spec:
-            return [{"p": "text", "at": [0.0, 0.0], "text": _fill_in(str(spec["text"]), names), "turn": 0.0,
-                     "size": _number(spec.get("size", 5), names), "fill": self._colour(spec.get("fill", "line"), names)}]
-        fill, stroke = self._colour(spec.get("fill"), names), self._colour(spec.get("stroke"), names)
+            return [
+                {
+                    "p": "text",
+                    "at": [0.0, 0.0],
+                    "text": _fill_in(str(spec["text"]), names),
+                    "turn": 0.0,
+                    "size": _number(spec.get("size", 5), names),
+                    "fill": self._colour(spec.get("fill", "line"), names),
+                }
+            ]
+        fill, stroke = (
+            self._colour(spec.get("fill"), names),
+            self._colour(spec.get("stroke"), names),
+        )
         width = _number(spec.get("width", 0.5), names) if stroke else 0.0
         if "circle" in spec:
-            return [{"p": "circle", "at": [0.0, 0.0], "r": _number(spec["circle"], names), "fill": fill, "stroke": stroke,
-                     "width": width}]
+            return [
+                {
+                    "p": "circle",
+                    "at": [0.0, 0.0],
+                    "r": _number(spec["circle"], names),
+                    "fill": fill,
+                    "stroke": stroke,
+                    "width": width,
+                }
+            ]
         for key, (points_of, closed) in SHAPES.items():
             if key in spec:
                 points = points_of(_numbers(spec[key], names), _number(spec.get("round", 0), names))
-                return [{"p": "polygon", "points": points, "fill": fill, "stroke": stroke, "width": width} if closed else
-                        {"p": "line", "points": points, "stroke": stroke or self._colour("line", names), "width": width or 0.5}]
+                return [
+                    {
+                        "p": "polygon",
+                        "points": points,
+                        "fill": fill,
+                        "stroke": stroke,
+                        "width": width,
+                    }
+                    if closed
+                    else {
+                        "p": "line",
+                        "points": points,
+                        "stroke": stroke or self._colour("line", names),
+                        "width": width or 0.5,
+                    }
+                ]
         if "outline" in spec and frame is not None:
             by, box = _number(spec["outline"], names), (frame.x, frame.y, frame.w, frame.h)
-            return [{"p": "polygon", "points": grown(o, box, by), "fill": fill, "stroke": stroke, "width": width}
-                    for o in frame.outlines]
+            return [
+                {
+                    "p": "polygon",
+                    "points": grown(o, box, by),
+                    "fill": fill,
+                    "stroke": stroke,
+                    "width": width,
+                }
+                for o in frame.outlines
+            ]
         raise BadArt(f"no shape in {dict(spec)}")
 
-    def _use(self, spec: Mapping[str, Any], names: Mapping[str, Any], frame: _Frame | None, depth: int) -> list[Prim]:
+    def _use(
+        self, spec: Mapping[str, Any], names: Mapping[str, Any], frame: _Frame | None, depth: int
+    ) -> list[Prim]:
         name = _fill_in(spec["use"], names)
         if name not in self.symbols:
             raise BadArt(f"no symbol called {name!r}")
         own = {k: _fill_in(v, names) if isinstance(v, str) else v for k, v in spec.items()}
-        return [p for s in self.symbols[name] for p in self._shape(s, {**names, **own}, frame, depth)]
+        return [
+            p for s in self.symbols[name] for p in self._shape(s, {**names, **own}, frame, depth)
+        ]
 
-    def _row(self, spec: Mapping[str, Any], names: Mapping[str, Any], frame: _Frame | None, depth: int) -> list[Prim]:
+    def _row(
+        self, spec: Mapping[str, Any], names: Mapping[str, Any], frame: _Frame | None, depth: int
+    ) -> list[Prim]:
         n = round(_number(spec["row"], names))
         dx, dy = _numbers(spec["step"], names)
         one = [p for s in spec["draw"] for p in self._shape(s, names, frame, depth)]
-        return [moved(p, (i - (n - 1) / 2) * dx, (i - (n - 1) / 2) * dy) for i in range(n) for p in one]
+        return [
+            moved(p, (i - (n - 1) / 2) * dx, (i - (n - 1) / 2) * dy) for i in range(n) for p in one
+        ]
 
-    def _ring(self, spec: Mapping[str, Any], names: Mapping[str, Any], frame: _Frame | None, depth: int) -> list[Prim]:
+    def _ring(
+        self, spec: Mapping[str, Any], names: Mapping[str, Any], frame: _Frame | None, depth: int
+    ) -> list[Prim]:
         n, r = round(_number(spec["ring"], names)), _number(spec.get("r", 0), names)
         one = [moved(p, 0, -r) for s in spec["draw"] for p in self._shape(s, names, frame, depth)]
         return [q for i in range(n) for q in turned(one, 360 * i / n, 1)]
@@ -311,9 +435,17 @@ class Art:
 
 
 class _Frame:
-    """A rectangle of the board that is drawn on: middle, width and height in mm, and the outlines of its site."""
+    """A rectangle of the board that is drawn on: middle, width and height in mm, and the outlines
+    of its site."""
 
-    def __init__(self, x: float, y: float, w: float, h: float, outlines: Sequence[Sequence[Sequence[float]]] = ()) -> None:
+    def __init__(
+        self,
+        x: float,
+        y: float,
+        w: float,
+        h: float,
+        outlines: Sequence[Sequence[Sequence[float]]] = (),
+    ) -> None:
         self.x, self.y, self.w, self.h, self.outlines = x, y, w, h, outlines
 
     @classmethod
@@ -333,6 +465,7 @@ def _pattern(text: str) -> re.Pattern[str]:
             return re.escape(p)
         name, _, length = p[1:-1].partition(":")
         return f"(?P<{name}>[^:/.]{{{length}}})" if length else f"(?P<{name}>[^:/.]+?)"
+
     return re.compile("".join(map(part, re.split(r"(\{\w+(?::\d+)?\}|\*)", text))))
 
 
@@ -341,10 +474,16 @@ def _fill_in(text: str, names: Mapping[str, Any]) -> str:
         if m[1] not in names:
             raise BadArt(f"nothing is called {m[1]!r} in {text!r}")
         return str(names[m[1]])
+
     return re.sub(r"\{(\w+)\}", name, text)
 
 
-_OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv}
+_OPERATORS = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+}
 
 
 def _number(value: Any, names: Mapping[str, Any]) -> float:
@@ -362,6 +501,7 @@ def _number(value: Any, names: Mapping[str, Any]) -> float:
         if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
             return _OPERATORS[type(node.op)](work(node.left), work(node.right))
         raise BadArt(f"{value!r} is no sum of {', '.join(sorted(names))}")
+
     return work(ast.parse(value, mode="eval").body)
 
 
@@ -369,38 +509,82 @@ def _numbers(value: Any, names: Mapping[str, Any]) -> Any:
     return [_numbers(v, names) for v in value] if isinstance(value, list) else _number(value, names)
 
 
-_PLAIN = ("#d9c7a0", "#c8505a", "#4a78b8", "#58a468", "#d8a93c", "#8e6bb0", "#5aa9b0", "#dddddd", "#77706a", "#c97f4e")
+_PLAIN = (
+    "#d9c7a0",
+    "#c8505a",
+    "#4a78b8",
+    "#58a468",
+    "#d8a93c",
+    "#8e6bb0",
+    "#5aa9b0",
+    "#dddddd",
+    "#77706a",
+    "#c97f4e",
+)
 
 
-_NAMED = {"white": "#f4f1e8", "black": "#2b2926", "red": "#c23b3b", "green": "#3f8f55", "blue": "#3f6fb5", "yellow": "#e3bd3a",
-          "brown": "#7a5233", "grey": "#8b8b8b", "gray": "#8b8b8b", "orange": "#d9822b", "purple": "#7d56a6"}
+_NAMED = {
+    "white": "#f4f1e8",
+    "black": "#2b2926",
+    "red": "#c23b3b",
+    "green": "#3f8f55",
+    "blue": "#3f6fb5",
+    "yellow": "#e3bd3a",
+    "brown": "#7a5233",
+    "grey": "#8b8b8b",
+    "gray": "#8b8b8b",
+    "orange": "#d9822b",
+    "purple": "#7d56a6",
+}
 
 
 def _lettered(kind: str, size: Size) -> list[Prim]:
-    """A kind without a drawing: on the colour that its name tells, else on one that its first word stands for, the first letters of
-    its last word, in which kinds of one colour differ."""
+    """A kind without a drawing: on the colour that its name tells, else on one that its first word
+    stands for, the first letters of its last word, in which kinds of one colour differ."""
     words = [w for w in re.split(r"[\s:/_\-]+", kind) if w] or [kind]
     ground = next((_NAMED[w.lower()] for w in words if w.lower() in _NAMED), None)
     rest = [w for w in words if w.lower() not in _NAMED] or words
     if ground is None:
         ground = _PLAIN[hashlib.sha256(words[0].encode()).digest()[0] % len(_PLAIN)]
-    dark = sum(int(ground[i:i + 2], 16) for i in (1, 3, 5)) < 390
+    dark = sum(int(ground[i : i + 2], 16) for i in (1, 3, 5)) < 390
     letters = kind if len(kind) <= 2 else rest[-1][:3]
     w, h = pair(size)
     style = {"fill": ground, "stroke": "#3a3530", "width": min(w, h) * 0.03}
-    base = ({"p": "polygon", "points": rect((w * 0.97, h * 0.97)), **style} if is_pair(size) else
-            {"p": "circle", "at": [0.0, 0.0], "r": w * 0.485, **style})
-    return [base, {"p": "text", "at": [0.0, 0.0], "text": letters, "turn": 0.0, "fill": "#ffffff" if dark else "#26221e",
-                   "size": min(w, h) * (0.55 if len(letters) == 1 else 0.4 if len(letters) == 2 else 0.28)}]
+    base = (
+        {"p": "polygon", "points": rect((w * 0.97, h * 0.97)), **style}
+        if is_pair(size)
+        else {"p": "circle", "at": [0.0, 0.0], "r": w * 0.485, **style}
+    )
+    return [
+        base,
+        {
+            "p": "text",
+            "at": [0.0, 0.0],
+            "text": letters,
+            "turn": 0.0,
+            "fill": "#ffffff" if dark else "#26221e",
+            "size": min(w, h) * (0.55 if len(letters) == 1 else 0.4 if len(letters) == 2 else 0.28),
+        },
+    ]
 
 
 def _plain_board(plan: Any) -> list[Prim]:
     w, h = (float(v) for v in plan.size)
     sheet = [[0, 0], [w, 0], [w, h], [0, h]]
-    out: list[Prim] = [{"p": "polygon", "points": sheet, "fill": "#d8d2c0", "stroke": None, "width": 0.0}]
+    out: list[Prim] = [
+        {"p": "polygon", "points": sheet, "fill": "#d8d2c0", "stroke": None, "width": 0.0}
+    ]
     for site in plan.sites.values():
         tag = min(site.tags, default="")
         tint = _PLAIN[hashlib.sha256(tag.encode()).digest()[0] % len(_PLAIN)] if tag else None
-        out += [{"p": "polygon", "points": [list(q) for q in o], "fill": tint, "stroke": "#6b6457", "width": 0.6}
-                for o in (site.outline, *getattr(site, "also", ()))]
+        out += [
+            {
+                "p": "polygon",
+                "points": [list(q) for q in o],
+                "fill": tint,
+                "stroke": "#6b6457",
+                "width": 0.6,
+            }
+            for o in (site.outline, *getattr(site, "also", ()))
+        ]
     return out

@@ -1,6 +1,8 @@
-"""The one shape of all games: State, Action, Violation, Step, Proposal, and the Game that registers itself.
+"""The one shape of all games: State, Action, Violation, Step, Proposal, and the Game that registers
+itself.
 
-A State is a value: nothing changes it, `apply` returns the next one. Undo is keeping the one before (`engine.record`).
+A State is a value: nothing changes it, `apply` returns the next one. Undo is keeping the one before
+(`engine.record`).
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ from engine.tracing import Form, PlanFault
 
 
 class BadText(ValueError):
-    """Text that is no action, set-up line or expectation of this game; the message says what is wrong."""
+    """Text that is no action, set-up line or expectation of this game; the message says what is
+    wrong."""
 
 
 class Violation(msgspec.Struct, frozen=True):
@@ -49,11 +52,13 @@ class Action(msgspec.Struct, frozen=True, gc=False):
         return self.syntax.write(self)
 
     def without(self, part: Action) -> tuple[Action, ...] | None:
-        """What is left of this doing when that part of it was not done; None: that is no part of it."""
+        """What is left of this doing when that part of it was not done; None: that is no part of
+        it."""
         return () if part == self else None
 
     def asks(self) -> str | None:
-        """The seat that has to agree before it is done (the other side of a trade); None: nobody else."""
+        """The seat that has to agree before it is done (the other side of a trade); None: nobody
+        else."""
         return None
 
     def __str__(self) -> str:
@@ -61,10 +66,12 @@ class Action(msgspec.Struct, frozen=True, gc=False):
 
 
 class Step(msgspec.Struct, frozen=True):
-    """One thing that happens on the board in an action: first the people's own doing (`by_hand`), then what follows.
+    """One thing that happens on the board in an action: first the people's own doing (`by_hand`),
+    then what follows.
 
     `changes` is site -> contents after this step. `text` is the sentence for the to-do list
-    ("take the green leader of Lion off J5"); steps without changes (points) may have sites () and only text.
+    ("take the green leader of Lion off J5"); steps without changes (points) may have sites () and
+    only text.
     """
 
     text: Text
@@ -77,7 +84,8 @@ class Step(msgspec.Struct, frozen=True):
 
 
 class Todo(msgspec.Struct, frozen=True):
-    """Something people still have to do. `sites` are named; `seat` is whom it concerns, None: the table."""
+    """Something people still have to do. `sites` are named; `seat` is whom it concerns, None: the
+    table."""
 
     text: Text
     sites: tuple[str, ...] = ()
@@ -87,14 +95,15 @@ class Todo(msgspec.Struct, frozen=True):
 class Proposal(msgspec.Struct, frozen=True):
     """A guess by `explain`: a run of actions (legal or not) that could have made the difference.
 
-    `changes`: site -> contents as people's hands leave it, before anything that follows by itself. For a run that is legal
-    the state's own steps count and `changes` may be empty. Doings that no action can express (a tile taken off the board)
-    have no actions but `violations`. `cost`: how much less likely than a plain action, in nats.
-    `belated`: the actions were done earlier, unseen: they are to be put in at the latest moment they were legal, and what
-    was done since is done again. `withdrawn`: what was only guessed to have been done, and was not (`Action.without`); what was
-    done since is done again. `uncovered`: each withdrawn action was done under something that hid what it laid, and the action
-    of the same place in `actions` was done instead. `certain`: False where the board cannot tell the actions, only what they
-    came to.
+    `changes`: site -> contents as people's hands leave it, before anything that follows by itself.
+    For a run that is legal the state's own steps count and `changes` may be empty. Doings that no
+    action can express (a tile taken off the board) have no actions but `violations`. `cost`: how
+    much less likely than a plain action, in nats. `belated`: the actions were done earlier, unseen:
+    they are to be put in at the latest moment they were legal, and what was done since is done
+    again. `withdrawn`: what was only guessed to have been done, and was not (`Action.without`);
+    what was done since is done again. `uncovered`: each withdrawn action was done under something
+    that hid what it laid, and the action of the same place in `actions` was done instead.
+    `certain`: False where the board cannot tell the actions, only what they came to.
     """
 
     actions: tuple[Action, ...] = ()
@@ -108,7 +117,8 @@ class Proposal(msgspec.Struct, frozen=True):
 
 
 class Choice(msgspec.Struct, frozen=True):
-    """One answer to a decision: its words, the action's text, and optionally a kind to draw as a picture."""
+    """One answer to a decision: its words, the action's text, and optionally a kind to draw as a
+    picture."""
 
     text: Text
     action: str
@@ -116,14 +126,15 @@ class Choice(msgspec.Struct, frozen=True):
 
 
 class Decision(msgspec.Struct, frozen=True):
-    """Something a seat has to say that the camera cannot see (commit, which war, an event's picture)."""
+    """Something a seat has to say that the camera cannot see (commit, which war, an event's
+    picture)."""
 
     seat: str
     text: Text
     choices: tuple[Choice, ...] = ()
     sites: tuple[str, ...] = ()
-    ask: bool = True      # False: a later look at the board will tell, so nobody is asked unless they want to say it
-
+    # False: a later look at the board will tell, so nobody is asked unless they want to say it
+    ask: bool = True
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -142,7 +153,9 @@ class State(abc.ABC):
 
     game: ClassVar[str]
     seats: tuple[str, ...]
-    unwatched: ClassVar[frozenset[str]] = frozenset()    # sites whose contents the rules neither know nor need
+    unwatched: ClassVar[frozenset[str]] = (
+        frozenset()
+    )  # sites whose contents the rules neither know nor need
 
     @property
     @abc.abstractmethod
@@ -157,11 +170,13 @@ class State(abc.ABC):
     @property
     @abc.abstractmethod
     def actors(self) -> tuple[str, ...]:
-        """Who may act now: usually the seat whose turn it is; a defender who commits; a chance seat such as "bag"."""
+        """Who may act now: usually the seat whose turn it is; a defender who commits; a chance seat
+        such as "bag"."""
 
     @abc.abstractmethod
     def legal_actions(self) -> list[Action]:
-        """Every action `check` finds nothing wrong with (in table mode: that hidden things could allow)."""
+        """Every action `check` finds nothing wrong with (in table mode: that hidden things could
+        allow)."""
 
     @abc.abstractmethod
     def check(self, action: Action) -> list[Violation]:
@@ -173,7 +188,8 @@ class State(abc.ABC):
 
     @abc.abstractmethod
     def parse(self, text: str) -> Action:
-        """`"bull: tile red C4"` -> Action. Raises BadText for what is no action at all (legal or not is `check`'s)."""
+        """`"bull: tile red C4"` -> Action. Raises BadText for what is no action at all (legal or
+        not is `check`'s)."""
 
     @abc.abstractmethod
     def layout(self) -> Layout:
@@ -184,7 +200,8 @@ class State(abc.ABC):
         """seat -> number, or seat -> {colour: number}"""
 
     def standing(self) -> dict[str, int]:
-        """seat -> the one number that decides, as things stand; where that is not the score itself a game says so"""
+        """seat -> the one number that decides, as things stand; where that is not the score itself
+        a game says so"""
         return {s: v if isinstance(v, int) else sum(v.values()) for s, v in self.scores().items()}
 
     @abc.abstractmethod
@@ -192,7 +209,8 @@ class State(abc.ABC):
 
     @abc.abstractmethod
     def explain(self, difference: Difference) -> list[Proposal]:
-        """A few dozen guesses at what was done, legal or not, likeliest first. A guess need not explain the whole
+        """A few dozen guesses at what was done, legal or not, likeliest first. A guess need not
+        explain the whole
         difference: the reconciler goes on from the state after it with what is left."""
 
     @abc.abstractmethod
@@ -205,7 +223,8 @@ class State(abc.ABC):
 
     @abc.abstractmethod
     def to_text(self) -> str:
-        """Set-up lines (DESIGN 8, extended where a moment inside an action needs it) that `engine.script` reads back."""
+        """Set-up lines (DESIGN 8, extended where a moment inside an action needs it) that
+        `engine.script` reads back."""
 
     def decision(self) -> Decision | None:
         """What somebody has to say before the game can go on; None when the board alone can tell."""
@@ -220,7 +239,8 @@ class State(abc.ABC):
         return out
 
     def promising(self) -> list[Action]:
-        """Legal actions among which a player of some sense chooses, for made-up players; [] where the score is guide enough."""
+        """Legal actions among which a player of some sense chooses, for made-up players; [] where
+        the score is guide enough."""
         return []
 
     def chance(self) -> list[tuple[Action, float]]:
@@ -228,31 +248,35 @@ class State(abc.ABC):
         return []
 
     def skip_chance(self) -> Self:
-        """The state with a waiting chance node left unknown (nobody said what was drawn); self when none waits."""
+        """The state with a waiting chance node left unknown (nobody said what was drawn); self when
+        none waits."""
         return self
 
     def implied(self, action: Action) -> tuple[Action, ...]:
-        """The passes nobody says at a table that make an act declared out of turn a legal one; () where none do."""
+        """The passes nobody says at a table that make an act declared out of turn a legal one; ()
+        where none do."""
         return ()
 
     def shows_same(self, site: str, have: Contents, seen: Contents, reads: str = "pile") -> bool:
-        """Whether these contents of a site are one to the rules (a game may not care which side is up in a heap)."""
+        """Whether these contents of a site are one to the rules (a game may not care which side is
+        up in a heap)."""
         return same_contents(have, seen, reads)
 
     def unsaid(self) -> Self:
-        """The state with an offer that waits declined, as when people just go on (to build a monument, say); self when
-        none waits. A decision that cannot be left out is no offer."""
+        """The state with an offer that waits declined, as when people just go on (to build a
+        monument, say); self when none waits. A decision that cannot be left out is no offer."""
         return self
 
     @property
     def readings(self) -> tuple[Self, ...]:
-        """What this state also is if something went without saying: an offer declined, a player with nothing left to do
-        done."""
+        """What this state also is if something went without saying: an offer declined, a player
+        with nothing left to do done."""
         then = self.unsaid()
         return () if then is self else (then,)
 
     def expect(self, words: Sequence[str]) -> tuple[bool, str] | None:
-        """A game's own script expectation (`["bag", "14"]`): (holds, what was found); None: not an expectation here."""
+        """A game's own script expectation (`["bag", "14"]`): (holds, what was found); None: not an
+        expectation here."""
         return None
 
     def key(self) -> bytes:
@@ -260,7 +284,8 @@ class State(abc.ABC):
         return msgspec.json.encode(self.to_json(), order="deterministic")
 
     def mark(self) -> bytes:
-        """What a journal knows the state by: its key, or less where a game has since learnt to keep more."""
+        """What a journal knows the state by: its key, or less where a game has since learnt to keep
+        more."""
         return self.key()
 
     def __eq__(self, other: object) -> bool:
@@ -271,7 +296,8 @@ class State(abc.ABC):
 
 
 class Option(msgspec.Struct, frozen=True):
-    """A set-up option: the page asks for it, a script sets it with `option NAME VALUE`. First value is the default."""
+    """A set-up option: the page asks for it, a script sets it with `option NAME VALUE`. First value
+    is the default."""
 
     name: str
     values: tuple[str, ...]
@@ -298,27 +324,42 @@ S = TypeVar("S", bound=State)
 
 
 class Game(abc.ABC, Generic[S]):
-    """A game as the other rooms meet it, with its sort of state. One instance a game, made in `engine/<name>/__init__.py` as `GAME`."""
+    """A game as the other rooms meet it, with its sort of state. One instance a game, made in
+    `engine/<name>/__init__.py` as `GAME`."""
 
     name: ClassVar[str]
     title: ClassVar[Text]
-    seats: ClassVar[tuple[Seat, ...]]          # all there are, in the order a script without `seats` takes them
-    players: ClassVar[tuple[int, int]]         # fewest, most
+    seats: ClassVar[
+        tuple[Seat, ...]
+    ]  # all there are, in the order a script without `seats` takes them
+    players: ClassVar[tuple[int, int]]  # fewest, most
     options: ClassVar[tuple[Option, ...]] = ()
-    faces: ClassVar[tuple[str, ...]] = ()      # kinds no plan has that questions show: the other sides of cards
-    form: ClassVar[Form | None] = None         # what an owner may draw on a photo of the board; None: any of the plan's tags
+    faces: ClassVar[
+        tuple[str, ...]
+    ] = ()  # kinds no plan has that questions show: the other sides of cards
+    form: ClassVar[Form | None] = (
+        None  # what an owner may draw on a photo of the board; None: any of the plan's tags
+    )
 
     @abc.abstractmethod
     def plan(self) -> Plan:
         """The plan that comes with the game."""
 
     @abc.abstractmethod
-    def setup(self, seats: Sequence[str], statements: Sequence[Statement] = (), plan: Plan | None = None) -> S:
-        """The position after the set-up lines of a script (those but `game` and `seats`). No lines: a game's beginning in
-        table mode. Raises BadText, its message beginning with `line N: ` where a line is at fault."""
+    def setup(
+        self, seats: Sequence[str], statements: Sequence[Statement] = (), plan: Plan | None = None
+    ) -> S:
+        """The position after the set-up lines of a script (those but `game` and `seats`). No lines:
+        a game's beginning in table mode. Raises BadText, its message beginning with `line N: `
+        where a line is at fault."""
 
     @abc.abstractmethod
-    def new(self, seats: Sequence[str], options: Mapping[str, str] | None = None, plan: Plan | None = None) -> S:
+    def new(
+        self,
+        seats: Sequence[str],
+        options: Mapping[str, str] | None = None,
+        plan: Plan | None = None,
+    ) -> S:
         """A game's beginning in open mode (hands and draws known; draws come as chance nodes)."""
 
     @abc.abstractmethod
@@ -330,22 +371,25 @@ class Game(abc.ABC, Generic[S]):
         """What people call a kind: "the green leader of Lion"."""
 
     def seat_of(self, kind: str) -> str | None:
-        """The seat whose piece a kind is ("bull" of leader:bull:black); it stays in the box where nobody sits there. None:
-        anybody's."""
+        """The seat whose piece a kind is ("bull" of leader:bull:black); it stays in the box where
+        nobody sits there. None: anybody's."""
         parts = kind.split(":")
         return next((s.id for s in self.seats if s.id in parts), None)
 
     def chronicle(self, start: S, played: Sequence[tuple[Action, S]]) -> list[dict[str, Any]]:
-        """What is worth telling of a whole game besides the scores, as tables of the form `view` has: the longest wars.
+        """What is worth telling of a whole game besides the scores, as tables of the form `view`
+        has: the longest wars.
         played: every action with the state after it."""
         return []
 
     def worth(self, score: Any) -> float:
-        """What a seat's score counts at the end, as one number: itself, its "total", or its parts together."""
+        """What a seat's score counts at the end, as one number: itself, its "total", or its parts
+        together."""
         if isinstance(score, dict):
             return score["total"] if "total" in score else sum(score.values())
         return score or 0
 
     def plan_faults(self, plan: Plan) -> list[PlanFault]:
-        """What is wrong with a plan of one's own, as people should mend it. [] when it can be played as it is."""
+        """What is wrong with a plan of one's own, as people should mend it. [] when it can be
+        played as it is."""
         return []

@@ -18,7 +18,8 @@ def lies_first(kind: str) -> bool:
 
 
 def same_contents(a: Iterable[str], b: Iterable[str], reads: str = "pile") -> bool:
-    """Equal, with "?" standing for anything below a pile's top, and loose pieces of a cluster in any order."""
+    """Equal, with "?" standing for anything below a pile's top, and loose pieces of a cluster in
+    any order."""
     a, b = tuple(a), tuple(b)
     if a == b:
         return True
@@ -32,7 +33,8 @@ def same_contents(a: Iterable[str], b: Iterable[str], reads: str = "pile") -> bo
 
 
 def between(before: Contents, now: Contents, after: Contents) -> bool:
-    """Whether contents are on the way from one to another: of each kind that comes or goes some has come or gone, the rest not."""
+    """Whether contents are on the way from one to another: of each kind that comes or goes some has
+    come or gone, the rest not."""
     b, n, a = Counter(before), Counter(now), Counter(after)
     return all(min(b[k], a[k]) <= n[k] <= max(b[k], a[k]) for k in {*b, *n, *a})
 

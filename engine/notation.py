@@ -1,11 +1,13 @@
-"""How a game's actions are written: each sort declares its verb and its parts once, and is read and printed by that.
+"""How a game's actions are written: each sort declares its verb and its parts once, and is read and
+printed by that.
 
     class Tile(Action, frozen=True):
         colour: str
         site: str
         syntax = Syntax("tile", one("colour", colour), one("site", site), usage="tile COLOUR SITE")
 
-`colour(word, said)` makes a word a value; `said` is what a game's readers want to know of the table (its board, who speaks).
+`colour(word, said)` makes a word a value; `said` is what a game's readers want to know of the table
+(its board, who speaks).
 """
 
 from __future__ import annotations
@@ -24,8 +26,8 @@ class UsageError(ValueError):
 class Part(NamedTuple):
     """Some of an action's fields and the words that say them, of which there are `least` to `most`.
 
-    read(words, said): takes its words off the front of the list; the fields' values. Raises UsageError, or the game's BadText.
-    write(action): the words; "" for none.
+    read(words, said): takes its words off the front of the list; the fields' values. Raises
+    UsageError, or the game's BadText. write(action): the words; "" for none.
     """
 
     names: tuple[str, ...]
@@ -37,10 +39,18 @@ class Part(NamedTuple):
 
 def one(name: str, read: Callable[[str, Any], Any], write: Callable[[Any], str] = str) -> Part:
     """One word for one field; write: the field's value as a word."""
-    return Part((name,), lambda words, said: (read(words.pop(0), said),), lambda action: write(getattr(action, name)), 1, 1)
+    return Part(
+        (name,),
+        lambda words, said: (read(words.pop(0), said),),
+        lambda action: write(getattr(action, name)),
+        1,
+        1,
+    )
 
 
-def several(name: str, read: Callable[[list[str], Any], Any], write: Callable[[Any], str], least: int = 0) -> Part:
+def several(
+    name: str, read: Callable[[list[str], Any], Any], write: Callable[[Any], str], least: int = 0
+) -> Part:
     """All words that are left for one field; write: the field's value as words."""
 
     def read_all(words: list[str], said: Any) -> tuple[Any]:
@@ -52,8 +62,8 @@ def several(name: str, read: Callable[[list[str], Any], Any], write: Callable[[A
 
 
 class Syntax:
-    """A verb and its parts, in the order they are said. usage: what is answered to too few or too many words ({n}: how many
-    there were)."""
+    """A verb and its parts, in the order they are said. usage: what is answered to too few or too
+    many words ({n}: how many there were)."""
 
     def __init__(self, verb: str, *parts: Part, usage: str) -> None:
         self.verb, self.parts, self.usage = verb, parts, usage
@@ -82,7 +92,7 @@ class Notation(Generic[T]):
     """The sorts of action a game has, by their verbs; each has its `syntax`."""
 
     def __init__(self, sorts: Iterable[type[T]]) -> None:
-        self.sorts: dict[str, type[T]] = {sort.syntax.verb: sort for sort in sorts}     # type: ignore[attr-defined]
+        self.sorts: dict[str, type[T]] = {sort.syntax.verb: sort for sort in sorts}  # type: ignore[attr-defined]
 
     def read(self, verb: str, seat: str, words: Sequence[str], said: Any) -> T:
         """The action that a seat says by a known verb. Raises UsageError, and what the parts raise."""

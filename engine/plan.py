@@ -1,4 +1,5 @@
-"""What the rules need of a plan (DESIGN 3): sites with tags and borders, kinds with the numbers in the box.
+"""What the rules need of a plan (DESIGN 3): sites with tags and borders, kinds with the numbers in
+the box.
 
 Where things lie in millimetres is `vision`'s business, which reads the same file.
 """
@@ -18,9 +19,11 @@ class BadPlan(ValueError):
 
 
 class Site:
-    """One place: `id`, `reads` ("pile" or "cluster"), `tags`, `borders` (ids), `of` (the cell a spot lies in), `optional`.
+    """One place: `id`, `reads` ("pile" or "cluster"), `tags`, `borders` (ids), `of` (the cell a
+    spot lies in), `optional`.
 
-    group: sites of one group are alike, and what lies on them lies the same way round; None: nothing is said.
+    group: sites of one group are alike, and what lies on them lies the same way round; None:
+    nothing is said.
     """
 
     __slots__ = ("also", "borders", "group", "id", "of", "optional", "outline", "reads", "tags")
@@ -33,22 +36,29 @@ class Site:
         self.of: str | None = data.get("of")
         self.group: str | None = _optional_word(data, "group")
         self.optional: bool = bool(data.get("optional", False))
-        self.outline: tuple[tuple[float, float], ...] = tuple(tuple(p) for p in data.get("outline", ()))
-        self.also: tuple[tuple[tuple[float, float], ...], ...] = tuple(tuple(tuple(p) for p in o) for o in data.get("also", ()))
+        self.outline: tuple[tuple[float, float], ...] = tuple(
+            tuple(p) for p in data.get("outline", ())
+        )
+        self.also: tuple[tuple[tuple[float, float], ...], ...] = tuple(
+            tuple(tuple(p) for p in o) for o in data.get("also", ())
+        )
 
     def number(self, prefix: str) -> int | None:
         """The number of a tag such as `palms3` for prefix `palms`; None without one."""
         for tag in self.tags:
-            if tag.startswith(prefix) and tag[len(prefix):].isdecimal():
-                return int(tag[len(prefix):])
+            if tag.startswith(prefix) and tag[len(prefix) :].isdecimal():
+                return int(tag[len(prefix) :])
         return None
 
 
 class Plan:
-    """A plan as the rules see it. `sites` keeps the file's order; `counts` is kind -> number in the box.
+    """A plan as the rules see it. `sites` keeps the file's order; `counts` is kind -> number in the
+    box.
 
-    base: the kinds that lie below the loose pieces of their site (tiles, cards). artwork: kind -> what is printed on it, part
-    by part: two kinds with the same word in the same place look alike there; without the kinds of which nothing is said.
+    base: the kinds that lie below the loose pieces of their site (tiles, cards). artwork: kind ->
+    what is printed on it, part
+    by part: two kinds with the same word in the same place look alike there; without the kinds of
+    which nothing is said.
     backs: kind -> the kind on the other side of the same piece.
     """
 
@@ -61,8 +71,12 @@ class Plan:
             pieces = data.get("piece", ())
             self.counts: dict[str, int] = {p["kind"]: int(p.get("count", 0)) for p in pieces}
             self.backs: dict[str, str] = {p["kind"]: p["back"] for p in pieces if p.get("back")}
-            self.base: frozenset[str] = frozenset(p["kind"] for p in pieces if _yes_or_no(p, "base"))
-            self.artwork: dict[str, tuple[str, ...]] = {p["kind"]: words for p in pieces if (words := _word_list(p, "artwork"))}
+            self.base: frozenset[str] = frozenset(
+                p["kind"] for p in pieces if _yes_or_no(p, "base")
+            )
+            self.artwork: dict[str, tuple[str, ...]] = {
+                p["kind"]: words for p in pieces if (words := _word_list(p, "artwork"))
+            }
         except (KeyError, TypeError, ValueError) as e:
             raise BadPlan(f"plan: {type(e).__name__} {e}") from None
         if len(self.sites) != len(data["site"]):
@@ -82,7 +96,8 @@ class Plan:
             raise BadPlan(f"plan: {e}") from None
 
     def called(self, word: str) -> str | None:
-        """The id of the site that people call by this word, in capitals or not; None: there is none."""
+        """The id of the site that people call by this word, in capitals or not; None: there is
+        none."""
         return word if word in self.sites else self._folded.get(word.casefold())
 
     def as_written(self, text: str) -> str:

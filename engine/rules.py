@@ -1,4 +1,5 @@
-"""The numbered statements of `engine/<game>/rules.md` (in another language: `rules.nl.md`), and which numbers the tests name."""
+"""The numbered statements of `engine/<game>/rules.md` (in another language: `rules.nl.md`), and
+which numbers the tests name."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ _STATEMENT = re.compile(r"^- ([A-Z]\d+)(?:-[A-Z]?\d+)? (.*)$")
 
 
 class Rule(msgspec.Struct, frozen=True):
-    """One statement: its number, its words, the heading of the ledger it stands under, and the language of both."""
+    """One statement: its number, its words, the heading of the ledger it stands under, and the
+    language of both."""
 
     number: str
     text: str
@@ -23,11 +25,15 @@ class Rule(msgspec.Struct, frozen=True):
 
 @cache
 def rules(game: str, language: str = "en") -> dict[str, Rule]:
-    """number -> Rule, in the ledger's order; in English what has no words in that language (two letters).
+    """number -> Rule, in the ledger's order; in English what has no words in that language (two
+    letters).
 
     Raises ModuleNotFoundError where there is no such game."""
     out = _ledger(game, "rules.md", "en")
-    if re.fullmatch("[a-z]{2}", language) and resources.files(f"engine.{game}").joinpath(f"rules.{language}.md").is_file():
+    if (
+        re.fullmatch("[a-z]{2}", language)
+        and resources.files(f"engine.{game}").joinpath(f"rules.{language}.md").is_file()
+    ):
         told = _ledger(game, f"rules.{language}.md", language)
         out = {n: told.get(n, rule) for n, rule in out.items()}
     return out
@@ -36,7 +42,9 @@ def rules(game: str, language: str = "en") -> dict[str, Rule]:
 def _ledger(game: str, file: str, language: str) -> dict[str, Rule]:
     out: dict[str, Rule] = {}
     heading = ""
-    for line in resources.files(f"engine.{game}").joinpath(file).read_text(encoding="utf-8").splitlines():
+    for line in (
+        resources.files(f"engine.{game}").joinpath(file).read_text(encoding="utf-8").splitlines()
+    ):
         if line.startswith("## "):
             heading = line[3:].strip()
         elif m := _STATEMENT.match(line):

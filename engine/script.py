@@ -1,4 +1,5 @@
-"""`.play` scripts (DESIGN 8): set-up lines, actions, refusals, expectations. Pure: text in, faults out."""
+"""`.play` scripts (DESIGN 8): set-up lines, actions, refusals, expectations. Pure: text in, faults
+out."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ class BadScript(ValueError):
 
 
 class Result(msgspec.Struct):
-    """What a script came to: the state at its end, its faults, the actions done (text) and the number of expectations."""
+    """What a script came to: the state at its end, its faults, the actions done (text) and the
+    number of expectations."""
 
     state: State
     faults: list[Fault]
@@ -44,7 +46,9 @@ class Result(msgspec.Struct):
 def lines(text: str) -> list[tuple[int, str]]:
     """(number, line without comment and outer space) of every line that says something."""
     out = []
-    for n, raw in enumerate(text.removeprefix("\ufeff").splitlines(), 1):      # some editors begin a file with a mark
+    for n, raw in enumerate(
+        text.removeprefix("\ufeff").splitlines(), 1
+    ):  # some editors begin a file with a mark
         line = raw.split("#", 1)[0].strip()
         if line:
             out.append((n, line))
@@ -52,7 +56,8 @@ def lines(text: str) -> list[tuple[int, str]]:
 
 
 class Script(msgspec.Struct):
-    """A script taken apart: the game, the seats, set-up statements, and the rest as (line number, line)."""
+    """A script taken apart: the game, the seats, set-up statements, and the rest as (line number,
+    line)."""
 
     game: str
     seats: tuple[str, ...]
@@ -66,12 +71,19 @@ class Script(msgspec.Struct):
         try:
             game = engine.game(self.game)
             sites = plan or game.plan()
-            setup = [Statement(line.line, tuple(sites.called(word) or word for word in line.words)) for line in self.setup]
-            return game.setup(self.seats or [s.id for s in game.seats[: game.players[1]]], setup, plan)
+            setup = [
+                Statement(line.line, tuple(sites.called(word) or word for word in line.words))
+                for line in self.setup
+            ]
+            return game.setup(
+                self.seats or [s.id for s in game.seats[: game.players[1]]], setup, plan
+            )
         except engine.UnknownGame as e:
             raise BadScript(f"line {self.game_line}: {e}") from None
         except BadText as e:
-            raise BadScript(str(e) if str(e).startswith("line ") else f"line {self.seats_line}: {e}") from None
+            raise BadScript(
+                str(e) if str(e).startswith("line ") else f"line {self.seats_line}: {e}"
+            ) from None
 
 
 def parse(text: str) -> Script:
@@ -86,7 +98,9 @@ def parse(text: str) -> Script:
         if line.startswith("?") or _ACTION.match(line):
             body.append((n, line))
         elif body:
-            raise BadScript(f"line {n}: set-up line {words[0]!r} after the first action or expectation")
+            raise BadScript(
+                f"line {n}: set-up line {words[0]!r} after the first action or expectation"
+            )
         elif words[0] == "game":
             if name is not None or len(words) != 2:
                 raise BadScript(f"line {n}: {'a second game' if name else 'game takes one name'}")
@@ -106,8 +120,11 @@ def parse(text: str) -> Script:
     return Script(name, seats, tuple(setup), tuple(body), game_line, seats_line)
 
 
-def run(text: str, plan: Plan | None = None, on_action: Callable[[Action, State], None] | None = None) -> Result:
-    """Plays the script. Raises BadScript; what fails on the way is in `faults` (an illegal action is left out)."""
+def run(
+    text: str, plan: Plan | None = None, on_action: Callable[[Action, State], None] | None = None
+) -> Result:
+    """Plays the script. Raises BadScript; what fails on the way is in `faults` (an illegal action
+    is left out)."""
     script = parse(text)
     state = start = script.start(plan)
     result = Result(state, [], [], 0, start)
@@ -129,9 +146,13 @@ def run(text: str, plan: Plan | None = None, on_action: Callable[[Action, State]
             result.expectations += 1
             wanted = _rules(refused)
             if not violations:
-                result.faults.append(Fault(n, f"refused by {' '.join(wanted) or 'some rule'}", "it is legal"))
+                result.faults.append(
+                    Fault(n, f"refused by {' '.join(wanted) or 'some rule'}", "it is legal")
+                )
             elif missing := [r for r in wanted if r not in rules]:
-                result.faults.append(Fault(n, f"refused by {' '.join(missing)}", f"refused by {' '.join(rules)}"))
+                result.faults.append(
+                    Fault(n, f"refused by {' '.join(missing)}", f"refused by {' '.join(rules)}")
+                )
             continue
         if violations:
             found = "; ".join(f"{v.rule} {v.text}" for v in violations)
@@ -150,12 +171,15 @@ def run(text: str, plan: Plan | None = None, on_action: Callable[[Action, State]
     return result
 
 
-def _action(state: State, line: str, legal: bool) -> tuple[State, Action, list[tuple[Action, State]]]:
-    """The action a line says, the state it is done in, and the passes before it that nobody says at a table, each with the
-    state after it.
+def _action(
+    state: State, line: str, legal: bool
+) -> tuple[State, Action, list[tuple[Action, State]]]:
+    """The action a line says, the state it is done in, and the passes before it that nobody says at
+    a table, each with the state after it.
 
-    Said while a draw waits that nobody told: the draw stays unknown. Where it is said to be `legal` and is so once an offer
-    is declined or those before have passed, as it is when people just go on, they have."""
+    Said while a draw waits that nobody told: the draw stays unknown. Where it is said to be `legal`
+    and is so once an offer is declined or those before have passed, as it is when people just go
+    on, they have."""
     action = state.parse(line)
     if action.seat not in state.actors and state.chance():
         state = state.skip_chance()
@@ -172,12 +196,16 @@ def _action(state: State, line: str, legal: bool) -> tuple[State, Action, list[t
 
 
 def expect(state: State, n: int, words: list[str]) -> Fault | None:
-    """What an expectation's words (without the `?`) come to; None: they hold, of the state as it is said or with what goes
-    without saying. Raises BadScript, naming line n."""
+    """What an expectation's words (without the `?`) come to; None: they hold, of the state as it is
+    said or with what goes without saying. Raises BadScript, naming line n."""
     if not words:
         raise BadScript(f"line {n}: an expectation without words")
     fault = _expect(state, n, words)
-    if fault and words[0] not in ("can", "cannot", "todo") and any(expect(s, n, words) is None for s in state.readings):
+    if (
+        fault
+        and words[0] not in ("can", "cannot", "todo")
+        and any(expect(s, n, words) is None for s in state.readings)
+    ):
         return None
     return fault
 
@@ -185,7 +213,7 @@ def expect(state: State, n: int, words: list[str]) -> Fault | None:
 def _expect(state: State, n: int, words: list[str]) -> Fault | None:
     """The same, of this state alone."""
     said, head = "? " + " ".join(words), "not over" if words[:2] == ["not", "over"] else words[0]
-    rest = words[len(head.split()):]
+    rest = words[len(head.split()) :]
     known = _EXPECTATIONS.get(head)
     if known is not None and known.least <= len(rest) <= known.most:
         found = known.unlike(state, rest, n)
@@ -196,7 +224,8 @@ def _expect(state: State, n: int, words: list[str]) -> Fault | None:
     return None if own[0] else Fault(n, said, own[1])
 
 
-# What is found where an expectation's words (without the first) do not hold; None: they do. Raise BadScript, naming line n
+# What is found where an expectation's words (without the first) do not hold; None: they do. Raise
+# BadScript, naming line n
 
 
 def _at(state: State, rest: list[str], n: int) -> str | None:
@@ -204,7 +233,7 @@ def _at(state: State, rest: list[str], n: int) -> str | None:
 
 
 def _turn(state: State, rest: list[str], n: int) -> str | None:
-    waited_for = rest == list(state.actors)         # a conflict's defender, say, whom everybody waits for
+    waited_for = rest == list(state.actors)  # a conflict's defender, say, whom everybody waits for
     return None if state.turn == rest[0] or waited_for else state.turn or "nobody: the game is over"
 
 
@@ -256,13 +285,19 @@ def _todo(state: State, rest: list[str], n: int) -> str | None:
 def _score(state: State, rest: list[str], n: int) -> str | None:
     seat, *said = rest
     if len(said) > 1 and len(said) % 2:
-        raise BadScript(f"line {n}: {'? score ' + ' '.join(rest)!r} takes colours and numbers in turn")
+        raise BadScript(
+            f"line {n}: {'? score ' + ' '.join(rest)!r} takes colours and numbers in turn"
+        )
     pairs = [said] if len(said) == 1 else list(zip(said[::2], said[1::2]))
-    return next((found for pair in pairs if (found := _one_score(state, [seat, *pair], n)) is not None), None)
+    return next(
+        (found for pair in pairs if (found := _one_score(state, [seat, *pair], n)) is not None),
+        None,
+    )
 
 
 def _elsewise(state: State, words: list[str], n: int) -> Iterator[str]:
-    """What lies on the sites that do not show what the words say; a word that is a site starts the next one, as in a layout."""
+    """What lies on the sites that do not show what the words say; a word that is a site starts the
+    next one, as in a layout."""
     layout = state.layout()
     site, reads = _site(state, words[0], n)
     groups: list[tuple[str, str, list[str]]] = [(site, reads, [])]
@@ -279,7 +314,9 @@ def _elsewise(state: State, words: list[str], n: int) -> Iterator[str]:
 
 
 def _one_score(state: State, rest: list[str], n: int) -> str | None:
-    own = state.expect(["score", *rest])      # a game may know more colours than it shows ("score bull treasure 1")
+    own = state.expect(
+        ["score", *rest]
+    )  # a game may know more colours than it shows ("score bull treasure 1")
     if own is not None:
         return None if own[0] else own[1]
     seat, *colour, value = rest
@@ -313,7 +350,8 @@ def _rules(refused: Iterable[str]) -> list[str]:
 
 
 class Expectation(NamedTuple):
-    """What script lines can expect of any game: how it looks where it is not so, and how many words it takes."""
+    """What script lines can expect of any game: how it looks where it is not so, and how many words
+    it takes."""
 
     unlike: Callable[[State, list[str], int], str | None]
     least: int = 0
@@ -321,7 +359,13 @@ class Expectation(NamedTuple):
 
 
 _EXPECTATIONS = {
-    "at": Expectation(_at, 1), "turn": Expectation(_turn, 1, 1), "over": Expectation(_over, 0, 0),
-    "not over": Expectation(_not_over, 0, 0), "winner": Expectation(_winner), "can": Expectation(_can),
-    "cannot": Expectation(_cannot), "todo": Expectation(_todo, 1), "score": Expectation(_score, 2),
+    "at": Expectation(_at, 1),
+    "turn": Expectation(_turn, 1, 1),
+    "over": Expectation(_over, 0, 0),
+    "not over": Expectation(_not_over, 0, 0),
+    "winner": Expectation(_winner),
+    "can": Expectation(_can),
+    "cannot": Expectation(_cannot),
+    "todo": Expectation(_todo, 1),
+    "score": Expectation(_score, 2),
 }

@@ -1,4 +1,5 @@
-"""The geometry of drawings: outlines of shapes, and primitives moved, turned and resized. See engine/art.py for their form."""
+"""The geometry of drawings: outlines of shapes, and primitives moved, turned and resized. See
+engine/art.py for their form."""
 
 from __future__ import annotations
 
@@ -45,7 +46,10 @@ def centroid(outline: Sequence[Sequence[float]]) -> tuple[float, float]:
 
 
 def oval(at: Sequence[float], rx: float, ry: float, n: int = 32) -> list[list[float]]:
-    return [[at[0] + rx * math.cos(2 * math.pi * i / n), at[1] + ry * math.sin(2 * math.pi * i / n)] for i in range(n)]
+    return [
+        [at[0] + rx * math.cos(2 * math.pi * i / n), at[1] + ry * math.sin(2 * math.pi * i / n)]
+        for i in range(n)
+    ]
 
 
 def rect(size: Sequence[float], round_: float = 0.0) -> list[list[float]]:
@@ -53,37 +57,57 @@ def rect(size: Sequence[float], round_: float = 0.0) -> list[list[float]]:
     if not r:
         return [[-x, -y], [x, -y], [x, y], [-x, y]]
     centres = [(x - r, -y + r, 270), (x - r, y - r, 0), (-x + r, y - r, 90), (-x + r, -y + r, 180)]
-    return [[cx + r * math.cos(math.radians(a + d)), cy + r * math.sin(math.radians(a + d))]
-            for cx, cy, a in centres for d in (0, 30, 60, 90)]
+    return [
+        [cx + r * math.cos(math.radians(a + d)), cy + r * math.sin(math.radians(a + d))]
+        for cx, cy, a in centres
+        for d in (0, 30, 60, 90)
+    ]
 
 
 def arc(spec: Sequence[float], _: float = 0.0) -> list[list[float]]:
     r, a, b = spec
     n = max(3, round(abs(b - a) / 12))
-    return [[r * math.cos(math.radians(a + (b - a) * i / n)), r * math.sin(math.radians(a + (b - a) * i / n))]
-            for i in range(n + 1)]
+    return [
+        [
+            r * math.cos(math.radians(a + (b - a) * i / n)),
+            r * math.sin(math.radians(a + (b - a) * i / n)),
+        ]
+        for i in range(n + 1)
+    ]
 
 
 def wave(spec: Sequence[float], _: float = 0.0) -> list[list[float]]:
     length, height, periods = spec
     n = max(4, round(8 * periods))
-    return [[length * (i / n - 0.5), -height / 2 * math.sin(2 * math.pi * periods * i / n)] for i in range(n + 1)]
+    return [
+        [length * (i / n - 0.5), -height / 2 * math.sin(2 * math.pi * periods * i / n)]
+        for i in range(n + 1)
+    ]
 
 
 def star(spec: Sequence[float], _: float = 0.0) -> list[list[float]]:
     n, outer, inner = round(spec[0]), spec[1], spec[2]
-    return [[r * math.sin(math.pi * i / n), -r * math.cos(math.pi * i / n)]
-            for i in range(2 * n) for r in [inner if i % 2 else outer]]
+    return [
+        [r * math.sin(math.pi * i / n), -r * math.cos(math.pi * i / n)]
+        for i in range(2 * n)
+        for r in [inner if i % 2 else outer]
+    ]
 
 
 SHAPES = {
-    "rect": (rect, True), "ellipse": (lambda v, _: oval((0.0, 0.0), *v), True), "polygon": (lambda v, _: v, True),
-    "star": (star, True), "line": (lambda v, _: v, False), "arc": (arc, False), "wave": (wave, False),
+    "rect": (rect, True),
+    "ellipse": (lambda v, _: oval((0.0, 0.0), *v), True),
+    "polygon": (lambda v, _: v, True),
+    "star": (star, True),
+    "line": (lambda v, _: v, False),
+    "arc": (arc, False),
+    "wave": (wave, False),
 }
 
 
 def grown(outline: Sequence[Sequence[float]], box: Sequence[float], by: float) -> list[list[float]]:
-    """The outline around the middle of its box (x, y, width, height), each side `by` mm further out."""
+    """The outline around the middle of its box (x, y, width, height), each side `by` mm further
+    out."""
     mx, my, w, h = box
     fx, fy = 1 + 2 * by / w, 1 + 2 * by / h
     return [[(x - mx) * fx, (y - my) * fy] for x, y in outline]
@@ -112,7 +136,10 @@ def turned(prims: list[Prim], degrees: float, scale: float) -> list[Prim]:
     if not degrees and scale == 1:
         return prims
     c, s = math.cos(math.radians(degrees)) * scale, math.sin(math.radians(degrees)) * scale
-    return [_mapped(p, lambda q: [c * q[0] - s * q[1], s * q[0] + c * q[1]], scale, degrees) for p in prims]
+    return [
+        _mapped(p, lambda q: [c * q[0] - s * q[1], s * q[0] + c * q[1]], scale, degrees)
+        for p in prims
+    ]
 
 
 def resized(prims: list[Prim], made_for: Size | None, size: Size | None) -> list[Prim]:

@@ -1,4 +1,5 @@
-"""Sentences that are shown to people: an English template and its arguments, so a catalogue can translate them."""
+"""Sentences that are shown to people: an English template and its arguments, so a catalogue can
+translate them."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ import msgspec
 class Text(msgspec.Struct, frozen=True):
     """`Text("take {piece} off {site}", {"piece": Text("the green leader of Lion"), "site": "J5"})`.
 
-    The English template is its own key in the catalogues; arguments that are `Text` are translated too.
+    The English template is its own key in the catalogues; arguments that are `Text` are translated
+    too.
     """
 
     template: str
@@ -21,7 +23,9 @@ class Text(msgspec.Struct, frozen=True):
         """The sentence, with each template looked up by `catalogue(template)`."""
         if not self.args:
             return catalogue(self.template)
-        args = {k: v.translated(catalogue) if isinstance(v, Text) else v for k, v in self.args.items()}
+        args = {
+            k: v.translated(catalogue) if isinstance(v, Text) else v for k, v in self.args.items()
+        }
         return catalogue(self.template).format(**args)
 
     def __str__(self) -> str:
@@ -32,7 +36,8 @@ class Text(msgspec.Struct, frozen=True):
 
 
 def whole_number(word: str) -> int | None:
-    """The number a word writes in plain digits, of at most four; None: it writes none that any game here can mean."""
+    """The number a word writes in plain digits, of at most four; None: it writes none that any game
+    here can mean."""
     return int(word) if word.isascii() and word.isdecimal() and len(word) <= 4 else None
 
 
@@ -42,7 +47,8 @@ def say(template: str, **args: Any) -> Text:
 
 
 def pack(value: Any) -> Any:
-    """`value` as plain data for JSON: a Text becomes `{"t": template, "a": {...}}` (just `{"t": ...}` without arguments)."""
+    """`value` as plain data for JSON: a Text becomes `{"t": template, "a": {...}}` (just `{"t":
+    ...}` without arguments)."""
     if isinstance(value, Text):
         return {"t": value.template, "a": pack(value.args)} if value.args else {"t": value.template}
     if isinstance(value, dict):

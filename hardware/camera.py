@@ -1,4 +1,5 @@
-"""Cameras, all with one face: `open`, `read`, `close`. Which one is said by a dict, `[camera]` of the configuration.
+"""Cameras, all with one face: `open`, `read`, `close`. Which one is said by a dict, `[camera]` of
+the configuration.
 
     [camera]
     kind = "pi"            # number = 0, size = [1640, 1232], focus, mains (hardware/pi_camera.py)
@@ -7,8 +8,8 @@
     kind = "video"         # path = "evening.mp4", loop = false
     kind = "simulated"     # made by whoever opens it, see `open_camera`
 
-focus = "auto" lets a lens that can find its focus do so once; a number keeps it there (Pi: dioptres, USB: the driver's own figure).
-mains = 60 where lamps flicker by 60 Hz, else 50.
+focus = "auto" lets a lens that can find its focus do so once; a number keeps it there (Pi:
+dioptres, USB: the driver's own figure). mains = 60 where lamps flicker by 60 Hz, else 50.
 """
 
 from __future__ import annotations
@@ -24,14 +25,21 @@ from typing import Any
 import cv2
 import numpy as np
 
-SETTLE, LONGEST = 1.0, 6.0      # seconds that exposure and white balance get before they are locked: at least, at most
-CALM, CHANGE = 0.5, 0.01        # they are at rest when for so many seconds they have not changed by more than this share
+SETTLE, LONGEST = (
+    1.0,
+    6.0,
+)  # seconds that exposure and white balance get before they are locked: at least, at most
+CALM, CHANGE = (
+    0.5,
+    0.01,
+)  # they are at rest when for so many seconds they have not changed by more than this share
 AUTO = "auto"
 PICTURES = (".jpg", ".jpeg", ".png")
 
 
 class CameraLost(OSError):
-    """There is no picture to be had; the message is one line that says which camera and what is wrong."""
+    """There is no picture to be had; the message is one line that says which camera and what is
+    wrong."""
 
 
 class CameraHangs(CameraLost):
@@ -43,11 +51,13 @@ class BadCamera(ValueError):
 
 
 class Camera(abc.ABC):
-    """A source of pictures. Use it as a context manager, or `open` and `close` it. After CameraLost it may be opened anew.
+    """A source of pictures. Use it as a context manager, or `open` and `close` it. After CameraLost
+    it may be opened anew.
 
-    live: whether a real sensor looks, whose pictures are never twice the same. twofold: whether `glance` comes from a small
-    stream of its own and costs less than a full picture. focuses: whether the lens can find its focus by itself; known once it
-    was open. focus: where such a lens is kept, in its own unit; None: not found yet. on_focus: called with what was found.
+    live: whether a real sensor looks, whose pictures are never twice the same. twofold: whether
+    `glance` comes from a small stream of its own and costs less than a full picture. focuses:
+    whether the lens can find its focus by itself; known once it was open. focus: where such a lens
+    is kept, in its own unit; None: not found yet. on_focus: called with what was found.
     """
 
     name = "camera"
@@ -70,15 +80,17 @@ class Camera(abc.ABC):
         """Never raises; closing twice does nothing."""
 
     def glance(self) -> np.ndarray:
-        """A small picture, (h, w, 3) uint8 BGR, for watching whether anything moves. Raises CameraLost."""
+        """A small picture, (h, w, 3) uint8 BGR, for watching whether anything moves. Raises
+        CameraLost."""
         return cv2.resize(self.read(), None, fx=0.25, fy=0.25, interpolation=cv2.INTER_AREA)
 
-    def settle(self) -> None:  # noqa: B027  (most cameras have nothing to settle)
-        """Lets exposure and white balance find the room's light anew, and a lens its focus that has none yet, then locks them;
-        nothing where there is no such. Raises CameraLost."""
+    def settle(self) -> None:
+        """Lets exposure and white balance find the room's light anew, and a lens its focus that has
+        none yet, then locks them; nothing where there is no such. Raises CameraLost."""
 
     def focus_anew(self) -> None:
-        """Lets the lens find its focus anew; where it finds none, or cannot look for it, it stays. Raises CameraLost."""
+        """Lets the lens find its focus anew; where it finds none, or cannot look for it, it stays.
+        Raises CameraLost."""
         before, self.focus = self.focus, None
         try:
             self.settle()
@@ -93,7 +105,12 @@ class Camera(abc.ABC):
         self.open()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.close()
 
 
@@ -102,8 +119,13 @@ class FolderCamera(Camera):
 
     live = False
 
-    def __init__(self, path: str | Path, seconds: float = 1.0, loop: bool = False,
-                 clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        path: str | Path,
+        seconds: float = 1.0,
+        loop: bool = False,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.path, self.seconds, self.loop, self._clock = Path(path), seconds, loop, clock
         self.name = str(path)
         self._files: list[Path] = []
@@ -170,19 +192,28 @@ class VideoCamera(Camera):
             capture.release()
 
 
-def open_camera(config: Mapping[str, Any], folder: str | Path = ".",
-                makers: Mapping[str, Callable[..., Camera]] | None = None) -> Camera:
+def open_camera(
+    config: Mapping[str, Any],
+    folder: str | Path = ".",
+    makers: Mapping[str, Callable[..., Camera]] | None = None,
+) -> Camera:
     """The camera that a configuration describes, not opened yet. Raises BadCamera.
 
-    folder: what paths in it are relative to. makers: further kinds, such as "simulated", called with the other keys.
+    folder: what paths in it are relative to. makers: further kinds, such as "simulated", called
+    with the other keys.
     """
     from hardware.pi_camera import PiCamera
     from hardware.usb_camera import UsbCamera
 
     options = dict(config)
     kind = options.pop("kind", "usb")
-    kinds: dict[str, Callable[..., Camera]] = {"pi": PiCamera, "usb": UsbCamera, "folder": FolderCamera, "video": VideoCamera,
-                                               **(makers or {})}
+    kinds: dict[str, Callable[..., Camera]] = {
+        "pi": PiCamera,
+        "usb": UsbCamera,
+        "folder": FolderCamera,
+        "video": VideoCamera,
+        **(makers or {}),
+    }
     if kind not in kinds:
         raise BadCamera(f"camera: kind {kind!r} is none of {', '.join(sorted(kinds))}")
     if "path" in options:
@@ -193,12 +224,21 @@ def open_camera(config: Mapping[str, Any], folder: str | Path = ".",
             options["size"] = int(w), int(h)
         except (TypeError, ValueError):
             raise BadCamera(f"camera: size is {options['size']!r}, not [width, height]") from None
-    for key, good, wanted in (("focus", options.get("focus") == AUTO or _is_number(options.get("focus")), '"auto" or a number'),
-                              ("mains", options.get("mains") in (50, 60), "50 or 60")):
+    for key, good, wanted in (
+        (
+            "focus",
+            options.get("focus") == AUTO or _is_number(options.get("focus")),
+            '"auto" or a number',
+        ),
+        ("mains", options.get("mains") in (50, 60), "50 or 60"),
+    ):
         if key in options and not good:
             raise BadCamera(f"camera: {key} is {options[key]!r}, not {wanted}")
-    needed = [p.name for p in inspect.signature(kinds[kind]).parameters.values()
-              if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD and p.name not in options]
+    needed = [
+        p.name
+        for p in inspect.signature(kinds[kind]).parameters.values()
+        if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD and p.name not in options
+    ]
     if needed:
         raise BadCamera(f"camera: kind {kind!r} needs {', '.join(needed)}")
     try:
@@ -215,7 +255,11 @@ def wait_for_rest(sample: Callable[[], Sequence[float]], clock: Callable[[], flo
         now = clock()
         seen = [(at, v) for at, v in seen if now - at <= CALM] + [(now, values)]
         span = np.ptp([v for _, v in seen], axis=0)
-        if now - began >= LONGEST or now - began >= SETTLE and (span <= CHANGE * np.abs(values)).all():
+        if (
+            now - began >= LONGEST
+            or now - began >= SETTLE
+            and (span <= CHANGE * np.abs(values)).all()
+        ):
             return
 
 

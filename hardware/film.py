@@ -1,8 +1,10 @@
-"""Paints the picture that a camera takes of a scene: numpy and OpenCV, far things first, no rendering library.
+"""Paints the picture that a camera takes of a scene: numpy and OpenCV, far things first, no
+rendering library.
 
-The ground (table, print, cards) is sampled through the lens once and kept; pieces are drawn onto it, each face by the
-homography of its corners; shadows are projected outlines, blurred; then light, blur and noise. The picture before noise
-is kept as long as scene, view and light stay what they are, so a resting table costs little.
+The ground (table, print, cards) is sampled through the lens once and kept; pieces are drawn onto
+it, each face by the homography of its corners; shadows are projected outlines, blurred; then light,
+blur and noise. The picture before noise is kept as long as scene, view and light stay what they
+are, so a resting table costs little.
 """
 
 from __future__ import annotations
@@ -19,12 +21,15 @@ from hardware import props
 from hardware.raster import FINE, bgr, draw
 from hardware.scene import CARD, CARD_GAP, Light, Scene, Thing, Tier, View
 
-TALL = 5.0       # mm: what reaches higher casts its shadow over its neighbours too, not only on the ground
-PAPER_PX = 3.0   # the print is kept at most this fine, pixels a mm
+TALL = (
+    5.0  # mm: what reaches higher casts its shadow over its neighbours too, not only on the ground
+)
+PAPER_PX = 3.0  # the print is kept at most this fine, pixels a mm
 
 
 class Film:
-    """Films scenes. Keeps what stays the same between two pictures; one camera should keep one Film."""
+    """Films scenes. Keeps what stays the same between two pictures; one camera should keep one
+    Film."""
 
     def __init__(self, seed: int = 0) -> None:
         self._rng = np.random.default_rng(seed)
@@ -34,10 +39,22 @@ class Film:
         self._base: tuple[tuple, np.ndarray] | None = None
         self._grain: np.ndarray | None = None
 
-    def take(self, scene: Scene, view: View, light: Light, noise: float | None = None) -> np.ndarray:
+    def take(
+        self, scene: Scene, view: View, light: Light, noise: float | None = None
+    ) -> np.ndarray:
         """(h, w, 3) uint8 BGR. noise: standard deviation in grey levels, else the view's own."""
-        key = (view.key, light, id(scene.board), scene.things, scene.cards, scene.table, scene.tint, scene.paper, scene.grain,
-               scene.seed)
+        key = (
+            view.key,
+            light,
+            id(scene.board),
+            scene.things,
+            scene.cards,
+            scene.table,
+            scene.tint,
+            scene.paper,
+            scene.grain,
+            scene.seed,
+        )
         if self._base is None or self._base[0] != key:
             image = self._ground(scene, view).copy()
             self._things(image, scene, scene.things, view, light)
@@ -54,11 +71,23 @@ class Film:
         return self._noisy(lit, view.noise if noise is None else noise)
 
     def _ground(self, scene: Scene, view: View) -> np.ndarray:
-        key = (view.key, id(scene.board), scene.size, scene.cards, scene.table, scene.tint, scene.paper, scene.seed)
+        key = (
+            view.key,
+            id(scene.board),
+            scene.size,
+            scene.cards,
+            scene.table,
+            scene.tint,
+            scene.paper,
+            scene.seed,
+        )
         if key not in self._grounds:
             if len(self._grounds) > 3:
                 self._grounds.popitem(last=False)
-            self._grounds[key] = _paint_ground(scene, view), scene.board     # the board too, so that its id stays its own
+            self._grounds[key] = (
+                _paint_ground(scene, view),
+                scene.board,
+            )  # the board too, so that its id stays its own
         self._grounds.move_to_end(key)
         return self._grounds[key][0]
 
@@ -82,12 +111,19 @@ class Film:
             return image
         h, w = image.shape[:2]
         if self._grain is None or self._grain.shape[0] < h + 64 or self._grain.shape[1] < w + 64:
-            self._grain = cv2.GaussianBlur(self._rng.standard_normal((h + 64, w + 64, 3), np.float32), (0, 0), 0.6) * 1.6
+            self._grain = (
+                cv2.GaussianBlur(
+                    self._rng.standard_normal((h + 64, w + 64, 3), np.float32), (0, 0), 0.6
+                )
+                * 1.6
+            )
         y, x = self._rng.integers(0, 64, 2)
-        grain = self._grain[y:y + h, x:x + w]
+        grain = self._grain[y : y + h, x : x + w]
         return cv2.add(image, cv2.multiply(grain, (sigma,) * 4), dtype=cv2.CV_8U)
 
-    def _things(self, image: np.ndarray, scene: Scene, things: Sequence[Thing], view: View, light: Light) -> None:
+    def _things(
+        self, image: np.ndarray, scene: Scene, things: Sequence[Thing], view: View, light: Light
+    ) -> None:
         eye, lamp = view.eye, _lamp(scene.size, light)
         bodies = [_Body(t, scene.looks[t.look]) for t in things]
         low = [b for b in bodies if b.top <= TALL]
@@ -95,18 +131,40 @@ class Film:
         for group in (low, tall):
             if group:
                 _cast(image, group, view, lamp, light)
-                order = sorted(group, key=lambda b: (b.thing.z, -np.hypot(*(np.array(b.thing.at) - eye[:2]))))
+                order = sorted(
+                    group, key=lambda b: (b.thing.z, -np.hypot(*(np.array(b.thing.at) - eye[:2])))
+                )
                 for body in order:
                     self._body(image, body, scene, view, eye, lamp)
 
-    def _body(self, image: np.ndarray, body: _Body, scene: Scene, view: View, eye: np.ndarray, lamp: np.ndarray) -> None:
+    def _body(
+        self,
+        image: np.ndarray,
+        body: _Body,
+        scene: Scene,
+        view: View,
+        eye: np.ndarray,
+        lamp: np.ndarray,
+    ) -> None:
         for n, tier in enumerate(body.tiers):
             bottom, top = (body.thing.z + z for z in tier["z"])
             if tier["side"]:
-                _sides(image, body.place(tier["outline"]), bottom, top, bgr(tier["side"]), tier["disc"], view, eye, lamp)
+                _sides(
+                    image,
+                    body.place(tier["outline"]),
+                    bottom,
+                    top,
+                    bgr(tier["side"]),
+                    tier["disc"],
+                    view,
+                    eye,
+                    lamp,
+                )
             self._face(image, body, n, top, view, scene.grain)
 
-    def _face(self, image: np.ndarray, body: _Body, n: int, height: float, view: View, grain: float) -> None:
+    def _face(
+        self, image: np.ndarray, body: _Body, n: int, height: float, view: View, grain: float
+    ) -> None:
         here = view.to_px([body.thing.at, (body.thing.at[0] + 1, body.thing.at[1])], height)
         scale = float(np.hypot(*(here[1] - here[0])))
         fine = min(8.0, _step(scale))
@@ -114,8 +172,10 @@ class Film:
         if key not in self._faces:
             face, x0, y0 = _texture(body.tiers[n], fine)
             if grain:
-                face[..., :3] = _mottled(face[..., :3], grain, zlib.crc32(body.thing.look.encode()), 1 / 24)
-            self._faces[key] = face, x0, y0, body.tiers      # the tiers too: their id stays theirs
+                face[..., :3] = _mottled(
+                    face[..., :3], grain, zlib.crc32(body.thing.look.encode()), 1 / 24
+                )
+            self._faces[key] = face, x0, y0, body.tiers  # the tiers too: their id stays theirs
         texture, x0, y0, _ = self._faces[key]
         th, tw = texture.shape[:2]
         box = np.array([[0, 0], [tw, 0], [tw, th], [0, th]], float)
@@ -138,7 +198,8 @@ class _Body:
 
 
 def _step(scale: float) -> float:
-    """The fineness textures are kept at for a scale: few different ones, a little finer than needed."""
+    """The fineness textures are kept at for a scale: few different ones, a little finer than
+    needed."""
     return 2.0 ** (math.ceil(2 * math.log2(max(scale, 0.25) * 1.05)) / 2)
 
 
@@ -151,7 +212,9 @@ def _texture(tier: Tier, fine: float) -> tuple[np.ndarray, float, float]:
     points = np.array(tier["outline"], float)
     x0, y0 = points.min(0) - 1.0
     x1, y1 = points.max(0) + 1.0
-    image = draw(tier["top"], x0, y0, math.ceil((x1 - x0) * fine), math.ceil((y1 - y0) * fine), fine, 2)
+    image = draw(
+        tier["top"], x0, y0, math.ceil((x1 - x0) * fine), math.ceil((y1 - y0) * fine), fine, 2
+    )
     return image, float(x0), float(y0)
 
 
@@ -162,15 +225,26 @@ def _paste(image: np.ndarray, texture: np.ndarray, corners: np.ndarray, there: n
     x1, y1 = np.minimum(np.ceil(there.max(0)).astype(int) + 2, (w, h))
     if x1 <= x0 or y1 <= y0:
         return
-    H = cv2.getPerspectiveTransform(corners.astype(np.float32), (there - (x0, y0)).astype(np.float32))
+    H = cv2.getPerspectiveTransform(
+        corners.astype(np.float32), (there - (x0, y0)).astype(np.float32)
+    )
     patch = cv2.warpPerspective(texture, H, (int(x1 - x0), int(y1 - y0)), flags=cv2.INTER_LINEAR)
     alpha = patch[..., 3:].astype(np.uint16)
     part = image[y0:y1, x0:x1]
     part[:] = ((part * (255 - alpha) + patch[..., :3] * alpha) // 255).astype(np.uint8)
 
 
-def _sides(image: np.ndarray, outline: np.ndarray, bottom: float, top: float, colour: tuple[int, int, int], disc: bool,
-           view: View, eye: np.ndarray, lamp: np.ndarray) -> None:
+def _sides(
+    image: np.ndarray,
+    outline: np.ndarray,
+    bottom: float,
+    top: float,
+    colour: tuple[int, int, int],
+    disc: bool,
+    view: View,
+    eye: np.ndarray,
+    lamp: np.ndarray,
+) -> None:
     """The sides of a body that the camera sees, each as bright as it is turned to the lamp."""
     low, high = view.to_px(outline, bottom), view.to_px(outline, top)
     if top - bottom <= TALL + 1 and (disc or len(outline) > 8):
@@ -185,7 +259,9 @@ def _sides(image: np.ndarray, outline: np.ndarray, bottom: float, top: float, co
     normal *= np.sign(((half - middle) * normal).sum(1))[:, None]
     seen = ((eye[:2] - half) * normal).sum(1) > 0
     towards = lamp[:2] - half
-    shade = 0.68 + 0.3 * (towards * normal).sum(1) / (np.linalg.norm(towards, axis=1) * np.linalg.norm(normal, axis=1) + 1e-9)
+    shade = 0.68 + 0.3 * (towards * normal).sum(1) / (
+        np.linalg.norm(towards, axis=1) * np.linalg.norm(normal, axis=1) + 1e-9
+    )
     for i in np.nonzero(seen)[0]:
         j = (i + 1) % len(outline)
         _fill(image, np.array([low[i], low[j], high[j], high[i]]), np.array(colour) * shade[i])
@@ -193,11 +269,16 @@ def _sides(image: np.ndarray, outline: np.ndarray, bottom: float, top: float, co
 
 def _fill(image: np.ndarray, polygon: np.ndarray, colour: np.ndarray) -> None:
     points = np.round(polygon * (1 << FINE)).astype(np.int32)
-    cv2.fillConvexPoly(image, points, tuple(float(c) for c in np.clip(colour, 0, 255)), cv2.LINE_AA, FINE)
+    cv2.fillConvexPoly(
+        image, points, tuple(float(c) for c in np.clip(colour, 0, 255)), cv2.LINE_AA, FINE
+    )
 
 
-def _cast(image: np.ndarray, bodies: Sequence[_Body], view: View, lamp: np.ndarray, light: Light) -> None:
-    """Darkens what lies in the shadow of the bodies: on the plane they stand on, softer the higher they reach."""
+def _cast(
+    image: np.ndarray, bodies: Sequence[_Body], view: View, lamp: np.ndarray, light: Light
+) -> None:
+    """Darkens what lies in the shadow of the bodies: on the plane they stand on, softer the higher
+    they reach."""
     if light.shadow <= 0:
         return
     h, w = image.shape[:2]
@@ -213,24 +294,29 @@ def _cast(image: np.ndarray, bodies: Sequence[_Body], view: View, lamp: np.ndarr
                 for shadow in _shadows(body, tier, lamp):
                     p = view.to_px(shadow, body.thing.z) / 2
                     hull = cv2.convexHull(p.astype(np.float32)).reshape(-1, 2)
-                    cv2.fillConvexPoly(mask, np.round(hull * (1 << FINE)).astype(np.int32), 255, cv2.LINE_AA, FINE)
+                    cv2.fillConvexPoly(
+                        mask, np.round(hull * (1 << FINE)).astype(np.int32), 255, cv2.LINE_AA, FINE
+                    )
                     boxes.append((hull.min(0), hull.max(0)))
-        sigma = max(0.6, (2.0 ** n) * light.size / lamp[2] * px * 0.25 + 0.4)
+        sigma = max(0.6, (2.0**n) * light.size / lamp[2] * px * 0.25 + 0.4)
         if not boxes:
             continue
         x0, y0 = np.maximum(np.min([b[0] for b in boxes], 0).astype(int) - int(4 * sigma) - 2, 0)
-        x1, y1 = np.minimum(np.max([b[1] for b in boxes], 0).astype(int) + int(4 * sigma) + 2, (w // 2, h // 2))
+        x1, y1 = np.minimum(
+            np.max([b[1] for b in boxes], 0).astype(int) + int(4 * sigma) + 2, (w // 2, h // 2)
+        )
         if x1 <= x0 or y1 <= y0:
             continue
         soft = cv2.GaussianBlur(mask[y0:y1, x0:x1], (0, 0), sigma)
         soft = cv2.resize(soft, None, fx=2, fy=2, interpolation=cv2.INTER_LINEAR)
         dark = cv2.merge([cv2.addWeighted(soft, -light.shadow, soft, 0, 255)] * 3)
-        part = image[2 * y0:2 * y1, 2 * x0:2 * x1]
+        part = image[2 * y0 : 2 * y1, 2 * x0 : 2 * x1]
         cv2.multiply(part, dark, dst=part, scale=1 / 255)
 
 
 def _shadows(body: _Body, tier: Tier, lamp: np.ndarray) -> list[np.ndarray]:
-    """Outlines of a tier's shadow on the plane under the body. Things without sides (a hand) cast what is drawn of them."""
+    """Outlines of a tier's shadow on the plane under the body. Things without sides (a hand) cast
+    what is drawn of them."""
     z0, z1 = tier["z"]
     if tier["side"]:
         outlines = [(np.asarray(tier["outline"], float), (z0, z1))]
@@ -263,8 +349,12 @@ def _drawn_outlines(tier: Tier) -> list[np.ndarray]:
 def _plane_of_pixels(view: View, step: int = 1) -> np.ndarray:
     """(h, w, 2) board mm on the plane z = 0 seen by each (step-th) pixel"""
     w, h = view.size
-    xs, ys = np.meshgrid(np.arange(0, w, step, dtype=np.float32), np.arange(0, h, step, dtype=np.float32))
-    rays = cv2.undistortPoints(np.stack([xs, ys], -1).reshape(-1, 1, 2), view.K, view.dist).reshape(-1, 2)
+    xs, ys = np.meshgrid(
+        np.arange(0, w, step, dtype=np.float32), np.arange(0, h, step, dtype=np.float32)
+    )
+    rays = cv2.undistortPoints(np.stack([xs, ys], -1).reshape(-1, 1, 2), view.K, view.dist).reshape(
+        -1, 2
+    )
     R = cv2.Rodrigues(view.rvec)[0]
     H = np.linalg.inv(np.column_stack([R[:, 0], R[:, 1], view.tvec.ravel()]))
     q = np.column_stack([rays, np.ones(len(rays))]) @ H.T
@@ -283,25 +373,47 @@ def _paint_ground(scene: Scene, view: View) -> np.ndarray:
     image = _table(scene, plane)
     bw, bh = scene.size
     if scene.board:
-        px = float(np.hypot(*np.diff(view.to_px([[bw / 2 - 50, bh / 2], [bw / 2 + 50, bh / 2]]), axis=0)[0])) / 100
+        px = (
+            float(
+                np.hypot(
+                    *np.diff(view.to_px([[bw / 2 - 50, bh / 2], [bw / 2 + 50, bh / 2]]), axis=0)[0]
+                )
+            )
+            / 100
+        )
         fine = min(PAPER_PX, _step(px))
         sheet = draw(scene.board, 0, 0, round(bw * fine), round(bh * fine), fine, 2)
         sheet[..., :3] = _mottled(sheet[..., :3], scene.paper, scene.seed)
         x, y = plane[..., 0] * fine - 0.5, plane[..., 1] * fine - 0.5
-        # The print ends at its edge, its colours do not fade before it: else the board would look smaller than it is.
+        # The print ends at its edge, its colours do not fade before it: else the board would look
+        # smaller than it is.
         seen = cv2.remap(sheet[..., :3], x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-        alpha = cv2.remap(sheet[..., 3], x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT)[..., None].astype(np.uint16)
+        alpha = cv2.remap(sheet[..., 3], x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT)[
+            ..., None
+        ].astype(np.uint16)
         image = ((image * (255 - alpha) + seen * alpha) // 255).astype(np.uint8)
     for number, (x, y, turn) in enumerate(scene.cards):
         half = CARD / 2 + CARD_GAP
         box = [[-half, -half], [half, -half], [half, half], [-half, half]]
-        tier = {"z": [0.0, 0.2], "outline": box, "disc": False, "side": None, "top": props.card(number)}
+        tier = {
+            "z": [0.0, 0.2],
+            "outline": box,
+            "disc": False,
+            "side": None,
+            "top": props.card(number),
+        }
         px = float(np.hypot(*np.diff(view.to_px([[x, y], [x + 10, y]]), axis=0)[0])) / 10
         texture, x0, y0 = _texture(tier, _step(px))
         th, tw = texture.shape[:2]
         corners = np.array([[0, 0], [tw, 0], [tw, th], [0, th]], float)
-        _paste(image, texture, corners - 0.5,
-               view.to_px(_Body(Thing("", (x, y), turn), [tier]).place(corners / _step(px) + (x0, y0))))
+        _paste(
+            image,
+            texture,
+            corners - 0.5,
+            view.to_px(
+                _Body(Thing("", (x, y), turn), [tier]).place(corners / _step(px) + (x0, y0))
+            ),
+        )
     return image
 
 
@@ -311,11 +423,16 @@ def _cloud(rng: np.random.Generator, h: int, w: int, cells: tuple[int, int]) -> 
 
 
 def _mottled(sheet: np.ndarray, much: float, seed: int, cells: float = 1.0) -> np.ndarray:
-    """A print with patches and grain. cells: how many patches there are, beside those on a whole board."""
+    """A print with patches and grain. cells: how many patches there are, beside those on a whole
+    board."""
     rng = np.random.default_rng(seed + 1)
     h, w = sheet.shape[:2]
     cloud = 0.0
-    for weight, down, across in ((0.03, 12, 16), (0.025, 60, 80), (0.015, h / 3 / cells, w / 3 / cells)):
+    for weight, down, across in (
+        (0.03, 12, 16),
+        (0.025, 60, 80),
+        (0.015, h / 3 / cells, w / 3 / cells),
+    ):
         grid = tuple(max(2, min(round(n * cells), limit)) for n, limit in ((down, h), (across, w)))
         cloud = cloud + weight * _cloud(rng, h, w, grid)
     return np.clip(sheet * (1 + much * cloud)[..., None], 0, 255).astype(np.uint8)
@@ -325,16 +442,24 @@ def _table(scene: Scene, plane: np.ndarray) -> np.ndarray:
     rng = np.random.default_rng(scene.seed)
     n = 768
     if scene.table == "wood":
-        grain = 0.1 * _cloud(rng, n, n, (3, 90)) + 0.06 * _cloud(rng, n, n, (8, n // 2)) + 0.04 * _cloud(rng, n, n, (6, 12))
+        grain = (
+            0.1 * _cloud(rng, n, n, (3, 90))
+            + 0.06 * _cloud(rng, n, n, (8, n // 2))
+            + 0.04 * _cloud(rng, n, n, (6, 12))
+        )
     elif scene.table == "cloth":
         y, x = np.mgrid[0:n, 0:n]
-        grain = 0.05 * np.sin(x * math.tau / 6) * np.sin(y * math.tau / 6) + 0.03 * _cloud(rng, n, n, (n // 3, n // 3))
+        grain = 0.05 * np.sin(x * math.tau / 6) * np.sin(y * math.tau / 6) + 0.03 * _cloud(
+            rng, n, n, (n // 3, n // 3)
+        )
     else:
         grain = 0.03 * _cloud(rng, n, n, (10, 10))
     wood = np.clip(np.array(bgr(scene.tint)) * (1 + grain)[..., None], 0, 255).astype(np.uint8)
     # The pattern is mirrored beyond its edge, so that it has no seam anywhere on the table.
     where = (plane + 300) * (n / 900)
-    return cv2.remap(wood, where[..., 0], where[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REFLECT)
+    return cv2.remap(
+        wood, where[..., 0], where[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REFLECT
+    )
 
 
 def _light_map(size: Sequence[float], view: View, light: Light) -> np.ndarray:
@@ -344,11 +469,15 @@ def _light_map(size: Sequence[float], view: View, light: Light) -> np.ndarray:
     direct = (lamp[2] ** 2 / far2) ** (1.5 * light.falloff)
     strength = light.exposure * (light.ambient + (1 - light.ambient) * direct / np.median(direct))
     h, w = plane.shape[:2]
-    y, x = np.mgrid[-1:1:h * 1j, -1:1:w * 1j]
+    y, x = np.mgrid[-1 : 1 : h * 1j, -1 : 1 : w * 1j]
     strength *= 1 - view.vignette * (x * x + y * y) / 2
-    tones = np.array([1 - 0.28 * light.warmth, 1 - 0.03 * abs(light.warmth), 1 + 0.12 * light.warmth])
+    tones = np.array(
+        [1 - 0.28 * light.warmth, 1 - 0.03 * abs(light.warmth), 1 + 0.12 * light.warmth]
+    )
     small = np.clip(128 * strength[..., None] * tones, 0, 255).astype(np.float32)
-    return np.clip(cv2.resize(small, view.size, interpolation=cv2.INTER_LINEAR), 0, 255).astype(np.uint8)
+    return np.clip(cv2.resize(small, view.size, interpolation=cv2.INTER_LINEAR), 0, 255).astype(
+        np.uint8
+    )
 
 
 def _gloss_map(size: Sequence[float], view: View, light: Light) -> np.ndarray:
@@ -359,11 +488,15 @@ def _gloss_map(size: Sequence[float], view: View, light: Light) -> np.ndarray:
     spot = eye[:2] + (lamp[:2] - eye[:2]) * share
     d2 = ((plane - spot) ** 2).sum(-1)
     width = 0.9 * light.size
-    glow = 255 * light.gloss * light.exposure * np.exp(-d2 / (2 * width ** 2))
-    big = cv2.resize(np.clip(glow, 0, 255).astype(np.float32), view.size, interpolation=cv2.INTER_LINEAR)
+    glow = 255 * light.gloss * light.exposure * np.exp(-d2 / (2 * width**2))
+    big = cv2.resize(
+        np.clip(glow, 0, 255).astype(np.float32), view.size, interpolation=cv2.INTER_LINEAR
+    )
     return cv2.merge([big.astype(np.uint8)] * 3)
 
 
 def jpeg(image: np.ndarray, quality: int = 88) -> np.ndarray:
     """The picture after a trip through JPEG."""
-    return cv2.imdecode(cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, quality])[1], cv2.IMREAD_COLOR)
+    return cv2.imdecode(
+        cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, quality])[1], cv2.IMREAD_COLOR
+    )

@@ -1,4 +1,5 @@
-"""Which cameras there are: what a set-up offers to choose from. Nothing is opened, so that one in use is found too."""
+"""Which cameras there are: what a set-up offers to choose from. Nothing is opened, so that one in
+use is found too."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from hardware.pi_camera import load_picamera2
 
 log = logging.getLogger(__name__)
 
-Found = dict[str, Any]      # {"name": what people read, "camera": a `[camera]` table}
+Found = dict[str, Any]  # {"name": what people read, "camera": a `[camera]` table}
 
 
 def cameras(sys: Path = Path("/sys/class/video4linux"), dev: Path = Path("/dev")) -> list[Found]:
@@ -32,8 +33,11 @@ def _pi() -> list[Found]:
         log.warning("%s", e)
         return []
     # libcamera lists USB cameras too; through V4L2 they can be locked as well.
-    return [{"name": f"Pi camera {n}: {c.get('Model', '?')}", "camera": {"kind": "pi", "number": n}}
-            for n, c in enumerate(known) if "usb" not in str(c.get("Id", "")).lower()]
+    return [
+        {"name": f"Pi camera {n}: {c.get('Model', '?')}", "camera": {"kind": "pi", "number": n}}
+        for n, c in enumerate(known)
+        if "usb" not in str(c.get("Id", "")).lower()
+    ]
 
 
 def _usb(sys: Path, dev: Path) -> list[Found]:
@@ -42,10 +46,22 @@ def _usb(sys: Path, dev: Path) -> list[Found]:
     found = []
     for node in sorted(sys.glob("video*"), key=lambda p: (len(p.name), p.name)):
         try:
-            name, index = ((node / key).read_text(encoding="utf-8", errors="replace").strip() for key in ("name", "index"))
+            name, index = (
+                (node / key).read_text(encoding="utf-8", errors="replace").strip()
+                for key in ("name", "index")
+            )
         except OSError:
             continue
-        # A camera's further nodes carry no pictures, and a Pi has a dozen nodes that are no cameras.
+        # A camera's further nodes carry no pictures, and a Pi has a dozen nodes that are no
+        # cameras.
         if index == "0" and f"{os.sep}usb" in os.path.realpath(node / "device"):
-            found.append({"name": name, "camera": {"kind": "usb", "device": str(lasting.get(node.name, dev / node.name))}})
+            found.append(
+                {
+                    "name": name,
+                    "camera": {
+                        "kind": "usb",
+                        "device": str(lasting.get(node.name, dev / node.name)),
+                    },
+                }
+            )
     return found

@@ -1,11 +1,8 @@
 """Lamp, buzzer and buttons at the table, through gpiozero; each may be missing, all of them too.
 
     [pins]                                     # BCM numbers
-    lamp = { red = 17, green = 27, blue = 22 } # an RGB lamp; or { green = .., amber = .., red = .. }: three; or 17: one
-    buzzer = 18
-    done = 5
-    undo = 6
-    mute = 13
+    lamp = { red = 17, green = 27, blue = 22 } # an RGB lamp; or { green = .., amber = .., red = ..
+    }: three; or 17: one buzzer = 18 done = 5 undo = 6 mute = 13
 
 Each verdict has a colour and a rhythm of its own, so that it can be told without seeing colour.
 """
@@ -19,14 +16,30 @@ from collections.abc import Callable, Mapping
 from itertools import cycle
 from typing import Any
 
-BEAT = 0.125      # seconds a step of a rhythm lasts
+BEAT = 0.125  # seconds a step of a rhythm lasts
 STEADY, SLOW, FAST, TWICE, BLIP, DARK = (
-    (1,), (1,) * 8 + (0,) * 8, (1, 0), (1, 1, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0), (1,) + (0,) * 23, (0,))
+    (1,),
+    (1,) * 8 + (0,) * 8,
+    (1, 0),
+    (1, 1, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0),
+    (1,) + (0,) * 23,
+    (0,),
+)
 SIGNALS: dict[str, tuple[str, tuple[int, ...]]] = {
-    "moved": ("green", STEADY), "unfinished": ("amber", SLOW), "illegal": ("red", FAST), "unclear": ("blue", TWICE),
-    "busy": ("off", DARK), "lost": ("red", BLIP),
+    "moved": ("green", STEADY),
+    "unfinished": ("amber", SLOW),
+    "illegal": ("red", FAST),
+    "unclear": ("blue", TWICE),
+    "busy": ("off", DARK),
+    "lost": ("red", BLIP),
 }
-RGB = {"green": (0, 1, 0), "amber": (1, 0.45, 0), "red": (1, 0, 0), "blue": (0, 0.2, 1), "off": (0, 0, 0)}
+RGB = {
+    "green": (0, 1, 0),
+    "amber": (1, 0.45, 0),
+    "red": (1, 0, 0),
+    "blue": (0, 0.2, 1),
+    "off": (0, 0, 0),
+}
 BUTTONS = ("done", "undo", "mute")
 BUZZ = 0.15
 
@@ -36,13 +49,16 @@ class PinFault(ValueError):
 
 
 class NoPins(PinFault):
-    """What was said of the pins is right, but this machine's cannot be used: the table plays on without them."""
+    """What was said of the pins is right, but this machine's cannot be used: the table plays on
+    without them."""
 
 
 class Panel:
-    """What the table shows and hears by itself. Made by `open`, or `Panel()` for a table without any of it.
+    """What the table shows and hears by itself. Made by `open`, or `Panel()` for a table without
+    any of it.
 
-    signal: the verdict now shown; muted: whether the buzzer keeps still; buzzes: how often it has sounded.
+    signal: the verdict now shown; muted: whether the buzzer keeps still; buzzes: how often it has
+    sounded.
     """
 
     def __init__(self) -> None:
@@ -58,7 +74,9 @@ class Panel:
         panel = cls()
         unknown = set(pins) - {"lamp", "buzzer", *BUTTONS}
         if unknown:
-            raise PinFault(f"pins: {sorted(unknown)[0]!r} is none of lamp, buzzer, {', '.join(BUTTONS)}")
+            raise PinFault(
+                f"pins: {sorted(unknown)[0]!r} is none of lamp, buzzer, {', '.join(BUTTONS)}"
+            )
         used: dict[int, str] = {}
         for key, value in pins.items():
             for pin in value.values() if isinstance(value, Mapping) else (value,):
@@ -72,7 +90,10 @@ class Panel:
         # lgpio keeps a pipe in its working directory, which need not be writable.
         os.environ.setdefault("LG_WD", tempfile.gettempdir())
         import gpiozero
-        warnings.simplefilter("ignore", gpiozero.PinFactoryFallback)        # what cannot be used is said once, below
+
+        warnings.simplefilter(
+            "ignore", gpiozero.PinFactoryFallback
+        )  # what cannot be used is said once, below
         try:
             if "lamp" in pins:
                 panel._lamp = _Lamp(pins["lamp"], factory, beat)
@@ -80,14 +101,20 @@ class Panel:
                 panel._buzzer = gpiozero.Buzzer(pins["buzzer"], pin_factory=factory)
             for name in BUTTONS:
                 if name in pins:
-                    panel._buttons[name] = button = gpiozero.Button(pins[name], bounce_time=0.05, pin_factory=factory)
+                    panel._buttons[name] = button = gpiozero.Button(
+                        pins[name], bounce_time=0.05, pin_factory=factory
+                    )
                     button.when_pressed = lambda name=name: panel.press(name)
         except PinFault:
             panel.close()
             raise
-        except Exception as e:      # a pin library's own errors are of no family
+        except Exception as e:  # a pin library's own errors are of no family
             panel.close()
-            help = "; on a Pi: sudo apt-get install python3-lgpio, then make install" if isinstance(e, gpiozero.BadPinFactory) else ""
+            help = (
+                "; on a Pi: sudo apt-get install python3-lgpio, then make install"
+                if isinstance(e, gpiozero.BadPinFactory)
+                else ""
+            )
             raise NoPins(f"pins: {' '.join(str(e).split()) or type(e).__name__}{help}") from None
         return panel
 
@@ -114,7 +141,8 @@ class Panel:
         self._pressed[button] = call
 
     def press(self, button: str) -> None:
-        """What pressing a button does; also for the simulated table's page. "mute" switches the buzzer off and on."""
+        """What pressing a button does; also for the simulated table's page. "mute" switches the
+        buzzer off and on."""
         if button == "mute":
             self.muted = not self.muted
         call = self._pressed.get(button)
@@ -133,6 +161,7 @@ class _Lamp:
 
     def __init__(self, pins: Any, factory: Any, beat: float) -> None:
         import gpiozero
+
         if isinstance(pins, int):
             self._lamps = {"any": gpiozero.LED(pins, pin_factory=factory)}
         elif set(pins) == {"red", "green", "blue"}:
@@ -141,7 +170,9 @@ class _Lamp:
         elif pins and set(pins) <= {"green", "amber", "red"}:
             self._lamps = {c: gpiozero.LED(p, pin_factory=factory) for c, p in pins.items()}
         else:
-            raise PinFault("pins: lamp wants red, green, blue; or some of green, amber, red; or one number")
+            raise PinFault(
+                "pins: lamp wants red, green, blue; or some of green, amber, red; or one number"
+            )
         for lamp in self._lamps.values():
             lamp.source_delay = beat
 

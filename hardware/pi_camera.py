@@ -14,26 +14,38 @@ import numpy as np
 
 from hardware.camera import AUTO, Camera, CameraHangs, CameraLost, one_line, wait_for_rest
 
-WAIT, START = 1.5, 5.0      # seconds a camera that runs, or has just been started, gets for a picture
-FOCUS = 8.0                 # ... and for a whole search for the focus
-QUICK = 30.0                # pictures a second while light and focus are searched for, which goes picture by picture
-SLOWEST = 2                 # times longer a picture may take by little light
-MANUAL, LOCKED = 1, 0       # libcamera's AeFlickerMode, AfMode
+WAIT, START = 1.5, 5.0  # seconds a camera that runs, or has just been started, gets for a picture
+FOCUS = 8.0  # ... and for a whole search for the focus
+QUICK = (
+    30.0  # pictures a second while light and focus are searched for, which goes picture by picture
+)
+SLOWEST = 2  # times longer a picture may take by little light
+MANUAL, LOCKED = 1, 0  # libcamera's AeFlickerMode, AfMode
 
 
 class PiCamera(Camera):
     """A full and a small stream at once; exposure, white balance and focus locked.
 
-    number: libcamera's. size: of the full picture, pixels. fps: pictures a second by a good light; nobody looks more often. focus:
-    dioptres (1 / metres). mains: Hz."""
+    number: libcamera's. size: of the full picture, pixels. fps: pictures a second by a good light;
+    nobody looks more often. focus: dioptres (1 / metres). mains: Hz."""
 
     twofold = True
 
-    def __init__(self, number: int = 0, size: tuple[int, int] = (1640, 1232), fps: float = 10.0, focus: float | str = AUTO,
-                 mains: int = 50, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        number: int = 0,
+        size: tuple[int, int] = (1640, 1232),
+        fps: float = 10.0,
+        focus: float | str = AUTO,
+        mains: int = 50,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.number, self.size, self.fps, self.mains, self._clock = number, size, fps, mains, clock
         self.focus = None if focus == AUTO else float(focus)
-        self.small = size[0] // 8 * 2, size[1] // 8 * 2      # a quarter, and even: its colours come for two by two pixels
+        self.small = (
+            size[0] // 8 * 2,
+            size[1] // 8 * 2,
+        )  # a quarter, and even: its colours come for two by two pixels
         self.name = f"Pi camera {number}"
         self._camera: Any = None
 
@@ -44,10 +56,16 @@ class PiCamera(Camera):
             if self.number >= len(made.global_camera_info()):
                 raise CameraLost(f"{self.name}: not found; is the cable in, the right way round?")
             self._camera = made(self.number)
-            self._camera.configure(self._camera.create_video_configuration(
-                # libcamera names formats by their order in a word: its RGB888 lies in memory as B, G, R.
-                main={"size": self.size, "format": "RGB888"}, lores={"size": self.small, "format": "YUV420"}, raw=None,
-                buffer_count=4))
+            self._camera.configure(
+                self._camera.create_video_configuration(
+                    # libcamera names formats by their order in a word: its RGB888 lies in memory as
+                    # B, G, R.
+                    main={"size": self.size, "format": "RGB888"},
+                    lores={"size": self.small, "format": "YUV420"},
+                    raw=None,
+                    buffer_count=4,
+                )
+            )
             self.focuses = "AfMode" in self._camera.camera_controls
             self._set(AeFlickerMode=MANUAL, AeFlickerPeriod=round(1e6 / (2 * self.mains)))
             self._camera.start()
@@ -64,15 +82,23 @@ class PiCamera(Camera):
             if self.focuses and self.focus is None:
                 self._find_focus()
             seen = self._camera.capture_metadata(wait=WAIT)
-            locked = {k: seen[k] for k in ("ExposureTime", "AnalogueGain", "ColourGains") if k in seen}
-            self._set(AeEnable=False, AwbEnable=False, FrameDurationLimits=self._limits(self.fps), **locked)
+            locked = {
+                k: seen[k] for k in ("ExposureTime", "AnalogueGain", "ColourGains") if k in seen
+            }
+            self._set(
+                AeEnable=False,
+                AwbEnable=False,
+                FrameDurationLimits=self._limits(self.fps),
+                **locked,
+            )
 
     def _find_focus(self) -> None:
-        """By a picture without contrast none is found: it is looked for again when the light is found anew"""
+        """By a picture without contrast none is found: it is looked for again when the light is
+        found anew"""
         try:
             if not self._camera.autofocus_cycle(wait=FOCUS):
                 return
-        except TimeoutError:        # whether it gives pictures at all the next one asked for tells
+        except TimeoutError:  # whether it gives pictures at all the next one asked for tells
             self._camera.cancel_all_and_flush()
             return
         self.focus = float(self._camera.capture_metadata(wait=WAIT)["LensPosition"])
@@ -81,7 +107,10 @@ class PiCamera(Camera):
 
     def _light(self) -> tuple[float, ...]:
         seen = self._camera.capture_metadata(wait=START)
-        return (seen.get("ExposureTime", 0) * seen.get("AnalogueGain", 1), *seen.get("ColourGains", ()))
+        return (
+            seen.get("ExposureTime", 0) * seen.get("AnalogueGain", 1),
+            *seen.get("ColourGains", ()),
+        )
 
     def _limits(self, fps: float) -> tuple[int, int]:
         return round(1e6 / fps), round(SLOWEST * 1e6 / self.fps)
@@ -95,10 +124,14 @@ class PiCamera(Camera):
         return np.ascontiguousarray(self._capture("main")[..., :3])
 
     def glance(self) -> np.ndarray:
-        # YUV420: brightness first, then the two colours in rows half as long; any row may be longer than the picture is wide.
+        # YUV420: brightness first, then the two colours in rows half as long; any row may be longer
+        # than the picture is wide.
         (w, h), planes = self.small, self._capture("lores")
-        colours = planes[h:].reshape(2, h // 2, -1)[..., :w // 2]
-        return cv2.cvtColor(np.concatenate([planes[:h, :w].ravel(), colours.ravel()]).reshape(-1, w), cv2.COLOR_YUV2BGR_I420)
+        colours = planes[h:].reshape(2, h // 2, -1)[..., : w // 2]
+        return cv2.cvtColor(
+            np.concatenate([planes[:h, :w].ravel(), colours.ravel()]).reshape(-1, w),
+            cv2.COLOR_YUV2BGR_I420,
+        )
 
     def _capture(self, stream: str) -> np.ndarray:
         if self._camera is None:
@@ -123,9 +156,12 @@ class PiCamera(Camera):
     def close(self) -> None:
         camera, self._camera = self._camera, None
         if camera is not None:
-            # What was asked for and never came is dropped first: `stop` would wait behind it for ever.
+            # What was asked for and never came is dropped first: `stop` would wait behind it for
+            # ever.
             for step in (camera.cancel_all_and_flush, camera.stop, camera.close):
-                with suppress(Exception):      # a camera that was pulled out cannot be closed properly, and need not be
+                with suppress(
+                    Exception
+                ):  # a camera that was pulled out cannot be closed properly, and need not be
                     step()
 
     def renewed(self) -> Camera:
@@ -138,7 +174,7 @@ def load_picamera2() -> Any:
     """picamera2's class. Raises CameraLost; None: it is not installed."""
     try:
         from picamera2 import Picamera2
-    except Exception as e:      # built for another numpy, or its libcamera is missing
+    except Exception as e:  # built for another numpy, or its libcamera is missing
         if isinstance(e, ModuleNotFoundError) and e.name == "picamera2":
             return None
         raise CameraLost(f"picamera2 cannot be loaded: {one_line(e)}") from None
@@ -149,14 +185,17 @@ def tidy_picamera2() -> Any:
     """picamera2's class, which gives back what it took when it cannot be made. Raises CameraLost."""
     Picamera2 = load_picamera2()
     if Picamera2 is None:
-        raise CameraLost("the Pi camera needs picamera2: sudo apt-get install python3-picamera2, then make install")
+        raise CameraLost(
+            "the Pi camera needs picamera2: sudo apt-get install python3-picamera2, then make install"
+        )
 
-    class Tidy(Picamera2):      # type: ignore[misc, valid-type]
+    class Tidy(Picamera2):  # type: ignore[misc, valid-type]
         def __init__(self, number: int) -> None:
             try:
                 super().__init__(number)
             except Exception:
-                # Its pipe is made first, and this end of it is nobody's then: tried every second, a busy camera takes all there are.
+                # Its pipe is made first, and this end of it is nobody's then: tried every second, a
+                # busy camera takes all there are.
                 with suppress(Exception):
                     self.close() if self.is_open else os.close(self.notifyme_w)
                 raise

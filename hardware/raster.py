@@ -1,4 +1,5 @@
-"""Drawing primitives (the plain dicts of art.toml's drawings: polygon, circle, line, text, in mm) to pixels."""
+"""Drawing primitives (the plain dicts of art.toml's drawings: polygon, circle, line, text, in mm)
+to pixels."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from typing import Any
 import cv2
 import numpy as np
 
-FINE = 4          # bits of a pixel's fraction that cv2 draws with
+FINE = 4  # bits of a pixel's fraction that cv2 draws with
 FONT = cv2.FONT_HERSHEY_DUPLEX
 
 
@@ -18,16 +19,25 @@ def bgr(colour: str) -> tuple[int, int, int]:
     return int(colour[5:7], 16), int(colour[3:5], 16), int(colour[1:3], 16)
 
 
-def draw(prims: Sequence[dict[str, Any]], x0: float, y0: float, width: int, height: int, px_per_mm: float,
-         oversample: int = 2) -> np.ndarray:
-    """(height, width, 4) uint8 BGRA; pixel (0, 0) shows the mm point (x0, y0). Alpha is 0 where nothing is drawn."""
+def draw(
+    prims: Sequence[dict[str, Any]],
+    x0: float,
+    y0: float,
+    width: int,
+    height: int,
+    px_per_mm: float,
+    oversample: int = 2,
+) -> np.ndarray:
+    """(height, width, 4) uint8 BGRA; pixel (0, 0) shows the mm point (x0, y0). Alpha is 0 where
+    nothing is drawn."""
     scale = px_per_mm * oversample
     w, h = width * oversample, height * oversample
     colour, alpha = np.zeros((h, w, 3), np.uint8), np.zeros((h, w), np.uint8)
     for p in prims:
         for layer, ink in ((colour, None), (alpha, (255,))):
             _draw(layer, p, x0, y0, scale, ink)
-    # Colour is weighted by alpha before it is made smaller, else the empty background darkens every edge.
+    # Colour is weighted by alpha before it is made smaller, else the empty background darkens every
+    # edge.
     out = cv2.merge([*cv2.split(colour), alpha])
     if oversample == 1:
         return out
@@ -37,7 +47,14 @@ def draw(prims: Sequence[dict[str, Any]], x0: float, y0: float, width: int, heig
     return cv2.merge([*cv2.split(np.clip(covered, 0, 255).astype(np.uint8)), small_alpha])
 
 
-def _draw(layer: np.ndarray, p: dict[str, Any], x0: float, y0: float, scale: float, ink: tuple[int, ...] | None) -> None:
+def _draw(
+    layer: np.ndarray,
+    p: dict[str, Any],
+    x0: float,
+    y0: float,
+    scale: float,
+    ink: tuple[int, ...] | None,
+) -> None:
     def px(points: Sequence[Sequence[float]]) -> np.ndarray:
         q = (np.array(points, float) - (x0, y0)) * scale - 0.5
         return np.round(q * (1 << FINE)).astype(np.int32)
@@ -63,7 +80,9 @@ def _draw(layer: np.ndarray, p: dict[str, Any], x0: float, y0: float, scale: flo
         _text(layer, p, px([p["at"]])[0] / (1 << FINE), scale, fill)
 
 
-def _text(layer: np.ndarray, p: dict[str, Any], at: np.ndarray, scale: float, ink: tuple[int, ...]) -> None:
+def _text(
+    layer: np.ndarray, p: dict[str, Any], at: np.ndarray, scale: float, ink: tuple[int, ...]
+) -> None:
     """Writes into a patch of its own, then turns that onto the layer: cv2 can only write upright."""
     big = 64
     unit = cv2.getFontScaleFromHeight(FONT, big, 6)
@@ -76,11 +95,16 @@ def _text(layer: np.ndarray, p: dict[str, Any], at: np.ndarray, scale: float, in
     there = np.array([[c, -s, at[0] - c * mx + s * my], [s, c, at[1] - s * mx - c * my]])
     radius = math.hypot(*patch.shape) * ratio / 2 + 2
     x0, y0 = max(0, int(at[0] - radius)), max(0, int(at[1] - radius))
-    x1, y1 = min(layer.shape[1], int(at[0] + radius) + 1), min(layer.shape[0], int(at[1] + radius) + 1)
+    x1, y1 = (
+        min(layer.shape[1], int(at[0] + radius) + 1),
+        min(layer.shape[0], int(at[1] + radius) + 1),
+    )
     if x1 <= x0 or y1 <= y0:
         return
     there[:, 2] -= x0, y0
-    mask = cv2.warpAffine(patch, there, (x1 - x0, y1 - y0), flags=cv2.INTER_AREA if ratio < 0.5 else cv2.INTER_LINEAR)
+    mask = cv2.warpAffine(
+        patch, there, (x1 - x0, y1 - y0), flags=cv2.INTER_AREA if ratio < 0.5 else cv2.INTER_LINEAR
+    )
     part = layer[y0:y1, x0:x1]
     weight = (mask / 255.0).reshape(*mask.shape, *(1,) * (part.ndim - 2))
     colour = np.array(ink if part.ndim == 3 else ink[0], float)

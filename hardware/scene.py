@@ -1,6 +1,8 @@
-"""What a simulated camera films, as plain data: things on a table, where the camera stands, what light there is.
+"""What a simulated camera films, as plain data: things on a table, where the camera stands, what
+light there is.
 
-Millimetres on the board: x right, y down, z up from the board's plane; (0, 0) is the board's upper left corner.
+Millimetres on the board: x right, y down, z up from the board's plane; (0, 0) is the board's upper
+left corner.
 """
 
 from __future__ import annotations
@@ -14,12 +16,14 @@ import cv2
 import numpy as np
 
 Tier = Mapping[str, Any]
-"""{"z": [bottom, top], "outline": [[x, y], ...], "disc": bool, "side": "#rrggbb", "top": [drawing primitive, ...]}"""
+"""{"z": [bottom, top], "outline": [[x, y], ...], "disc": bool, "side": "#rrggbb", "top": [drawing
+primitive, ...]}"""
 
 
 @dataclass(frozen=True)
 class Thing:
-    """A piece lying at `at` (its middle, mm), turned clockwise by `turn` degrees, its underside at height z.
+    """A piece lying at `at` (its middle, mm), turned clockwise by `turn` degrees, its underside at
+    height z.
 
     look: which of the scene's looks it has.
     """
@@ -34,10 +38,13 @@ class Thing:
 class Scene:
     """A table with a board on it. Two scenes with the same `base` differ in nothing but `over`.
 
-    size: (width, height) of the board, mm; board: its print as drawing primitives, [] where nothing is printed.
-    looks: name -> tiers; things: pieces; over: what is held above or put on the table for a moment: hands, cups.
+    size: (width, height) of the board, mm; board: its print as drawing primitives, [] where nothing
+    is printed.
+    looks: name -> tiers; things: pieces; over: what is held above or put on the table for a moment:
+    hands, cups.
     cards: (x, y, turn) of the middle of the four marker cards with ids 0 to 3; () without.
-    table: "wood", "cloth" or "plain", tinted and varied by `seed`; paper, grain: how mottled the print of the board and of the
+    table: "wood", "cloth" or "plain", tinted and varied by `seed`; paper, grain: how mottled the
+    print of the board and of the
     pieces is: 0 not at all, 1 like good print, 5 like a painting.
     """
 
@@ -54,8 +61,8 @@ class Scene:
     seed: int = 0
 
 
-CARD = 36.0         # mm, the side of a marker's black square
-CARD_GAP = 8.0      # mm from the board's corner to the square's nearest corner, in x and in y
+CARD = 36.0  # mm, the side of a marker's black square
+CARD_GAP = 8.0  # mm from the board's corner to the square's nearest corner, in x and in y
 
 
 def card_places(size: Sequence[float]) -> list[tuple[float, float]]:
@@ -67,10 +74,11 @@ def card_places(size: Sequence[float]) -> list[tuple[float, float]]:
 
 @dataclass(frozen=True)
 class Light:
-    """lamp: (x, y, z) mm, relative to the board's middle; size: how wide the lamp is, mm: the wider, the softer its shadows.
+    """lamp: (x, y, z) mm, relative to the board's middle; size: how wide the lamp is, mm: the
+    wider, the softer its shadows.
 
-    warmth: 0 neutral, 1 candlelight, -1 blue daylight; shadow: how dark shadows are, 0 to 1; gloss: strength of the
-    lamp's mirror image on the board, 0 to 1.
+    warmth: 0 neutral, 1 candlelight, -1 blue daylight; shadow: how dark shadows are, 0 to 1; gloss:
+    strength of the lamp's mirror image on the board, 0 to 1.
     """
 
     lamp: tuple[float, float, float] = (-350.0, -500.0, 900.0)
@@ -85,7 +93,8 @@ class Light:
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """A camera: K (3, 3), dist (n,) as OpenCV has them; rvec, tvec from board to camera (its z points into the table)."""
+    """A camera: K (3, 3), dist (n,) as OpenCV has them; rvec, tvec from board to camera (its z
+    points into the table)."""
 
     K: np.ndarray
     dist: np.ndarray
@@ -111,23 +120,44 @@ class View:
         return np.array([p[0], p[1], -p[2]])
 
     def moved(self, turn: Sequence[float], shift: Sequence[float]) -> View:
-        """The same camera after a knock: turned by (rx, ry, rz) degrees about itself, shifted by (x, y, z) mm."""
+        """The same camera after a knock: turned by (rx, ry, rz) degrees about itself, shifted by
+        (x, y, z) mm."""
         R = cv2.Rodrigues(np.radians(np.asarray(turn, float)))[0]
         rvec = cv2.Rodrigues(R @ cv2.Rodrigues(self.rvec)[0])[0].ravel()
-        return View(self.K, self.dist, rvec, R @ self.tvec + np.asarray(shift, float), self.size, self.vignette, self.blur,
-                    self.noise)
+        return View(
+            self.K,
+            self.dist,
+            rvec,
+            R @ self.tvec + np.asarray(shift, float),
+            self.size,
+            self.vignette,
+            self.blur,
+            self.noise,
+        )
 
 
 _keys = iter(range(1 << 62))
 
 
-def look_down(size: Sequence[float], resolution: tuple[int, int] = (1640, 1232), tilt: float = 8.0, azimuth: float = 90.0,
-              turn: float = 0.0, fill: float = 0.8, field_of_view: float = 62.0, k1: float = 0.0, margin: float = 0.0,
-              vignette: float = 0.25, blur: float = 0.7, noise: float = 2.0) -> View:
+def look_down(
+    size: Sequence[float],
+    resolution: tuple[int, int] = (1640, 1232),
+    tilt: float = 8.0,
+    azimuth: float = 90.0,
+    turn: float = 0.0,
+    fill: float = 0.8,
+    field_of_view: float = 62.0,
+    k1: float = 0.0,
+    margin: float = 0.0,
+    vignette: float = 0.25,
+    blur: float = 0.7,
+    noise: float = 2.0,
+) -> View:
     """A camera that has a board of `size` mm (and `margin` mm around it) in its picture.
 
-    tilt: degrees off the plumb line; azimuth: from which side, 0 from the right, 90 from the lower edge; turn: how the
-    picture is turned, 180 for a camera on the opposite side; fill: how much of the picture board and margin take.
+    tilt: degrees off the plumb line; azimuth: from which side, 0 from the right, 90 from the lower
+    edge; turn: how the picture is turned, 180 for a camera on the opposite side; fill: how much of
+    the picture board and margin take.
     """
     w, h = size
     focal = resolution[0] / 2 / math.tan(math.radians(field_of_view / 2))
@@ -140,7 +170,9 @@ def look_down(size: Sequence[float], resolution: tuple[int, int] = (1640, 1232),
     right -= down * (right @ down)
     right /= np.linalg.norm(right)
     R = np.stack([right, np.cross(down, right), down])
-    corners = np.array([[-margin, -margin], [w + margin, -margin], [w + margin, h + margin], [-margin, h + margin]])
+    corners = np.array(
+        [[-margin, -margin], [w + margin, -margin], [w + margin, h + margin], [-margin, h + margin]]
+    )
     aim = np.array([w / 2, h / 2, 0.0])
     half = np.array(resolution) / 2
     for _ in range(6):
@@ -148,10 +180,16 @@ def look_down(size: Sequence[float], resolution: tuple[int, int] = (1640, 1232),
         for _ in range(30):
             distance = (low + high) / 2
             tvec = -R @ (aim + away * distance)
-            view = View(K, dist, cv2.Rodrigues(R)[0].ravel(), tvec, resolution, vignette, blur, noise)
+            view = View(
+                K, dist, cv2.Rodrigues(R)[0].ravel(), tvec, resolution, vignette, blur, noise
+            )
             p = view.to_px(corners)
             behind = (np.column_stack([corners, np.zeros(4)]) @ R.T + tvec)[:, 2].min() < 10
-            low, high = (distance, high) if behind or (np.ptp(p, axis=0) / 2 / half).max() > fill else (low, distance)
+            low, high = (
+                (distance, high)
+                if behind or (np.ptp(p, axis=0) / 2 / half).max() > fill
+                else (low, distance)
+            )
         # The middle of what is seen comes to the middle of the picture.
         off = ((p.min(0) + p.max(0)) / 2 - half) * distance / focal
         aim = aim + off[0] * right + off[1] * np.cross(down, right)

@@ -26,12 +26,21 @@ SLOW = 2.0
 
 
 class SimulatedCamera(Camera):
-    """Films whatever `scene` says at the moment. `faults` is a set of names from FAULTS; both may be changed at any time."""
+    """Films whatever `scene` says at the moment. `faults` is a set of names from FAULTS; both may
+    be changed at any time."""
 
     name = "simulated camera"
 
-    def __init__(self, scene: Scene, view: View, light: Light | None = None, seed: int = 0, fps: float = 20.0,
-                 sleep: Callable[[float], object] = time.sleep, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        scene: Scene,
+        view: View,
+        light: Light | None = None,
+        seed: int = 0,
+        fps: float = 20.0,
+        sleep: Callable[[float], object] = time.sleep,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.scene, self.view, self.light = scene, view, light or Light()
         self.faults: set[str] = set()
         self._film, self._sleep, self._clock, self._gap = Film(seed), sleep, clock, 1 / fps
@@ -66,7 +75,15 @@ class SimulatedCamera(Camera):
         view = self._bump if "bumped" in self.faults else self.view
         if "covered" in self.faults:
             finger = np.full((view.size[1], view.size[0], 3), (28, 34, 58), np.uint8)
-            grain = np.random.default_rng(int(self._clock() * 1000) & 0xFFFF).normal(0, 2, finger.shape[:2])
+            grain = np.random.default_rng(int(self._clock() * 1000) & 0xFFFF).normal(
+                0, 2, finger.shape[:2]
+            )
             return cv2.add(finger, cv2.merge([grain] * 3), dtype=cv2.CV_8U)
-        light = replace(self.light, exposure=self.light.exposure * 0.06, gloss=0.0) if "dark" in self.faults else self.light
-        return self._film.take(self.scene, view, light, noise=view.noise * 8 if "noise" in self.faults else None)
+        light = (
+            replace(self.light, exposure=self.light.exposure * 0.06, gloss=0.0)
+            if "dark" in self.faults
+            else self.light
+        )
+        return self._film.take(
+            self.scene, view, light, noise=view.noise * 8 if "noise" in self.faults else None
+        )

@@ -1,7 +1,8 @@
-"""Keeps a camera running: tells when it is lost, frozen, covered or in the dark, and goes on by itself when it is back.
+"""Keeps a camera running: tells when it is lost, frozen, covered or in the dark, and goes on by
+itself when it is back.
 
-    with Supervisor(open_camera(config)) as eye:
-        frame = eye.newest(after=last, timeout=1.0)     # None: nothing new; eye.state and eye.message say why
+with Supervisor(open_camera(config)) as eye:
+    frame = eye.newest(after=last, timeout=1.0)     # None: nothing new; eye.state and eye.message say why
 """
 
 from __future__ import annotations
@@ -18,23 +19,30 @@ import numpy as np
 
 from hardware.camera import Camera, CameraHangs, CameraLost, one_line
 
-PATIENCE = 1.5        # seconds without a new picture before the camera counts as lost or frozen
-RETRY = 1.0           # seconds between two attempts to open it
-SETTLING = 20.0       # seconds that finding light and focus may take at most
-GIVE_UP = 30.0        # seconds without an answer after which the thread that waits for it is left behind, and the camera opened anew
-LEFT = 3              # so many threads are left behind at most
-HOPELESS = 60.0       # seconds without a picture from a camera that is there, after which only another process may free it
-FLAT = 0.025          # of its brightness: a picture whose coarse detail varies less shows nothing (a bare table with cards: 0.06)
-DARK = 22.0           # grey levels: the mean of a picture in which little can be told
-ROOM = 1.5            # the room's light has changed when the picture's mean has, by this factor ...
-ROOM_AFTER = 4.0      # ... for so many seconds
+PATIENCE = 1.5  # seconds without a new picture before the camera counts as lost or frozen
+RETRY = 1.0  # seconds between two attempts to open it
+SETTLING = 20.0  # seconds that finding light and focus may take at most
+# seconds without an answer after which the thread that waits for it is left behind, and the camera
+# opened anew
+GIVE_UP = 30.0
+LEFT = 3  # so many threads are left behind at most
+# seconds without a picture from a camera that is there, after which only another process may free
+# it
+HOPELESS = 60.0
+# of its brightness: a picture whose coarse detail varies less shows nothing (a bare table with
+# cards: 0.06)
+FLAT = 0.025
+DARK = 22.0  # grey levels: the mean of a picture in which little can be told
+ROOM = 1.5  # the room's light has changed when the picture's mean has, by this factor ...
+ROOM_AFTER = 4.0  # ... for so many seconds
 OK, LOST, FROZEN, COVERED, IN_THE_DARK = "ok", "lost", "frozen", "covered", "dark"
 
 
 class Frame(msgspec.Struct, frozen=True, eq=False):
     """A picture: number counts from 1, at is the clock's time when it was there.
 
-    image: (h, w, 3) uint8 BGR; None where the supervisor watches the small stream and nobody asked for the full picture.
+    image: (h, w, 3) uint8 BGR; None where the supervisor watches the small stream and nobody asked
+    for the full picture.
     small: (h, w, 3) uint8 BGR, for watching; None where only the full picture was taken.
     """
 
@@ -45,7 +53,8 @@ class Frame(msgspec.Struct, frozen=True, eq=False):
 
 
 class Judge:
-    """What can be told from pictures alone whether a camera is of use. No clock of its own: `now` in seconds is handed in."""
+    """What can be told from pictures alone whether a camera is of use. No clock of its own: `now`
+    in seconds is handed in."""
 
     def __init__(self, live: bool = True) -> None:
         self.live = live
@@ -56,19 +65,26 @@ class Judge:
     def see(self, image: np.ndarray, now: float) -> str:
         """ "ok", "frozen", "covered" or "dark" """
         small = cv2.resize(image, (64, 48), interpolation=cv2.INTER_AREA)
-        sample = image[::image.shape[0] // 30 | 1, ::image.shape[1] // 40 | 1]
-        if self._last is None or self._last.shape != sample.shape or not np.array_equal(sample, self._last):
+        sample = image[:: image.shape[0] // 30 | 1, :: image.shape[1] // 40 | 1]
+        if (
+            self._last is None
+            or self._last.shape != sample.shape
+            or not np.array_equal(sample, self._last)
+        ):
             self._fresh, self._last = now, sample.copy()
         if self.live and now - self._fresh > PATIENCE:
             return FROZEN
-        grey = (cv2.cvtColor(small, cv2.COLOR_BGR2GRAY) if small.ndim == 3 else small).astype(np.float32)
+        grey = (cv2.cvtColor(small, cv2.COLOR_BGR2GRAY) if small.ndim == 3 else small).astype(
+            np.float32
+        )
         detail = float((grey - cv2.GaussianBlur(grey, (0, 0), 8)).std())
         if detail < FLAT * (float(grey.mean()) + 4):
             return COVERED
         return IN_THE_DARK if grey.mean() < DARK else OK
 
     def room_changed(self, image: np.ndarray, now: float) -> bool:
-        """Whether the light has been another one for a while, so that a locked exposure should be found anew."""
+        """Whether the light has been another one for a while, so that a locked exposure should be
+        found anew."""
         mean = float(image[::7, ::7].mean()) + 1.0
         if self._mean is None:
             self._mean, self._steady = mean, now
@@ -84,27 +100,35 @@ class Judge:
 class Supervisor:
     """A camera read in a thread of its own, so that one that hangs hangs nobody else.
 
-    small: watch the camera's small stream, which is usual where it has one of its own; `picture` then fetches a full one.
-    clock: the time, so that tests need not wait. fps: pictures a second where nobody asks for more (`want`). state: "ok", "lost",
-    "frozen", "covered" or "dark"; message: one line, "" when ok. settled, focused: how often exposure and focus were found anew.
+    small: watch the camera's small stream, which is usual where it has one of its own; `picture`
+    then fetches a full one.
+    clock: the time, so that tests need not wait. fps: pictures a second where nobody asks for more
+    (`want`). state: "ok", "lost", "frozen", "covered" or "dark"; message: one line, "" when ok.
+    settled, focused: how often exposure and focus were found anew.
     """
 
-    def __init__(self, camera: Camera, clock: Callable[[], float] = time.monotonic,
-                 on_state: Callable[[str, str], None] | None = None, fps: float = 10.0, small: bool | None = None) -> None:
+    def __init__(
+        self,
+        camera: Camera,
+        clock: Callable[[], float] = time.monotonic,
+        on_state: Callable[[str, str], None] | None = None,
+        fps: float = 10.0,
+        small: bool | None = None,
+    ) -> None:
         self.camera, self._clock, self._on_state, self._pause = camera, clock, on_state, 1 / fps
         self.small = camera.twofold if small is None else small
         self._stop = threading.Event()
-        self._due: list[float] = []     # when pictures are wanted sooner than usual
+        self._due: list[float] = []  # when pictures are wanted sooner than usual
         self._changed = threading.Condition()
         self._frame: Frame | None = None
         self._full: Frame | None = None
-        self._wanted = 0      # number from which on somebody waits for a full picture
+        self._wanted = 0  # number from which on somebody waits for a full picture
         self._judge = Judge(camera.live)
         self._open, self._retry_at, self._resettle, self._refocus = False, -1e9, False, False
         self.settled = self.focused = 0
         self._asked = self._pictured = clock()
         self._hung = False
-        self._turn, self._left = 0, []      # which thread is the one that counts; those left behind
+        self._turn, self._left = 0, []  # which thread is the one that counts; those left behind
         self._state, self._message = LOST, f"{camera.name}: starting"
         self._thread: threading.Thread | None = None
 
@@ -120,11 +144,13 @@ class Supervisor:
 
     @property
     def hangs(self) -> bool:
-        """Whether the camera has hung for so long that only another process may free it; one that is missing does not hang"""
+        """Whether the camera has hung for so long that only another process may free it; one that
+        is missing does not hang"""
         return self._hung and self._clock() - self._pictured > HOPELESS
 
     def step(self) -> Frame | None:
-        """One look: opens the camera when that is due, reads, judges. Returns a usable or unusable picture, None without."""
+        """One look: opens the camera when that is due, reads, judges. Returns a usable or unusable
+        picture, None without."""
         turn, now = self._turn, self._clock()
         self._asked = now
         try:
@@ -137,7 +163,7 @@ class Supervisor:
                     return None
                 self._open = True
                 self._judge.settled()
-                self._asked = self._clock()      # opening takes its time, and is no silence
+                self._asked = self._clock()  # opening takes its time, and is no silence
             self._adjust()
             if self.small and not self._wanted:
                 image, small = None, self.camera.glance()
@@ -145,10 +171,15 @@ class Supervisor:
                 image, small = _usable(self.camera.read(), self.camera.name), None
             return self._judged(image, small) if turn == self._turn else None
         except Exception as e:
-            # A driver may hand over anything, also a picture of no size: the thread has to outlive it.
+            # A driver may hand over anything, also a picture of no size: the thread has to outlive
+            # it.
             if turn == self._turn:
                 self._hung |= isinstance(e, CameraHangs)
-                self._lose(str(e) if isinstance(e, CameraLost) else f"{self.camera.name}: {one_line(e)[:200]}")
+                self._lose(
+                    str(e)
+                    if isinstance(e, CameraLost)
+                    else f"{self.camera.name}: {one_line(e)[:200]}"
+                )
         return None
 
     def _adjust(self) -> None:
@@ -171,17 +202,25 @@ class Supervisor:
     def _judged(self, image: np.ndarray | None, small: np.ndarray | None) -> Frame:
         now = self._clock()
         seen = small if image is None else image
-        # The two streams differ, so that one between two of the other would look like a fresh picture: each is judged alone.
+        # The two streams differ, so that one between two of the other would look like a fresh
+        # picture: each is judged alone.
         state = self._judge.see(seen, now) if image is None or not self.small else self._state
         if state == OK and self.camera.live and self._judge.room_changed(seen, now):
             self._resettle = True
         if state != FROZEN:
             self._hung, self._pictured = False, now
-        self._asked = now       # an answer, however long it took, ends the silence; and whoever has a picture finds its state told
-        self._say(state, {
-            OK: "", FROZEN: f"{self.camera.name}: the picture stands still; is the camera hanging?",
-            COVERED: f"{self.camera.name}: something covers the lens",
-            IN_THE_DARK: f"{self.camera.name}: too dark to see"}[state])
+        # an answer, however long it took, ends the silence; and whoever has a picture finds its
+        # state told
+        self._asked = now
+        self._say(
+            state,
+            {
+                OK: "",
+                FROZEN: f"{self.camera.name}: the picture stands still; is the camera hanging?",
+                COVERED: f"{self.camera.name}: something covers the lens",
+                IN_THE_DARK: f"{self.camera.name}: too dark to see",
+            }[state],
+        )
         with self._changed:
             frame = Frame(image, (self._frame.number if self._frame else 0) + 1, now, small)
             if image is not None:
@@ -193,22 +232,29 @@ class Supervisor:
         return frame
 
     def newest(self, after: int = 0, timeout: float | None = None) -> Frame | None:
-        """The newest picture whose number is above `after`, waited for at most `timeout` seconds; None: there is none."""
+        """The newest picture whose number is above `after`, waited for at most `timeout` seconds;
+        None: there is none."""
         with self._changed:
-            self._changed.wait_for(lambda: self._frame is not None and self._frame.number > after, timeout)
+            self._changed.wait_for(
+                lambda: self._frame is not None and self._frame.number > after, timeout
+            )
             return self._frame if self._frame is not None and self._frame.number > after else None
 
     def picture(self, timeout: float | None = None) -> Frame | None:
-        """A full picture taken after this call, also where the small stream is watched; None after `timeout` seconds."""
+        """A full picture taken after this call, also where the small stream is watched; None after
+        `timeout` seconds."""
         with self._changed:
             self._wanted = asked = (self._frame.number if self._frame else 0) + 1
             self._due = [self._clock(), *self._due]
             self._changed.notify_all()
-            self._changed.wait_for(lambda: self._full is not None and self._full.number >= asked, timeout)
+            self._changed.wait_for(
+                lambda: self._full is not None and self._full.number >= asked, timeout
+            )
             return self._full if self._full is not None and self._full.number >= asked else None
 
     def want(self, times: Iterable[float]) -> None:
-        """Pictures are wanted at these times of the clock already, if that is sooner than usual; what was wanted before no more is."""
+        """Pictures are wanted at these times of the clock already, if that is sooner than usual;
+        what was wanted before no more is."""
         with self._changed:
             last = self._frame.at if self._frame else -1e9
             self._due = sorted(at for at in times if at > last)
@@ -230,10 +276,17 @@ class Supervisor:
         return self
 
     def _start(self) -> None:
-        self._thread = threading.Thread(target=self._run, args=(self._turn,), name="camera", daemon=True)
+        self._thread = threading.Thread(
+            target=self._run, args=(self._turn,), name="camera", daemon=True
+        )
         self._thread.start()
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self._stop.set()
         with self._changed:
             self._changed.notify_all()
@@ -252,7 +305,7 @@ class Supervisor:
         if turn == self._turn:
             self._close()
         elif camera is not self.camera:
-            camera.close()      # it has answered after all; another one has taken its place
+            camera.close()  # it has answered after all; another one has taken its place
 
     def _rest(self, seconds: float) -> None:
         """Until the next picture is due, or wanted"""
@@ -280,7 +333,11 @@ class Supervisor:
         """The thread that hangs, with its camera: another thread tries another one like it."""
         with self._changed:
             self._left = [t for t in self._left if t.is_alive()]
-            if self._stop.is_set() or len(self._left) >= LEFT or self._clock() - self._asked <= GIVE_UP:
+            if (
+                self._stop.is_set()
+                or len(self._left) >= LEFT
+                or self._clock() - self._asked <= GIVE_UP
+            ):
                 return
             self._left.append(self._thread)
             self._turn += 1
@@ -305,6 +362,13 @@ class Supervisor:
 
 def _usable(image: np.ndarray, name: str) -> np.ndarray:
     """Raises CameraLost for what is no picture: a driver in trouble hands over anything."""
-    if image.dtype != np.uint8 or image.ndim != 3 or image.shape[2] != 3 or min(image.shape[:2]) < 16:
-        raise CameraLost(f"{name}: gives something that is no picture ({'x'.join(map(str, image.shape))} {image.dtype})")
+    if (
+        image.dtype != np.uint8
+        or image.ndim != 3
+        or image.shape[2] != 3
+        or min(image.shape[:2]) < 16
+    ):
+        raise CameraLost(
+            f"{name}: gives something that is no picture ({'x'.join(map(str, image.shape))} {image.dtype})"
+        )
     return image

@@ -16,20 +16,38 @@ import numpy as np
 
 from hardware.camera import AUTO, Camera, CameraLost, wait_for_rest
 
-FOCUS = 3.0             # seconds a lens gets to find its focus
-AS_SHARP = 0.8          # of the sharpness it had found: less, and the driver does not tell where the lens is
-S_CTRL, POWER_LINE = 0xC008561C, 0x00980918     # VIDIOC_S_CTRL, V4L2_CID_POWER_LINE_FREQUENCY
+FOCUS = 3.0  # seconds a lens gets to find its focus
+AS_SHARP = (
+    0.8  # of the sharpness it had found: less, and the driver does not tell where the lens is
+)
+S_CTRL, POWER_LINE = 0xC008561C, 0x00980918  # VIDIOC_S_CTRL, V4L2_CID_POWER_LINE_FREQUENCY
 
 
 class UsbCamera(Camera):
-    """Exposure, white balance and focus are locked once they have been found, where the camera can do that.
+    """Exposure, white balance and focus are locked once they have been found, where the camera can
+    do that.
 
-    device: number or path. size: pixels. lock: False leaves all of it to the camera. focus: the driver's own figure. mains: Hz."""
+    device: number or path. size: pixels. lock: False leaves all of it to the camera. focus: the
+    driver's own figure. mains: Hz."""
 
-    def __init__(self, device: int | str = 0, size: tuple[int, int] = (1920, 1080), lock: bool = True, focus: float | str = AUTO,
-                 mains: int = 50, clock: Callable[[], float] = time.monotonic,
-                 capture: Callable[..., Any] = cv2.VideoCapture) -> None:
-        self.device, self.size, self.lock, self.mains, self._clock, self._make = device, size, lock, mains, clock, capture
+    def __init__(
+        self,
+        device: int | str = 0,
+        size: tuple[int, int] = (1920, 1080),
+        lock: bool = True,
+        focus: float | str = AUTO,
+        mains: int = 50,
+        clock: Callable[[], float] = time.monotonic,
+        capture: Callable[..., Any] = cv2.VideoCapture,
+    ) -> None:
+        self.device, self.size, self.lock, self.mains, self._clock, self._make = (
+            device,
+            size,
+            lock,
+            mains,
+            clock,
+            capture,
+        )
         self.focus = None if focus == AUTO else float(focus)
         self.name = f"/dev/video{device}" if isinstance(device, int) else device
         self._capture: Any = None
@@ -53,7 +71,7 @@ class UsbCamera(Camera):
     def settle(self) -> None:
         if self._capture is None or not self.lock:
             return
-        self._capture.set(cv2.CAP_PROP_AUTO_EXPOSURE, 3)     # V4L2: 3 by aperture priority, 1 by hand
+        self._capture.set(cv2.CAP_PROP_AUTO_EXPOSURE, 3)  # V4L2: 3 by aperture priority, 1 by hand
         self._capture.set(cv2.CAP_PROP_AUTO_WB, 1)
         self._keep_focus()
         wait_for_rest(lambda: self.read()[::16, ::16].mean((0, 1)) + 1, self._clock)
@@ -77,7 +95,8 @@ class UsbCamera(Camera):
             self.focus = focus
             self.on_focus(focus)
             return
-        # Some drivers say where the lens was when it last was told: then it is found at every start, and held there.
+        # Some drivers say where the lens was when it last was told: then it is found at every
+        # start, and held there.
         self._capture.set(cv2.CAP_PROP_AUTOFOCUS, 1)
         self._seen_for(FOCUS)
         self._capture.set(cv2.CAP_PROP_AUTOFOCUS, 0)
@@ -91,7 +110,10 @@ class UsbCamera(Camera):
         return image
 
     def _avoid_flicker(self) -> None:
-        with suppress(OSError), open(self.name, "rb") as node:      # not every camera has it, and OpenCV has no name for it
+        with (
+            suppress(OSError),
+            open(self.name, "rb") as node,
+        ):  # not every camera has it, and OpenCV has no name for it
             fcntl.ioctl(node, S_CTRL, struct.pack("Ii", POWER_LINE, {50: 1, 60: 2}[self.mains]))
 
     def read(self) -> np.ndarray:

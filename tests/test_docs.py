@@ -18,12 +18,17 @@ TEXTS = {p.name: p.read_text(encoding="utf-8") for p in PAGES}
 
 
 def blocks(language):
-    return [(name, b) for name, text in TEXTS.items() for b in re.findall(rf"^ *```{language}\n(.*?)^ *```", text, re.M | re.S)]
+    return [
+        (name, b)
+        for name, text in TEXTS.items()
+        for b in re.findall(rf"^ *```{language}\n(.*?)^ *```", text, re.M | re.S)
+    ]
 
 
 @pytest.mark.parametrize("name, block", blocks("console"))
 def test_a_transcript_is_what_happens(name, block, tmp_path, monkeypatch, capsys):
-    """`$ cat FILE` shows a file, which the commands after it find there; what another command prints has to be just that."""
+    """`$ cat FILE` shows a file, which the commands after it find there; what another command
+    prints has to be just that."""
     monkeypatch.chdir(tmp_path)
     for part in re.split(r"^\$ ", block, flags=re.M)[1:]:
         line, _, expected = part.partition("\n")
@@ -45,10 +50,16 @@ def test_readme_has_a_transcript():
 def commands():
     """(page, command) of all `nilometer ...` in code"""
     for name, text in TEXTS.items():
-        fenced = [line for b in re.findall(r"```(?:console)?\n(.*?)```", text, re.S) for line in b.splitlines()]
+        fenced = [
+            line
+            for b in re.findall(r"```(?:console)?\n(.*?)```", text, re.S)
+            for line in b.splitlines()
+        ]
         inline = re.findall(r"`([^`]+)`", re.sub(r"```.*?```", "", text, flags=re.S))
         for code in fenced + [" ".join(c.split()) for c in inline]:
-            if found := re.match(r"(?:\$ |sudo |\.venv/bin/|-u nilometer |NILOMETER_STATE=\S+ )*nilometer (.+)", code):
+            if found := re.match(
+                r"(?:\$ |sudo |\.venv/bin/|-u nilometer |NILOMETER_STATE=\S+ )*nilometer (.+)", code
+            ):
                 yield name, re.sub(r"\s+#.*", "", found[1])
 
 
@@ -60,7 +71,9 @@ def test_every_command_that_is_named_is_one(name, said):
     command, *args = shlex.split(said.split(" | ")[0].replace("...", "").replace("`", ""))
     assert command.rstrip(",") in COMMANDS, f"{name}: nilometer {said}"
     known = _Commands().get_command(None, command.rstrip(","))
-    options = {o for p in known.params if isinstance(p, click.Option) for o in (*p.opts, *p.secondary_opts)} | {"--help"}
+    options = {
+        o for p in known.params if isinstance(p, click.Option) for o in (*p.opts, *p.secondary_opts)
+    } | {"--help"}
     for arg in args:
         if arg.lstrip("[").startswith("-"):
             assert arg.strip("[]") in options, f"{name}: nilometer {said}"

@@ -11,8 +11,12 @@ import engine
 ROOT = Path(__file__).resolve().parent.parent
 ROOMS = ("engine", "vision", "calibration", "hardware", "companion", "companion_web")
 MAY = {
-    "engine": set(), "vision": set(), "hardware": set(), "calibration": {"vision", "engine"},
-    "companion_web": {"companion", "calibration", "vision", "engine"}, "companion": set(ROOMS),
+    "engine": set(),
+    "vision": set(),
+    "hardware": set(),
+    "calibration": {"vision", "engine"},
+    "companion_web": {"companion", "calibration", "vision", "engine"},
+    "companion": set(ROOMS),
 }
 
 
@@ -31,7 +35,9 @@ def test_imports_only_what_it_may(room):
                 names = [node.module]
             for name in names:
                 top = name.split(".")[0]
-                assert top not in ROOMS or top == room or top in MAY[room], f"{path}: {room} may not import {top}"
+                assert top not in ROOMS or top == room or top in MAY[room], (
+                    f"{path}: {room} may not import {top}"
+                )
 
 
 @pytest.mark.parametrize("room", [r for r in ROOMS if r != "engine"])
@@ -46,4 +52,6 @@ def test_engine_does_no_input_or_output():
     for path in files("engine"):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-                assert node.func.id not in ("open", "print", "input"), f"{path}:{node.lineno} calls {node.func.id}"
+                assert node.func.id not in ("open", "print", "input"), (
+                    f"{path}:{node.lineno} calls {node.func.id}"
+                )

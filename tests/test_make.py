@@ -1,4 +1,5 @@
-"""`make install` in any order, with a Python that only writes down what it is told; and the lock files it installs from."""
+"""`make install` in any order, with a Python that only writes down what it is told; and the lock
+files it installs from."""
 
 import os
 import re
@@ -19,12 +20,15 @@ if [ "$1 $2" = "-m venv" ]; then
     cp "$0" "$last/bin/python"
 fi
 """
-TRIPLES = [(python, machine) for python in ("3.11", "3.12", "3.13") for machine in ("x86_64", "aarch64")]
+TRIPLES = [
+    (python, machine) for python in ("3.11", "3.12", "3.13") for machine in ("x86_64", "aarch64")
+]
 
 
 @pytest.fixture
 def install(tmp_path):
-    """install() -> what python was told, since the last time; `site` is Debian's folder of packages, `path` where programs are"""
+    """install() -> what python was told, since the last time; `site` is Debian's folder of
+    packages, `path` where programs are"""
     log, python, site, path = (tmp_path / name for name in ("log", "python", "site", "path"))
     python.write_text(PYTHON.format(log=log))
     python.chmod(0o755)
@@ -36,26 +40,41 @@ def install(tmp_path):
     def run(*more):
         log.write_text("")
         here = f"PYTHON={python}", f"SITE={site}", f"VENV={tmp_path / 'venv'}"
-        done = subprocess.run(["make", "install", *more, *here], cwd=ROOT, text=True, capture_output=True,
-                              env={**os.environ, "PATH": str(path), "MAKEFLAGS": ""})
+        done = subprocess.run(
+            ["make", "install", *more, *here],
+            cwd=ROOT,
+            text=True,
+            capture_output=True,
+            env={**os.environ, "PATH": str(path), "MAKEFLAGS": ""},
+        )
         assert done.returncode == 0, done.stdout + done.stderr
         said = [line.replace(str(tmp_path), "") for line in log.read_text().splitlines()]
         assert "compileall" in said.pop(), "whatever else there was to do"
         return said
+
     run.site, run.path = site, path
     return run
 
 
 def test_what_has_come_since_is_taken_up(install):
     first = install()
-    assert first[0].split() == ["-m", "venv", "--clear", "/venv"] and "--require-hashes -r locks/base.txt" in first[1]
-    assert "--no-deps --no-build-isolation -e ." in first[-2] and sum("locks/learn.txt" in line for line in first) == 1
+    assert (
+        first[0].split() == ["-m", "venv", "--clear", "/venv"]
+        and "--require-hashes -r locks/base.txt" in first[1]
+    )
+    assert (
+        "--no-deps --no-build-isolation -e ." in first[-2]
+        and sum("locks/learn.txt" in line for line in first) == 1
+    )
     assert install() == []
     assert not any("learn" in line for line in install("LEARN=")) and install("LEARN=") == []
     assert any("learn" in line for line in install())
     (install.site / "lgpio.py").touch()
     pins = install()
-    assert pins[0].split() == ["-m", "venv", "--system-site-packages", "/venv"] and "locks/base.txt" in pins[1]
+    assert (
+        pins[0].split() == ["-m", "venv", "--system-site-packages", "/venv"]
+        and "locks/base.txt" in pins[1]
+    )
     (install.site / "picamera2").mkdir()
     assert "locks/pi.txt" in install()[1] and install() == []
     (install.path / "gcc").write_text("#!/bin/sh\n")
@@ -81,8 +100,15 @@ def pinned(name, python, machine):
     """{package: (version, hashes)} of a lock file for one Python on one processor"""
     from packaging.markers import Marker
 
-    here = {"python_version": python, "python_full_version": f"{python}.5", "platform_machine": machine, "sys_platform": "linux",
-            "platform_system": "Linux", "platform_python_implementation": "CPython", "implementation_name": "cpython"}
+    here = {
+        "python_version": python,
+        "python_full_version": f"{python}.5",
+        "platform_machine": machine,
+        "sys_platform": "linux",
+        "platform_system": "Linux",
+        "platform_python_implementation": "CPython",
+        "implementation_name": "cpython",
+    }
     found = {}
     for entry in re.split(r"\n(?=\w)", (ROOT / "locks" / f"{name}.txt").read_text()):
         line = re.match(r"([\w.-]+)==([\w.]+)(?: ; (.+?))? \\\n", entry)
@@ -106,6 +132,8 @@ def test_every_dependency_is_pinned_with_hashes_for_every_python_and_processor(p
         have = pinned(name, python, machine)
         assert base.items() <= have.items(), f"{name}: one version of everything"
         for requirement in map(Requirement, requirements):
-            if requirement.marker is None or requirement.marker.evaluate({"python_version": python}):
+            if requirement.marker is None or requirement.marker.evaluate(
+                {"python_version": python}
+            ):
                 version, hashes = have[requirement.name]
                 assert version in requirement.specifier and hashes, f"{requirement}: make lock"

@@ -1,4 +1,5 @@
-"""Places where a board looks much like itself: turned round, or a square further. Which of them, and what tells them apart."""
+"""Places where a board looks much like itself: turned round, or a square further. Which of them,
+and what tells them apart."""
 
 from __future__ import annotations
 
@@ -13,34 +14,42 @@ from vision.pose import Pose
 from vision.printed import ALIKE, RADIUS, Picture, Print
 from vision.whole import Whole, lead
 
-CONFUSABLE = 0.08       # share of the patches that a wrong place may show before it counts as one to be told apart
-OTHER = 0.5             # correlation below which a patch tells two places apart
-MORE = 40               # patches added for that at most
-EQUAL = 0.02            # by which a square's sides may differ
-STILL_SEEN = 0.15       # share of the telling patches that settles the matter at the place of before
-ABOVE = 1.5             # so many times the patches that a wrong place shows: no doubt any more
-LIKELIEST = 2           # places some squares off, of each turn, that are looked at closely
-FEW = 40                # patches for a look at another place
-PLAIN = 0.85            # what others explain against the best from which a look at them is needless
-CLEAR = 3.0             # so many times what chance does one place must explain it better than another
+# share of the patches that a wrong place may show before it counts as one to be told apart
+CONFUSABLE = 0.08
+OTHER = 0.5  # correlation below which a patch tells two places apart
+MORE = 40  # patches added for that at most
+EQUAL = 0.02  # by which a square's sides may differ
+STILL_SEEN = 0.15  # share of the telling patches that settles the matter at the place of before
+ABOVE = 1.5  # so many times the patches that a wrong place shows: no doubt any more
+LIKELIEST = 2  # places some squares off, of each turn, that are looked at closely
+FEW = 40  # patches for a look at another place
+PLAIN = 0.85  # what others explain against the best from which a look at them is needless
+CLEAR = 3.0  # so many times what chance does one place must explain it better than another
 
 
 def candidates(plan: Plan) -> list[np.ndarray]:
-    """(4, 2) mm each: which places of the board would lie where its corners seem to lie, if it were turned half round
-    (a square one also by quarters) or shifted by one site"""
+    """(4, 2) mm each: which places of the board would lie where its corners seem to lie, if it were
+    turned half round (a square one also by quarters) or shifted by one site"""
     turned = [np.roll(plan.corners, k, 0) for k in turns(plan)]
     dx, dy = spacing(plan)
-    shifts = [(x * dx, y * dy) for x in (-1, 0, 1) for y in (-1, 0, 1) if abs(x * dx) + abs(y * dy) > 0]
+    shifts = [
+        (x * dx, y * dy) for x in (-1, 0, 1) for y in (-1, 0, 1) if abs(x * dx) + abs(y * dy) > 0
+    ]
     return turned + [plan.corners + s for s in shifts]
 
 
 def spacing(plan: Plan) -> np.ndarray:
     """(2,) mm from one site to the next, across and down; 0 where no two lie so"""
     middles = np.array([s.centre for s in plan.site if s.of is None])
-    some = middles[::max(len(middles) // 60, 1)]
+    some = middles[:: max(len(middles) // 60, 1)]
     apart = np.abs(some[:, None] - middles[None]).reshape(-1, 2)
     across, down = apart[apart[:, 1] < 1, 0], apart[apart[:, 0] < 1, 1]
-    return np.array([np.median(np.sort(d[d > 1])[:len(some)]) if (d > 1).any() else 0.0 for d in (across, down)])
+    return np.array(
+        [
+            np.median(np.sort(d[d > 1])[: len(some)]) if (d > 1).any() else 0.0
+            for d in (across, down)
+        ]
+    )
 
 
 def square(plan: Plan) -> bool:
@@ -54,15 +63,19 @@ def turns(plan: Plan) -> tuple[int, ...]:
 
 
 def quarters(plan: Plan) -> list[tuple[np.ndarray, int]]:
-    """Of a longish board of squares, of which many lie on squares if it is turned by a quarter: (4, 2) mm as candidates() has them,
-    about where it lay, and the quarters; none of other boards"""
+    """Of a longish board of squares, of which many lie on squares if it is turned by a quarter: (4,
+    2) mm as candidates() has them, about where it lay, and the quarters; none of other boards"""
     step, middle, out = spacing(plan), plan.corners.mean(0), []
     if square(plan) or not step.all() or np.ptp(step) > EQUAL * step.max():
         return []
-    lines = min((np.array(s.centre) for s in plan.site), key=lambda at: np.linalg.norm(at - middle))    # the outermost may be narrower
+    lines = min(
+        (np.array(s.centre) for s in plan.site), key=lambda at: np.linalg.norm(at - middle)
+    )  # the outermost may be narrower
     for k, turn in ((1, np.array([[0, -1], [1, 0]])), (3, np.array([[0, 1], [-1, 0]]))):
-        aside = lines - (turn @ (lines - middle) + middle)      # up to whole squares
-        out.append(((plan.corners - middle) @ turn.T + middle + aside - step * np.rint(aside / step), k))
+        aside = lines - (turn @ (lines - middle) + middle)  # up to whole squares
+        out.append(
+            ((plan.corners - middle) @ turn.T + middle + aside - step * np.rint(aside / step), k)
+        )
     return out
 
 
@@ -74,14 +87,23 @@ def elsewhere(plan: Plan, lens: Lens, pose: Pose, mm: np.ndarray) -> Pose | None
         return None
 
 
-def with_look_alikes(plan: Plan, lens: Lens, known: Print, pictures: list[Picture], poses: list[Pose], bare: np.ndarray
-                     ) -> Print:
-    """The print with its look-alikes as the photos show them, the barest first: which there are, which patches tell them
-    apart, and some more patches where those are few. bare: (h, w) bool of the canvas."""
+def with_look_alikes(
+    plan: Plan,
+    lens: Lens,
+    known: Print,
+    pictures: list[Picture],
+    poses: list[Pose],
+    bare: np.ndarray,
+) -> Print:
+    """The print with its look-alikes as the photos show them, the barest first: which there are,
+    which patches tell them apart, and some more patches where those are few. bare: (h, w) bool of
+    the canvas."""
     likes, others, shares = [], [], []
     for mm in candidates(plan):
         start = elsewhere(plan, lens, poses[0], mm)
-        fit = follow(plan, lens, known, pictures[0], start, (0,), (4,)) if start is not None else None
+        fit = (
+            follow(plan, lens, known, pictures[0], start, (0,), (4,)) if start is not None else None
+        )
         if fit is not None and fit.share > CONFUSABLE:
             likes.append(mm)
             others.append(fit.pose)
@@ -94,7 +116,7 @@ def with_look_alikes(plan: Plan, lens: Lens, known: Print, pictures: list[Pictur
         wide = msgspec.structs.replace(known, spots=np.rint(more.reshape(-1, 2)).astype(float))
         new: list[int] = []
         for told in telling(wide, pictures, poses, others):
-            new += [i for i in np.flatnonzero(told) if i not in new][:MORE // len(likes) + 1]
+            new += [i for i in np.flatnonzero(told) if i not in new][: MORE // len(likes) + 1]
         known = msgspec.structs.replace(known, spots=np.vstack([known.spots, wide.spots[new]]))
     return msgspec.structs.replace(known, telling=telling(known, pictures, poses, others))
 
@@ -102,18 +124,24 @@ def with_look_alikes(plan: Plan, lens: Lens, known: Print, pictures: list[Pictur
 def inner(bare: np.ndarray) -> np.ndarray:
     """(h, w) uint8: where a whole patch is bare and on the canvas"""
     mask = np.zeros(bare.shape, np.uint8)
-    mask[RADIUS + 2:-RADIUS - 2, RADIUS + 2:-RADIUS - 2] = 255
-    return np.where(cv2.erode(bare.astype(np.uint8), np.ones((2 * RADIUS + 1,) * 2, np.uint8)) > 0, mask, 0).astype(np.uint8)
+    mask[RADIUS + 2 : -RADIUS - 2, RADIUS + 2 : -RADIUS - 2] = 255
+    return np.where(
+        cv2.erode(bare.astype(np.uint8), np.ones((2 * RADIUS + 1,) * 2, np.uint8)) > 0, mask, 0
+    ).astype(np.uint8)
 
 
-def telling(known: Print, pictures: list[Picture], poses: list[Pose], others: list[Pose]) -> np.ndarray:
-    """(K, N) bool: patches that photos show at the right pose, the first photo not at each of the other places"""
+def telling(
+    known: Print, pictures: list[Picture], poses: list[Pose], others: list[Pose]
+) -> np.ndarray:
+    """(K, N) bool: patches that photos show at the right pose, the first photo not at each of the
+    other places"""
     own = seen_again(known, pictures, poses)
     return np.array([own & (known.measure(pictures[0], p, 0, 3)[2] < OTHER) for p in others])
 
 
 def seen_again(known: Print, pictures: list[Picture], poses: list[Pose]) -> np.ndarray:
-    """(N,) bool: patches that some photo besides the first shows too; the first, of which they were cut, proves nothing"""
+    """(N,) bool: patches that some photo besides the first shows too; the first, of which they were
+    cut, proves nothing"""
     seen = [known.measure(picture, pose, 0, 2)[2] > ALIKE for picture, pose in zip(pictures, poses)]
     return np.any(seen[1:] or seen, axis=0)
 
@@ -129,8 +157,9 @@ def shifts(known: Print) -> bool:
 
 
 class Way(msgspec.Struct, frozen=True, eq=False):
-    """fit: where the board lies, score: how much of the picture that explains; sure: no place a square off comes near; turned: it may
-    as well lie turned round; as_well: it and the other places that come as near, itself first, where there are any."""
+    """fit: where the board lies, score: how much of the picture that explains; sure: no place a
+    square off comes near; turned: it may as well lie turned round; as_well: it and the other places
+    that come as near, itself first, where there are any."""
 
     fit: Fit
     score: float
@@ -139,9 +168,18 @@ class Way(msgspec.Struct, frozen=True, eq=False):
     as_well: tuple[Pose, ...] = ()
 
 
-def which_way(plan: Plan, lens: Lens, known: Print, whole: Whole, picture: Picture, fit: Fit, usual: list[Pose]) -> Way:
-    """Of a pose and the places where the board would look much the same, turned or some squares off, the one that explains
-    the whole picture best; of turns that explain it as well (the board is the same both ways) the one that lies more as usual."""
+def which_way(
+    plan: Plan,
+    lens: Lens,
+    known: Print,
+    whole: Whole,
+    picture: Picture,
+    fit: Fit,
+    usual: list[Pose],
+) -> Way:
+    """Of a pose and the places where the board would look much the same, turned or some squares
+    off, the one that explains the whole picture best; of turns that explain it as well (the board
+    is the same both ways) the one that lies more as usual."""
     if not len(known.likes):
         return Way(fit, float(whole.explained(picture, fit.pose).mean()), True)
     ways = [(np.roll(plan.corners, k, 0), k) for k in (0, *turns(plan))]
@@ -150,15 +188,25 @@ def which_way(plan: Plan, lens: Lens, known: Print, whole: Whole, picture: Pictu
         ways += quarters(plan)
         step = spacing(plan)
         turned = ((c, k, elsewhere(plan, lens, fit.pose, c)) for c, k in ways)
-        places = [(score, c - off, k) for c, k, pose in turned if pose is not None
-                  for score, off in whole.squares_off(picture, pose, step)[:LIKELIEST]]
+        places = [
+            (score, c - off, k)
+            for c, k, pose in turned
+            if pose is not None
+            for score, off in whole.squares_off(picture, pose, step)[:LIKELIEST]
+        ]
         places.sort(key=lambda p: -p[0])
         if np.abs(places[0][1] - plan.corners).max() < 1e-6 and places[1][0] < PLAIN * places[0][0]:
             return Way(fit, float(whole.explained(picture, fit.pose).mean()), True)
     found = [(whole.explained(picture, fit.pose), fit, plan.corners, 0)]
-    for _, mm, turn in places[:2 * LIKELIEST]:
-        start = elsewhere(plan, lens, fit.pose, mm) if np.abs(mm - plan.corners).max() > 1e-6 else None
-        other = follow(plan, lens, known, picture, start, (1, 0), (5, 3), FEW) if start is not None else None
+    for _, mm, turn in places[: 2 * LIKELIEST]:
+        start = (
+            elsewhere(plan, lens, fit.pose, mm) if np.abs(mm - plan.corners).max() > 1e-6 else None
+        )
+        other = (
+            follow(plan, lens, known, picture, start, (1, 0), (5, 3), FEW)
+            if start is not None
+            else None
+        )
         if other is not None:
             found.append((whole.explained(picture, other.pose), other, mm, turn))
     found.sort(key=lambda f: -f[0].mean())
@@ -174,8 +222,14 @@ def which_way(plan: Plan, lens: Lens, known: Print, whole: Whole, picture: Pictu
     for each in found:
         if each is first:
             continue
-        says = rather(first, each)      # against which a look at all, which sees what is near the camera best, proves nothing
-        if says > CLEAR or says >= 0 and lead(first[0], each[0], whole.between(first[2], each[2])) > CLEAR:
+        says = rather(
+            first, each
+        )  # against which a look at all, which sees what is near the camera best, proves nothing
+        if (
+            says > CLEAR
+            or says >= 0
+            and lead(first[0], each[0], whole.between(first[2], each[2])) > CLEAR
+        ):
             continue
         as_well.append(each)
         if each[3] == first[3]:
@@ -185,45 +239,70 @@ def which_way(plan: Plan, lens: Lens, known: Print, whole: Whole, picture: Pictu
             best = each
     as_well.sort(key=lambda each: each is not best)
     poses = [each[1].pose for each in as_well]
-    sure = not any(by_place(plan, poses))     # a place turned may lie some squares off too
-    settled = fit if best[1] is fit else follow(plan, lens, known, picture, best[1].pose, (0,), (3,))
-    return Way(settled or best[1], float(best[0].mean()), sure, turned, tuple(poses) if len(poses) > 1 else ())
+    sure = not any(by_place(plan, poses))  # a place turned may lie some squares off too
+    settled = (
+        fit if best[1] is fit else follow(plan, lens, known, picture, best[1].pose, (0,), (3,))
+    )
+    return Way(
+        settled or best[1],
+        float(best[0].mean()),
+        sure,
+        turned,
+        tuple(poses) if len(poses) > 1 else (),
+    )
 
 
 def by_place(plan: Plan, poses: list[Pose]) -> list[int]:
-    """Which of these poses each first shares its place on the table with, turned maybe: 0 for the first"""
+    """Which of these poses each first shares its place on the table with, turned maybe: 0 for the
+    first"""
     middle, gap = plan.corners.mean(0), spacing(plan).max() or np.inf
     out: list[int] = []
     for n, pose in enumerate(poses):
-        aside = [np.linalg.norm(other.to_mm(pose.to_px(middle[None]))[0] - middle) for other in poses[:n]]
+        aside = [
+            np.linalg.norm(other.to_mm(pose.to_px(middle[None]))[0] - middle) for other in poses[:n]
+        ]
         out.append(next((out[k] for k, off in enumerate(aside) if off < gap / 4), n))
     return out
 
 
 def by_table(plan: Plan, lens: Lens, whole: Whole, picture: Picture, pose: Pose) -> np.ndarray:
-    """(4, 2) mm that belong where a pattern of loose tiles has its corners: the plan's own, unless the table round about plainly
-    says that all was turned"""
+    """(4, 2) mm that belong where a pattern of loose tiles has its corners: the plan's own, unless
+    the table round about plainly says that all was turned"""
     ways = [(plan.corners, pose)]
     for k in turns(plan):
         corners = np.roll(plan.corners, k, 0)
         ways.append((corners, elsewhere(plan, lens, pose, corners)))
     seen = [(whole.explained(picture, p), mm) for mm, p in ways if p is not None]
     best = max(seen, key=lambda s: s[0].mean())
-    return best[1] if lead(best[0], seen[0][0], whole.between(best[1], plan.corners)) > CLEAR else plan.corners
+    return (
+        best[1]
+        if lead(best[0], seen[0][0], whole.between(best[1], plan.corners)) > CLEAR
+        else plan.corners
+    )
 
 
-def doubtful(known: Print, picture: Picture, fit: Fit, enough: float, most: int = 1000) -> list[int]:
-    """Which look-alikes cannot be ruled out: no more of the print is seen than a wrong place would show, and less than
-    this share of the patches that tell. Of those that tell one look-alike no more than `most` are asked."""
+def doubtful(
+    known: Print, picture: Picture, fit: Fit, enough: float, most: int = 1000
+) -> list[int]:
+    """Which look-alikes cannot be ruled out: no more of the print is seen than a wrong place would
+    show, and less than this share of the patches that tell. Of those that tell one look-alike no
+    more than `most` are asked."""
     open_ = np.flatnonzero(fit.share < ABOVE * known.alikeness)
     if not len(open_):
         return []
     asked = known.telling[open_] & (np.cumsum(known.telling[open_], 1) <= most)
     which = np.flatnonzero(asked.any(0))
     seen = known.measure(picture, fit.pose, 0, 2, which)[2] > ALIKE
-    return [int(k) for k, told in zip(open_, asked[:, which]) if not told.any() or seen[told].mean() < enough]
+    return [
+        int(k)
+        for k, told in zip(open_, asked[:, which])
+        if not told.any() or seen[told].mean() < enough
+    ]
 
 
 def apart(plan: Plan, pose: Pose, usual: list[Pose]) -> float:
     """How far a pose puts the board's corners from where they usually are, pixels"""
-    return min(float(np.linalg.norm(pose.to_px(plan.corners) - u.to_px(plan.corners), axis=1).mean()) for u in usual)
+    return min(
+        float(np.linalg.norm(pose.to_px(plan.corners) - u.to_px(plan.corners), axis=1).mean())
+        for u in usual
+    )

@@ -1,5 +1,6 @@
-"""Nested values (structs, arrays, tuples, dicts) as one drawer of arrays and back, without pickle: nothing in a model file is
-ever run. Structs are named by class and looked up among those a caller allows."""
+"""Nested values (structs, arrays, tuples, dicts) as one drawer of arrays and back, without pickle:
+nothing in a model file is ever run. Structs are named by class and looked up among those a caller
+allows."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ class Unpackable(TypeError):
 
 
 def freeze(value: Any) -> model.Arrays:
-    """Raises Unpackable. A struct's field that holds such a value but has a default (a cache) is left out."""
+    """Raises Unpackable. A struct's field that holds such a value but has a default (a cache) is
+    left out."""
     arrays: model.Arrays = {}
     outline = _freeze(value, arrays)
     arrays["outline"] = model.text(json.dumps(outline, separators=(",", ":")))
@@ -56,7 +58,8 @@ def _freeze(value: Any, arrays: model.Arrays) -> Any:
 
 
 def thaw(arrays: model.Arrays, kinds: Iterable[type[msgspec.Struct]]) -> Any:
-    """kinds: the structs that may stand in it. Raises KeyError or ValueError where something is missing or odd."""
+    """kinds: the structs that may stand in it. Raises KeyError or ValueError where something is
+    missing or odd."""
     names = {k.__name__: k for k in kinds}
     try:
         return _thaw(json.loads(model.as_text(arrays["outline"])), arrays, names)
@@ -70,9 +73,11 @@ def _thaw(outline: Any, arrays: model.Arrays, names: Mapping[str, type]) -> Any:
     if "array" in outline:
         return arrays[outline["array"]]
     if "struct" in outline:
-        return names[outline["struct"]](**{k: _thaw(v, arrays, names) for k, v in outline["fields"].items()})
+        return names[outline["struct"]](
+            **{k: _thaw(v, arrays, names) for k, v in outline["fields"].items()}
+        )
     if "dict" in outline:
         return {_thaw(k, arrays, names): _thaw(v, arrays, names) for k, v in outline["dict"]}
-    (what, items), = outline.items()
+    ((what, items),) = outline.items()
     made = {"list": list, "tuple": tuple, "frozenset": frozenset}[what]
     return made(_thaw(v, arrays, names) for v in items)

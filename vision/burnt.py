@@ -1,5 +1,5 @@
-"""Colours that a camera shows no brighter, as red does of a warm lamp that it is not set to: told by the colours that it does show, as
-those of something known of the copy, the board or a piece."""
+"""Colours that a camera shows no brighter, as red does of a warm lamp that it is not set to: told
+by the colours that it does show, as those of something known of the copy, the board or a piece."""
 
 from __future__ import annotations
 
@@ -16,13 +16,15 @@ from vision.mesh import filled_in, nodes
 from vision.pose import Pose
 from vision.windows import Pyramid
 
-WHITE = 255.0        # what a picture in the reference light shows at most
-STEP = 16            # pixels between those where light is reckoned
-BRIGHTEST = 0.98     # of the board is no brighter lit than what there is room for above white
-EACH = 4000          # pixels that a part of the copy tells its colours by
-FINE = 0.08          # log units by which colours told apart differ, and by which one may be off
-SHADED = 0.25        # log units by which something may be darker or brighter throughout
-LEVELS = np.log(DARK) + np.arange(56) * 0.06      # of paint, log, for which it is worked out once which colour shows them; white by far
+WHITE = 255.0  # what a picture in the reference light shows at most
+STEP = 16  # pixels between those where light is reckoned
+BRIGHTEST = 0.98  # of the board is no brighter lit than what there is room for above white
+EACH = 4000  # pixels that a part of the copy tells its colours by
+FINE = 0.08  # log units by which colours told apart differ, and by which one may be off
+SHADED = 0.25  # log units by which something may be darker or brighter throughout
+LEVELS = (
+    np.log(DARK) + np.arange(56) * 0.06
+)  # of paint, log, for which it is worked out once which colour shows them; white by far
 
 
 class Colours(msgspec.Struct, frozen=True, eq=False, dict=True):
@@ -35,14 +37,23 @@ class Colours(msgspec.Struct, frozen=True, eq=False, dict=True):
     def of(cls, parts: Iterable[np.ndarray]) -> Colours:
         """parts: (..., 3) opponent colours in the reference light, each of which counts as much"""
         few = [p.reshape(-1, 3)[:: p.size // (3 * EACH) + 1] for p in parts if p.size]
-        bins, at = np.unique(np.round(unopponent(np.concatenate(few)) / FINE).astype(int), axis=0, return_inverse=True)
+        bins, at = np.unique(
+            np.round(unopponent(np.concatenate(few)) / FINE).astype(int),
+            axis=0,
+            return_inverse=True,
+        )
         often = np.bincount(at.ravel(), np.concatenate([np.full(len(p), 1 / len(p)) for p in few]))
         return cls((bins * FINE).astype(np.float32), np.log(often / len(few)))
 
     def told(self, paint: np.ndarray, lost: np.ndarray) -> np.ndarray:
-        """(N, 3) levels in the reference light with those that are lost, (N, 3) bool, by the others; white where all are"""
+        """(N, 3) levels in the reference light with those that are lost, (N, 3) bool, by the
+        others; white where all are"""
         logs = np.log(paint.clip(0) + DARK)
-        steps = np.round((logs - LEVELS[0]) / (LEVELS[1] - LEVELS[0])).astype(int).clip(0, len(LEVELS) - 1)
+        steps = (
+            np.round((logs - LEVELS[0]) / (LEVELS[1] - LEVELS[0]))
+            .astype(int)
+            .clip(0, len(LEVELS) - 1)
+        )
         out = logs.copy()
         for some, told in self.tables.items():
             gone, rows = np.flatnonzero(some), np.flatnonzero((lost == some).all(1))
@@ -52,7 +63,11 @@ class Colours(msgspec.Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def tables(self) -> dict[tuple[bool, ...], np.ndarray]:
         """Which colours are lost -> table() of these"""
-        return {some: self.table(~np.array(some)) for some in product((False, True), repeat=3) if 0 < sum(some) < 3}
+        return {
+            some: self.table(~np.array(some))
+            for some in product((False, True), repeat=3)
+            if 0 < sum(some) < 3
+        }
 
     def table(self, kept: np.ndarray) -> np.ndarray:
         """(56, [56,] colours lost): logarithms of these for every level of those kept, (3,) bool"""
@@ -62,20 +77,31 @@ class Colours(msgspec.Struct, frozen=True, eq=False, dict=True):
         for i, (colour, often) in enumerate(zip(self.paint, self.often)):
             off = levels - colour[kept]
             more = off.mean(1)
-            now = np.square(off - more[:, None]).sum(1) / FINE ** 2 + np.square(more / SHADED) - often
+            now = np.square(off - more[:, None]).sum(1) / FINE**2 + np.square(more / SHADED) - often
             best, cost = np.where(now < cost, i, best), np.minimum(now, cost)
         told = self.paint[best][:, ~kept] + (levels - self.paint[best][:, kept]).mean(1)[:, None]
         return told.reshape(*[len(LEVELS)] * known, -1)
 
 
-def unburnt(picture: Pyramid, pose: Pose, empty: np.ndarray, size: tuple[float, float], colours: Callable[[], Colours]) -> Pyramid:
-    """The picture with colours that are burnt out alone as bright as the others tell, and these colours darker throughout to make
-    room; itself as a rule. empty: (h, w, 3) log, the empty board of that size, mm; colours: asked for where they are needed"""
+def unburnt(
+    picture: Pyramid,
+    pose: Pose,
+    empty: np.ndarray,
+    size: tuple[float, float],
+    colours: Callable[[], Colours],
+) -> Pyramid:
+    """The picture with colours that are burnt out alone as bright as the others tell, and these
+    colours darker throughout to make room; itself as a rule. empty: (h, w, 3) log, the empty board
+    of that size, mm; colours: asked for where they are needed"""
     image, view = picture.levels[0], small_view(picture, pose, size)
     if some_lost(view >= LOG[CLIPPED]).mean() < BURNT:
         return picture
     light = compare(view, empty, size)
-    room = np.quantile(np.exp(over(*empty.shape[:2], size) @ light.weights), BRIGHTEST, 0).clip(1).astype(np.float32)
+    room = (
+        np.quantile(np.exp(over(*empty.shape[:2], size) @ light.weights), BRIGHTEST, 0)
+        .clip(1)
+        .astype(np.float32)
+    )
     at = nodes(image.shape, STEP)
     mm = pose.to_mm(at.reshape(-1, 2)).clip(0, size)
     lost = image >= CLIPPED

@@ -1,4 +1,5 @@
-"""Reads sites where pieces lie loose: a tile or card below, any number of pieces on it. Its value: ClusterReader."""
+"""Reads sites where pieces lie loose: a tile or card below, any number of pieces on it. Its value:
+ClusterReader."""
 
 from __future__ import annotations
 
@@ -35,17 +36,26 @@ from vision.rendition import PLAIN
 from vision.shot import Lying
 from vision.windows import Pyramid
 
-LUMP, LUMPY = 1.85, 0.12    # of the smallest piece's area: a lump of that size on a card is as likely something foreign as not
-BIGGER, MAYBE = 1.7, 0.1    # of the smallest piece's area: one whose steps and sides may look like small ones; as likely as that
-LARGE = 1600.0      # mm² of a site: on a larger one something foreign need not fill more
-AROUND = 24         # sites looked at for how pieces fit where only few are read
-BESIDE = 4.0        # mm beside a spot inside a cell at which what lies there is read with the spot
-INSIDE = 0.7        # of the radius around a piece: nearer to its middle shows nothing but its top
-FULL = 0.9          # share of a flat piece's place that is not the board's, from which what stands there may be one that lies
+LUMP, LUMPY = (
+    1.85,
+    0.12,
+)  # of the smallest piece's area: a lump of that size on a card is as likely something foreign as not
+BIGGER, MAYBE = (
+    1.7,
+    0.1,
+)  # of the smallest piece's area: one whose steps and sides may look like small ones; as likely as that
+LARGE = 1600.0  # mm² of a site: on a larger one something foreign need not fill more
+AROUND = 24  # sites looked at for how pieces fit where only few are read
+BESIDE = 4.0  # mm beside a spot inside a cell at which what lies there is read with the spot
+INSIDE = 0.7  # of the radius around a piece: nearer to its middle shows nothing but its top
+# share of a flat piece's place that is not the board's, from which what stands there may be one
+# that lies
+FULL = 0.9
 
 
 class Begun(msgspec.Struct, frozen=True, eq=False):
-    """A part of the canvas and the cards on some sites there: firsts: their log-likelihoods; tried: how they may lie; folded: folded();
+    """A part of the canvas and the cards on some sites there: firsts: their log-likelihoods; tried:
+    how they may lie; folded: folded();
     recalled: what is as it was"""
 
     scene: Scene
@@ -56,8 +66,9 @@ class Begun(msgspec.Struct, frozen=True, eq=False):
 
 
 class Part(msgspec.Struct, frozen=True, eq=False):
-    """What lies on some sites: wanted: those read here; firsts: their cards' log-likelihoods; tried: how these may lie; homes: whose a
-    piece is; astray: as firsts, of other sites where a card lies"""
+    """What lies on some sites: wanted: those read here; firsts: their cards' log-likelihoods;
+    tried: how these may lie; homes: whose a piece is; astray: as firsts, of other sites where a
+    card lies"""
 
     begun: Begun
     wanted: dict[str, Site]
@@ -69,37 +80,81 @@ class Part(msgspec.Struct, frozen=True, eq=False):
 
 
 class ClusterReader:
-    """Fitted to a copy's photos; read() gives CountedEvidence for every site of a plan that reads "cluster"."""
+    """Fitted to a copy's photos; read() gives CountedEvidence for every site of a plan that reads
+    "cluster"."""
 
-    def __init__(self, plan: Plan, empty: Empty, firsts: Firsts, looks: FormLooks, tall: Sequence[TallLook] = (),
-                 aside: Iterable[str] = (), stands: Iterable[str] = (), usual: Habits | None = None,
-                 lump: float = np.inf, patch: float = np.inf) -> None:
-        """aside: kinds of the spots inside cells, known so that they are not taken for others; stands: tags and beginnings
-        of names of the sites on which figures stand; usual: how pieces fit (what an earlier version learnt tells nothing); lump: mm of
-        the largest lump (`Left.lump`) that samplers leave unexplained, patch: of what is `Left.filled()`"""
-        self.plan, self.empty, self.firsts, self.looks, self.tall = plan, empty, firsts, looks, tuple(tall)
+    def __init__(
+        self,
+        plan: Plan,
+        empty: Empty,
+        firsts: Firsts,
+        looks: FormLooks,
+        tall: Sequence[TallLook] = (),
+        aside: Iterable[str] = (),
+        stands: Iterable[str] = (),
+        usual: Habits | None = None,
+        lump: float = np.inf,
+        patch: float = np.inf,
+    ) -> None:
+        """aside: kinds of the spots inside cells, known so that they are not taken for others;
+        stands: tags and beginnings of names of the sites on which figures stand; usual: how pieces
+        fit (what an earlier version learnt tells nothing); lump: mm of the largest lump
+        (`Left.lump`) that samplers leave unexplained, patch: of what is `Left.filled()`"""
+        self.plan, self.empty, self.firsts, self.looks, self.tall = (
+            plan,
+            empty,
+            firsts,
+            looks,
+            tuple(tall),
+        )
         self.aside, self.usual = frozenset(aside), usual if isinstance(usual, Habits) else UNTOLD
-        self.lump, self.patch, self.lumps = lump, patch, {}       # site -> mm of both, of the picture read last
+        self.lump, self.patch, self.lumps = (
+            lump,
+            patch,
+            {},
+        )  # site -> mm of both, of the picture read last
         self.frame, self.kept = empty.frame, {}
         self.stage = Stage(empty, trust(self.frame, plan))
         self.clusters = {s.id: s for s in plan.site if s.reads == "cluster"}
-        self.kits = kits_of([Fine(f, self.frame.scale, k.kinds, k.looks, k.shades) for f, k in looks.items()])
-        self.main_colours = {f: np.median(k.looks[:, :max(int(INSIDE * k.looks.shape[1]), 1)], (1, 2)) for f, k in looks.items()}
+        self.kits = kits_of(
+            [Fine(f, self.frame.scale, k.kinds, k.looks, k.shades) for f, k in looks.items()]
+        )
+        self.main_colours = {
+            f: np.median(k.looks[:, : max(int(INSIDE * k.looks.shape[1]), 1)], (1, 2))
+            for f, k in looks.items()
+        }
         self.least_inner = min((f.inner for f in looks), default=np.inf)
         self.least_area = min((f.area for f in looks), default=np.inf)
         self.stands = frozenset(stands)
         self.unprinted = unprinted(plan, firsts)
-        self.lying: list[Lying] = []        # only of a reader just fitted: what it learnt from
-        self.loose = sorted({k for look in (*looks.values(), *tall) for k in look.kinds} - self.aside)
-        self.spots = [o.astype(np.float32).reshape(-1, 1, 2) for s in plan.site if s.reads == "pile" for o in s.outlines]
+        self.lying: list[Lying] = []  # only of a reader just fitted: what it learnt from
+        self.loose = sorted(
+            {k for look in (*looks.values(), *tall) for k in look.kinds} - self.aside
+        )
+        self.spots = [
+            o.astype(np.float32).reshape(-1, 1, 2)
+            for s in plan.site
+            if s.reads == "pile"
+            for o in s.outlines
+        ]
         self.homes = Homes.of(plan)
 
-    def read(self, picture: np.ndarray | Pyramid, pose: Pose, sites: Iterable[str] | None = None, memory: Memory | None = None
-             ) -> dict[str, SiteEvidence]:
-        """picture: of (h, w, 3) uint8 BGR; sites: only these, else all; memory: of this board's readings before with this pose, which
-        is brought up to date. -> {site: evidence}; of sites that are read otherwise, those on which a card lies that does not belong
-        there. Raises Altered where what is remembered is of another light."""
-        known = self.plan.sites if sites is None else {s: self.plan.sites[s] for s in sites if s in self.plan.sites}
+    def read(
+        self,
+        picture: np.ndarray | Pyramid,
+        pose: Pose,
+        sites: Iterable[str] | None = None,
+        memory: Memory | None = None,
+    ) -> dict[str, SiteEvidence]:
+        """picture: of (h, w, 3) uint8 BGR; sites: only these, else all; memory: of this board's
+        readings before with this pose, which is brought up to date. -> {site: evidence}; of sites
+        that are read otherwise, those on which a card lies that does not belong there. Raises
+        Altered where what is remembered is of another light."""
+        known = (
+            self.plan.sites
+            if sites is None
+            else {s: self.plan.sites[s] for s in sites if s in self.plan.sites}
+        )
         if not self.firsts.sheets and not self.clusters.keys() & known.keys():
             return {}
         image, parts = Pyramid.of(picture).levels[0], self.parts(known)
@@ -108,7 +163,9 @@ class ClusterReader:
             image = memory.tone.undone(image)
         begun = self.begun(image, pose, parts, memory)
         if self.unprinted and not known_before:
-            found = rendition_by_tiles([(one.scene, tiles_of(one.firsts, one.tried)) for one in begun], self.firsts)
+            found = rendition_by_tiles(
+                [(one.scene, tiles_of(one.firsts, one.tried)) for one in begun], self.firsts
+            )
             if found != PLAIN:
                 image = found.undone(image)
                 if memory is not None:
@@ -122,27 +179,59 @@ class ClusterReader:
             out |= told
             if memory is not None:
                 one, whole = part.begun, len(known) == len(self.plan.sites)
-                cards = {s: Card(best_of(kinds), kinds, part.tried[s]) for s, kinds in part.firsts.items()
-                         if s in part.tried and s not in one.recalled.cards}
-                memory.keep(one.scene, self.frame, one.folded, one.recalled, None if whole else part.wanted, part.pieces, cards,
-                            {s: told[s] for s in part.wanted})
+                cards = {
+                    s: Card(best_of(kinds), kinds, part.tried[s])
+                    for s, kinds in part.firsts.items()
+                    if s in part.tried and s not in one.recalled.cards
+                }
+                memory.keep(
+                    one.scene,
+                    self.frame,
+                    one.folded,
+                    one.recalled,
+                    None if whole else part.wanted,
+                    part.pieces,
+                    cards,
+                    {s: told[s] for s in part.wanted},
+                )
         return out
 
-    def usual_here(self, image: np.ndarray, pose: Pose, known: Mapping[str, Site], memory: Memory | None) -> Habits:
-        """How pieces fit in this picture, by those of the sites read; where they are few and one may be something else, by those on
-        the sites around too"""
+    def usual_here(
+        self, image: np.ndarray, pose: Pose, known: Mapping[str, Site], memory: Memory | None
+    ) -> Habits:
+        """How pieces fit in this picture, by those of the sites read; where they are few and one
+        may be something else, by those on the sites around too"""
         if len(known) == len(self.plan.sites) or not (odd := self.usual.doubtful(self.last)):
             return self.usual.here(self.last)
         if memory is not None and memory.pieces:
-            return self.usual.here(self.last + [k.piece for k in memory.pieces if k.piece not in self.last])
-        around = sorted(self.clusters.keys() - known, key=lambda s: np.hypot(*(self.clusters[s].centre - odd[0].foot)))
+            return self.usual.here(
+                self.last + [k.piece for k in memory.pieces if k.piece not in self.last]
+            )
+        around = sorted(
+            self.clusters.keys() - known,
+            key=lambda s: np.hypot(*(self.clusters[s].centre - odd[0].foot)),
+        )
         parts = self.parts({s: self.clusters[s] for s in around[:AROUND]})
-        return self.usual.here([*self.last, *(p for (some, _), one in zip(parts, self.begun(image, pose, parts))
-                                              for p in self.laid(one, some).pieces)])
+        return self.usual.here(
+            [
+                *self.last,
+                *(
+                    p
+                    for (some, _), one in zip(parts, self.begun(image, pose, parts))
+                    for p in self.laid(one, some).pieces
+                ),
+            ]
+        )
 
-    def begun(self, image: np.ndarray, pose: Pose, parts: Sequence[tuple[dict[str, Site], Rect | None]], memory: Memory | None = None
-              ) -> list[Begun]:
-        """Of each part its scene, what cards lie there, and how. Raises Altered where the picture is not like that remembered."""
+    def begun(
+        self,
+        image: np.ndarray,
+        pose: Pose,
+        parts: Sequence[tuple[dict[str, Site], Rect | None]],
+        memory: Memory | None = None,
+    ) -> list[Begun]:
+        """Of each part its scene, what cards lie there, and how. Raises Altered where the picture
+        is not like that remembered."""
         low = self.stage.low(image, pose) if memory or parts[0][1] else None
         light = memory.light(low) if memory else None
         first = memory is not None and light is None
@@ -161,10 +250,18 @@ class ClusterReader:
                 small = folded(scene)
                 recalled = memory.recalled(scene, small, known, len(known) == len(self.plan.sites))
             tried: dict[str, Tried] = {}
-            still = {s: c for s, c in recalled.doubtful.items() if self.firsts.still(scene, c.tried, c.kind)}
+            still = {
+                s: c
+                for s, c in recalled.doubtful.items()
+                if self.firsts.still(scene, c.tried, c.kind)
+            }
             tried |= {s: c.tried for s, c in still.items()}
             told = relaid(scene, recalled.cards | still)
-            told |= self.firsts.read(scene, {s: k for s, k in known.items() if s in self.clusters and s not in told}, tried)
+            told |= self.firsts.read(
+                scene,
+                {s: k for s, k in known.items() if s in self.clusters and s not in told},
+                tried,
+            )
             out.append(Begun(scene, told, tried, small, recalled))
         return out
 
@@ -174,28 +271,49 @@ class ClusterReader:
         wanted = {s: site for s, site in known.items() if s in self.clusters}
         if len(known) < len(self.plan.sites) and self.firsts.sheets:
             # cards on the sites around are not looked for: not strange, then
-            around, own = ([o for s in some for o in s.outlines] for some in (
-                [s for i, s in self.plan.sites.items() if i not in known], known.values()))
-            scene.strange[(polygons(scene.frame, around) > 0) & (polygons(scene.frame, own) == 0)] = 0
+            around, own = (
+                [o for s in some for o in s.outlines]
+                for some in (
+                    [s for i, s in self.plan.sites.items() if i not in known],
+                    known.values(),
+                )
+            )
+            scene.strange[
+                (polygons(scene.frame, around) > 0) & (polygons(scene.frame, own) == 0)
+            ] = 0
         astray = read_astray(scene, self.firsts, known)
         firsts |= {s: kinds for s, kinds in astray.items() if s in wanted}
         pieces = self.pieces(scene, wanted, recalled) if wanted else []
         if tried and pieces:
             firsts, pieces = self.again(scene, wanted, firsts, tried, pieces)
         tried = {s: c.tried for s, c in recalled.cards.items()} | tried
-        tried = {s: t for s, t in tried.items() if t.knows(best_of(firsts[s]))}     # a sleeve's colours may speak for one nobody tried
+        tried = {
+            s: t for s, t in tried.items() if t.knows(best_of(firsts[s]))
+        }  # a sleeve's colours may speak for one nobody tried
         cards = {s: kind for s in tried if (kind := best_of(firsts[s]))}
         astray = {s: kinds for s, kinds in astray.items() if s not in wanted}
         return Part(begun, wanted, firsts, tried, pieces, self.homes.around(cards, tried), astray)
 
-    def again(self, scene: Scene, wanted: dict[str, Site], firsts: dict[str, dict[str, float]], tried: dict[str, Tried],
-              pieces: list[Piece]) -> tuple[dict[str, dict[str, float]], list[Piece]]:
-        """What cards lie below, now that it is known what pieces hide of them; and the pieces, looked for once more on cards
-        that turn out to be others or to lie otherwise"""
+    def again(
+        self,
+        scene: Scene,
+        wanted: dict[str, Site],
+        firsts: dict[str, dict[str, float]],
+        tried: dict[str, Tried],
+        pieces: list[Piece],
+    ) -> tuple[dict[str, dict[str, float]], list[Piece]]:
+        """What cards lie below, now that it is known what pieces hide of them; and the pieces,
+        looked for once more on cards that turn out to be others or to lie otherwise"""
         before = dict(tried)
-        told = self.firsts.again(scene, firsts, tried, hidden_by(scene, pieces), self.covers(pieces))
-        others = {s: wanted[s] for s, t in tried.items() if (kind := best_of(told[s])) != best_of(firsts[s])
-                  or (kind and t.otherwise(before[s], kind))}
+        told = self.firsts.again(
+            scene, firsts, tried, hidden_by(scene, pieces), self.covers(pieces)
+        )
+        others = {
+            s: wanted[s]
+            for s, t in tried.items()
+            if (kind := best_of(told[s])) != best_of(firsts[s])
+            or (kind and t.otherwise(before[s], kind))
+        }
         if not others:
             return told, pieces
         pieces = [p for p in pieces if self.homes.home(p.foot) not in others]
@@ -210,28 +328,55 @@ class ClusterReader:
             if p.chance > 0.5:
                 cover(scene, p.form, p.foot, p.turn)
         pieces += [p for p in self.pieces(scene, others) if self.homes.home(p.foot) in others]
-        again = self.firsts.again(scene, told, {s: tried[s] for s in others}, hidden_by(scene, pieces), self.covers(pieces))
+        again = self.firsts.again(
+            scene,
+            told,
+            {s: tried[s] for s in others},
+            hidden_by(scene, pieces),
+            self.covers(pieces),
+        )
         return told | again, pieces
 
     def covers(self, pieces: Sequence[Piece]) -> list[Cover]:
         """What pieces that are there hide of the cards below, and in what colour"""
-        return [Cover(p.form, p.at, p.foot, p.turn, self.main_colours[p.form][p.best] if p.form in self.main_colours else None)
-                for p in pieces if p.chance > 0.5]
+        return [
+            Cover(
+                p.form,
+                p.at,
+                p.foot,
+                p.turn,
+                self.main_colours[p.form][p.best] if p.form in self.main_colours else None,
+            )
+            for p in pieces
+            if p.chance > 0.5
+        ]
 
-    def pieces(self, scene: Scene, wanted: dict[str, Site], recalled: Recalled = NOTHING) -> list[Piece]:
+    def pieces(
+        self, scene: Scene, wanted: dict[str, Site], recalled: Recalled = NOTHING
+    ) -> list[Piece]:
         """What lies loose on some sites: figures first, as they hide what is behind them"""
         out, known, new = [], [(k.piece, k.covers) for k in recalled.pieces], recalled.new
         if self.tall:
             forms = {k.form: k for k in self.tall}
-            feet = polygons(scene.frame, [o for s in wanted.values() if self.may_stand(s) for o in s.outlines], NEAR)
+            feet = polygons(
+                scene.frame,
+                [o for s in wanted.values() if self.may_stand(s) for o in s.outlines],
+                NEAR,
+            )
             there = [p for p, _ in known if p.form in forms]
             for p in there:
                 if p.chance > 0.5:
                     hide(scene, forms[p.form], p.foot)
             before = copy(scene)
             before.weight, before.strange = scene.weight.copy(), scene.strange.copy()
-            out = find_tall(scene, self.tall, feet, {k: p.count for k, p in self.plan.pieces.items()},
-                            known=[p for p in there if p.chance > 0.5], new=new)
+            out = find_tall(
+                scene,
+                self.tall,
+                feet,
+                {k: p.count for k, p in self.plan.pieces.items()},
+                known=[p for p in there if p.chance > 0.5],
+                new=new,
+            )
             if flat := self.lying_flat(before, out):
                 scene.weight, scene.strange = before.weight, before.strange
                 out = [p for p in out if p not in flat]
@@ -267,25 +412,40 @@ class ClusterReader:
         gains: dict[str, list[float]] = {}
         for p in found:
             gains.setdefault(p.kind, []).append(p.gain)
-        return sum(sum(sorted(g, reverse=True)[:self.plan.pieces[k].count or None]) for k, g in gains.items())
+        return sum(
+            sum(sorted(g, reverse=True)[: self.plan.pieces[k].count or None])
+            for k, g in gains.items()
+        )
 
     def may_stand(self, site: Site) -> bool:
-        """Whether figures were seen on such sites, which are those with a tag or the beginning of the name in common"""
+        """Whether figures were seen on such sites, which are those with a tag or the beginning of
+        the name in common"""
         return group_of(site.id) in self.stands or bool(self.stands & set(site.tags))
 
     def parts(self, known: dict[str, Site]) -> list[tuple[dict[str, Site], Rect | None]]:
-        """Sites near each other, and the part of the canvas that shows them; None where that is about all of it"""
+        """Sites near each other, and the part of the canvas that shows them; None where that is
+        about all of it"""
         f = self.frame
         out: list[tuple[dict[str, Site], Rect]] = []
         for s, site in known.items() if len(known) < len(self.plan.sites) else ():
             corners = np.vstack(site.outlines)
-            lo = np.floor(f.to_px(corners.min(0) - MARGIN)).astype(int).clip(0) // LIGHT_STEP * LIGHT_STEP
-            hi = np.minimum(np.ceil(f.to_px(corners.max(0) + MARGIN)).astype(int) // FOLD * FOLD, (f.width, f.height))
+            lo = (
+                np.floor(f.to_px(corners.min(0) - MARGIN)).astype(int).clip(0)
+                // LIGHT_STEP
+                * LIGHT_STEP
+            )
+            hi = np.minimum(
+                np.ceil(f.to_px(corners.max(0) + MARGIN)).astype(int) // FOLD * FOLD,
+                (f.width, f.height),
+            )
             some, rect = {s: site}, (*map(int, lo), *map(int, hi))
             while near := [p for p in out if overlap(p[1], rect)]:
                 for p in near:
                     out.remove(p)
-                    some, rect = p[0] | some, (*map(min, p[1][:2], rect[:2]), *map(max, p[1][2:], rect[2:]))
+                    some, rect = (
+                        p[0] | some,
+                        (*map(min, p[1][:2], rect[:2]), *map(max, p[1][2:], rect[2:])),
+                    )
             out.append((some, rect))
         area = sum((x1 - x0) * (y1 - y0) for _, (x0, y0, x1, y1) in out)
         return out if 0 < area < 0.6 * f.width * f.height else [(known, None)]
@@ -294,23 +454,45 @@ class ClusterReader:
         """usual: how pieces fit in this picture"""
         firsts, recalled, here = part.firsts, part.begun.recalled, {s: [] for s in part.wanted}
         same = {id(k.piece) for k in recalled.pieces}
-        quiet = recalled.told.keys() - {s for p in part.pieces if id(p) not in same for s in part.homes.depths(p.foot)}
+        quiet = recalled.told.keys() - {
+            s for p in part.pieces if id(p) not in same for s in part.homes.depths(p.foot)
+        }
         for p in part.pieces:
             if p.kind not in self.aside or not self.on_a_spot(p.foot):
                 for s, share in shares_of(part.homes.depths(p.foot)).items():
                     if s in here and share > 0.001:
                         here[s].append((p, share))
-        big = {s for s, some in here.items() if any(p.form.area > BIGGER * self.least_area and p.chance > MAYBE for p, _ in some)}
+        big = {
+            s
+            for s, some in here.items()
+            if any(p.form.area > BIGGER * self.least_area and p.chance > MAYBE for p, _ in some)
+        }
         cards = {s for s, kinds in firsts.items() if best_of(kinds)} - big
-        told = {s: recalled.told[s] if s in quiet else evidence_of(
-            firsts.get(s, {}), here[s], self.foreign(part.begun.scene, site, s in cards, here[s]), self.loose, usual)
-                for s, site in part.wanted.items()}
+        told = {
+            s: recalled.told[s]
+            if s in quiet
+            else evidence_of(
+                firsts.get(s, {}),
+                here[s],
+                self.foreign(part.begun.scene, site, s in cards, here[s]),
+                self.loose,
+                usual,
+            )
+            for s, site in part.wanted.items()
+        }
         return told | {s: evidence_of(kinds, (), 0.0) for s, kinds in part.astray.items()}
 
-    def foreign(self, scene: Scene, site: Site, card: bool = False, pieces: Sequence[tuple[Piece, float]] = ()) -> float:
-        """Probability that something none of the known pieces lies on a site: too much of it stays unexplained. card: whether a card
-        is known to lie there, and nothing big on it: then a lump not much larger than a piece is nothing that belongs there, nor are
-        pieces (with the probability that each stands here) of which several are in doubt"""
+    def foreign(
+        self,
+        scene: Scene,
+        site: Site,
+        card: bool = False,
+        pieces: Sequence[tuple[Piece, float]] = (),
+    ) -> float:
+        """Probability that something none of the known pieces lies on a site: too much of it stays
+        unexplained. card: whether a card is known to lie there, and nothing big on it: then a lump
+        not much larger than a piece is nothing that belongs there, nor are pieces (with the
+        probability that each stands here) of which several are in doubt"""
         left = [left_on(scene, place) for place in self.places(scene.frame, site)]
         whole = min(float(cv2.contourArea(site.outlines[0].astype(np.float32))), LARGE)
         most = 24 * max(p.unknown for p in left) / whole - 10
@@ -319,7 +501,10 @@ class ClusterReader:
         strange = 1 / (1 + np.exp(min(-most, 50)))
         stands = any(is_block(p.form) and p.chance > 0.5 for p, _ in pieces)
         lump = max(p.lump for p in left)
-        self.lumps[site.id] = lump, max(p.filled(False) for p in left)      # shadows reach sites on which nothing stands, too
+        self.lumps[site.id] = (
+            lump,
+            max(p.filled(False) for p in left),
+        )  # shadows reach sites on which nothing stands, too
         for much, usual in ((lump, self.lump), (max(p.filled(stands) for p in left), self.patch)):
             strange = 1 - (1 - strange) * (1 - littered(much, usual, self.least_inner))
         return 1 - (1 - strange) * (1 - patched(pieces)) if card else strange
@@ -343,7 +528,8 @@ class ClusterReader:
 
 
 def relaid(scene: Scene, cards: Mapping[str, Card]) -> dict[str, dict[str, float]]:
-    """Lays cards where they were and says what was told of them; the scene's light is mended by them as by those that are found"""
+    """Lays cards where they were and says what was told of them; the scene's light is mended by
+    them as by those that are found"""
     there = [(c.tried, c.tried.number(c.kind)) for c in cards.values() if c.kind]
     if there:
         at = np.stack([t.poses[n, :2] for t, n in there])

@@ -1,4 +1,5 @@
-"""From pieces found to honest evidence: how surely each is there, what it is, and on which side of a line it stands."""
+"""From pieces found to honest evidence: how surely each is there, what it is, and on which side of
+a line it stands."""
 
 from __future__ import annotations
 
@@ -11,17 +12,20 @@ from vision.cluster_fit import Piece
 from vision.cluster_usual import UNTOLD, Habits
 from vision.evidence import FLOOR, CountedEvidence
 
-TELLING = 0.05          # nats that a mm² of squared, weighted grey levels tells between two kinds
-TELLING_FIRST = 0.1     # of the log-likelihoods of cards: neighbouring pixels say much the same
-EDGE = 1.0              # mm by which a foot may be misplaced
-RAREST = 1e-4           # of a site's contents: what is less probable is not followed up
-WIDTH = 24              # contents followed up at a time
+TELLING = 0.05  # nats that a mm² of squared, weighted grey levels tells between two kinds
+TELLING_FIRST = 0.1  # of the log-likelihoods of cards: neighbouring pixels say much the same
+EDGE = 1.0  # mm by which a foot may be misplaced
+RAREST = 1e-4  # of a site's contents: what is less probable is not followed up
+WIDTH = 24  # contents followed up at a time
 KEEP = 8
-UNSEEN = 0.002          # how likely a piece lies on a site and was not seen at all
+UNSEEN = 0.002  # how likely a piece lies on a site and was not seen at all
 SUREST = 0.9995
-DOUBTS, DOUBT = 1.3, 0.15       # blocks as likely there as not that together are as likely something foreign; how sharply so
+DOUBTS, DOUBT = (
+    1.3,
+    0.15,
+)  # blocks as likely there as not that together are as likely something foreign; how sharply so
 
-ANY = "any"             # whatever it is
+ANY = "any"  # whatever it is
 
 Option = dict[str, float]
 
@@ -35,25 +39,41 @@ def kinds_of(p: Piece) -> Option:
 
 
 def shares_of(depths: Mapping[str, float]) -> Option:
-    """site -> probability that a foot lies in it; depths: how many mm it lies inside each site near by (negative: outside)"""
+    """site -> probability that a foot lies in it; depths: how many mm it lies inside each site near
+    by (negative: outside)"""
     w = {s: 0.5 * (1 + math.erf(d / EDGE / math.sqrt(2))) for s, d in depths.items()}
     total = sum(w.values())
-    if total < 1e-3:        # outside of all: the nearest has it
+    if total < 1e-3:  # outside of all: the nearest has it
         return {max(depths, key=depths.get): 1.0} if depths else {}
-    return {s: v / max(total, 1.0) if total > 1 else v + (1 - total) * (s == max(w, key=w.get)) for s, v in w.items()}
+    return {
+        s: v / max(total, 1.0) if total > 1 else v + (1 - total) * (s == max(w, key=w.get))
+        for s, v in w.items()
+    }
 
 
 def patched(pieces: Sequence[tuple[Piece, float]]) -> float:
-    """Probability that blocks taken for some of the known pieces are patches of something else: one may be in doubt, several
-    in the same place are not"""
-    doubts = sum(4 * c * (1 - c) for p, here in pieces if p.framed is not None for c in [p.chance * here] if here > 0.5)
+    """Probability that blocks taken for some of the known pieces are patches of something else: one
+    may be in doubt, several in the same place are not"""
+    doubts = sum(
+        4 * c * (1 - c)
+        for p, here in pieces
+        if p.framed is not None
+        for c in [p.chance * here]
+        if here > 0.5
+    )
     return 1 / (1 + math.exp(min((DOUBTS - doubts) / DOUBT, 30)))
 
 
-def evidence_of(first: Mapping[str, float], pieces: Sequence[tuple[Piece, float]], other: float,
-                kinds: Iterable[str] = (), usual: Habits = UNTOLD) -> CountedEvidence:
-    """first: kind or "" -> log-likelihood of what lies below, empty where no card can lie; pieces: with the probability
-    that each stands here; other: probability that something foreign does; kinds: all that may lie here, found or not;
+def evidence_of(
+    first: Mapping[str, float],
+    pieces: Sequence[tuple[Piece, float]],
+    other: float,
+    kinds: Iterable[str] = (),
+    usual: Habits = UNTOLD,
+) -> CountedEvidence:
+    """first: kind or "" -> log-likelihood of what lies below, empty where no card can lie; pieces:
+    with the probability that each stands here; other: probability that something foreign does;
+    kinds: all that may lie here, found or not;
     usual: how pieces fit in this picture."""
     below = {k: TELLING_FIRST * v for k, v in first.items()}
     total = float(np.logaddexp.reduce(list(below.values()))) if below else 0.0
@@ -67,14 +87,20 @@ def evidence_of(first: Mapping[str, float], pieces: Sequence[tuple[Piece, float]
     options = best_options({k: math.exp(v) for k, v in below.items()} or {"": 1.0}, found)
     other = usual.foreign(pieces, other)
     rest = math.log(max(1 - other, 1e-6))
-    return CountedEvidence(tuple((c, max(math.log(p) + rest, FLOOR)) for c, p in options[:KEEP]),
-                           max(math.log(max(other, 1e-9)), FLOOR), {k: max(v, FLOOR) for k, v in below.items()},
-                           counts_of(found, kinds), counts_of([{ANY: 1 - c[""]} for c in found], (ANY,))[ANY])
+    return CountedEvidence(
+        tuple((c, max(math.log(p) + rest, FLOOR)) for c, p in options[:KEEP]),
+        max(math.log(max(other, 1e-9)), FLOOR),
+        {k: max(v, FLOOR) for k, v in below.items()},
+        counts_of(found, kinds),
+        counts_of([{ANY: 1 - c[""]} for c in found], (ANY,))[ANY],
+    )
 
 
 def best_options(below: Option, found: Sequence[Option]) -> list[tuple[tuple[str, ...], float]]:
     """(contents, probability), best first, of everything that is not quite improbable"""
-    beam: dict[tuple[str, tuple[str, ...]], float] = {(k, ()): p for k, p in below.items() if p > RAREST}
+    beam: dict[tuple[str, tuple[str, ...]], float] = {
+        (k, ()): p for k, p in below.items() if p > RAREST
+    }
     for choice in found:
         grown: dict[tuple[str, tuple[str, ...]], float] = {}
         for (first, loose), p in beam.items():
@@ -89,14 +115,16 @@ def best_options(below: Option, found: Sequence[Option]) -> list[tuple[tuple[str
 
 def counts_of(found: Sequence[Option], kinds: Iterable[str] = ()) -> dict[str, tuple[float, ...]]:
     """kind -> log-probabilities that 0, 1, 2 ... of it are there, some that nobody saw included"""
-    unseen = np.array([1.0, UNSEEN, UNSEEN ** 2])
+    unseen = np.array([1.0, UNSEEN, UNSEEN**2])
     unseen /= unseen.sum()
     tables: dict[str, np.ndarray] = {}
     for choice in found:
         for kind, p in choice.items():
             if kind:
                 tables[kind] = np.convolve(tables.get(kind, np.ones(1)), (1 - p, p))
-    return dict.fromkeys(kinds, logs_of(unseen)) | {k: logs_of(np.convolve(t, unseen)) for k, t in tables.items()}
+    return dict.fromkeys(kinds, logs_of(unseen)) | {
+        k: logs_of(np.convolve(t, unseen)) for k, t in tables.items()
+    }
 
 
 def logs_of(table: np.ndarray) -> tuple[float, ...]:

@@ -1,4 +1,5 @@
-"""On which site a piece stands that lies loose: by the sites' outlines, or where the cards lie that fill them. Its value: Homes."""
+"""On which site a piece stands that lies loose: by the sites' outlines, or where the cards lie that
+fill them. Its value: Homes."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ import numpy as np
 from vision.cluster_first import Tried
 from vision.plan import Plan
 
-NEAR = 6.0          # mm by which a piece's middle may lie outside its site's outline
+NEAR = 6.0  # mm by which a piece's middle may lie outside its site's outline
 
 
 class Bounded(msgspec.Struct, frozen=True, eq=False):
@@ -35,12 +36,19 @@ class Homes:
 
     @classmethod
     def of(cls, plan: Plan) -> Homes:
-        return cls(Bounded.of(s.id, o) for s in plan.site if s.reads == "cluster" for o in s.outlines)
+        return cls(
+            Bounded.of(s.id, o) for s in plan.site if s.reads == "cluster" for o in s.outlines
+        )
 
     def around(self, cards: Mapping[str, str], tried: Mapping[str, Tried]) -> Homes:
-        """The same, where cards fill their sites drawn around them: what stands on one is where it is. cards: site -> kind"""
-        return Homes(Bounded.of(b.site, tried[b.site].along(cards[b.site], b.outline)) if b.site in cards else b
-                     for b in self.outlines)
+        """The same, where cards fill their sites drawn around them: what stands on one is where it
+        is. cards: site -> kind"""
+        return Homes(
+            Bounded.of(b.site, tried[b.site].along(cards[b.site], b.outline))
+            if b.site in cards
+            else b
+            for b in self.outlines
+        )
 
     def depths(self, foot: np.ndarray) -> dict[str, float]:
         """site -> how many mm inside it (negative: outside) a foot point lies, for those near it"""

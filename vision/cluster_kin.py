@@ -1,4 +1,5 @@
-"""Kinds of cards that share a part of their name share a part of their print: there they are made to look the same."""
+"""Kinds of cards that share a part of their name share a part of their print: there they are made
+to look the same."""
 
 from __future__ import annotations
 
@@ -8,18 +9,18 @@ import numpy as np
 
 from vision.cluster_sheet import near, parts_of
 
-ALIKE = 22.0            # grey levels by which the same print may differ once its light is evened
-FIRST = 2.0             # times as much before
-HAZE = 0.7, 1.4         # by how much haze or gloss may have changed the contrast of a card
-LITTLE = 0.1            # of a card: so little common print tells only half of its light
-FLAT = 100.0            # squared grey levels: a print with less contrast does not tell by how much
+ALIKE = 22.0  # grey levels by which the same print may differ once its light is evened
+FIRST = 2.0  # times as much before
+HAZE = 0.7, 1.4  # by how much haze or gloss may have changed the contrast of a card
+LITTLE = 0.1  # of a card: so little common print tells only half of its light
+FLAT = 100.0  # squared grey levels: a print with less contrast does not tell by how much
 
 
 def evened(looks: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """kind -> (h, w, 3), the same as if learnt in one light.
 
-    Each kind was learnt from a photo or two, in some corner's haze and gloss: that haze, over all of the card, must not
-    outweigh the small sign that alone tells two relatives apart."""
+    Each kind was learnt from a photo or two, in some corner's haze and gloss: that haze, over all
+    of the card, must not outweigh the small sign that alone tells two relatives apart."""
     out = {k: look.astype(np.float32) for k, look in looks.items()}
     groups = relatives(list(out))
     for tau in (FIRST * ALIKE, ALIKE):
@@ -35,13 +36,14 @@ def evened(looks: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 
 def agreed(looks: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """kind -> (h, w, 3), the same in one light, with the print that relatives have in common made one: only where they are printed
-    differently do they then look different, not where paper or shadows happened to be"""
+    """kind -> (h, w, 3), the same in one light, with the print that relatives have in common made
+    one: only where they are printed differently do they then look different, not where paper or
+    shadows happened to be"""
     looks = evened(looks)
     prints: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {}
     for group in relatives(list(looks)):
         middle, share = common(looks, group, ALIKE)
-        for kind in group:      # what only one of many shows is its own, however well the others agree
+        for kind in group:  # what only one of many shows is its own, however well the others agree
             prints.setdefault(kind, []).append((middle, share * near(looks[kind], middle, ALIKE)))
     return {k: one_print(look, prints[k]) if k in prints else look for k, look in looks.items()}
 
@@ -56,7 +58,9 @@ def relatives(kinds: Sequence[str]) -> list[list[str]]:
     return [g for g in groups.values() if len(g) > 1]
 
 
-def common(looks: Mapping[str, np.ndarray], group: Sequence[str], tau: float) -> tuple[np.ndarray, np.ndarray]:
+def common(
+    looks: Mapping[str, np.ndarray], group: Sequence[str], tau: float
+) -> tuple[np.ndarray, np.ndarray]:
     """What the looks of a group agree on, (h, w, 3), and how well they do, (h, w) 0..1"""
     stack = np.stack([looks[k] for k in group])
     middle = np.median(stack, 0)
@@ -64,7 +68,8 @@ def common(looks: Mapping[str, np.ndarray], group: Sequence[str], tau: float) ->
 
 
 def matched(look: np.ndarray, print_: np.ndarray, share: np.ndarray) -> np.ndarray:
-    """A look with the brightness and contrast of a print, (h, w, 3) both, where it shares it, in each colour"""
+    """A look with the brightness and contrast of a print, (h, w, 3) both, where it shares it, in
+    each colour"""
     w = (share / (share.sum() + 1e-6))[..., None]
     mine, theirs = (w * look).sum((0, 1)), (w * print_).sum((0, 1))
     spread, wanted = ((w * (a - m) ** 2).sum((0, 1)) for a, m in ((look, mine), (print_, theirs)))

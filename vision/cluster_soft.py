@@ -1,4 +1,5 @@
-"""Canvases averaged over some pixels, as coarse looks are compared with them: only where somebody looks."""
+"""Canvases averaged over some pixels, as coarse looks are compared with them: only where somebody
+looks."""
 
 from __future__ import annotations
 
@@ -11,13 +12,14 @@ import numpy as np
 from vision.cluster_cut import is_canvas
 from vision.kernels import Kernel
 
-TILE = 32       # pixels a side that are averaged together, as in vision/kernels/around.c
-WIDEST = 16     # pixels that it averages over at most: so many sums fit in 16 bits
+TILE = 32  # pixels a side that are averaged together, as in vision/kernels/around.c
+WIDEST = 16  # pixels that it averages over at most: so many sums fit in 16 bits
 _soften = Kernel("soften", "BnnndnxBnnBB")
 
 
 class Softened(msgspec.Struct, eq=False):
-    """A canvas, (h, w, 4) uint8 or another, averaged over n x n pixels. picture: the same size, true in the tiles that are `done`;
+    """A canvas, (h, w, 4) uint8 or another, averaged over n x n pixels. picture: the same size,
+    true in the tiles that are `done`;
     None: in all"""
 
     canvas: np.ndarray
@@ -28,15 +30,30 @@ class Softened(msgspec.Struct, eq=False):
     @classmethod
     def of(cls, canvas: np.ndarray, n: int) -> Softened:
         if _soften and n <= WIDEST and is_canvas(canvas):
-            return cls(canvas, n, np.empty_like(canvas), np.zeros([-(-v // TILE) for v in canvas.shape[:2]], np.uint8))
+            return cls(
+                canvas,
+                n,
+                np.empty_like(canvas),
+                np.zeros([-(-v // TILE) for v in canvas.shape[:2]], np.uint8),
+            )
         return cls(canvas, n, cv2.blur(canvas, (n, n)))
 
     def around(self, px: np.ndarray, reach: float) -> np.ndarray:
         """The picture, true within `reach` pixels of (N, 2) places"""
-        most = np.ones(1, np.uint8)     # of it is asked for: OpenCV is quicker with all of it
+        most = np.ones(1, np.uint8)  # of it is asked for: OpenCV is quicker with all of it
         if self.done is not None and _soften:
-            _soften(self.canvas, *self.canvas.shape[:2], self.n, np.ascontiguousarray(px, float), len(px), reach, self.done,
-                    *self.done.shape, self.picture, most)
+            _soften(
+                self.canvas,
+                *self.canvas.shape[:2],
+                self.n,
+                np.ascontiguousarray(px, float),
+                len(px),
+                reach,
+                self.done,
+                *self.done.shape,
+                self.picture,
+                most,
+            )
         if self.done is not None and most[0]:
             self.picture[:], self.done = cv2.blur(self.canvas, (self.n, self.n)), None
         return self.picture
@@ -46,4 +63,7 @@ class Softened(msgspec.Struct, eq=False):
         if self.done is None and rects:
             self.picture = cv2.blur(self.canvas, (self.n, self.n))
         for x0, y0, x1, y1 in rects if self.done is not None else ():
-            self.done[max(y0 - self.n, 0) // TILE:(y1 + self.n) // TILE + 1, max(x0 - self.n, 0) // TILE:(x1 + self.n) // TILE + 1] = 0
+            self.done[
+                max(y0 - self.n, 0) // TILE : (y1 + self.n) // TILE + 1,
+                max(x0 - self.n, 0) // TILE : (x1 + self.n) // TILE + 1,
+            ] = 0

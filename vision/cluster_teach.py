@@ -10,7 +10,16 @@ import numpy as np
 from vision.cluster import ClusterReader, unprinted
 from vision.cluster_canvas import Empty, Frame, dimmed, trust
 from vision.cluster_find import find
-from vision.cluster_first import Firsts, Place, clear_of, lay_all, learn_again, learn_firsts, unveil, veils_of
+from vision.cluster_first import (
+    Firsts,
+    Place,
+    clear_of,
+    lay_all,
+    learn_again,
+    learn_firsts,
+    unveil,
+    veils_of,
+)
 from vision.cluster_fit import Piece
 from vision.cluster_hidden import shade
 from vision.cluster_loose import (
@@ -38,8 +47,8 @@ from vision.shot import Lying, Shot
 
 
 def taught(plan: Plan, shots: Sequence[Shot]) -> ClusterReader:
-    """A reader of a plan's clusters from calibration photos, some of the empty board. Raises ValueError where there is nothing to learn
-    from."""
+    """A reader of a plan's clusters from calibration photos, some of the empty board. Raises
+    ValueError where there is nothing to learn from."""
     if not shots:
         raise ValueError("no calibration photos")
     frame = Frame.of(plan, [s.pose for s in shots])
@@ -50,17 +59,22 @@ def taught(plan: Plan, shots: Sequence[Shot]) -> ClusterReader:
     empty = Empty.of(frame, bare)
     empty = empty.below_white([c for s, c in zip(shots, canvases) if s.layout], trust(frame, plan))
     reader = learn(plan, empty, [s for s in shots if s.layout])
-    if not reader.firsts.sheets:        # else pieces lie on cards, not on the board
-        reader.lump = max(reader.lump, left_bare(plan, frame, [s for s in shots if not s.layout], bare))
+    if not reader.firsts.sheets:  # else pieces lie on cards, not on the board
+        reader.lump = max(
+            reader.lump, left_bare(plan, frame, [s for s in shots if not s.layout], bare)
+        )
     photos = [n for n, s in enumerate(shots) if s.layout]
     reader.lying = [msgspec.structs.replace(p, photo=photos[p.photo]) for p in reader.lying]
     return reader
 
 
 def learn(plan: Plan, empty: Empty, full: Sequence[Shot], rounds: int = 2) -> ClusterReader:
-    """A first reader by outlines and layouts; then better ones, by what the one before found in the same samplers"""
+    """A first reader by outlines and layouts; then better ones, by what the one before found in the
+    same samplers"""
     frame = empty.frame
-    full, scenes, firsts, placed = with_cards(plan, ClusterReader(plan, empty, Firsts((), {}), {}), full)
+    full, scenes, firsts, placed = with_cards(
+        plan, ClusterReader(plan, empty, Firsts((), {}), {}), full
+    )
     veils = veils_of(firsts, placed, scenes)
     clear = clear_of(placed, veils)
     if veils:
@@ -81,7 +95,9 @@ def learn(plan: Plan, empty: Empty, full: Sequence[Shot], rounds: int = 2) -> Cl
         evened(found, groups, scenes, frame)
     looks_of(found, groups, scenes, frame)
     middled(found, shots, scenes, frame)
-    falloff = brightness(found, placed, looks_of(found, groups, scenes, frame, THERE), firsts, groups, scenes, frame)
+    falloff = brightness(
+        found, placed, looks_of(found, groups, scenes, frame, THERE), firsts, groups, scenes, frame
+    )
     empty = dimmed(empty, falloff)
     reader = ClusterReader(plan, empty, Firsts((), {}), {})
     scenes = [reader.stage.scene(s.image, s.pose, learning=True) for s in full]
@@ -90,7 +106,9 @@ def learn(plan: Plan, empty: Empty, full: Sequence[Shot], rounds: int = 2) -> Cl
         firsts = learn_again(firsts, clear, scenes)
         lay_all(firsts, placed, scenes)
     tall, stands = figures(plan, groups, scenes, frame)
-    reader = ClusterReader(plan, empty, firsts, looks_of(found, groups, scenes, frame, THERE), tall, aside, stands)
+    reader = ClusterReader(
+        plan, empty, firsts, looks_of(found, groups, scenes, frame, THERE), tall, aside, stands
+    )
     for _ in range(rounds):
         pieces, hidden = zip(*(looked_over(reader, shot) for shot in full))
         if placed:
@@ -100,19 +118,35 @@ def learn(plan: Plan, empty: Empty, full: Sequence[Shot], rounds: int = 2) -> Cl
         named(found, groups, scenes, frame, plan)
         evened(found, groups, scenes, frame)
         middled(found, shots, scenes, frame)
-        reader = ClusterReader(plan, empty, firsts, looks_of(found, groups, scenes, frame, THERE), tall, aside, stands)
+        reader = ClusterReader(
+            plan, empty, firsts, looks_of(found, groups, scenes, frame, THERE), tall, aside, stands
+        )
     reader.usual, (reader.lump, reader.patch) = usual_fits(reader, full)
-    reader.lying = [lying_at(scenes[g.shot], g.shot, g.site.id, f.kind, f.form.height, f.at, f.turn)
-                    for f in found for g in [groups[f.group]]]
-    reader.lying += [lying_at(scenes[p.shot], p.shot, p.site, p.kind, plan.pieces[p.kind].height, p.pose[:2], p.pose[2])
-                     for p in placed]
+    reader.lying = [
+        lying_at(scenes[g.shot], g.shot, g.site.id, f.kind, f.form.height, f.at, f.turn)
+        for f in found
+        for g in [groups[f.group]]
+    ]
+    reader.lying += [
+        lying_at(
+            scenes[p.shot],
+            p.shot,
+            p.site,
+            p.kind,
+            plan.pieces[p.kind].height,
+            p.pose[:2],
+            p.pose[2],
+        )
+        for p in placed
+    ]
     return reader
 
 
-def with_cards(plan: Plan, reader: ClusterReader, full: Sequence[Shot]
-               ) -> tuple[Sequence[Shot], list[Scene], Firsts, list[Place]]:
-    """The samplers, brought to one tone and one vividness where there is no printed board, as a bare reader makes scenes of them, and
-    their cards"""
+def with_cards(
+    plan: Plan, reader: ClusterReader, full: Sequence[Shot]
+) -> tuple[Sequence[Shot], list[Scene], Firsts, list[Place]]:
+    """The samplers, brought to one tone and one vividness where there is no printed board, as a
+    bare reader makes scenes of them, and their cards"""
     scenes = [reader.stage.scene(s.image, s.pose, learning=True) for s in full]
     firsts, placed = learn_firsts(plan, reader.frame, full, scenes)
     renditions = renditions_among(placed, scenes, firsts) if unprinted(plan, firsts) else []
@@ -123,13 +157,16 @@ def with_cards(plan: Plan, reader: ClusterReader, full: Sequence[Shot]
     return full, scenes, *learn_firsts(plan, reader.frame, full, scenes)
 
 
-def lying_at(scene: Scene, photo: int, site: str, kind: str, height: float, at: np.ndarray, turn: float) -> Lying:
+def lying_at(
+    scene: Scene, photo: int, site: str, kind: str, height: float, at: np.ndarray, turn: float
+) -> Lying:
     """at: (2,) canvas mm of its top"""
     return Lying(photo, site, kind, scene.lean.foot(at[None], height)[0], float(turn))
 
 
 def looked_over(reader: ClusterReader, shot: Shot) -> tuple[list[Piece], np.ndarray]:
-    """The pieces a reader finds in a sampler, of the kinds that lie there, and the (h, w) uint8 mask of what they hide"""
+    """The pieces a reader finds in a sampler, of the kinds that lie there, and the (h, w) uint8
+    mask of what they hide"""
     scene = reader.stage.scene(shot.image, shot.pose)
     reader.firsts.read(scene, reader.clusters)
     pieces = find(scene, reader.kits, np.ones_like(scene.strange, np.uint8))
@@ -142,10 +179,17 @@ def looked_over(reader: ClusterReader, shot: Shot) -> tuple[list[Piece], np.ndar
 
 
 def usual_fits(reader: ClusterReader, full: Sequence[Shot]) -> tuple[Habits, tuple[float, float]]:
-    """(how the samplers' pieces fit, mm of the largest lump and of the largest patch left on sites read right)"""
+    """(how the samplers' pieces fit, mm of the largest lump and of the largest patch left on sites
+    read right)"""
     right, left = [], [(0.0, 0.0)]
     for shot in full:
         told = reader.read(shot.image, shot.pose)
-        left += [v for s, v in reader.lumps.items() if matches(told[s].best, tuple(shot.layout.get(s, ())), "cluster")]
-        right += [p for p in reader.last if p.kind in shot.layout.get(reader.homes.home(p.foot), ())]
+        left += [
+            v
+            for s, v in reader.lumps.items()
+            if matches(told[s].best, tuple(shot.layout.get(s, ())), "cluster")
+        ]
+        right += [
+            p for p in reader.last if p.kind in shot.layout.get(reader.homes.home(p.foot), ())
+        ]
     return Habits.of(right), tuple(map(max, zip(*left)))

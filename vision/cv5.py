@@ -1,4 +1,5 @@
-"""One place for the shapes OpenCV changed between 4 and 5 (an axis was dropped from several results)."""
+"""One place for the shapes OpenCV changed between 4 and 5 (an axis was dropped from several
+results)."""
 
 from __future__ import annotations
 
@@ -30,13 +31,16 @@ def grey(image: np.ndarray) -> np.ndarray:
 @cache
 def _detector(refine: bool) -> cv2.aruco.ArucoDetector:
     p = cv2.aruco.DetectorParameters()
-    p.minDistanceToBorder = 0   # a card whose white paper runs out of the picture is as good as any
-    p.cornerRefinementMethod = cv2.aruco.CORNER_REFINE_SUBPIX if refine else cv2.aruco.CORNER_REFINE_NONE
+    p.minDistanceToBorder = 0  # a card whose white paper runs out of the picture is as good as any
+    p.cornerRefinementMethod = (
+        cv2.aruco.CORNER_REFINE_SUBPIX if refine else cv2.aruco.CORNER_REFINE_NONE
+    )
     return cv2.aruco.ArucoDetector(cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_4X4_50), p)
 
 
 def aruco(grey_image: np.ndarray, refine: bool = True) -> dict[int, np.ndarray]:
-    """id -> (4, 2) pixels of a card's black corners, clockwise from its own upper left; an id seen twice is left out"""
+    """id -> (4, 2) pixels of a card's black corners, clockwise from its own upper left; an id seen
+    twice is left out"""
     corners, ids, _ = _detector(refine).detectMarkers(grey_image)
     ids = as_ids(ids)
     return {i: as_points(c) for i, c in zip(ids, corners or ()) if ids.count(i) == 1}

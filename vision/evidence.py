@@ -1,4 +1,5 @@
-"""What a picture says: per site the possible contents with their log-probabilities. No rules, no answers."""
+"""What a picture says: per site the possible contents with their log-probabilities. No rules, no
+answers."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ def first_lies_below(kind: str) -> bool:
 
 
 class SiteEvidence(msgspec.Struct, frozen=True):
-    """options: (contents, natural log of probability), best first; "?" in contents: hidden under another piece.
+    """options: (contents, natural log of probability), best first; "?" in contents: hidden under
+    another piece.
 
     other: log-probability of something that is none of the known kinds (a hand, a phone, a cup).
     Probabilities of options and other add up to at most 1; what is not listed shares the rest.
@@ -36,20 +38,24 @@ class SiteEvidence(msgspec.Struct, frozen=True):
         return not self.options or self.other > self.options[0][1]
 
     def logp(self, contents: Contents, reads: str = "pile") -> float:
-        """Log-probability of these contents; FLOOR for what is not listed. Where something foreign lies nothing can be
-        told, so any contents get the same share of it."""
+        """Log-probability of these contents; FLOOR for what is not listed. Where something foreign
+        lies nothing can be told, so any contents get the same share of it."""
         p = max((lp for c, lp in self.options if matches(c, contents, reads)), default=FLOOR)
         return max(float(np.logaddexp(p, self.other + math.log(0.5))), FLOOR)
 
 
-UNSEEN = SiteEvidence((((), math.log(0.5)),), math.log(0.5))     # of a site beyond the picture's edge nothing is known
+UNSEEN = SiteEvidence(
+    (((), math.log(0.5)),), math.log(0.5)
+)  # of a site beyond the picture's edge nothing is known
 
 
 class CountedEvidence(SiteEvidence, frozen=True):
-    """A cluster: what lies first (a tile, a card, None: nothing) and how many of each loose kind, as independent factors.
+    """A cluster: what lies first (a tile, a card, None: nothing) and how many of each loose kind,
+    as independent factors.
 
-    first: kind or "" -> log-probability; counts: kind -> (n,) log-probabilities of 0, 1, 2 ... pieces; pieces: the same of all
-    kinds together, () where that is not known: of a piece that may be flax or grapes one thing is sure, that it lies there.
+    first: kind or "" -> log-probability; counts: kind -> (n,) log-probabilities of 0, 1, 2 ...
+    pieces; pieces: the same of all kinds together, () where that is not known: of a piece that may
+    be flax or grapes one thing is sure, that it lies there.
     """
 
     first: dict[str, float] = {}
@@ -68,7 +74,9 @@ class CountedEvidence(SiteEvidence, frozen=True):
         if self.pieces:
             p = min(p, self.pieces[len(names)] if len(names) < len(self.pieces) else FLOOR)
         told = (below, *names) if below else tuple(names)
-        p = max([p, *(q for c, q in self.options if c == told)])       # kinds of one piece are no independent factors
+        p = max(
+            [p, *(q for c, q in self.options if c == told)]
+        )  # kinds of one piece are no independent factors
         return max(float(np.logaddexp(p, self.other + math.log(0.5))), 3 * FLOOR)
 
 
@@ -82,12 +90,14 @@ def matches(seen: Contents, contents: Contents, reads: str = "pile") -> bool:
         if first_lies_below(seen[0]) or first_lies_below(contents[0]):
             return seen[0] == contents[0] and Counter(seen[1:]) == Counter(contents[1:])
         return Counter(seen) == Counter(contents)
-    return seen[-1] == contents[-1] and all(a == b or "?" in (a, b) for a, b in zip(seen[:-1], contents[:-1]))
+    return seen[-1] == contents[-1] and all(
+        a == b or "?" in (a, b) for a, b in zip(seen[:-1], contents[:-1])
+    )
 
 
 class Registration(msgspec.Struct, frozen=True):
-    """How the board was found: by "markers", "print", "tiles" or "last" (the pose before still holds); error in pixels; maybe_turned:
-    it looks the same turned round, and may lie so."""
+    """How the board was found: by "markers", "print", "tiles" or "last" (the pose before still
+    holds); error in pixels; maybe_turned: it looks the same turned round, and may lie so."""
 
     by: str
     error_px: float
@@ -96,9 +106,11 @@ class Registration(msgspec.Struct, frozen=True):
 
 
 class Evidence(msgspec.Struct, frozen=True):
-    """One picture's reading. busy: why nothing should be concluded from it ("hand", "moving", "dark", "covered"), or None.
+    """One picture's reading. busy: why nothing should be concluded from it ("hand", "moving",
+    "dark", "covered"), or None.
 
-    changed: sites read anew in this picture (others were taken over from the picture before); None: all.
+    changed: sites read anew in this picture (others were taken over from the picture before); None:
+    all.
     """
 
     sites: dict[str, SiteEvidence]
@@ -116,12 +128,17 @@ class Evidence(msgspec.Struct, frozen=True):
         out = {}
         for s, e in self.sites.items():
             if not e.options or e.options[0][1] < math.log(below):
-                out[s] = [(list(c), round(math.exp(p), 4)) for c, p in e.options[:4] if p > math.log(0.005)]
+                out[s] = [
+                    (list(c), round(math.exp(p), 4))
+                    for c, p in e.options[:4]
+                    if p > math.log(0.005)
+                ]
         return out
 
 
 class NoBoard(ValueError):
-    """The picture does not show the board; the message says why. photo: which of several, counted from 0."""
+    """The picture does not show the board; the message says why. photo: which of several, counted
+    from 0."""
 
     def __init__(self, why: str, photo: int | None = None) -> None:
         super().__init__(why if photo is None else f"photo {photo + 1}: {why}")

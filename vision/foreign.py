@@ -1,4 +1,5 @@
-"""Hands, arms and large things in a still picture: what differs from a view known to be free of them."""
+"""Hands, arms and large things in a still picture: what differs from a view known to be free of
+them."""
 
 from __future__ import annotations
 
@@ -14,22 +15,37 @@ from vision.plan import Plan
 from vision.pose import Pose
 from vision.sites import filled
 
-WIDE = 320                  # longer side of the small pictures compared
-STRONG, WEAK = 26.0, 12.0   # grey levels that no change of light explains; that are more than noise, at the least
-NOISES = 5.0                # ... and this many times what pictures differ by anyway
-GAIN = (0.45, 2.0)          # how much darker a shadow, how much brighter a lamp makes things
-PLAIN = 0.015               # share of what lies beside the sites that must be strongly other where an arm crosses it
-ARM_MM = 18.0               # an arm, and a finger held to the board, are at least so wide
-EDGE, FEW = 2, 20           # pixels either side of an edge between which it shows how sharp that is; that many of it tell
-SHARP = 0.25                # of how much a thing is other: by so much it differs from what is beside it, at half of its edge at least
-BESIDE, BENDS, ROUNDS = 21, 3, 8    # pixels around a glow; the degree of what describes it; how often what else lies in it is left out
+WIDE = 320  # longer side of the small pictures compared
+STRONG, WEAK = (
+    26.0,
+    12.0,
+)  # grey levels that no change of light explains; that are more than noise, at the least
+NOISES = 5.0  # ... and this many times what pictures differ by anyway
+GAIN = (0.45, 2.0)  # how much darker a shadow, how much brighter a lamp makes things
+PLAIN = (
+    0.015  # share of what lies beside the sites that must be strongly other where an arm crosses it
+)
+ARM_MM = 18.0  # an arm, and a finger held to the board, are at least so wide
+EDGE, FEW = (
+    2,
+    20,
+)  # pixels either side of an edge between which it shows how sharp that is; that many of it tell
+# of how much a thing is other: by so much it differs from what is beside it, at half of its edge at
+# least
+SHARP = 0.25
+BESIDE, BENDS, ROUNDS = (
+    21,
+    3,
+    8,
+)  # pixels around a glow; the degree of what describes it; how often what else lies in it is left out
 THREE = np.ones((3, 3), np.uint8)
 
 
 class Foreign(msgspec.Struct, frozen=True, eq=False):
     """Something that came in from the picture's edge and lies over the board.
 
-    mask: (h, w) bool on the small picture; sites: those it covers, wholly or in part; share: of the board's area."""
+    mask: (h, w) bool on the small picture; sites: those it covers, wholly or in part; share: of the
+    board's area."""
 
     mask: np.ndarray
     sites: frozenset[str]
@@ -45,18 +61,26 @@ class View(msgspec.Struct, frozen=True, eq=False):
     @classmethod
     def of(cls, image: np.ndarray, pose: Pose) -> View:
         small = image
-        while max(small.shape) >= 2 * WIDE:     # halving is ten times quicker than any other area average
+        while (
+            max(small.shape) >= 2 * WIDE
+        ):  # halving is ten times quicker than any other area average
             small = cv2.resize(small, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA)
         scale = WIDE / max(pose.size)
         size = round(pose.size[0] * scale), round(pose.size[1] * scale)
         small = cv2.resize(small, size, interpolation=cv2.INTER_AREA)
-        return cls(small if small.ndim == 3 else cv2.cvtColor(small, cv2.COLOR_GRAY2BGR), pose.resized(size))
+        return cls(
+            small if small.ndim == 3 else cv2.cvtColor(small, cv2.COLOR_GRAY2BGR),
+            pose.resized(size),
+        )
 
 
 def seen_from(view: View, pose: Pose) -> tuple[np.ndarray, np.ndarray]:
-    """A view as it would look from another pose, and (h, w) bool where that is known (the table taken as flat)"""
+    """A view as it would look from another pose, and (h, w) bool where that is known (the table
+    taken as flat)"""
     w, h = pose.size
-    if pose.size == view.pose.size and np.allclose(pose.to_px(FRAME), view.pose.to_px(FRAME), atol=0.1):
+    if pose.size == view.pose.size and np.allclose(
+        pose.to_px(FRAME), view.pose.to_px(FRAME), atol=0.1
+    ):
         return view.small, np.ones((h, w), bool)
     few = nodes((h, w), 8)
     at = filled_in(view.pose.to_px(pose.to_mm(few.reshape(-1, 2))).reshape(few.shape), (h, w), 8)
@@ -69,7 +93,8 @@ FRAME = np.array([[0, 0], [300, 0], [0, 300], [300, 300]], float)
 
 
 def relit(before: np.ndarray, now: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """`before` under the light of `now`: per channel a factor that changes linearly over the picture, (h, w, 3) float.
+    """`before` under the light of `now`: per channel a factor that changes linearly over the
+    picture, (h, w, 3) float.
 
     Fitted to what most of the picture says, so that a hand does not count as light."""
     h, w = known.shape
@@ -89,45 +114,63 @@ def relit(before: np.ndarray, now: np.ndarray, known: np.ndarray) -> np.ndarray:
             s = max(1.5 * np.median(np.abs(off)), 0.02)
             weight = 1 / (1 + (off / s) ** 2) ** 2
             k = np.linalg.solve(A.T @ (A * weight[:, None]) + 1e-6 * np.eye(3), A.T @ (weight * r))
-        gain = np.exp(k[0] + k[1] * np.linspace(-1, 1, w)[None] + k[2] * np.linspace(-1, 1, h)[:, None])
+        gain = np.exp(
+            k[0] + k[1] * np.linspace(-1, 1, w)[None] + k[2] * np.linspace(-1, 1, h)[:, None]
+        )
         out[..., c] = (out[..., c] + 4) * gain - 4
     return np.clip(out, 0, 255)
 
 
-def differences(before: np.ndarray, now: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(h, w) bool twice: strongly other than light explains; noticeably other; and (h, w) by how many grey levels it is brighter in
-    every colour"""
-    b = cv2.split(cv2.GaussianBlur(relit(before, now, known), (0, 0), 1.2))      # sums along short axes take long
+def differences(
+    before: np.ndarray, now: np.ndarray, known: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(h, w) bool twice: strongly other than light explains; noticeably other; and (h, w) by how
+    many grey levels it is brighter in every colour"""
+    b = cv2.split(
+        cv2.GaussianBlur(relit(before, now, known), (0, 0), 1.2)
+    )  # sums along short axes take long
     n = cv2.split(cv2.GaussianBlur(now.astype(np.float32), (0, 0), 1.2))
     size = (WIDE // 24 | 1,) * 2
     up, down = (cv2.blur(sum(p * q for p, q in zip(b, c)), size) for c in (n, b))
     gain = np.clip(up / np.maximum(down, 1), *GAIN)
     apart = reduce(cv2.max, map(cv2.absdiff, n, b))
-    strong = np.minimum(apart, reduce(cv2.max, [cv2.absdiff(q, gain * p) for p, q in zip(b, n)])) > STRONG
-    # the quieter half of the picture tells what noise, and light that no plane describes, do by themselves
+    strong = (
+        np.minimum(apart, reduce(cv2.max, [cv2.absdiff(q, gain * p) for p, q in zip(b, n)]))
+        > STRONG
+    )
+    # the quieter half of the picture tells what noise, and light that no plane describes, do by
+    # themselves
     usual = float(np.percentile(apart[known], 40)) if known.any() else 0.0
     weak = apart > max(WEAK, NOISES * usual)
     return strong & known, weak & known, reduce(cv2.min, map(cv2.subtract, n, b))
 
 
 def glow(part: np.ndarray, lit: np.ndarray, board: np.ndarray, width: int) -> bool:
-    """Whether what is other on the board, part (h, w) bool, is brighter by so many grey levels, lit (h, w), and fades away at most of
-    its edge, as a lamp does that a varnished board mirrors, and nothing that lies or is held there. board: where it is; width:
-    pixels, and what hangs on it narrower than that is a piece"""
+    """Whether what is other on the board, part (h, w) bool, is brighter by so many grey levels, lit
+    (h, w), and fades away at most of its edge, as a lamp does that a varnished board mirrors, and
+    nothing that lies or is held there. board: where it is; width: pixels, and what hangs on it
+    narrower than that is a piece"""
     wide = cv2.morphologyEx(part.astype(np.uint8), cv2.MORPH_OPEN, disc(width))
     near = np.ones((2 * EDGE + 1,) * 2, np.uint8)
     inside = cv2.erode(board.astype(np.uint8), near) > 0
-    edge = (cv2.erode(wide, THREE) < wide) & (cv2.erode(part.astype(np.uint8), THREE) == 0) & inside      # none where a piece ends
+    edge = (
+        (cv2.erode(wide, THREE) < wide) & (cv2.erode(part.astype(np.uint8), THREE) == 0) & inside
+    )  # none where a piece ends
     step = cv2.dilate(lit, near) - cv2.erode(lit, near)
     return bool(edge.sum() >= FEW and np.median(step[edge]) < SHARP * np.median(lit[part & inside]))
 
 
-def mirrored(part: np.ndarray, before: np.ndarray, now: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """(h, w, 3) grey levels that a glow, part (h, w) bool, adds to what was there before, smooth whatever else lies in it"""
+def mirrored(
+    part: np.ndarray, before: np.ndarray, now: np.ndarray, known: np.ndarray
+) -> np.ndarray:
+    """(h, w, 3) grey levels that a glow, part (h, w) bool, adds to what was there before, smooth
+    whatever else lies in it"""
     near = (cv2.dilate(part.astype(np.uint8), np.ones((BESIDE, BESIDE), np.uint8)) > 0) & known
     y, x = np.nonzero(near)
     places = [2 * (v - v.min()) / max(np.ptp(v), 1) - 1 for v in (x, y)]
-    terms = np.stack([places[0] ** i * places[1] ** j for i in range(BENDS + 1) for j in range(BENDS + 1 - i)], 1)
+    terms = np.stack(
+        [places[0] ** i * places[1] ** j for i in range(BENDS + 1) for j in range(BENDS + 1 - i)], 1
+    )
     out = np.zeros(before.shape, np.float32)
     for c in range(3):
         more = now[y, x, c].astype(float) - before[y, x, c]
@@ -153,7 +196,7 @@ def find_foreign(plan: Plan, now: View, before: View) -> Foreign | None:
     strong, weak, lit = differences(ref, now.small, known)
     parts = arms(strong, weak, known, board, beside, wide)
     glows = [p for p in parts if glow(p, lit, board & known, 2 * len(disc(wide)))]
-    if glows:           # an arm may be held into it
+    if glows:  # an arm may be held into it
         ref = relit(ref, now.small, known)
         ref = (ref + mirrored(np.any(glows, 0), ref, now.small, known)).clip(0, 255)
         strong, weak, _ = differences(ref, now.small, known)
@@ -162,25 +205,37 @@ def find_foreign(plan: Plan, now: View, before: View) -> Foreign | None:
         return None
     mask = np.any(parts, 0)
     reach = cv2.dilate(mask.astype(np.uint8), disc(wide)).astype(bool)
-    return Foreign(mask, covered_sites(plan, now.pose, reach), float((mask & board).sum() / max(board.sum(), 1)))
+    return Foreign(
+        mask,
+        covered_sites(plan, now.pose, reach),
+        float((mask & board).sum() / max(board.sum(), 1)),
+    )
 
 
-def arms(strong: np.ndarray, weak: np.ndarray, known: np.ndarray, board: np.ndarray, beside: np.ndarray, wide: float
-         ) -> list[np.ndarray]:
-    """(h, w) bool each: what differs and comes in from the picture's edge over the board, `wide` pixels at least. beside: beside the
-    sites"""
+def arms(
+    strong: np.ndarray,
+    weak: np.ndarray,
+    known: np.ndarray,
+    board: np.ndarray,
+    beside: np.ndarray,
+    wide: float,
+) -> list[np.ndarray]:
+    """(h, w) bool each: what differs and comes in from the picture's edge over the board, `wide`
+    pixels at least. beside: beside the sites"""
     body = cv2.morphologyEx((strong | weak).astype(np.uint8), cv2.MORPH_OPEN, disc(wide))
     labels = cv2.connectedComponents(body)[1]
-    rim = np.pad(known[2:-2, 2:-2].astype(np.uint8), 2)      # beyond what the other view shows is as good as the edge
+    rim = np.pad(
+        known[2:-2, 2:-2].astype(np.uint8), 2
+    )  # beyond what the other view shows is as good as the edge
     rim = cv2.erode(rim, THREE) == 0
     out = []
     for i in set(np.unique(labels[rim]).tolist()) - {0}:
         part = labels == i
         over = part & board
-        if (over & strong).sum() < max(0.3 * over.sum(), wide ** 2):
+        if (over & strong).sum() < max(0.3 * over.sum(), wide**2):
             continue
-        way = part & beside         # an arm shows there too; light beside a full board's pieces does not
-        if way.sum() < wide ** 2 or (way & strong).sum() >= PLAIN * way.sum():
+        way = part & beside  # an arm shows there too; light beside a full board's pieces does not
+        if way.sum() < wide**2 or (way & strong).sum() >= PLAIN * way.sum():
             out.append(part)
     return out
 

@@ -15,18 +15,26 @@ from vision.pose import Pose
 from vision.sampler import covered_by_blocks
 from vision.sites import box
 
-BESIDE = 0.1         # of its site's side that a piece may lie beside where it should
+BESIDE = 0.1  # of its site's side that a piece may lie beside where it should
 
 
 def laid_on(plan: Plan, layout: Mapping[str, Contents]) -> set[str]:
     """The sites on which something lies"""
-    return {s for s, contents in layout.items() if contents and s in plan.sites} | covered_by_blocks(plan, layout)
+    return {
+        s for s, contents in layout.items() if contents and s in plan.sites
+    } | covered_by_blocks(plan, layout)
 
 
-def hidden(plan: Plan, layout: Mapping[str, Contents], pose: Pose, shape: tuple[int, int], scale: float,
-           origin: np.ndarray | float = 0.0) -> np.ndarray:
-    """(h, w) uint8, pixels of the board seen from above, `scale` to a mm from `origin` (2,) mm on: 1 where pieces may hide it, their
-    tops seen off their feet"""
+def hidden(
+    plan: Plan,
+    layout: Mapping[str, Contents],
+    pose: Pose,
+    shape: tuple[int, int],
+    scale: float,
+    origin: np.ndarray | float = 0.0,
+) -> np.ndarray:
+    """(h, w) uint8, pixels of the board seen from above, `scale` to a mm from `origin` (2,) mm on:
+    1 where pieces may hide it, their tops seen off their feet"""
     out = np.zeros(shape, np.uint8)
     for site in laid_on(plan, layout):
         contents = layout.get(site) or ("?",)
@@ -42,7 +50,9 @@ def hidden(plan: Plan, layout: Mapping[str, Contents], pose: Pose, shape: tuple[
         steps = int(np.ceil(np.abs(top).max() * scale / 2)) + 1
         for high in np.linspace(0, height, steps):
             for o in outlines:
-                corners = np.rint((pose.to_mm(pose.to_px(o, high)) - origin) * scale).astype(np.int32)
+                corners = np.rint((pose.to_mm(pose.to_px(o, high)) - origin) * scale).astype(
+                    np.int32
+                )
                 cv2.fillPoly(out, [corners], 1)
                 cv2.polylines(out, [corners], True, 1, 2 * round(beside * scale) + 1)
     return out

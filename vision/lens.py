@@ -1,4 +1,5 @@
-"""A lens: focal length and distortion in units of the picture's longer side, so that any resolution will do."""
+"""A lens: focal length and distortion in units of the picture's longer side, so that any resolution
+will do."""
 
 from __future__ import annotations
 
@@ -8,12 +9,14 @@ import numpy as np
 
 from vision.pose import Pose
 
-USUAL_FOCAL = 0.9   # of the longer side: between a phone's main camera (0.75) and a Pi camera (0.8) and longer lenses
+# of the longer side: between a phone's main camera (0.75) and a Pi camera (0.8) and longer lenses
+USUAL_FOCAL = 0.9
 FOCALS = USUAL_FOCAL * np.exp(np.linspace(-0.7, 0.7, 15))
 
 
 class Lens(msgspec.Struct, frozen=True):
-    """focal, in longer sides of the picture; k1, k2: OpenCV's radial distortion; the axis goes through the middle."""
+    """focal, in longer sides of the picture; k1, k2: OpenCV's radial distortion; the axis goes
+    through the middle."""
 
     focal: float = USUAL_FOCAL
     k1: float = 0.0
@@ -29,15 +32,20 @@ class Lens(msgspec.Struct, frozen=True):
         """(4,) OpenCV distortion"""
         return np.array([self.k1, self.k2, 0, 0], float)
 
-    def pose(self, mm: np.ndarray, px: np.ndarray, size: tuple[int, int], by: str) -> tuple[Pose, np.ndarray]:
-        """The pose that maps (N, 2) board mm to (N, 2) pixels best, and (N,) its errors in pixels; N >= 4.
+    def pose(
+        self, mm: np.ndarray, px: np.ndarray, size: tuple[int, int], by: str
+    ) -> tuple[Pose, np.ndarray]:
+        """The pose that maps (N, 2) board mm to (N, 2) pixels best, and (N,) its errors in pixels;
+        N >= 4.
 
         Raises ValueError where no camera could see the board so."""
         points = np.column_stack([mm, np.zeros(len(mm))]).astype(float)
         px = np.ascontiguousarray(px, float).reshape(-1, 1, 2)
         K = self.K(size)
         try:
-            _, rvecs, tvecs, _ = cv2.solvePnPGeneric(points, px, K, self.dist, flags=cv2.SOLVEPNP_IPPE)
+            _, rvecs, tvecs, _ = cv2.solvePnPGeneric(
+                points, px, K, self.dist, flags=cv2.SOLVEPNP_IPPE
+            )
         except cv2.error:
             raise ValueError("these points are not a board seen by a camera") from None
         best = None
@@ -55,13 +63,16 @@ class Lens(msgspec.Struct, frozen=True):
 
 
 def usual_lens(mm: np.ndarray, px: np.ndarray, size: tuple[int, int], noise: float) -> Lens:
-    """A plain lens whose focal length explains one view best, held near the usual one; noise: px error of a point."""
+    """A plain lens whose focal length explains one view best, held near the usual one; noise: px
+    error of a point."""
+
     def cost(focal: float) -> float:
         try:
             _, off = Lens(focal).pose(mm, px, size, "")
         except ValueError:
             return np.inf
-        return (off @ off) / noise ** 2 + (np.log(focal / USUAL_FOCAL) / 0.25) ** 2
+        return (off @ off) / noise**2 + (np.log(focal / USUAL_FOCAL) / 0.25) ** 2
+
     return Lens(float(min(FOCALS, key=cost)))
 
 

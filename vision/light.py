@@ -1,7 +1,9 @@
-"""Room light: how much brighter, in each colour, a picture is than the empty board's reference, smoothly over the board.
+"""Room light: how much brighter, in each colour, a picture is than the empty board's reference,
+smoothly over the board.
 
-A picture is divided by its light before anything is compared; what is left is paint. Paint is compared as the logarithm
-of grey levels, with some added so that noise and the camera's black level do not count in dark places.
+A picture is divided by its light before anything is compared; what is left is paint. Paint is
+compared as the logarithm of grey levels, with some added so that noise and the camera's black level
+do not count in dark places.
 """
 
 from __future__ import annotations
@@ -15,14 +17,20 @@ import numpy as np
 from vision.pose import Pose
 from vision.windows import Pyramid
 
-SIDE = 96            # pixels along the board's longer side of the small pictures that are compared
-DARK = 20.0          # grey levels added before the logarithm
-FLOOR = 4.0          # ... where light is compared and dark places hardly count
-BLACK = 8            # grey level below which a camera's cut-off says nothing
-CLIPPED = 250        # grey level from which a camera shows no more: what is there is that bright, or brighter
-BURNT = 0.1          # of the board that is burnt out in some colours, but not in all, from which that is looked into
-ROUNDS, BURNT_ROUNDS = 8, 4       # of leaving out what lies on the board; and of asking the other colours where one is burnt out
-HARDLY = 0.95        # of its brightness: what is shown no darker than this is hardly another
+SIDE = 96  # pixels along the board's longer side of the small pictures that are compared
+DARK = 20.0  # grey levels added before the logarithm
+FLOOR = 4.0  # ... where light is compared and dark places hardly count
+BLACK = 8  # grey level below which a camera's cut-off says nothing
+CLIPPED = (
+    250  # grey level from which a camera shows no more: what is there is that bright, or brighter
+)
+# of the board that is burnt out in some colours, but not in all, from which that is looked into
+BURNT = 0.1
+ROUNDS, BURNT_ROUNDS = (
+    8,
+    4,
+)  # of leaving out what lies on the board; and of asking the other colours where one is burnt out
+HARDLY = 0.95  # of its brightness: what is shown no darker than this is hardly another
 
 
 def to_logs(levels: np.ndarray) -> np.ndarray:
@@ -39,7 +47,8 @@ LOG = to_logs(np.arange(256))
 
 
 def too_bright(looks: np.ndarray, limit: np.ndarray) -> np.ndarray:
-    """(...) bool, per colour: whether looks so bright are seen noticeably darker where a camera shows nothing above a limit"""
+    """(...) bool, per colour: whether looks so bright are seen noticeably darker where a camera
+    shows nothing above a limit"""
     return limit < HARDLY * looks
 
 
@@ -48,8 +57,10 @@ def small_view(pyramid: Pyramid, pose: Pose, size: tuple[float, float]) -> np.nd
     if (pose, size) not in pyramid.views:
         level = max(int(np.log2(max(pose.size[0] / SIDE / 6, 1))), 0)
         a, b = pose.rectify_map(0, 0, size[0], size[1], SIDE / max(size))
-        a, b = ((m + 0.5) / 2 ** level - 0.5 for m in (a, b))
-        pyramid.views[pose, size] = LOG[cv2.remap(pyramid.level(level), a, b, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)]
+        a, b = ((m + 0.5) / 2**level - 0.5 for m in (a, b))
+        pyramid.views[pose, size] = LOG[
+            cv2.remap(pyramid.level(level), a, b, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+        ]
     return pyramid.views[pose, size]
 
 
@@ -60,7 +71,8 @@ def surface(mm: np.ndarray, size: tuple[float, float]) -> np.ndarray:
 
 
 class Light(msgspec.Struct, frozen=True, eq=False):
-    """weights: (6, 3) of the smooth functions, log units, B G R; spread: what is left over on the board, log units."""
+    """weights: (6, 3) of the smooth functions, log units, B G R; spread: what is left over on the
+    board, log units."""
 
     weights: np.ndarray
     size: tuple[float, float]
@@ -77,11 +89,13 @@ class Light(msgspec.Struct, frozen=True, eq=False):
 
 
 def paint(pictures: np.ndarray, gain: np.ndarray) -> np.ndarray:
-    """(n, S, S, 3) float32 logarithms of grey levels in the reference light, of pictures (n, S, S, 3) uint8 or float in a
-    light `gain` (n, 3) times as bright"""
+    """(n, S, S, 3) float32 logarithms of grey levels in the reference light, of pictures (n, S, S,
+    3) uint8 or float in a light `gain` (n, 3) times as bright"""
     n, rows, columns = pictures.shape[:3]
     out = pictures.reshape(n, rows, columns * 3).astype(np.float32)
-    out *= np.tile((1 / gain).astype(np.float32), columns)[:, None]     # whole rows: numpy is slow where three numbers lie together
+    out *= np.tile((1 / gain).astype(np.float32), columns)[
+        :, None
+    ]  # whole rows: numpy is slow where three numbers lie together
     out += DARK
     return cv2.log(out, out).reshape(n, rows, columns, 3)
 
@@ -98,8 +112,9 @@ def grey_levels(logs: np.ndarray) -> np.ndarray:
 
 
 def compare(seen: np.ndarray, empty: np.ndarray, size: tuple[float, float]) -> Light:
-    """The light of a small view against the empty board's, both (h, w, 3) log. Pieces are outliers and do not count; colours that a
-    camera shows no brighter are taken to be as far off as the others, in a light of one colour."""
+    """The light of a small view against the empty board's, both (h, w, 3) log. Pieces are outliers
+    and do not count; colours that a camera shows no brighter are taken to be as far off as the
+    others, in a light of one colour."""
     basis = over(*empty.shape[:2], size).T
     ratio = np.ascontiguousarray((seen - empty).reshape(-1, 3).T)
     burnt = np.ascontiguousarray(seen.reshape(-1, 3).T) >= LOG[CLIPPED]
@@ -125,8 +140,10 @@ def compare(seen: np.ndarray, empty: np.ndarray, size: tuple[float, float]) -> L
 
 
 def told_by(off: np.ndarray, most: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """((3, N) how far cells are off a light, (N,) whether they tell anything), of (3, N) differences and where they are what the
-    cells are off at most: a colour that may be that bright is taken to be as far off as the others, a lamp being of one colour"""
+    """((3, N) how far cells are off a light, (N,) whether they tell anything), of (3, N)
+    differences and where they are what the
+    cells are off at most: a colour that may be that bright is taken to be as far off as the others,
+    a lamp being of one colour"""
     if not most.any():
         return off, np.ones(off.shape[1], bool)
     free = most & (off > 0)
@@ -135,13 +152,15 @@ def told_by(off: np.ndarray, most: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def left_over(ratio: np.ndarray, basis: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """(N,) how far the worst channel of a ratio (3, N) is from what the weights of a basis (6, N) make of it"""
+    """(N,) how far the worst channel of a ratio (3, N) is from what the weights of a basis (6, N)
+    make of it"""
     return np.abs(ratio - weights.T @ basis).max(0)
 
 
 @lru_cache(16)
 def over(h: int, w: int, size: tuple[float, float], step: int = 1) -> np.ndarray:
-    """(N, 6) float32: the smooth functions at every so manieth pixel of a small view (h, w); not to be changed"""
+    """(N, 6) float32: the smooth functions at every so manieth pixel of a small view (h, w); not to
+    be changed"""
     ys, xs = np.mgrid[0:h:step, 0:w:step]
     mm = np.stack([(xs + 0.5) / w * size[0], (ys + 0.5) / h * size[1]], -1)
-    return np.ascontiguousarray(surface(mm, size).T).T      # numpy is quick along rows
+    return np.ascontiguousarray(surface(mm, size).T).T  # numpy is quick along rows

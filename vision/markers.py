@@ -1,4 +1,5 @@
-"""The four ArUco cards at the board's corners (DESIGN 4): where they should lie, and where they are in a picture."""
+"""The four ArUco cards at the board's corners (DESIGN 4): where they should lie, and where they are
+in a picture."""
 
 from __future__ import annotations
 
@@ -12,10 +13,15 @@ from vision.plan import Plan
 
 CARD, GAP = 36.0, 8.0
 IDS = (0, 1, 2, 3)
-ENOUGH = 3          # cards that a calibration photo must show
-OBLONG = 1.25       # by so much a card may look longer than wide: a board is seldom just as long as the plan has it
-LONGEST = 2000      # in larger pictures cards are found on a smaller copy, then measured on the full one
-SPREAD = 3          # pixels: what white too bright spreads over a card's black bars, both their sides together
+ENOUGH = 3  # cards that a calibration photo must show
+# by so much a card may look longer than wide: a board is seldom just as long as the plan has it
+OBLONG = 1.25
+LONGEST = (
+    2000  # in larger pictures cards are found on a smaller copy, then measured on the full one
+)
+SPREAD = (
+    3  # pixels: what white too bright spreads over a card's black bars, both their sides together
+)
 
 
 def ideal_cards(plan: Plan) -> dict[int, np.ndarray]:
@@ -38,7 +44,8 @@ def find_cards(grey: np.ndarray) -> dict[int, np.ndarray]:
 
 
 def seen_in(grey: np.ndarray, wanted: Sequence[int] = IDS) -> dict[int, np.ndarray]:
-    """The same at the size the picture has. Beside a dark board a camera makes white cards so bright that their black bars become too
+    """The same at the size the picture has. Beside a dark board a camera makes white cards so
+    bright that their black bars become too
     narrow to be known: those that are `wanted` and not found are looked for with wider ones too"""
     found = {i: c for i, c in cv5.aruco(grey).items() if i in IDS}
     if missing := [i for i in wanted if i not in found]:
@@ -48,7 +55,8 @@ def seen_in(grey: np.ndarray, wanted: Sequence[int] = IDS) -> dict[int, np.ndarr
 
 
 def find_cards_near(grey: np.ndarray, expected: dict[int, np.ndarray]) -> dict[int, np.ndarray]:
-    """The same, looked for only where each is expected ((4, 2) pixels): quick, for a camera that stands still."""
+    """The same, looked for only where each is expected ((4, 2) pixels): quick, for a camera that
+    stands still."""
     out = {}
     h, w = grey.shape
     for i, corners in expected.items():
@@ -65,7 +73,9 @@ def find_cards_near(grey: np.ndarray, expected: dict[int, np.ndarray]) -> dict[i
 
 def by_middles(cards: dict[int, np.ndarray], ideal: dict[int, np.ndarray]) -> np.ndarray:
     """(3, 3) from mm to pixels, as the middles of three or four cards have it"""
-    here, there = (np.array([each[i].mean(0) for i in cards], np.float32) for each in (ideal, cards))
+    here, there = (
+        np.array([each[i].mean(0) for i in cards], np.float32) for each in (ideal, cards)
+    )
     if len(cards) == 4:
         return cv2.getPerspectiveTransform(here, there)
     H = np.eye(3)
@@ -74,25 +84,32 @@ def by_middles(cards: dict[int, np.ndarray], ideal: dict[int, np.ndarray]) -> np
 
 
 def in_order(cards: dict[int, np.ndarray], plan: Plan) -> bool:
-    """Whether three or four cards lie at their own corners, as far as that can be seen: they go round clockwise, and four
-    look square if the board has its plan's sides"""
+    """Whether three or four cards lie at their own corners, as far as that can be seen: they go
+    round clockwise, and four look square if the board has its plan's sides"""
     x, y = np.array([cards[i].mean(0) for i in sorted(cards)]).T
     if (x * np.roll(y, -1) - y * np.roll(x, -1)).sum() < 0:
         return False
     if len(cards) < 4:
-        return True     # three do not tell oblong from aslant
+        return True  # three do not tell oblong from aslant
     ideal = ideal_cards(plan)
     back = np.linalg.inv(by_middles(cards, ideal))
-    sides = [np.abs(np.diff(cv2.perspectiveTransform(c.reshape(-1, 1, 2), back).reshape(-1, 2), axis=0)) for c in cards.values()]
+    sides = [
+        np.abs(np.diff(cv2.perspectiveTransform(c.reshape(-1, 1, 2), back).reshape(-1, 2), axis=0))
+        for c in cards.values()
+    ]
     wide, high = np.median(sides, 0).max(0)
-    span = np.ptp([c.mean(0) for c in ideal.values()], axis=0)      # at another corner they look longer by its square
+    span = np.ptp(
+        [c.mean(0) for c in ideal.values()], axis=0
+    )  # at another corner they look longer by its square
     return bool(abs(np.log(wide / high)) < max(abs(np.log(span[0] / span[1])), np.log(OBLONG)))
 
 
 def turned_to_fit(cards: dict[int, np.ndarray], plan: Plan) -> dict[int, np.ndarray]:
-    """mm of the found cards' corners; a card taped upside down or sideways has its corners in another order.
+    """mm of the found cards' corners; a card taped upside down or sideways has its corners in
+    another order.
 
-    The cards' middles say how the board lies; of a card's four turns the one that fits is taken. Needs ENOUGH cards."""
+    The cards' middles say how the board lies; of a card's four turns the one that fits is taken.
+    Needs ENOUGH cards."""
     ideal = ideal_cards(plan)
     H = by_middles(cards, ideal)
     out = {}

@@ -9,13 +9,20 @@ import numpy as np
 def nodes(shape: tuple[int, ...], step: int) -> np.ndarray:
     """(h', w', 2) x and y of every `step`th pixel of a picture (h, w, ...), to beyond its ends"""
     h, w = shape[:2]
-    return np.stack(np.meshgrid(np.arange(0, w + step, step, dtype=float), np.arange(0, h + step, step, dtype=float)), -1)
+    return np.stack(
+        np.meshgrid(
+            np.arange(0, w + step, step, dtype=float), np.arange(0, h + step, step, dtype=float)
+        ),
+        -1,
+    )
 
 
 def between(shape: tuple[int, ...], step: int) -> tuple[np.ndarray, np.ndarray]:
     """cv2.remap's maps, (h, w) each: where every pixel lies among nodes()"""
     h, w = shape[:2]
-    return tuple(np.meshgrid(np.arange(w, dtype=np.float32) / step, np.arange(h, dtype=np.float32) / step))
+    return tuple(
+        np.meshgrid(np.arange(w, dtype=np.float32) / step, np.arange(h, dtype=np.float32) / step)
+    )
 
 
 def filled_in(values: np.ndarray, shape: tuple[int, ...], step: int) -> np.ndarray:

@@ -28,11 +28,14 @@ def drawer(name: str, arrays: Arrays) -> Arrays:
 
 def opened(name: str, arrays: Arrays) -> Arrays:
     """One drawer's arrays again, under their own names"""
-    return {key[len(name) + 1:]: value for key, value in arrays.items() if key.startswith(name + "/")}
+    return {
+        key[len(name) + 1 :]: value for key, value in arrays.items() if key.startswith(name + "/")
+    }
 
 
 def save(path: str | Path, arrays: Arrays) -> None:
-    """Writes the file beside its place and moves it there, so that a reader sees the old model or the new one."""
+    """Writes the file beside its place and moves it there, so that a reader sees the old model or
+    the new one."""
     path = Path(path)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
     try:
@@ -55,7 +58,9 @@ def load(path: str | Path) -> Arrays:
     except OSError as e:
         raise BadModel(f"{path}: {e.strerror or e}") from None
     except (ValueError, zipfile.BadZipFile, EOFError, KeyError) as e:
-        raise BadModel(f"{path}: not a model, or cut off ({type(e).__name__}); calibrate again") from None
+        raise BadModel(
+            f"{path}: not a model, or cut off ({type(e).__name__}); calibrate again"
+        ) from None
     if int(arrays.pop("format", np.array(0))) != FORMAT:
         raise BadModel(f"{path}: made by another version; calibrate again")
     return arrays
@@ -72,7 +77,8 @@ def as_text(array: np.ndarray) -> str:
 
 
 def pack(value: msgspec.Struct) -> Arrays:
-    """A struct of arrays, plain data and further structs (or lists of them) as arrays; `unpack` is its reverse."""
+    """A struct of arrays, plain data and further structs (or lists of them) as arrays; `unpack` is
+    its reverse."""
     out: Arrays = {}
     plain: dict[str, Any] = {}
     for field in msgspec.structs.fields(value):
@@ -97,14 +103,22 @@ def unpack(kind: type[msgspec.Struct], arrays: Arrays) -> Any:
     values: dict[str, Any] = {}
     for field in msgspec.structs.fields(kind):
         hint, name = hints[field.name], field.name
-        inner = next((t for t in (hint, *typing.get_args(hint))
-                      if isinstance(t, type) and issubclass(t, msgspec.Struct)), None)
+        inner = next(
+            (
+                t
+                for t in (hint, *typing.get_args(hint))
+                if isinstance(t, type) and issubclass(t, msgspec.Struct)
+            ),
+            None,
+        )
         if name in arrays:
             values[name] = arrays[name]
         elif name in plain:
             values[name] = msgspec.convert(plain[name], hint)
         elif inner is not None and typing.get_origin(hint) is list:
-            numbers = sorted({int(k[len(name) + 1:].split("/")[0]) for k in arrays if k.startswith(name + ".")})
+            numbers = sorted(
+                {int(k[len(name) + 1 :].split("/")[0]) for k in arrays if k.startswith(name + ".")}
+            )
             values[name] = [unpack(inner, opened(f"{name}.{n}", arrays)) for n in numbers]
         elif inner is not None and opened(name, arrays):
             values[name] = unpack(inner, opened(name, arrays))

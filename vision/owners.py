@@ -1,4 +1,5 @@
-"""Which site a piece belongs to that lies near a border: two sites see it, its foot stands on one. Its value: settled."""
+"""Which site a piece belongs to that lies near a border: two sites see it, its foot stands on one.
+Its value: settled."""
 
 from __future__ import annotations
 
@@ -12,13 +13,14 @@ from vision.evidence import FLOOR, Contents, SiteEvidence
 from vision.plan import Plan
 from vision.sites import box, inside
 
-ASTRAY = 1.5        # mm by which a foot may be misplaced, one standard deviation
-NEAR = 3.0          # mm: nearer to the border or beyond it a foot may be another site's
-MAYBE = 0.02        # chance of a piece below which it is nobody's
+ASTRAY = 1.5  # mm by which a foot may be misplaced, one standard deviation
+NEAR = 3.0  # mm: nearer to the border or beyond it a foot may be another site's
+MAYBE = 0.02  # chance of a piece below which it is nobody's
 
 
 class Seen(msgspec.Struct, frozen=True, eq=False):
-    """What a site's window shows likeliest. parts: contents (which only its turn tells apart) -> probability; foot: (2,) mm."""
+    """What a site's window shows likeliest. parts: contents (which only its turn tells apart) ->
+    probability; foot: (2,) mm."""
 
     site: str
     parts: dict[Contents, float]
@@ -40,15 +42,21 @@ class Borders:
 
     def depths(self, foot: np.ndarray) -> dict[str, float]:
         """site -> mm inside its outline (negative: outside), of the sites near by"""
-        return {self.ids[i]: max(float(inside(foot[None], o)[0]) for o in self.outlines[i]) for i in self.near(foot)}
+        return {
+            self.ids[i]: max(float(inside(foot[None], o)[0]) for o in self.outlines[i])
+            for i in self.near(foot)
+        }
 
     def near(self, foot: np.ndarray) -> np.ndarray:
         """Numbers of the sites that a foot may be on"""
         return np.flatnonzero(np.linalg.norm(self.middles - foot, axis=1) < self.reach + NEAR)
 
     def owner(self, site: str, foot: np.ndarray) -> tuple[str, float]:
-        """The other site that a foot is likeliest on, and how likely it is that one's; "" where no other is near"""
-        if [self.ids[i] for i in self.near(foot)] == [site]:        # most pieces lie well inside and need not be measured
+        """The other site that a foot is likeliest on, and how likely it is that one's; "" where no
+        other is near"""
+        if [self.ids[i] for i in self.near(foot)] == [
+            site
+        ]:  # most pieces lie well inside and need not be measured
             return "", 0.0
         depths = self.depths(foot)
         own = depths.pop(site, -math.inf)
@@ -63,7 +71,9 @@ class Borders:
         return other if share > 0.5 else s.site
 
 
-def settled(borders: Borders, sites: Mapping[str, SiteEvidence], seen: Sequence[Seen]) -> dict[str, SiteEvidence]:
+def settled(
+    borders: Borders, sites: Mapping[str, SiteEvidence], seen: Sequence[Seen]
+) -> dict[str, SiteEvidence]:
     """The same evidence, each piece that is seen near a border given to the site on which it stands"""
     out = dict(sites)
     for s in seen:
@@ -90,7 +100,8 @@ def without(e: SiteEvidence, moved: Mapping[Contents, float]) -> SiteEvidence:
 
 
 def given(e: SiteEvidence, moved: Mapping[Contents, float]) -> SiteEvidence:
-    """As it is when a neighbour's window shows that, with these probabilities, such a piece stands here"""
+    """As it is when a neighbour's window shows that, with these probabilities, such a piece stands
+    here"""
     chances = {c: math.exp(p) for c, p in e.options}
     here = sum(moved.values())
     both = 1 - (1 - sum(chances.get(c, 0.0) for c in moved)) * (1 - here)
@@ -101,12 +112,15 @@ def given(e: SiteEvidence, moved: Mapping[Contents, float]) -> SiteEvidence:
 
 
 def evidence(chances: Mapping[Contents, float], other: float) -> SiteEvidence:
-    options = sorted(((c, max(math.log(max(p, 1e-9)), FLOOR)) for c, p in chances.items()), key=lambda o: -o[1])
+    options = sorted(
+        ((c, max(math.log(max(p, 1e-9)), FLOOR)) for c, p in chances.items()), key=lambda o: -o[1]
+    )
     return SiteEvidence(tuple(options), max(math.log(max(other, 1e-9)), FLOOR))
 
 
 def less_foreign(e: SiteEvidence, occupied: float) -> SiteEvidence:
-    """As it is when, its neighbours' pieces left aside, only so much speaks for anything lying there"""
+    """As it is when, its neighbours' pieces left aside, only so much speaks for anything lying
+    there"""
     chances = {c: math.exp(p) for c, p in e.options}
     other = math.exp(e.other)
     chances[()] = chances.get((), 0.0) + other * (1 - occupied)

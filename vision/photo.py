@@ -1,4 +1,5 @@
-"""Pictures from files, with bounds: nothing huge is decoded, and a picture cut off is named as such."""
+"""Pictures from files, with bounds: nothing huge is decoded, and a picture cut off is named as
+such."""
 
 from __future__ import annotations
 
@@ -10,9 +11,16 @@ import numpy as np
 
 MOST_PIXELS = 64_000_000
 MOST_BYTES = 128 << 20
-SMALLEST = 64   # pixels a side
+SMALLEST = 64  # pixels a side
 # What phones and web pages also write; by the bytes from the fifth on, and from the ninth on.
-OTHER_FORMATS = {b"ftyphei": "HEIC", b"ftyphev": "HEIC", b"ftypmif": "HEIC", b"ftypmsf": "HEIC", b"ftypavi": "AVIF", b"WEBP": "WebP"}
+OTHER_FORMATS = {
+    b"ftyphei": "HEIC",
+    b"ftyphev": "HEIC",
+    b"ftypmif": "HEIC",
+    b"ftypmsf": "HEIC",
+    b"ftypavi": "AVIF",
+    b"WEBP": "WebP",
+}
 
 
 class BadPhoto(ValueError):
@@ -29,12 +37,12 @@ def _jpeg_size(data: bytes) -> tuple[int, int] | None:
         if marker == 0xFF:
             at += 1
         elif marker in range(0xC0, 0xD0) and marker not in (0xC4, 0xC8, 0xCC):
-            height, width = struct.unpack(">HH", data[at + 5:at + 9])
+            height, width = struct.unpack(">HH", data[at + 5 : at + 9])
             return width, height
         elif marker in range(0xD0, 0xDA) or marker == 0x01:
             at += 2
         else:
-            at += 2 + struct.unpack(">H", data[at + 2:at + 4])[0]
+            at += 2 + struct.unpack(">H", data[at + 2 : at + 4])[0]
     return None
 
 
@@ -47,7 +55,8 @@ def _claimed_size(data: bytes) -> tuple[int, int] | None:
 
 
 def _cut_off(data: bytes) -> bool:
-    """The end of the picture is missing. Some cameras append bytes after it, so its end mark is searched, not demanded."""
+    """The end of the picture is missing. Some cameras append bytes after it, so its end mark is
+    searched, not demanded."""
     if data[:2] == b"\xff\xd8":
         return data.rfind(b"\xff\xd9") < data.rfind(b"\xff\xda")
     return b"IEND" not in data[-4096:]
@@ -55,11 +64,19 @@ def _cut_off(data: bytes) -> bool:
 
 def _other_format(data: bytes) -> str | None:
     """The name of a format that is known here by its first bytes only"""
-    return next((name for begin, name in OTHER_FORMATS.items() if begin in (data[4:4 + len(begin)], data[8:8 + len(begin)])), None)
+    return next(
+        (
+            name
+            for begin, name in OTHER_FORMATS.items()
+            if begin in (data[4 : 4 + len(begin)], data[8 : 8 + len(begin)])
+        ),
+        None,
+    )
 
 
 def load_photo(path: str | Path) -> np.ndarray:
-    """(h, w, 3) uint8 BGR of a JPEG or PNG file, turned as its orientation tag says. Raises BadPhoto."""
+    """(h, w, 3) uint8 BGR of a JPEG or PNG file, turned as its orientation tag says. Raises
+    BadPhoto."""
     path = Path(path)
     try:
         if path.stat().st_size > MOST_BYTES:
@@ -80,10 +97,14 @@ def decode_photo(data: bytes, name: str) -> np.ndarray:
         size = None
     if size is None:
         other = _other_format(data)
-        raise BadPhoto(f"{name}: {f'{other}, which is not read here; save it as JPEG first' if other else 'not a JPEG or PNG picture'}")
+        raise BadPhoto(
+            f"{name}: {f'{other}, which is not read here; save it as JPEG first' if other else 'not a JPEG or PNG picture'}"
+        )
     width, height = size
     if width * height > MOST_PIXELS:
-        raise BadPhoto(f"{name}: {width} x {height} pixels, more than {MOST_PIXELS // 1_000_000} million")
+        raise BadPhoto(
+            f"{name}: {width} x {height} pixels, more than {MOST_PIXELS // 1_000_000} million"
+        )
     if min(width, height) < SMALLEST:
         raise BadPhoto(f"{name}: {width} x {height} pixels, too small to show a board")
     if _cut_off(data):

@@ -1,4 +1,5 @@
-"""Learns to read a group of sites from the calibration photos: what lies where in them, and what pictures to learn from are made of."""
+"""Learns to read a group of sites from the calibration photos: what lies where in them, and what
+pictures to learn from are made of."""
 
 from __future__ import annotations
 
@@ -26,15 +27,18 @@ from vision.tops import Top
 from vision.turns import off_straight, plain, turned_kinds
 from vision.windows import Pyramid, Windows
 
-PICTURES = 6000      # made to learn from, a group
-STACKS = 3           # times as many where stacks are told by their height
+PICTURES = 6000  # made to learn from, a group
+STACKS = 3  # times as many where stacks are told by their height
 
 
 def look_of(contents: Contents, plan: Plan) -> Contents:
-    """Contents with "?" for what lies wholly under a piece as large, and a kind that is another one turned as that one"""
+    """Contents with "?" for what lies wholly under a piece as large, and a kind that is another one
+    turned as that one"""
     if plan.pieces[contents[-1]].spans:
         return plain(contents, plan)
-    return tuple("?" if under else kind for kind, under in zip(plain(contents, plan), buried(contents, plan)))
+    return tuple(
+        "?" if under else kind for kind, under in zip(plain(contents, plan), buried(contents, plan))
+    )
 
 
 class Photos(msgspec.Struct, frozen=True, eq=False):
@@ -48,12 +52,21 @@ class Photos(msgspec.Struct, frozen=True, eq=False):
 
     def logs(self, windows: Windows, n: int, plane: float) -> np.ndarray:
         """(N, S, S, 3): windows of photo n, `plane` mm above the board"""
-        return log_windows(windows, self.pyramids[n], self.shots[n].pose, self.room[n], np.arange(len(windows.centres)),
-                           plane)
+        return log_windows(
+            windows,
+            self.pyramids[n],
+            self.shots[n].pose,
+            self.room[n],
+            np.arange(len(windows.centres)),
+            plane,
+        )
 
 
-def photographed(photos: Photos, group: Group, windows: Windows, pieces: list[Exemplar], owner: list[int]) -> list[Real]:
-    """Every site of the group in every photo, with what lies there as far as the group has it as a look"""
+def photographed(
+    photos: Photos, group: Group, windows: Windows, pieces: list[Exemplar], owner: list[int]
+) -> list[Real]:
+    """Every site of the group in every photo, with what lies there as far as the group has it as a
+    look"""
     known = {(e.photo, e.where): n for n, e in enumerate(pieces)}
     real = []
     for n, s in enumerate(photos.shots):
@@ -70,9 +83,17 @@ def photographed(photos: Photos, group: Group, windows: Windows, pieces: list[Ex
     return real
 
 
-def scenery_of(photos: Photos, group: Group, windows: Windows, grounds: Grounds, looks: list[Contents],
-               pieces: list[Exemplar], owner: list[int]) -> Scenery:
-    """What pictures to learn from are put together of: pieces alone, in heaps, their own kind beneath."""
+def scenery_of(
+    photos: Photos,
+    group: Group,
+    windows: Windows,
+    grounds: Grounds,
+    looks: list[Contents],
+    pieces: list[Exemplar],
+    owner: list[int],
+) -> Scenery:
+    """What pictures to learn from are put together of: pieces alone, in heaps, their own kind
+    beneath."""
     plan = photos.plan
     plain: dict[int, list[tuple[Patch, int]]] = {}
     piled: dict[int, list[tuple[Patch, int]]] = {}
@@ -84,7 +105,11 @@ def scenery_of(photos: Photos, group: Group, windows: Windows, grounds: Grounds,
             base[k] = looks.index(look[:-1])
             top = plan.pieces[look[-1]]
             bases = [e for e, o in zip(pieces, owner) if o == base[k]]
-            upper = [(overlay(e, bases, top.footprint, top.disc, top.height), n) for n, e in enumerate(pieces) if owner[n] == k]
+            upper = [
+                (overlay(e, bases, top.footprint, top.disc, top.height), n)
+                for n, e in enumerate(pieces)
+                if owner[n] == k
+            ]
             piled[k] = agreeing([(p, n) for p, n in upper if p is not None])
     cells = np.array([s.centre for s in plan.site if s.reads == "pile"])
     near = []
@@ -95,18 +120,45 @@ def scenery_of(photos: Photos, group: Group, windows: Windows, grounds: Grounds,
     others = [as_patch(e, height_of(e.contents, plan)) for e in photos.pieces]
     large = [p for p, e in zip(others, photos.pieces) if plan.pieces[e.contents[-1]].spans]
     around = [p for p, e in zip(others, photos.pieces) if not plan.pieces[e.contents[-1]].spans]
-    misplaced = [p for p, e in zip(others, photos.pieces)
-                 if e.where in plan.sites and plan.sites[e.where].of is not None and look_of(e.contents, plan) not in looks]
-    return Scenery(group, photographed(photos, group, windows, pieces, owner), plain, piled, base, near, grounds, around, large,
-                   lean_at(photos.shots[0].pose, group.centres), windows.scale, group.plane, misplaced=misplaced)
+    misplaced = [
+        p
+        for p, e in zip(others, photos.pieces)
+        if e.where in plan.sites
+        and plan.sites[e.where].of is not None
+        and look_of(e.contents, plan) not in looks
+    ]
+    return Scenery(
+        group,
+        photographed(photos, group, windows, pieces, owner),
+        plain,
+        piled,
+        base,
+        near,
+        grounds,
+        around,
+        large,
+        lean_at(photos.shots[0].pose, group.centres),
+        windows.scale,
+        group.plane,
+        misplaced=misplaced,
+    )
 
 
 def unshown(photos: Photos, pieces: list[Exemplar]) -> bool:
-    """Whether the plan has kinds of the form of any of these pieces that no photo shows, turned one way or another"""
+    """Whether the plan has kinds of the form of any of these pieces that no photo shows, turned one
+    way or another"""
     plan = photos.plan
-    shown = {kind for s in photos.shots for contents in s.layout.values() for kind in plain(contents, plan)}
+    shown = {
+        kind
+        for s in photos.shots
+        for contents in s.layout.values()
+        for kind in plain(contents, plan)
+    }
     forms = {(tuple(p.footprint), p.disc) for e in pieces for p in [plan.pieces[e.contents[-1]]]}
-    return any((tuple(p.footprint), p.disc) in forms and plain((kind,), plan)[0] not in shown for kind, p in plan.pieces.items())
+    return any(
+        (tuple(p.footprint), p.disc) in forms and plain((kind,), plan)[0] not in shown
+        for kind, p in plan.pieces.items()
+    )
 
 
 def pictures_for(looks: int, block: bool) -> int:
@@ -114,12 +166,21 @@ def pictures_for(looks: int, block: bool) -> int:
     return int(PICTURES * np.clip(looks / 24, 0.25, 1.5) / (4 if block else 1))
 
 
-def empty_sites(photos: Photos, group: Group, windows: Windows) -> tuple[np.ndarray, np.ndarray, list[int]]:
-    """((N, S, S, 3) opponent windows of the empty sites, (3,) variance of their noise, sites bare in no photo): from photos of the
-    empty board, or each site from the photos in which it is bare; one that is in none from the board put together, else like most
-    others"""
-    views = np.array([opponent(photos.logs(windows, n, group.plane)) for n in range(len(photos.shots))])
-    bare = np.array([[not any(s.layout.get(m) for m in members) for members in group.members] for s in photos.shots])
+def empty_sites(
+    photos: Photos, group: Group, windows: Windows
+) -> tuple[np.ndarray, np.ndarray, list[int]]:
+    """((N, S, S, 3) opponent windows of the empty sites, (3,) variance of their noise, sites bare
+    in no photo): from photos of the empty board, or each site from the photos in which it is bare;
+    one that is in none from the board put together, else like most others"""
+    views = np.array(
+        [opponent(photos.logs(windows, n, group.plane)) for n in range(len(photos.shots))]
+    )
+    bare = np.array(
+        [
+            [not any(s.layout.get(m) for m in members) for members in group.members]
+            for s in photos.shots
+        ]
+    )
     clear = [n for n, s in enumerate(photos.shots) if not s.layout and s.guessed is None]
     made = np.array([s.guessed is not None for s in photos.shots])
     if clear:
@@ -128,42 +189,109 @@ def empty_sites(photos: Photos, group: Group, windows: Windows) -> tuple[np.ndar
     if not clear and made.any():
         bare[made] = ~shown
     seen = bare.sum(0)
-    empty = np.einsum("pn,pnijc->nijc", bare.astype(np.float32), views) / np.maximum(seen, 1)[:, None, None, None]
+    empty = (
+        np.einsum("pn,pnijc->nijc", bare.astype(np.float32), views)
+        / np.maximum(seen, 1)[:, None, None, None]
+    )
     if not seen.all():
         empty[seen == 0] = np.median(empty[seen > 0], 0) if seen.any() else np.median(views, (0, 1))
     off = ((views - empty) ** 2).mean((2, 3))[bare]
-    return empty.astype(np.float32), off.mean(0) if len(off) else np.zeros(3), np.flatnonzero(~shown).tolist()
+    return (
+        empty.astype(np.float32),
+        off.mean(0) if len(off) else np.zeros(3),
+        np.flatnonzero(~shown).tolist(),
+    )
 
 
-def fit_group(photos: Photos, group: Group, pieces: list[Exemplar], effort: float = 1.0) -> GroupReader:
-    """The reader of sites of one shape, from exemplars and the empty board. effort: share of the usual number of pictures."""
+def fit_group(
+    photos: Photos, group: Group, pieces: list[Exemplar], effort: float = 1.0
+) -> GroupReader:
+    """The reader of sites of one shape, from exemplars and the empty board. effort: share of the
+    usual number of pictures."""
     plan = photos.plan
     group, fine = looked_at(group, plan, photos.shots)
     tiny = Windows(group.centres, fine.half, SMALL / group.side)
     empty, noise, guessed = empty_sites(photos, group, tiny)
     gy, gx = np.gradient(empty, axis=(1, 2))
-    spread = np.sqrt(np.array([0.15, 0.06, 0.06]) ** 2 + noise + 0.1 * (gx ** 2 + gy ** 2)).astype(np.float32)
-    high = stacks({look_of(e.contents, plan) for e in pieces}, lambda kind: (plan.pieces[kind].footprint, plan.pieces[kind].disc))
+    spread = np.sqrt(np.array([0.15, 0.06, 0.06]) ** 2 + noise + 0.1 * (gx**2 + gy**2)).astype(
+        np.float32
+    )
+    high = stacks(
+        {look_of(e.contents, plan) for e in pieces},
+        lambda kind: (plan.pieces[kind].footprint, plan.pieces[kind].disc),
+    )
     owners = {c: plain for plain, mine in high.items() for c in mine}
     kinds = [owners.get(look := look_of(e.contents, plan), look) for e in pieces]
     looks = sorted(set(kinds))
-    rise = np.array([np.mean([height_of(c, plan) for c in high.get(k, [k])]) for k in looks]) - group.plane
-    stacked = {looks.index(k): Stack([len(c) for c in mine], plan.pieces[k[-1]].height) for k, mine in high.items()}
+    rise = (
+        np.array([np.mean([height_of(c, plan) for c in high.get(k, [k])]) for k in looks])
+        - group.plane
+    )
+    stacked = {
+        looks.index(k): Stack([len(c) for c in mine], plan.pieces[k[-1]].height)
+        for k, mine in high.items()
+    }
     pieces = [centred(e) if e.disc and k in high else e for e, k in zip(pieces, kinds)]
     gap = apart(plan, group, max(max(e.size) for e in pieces))
-    stage = Stage.fit(looks, pieces, [looks.index(k) for k in kinds], off_straight(pieces, plan), rise, group, fine,
-                      Grounds.of(plan, group, fine.half), gap)
+    stage = Stage.fit(
+        looks,
+        pieces,
+        [looks.index(k) for k in kinds],
+        off_straight(pieces, plan),
+        rise,
+        group,
+        fine,
+        Grounds.of(plan, group, fine.half),
+        gap,
+    )
     ordered = [pieces[i] for i in stage.order]
     scenery = scenery_of(photos, group, fine, stage.grounds, looks, ordered, stage.owner.tolist())
-    faces = [Faces.fit([e for e, s in zip(ordered, stage.shape) if s == n]) for n in range(len(stage.rings))]
+    faces = [
+        Faces.fit([e for e, s in zip(ordered, stage.shape) if s == n])
+        for n in range(len(stage.rings))
+    ]
     by_print = Fine.fit(ordered, PIXELS, WIDER, PRINT)
-    scenery = msgspec.structs.replace(scenery, gap=gap, stacked=stacked, faces=faces, by_print=by_print,
-                                     grains=grains(by_print, ordered, stage.owner), unshown=unshown(photos, pieces))
-    stage.tops = [Top.fit(scenery.base[k], k, [p for p, _ in upper], scenery.plain[scenery.base[k]][0][0].radius)
-                  for k, upper in scenery.piled.items() if upper and scenery.plain.get(scenery.base[k])]
-    stage.heights = [Heights(looks.index(k), mine, np.array([height_of(c, plan) for c in mine]), max(plan.pieces[k[-1]].footprint) / 2)
-                     for k, mine in high.items()]
-    teach(stage, scenery, empty, spread, round(effort * pictures_for(len(looks), group.block) * (STACKS if stacked else 1)))
+    scenery = msgspec.structs.replace(
+        scenery,
+        gap=gap,
+        stacked=stacked,
+        faces=faces,
+        by_print=by_print,
+        grains=grains(by_print, ordered, stage.owner),
+        unshown=unshown(photos, pieces),
+    )
+    stage.tops = [
+        Top.fit(
+            scenery.base[k], k, [p for p, _ in upper], scenery.plain[scenery.base[k]][0][0].radius
+        )
+        for k, upper in scenery.piled.items()
+        if upper and scenery.plain.get(scenery.base[k])
+    ]
+    stage.heights = [
+        Heights(
+            looks.index(k),
+            mine,
+            np.array([height_of(c, plan) for c in mine]),
+            max(plan.pieces[k[-1]].footprint) / 2,
+        )
+        for k, mine in high.items()
+    ]
+    teach(
+        stage,
+        scenery,
+        empty,
+        spread,
+        round(effort * pictures_for(len(looks), group.block) * (STACKS if stacked else 1)),
+    )
     turned = [turned_kinds(k, plan) for k in looks]
-    return GroupReader(group, tiny, fine, empty, spread, stage, [list(t) for t in turned],
-                       [list(t.values()) for t in turned], guessed)
+    return GroupReader(
+        group,
+        tiny,
+        fine,
+        empty,
+        spread,
+        stage,
+        [list(t) for t in turned],
+        [list(t.values()) for t in turned],
+        guessed,
+    )

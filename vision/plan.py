@@ -1,4 +1,5 @@
-"""What the eye needs of a plan (DESIGN 3): where sites lie and how big the kinds of piece are. Knows no game."""
+"""What the eye needs of a plan (DESIGN 3): where sites lie and how big the kinds of piece are.
+Knows no game."""
 
 from __future__ import annotations
 
@@ -23,24 +24,29 @@ class BadPlan(ValueError):
 
 
 Point = tuple[float, float]
-SMALLEST, LARGEST = 50, 5000    # longer side of a board, mm: else it was measured in something else
-SMALL_PIECE = 5                 # mm: with a piece as large a smaller board is a small board, not one in centimetres
-TIGHT = 1.2          # of a site's box that a piece laid on it may be
-SHARED = 0.5         # of a site, that another may not cover
+SMALLEST, LARGEST = 50, 5000  # longer side of a board, mm: else it was measured in something else
+SMALL_PIECE = (
+    5  # mm: with a piece as large a smaller board is a small board, not one in centimetres
+)
+TIGHT = 1.2  # of a site's box that a piece laid on it may be
+SHARED = 0.5  # of a site, that another may not cover
 
 
 class Piece(msgspec.Struct, frozen=True):
     """A kind of piece. size: mm, one number for a disc's diameter or (width, depth); height: mm.
 
-    spans: (columns, rows) of sites it covers, listed on the upper left one, with `over` lying under it on each.
-    looks, turned: it is the kind `looks`, turned by so many degrees from lying straight on its site.
-    back: the kind that it is when it lies on its other side; the box holds so many of both together.
-    on: tags of the sites on which people lay it, where not everywhere: what is asked to be laid for a calibration keeps to that.
-    directed: which way it points tells it from another kind (shogi men are their owner's): it and all of its size are laid as the
-    calibration's photos show them, some degrees askew.
+    spans: (columns, rows) of sites it covers, listed on the upper left one, with `over` lying under
+    it on each. looks, turned: it is the kind `looks`, turned by so many degrees from lying straight
+    on its site.
+    back: the kind that it is when it lies on its other side; the box holds so many of both
+    together.
+    on: tags of the sites on which people lay it, where not everywhere: what is asked to be laid for
+    a calibration keeps to that.
+    directed: which way it points tells it from another kind (shogi men are their owner's): it and
+    all of its size are laid as the calibration's photos show them, some degrees askew.
     base: on a cluster site it lies below the loose pieces (a tile, a card) and is listed first.
-    artwork: what is printed on it, part by part: two kinds with the same word in the same place look alike there; () where the
-    plan says nothing of it.
+    artwork: what is printed on it, part by part: two kinds with the same word in the same place
+    look alike there; () where the plan says nothing of it.
     """
 
     kind: str
@@ -68,9 +74,11 @@ class Piece(msgspec.Struct, frozen=True):
 
 
 class Site(msgspec.Struct, frozen=True, dict=True):
-    """A place: outline in mm (x right, y down), also: further outlines of the same cell; of: the cell a spot lies in.
+    """A place: outline in mm (x right, y down), also: further outlines of the same cell; of: the
+    cell a spot lies in.
 
-    group: sites of one group are alike, and what lies on them lies the same way round; None where the plan says nothing of it.
+    group: sites of one group are alike, and what lies on them lies the same way round; None where
+    the plan says nothing of it.
     """
 
     id: str
@@ -116,14 +124,18 @@ class Plan(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def base(self) -> frozenset[str]:
-        """The kinds that lie below the loose pieces of their site; empty where the plan says nothing of any"""
+        """The kinds that lie below the loose pieces of their site; empty where the plan says
+        nothing of any"""
         return frozenset(p.kind for p in self.piece if p.base)
 
     @cached_property
     def artwork(self) -> dict[str, tuple[str, ...]]:
-        """kind -> what is printed on it, part by part; a kind that looks like another is printed like it. Without the kinds of
-        which the plan says nothing"""
-        shown = {p.kind: p.artwork or (self.pieces[p.looks].artwork if p.looks else ()) for p in self.piece}
+        """kind -> what is printed on it, part by part; a kind that looks like another is printed
+        like it. Without the kinds of which the plan says nothing"""
+        shown = {
+            p.kind: p.artwork or (self.pieces[p.looks].artwork if p.looks else ())
+            for p in self.piece
+        }
         return {kind: words for kind, words in shown.items() if words}
 
     @cached_property
@@ -137,7 +149,8 @@ class Plan(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def one(self) -> dict[str, str]:
-        """kind -> the kind that stands for all that the same piece is when it lies otherwise (`looks`, `back`)"""
+        """kind -> the kind that stands for all that the same piece is when it lies otherwise
+        (`looks`, `back`)"""
         out = {p.kind: p.kind for p in self.piece}
         for p in self.piece:
             for other in (p.looks, p.back):
@@ -148,14 +161,17 @@ class Plan(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def fitting(self) -> dict[str, frozenset[str]]:
-        """kind -> the sites on which people lay it: those that have one of the tags it names, else those it is not much too large for;
-        all, where it is for each"""
+        """kind -> the sites on which people lay it: those that have one of the tags it names, else
+        those it is not much too large for; all, where it is for each"""
         every = frozenset(self.sites)
         boxes = {s.id: np.sort(np.ptp(np.array(s.outline, float), axis=0)) for s in self.site}
         out = {}
         for p in self.piece:
-            some = {s.id for s in self.site if set(s.tags) & set(p.on)} if p.on else {
-                i for i, box in boxes.items() if (np.sort(p.footprint) <= TIGHT * box).all()}
+            some = (
+                {s.id for s in self.site if set(s.tags) & set(p.on)}
+                if p.on
+                else {i for i, box in boxes.items() if (np.sort(p.footprint) <= TIGHT * box).all()}
+            )
             out[p.kind] = frozenset(some) or every
         return out
 
@@ -171,7 +187,8 @@ class Plan(msgspec.Struct, frozen=True, dict=True):
 
 
 def parse_plan(data: dict[str, Any], name: str = "plan") -> Plan:
-    """Raises BadPlan for anything that cannot be used. Keys of other programs are left alone, misspelt ones are not."""
+    """Raises BadPlan for anything that cannot be used. Keys of other programs are left alone,
+    misspelt ones are not."""
     misspelt(data, name)
     for what in ("site", "piece"):
         if isinstance(data.get(what), dict):
@@ -184,14 +201,30 @@ def parse_plan(data: dict[str, Any], name: str = "plan") -> Plan:
     return plan
 
 
-KEYS = {"": ("game", "edition", "size", "site", "piece"), "piece": Piece.__struct_fields__, "site": Site.__struct_fields__}
-WORDS = {"object": "a table", "array": "a list", "str": "a text", "int": "a number", "float": "a number", "bool": "true or false"}
+KEYS = {
+    "": ("game", "edition", "size", "site", "piece"),
+    "piece": Piece.__struct_fields__,
+    "site": Site.__struct_fields__,
+}
+WORDS = {
+    "object": "a table",
+    "array": "a list",
+    "str": "a text",
+    "int": "a number",
+    "float": "a number",
+    "bool": "true or false",
+}
 
 
 def misspelt(data: dict[str, Any], name: str) -> None:
-    """Raises BadPlan for a key that is nearly one that is read: what it says would be lost in silence"""
-    entries = [("", None, data)] + [(what, n, e) for what in ("piece", "site") if isinstance(data.get(what), list)
-                                    for n, e in enumerate(data[what], 1)]
+    """Raises BadPlan for a key that is nearly one that is read: what it says would be lost in
+    silence"""
+    entries = [("", None, data)] + [
+        (what, n, e)
+        for what in ("piece", "site")
+        if isinstance(data.get(what), list)
+        for n, e in enumerate(data[what], 1)
+    ]
     for what, n, entry in entries:
         if isinstance(entry, dict) and (fault := unread(entry, KEYS[what])):
             raise BadPlan(f"{name}: {f'{what} {n}: ' if what else ''}{fault}")
@@ -206,13 +239,18 @@ def unread(entry: dict[str, Any], keys: Sequence[str]) -> str | None:
 
 
 def plainly(fault: str, data: dict[str, Any]) -> str:
-    """What a reader of the plan understands of a complaint that ends in a path such as $.site[0].outline"""
+    """What a reader of the plan understands of a complaint that ends in a path such as
+    $.site[0].outline"""
     said, _, path = fault.partition(" - at `")
     said = said.replace("Invalid enum value", "is")
     said = re.sub(r"Object missing required field `(\w+)`", r"\1 is missing", said)
     said = re.sub(r"^Expected `array` of length (\d+), got (\d+)$", r"has \2 values, not \1", said)
     said = re.sub(r"^Expected `int`, got `float`$", "is not a whole number", said)
-    said = re.sub(r"^Expected (.*), got (.*)$", r"is \2, not \1", said).replace("`", "").replace(" | ", " or ")
+    said = (
+        re.sub(r"^Expected (.*), got (.*)$", r"is \2, not \1", said)
+        .replace("`", "")
+        .replace(" | ", " or ")
+    )
     said = re.sub(r"\b(object|array|str|int|float|bool)\b", lambda m: WORDS[m[0]], said)
     found = re.match(r"\$\.(site|piece)\[(\d+)\]\.?(.*?)`?$", path)
     if not found:
@@ -231,7 +269,9 @@ def check(plan: Plan, name: str) -> None:
         raise BadPlan(f"{name}: size {list(plan.size)} is not a width and a height in mm")
     tiny = max(plan.size) < SMALLEST and all(max(p.footprint) < SMALL_PIECE for p in plan.piece)
     if tiny or max(plan.size) > LARGEST:
-        raise BadPlan(f"{name}: a board of {plan.size[0]:g} x {plan.size[1]:g} mm is none; sizes are millimetres")
+        raise BadPlan(
+            f"{name}: a board of {plan.size[0]:g} x {plan.size[1]:g} mm is none; sizes are millimetres"
+        )
     for what, ids in (("site", [s.id for s in plan.site]), ("piece", [p.kind for p in plan.piece])):
         if "" in ids or "?" in ids:
             raise BadPlan(f"{name}: a {what} has no name, or '?', which stands for what is hidden")
@@ -253,7 +293,9 @@ def check(plan: Plan, name: str) -> None:
             raise BadPlan(f"{name}: piece {p.kind} lies on {min(lost)!r}, a tag that no site has")
     far = np.max([s.centre for s in plan.site], axis=0)
     if (far > plan.size).any() and (far < plan.size[::-1]).all():
-        raise BadPlan(f"{name}: sites lie beyond the board of {plan.size[0]:g} x {plan.size[1]:g} mm: width and height exchanged?")
+        raise BadPlan(
+            f"{name}: sites lie beyond the board of {plan.size[0]:g} x {plan.size[1]:g} mm: width and height exchanged?"
+        )
     for s in plan.site:
         if s.of is not None and s.of not in plan.sites:
             raise BadPlan(f"{name}: site {s.id} is of {s.of}, which the plan lacks")
@@ -263,12 +305,14 @@ def check(plan: Plan, name: str) -> None:
 
 
 def composed(name: str) -> str:
-    """A name whose letters carry their dots and strokes with them, as some keyboards write them and others do not"""
+    """A name whose letters carry their dots and strokes with them, as some keyboards write them and
+    others do not"""
     return unicodedata.normalize("NFC", name)
 
 
 def check_outline(outline: np.ndarray, plan: Plan, where: str) -> None:
-    """Raises BadPlan for an outline that is none: two points, a line, crossed, or nowhere near the board"""
+    """Raises BadPlan for an outline that is none: two points, a line, crossed, or nowhere near the
+    board"""
     if len(outline) < 3:
         raise BadPlan(f"{where}: an outline needs three points")
     if not np.isfinite(outline).all():
@@ -283,14 +327,17 @@ def check_outline(outline: np.ndarray, plan: Plan, where: str) -> None:
 
 
 def overlaps(plan: Plan, name: str) -> None:
-    """Raises BadPlan for two places of piles of which one covers most of the other: nobody could tell on which a piece lies"""
+    """Raises BadPlan for two places of piles of which one covers most of the other: nobody could
+    tell on which a piece lies"""
     piles = [s for s in plan.site if s.reads == "pile" and s.of is None]
     low = np.array([s.outlines[0].min(0) for s in piles]).reshape(-1, 2)
     high = np.array([s.outlines[0].max(0) for s in piles]).reshape(-1, 2)
     area = (high - low).prod(1)
     for i, s in enumerate(piles):
-        both = np.clip(np.minimum(high[i], high[i + 1:]) - np.maximum(low[i], low[i + 1:]), 0, None).prod(1)
-        for j in i + 1 + np.flatnonzero(both > SHARED * np.minimum(area[i], area[i + 1:])):
+        both = np.clip(
+            np.minimum(high[i], high[i + 1 :]) - np.maximum(low[i], low[i + 1 :]), 0, None
+        ).prod(1)
+        for j in i + 1 + np.flatnonzero(both > SHARED * np.minimum(area[i], area[i + 1 :])):
             if shared(s.outlines[0], piles[j].outlines[0]) > SHARED:
                 raise BadPlan(f"{name}: sites {s.id} and {piles[j].id} overlap")
 
@@ -299,7 +346,12 @@ def shared(a: np.ndarray, b: np.ndarray) -> float:
     """Share of the smaller of two outlines that lies in the other"""
     low = np.minimum(a.min(0), b.min(0))
     scale = 100 / (np.maximum(a.max(0), b.max(0)) - low).max()
-    masks = [cv2.fillPoly(np.zeros((102, 102), np.uint8), [np.rint((o - low) * scale).astype(np.int32)], 1) for o in (a, b)]
+    masks = [
+        cv2.fillPoly(
+            np.zeros((102, 102), np.uint8), [np.rint((o - low) * scale).astype(np.int32)], 1
+        )
+        for o in (a, b)
+    ]
     return float((masks[0] & masks[1]).sum() / max(min(m.sum() for m in masks), 1))
 
 

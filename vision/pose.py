@@ -1,4 +1,5 @@
-"""Where the board is in the picture: a camera pose with a lens, from board millimetres to pixels and back."""
+"""Where the board is in the picture: a camera pose with a lens, from board millimetres to pixels
+and back."""
 
 from __future__ import annotations
 
@@ -16,11 +17,13 @@ _to_px, _to_mm = Kernel("to_px", "dddnd"), Kernel("to_mm", "ddxnd")
 class Pose(msgspec.Struct, frozen=True, eq=False, dict=True):
     """Maps board millimetres (x right, y down, z up from the board's plane) to pixels.
 
-    K: (3, 3) camera matrix; dist: (4,) OpenCV distortion, k1 k2 p1 p2; rvec, tvec: (3,) board to camera, mm (z of the board's frame
-    points *into* the table, as x right and y down demand: a piece of height h has its top at z = -h).
-    size: (width, height) of the picture in pixels; by, error_px: how it was found and how far off it may be; maybe_turned: the board
-    looks the same turned round, and may lie so; as_well: roughly, the places where it may lie for what is
-    seen of it, turned or some squares off, this among them; none where it is the only one.
+    K: (3, 3) camera matrix; dist: (4,) OpenCV distortion, k1 k2 p1 p2; rvec, tvec: (3,) board to
+    camera, mm (z of the board's frame points *into* the table, as x right and y down demand: a
+    piece of height h has its top at z = -h).
+    size: (width, height) of the picture in pixels; by, error_px: how it was found and how far off
+    it may be; maybe_turned: the board looks the same turned round, and may lie so; as_well:
+    roughly, the places where it may lie for what is seen of it, turned or some squares off, this
+    among them; none where it is the only one.
     """
 
     K: np.ndarray
@@ -49,14 +52,24 @@ class Pose(msgspec.Struct, frozen=True, eq=False, dict=True):
         k1, k2, p1, p2 = self.dist
         r2, xy = x * x + y * y, 2 * x * y
         radial = 1 + r2 * (k1 + r2 * k2)
-        u, v = x * radial + p1 * xy + p2 * (r2 + 2 * x * x), y * radial + p1 * (r2 + 2 * y * y) + p2 * xy
+        u, v = (
+            x * radial + p1 * xy + p2 * (r2 + 2 * x * x),
+            y * radial + p1 * (r2 + 2 * y * y) + p2 * xy,
+        )
         return np.column_stack([u * self.K[0, 0] + self.K[0, 2], v * self.K[1, 1] + self.K[1, 2]])
 
     @cached_property
     def camera(self) -> np.ndarray:
         """(20,) all of it in a row, as kernels want it"""
         R, K = cv2.Rodrigues(self.rvec)[0], self.K
-        return np.concatenate([R.ravel(), np.ravel(self.tvec), np.ravel(self.dist), [K[0, 0], K[1, 1], K[0, 2], K[1, 2]]]).astype(float)
+        return np.concatenate(
+            [
+                R.ravel(),
+                np.ravel(self.tvec),
+                np.ravel(self.dist),
+                [K[0, 0], K[1, 1], K[0, 2], K[1, 2]],
+            ]
+        ).astype(float)
 
     def to_mm(self, px: np.ndarray, height: float = 0.0) -> np.ndarray:
         """(N, 2) pixels -> (N, 2) board mm in the plane `height` mm above the board"""
@@ -75,13 +88,20 @@ class Pose(msgspec.Struct, frozen=True, eq=False, dict=True):
     def resized(self, size: tuple[int, int]) -> Pose:
         """The same view in a picture resized to (width, height)"""
         sx, sy = size[0] / self.size[0], size[1] / self.size[1]
-        K = np.array([[self.K[0, 0] * sx, 0, (self.K[0, 2] + 0.5) * sx - 0.5],
-                      [0, self.K[1, 1] * sy, (self.K[1, 2] + 0.5) * sy - 0.5], [0, 0, 1]])
+        K = np.array(
+            [
+                [self.K[0, 0] * sx, 0, (self.K[0, 2] + 0.5) * sx - 0.5],
+                [0, self.K[1, 1] * sy, (self.K[1, 2] + 0.5) * sy - 0.5],
+                [0, 0, 1],
+            ]
+        )
         return msgspec.structs.replace(self, K=K, size=(int(size[0]), int(size[1])))
 
-    def rectify_map(self, x0: float, y0: float, x1: float, y1: float, px_per_mm: float, height: float = 0.0
-                    ) -> tuple[np.ndarray, np.ndarray]:
-        """cv2.remap maps (two float32 arrays, h x w) that show the board rectangle [x0, x1] x [y0, y1] mm from above"""
+    def rectify_map(
+        self, x0: float, y0: float, x1: float, y1: float, px_per_mm: float, height: float = 0.0
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """cv2.remap maps (two float32 arrays, h x w) that show the board rectangle [x0, x1] x [y0,
+        y1] mm from above"""
         w, h = round((x1 - x0) * px_per_mm), round((y1 - y0) * px_per_mm)
         xs = x0 + (np.arange(w) + 0.5) / px_per_mm
         ys = y0 + (np.arange(h) + 0.5) / px_per_mm
@@ -89,8 +109,16 @@ class Pose(msgspec.Struct, frozen=True, eq=False, dict=True):
         p = self.to_px(grid, height).reshape(h, w, 2).astype(np.float32)
         return p[..., 0], p[..., 1]
 
-    def rectify(self, image: np.ndarray, x0: float, y0: float, x1: float, y1: float, px_per_mm: float,
-                height: float = 0.0) -> np.ndarray:
+    def rectify(
+        self,
+        image: np.ndarray,
+        x0: float,
+        y0: float,
+        x1: float,
+        y1: float,
+        px_per_mm: float,
+        height: float = 0.0,
+    ) -> np.ndarray:
         """That rectangle as a picture, px_per_mm pixels a millimetre"""
         a, b = self.rectify_map(x0, y0, x1, y1, px_per_mm, height)
         return cv2.remap(image, a, b, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)

@@ -1,4 +1,5 @@
-"""From a picture to evidence: where the board is, then what lies on each site. Its central value: Reader."""
+"""From a picture to evidence: where the board is, then what lies on each site. Its central value:
+Reader."""
 
 from __future__ import annotations
 
@@ -43,30 +44,62 @@ from vision.windows import Pyramid
 
 __all__ = ["BadPhoto", "Reader", "load_photo"]
 
-PLAINLY = math.log(1000)     # log odds by which pieces must be read better one way round than the other to tell which it is
-SELDOM = math.log(0.01)      # log-probability that something else lies on a site, whatever piece it is most like
+PLAINLY = math.log(
+    1000
+)  # log odds by which pieces must be read better one way round than the other to tell which it is
+SELDOM = math.log(
+    0.01
+)  # log-probability that something else lies on a site, whatever piece it is most like
 
 
 class Reader:
-    """Reads pictures of one copy. Keeps no memory of its own: what is known of the picture before comes in `last`."""
+    """Reads pictures of one copy. Keeps no memory of its own: what is known of the picture before
+    comes in `last`."""
 
-    def __init__(self, plan: Plan, registrar: Registrar, readers: Iterable[PileReader | ClusterReader | StandingReader],
-                 tempers: Mapping[str, Temper] | None = None, wont: Whereabouts | None = None, noise: float = 0.0,
-                 learned: LearnedReader | None = None) -> None:
-        """tempers: per way of reading a site ("pile", "cluster") how its evidence is to be taken; wont: where kinds lay in the
-        calibration photos; noise: what the calmest of these has; learned: the network's voice beside the readers'"""
-        self.plan, self.registrar, self.readers, self.tempers = plan, registrar, list(readers), dict(tempers or {})
+    def __init__(
+        self,
+        plan: Plan,
+        registrar: Registrar,
+        readers: Iterable[PileReader | ClusterReader | StandingReader],
+        tempers: Mapping[str, Temper] | None = None,
+        wont: Whereabouts | None = None,
+        noise: float = 0.0,
+        learned: LearnedReader | None = None,
+    ) -> None:
+        """tempers: per way of reading a site ("pile", "cluster") how its evidence is to be taken;
+        wont: where kinds lay in the calibration photos; noise: what the calmest of these has;
+        learned: the network's voice beside the readers'"""
+        self.plan, self.registrar, self.readers, self.tempers = (
+            plan,
+            registrar,
+            list(readers),
+            dict(tempers or {}),
+        )
         self.wont, self.noise, self.learned = wont or Whereabouts({}), noise, learned
         kept = [r.reference for r in self.readers if isinstance(r, (PileReader, StandingReader))]
-        self.reference = kept[0] if kept else None      # (h, w, 3) log, the empty board: what tells a picture's tone
+        self.reference = (
+            kept[0] if kept else None
+        )  # (h, w, 3) log, the empty board: what tells a picture's tone
         self.ground = next((r.empty for r in self.readers if isinstance(r, ClusterReader)), None)
 
     @classmethod
-    def fit(cls, plan: Plan, registrar: Registrar, shots: list[Shot], effort: float = 1.0, each: Each = one_by_one) -> Reader:
-        """From the calibration photos with their poses. effort: less than 1 is quicker and reads a little worse; each: how what
-        does not depend on each other is done."""
+    def fit(
+        cls,
+        plan: Plan,
+        registrar: Registrar,
+        shots: list[Shot],
+        effort: float = 1.0,
+        each: Each = one_by_one,
+    ) -> Reader:
+        """From the calibration photos with their poses. effort: less than 1 is quicker and reads a
+        little worse; each: how what does not depend on each other is done."""
         kinds, taken = {s.reads for s in plan.site}, len(shots)
-        shots = [msgspec.structs.replace(s, image=calmed(s.image, noise_of(s.image, s.pose, plan.size), 0.0)) for s in shots]
+        shots = [
+            msgspec.structs.replace(
+                s, image=calmed(s.image, noise_of(s.image, s.pose, plan.size), 0.0)
+            )
+            for s in shots
+        ]
         noise = min(noise_of(s.image, s.pose, plan.size) for s in shots)
         upright = standing_sites(plan, shots)
         flat = without(plan, upright)
@@ -75,45 +108,76 @@ class Reader:
         if "pile" in kinds:
             board, _ = lights(plan, shots)
             views = [small_view(Pyramid(s.image), s.pose, plan.size) for s in shots]
-            shots = [msgspec.structs.replace(s, image=rendition_of(v, board, plan.size).undone(s.image)) for s, v in zip(shots, views)]
+            shots = [
+                msgspec.structs.replace(s, image=rendition_of(v, board, plan.size).undone(s.image))
+                for s, v in zip(shots, views)
+            ]
         clusters = [taught(plan, shots)] if "cluster" in kinds else []
         lying = [p for reader in clusters for p in reader.lying]
-        piles = [PileReader.fit(flat, shots, effort, lying, each)] if any(s.reads == "pile" for s in flat.site) else []
+        piles = (
+            [PileReader.fit(flat, shots, effort, lying, each)]
+            if any(s.reads == "pile" for s in flat.site)
+            else []
+        )
         standing = [StandingReader.fit(plan, upright, shots[:taken], effort)] if upright else []
-        return cls(plan, registrar, piles + clusters + standing, wont=Whereabouts.of(plan, [s.layout for s in shots[:taken]]),
-                   noise=noise)
+        return cls(
+            plan,
+            registrar,
+            piles + clusters + standing,
+            wont=Whereabouts.of(plan, [s.layout for s in shots[:taken]]),
+            noise=noise,
+        )
 
-    def read(self, image: np.ndarray, last: Pose | None = None, sites: set[str] | None = None, memory: Memory | None = None
-             ) -> Evidence:
+    def read(
+        self,
+        image: np.ndarray,
+        last: Pose | None = None,
+        sites: set[str] | None = None,
+        memory: Memory | None = None,
+    ) -> Evidence:
         """What lies where in this picture. Raises NoBoard.
 
-        image: (h, w, 3) uint8 BGR; last: the pose before, tried first; sites: only these are read (None: all); memory: of the
-        readings of this board before, which is brought up to date, and what it knows of the other sites told along with these."""
+        image: (h, w, 3) uint8 BGR; last: the pose before, tried first; sites: only these are read
+        (None: all); memory: of the readings of this board before, which is brought up to date, and
+        what it knows of the other sites told along with these."""
         start = time.perf_counter()
         found = self.read_at(image, self.locate(image, last), sites, memory)
         return msgspec.structs.replace(found, ms=(time.perf_counter() - start) * 1000)
 
     def locate(self, image: np.ndarray, last: Pose | None = None) -> Pose:
-        """Where the board lies in this picture; `last` itself where it still lies so. Raises NoBoard."""
+        """Where the board lies in this picture; `last` itself where it still lies so. Raises
+        NoBoard."""
         if is_dark(image):
             raise NoBoard("the picture is dark")
         pose = self.registrar.locate(image, last)
         return self.right_way(image, pose) if pose.as_well and pose is not last else pose
 
     def right_way(self, image: np.ndarray, pose: Pose) -> Pose:
-        """Of the places where a board may lie for what is seen of its print, turned or some squares off, the one at which what lies
-        there is read plainly and where such things are wont to lie; the pose itself where none stands out"""
+        """Of the places where a board may lie for what is seen of its print, turned or some squares
+        off, the one at which what lies there is read plainly and where such things are wont to lie;
+        the pose itself where none stands out"""
         ways = self.registrar.ways(image, pose)
         found, place = [self.look(image, way) for way in ways], by_place(self.plan, ways)
         men = [told(each, True) + self.wont.told(self.plan, each) for each in found]
-        # squares off, pieces lie beside the board; turned, all sites are the same, and marks on some may look strange
+        # squares off, pieces lie beside the board; turned, all sites are the same, and marks on
+        # some may look strange
         here, sure = plainest({k: men[k] + told(found[k], False) for k in best_of_each(place, men)})
         if not sure:
             return pose
         mine = {k: men[k] for k in range(len(ways)) if place[k] == place[here]}
-        return ways[here] if plainest(mine)[1] else msgspec.structs.replace(ways[min(mine)], maybe_turned=True)
+        return (
+            ways[here]
+            if plainest(mine)[1]
+            else msgspec.structs.replace(ways[min(mine)], maybe_turned=True)
+        )
 
-    def read_at(self, image: np.ndarray, pose: Pose, sites: set[str] | None = None, memory: Memory | None = None) -> Evidence:
+    def read_at(
+        self,
+        image: np.ndarray,
+        pose: Pose,
+        sites: set[str] | None = None,
+        memory: Memory | None = None,
+    ) -> Evidence:
         """The same as read() for a pose that is known to hold"""
         start = time.perf_counter()
         found = self.look(image, pose, sites, memory)
@@ -121,13 +185,25 @@ class Reader:
         if memory is not None:
             memory.sites |= found
             found = memory.sites
-        registration = Registration(pose.by, round(pose.error_px, 3), maybe_turned=pose.maybe_turned)
-        return Evidence(within_box(self.plan, found), registration, changed=changed, ms=(time.perf_counter() - start) * 1000)
+        registration = Registration(
+            pose.by, round(pose.error_px, 3), maybe_turned=pose.maybe_turned
+        )
+        return Evidence(
+            within_box(self.plan, found),
+            registration,
+            changed=changed,
+            ms=(time.perf_counter() - start) * 1000,
+        )
 
-    def look(self, image: np.ndarray, pose: Pose, sites: set[str] | None = None, memory: Memory | None = None
-             ) -> dict[str, SiteEvidence]:
-        """site -> evidence, each site by itself. memory: sites are read alone only where it knows of all others and the light is as it
-        was"""
+    def look(
+        self,
+        image: np.ndarray,
+        pose: Pose,
+        sites: set[str] | None = None,
+        memory: Memory | None = None,
+    ) -> dict[str, SiteEvidence]:
+        """site -> evidence, each site by itself. memory: sites are read alone only where it knows
+        of all others and the light is as it was"""
         if memory is not None and len(memory.of(self, pose).sites) < len(self.plan.site):
             sites = None
         picture, found = Pyramid(image), {}
@@ -147,16 +223,26 @@ class Reader:
                 return self.look(image, pose, None, memory)
             memory.plain = all(p.levels[0] is image for p in (flat, loose))
         usual, beyond = Temper(), beyond_picture([self.plan.sites[s] for s in found], pose)
-        found = {s: UNSEEN if s in beyond else self.tempers.get(self.plan.sites[s].reads, usual).applied(e) for s, e in found.items()}
+        found = {
+            s: UNSEEN
+            if s in beyond
+            else self.tempers.get(self.plan.sites[s].reads, usual).applied(e)
+            for s, e in found.items()
+        }
         if self.learned is None:
             return found
         second = self.learned.read(picture, pose, None if sites is None else set(found))
         taught, trust = self.learned.taught, self.learned.trust
-        return {s: merge_evidence(e, second[s], self.plan.sites[s].reads, taught[s], trust[s]) if s in second and s not in beyond else e
-                for s, e in found.items()}
+        return {
+            s: merge_evidence(e, second[s], self.plan.sites[s].reads, taught[s], trust[s])
+            if s in second and s not in beyond
+            else e
+            for s, e in found.items()
+        }
 
     def cleared(self, picture: Pyramid, pose: Pose) -> tuple[Pyramid, Pyramid]:
-        """The picture, evened, as piles are read in it and as loose pieces, which are compared over many pixels and know what is burnt
+        """The picture, evened, as piles are read in it and as loose pieces, which are compared over
+        many pixels and know what is burnt
         out: the former with little noise and without that. Twice itself as a rule"""
         loose = self.evened(picture, pose)
         if self.reference is None:
@@ -165,30 +251,48 @@ class Reader:
         calm = calmed(image, noise_of(image, pose, self.plan.size), self.noise)
         flat = picture if calm is image else Pyramid(calm)
         piles = [r for r in self.readers if isinstance(r, PileReader)]
-        flat = unburnt(flat, pose, piles[0].reference, self.plan.size, lambda: piles[0].colours) if piles else flat
+        flat = (
+            unburnt(flat, pose, piles[0].reference, self.plan.size, lambda: piles[0].colours)
+            if piles
+            else flat
+        )
         return loose if flat is picture else self.evened(flat, pose), loose
 
     def evened(self, picture: Pyramid, pose: Pose) -> Pyramid:
-        """The picture in the empty board's tone and colours, large shadows cast on it lifted; itself as a rule"""
+        """The picture in the empty board's tone and colours, large shadows cast on it lifted;
+        itself as a rule"""
         if self.reference is None:
             return picture
-        rendition = rendition_of(small_view(picture, pose, self.plan.size), self.reference, self.plan.size)
+        rendition = rendition_of(
+            small_view(picture, pose, self.plan.size), self.reference, self.plan.size
+        )
         if rendition != PLAIN:
             picture = Pyramid(rendition.undone(picture.levels[0]))
-        if self.ground is None or not (found := shadows(small_view(picture, pose, self.plan.size), self.reference, self.plan.size)):
+        if self.ground is None or not (
+            found := shadows(
+                small_view(picture, pose, self.plan.size), self.reference, self.plan.size
+            )
+        ):
             return picture
         return Pyramid(lifted(picture.levels[0], pose, self.ground, found, self.plan.size))
 
     def pack(self) -> model.Arrays:
-        arrays = {"plan": model.text(json.dumps(msgspec.to_builtins(self.plan))),
-                  "tempers": model.text(json.dumps(msgspec.to_builtins(self.tempers)))}
-        arrays |= model.drawer("registration", self.registrar.pack()) | model.drawer("wont", self.wont.likely)
+        arrays = {
+            "plan": model.text(json.dumps(msgspec.to_builtins(self.plan))),
+            "tempers": model.text(json.dumps(msgspec.to_builtins(self.tempers))),
+        }
+        arrays |= model.drawer("registration", self.registrar.pack()) | model.drawer(
+            "wont", self.wont.likely
+        )
         arrays["noise"] = np.array(self.noise)
         if self.learned is not None:
             arrays |= model.drawer("learned", self.learned.pack())
         names = {PileReader: "pile", ClusterReader: "cluster", StandingReader: "standing"}
         for reader in self.readers:
-            arrays |= model.drawer(names[type(reader)], _pack_cluster(reader) if isinstance(reader, ClusterReader) else reader.pack())
+            arrays |= model.drawer(
+                names[type(reader)],
+                _pack_cluster(reader) if isinstance(reader, ClusterReader) else reader.pack(),
+            )
         return arrays
 
     def save(self, path: str | Path) -> None:
@@ -203,26 +307,52 @@ class Reader:
             part = model.opened("standing", arrays)
             standing = [StandingReader.unpack(own, part)] if part else []
             flat = without(own, standing[0].made.ids) if standing else own
-            readers = [make(flat, part) for name, make in (("pile", PileReader.unpack), ("cluster", _unpack_cluster))
-                       if (part := model.opened(name, arrays))] + standing
+            readers = [
+                make(flat, part)
+                for name, make in (("pile", PileReader.unpack), ("cluster", _unpack_cluster))
+                if (part := model.opened(name, arrays))
+            ] + standing
             registrar = Registrar.unpack(own, model.opened("registration", arrays))
-            learned = LearnedReader.unpack(own, part) if (part := model.opened("learned", arrays)) else None
-            tempers = msgspec.json.decode(model.as_text(arrays["tempers"]), type=dict[str, Temper]) if "tempers" in arrays else {}
+            learned = (
+                LearnedReader.unpack(own, part)
+                if (part := model.opened("learned", arrays))
+                else None
+            )
+            tempers = (
+                msgspec.json.decode(model.as_text(arrays["tempers"]), type=dict[str, Temper])
+                if "tempers" in arrays
+                else {}
+            )
         except (KeyError, ValueError, IndexError, TypeError, msgspec.ValidationError) as e:
             raise model.BadModel(f"{path}: something is missing ({e}); calibrate again") from None
         if plan is not None and as_read(plan) != as_read(own):
             raise model.BadModel(f"{path}: made for another plan; calibrate again")
-        return cls(own, registrar, readers, tempers, Whereabouts(model.opened("wont", arrays)), float(arrays.get("noise", 0)), learned)
+        return cls(
+            own,
+            registrar,
+            readers,
+            tempers,
+            Whereabouts(model.opened("wont", arrays)),
+            float(arrays.get("noise", 0)),
+            learned,
+        )
 
 
 def told(found: Mapping[str, SiteEvidence], pieces: bool) -> float:
     """Natural logarithm of how plainly sites are read on which a piece, or none, seems to lie"""
-    return sum(SELDOM if e.foreign else e.options[0][1] for e in found.values() if e.options and bool(e.best) == pieces)
+    return sum(
+        SELDOM if e.foreign else e.options[0][1]
+        for e in found.values()
+        if e.options and bool(e.best) == pieces
+    )
 
 
 def best_of_each(place: Sequence[int], told: Sequence[float]) -> list[int]:
     """Which ways of each place are told most plainly"""
-    return [max((k for k, p in enumerate(place) if p == each), key=told.__getitem__) for each in sorted(set(place))]
+    return [
+        max((k for k, p in enumerate(place) if p == each), key=told.__getitem__)
+        for each in sorted(set(place))
+    ]
 
 
 def plainest(told: Mapping[int, float]) -> tuple[int, bool]:
@@ -233,18 +363,26 @@ def plainest(told: Mapping[int, float]) -> tuple[int, bool]:
 
 def as_read(plan: Plan) -> Plan:
     """The plan without what only says how to lay samplers: a model does not change with that"""
-    return msgspec.structs.replace(plan, piece=tuple(msgspec.structs.replace(p, back=None) for p in plan.piece))
+    return msgspec.structs.replace(
+        plan, piece=tuple(msgspec.structs.replace(p, back=None) for p in plan.piece)
+    )
 
 
 def without(plan: Plan, sites: Iterable[str]) -> Plan:
     """The plan without these sites"""
     gone = set(sites)
-    return msgspec.structs.replace(plan, site=tuple(s for s in plan.site if s.id not in gone)) if gone else plan
+    return (
+        msgspec.structs.replace(plan, site=tuple(s for s in plan.site if s.id not in gone))
+        if gone
+        else plan
+    )
 
 
 def _parts(kind: type) -> list[str]:
     """What a cluster reader is made from besides the plan"""
-    return [name for name in inspect.signature(kind.__init__).parameters if name not in ("self", "plan")]
+    return [
+        name for name in inspect.signature(kind.__init__).parameters if name not in ("self", "plan")
+    ]
 
 
 def _pack_cluster(reader: ClusterReader) -> model.Arrays:
@@ -252,6 +390,11 @@ def _pack_cluster(reader: ClusterReader) -> model.Arrays:
 
 
 def _unpack_cluster(plan: Plan, arrays: model.Arrays) -> ClusterReader:
-    kinds = {v for name, m in list(sys.modules.items()) if name.startswith("vision.cluster") for v in vars(m).values()
-             if isinstance(v, type) and issubclass(v, msgspec.Struct)}
+    kinds = {
+        v
+        for name, m in list(sys.modules.items())
+        if name.startswith("vision.cluster")
+        for v in vars(m).values()
+        if isinstance(v, type) and issubclass(v, msgspec.Struct)
+    }
     return ClusterReader(plan, **archive.thaw(arrays, kinds))

@@ -1,4 +1,5 @@
-"""How a camera renders a picture, light apart: its tone and its colours, told against what is known of the board and undone."""
+"""How a camera renders a picture, light apart: its tone and its colours, told against what is known
+of the board and undone."""
 
 from __future__ import annotations
 
@@ -11,8 +12,8 @@ from vision.tone import power_of, toned, untoned
 
 
 class Rendition(msgspec.Struct, frozen=True):
-    """power: by which its grey levels are those known; chroma: how many times as far from grey its colours then are; each 1 where that
-    cannot be told or is not worth undoing"""
+    """power: by which its grey levels are those known; chroma: how many times as far from grey its
+    colours then are; each 1 where that cannot be told or is not worth undoing"""
 
     power: float = 1.0
     chroma: float = 1.0

@@ -12,9 +12,10 @@ from vision.pose import Pose
 
 
 class Shot(msgspec.Struct, frozen=True, eq=False):
-    """image: (h, w, 3) uint8 BGR; layout: {site: contents}; name: the file, for messages and the report;
-    guessed: of an empty board put together from photos of positions, sites that none of these shows empty -> how far off what it
-    shows of them may be, log units."""
+    """image: (h, w, 3) uint8 BGR; layout: {site: contents}; name: the file, for messages and the
+    report;
+    guessed: of an empty board put together from photos of positions, sites that none of these shows
+    empty -> how far off what it shows of them may be, log units."""
 
     image: np.ndarray
     layout: dict[str, Contents]
@@ -24,7 +25,8 @@ class Shot(msgspec.Struct, frozen=True, eq=False):
 
 
 class Lying(msgspec.Struct, frozen=True, eq=False):
-    """A piece that was found in a calibration photo. photo: its number; foot: (2,) board mm; turn: radians clockwise as seen."""
+    """A piece that was found in a calibration photo. photo: its number; foot: (2,) board mm; turn:
+    radians clockwise as seen."""
 
     photo: int
     site: str

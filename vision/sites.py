@@ -11,15 +11,16 @@ import numpy as np
 from vision.plan import Plan, Site
 from vision.pose import Pose
 
-GROUND = 40        # places a side at which it is known whose they are
-HAND = 4.0         # mm off that hands lay a piece where nothing guides them
-BORDER = 2.0       # mm over its border at which a site has lost its claim, one standard deviation
+GROUND = 40  # places a side at which it is known whose they are
+HAND = 4.0  # mm off that hands lay a piece where nothing guides them
+BORDER = 2.0  # mm over its border at which a site has lost its claim, one standard deviation
 
 
 class Group(msgspec.Struct, frozen=True, eq=False):
-    """Sites of one size. ids: N of them; centres: (N, 2) mm; side: mm, the larger side of the outline's box;
-    members: the sites each covers, in reading order; one each, except in a group of blocks; boxes: (N, 2) mm, width and
-    depth; plane: mm above the board where its windows are cut."""
+    """Sites of one size. ids: N of them; centres: (N, 2) mm; side: mm, the larger side of the
+    outline's box;
+    members: the sites each covers, in reading order; one each, except in a group of blocks; boxes:
+    (N, 2) mm, width and depth; plane: mm above the board where its windows are cut."""
 
     ids: tuple[str, ...]
     centres: np.ndarray
@@ -37,11 +38,18 @@ class Group(msgspec.Struct, frozen=True, eq=False):
 def beyond_picture(sites: Sequence[Site], pose: Pose) -> set[str]:
     """Which of these have their middle where a picture shows nothing"""
     at = pose.to_px(np.array([s.centre for s in sites], float).reshape(-1, 2))
-    return {s.id for s, out in zip(sites, ((at < 0) | (at > np.subtract(pose.size, 1))).any(1)) if out}
+    return {
+        s.id for s, out in zip(sites, ((at < 0) | (at > np.subtract(pose.size, 1))).any(1)) if out
+    }
 
 
-def filled(outlines: Iterable[np.ndarray], to_px: Callable[[np.ndarray], np.ndarray], shape: tuple[int, int]) -> np.ndarray:
-    """(h, w) bool: where a picture of that shape shows what lies within outlines (n, 2) mm; to_px: (n, 2) mm -> its pixels"""
+def filled(
+    outlines: Iterable[np.ndarray],
+    to_px: Callable[[np.ndarray], np.ndarray],
+    shape: tuple[int, int],
+) -> np.ndarray:
+    """(h, w) bool: where a picture of that shape shows what lies within outlines (n, 2) mm; to_px:
+    (n, 2) mm -> its pixels"""
     out = np.zeros(shape, np.uint8)
     for outline in outlines:
         cv2.fillPoly(out, [np.rint(to_px(outline)).astype(np.int32)], 1)
@@ -68,14 +76,22 @@ def groups(plan: Plan) -> list[Group]:
     for sites in out:
         sites.sort(key=lambda s: order[s.id])
         boxes = np.array([box(s) for s in sites])
-        found.append(Group(tuple(s.id for s in sites), np.array([s.centre for s in sites]), float(boxes.max()),
-                           tuple((s.id,) for s in sites), boxes))
+        found.append(
+            Group(
+                tuple(s.id for s in sites),
+                np.array([s.centre for s in sites]),
+                float(boxes.max()),
+                tuple((s.id,) for s in sites),
+                boxes,
+            )
+        )
     return found
 
 
 def apart(plan: Plan, group: Group, largest: float) -> float:
-    """How many mm more than its spot leaves it a piece may lie off and still be nobody else's: what the spots next to it are
-    away, at most what hands are off, less the room inside. largest: mm along the largest piece. 0 for sites that are no spots
+    """How many mm more than its spot leaves it a piece may lie off and still be nobody else's: what
+    the spots next to it are away, at most what hands are off, less the room inside. largest: mm
+    along the largest piece. 0 for sites that are no spots
     inside a cell: their borders are printed, and people keep to them."""
     if group.block or any(plan.sites[s].of is None for s in group.ids):
         return 0.0
@@ -89,7 +105,8 @@ def apart(plan: Plan, group: Group, largest: float) -> float:
 
 
 def blocks(plan: Plan, spans: tuple[int, int]) -> Group | None:
-    """Every place where a piece of `spans` columns and rows fits; its id is that of the upper left site."""
+    """Every place where a piece of `spans` columns and rows fits; its id is that of the upper left
+    site."""
     piles = [s for s in plan.site if s.reads == "pile"]
     if not piles:
         return None
@@ -115,7 +132,8 @@ def blocks(plan: Plan, spans: tuple[int, int]) -> Group | None:
 
 
 def nearest_others(centres: np.ndarray, at: np.ndarray, many: int) -> np.ndarray:
-    """(K,) rows of centres (N, 2), so many at most: those nearest to a place (2,) that are not there, the nearest first; mm"""
+    """(K,) rows of centres (N, 2), so many at most: those nearest to a place (2,) that are not
+    there, the nearest first; mm"""
     away = np.linalg.norm(centres - at, axis=1)
     order = np.argsort(away)
     return order[away[order] >= 1e-6][:many]
@@ -125,7 +143,7 @@ def inside(points: np.ndarray, outline: np.ndarray) -> np.ndarray:
     """(P,) mm from each of (P, 2) points to an outline's (E, 2) nearest edge, negative outside"""
     a, b = outline, np.roll(outline, -1, 0)
     along, off = b - a, points[:, None] - a
-    t = np.clip((off * along).sum(2) / np.maximum((along ** 2).sum(1), 1e-9), 0, 1)
+    t = np.clip((off * along).sum(2) / np.maximum((along**2).sum(1), 1e-9), 0, 1)
     far = np.linalg.norm(off - t[..., None] * along, axis=2).min(1)
     y, x = points[:, 1:], points[:, :1]
     crosses = (a[:, 1] > y) != (b[:, 1] > y)
@@ -135,8 +153,9 @@ def inside(points: np.ndarray, outline: np.ndarray) -> np.ndarray:
 
 
 class Grounds(msgspec.Struct, frozen=True, eq=False):
-    """Whose a place is. maps: (N, G, G, 2): for places in a square of half side `half` mm round each site of a group, mm
-    inside the site's outline (negative: outside), and the chance that a piece there is this site's and not another's."""
+    """Whose a place is. maps: (N, G, G, 2): for places in a square of half side `half` mm round
+    each site of a group, mm inside the site's outline (negative: outside), and the chance that a
+    piece there is this site's and not another's."""
 
     maps: np.ndarray
     half: float
@@ -153,7 +172,11 @@ class Grounds(msgspec.Struct, frozen=True, eq=False):
             points = grid + centre
             own = np.max([inside(points, o) for m in members for o in plan.sites[m].outlines], 0)
             near = np.flatnonzero(np.abs(middles - centre).max(1) < 1.5 * half + reach)
-            others = [np.max([inside(points, o) for o in piles[i].outlines], 0) for i in near if piles[i].id not in members]
+            others = [
+                np.max([inside(points, o) for o in piles[i].outlines], 0)
+                for i in near
+                if piles[i].id not in members
+            ]
             mine = np.exp(-0.5 * (np.minimum(own, 0) / BORDER) ** 2) + 1e-6
             total = mine + sum(np.exp(-0.5 * (np.minimum(o, 0) / BORDER) ** 2) for o in others)
             maps.append(np.stack([own, mine / total], -1).reshape(GROUND, GROUND, 2))

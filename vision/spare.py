@@ -7,6 +7,7 @@ from contextlib import suppress
 
 
 def given_back() -> None:
-    """Hands what was freed back to the machine: glibc keeps arrays of up to 32 MB for itself, in pieces that nothing else fits into"""
-    with suppress(AttributeError, OSError):         # other libraries have nothing of the kind
+    """Hands what was freed back to the machine: glibc keeps arrays of up to 32 MB for itself, in
+    pieces that nothing else fits into"""
+    with suppress(AttributeError, OSError):  # other libraries have nothing of the kind
         ctypes.CDLL(None).malloc_trim(0)

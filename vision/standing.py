@@ -1,5 +1,5 @@
-"""Reads sites on which things stand that are higher than wide: they lean over other sites, away from the camera. Its value:
-StandingReader."""
+"""Reads sites on which things stand that are higher than wide: they lean over other sites, away
+from the camera. Its value: StandingReader."""
 
 from __future__ import annotations
 
@@ -23,13 +23,14 @@ from vision.upright_studio import Studio, hidden
 from vision.upright_teach import Maker, examples, taught
 from vision.windows import Pyramid
 
-STANDS = 1.2         # times its width that a thing is high which stands
-AWAY = 0.35          # of a site's side that heads are seen off their feet, from which on they are followed there
-MANY = 75            # per cent of the things seen, of which some must be so
-PASSES = 3           # looks at a picture: what stands before is taken away from the second on
-SURE = 0.5           # chance of a kind from which on it is taken away
-SETTLED = 0.97       # chance below which a site is looked at in the mirror too
-KEPT = 8             # contents told of a site
+STANDS = 1.2  # times its width that a thing is high which stands
+# of a site's side that heads are seen off their feet, from which on they are followed there
+AWAY = 0.35
+MANY = 75  # per cent of the things seen, of which some must be so
+PASSES = 3  # looks at a picture: what stands before is taken away from the second on
+SURE = 0.5  # chance of a kind from which on it is taken away
+SETTLED = 0.97  # chance below which a site is looked at in the mirror too
+KEPT = 8  # contents told of a site
 
 
 def upright(plan: Plan) -> bool:
@@ -40,24 +41,36 @@ def upright(plan: Plan) -> bool:
 
 
 def standing_sites(plan: Plan, shots: list[Shot]) -> list[str]:
-    """The pile sites on which the photos show things, one on each, that often stand so high that their heads are seen off their feet"""
+    """The pile sites on which the photos show things, one on each, that often stand so high that
+    their heads are seen off their feet"""
     out = []
     for group in groups(plan):
         contents = [c for s in shots for i in group.ids if (c := s.layout.get(i))]
-        full = len(contents) == len(group.ids) * len(shots)         # then nothing shows what is behind
-        if not contents or full or any(len(c) > 1 or c[0] not in plan.pieces or plan.pieces[c[0]].spans for c in contents):
+        full = len(contents) == len(group.ids) * len(shots)  # then nothing shows what is behind
+        if (
+            not contents
+            or full
+            or any(
+                len(c) > 1 or c[0] not in plan.pieces or plan.pieces[c[0]].spans for c in contents
+            )
+        ):
             continue
         pieces = [plan.pieces[c[0]] for c in contents]
-        slender, high = np.percentile([(p.height / max(p.footprint), p.height) for p in pieces], MANY, axis=0)
-        lean = max(float(np.linalg.norm(lean_at(s.pose, group.centres), axis=1).max()) for s in shots)
+        slender, high = np.percentile(
+            [(p.height / max(p.footprint), p.height) for p in pieces], MANY, axis=0
+        )
+        lean = max(
+            float(np.linalg.norm(lean_at(s.pose, group.centres), axis=1).max()) for s in shots
+        )
         if slender > STANDS and high * lean > AWAY * group.side:
             out += group.ids
     return out
 
 
 class Standing(msgspec.Struct, eq=False):
-    """What a StandingReader is made of. ids: N sites; kinds: K names; low, high: (2,) mm of the sheet; empty: (h, w, CHANNELS) the
-    empty board on it; weight: likewise, by its spread; reference: the light's"""
+    """What a StandingReader is made of. ids: N sites; kinds: K names; low, high: (2,) mm of the
+    sheet; empty: (h, w, CHANNELS) the empty board on it; weight: likewise, by its spread;
+    reference: the light's"""
 
     ids: list[str]
     kinds: list[str]
@@ -72,7 +85,8 @@ class Standing(msgspec.Struct, eq=False):
 
 
 class StandingReader:
-    """Reads the sites that `standing_sites` names: what stands nearest below the camera first, since it hides what is behind."""
+    """Reads the sites that `standing_sites` names: what stands nearest below the camera first,
+    since it hides what is behind."""
 
     def __init__(self, plan: Plan, made: Standing) -> None:
         self.plan, self.made, self.reference = plan, made, made.reference
@@ -80,27 +94,50 @@ class StandingReader:
         self.sheet = Sheet.of(made.low, made.high, made.frame.scale)
 
     @classmethod
-    def fit(cls, plan: Plan, ids: list[str], shots: list[Shot], effort: float = 1.0) -> StandingReader:
-        """From calibration photos in which something stands on these sites. effort: share of the usual number of pictures made to
-        learn from"""
+    def fit(
+        cls, plan: Plan, ids: list[str], shots: list[Shot], effort: float = 1.0
+    ) -> StandingReader:
+        """From calibration photos in which something stands on these sites. effort: share of the
+        usual number of pictures made to learn from"""
         studio = Studio(plan, ids, shots)
         men, forms = studio.found()
         studio.settled(men, studio.searcher(men, forms))
         near, forms, wide = studio.closely(men, forms)
         searcher = studio.searcher(men, forms)
         places = studio.places(men, searcher.looks)
-        given_back()                # as is all that is deleted here, a good part of the memory
-        maker = Maker(studio.looks(near, wide, studio.frame.close), studio.frame.close, places, studio.side, studio.lent(near))
+        given_back()  # as is all that is deleted here, a good part of the memory
+        maker = Maker(
+            studio.looks(near, wide, studio.frame.close),
+            studio.frame.close,
+            places,
+            studio.side,
+            studio.lent(near),
+        )
         del men, near, places
         given_back()
         shown = [examples(searcher, maker, effort)]
         del maker
         given_back()
         net = taught(*shown.pop(), len(studio.kinds) + 2)
-        return cls(plan, Standing(list(ids), studio.kinds, studio.low, studio.high, studio.empty, studio.weight, studio.reference,
-                                  studio.frame, searcher, net))
+        return cls(
+            plan,
+            Standing(
+                list(ids),
+                studio.kinds,
+                studio.low,
+                studio.high,
+                studio.empty,
+                studio.weight,
+                studio.reference,
+                studio.frame,
+                searcher,
+                net,
+            ),
+        )
 
-    def read(self, picture: np.ndarray | Pyramid, pose: Pose, sites: set[str] | None = None) -> dict[str, SiteEvidence]:
+    def read(
+        self, picture: np.ndarray | Pyramid, pose: Pose, sites: set[str] | None = None
+    ) -> dict[str, SiteEvidence]:
         """site -> evidence for these sites (None: all)"""
         m = self.made
         asked = self.concerned(sites)
@@ -109,7 +146,11 @@ class StandingReader:
         centres = self.centres[asked]
         pyramid = Pyramid.of(picture)
         fine = self.sheet.close
-        view = fine.see(pyramid, pose, compare(small_view(pyramid, pose, self.plan.size), m.reference, self.plan.size))
+        view = fine.see(
+            pyramid,
+            pose,
+            compare(small_view(pyramid, pose, self.plan.size), m.reference, self.plan.size),
+        )
         along, lean = Seat.of(pose).leaning(centres)
         close = m.frame.close.cut(fine, view, centres, along)
         window = np.array([coarse(c) for c in close])
@@ -119,12 +160,23 @@ class StandingReader:
         before, behind = np.zeros((2, *bare.shape), bool)
         todo, kept = np.arange(len(asked)), {}
         for _ in range(PASSES):
-            seen = Seen.among(window, empty, bare, before, behind, m.searcher.looks.nearest(lean), np.full(len(asked), -1),
-                              close[..., 0], lean)
+            seen = Seen.among(
+                window,
+                empty,
+                bare,
+                before,
+                behind,
+                m.searcher.looks.nearest(lean),
+                np.full(len(asked), -1),
+                close[..., 0],
+                lean,
+            )
             found = m.searcher.search(seen.rows(todo), kept)
             scores, at[todo] = m.net.scores(found.inputs), found.at
             told[todo] = log_softmax(scores)
-            doubt = np.flatnonzero(told[todo].max(1) < np.log(SETTLED))         # who has learnt from mirrored men may look twice
+            doubt = np.flatnonzero(
+                told[todo].max(1) < np.log(SETTLED)
+            )  # who has learnt from mirrored men may look twice
             if len(doubt):
                 again = m.searcher.search(seen.rows(todo[doubt]).mirrored(), kept)
                 told[todo[doubt]] = log_softmax((scores[doubt] + m.net.scores(again.inputs)) / 2)
@@ -137,11 +189,18 @@ class StandingReader:
             before, behind = new
             if not len(todo):
                 break
-        return {m.ids[i]: self.evidence(row) for i, row in zip(asked, np.maximum(told, FLOOR)) if sites is None or m.ids[i] in sites}
+        return {
+            m.ids[i]: self.evidence(row)
+            for i, row in zip(asked, np.maximum(told, FLOOR))
+            if sites is None or m.ids[i] in sites
+        }
 
     def concerned(self, sites: set[str] | None) -> np.ndarray:
-        """Numbers of the sites that must be looked at to read these: what stands near by may hide them"""
-        own = np.array([i for i, site in enumerate(self.made.ids) if sites is None or site in sites], int)
+        """Numbers of the sites that must be looked at to read these: what stands near by may hide
+        them"""
+        own = np.array(
+            [i for i, site in enumerate(self.made.ids) if sites is None or site in sites], int
+        )
         if sites is None or not len(own):
             return own
         far = np.linalg.norm(self.centres[:, None] - self.centres[own], axis=2).min(1)

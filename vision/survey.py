@@ -27,13 +27,22 @@ from vision.tapped_lines import most_plain
 from vision.tiles import FEWEST, Tiles, locate_tiles, tile_places
 from vision.whole import RIM, TABLE, Whole
 
-EDGE_BIAS = 0.15        # blur and overexposure move all edges and lines alike by so much, pixels at 1640 wide or less
-POOR_PX = 2.0           # at 1640 wide: so far off sides or lines never leave a board
-PUT_TOGETHER, BLURRED = 2, 0.5     # times at most; pixels at 1640 wide by which photos lie so well on each other that a print is sharp
+# blur and overexposure move all edges and lines alike by so much, pixels at 1640 wide or less
+EDGE_BIAS = 0.15
+POOR_PX = 2.0  # at 1640 wide: so far off sides or lines never leave a board
+PUT_TOGETHER, BLURRED = (
+    2,
+    0.5,
+)  # times at most; pixels at 1640 wide by which photos lie so well on each other that a print is sharp
 
 
-def survey(plan: Plan, images: Sequence[np.ndarray], corners: Sequence[np.ndarray | None] | None, markers: bool,
-           layouts: Sequence[dict[str, Contents]] | None) -> tuple[Registrar, list[Pose]]:
+def survey(
+    plan: Plan,
+    images: Sequence[np.ndarray],
+    corners: Sequence[np.ndarray | None] | None,
+    markers: bool,
+    layouts: Sequence[dict[str, Contents]] | None,
+) -> tuple[Registrar, list[Pose]]:
     """See Registrar.fit."""
     corners = list(corners) if corners is not None else [None] * len(images)
     layouts = list(layouts) if layouts is not None else [{}] * len(images)
@@ -45,28 +54,51 @@ def survey(plan: Plan, images: Sequence[np.ndarray], corners: Sequence[np.ndarra
             raise NoBoard("its corners are crossed or out of order", n)
     registrar, poses = first_survey(plan, pictures, corners, markers, layouts)
     turns = turned_by(plan, images, poses, layouts)
-    if turns:       # the pieces lie where the layouts say if another corner was tapped first
+    if turns:  # the pieces lie where the layouts say if another corner was tapped first
         if registrar.cards:
-            raise NoBoard(f"the pieces lie as if the board were turned by {90 * turns} degrees between its cards: number 0 belongs at "
-                          "the corner from which the plan and the layouts count")
+            raise NoBoard(
+                f"the pieces lie as if the board were turned by {90 * turns} degrees between its cards: number 0 belongs at "
+                "the corner from which the plan and the layouts count"
+            )
         corners = [c if c is None else np.roll(c, turns, 0) for c in corners]
         registrar, poses = first_survey(plan, pictures, corners, markers, layouts)
     if registrar.cards or registrar.printed is None or all(c is not None for c in corners):
         return registrar, poses
-    # Now that all photos are found, those in which nobody tapped the corners show the board's sides and lines as well.
-    # On a patterned cloth nothing but fingers says how far off those are, until tiles in some of them do.
+    # Now that all photos are found, those in which nobody tapped the corners show the board's sides
+    # and lines as well. On a patterned cloth nothing but fingers says how far off those are, until
+    # tiles in some of them do.
     poor = np.inf if len(tiled(plan, layouts)) else TAP_PX
-    found = [c if p.maybe_turned or p.error_px > poor * max(p.size) / 1640 or c is not None and tapped_well(plan, c, p)
-             else p.to_px(plan.corners, registrar.rise) for c, p in zip(corners, poses)]
+    found = [
+        c
+        if p.maybe_turned
+        or p.error_px > poor * max(p.size) / 1640
+        or c is not None
+        and tapped_well(plan, c, p)
+        else p.to_px(plan.corners, registrar.rise)
+        for c, p in zip(corners, poses)
+    ]
     try:
-        return surveyed(plan, pictures, found, markers, layouts, tapped=False, lent=[n for n, c in enumerate(corners) if c is None],
-                        before=(registrar.lens, poses))
+        return surveyed(
+            plan,
+            pictures,
+            found,
+            markers,
+            layouts,
+            tapped=False,
+            lent=[n for n, c in enumerate(corners) if c is None],
+            before=(registrar.lens, poses),
+        )
     except NoBoard:
         return registrar, poses
 
 
-def first_survey(plan: Plan, pictures: list[Picture], corners: Sequence[np.ndarray | None], markers: bool,
-                 layouts: list[dict[str, Contents]]) -> tuple[Registrar, list[Pose]]:
+def first_survey(
+    plan: Plan,
+    pictures: list[Picture],
+    corners: Sequence[np.ndarray | None],
+    markers: bool,
+    layouts: list[dict[str, Contents]],
+) -> tuple[Registrar, list[Pose]]:
     """From cards or tapped corners alone"""
     try:
         return surveyed(plan, pictures, corners, markers, layouts)
@@ -77,36 +109,61 @@ def first_survey(plan: Plan, pictures: list[Picture], corners: Sequence[np.ndarr
         return still
 
 
-def stood_still(plan: Plan, pictures: list[Picture], corners: Sequence[np.ndarray | None], markers: bool,
-                layouts: list[dict[str, Contents]]) -> tuple[Registrar, list[Pose]] | None:
-    """The same where tiles are the frame and corners were tapped in one photo, most likely of the table without tiles: nothing in
-    it tells where the others lie, so the camera is taken to have stood still. None where tiles are no frame."""
+def stood_still(
+    plan: Plan,
+    pictures: list[Picture],
+    corners: Sequence[np.ndarray | None],
+    markers: bool,
+    layouts: list[dict[str, Contents]],
+) -> tuple[Registrar, list[Pose]] | None:
+    """The same where tiles are the frame and corners were tapped in one photo, most likely of the
+    table without tiles: nothing in it tells where the others lie, so the camera is taken to have
+    stood still. None where tiles are no frame."""
     tapped = next((c for c in corners if c is not None), None)
     alike = {p.image.shape for p in pictures}
     if tapped is None or len(alike) > 1 or all(c is not None for c in corners):
         return None
-    shared = [tapped if c is None else c for c in corners]     # as tapped: there is no board whose sides could mend them
+    shared = [
+        tapped if c is None else c for c in corners
+    ]  # as tapped: there is no board whose sides could mend them
     registrar, poses = surveyed(plan, pictures, shared, markers, layouts, tapped=False)
     return (registrar, poses) if registrar.tiles is not None and registrar.printed is None else None
 
 
-def surveyed(plan: Plan, pictures: list[Picture], corners: Sequence[np.ndarray | None], markers: bool,
-             layouts: list[dict[str, Contents]], tapped: bool = True, lent: Sequence[int] = (),
-             before: tuple[Lens, Sequence[Pose]] | None = None) -> tuple[Registrar, list[Pose]]:
-    """The same by the photos of which cards or corners are known; the others are located like any picture. tapped: the corners are,
-    by fingers, which may be mended; lent: photos whose corners are where another's fingers have them; before: lens and poses as an
-    earlier survey has them, from which to begin if that lens is a strong one"""
+def surveyed(
+    plan: Plan,
+    pictures: list[Picture],
+    corners: Sequence[np.ndarray | None],
+    markers: bool,
+    layouts: list[dict[str, Contents]],
+    tapped: bool = True,
+    lent: Sequence[int] = (),
+    before: tuple[Lens, Sequence[Pose]] | None = None,
+) -> tuple[Registrar, list[Pose]]:
+    """The same by the photos of which cards or corners are known; the others are located like any
+    picture. tapped: the corners are, by fingers, which may be mended; lent: photos whose corners
+    are where another's fingers have them; before: lens and poses as an earlier survey has them,
+    from which to begin if that lens is a strong one"""
     sights = [first_sight(p, c, markers) for p, c in zip(pictures, corners)]
     for n, s in enumerate(sights):
         if s is not None and s.cards and not in_order(s.cards, plan):
-            raise NoBoard("the cards lie in another order: number 0 belongs at the board's upper left corner, 1 at the upper "
-                          "right, 2 at the lower right, 3 at the lower left", n)
+            raise NoBoard(
+                "the cards lie in another order: number 0 belongs at the board's upper left corner, 1 at the upper "
+                "right, 2 at the lower right, 3 at the lower left",
+                n,
+            )
     known = [n for n, s in enumerate(sights) if s is not None]
     if not known:
         raise NoBoard("its corners were not tapped", 0) if not markers else no_cards(pictures)
-    photos = Photos([pictures[n] for n in known], [layouts[n] for n in known], rough(plan, [sights[n] for n in known]),
-                    [k for k, n in enumerate(known) if n in lent])
-    if before is not None and strong(before[0]) and bend_of_lines(plan, photos) is not None:     # on a cloth sides say anything
+    photos = Photos(
+        [pictures[n] for n in known],
+        [layouts[n] for n in known],
+        rough(plan, [sights[n] for n in known]),
+        [k for k, n in enumerate(known) if n in lent],
+    )
+    if (
+        before is not None and strong(before[0]) and bend_of_lines(plan, photos) is not None
+    ):  # on a cloth sides say anything
         begin(photos.bundle, before[0], [before[1][n] for n in known])
     else:
         if not photos.bundle.cards:
@@ -120,30 +177,58 @@ def surveyed(plan: Plan, pictures: list[Picture], corners: Sequence[np.ndarray |
     if tapped and taps or not all(tapped_well(plan, *each) for each in zip(taps, photos.poses)):
         ask_lines(plan, photos, taps)
     printed, tiles = frames(plan, photos)
-    if printed is not None and len(known) == len(pictures) and all(any(layout.values()) for layout in layouts):
+    if (
+        printed is not None
+        and len(known) == len(pictures)
+        and all(any(layout.values()) for layout in layouts)
+    ):
         photos, printed, tiles = frames_bared(plan, photos, printed, tiles)
     bundle, poses = photos.bundle, photos.poses
     cards = {i: bundle.card(i, float(np.median(bundle.poses[:, 6]))) for i in bundle.cards}
     scene = View.of(photos.images[photos.barest], poses[photos.barest])
     bias = EDGE_BIAS if tiles is None else 0.0
     unsure = [bundle.uncertainty(n, spread_over(plan)) for n in range(len(poses))]
-    frame = min(np.hypot(px, bias * max(max(pose.size) / 1640, 1)) / pixels_a_mm(pose, plan) for px, pose in zip(unsure, poses))
+    frame = min(
+        np.hypot(px, bias * max(max(pose.size) / 1640, 1)) / pixels_a_mm(pose, plan)
+        for px, pose in zip(unsure, poses)
+    )
     frame *= bundle.strain()
     whole = None
     if printed is not None or tiles is not None:
-        own = slice(len(known))     # a board put together tells nothing of which way it lies: below pieces it is copied from elsewhere
+        own = slice(
+            len(known)
+        )  # a board put together tells nothing of which way it lies: below pieces it is copied from elsewhere
         rim = RIM if printed is not None else TABLE
-        whole = Whole.of(plan, photos.images[own], poses[own], photos.layouts[own], rim, bool(bundle.rise))
-    registrar = Registrar(plan, bundle.as_lens(), cards, printed, tiles, poses[0], scene, float(frame), whole, bundle.rise)
+        whole = Whole.of(
+            plan, photos.images[own], poses[own], photos.layouts[own], rim, bool(bundle.rise)
+        )
+    registrar = Registrar(
+        plan,
+        bundle.as_lens(),
+        cards,
+        printed,
+        tiles,
+        poses[0],
+        scene,
+        float(frame),
+        whole,
+        bundle.rise,
+    )
     poses = [msgspec.structs.replace(pose, error_px=px) for px, pose in zip(unsure, poses)]
     return registrar, finish(registrar, pictures, known, poses)
 
 
 class Photos:
-    """The photos whose poses are known from cards or fingers, with what lies in them and the bundle that joins them; lent: those
-    of which another's fingers tell"""
+    """The photos whose poses are known from cards or fingers, with what lies in them and the bundle
+    that joins them; lent: those of which another's fingers tell"""
 
-    def __init__(self, pictures: list[Picture], layouts: list[dict[str, Contents]], bundle: Bundle, lent: Sequence[int] = ()) -> None:
+    def __init__(
+        self,
+        pictures: list[Picture],
+        layouts: list[dict[str, Contents]],
+        bundle: Bundle,
+        lent: Sequence[int] = (),
+    ) -> None:
         self.pictures, self.layouts, self.bundle, self.lent = pictures, layouts, bundle, lent
         self.images = [p.image for p in pictures]
 
@@ -158,7 +243,8 @@ class Photos:
 
 
 def frames(plan: Plan, photos: Photos) -> tuple[Print | None, Tiles | None]:
-    """What is there besides cards to hold on to: the board's print, else loose tiles. Both sharpen the bundle."""
+    """What is there besides cards to hold on to: the board's print, else loose tiles. Both sharpen
+    the bundle."""
     made = make_print(plan, photos)
     shared = made is not None and add_tracks(plan, photos, made[0])
     tiles = None
@@ -175,9 +261,12 @@ def frames(plan: Plan, photos: Photos) -> tuple[Print | None, Tiles | None]:
     return with_look_alikes(plan, photos.bundle.as_lens(), printed, pictures, poses, bare), tiles
 
 
-def frames_bared(plan: Plan, photos: Photos, printed: Print, tiles: Tiles | None) -> tuple[Photos, Print, Tiles | None]:
-    """The same with the empty board put together, where no photo shows it: and once more where that moved the photos enough to
-    have blurred it. -> (the photos and it, the frames); as they came where it is no help"""
+def frames_bared(
+    plan: Plan, photos: Photos, printed: Print, tiles: Tiles | None
+) -> tuple[Photos, Print, Tiles | None]:
+    """The same with the empty board put together, where no photo shows it: and once more where that
+    moved the photos enough to have blurred it. -> (the photos and it, the frames); as they came
+    where it is no help"""
     last = photos
     for _ in range(PUT_TOGETHER):
         again = with_bared(plan, photos, last)
@@ -192,8 +281,12 @@ def frames_bared(plan: Plan, photos: Photos, printed: Print, tiles: Tiles | None
 
 
 def poorly_known(plan: Plan, bundle: Bundle) -> bool:
-    """Whether little but fingers says where the board lies on its map, as on a patterned cloth, which has no sides that are its"""
-    return any(bundle.uncertainty(n, spread_over(plan)) > POOR_PX * max(sight.size) / 1640 for n, sight in enumerate(bundle.sights))
+    """Whether little but fingers says where the board lies on its map, as on a patterned cloth,
+    which has no sides that are its"""
+    return any(
+        bundle.uncertainty(n, spread_over(plan)) > POOR_PX * max(sight.size) / 1640
+        for n, sight in enumerate(bundle.sights)
+    )
 
 
 def checked(n: int, image: np.ndarray) -> Picture:
@@ -217,7 +310,11 @@ def no_cards(pictures: Sequence[Picture]) -> NoBoard:
     """What to tell of photos none of which shows enough cards"""
     seen = [sorted(find_cards(p.level(0))) for p in pictures]
     n = max(range(len(seen)), key=lambda n: len(seen[n]))
-    which = f"of the four cards only {' and '.join(f'number {i}' for i in seen[n])}" if seen[n] else "none of the four cards"
+    which = (
+        f"of the four cards only {' and '.join(f'number {i}' for i in seen[n])}"
+        if seen[n]
+        else "none of the four cards"
+    )
     others = ", in the other photos no more" if len(seen) > 1 else ""
     return NoBoard(f"{which} can be seen{others}; they must lie flat, whole and in view", n)
 
@@ -237,8 +334,12 @@ def rough(plan: Plan, sights: list[Sight]) -> Bundle:
     for s in sorted(sights, key=lambda s: -len(s.cards)):
         if s.cards:
             ideal = turned_to_fit(s.cards, plan) | ideal
-    points = [(np.vstack([ideal[i] for i in s.cards]), np.vstack(list(s.cards.values()))) if s.cards
-              else (plan.corners, s.taps) for s in sights]
+    points = [
+        (np.vstack([ideal[i] for i in s.cards]), np.vstack(list(s.cards.values())))
+        if s.cards
+        else (plan.corners, s.taps)
+        for s in sights
+    ]
     scale = max(sights[0].size) / 1640
     lens = usual_lens(*points[0], sights[0].size, scale * (2.0 if sights[0].cards else 5.0))
     poses = []
@@ -249,8 +350,15 @@ def rough(plan: Plan, sights: list[Sight]) -> Bundle:
             raise NoBoard(str(e), n) from None
         poses.append(np.concatenate([pose.rvec, pose.tvec, [0.0]]))
     cards = {i: np.zeros(3) for i in sorted(ideal)}
-    return Bundle(ideal, plan.corners, sights, np.array([np.log(lens.focal), 0.0, 0.0]), np.array(poses), cards,
-                  np.zeros((0, 2)))
+    return Bundle(
+        ideal,
+        plan.corners,
+        sights,
+        np.array([np.log(lens.focal), 0.0, 0.0]),
+        np.array(poses),
+        cards,
+        np.zeros((0, 2)),
+    )
 
 
 def strong(lens: Lens) -> bool:
@@ -259,9 +367,12 @@ def strong(lens: Lens) -> bool:
 
 
 def begin(bundle: Bundle, lens: Lens, poses: Sequence[Pose]) -> None:
-    """Starts a bundle where an earlier one ended: from taps alone, a strong lens may be led to other lines"""
+    """Starts a bundle where an earlier one ended: from taps alone, a strong lens may be led to
+    other lines"""
     bundle.lens, bundle.bend = np.array([np.log(lens.focal), lens.k1, lens.k2]), lens.k1
-    bundle.poses[:, :6] = [np.concatenate([np.ravel(pose.rvec), np.ravel(pose.tvec)]) for pose in poses]
+    bundle.poses[:, :6] = [
+        np.concatenate([np.ravel(pose.rvec), np.ravel(pose.tvec)]) for pose in poses
+    ]
 
 
 def mend_taps(plan: Plan, photos: Photos) -> None:
@@ -277,9 +388,13 @@ def mend_taps(plan: Plan, photos: Photos) -> None:
 
 
 def ask_lines(plan: Plan, photos: Photos, taps: list[np.ndarray]) -> None:
-    """Where the lines that the plan has are plainly seen about where fingers tapped, and not where the board's sides have them, fingers
-    meant the rectangle that the plan means, though another is plainer: the bundle is then solved by the lines. taps: as they came"""
-    sides, seen = photos.bundle, [most_plain(plan, photos.bundle.as_lens(), *each) for each in zip(photos.images, taps)]
+    """Where the lines that the plan has are plainly seen about where fingers tapped, and not where
+    the board's sides have them, fingers meant the rectangle that the plan means, though another is
+    plainer: the bundle is then solved by the lines. taps: as they came"""
+    sides, seen = (
+        photos.bundle,
+        [most_plain(plan, photos.bundle.as_lens(), *each) for each in zip(photos.images, taps)],
+    )
     if any(each is None for each in seen):
         return
     bends = [0.0]
@@ -287,14 +402,23 @@ def ask_lines(plan: Plan, photos: Photos, taps: list[np.ndarray]) -> None:
         bends += [k1] if min(abs(k1 - other) for other in bends) > BEND_STEP else []
     best, held, mm = np.inf, sides, spread_over(plan)
     for bend in bends:
-        photos.bundle = rough(plan, [Sight(sight.size, taps=corners) for sight, (_, corners) in zip(sides.sights, seen)])
+        photos.bundle = rough(
+            plan,
+            [Sight(sight.size, taps=corners) for sight, (_, corners) in zip(sides.sights, seen)],
+        )
         photos.bundle.bend = photos.bundle.lens[1] = bend
         off = held_by_lines(plan, photos, taps)
         if off < best:
             best, held = off, photos.bundle
-    apart = [np.sqrt(((held.pose(n).to_px(mm) - sides.pose(n).to_px(mm)) ** 2).sum(1).mean()) / pixels_a_mm(held.pose(n), plan)
-             for n in range(len(seen))]
-    plainer = sum(view.plain_at(held.pose(n)) - view.plain_at(sides.pose(n)) for n, (view, _) in enumerate(seen))
+    apart = [
+        np.sqrt(((held.pose(n).to_px(mm) - sides.pose(n).to_px(mm)) ** 2).sum(1).mean())
+        / pixels_a_mm(held.pose(n), plan)
+        for n in range(len(seen))
+    ]
+    plainer = sum(
+        view.plain_at(held.pose(n)) - view.plain_at(sides.pose(n))
+        for n, (view, _) in enumerate(seen)
+    )
     photos.bundle = held if max(apart) > CLASH_MM and plainer > 0 else sides
     if photos.bundle is held:
         settle_by_lines(plan, photos)
@@ -303,12 +427,14 @@ def ask_lines(plan: Plan, photos: Photos, taps: list[np.ndarray]) -> None:
 def tiled(plan: Plan, layouts: Sequence[dict[str, Contents]]) -> list[int]:
     """Numbers of the photos with enough tiles for a frame"""
     places = tile_places(plan)
-    return [n for n, layout in enumerate(layouts) if sum(bool(layout.get(s)) for s in places) >= FEWEST]
+    return [
+        n for n, layout in enumerate(layouts) if sum(bool(layout.get(s)) for s in places) >= FEWEST
+    ]
 
 
 def loose_tiles(plan: Plan, photos: Photos) -> Tiles | None:
-    """Tiles that are the frame, put into the bundle. They have no board round them: what was taken for its sides is a table's
-    grain, and goes."""
+    """Tiles that are the frame, put into the bundle. They have no board round them: what was taken
+    for its sides is a table's grain, and goes."""
     if not tiled(plan, photos.layouts):
         return None
     bundle = photos.bundle
@@ -319,7 +445,9 @@ def loose_tiles(plan: Plan, photos: Photos) -> Tiles | None:
     tiles = Tiles.learn(plan, photos.images, photos.poses, photos.layouts)
     if tiles is not None:
         add_tiles(plan, photos, tiles)
-        tiles = Tiles.learn(plan, photos.images, photos.poses, photos.layouts) or tiles     # fingers were some millimetres off
+        tiles = (
+            Tiles.learn(plan, photos.images, photos.poses, photos.layouts) or tiles
+        )  # fingers were some millimetres off
         add_tiles(plan, photos, tiles)
         return tiles
     for sight, seen in zip(bundle.sights, edges):
@@ -338,12 +466,17 @@ def add_tiles(plan: Plan, photos: Photos, tiles: Tiles) -> None:
             bundle.sights[n].tiles = (*tiles.seen(image, pose, plan), tiles.height)
     for sight in (bundle.sights[n] for n in photos.lent):
         if sight.tracks:
-            sight.taps = None       # the print ties it to the photo that was tapped: the same fingers count once
+            sight.taps = (
+                None  # the print ties it to the photo that was tapped: the same fingers count once
+            )
     bundle.solve()
 
 
-def finish(registrar: Registrar, pictures: Sequence[Picture], known: list[int], poses: list[Pose]) -> list[Pose]:
-    """Every photo's pose with its error: the bundle's, or for photos without cards and taps, located like any other"""
+def finish(
+    registrar: Registrar, pictures: Sequence[Picture], known: list[int], poses: list[Pose]
+) -> list[Pose]:
+    """Every photo's pose with its error: the bundle's, or for photos without cards and taps,
+    located like any other"""
     out = []
     for n, picture in enumerate(pictures):
         if n not in known:
@@ -356,9 +489,15 @@ def finish(registrar: Registrar, pictures: Sequence[Picture], known: list[int], 
         by = "markers" if registrar.cards else "print" if registrar.printed is not None else "tiles"
         fit = None
         if registrar.printed is not None:
-            fit = follow(registrar.plan, registrar.lens, registrar.printed, picture, pose, (0,), (3,))
+            fit = follow(
+                registrar.plan, registrar.lens, registrar.printed, picture, pose, (0,), (3,)
+            )
         error = fit.pose.error_px if fit is not None else FLOOR_PX * max(picture.size) / 1640
         placed = registrar.with_frame(msgspec.structs.replace(pose, by=by, error_px=error))
         # an empty table may have nothing but fingers to go by
-        out.append(placed if fit is not None or pose.error_px < placed.error_px else msgspec.structs.replace(pose, by=by))
+        out.append(
+            placed
+            if fit is not None or pose.error_px < placed.error_px
+            else msgspec.structs.replace(pose, by=by)
+        )
     return out

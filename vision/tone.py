@@ -1,4 +1,5 @@
-"""A camera's tone: by what power one picture's grey levels are those of another, as cameras brighten what is dark or deepen it."""
+"""A camera's tone: by what power one picture's grey levels are those of another, as cameras
+brighten what is dark or deepen it."""
 
 from __future__ import annotations
 
@@ -9,17 +10,18 @@ import numpy as np
 
 from vision.light import CLIPPED, LOG, over
 
-FEWEST = 50          # pixels that tell anything
-STEP = 2             # every so manieth pixel of a small view tells it
-RELUCTANT = 0.003    # variance of a board's brightness (log units squared) that tells a tone half
-WORTH = 0.1          # logarithm of a power that is worth undoing: light that no plane describes looks like up to 0.07
-ROUNDS = 6           # of leaving out what lies on the board
-MOST = 0.6           # ... beyond which it is no tone
+FEWEST = 50  # pixels that tell anything
+STEP = 2  # every so manieth pixel of a small view tells it
+RELUCTANT = 0.003  # variance of a board's brightness (log units squared) that tells a tone half
+# logarithm of a power that is worth undoing: light that no plane describes looks like up to 0.07
+WORTH = 0.1
+ROUNDS = 6  # of leaving out what lies on the board
+MOST = 0.6  # ... beyond which it is no tone
 
 
 def power_of(seen: np.ndarray, empty: np.ndarray, size: tuple[float, float]) -> float:
-    """The power by which a small view's grey levels are those of the empty board's, both (h, w, 3) log; 1 where that cannot be
-    told or is not worth undoing. Pieces are outliers and do not count."""
+    """The power by which a small view's grey levels are those of the empty board's, both (h, w, 3)
+    log; 1 where that cannot be told or is not worth undoing. Pieces are outliers and do not count."""
     seen, empty, light = few(seen, empty, size)
     usable = (np.maximum(seen, empty).max(1) < LOG[CLIPPED]).astype(np.float32)
     if usable.sum() < FEWEST:
@@ -28,14 +30,20 @@ def power_of(seen: np.ndarray, empty: np.ndarray, size: tuple[float, float]) -> 
     return worth_undoing(float(np.log(max(1 + slope(ratio, bright, light, usable), 0.1))))
 
 
-def few(seen: np.ndarray, empty: np.ndarray, size: tuple[float, float]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Every STEPth pixel of two small views (h, w, 3), both (N, 3), and the functions (N, 6) of their places"""
-    return *(np.ascontiguousarray(v[::STEP, ::STEP].reshape(-1, 3)) for v in (seen, empty)), over(*empty.shape[:2], size, STEP)
+def few(
+    seen: np.ndarray, empty: np.ndarray, size: tuple[float, float]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Every STEPth pixel of two small views (h, w, 3), both (N, 3), and the functions (N, 6) of
+    their places"""
+    return *(np.ascontiguousarray(v[::STEP, ::STEP].reshape(-1, 3)) for v in (seen, empty)), over(
+        *empty.shape[:2], size, STEP
+    )
 
 
 def slope(ratio: np.ndarray, known: np.ndarray, light: np.ndarray, usable: np.ndarray) -> float:
-    """By how much a (N,) ratio of what is seen to what is known, log, grows with what is known (N,), in light made of functions
-    (N, 6); usable: (N,) weights. Outliers do not count, and where hardly anything is printed it is 0"""
+    """By how much a (N,) ratio of what is seen to what is known, log, grows with what is known
+    (N,), in light made of functions (N, 6); usable: (N,) weights. Outliers do not count, and where
+    hardly anything is printed it is 0"""
     basis = np.vstack([light.T, known - np.median(known)]).astype(np.float32)
     weights = np.zeros(7, np.float32)
     weights[0] = np.median(ratio[usable > 0])

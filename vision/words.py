@@ -8,13 +8,13 @@ from typing import Any
 
 
 def read_text(path: str | Path) -> str:
-    """A text file, with or without the mark that some editors put before it. Raises OSError; ValueError that says which line is not
-    UTF-8."""
+    """A text file, with or without the mark that some editors put before it. Raises OSError;
+    ValueError that says which line is not UTF-8."""
     data = Path(path).read_bytes()
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as e:
-        line = data[:e.start].count(b"\n") + 1
+        line = data[: e.start].count(b"\n") + 1
         raise ValueError(f"line {line}: not UTF-8; save the file with that encoding") from None
 
 

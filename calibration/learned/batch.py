@@ -16,7 +16,8 @@ NEGATIVES = 8  # of those pieces, places where none lies
 
 
 class Shapes(msgspec.Struct, frozen=True, eq=False):
-    """What a copy's network tells apart. offsets: where each group's classes begin among all; allowed_kinds: (forms, kinds + 1) bool"""
+    """What a copy's network tells apart. offsets: where each group's classes begin among all;
+    allowed_kinds: (forms, kinds + 1) bool"""
 
     groups: tuple[SiteGroup, ...]
     forms: tuple[Form, ...]
@@ -74,7 +75,8 @@ class Shapes(msgspec.Struct, frozen=True, eq=False):
         }
 
     def piece_arrays(self, s: Sample, n: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
-        """Places where pieces lie, some pixels off as a heat map finds them, and places where none does"""
+        """Places where pieces lie, some pixels off as a heat map finds them, and places where none
+        does"""
         reach = np.array([f.reach for f in self.forms]) * self.scale
         points = s.points[s.points[:, 1] >= 0]
         points = points[rng.permutation(len(points))[: PIECES - NEGATIVES]]
@@ -115,7 +117,8 @@ class Shapes(msgspec.Struct, frozen=True, eq=False):
         }
 
     def heat_target(self, s: Sample) -> tuple[np.ndarray, np.ndarray]:
-        """(1, SIDE/2, SIDE/2, forms) with a bump of 1 at each piece, and (1, SIDE/2, SIDE/2) what is known"""
+        """(1, SIDE/2, SIDE/2, forms) with a bump of 1 at each piece, and (1, SIDE/2, SIDE/2) what
+        is known"""
         n = SIDE // 2
         target, weight = np.zeros((n, n, len(self.forms)), np.float16), np.ones((n, n), np.float32)
         for f, _, x, y in s.points:

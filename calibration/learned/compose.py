@@ -1,4 +1,5 @@
-"""Boards made up of a copy's own cut-outs: what the network is taught with. Its central values: Look, Sample, Composer."""
+"""Boards made up of a copy's own cut-outs: what the network is taught with. Its central values:
+Look, Sample, Composer."""
 
 from __future__ import annotations
 
@@ -35,7 +36,8 @@ Lies = Literal["any", "quarters", "upright"]
 
 
 class Look(msgspec.Struct, frozen=True, eq=False):
-    """How a kind looks from above: patch (h, w, 3) log, `scale` pixels a mm; mask (h, w) 0..1; side: (3,) its colour from the side;
+    """How a kind looks from above: patch (h, w, 3) log, `scale` pixels a mm; mask (h, w) 0..1;
+    side: (3,) its colour from the side;
     turned: degrees to turn it by to lie as its
     kind does on a site where the turn tells kinds apart; None where that is not known"""
 
@@ -49,8 +51,8 @@ class Look(msgspec.Struct, frozen=True, eq=False):
 
 
 class Truth(msgspec.Struct, eq=False):
-    """What a canvas shows. points: (form, kind or -1, x, y px) of loose pieces' tops; labels: site -> class; unknown: boxes px
-    (x0, y0, x1, y1) of which nothing is known"""
+    """What a canvas shows. points: (form, kind or -1, x, y px) of loose pieces' tops; labels: site
+    -> class; unknown: boxes px (x0, y0, x1, y1) of which nothing is known"""
 
     points: list[tuple[int, int, float, float]] = []
     labels: dict[str, int] = {}
@@ -58,8 +60,8 @@ class Truth(msgspec.Struct, eq=False):
 
 
 class Sample(msgspec.Struct, frozen=True, eq=False):
-    """x: (SIDE/2, SIDE/2, 24) float16 input; points: (n, 4) form, kind, x, y px; sites: (m, 5) group, class,
-    x, y px, mm across; unknown: boxes"""
+    """x: (SIDE/2, SIDE/2, 24) float16 input; points: (n, 4) form, kind, x, y px; sites: (m, 5)
+    group, class, x, y px, mm across; unknown: boxes"""
 
     x: np.ndarray
     points: np.ndarray
@@ -69,7 +71,8 @@ class Sample(msgspec.Struct, frozen=True, eq=False):
 
 class Evening(msgspec.Struct, frozen=True, eq=False):
     """How one made-up picture is lit and seen. lean: (2,) mm a mm of height added to a photo's;
-    shade: (2,) mm of shadow a mm of height; soft: mm of its edge; dark: log units; sides: log units by which sides differ from tops"""
+    shade: (2,) mm of shadow a mm of height; soft: mm of its edge; dark: log units; sides: log units
+    by which sides differ from tops"""
 
     pose: int
     lean: np.ndarray
@@ -82,7 +85,8 @@ class Evening(msgspec.Struct, frozen=True, eq=False):
 class Composer:
     """Makes samples of one copy without end.
 
-    looks: kind -> its looks; empties: (h, w, 3) log canvases of the empty board; reals: of the calibration photos with what they show;
+    looks: kind -> its looks; empties: (h, w, 3) log canvases of the empty board; reals: of the
+    calibration photos with what they show;
     shots: whose poses tell how things lean"""
 
     def __init__(
@@ -115,7 +119,8 @@ class Composer:
         self.sample_weights = self.weigh_sites()
 
     def weigh_sites(self) -> np.ndarray:
-        """(N,) how often a site is the middle of a sample: groups with many classes more often than their share"""
+        """(N,) how often a site is the middle of a sample: groups with many classes more often than
+        their share"""
         out = np.zeros(len(self.plan.site))
         index = {s.id: n for n, s in enumerate(self.plan.site)}
         for g in self.groups:
@@ -342,7 +347,8 @@ class Composer:
             self.put_loose(paint, truth, k, at, tall, lean)
 
     def strew_pieces(self, paint: Painter, truth: Truth, evening: Evening) -> None:
-        """More loose pieces anywhere, on sites and beside them: nobody lays them so, but each teaches what its kind looks like"""
+        """More loose pieces anywhere, on sites and beside them: nobody lays them so, but each
+        teaches what its kind looks like"""
         rng, taken = self.rng, np.array([p[2:] for p in truth.points]).reshape(-1, 2)
         kinds = [k for k in self.form if k in self.looks]
         if not kinds:
@@ -463,7 +469,8 @@ class Painter:
     def lay_piece(
         self, look: Look, foot: np.ndarray, base: float, lean: np.ndarray, loose: bool = False
     ) -> tuple[float, float]:
-        """Lays a look where its foot is at (2,) mm, `base` mm above the board; -> its top's middle as it appears, whole canvas' px"""
+        """Lays a look where its foot is at (2,) mm, `base` mm above the board; -> its top's middle
+        as it appears, whole canvas' px"""
         rng, view, piece = self.rng, self.view, look.piece
         turn = rng.normal(0, 4.0)
         if look.turned is not None and not loose:
@@ -568,7 +575,8 @@ def convex_hull(points: np.ndarray) -> np.ndarray:
 
 
 def relight_picture(rng: np.random.Generator, x: np.ndarray) -> np.ndarray:
-    """A log picture (h, w, 3) in other light than was undone: gain, contrast, a lamp mirrored, blur, noise"""
+    """A log picture (h, w, 3) in other light than was undone: gain, contrast, a lamp mirrored,
+    blur, noise"""
     h, w = x.shape[:2]
     u, v = (
         np.linspace(-1, 1, w, dtype=np.float32)[None],

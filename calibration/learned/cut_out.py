@@ -1,4 +1,5 @@
-"""Cuts the pieces out of a copy's samplers: where each lies and how its kind looks. Its central value: Specimen."""
+"""Cuts the pieces out of a copy's samplers: where each lies and how its kind looks. Its central
+value: Specimen."""
 
 from __future__ import annotations
 
@@ -30,8 +31,9 @@ GIVE = 0.12  # of a site's side beyond it that is held against a place as much a
 
 
 class Specimen(msgspec.Struct, eq=False):
-    """A piece in a sampler. photo: its number; top: (2,) mm where its top's middle appears; base: mm of height beneath it; turn:
-    degrees clockwise; look: (h, w, 3) log picture of its footprint, straight; clear: (h, w) 0..1, what of it nothing covers"""
+    """A piece in a sampler. photo: its number; top: (2,) mm where its top's middle appears; base:
+    mm of height beneath it; turn: degrees clockwise; look: (h, w, 3) log picture of its footprint,
+    straight; clear: (h, w) 0..1, what of it nothing covers"""
 
     photo: int
     site: str
@@ -59,7 +61,8 @@ def crop_straight(
 
 
 def place_patch(at_px: np.ndarray, turn: float, shape: Sequence[int], zoom: float) -> np.ndarray:
-    """(2, 3) float32: patch pixels to canvas pixels, its middle at `at_px`, turned clockwise by degrees"""
+    """(2, 3) float32: patch pixels to canvas pixels, its middle at `at_px`, turned clockwise by
+    degrees"""
     a = np.deg2rad(turn)
     m = zoom * np.array([[np.cos(a), -np.sin(a)], [np.sin(a), np.cos(a)]])
     middle = np.array([shape[1] / 2 - 0.5, shape[0] / 2 - 0.5])
@@ -97,8 +100,8 @@ def cut_specimens(
 ) -> list[Specimen]:
     """Every piece of the samplers that can be seen.
 
-    canvases: (h, w, 3) log, one a shot, at the scale looks are cut; empty: the empty board's; view: their Canvas; lying: where loose
-    pieces and cards of clusters were found"""
+    canvases: (h, w, 3) log, one a shot, at the scale looks are cut; empty: the empty board's; view:
+    their Canvas; lying: where loose pieces and cards of clusters were found"""
     grounds = [empty.copy() for _ in shots]
     out = [specimen_of(plan, view, shots[one.photo], canvases, one) for one in lying]
     for s in sorted(out, key=lambda s: -np.prod(plan.pieces[s.kind].footprint)):
@@ -181,7 +184,8 @@ def locate_specimen(
     ground: np.ndarray,
     below: Specimen | None = None,
 ) -> None:
-    """Finds where the piece lies: different from the ground inside its outline, edges along it. below: the piece it lies on"""
+    """Finds where the piece lies: different from the ground inside its outline, edges along it.
+    below: the piece it lies on"""
     piece, site = plan.pieces[s.kind], plan.sites[s.site]
     box, centre = site_box(site), site.centre.copy()
     if piece.spans:
@@ -271,7 +275,8 @@ def silhouette(plan: Plan, s: Specimen, lean: np.ndarray) -> np.ndarray:
 
 
 def agreed_look(looks: Sequence[np.ndarray]) -> np.ndarray:
-    """Of several pictures of a kind, each perhaps with other things on it, what most of them show at each pixel"""
+    """Of several pictures of a kind, each perhaps with other things on it, what most of them show
+    at each pixel"""
     shape = looks[0].shape
     looks = [v for v in looks if v.shape == shape]
     if len(looks) == 1:
@@ -324,8 +329,8 @@ def mark_covered(plan: Plan, specimens: Sequence[Specimen]) -> None:
 
 
 def looks_by_kind(plan: Plan, specimens: Sequence[Specimen]) -> Mapping[str, list[np.ndarray]]:
-    """kind -> its looks (h, w, 3), covered parts replaced by what other specimens of the kind show there;
-    wholly covered ones left out"""
+    """kind -> its looks (h, w, 3), covered parts replaced by what other specimens of the kind show
+    there; wholly covered ones left out"""
     out: dict[str, list[np.ndarray]] = {}
     for kind in {s.kind for s in specimens}:
         mine = [s for s in specimens if s.kind == kind]
@@ -350,7 +355,8 @@ def looks_by_kind(plan: Plan, specimens: Sequence[Specimen]) -> Mapping[str, lis
 
 
 def align_quarters(plan: Plan, specimens: Sequence[Specimen]) -> set[tuple]:
-    """Turns the looks of each kind by quarters so that they look alike, in place; -> the footprints that lie one way up throughout"""
+    """Turns the looks of each kind by quarters so that they look alike, in place; -> the footprints
+    that lie one way up throughout"""
     turned: dict[tuple, list[bool]] = defaultdict(list)
     for kind in sorted({s.kind for s in specimens}):
         piece = plan.pieces[kind]

@@ -1,5 +1,5 @@
-"""What a copy's network has learnt to tell, asked on made-up boards it never saw. Its value: how far it
-is to be believed."""
+"""What a copy's network has learnt to tell, asked on made-up boards it never saw. Its value: how
+far it is to be believed."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ SEED = 77_777  # no teacher's
 
 
 def weigh_trust(lesson: Lesson, reader: LearnedReader) -> tuple[dict[str, float], frozenset[str]]:
-    """(site -> 0 to 1, how far the network is to be believed there; sites of which it had better tell the card alone). Both by
-    what it tells right even on made-up boards of the contents and of the loose pieces of such sites"""
+    """(site -> 0 to 1, how far the network is to be believed there; sites of which it had better
+    tell the card alone). Both by what it tells right even on made-up boards of the contents and of
+    the loose pieces of such sites"""
     groups, forms = examine_network(lesson, reader)
     told = [trust_of(right) for right in forms]
     trust: dict[str, float] = {}
@@ -46,7 +47,8 @@ def trust_of(right: float | None) -> float:
 def examine_network(
     lesson: Lesson, reader: LearnedReader
 ) -> tuple[list[float | None], list[float | None]]:
-    """The share told right of each group's occupied sites and of each form's pieces; None where too few were asked"""
+    """The share told right of each group's occupied sites and of each form's pieces; None where too
+    few were asked"""
     composer, scale = lesson.composer(SEED), reader.view.scale
     sites, pieces = defaultdict(list), defaultdict(list)
     for _ in range(ASKED):

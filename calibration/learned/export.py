@@ -10,7 +10,8 @@ from vision.learned.network import FINE, TRUNK, WIDE, Weights
 
 
 def export_trunk(weights: Weights) -> bytes:
-    """(1, 24, h, w) "x" -> "fine" (1, FINE, h, w), "quarter" (1, WIDE, h/2, w/2), "heat" (1, FINE, h, w)"""
+    """(1, 24, h, w) "x" -> "fine" (1, FINE, h, w), "quarter" (1, WIDE, h/2, w/2), "heat" (1, FINE,
+    h, w)"""
     nodes, kept = [], []
 
     def convolve(name: str, source: str) -> str:

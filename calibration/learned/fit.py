@@ -1,4 +1,5 @@
-"""The learned voice of a copy's reader, from its photos. `add_learned_voice` is what calibrating calls."""
+"""The learned voice of a copy's reader, from its photos. `add_learned_voice` is what calibrating
+calls."""
 
 from __future__ import annotations
 
@@ -30,7 +31,8 @@ def can_learn() -> str | None:
 
 
 def load_trunk_weights() -> Weights:
-    """What all copies have in common, as the project ships it (`python -m calibration.learned.pretrain` made it)"""
+    """What all copies have in common, as the project ships it (`python -m
+    calibration.learned.pretrain` made it)"""
     with np.load(TRUNK, allow_pickle=False) as f:
         return {k: f[k].astype(np.float32) for k in f.files}
 
@@ -42,7 +44,8 @@ def add_learned_voice(
     beside: bool = True,
     progress: Callable[[float], None] | None = None,
 ) -> None:
-    """Teaches a network from the calibration photos and gives it to the reader, unless all its sites show pieces that stand upright.
+    """Teaches a network from the calibration photos and gives it to the reader, unless all its
+    sites show pieces that stand upright.
     beside: whether other processes may help. Raises Unlearnt."""
     groups = group_sites(reader.plan, [s.layout for s in shots])
     if all(holds_upright(reader.plan, g) for g in groups):
@@ -62,7 +65,8 @@ def add_learned_voice(
 def fit_reader(
     plan: Plan, registrar: Registrar, shots: Sequence[Shot], steps: int = STEPS
 ) -> Reader:
-    """A reader with all its voices; without the network's where what that learns with is not installed"""
+    """A reader with all its voices; without the network's where what that learns with is not
+    installed"""
     reader = Reader.fit(plan, registrar, list(shots))
     if steps and can_learn() is None:
         add_learned_voice(reader, shots, steps)

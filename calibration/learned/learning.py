@@ -9,12 +9,12 @@ os.environ.setdefault(
     "XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
 )
 
-import jax  # noqa: E402
-import jax.numpy as jnp  # noqa: E402
-import numpy as np  # noqa: E402
+import jax
+import jax.numpy as jnp
+import numpy as np
 
-from calibration.learned.network import total_loss  # noqa: E402
-from vision.learned.network import Weights  # noqa: E402
+from calibration.learned.network import total_loss
+from vision.learned.network import Weights
 
 DECAY, CLIP = 1e-4, 2.0
 Arrays = dict[str, jax.Array]

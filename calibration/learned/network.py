@@ -1,7 +1,9 @@
-"""The network in the form that learns (JAX): trunk, heat maps of loose pieces, classifiers of pieces and of sites.
+"""The network in the form that learns (JAX): trunk, heat maps of loose pieces, classifiers of
+pieces and of sites.
 
-Its parts that all copies have in common ("trunk/...") can be begun from what other copies taught; `classes/...` are one copy's own.
-Convolutions are 3 x 3 and without normalisation, so that what was learnt can be read by any runtime as it stands."""
+Its parts that all copies have in common ("trunk/...") can be begun from what other copies taught;
+`classes/...` are one copy's own. Convolutions are 3 x 3 and without normalisation, so that what was
+learnt can be read by any runtime as it stands."""
 
 from __future__ import annotations
 
@@ -56,7 +58,8 @@ def init_trunk(rng: np.random.Generator) -> Weights:
 
 
 def init_classes(rng: np.random.Generator, forms: int, kinds: int, classes: int) -> Weights:
-    """Fresh weights of one copy's own: heat maps of its forms, its loose kinds and none, its sites' classes"""
+    """Fresh weights of one copy's own: heat maps of its forms, its loose kinds and none, its sites'
+    classes"""
     return {
         "classes/heat": rng.normal(0, 0.05, (FINE, max(forms, 1))).astype(np.float32),
         "classes/heat.bias": np.full(max(forms, 1), -4.0, np.float32),
@@ -85,7 +88,8 @@ def double_size(x: jax.Array) -> jax.Array:
 
 
 def run_trunk(w: Mapping[str, jax.Array], x: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """(n, h/2, w/2, 24) -> features at a half (n, h/2, w/2, FINE), at a quarter (n, h/4, w/4, WIDE), heat features at a half"""
+    """(n, h/2, w/2, 24) -> features at a half (n, h/2, w/2, FINE), at a quarter (n, h/4, w/4,
+    WIDE), heat features at a half"""
     relu = jax.nn.relu
     half = relu(convolve(x, w, "half"))
     quarter = relu(convolve(half, w, "quarter"))
@@ -100,7 +104,8 @@ def run_trunk(w: Mapping[str, jax.Array], x: jax.Array) -> tuple[jax.Array, jax.
 
 
 def sample_features(features: jax.Array, index: jax.Array, weight: jax.Array) -> jax.Array:
-    """(n, h, w, c) features at places given as four rows of the flattened map and their weights (r, g, 4) -> (r, g, c)"""
+    """(n, h, w, c) features at places given as four rows of the flattened map and their weights (r,
+    g, 4) -> (r, g, c)"""
     flat = features.reshape(-1, features.shape[-1])
     return (flat[index] * weight[..., None]).sum(2)
 
@@ -165,8 +170,8 @@ def total_loss(w: Mapping[str, jax.Array], batch: Mapping[str, jax.Array]) -> ja
 def mistaken_places(
     logits: jax.Array, target: jax.Array, known: jax.Array, reach: jax.Array
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """Where heat maps (n, h, w, forms) are highest though no piece lies there: places as of `sample_features`, and their forms. reach:
-    (forms,) pixels along a piece's longer side"""
+    """Where heat maps (n, h, w, forms) are highest though no piece lies there: places as of
+    `sample_features`, and their forms. reach: (forms,) pixels along a piece's longer side"""
     n, h, _, forms = logits.shape
     wrong = jnp.where((target < 0.05) & (known[..., None] > 0), logits, -1e9)
     blocks = wrong.reshape(n, h // 4, 4, h // 4, 4, forms)  # at most one of 4 x 4 places

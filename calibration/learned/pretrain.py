@@ -1,7 +1,9 @@
-"""Teaches the trunk that all copies begin from, on many copies at once, each with classes of its own.
+"""Teaches the trunk that all copies begin from, on many copies at once, each with classes of its
+own.
 
 `python -m calibration.learned.pretrain OUT.npz COPY... --minutes M`.
-Each copy is shown in several printings: as it is, and with its colours exchanged, which makes other copies of it."""
+Each copy is shown in several printings: as it is, and with its colours exchanged, which makes other
+copies of it."""
 
 from __future__ import annotations
 
@@ -73,7 +75,8 @@ def teach_trunk(
     keep: Callable[[Weights], None] | None = None,
     seed: int = 0,
 ) -> Weights:
-    """The trunk taught on all these; minutes: by the clock; keep: called with the weights every few minutes"""
+    """The trunk taught on all these; minutes: by the clock; keep: called with the weights every few
+    minutes"""
     names, some = list(lessons), list(lessons.values())
     queue: multiprocessing.Queue = multiprocessing.get_context("fork").Queue(24)
     workers = [

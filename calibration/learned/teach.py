@@ -1,4 +1,5 @@
-"""Teaches a copy's network from its photos. `prepare_lesson` cuts and arranges, `teach_apart` learns."""
+"""Teaches a copy's network from its photos. `prepare_lesson` cuts and arranges, `teach_apart`
+learns."""
 
 from __future__ import annotations
 
@@ -44,8 +45,8 @@ class Unlearnt(RuntimeError):
 
 
 class Lesson(msgspec.Struct, frozen=True, eq=False):
-    """All that a copy's network learns from. view: how fine; reference: (h, w, 3) small log view of the empty board, which tells the
-    light; empty: (H, W, 3) log canvas of it"""
+    """All that a copy's network learns from. view: how fine; reference: (h, w, 3) small log view of
+    the empty board, which tells the light; empty: (H, W, 3) log canvas of it"""
 
     plan: Plan
     view: Canvas
@@ -73,8 +74,8 @@ class Lesson(msgspec.Struct, frozen=True, eq=False):
 
 
 def prepare_lesson(plan: Plan, shots: Sequence[Shot], lying: Sequence[Lying]) -> Lesson:
-    """shots: the calibration photos, one at least of the empty board (put together where nobody took
-    one); lying: where loose pieces and cards of clusters were found in them"""
+    """shots: the calibration photos, one at least of the empty board (put together where nobody
+    took one); lying: where loose pieces and cards of clusters were found in them"""
     shots = list(shots)
     reference, _ = lights(plan, shots)
     view = Canvas.suited_to(plan, [s.pose for s in shots])
@@ -107,8 +108,8 @@ def complete_groups(
     forms: Sequence[Form],
     looks: Mapping[str, Sequence[Look]],
 ) -> tuple[SiteGroup, ...]:
-    """The groups with what may lie on them besides what the samplers happen to show there: loose kinds of a form that does, and of a
-    pile's kinds those that only their turn tells from these"""
+    """The groups with what may lie on them besides what the samplers happen to show there: loose
+    kinds of a form that does, and of a pile's kinds those that only their turn tells from these"""
     out = []
     turned = {p.kind: p.looks for p in plan.piece if p.looks}
     for g in groups:
@@ -133,8 +134,8 @@ def complete_groups(
 def make_looks(
     plan: Plan, scale: float, specimens: Sequence[Specimen], upright: set[tuple]
 ) -> dict[str, list[Look]]:
-    """kind -> how it looks. A kind that only its turn tells from another (`looks`, `turned`) is also taken from that one, turned, where
-    a pile shows how that lies"""
+    """kind -> how it looks. A kind that only its turn tells from another (`looks`, `turned`) is
+    also taken from that one, turned, where a pile shows how that lies"""
 
     def lies_loose(s: Specimen) -> bool:
         return plan.sites[s.site].reads == "cluster" and not is_card(
@@ -246,7 +247,8 @@ def make_batches(lesson: Lesson, seed: int, count: int) -> Iterator[dict[str, np
 
 
 def batches_beside(lesson: Lesson, seed: int, count: int) -> Iterator[dict[str, np.ndarray]]:
-    """The same batches, made by another process while this one learns; here, where no other can be started or it dies"""
+    """The same batches, made by another process while this one learns; here, where no other can be
+    started or it dies"""
     context = multiprocessing.get_context(
         "spawn"
     )  # threads of this process would not survive a fork
@@ -280,7 +282,8 @@ def batches_beside(lesson: Lesson, seed: int, count: int) -> Iterator[dict[str, 
 
 
 def learning_rate(done: float, highest: float) -> float:
-    """done: 0 to 1. Rises quickly, stays, and falls to nothing, so that the last weights are the best"""
+    """done: 0 to 1. Rises quickly, stays, and falls to nothing, so that the last weights are the
+    best"""
     return highest * min(1.0, 20 * done + 0.05, 1.6 * (1 - done) + 1e-3)
 
 
@@ -292,8 +295,9 @@ def teach_network(
     seed: int = 0,
     progress: Callable[[float], None] | None = None,
 ) -> Weights:
-    """The network of one copy, learnt in so many steps. trunk: what all copies have in common, to begin from; beside: whether another
-    process makes the batches. The same on every machine of one kind"""
+    """The network of one copy, learnt in so many steps. trunk: what all copies have in common, to
+    begin from; beside: whether another process makes the batches. The same on every machine of one
+    kind"""
     from calibration.learned.learning import (
         Learner,
     )  # JAX takes a second and 200 MB, needed here only
@@ -314,7 +318,8 @@ def teach_apart(
     seed: int = 0,
     progress: Callable[[float], None] | None = None,
 ) -> Weights:
-    """The same in a process of its own, so that JAX and its memory are gone afterwards. Raises Unlearnt."""
+    """The same in a process of its own, so that JAX and its memory are gone afterwards. Raises
+    Unlearnt."""
     context = multiprocessing.get_context("spawn")
     try:
         queue = context.Queue()

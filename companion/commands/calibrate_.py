@@ -1,4 +1,5 @@
-"""nilometer calibrate COPY: photos and layouts in, COPY/model.npz out, and a report of what it confuses."""
+"""nilometer calibrate COPY: photos and layouts in, COPY/model.npz out, and a report of what it
+confuses."""
 
 from __future__ import annotations
 
@@ -12,19 +13,31 @@ from calibration.learned.fit import STEPS
 @click.argument("copy", type=click.Path())
 @click.option("--quiet", is_flag=True, help="print only the last line")
 @click.option("--no-report", is_flag=True, help="only the model: a quarter quicker")
-@click.option("--processes", type=click.IntRange(1, 64), help="that share the work; else as many as there is room for")
-@click.option("--steps", type=click.IntRange(0, 20000), default=STEPS, show_default=True,
-              help="in which the network learns: more reads better and takes longer; 0: no network")
+@click.option(
+    "--processes",
+    type=click.IntRange(1, 64),
+    help="that share the work; else as many as there is room for",
+)
+@click.option(
+    "--steps",
+    type=click.IntRange(0, 20000),
+    default=STEPS,
+    show_default=True,
+    help="in which the network learns: more reads better and takes longer; 0: no network",
+)
 def command(copy: str, quiet: bool, no_report: bool, processes: int | None, steps: int) -> int:
     """Fit the reader to one's own copy."""
+
     def progress(text: str, part: float) -> None:
         if not quiet:
             click.echo(f"{100 * part:3.0f} %  {text}")
 
     report = calibrate(copy, progress, not no_report, processes, steps)
     error = max(report.error_px, default=0.0)
-    click.echo(f"{report.copy}: learnt from {report.photos} photos in {report.seconds:.0f} s; board found to {error:.1f} px; "
-               f"{len(report.missing)} kinds in no photo")
+    click.echo(
+        f"{report.copy}: learnt from {report.photos} photos in {report.seconds:.0f} s; board found to {error:.1f} px; "
+        f"{len(report.missing)} kinds in no photo"
+    )
     if report.page is not None:
         click.echo(f"{report.summary} With pictures: {report.page}")
     for line in report.advice:

@@ -51,17 +51,30 @@ def demo_copy(name: str, folder: Path) -> Specimen:
             click.echo("The demo's copy was learnt by another version of Nilometer.")
     from calibration.fit import calibrate
 
-    click.echo(f"The first time: photographing a simulated copy of {name} and learning its pieces (a minute or two) ...")
+    click.echo(
+        f"The first time: photographing a simulated copy of {name} and learning its pieces (a minute or two) ..."
+    )
     plan, _ = plan_of(name, None)
     make_copy(plan, folder, Conditions(), photos=0)
-    calibrate(folder, lambda words, part: click.echo(f"  {100 * part:3.0f} %  {words}"), report=False, steps=0)
+    calibrate(
+        folder,
+        lambda words, part: click.echo(f"  {100 * part:3.0f} %  {words}"),
+        report=False,
+        steps=0,
+    )
     return open_copy(folder)
 
 
 @click.command()
 @click.argument("name", metavar="[GAME]", required=False, default="")
-@click.option("--port", type=int, help=f"the page's port; 0: any free one  [default: {PORT}, or any where that is taken]")
-@click.option("--host", default="127.0.0.1", show_default=True, help="0.0.0.0 lets other machines look")
+@click.option(
+    "--port",
+    type=int,
+    help=f"the page's port; 0: any free one  [default: {PORT}, or any where that is taken]",
+)
+@click.option(
+    "--host", default="127.0.0.1", show_default=True, help="0.0.0.0 lets other machines look"
+)
 @click.option("--moves", default=0, help="stop after so many doings (0: play to the end and wait)")
 @click.option("--seed", default=1, show_default=True, help="another game")
 @click.option("--pace", default=1.0, show_default=True, help="seconds between doings")
@@ -101,7 +114,8 @@ def command(name: str, port: int | None, host: str, moves: int, seed: int, pace:
 
 
 def _serve(app: Flask, host: str, port: int | None) -> companion_web.Server:
-    """Whoever asked for a port gets that or a fault; whoever did not need not know that another program has the usual one."""
+    """Whoever asked for a port gets that or a fault; whoever did not need not know that another
+    program has the usual one."""
     try:
         return companion_web.serve(app, host, PORT if port is None else port)
     except companion_web.CannotServe:
@@ -129,6 +143,10 @@ def faults_of(director: Director) -> companion_web.Switches:
 
 
 def default_game() -> str:
-    """Tigris & Euphrates, or whatever else comes last in the alphabet but has a printed start: rich from the first move."""
-    starts = {g.name: len(g.setup([s.id for s in g.seats[: g.players[0]]]).layout()) for g in engine.games().values()}
+    """Tigris & Euphrates, or whatever else comes last in the alphabet but has a printed start: rich
+    from the first move."""
+    starts = {
+        g.name: len(g.setup([s.id for s in g.seats[: g.players[0]]]).layout())
+        for g in engine.games().values()
+    }
     return max(starts, key=lambda name: (starts[name] > 1, starts[name]))

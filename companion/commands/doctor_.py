@@ -36,15 +36,29 @@ def programs(config: Config | None) -> Iterator[Check]:
 
     major = int(cv2.__version__.split(".")[0])
     yield Check("python", GOOD, f"{platform.python_version()} on {platform.machine()}")
-    yield Check("opencv", GOOD if major >= 5 else BAD, cv2.__version__,
-                "" if major >= 5 else "make install puts OpenCV 5 into .venv")
+    yield Check(
+        "opencv",
+        GOOD if major >= 5 else BAD,
+        cv2.__version__,
+        "" if major >= 5 else "make install puts OpenCV 5 into .venv",
+    )
     library, _ = kernels.loaded()
-    yield Check("kernels", GOOD if library else WARN, kernels.how(),
-                "" if library else "reading takes about twice as long: sudo apt-get install gcc, then make install")
+    yield Check(
+        "kernels",
+        GOOD if library else WARN,
+        kernels.how(),
+        ""
+        if library
+        else "reading takes about twice as long: sudo apt-get install gcc, then make install",
+    )
     try:
         metadata.version("opencv-python")
-        yield Check("opencv wheel", WARN, "opencv-python is installed beside the headless one",
-                    "pip uninstall opencv-python: it needs libGL and hides the other")
+        yield Check(
+            "opencv wheel",
+            WARN,
+            "opencv-python is installed beside the headless one",
+            "pip uninstall opencv-python: it needs libGL and hides the other",
+        )
     except metadata.PackageNotFoundError:
         pass
 
@@ -58,8 +72,12 @@ def power(config: Config | None) -> Iterator[Check]:
     for text in now:
         yield Check("power", BAD, f"throttled=0x{bits:x}", str(text))
     if not now:
-        yield Check("power", WARN if before else GOOD, f"throttled=0x{bits:x}" + (", not now, but since the start" if before else ""),
-                    " ".join(map(str, before)))
+        yield Check(
+            "power",
+            WARN if before else GOOD,
+            f"throttled=0x{bits:x}" + (", not now, but since the start" if before else ""),
+            " ".join(map(str, before)),
+        )
 
 
 def disk(config: Config | None) -> Iterator[Check]:
@@ -68,29 +86,50 @@ def disk(config: Config | None) -> Iterator[Check]:
     folder = folder if folder.is_dir() else Path.cwd()
     free = shutil.disk_usage(folder).free / 2**20
     need = config.picture_budget_mb if config else 200
-    yield Check("disk", GOOD if free > 2 * need else WARN if free > need else BAD, f"{free:.0f} MB free in {folder}",
-                "" if free > 2 * need else f"pictures may take {need} MB: make room, or set picture_budget_mb lower")
+    yield Check(
+        "disk",
+        GOOD if free > 2 * need else WARN if free > need else BAD,
+        f"{free:.0f} MB free in {folder}",
+        ""
+        if free > 2 * need
+        else f"pictures may take {need} MB: make room, or set picture_budget_mb lower",
+    )
     try:
         probe = folder / ".nilometer-doctor"
         probe.write_text("x")
         probe.unlink()
     except OSError as e:
-        yield Check("disk", BAD, f"{folder} cannot be written: {e.strerror}", "give the user who runs the table write access")
+        yield Check(
+            "disk",
+            BAD,
+            f"{folder} cannot be written: {e.strerror}",
+            "give the user who runs the table write access",
+        )
 
 
 def clock(config: Config | None) -> Iterator[Check]:
-    """A Pi without network starts in the past; the journal orders by number, so this only spoils the dates shown"""
+    """A Pi without network starts in the past; the journal orders by number, so this only spoils
+    the dates shown"""
     year = time.gmtime().tm_year
     synced = Path("/run/systemd/timesync/synchronized").exists()
     good = year >= 2025
-    yield Check("clock", GOOD if good else WARN, time.strftime("%Y-%m-%d %H:%M") + (", from the network" if synced else ""),
-                "" if good else "connect to a network once, or set it: sudo timedatectl set-time ...")
+    yield Check(
+        "clock",
+        GOOD if good else WARN,
+        time.strftime("%Y-%m-%d %H:%M") + (", from the network" if synced else ""),
+        "" if good else "connect to a network once, or set it: sudo timedatectl set-time ...",
+    )
 
 
 def model(config: Config | None) -> Iterator[Check]:
     """The copy and its fitted model"""
     if config is None:
-        yield Check("copy", WARN, "no configuration given", "nilometer doctor --config FILE looks at copy, camera and pins too")
+        yield Check(
+            "copy",
+            WARN,
+            "no configuration given",
+            "nilometer doctor --config FILE looks at copy, camera and pins too",
+        )
         return
     from companion.cli import faults
     from companion.copies import open_copy
@@ -102,11 +141,21 @@ def model(config: Config | None) -> Iterator[Check]:
         return
     yield Check("copy", GOOD, f"{specimen.name}, {specimen.game}")
     folder = config.path(config.copy)
-    newest = max((p.stat().st_mtime for p in folder.iterdir() if p.suffix in (".toml", ".jpg", ".json", ".png") and p.name != FOCUS),
-                 default=0)
+    newest = max(
+        (
+            p.stat().st_mtime
+            for p in folder.iterdir()
+            if p.suffix in (".toml", ".jpg", ".json", ".png") and p.name != FOCUS
+        ),
+        default=0,
+    )
     stale = newest > (folder / "model.npz").stat().st_mtime + 1
-    yield Check("model", WARN if stale else GOOD, "older than the copy's photos" if stale else "newer than the copy's photos",
-                f"nilometer calibrate {config.copy}" if stale else "")
+    yield Check(
+        "model",
+        WARN if stale else GOOD,
+        "older than the copy's photos" if stale else "newer than the copy's photos",
+        f"nilometer calibrate {config.copy}" if stale else "",
+    )
 
 
 def camera(config: Config | None) -> Iterator[Check]:
@@ -124,7 +173,12 @@ def camera(config: Config | None) -> Iterator[Check]:
     try:
         load_picamera2()
     except CameraLost as e:
-        yield Check("picamera2", BAD, str(e), "make install; if that does not help: sudo apt-get install --reinstall python3-picamera2")
+        yield Check(
+            "picamera2",
+            BAD,
+            str(e),
+            "make install; if that does not help: sudo apt-get install --reinstall python3-picamera2",
+        )
     try:
         with config.open_camera() as cam:
             cam.read()
@@ -139,22 +193,50 @@ def camera(config: Config | None) -> Iterator[Check]:
     grey = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
     mean, burnt = float(grey.mean()), float((grey > 250).mean())
     if mean < 35:
-        yield Check("light", BAD, f"too dark (mean {mean:.0f} of 255)", "switch a lamp on, not straight above the board")
+        yield Check(
+            "light",
+            BAD,
+            f"too dark (mean {mean:.0f} of 255)",
+            "switch a lamp on, not straight above the board",
+        )
     elif burnt > 0.05:
-        yield Check("light", WARN, f"{100 * burnt:.0f} % of the picture is burnt out",
-                    "move the lamp, or let the light fall from aside")
+        yield Check(
+            "light",
+            WARN,
+            f"{100 * burnt:.0f} % of the picture is burnt out",
+            "move the lamp, or let the light fall from aside",
+        )
     else:
         yield Check("light", GOOD, f"mean {mean:.0f} of 255, {100 * burnt:.1f} % burnt out")
     seen = judge(image, markers=True)
     good = seen.sharpness >= (CRISP_CARD if seen.cards else CRISP)
-    at = "" if not cam.focuses else ", no focus found" if cam.focus is None else f", lens at {cam.focus:g}"
+    at = (
+        ""
+        if not cam.focuses
+        else ", no focus found"
+        if cam.focus is None
+        else f", lens at {cam.focus:g}"
+    )
     again = f"start the table without {config.path(config.copy) / FOCUS}: the lens finds its focus anew; then photograph the copy anew"
-    yield Check("focus", GOOD if good else WARN, f"sharpness {100 * seen.sharpness:.0f} %{at}", "" if good else
-                f"set focus in [camera] otherwise, or leave it out ({cam.focus:g} now)" if "focus" in config.camera and cam.focus else
-                again if cam.focuses else "turn the lens until print is crisp, or, where it does not turn, hang the camera higher")
+    yield Check(
+        "focus",
+        GOOD if good else WARN,
+        f"sharpness {100 * seen.sharpness:.0f} %{at}",
+        ""
+        if good
+        else f"set focus in [camera] otherwise, or leave it out ({cam.focus:g} now)"
+        if "focus" in config.camera and cam.focus
+        else again
+        if cam.focuses
+        else "turn the lens until print is crisp, or, where it does not turn, hang the camera higher",
+    )
     try:
         found = open_copy(config.path(config.copy)).reader.read(image)
-        yield Check("board", GOOD, f"found by {found.registration.by} to {found.registration.error_px:.1f} px")
+        yield Check(
+            "board",
+            GOOD,
+            f"found by {found.registration.by} to {found.registration.error_px:.1f} px",
+        )
     except faults() as e:
         yield Check("board", BAD, str(e), "the whole board and its cards must be in the picture")
 
@@ -162,7 +244,9 @@ def camera(config: Config | None) -> Iterator[Check]:
 def pins(config: Config | None) -> Iterator[Check]:
     """Lamp, buzzer, buttons"""
     if config is None or not config.pins:
-        yield Check("pins", GOOD, "none configured: the table runs without lamp, buzzer and buttons")
+        yield Check(
+            "pins", GOOD, "none configured: the table runs without lamp, buzzer and buttons"
+        )
         return
     from hardware.panel import Panel, PinFault
 
@@ -173,11 +257,23 @@ def pins(config: Config | None) -> Iterator[Check]:
         yield Check("pins", BAD, str(e), "the table plays without them; or leave [pins] out")
 
 
-CHECKS: tuple[Callable[[Config | None], Iterator[Check]], ...] = (programs, power, disk, clock, pins, model, camera)
+CHECKS: tuple[Callable[[Config | None], Iterator[Check]], ...] = (
+    programs,
+    power,
+    disk,
+    clock,
+    pins,
+    model,
+    camera,
+)
 
 
 @click.command()
-@click.option("--config", type=click.Path(), help="the table's configuration  [default: nilometer.toml, where it is there]")
+@click.option(
+    "--config",
+    type=click.Path(),
+    help="the table's configuration  [default: nilometer.toml, where it is there]",
+)
 @click.option("--json", "as_json", is_flag=True, help="a JSON line each")
 def command(config: str | None, as_json: bool) -> int:
     """What is wrong with this table and what to do."""
@@ -190,5 +286,7 @@ def command(config: str | None, as_json: bool) -> int:
             if as_json:
                 click.echo(json.dumps(msgspec.to_builtins(c), ensure_ascii=False))
             else:
-                click.echo(f"{c.how:5s}  {c.what}: {c.found}" + (f"\n       -> {c.do}" if c.do else ""))
+                click.echo(
+                    f"{c.how:5s}  {c.what}: {c.found}" + (f"\n       -> {c.do}" if c.do else "")
+                )
     return int(worst)

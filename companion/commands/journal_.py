@@ -13,8 +13,15 @@ from companion.journal import Journal, export, fold
 @click.command()
 @click.argument("file", type=click.Path())
 @click.option("--export", "as_lines", is_flag=True, help="every event as a JSON line")
-@click.option("--replay", is_flag=True, help="play it again from the start and compare every state's hash")
-@click.option("--backup", type=click.Path(), metavar="TO", help="a copy in one whole file, also while the game is played")
+@click.option(
+    "--replay", is_flag=True, help="play it again from the start and compare every state's hash"
+)
+@click.option(
+    "--backup",
+    type=click.Path(),
+    metavar="TO",
+    help="a copy in one whole file, also while the game is played",
+)
 def command(file: str, as_lines: bool, replay: bool, backup: str | None) -> int:
     """List, export, replay or copy a game."""
     journal = Journal(file, readonly=True)
@@ -34,11 +41,15 @@ def command(file: str, as_lines: bool, replay: bool, backup: str | None) -> int:
         if lines:
             state = lines[-1].state
             outcome = state.outcome()
-            click.echo(f"{len(events)} events, every state as written; scores {state.scores()}"
-                       + (f"; winner {' '.join(outcome.winners)}" if outcome else f"; turn {state.turn}"))
+            click.echo(
+                f"{len(events)} events, every state as written; scores {state.scores()}"
+                + (f"; winner {' '.join(outcome.winners)}" if outcome else f"; turn {state.turn}")
+            )
         return 0
     for e in events:
         when = datetime.datetime.fromtimestamp(e.at).isoformat(" ", "seconds")
         what = {"action": "action", "undo": "to"}.get(e.kind)
-        click.echo(f"{e.id:5d}  {when}  {e.kind:7s} {e.data.get(what, '') if what else ''}  ({e.by})")
+        click.echo(
+            f"{e.id:5d}  {when}  {e.kind:7s} {e.data.get(what, '') if what else ''}  ({e.by})"
+        )
     return 0

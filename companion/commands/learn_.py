@@ -1,4 +1,5 @@
-"""nilometer learn COPY: the model learns from views of the table that reading and rules agreed on; --undo takes it back."""
+"""nilometer learn COPY: the model learns from views of the table that reading and rules agreed on;
+--undo takes it back."""
 
 from __future__ import annotations
 
@@ -9,7 +10,12 @@ from calibration.learning import learn, undo
 
 @click.command()
 @click.argument("copy", type=click.Path())
-@click.option("--undo", "back", is_flag=True, help="the model before the last learning again, and forget the views")
+@click.option(
+    "--undo",
+    "back",
+    is_flag=True,
+    help="the model before the last learning again, and forget the views",
+)
 def command(copy: str, back: bool) -> int:
     """Learn from what was seen at the table."""
     if back:

@@ -1,4 +1,5 @@
-"""nilometer play FILE.play ...: run rule scripts; exit 1 when an expectation fails, naming file and line."""
+"""nilometer play FILE.play ...: run rule scripts; exit 1 when an expectation fails, naming file and
+line."""
 
 from __future__ import annotations
 
@@ -19,9 +20,11 @@ def command(files: tuple[str, ...], show: bool) -> int:
     """Run rule scripts (.play)."""
     wrong = bad = expectations = 0
     for name in files:
+
         def done(action, state):
             if show:
                 click.echo(f"{action}    {scores_line(state.scores())}")
+
         try:
             result = script.run(read_text(name), on_action=done)
         except script.BadScript as e:
@@ -38,11 +41,17 @@ def command(files: tuple[str, ...], show: bool) -> int:
             click.echo(f"{name}:{fault.line}: expected {fault.expected}; found {fault.found}")
         wrong += bool(result.faults)
     if len(files) > bad:
-        click.echo(f"{len(files) - wrong - bad} of {len(files)} scripts hold, {expectations} expectations")
+        click.echo(
+            f"{len(files) - wrong - bad} of {len(files)} scripts hold, {expectations} expectations"
+        )
     return 2 if bad else 1 if wrong else 0
 
 
 def scores_line(scores: Mapping[str, Any]) -> str:
-    """"bull red 1 black 0, lion red 0 black 0", or "blue 4, red 2" """
-    return ", ".join(" ".join([seat, *(f"{k} {n}" for k, n in score.items())]) if isinstance(score, Mapping) else f"{seat} {score}"
-                     for seat, score in scores.items())
+    """ "bull red 1 black 0, lion red 0 black 0", or "blue 4, red 2" """
+    return ", ".join(
+        " ".join([seat, *(f"{k} {n}" for k, n in score.items())])
+        if isinstance(score, Mapping)
+        else f"{seat} {score}"
+        for seat, score in scores.items()
+    )

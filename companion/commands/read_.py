@@ -12,16 +12,23 @@ from companion.copies import open_copy
 from vision.evidence import Evidence, NoBoard
 from vision.photo import BadPhoto, load_photo
 
-LEFT = 0.05         # of the chances, that is told where none of those named has it
+LEFT = 0.05  # of the chances, that is told where none of those named has it
 
 
 def line_of(photo: str, evidence: Evidence, ms: float) -> dict:
     """A reading as the command prints it."""
     r = evidence.registration
-    board = {"by": r.by, "error_px": round(r.error_px, 2)} | ({"maybe_turned": True} if r.maybe_turned else {})
-    return {"photo": photo, "layout": {s: list(c) for s, c in evidence.layout().items()}, "unsure": evidence.unsure(),
-            "registration": board, "ms": round(ms, 1),
-            **({"busy": evidence.busy} if evidence.busy else {})}
+    board = {"by": r.by, "error_px": round(r.error_px, 2)} | (
+        {"maybe_turned": True} if r.maybe_turned else {}
+    )
+    return {
+        "photo": photo,
+        "layout": {s: list(c) for s, c in evidence.layout().items()},
+        "unsure": evidence.unsure(),
+        "registration": board,
+        "ms": round(ms, 1),
+        **({"busy": evidence.busy} if evidence.busy else {}),
+    }
 
 
 @click.command()
@@ -37,7 +44,9 @@ def command(copy: str, photos: tuple[str, ...], as_json: bool) -> int:
         try:
             image = load_photo(name)
             start = time.perf_counter()
-            pose = reader.locate(image, pose)       # most cameras stand where they stood for the photo before
+            pose = reader.locate(
+                image, pose
+            )  # most cameras stand where they stood for the photo before
             evidence = reader.read_at(image, pose)
             out = line_of(photo, evidence, 1000 * (time.perf_counter() - start))
         except (NoBoard, BadPhoto) as e:
@@ -51,8 +60,10 @@ def _table(out: dict) -> str:
     if "error" in out:
         return f"{out['photo']}: {out['error']}"
     r = out["registration"]
-    lines = [f"{out['photo']}: {len(out['layout'])} sites occupied, board found by {r['by']} to {r['error_px']} px, "
-             f"{out['ms']} ms"]
+    lines = [
+        f"{out['photo']}: {len(out['layout'])} sites occupied, board found by {r['by']} to {r['error_px']} px, "
+        f"{out['ms']} ms"
+    ]
     if r.get("maybe_turned"):
         lines.append("  the board may lie turned round: it looks the same both ways")
     lines += [f"  {site}: {' '.join(contents)}" for site, contents in out["layout"].items()]
@@ -60,5 +71,8 @@ def _table(out: dict) -> str:
         told = [(" ".join(c) or "empty", p) for c, p in options]
         rest = 1 - sum(p for _, p in told)
         told += [("anything else", rest)] if rest > LEFT else []
-        lines.append(f"  unsure {site}: " + ", ".join(f"{what} {100 * p:.0f} %" for what, p in sorted(told, key=lambda t: -t[1])))
+        lines.append(
+            f"  unsure {site}: "
+            + ", ".join(f"{what} {100 * p:.0f} %" for what, p in sorted(told, key=lambda t: -t[1]))
+        )
     return "\n".join(lines)

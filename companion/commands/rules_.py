@@ -15,14 +15,22 @@ TESTS = Path(__file__).resolve().parent.parent.parent / "tests"
 
 def tested_texts(game: str) -> list[str]:
     """The texts of a game's tests: files in folders of its name below tests/."""
-    return [p.read_text(encoding="utf-8") for folder in TESTS.glob(f"*/{game}") for p in folder.rglob("*")
-            if p.suffix in (".py", ".play")]
+    return [
+        p.read_text(encoding="utf-8")
+        for folder in TESTS.glob(f"*/{game}")
+        for p in folder.rglob("*")
+        if p.suffix in (".py", ".play")
+    ]
 
 
 @click.command()
 @click.argument("game", required=False)
 @click.argument("number", required=False)
-@click.option("--coverage", is_flag=True, help="list the numbers that no test names; exit 1 when there are any")
+@click.option(
+    "--coverage",
+    is_flag=True,
+    help="list the numbers that no test names; exit 1 when there are any",
+)
 @click.option("--source", is_flag=True, help="the Dutch text the numbered statements are made from")
 def command(game: str | None, number: str | None, coverage: bool, source: bool) -> int:
     """The rules' text, one numbered statement each."""
@@ -37,7 +45,9 @@ def command(game: str | None, number: str | None, coverage: bool, source: bool) 
         return 1 if missing else 0
     if not game:
         for name in names:
-            click.echo(f"{name}: {engine.game(name).title}, {len(rules.rules(name))} numbered statements")
+            click.echo(
+                f"{name}: {engine.game(name).title}, {len(rules.rules(name))} numbered statements"
+            )
         return 0
     if source:
         click.echo(rules.source_text(game))

@@ -56,9 +56,14 @@ def first_state(config: Config, specimen: Specimen, name: str) -> State:
 
 @click.command()
 @click.option("--config", type=click.Path(), help=f"see docs/play.md  [default: {USUAL}]")
-@click.option("--stay", is_flag=True, help="a table that cannot start serves a page that says why (a service always does)")
+@click.option(
+    "--stay",
+    is_flag=True,
+    help="a table that cannot start serves a page that says why (a service always does)",
+)
 def command(config: str | None, stay: bool) -> int:
-    """The real table. Without a configuration, or with one that names no copy, a page to set the table up comes first."""
+    """The real table. Without a configuration, or with one that names no copy, a page to set the
+    table up comes first."""
     as_service = bool(os.environ.get("NOTIFY_SOCKET"))
     try:
         with click.Context(command).scope():
@@ -67,8 +72,11 @@ def command(config: str | None, stay: bool) -> int:
         if not (stay or as_service):
             raise
         log.debug("the table cannot start", exc_info=True)
-        again = serve_rescue(config or USUAL, e, _rescuers_pin(config or USUAL, as_service), as_service)
-    if again:       # in a process of its own: what was opened before the fault (pins, a camera) is closed by that
+        again = serve_rescue(
+            config or USUAL, e, _rescuers_pin(config or USUAL, as_service), as_service
+        )
+    # in a process of its own: what was opened before the fault (pins, a camera) is closed by that
+    if again:
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
     return leave(0)
 
@@ -90,7 +98,11 @@ def play(config: str | None) -> int:
         raise Fault(f"{config}: No such file or directory")
     config = config or USUAL
     said = owners_part(config) if not is_begun(config) else None
-    pin = said.web.pin or (kept_pin(written(config).parent / "pin") if as_service else new_pin()) if said is not None else ""
+    pin = (
+        said.web.pin or (kept_pin(written(config).parent / "pin") if as_service else new_pin())
+        if said is not None
+        else ""
+    )
     if said is not None and not _set_up(config, said, pin, as_service):
         return 0
     _few_heaps()
@@ -103,7 +115,13 @@ def play(config: str | None) -> int:
     click.get_current_context().call_on_close(journal.close)
     journal.keep_to_oneself()
     state = None if journal.events() else first_state(settings, specimen, config)
-    table = Table(state, journal, specimen.rules_plan, {"hidden_scores": settings.hidden_scores}, laid_out=False)
+    table = Table(
+        state,
+        journal,
+        specimen.rules_plan,
+        {"hidden_scores": settings.hidden_scores},
+        laid_out=False,
+    )
     table.try_writing()
     try:
         camera = settings.open_camera()
@@ -111,21 +129,42 @@ def play(config: str | None) -> int:
     except (BadCamera, PinFault) as e:
         raise Fault(f"{config}: {e}") from None
     cv2.setNumThreads(reading_threads())
-    loop = Loop(table, Eye(specimen.reader), Supervisor(camera, fps=settings.looks_per_second), panel, notify.alive,
-                lessons=Lessons(specimen.folder) if settings.learn else None)
-    club = settings.club if not settings.club.ca else msgspec.structs.replace(settings.club, ca=str(settings.path(settings.club.ca)))
+    loop = Loop(
+        table,
+        Eye(specimen.reader),
+        Supervisor(camera, fps=settings.looks_per_second),
+        panel,
+        notify.alive,
+        lessons=Lessons(specimen.folder) if settings.learn else None,
+    )
+    club = (
+        settings.club
+        if not settings.club.ca
+        else msgspec.structs.replace(settings.club, ca=str(settings.path(settings.club.ca)))
+    )
     publisher = Publisher(table, club, specimen.name) if club.broker else None
     pin = settings.web.pin or pin or (kept_pin(settings.path("pin")) if as_service else new_pin())
     page = page_of(specimen, specimen.name, pin, Path(settings.folder), settings.web)
     app = companion_web.create_app(table, page)
-    server = companion_web.serve(app, settings.web.host, settings.web.port, settings.web.context(Path(settings.folder)))
-    if as_service:      # a service's words go into a log, and a log is no place for the PIN and the joining link
-        click.echo(f"{specimen.name}: {server.address}; the host's PIN is in {settings.path('pin')}")
+    server = companion_web.serve(
+        app, settings.web.host, settings.web.port, settings.web.context(Path(settings.folder))
+    )
+    if (
+        as_service
+    ):  # a service's words go into a log, and a log is no place for the PIN and the joining link
+        click.echo(
+            f"{specimen.name}: {server.address}; the host's PIN is in {settings.path('pin')}"
+        )
     else:
         print_address(app, server, f"{specimen.name}: {table.game.title}")
     _buttons(panel, table)
     watching = threading.Thread(target=loop.run, name="loop", daemon=True)
-    threading.Thread(target=watch_machine, args=(lacking, table.tell_machine, stopped), name="machine", daemon=True).start()
+    threading.Thread(
+        target=watch_machine,
+        args=(lacking, table.tell_machine, stopped),
+        name="machine",
+        daemon=True,
+    ).start()
     try:
         watching.start()
         if publisher is not None:
@@ -143,11 +182,14 @@ def play(config: str | None) -> int:
         watching.join(0.5)
         panel.close()
         journal.close()
-    return leave(1 if ended else 0)      # a loop that ended by itself is a fault: systemd starts the table again
+    return leave(
+        1 if ended else 0
+    )  # a loop that ended by itself is a fault: systemd starts the table again
 
 
 def open_panel(pins: Mapping[str, Any]) -> tuple[Panel, tuple[Text, ...]]:
-    """Lamp, buzzer and buttons, and what is to be said where this machine's pins cannot be used. Raises PinFault."""
+    """Lamp, buzzer and buttons, and what is to be said where this machine's pins cannot be used.
+    Raises PinFault."""
     try:
         return Panel.open(pins), ()
     except NoPins as e:
@@ -156,17 +198,22 @@ def open_panel(pins: Mapping[str, Any]) -> tuple[Panel, tuple[Text, ...]]:
 
 
 def _few_heaps() -> None:
-    """Glibc gives threads heaps of their own, where what reading took stays for later: with two of them it stays but once"""
-    with contextlib.suppress(OSError, AttributeError):      # another C library has no such thing
-        ctypes.CDLL(None).mallopt(-8, 2)                    # M_ARENA_MAX
+    """Glibc gives threads heaps of their own, where what reading took stays for later: with two of
+    them it stays but once"""
+    with contextlib.suppress(OSError, AttributeError):  # another C library has no such thing
+        ctypes.CDLL(None).mallopt(-8, 2)  # M_ARENA_MAX
 
 
 def _set_up(config: str, said: Config, pin: str, as_service: bool) -> bool:
     """The first start, with what the table's owner has said already about page and camera."""
     path = written(config)
     if as_service:
-        click.echo(f"{config} names no copy yet: set the table up on the page; the host's PIN is in {path.parent / 'pin'}")
-    return set_up(path, msgspec.structs.replace(said.web, pin=pin), said.camera or None, secret=as_service)
+        click.echo(
+            f"{config} names no copy yet: set the table up on the page; the host's PIN is in {path.parent / 'pin'}"
+        )
+    return set_up(
+        path, msgspec.structs.replace(said.web, pin=pin), said.camera or None, secret=as_service
+    )
 
 
 def new_pin() -> str:
@@ -174,21 +221,24 @@ def new_pin() -> str:
 
 
 def kept_pin(path: Path) -> str:
-    """The host's PIN over restarts, in a file that only the table's own user and root can read. Raises OSError."""
+    """The host's PIN over restarts, in a file that only the table's own user and root can read.
+    Raises OSError."""
     with contextlib.suppress(FileNotFoundError):
         if pin := path.read_text(encoding="ascii", errors="replace").strip():
             return pin
-    made = new_pin()      # also where a power cut left the file empty
+    made = new_pin()  # also where a power cut left the file empty
     write_whole(path, made.encode() + b"\n", 0o600)
     return made
 
 
 def _buttons(panel: Panel, table: Table) -> None:
     """done: the seat whose turn it is says so; undo: the last act; mute is the panel's own."""
+
     def undo() -> None:
         lines = table.lines
         if len(lines) > 1:
-            # A full disk, or a phone that was quicker: the page says so, and gpiozero's thread has to outlive it.
+            # A full disk, or a phone that was quicker: the page says so, and gpiozero's thread has
+            # to outlive it.
             with contextlib.suppress(BadJournal, Gone):
                 table.undo(lines[-2].event, "button")
 

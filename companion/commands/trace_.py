@@ -1,4 +1,5 @@
-"""nilometer trace GAME|PLAN PHOTO: a copy's own plan, drawn or corrected on a photo of the empty board."""
+"""nilometer trace GAME|PLAN PHOTO: a copy's own plan, drawn or corrected on a photo of the empty
+board."""
 
 from __future__ import annotations
 
@@ -21,11 +22,15 @@ def base_plan(name: str) -> dict:
     path = Path(name)
     try:
         if name in engine.games():
-            text = resources.files(f"engine.{name}").joinpath("plan.toml").read_text(encoding="utf-8")
+            text = (
+                resources.files(f"engine.{name}").joinpath("plan.toml").read_text(encoding="utf-8")
+            )
         elif path.suffix == ".toml" or path.exists():
             text = path.read_text(encoding="utf-8")
         else:
-            raise Fault(f"{name}: neither a game ({', '.join(sorted(engine.games()))}) nor a plan.toml")
+            raise Fault(
+                f"{name}: neither a game ({', '.join(sorted(engine.games()))}) nor a plan.toml"
+            )
         data = tomllib.loads(text)
     except OSError as e:
         raise Fault(f"{name}: {e.strerror}") from None
@@ -38,7 +43,14 @@ def base_plan(name: str) -> dict:
 @click.command()
 @click.argument("name", metavar="GAME|PLAN")
 @click.argument("photo", type=click.Path())
-@click.option("-o", "--out", default="plan.toml", show_default=True, type=click.Path(), help="the plan to write")
+@click.option(
+    "-o",
+    "--out",
+    default="plan.toml",
+    show_default=True,
+    type=click.Path(),
+    help="the plan to write",
+)
 @click.option("--port", default=8001, show_default=True, help="the page's port; 0: any free one")
 @click.option("--host", default="127.0.0.1", show_default=True, help="0.0.0.0 lets a phone draw")
 def command(name: str, photo: str, out: str, port: int, host: str) -> int:
@@ -49,6 +61,8 @@ def command(name: str, photo: str, out: str, port: int, host: str) -> int:
     desk = Desk(base_plan(name), load_photo(photo), path)
     server = serve(create_trace_app(desk), host, port)
     server.stop_on_signals()
-    click.echo(f"Draw at {server.url if host == '127.0.0.1' else server.address}?key={desk.key}   (Ctrl-C ends it; writes {path})")
+    click.echo(
+        f"Draw at {server.url if host == '127.0.0.1' else server.address}?key={desk.key}   (Ctrl-C ends it; writes {path})"
+    )
     server.wait()
     return 0

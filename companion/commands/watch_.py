@@ -1,4 +1,5 @@
-"""nilometer watch COPY --frames DIR [--start FILE.play] [--declare FILE] --json: verdicts frame by frame (DESIGN 7)."""
+"""nilometer watch COPY --frames DIR [--start FILE.play] [--declare FILE] --json: verdicts frame by
+frame (DESIGN 7)."""
 
 from __future__ import annotations
 
@@ -37,12 +38,28 @@ def declared(path: str | None) -> dict[str, list[str]]:
 
 @click.command()
 @click.argument("copy", type=click.Path())
-@click.option("--frames", required=True, type=click.Path(), help="a folder of pictures, one look each, in name order")
+@click.option(
+    "--frames",
+    required=True,
+    type=click.Path(),
+    help="a folder of pictures, one look each, in name order",
+)
 @click.option("--start", type=click.Path(), help="a .play file: game, seats, options, position")
-@click.option("--declare", type=click.Path(), help="lines such as `03 lion: commit 2`: said right after that frame")
+@click.option(
+    "--declare",
+    type=click.Path(),
+    help="lines such as `03 lion: commit 2`: said right after that frame",
+)
 @click.option("--journal", type=click.Path(), help="keep the game in this file")
 @click.option("--json", "as_json", is_flag=True, help="one JSON line a frame")
-def command(copy: str, frames: str, start: str | None, declare: str | None, journal: str | None, as_json: bool) -> int:
+def command(
+    copy: str,
+    frames: str,
+    start: str | None,
+    declare: str | None,
+    journal: str | None,
+    as_json: bool,
+) -> int:
     """Verdicts on a game photographed frame by frame."""
     from companion.journal import Journal
 
@@ -58,7 +75,9 @@ def command(copy: str, frames: str, start: str | None, declare: str | None, jour
     if kept is not None:
         click.get_current_context().call_on_close(kept.close)
         kept.keep_to_oneself()
-    table = Table(scripted(start, specimen) if start else beginning(specimen), kept, specimen.rules_plan)
+    table = Table(
+        scripted(start, specimen) if start else beginning(specimen), kept, specimen.rules_plan
+    )
     eye, failed = Eye(specimen.reader), False
     for path in pictures:
         said: list[str] = []
@@ -67,10 +86,17 @@ def command(copy: str, frames: str, start: str | None, declare: str | None, jour
             view = eye.single(image)
             verdict = table.look(view, image if journal else None)
             out = line_of(verdict, path.name)
-            out["registration"] = {"by": view.registration.by, "error_px": round(view.registration.error_px, 2)}
+            out["registration"] = {
+                "by": view.registration.by,
+                "error_px": round(view.registration.error_px, 2),
+            }
         except (NoBoard, BadPhoto) as e:
             failed = failed or isinstance(e, BadPhoto)
-            out = line_of(table.verdict, path.name) | {"verdict": "busy", "actions": [], "error": str(e)}
+            out = line_of(table.verdict, path.name) | {
+                "verdict": "busy",
+                "actions": [],
+                "error": str(e),
+            }
         for act in acts.pop(path.stem, []):
             try:
                 table.declare(act, "declared")
@@ -93,12 +119,17 @@ def line_of(verdict: Verdict, frame: str) -> dict[str, Any]:
     illegal = verdict.verdict == ILLEGAL
     q = None if illegal else verdict.question
     out = {
-        "frame": frame, "verdict": verdict.verdict,
+        "frame": frame,
+        "verdict": verdict.verdict,
         "actions": [str(a) for a in verdict.news] if verdict.certain and not illegal else [],
-        "scores": state.scores(), "turn": state.turn, "layout": {s: list(c) for s, c in state.layout().items()},
+        "scores": state.scores(),
+        "turn": state.turn,
+        "layout": {s: list(c) for s, c in state.layout().items()},
         "todo": [str(t.text) for t in verdict.todo],
         "violations": [{"rule": v.rule, "text": str(v.text)} for v in verdict.violations],
-        "question": None if q is None else {"seat": q.seat, "text": str(q.text), "answers": [str(a.text) for a in q.answers]},
+        "question": None
+        if q is None
+        else {"seat": q.seat, "text": str(q.text), "answers": [str(a.text) for a in q.answers]},
     }
     if illegal:
         out["back"] = [str(t) for t in verdict.back]
@@ -113,5 +144,7 @@ def line_of(verdict: Verdict, frame: str) -> dict[str, Any]:
 
 
 def _words(out: dict) -> str:
-    tail = "; ".join(out["actions"] + out["todo"] + [f"{v['rule']} {v['text']}" for v in out["violations"]])
+    tail = "; ".join(
+        out["actions"] + out["todo"] + [f"{v['rule']} {v['text']}" for v in out["violations"]]
+    )
     return f"{out['frame']}: {out['verdict']}" + (f": {tail}" if tail else "")

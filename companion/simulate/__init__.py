@@ -1,16 +1,19 @@
-"""Simulated tables: to play the demo on, and to measure how well reading does on copies nobody has seen.
+"""Simulated tables: to play the demo on, and to measure how well reading does on copies nobody has
+seen.
 
-    python -m companion.simulate GAME OUTDIR [--seed N] [--edition K] [--no-markers] [--turned] [--photos 14]
+    python -m companion.simulate GAME OUTDIR [--seed N] [--edition K] [--no-markers] [--turned]
+    [--photos 14]
     python -m companion.simulate - OUTDIR --plan FILE        # any plan, also of a game without an engine
 
-writes a complete copy (DESIGN 4): copy.toml, empty-1/2, sampler-1/2, test/NN.jpg with test/NN.json. Edition 0 is the
-project's own art, odd editions have other colours and swap signs, even ones have signs of their own; editions also differ in
-table, camera and resolution, seeds in camera, light and layouts. The same arguments give the same pictures. Then:
+writes a complete copy (DESIGN 4): copy.toml, empty-1/2, sampler-1/2, test/NN.jpg with test/NN.json.
+Edition 0 is the project's own art, odd editions have other colours and swap signs, even ones have
+signs of their own; editions also differ in table, camera and resolution, seeds in camera, light and
+layouts. The same arguments give the same pictures. Then:
 
     nilometer calibrate OUTDIR && nilometer read OUTDIR OUTDIR/test/*.jpg --json
 
-In code: `Director` is a whole table with hands and camera; `Tabletop` lays layouts on a table and gives scenes,
-`hardware.film.Film` films them, `make_copy` writes copies.
+In code: `Director` is a whole table with hands and camera; `Tabletop` lays layouts on a table and
+gives scenes, `hardware.film.Film` films them, `make_copy` writes copies.
 """
 
 from companion.simulate.copies import Conditions, art_for, make_copy, plan_of
@@ -19,4 +22,14 @@ from companion.simulate.editions import edition
 from companion.simulate.samples import random_layout, samplers
 from companion.simulate.tabletop import Tabletop
 
-__all__ = ["Conditions", "Director", "Tabletop", "art_for", "edition", "make_copy", "plan_of", "random_layout", "samplers"]
+__all__ = [
+    "Conditions",
+    "Director",
+    "Tabletop",
+    "art_for",
+    "edition",
+    "make_copy",
+    "plan_of",
+    "random_layout",
+    "samplers",
+]

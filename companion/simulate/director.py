@@ -1,4 +1,5 @@
-"""A simulated table that can be told what happens on it: the demo's and the tests' stand-in for people, board and camera.
+"""A simulated table that can be told what happens on it: the demo's and the tests' stand-in for
+people, board and camera.
 
     table = Director(plan, layout=state.layout(), seed=1)
     with table.camera as camera:                    # a hardware.camera.Camera, for whoever looks
@@ -26,21 +27,32 @@ Layout = Mapping[str, Sequence[str]]
 
 
 class Director:
-    """conditions: the specimen and its camera, the same that `make_copy` with these conditions photographs, so that a model
-    calibrated on that copy reads this table; seed: how people lay pieces down this time; view, light: another camera or
-    lamp; fps: the hands' pace, scenes a second.
+    """conditions: the specimen and its camera, the same that `make_copy` with these conditions
+    photographs, so that a model calibrated on that copy reads this table; seed: how people lay
+    pieces down this time; view, light: another camera or lamp; fps: the hands' pace, scenes a
+    second.
     """
 
-    def __init__(self, plan: Plan, layout: Layout | None = None, seed: int = 0, conditions: Conditions | None = None,
-                 view: View | None = None, light: Light | None = None, fps: float = 5.0,
-                 sleep: Callable[[float], object] = time.sleep) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        layout: Layout | None = None,
+        seed: int = 0,
+        conditions: Conditions | None = None,
+        view: View | None = None,
+        light: Light | None = None,
+        fps: float = 5.0,
+        sleep: Callable[[float], object] = time.sleep,
+    ) -> None:
         conditions = conditions or Conditions()
         self.top = conditions.table(plan)
         self.top.rng.seed(seed)
         self.top.lay(layout or {})
         self._over: tuple[Thing, ...] = ()
         self._sleep, self._gap = sleep, 1 / fps
-        self.camera = SimulatedCamera(self.top.scene(), view or conditions.look(plan), light, seed, sleep=sleep)
+        self.camera = SimulatedCamera(
+            self.top.scene(), view or conditions.look(plan), light, seed, sleep=sleep
+        )
         self._film = Film(seed + 1)
 
     def set(self, layout: Layout) -> None:
@@ -56,7 +68,8 @@ class Director:
         self._sleep(still)
 
     def frames(self, layout: Layout, still: int = 3) -> Iterator[np.ndarray]:
-        """The pictures of `show`, as fast as they can be painted; the last `still` ones without a hand."""
+        """The pictures of `show`, as fast as they can be painted; the last `still` ones without a
+        hand."""
         for scene in self.top.towards(layout, still):
             self._show(scene)
             yield self.picture()
@@ -66,7 +79,8 @@ class Director:
         return self._film.take(self.camera.scene, self.camera.view, self.camera.light)
 
     def put(self, prop: str, at: tuple[float, float], turn: float = 0.0) -> None:
-        """Puts a "cup", "phone" or "hand" somewhere (board mm) and leaves it there. Raises KeyError for anything else."""
+        """Puts a "cup", "phone" or "hand" somewhere (board mm) and leaves it there. Raises KeyError
+        for anything else."""
         self._over = (*self._over, Thing(self.top.prop(prop), at, turn))
         self._show(self.top.scene())
 
@@ -91,7 +105,8 @@ class Director:
         self._show(self.top.scene())
 
     def fault(self, name: str, on: bool) -> None:
-        """Switches a fault of `hardware.simulated.FAULTS` on or off. Raises KeyError for another name."""
+        """Switches a fault of `hardware.simulated.FAULTS` on or off. Raises KeyError for another
+        name."""
         if name not in FAULTS:
             raise KeyError(name)
         (self.camera.faults.add if on else self.camera.faults.discard)(name)

@@ -1,4 +1,5 @@
-"""Other editions of a game: the same kinds with other colours and other signs, made up from a number."""
+"""Other editions of a game: the same kinds with other colours and other signs, made up from a
+number."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ from engine.art import Art
 
 
 def edition(art: Art, number: int) -> Art:
-    """Edition 0 is the art as it is; others differ in colours, odd ones swap signs, even ones have signs of their own."""
+    """Edition 0 is the art as it is; others differ in colours, odd ones swap signs, even ones have
+    signs of their own."""
     if not number:
         return art
     rng = random.Random(number * 7919)
@@ -33,13 +35,14 @@ def edition(art: Art, number: int) -> Art:
 
 
 def _colours(colours: dict[str, str], rng: random.Random) -> dict[str, str]:
-    """Each colour a little off, all in one direction as inks and prints differ; grounds (not the seats') further off."""
+    """Each colour a little off, all in one direction as inks and prints differ; grounds (not the
+    seats') further off."""
     drift, wash, tone = rng.uniform(-0.05, 0.05), rng.uniform(0.7, 1.2), rng.uniform(0.85, 1.12)
     grounds = rng.uniform(-0.12, 0.12)
     people = {"red", "blue", "green", "yellow", "black", "white", "line"}
     out = {}
     for name, value in colours.items():
-        r, g, b = (int(value[i:i + 2], 16) / 255 for i in (1, 3, 5))
+        r, g, b = (int(value[i : i + 2], 16) / 255 for i in (1, 3, 5))
         h, s, v = colorsys.rgb_to_hsv(r, g, b)
         h += drift * 0.5 if any(p in name.split("-") for p in people) else drift + grounds
         s *= wash * rng.uniform(0.9, 1.1)
@@ -51,7 +54,14 @@ def _colours(colours: dict[str, str], rng: random.Random) -> dict[str, str]:
 
 def _reach(shapes: list[dict[str, Any]]) -> float:
     """How far a symbol's points lie from its middle, roughly"""
-    far = [abs(v) for s in shapes for key in ("polygon", "line") for p in s.get(key, ()) for v in p if not isinstance(v, str)]
+    far = [
+        abs(v)
+        for s in shapes
+        for key in ("polygon", "line")
+        for p in s.get(key, ())
+        for v in p
+        if not isinstance(v, str)
+    ]
     return max(far, default=7.0)
 
 
@@ -69,7 +79,10 @@ def _glyph(rng: random.Random, reach: float) -> list[dict[str, Any]]:
         if shape == "line":
             points = [point() for _ in range(rng.randint(2, 3))]
             ways = [points, [[-x, y] for x, y in points]] if mirrored else [points]
-            out += [{"line": way, "stroke": "{ink}", "width": reach * rng.uniform(0.12, 0.22)} for way in ways]
+            out += [
+                {"line": way, "stroke": "{ink}", "width": reach * rng.uniform(0.12, 0.22)}
+                for way in ways
+            ]
         elif shape == "polygon":
             points = [point() for _ in range(3)]
             ways = [points, [[-x, y] for x, y in points]] if mirrored else [points]
@@ -80,6 +93,11 @@ def _glyph(rng: random.Random, reach: float) -> list[dict[str, Any]]:
             out.append({"circle": reach * rng.uniform(0.15, 0.35), "at": at, "fill": "{ink}"})
         else:
             start = rng.uniform(0, 360)
-            out.append({"arc": [reach * rng.uniform(0.5, 0.9), start, start + rng.uniform(90, 270)], "stroke": "{ink}",
-                        "width": reach * rng.uniform(0.12, 0.2)})
+            out.append(
+                {
+                    "arc": [reach * rng.uniform(0.5, 0.9), start, start + rng.uniform(90, 270)],
+                    "stroke": "{ink}",
+                    "width": reach * rng.uniform(0.12, 0.2),
+                }
+            )
     return out

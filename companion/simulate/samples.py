@@ -1,4 +1,5 @@
-"""Made-up layouts of any plan: random ones to test with, and samplers that show every kind on few photos.
+"""Made-up layouts of any plan: random ones to test with, and samplers that show every kind on few
+photos.
 
 What may lie where comes from `[[lie]]` in a game's art.toml:
 
@@ -7,9 +8,10 @@ What may lie where comes from `[[lie]]` in a game's art.toml:
     share = 3                  # how often this, among all that fits the site
     contents = ["tile:*", "black|white x1-5"]     # bottom first; "x1-5": one to five of the same, "+0-8": up to eight of any
 
-`once = 0.35` instead of `share`: each kind that the last entry names lies on one site of the board with that probability.
-A {name} stands for the same word wherever it occurs in one contents, and for another word than other {names}. Without any
-[[lie]], any one piece lies on a pile and a few on a cluster.
+`once = 0.35` instead of `share`: each kind that the last entry names lies on one site of the board
+with that probability. A {name} stands for the same word wherever it occurs in one contents, and for
+another word than other {names}. Without any [[lie]], any one piece lies on a pile and a few on a
+cluster.
 """
 
 from __future__ import annotations
@@ -26,8 +28,11 @@ from vision.sampler import in_sight
 
 Layout = dict[str, list[str]]
 Rule = Mapping[str, Any]
-ANYTHING: Sequence[Rule] = [{"share": 1, "contents": []}, {"share": 2, "contents": ["*"]}]     # where no [[lie]] says otherwise
-UNCOUNTED = 6     # how many there are of a kind whose number the plan leaves at 0
+ANYTHING: Sequence[Rule] = [
+    {"share": 1, "contents": []},
+    {"share": 2, "contents": ["*"]},
+]  # where no [[lie]] says otherwise
+UNCOUNTED = 6  # how many there are of a kind whose number the plan leaves at 0
 
 
 def random_layout(plan: Plan, rules: Sequence[Rule], rng: random.Random) -> Layout:
@@ -35,15 +40,28 @@ def random_layout(plan: Plan, rules: Sequence[Rule], rng: random.Random) -> Layo
     return _Maker(plan, rules, rng).make(need=None)
 
 
-def samplers(plan: Plan, rules: Sequence[Rule], rng: random.Random, photos: int = 2, each: int = 4, sides: bool = False
-             ) -> list[Layout]:
-    """Layouts that together show every kind `each` times in sight, as far as box, sites, photos and the throws allow; of what
-    seldom lies, such as the ziggurats of a game of forty tiles, it may be one or two fewer. sides: a piece shows but one of its
-    sides at a time, as people's do; else there is one for each."""
+def samplers(
+    plan: Plan,
+    rules: Sequence[Rule],
+    rng: random.Random,
+    photos: int = 2,
+    each: int = 4,
+    sides: bool = False,
+) -> list[Layout]:
+    """Layouts that together show every kind `each` times in sight, as far as box, sites, photos and
+    the throws allow; of what seldom lies, such as the ziggurats of a game of forty tiles, it may be
+    one or two fewer. sides: a piece shows but one of its sides at a time, as people's do; else
+    there is one for each."""
     ways = Counter(plan.one.values() if sides else ())
-    need = Counter({p.kind: min(each, max(photos, p.count) if p.count else each) for p in plan.piece
-                    # a piece that can lie in more ways than there are photos of it: what only lies turned is known by its like
-                    if not p.looks or not 0 < plan.number(p.kind) * photos < ways[plan.one[p.kind]]})
+    need = Counter(
+        {
+            p.kind: min(each, max(photos, p.count) if p.count else each)
+            for p in plan.piece
+            # a piece that can lie in more ways than there are photos of it: what only lies turned
+            # is known by its like
+            if not p.looks or not 0 < plan.number(p.kind) * photos < ways[plan.one[p.kind]]
+        }
+    )
     full, out = need.copy(), []
     for n in range(photos):
         made = _Maker(plan, rules, rng, out, sides).make(need, full, share_of_once=1 / (photos - n))
@@ -52,17 +70,31 @@ def samplers(plan: Plan, rules: Sequence[Rule], rng: random.Random, photos: int 
     return out
 
 
-def another(plan: Plan, rules: Sequence[Rule], rng: random.Random, kinds: Sequence[str], before: Sequence[Layout], each: int
-            ) -> Layout:
-    """One more layout, which shows these kinds up to `each` times in sight, and nothing on sites that need not show any of them;
+def another(
+    plan: Plan,
+    rules: Sequence[Rule],
+    rng: random.Random,
+    kinds: Sequence[str],
+    before: Sequence[Layout],
+    each: int,
+) -> Layout:
+    """One more layout, which shows these kinds up to `each` times in sight, and nothing on sites
+    that need not show any of them;
     before: what the photos so far show."""
     need = Counter({k: min(each, plan.pieces[k].count or each) for k in kinds})
     made = _Maker(plan, rules, rng, before, sides=True).make(need, need)
-    covered = {c for site, contents in made.items() for c in spanned(plan, plan.sites[site], contents[-1]) if c != site}
+    covered = {
+        c
+        for site, contents in made.items()
+        for c in spanned(plan, plan.sites[site], contents[-1])
+        if c != site
+    }
     shown = in_sight(plan, made)
     for site in rng.sample(sorted(made), len(made)):
         shows = in_sight(plan, {site: made[site]})
-        if site not in covered and not any(k in need and shown[k] - n < need[k] for k, n in shows.items()):
+        if site not in covered and not any(
+            k in need and shown[k] - n < need[k] for k, n in shows.items()
+        ):
             shown -= shows
             for c in spanned(plan, plan.sites[site], made[site][-1]):
                 made.pop(c, None)
@@ -72,18 +104,35 @@ def another(plan: Plan, rules: Sequence[Rule], rng: random.Random, kinds: Sequen
 class _Maker:
     """Fills one board."""
 
-    def __init__(self, plan: Plan, rules: Sequence[Rule], rng: random.Random, before: Sequence[Layout] = (), sides: bool = False
-                 ) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        rules: Sequence[Rule],
+        rng: random.Random,
+        before: Sequence[Layout] = (),
+        sides: bool = False,
+    ) -> None:
         """before: what the photos before this one show; sides: as samplers() has it"""
         self.plan, self.rng, self.before = plan, rng, before
         self.one = plan.one if sides else {k: k for k in plan.pieces}
         self.rules, self.fitting = (rules, None) if rules else (ANYTHING, plan.fitting)
-        self.left = Counter({k: (plan.number(k) if sides else plan.pieces[k].count) or UNCOUNTED for k in self.one.values()})
+        self.left = Counter(
+            {
+                k: (plan.number(k) if sides else plan.pieces[k].count) or UNCOUNTED
+                for k in self.one.values()
+            }
+        )
         self.layout: Layout = {}
         self.site = ""
 
-    def make(self, need: Counter[str] | None, full: Mapping[str, int] | None = None, share_of_once: float = 1.0) -> Layout:
-        """need: how many of each kind are still wanted, full: how many were at first; None for a layout at random."""
+    def make(
+        self,
+        need: Counter[str] | None,
+        full: Mapping[str, int] | None = None,
+        share_of_once: float = 1.0,
+    ) -> Layout:
+        """need: how many of each kind are still wanted, full: how many were at first; None for a
+        layout at random."""
         self.need, self.full = None if need is None else need.copy(), full
         for rule in self.rules:
             if "once" in rule:
@@ -103,34 +152,57 @@ class _Maker:
         wanted = [k for k in kinds if self.need is None and self.rng.random() < rule["once"]]
         if self.need is not None:
             due = sorted((k for k in kinds if self.need[k] > 0), key=lambda k: -self.need[k])
-            wanted = due[:max(1, round(len(due) * share))] if self.plan.pieces[kinds[0]].spans else due
+            wanted = (
+                due[: max(1, round(len(due) * share))] if self.plan.pieces[kinds[0]].spans else due
+            )
         for kind in wanted:
             sites = [s for s in self.plan.site if _fits(rule, s)]
             self.rng.shuffle(sites)
-            if self.plan.pieces[kind].count == 1 and not self.plan.pieces[kind].spans:      # it shows more on another site than before
-                sites.sort(key=lambda s: any(kind in layout.get(s.id, ()) for layout in self.before))
+            if (
+                self.plan.pieces[kind].count == 1 and not self.plan.pieces[kind].spans
+            ):  # it shows more on another site than before
+                sites.sort(
+                    key=lambda s: any(kind in layout.get(s.id, ()) for layout in self.before)
+                )
             for site in sites:
                 covered = spanned(self.plan, site, kind)
                 if covered and not any(c in self.layout for c in covered) and self._left(kind) > 0:
                     under = self.plan.pieces[kind].over
-                    below = [under] if under else [self._pick(item, {}) for item in rule["contents"][:-1]]
+                    below = (
+                        [under]
+                        if under
+                        else [self._pick(item, {}) for item in rule["contents"][:-1]]
+                    )
                     self._lay({c: list(below) for c in covered} | {site.id: [*below, kind]})
                     break
 
     def _choose(self, site: Site, fitting: list[Rule]) -> list[str]:
         """A few throws; the one that shows most of what is still needed."""
         shares = [r["share"] for r in fitting]
-        throws = [self._throw(r) for r in self.rng.choices(fitting, shares, k=1 if self.need is None else 14)]
+        throws = [
+            self._throw(r)
+            for r in self.rng.choices(fitting, shares, k=1 if self.need is None else 14)
+        ]
         if self.need is None:
             return throws[0]
-        return max(throws, key=lambda c: sum(self._worth(k) * min(n, self.need[k])
-                                             for k, n in in_sight(self.plan, {site.id: c}).items()) / (0.5 + len(c)))
+        return max(
+            throws,
+            key=lambda c: (
+                sum(
+                    self._worth(k) * min(n, self.need[k])
+                    for k, n in in_sight(self.plan, {site.id: c}).items()
+                )
+                / (0.5 + len(c))
+            ),
+        )
 
     def _worth(self, kind: str) -> float:
         """How much one more of a kind is needed: a kind not seen yet above all."""
         if self.need is None or self.need[kind] <= 0:
             return 0.05
-        return (10.0 if self.need[kind] >= self.full[kind] else 1.0) * (1.5 if self.plan.pieces[kind].looks else 1.0)
+        return (10.0 if self.need[kind] >= self.full[kind] else 1.0) * (
+            1.5 if self.plan.pieces[kind].looks else 1.0
+        )
 
     def _throw(self, rule: Rule) -> list[str]:
         out: list[str] = []
@@ -149,9 +221,17 @@ class _Maker:
         return out
 
     def _pick(self, pattern: str, bound: dict[str, str], taken: Sequence[str] = ()) -> str | None:
-        choices = [(k, names) for k, names in _matches(self.plan, pattern)
-                   if self._left(k, taken) > 0 and not self.plan.pieces[k].spans and self._belongs(k)
-                   and all(bound.get(n, v) == v and v not in [b for m, b in bound.items() if m != n] for n, v in names.items())]
+        choices = [
+            (k, names)
+            for k, names in _matches(self.plan, pattern)
+            if self._left(k, taken) > 0
+            and not self.plan.pieces[k].spans
+            and self._belongs(k)
+            and all(
+                bound.get(n, v) == v and v not in [b for m, b in bound.items() if m != n]
+                for n, v in names.items()
+            )
+        ]
         if not choices:
             return None
         weights = [1.0 if self.need is None else self._worth(k) for k, _ in choices]
@@ -175,7 +255,8 @@ class _Maker:
 
 
 def spanned(plan: Plan, site: Site, kind: str) -> list[str]:
-    """The sites a piece covers when it is listed on this one, itself first; [] where it would not fit on the board."""
+    """The sites a piece covers when it is listed on this one, itself first; [] where it would not
+    fit on the board."""
     piece = plan.pieces[kind]
     if not piece.spans:
         return [site.id]
@@ -184,7 +265,11 @@ def spanned(plan: Plan, site: Site, kind: str) -> list[str]:
     for row in range(piece.spans[1]):
         for col in range(piece.spans[0]):
             x, y = site.centre + (col * w, row * h)
-            there = [s.id for s in plan.site if abs(s.centre[0] - x) < w / 4 and abs(s.centre[1] - y) < h / 4]
+            there = [
+                s.id
+                for s in plan.site
+                if abs(s.centre[0] - x) < w / 4 and abs(s.centre[1] - y) < h / 4
+            ]
             if not there:
                 return []
             out.append(there[0])
@@ -192,9 +277,14 @@ def spanned(plan: Plan, site: Site, kind: str) -> list[str]:
 
 
 def _fits(rule: Rule, site: Site) -> bool:
-    return (_pattern(rule.get("site", "*")).fullmatch(site.id) is not None
-            and ("tag" not in rule or any(_pattern(rule["tag"]).fullmatch(t) for t in site.tags))
-            and ("without" not in rule or not any(_pattern(rule["without"]).fullmatch(t) for t in site.tags)))
+    return (
+        _pattern(rule.get("site", "*")).fullmatch(site.id) is not None
+        and ("tag" not in rule or any(_pattern(rule["tag"]).fullmatch(t) for t in site.tags))
+        and (
+            "without" not in rule
+            or not any(_pattern(rule["without"]).fullmatch(t) for t in site.tags)
+        )
+    )
 
 
 def _item(text: str) -> tuple[str, int, int, bool]:
@@ -207,7 +297,11 @@ def _item(text: str) -> tuple[str, int, int, bool]:
 @cache
 def _pattern(text: str) -> re.Pattern[str]:
     parts = re.split(r"(\*|\{\w+\}|\|)", text)
-    turned = [{"*": ".*", "|": "|"}.get(p) or (f"(?P<{p[1:-1]}>[^:]+)" if p.startswith("{") else re.escape(p)) for p in parts]
+    turned = [
+        {"*": ".*", "|": "|"}.get(p)
+        or (f"(?P<{p[1:-1]}>[^:]+)" if p.startswith("{") else re.escape(p))
+        for p in parts
+    ]
     return re.compile("".join(turned))
 
 

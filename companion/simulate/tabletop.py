@@ -1,4 +1,5 @@
-"""A layout laid out on a simulated table as people would: crooked, off the middle, heaps side by side."""
+"""A layout laid out on a simulated table as people would: crooked, off the middle, heaps side by
+side."""
 
 from __future__ import annotations
 
@@ -18,27 +19,66 @@ from hardware.scene import Scene, Thing, card_places
 from vision.plan import Piece, Plan, Site
 
 Contents = tuple[str, ...]
-ON_SITE, TRIES = 0.6, 30     # of a piece, how far its middle lies inside its site at least; times people try for that
+ON_SITE, TRIES = (
+    0.6,
+    30,
+)  # of a piece, how far its middle lies inside its site at least; times people try for that
 
 
 class Tabletop:
-    """Pieces on a table. `lay` changes only the sites whose contents change: what nobody touches stays where it lies.
+    """Pieces on a table. `lay` changes only the sites whose contents change: what nobody touches
+    stays where it lies.
 
-    sloppiness: 0 exact, 1 as people lay pieces down. wandering: mm that a marker card may be off its place.
+    sloppiness: 0 exact, 1 as people lay pieces down. wandering: mm that a marker card may be off
+    its place.
     """
 
-    def __init__(self, plan: Plan, art: Art, seed: int = 0, sloppiness: float = 1.0, cards: bool = True, table: str = "wood",
-                 tint: str = "#8a6248", paper: float = 0.5, grain: float = 0.0, wandering: float = 1.2) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        art: Art,
+        seed: int = 0,
+        sloppiness: float = 1.0,
+        cards: bool = True,
+        table: str = "wood",
+        tint: str = "#8a6248",
+        paper: float = 0.5,
+        grain: float = 0.0,
+        wandering: float = 1.2,
+    ) -> None:
         self.plan, self.art, self.sloppiness = plan, art, sloppiness
         self.rng = random.Random(seed)
         self._lying: dict[str, list[tuple[str, Thing]]] = {}
-        looks = {p.kind: art.solid(p.kind, p.size, p.height or None) for p in plan.piece if not p.looks}
+        looks = {
+            p.kind: art.solid(p.kind, p.size, p.height or None) for p in plan.piece if not p.looks
+        }
         looks |= {name: make() for name, make in props.PROPS.items()}
-        places = [(x + self.rng.gauss(0, wandering), y + self.rng.gauss(0, wandering), self.rng.gauss(0, wandering))
-                  for x, y in card_places(plan.size)] if cards else []
-        self._scene = Scene(plan.size, art.board(plan), looks, cards=tuple(places), table=table, tint=tint, paper=paper,
-                            grain=grain, seed=seed)
-        self._turn_matters = {p.looks for p in plan.piece if p.looks} | {p.kind for p in plan.piece if p.looks}
+        places = (
+            [
+                (
+                    x + self.rng.gauss(0, wandering),
+                    y + self.rng.gauss(0, wandering),
+                    self.rng.gauss(0, wandering),
+                )
+                for x, y in card_places(plan.size)
+            ]
+            if cards
+            else []
+        )
+        self._scene = Scene(
+            plan.size,
+            art.board(plan),
+            looks,
+            cards=tuple(places),
+            table=table,
+            tint=tint,
+            paper=paper,
+            grain=grain,
+            seed=seed,
+        )
+        self._turn_matters = {p.looks for p in plan.piece if p.looks} | {
+            p.kind for p in plan.piece if p.looks
+        }
         self._spots: dict[str, list[Site]] = {}
         for s in plan.site:
             if s.of:
@@ -66,16 +106,29 @@ class Tabletop:
     def _raised(self, things: list[Thing], site: str, kind: str, body: Thing) -> list[Thing]:
         """What lies loose on the squares that a body covers stands on the body, not inside it."""
         under = self.plan.pieces[kind].over
-        loose = {t for s in spanned(self.plan, self.plan.sites[site], kind)
-                 for k, t in self._lying.get(s, ()) if k not in (under, kind)}
-        return [replace(t, z=body.z + self._height_at(body, t.at)) if t in loose else t for t in things]
+        loose = {
+            t
+            for s in spanned(self.plan, self.plan.sites[site], kind)
+            for k, t in self._lying.get(s, ())
+            if k not in (under, kind)
+        }
+        return [
+            replace(t, z=body.z + self._height_at(body, t.at)) if t in loose else t for t in things
+        ]
 
     def _height_at(self, body: Thing, at: Sequence[float]) -> float:
         """How high a body is at a place, mm above its own foot; 0 beside it."""
         c, s = math.cos(math.radians(body.turn)), math.sin(math.radians(body.turn))
         dx, dy = at[0] - body.at[0], at[1] - body.at[1]
         mine = np.array([c * dx + s * dy, c * dy - s * dx])
-        return max((t["z"][1] for t in self._scene.looks[body.look] if _inside(np.array(t["outline"]), mine)), default=0.0)
+        return max(
+            (
+                t["z"][1]
+                for t in self._scene.looks[body.look]
+                if _inside(np.array(t["outline"]), mine)
+            ),
+            default=0.0,
+        )
 
     def prop(self, name: str) -> str:
         """The look of a prop: "hand" is somebody's, another one each time. Raises KeyError."""
@@ -85,14 +138,16 @@ class Tabletop:
         return self.rng.choice(looks)
 
     def nudge(self, site: str, by: tuple[float, float], turn: float) -> None:
-        """Shifts the uppermost piece of a site by mm, and turns it by degrees; nothing where nothing lies."""
+        """Shifts the uppermost piece of a site by mm, and turns it by degrees; nothing where
+        nothing lies."""
         lying = self._lying.get(site)
         if lying:
             kind, t = lying[-1]
             lying[-1] = kind, replace(t, at=(t.at[0] + by[0], t.at[1] + by[1]), turn=t.turn + turn)
 
     def towards(self, layout: Mapping[str, Sequence[str]], still: int = 3) -> Iterator[Scene]:
-        """The pictures from now to this layout: for each changed place a hand comes, the pieces change, it goes; then rest."""
+        """The pictures from now to this layout: for each changed place a hand comes, the pieces
+        change, it goes; then rest."""
         before = {s: tuple(k for k, _ in c) for s, c in self._lying.items()}
         wanted = {s.id: tuple(layout.get(s.id, ())) for s in self.plan.site}
         changed = [s for s in wanted if sorted(wanted[s]) != sorted(before.get(s, ()))]
@@ -101,11 +156,22 @@ class Tabletop:
             at = np.mean([self.plan.sites[s].centre for s in near], 0)
             yield from (self.scene([hand]) for hand in self._hand(at, (420, 160), n))
             left -= set(near)
-            lying = self._sorts(k for s in left for k in (Counter(before.get(s, ())) - Counter(wanted[s])).elements())
+            lying = self._sorts(
+                k
+                for s in left
+                for k in (Counter(before.get(s, ())) - Counter(wanted[s])).elements()
+            )
             for s in changed:
-                if s not in left:           # what still lies elsewhere cannot lie here yet
-                    now[s] = wanted[s] if not lying else tuple(
-                        k for k in wanted[s] if k in before.get(s, ()) or not self._sorts([k]) & lying)
+                if s not in left:  # what still lies elsewhere cannot lie here yet
+                    now[s] = (
+                        wanted[s]
+                        if not lying
+                        else tuple(
+                            k
+                            for k in wanted[s]
+                            if k in before.get(s, ()) or not self._sorts([k]) & lying
+                        )
+                    )
             self.lay(now)
             yield from (self.scene([hand]) for hand in self._hand(at, (0, 260), n))
         yield from (self.scene() for _ in range(still))
@@ -118,15 +184,21 @@ class Tabletop:
         """The changed sites in a few groups, as hands would do them: neighbours together."""
         if not changed:
             return []
-        sites = sorted(changed, key=lambda s: (self.plan.sites[s].centre[1] // 120, self.plan.sites[s].centre[0]))
+        sites = sorted(
+            changed,
+            key=lambda s: (self.plan.sites[s].centre[1] // 120, self.plan.sites[s].centre[0]),
+        )
         size = math.ceil(len(sites) / limit)
-        return [sites[i:i + size] for i in range(0, len(sites), size)]
+        return [sites[i : i + size] for i in range(0, len(sites), size)]
 
     def _hand(self, at: Sequence[float], ways: Sequence[float], n: int) -> list[Thing]:
-        """A hand that is `ways` mm short of a place, coming from the nearest long side of the board."""
+        """A hand that is `ways` mm short of a place, coming from the nearest long side of the
+        board."""
         w, h = self.plan.size
         from_below = at[1] > h / 2
-        lean = math.degrees(math.atan2(at[0] - w / 2, h)) * (-0.6 if from_below else 0.6) + 4 * (n % 3 - 1)
+        lean = math.degrees(math.atan2(at[0] - w / 2, h)) * (-0.6 if from_below else 0.6) + 4 * (
+            n % 3 - 1
+        )
         turn = lean if from_below else 180 + lean
         back = np.array([-math.sin(math.radians(turn)), math.cos(math.radians(turn))])
         look = self.prop("hand")
@@ -136,7 +208,10 @@ class Tabletop:
         old = list(self._lying.get(site.id, ()))
         if site.reads == "cluster":
             return self._heap(site, new, old)
-        same = next((n for n, (a, b) in enumerate(zip(new, [k for k, _ in old])) if a != b), min(len(new), len(old)))
+        same = next(
+            (n for n, (a, b) in enumerate(zip(new, [k for k, _ in old])) if a != b),
+            min(len(new), len(old)),
+        )
         out = old[:same]
         for n, kind in enumerate(new[same:], same):
             out.append((kind, self._on_top(site, kind, out, n)))
@@ -145,19 +220,35 @@ class Tabletop:
     def _on_top(self, site: Site, kind: str, below: list[tuple[str, Thing]], n: int) -> Thing:
         piece = self.plan.pieces[kind]
         covered = spanned(self.plan, site, kind) or [site.id]
-        middle = np.mean([self.plan.sites[s].centre if s != site.id else site.centre for s in covered], 0)
+        middle = np.mean(
+            [self.plan.sites[s].centre if s != site.id else site.centre for s in covered], 0
+        )
         room = _box(site) if len(covered) == 1 else np.array(piece.footprint)
-        z = self.plan.pieces[piece.over].height if piece.over else sum(self.plan.pieces[k].height for k, _ in below)
+        z = (
+            self.plan.pieces[piece.over].height
+            if piece.over
+            else sum(self.plan.pieces[k].height for k, _ in below)
+        )
         small = below and min(piece.footprint) < 0.6 * min(self.plan.pieces[below[-1][0]].footprint)
         if small:
-            middle, room = np.array(below[-1][1].at), np.array(self.plan.pieces[below[-1][0]].footprint) * 0.9
+            middle, room = (
+                np.array(below[-1][1].at),
+                np.array(self.plan.pieces[below[-1][0]].footprint) * 0.9,
+            )
         slack = np.maximum((room - piece.footprint) / 2, 0.6)
         shift, most = self._shift(slack), ON_SITE * min(*piece.footprint, *_box(site)) / 2
         for _ in range(TRIES if not below and len(covered) == 1 else 0):
-            if _inside(site.outlines[0], middle + shift) and _to_edge(site.outlines[0], middle + shift) > most:
-                break               # an outline need not fill its box: nobody lays a tide stone over the border of its third
+            if (
+                _inside(site.outlines[0], middle + shift)
+                and _to_edge(site.outlines[0], middle + shift) > most
+            ):
+                # an outline need not fill its box: nobody lays a tide stone over the border of its
+                # third
+                break
             shift = self._shift(slack)
-        look, turn = self._turned(piece, site.id, straight=site.reads == "pile" and kind in self._turn_matters)
+        look, turn = self._turned(
+            piece, site.id, straight=site.reads == "pile" and kind in self._turn_matters
+        )
         if below and not small and len(covered) == 1:
             middle, shift = np.array(below[-1][1].at), [v * 0.5 for v in shift]
         return Thing(look, (float(middle[0] + shift[0]), float(middle[1] + shift[1])), turn, z)
@@ -177,7 +268,9 @@ class Tabletop:
             turn += 90 * self.rng.randrange(4)
         return kind, turn
 
-    def _heap(self, site: Site, new: Contents, old: list[tuple[str, Thing]]) -> list[tuple[str, Thing]]:
+    def _heap(
+        self, site: Site, new: Contents, old: list[tuple[str, Thing]]
+    ) -> list[tuple[str, Thing]]:
         """Loose pieces side by side, none on another, what lay there before where it lay."""
         out: list[tuple[str, Thing]] = []
         rest = list(old)
@@ -206,15 +299,20 @@ class Tabletop:
         piece = self.plan.pieces[kind]
         floor = lying[:1] if lying and lies_first(lying[0][0]) else []
         z = self.plan.pieces[floor[0][0]].height if floor else 0.0
-        others = [(np.array(t.at), _radius(self.plan.pieces[k])) for k, t in lying[len(floor):]]
+        others = [(np.array(t.at), _radius(self.plan.pieces[k])) for k, t in lying[len(floor) :]]
         spots = [(s.centre, max(_box(s)) / 2) for s in self._spots.get(site.id, ())]
         radius = _radius(piece)
-        outlines = [site.outlines[0]] if floor else [o for o in site.outlines for _ in range(1 + int(_area(o) / 500))]
+        outlines = (
+            [site.outlines[0]]
+            if floor
+            else [o for o in site.outlines for _ in range(1 + int(_area(o) / 500))]
+        )
         best, best_room = None, -math.inf
         for attempt in range(160):
             outline = self.rng.choice(outlines)
-            at = np.array([self.rng.uniform(outline[:, i].min(), outline[:, i].max())
-                           for i in (0, 1)])
+            at = np.array(
+                [self.rng.uniform(outline[:, i].min(), outline[:, i].max()) for i in (0, 1)]
+            )
             inside = _inside(outline, at)
             edge = (1 if inside else -1) * _to_edge(outline, at) - radius * 0.85
             gaps = [np.hypot(*(at - o)) - r - radius for o, r in (*others, *spots)]
@@ -224,7 +322,7 @@ class Tabletop:
             if room > 0.5 + 2 * (attempt < 20):
                 break
         # Where there is no room beside the others, people put it upon one of them.
-        z += max((self._height_at(t, best) for _, t in lying[len(floor):]), default=0.0)
+        z += max((self._height_at(t, best) for _, t in lying[len(floor) :]), default=0.0)
         look, turn = self._turned(piece, site.id, straight=False)
         return Thing(look, (float(best[0]), float(best[1])), turn, z)
 

@@ -1,4 +1,5 @@
-"""The table's side of a soak run: a process that obeys the world through a pipe, and may be killed at any moment."""
+"""The table's side of a soak run: a process that obeys the world through a pipe, and may be killed
+at any moment."""
 
 from __future__ import annotations
 
@@ -25,8 +26,17 @@ from hardware.camera import Camera, CameraLost
 from hardware.supervisor import Supervisor
 from vision.evidence import FLOOR, Evidence, NoBoard, Registration, SiteEvidence
 
-STEP = 0.2           # simulated seconds between two pictures
-OK, LOST, FROZEN, COVERED, DARK, HAND, GARBAGE, ABSURD = "ok", "lost", "frozen", "covered", "dark", "hand", "garbage", "absurd"
+STEP = 0.2  # simulated seconds between two pictures
+OK, LOST, FROZEN, COVERED, DARK, HAND, GARBAGE, ABSURD = (
+    "ok",
+    "lost",
+    "frozen",
+    "covered",
+    "dark",
+    "hand",
+    "garbage",
+    "absurd",
+)
 PIN = "24681357"
 
 
@@ -37,7 +47,9 @@ class Sight(Camera):
 
     def __init__(self, seed: int) -> None:
         self.mode, self.rng = OK, np.random.default_rng(seed)
-        self.scene = np.kron(self.rng.integers(60, 200, (12, 16, 3)), np.ones((4, 4, 1))).astype(np.uint8)
+        self.scene = np.kron(self.rng.integers(60, 200, (12, 16, 3)), np.ones((4, 4, 1))).astype(
+            np.uint8
+        )
 
     def open(self) -> None:
         if self.mode == LOST:
@@ -71,7 +83,11 @@ class Reading:
     def stream(self, image: np.ndarray, now: float, full: object = None) -> Evidence | None:
         self.picture = image
         if self.camera.mode == ABSURD:
-            raise [NoBoard("no board in it"), ValueError("made-up fault"), IndexError("made-up fault")][int(now * 5) % 3]
+            raise [
+                NoBoard("no board in it"),
+                ValueError("made-up fault"),
+                IndexError("made-up fault"),
+            ][int(now * 5) % 3]
         if self.camera.mode == HAND:
             self.fresh = True
             return self._evidence("hand")
@@ -87,26 +103,35 @@ class Reading:
         return self.evidence
 
     def _evidence(self, busy: str | None) -> Evidence:
-        sites = {s: SiteEvidence(((tuple(self.layout.get(s, ())), math.log(0.998)),), FLOOR) for s in self.plan.sites}
+        sites = {
+            s: SiteEvidence(((tuple(self.layout.get(s, ())), math.log(0.998)),), FLOOR)
+            for s in self.plan.sites
+        }
         return Evidence(sites, Registration("markers", 0.3), busy)
 
 
 class Obedient:
     """Does what the world says and answers how it stands."""
 
-    def __init__(self, game: str, seats: list[str], path: str, club: Club | None, seed: int) -> None:
+    def __init__(
+        self, game: str, seats: list[str], path: str, club: Club | None, seed: int
+    ) -> None:
         found = engine.game(game)
         self.plan = found.plan()
         journal = Journal(path)
-        self.table = Table(None if journal.events() else found.setup(seats, (), self.plan), journal, self.plan)
+        self.table = Table(
+            None if journal.events() else found.setup(seats, (), self.plan), journal, self.plan
+        )
         self.camera, self.now, self.skew = Sight(seed), 0.0, 0.0
         self.reading = Reading(self.plan, self.camera)
         self.reading.show(self.table.state.layout())
         self.supervisor = Supervisor(self.camera, lambda: self.now)
-        self.loop = Loop(self.table, self.reading, self.supervisor)      # type: ignore[arg-type]
+        self.loop = Loop(self.table, self.reading, self.supervisor)  # type: ignore[arg-type]
         real = time.time
-        time.time = lambda: real() + self.skew                           # type: ignore[assignment]
-        self.server = companion_web.serve(companion_web.create_app(self.table, companion_web.Settings(pin=PIN)), "127.0.0.1", 0)
+        time.time = lambda: real() + self.skew  # type: ignore[assignment]
+        self.server = companion_web.serve(
+            companion_web.create_app(self.table, companion_web.Settings(pin=PIN)), "127.0.0.1", 0
+        )
         if club is not None:
             Publisher(self.table, club, "soak").start()
 
@@ -135,20 +160,28 @@ class Obedient:
         try:
             self.table.declare(text, "phone")
         except (Refused, BadText, BadJournal):
-            pass                # the world looks whether it came through, as people look at the page
+            pass  # the world looks whether it came through, as people look at the page
 
     def edit(self, state: Any) -> None:
         self.table.edit(engine.game(self.table.state.game).load(state, self.plan), "soak")
 
     def stands(self) -> dict[str, Any]:
-        return {"state": self.table.state.to_json(), "verdict": self.table.verdict.verdict, "camera": self.supervisor.state,
-                "trouble": self.table.trouble is not None, "faults": self.loop.faults, "port": self.server.port,
-                "seen": self.table.camera["state"]}
+        return {
+            "state": self.table.state.to_json(),
+            "verdict": self.table.verdict.verdict,
+            "camera": self.supervisor.state,
+            "trouble": self.table.trouble is not None,
+            "faults": self.loop.faults,
+            "port": self.server.port,
+            "seen": self.table.camera["state"],
+        }
 
 
-def serve(pipe: Connection, game: str, seats: list[str], path: str, club: Club | None, seed: int) -> None:
+def serve(
+    pipe: Connection, game: str, seats: list[str], path: str, club: Club | None, seed: int
+) -> None:
     """Obeys (what, argument) until "end" or the pipe's; every answer is how things stand."""
-    logging.disable(logging.CRITICAL)        # faults are meant here; they are counted instead
+    logging.disable(logging.CRITICAL)  # faults are meant here; they are counted instead
     obedient = Obedient(game, seats, path, club, seed)
     pipe.send(obedient.stands())
     while True:

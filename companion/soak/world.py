@@ -25,14 +25,15 @@ from companion.show import agrees
 from companion.soak import table as side
 from engine import Action, State
 
-LOOKS = 40           # pictures the table gets to find a doing (8 simulated seconds)
-BAD_AT_ONCE = 50     # bad requests a burst
+LOOKS = 40  # pictures the table gets to find a doing (8 simulated seconds)
+BAD_AT_ONCE = 50  # bad requests a burst
 MINUTE = 60.0
 
 
 class Figures(msgspec.Struct):
-    """faults: how often each thing was broken; wrong: where the state was not the truth; bad_requests: sent, and how many of
-    them were not refused; slowest_s: the longest real time from a fault's end to the truth."""
+    """faults: how often each thing was broken; wrong: where the state was not the truth;
+    bad_requests: sent, and how many of them were not refused; slowest_s: the longest real time from
+    a fault's end to the truth."""
 
     hours: float = 0.0
     games: int = 0
@@ -60,11 +61,15 @@ class Broker:
             s.bind(("127.0.0.1", 0))
             self.port = s.getsockname()[1]
         self._command = [program, "-c", str(folder / "mosquitto.conf")]
-        (folder / "mosquitto.conf").write_text(f"listener {self.port} 127.0.0.1\nallow_anonymous true\npersistence false\n")
+        (folder / "mosquitto.conf").write_text(
+            f"listener {self.port} 127.0.0.1\nallow_anonymous true\npersistence false\n"
+        )
         self.start()
 
     def start(self) -> None:
-        self.process = subprocess.Popen(self._command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.process = subprocess.Popen(
+            self._command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
 
     def stop(self) -> None:
         self.process.kill()
@@ -74,16 +79,41 @@ class Broker:
 class World:
     """Plays `hours` simulated hours of a game again and again. tell: hears one line a fault."""
 
-    def __init__(self, game: str, folder: Path, hours: float, seed: int, tell: Callable[[str], object], often: float = 0.5) -> None:
-        self.game, self.folder, self.hours, self.seed, self.tell, self.often = engine.game(game), folder, hours, seed, tell, often
+    def __init__(
+        self,
+        game: str,
+        folder: Path,
+        hours: float,
+        seed: int,
+        tell: Callable[[str], object],
+        often: float = 0.5,
+    ) -> None:
+        self.game, self.folder, self.hours, self.seed, self.tell, self.often = (
+            engine.game(game),
+            folder,
+            hours,
+            seed,
+            tell,
+            often,
+        )
         self.rng, self.out, self.counted = random.Random(seed), Figures(), Counter()
-        self.seats = [s.id for s in self.game.seats[: max(self.game.players[0], min(3, self.game.players[1]))]]
-        program = shutil.which("mosquitto") or shutil.which("mosquitto", path="/usr/sbin:/usr/local/sbin")
+        self.seats = [
+            s.id for s in self.game.seats[: max(self.game.players[0], min(3, self.game.players[1]))]
+        ]
+        program = shutil.which("mosquitto") or shutil.which(
+            "mosquitto", path="/usr/sbin:/usr/local/sbin"
+        )
         self.broker = Broker(folder, program) if program else None
         self.club = Club("127.0.0.1", self.broker.port, table="soak") if self.broker else None
         self.breaks: tuple[Callable[[], None], ...] = (
-            self.camera_away, self.camera_bad, self.disk_full, self.clock_jumps, self.killed, self.nonsense,
-            *((self.broker_away,) if self.broker else ()))
+            self.camera_away,
+            self.camera_bad,
+            self.disk_full,
+            self.clock_jumps,
+            self.killed,
+            self.nonsense,
+            *((self.broker_away,) if self.broker else ()),
+        )
 
     def run(self) -> Figures:
         began = time.monotonic()
@@ -123,8 +153,18 @@ class World:
     def _start(self) -> None:
         self.pipe, theirs = multiprocessing.Pipe()
         spawn = multiprocessing.get_context("spawn")
-        self.process = spawn.Process(target=side.serve, daemon=True, args=(
-            theirs, self.game.name, self.seats, str(self.path), self.club, self.rng.randrange(10**6)))
+        self.process = spawn.Process(
+            target=side.serve,
+            daemon=True,
+            args=(
+                theirs,
+                self.game.name,
+                self.seats,
+                str(self.path),
+                self.club,
+                self.rng.randrange(10**6),
+            ),
+        )
         self.process.start()
         theirs.close()
         self.stands = self.pipe.recv()
@@ -149,7 +189,8 @@ class World:
         self.out.wrong.append(f"{words}: the table says {self.stands['verdict']}")
 
     def _unseen(self, action: Action) -> bool:
-        """Whether another choice would look the same on the board: then somebody has to say which it was."""
+        """Whether another choice would look the same on the board: then somebody has to say which
+        it was."""
         after = self.truth.apply(action)
         others = (self.truth.apply(a) for a in self.truth.legal_actions() if a != action)
         return any(o.layout() == after.layout() and o.key() != after.key() for o in others)
@@ -175,14 +216,17 @@ class World:
     def _camera(self, mode: str, told: bool = False) -> None:
         self._count(mode)
         self._ask("mode", mode)
-        self._ask("steps", 10)       # two seconds
+        self._ask("steps", 10)  # two seconds
         if told and self.stands["seen"] != mode:
-            self.out.wrong.append(f"camera {mode}: after two seconds the page says {self.stands['seen']}")
+            self.out.wrong.append(
+                f"camera {mode}: after two seconds the page says {self.stands['seen']}"
+            )
         self._ask("steps", int(self.rng.uniform(0, 2 * MINUTE) / side.STEP))
         self._ask("mode", side.OK)
 
     def disk_full(self) -> None:
-        """The move is made while nothing can be written: it must not be half remembered, and come by itself afterwards."""
+        """The move is made while nothing can be written: it must not be half remembered, and come
+        by itself afterwards."""
         self._count("disk full")
         self._ask("full", True)
         before = self.stands["state"]
@@ -219,10 +263,25 @@ class World:
         self._count("bad requests")
         line = http.client.HTTPConnection("127.0.0.1", self.stands["port"], timeout=20)
         for n in range(BAD_AT_ONCE):
-            path = self.rng.choice(("declare", "answer", "undo", "host", "join", "host/edit", "nothing", "moves/../../x"))
+            path = self.rng.choice(
+                (
+                    "declare",
+                    "answer",
+                    "undo",
+                    "host",
+                    "join",
+                    "host/edit",
+                    "nothing",
+                    "moves/../../x",
+                )
+            )
             body = bytes(self.rng.randrange(256) for _ in range(self.rng.randrange(200)))
-            line.request(self.rng.choice(("POST", "PUT", "GET")), f"/api/{path}?{n}", body,
-                         {"Content-Type": self.rng.choice(("application/json", "text/plain"))})
+            line.request(
+                self.rng.choice(("POST", "PUT", "GET")),
+                f"/api/{path}?{n}",
+                body,
+                {"Content-Type": self.rng.choice(("application/json", "text/plain"))},
+            )
             answer = line.getresponse()
             answer.read()
             self.out.bad_requests += 1
@@ -234,7 +293,8 @@ class World:
         self.tell(f"{self.out.hours:6.2f} h  {what}")
 
     def _end(self, path: Path) -> None:
-        """The journal, read anew from the disk, has to replay to the truth; the club has to have heard of everything."""
+        """The journal, read anew from the disk, has to replay to the truth; the club has to have
+        heard of everything."""
         moves = self._heard() if self.club else None
         self.pipe.send(("end", None))
         self.process.join(10)

@@ -23,7 +23,7 @@ from engine.text import Text, pack, say
 
 part = Blueprint("api", __name__, url_prefix="/api")
 log = logging.getLogger(__name__)
-LONGEST = 400       # characters of a declared act
+LONGEST = 400  # characters of a declared act
 
 
 @part.get("/snapshot")
@@ -38,7 +38,11 @@ def plan() -> Response:
     body, tag = web().drawing.of(web().snapshot)
     if "gzip" not in request.accept_encodings:
         return Response(gzip.decompress(body), mimetype="application/json")
-    response = Response(body, mimetype="application/json", headers={"Cache-Control": "no-cache", "Content-Encoding": "gzip"})
+    response = Response(
+        body,
+        mimetype="application/json",
+        headers={"Cache-Control": "no-cache", "Content-Encoding": "gzip"},
+    )
     response.set_etag(tag)
     return response.make_conditional(request)
 
@@ -60,20 +64,22 @@ def one_rule(game: str, number: str) -> Response:
 
 @part.get("/actions")
 def actions() -> Response:
-    """What the field for declaring offers a seat: `whole`, legal actions of one word; `verbs`, the first words of the
-    others; `actions`, up to 40 legal ones whose notation begins with `starts`; `otherwise`, what its last moves may have
-    been instead."""
+    """What the field for declaring offers a seat: `whole`, legal actions of one word; `verbs`, the
+    first words of the others; `actions`, up to 40 legal ones whose notation begins with `starts`;
+    `otherwise`, what its last moves may have been instead."""
     who = seated_viewer()
     seat, starts = request.args.get("seat", ""), request.args.get("starts", "").strip().lower()
     if seat in web().seats and seat not in who.seats and not who.host:
         raise Problem(403, "this seat is not yours")
     words = web().actions(seat)
-    return jsonify({
-        "whole": [w for w in words if " " not in w][:8],
-        "verbs": sorted({w.split()[0] for w in words if " " in w})[:12],
-        "actions": [w for w in words if w.lower().startswith(starts)][:40],
-        "otherwise": web().otherwise.of(web().table.lines, seat)[:3],
-    })
+    return jsonify(
+        {
+            "whole": [w for w in words if " " not in w][:8],
+            "verbs": sorted({w.split()[0] for w in words if " " in w})[:12],
+            "actions": [w for w in words if w.lower().startswith(starts)][:40],
+            "otherwise": web().otherwise.of(web().table.lines, seat)[:3],
+        }
+    )
 
 
 @part.post("/declare")
@@ -83,21 +89,34 @@ def declare() -> Response:
     if not text or len(text) > LONGEST or "\n" in text:
         raise Problem(400, "say one act in one line")
     if ":" not in text:
-        raise Problem(400, "begin with who does it, as in `{seat}: ...`", seat=(who.seats or web().seats or ["?"])[0])
+        raise Problem(
+            400,
+            "begin with who does it, as in `{seat}: ...`",
+            seat=(who.seats or web().seats or ["?"])[0],
+        )
     table = web().table
     actions = allowed(lambda: table.meant(text))
     *passed, action = actions
     _acts_for(who, action.seat)
-    # Nobody says "pass" at a table; but whoever has a phone of their own is asked before others pass for them.
+    # Nobody says "pass" at a table; but whoever has a phone of their own is asked before others
+    # pass for them.
     asks = {a.seat for a in passed if a.seat in web().access.taken()}
     if (other := action.asks()) is not None:
         asks.add(other)
     if not who.host and (asks := asks - set(who.seats)):
         said, last = str(action), table.lines[-1].event
         words = _words(actions) if passed else doing(table.state.apply(action))
-        return _offered(who, action.seat, asks, said, words,
-                        (lambda: table.lines[-1].event == last) if passed else lambda: not table.state.check(action),
-                        lambda by: table.declare(said, by=by))
+        return _offered(
+            who,
+            action.seat,
+            asks,
+            said,
+            words,
+            (lambda: table.lines[-1].event == last)
+            if passed
+            else lambda: not table.state.check(action),
+            lambda by: table.declare(said, by=by),
+        )
     return done(lambda: table.declare(text, by=acting_for(who)))
 
 
@@ -108,7 +127,11 @@ def offer() -> Response:
     found = web().offers.get(number)
     if found is None or not found.stands():
         raise Problem(409, "this offer does not stand any more")
-    if not who.host and not set(found.asks) & set(who.seats) and (yes or found.giver not in who.seats):
+    if (
+        not who.host
+        and not set(found.asks) & set(who.seats)
+        and (yes or found.giver not in who.seats)
+    ):
         raise Problem(403, "this offer is for somebody else")
     if not yes:
         web().offers.close(number)
@@ -120,20 +143,32 @@ def offer() -> Response:
 
 @part.post("/instead")
 def instead() -> Response:
-    """`{"event": 7, "text": "yellow: harvest eurasia-5 gold 1"}`: that move was this one, which is among its `otherwise`."""
+    """`{"event": 7, "text": "yellow: harvest eurasia-5 gold 1"}`: that move was this one, which is
+    among its `otherwise`."""
     who, event, text, table = seated_viewer(), number_in("event"), text_in("text"), web().table
     if who.host:
         return done(lambda: table.instead(event, text, by=acting_for(who)))
     action = allowed(lambda: table.state.parse(text))
     _acts_for(who, action.seat)
-    told = next((t for t in web().otherwise.of(table.lines, action.seat) if t["event"] == event), None)
+    told = next(
+        (t for t in web().otherwise.of(table.lines, action.seat) if t["event"] == event), None
+    )
     if told is None or str(action) not in {o["text"] for o in told["others"]}:
         raise Problem(409, "that is not open any more")
     was = allowed(lambda: table.state.parse(told["text"]))
     if asks := {other for a in (action, was) if (other := a.asks()) is not None} - set(who.seats):
-        words = next(o["words"] for o in told["others"] if o["text"] == str(action)) or [pack(say("{actions}", actions=str(action)))]
-        return _offered(who, action.seat, asks, str(action), words, lambda: any(line.event == event for line in table.lines),
-                        lambda by: table.instead(event, text, by=by))
+        words = next(o["words"] for o in told["others"] if o["text"] == str(action)) or [
+            pack(say("{actions}", actions=str(action)))
+        ]
+        return _offered(
+            who,
+            action.seat,
+            asks,
+            str(action),
+            words,
+            lambda: any(line.event == event for line in table.lines),
+            lambda by: table.instead(event, text, by=by),
+        )
     return done(lambda: table.instead(event, text, by=acting_for(who)))
 
 
@@ -152,14 +187,20 @@ def answer() -> Response:
 
 @part.post("/undo")
 def undo() -> Response:
-    """`{"event": 7}`: back to how things stood after it. What others did is taken back when all of them agree."""
+    """`{"event": 7}`: back to how things stood after it. What others did is taken back when all of
+    them agree."""
     who, event, table = seated_viewer(), number_in("event"), web().table
     lines = table.lines
     at = next((n for n, line in enumerate(lines) if line.event == event), None)
     if at is None:
         raise Problem(409, "that is not open any more")
-    return _with_consent(who, lines[at + 1:], say("take back {n} moves", n=len(lines) - 1 - at), f"undo {event}",
-                         lambda by: table.undo(event, by=by))
+    return _with_consent(
+        who,
+        lines[at + 1 :],
+        say("take back {n} moves", n=len(lines) - 1 - at),
+        f"undo {event}",
+        lambda by: table.undo(event, by=by),
+    )
 
 
 @part.post("/redo")
@@ -169,22 +210,41 @@ def redo() -> Response:
     again = table.undone
     if not again:
         raise Problem(409, "that is not open any more")
-    return _with_consent(who, again, say("do {n} moves again", n=len(again)), f"redo {again[0].event}", lambda by: table.redo(by=by))
+    return _with_consent(
+        who,
+        again,
+        say("do {n} moves again", n=len(again)),
+        f"redo {again[0].event}",
+        lambda by: table.redo(by=by),
+    )
 
 
-def _with_consent(who: Viewer, lines: Sequence[Any], words: Text, text: str, do: Callable[[str], object]) -> Response:
+def _with_consent(
+    who: Viewer, lines: Sequence[Any], words: Text, text: str, do: Callable[[str], object]
+) -> Response:
     """Does it when the lines are the phone's own doings; else asks the seats that have phones."""
-    if who.host or all(line.action and web().table.state.parse(line.action).seat in who.seats for line in lines):
+    if who.host or all(
+        line.action and web().table.state.parse(line.action).seat in who.seats for line in lines
+    ):
         return done(lambda: do(acting_for(who)))
     table, asks = web().table, set(web().access.taken()) - set(who.seats)
     if not asks:
         raise Problem(403, "others did that: the host can take it back")
     last = table.lines[-1].event
-    return _offered(who, who.seats[0], asks, text, [pack(words)], lambda: table.lines[-1].event == last, do)
+    return _offered(
+        who, who.seats[0], asks, text, [pack(words)], lambda: table.lines[-1].event == last, do
+    )
 
 
-def _offered(who: Viewer, giver: str, asks: Collection[str], text: str, words: list[Any], stands: Callable[[], bool],
-             do: Callable[[str], object]) -> Response:
+def _offered(
+    who: Viewer,
+    giver: str,
+    asks: Collection[str],
+    text: str,
+    words: list[Any],
+    stands: Callable[[], bool],
+    do: Callable[[str], object],
+) -> Response:
     """It is only asked for so far: others have to agree."""
     web().offers.add(giver, asks, text, words, stands, do)
     web().feed.touch()
@@ -192,11 +252,17 @@ def _offered(who: Viewer, giver: str, asks: Collection[str], text: str, words: l
 
 
 def _words(actions: Sequence[Action]) -> list[Any]:
-    return [pack(sentence_of(web().table.state, actions) or say("{actions}", actions="; ".join(map(str, actions))))]
+    return [
+        pack(
+            sentence_of(web().table.state, actions)
+            or say("{actions}", actions="; ".join(map(str, actions)))
+        )
+    ]
 
 
 def _acts_for(who: Viewer, seat: str | None, fault: Problem | None = None) -> None:
-    """Raises Problem (403) unless the phone holds that seat; what is nobody's (a draw from the bag) is said by whose turn it is."""
+    """Raises Problem (403) unless the phone holds that seat; what is nobody's (a draw from the bag)
+    is said by whose turn it is."""
     if seat not in web().seats:
         seat = web().snapshot.get("turn")
     if not who.host and seat not in who.seats:
@@ -206,7 +272,12 @@ def _acts_for(who: Viewer, seat: str | None, fault: Problem | None = None) -> No
 def seated_viewer() -> Viewer:
     who = viewer()
     if not who.seated:
-        raise Problem(403, "this token holds no seat here" if token() else "only seated phones and the host may do this")
+        raise Problem(
+            403,
+            "this token holds no seat here"
+            if token()
+            else "only seated phones and the host may do this",
+        )
     return who
 
 
@@ -216,9 +287,11 @@ def acting_for(who: Viewer) -> str:
 
 
 def done(act: Callable[[], Any]) -> Response:
-    """Runs it; what the rules forbid becomes 409 with their numbers, what is no act 400, a full disk 507."""
+    """Runs it; what the rules forbid becomes 409 with their numbers, what is no act 400, a full
+    disk 507."""
     allowed(act)
-    # The table's own thread may be a moment late; whoever acted should see it in the very next thing they get.
+    # The table's own thread may be a moment late; whoever acted should see it in the very next
+    # thing they get.
     web().feed.refresh()
     return jsonify({"serial": web().feed.frame.serial, "verdict": web().snapshot.get("verdict")})
 
@@ -228,7 +301,9 @@ def allowed(act: Callable[[], Any]) -> Any:
     try:
         return act()
     except Refused as e:
-        raise Problem(409, "the rules do not allow it", more={"violations": pack(list(e.violations))}) from None
+        raise Problem(
+            409, "the rules do not allow it", more={"violations": pack(list(e.violations))}
+        ) from None
     except Gone:
         raise Problem(409, "somebody has answered already") from None
     except BadJournal as e:

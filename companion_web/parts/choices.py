@@ -1,4 +1,5 @@
-"""Asked by tapping: what may be done now, where a piece may go and why not, what lies on a place; and the camera's pictures."""
+"""Asked by tapping: what may be done now, where a piece may go and why not, what lies on a place;
+and the camera's pictures."""
 
 from __future__ import annotations
 
@@ -19,17 +20,25 @@ MOST_PIECES = 60
 
 @part.get("/choices")
 def choices() -> Response:
-    """`{"said": [{"text", "words": [T]}], "pieces": [kind]}`: what a seat may do that no camera sees; what it may put down."""
+    """`{"said": [{"text", "words": [T]}], "pieces": [kind]}`: what a seat may do that no camera
+    sees; what it may put down."""
     seat = _own_seat(seated_viewer())
     found = web().choices.at(web().table.state)
-    return jsonify({"said": all_choices.said_acts(found, seat), "pieces": all_choices.pieces_to_put(found, seat)})
+    return jsonify(
+        {
+            "said": all_choices.said_acts(found, seat),
+            "pieces": all_choices.pieces_to_put(found, seat),
+        }
+    )
 
 
 @part.get("/may")
 def may() -> Response:
     """`{"sites": [id]}`: where a seat may put a piece."""
     seat, kind = _own_seat(seated_viewer()), request.args.get("piece", "")
-    return jsonify({"sites": all_choices.places_of(web().choices.at(web().table.state), seat, kind)})
+    return jsonify(
+        {"sites": all_choices.places_of(web().choices.at(web().table.state), seat, kind)}
+    )
 
 
 @part.get("/why")
@@ -38,7 +47,13 @@ def why() -> Response:
     seat, kind, table = _own_seat(seated_viewer()), request.args.get("piece", ""), web().table
     if kind not in table.plan.counts:
         raise Problem(400, "there is no such piece")
-    return jsonify({"violations": all_choices.reasons_against(table.state, seat, kind, _site(table, request.args.get("site", "")))})
+    return jsonify(
+        {
+            "violations": all_choices.reasons_against(
+                table.state, seat, kind, _site(table, request.args.get("site", ""))
+            )
+        }
+    )
 
 
 @part.get("/place/<site>")
@@ -47,8 +62,16 @@ def place(site: str) -> Response:
     seated_viewer()
     table = web().table
     _site(table, site)
-    found = all_choices.may_lie(table.state, web().choices.at(table.state), site, table.guesses(site), table.plan.counts)
-    return jsonify({"contents": table.state.layout().get(site, ()), "may": found, "picture": table.sight is not None})
+    found = all_choices.may_lie(
+        table.state, web().choices.at(table.state), site, table.guesses(site), table.plan.counts
+    )
+    return jsonify(
+        {
+            "contents": table.state.layout().get(site, ()),
+            "may": found,
+            "picture": table.sight is not None,
+        }
+    )
 
 
 @part.get("/place/<site>/picture.jpg")
@@ -60,10 +83,15 @@ def place_picture(site: str) -> Response:
 
 @part.post("/place")
 def correct() -> Response:
-    """`{"site": "C4", "contents": ["temple"]}`: that lies there. What the rules allow that comes to it is done; else 409."""
+    """`{"site": "C4", "contents": ["temple"]}`: that lies there. What the rules allow that comes to
+    it is done; else 409."""
     who, table, site = seated_viewer(), web().table, _site(web().table, text_in("site"))
     contents = (request.get_json(silent=True) or {}).get("contents")
-    if not isinstance(contents, list) or len(contents) > MOST_PIECES or not all(k in table.plan.counts for k in contents):
+    if (
+        not isinstance(contents, list)
+        or len(contents) > MOST_PIECES
+        or not all(k in table.plan.counts for k in contents)
+    ):
         raise Problem(400, "there is no such piece")
     lies: Contents = tuple(contents)
 

@@ -1,4 +1,5 @@
-"""What the host can do about the copy that is played with: its report, what was learnt at the table, its plan drawn anew."""
+"""What the host can do about the copy that is played with: its report, what was learnt at the
+table, its plan drawn anew."""
 
 from __future__ import annotations
 
@@ -30,53 +31,74 @@ _opening = threading.Lock()
 
 @part.get("/api/host/copy")
 def state() -> Response:
-    """{"folder", "report": whether there is one, "learnt": whether something learnt at the table can be undone, "photo": the
-    photo on which its plan can be corrected}; {} where no copy is known"""
+    """{"folder", "report": whether there is one, "learnt": whether something learnt at the table
+    can be undone, "photo": the photo on which its plan can be corrected}; {} where no copy is known"""
     _host()
     folder = web().settings.copy
     if folder is None:
         return jsonify({})
     folder = Path(folder)
-    return jsonify({"folder": folder.name, "report": (folder / "report.html").is_file(),
-                    "learnt": (folder / BEFORE).is_file(), "photo": _empty_photo(folder)})
+    return jsonify(
+        {
+            "folder": folder.name,
+            "report": (folder / "report.html").is_file(),
+            "learnt": (folder / BEFORE).is_file(),
+            "photo": _empty_photo(folder),
+        }
+    )
 
 
 @part.get("/report")
 def report() -> Response:
-    """The calibration's report. It stands for itself: no script, no other file, only its own pictures and its own style."""
+    """The calibration's report. It stands for itself: no script, no other file, only its own
+    pictures and its own style."""
     try:
         text = (_folder() / "report.html").read_text(encoding="utf-8")
     except OSError:
         raise Problem(404, "there is no report yet: calibrate the copy again") from None
     text = in_language(text, page.language())
-    styles = [hashlib.sha256(s.encode()).digest() for s in re.findall(r"<style>(.*?)</style>", text, re.DOTALL)]
+    styles = [
+        hashlib.sha256(s.encode()).digest()
+        for s in re.findall(r"<style>(.*?)</style>", text, re.DOTALL)
+    ]
     allowed = " ".join(f"'sha256-{base64.b64encode(s).decode()}'" for s in styles) or "'none'"
-    return Response(text, mimetype="text/html", headers={
-        "Content-Security-Policy": f"default-src 'none'; img-src data:; style-src {allowed}; base-uri 'none'; form-action 'none'; "
-                                   "frame-ancestors 'none'"})
+    return Response(
+        text,
+        mimetype="text/html",
+        headers={
+            "Content-Security-Policy": f"default-src 'none'; img-src data:; style-src {allowed}; base-uri 'none'; form-action 'none'; "
+            "frame-ancestors 'none'"
+        },
+    )
 
 
 def in_language(report: str, language: str) -> str:
-    """The report with the sentences that carry their template said in another language; any others stay."""
+    """The report with the sentences that carry their template said in another language; any others
+    stay."""
+
     def said(found: re.Match[str]) -> str:
         try:
             return html.escape(catalogue.told(language, json.loads(html.unescape(found[1]))))
         except (ValueError, KeyError, TypeError, AttributeError, IndexError):
             return found[2]
+
     out = re.sub(r'<span data-say="([^"]*)">([^<]*)</span>', said, report)
     return out.replace('<html lang="en">', f'<html lang="{language}">', 1)
 
 
 @part.post("/api/host/unlearn")
 def unlearn() -> Response:
-    """The model before the last learning at the table again; it is read with from the table's next start on."""
+    """The model before the last learning at the table again; it is read with from the table's next
+    start on."""
     folder = _folder()
     try:
         learning.undo(folder)
     except BadCopy:
         raise Problem(409, "nothing was learnt at the table that could be undone") from None
     except OSError as e:
-        raise Problem(507, "{file} cannot be written: {reason}", file="model.npz", reason=e.strerror or "") from None
+        raise Problem(
+            507, "{file} cannot be written: {reason}", file="model.npz", reason=e.strerror or ""
+        ) from None
     return state()
 
 
@@ -98,7 +120,9 @@ def desk() -> tracing.Desk:
         if shared.desk is None or shared.desk_photo != photo:
             shared.desk_photo = photo
             try:
-                shared.desk = tracing.Desk(_plan(folder), load_photo(folder / name), folder / "plan.toml")
+                shared.desk = tracing.Desk(
+                    _plan(folder), load_photo(folder / name), folder / "plan.toml"
+                )
             except (BadPhoto, OSError, tomllib.TOMLDecodeError) as e:
                 raise Problem(409, "{reason}", reason=str(e)) from None
         return shared.desk
@@ -108,14 +132,22 @@ def _plan(folder: Path) -> dict[str, Any]:
     own = folder / "plan.toml"
     if own.is_file():
         return tomllib.loads(own.read_text(encoding="utf-8"))
-    return tomllib.loads(resources.files(f"engine.{web().snapshot['game']}").joinpath("plan.toml").read_text(encoding="utf-8"))
+    return tomllib.loads(
+        resources.files(f"engine.{web().snapshot['game']}")
+        .joinpath("plan.toml")
+        .read_text(encoding="utf-8")
+    )
 
 
 def _empty_photo(folder: Path) -> str | None:
     """The first photo of the empty board, else the first of all"""
     try:
         photos = tomllib.loads((folder / "copy.toml").read_text(encoding="utf-8")).get("photo", [])
-        empty = [p["file"] for p in photos if (folder / p["layout"]).read_text(encoding="utf-8").split() in (["{}"], ["{", "}"])]
+        empty = [
+            p["file"]
+            for p in photos
+            if (folder / p["layout"]).read_text(encoding="utf-8").split() in (["{}"], ["{", "}"])
+        ]
         names = empty or [p["file"] for p in photos]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None

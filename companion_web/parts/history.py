@@ -1,4 +1,5 @@
-"""The referee's look: the board before and after a move, as the camera saw it and as the rules have it."""
+"""The referee's look: the board before and after a move, as the camera saw it and as the rules have
+it."""
 
 from __future__ import annotations
 
@@ -18,12 +19,21 @@ def move(event: int) -> Response:
     """The layouts before and after, and which camera pictures there are of them."""
     before, after = _lines(event)
     kept = [w for w in ("before", "after") if web().table.journal.picture(event, w) is not None]
-    one = {"moves": [{"scores": after.state.scores()}], "settings": web().snapshot.get("settings"),
-           "outcome": web().snapshot.get("outcome")}
-    return jsonify({
-        "event": event, "text": after.action, "before": _layout(before), "after": _layout(after), "pictures": kept,
-        "scores": seen_by(viewer(), one)["moves"][0]["scores"],
-    })
+    one = {
+        "moves": [{"scores": after.state.scores()}],
+        "settings": web().snapshot.get("settings"),
+        "outcome": web().snapshot.get("outcome"),
+    }
+    return jsonify(
+        {
+            "event": event,
+            "text": after.action,
+            "before": _layout(before),
+            "after": _layout(after),
+            "pictures": kept,
+            "scores": seen_by(viewer(), one)["moves"][0]["scores"],
+        }
+    )
 
 
 @part.get("/<int:event>/<any(before, after):which>.jpg")
@@ -31,7 +41,9 @@ def picture(event: int, which: str) -> Response:
     data = web().table.journal.picture(event, which)
     if data is None:
         raise Problem(404, "there is no picture of that")
-    return Response(data, mimetype="image/jpeg", headers={"Cache-Control": "private, max-age=86400"})
+    return Response(
+        data, mimetype="image/jpeg", headers={"Cache-Control": "private, max-age=86400"}
+    )
 
 
 def _lines(event: int) -> tuple[Any, Any]:

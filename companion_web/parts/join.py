@@ -1,4 +1,5 @@
-"""Sitting down: by the link in the QR code or by the host's PIN; and what the host can do about seats."""
+"""Sitting down: by the link in the QR code or by the host's PIN; and what the host can do about
+seats."""
 
 from __future__ import annotations
 
@@ -47,7 +48,11 @@ def join_link() -> Response:
 @part.post("/api/join")
 def join() -> Response:
     shared, seat = web(), text_in("seat")
-    _tried(shared.code_tries, shared.access.is_code(text_in("code")), Problem(403, "this joining link is not valid any more"))
+    _tried(
+        shared.code_tries,
+        shared.access.is_code(text_in("code")),
+        Problem(403, "this joining link is not valid any more"),
+    )
     if not shared.joining:
         raise Problem(403, "the host has closed the table")
     if seat not in shared.seats:
@@ -62,7 +67,12 @@ def join() -> Response:
 def host() -> Response:
     shared = web()
     right = shared.access.is_pin(text_in("pin"))
-    _tried(shared.pin_tries, right, Problem(403, "this is not the PIN"), shared.access.is_trusted(_address()))
+    _tried(
+        shared.pin_tries,
+        right,
+        Problem(403, "this is not the PIN"),
+        shared.access.is_trusted(_address()),
+    )
     return _keep(shared.access.make_host(token(), _address()))
 
 
@@ -77,14 +87,19 @@ def leave() -> Response:
 
 @part.post("/api/name")
 def name() -> Response:
-    """`{"seat": "bull", "name": "Anna"}`: who sits there, for the page and for the table's statistics; "" forgets it."""
+    """`{"seat": "bull", "name": "Anna"}`: who sits there, for the page and for the table's
+    statistics; "" forgets it."""
     who, seat, said = viewer(), text_in("seat"), " ".join(text_in("name").split())
     if not who.host and seat not in who.seats or seat not in web().seats:
         raise Problem(403, "this seat is not yours")
     if len(said) > LONGEST_NAME or not said.isprintable():
         raise Problem(400, "a name has at most {n} letters", n=LONGEST_NAME)
     names = {**web().table.settings.get("names", {}), seat: said}
-    return done(lambda: web().table.set(by="host" if who.host else seat, names={s: n for s, n in names.items() if n}))
+    return done(
+        lambda: web().table.set(
+            by="host" if who.host else seat, names={s: n for s, n in names.items() if n}
+        )
+    )
 
 
 @part.post("/api/host/free")
@@ -128,7 +143,11 @@ def end() -> Response:
     """`{"id": "..."}`: ends that session; `{"id": "others"}`: all but this phone's."""
     _host()
     wanted = text_in("id")
-    found = [s["id"] for s in web().access.sessions(token()) if (not s["own"] if wanted == "others" else s["id"] == wanted)]
+    found = [
+        s["id"]
+        for s in web().access.sessions(token())
+        if (not s["own"] if wanted == "others" else s["id"] == wanted)
+    ]
     if not found and wanted != "others":
         raise Problem(404, "that session has ended already")
     _ended(lambda: web().access.end(found))
@@ -183,11 +202,14 @@ def _ended(doing: Callable[[], object]) -> None:
 
 
 def _tried(tries: Tries, right: bool, wrong: Problem, trusted: bool = False) -> None:
-    """Whoever has tried too often is told so whether this try was right or not: else the answer would give it away."""
+    """Whoever has tried too often is told so whether this try was right or not: else the answer
+    would give it away."""
     address = _address()
     wait = tries.wait(address, trusted)
     if wait > 0:
-        raise Problem(429, "too many tries; wait {minutes} min", retry_after=wait, minutes=int(wait // 60) + 1)
+        raise Problem(
+            429, "too many tries; wait {minutes} min", retry_after=wait, minutes=int(wait // 60) + 1
+        )
     if not right:
         tries.failed(address)
         strangers.note("tried a wrong PIN or joining link", address)
@@ -199,8 +221,15 @@ def _keep(fresh: str) -> Response:
     web().feed.touch()
     you: Any = web().access.viewer(fresh)
     response = jsonify({"you": {"host": you.host, "seats": list(you.seats)}})
-    response.set_cookie(COOKIE, fresh, max_age=int(HOST_S if you.host else SEAT_S), httponly=True, samesite="Strict",
-                        secure=request.is_secure, path="/")
+    response.set_cookie(
+        COOKIE,
+        fresh,
+        max_age=int(HOST_S if you.host else SEAT_S),
+        httponly=True,
+        samesite="Strict",
+        secure=request.is_secure,
+        path="/",
+    )
     return response
 
 

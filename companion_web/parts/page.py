@@ -8,7 +8,16 @@ from functools import cache
 from importlib import resources
 from pathlib import Path
 
-from flask import Blueprint, Response, jsonify, make_response, redirect, render_template, request, send_from_directory
+from flask import (
+    Blueprint,
+    Response,
+    jsonify,
+    make_response,
+    redirect,
+    render_template,
+    request,
+    send_from_directory,
+)
 from werkzeug.security import safe_join
 
 from companion_web import catalogue
@@ -32,9 +41,15 @@ def shell(name: str) -> Response:
         return catalogue.translate(lang, template, **args)
 
     snapshot = web().snapshot
-    html = render_template(f"{name}.html", say=say, lang=lang, languages=catalogue.languages(), table=web().settings.name,
-                           size=getattr(getattr(web().table, "plan", None), "size", None),
-                           title=catalogue.told(lang, snapshot["title"]) if snapshot.get("title") else "Nilometer")
+    html = render_template(
+        f"{name}.html",
+        say=say,
+        lang=lang,
+        languages=catalogue.languages(),
+        table=web().settings.name,
+        size=getattr(getattr(web().table, "plan", None), "size", None),
+        title=catalogue.told(lang, snapshot["title"]) if snapshot.get("title") else "Nilometer",
+    )
     response = make_response(html)
     response.headers["Cache-Control"] = "no-cache"
     response.headers["Vary"] = "Accept-Language, Cookie"
@@ -56,7 +71,11 @@ def television() -> Response:
 def static(name: str) -> Response:
     packed = _packed(name) if "gzip" in request.accept_encodings else None
     if packed is not None:
-        response = Response(packed[0], mimetype=packed[1], headers={"Content-Encoding": "gzip", "Vary": "Accept-Encoding"})
+        response = Response(
+            packed[0],
+            mimetype=packed[1],
+            headers={"Content-Encoding": "gzip", "Vary": "Accept-Encoding"},
+        )
         response.set_etag(packed[2])
         response.make_conditional(request)
     else:
@@ -69,8 +88,11 @@ def static(name: str) -> Response:
 
 @cache
 def _packed(name: str) -> tuple[bytes, str, str] | None:
-    """A script, style or drawing of the page packed, its type and a tag; None: there is none of that name that is worth it."""
-    kind = {"js": "text/javascript", "css": "text/css", "svg": "image/svg+xml"}.get(name.rpartition(".")[2])
+    """A script, style or drawing of the page packed, its type and a tag; None: there is none of
+    that name that is worth it."""
+    kind = {"js": "text/javascript", "css": "text/css", "svg": "image/svg+xml"}.get(
+        name.rpartition(".")[2]
+    )
     path = safe_join(str(_STATIC), name)
     if kind is None or path is None or not Path(path).is_file():
         return None
@@ -95,12 +117,34 @@ def locale(code: str) -> Response:
 
 @part.get("/manifest.webmanifest")
 def manifest() -> Response:
-    response = jsonify({
-        "name": web().settings.name or "Nilometer", "short_name": "Nilometer", "start_url": "/", "scope": "/",
-        "display": "standalone", "background_color": "#f5efe2", "theme_color": "#1d4e57", "lang": language(),
-        "icons": [{"src": "/static/icons/nilometer.svg", "sizes": "any", "type": "image/svg+xml", "purpose": "any"},
-                  *({"src": f"/static/icons/nilometer-{n}.png", "sizes": f"{n}x{n}", "type": "image/png"} for n in (192, 512))],
-    })
+    response = jsonify(
+        {
+            "name": web().settings.name or "Nilometer",
+            "short_name": "Nilometer",
+            "start_url": "/",
+            "scope": "/",
+            "display": "standalone",
+            "background_color": "#f5efe2",
+            "theme_color": "#1d4e57",
+            "lang": language(),
+            "icons": [
+                {
+                    "src": "/static/icons/nilometer.svg",
+                    "sizes": "any",
+                    "type": "image/svg+xml",
+                    "purpose": "any",
+                },
+                *(
+                    {
+                        "src": f"/static/icons/nilometer-{n}.png",
+                        "sizes": f"{n}x{n}",
+                        "type": "image/png",
+                    }
+                    for n in (192, 512)
+                ),
+            ],
+        }
+    )
     response.mimetype = "application/manifest+json"
     return response
 
@@ -109,8 +153,17 @@ def manifest() -> Response:
 def assets() -> Response:
     """What an installed page keeps on the phone: scripts, styles, pictures, languages."""
     folders = [(f"/static/{kind}/", _STATIC.joinpath(kind)) for kind in ("css", "icons", "js")]
-    files = [f"{path}{f.name}" for path, folder in folders for f in folder.iterdir() if f.name != "worker.js"]
-    return jsonify(sorted(files) + [f"/locale/{code}.json" for code in catalogue.languages()] + ["/manifest.webmanifest"])
+    files = [
+        f"{path}{f.name}"
+        for path, folder in folders
+        for f in folder.iterdir()
+        if f.name != "worker.js"
+    ]
+    return jsonify(
+        sorted(files)
+        + [f"/locale/{code}.json" for code in catalogue.languages()]
+        + ["/manifest.webmanifest"]
+    )
 
 
 @part.get("/worker.js")

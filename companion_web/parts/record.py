@@ -1,4 +1,5 @@
-"""What games leave: the play record, the evening in figures, all games of the table; and the host's correction of the board."""
+"""What games leave: the play record, the evening in figures, all games of the table; and the host's
+correction of the board."""
 
 from __future__ import annotations
 
@@ -19,15 +20,20 @@ from engine.layout import same_contents
 from engine.script import BadScript, parse
 
 part = Blueprint("record", __name__)
-MOST_PIECES = 60      # on one site; the fullest boat holds fewer
+MOST_PIECES = 60  # on one site; the fullest boat holds fewer
 
 
 @part.get("/api/record.play")
 def play() -> Response:
-    """The game as a rule script: how it began and every action that stands. Hands may be in it, so only when it is over."""
+    """The game as a rule script: how it began and every action that stands. Hands may be in it, so
+    only when it is over."""
     _over_or_host()
     lines = web().table.lines
-    script = lines[0].state.to_text().rstrip() + "\n" + "".join(f"{line.action}\n" for line in lines[1:] if line.action)
+    script = (
+        lines[0].state.to_text().rstrip()
+        + "\n"
+        + "".join(f"{line.action}\n" for line in lines[1:] if line.action)
+    )
     return _kept(Response(script, mimetype="text/plain; charset=utf-8"), "play")
 
 
@@ -35,15 +41,23 @@ def play() -> Response:
 def record() -> Response:
     """Seats, moves with the points after each, and how it ended."""
     _over_or_host()
-    shown = {k: web().snapshot.get(k) for k in ("game", "title", "seats", "scores", "outcome", "moves")}
-    return _kept(jsonify({"table": web().settings.name, **shown, "chronicle": chronicle(web().table)}), "json")
+    shown = {
+        k: web().snapshot.get(k) for k in ("game", "title", "seats", "scores", "outcome", "moves")
+    }
+    return _kept(
+        jsonify({"table": web().settings.name, **shown, "chronicle": chronicle(web().table)}),
+        "json",
+    )
 
 
 @part.get("/api/record.journal")
 def journal() -> Response:
-    """The game's own file, whole, also while it is played: `nilometer journal` reads it, a table goes on with it."""
+    """The game's own file, whole, also while it is played: `nilometer journal` reads it, a table
+    goes on with it."""
     _over_or_host(points=False)
-    return _kept(Response(allowed(web().table.journal.whole), mimetype="application/vnd.sqlite3"), "journal")
+    return _kept(
+        Response(allowed(web().table.journal.whole), mimetype="application/vnd.sqlite3"), "journal"
+    )
 
 
 @part.get("/api/chronicle")
@@ -66,7 +80,8 @@ def games() -> Response:
 
 @part.get("/api/games.csv")
 def games_csv() -> Response:
-    """All finished games of this table, a line for each player: for a spreadsheet or another score book."""
+    """All finished games of this table, a line for each player: for a spreadsheet or another score
+    book."""
     out = io.StringIO()
     rows = csv.writer(out)
     rows.writerow(["date", "game", "minutes", "moves", "seat", "player", "score", "won"])
@@ -74,15 +89,31 @@ def games_csv() -> Response:
         day = datetime.fromtimestamp(g["ended"], UTC).date().isoformat()
         for seat in g["seats"]:
             name = g["names"].get(seat["id"], "")
-            rows.writerow([day, g["game"], round((g["ended"] - g["began"]) / 60), g["moves"], seat["id"],
-                           f"'{name}" if name[:1] in tuple("=+-@") else name,      # no formula, whatever somebody is called
-                           engine.game(g["game"]).worth(g["scores"].get(seat["id"])), int(seat["id"] in g["winners"])])
-    return Response(out.getvalue(), mimetype="text/csv", headers={"Content-Disposition": 'attachment; filename="games.csv"'})
+            rows.writerow(
+                [
+                    day,
+                    g["game"],
+                    round((g["ended"] - g["began"]) / 60),
+                    g["moves"],
+                    seat["id"],
+                    f"'{name}"
+                    if name[:1] in tuple("=+-@")
+                    else name,  # no formula, whatever somebody is called
+                    engine.game(g["game"]).worth(g["scores"].get(seat["id"])),
+                    int(seat["id"] in g["winners"]),
+                ]
+            )
+    return Response(
+        out.getvalue(),
+        mimetype="text/csv",
+        headers={"Content-Disposition": 'attachment; filename="games.csv"'},
+    )
 
 
 @part.post("/api/host/edit")
 def edit() -> Response:
-    """`{"site": "C4", "contents": ["temple"]}`: that is what lies there; the rules go on from it, the journal keeps both."""
+    """`{"site": "C4", "contents": ["temple"]}`: that is what lies there; the rules go on from it,
+    the journal keeps both."""
     if not viewer().host:
         raise Problem(403, "only the host may do this")
     site = text_in("site")
@@ -90,12 +121,18 @@ def edit() -> Response:
     table = web().table
     if site not in table.plan.sites:
         raise Problem(400, "there is no place called {site}", site=site[:40])
-    if not isinstance(contents, list) or len(contents) > MOST_PIECES or \
-            not all(isinstance(k, str) and k in table.plan.counts for k in contents):
+    if (
+        not isinstance(contents, list)
+        or len(contents) > MOST_PIECES
+        or not all(isinstance(k, str) and k in table.plan.counts for k in contents)
+    ):
         raise Problem(400, "there is no such piece")
     try:
-        # The engines' own set-up text says everything about a state, and its last word on a site holds.
-        state = parse(f"{table.state.to_text().rstrip()}\nlayout {site} {' '.join(contents)}\n").start(table.plan)
+        # The engines' own set-up text says everything about a state, and its last word on a site
+        # holds.
+        state = parse(
+            f"{table.state.to_text().rstrip()}\nlayout {site} {' '.join(contents)}\n"
+        ).start(table.plan)
     except (BadScript, BadText) as e:
         raise Problem(409, "{reason}", reason=str(e).split(": ", 1)[-1]) from None
     if not same_contents(state.layout().get(site, ()), contents, table.plan.sites[site].reads):

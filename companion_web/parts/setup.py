@@ -16,7 +16,7 @@ from companion_web.parts.api import number_in, text_in
 from companion_web.parts.page import shell
 
 part = Blueprint("setup", __name__)
-LONGEST = 1280      # of the live picture, pixels; corners are told in the picture's own
+LONGEST = 1280  # of the live picture, pixels; corners are told in the picture's own
 
 
 @part.get("/setup")
@@ -58,8 +58,12 @@ def game() -> Response:
     setup = _hosts()
     data = request.get_json(silent=True) or {}
     seats, options = data.get("seats"), data.get("options")
-    if not isinstance(seats, list) or not all(isinstance(s, str) for s in seats) or not isinstance(options, dict) \
-            or not all(isinstance(v, str) for v in options.values()):
+    if (
+        not isinstance(seats, list)
+        or not all(isinstance(s, str) for s in seats)
+        or not isinstance(options, dict)
+        or not all(isinstance(v, str) for v in options.values())
+    ):
         raise Problem(400, "send a JSON object")
     return _told(lambda: setup.choose(text_in("game"), seats, options))
 
@@ -114,7 +118,8 @@ def copy() -> Response:
 
 @part.post("/api/setup/take")
 def take() -> Response:
-    """`{"photo": 0, "corners": [[x, y], ...] or null}`: corners in shares of the picture's width and height."""
+    """`{"photo": 0, "corners": [[x, y], ...] or null}`: corners in shares of the picture's width
+    and height."""
     setup = _hosts()
     corners = (request.get_json(silent=True) or {}).get("corners")
     if corners is not None:

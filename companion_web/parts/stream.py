@@ -13,8 +13,8 @@ from companion_web.errors import Problem
 from companion_web.feed import Feed
 
 part = Blueprint("stream", __name__)
-RETRY_AFTER = 10.0      # seconds until a phone that found no room asks again
-LOOK_EVERY = 1.0        # seconds between looks whether the phone is still there
+RETRY_AFTER = 10.0  # seconds until a phone that found no room asks again
+LOOK_EVERY = 1.0  # seconds between looks whether the phone is still there
 
 
 @part.get("/api/stream")
@@ -23,16 +23,29 @@ def stream() -> Response:
     address = request.remote_addr or ""
     place = shared.streams.enter(address, viewer().seated)
     if place is None:
-        raise Problem(503, "too many phones follow this table; look again in a moment", retry_after=RETRY_AFTER)
+        raise Problem(
+            503,
+            "too many phones follow this table; look again in a moment",
+            retry_after=RETRY_AFTER,
+        )
     hung_up = request.environ.get("waitress.client_disconnected", lambda: False)
-    body = events(shared.feed, shared.access, token(), lambda: place.lost or hung_up(), shared.settings.heartbeat)
+    body = events(
+        shared.feed,
+        shared.access,
+        token(),
+        lambda: place.lost or hung_up(),
+        shared.settings.heartbeat,
+    )
     response = Response(body, mimetype="text/event-stream", headers={"X-Accel-Buffering": "no"})
     response.call_on_close(lambda: shared.streams.leave(place))
     return response
 
 
-def events(feed: Feed, access: Access, own: str | None, gone: Callable[[], bool], heartbeat: float) -> Iterator[bytes]:
-    """Everything now, then what changes, with a heartbeat when nothing does, until the phone is gone or the feed closes.
+def events(
+    feed: Feed, access: Access, own: str | None, gone: Callable[[], bool], heartbeat: float
+) -> Iterator[bytes]:
+    """Everything now, then what changes, with a heartbeat when nothing does, until the phone is
+    gone or the feed closes.
 
     Who looks is asked each time: a seat that was freed stops showing what only it may see.
     """

@@ -26,23 +26,35 @@ class Deluge(Game[DelugeState]):
 
     name = "deluge"
     title = say("Zondvloed")
-    seats = tuple(Seat(c, seat_name(c), colour) for c, colour in zip(COLOURS, ("#e3b505", "#2459c7", "#2f8f3a", "#d9d9d9")))
+    seats = tuple(
+        Seat(c, seat_name(c), colour)
+        for c, colour in zip(COLOURS, ("#e3b505", "#2459c7", "#2f8f3a", "#d9d9d9"))
+    )
     players = (2, 4)
     form = tracing.FORM
 
     def plan(self) -> Plan:
         return _plan()
 
-    def setup(self, seats: Sequence[str], statements: Sequence[Statement] = (), plan: Plan | None = None) -> DelugeState:
+    def setup(
+        self, seats: Sequence[str], statements: Sequence[Statement] = (), plan: Plan | None = None
+    ) -> DelugeState:
         return setup.setup(seats, statements, plan or self.plan())
 
-    def new(self, seats: Sequence[str], options: Mapping[str, str] | None = None, plan: Plan | None = None) -> DelugeState:
+    def new(
+        self,
+        seats: Sequence[str],
+        options: Mapping[str, str] | None = None,
+        plan: Plan | None = None,
+    ) -> DelugeState:
         return setup.setup(seats, (), plan or self.plan())
 
     def load(self, data: Mapping[str, Any], plan: Plan | None = None) -> DelugeState:
         return setup.load(data, plan or self.plan())
 
-    def chronicle(self, start: DelugeState, played: Sequence[tuple[Action, DelugeState]]) -> list[dict[str, Any]]:
+    def chronicle(
+        self, start: DelugeState, played: Sequence[tuple[Action, DelugeState]]
+    ) -> list[dict[str, Any]]:
         return losses.heaviest(start, played)
 
     def kind_name(self, kind: str) -> Text:

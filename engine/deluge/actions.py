@@ -11,7 +11,7 @@ from engine.game import Action, BadText
 from engine.notation import Notation, Part, Syntax, UsageError, one
 from engine.text import whole_number
 
-Goods = tuple[tuple[str, int], ...]         # (good, number) in the order of GOODS
+Goods = tuple[tuple[str, int], ...]  # (good, number) in the order of GOODS
 
 
 class Said(NamedTuple):
@@ -113,7 +113,7 @@ def _yield(words: list[str], said: Said) -> tuple[str, Goods, tuple[str, ...]]:
     words.clear()
     if "at" in rest:
         at = rest.index("at")
-        named = {_spot(cell, w, said) for w in rest[at + 1:]}
+        named = {_spot(cell, w, said) for w in rest[at + 1 :]}
         spots = [s for s in said.world.spots[cell] if s in named]
         rest = rest[:at]
     return cell, goods_of(rest), tuple(spots)
@@ -133,10 +133,10 @@ def _bargain(words: list[str], said: Said) -> tuple[str, Goods, str, Goods]:
     if "for" not in mine or mine[0] not in COLOURS:
         raise BadText("trade yellow wood 2 for blue gold 1")
     at = mine.index("for")
-    giver, gets = mine[0], mine[at + 1:]
+    giver, gets = mine[0], mine[at + 1 :]
     if gets and gets[0] in COLOURS:
         taker, gets = gets[0], gets[1:]
-    elif giver != said.seat:                     # "blue: trade yellow wood 2 for gold 1": blue gives it to yellow
+    elif giver != said.seat:  # "blue: trade yellow wood 2 for gold 1": blue gives it to yellow
         giver, taker = said.seat, giver
     else:
         raise BadText("with whom? trade yellow wood 2 for blue gold 1")
@@ -153,7 +153,7 @@ def _building(words: list[str], said: Said) -> tuple[str, str, Goods]:
         raise BadText(f"after the cell comes `pay`, not {rest[0]!r}")
     pay = goods_of(rest[1:])
     if what == "ship" and pay == (("wood", SHIP_WOOD),):
-        pay = ()                                 # the price is fixed, so it need not be said
+        pay = ()  # the price is fixed, so it need not be said
     return what, known_cell(where, said), pay
 
 
@@ -164,7 +164,8 @@ CREW = Part(("people", "soldiers", "slaves", "fanatics"), _crew, lambda a: a.cre
 
 
 class Crew(Action, frozen=True):
-    """Those who go from one cell to another: own people, own soldiers, slaves (colour, number); fanatics never may."""
+    """Those who go from one cell to another: own people, own soldiers, slaves (colour, number);
+    fanatics never may."""
 
     origin: str
     target: str
@@ -174,7 +175,9 @@ class Crew(Action, frozen=True):
     fanatics: int = 0
 
     def crew(self) -> str:
-        parts = [f"people {self.people}"] * bool(self.people) + [f"soldier {self.soldiers}"] * bool(self.soldiers)
+        parts = [f"people {self.people}"] * bool(self.people) + [f"soldier {self.soldiers}"] * bool(
+            self.soldiers
+        )
         parts += [f"slaves {c} {n}" for c, n in self.slaves]
         return " ".join(parts + [f"fanatic {self.fanatics}"] * bool(self.fanatics))
 
@@ -192,7 +195,9 @@ class Ferry(Crew, frozen=True):
 
     via: tuple[str, ...] = ()
 
-    syntax = Syntax("ferry", LEG, Part(("via",), _seas, lambda a: f"via {' '.join(a.via)}"), CREW, usage="")
+    syntax = Syntax(
+        "ferry", LEG, Part(("via",), _seas, lambda a: f"via {' '.join(a.via)}"), CREW, usage=""
+    )
 
 
 class Sail(Action, frozen=True):
@@ -214,10 +219,18 @@ class Harvest(Action, frozen=True):
         at = f" at {' '.join(s.rpartition('.')[2] for s in self.spots)}" if self.spots else ""
         return f"{self.cell} {bill(self.goods)}{at}"
 
-    syntax = Syntax("harvest", Part(("cell", "goods", "spots"), _yield, harvested, 1), usage="harvest CELL wood N ...")
+    syntax = Syntax(
+        "harvest",
+        Part(("cell", "goods", "spots"), _yield, harvested, 1),
+        usage="harvest CELL wood N ...",
+    )
 
     def without(self, part: Action) -> tuple[Action, ...] | None:
-        if not isinstance(part, Harvest) or (part.seat, part.cell) != (self.seat, self.cell) or part.spots:
+        if (
+            not isinstance(part, Harvest)
+            or (part.seat, part.cell) != (self.seat, self.cell)
+            or part.spots
+        ):
             return super().without(part)
         less = dict(part.goods)
         if any(n > dict(self.goods).get(g, 0) for g, n in less.items()):
@@ -237,7 +250,9 @@ class Trade(Action, frozen=True):
     def bargain(self) -> str:
         return f"{self.giver} {bill(self.gives)} for {self.taker} {bill(self.takes)}"
 
-    syntax = Syntax("trade", Part(("giver", "gives", "taker", "takes"), _bargain, bargain), usage="")
+    syntax = Syntax(
+        "trade", Part(("giver", "gives", "taker", "takes"), _bargain, bargain), usage=""
+    )
 
     def asks(self) -> str:
         return self.taker if self.seat == self.giver else self.giver

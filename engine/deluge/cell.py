@@ -12,7 +12,7 @@ from engine.deluge.words import COLOURS
 from engine.game import BadText
 from engine.layout import Contents
 
-Four = tuple[int, int, int, int]        # a number for each of COLOURS
+Four = tuple[int, int, int, int]  # a number for each of COLOURS
 NONE: Four = (0, 0, 0, 0)
 _INDEX = {c: i for i, c in enumerate(COLOURS)}
 
@@ -26,7 +26,7 @@ class Cell(msgspec.Struct, frozen=True, cache_hash=True):
     dolmens: Four = NONE
     fanatics: int = 0
     mines: int = 0
-    bare: tuple[str, ...] = ()          # forest spots covered, in the plan's order
+    bare: tuple[str, ...] = ()  # forest spots covered, in the plan's order
     taken: bool = False
     flooded: bool = False
     counted: bool = False
@@ -37,7 +37,8 @@ class Cell(msgspec.Struct, frozen=True, cache_hash=True):
         return sum(self.people) + sum(self.soldiers)
 
     def ruler(self) -> int | None:
-        """The index of the land's ruler (D7): one colour's soldiers, else one colour's people, else nobody."""
+        """The index of the land's ruler (D7): one colour's soldiers, else one colour's people, else
+        nobody."""
         if self.taken or self.flooded:
             return None
         return sole(self.soldiers if any(self.soldiers) else self.people)
@@ -45,7 +46,11 @@ class Cell(msgspec.Struct, frozen=True, cache_hash=True):
     def slaves(self) -> Four:
         """People of other colours than the soldiers that hold the cell"""
         holder = self.ruler() if any(self.soldiers) else None
-        return NONE if holder is None else tuple(0 if i == holder else n for i, n in enumerate(self.people))  # type: ignore
+        return (
+            NONE
+            if holder is None
+            else tuple(0 if i == holder else n for i, n in enumerate(self.people))
+        )  # type: ignore
 
     def free(self, seat: int) -> int:
         """People of a colour that are nobody's slaves"""
@@ -60,20 +65,31 @@ class Cell(msgspec.Struct, frozen=True, cache_hash=True):
         """The cell these pieces make. Raises BadText for a kind that lies on no cell."""
         fours = {"people": [0] * 4, "soldier": [0] * 4, "ship": [0] * 4, "dolmen": [0] * 4}
         counts = Counter(kinds)
-        fanatics, mines, water = counts.pop("fanatic", 0), counts.pop("mine", 0), counts.pop("water", 0)
+        fanatics, mines, water = (
+            counts.pop("fanatic", 0),
+            counts.pop("mine", 0),
+            counts.pop("water", 0),
+        )
         for kind, n in counts.items():
             head, _, colour = kind.partition(":")
             if head not in fours or colour not in _INDEX:
                 raise BadText(f"{kind} is no piece that lies on a cell")
             fours[head][_INDEX[colour]] += n
-        people, soldiers, ships, dolmens = (_four(fours[head]) for head in ("people", "soldier", "ship", "dolmen"))
+        people, soldiers, ships, dolmens = (
+            _four(fours[head]) for head in ("people", "soldier", "ship", "dolmen")
+        )
         return cls(people, soldiers, ships, dolmens, fanatics, mines, flooded=bool(water))
 
 
 @lru_cache(maxsize=4096)
 def _contents(cell: Cell) -> Contents:
     out: list[str] = ["water"] if cell.flooded else []
-    for name, four in (("people", cell.people), ("soldier", cell.soldiers), ("ship", cell.ships), ("dolmen", cell.dolmens)):
+    for name, four in (
+        ("people", cell.people),
+        ("soldier", cell.soldiers),
+        ("ship", cell.ships),
+        ("dolmen", cell.dolmens),
+    ):
         for colour, n in zip(COLOURS, four):
             out += [f"{name}:{colour}"] * n
     return tuple(out + ["fanatic"] * cell.fanatics + ["mine"] * cell.mines)

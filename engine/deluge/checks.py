@@ -23,8 +23,14 @@ from engine.deluge.words import (
 from engine.game import Action, Violation
 from engine.text import Text, say
 
-PHASE_NAMES = {MOVEMENT: say("movement"), HARVEST: say("harvest"), TRADE: say("trade"), BUILDING: say("building"),
-               FLIGHT: say("flight from the water"), OVER: say("the end")}
+PHASE_NAMES = {
+    MOVEMENT: say("movement"),
+    HARVEST: say("harvest"),
+    TRADE: say("trade"),
+    BUILDING: say("building"),
+    FLIGHT: say("flight from the water"),
+    OVER: say("the end"),
+}
 
 
 class Faults(list):
@@ -76,6 +82,7 @@ def _done(state: Position, a: act.Done, out: Faults) -> None:
 
 # Going
 
+
 def _lands(state: Position, a: act.Crew, out: Faults) -> bool:
     """Whether both ends are land that pawns may be on; says why not."""
     for name in (a.origin, a.target):
@@ -95,7 +102,8 @@ def _flooded(state: Position, name: str, out: Faults) -> None:
 
 
 def _those_who_go(state: Position, a: act.Crew, out: Faults, fresh: bool) -> None:
-    """Enough of each kind on the cell (fresh: that have not moved yet), and slaves only with a soldier that holds them."""
+    """Enough of each kind on the cell (fresh: that have not moved yet), and slaves only with a
+    soldier that holds them."""
     i = state.colour(a.seat)
     cell = state.cell(a.origin)
     people, soldiers, _ = state.unmoved(a.origin, i)
@@ -107,7 +115,11 @@ def _those_who_go(state: Position, a: act.Crew, out: Faults, fresh: bool) -> Non
     if a.people > cell.people[i] or a.soldiers > cell.soldiers[i]:
         out.add("D10", "there are not so many on {cell}", cell=a.origin)
     elif a.people > people or a.soldiers > soldiers:
-        out.add("D10", "a pawn moves one cell only: not so many on {cell} have not moved yet", cell=a.origin)
+        out.add(
+            "D10",
+            "a pawn moves one cell only: not so many on {cell} have not moved yet",
+            cell=a.origin,
+        )
     if not a.slaves:
         return
     if not a.soldiers:
@@ -116,10 +128,19 @@ def _those_who_go(state: Position, a: act.Crew, out: Faults, fresh: bool) -> Non
         c = COLOURS.index(colour)
         free = state.unmoved(a.origin, c)[0] if fresh else cell.people[c]
         if cell.ruler() != i or n > slaves[c]:
-            out.add("D16", "{seat} has not so many {colour} slaves on {cell}", seat=seat_name(a.seat), cell=a.origin,
-                    colour=colour_name(colour))
+            out.add(
+                "D16",
+                "{seat} has not so many {colour} slaves on {cell}",
+                seat=seat_name(a.seat),
+                cell=a.origin,
+                colour=colour_name(colour),
+            )
         elif n > free:
-            out.add("D10", "a pawn moves one cell only: not so many on {cell} have not moved yet", cell=a.origin)
+            out.add(
+                "D10",
+                "a pawn moves one cell only: not so many on {cell} have not moved yet",
+                cell=a.origin,
+            )
     if state.ruler(a.target) != i:
         out.add("D16", "slaves go only to a cell that {seat} rules", seat=seat_name(a.seat))
 
@@ -127,7 +148,12 @@ def _those_who_go(state: Position, a: act.Crew, out: Faults, fresh: bool) -> Non
 def _enter(state: Position, a: act.Crew, out: Faults) -> None:
     i, ruler = state.colour(a.seat), state.ruler(a.target)
     if ruler is not None and ruler != i and a.people:
-        out.add("D13", "only soldiers may enter {cell}: {seat} rules it", cell=a.target, seat=seat_name(COLOURS[ruler]))
+        out.add(
+            "D13",
+            "only soldiers may enter {cell}: {seat} rules it",
+            cell=a.target,
+            seat=seat_name(COLOURS[ruler]),
+        )
 
 
 def _move(state: Position, a: act.Move, out: Faults) -> None:
@@ -167,15 +193,20 @@ def _ferry(state: Position, a: act.Ferry, out: Faults) -> None:
 
 
 def willing(state: Position, colour: int, sea: str) -> bool:
-    """Whether a ship on that sea cell ferries this colour's pawns: an own one that has not moved, or another's that agreed."""
+    """Whether a ship on that sea cell ferries this colour's pawns: an own one that has not moved,
+    or another's that agreed."""
     if state.unmoved(sea, colour)[2] > 0:
         return True
     ships = state.cell(sea).ships
-    return any(owner != colour and ships[owner] and (owner, colour, sea) in state.agreed for owner in range(4))
+    return any(
+        owner != colour and ships[owner] and (owner, colour, sea) in state.agreed
+        for owner in range(4)
+    )
 
 
 def ready_to_sail(state: Position, colour: int, sea: str) -> int:
-    """How many of a colour's ships there may still move: one that ferried its owner's pawns does not (D12)."""
+    """How many of a colour's ships there may still move: one that ferried its owner's pawns does
+    not (D12)."""
     return state.unmoved(sea, colour)[2] - ((colour, sea) in state.ferried)
 
 
@@ -191,14 +222,23 @@ def _sail(state: Position, a: act.Sail, out: Faults) -> None:
     if a.ships < 1 or a.ships > ships:
         out.add("D10", "there are not so many on {cell}", cell=a.origin)
     elif a.ships > left:
-        out.add("D10", "a ship moves one cell only: not so many on {cell} have not moved yet", cell=a.origin)
+        out.add(
+            "D10",
+            "a ship moves one cell only: not so many on {cell} have not moved yet",
+            cell=a.origin,
+        )
     elif a.ships > ready_to_sail(state, i, a.origin):
         out.add("D12", "a ship that ferried does not move")
 
 
 def _agree(state: Position, a: act.Agree, out: Faults) -> None:
     if a.guest not in state.seats or a.guest == a.seat:
-        out.add("D12", "{seat} needs no leave of {other}", seat=seat_name(a.guest), other=seat_name(a.seat))
+        out.add(
+            "D12",
+            "{seat} needs no leave of {other}",
+            seat=seat_name(a.guest),
+            other=seat_name(a.seat),
+        )
     if not state.cell(a.sea).ships[state.colour(a.seat)]:
         out.add("D12", "{seat} has no ship on {cell}", seat=seat_name(a.seat), cell=a.sea)
 
@@ -222,6 +262,7 @@ def _flee(state: Position, a: act.Flee, out: Faults) -> None:
 
 # Harvest, trade, building
 
+
 def _harvest(state: Position, a: act.Harvest, out: Faults) -> None:
     if not state.is_land(a.cell):
         out.add("D23", "{cell} is sea", cell=a.cell)
@@ -232,19 +273,30 @@ def _harvest(state: Position, a: act.Harvest, out: Faults) -> None:
     i = state.colour(a.seat)
     if state.ruler(a.cell) != i:
         out.add("D23", "{seat} does not rule {cell}", seat=seat_name(a.seat), cell=a.cell)
-        if state.ruler(a.cell) is None and state.cell(a.cell).pawns and not state.cell(a.cell).taken:
+        if (
+            state.ruler(a.cell) is None
+            and state.cell(a.cell).pawns
+            and not state.cell(a.cell).taken
+        ):
             out.add("D28", "nobody rules {cell}, so nobody works there", cell=a.cell)
     goods = dict(a.goods)
     pawns, forests, mineral = state.work(a.cell)
     if not goods:
         out.add("D23", "nothing is harvested")
     if sum(goods.values()) > pawns:
-        out.add("D23", "each pawn harvests at most one thing: {n} can work on {cell}", n=max(pawns, 0), cell=a.cell)
+        out.add(
+            "D23",
+            "each pawn harvests at most one thing: {n} can work on {cell}",
+            n=max(pawns, 0),
+            cell=a.cell,
+        )
         if state.cell(a.cell).fanatics:
             out.add("D31", "fanatics harvest nothing")
     if goods.get("wood", 0) > forests:
         out.add("D24", "there are {n} forests left on {cell}", n=forests, cell=a.cell)
-    if a.spots and (len(set(a.spots)) != goods.get("wood", 0) or set(a.spots) & set(state.cell(a.cell).bare)):
+    if a.spots and (
+        len(set(a.spots)) != goods.get("wood", 0) or set(a.spots) & set(state.cell(a.cell).bare)
+    ):
         out.add("D24", "one forest is covered for each wood")
     yields = state.world.mineral[a.cell]
     for good, n in goods.items():
@@ -274,7 +326,13 @@ def _trade(state: Position, a: act.Trade, out: Faults) -> None:
         for good, n in goods:
             have = stock[GOODS.index(good)]
             if n > have:
-                out.add("D33", "{seat} has only {n} {good}", seat=seat_name(seat), n=have, good=good_name(good))
+                out.add(
+                    "D33",
+                    "{seat} has only {n} {good}",
+                    seat=seat_name(seat),
+                    n=have,
+                    good=good_name(good),
+                )
 
 
 def _build(state: Position, a: act.Build, out: Faults) -> None:
@@ -295,10 +353,18 @@ def _build(state: Position, a: act.Build, out: Faults) -> None:
             out.add("D39", "a soldier only where one rules")
     price = PRICE.get(len(a.pay))
     if price is None or any(n != price for _, n in a.pay):
-        out.add("D36", "the price is 10 of one kind, 4 each of two, 2 each of three or 1 each of four")
+        out.add(
+            "D36", "the price is 10 of one kind, 4 each of two, 2 each of three or 1 each of four"
+        )
     for good, n in a.pay:
         if n > stock[good]:
-            out.add("D36", "{seat} has only {n} {good}", seat=seat_name(a.seat), n=stock[good], good=good_name(good))
+            out.add(
+                "D36",
+                "{seat} has only {n} {good}",
+                seat=seat_name(a.seat),
+                n=stock[good],
+                good=good_name(good),
+            )
     _PIECES[a.what](state, a, cell, out)
 
 
@@ -312,7 +378,9 @@ def _mine(state: Position, a: act.Build, cell: Cell, out: Faults) -> None:
 def _dolmen(state: Position, a: act.Build, cell: Cell, out: Faults) -> None:
     if any(cell.dolmens):
         out.add("D38", "at most one dolmen on a cell")
-    if state.on_map("dolmens", state.colour(a.seat)) >= state.world.box.get(f"dolmen:{a.seat}", 10**6):
+    if state.on_map("dolmens", state.colour(a.seat)) >= state.world.box.get(
+        f"dolmen:{a.seat}", 10**6
+    ):
         out.add("D1", "no dolmen is left in the box")
 
 
@@ -332,12 +400,20 @@ def _ship(state: Position, a: act.Build, i: int, out: Faults) -> None:
     if not state.is_sea(a.cell):
         out.add("D34", "{cell} is land", cell=a.cell)
     elif not any(state.ruler(c) == i and state.is_land(c) for c in state.world.borders[a.cell]):
-        out.add("D34", "{cell} borders no land that {seat} rules", cell=a.cell, seat=seat_name(a.seat))
+        out.add(
+            "D34", "{cell} borders no land that {seat} rules", cell=a.cell, seat=seat_name(a.seat)
+        )
     if a.pay and a.pay != (("wood", SHIP_WOOD),):
         out.add("D35", "a ship costs {n} wood", n=SHIP_WOOD)
     wood = state.stocks[i][GOODS.index("wood")]
     if wood < SHIP_WOOD:
-        out.add("D35", "a ship costs {n} wood, {seat} has {have}", n=SHIP_WOOD, seat=seat_name(a.seat), have=wood)
+        out.add(
+            "D35",
+            "a ship costs {n} wood, {seat} has {have}",
+            n=SHIP_WOOD,
+            seat=seat_name(a.seat),
+            have=wood,
+        )
     if state.on_map("ships", i) >= SHIPS:
         out.add("D2", "a player has at most {n} ships", n=SHIPS)
     elif state.on_map("ships", i) >= state.world.box.get(f"ship:{a.seat}", SHIPS):
@@ -345,7 +421,13 @@ def _ship(state: Position, a: act.Build, i: int, out: Faults) -> None:
 
 
 _RULES: dict[type[Action], tuple[str, Callable[[Position, Any, Faults], None]]] = {
-    act.Move: (MOVEMENT, _move), act.Ferry: (MOVEMENT, _ferry), act.Sail: (MOVEMENT, _sail), act.Agree: (MOVEMENT, _agree),
-    act.Harvest: (HARVEST, _harvest), act.Trade: (TRADE, _trade), act.Build: (BUILDING, _build), act.Flee: (FLIGHT, _flee),
+    act.Move: (MOVEMENT, _move),
+    act.Ferry: (MOVEMENT, _ferry),
+    act.Sail: (MOVEMENT, _sail),
+    act.Agree: (MOVEMENT, _agree),
+    act.Harvest: (HARVEST, _harvest),
+    act.Trade: (TRADE, _trade),
+    act.Build: (BUILDING, _build),
+    act.Flee: (FLIGHT, _flee),
     act.Done: ("", _done),
 }

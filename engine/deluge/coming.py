@@ -1,4 +1,5 @@
-"""What happens next by itself, in words for the page: bare cells, births, and the water with who stands in its way."""
+"""What happens next by itself, in words for the page: bare cells, births, and the water with who
+stands in its way."""
 
 from __future__ import annotations
 
@@ -14,13 +15,19 @@ def coming(state: Position) -> list[Text]:
     if state.phase == OVER:
         return []
     out: list[Text] = []
-    open_cells = [c for c in state.world.lands if state.is_land(c) and not state.cell(c).counted and state.world.spots[c]]
+    open_cells = [
+        c
+        for c in state.world.lands
+        if state.is_land(c) and not state.cell(c).counted and state.world.spots[c]
+    ]
     barren = [c for c in open_cells if not state.forests(c)]
     last = [c for c in open_cells if state.forests(c) == 1]
     if barren:
         out.append(say("bare at the end of this round: {cells}", cells=", ".join(barren)))
     if last:
-        out.append(say("one forest, which will not grow again, is left on {cells}", cells=", ".join(last)))
+        out.append(
+            say("one forest, which will not grow again, is left on {cells}", cells=", ".join(last))
+        )
     return out + _water(state, len(barren))
 
 
@@ -33,7 +40,13 @@ def _water(state: Position, more: int) -> list[Text]:
             break
     else:
         return []
-    out = [say("at {mark} the water takes {cells}", mark=mark, cells=", ".join(sinking) or say("nothing"))]
+    out = [
+        say(
+            "at {mark} the water takes {cells}",
+            mark=mark,
+            cells=", ".join(sinking) or say("nothing"),
+        )
+    ]
     then = state.copy()
     then.sinking = sinking
     return out + [text for cell in sinking for text in _in_its_way(then, cell)]
@@ -45,16 +58,35 @@ def _in_its_way(state: Position, name: str) -> list[Text]:
     for i, colour in enumerate(COLOURS):
         goes = refuges(state, i, name)
         free = cell.people[i] - slaves[i]
-        for kind, n, targets in ((f"people:{colour}", free, [t for t, people in goes.items() if people]),
-                                 (f"soldier:{colour}", cell.soldiers[i], list(goes))):
+        for kind, n, targets in (
+            (f"people:{colour}", free, [t for t, people in goes.items() if people]),
+            (f"soldier:{colour}", cell.soldiers[i], list(goes)),
+        ):
             if n:
-                out.append(say("{pieces} on {cell} could flee to {cells}", pieces=pieces([(kind, n)]), cell=name,
-                               cells=", ".join(targets) or say("nowhere")))
+                out.append(
+                    say(
+                        "{pieces} on {cell} could flee to {cells}",
+                        pieces=pieces([(kind, n)]),
+                        cell=name,
+                        cells=", ".join(targets) or say("nowhere"),
+                    )
+                )
         if slaves[i]:
-            out.append(say("{pieces} on {cell} are slaves: they flee with soldiers only",
-                           pieces=pieces([(f"people:{colour}", slaves[i])]), cell=name))
+            out.append(
+                say(
+                    "{pieces} on {cell} are slaves: they flee with soldiers only",
+                    pieces=pieces([(f"people:{colour}", slaves[i])]),
+                    cell=name,
+                )
+            )
     if cell.fanatics:
-        out.append(say("{pieces} on {cell} will drown", pieces=pieces([("fanatic", cell.fanatics)]), cell=name))
+        out.append(
+            say(
+                "{pieces} on {cell} will drown",
+                pieces=pieces([("fanatic", cell.fanatics)]),
+                cell=name,
+            )
+        )
     return out
 
 
@@ -74,4 +106,8 @@ def births(state: Position) -> list[tuple[str, Text]]:
 
 def fleeing(state: Position) -> list[Text]:
     """Who may still flee from the water."""
-    return [say("{seat} can still flee", seat=seat_name(s)) for s in state.seats if cycle.can_flee(state, s)]
+    return [
+        say("{seat} can still flee", seat=seat_name(s))
+        for s in state.seats
+        if cycle.can_flee(state, s)
+    ]

@@ -1,4 +1,5 @@
-"""Conflicts and takeovers: what happens by itself on cells where pawns or ships of several colours stand."""
+"""Conflicts and takeovers: what happens by itself on cells where pawns or ships of several colours
+stand."""
 
 from __future__ import annotations
 
@@ -49,11 +50,13 @@ def _clamp(new: Position, name: str) -> None:
         cell = new.cell(name)
         new.arrived[name] = tuple(  # type: ignore
             tuple(min(a, b) for a, b in zip(came, have))
-            for came, have in zip(new.arrived[name], (cell.people, cell.soldiers, cell.ships)))
+            for came, have in zip(new.arrived[name], (cell.people, cell.soldiers, cell.ships))
+        )
 
 
 def take_over(new: Position, name: str) -> None:
-    """More fanatics than other pawns: the cell is theirs for good, and who stands there is lost (D32)."""
+    """More fanatics than other pawns: the cell is theirs for good, and who stands there is lost
+    (D32)."""
     cell = new.cell(name)
     if cell.taken or not new.is_land(name) or cell.fanatics <= cell.pawns:
         return
@@ -63,6 +66,8 @@ def take_over(new: Position, name: str) -> None:
     new.put(name, people=NONE, soldiers=NONE, taken=True)
     new.arrived.pop(name, None)
     if cell.pawns:
-        new.tell(say("fanatics take {cell}: take off {loss}", cell=name, loss=pieces(gone)), (name,))
+        new.tell(
+            say("fanatics take {cell}: take off {loss}", cell=name, loss=pieces(gone)), (name,)
+        )
     else:
         new.tell(say("fanatics take {cell}", cell=name), (name,))

@@ -55,8 +55,15 @@ def turn_idle(new: Position) -> None:
             new.idle[name] = idle
             new.put(name, people=people, fanatics=cell.fanatics + sum(idle))
             loss = pieces((f"people:{c}", n) for c, n in zip(COLOURS, idle))
-            new.tell(say("without work on {cell}: take off {loss}, put {pieces} there", cell=name, loss=loss,
-                         pieces=pieces([("fanatic", sum(idle))])), (name,))
+            new.tell(
+                say(
+                    "without work on {cell}: take off {loss}, put {pieces} there",
+                    cell=name,
+                    loss=loss,
+                    pieces=pieces([("fanatic", sum(idle))]),
+                ),
+                (name,),
+            )
     for name in new.world.lands:
         take_over(new, name)
 
@@ -74,11 +81,14 @@ def end_of_round(new: Position) -> None:
 
 def colours_in_order(new: Position) -> list[int]:
     """The starter's colour first, then clockwise; colours nobody plays last"""
-    return [new.colour(new.seats[k]) for k in new.order] + [i for i, c in enumerate(COLOURS) if c not in new.seats]
+    return [new.colour(new.seats[k]) for k in new.order] + [
+        i for i, c in enumerate(COLOURS) if c not in new.seats
+    ]
 
 
 def births(new: Position) -> None:
-    """Every two of a colour on a cell get one more; the starter's colour first, fanatics last (D40, D42)."""
+    """Every two of a colour on a cell get one more; the starter's colour first, fanatics last (D40,
+    D42)."""
     lands = [n for n in new.world.lands if new.is_land(n) and not new.cell(n).taken]
     born: dict[str, list[tuple[str, int]]] = {}
     for i in colours_in_order(new):
@@ -102,22 +112,33 @@ def births(new: Position) -> None:
             else:
                 new.put(name, people=add(cell.people, COLOURS.index(kind.partition(":")[2]), n))
         if name in born:
-            new.tell(say("born on {cell}: put {pieces} there", cell=name, pieces=pieces(born[name])), (name,))
+            new.tell(
+                say("born on {cell}: put {pieces} there", cell=name, pieces=pieces(born[name])),
+                (name,),
+            )
 
 
 def grow_forests(new: Position) -> None:
     """Two forests grow a third; one grows nothing (D41)."""
     for name in new.world.lands:
         cell = new.cell(name)
-        if new.is_land(name) and not cell.taken and len(cell.bare) == 1 and new.forests(name) == FORESTS - 1:
+        if (
+            new.is_land(name)
+            and not cell.taken
+            and len(cell.bare) == 1
+            and new.forests(name) == FORESTS - 1
+        ):
             new.put(name, bare=())
             new.tell(say("a forest grows again on {cell}: take the card off", cell=name), (name,))
 
 
 def count(new: Position) -> None:
     """One forward for each cell newly without forests (D44); flooded ones never count (D49)."""
-    fresh = [n for n in new.world.lands if new.is_land(n) and not new.forests(n) and not new.cell(n).counted
-             and new.world.spots[n]]
+    fresh = [
+        n
+        for n in new.world.lands
+        if new.is_land(n) and not new.forests(n) and not new.cell(n).counted and new.world.spots[n]
+    ]
     if not fresh:
         return
     squares = new.world.squares
@@ -126,14 +147,22 @@ def count(new: Position) -> None:
         new.put(name, counted=True)
     new.counter += len(fresh)
     after = squares[min(new.counter, len(squares) - 1)] if squares else ""
-    new.tell(say("the counter goes to {n}: {cells} lost the last forest", n=new.counter, cells=", ".join(fresh)),
-             sites={before: (), after: ("counter",)} if after != before else None)
+    new.tell(
+        say(
+            "the counter goes to {n}: {cells} lost the last forest",
+            n=new.counter,
+            cells=", ".join(fresh),
+        ),
+        sites={before: (), after: ("counter",)} if after != before else None,
+    )
 
 
 # The water
 
+
 def rise_next(new: Position) -> None:
-    """The next rise that floods anything: its fanatics drown, then who can flees; without one the round ends."""
+    """The next rise that floods anything: its fanatics drown, then who can flees; without one the
+    round ends."""
     while new.rising:
         rise, new.rising = new.rising[0], new.rising[1:]
         sinking = tuple(n for n in new.world.lands if new.world.rise[n] == rise and new.is_land(n))
@@ -144,8 +173,14 @@ def rise_next(new: Position) -> None:
             if new.cell(name).fanatics:
                 n = new.cell(name).fanatics
                 new.put(name, fanatics=0)
-                new.tell(say("fanatics drown on {cell}: take off {loss}", cell=name, loss=pieces([("fanatic", n)])),
-                         (name,))
+                new.tell(
+                    say(
+                        "fanatics drown on {cell}: take off {loss}",
+                        cell=name,
+                        loss=pieces([("fanatic", n)]),
+                    ),
+                    (name,),
+                )
         new.phase, new.at = FLIGHT, 0
         new.arrived = {}
         go_on_fleeing(new)
@@ -161,14 +196,20 @@ def can_flee(new: Position, seat: str) -> bool:
         if not cell.soldiers[i] and not cell.people[i]:
             continue
         targets = refuges(new, i, name)
-        if cell.soldiers[i] and targets or cell.people[i] and not cell.slaves()[i] and any(targets.values()):
+        if (
+            cell.soldiers[i]
+            and targets
+            or cell.people[i]
+            and not cell.slaves()[i]
+            and any(targets.values())
+        ):
             return True
     return False
 
 
 def go_on_fleeing(new: Position) -> None:
-    """The next seat in order that can still flee, once more around where soldiers that left set others free; when nobody
-    can, the water comes."""
+    """The next seat in order that can still flee, once more around where soldiers that left set
+    others free; when nobody can, the water comes."""
     for _ in new.seats:
         if can_flee(new, new.seats[new.active]):
             return
@@ -180,8 +221,14 @@ def go_on_fleeing(new: Position) -> None:
         lost += [("mine", cell.mines), ("bare", len(cell.bare))]
         new.put(name, people=NONE, soldiers=NONE, mines=0, bare=(), flooded=True, taken=False)
         if any(n for _, n in lost):
-            new.tell(say("{cell} is flooded: put a blue card there, take off {loss}", cell=name, loss=pieces(lost)),
-                     (name,))
+            new.tell(
+                say(
+                    "{cell} is flooded: put a blue card there, take off {loss}",
+                    cell=name,
+                    loss=pieces(lost),
+                ),
+                (name,),
+            )
         else:
             new.tell(say("{cell} is flooded: put a blue card there", cell=name), (name,))
     new.sinking, new.at = (), 0
@@ -189,7 +236,8 @@ def go_on_fleeing(new: Position) -> None:
 
 
 def end_or_go_on(new: Position) -> None:
-    """Fourteen cells: the end (D50). Else the left neighbour of this round's starter begins the next (D9)."""
+    """Fourteen cells: the end (D50). Else the left neighbour of this round's starter begins the
+    next (D9)."""
     if new.counter >= END:
         new.phase = OVER
         new.tell(say("the counter stands at {n}: the game is over", n=new.counter))

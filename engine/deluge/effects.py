@@ -1,4 +1,5 @@
-"""What an action does, and what follows by itself on the cells it touches; the round's end is in `cycle`."""
+"""What an action does, and what follows by itself on the cells it touches; the round's end is in
+`cycle`."""
 
 from __future__ import annotations
 
@@ -30,8 +31,15 @@ def done(new: Position, a: act.Done) -> None:
 
 def agree(new: Position, a: act.Agree) -> None:
     new.agreed = new.agreed | {(new.colour(a.seat), new.colour(a.guest), a.sea)}
-    new.tell(say("{seat} lets {other} cross {cell}", seat=seat_name(a.seat), other=seat_name(a.guest), cell=a.sea),
-             by_hand=True)
+    new.tell(
+        say(
+            "{seat} lets {other} cross {cell}",
+            seat=seat_name(a.seat),
+            other=seat_name(a.guest),
+            cell=a.sea,
+        ),
+        by_hand=True,
+    )
 
 
 def go(new: Position, a: act.Crew) -> None:
@@ -41,7 +49,11 @@ def go(new: Position, a: act.Crew) -> None:
     leaving, arriving = origin.people, target.people
     came = list(new.arrived.get(a.target, (NONE, NONE, NONE)))
     for colour, n in ((i, a.people), *((COLOURS.index(c), n) for c, n in a.slaves)):
-        leaving, arriving, came[0] = add(leaving, colour, -n), add(arriving, colour, n), add(came[0], colour, n)
+        leaving, arriving, came[0] = (
+            add(leaving, colour, -n),
+            add(arriving, colour, n),
+            add(came[0], colour, n),
+        )
     came[1] = add(came[1], i, a.soldiers)
     new.put(a.origin, people=leaving, soldiers=add(origin.soldiers, i, -a.soldiers))
     new.put(a.target, people=arriving, soldiers=add(target.soldiers, i, a.soldiers))
@@ -49,8 +61,18 @@ def go(new: Position, a: act.Crew) -> None:
         new.arrived[a.target] = (came[0], came[1], came[2])
     if isinstance(a, act.Ferry):
         new.ferried = new.ferried | {(i, sea) for sea in a.via if new.unmoved(sea, i)[2] > 0}
-    who = pieces([(f"people:{a.seat}", a.people), (f"soldier:{a.seat}", a.soldiers), *((f"people:{c}", n) for c, n in a.slaves)])
-    new.tell(say("{pieces} from {origin} to {target}", pieces=who, origin=a.origin, target=a.target), (a.origin, a.target), True)
+    who = pieces(
+        [
+            (f"people:{a.seat}", a.people),
+            (f"soldier:{a.seat}", a.soldiers),
+            *((f"people:{c}", n) for c, n in a.slaves),
+        ]
+    )
+    new.tell(
+        say("{pieces} from {origin} to {target}", pieces=who, origin=a.origin, target=a.target),
+        (a.origin, a.target),
+        True,
+    )
     settle(new, (a.origin, a.target))
     if fleeing:
         cycle.go_on_fleeing(new)
@@ -62,8 +84,16 @@ def sail(new: Position, a: act.Sail) -> None:
     new.put(a.target, ships=add(new.cell(a.target).ships, i, a.ships))
     people, soldiers, ships = new.arrived.get(a.target, (NONE, NONE, NONE))
     new.arrived[a.target] = (people, soldiers, add(ships, i, a.ships))
-    new.tell(say("{pieces} from {origin} to {target}", pieces=pieces([(f"ship:{a.seat}", a.ships)]), origin=a.origin,
-                 target=a.target), (a.origin, a.target), True)
+    new.tell(
+        say(
+            "{pieces} from {origin} to {target}",
+            pieces=pieces([(f"ship:{a.seat}", a.ships)]),
+            origin=a.origin,
+            target=a.target,
+        ),
+        (a.origin, a.target),
+        True,
+    )
     settle(new, (a.origin, a.target))
 
 
@@ -76,8 +106,16 @@ def harvest(new: Position, a: act.Harvest) -> None:
     before = new.worked.get(a.cell, (0, 0))
     new.worked[a.cell] = (before[0] + wood, before[1] + sum(goods.values()) - wood)
     pay(new, i, goods, 1)
-    new.tell(say("{seat} harvests on {cell}: {goods}", seat=seat_name(a.seat), cell=a.cell, goods=goods_text(a.goods)),
-             (a.cell,), True)
+    new.tell(
+        say(
+            "{seat} harvests on {cell}: {goods}",
+            seat=seat_name(a.seat),
+            cell=a.cell,
+            goods=goods_text(a.goods),
+        ),
+        (a.cell,),
+        True,
+    )
 
 
 def trade(new: Position, a: act.Trade) -> None:
@@ -85,8 +123,16 @@ def trade(new: Position, a: act.Trade) -> None:
     for goods, source, sink in ((a.gives, giver, taker), (a.takes, taker, giver)):
         pay(new, source, dict(goods), -1)
         pay(new, sink, dict(goods), 1)
-    new.tell(say("{seat} gives {goods} to {other} for {back}", seat=seat_name(a.giver), other=seat_name(a.taker),
-                 goods=goods_text(a.gives), back=goods_text(a.takes)), by_hand=True)
+    new.tell(
+        say(
+            "{seat} gives {goods} to {other} for {back}",
+            seat=seat_name(a.giver),
+            other=seat_name(a.taker),
+            goods=goods_text(a.gives),
+            back=goods_text(a.takes),
+        ),
+        by_hand=True,
+    )
 
 
 def pay(new: Position, colour: int, goods: dict[str, int], sign: int) -> None:
@@ -94,7 +140,7 @@ def pay(new: Position, colour: int, goods: dict[str, int], sign: int) -> None:
     stock = list(new.stocks[colour])
     for good, n in goods.items():
         stock[GOODS.index(good)] += sign * n
-    new.stocks = (*new.stocks[:colour], tuple(stock), *new.stocks[colour + 1:])
+    new.stocks = (*new.stocks[:colour], tuple(stock), *new.stocks[colour + 1 :])
 
 
 def build(new: Position, a: act.Build) -> None:
@@ -111,11 +157,27 @@ def build(new: Position, a: act.Build) -> None:
         else:
             new.put(a.cell, soldiers=add(cell.soldiers, i, 1))
     kind = "mine" if a.what == "mine" else f"{a.what}:{a.seat}"
-    new.tell(say("{seat} builds {piece} on {cell}", seat=seat_name(a.seat), piece=kind_name(kind), cell=a.cell), (a.cell,), True)
+    new.tell(
+        say(
+            "{seat} builds {piece} on {cell}",
+            seat=seat_name(a.seat),
+            piece=kind_name(kind),
+            cell=a.cell,
+        ),
+        (a.cell,),
+        True,
+    )
     settle(new, (a.cell,))
 
 
 _DOES: dict[type[Action], Callable[[Any, Any], None]] = {
-    act.Move: go, act.Ferry: go, act.Flee: go, act.Sail: sail, act.Harvest: harvest, act.Trade: trade, act.Build: build,
-    act.Agree: agree, act.Done: done,
+    act.Move: go,
+    act.Ferry: go,
+    act.Flee: go,
+    act.Sail: sail,
+    act.Harvest: harvest,
+    act.Trade: trade,
+    act.Build: build,
+    act.Agree: agree,
+    act.Done: done,
 }

@@ -1,5 +1,5 @@
-"""Guesses at what was done between two looks: whole phases of movement at once, harvests, buildings, flights, the ends of
-phases with what follows by itself."""
+"""Guesses at what was done between two looks: whole phases of movement at once, harvests,
+buildings, flights, the ends of phases with what follows by itself."""
 
 from __future__ import annotations
 
@@ -15,13 +15,19 @@ from engine.game import Action, Difference, Proposal, Violation
 from engine.layout import Contents
 from engine.text import say
 
-SILENT = -0.85        # nobody says "done" aloud: a run with it costs hardly more
-IDLE = {MOVEMENT: 1.5, HARVEST: 1.5}      # a seat's part of these phases in which it did nothing, though it could
-NOT_YET, WAITING = 1.0, 4.0     # several ends of phases nobody said, and of what follows a site that does not show it; at most
-UNSEEN = 3.0          # a next round of which the board shows none of what ended the last one
-LATER = 1.5           # a battle fought by one to come, though it may have been whose turn it is
-ASKED = 2.0           # another's ship ferried, of which nobody said a word
-MOST = 40             # proposals
+SILENT = -0.85  # nobody says "done" aloud: a run with it costs hardly more
+IDLE = {
+    MOVEMENT: 1.5,
+    HARVEST: 1.5,
+}  # a seat's part of these phases in which it did nothing, though it could
+NOT_YET, WAITING = (
+    1.0,
+    4.0,
+)  # several ends of phases nobody said, and of what follows a site that does not show it; at most
+UNSEEN = 3.0  # a next round of which the board shows none of what ended the last one
+LATER = 1.5  # a battle fought by one to come, though it may have been whose turn it is
+ASKED = 2.0  # another's ship ferried, of which nobody said a word
+MOST = 40  # proposals
 
 Run = tuple[Action, ...]
 
@@ -48,8 +54,12 @@ class _Same:
 
     def __init__(self, proposal: Proposal) -> None:
         self.proposal = proposal
-        self.mark = (proposal.actions, tuple(sorted(proposal.changes.items())), tuple(v.rule for v in proposal.violations),
-                     proposal.withdrawn)
+        self.mark = (
+            proposal.actions,
+            tuple(sorted(proposal.changes.items())),
+            tuple(v.rule for v in proposal.violations),
+            proposal.withdrawn,
+        )
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Same) and self.mark == other.mark
@@ -66,14 +76,14 @@ def _change(before: Contents, seen: Contents) -> Counter:
 
 
 class Ahead:
-    """The states that mere `done`s lead to from here, made as they are wanted; up to the next round, and through its
-    movement when the building has begun."""
+    """The states that mere `done`s lead to from here, made as they are wanted; up to the next
+    round, and through its movement when the building has begun."""
 
     def __init__(self, state: Position, difference: Difference) -> None:
         self.start, self.difference = state, difference
         self.layout = state.layout()
         self.runs: list[tuple[Run, Position]] = [((), state)]
-        self.idle = [0.0]                      # what each run costs for parts of phases in which nothing was done
+        self.idle = [0.0]  # what each run costs for parts of phases in which nothing was done
 
     def __iter__(self) -> Iterator[tuple[Run, Position]]:
         n = 0
@@ -84,35 +94,58 @@ class Ahead:
     def _further(self) -> bool:
         said, state = self.runs[-1]
         fresh = state.round > self.start.round
-        if state.turn is None or state.phase not in PHASES or fresh and (self.start.phase != BUILDING or state.phase != MOVEMENT):
+        if (
+            state.turn is None
+            or state.phase not in PHASES
+            or fresh
+            and (self.start.phase != BUILDING or state.phase != MOVEMENT)
+        ):
             return False
         self.runs.append(((*said, act.Done(state.turn)), state.apply(act.Done(state.turn))))
-        self.idle.append(self.idle[-1] + (IDLE.get(state.phase, 0.0) if working.did_nothing(state) else 0.0))
+        self.idle.append(
+            self.idle[-1] + (IDLE.get(state.phase, 0.0) if working.did_nothing(state) else 0.0)
+        )
         return True
 
     def until(self, phase: str, seat: str) -> tuple[Run, Position, float] | None:
-        """The `done`s that bring a seat's part of a phase about, the state then, and what that costs more than the `done`s"""
+        """The `done`s that bring a seat's part of a phase about, the state then, and what that
+        costs more than the `done`s"""
         for said, state in self:
             if state.phase == phase and state.turn == seat:
                 new = state.round > self.start.round
-                return said, state, self.idle[len(said)] + (UNSEEN if new and not self.shown(state) else 0.0)
+                return (
+                    said,
+                    state,
+                    self.idle[len(said)] + (UNSEEN if new and not self.shown(state) else 0.0),
+                )
         return None
 
     def shown(self, later: Position) -> int:
         """On how many of the sites that differ the board shows just what it shows later"""
         layout = later.layout()
-        return sum(1 for s, (_, seen) in self.difference.items()
-                   if layout.get(s, ()) != self.layout.get(s, ()) and sorted(layout.get(s, ())) == sorted(seen))
+        return sum(
+            1
+            for s, (_, seen) in self.difference.items()
+            if layout.get(s, ()) != self.layout.get(s, ())
+            and sorted(layout.get(s, ())) == sorted(seen)
+        )
 
     def come_about(self, cells: list[str], later: Position) -> bool:
-        """Whether one of these cells shows what it does in the end, or in the middle of all that happens by itself last"""
-        return any(sorted(step.changes[c]) == sorted(self.difference[c][1])
-                   for step in later.steps for c in cells if c in step.changes)
+        """Whether one of these cells shows what it does in the end, or in the middle of all that
+        happens by itself last"""
+        return any(
+            sorted(step.changes[c]) == sorted(self.difference[c][1])
+            for step in later.steps
+            for c in cells
+            if c in step.changes
+        )
 
     def not_yet(self, later: Position) -> int:
         """On how many sites more something will have happened by itself till then"""
         layout = later.layout()
-        return sum(1 for s in {*layout, *self.layout} if layout.get(s, ()) != self.layout.get(s, ())) - self.shown(later)
+        return sum(
+            1 for s in {*layout, *self.layout} if layout.get(s, ()) != self.layout.get(s, ())
+        ) - self.shown(later)
 
 
 def _run(said: Run, doings: list[Action], cost: float = 0.0, **more) -> Proposal:
@@ -121,12 +154,20 @@ def _run(said: Run, doings: list[Action], cost: float = 0.0, **more) -> Proposal
 
 # The ends of phases
 
-def _ends(state: Position, ahead: Ahead, cells: Change, bare: list[str], difference: Difference) -> list[Proposal]:
+
+def _ends(
+    state: Position, ahead: Ahead, cells: Change, bare: list[str], difference: Difference
+) -> list[Proposal]:
     """`done`s to the end of the harvest or of the round, where the board shows what follows of it"""
     out = []
     before = state.phase
     for said, later in ahead:
-        if before == HARVEST and later.phase != HARVEST or before == BUILDING and later.phase != BUILDING:
+        if (
+            before == HARVEST
+            and later.phase != HARVEST
+            or before == BUILDING
+            and later.phase != BUILDING
+        ):
             if ahead.shown(later):
                 waiting = min(WAITING, NOT_YET * ahead.not_yet(later)) if len(said) > 1 else 0.0
                 out.append(_run(said, [], ahead.idle[len(said)] + waiting))
@@ -135,14 +176,20 @@ def _ends(state: Position, ahead: Ahead, cells: Change, bare: list[str], differe
             break
     red = [n for n, c in cells.items() if c["fanatic"] > 0]
     if state.phase in (MOVEMENT, HARVEST) and red:
-        said, begun = next(((said, later) for said, later in ahead if later.phase == HARVEST), ((), state))
+        said, begun = next(
+            ((said, later) for said, later in ahead if later.phase == HARVEST), ((), state)
+        )
         doings, later = working.whole_harvest(begun, cells, bare)
         if ahead.come_about(red, later):
-            out.insert(0, Proposal((*said, *doings), cost=SILENT * (len(said) + len(doings)), certain=False))
+            out.insert(
+                0,
+                Proposal((*said, *doings), cost=SILENT * (len(said) + len(doings)), certain=False),
+            )
     return out
 
 
 # Movement
+
 
 def _goings(state: Position, ahead: Ahead, cells: Change, difference: Difference) -> list[Proposal]:
     """A run for each colour whose pawns or ships are elsewhere, its seats' `done`s before it"""
@@ -150,8 +197,14 @@ def _goings(state: Position, ahead: Ahead, cells: Change, difference: Difference
     late: list[Proposal] = []
     for seat in _seats(state):
         own = {f"{k}:{seat}" for k in ("people", "soldier", "ship")}
-        losers = any(k.startswith(("soldier:", "ship:")) and n < 0 for c in cells.values() for k, n in c.items())
-        if not any(own & set(c) for c in cells.values()) or not (losers or any(n > 0 for c in cells.values() for n in c.values())):
+        losers = any(
+            k.startswith(("soldier:", "ship:")) and n < 0
+            for c in cells.values()
+            for k, n in c.items()
+        )
+        if not any(own & set(c) for c in cells.values()) or not (
+            losers or any(n > 0 for c in cells.values() for n in c.values())
+        ):
             continue
         if state.phase == FLIGHT:
             ready: tuple[Run, Position, float] | None = ((), state, 0.0)
@@ -171,14 +224,16 @@ def _goings(state: Position, ahead: Ahead, cells: Change, difference: Difference
                 out.append(_run(said, reading.marches, cost))
             if len(reading.done) > 1 and not asked:
                 out += [_run(said, [d], cost) for d in reading.done[:8]]
-            out += [_run(said, [s], cost, changes=_by_hand(s, difference)) for s in reading.strays[:4]]
+            out += [
+                _run(said, [s], cost, changes=_by_hand(s, difference)) for s in reading.strays[:4]
+            ]
     return out + late
 
 
 def _seats(state: Position) -> list[str]:
     """Those to come in this phase, then those whose part is over"""
     order = [state.seats[k] for k in state.order]
-    return order[state.at:] + order[: state.at]
+    return order[state.at :] + order[: state.at]
 
 
 def _too_late(state: Position, seat: str, cells: Change, difference: Difference) -> list[Proposal]:
@@ -190,8 +245,11 @@ def _too_late(state: Position, seat: str, cells: Change, difference: Difference)
         more = {c: d[kind] for c, d in cells.items() if d[kind] > 0}
         for a, b in [(a, b) for a in gone for b in more][:3]:
             n = min(gone[a], more[b])
-            move: Action = act.Sail(seat, a, b, n) if piece == "ship" else act.Move(
-                seat, a, b, n * (piece == "people"), n * (piece == "soldier"))
+            move: Action = (
+                act.Sail(seat, a, b, n)
+                if piece == "ship"
+                else act.Move(seat, a, b, n * (piece == "people"), n * (piece == "soldier"))
+            )
             out.append(Proposal((move,), _by_hand(move, difference)))
     return out
 
@@ -202,7 +260,10 @@ def _by_hand(action: Action, difference: Difference) -> dict[str, Contents]:
 
 # Harvest
 
-def _harvests(state: Position, ahead: Ahead, bare: list[str], difference: Difference) -> list[Proposal]:
+
+def _harvests(
+    state: Position, ahead: Ahead, bare: list[str], difference: Difference
+) -> list[Proposal]:
     """Cards laid on forests: wood, of whoever rules the cell"""
     out: list[Proposal] = []
     if not bare:
@@ -215,21 +276,30 @@ def _harvests(state: Position, ahead: Ahead, bare: list[str], difference: Differ
     for seat in _seats(state):
         ready = ahead.until(HARVEST, seat) if seat in by_seat else None
         if ready is None or ready[1].round > state.round:
-            out += [Proposal((a,), {s: ("bare",) for s in covered[a.cell]}) for a in by_seat.get(seat, ())]
+            out += [
+                Proposal((a,), {s: ("bare",) for s in covered[a.cell]})
+                for a in by_seat.get(seat, ())
+            ]
             continue
         said, begun, cost = ready
         legal = [a for a in by_seat[seat] if not begun.check(a)]
         certain = all(begun.work(a.cell)[0] == len(covered[a.cell]) and not a.spots for a in legal)
         if legal:
             out.append(_run(said, list(legal), cost, certain=certain))
-        out += [_run(said, [a], cost, changes={s: ("bare",) for s in covered[a.cell]}) for a in by_seat[seat] if a not in legal]
+        out += [
+            _run(said, [a], cost, changes={s: ("bare",) for s in covered[a.cell]})
+            for a in by_seat[seat]
+            if a not in legal
+        ]
     return out
 
 
 # Building
 
+
 def _builds(state: Position, ahead: Ahead, cells: Change, difference: Difference) -> list[Proposal]:
-    """New ships, mines, soldiers, dolmens; where it could have been paid in several ways, each is a guess."""
+    """New ships, mines, soldiers, dolmens; where it could have been paid in several ways, each is a
+    guess."""
     out: list[Proposal] = []
     for name, change in cells.items():
         for kind, n in change.items():
@@ -245,8 +315,10 @@ def _builds(state: Position, ahead: Ahead, cells: Change, difference: Difference
                 if what == "ship":
                     out.append(_run(said, [act.Build(seat, what, name)] * n, cost, changes=after))
                     continue
-                out += [_run(said, [act.Build(seat, what, name, pay)], cost, changes=after)
-                        for pay in working.bills(begun, seat)]
+                out += [
+                    _run(said, [act.Build(seat, what, name, pay)], cost, changes=after)
+                    for pay in working.bills(begun, seat)
+                ]
     if state.phase == BUILDING:
         for seat, sea in working.rammers(state, cells):
             ready = ahead.until(BUILDING, seat)
@@ -257,8 +329,10 @@ def _builds(state: Position, ahead: Ahead, cells: Change, difference: Difference
 
 # What no doing does
 
+
 def _impossible(state: Position, cells: Change, difference: Difference) -> list[Proposal]:
-    """Pieces that came from nowhere or went nowhere, fanatics that moved, a counter or a card that nobody asked for."""
+    """Pieces that came from nowhere or went nowhere, fanatics that moved, a counter or a card that
+    nobody asked for."""
     out: list[Proposal] = []
     out += _fanatics_moved(state, cells, difference)
     for name, change in cells.items():
@@ -268,19 +342,36 @@ def _impossible(state: Position, cells: Change, difference: Difference) -> list[
         if more:
             out.append(Proposal((), changes, (_from_nowhere(more[0], name),), 1.0))
         if fewer:
-            words = say("{piece} went from {cell} without a conflict", piece=kind_name(fewer[0]), cell=name)
+            words = say(
+                "{piece} went from {cell} without a conflict", piece=kind_name(fewer[0]), cell=name
+            )
             out.append(Proposal((), changes, (Violation(_RULES.get(fewer[0], "D17"), words),), 1.0))
     squares = [s for s in difference if s in state.world.squares]
     if squares:
         changes = {s: difference[s][1] for s in squares}
-        out.append(Proposal((), changes, (Violation("D44", say("the counter belongs on {n}", n=state.counter)),)))
+        out.append(
+            Proposal(
+                (), changes, (Violation("D44", say("the counter belongs on {n}", n=state.counter)),)
+            )
+        )
     spots = [s for s in difference if s in state.world.cell_of]
     if spots and state.phase != HARVEST:
         changes = {s: difference[s][1] for s in spots}
-        out.append(Proposal((), changes, (Violation("D24", say("forests are covered in the harvest only")),), 1.0))
+        out.append(
+            Proposal(
+                (),
+                changes,
+                (Violation("D24", say("forests are covered in the harvest only")),),
+                1.0,
+            )
+        )
     elif any("bare" not in difference[s][1] for s in spots):
         gone = {s: difference[s][1] for s in spots if "bare" not in difference[s][1]}
-        out.append(Proposal((), gone, (Violation("D41", say("forests grow at the end of a round only")),), 1.0))
+        out.append(
+            Proposal(
+                (), gone, (Violation("D41", say("forests grow at the end of a round only")),), 1.0
+            )
+        )
     return out
 
 
@@ -290,13 +381,21 @@ _RULES = {"water": "D47", "mine": "D37", "fanatic": "D31", "bare": "D24"}
 def _from_nowhere(kind: str, cell: str) -> Violation:
     piece = kind_name(kind)
     if kind == "bare":
-        return Violation("D24", say("{piece} on {cell} covers none of its forests", piece=piece, cell=cell))
-    return Violation(_RULES.get(kind, "D40"), say("{piece} on {cell} came from nowhere", piece=piece, cell=cell))
+        return Violation(
+            "D24", say("{piece} on {cell} covers none of its forests", piece=piece, cell=cell)
+        )
+    return Violation(
+        _RULES.get(kind, "D40"), say("{piece} on {cell} came from nowhere", piece=piece, cell=cell)
+    )
 
 
 def _fanatics_moved(state: Position, cells: Change, difference: Difference) -> list[Proposal]:
     gone = [c for c, d in cells.items() if d["fanatic"] < 0]
     more = [c for c, d in cells.items() if d["fanatic"] > 0]
     seat = state.turn if state.turn in state.seats else COLOURS[0]
-    moves = [act.Move(str(seat), a, b, fanatics=min(-cells[a]["fanatic"], cells[b]["fanatic"])) for a in gone for b in more]
+    moves = [
+        act.Move(str(seat), a, b, fanatics=min(-cells[a]["fanatic"], cells[b]["fanatic"]))
+        for a in gone
+        for b in more
+    ]
     return [Proposal((m,), _by_hand(m, difference)) for m in moves[:3]]

@@ -1,21 +1,27 @@
-"""Who went where, by flow on the map: every pawn moves one cell at most, so what left a cell is at most what stood there."""
+"""Who went where, by flow on the map: every pawn moves one cell at most, so what left a cell is at
+most what stood there."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from heapq import heappop, heappush
 
-Node = tuple[str, bool]        # a cell as the place pawns leave (False) or come to (True)
+Node = tuple[str, bool]  # a cell as the place pawns leave (False) or come to (True)
 Moves = dict[tuple[str, str], int]
 
 
-def explain_flow(before: Mapping[str, int], change: Mapping[str, int], ways: Callable[[str], Iterable[tuple[str, float]]],
-                 doubt: Callable[[str], float] = lambda cell: 0.0) -> tuple[Moves, dict[str, int], dict[str, int]]:
+def explain_flow(
+    before: Mapping[str, int],
+    change: Mapping[str, int],
+    ways: Callable[[str], Iterable[tuple[str, float]]],
+    doubt: Callable[[str], float] = lambda cell: 0.0,
+) -> tuple[Moves, dict[str, int], dict[str, int]]:
     """The cheapest moves that account for a change of numbers.
 
-    before: cell -> pawns there that may still move; change: cell -> more (positive) or fewer; ways(cell): (other cell, cost)
-    a pawn can reach in one move; doubt(cell): how unlikely it is that who is gone from there walked.
-    Returns moves {(from, to): n}, and what is left unexplained: fewer {cell: n}, more {cell: n}.
+    before: cell -> pawns there that may still move; change: cell -> more (positive) or fewer;
+    ways(cell): (other cell, cost) a pawn can reach in one move; doubt(cell): how unlikely it is
+    that who is gone from there walked. Returns moves {(from, to): n}, and what is left unexplained:
+    fewer {cell: n}, more {cell: n}.
     """
     flow = _Flow(before, change, ways, doubt)
     while any(flow.demand.values()) and any(flow.supply.values()):
@@ -24,22 +30,30 @@ def explain_flow(before: Mapping[str, int], change: Mapping[str, int], ways: Cal
             break
         flow.push(path)
     missing = {c: -n - (flow.given.get(c, 0)) for c, n in change.items() if n < 0}
-    return ({e: n for e, n in flow.moves.items() if n}, {c: n for c, n in missing.items() if n},
-            {c: n for c, n in flow.demand.items() if n})
+    return (
+        {e: n for e, n in flow.moves.items() if n},
+        {c: n for c, n in missing.items() if n},
+        {c: n for c, n in flow.demand.items() if n},
+    )
 
 
 class _Flow:
-    """Successive shortest paths. Where one group moves up behind another, a path goes on from the cell it came to."""
+    """Successive shortest paths. Where one group moves up behind another, a path goes on from the
+    cell it came to."""
 
-    def __init__(self, before: Mapping[str, int], change: Mapping[str, int], ways: Callable, doubt: Callable) -> None:
+    def __init__(
+        self, before: Mapping[str, int], change: Mapping[str, int], ways: Callable, doubt: Callable
+    ) -> None:
         self.supply = {c: min(-n, before.get(c, 0)) for c, n in change.items() if n < 0}
         self.doubt = {c: doubt(c) for c in self.supply}
         self.demand = {c: n for c, n in change.items() if n > 0}
-        self.spare = {c: n - self.supply.get(c, 0) for c, n in before.items()}      # pawns that may go if others come
+        self.spare = {
+            c: n - self.supply.get(c, 0) for c, n in before.items()
+        }  # pawns that may go if others come
         self.moves: Moves = {}
-        self.behind: dict[str, int] = {}                                            # such pawns that went
+        self.behind: dict[str, int] = {}  # such pawns that went
         self.given: dict[str, int] = {}
-        self.into: dict[str, dict[str, float]] = {}                                 # cell -> where moves to it began, cost
+        self.into: dict[str, dict[str, float]] = {}  # cell -> where moves to it began, cost
         self._ways = ways
         self._reach: dict[str, list[tuple[str, float]]] = {}
 

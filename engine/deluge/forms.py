@@ -17,21 +17,34 @@ LISTS = ("sinking", "rising")
 def to_json(state: Position) -> dict[str, Any]:
     """Everything, as JSON types"""
     return {
-        "game": state.game, "seats": list(state.seats),
-        "cells": {n: _thin(c) for n in state.world.cells if (c := state.cells.get(n)) is not None and c != Cell()},
+        "game": state.game,
+        "seats": list(state.seats),
+        "cells": {
+            n: _thin(c)
+            for n in state.world.cells
+            if (c := state.cells.get(n)) is not None and c != Cell()
+        },
         "stocks": {c: dict(zip(GOODS, s)) for c, s in zip(COLOURS, state.stocks)},
-        **{k: getattr(state, k) for k in NUMBERS}, **{k: list(getattr(state, k)) for k in LISTS},
-        "arrived": {n: [list(x) for x in v] for n, v in sorted(state.arrived.items()) if any(map(any, v))},
+        **{k: getattr(state, k) for k in NUMBERS},
+        **{k: list(getattr(state, k)) for k in LISTS},
+        "arrived": {
+            n: [list(x) for x in v] for n, v in sorted(state.arrived.items()) if any(map(any, v))
+        },
         "ferried": sorted([COLOURS[i], s] for i, s in state.ferried),
         "agreed": sorted([COLOURS[i], COLOURS[j], s] for i, j, s in state.agreed),
-        "worked": {n: list(v) for n, v in sorted(state.worked.items())}, "idle": {n: list(v) for n, v in sorted(state.idle.items())},
+        "worked": {n: list(v) for n, v in sorted(state.worked.items())},
+        "idle": {n: list(v) for n, v in sorted(state.idle.items())},
         "lost": list(state.lost),
     }
 
 
 def _thin(cell: Cell) -> dict[str, Any]:
     blank = Cell()
-    return {f: msgspec.to_builtins(getattr(cell, f)) for f in Cell.__struct_fields__ if getattr(cell, f) != getattr(blank, f)}
+    return {
+        f: msgspec.to_builtins(getattr(cell, f))
+        for f in Cell.__struct_fields__
+        if getattr(cell, f) != getattr(blank, f)
+    }
 
 
 def to_text(state: Position) -> str:
@@ -40,7 +53,9 @@ def to_text(state: Position) -> str:
     lines += [f"layout {site} {' '.join(c)}" for site, c in state.layout().items()]
     for colour, stock in zip(COLOURS, state.stocks):
         if any(stock):
-            lines.append(f"stock {colour} " + " ".join(f"{g} {n}" for g, n in zip(GOODS, stock) if n))
+            lines.append(
+                f"stock {colour} " + " ".join(f"{g} {n}" for g, n in zip(GOODS, stock) if n)
+            )
     data = to_json(state)
     rest = {k: data[k] for k in data if k not in ("game", "seats", "stocks")}
     lines.append("moment " + msgspec.json.encode(rest).decode().replace(" ", ""))

@@ -1,4 +1,5 @@
-"""Who went where between two looks: a whole part of the movement phase, or of a flight, by flow on the map."""
+"""Who went where between two looks: a whole part of the movement phase, or of a flight, by flow on
+the map."""
 
 from __future__ import annotations
 
@@ -14,24 +15,31 @@ from engine.deluge.position import FLIGHT, Position
 from engine.deluge.words import COLOURS
 from engine.game import Action
 
-LAND, FERRY, SEA, ASKED = 1.0, 1.6, 0.05, 4.0     # by land; over sea; each sea more; a ship whose owner said nothing yet
-PERIL = 0.5           # somebody gone from such a cell need not have walked
+LAND, FERRY, SEA, ASKED = (
+    1.0,
+    1.6,
+    0.05,
+    4.0,
+)  # by land; over sea; each sea more; a ship whose owner said nothing yet
+PERIL = 0.5  # somebody gone from such a cell need not have walked
 Change = dict[str, Counter]
 
 
 class Goings:
     """What one seat's pawns and ships did, from the change of numbers on the cells.
 
-    `done`: legal one after the other, marches first; `marches`: the soldiers' part of it; `strays`: moves of pawns that
-    cannot have come where they are (illegal ones, for the rule's sake). fights: soldiers and ships that others lost were
-    fought, else they went away themselves.
+    `done`: legal one after the other, marches first; `marches`: the soldiers' part of it; `strays`:
+    moves of pawns that cannot have come where they are (illegal ones, for the rule's sake). fights:
+    soldiers and ships that others lost were fought, else they went away themselves.
     """
 
     def __init__(self, state: Position, seat: str, cells: Change, fights: bool = True) -> None:
         self.state, self.seat, self.i, self.cells = state, seat, state.colour(seat), cells
         self.fleeing, self.fights = state.phase == FLIGHT, fights
         self.strays: list[Action] = []
-        self._crossings: dict[str, dict[str, tuple[float, tuple[str, ...], tuple[Action, ...]]]] = {}
+        self._crossings: dict[
+            str, dict[str, tuple[float, tuple[str, ...], tuple[Action, ...]]]
+        ] = {}
         marches, walks = self._marches(), {}
         self.taken = {b for _, b in marches if state.ruler(b) not in (None, self.i)}
         walks = self._walks()
@@ -52,24 +60,37 @@ class Goings:
     def _marches(self) -> dict[tuple[str, str], int]:
         kind = f"soldier:{self.seat}"
         fallen = self._fallen("soldier") if self.fights else {}
-        change = {c: k[kind] + fallen.get(c, 0) for c, k in self.cells.items() if self.state.is_land(c)}
-        moves, lost, found = explain_flow(self._standing(True), change, lambda c: self._ways(c, True), self._perils)
+        change = {
+            c: k[kind] + fallen.get(c, 0) for c, k in self.cells.items() if self.state.is_land(c)
+        }
+        moves, lost, found = explain_flow(
+            self._standing(True), change, lambda c: self._ways(c, True), self._perils
+        )
         self._stray(lost, found, 0, 1)
         return moves
 
     def _walks(self) -> dict[tuple[str, str], int]:
         kind = f"people:{self.seat}"
         change = {c: k[kind] for c, k in self.cells.items() if self.state.is_land(c)}
-        moves, lost, found = explain_flow(self._standing(False), change, lambda c: self._ways(c, False), self._perils)
+        moves, lost, found = explain_flow(
+            self._standing(False), change, lambda c: self._ways(c, False), self._perils
+        )
         self._stray(lost, found, 1, 0)
         return moves
 
     def _perils(self, cell: str) -> float:
-        """Where fanatics or pawns of others stand, some may have gone to a takeover or a civil war instead"""
+        """Where fanatics or pawns of others stand, some may have gone to a takeover or a civil war
+        instead"""
         here = self.state.cell(cell)
-        return PERIL if here.fanatics or here.pawns > here.people[self.i] + here.soldiers[self.i] else 0.0
+        return (
+            PERIL
+            if here.fanatics or here.pawns > here.people[self.i] + here.soldiers[self.i]
+            else 0.0
+        )
 
-    def _stray(self, lost: dict[str, int], found: dict[str, int], people: int, soldiers: int) -> None:
+    def _stray(
+        self, lost: dict[str, int], found: dict[str, int], people: int, soldiers: int
+    ) -> None:
         kind = act.Flee if self.fleeing else act.Move
         pairs = [(a, b, min(n, m)) for a, n in lost.items() for b, m in found.items() if a != b]
         for a, b, n in pairs[:4]:
@@ -79,7 +100,8 @@ class Goings:
             self.strays.append(kind(self.seat, a, b, people * n, soldiers * n))
 
     def _wanting(self, origin: str, target: str) -> tuple[str, ...]:
-        """The seas of a crossing that has some ship on it but not all it needs; () when they border or no ship is near"""
+        """The seas of a crossing that has some ship on it but not all it needs; () when they border
+        or no ship is near"""
         state, borders = self.state, self.state.world.borders
         if target in borders[origin] or not state.is_land(target):
             return ()
@@ -94,7 +116,13 @@ class Goings:
             seen.add(path[-1])
             for sea in borders[path[-1]]:
                 if state.is_sea(sea) and sea not in seen:
-                    lack = 0.1 if willing(state, self.i, sea) else 0.5 if any(state.cell(sea).ships) else 1.0
+                    lack = (
+                        0.1
+                        if willing(state, self.i, sea)
+                        else 0.5
+                        if any(state.cell(sea).ships)
+                        else 1.0
+                    )
                     heappush(queue, (cost + lack, (*path, sea)))
         return ()
 
@@ -102,8 +130,16 @@ class Goings:
         """cell -> own pieces that must have come and fallen: as many as others lost there"""
         out = {}
         for name, change in self.cells.items():
-            own = (self.state.cell(name).soldiers if piece == "soldier" else self.state.cell(name).ships)[self.i]
-            gone = sum(-n for k, n in change.items() if n < 0 and k.startswith(piece + ":") and k != f"{piece}:{self.seat}")
+            own = (
+                self.state.cell(name).soldiers
+                if piece == "soldier"
+                else self.state.cell(name).ships
+            )[self.i]
+            gone = sum(
+                -n
+                for k, n in change.items()
+                if n < 0 and k.startswith(piece + ":") and k != f"{piece}:{self.seat}"
+            )
             if gone and not own:
                 out[name] = gone
         return out
@@ -118,11 +154,19 @@ class Goings:
         state = self.state
         if self.fleeing:
             if cell in state.sinking:
-                yield from ((t, LAND) for t, people in refuges(state, self.i, cell).items() if armed or people)
+                yield from (
+                    (t, LAND)
+                    for t, people in refuges(state, self.i, cell).items()
+                    if armed or people
+                )
             return
         near = [t for t in state.world.borders[cell] if self._open(t, armed)]
         yield from ((t, LAND) for t in near)
-        yield from ((t, way[0]) for t, way in self._over_sea(cell).items() if t not in near and self._open(t, armed))
+        yield from (
+            (t, way[0])
+            for t, way in self._over_sea(cell).items()
+            if t not in near and self._open(t, armed)
+        )
 
     def _open(self, land: str, armed: bool) -> bool:
         state = self.state
@@ -130,8 +174,11 @@ class Goings:
             return False
         return armed or state.ruler(land) in (None, self.i) or land in self.taken
 
-    def _over_sea(self, origin: str) -> dict[str, tuple[float, tuple[str, ...], tuple[Action, ...]]]:
-        """land -> (how unlikely, seas crossed, leave that others' ships gave), the likeliest way to each"""
+    def _over_sea(
+        self, origin: str
+    ) -> dict[str, tuple[float, tuple[str, ...], tuple[Action, ...]]]:
+        """land -> (how unlikely, seas crossed, leave that others' ships gave), the likeliest way to
+        each"""
         if origin in self._crossings:
             return self._crossings[origin]
         state, borders = self.state, self.state.world.borders
@@ -166,7 +213,8 @@ class Goings:
         return act.Ferry(self.seat, a, b, people, soldiers, slaves, via=self._over_sea(a)[b][1])
 
     def _doings(self, marches: dict, walks: dict) -> list[Action]:
-        """Moves, conquests first and what leaves fanatics behind last; people go with the soldiers where they may."""
+        """Moves, conquests first and what leaves fanatics behind last; people go with the soldiers
+        where they may."""
         slaves, walks = self._slaves(marches), dict(walks)
         first: list[Action] = []
         then: list[Action] = []
@@ -205,19 +253,38 @@ class Goings:
         state, kind = self.state, f"ship:{self.seat}"
         fallen = self._fallen("ship") if self.fights else {}
         change = {c: d[kind] + fallen.get(c, 0) for c, d in self.cells.items() if state.is_sea(c)}
-        ready = {c: ready_to_sail(state, self.i, c) for c, cell in state.cells.items() if cell.ships[self.i]}
-        sails, lost, found = explain_flow(ready, change, lambda c: [(o, 1.0) for o in state.world.borders[c] if state.is_sea(o)])
-        self.strays += [act.Sail(self.seat, a, b, min(n, m)) for a, n in lost.items() for b, m in found.items() if a != b][:2]
+        ready = {
+            c: ready_to_sail(state, self.i, c)
+            for c, cell in state.cells.items()
+            if cell.ships[self.i]
+        }
+        sails, lost, found = explain_flow(
+            ready, change, lambda c: [(o, 1.0) for o in state.world.borders[c] if state.is_sea(o)]
+        )
+        self.strays += [
+            act.Sail(self.seat, a, b, min(n, m))
+            for a, n in lost.items()
+            for b, m in found.items()
+            if a != b
+        ][:2]
         return [act.Sail(self.seat, a, b, n) for (a, b), n in sails.items()]
 
     def _legal(self, wanted: list[Action]) -> tuple[list[Action], list[Action]]:
-        """These in an order in which each is legal, leave asked before it is needed; and those that never are"""
+        """These in an order in which each is legal, leave asked before it is needed; and those that
+        never are"""
         state, done = self.state, []
         while wanted:
             later: list[Action] = []
             for doing in wanted:
-                leave = [] if not isinstance(doing, act.Ferry) else [
-                    a for a in self._over_sea(doing.origin)[doing.target][2] if not state.check(a) and a not in done]
+                leave = (
+                    []
+                    if not isinstance(doing, act.Ferry)
+                    else [
+                        a
+                        for a in self._over_sea(doing.origin)[doing.target][2]
+                        if not state.check(a) and a not in done
+                    ]
+                )
                 asked = state
                 for a in leave:
                     asked = asked.apply(a)
@@ -233,7 +300,8 @@ class Goings:
 
 
 def goings(state: Position, seat: str, cells: Change) -> Iterator[Goings]:
-    """The likely ways to read the change for one seat: with battles, and where others lost soldiers or ships, without."""
+    """The likely ways to read the change for one seat: with battles, and where others lost soldiers
+    or ships, without."""
     first = Goings(state, seat, cells)
     yield first
     if first.fought:

@@ -1,6 +1,7 @@
-"""All that may be done in a state. Trades are without number: those of one good for one are listed. Of crossings those that
-go round are left out: a sea that borders an earlier one of the way could have been reached from there; of crowds of slaves
-none, one or all of a colour go along."""
+"""All that may be done in a state. Trades are without number: those of one good for one are listed.
+Of crossings those that
+go round are left out: a sea that borders an earlier one of the way could have been reached from
+there; of crowds of slaves none, one or all of a colour go along."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from engine.deluge.position import BUILDING, FLIGHT, HARVEST, MOVEMENT, TRADE, P
 from engine.deluge.words import COLOURS, GOODS, PRICE, SHIP_WOOD
 from engine.game import Action
 
-CROWD = 12            # more slaves than this on a cell are not listed in every number
+CROWD = 12  # more slaves than this on a cell are not listed in every number
 Who = tuple[int, int, tuple[tuple[str, int], ...]]
 
 
@@ -33,20 +34,30 @@ class Crews:
     def __init__(self, state: Position, seat: str, origin: str, fresh: bool) -> None:
         i, cell = state.colour(seat), state.cell(origin)
         slaves = cell.slaves()
-        self.people, self.soldiers, _ = state.unmoved(origin, i) if fresh else (cell.people[i], cell.soldiers[i], 0)
+        self.people, self.soldiers, _ = (
+            state.unmoved(origin, i) if fresh else (cell.people[i], cell.soldiers[i], 0)
+        )
         self.people = 0 if slaves[i] else self.people
         held = slaves if cell.ruler() == i else (0,) * 4
-        self.slaves = tuple(min(n, state.unmoved(origin, c)[0]) if fresh else n for c, n in enumerate(held))
+        self.slaves = tuple(
+            min(n, state.unmoved(origin, c)[0]) if fresh else n for c, n in enumerate(held)
+        )
         self._lists: dict[tuple[bool, bool], list[Who]] = {}
 
     def list(self, people: bool, slaves: bool) -> list[Who]:
         if (people, slaves) not in self._lists:
             most = self.slaves if slaves else (0,) * 4
             some = [range(n + 1) if sum(most) <= CROWD else sorted({0, min(1, n), n}) for n in most]
-            gangs = [tuple((COLOURS[c], n) for c, n in enumerate(taken) if n) for taken in product(*some)]
+            gangs = [
+                tuple((COLOURS[c], n) for c, n in enumerate(taken) if n) for taken in product(*some)
+            ]
             self._lists[people, slaves] = [
-                (p, s, gang) for p in range((self.people if people else 0) + 1) for s in range(self.soldiers + 1)
-                if p + s for gang in (gangs if s else [()])]
+                (p, s, gang)
+                for p in range((self.people if people else 0) + 1)
+                for s in range(self.soldiers + 1)
+                if p + s
+                for gang in (gangs if s else [()])
+            ]
         return self._lists[people, slaves]
 
 
@@ -80,7 +91,9 @@ def _doors(state: Position, seat: str) -> dict[str, tuple[bool, bool]]:
     return out
 
 
-def _walks(state: Position, seat: str, origin: str, doors: dict[str, tuple[bool, bool]]) -> Iterator[Action]:
+def _walks(
+    state: Position, seat: str, origin: str, doors: dict[str, tuple[bool, bool]]
+) -> Iterator[Action]:
     """Moves and crossings from one cell"""
     crews = Crews(state, seat, origin, True)
     if not crews.people and not crews.soldiers:
@@ -90,12 +103,18 @@ def _walks(state: Position, seat: str, origin: str, doors: dict[str, tuple[bool,
             yield from [act.Move(seat, origin, target, *who) for who in crews.list(*doors[target])]
     for via, target in crossings(state, state.colour(seat), origin):
         if target in doors:
-            yield from [act.Ferry(seat, origin, target, *who, via=via) for who in crews.list(*doors[target])]
+            yield from [
+                act.Ferry(seat, origin, target, *who, via=via) for who in crews.list(*doors[target])
+            ]
 
 
 def crossings(state: Position, colour: int, origin: str) -> Iterator[tuple[tuple[str, ...], str]]:
     """(seas crossed, land reached) by willing ships, shortest first; none that goes round"""
-    open_seas = {s for s, c in state.cells.items() if any(c.ships) and state.is_sea(s) and willing(state, colour, s)}
+    open_seas = {
+        s
+        for s, c in state.cells.items()
+        if any(c.ships) and state.is_sea(s) and willing(state, colour, s)
+    }
     paths: list[tuple[str, ...]] = [(s,) for s in state.world.borders[origin] if s in open_seas]
     for path in paths:
         for other in state.world.borders[path[-1]]:
@@ -107,7 +126,9 @@ def crossings(state: Position, colour: int, origin: str) -> Iterator[tuple[tuple
 
 def direct(state: Position, path: tuple[str, ...], sea: str) -> bool:
     """Whether a way goes on to this sea without going round"""
-    return sea not in path and not any(sea in state.world.touching[earlier] for earlier in path[:-1])
+    return sea not in path and not any(
+        sea in state.world.touching[earlier] for earlier in path[:-1]
+    )
 
 
 def _harvests(state: Position, seat: str) -> Iterator[Action]:
@@ -126,7 +147,9 @@ def _harvests(state: Position, seat: str) -> Iterator[Action]:
             goods = tuple((g, have[g]) for g in GOODS if have.get(g))
             yield act.Harvest(seat, cell, goods)
             if wood:
-                yield from (act.Harvest(seat, cell, goods, spots) for spots in combinations(free, wood))
+                yield from (
+                    act.Harvest(seat, cell, goods, spots) for spots in combinations(free, wood)
+                )
 
 
 def _trades(state: Position, seat: str) -> Iterator[Action]:
@@ -185,5 +208,9 @@ def _flights(state: Position, seat: str) -> Iterator[Action]:
 
 
 _PHASES: dict[str, Callable[[Position, str], Iterator[Action]]] = {
-    MOVEMENT: _movement, HARVEST: _harvests, TRADE: _trades, BUILDING: _builds, FLIGHT: _flights,
+    MOVEMENT: _movement,
+    HARVEST: _harvests,
+    TRADE: _trades,
+    BUILDING: _builds,
+    FLIGHT: _flights,
 }

@@ -20,12 +20,34 @@ def heaviest(start: Position, played: Sequence[tuple[Action, Position]]) -> list
     for n, (action, after) in enumerate(played, 1):
         for seat in start.seats:
             i = start.colour(seat)
-            people, soldiers = (before.on_map(what, i) - after.on_map(what, i) for what in ("people", "soldiers"))
+            people, soldiers = (
+                before.on_map(what, i) - after.on_map(what, i) for what in ("people", "soldiers")
+            )
             if people + soldiers > 0:
-                rows.append([n, seat_name(seat), max(people, 0), max(soldiers, 0), seat_name(action.seat), people + soldiers])
+                rows.append(
+                    [
+                        n,
+                        seat_name(seat),
+                        max(people, 0),
+                        max(soldiers, 0),
+                        seat_name(action.seat),
+                        people + soldiers,
+                    ]
+                )
         before = after
     rows.sort(key=lambda row: -row[-1])
     if not rows:
         return []
-    return [{"title": say("the heaviest losses"), "rows": [row[:-1] for row in rows[:SHOWN]],
-             "columns": [say("move"), say("who lost"), say("people"), say("soldiers"), say("move of")]}]
+    return [
+        {
+            "title": say("the heaviest losses"),
+            "rows": [row[:-1] for row in rows[:SHOWN]],
+            "columns": [
+                say("move"),
+                say("who lost"),
+                say("people"),
+                say("soldiers"),
+                say("move of"),
+            ],
+        }
+    ]

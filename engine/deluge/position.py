@@ -15,7 +15,13 @@ from engine.layout import Contents, Layout
 from engine.text import Text
 
 MOVEMENT, HARVEST, TRADE, BUILDING, FLIGHT, OVER = (
-    "movement", "harvest", "trade", "building", "flight", "over")
+    "movement",
+    "harvest",
+    "trade",
+    "building",
+    "flight",
+    "over",
+)
 PHASES = (MOVEMENT, HARVEST, TRADE, BUILDING)
 _FRESH_CELL = Cell()
 
@@ -79,8 +85,13 @@ class Position(State):
         self.cells[name] = new
         return new
 
-    def tell(self, text: Text, cells: Iterable[str] = (), by_hand: bool = False,
-             sites: dict[str, Contents] | None = None) -> None:
+    def tell(
+        self,
+        text: Text,
+        cells: Iterable[str] = (),
+        by_hand: bool = False,
+        sites: dict[str, Contents] | None = None,
+    ) -> None:
         """One more step, with the cells' contents (spots too) and other sites as they are now."""
         now = tuple((name, self.cell(name)) for name in cells)
         self._happenings.append(Happening(text, now, sites or {}, by_hand))
@@ -131,7 +142,10 @@ class Position(State):
             return ()
         if self.phase != MOVEMENT:
             return (turn,)
-        return (turn, *(s for s in self.seats if s != turn and self.on_map("ships", self.colour(s))))
+        return (
+            turn,
+            *(s for s in self.seats if s != turn and self.on_map("ships", self.colour(s))),
+        )
 
     # Counting
 
@@ -169,11 +183,15 @@ class Position(State):
         """(people, soldiers, ships) of a colour on a cell that have not moved this round"""
         cell = self.cell(name)
         people, soldiers, ships = self.arrived.get(name, (NONE, NONE, NONE))
-        return (cell.people[colour] - people[colour], cell.soldiers[colour] - soldiers[colour],
-                cell.ships[colour] - ships[colour])
+        return (
+            cell.people[colour] - people[colour],
+            cell.soldiers[colour] - soldiers[colour],
+            cell.ships[colour] - ships[colour],
+        )
 
     def work(self, name: str) -> tuple[int, int, int]:
-        """(pawns that can work, wood to be had, mineral work) on a cell, without what was harvested already"""
+        """(pawns that can work, wood to be had, mineral work) on a cell, without what was harvested
+        already"""
         cell = self.cell(name)
         wood, mineral = self.worked.get(name, (0, 0))
         return sum(cell.people) - wood - mineral, self.forests(name), 1 + 3 * cell.mines - mineral

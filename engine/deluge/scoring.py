@@ -6,7 +6,7 @@ from engine.deluge.position import Position
 from engine.deluge.words import COLOURS
 
 DOLMEN, BONUS = 2, 3
-BONUSES = ("trees", "ships", "soldiers", "mines")        # ecology, explorer, war, mining
+BONUSES = ("trees", "ships", "soldiers", "mines")  # ecology, explorer, war, mining
 
 
 def holdings(state: Position) -> dict[str, dict[str, int]]:

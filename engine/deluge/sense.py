@@ -1,4 +1,5 @@
-"""What a player of some sense would do: feed the people, let the many go where there is work, spend what one has."""
+"""What a player of some sense would do: feed the people, let the many go where there is work, spend
+what one has."""
 
 from __future__ import annotations
 
@@ -11,7 +12,9 @@ from engine.deluge.position import BUILDING, FLIGHT, HARVEST, MOVEMENT, TRADE, P
 from engine.deluge.words import COLOURS, GOODS, SHIP_WOOD
 from engine.game import Action
 
-Ways = Mapping[str, Mapping[str, tuple[str, ...]]]      # land -> lands one can go to in a round -> over which seas
+Ways = Mapping[
+    str, Mapping[str, tuple[str, ...]]
+]  # land -> lands one can go to in a round -> over which seas
 NEVER = 10**6
 
 
@@ -20,14 +23,22 @@ def promising(state: Position) -> list[Action]:
     if state.turn is None:
         return []
     seat = str(state.turn)
-    make = {MOVEMENT: _movement, HARVEST: _harvests, TRADE: _trades, BUILDING: _builds, FLIGHT: _flights}[state.phase]
+    make = {
+        MOVEMENT: _movement,
+        HARVEST: _harvests,
+        TRADE: _trades,
+        BUILDING: _builds,
+        FLIGHT: _flights,
+    }[state.phase]
     out = [a for a in make(state, seat) if not check(state, a)]
     return out or ([] if state.phase == FLIGHT else [act.Done(seat)])
 
 
 def jobs(state: Position, cell: str) -> int:
     """How many pawns find work on a cell in a round"""
-    return state.forests(cell) + (1 + 3 * state.cell(cell).mines if state.world.mineral[cell] else 0)
+    return state.forests(cell) + (
+        1 + 3 * state.cell(cell).mines if state.world.mineral[cell] else 0
+    )
 
 
 def spare(state: Position, cell: str) -> int:
@@ -36,7 +47,8 @@ def spare(state: Position, cell: str) -> int:
 
 
 def to_clear(state: Position) -> set[str]:
-    """Where trees are cut first: what the water will take anyway; once it has come for the last time, everywhere."""
+    """Where trees are cut first: what the water will take anyway; once it has come for the last
+    time, everywhere."""
     lands = [c for c in state.world.lands if state.is_land(c) and not state.cell(c).taken]
     doomed = [c for c in lands if state.world.rise[c] is not None]
     return {c for c in doomed or lands if state.forests(c)}
@@ -44,34 +56,61 @@ def to_clear(state: Position) -> set[str]:
 
 def _movement(state: Position, seat: str) -> Iterator[Action]:
     i = state.colour(seat)
-    ways = {c: dict(_ways(state, i, c)) for c in state.world.lands if state.is_land(c) and not state.cell(c).taken}
+    ways = {
+        c: dict(_ways(state, i, c))
+        for c in state.world.lands
+        if state.is_land(c) and not state.cell(c).taken
+    }
     yield from _walks(state, seat, i, ways)
-    for origin in ways:                                                  # soldiers take a cell that they are enough for
+    for origin in ways:  # soldiers take a cell that they are enough for
         soldiers = state.unmoved(origin, i)[1]
         for target, via in ways[origin].items():
             there = state.cell(target)
             foes = sum(there.soldiers) - there.soldiers[i]
-            if state.ruler(target) not in (None, i) and soldiers > foes and there.fanatics < there.pawns + soldiers - 2 * foes:
+            if (
+                state.ruler(target) not in (None, i)
+                and soldiers > foes
+                and there.fanatics < there.pawns + soldiers - 2 * foes
+            ):
                 yield _go(seat, origin, target, 0, soldiers, via)
 
 
 def _walks(state: Position, seat: str, i: int, ways: Ways) -> Iterator[Action]:
-    """Those without work go where there is some, others nearer to trees that are to be cut; one stays, so that the cell is kept."""
-    trees = {c for c in to_clear(state) if _welcome(state, i, c) and sum(state.cell(c).people) < state.forests(c)}
+    """Those without work go where there is some, others nearer to trees that are to be cut; one
+    stays, so that the cell is kept."""
+    trees = {
+        c
+        for c in to_clear(state)
+        if _welcome(state, i, c) and sum(state.cell(c).people) < state.forests(c)
+    }
     to_trees = _steps_to(trees, ways)
     to_work = _steps_to({c for c in ways if _welcome(state, i, c) and spare(state, c) > 0}, ways)
     lonely = not any(c.people[i] > 1 for c in state.cells.values())
     for origin in ways:
         cell = state.cell(origin)
-        people = 0 if cell.slaves()[i] else min(state.unmoved(origin, i)[0], cell.pawns - cell.fanatics)
+        people = (
+            0 if cell.slaves()[i] else min(state.unmoved(origin, i)[0], cell.pawns - cell.fanatics)
+        )
         for target, via in ways[origin].items():
             there = state.cell(target)
             n = 0
             if to_work.get(target, NEVER) < to_work.get(origin, 0):
-                n = min(people, -spare(state, origin), people if to_work[target] else spare(state, target))
+                n = min(
+                    people,
+                    -spare(state, origin),
+                    people if to_work[target] else spare(state, target),
+                )
             if to_trees.get(target, NEVER) < to_trees.get(origin, 0):
-                n = max(n, min(people - (not lonely), people if to_trees[target] else state.forests(target) - sum(there.people)))
-            if lonely and there.people[i] > there.slaves()[i]:           # two have children, one alone has none
+                n = max(
+                    n,
+                    min(
+                        people - (not lonely),
+                        people if to_trees[target] else state.forests(target) - sum(there.people),
+                    ),
+                )
+            if (
+                lonely and there.people[i] > there.slaves()[i]
+            ):  # two have children, one alone has none
                 n = people
             if n > 0 and _welcome(state, i, target) and there.fanatics < there.pawns + n:
                 yield _go(seat, origin, target, n, 0, via)
@@ -105,7 +144,9 @@ def _ways(state: Position, colour: int, origin: str) -> Iterator[tuple[str, tupl
             yield target, via
 
 
-def _go(seat: str, origin: str, target: str, people: int, soldiers: int, via: tuple[str, ...]) -> Action:
+def _go(
+    seat: str, origin: str, target: str, people: int, soldiers: int, via: tuple[str, ...]
+) -> Action:
     if via:
         return act.Ferry(seat, origin, target, people, soldiers, via=via)
     return act.Move(seat, origin, target, people, soldiers)
@@ -127,32 +168,52 @@ def _harvests(state: Position, seat: str) -> Iterator[Action]:
 
 
 def _trades(state: Position, seat: str) -> Iterator[Action]:
-    """One good for one where both have too much of what they give: each kind one has makes building cheaper (D36)."""
+    """One good for one where both have too much of what they give: each kind one has makes building
+    cheaper (D36)."""
     mine = state.stock(state.colour(seat))
     for other in state.seats:
         theirs = state.stock(state.colour(other))
         for give in GOODS:
             for take in GOODS:
-                if other != seat and mine[give] > mine[take] + 1 and theirs[take] > theirs[give] + 1:
+                if (
+                    other != seat
+                    and mine[give] > mine[take] + 1
+                    and theirs[take] > theirs[give] + 1
+                ):
                     yield act.Trade(seat, seat, ((give, 1),), other, ((take, 1),))
 
 
 def _builds(state: Position, seat: str) -> Iterator[Action]:
-    """A mine where people are out of work, else whatever the goods are enough for, paid as cheaply as can be."""
+    """A mine where people are out of work, else whatever the goods are enough for, paid as cheaply
+    as can be."""
     i = state.colour(seat)
     lands = [c for c in state.world.lands if state.is_land(c) and state.ruler(c) == i]
     cut = to_clear(state)
     bills = sorted(payments(state, i), key=lambda pay: sum(n for _, n in pay))[:1]
-    mines = [act.Build(seat, "mine", c, pay) for pay in bills for c in lands if state.world.mineral[c]]
-    urgent = [a for a in mines if spare(state, a.cell) < state.cell(a.cell).people[i] // 2 and not check(state, a)]
+    mines = [
+        act.Build(seat, "mine", c, pay) for pay in bills for c in lands if state.world.mineral[c]
+    ]
+    urgent = [
+        a
+        for a in mines
+        if spare(state, a.cell) < state.cell(a.cell).people[i] // 2 and not check(state, a)
+    ]
     if urgent:
         yield from urgent
         return
-    yield from (act.Build(seat, what, c, pay) for pay in bills for c in lands for what in ("mine", "dolmen", "soldier"))
+    yield from (
+        act.Build(seat, what, c, pay)
+        for pay in bills
+        for c in lands
+        for what in ("mine", "dolmen", "soldier")
+    )
     if state.stock(i)["wood"] >= SHIP_WOOD:
         seas = dict.fromkeys(s for c in lands for s in state.world.borders[c] if state.is_sea(s))
         free = [s for s in seas if not any(state.cell(s).ships)]
-        shores = {s: sum(not state.cell(c).pawns and c in cut for c in state.world.borders[s]) for s in free}
+        shores = {
+            s: sum(not state.cell(c).pawns and c in cut for c in state.world.borders[s])
+            for s in free
+        }
         yield from (act.Build(seat, "ship", s) for s in free if shores[s] == max(shores.values()))
 
 
@@ -162,8 +223,14 @@ def _flights(state: Position, seat: str) -> Iterator[Action]:
     for origin in state.sinking:
         cell = state.cell(origin)
         free = cell.people[i] - cell.slaves()[i]
-        held = tuple((c, n) for c, n in zip(COLOURS, cell.slaves()) if n) if cell.soldiers[i] and cell.ruler() == i else ()
+        held = (
+            tuple((c, n) for c, n in zip(COLOURS, cell.slaves()) if n)
+            if cell.soldiers[i] and cell.ruler() == i
+            else ()
+        )
         for target, people in refuges(state, i, origin).items():
             slaves = held if state.ruler(target) == i else ()
             if (people and free) or cell.soldiers[i]:
-                yield act.Flee(seat, origin, target, free if people else 0, cell.soldiers[i], slaves)
+                yield act.Flee(
+                    seat, origin, target, free if people else 0, cell.soldiers[i], slaves
+                )

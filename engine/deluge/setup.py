@@ -34,12 +34,21 @@ def load(data: Mapping[str, Any], plan: Plan) -> DelugeState:
             setattr(state, key, tuple(data[key]))
         state.arrived = {n: tuple(tuple(x) for x in v) for n, v in data["arrived"].items()}  # type: ignore
         state.ferried = frozenset((COLOURS.index(c), s) for c, s in data["ferried"])
-        state.agreed = frozenset((COLOURS.index(c), COLOURS.index(g), s) for c, g, s in data["agreed"])
+        state.agreed = frozenset(
+            (COLOURS.index(c), COLOURS.index(g), s) for c, g, s in data["agreed"]
+        )
         state.worked = {n: tuple(v) for n, v in data["worked"].items()}  # type: ignore
         state.idle = {n: tuple(v) for n, v in data["idle"].items()}  # type: ignore
         state.lost = tuple(data["lost"])  # type: ignore
         _sound(state)
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError, msgspec.ValidationError) as e:
+    except (
+        KeyError,
+        IndexError,
+        TypeError,
+        ValueError,
+        AttributeError,
+        msgspec.ValidationError,
+    ) as e:
         raise BadText(f"not a state of this game: {type(e).__name__} {e}") from None
     return state
 
@@ -49,7 +58,12 @@ def _sound(state: DelugeState) -> None:
     seats = range(len(state.seats))
     if not set(state.seats) <= set(COLOURS) or state.phase not in (*PHASES, FLIGHT, OVER):
         raise ValueError("seats or phase")
-    if state.starter not in seats or state.at not in seats or not isinstance(state.counter, int) or state.counter < 0:
+    if (
+        state.starter not in seats
+        or state.at not in seats
+        or not isinstance(state.counter, int)
+        or state.counter < 0
+    ):
         raise ValueError("starter, at or counter")
     for name in (*state.arrived, *state.worked, *state.idle, *state.sinking):
         if name not in state.world.touching:
@@ -66,11 +80,13 @@ class Setup:
         self.stocks = {c: dict.fromkeys(GOODS, 0) for c in COLOURS}
         self.phase, self.starter = MOVEMENT, 0
         self.moment: dict[str, Any] | None = None
-        self.corrected: dict[str, Contents] = {}         # said after the moment: its last word holds
+        self.corrected: dict[str, Contents] = {}  # said after the moment: its last word holds
 
     def printed(self) -> dict[str, Contents]:
         """Four people a player on the own continent's centre (D5), the counter on 0"""
-        out: dict[str, Contents] = {self.world.squares[0]: ("counter",)} if self.world.squares else {}
+        out: dict[str, Contents] = (
+            {self.world.squares[0]: ("counter",)} if self.world.squares else {}
+        )
         for seat in self.seats:
             centre = self.world.centre(HOME[seat])
             if centre:
@@ -103,12 +119,20 @@ class Setup:
         if not fresh:
             raise BadText("layout SITE KIND ...")
         for s, kinds in fresh.items():
-            fits = "counter" if s in self.world.squares else "bare" if s in self.world.cell_of else None
+            fits = (
+                "counter"
+                if s in self.world.squares
+                else "bare"
+                if s in self.world.cell_of
+                else None
+            )
             if fits and any(k != fits for k in kinds):
                 raise BadText(f"on {s} lies {fits} or nothing")
             if fits is None:
                 Cell.of(kinds)
-        (self.layout if self.moment is None else self.corrected).update({s: tuple(c) for s, c in fresh.items()})
+        (self.layout if self.moment is None else self.corrected).update(
+            {s: tuple(c) for s, c in fresh.items()}
+        )
         self.counter_said |= any(s in self.world.squares and c for s, c in fresh.items())
 
     def _stock(self, words: list[str]) -> None:
@@ -137,13 +161,28 @@ class Setup:
             raise BadText(f"moment: {e}") from None
         if not isinstance(self.moment, dict):
             raise BadText("moment takes what `to_text` writes")
-        load({**self.moment, "game": DelugeState.game, "seats": list(self.seats), "stocks": self.stocks}, self.world.plan)
+        load(
+            {
+                **self.moment,
+                "game": DelugeState.game,
+                "seats": list(self.seats),
+                "stocks": self.stocks,
+            },
+            self.world.plan,
+        )
 
     def state(self) -> DelugeState:
         """The position these lines say. Raises BadText."""
         if self.moment is not None:
-            state = load({**self.moment, "game": DelugeState.game, "seats": list(self.seats), "stocks": self.stocks},
-                         self.world.plan)
+            state = load(
+                {
+                    **self.moment,
+                    "game": DelugeState.game,
+                    "seats": list(self.seats),
+                    "stocks": self.stocks,
+                },
+                self.world.plan,
+            )
             for site, kinds in self.corrected.items():
                 correct(state, site, kinds)
             return state
@@ -153,7 +192,9 @@ class Setup:
         bare: dict[str, list[str]] = {}
         for site, kinds in self.layout.items():
             if site in squares:
-                if kinds and self.counter_said:          # the printed 0 gives way to the cells that lie bare
+                if (
+                    kinds and self.counter_said
+                ):  # the printed 0 gives way to the cells that lie bare
                     counted = squares[site]
             elif site in self.world.cell_of:
                 if kinds:
@@ -162,11 +203,17 @@ class Setup:
                 state.cells[site] = Cell.of(kinds)
         for name, spots in bare.items():
             all_spots = self.world.spots[name]
-            state.put(name, bare=tuple(s for s in all_spots if s in spots), counted=len(spots) == len(all_spots))
+            state.put(
+                name,
+                bare=tuple(s for s in all_spots if s in spots),
+                counted=len(spots) == len(all_spots),
+            )
         for name, cell in list(state.cells.items()):
             if name in self.world.mineral and not cell.flooded and cell.fanatics > cell.pawns:
                 state.put(name, taken=True)
-        state.counter = counted if counted is not None else sum(c.counted for c in state.cells.values())
+        state.counter = (
+            counted if counted is not None else sum(c.counted for c in state.cells.values())
+        )
         state.stocks = tuple(tuple(self.stocks[c][g] for g in GOODS) for c in COLOURS)
         state.phase, state.starter = self.phase, self.starter
         return state
@@ -182,7 +229,9 @@ def correct(state: DelugeState, site: str, kinds: Contents) -> None:
     name = world.cell_of.get(site)
     if name is None:
         old = state.cell(site)
-        state.cells[site] = msgspec.structs.replace(Cell.of(kinds), bare=old.bare, taken=old.taken, counted=old.counted)
+        state.cells[site] = msgspec.structs.replace(
+            Cell.of(kinds), bare=old.bare, taken=old.taken, counted=old.counted
+        )
         return
     covered = set(state.cell(name).bare) - {site} | ({site} if kinds else set())
     spots = tuple(s for s in world.spots[name] if s in covered)

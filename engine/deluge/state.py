@@ -13,7 +13,6 @@ from engine.text import say
 
 
 class DelugeState(Position):
-
     def legal_actions(self) -> list[Action]:
         return legal.legal_actions(self)
 
@@ -36,7 +35,11 @@ class DelugeState(Position):
         """Those before the one who acts are done with this phase."""
         run: tuple[Action, ...] = ()
         state: Position = self
-        while state.check(action) and state.phase == self.phase in PHASES and action.seat in self.seats:
+        while (
+            state.check(action)
+            and state.phase == self.phase in PHASES
+            and action.seat in self.seats
+        ):
             run = (*run, Done(str(state.turn)))
             state = state.apply(run[-1])
         return () if state.check(action) else run
@@ -49,8 +52,10 @@ class DelugeState(Position):
             return None
         scores = self.scores()
         best = max(scores.values())
-        return Outcome(tuple(s for s in self.seats if scores[s] == best),
-                       say("the deforestation counter stands at {n}", n=self.counter))
+        return Outcome(
+            tuple(s for s in self.seats if scores[s] == best),
+            say("the deforestation counter stands at {n}", n=self.counter),
+        )
 
     def explain(self, difference: Difference) -> list[Proposal]:
         return explain.explain(self, difference)

@@ -24,24 +24,54 @@ from engine.deluge.words import (
 )
 from engine.text import Text, say
 
-_HEX = {"wood": "#7a5230", "gold": "#d9a400", "bronze": "#3f8f4f", "marble": "#b9b9b9", "granite": "#4f5a78"}
-_BONUS = {"trees": say("ecology: most trees"), "ships": say("explorer: most ships"),
-          "soldiers": say("war: most soldiers"), "mines": say("mining: most mines")}
-_PRICES = {1: say("{n} of one kind of goods"), 2: say("{n} each of two kinds"), 3: say("{n} each of three kinds"),
-           4: say("{n} each of four kinds")}
+_HEX = {
+    "wood": "#7a5230",
+    "gold": "#d9a400",
+    "bronze": "#3f8f4f",
+    "marble": "#b9b9b9",
+    "granite": "#4f5a78",
+}
+_BONUS = {
+    "trees": say("ecology: most trees"),
+    "ships": say("explorer: most ships"),
+    "soldiers": say("war: most soldiers"),
+    "mines": say("mining: most mines"),
+}
+_PRICES = {
+    1: say("{n} of one kind of goods"),
+    2: say("{n} each of two kinds"),
+    3: say("{n} each of three kinds"),
+    4: say("{n} each of four kinds"),
+}
 
 
 def view(state: Position) -> dict[str, Any]:
     return {
-        "phase": PHASE_NAMES[state.phase], "round": state.round,
+        "phase": PHASE_NAMES[state.phase],
+        "round": state.round,
         "left": _left(state),
-        "tracks": [{"id": "counter", "label": say("deforested cells"), "value": state.counter, "max": END, "steps": None,
-                    "marks": sorted([*RISES, END])}],
+        "tracks": [
+            {
+                "id": "counter",
+                "label": say("deforested cells"),
+                "value": state.counter,
+                "max": END,
+                "steps": None,
+                "marks": sorted([*RISES, END]),
+            }
+        ],
         "seats": [{"id": seat, "facts": _facts(state, seat)} for seat in state.seats],
-        "coming": coming(state), "tables": [_rulers(state), *_births(state), _bonuses(state)], "highlight": _highlight(state),
+        "coming": coming(state),
+        "tables": [_rulers(state), *_births(state), _bonuses(state)],
+        "highlight": _highlight(state),
         "notes": _notes(state),
-        "bargain": {"text": "trade {giver} {gives} for {taker} {takes}", "seats": list(state.seats),
-                    "goods": [{"id": g, "name": good_name(g), "colour": _HEX[g]} for g in GOODS]} if state.phase == TRADE else None,
+        "bargain": {
+            "text": "trade {giver} {gives} for {taker} {takes}",
+            "seats": list(state.seats),
+            "goods": [{"id": g, "name": good_name(g), "colour": _HEX[g]} for g in GOODS],
+        }
+        if state.phase == TRADE
+        else None,
     }
 
 
@@ -49,24 +79,43 @@ def _left(state: Position) -> Text | None:
     """How long the one whose turn it is goes on"""
     if state.phase == OVER:
         return None
-    return say("until nobody can flee") if state.phase == FLIGHT else say("until {seat} is done", seat=seat_name(str(state.turn)))
+    return (
+        say("until nobody can flee")
+        if state.phase == FLIGHT
+        else say("until {seat} is done", seat=seat_name(str(state.turn)))
+    )
 
 
 def _facts(state: Position, seat: str) -> list[dict[str, Any]]:
     i = state.colour(seat)
 
-    def fact(label: Text, value: object, colour: str | None = None, kind: str | None = None, secret: bool = False) -> dict[str, Any]:
+    def fact(
+        label: Text,
+        value: object,
+        colour: str | None = None,
+        kind: str | None = None,
+        secret: bool = False,
+    ) -> dict[str, Any]:
         return {"label": label, "value": value, "colour": colour, "kind": kind, "secret": secret}
 
     out = [fact(good_name(g), n, _HEX[g]) for g, n in zip(GOODS, state.stocks[i])]
     out += [
         fact(say("people"), state.on_map("people", i), kind=f"people:{seat}"),
-        fact(say("soldiers"), say("{n} of {most}", n=state.on_map("soldiers", i), most=SOLDIERS - state.lost[i]),
-             kind=f"soldier:{seat}"),
-        fact(say("ships"), say("{n} of {most}", n=state.on_map("ships", i), most=SHIPS), kind=f"ship:{seat}"),
+        fact(
+            say("soldiers"),
+            say("{n} of {most}", n=state.on_map("soldiers", i), most=SOLDIERS - state.lost[i]),
+            kind=f"soldier:{seat}",
+        ),
+        fact(
+            say("ships"),
+            say("{n} of {most}", n=state.on_map("ships", i), most=SHIPS),
+            kind=f"ship:{seat}",
+        ),
         fact(say("dolmens"), state.on_map("dolmens", i), kind=f"dolmen:{seat}"),
         fact(say("can afford"), _affords(state, i)),
-        fact(say("points with the bonuses as they stand"), scoring.standing(state)[seat], secret=True),
+        fact(
+            say("points with the bonuses as they stand"), scoring.standing(state)[seat], secret=True
+        ),
     ]
     return out
 
@@ -75,9 +124,15 @@ def _affords(state: Position, colour: int) -> Text:
     """What the stock buys: ships, and at which of the four prices anything else (D35, D36)"""
     stock = state.stocks[colour]
     ships = stock[0] // SHIP_WOOD
-    ways = [Text(_PRICES[kinds].template, {"n": price}) for kinds, price in PRICE.items() if sum(n >= price for n in stock) >= kinds]
+    ways = [
+        Text(_PRICES[kinds].template, {"n": price})
+        for kinds, price in PRICE.items()
+        if sum(n >= price for n in stock) >= kinds
+    ]
     parts = [say("a ship") if ships == 1 else say("{n} ships", n=ships)] * bool(ships)
-    parts += [say("a mine, soldier or dolmen for {ways}", ways=listed(ways, "{first}, or {next}"))] * bool(ways)
+    parts += [
+        say("a mine, soldier or dolmen for {ways}", ways=listed(ways, "{first}, or {next}"))
+    ] * bool(ways)
     return listed(parts, "{first}; {next}")
 
 
@@ -87,24 +142,42 @@ def _rulers(state: Position) -> dict[str, Any]:
         ruler = state.ruler(c) if state.is_land(c) else None
         if ruler is not None:
             rows.append([seat_name(COLOURS[ruler]), c, state.forests(c), state.cell(c).mines])
-    return {"title": say("who rules where"), "columns": [say("ruler"), say("cell"), say("forests"), say("mines")], "rows": rows}
+    return {
+        "title": say("who rules where"),
+        "columns": [say("ruler"), say("cell"), say("forests"), say("mines")],
+        "rows": rows,
+    }
 
 
 def _births(state: Position) -> list[dict[str, Any]]:
     """A table, as long as this round's births are to come"""
     if state.phase in (FLIGHT, OVER):
         return []
-    return [{"title": say("births at the end of the round, as pawns stand now"), "columns": [say("cell"), say("born")],
-             "rows": [list(row) for row in births(state)]}]
+    return [
+        {
+            "title": say("births at the end of the round, as pawns stand now"),
+            "columns": [say("cell"), say("born")],
+            "rows": [list(row) for row in births(state)],
+        }
+    ]
 
 
 def _bonuses(state: Position) -> dict[str, Any]:
     best = scoring.bonuses(state)
     have = scoring.holdings(state)
-    rows = [[_BONUS[b], seat_name(seat) if (seat := best[b]) else say("nobody"), *(have[b][s] for s in state.seats)]
-            for b in scoring.BONUSES]
-    return {"title": say("the four bonuses as they stand"), "columns": [say("bonus"), say("goes to"), *map(seat_name, state.seats)],
-            "rows": rows}
+    rows = [
+        [
+            _BONUS[b],
+            seat_name(seat) if (seat := best[b]) else say("nobody"),
+            *(have[b][s] for s in state.seats),
+        ]
+        for b in scoring.BONUSES
+    ]
+    return {
+        "title": say("the four bonuses as they stand"),
+        "columns": [say("bonus"), say("goes to"), *map(seat_name, state.seats)],
+        "rows": rows,
+    }
 
 
 def _highlight(state: Position) -> dict[str, Text]:
@@ -123,6 +196,13 @@ def _notes(state: Position) -> list[Text]:
         pawns, forests, mineral = state.work(c) if state.is_land(c) else (0, 0, 0)
         if pawns > 0 and state.ruler(c) is not None and not state.cell(c).taken:
             left = min(pawns, forests + max(mineral, 0))
-            out.append(say("{cell}: {n} without work yet, work for {left}; {piece} else", cell=c, n=pawns, left=left,
-                           piece=kind_name("fanatic")))
+            out.append(
+                say(
+                    "{cell}: {n} without work yet, work for {left}; {piece} else",
+                    cell=c,
+                    n=pawns,
+                    left=left,
+                    piece=kind_name("fanatic"),
+                )
+            )
     return out

@@ -11,25 +11,45 @@ GOODS = ("wood", "gold", "bronze", "marble", "granite")
 MINERALS = GOODS[1:]
 HOME = {"yellow": "eurasia", "blue": "africa", "green": "australia", "white": "america"}
 
-SOLDIERS, SHIPS, MINES, FORESTS = 5, 8, 3, 3       # the most of a colour (D2), of a cell (D37, D6)
-PEOPLE_AT_START = 4                                # D5
-PRICE = {1: 10, 2: 4, 3: 2, 4: 1}                  # kinds of goods used -> of each (D36)
-SHIP_WOOD = 4                                      # D35
-RISES = {5: 1, 8: 2, 11: 3}                        # the counter's marks -> which rise (D45, D46)
-END = 14                                           # D50
+SOLDIERS, SHIPS, MINES, FORESTS = 5, 8, 3, 3  # the most of a colour (D2), of a cell (D37, D6)
+PEOPLE_AT_START = 4  # D5
+PRICE = {1: 10, 2: 4, 3: 2, 4: 1}  # kinds of goods used -> of each (D36)
+SHIP_WOOD = 4  # D35
+RISES = {5: 1, 8: 2, 11: 3}  # the counter's marks -> which rise (D45, D46)
+END = 14  # D50
 
 _COLOURS = {c: say(c) for c in COLOURS}
-_SEATS = {"yellow": say("Yellow"), "blue": say("Blue"), "green": say("Green"), "white": say("White")}
+_SEATS = {
+    "yellow": say("Yellow"),
+    "blue": say("Blue"),
+    "green": say("Green"),
+    "white": say("White"),
+}
 _GOODS = {g: say(g) for g in GOODS}
-_KINDS = {"fanatic": say("a fanatic"), "mine": say("a mine"), "bare": say("a “deforested” card"),
-          "water": say("a blue card"), "counter": say("the counter")}
-_OWNED = {"people": say("a {colour} pawn"), "soldier": say("a {colour} soldier"), "ship": say("a {colour} ship"),
-          "dolmen": say("a {colour} dolmen")}
+_KINDS = {
+    "fanatic": say("a fanatic"),
+    "mine": say("a mine"),
+    "bare": say("a “deforested” card"),
+    "water": say("a blue card"),
+    "counter": say("the counter"),
+}
+_OWNED = {
+    "people": say("a {colour} pawn"),
+    "soldier": say("a {colour} soldier"),
+    "ship": say("a {colour} ship"),
+    "dolmen": say("a {colour} dolmen"),
+}
 
 
-_MANY = {"fanatic": say("{n} fanatics"), "mine": say("{n} mines"), "bare": say("{n} “deforested” cards"),
-         "people": say("{n} {colour} pawns"), "soldier": say("{n} {colour} soldiers"), "ship": say("{n} {colour} ships"),
-         "dolmen": say("{n} {colour} dolmens")}
+_MANY = {
+    "fanatic": say("{n} fanatics"),
+    "mine": say("{n} mines"),
+    "bare": say("{n} “deforested” cards"),
+    "people": say("{n} {colour} pawns"),
+    "soldier": say("{n} {colour} soldiers"),
+    "ship": say("{n} {colour} ships"),
+    "dolmen": say("{n} {colour} dolmens"),
+}
 
 
 def colour_name(colour: str) -> Text:
@@ -59,7 +79,9 @@ def several(kind: str, n: int) -> Text:
     head, _, colour = kind.partition(":")
     if n == 1 or head not in _MANY:
         return kind_name(kind)
-    return Text(_MANY[head].template, {"n": n, "colour": colour_name(colour)} if colour else {"n": n})
+    return Text(
+        _MANY[head].template, {"n": n, "colour": colour_name(colour)} if colour else {"n": n}
+    )
 
 
 def listed(parts: Iterable[Text], template: str = "{first}, {next}") -> Text:
@@ -71,10 +93,10 @@ def listed(parts: Iterable[Text], template: str = "{first}, {next}") -> Text:
 
 
 def goods_text(goods: Iterable[tuple[str, int]]) -> Text:
-    """"2 wood, 1 gold" """
+    """ "2 wood, 1 gold" """
     return listed(say("{n} {good}", n=n, good=good_name(g)) for g, n in goods)
 
 
 def pieces(counts: Iterable[tuple[str, int]]) -> Text:
-    """"2 white soldiers, a blue soldier" """
+    """ "2 white soldiers, a blue soldier" """
     return listed(several(kind, n) for kind, n in counts if n > 0)

@@ -27,8 +27,11 @@ def ruling_seat(state: Position, cell: str) -> str | None:
     return COLOURS[ruler] if ruler is not None and COLOURS[ruler] in state.seats else None
 
 
-def harvest(state: Position, seat: str, cell: str, spots: Sequence[str], ore: int = 0) -> act.Harvest:
-    """The harvest that covers these spots; they are named only where the first free ones would be others."""
+def harvest(
+    state: Position, seat: str, cell: str, spots: Sequence[str], ore: int = 0
+) -> act.Harvest:
+    """The harvest that covers these spots; they are named only where the first free ones would be
+    others."""
     free = [s for s in state.world.spots[cell] if s not in state.cell(cell).bare]
     ordered = tuple(s for s in state.world.spots[cell] if s in spots)
     have = {"wood": len(spots), state.world.mineral[cell]: ore}
@@ -37,8 +40,9 @@ def harvest(state: Position, seat: str, cell: str, spots: Sequence[str], ore: in
 
 
 def whole_harvest(state: Position, cells: Change, bare: list[str]) -> tuple[list[Action], Position]:
-    """The rest of the harvest phase when red pawns are seen that tell who was idle: those that did not turn worked, on
-    the forests that are covered or else in the mines (D25, D28). Returns the actions and the state after them."""
+    """The rest of the harvest phase when red pawns are seen that tell who was idle: those that did
+    not turn worked, on the forests that are covered or else in the mines (D25, D28). Returns the
+    actions and the state after them."""
     covered = by_cell(state, bare)
     doings: list[Action] = []
     while state.phase == HARVEST:
@@ -49,7 +53,9 @@ def whole_harvest(state: Position, cells: Change, bare: list[str]) -> tuple[list
             pawns, _, mineral = state.work(cell)
             spots = covered.get(cell, [])
             idle = max(0, cells[cell]["fanatic"]) if cell in cells else 0
-            ore = max(0, min(pawns - idle - len(spots), mineral if state.world.mineral[cell] else 0))
+            ore = max(
+                0, min(pawns - idle - len(spots), mineral if state.world.mineral[cell] else 0)
+            )
             if spots or ore:
                 action = harvest(state, seat, cell, spots, ore)
                 if not state.check(action):
@@ -66,37 +72,58 @@ def did_nothing(state: Position) -> bool:
     if state.phase == MOVEMENT:
         return not any(four[i] for came in state.arrived.values() for four in came)
     mine = [c for c in cells if state.is_land(c) and state.ruler(c) == i]
-    return state.phase == HARVEST and not any(c in state.worked for c in mine) and any(
-        pawns and (wood or mineral) for pawns, wood, mineral in map(state.work, mine))
+    return (
+        state.phase == HARVEST
+        and not any(c in state.worked for c in mine)
+        and any(pawns and (wood or mineral) for pawns, wood, mineral in map(state.work, mine))
+    )
 
 
 def forgotten(state: Position, cells: Change, bare: Iterable[str]) -> list[Proposal]:
-    """What was harvested and is seen only now: pawns that should be fanatics by now but are not worked in a mine, which nobody
-    said; the card of a forest was laid after its owner was taken to be done (D24, D25, D28)."""
+    """What was harvested and is seen only now: pawns that should be fanatics by now but are not
+    worked in a mine, which nobody said; the card of a forest was laid after its owner was taken to
+    be done (D24, D25, D28)."""
     late: list[Action] = []
     out = _not_mined(state, cells) + _late_cards(state, bare)
     if state.phase == TRADE and not state.at:
-        return out                                   # the red pawns may just not have been put down yet
+        return out  # the red pawns may just not have been put down yet
     for name, idle in state.idle.items():
         if name not in cells or cells[name]["fanatic"] >= 0:
             continue
-        n = min(-cells[name]["fanatic"], sum(idle), 1 + 3 * state.cell(name).mines - state.worked.get(name, (0, 0))[1])
+        n = min(
+            -cells[name]["fanatic"],
+            sum(idle),
+            1 + 3 * state.cell(name).mines - state.worked.get(name, (0, 0))[1],
+        )
         owner = _owner(state, name, idle)
         yields = state.world.mineral[name]
         if n > 0 and yields and owner in state.seats:
             late.append(act.Harvest(owner, name, ((yields, n),)))
     if late:
         out.append(Proposal(tuple(late), belated=True, certain=False))
-    return out + ([Proposal((a,), belated=True, certain=False) for a in late[:8]] if len(late) > 1 else [])
+    return out + (
+        [Proposal((a,), belated=True, certain=False) for a in late[:8]] if len(late) > 1 else []
+    )
 
 
 def _not_mined(state: Position, cells: Change) -> list[Proposal]:
-    """Red pawns laid one after another: those in a mine by the first look were idle after all (D25, D28)"""
-    idle = {n: c["fanatic"] for n, c in cells.items() if 0 < c["fanatic"] <= state.worked.get(n, (0, 0))[1]}
+    """Red pawns laid one after another: those in a mine by the first look were idle after all (D25,
+    D28)"""
+    idle = {
+        n: c["fanatic"]
+        for n, c in cells.items()
+        if 0 < c["fanatic"] <= state.worked.get(n, (0, 0))[1]
+    }
     if state.phase not in (TRADE, BUILDING) or not idle:
         return []
-    less = tuple(act.Harvest(_owner(state, name, state.idle.get(name, NONE)), name, ((str(state.world.mineral[name]), n),))
-                 for name, n in idle.items())
+    less = tuple(
+        act.Harvest(
+            _owner(state, name, state.idle.get(name, NONE)),
+            name,
+            ((str(state.world.mineral[name]), n),),
+        )
+        for name, n in idle.items()
+    )
     wanted = [less] if len(less) == 1 else [less, *((h,) for h in less)]
     return [Proposal(belated=True, withdrawn=w, certain=False) for w in wanted]
 
@@ -107,12 +134,25 @@ def _late_cards(state: Position, bare: Iterable[str]) -> list[Proposal]:
     for name, spots in by_cell(state, bare).items():
         owner = _owner(state, name, state.idle.get(name, NONE))
         seats = [state.seats[k] for k in state.order]
-        over = state.phase in (TRADE, BUILDING) or state.phase == HARVEST and owner in seats[:state.at]
+        over = (
+            state.phase in (TRADE, BUILDING)
+            or state.phase == HARVEST
+            and owner in seats[: state.at]
+        )
         if not over or owner not in state.seats:
             continue
-        wood = act.Harvest(owner, name, (("wood", len(spots)),), tuple(s for s in state.world.spots[name] if s in spots))
+        wood = act.Harvest(
+            owner,
+            name,
+            (("wood", len(spots)),),
+            tuple(s for s in state.world.spots[name] if s in spots),
+        )
         mined = min(len(spots), state.worked.get(name, (0, 0))[1])
-        less = ((act.Harvest(owner, name, ((str(state.world.mineral[name]), mined),)),),) if mined else ()
+        less = (
+            ((act.Harvest(owner, name, ((str(state.world.mineral[name]), mined),)),),)
+            if mined
+            else ()
+        )
         out += [Proposal((wood,), belated=True, withdrawn=w, certain=False) for w in (*less, ())]
     return out
 
@@ -141,17 +181,23 @@ def rammers(state: Position, cells: Change) -> list[tuple[str, str]]:
     for name, change in cells.items():
         sunk = [k for k, n in change.items() if n < 0 and k.startswith("ship:")]
         if len(sunk) == 1 and state.is_sea(name):
-            out += [(s, name) for s in state.seats if f"ship:{s}" != sunk[0]
-                    and any(ruling_seat(state, c) == s for c in state.world.borders[name])]
+            out += [
+                (s, name)
+                for s in state.seats
+                if f"ship:{s}" != sunk[0]
+                and any(ruling_seat(state, c) == s for c in state.world.borders[name])
+            ]
     return out
 
 
 def bills(state: Position, seat: str) -> list[tuple[tuple[str, int], ...]]:
-    """How it may have been paid, cheapest first; without goods enough the dearest, for the rule's sake"""
+    """How it may have been paid, cheapest first; without goods enough the dearest, for the rule's
+    sake"""
     ways = sorted(payments(state, state.colour(seat)), key=lambda pay: sum(n for _, n in pay))
     return ways[:4] or [(("wood", PRICE[1]),)]
 
 
 def seen_after(difference: Difference, name: str) -> dict[str, tuple[str, ...]]:
-    """How one site looks after the difference, as `Proposal.changes` wants it; {} where it does not differ."""
+    """How one site looks after the difference, as `Proposal.changes` wants it; {} where it does not
+    differ."""
     return {name: difference[name][1]} if name in difference else {}

@@ -1,4 +1,5 @@
-"""The map as the plan has it: land, sea, borders, minerals, floods, forest spots, the counter's squares, box counts."""
+"""The map as the plan has it: land, sea, borders, minerals, floods, forest spots, the counter's
+squares, box counts."""
 
 from __future__ import annotations
 
@@ -9,9 +10,10 @@ from engine.plan import BadPlan, Plan
 
 
 class Map:
-    """lands, seas: cell ids in the plan's order; always_sea: the seas as a set; borders: id -> ids that touch;
-    mineral, rise: land id -> its own;
-    spots: land id -> its forest spots; squares: the counter's sites, square n at n; box: kind -> pieces there are."""
+    """lands, seas: cell ids in the plan's order; always_sea: the seas as a set; borders: id -> ids
+    that touch; mineral, rise: land id -> its own;
+    spots: land id -> its forest spots; squares: the counter's sites, square n at n; box: kind ->
+    pieces there are."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -31,18 +33,26 @@ class Map:
                     touching[other].add(c)
         self.borders = {c: tuple(o for o in self.cells if o in touching[c]) for c in self.cells}
         self.touching = {c: frozenset(o) for c, o in touching.items()}
-        self.mineral = {c: next((m for m in MINERALS if m in plan.sites[c].tags), None) for c in self.lands}
+        self.mineral = {
+            c: next((m for m in MINERALS if m in plan.sites[c].tags), None) for c in self.lands
+        }
         self.rise = {c: plan.sites[c].number("rise") for c in self.lands}
         self.spots = {c: tuple(plan.spots.get(c, ())) for c in self.lands}
         self.cell_of = {spot: c for c, spots in self.spots.items() for spot in spots}
-        squares = {int(s.id[len("count"):]): s.id for s in plan.tagged("counter") if s.id[len("count"):].isdecimal()}
+        squares = {
+            int(s.id[len("count") :]): s.id
+            for s in plan.tagged("counter")
+            if s.id[len("count") :].isdecimal()
+        }
         self.squares = tuple(squares[n] for n in sorted(squares))
         self.box = dict(plan.counts)
         self.order = {c: i for i, c in enumerate(self.cells)}
 
     def centre(self, continent: str) -> str | None:
         """The cell a colour's people begin on (D5)"""
-        return next((c for c in self.lands if {"centre", continent} <= self.plan.sites[c].tags), None)
+        return next(
+            (c for c in self.lands if {"centre", continent} <= self.plan.sites[c].tags), None
+        )
 
     def people(self, colour: str) -> int:
         return self.box.get(f"people:{colour}", 25)

@@ -27,24 +27,38 @@ class Nile(Game[NileState]):
     title: ClassVar[Text] = Text("An den Ufern des Nils")
     seats: ClassVar[tuple[Seat, ...]] = tuple(Seat(c, SEATS[c], SHADES[c]) for c in COLOURS)
     players: ClassVar[tuple[int, int]] = (2, 5)
-    faces: ClassVar[tuple[str, ...]] = tuple(f"event:{p}{arrow}" for p in PICTURES for arrow in ("", "-arrow"))
+    faces: ClassVar[tuple[str, ...]] = tuple(
+        f"event:{p}{arrow}" for p in PICTURES for arrow in ("", "-arrow")
+    )
     form: ClassVar[Form | None] = tracing.FORM
     options: ClassVar[tuple[Option, ...]] = (
         Option("hippo", ("off", "on"), Text("A hippo gives one player an extra turn"), _OFF_ON),
         Option("bidding", ("off", "on"), Text("The first start is bid for"), _OFF_ON),
-        Option("buy-others", ("off", "on"), Text("Other players' markers can be bought from the boat"), _OFF_ON),
+        Option(
+            "buy-others",
+            ("off", "on"),
+            Text("Other players' markers can be bought from the boat"),
+            _OFF_ON,
+        ),
         Option("freshen", ("off", "on"), Text("A joker turns bad fruit back"), _OFF_ON),
     )
 
     def plan(self) -> Plan:
         return board_of(None).plan
 
-    def setup(self, seats: Sequence[str], statements: Sequence[Statement] = (), plan: Plan | None = None) -> NileState:
+    def setup(
+        self, seats: Sequence[str], statements: Sequence[Statement] = (), plan: Plan | None = None
+    ) -> NileState:
         board = board_of(plan)
         p, steps = position(seats, statements, board)
         return NileState(p, board, steps)
 
-    def new(self, seats: Sequence[str], options: Mapping[str, str] | None = None, plan: Plan | None = None) -> NileState:
+    def new(
+        self,
+        seats: Sequence[str],
+        options: Mapping[str, str] | None = None,
+        plan: Plan | None = None,
+    ) -> NileState:
         board = board_of(plan)
         return NileState(beginning(seats, options or {}, board), board)
 

@@ -11,11 +11,12 @@ from engine.notation import Notation, Part, Syntax, UsageError, one, several
 from engine.text import whole_number
 
 PICTURES = ("spoil1", "spoil2", "spoil3", "spoil4", "desert", "hippo", "none")
-CARDS, DIE = "cards", "die"                 # who "acts" when a card is turned, when the die is rolled
+CARDS, DIE = "cards", "die"  # who "acts" when a card is turned, when the die is rolled
 
 
 class Said(NamedTuple):
-    """Who says an action, the board, who plays, and the words after a colon (None: there is no colon)."""
+    """Who says an action, the board, who plays, and the words after a colon (None: there is no
+    colon)."""
 
     seat: str
     board: Board
@@ -55,7 +56,9 @@ def own_fruit(word: str, said: Said) -> str:
 def market_row(word: str, said: Said) -> int:
     row = whole_number(word[1:]) if word[:1] in ("M", "m") else None
     if row is None or row not in said.board.market:
-        raise BadText(f"{word!r} is no market row (there are: {', '.join(f'M{n}' for n in said.board.market)})")
+        raise BadText(
+            f"{word!r} is no market row (there are: {', '.join(f'M{n}' for n in said.board.market)})"
+        )
     return row
 
 
@@ -68,8 +71,10 @@ def row_of_fields(word: str, said: Said) -> str:
 def wave_pair(word: str, said: Said) -> str:
     pair = word.removeprefix("water:")
     if pair not in said.board.waves:
-        raise BadText(f"{word!r}: no water card has these waves (river side, desert side: "
-                      f"{', '.join(sorted(said.board.waves))})")
+        raise BadText(
+            f"{word!r}: no water card has these waves (river side, desert side: "
+            f"{', '.join(sorted(said.board.waves))})"
+        )
     return pair
 
 
@@ -109,7 +114,9 @@ def event_of(words: Sequence[str]) -> tuple[str, bool]:
         raise BadText("an event is one picture, then perhaps `arrow`")
     picture = pictures[0] if pictures else ""
     if pictures and picture not in PICTURES:
-        raise BadText(f"{picture!r} is no event (there are: {', '.join(PICTURES[:-1])}, arrow, none)")
+        raise BadText(
+            f"{picture!r} is no event (there are: {', '.join(PICTURES[:-1])}, arrow, none)"
+        )
     return picture, bool(arrow)
 
 
@@ -154,7 +161,13 @@ def _starts(words: list[str], said: Said) -> tuple[str]:
 
 FIELD, ROW = one("site", known_field), one("row", market_row, "M{}".format)
 WAVES, FRUIT = one("waves", wave_pair), one("fruit", own_fruit)
-SHOWN = Part(("picture", "arrow"), _shown, lambda a: f": {event_words(a.picture, a.arrow)}" if tells(a) else "", 0, 0)
+SHOWN = Part(
+    ("picture", "arrow"),
+    _shown,
+    lambda a: f": {event_words(a.picture, a.arrow)}" if tells(a) else "",
+    0,
+    0,
+)
 
 
 def said_as(form: str) -> str:
@@ -163,12 +176,17 @@ def said_as(form: str) -> str:
 
 
 class Event(Action, frozen=True):
-    """What a turned card shows: a picture, then perhaps the arrow. `picture` "": the arrow, and no word of a picture yet."""
+    """What a turned card shows: a picture, then perhaps the arrow. `picture` "": the arrow, and no
+    word of a picture yet."""
 
     picture: str
     arrow: bool = False
 
-    syntax = Syntax("event", Part(("picture", "arrow"), _event, lambda a: event_words(a.picture, a.arrow)), usage="")
+    syntax = Syntax(
+        "event",
+        Part(("picture", "arrow"), _event, lambda a: event_words(a.picture, a.arrow)),
+        usage="",
+    )
 
 
 class Flood(Action, frozen=True):
@@ -201,7 +219,9 @@ class Spoil(Action, frozen=True):
     def fruits(self) -> str:
         return " ".join([f"M{self.row}", *map(str, self.places)])
 
-    syntax = Syntax("spoil", Part(("row", "places"), _spoilt, fruits, 1, 9), usage=said_as("spoil M3 1 2"))
+    syntax = Syntax(
+        "spoil", Part(("row", "places"), _spoilt, fruits, 1, 9), usage=said_as("spoil M3 1 2")
+    )
 
 
 class Sow(Action, frozen=True):
@@ -233,7 +253,9 @@ class Buy(Action, frozen=True):
     def marker(self) -> str:
         return self.fruit if self.colour == self.seat else f"{self.colour}:{self.fruit}"
 
-    syntax = Syntax("buy", Part(("colour", "fruit"), _bought, marker, 1, 1), usage=said_as("buy flax"))
+    syntax = Syntax(
+        "buy", Part(("colour", "fruit"), _bought, marker, 1, 1), usage=said_as("buy flax")
+    )
 
 
 class Joker(Action, frozen=True):
@@ -269,12 +291,21 @@ class Pass(Action, frozen=True):
 
 
 class Boat(Action, frozen=True):
-    """Own markers put into the boat: in the first round (N9), or what was in a fist (N59, N60). Sorted as in the box."""
+    """Own markers put into the boat: in the first round (N9), or what was in a fist (N59, N60).
+    Sorted as in the box."""
 
     fruits: tuple[str, ...]
 
-    syntax = Syntax("boat", several("fruits", lambda words, said: sort_fruits([own_fruit(w, said) for w in words]), " ".join, 1),
-                    usage=said_as("boat flax grain"))
+    syntax = Syntax(
+        "boat",
+        several(
+            "fruits",
+            lambda words, said: sort_fruits([own_fruit(w, said) for w in words]),
+            " ".join,
+            1,
+        ),
+        usage=said_as("boat flax grain"),
+    )
 
 
 class Water(Action, frozen=True):
@@ -293,7 +324,9 @@ class Plant(Action, frozen=True):
     side: str
     fruit: str
 
-    syntax = Syntax("plant", FIELD, one("side", side_up), FRUIT, usage=said_as("plant L5.1 seed flax"))
+    syntax = Syntax(
+        "plant", FIELD, one("side", side_up), FRUIT, usage=said_as("plant L5.1 seed flax")
+    )
 
 
 class Cover(Action, frozen=True):
@@ -318,8 +351,12 @@ class Top(Action, frozen=True):
     who: str
     waves: str
 
-    syntax = Syntax("top", one("who", known_player), one("waves", lambda word, said: face(wave_pair(word, said))),
-                    usage=said_as("top red 12"))
+    syntax = Syntax(
+        "top",
+        one("who", known_player),
+        one("waves", lambda word, said: face(wave_pair(word, said))),
+        usage=said_as("top red 12"),
+    )
 
 
 class Start(Action, frozen=True):
@@ -327,7 +364,9 @@ class Start(Action, frozen=True):
 
     who: str
 
-    syntax = Syntax("start", Part(("who",), _starts, lambda a: a.who, 0, 1), usage=said_as("start red"))
+    syntax = Syntax(
+        "start", Part(("who",), _starts, lambda a: a.who, 0, 1), usage=said_as("start red")
+    )
 
 
 def tells(action: Flood | Ebb) -> bool:
@@ -335,9 +374,30 @@ def tells(action: Flood | Ebb) -> bool:
     return bool(action.picture or action.arrow)
 
 
-NOTATION = Notation[Action]((
-    Flood, Ebb, Event, Spoil, Sow, Grow, Harvest, Buy, Joker, Spend, Freshen, Fist, Pass, Boat, Water, Plant, Cover, Desert, Top,
-    Start))
+NOTATION = Notation[Action](
+    (
+        Flood,
+        Ebb,
+        Event,
+        Spoil,
+        Sow,
+        Grow,
+        Harvest,
+        Buy,
+        Joker,
+        Spend,
+        Freshen,
+        Fist,
+        Pass,
+        Boat,
+        Water,
+        Plant,
+        Cover,
+        Desert,
+        Top,
+        Start,
+    )
+)
 CHANCE = ("event", "top", "start", "desert")
 
 

@@ -1,4 +1,5 @@
-"""The moments people can have got to without a word: passes that nobody says, each with what makes it less likely."""
+"""The moments people can have got to without a word: passes that nobody says, each with what makes
+it less likely."""
 
 from __future__ import annotations
 
@@ -16,19 +17,20 @@ from engine.nile.position import SETUP
 from engine.nile.scoring import row_kinds
 
 # What makes a guess less likely than a plain action, in nats
-LAPSED = (0.0, 0.5, 1.0, 1.5)          # a turn ended with so many points left
-IDLE = 5.0                             # nobody did anything in a whole round
-JOKER = 1.0                            # a joker nobody said was given up
-OUT_OF_TURN = 2.2                      # a rule broken, and that when it was not even one's turn
-NOTHING_FITTED = 0.5                   # the start player could not lay
-HARDLY = 8.0                           # ... although every card there is fits somewhere
-EARLIER = 2.0                          # an event done that late that the next card is turned over already
-UNASKED = 0.25                         # a card turned and nobody saw what it showed: then the question is not asked
-UNSAID = 0.5                           # an empty row chosen to go bad, a doing seen half done
+LAPSED = (0.0, 0.5, 1.0, 1.5)  # a turn ended with so many points left
+IDLE = 5.0  # nobody did anything in a whole round
+JOKER = 1.0  # a joker nobody said was given up
+OUT_OF_TURN = 2.2  # a rule broken, and that when it was not even one's turn
+NOTHING_FITTED = 0.5  # the start player could not lay
+HARDLY = 8.0  # ... although every card there is fits somewhere
+EARLIER = 2.0  # an event done that late that the next card is turned over already
+UNASKED = 0.25  # a card turned and nobody saw what it showed: then the question is not asked
+UNSAID = 0.5  # an empty row chosen to go bad, a doing seen half done
 
 
 class Later(msgspec.Struct, frozen=True):
-    """A moment some unsaid passes away: the run of them, the state then, the cost, what happened on the board on the way."""
+    """A moment some unsaid passes away: the run of them, the state then, the cost, what happened on
+    the board on the way."""
 
     run: tuple[Action, ...]
     state: Moment
@@ -37,7 +39,8 @@ class Later(msgspec.Struct, frozen=True):
 
 
 def ahead(state: Moment) -> Iterator[Later]:
-    """The moment itself and those that unsaid passes lead to: the turns of this round, the next phase 1, its actions."""
+    """The moment itself and those that unsaid passes lead to: the turns of this round, the next
+    phase 1, its actions."""
     run: tuple[Action, ...] = ()
     way: tuple[Step, ...] = ()
     cost = 0.0
@@ -45,7 +48,11 @@ def ahead(state: Moment) -> Iterator[Later]:
     yield Later(run, state, cost)
     if p.wait and p.wait.kind == "spoil":
         rows = state.board.open_rows(p.wait.number)
-        empty = [r for r in rows if all(m[0] == "rotten" for k in row_kinds(p.lay, state.board, r) if (m := marker(k)))]
+        empty = [
+            r
+            for r in rows
+            if all(m[0] == "rotten" for k in row_kinds(p.lay, state.board, r) if (m := marker(k)))
+        ]
         if not empty:
             return
         run, cost = (act.Spoil(p.seats[p.starter], empty[0]),), UNSAID
@@ -61,7 +68,7 @@ def ahead(state: Moment) -> Iterator[Later]:
         if state.check(action):
             return
         if now.wait and now.wait.kind == "event" and state.readings:
-            now = state.readings[0].p                  # whoever passes says that the card showed nothing
+            now = state.readings[0].p  # whoever passes says that the card showed nothing
         if now.phase == "tide":
             tides += 1
             if tides > 1 and cost > HARDLY:

@@ -23,11 +23,20 @@ def decision(p: Position, board: Board) -> Decision | None:
         return _fist(p)
     if w.kind == "die":
         tied = [s for i, s in enumerate(p.seats) if p.fists[i] == -1]
-        return Decision(tied[0], Text("Whom does the die make the first start player?"),
-                        tuple(Choice(seat_name(s), f"die: start {s}") for s in tied))
+        return Decision(
+            tied[0],
+            Text("Whom does the die make the first start player?"),
+            tuple(Choice(seat_name(s), f"die: start {s}") for s in tied),
+        )
     if w.kind == "boat":
         seat = p.seats[w.seat]
-        return Decision(seat, say("Put the {n} markers of your fist into the boat", n=w.number), (), ("boat",), ask=False)
+        return Decision(
+            seat,
+            say("Put the {n} markers of your fist into the boat", n=w.number),
+            (),
+            ("boat",),
+            ask=False,
+        )
     if w.kind == "cover":
         return Decision(p.seats[p.turn], Text("Which row does the strip cover?"), (), (), ask=False)
     return None
@@ -36,23 +45,40 @@ def decision(p: Position, board: Board) -> Decision | None:
 def _event(p: Position, w: Wait) -> Decision:
     """Each picture, without and with the arrow; the arrow is no question once it has been followed."""
     seat = p.seats[p.starter]
-    choices = tuple(Choice(face_name(picture, arrow), f"{seat}: event {event_words(picture, arrow)}",
-                           f"event:{picture}" + ("-arrow" if arrow else ""))
-                    for picture in PICTURES for arrow in ((False,) if w.number else (False, True)))
-    return Decision(seat, say("What does the card from {site} show?", site=w.site), choices, (w.site,))
+    choices = tuple(
+        Choice(
+            face_name(picture, arrow),
+            f"{seat}: event {event_words(picture, arrow)}",
+            f"event:{picture}" + ("-arrow" if arrow else ""),
+        )
+        for picture in PICTURES
+        for arrow in ((False,) if w.number else (False, True))
+    )
+    return Decision(
+        seat, say("What does the card from {site} show?", site=w.site), choices, (w.site,)
+    )
 
 
 def _spoil(p: Position, board: Board, palms: int) -> Decision:
     """The turned fruit tells the row, an empty row only words do."""
     seat, rows = p.seats[p.starter], board.open_rows(palms)
     sites = tuple(s for n in rows for s in board.market[n] if p.lay.get(s))
-    empty = [n for n in rows if all(m[0] == "rotten" for k in row_kinds(p.lay, board, n) if (m := marker(k)))]
-    choices = tuple(Choice(say("row M{row}: nothing goes bad", row=n), f"{seat}: spoil M{n}") for n in empty)
+    empty = [
+        n
+        for n in rows
+        if all(m[0] == "rotten" for k in row_kinds(p.lay, board, n) if (m := marker(k)))
+    ]
+    choices = tuple(
+        Choice(say("row M{row}: nothing goes bad", row=n), f"{seat}: spoil M{n}") for n in empty
+    )
     return Decision(seat, spoiling(board, palms), choices, sites, ask=bool(empty) and not sites)
 
 
 def spoiling(board: Board, palms: int) -> Text:
-    return say("Two fruits of one of these rows go bad: {rows}", rows=", ".join(f"M{n}" for n in board.open_rows(palms)))
+    return say(
+        "Two fruits of one of these rows go bad: {rows}",
+        rows=", ".join(f"M{n}" for n in board.open_rows(palms)),
+    )
 
 
 def _fist(p: Position) -> Decision:
@@ -60,6 +86,9 @@ def _fist(p: Position) -> Decision:
     i = next(i for i in order if p.fists[i] == -1)
     seat, most = p.seats[i], p.in_stock(i) - p.bids[i]
     choices = tuple(Choice(say("{n} markers", n=n), f"{seat}: fist {n}") for n in range(most + 1))
-    text = Text("How many markers do you bid for the first start?") if p.phase == "bid" else Text(
-        "A hippo: how many markers does your fist hold?")
+    text = (
+        Text("How many markers do you bid for the first start?")
+        if p.phase == "bid"
+        else Text("A hippo: how many markers does your fist hold?")
+    )
     return Decision(seat, text, choices)

@@ -23,17 +23,29 @@ def no(rule: str, template: str, **args: Any) -> Violation:
 def waiting_fault(w: Wait, p: Position) -> Violation:
     """What has to be done first."""
     if w.kind == "event":
-        return no("N18" if w.cause == "flood" else "N20", "the card from {site} is turned over first: what does it show?",
-                  site=w.site)
+        return no(
+            "N18" if w.cause == "flood" else "N20",
+            "the card from {site} is turned over first: what does it show?",
+            site=w.site,
+        )
     if w.kind == "spoil":
         return no("N49", "first the start player chooses a market row where fruit goes bad")
     if w.kind in ("fist", "die"):
-        return no("N60" if p.phase == "bid" else "N57", "first everybody says how many markers the fist holds")
+        return no(
+            "N60" if p.phase == "bid" else "N57",
+            "first everybody says how many markers the fist holds",
+        )
     if w.kind == "boat":
-        return no("N59" if p.phase == "extra" else "N60", "first {seat} puts the markers of the fist into the boat",
-                  seat=seat_name(p.seats[w.seat]))
-    rule, what = {"cover": ("N4", Text("the cover strip")), "desert": ("N6", Text("the desert cards")),
-                  "top": ("N7", Text("the top cards"))}[w.kind]
+        return no(
+            "N59" if p.phase == "extra" else "N60",
+            "first {seat} puts the markers of the fist into the boat",
+            seat=seat_name(p.seats[w.seat]),
+        )
+    rule, what = {
+        "cover": ("N4", Text("the cover strip")),
+        "desert": ("N6", Text("the desert cards")),
+        "top": ("N7", Text("the top cards")),
+    }[w.kind]
     return no(rule, "first come {what}", what=what)
 
 
@@ -52,7 +64,9 @@ def from_tops(p: Position, seat: int, pair: str, rule: str) -> Faults:
     if not tops:
         return [no("N23", "the piles of {seat} are used up", seat=seat_name(p.seats[seat]))]
     if "?" not in tops and act.face(pair) not in tops:
-        return [no(rule, "no such card lies on top of a pile of {seat}", seat=seat_name(p.seats[seat]))]
+        return [
+            no(rule, "no such card lies on top of a pile of {seat}", seat=seat_name(p.seats[seat]))
+        ]
     return []
 
 
@@ -68,7 +82,9 @@ def ground(p: Position, a: act.Sow | act.Plant) -> Faults:
     if len(on) >= 2:
         out.append(no("N12", "two markers lie on {site} already", site=a.site))
     if any(c == a.seat for _, c, _ in on):
-        out.append(no("N12", "{seat} has a marker on {site} already", seat=seat_name(a.seat), site=a.site))
+        out.append(
+            no("N12", "{seat} has a marker on {site} already", seat=seat_name(a.seat), site=a.site)
+        )
     return out
 
 

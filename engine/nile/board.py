@@ -1,4 +1,5 @@
-"""The board as the rules use it, made once from a plan: rows of fields, palms, waves on the river, market, track."""
+"""The board as the rules use it, made once from a plan: rows of fields, palms, waves on the river,
+market, track."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ TIDES = ("flood", "ebb1", "ebb2")
 
 
 class Field(msgspec.Struct, frozen=True):
-    """One field: its row, its place in it (0 is next to the river), its palms, the river's waves below it (first field)."""
+    """One field: its row, its place in it (0 is next to the river), its palms, the river's waves
+    below it (first field)."""
 
     site: str
     row: str
@@ -29,8 +31,9 @@ class Field(msgspec.Struct, frozen=True):
 class Board:
     """A plan as the rules of this game see it.
 
-    rows: row id -> its fields' sites from the river to the desert. market: row number -> its places from the house wall;
-    row 1 stands at the house. track: the score track's sites, first square first. sites: every site of the plan.
+    rows: row id -> its fields' sites from the river to the desert. market: row number -> its places
+    from the house wall; row 1 stands at the house. track: the score track's sites, first square
+    first. sites: every site of the plan.
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -50,7 +53,9 @@ class Board:
         self.box = self._box(plan)
         self.deserts = plan.counts.get("desert", 0)
         self.waves = frozenset(k[6:] for k in plan.counts if k.startswith("water:"))
-        self.wave_counts = {k[6:]: n for k, n in plan.counts.items() if k.startswith("water:") and n}
+        self.wave_counts = {
+            k[6:]: n for k, n in plan.counts.items() if k.startswith("water:") and n
+        }
         self.kinds = frozenset(plan.counts)
         self.edges = tuple(s for s, f in self.fields.items() if f.desert and f.palms <= 2)
 
@@ -97,7 +102,8 @@ class Board:
         return row[f.place + 1] if f.place + 1 < len(row) else None
 
     def open_rows(self, palms: int) -> tuple[int, ...]:
-        """The market rows that so many palms reach (N29, N47): 4 palms any row, else that many from the house on."""
+        """The market rows that so many palms reach (N29, N47): 4 palms any row, else that many from
+        the house on."""
         return tuple(n for i, n in enumerate(self.market) if palms >= 4 or i < palms)
 
     @property
@@ -116,18 +122,25 @@ def _number(site: str) -> int:
 def board_of(plan: Plan | None) -> Board:
     """The plan's board; None: the plan that comes with the game. Raises BadPlan."""
     if plan is None:
-        plan = Plan.parse(resources.files("engine.nile").joinpath("plan.toml").read_text(encoding="utf-8"))
+        plan = Plan.parse(
+            resources.files("engine.nile").joinpath("plan.toml").read_text(encoding="utf-8")
+        )
     return Board(plan)
 
 
 def marker(kind: str) -> tuple[str, str, str] | None:
     """`"ripe:red:flax"` -> ("ripe", "red", "flax"); None when the kind is no fruit marker."""
     parts = kind.split(":")
-    return (parts[0], parts[1], parts[2]) if len(parts) == 3 and parts[0] in ("seed", "ripe", "rotten") else None
+    return (
+        (parts[0], parts[1], parts[2])
+        if len(parts) == 3 and parts[0] in ("seed", "ripe", "rotten")
+        else None
+    )
 
 
 def card(contents: tuple[str, ...]) -> str | None:
-    """The card or cover that lies on a field: "water:12", "desert", "cover"; None when its ground is bare."""
+    """The card or cover that lies on a field: "water:12", "desert", "cover"; None when its ground
+    is bare."""
     if contents and (contents[0].startswith("water:") or contents[0] in ("desert", "cover")):
         return contents[0]
     return None

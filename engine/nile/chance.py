@@ -30,14 +30,21 @@ def read(text: str) -> dict[str, dict[str, float]]:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as e:
         raise BadEvents(f"events.toml: {e}") from None
-    known = {"water": act.PICTURES, "desert": act.PICTURES, "arrow": ("water", "desert"), "waves": None}
+    known = {
+        "water": act.PICTURES,
+        "desert": act.PICTURES,
+        "arrow": ("water", "desert"),
+        "waves": None,
+    }
     for name, keys in known.items():
         part = data.get(name)
         if not isinstance(part, dict) or not part:
             raise BadEvents(f"events.toml: no table [{name}]")
         for key, n in part.items():
             if keys and key not in keys:
-                raise BadEvents(f"events.toml: [{name}] {key}: no such entry (there are: {', '.join(keys)})")
+                raise BadEvents(
+                    f"events.toml: [{name}] {key}: no such entry (there are: {', '.join(keys)})"
+                )
             if isinstance(n, bool) or not isinstance(n, (int, float)) or n < 0:
                 raise BadEvents(f"events.toml: [{name}] {key}: not a number from 0 on")
         if name != "arrow" and not sum(part.values()):
@@ -75,11 +82,14 @@ def _faces(cause: str) -> list[tuple[str, bool, float]]:
 
 
 def _backs(board: Board) -> list[tuple[str, float]]:
-    """Waves, either way round, with their share: the plan's counts if it has any, else those of the file."""
+    """Waves, either way round, with their share: the plan's counts if it has any, else those of the
+    file."""
     weights: dict[str, float] = {}
     for pair, n in (board.wave_counts or table()["waves"]).items():
         if pair in board.waves or pair[::-1] in board.waves:
             weights[act.face(pair)] = weights.get(act.face(pair), 0) + n
-    weights = {f: n for f, n in weights.items() if n} or dict.fromkeys({act.face(w) for w in board.waves}, 1)
+    weights = {f: n for f, n in weights.items() if n} or dict.fromkeys(
+        {act.face(w) for w in board.waves}, 1
+    )
     total = sum(weights.values())
     return [(f, weights[f] / total) for f in sorted(weights)]

@@ -8,7 +8,16 @@ from typing import Any
 from engine.game import Action
 from engine.nile import actions as act
 from engine.nile import first
-from engine.nile.blame import STAGE_RULE, Faults, from_tops, ground, has, no, on_field, waiting_fault
+from engine.nile.blame import (
+    STAGE_RULE,
+    Faults,
+    from_tops,
+    ground,
+    has,
+    no,
+    on_field,
+    waiting_fault,
+)
 from engine.nile.board import FRUITS, Board, card, marker, markers, waves
 from engine.nile.fit import fits_anywhere, none_may_fit
 from engine.nile.names import FRUIT, TIDE, fruit_name, seat_name
@@ -47,10 +56,19 @@ def _phase2(p: Position, a: Action) -> Faults:
         out.append(no(STAGE_RULE[p.phase], "the first round is still being laid out"))
     elif p.phase == "tide":
         out.append(no("N24", "actions come in phase 2"))
-        out.append(no("N16", "the start player lays two water cards first") if p.mode == "flood"
-                   else no("N20", "the start player takes two water cards first"))
+        out.append(
+            no("N16", "the start player lays two water cards first")
+            if p.mode == "flood"
+            else no("N20", "the start player takes two water cards first")
+        )
     elif p.seat(a.seat) != p.turn:
-        out.append(no("N59" if p.phase == "extra" else "N24", "it is the turn of {seat}", seat=seat_name(p.seats[p.turn])))
+        out.append(
+            no(
+                "N59" if p.phase == "extra" else "N24",
+                "it is the turn of {seat}",
+                seat=seat_name(p.seats[p.turn]),
+            )
+        )
         if p.phase == "extra":
             out.append(no("N24", "it is the turn of {seat}", seat=seat_name(p.seats[p.turn])))
     if p.wait:
@@ -62,7 +80,9 @@ def _points(p: Position, a: Action, cost: int, rule: str) -> Faults:
     """N24, and the rule that makes it two points when those are what is lacking."""
     if p.phase not in ("actions", "extra") or p.seat(a.seat) != p.turn or p.points >= cost:
         return []
-    out = [no("N24", "it takes {cost} action points, {points} are left", cost=cost, points=p.points)]
+    out = [
+        no("N24", "it takes {cost} action points, {points} are left", cost=cost, points=p.points)
+    ]
     if p.points:
         out.append(no(rule, "it takes two points here"))
     return out
@@ -71,7 +91,10 @@ def _points(p: Position, a: Action, cost: int, rule: str) -> Faults:
 def _flood(p: Position, board: Board, a: act.Flood) -> Faults:
     out = _phase1(p, a, "N16")
     if p.phase in ("tide", "actions") and p.mode == "ebb":
-        out += [no(r, "the tide is at {tide}: cards are taken, not laid", tide=TIDE[p.tide]) for r in ("N16", "N22")]
+        out += [
+            no(r, "the tide is at {tide}: cards are taken, not laid", tide=TIDE[p.tide])
+            for r in ("N16", "N22")
+        ]
     here = p.lay.get(a.site, ())
     out += on_field(p, board, a.site, a.waves)
     out += from_tops(p, p.seat(a.seat), a.waves, "N16")
@@ -89,7 +112,10 @@ def _ebb(p: Position, board: Board, a: act.Ebb) -> Faults:
     if p.phase in ("tide", "actions") and p.mode == "flood":
         out += [no(r, "the tide is at flood: cards are laid, not taken") for r in ("N20", "N22")]
     elif p.phase == "actions" and p.laid < 2:
-        out += [no(r, "the ebb is over after the first card: the stone lies on flood") for r in ("N21", "N22")]
+        out += [
+            no(r, "the ebb is over after the first card: the stone lies on flood")
+            for r in ("N21", "N22")
+        ]
     if not waves(p.lay.get(a.site, ())):
         out.append(no("N20", "no water card lies on {site}", site=a.site))
     if act.tells(a) and p.open:
@@ -100,14 +126,25 @@ def _ebb(p: Position, board: Board, a: act.Ebb) -> Faults:
 def _answers(p: Position, a: act.Ebb | act.Flood) -> bool:
     """The ebb said once more, now with what the card shows."""
     w = p.wait
-    return bool(w and w.kind == "event" and w.cause == "ebb" and a.site in (w.site, p.unsaid) and act.tells(a) and not p.open)
+    return bool(
+        w
+        and w.kind == "event"
+        and w.cause == "ebb"
+        and a.site in (w.site, p.unsaid)
+        and act.tells(a)
+        and not p.open
+    )
 
 
 def _turned_by(p: Position, a: act.Event | act.Ebb) -> Faults:
     if p.wait and p.wait.number and not a.picture:
         return [no("N46", "the arrow has been followed")]
     if p.open:
-        return [] if a.seat == act.CARDS and a.picture else [no("N20", "the card itself tells its event")]
+        return (
+            []
+            if a.seat == act.CARDS and a.picture
+            else [no("N20", "the card itself tells its event")]
+        )
     return [] if a.seat == p.seats[p.starter] else [no("N20", "the start player turns the card")]
 
 
@@ -135,16 +172,37 @@ def _spoil(p: Position, board: Board, a: act.Spoil) -> Faults:
         if i not in here:
             out.append(no("N47", "nothing lies on M{row}.{place}", row=a.row, place=i))
         elif i not in can:
-            out.append(no("N48", "the fruit on M{row}.{place} is rotten and goes no further", row=a.row, place=i))
+            out.append(
+                no(
+                    "N48",
+                    "the fruit on M{row}.{place} is rotten and goes no further",
+                    row=a.row,
+                    place=i,
+                )
+            )
     if len(a.places) != min(2, len(can)):
-        out.append(no("N49" if len(can) < 2 else "N47", "{n} fruits of row M{row} go bad", n=min(2, len(can)), row=a.row))
+        out.append(
+            no(
+                "N49" if len(can) < 2 else "N47",
+                "{n} fruits of row M{row} go bad",
+                n=min(2, len(can)),
+                row=a.row,
+            )
+        )
     return out
 
 
 def _sow(p: Position, board: Board, a: act.Sow) -> Faults:
     out = _phase2(p, a) + ground(p, a)
     if not has(p, p.seat(a.seat), a.fruit):
-        out.append(no("N26", "{seat} has no {fruit} left to sow", seat=seat_name(a.seat), fruit=FRUIT[a.fruit]))
+        out.append(
+            no(
+                "N26",
+                "{seat} has no {fruit} left to sow",
+                seat=seat_name(a.seat),
+                fruit=FRUIT[a.fruit],
+            )
+        )
     return out + _points(p, a, 2 if markers(p.lay.get(a.site, ())) else 1, "N26")
 
 
@@ -153,7 +211,9 @@ def _grow(p: Position, board: Board, a: act.Grow) -> Faults:
     on = markers(p.lay.get(a.site, ()))
     own = [m for m in on if m[1] == a.seat]
     if not own:
-        out.append(no("N27", "no seed of {seat} lies on {site}", seat=seat_name(a.seat), site=a.site))
+        out.append(
+            no("N27", "no seed of {seat} lies on {site}", seat=seat_name(a.seat), site=a.site)
+        )
     elif all(side != "seed" for side, _, _ in own):
         out.append(no("N27", "the fruit on {site} is ripe already", site=a.site))
     if own and f"{a.site} {a.seat}" in p.active:
@@ -167,7 +227,9 @@ def _harvest(p: Position, board: Board, a: act.Harvest) -> Faults:
     own = [m for m in on if m[1] == a.seat]
     ripe = [m for m in own if m[0] == "ripe"]
     if not ripe:
-        out.append(no("N28", "no ripe fruit of {seat} lies on {site}", seat=seat_name(a.seat), site=a.site))
+        out.append(
+            no("N28", "no ripe fruit of {seat} lies on {site}", seat=seat_name(a.seat), site=a.site)
+        )
     if own and f"{a.site} {a.seat}" in p.active:
         out.append(no("N25", "the marker on {site} has been active this round", site=a.site))
     out += row_faults(p, board, a.site, a.row, (ripe or own)[0][2] if own else None)
@@ -179,13 +241,28 @@ def row_faults(p: Position, board: Board, site: str, row: int, fruit: str | None
     out: Faults = []
     palms = board.fields[site].palms
     if row not in board.open_rows(palms):
-        out.append(no("N29", "{palms} palms on {site} do not reach row M{row}", palms=palms, site=site, row=row))
+        out.append(
+            no(
+                "N29",
+                "{palms} palms on {site} do not reach row M{row}",
+                palms=palms,
+                site=site,
+                row=row,
+            )
+        )
     places = board.market[row]
     lying = [marker(p.lay[s][-1]) for s in places if p.lay.get(s)]
     if len(lying) == len(places):
         out.append(no("N32", "row M{row} is full until it is scored", row=row))
     if fruit and any(m and m[2] == fruit for m in lying[-2:]):
-        out.append(no("N31", "{fruit} is among the two laid last in row M{row}", fruit=FRUIT[fruit], row=row))
+        out.append(
+            no(
+                "N31",
+                "{fruit} is among the two laid last in row M{row}",
+                fruit=FRUIT[fruit],
+                row=row,
+            )
+        )
     return out
 
 
@@ -193,7 +270,9 @@ def _buy(p: Position, board: Board, a: act.Buy) -> Faults:
     out = _phase2(p, a)
     rule = "N34" if a.colour == a.seat else "N63"
     if a.colour != a.seat and "buy-others" not in p.options:
-        out += [no(r, "only one's own markers are bought (the variant is off)") for r in ("N34", "N63")]
+        out += [
+            no(r, "only one's own markers are bought (the variant is off)") for r in ("N34", "N63")
+        ]
     if a.colour not in p.seats:
         out.append(no("N63", "nobody plays {colour}", colour=seat_name(a.colour)))
     elif not _in_boat(p, a.colour, a.fruit):
@@ -202,9 +281,11 @@ def _buy(p: Position, board: Board, a: act.Buy) -> Faults:
 
 
 def _in_boat(p: Position, colour: str, fruit: str) -> bool:
-    if any(k in (f"seed:{colour}:{fruit}", f"ripe:{colour}:{fruit}") for k in p.lay.get("boat", ())):
+    if any(
+        k in (f"seed:{colour}:{fruit}", f"ripe:{colour}:{fruit}") for k in p.lay.get("boat", ())
+    ):
         return True
-    seat = p.seat(colour)                       # put there out of a fist, and nobody said which kinds
+    seat = p.seat(colour)  # put there out of a fist, and nobody said which kinds
     return p.owed[seat] > p.lost[seat] and p.stock[seat][FRUITS.index(fruit)] > 0
 
 
@@ -234,8 +315,11 @@ def _freshen(p: Position, board: Board, a: act.Freshen) -> Faults:
     here = p.lay.get(a.site, ())
     m = marker(here[-1]) if here else None
     if m is None or m[0] != "seed":
-        out.append(no("N64", "rotten stays rotten") if m and m[0] == "rotten"
-                   else no("N64", "no bad fruit lies on {site}", site=a.site))
+        out.append(
+            no("N64", "rotten stays rotten")
+            if m and m[0] == "rotten"
+            else no("N64", "no bad fruit lies on {site}", site=a.site)
+        )
     return out + _no_joker(p, a, "N36", "N64")
 
 
@@ -251,7 +335,9 @@ def _pass(p: Position, board: Board, a: act.Pass) -> Faults:
         return out
     if p.phase == "plant":
         out = first.stage(p, a, "plant", "N11")
-        return out + ([no("N11", "a marker is left to plant")] if p.in_stock(p.seat(a.seat)) > 0 else [])
+        return out + (
+            [no("N11", "a marker is left to plant")] if p.in_stock(p.seat(a.seat)) > 0 else []
+        )
     out = first.stage(p, a, "water", "N10")
     if p.phase == "water" and not none_may_fit(p, board, p.seat(a.seat)):
         out.append(no("N10", "a card fits, so one is laid"))
@@ -259,8 +345,24 @@ def _pass(p: Position, board: Board, a: act.Pass) -> Faults:
 
 
 _CHECKS: dict[type, Callable[[Position, Board, Any], Faults]] = {
-    act.Flood: _flood, act.Ebb: _ebb, act.Event: _event, act.Spoil: _spoil, act.Sow: _sow, act.Grow: _grow,
-    act.Harvest: _harvest, act.Buy: _buy, act.Joker: _joker, act.Spend: _spend, act.Freshen: _freshen, act.Pass: _pass,
-    act.Fist: first.fist, act.Boat: first.boat, act.Water: first.water, act.Plant: first.plant, act.Cover: first.cover,
-    act.Desert: first.desert, act.Top: first.top, act.Start: first.start,
+    act.Flood: _flood,
+    act.Ebb: _ebb,
+    act.Event: _event,
+    act.Spoil: _spoil,
+    act.Sow: _sow,
+    act.Grow: _grow,
+    act.Harvest: _harvest,
+    act.Buy: _buy,
+    act.Joker: _joker,
+    act.Spend: _spend,
+    act.Freshen: _freshen,
+    act.Pass: _pass,
+    act.Fist: first.fist,
+    act.Boat: first.boat,
+    act.Water: first.water,
+    act.Plant: first.plant,
+    act.Cover: first.cover,
+    act.Desert: first.desert,
+    act.Top: first.top,
+    act.Start: first.start,
 }

@@ -1,4 +1,5 @@
-"""What a difference between two layouts shows, piece by piece, before anybody asks which action it was."""
+"""What a difference between two layouts shows, piece by piece, before anybody asks which action it
+was."""
 
 from __future__ import annotations
 
@@ -8,20 +9,22 @@ from collections.abc import Mapping
 from engine.layout import Contents
 from engine.nile.board import TIDES, Board, card, counted, marker, waves
 
-Marker = tuple[str, str, str]               # side, colour, fruit
+Marker = tuple[str, str, str]  # side, colour, fruit
 BADNESS = {"ripe": 0, "seed": 1, "rotten": 2}
 
 
 class Clues:
     """The difference taken apart.
 
-    laid: field -> waves of a water card that is new there; lifted: fields whose water card is gone. desert_new, desert_gone,
-    cover_new, cover_gone: fields. turned_up: (field, colour, fruit) seed that is ripe now; turned_down: the other way.
-    gained, lost: field -> markers come or gone. sold, bought: (colour, fruit) -> how many the boat has more or fewer.
+    laid: field -> waves of a water card that is new there; lifted: fields whose water card is gone.
+    desert_new, desert_gone, cover_new, cover_gone: fields. turned_up: (field, colour, fruit) seed
+    that is ripe now; turned_down: the other way. gained, lost: field -> markers come or gone. sold,
+    bought: (colour, fruit) -> how many the boat has more or fewer.
     stalled: market place -> marker come; fetched: gone; worse: row -> places gone bad, twice those
     of them (their sites) gone from ripe to rotten; fresher: places turned back;
-    odd: other places. tide: the part of the circle to which the stone has come. stood: a figure, the obelisk or the tide stone
-    that has left its place -> where it is seen (None: nowhere). astray: (site, kind) of pieces where none of their sort belongs.
+    odd: other places. tide: the part of the circle to which the stone has come. stood: a figure,
+    the obelisk or the tide stone that has left its place -> where it is seen (None: nowhere).
+    astray: (site, kind) of pieces where none of their sort belongs.
     """
 
     def __init__(self, board: Board, diff: Mapping[str, tuple[Contents, Contents]]) -> None:
@@ -66,7 +69,10 @@ class Clues:
                 self.laid[site] = now[6:]
             elif waves(have):
                 self.lifted.append(site)
-            for kind, new, old in (("desert", self.desert_new, self.desert_gone), ("cover", self.cover_new, self.cover_gone)):
+            for kind, new, old in (
+                ("desert", self.desert_new, self.desert_gone),
+                ("cover", self.cover_new, self.cover_gone),
+            ):
                 if now == kind:
                     new.append(site)
                 elif before == kind and not waves(seen):
@@ -78,14 +84,19 @@ class Clues:
             if come[other] > 0:
                 come[other] -= 1
                 gone[side, colour, fruit] -= 1
-                (self.turned_up if side == "seed" else self.turned_down).append((site, colour, fruit))
+                (self.turned_up if side == "seed" else self.turned_down).append(
+                    (site, colour, fruit)
+                )
         if gained := list(come.elements()):
             self.gained[site] = gained
         if lost := list(gone.elements()):
             self.lost[site] = lost
 
     def _stall(self, site: str, have: Contents, seen: Contents) -> None:
-        before, after = Counter(m for k in have if (m := marker(k))), Counter(m for k in seen if (m := marker(k)))
+        before, after = (
+            Counter(m for k in have if (m := marker(k))),
+            Counter(m for k in seen if (m := marker(k))),
+        )
         gone, come = list((before - after).elements()), list((after - before).elements())
         was, now = next(iter(gone), None), next(iter(come), None)
         if was and now and was[1:] == now[1:]:
@@ -106,7 +117,8 @@ class Clues:
             self.fetched[site] = was
 
     def _sorts(self, site: str, have: Contents, seen: Contents) -> None:
-        """Pieces told by their sort alone: those there is one of, and those that belong nowhere near."""
+        """Pieces told by their sort alone: those there is one of, and those that belong nowhere
+        near."""
         before, now = Counter(have), Counter(seen)
         for kind in before - now:
             if alone(kind):
@@ -135,5 +147,6 @@ def _markers(contents: Contents) -> list[Marker]:
 
 
 def alone(kind: str) -> bool:
-    """Whether there is one such piece, which stands beside the fields: a figure, the obelisk, the tide stone"""
+    """Whether there is one such piece, which stands beside the fields: a figure, the obelisk, the
+    tide stone"""
     return kind in ("obelisk", "tide") or kind.startswith("figure:")

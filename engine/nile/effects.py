@@ -27,11 +27,14 @@ def effect(p: Position, board: Board, a: Action) -> tuple[Position, tuple[Step, 
 
 
 def _lay_card(d: Draft, site: str, pair: str, seat: int) -> None:
-    """A card from one of the seat's piles comes to lie on a field; in open mode the next one then shows itself."""
+    """A card from one of the seat's piles comes to lie on a field; in open mode the next one then
+    shows itself."""
     d.put(site, (f"water:{pair}", *(k for k in d.lay.get(site, ()) if marker(k))))
     piles = d.piles[seat]
-    which = max((i for i in (0, 1) if piles[i][1] and piles[i][0] in (act.face(pair), "?")),
-                key=lambda i: (piles[i][0] != "?", piles[i][1]))
+    which = max(
+        (i for i in (0, 1) if piles[i][1] and piles[i][0] in (act.face(pair), "?")),
+        key=lambda i: (piles[i][0] != "?", piles[i][1]),
+    )
     _, n = piles[which]
     left = n if n == UNKNOWN else n - 1
     piles[which] = ("?" if left else "", left)
@@ -46,7 +49,9 @@ def _flood(d: Draft, a: act.Flood) -> None:
         d.waiting.append(Wait("event", site=a.site, cause="flood"))
         d.jokers[d.starter] += 1
     _lay_card(d, a.site, a.waves, d.starter)
-    d.step(say("lay {card} on {site}", card=kind_name(f"water:{a.waves}"), site=a.site), by_hand=True)
+    d.step(
+        say("lay {card} on {site}", card=kind_name(f"water:{a.waves}"), site=a.site), by_hand=True
+    )
     flow.to_boat(d, a.site)
     if desert and act.tells(a):
         _turn(d, a.picture, a.arrow)
@@ -54,9 +59,12 @@ def _flood(d: Draft, a: act.Flood) -> None:
 
 
 def _ebb(d: Draft, a: act.Ebb) -> None:
-    if d.waiting:                                            # said once more, now with what the card shows
-        if a.site == d.unsaid:                               # then that was the second one
-            d.unsaid, d.waiting[0] = d.waiting[0].site, msgspec.structs.replace(d.waiting[0], site=a.site)
+    if d.waiting:  # said once more, now with what the card shows
+        if a.site == d.unsaid:  # then that was the second one
+            d.unsaid, d.waiting[0] = (
+                d.waiting[0].site,
+                msgspec.structs.replace(d.waiting[0], site=a.site),
+            )
         _event(d, act.Event(a.seat, a.picture, a.arrow))
         return
     d.laid += 1
@@ -86,9 +94,19 @@ def _spoil(d: Draft, a: act.Spoil) -> None:
         *below, top = d.lay[site]
         side, colour, fruit = top.split(":")
         d.put(site, (*below, f"{'seed' if side == 'ripe' else 'rotten'}:{colour}:{fruit}"))
-        one = (say("turn the {what} on {site} over: it is bad now", what=fruit_name(colour, fruit), site=site)
-               if side == "ripe" else
-               say("turn the {what} on {site} by 45 degrees: it is rotten now", what=fruit_name(colour, fruit), site=site))
+        one = (
+            say(
+                "turn the {what} on {site} over: it is bad now",
+                what=fruit_name(colour, fruit),
+                site=site,
+            )
+            if side == "ripe"
+            else say(
+                "turn the {what} on {site} by 45 degrees: it is rotten now",
+                what=fruit_name(colour, fruit),
+                site=site,
+            )
+        )
         text = one if i == a.places[0] else say("{one}; {other}", one=text, other=one)
     d.step(text, by_hand=True)
     flow.settle(d)
@@ -99,7 +117,10 @@ def _sow(d: Draft, a: act.Sow) -> None:
     d.add(a.site, f"seed:{a.seat}:{a.fruit}")
     d.take_stock(d.seats.index(a.seat), a.fruit)
     d.active.add(f"{a.site} {a.seat}")
-    d.step(say("put a seed {what} on {site}", what=fruit_name(a.seat, a.fruit), site=a.site), by_hand=True)
+    d.step(
+        say("put a seed {what} on {site}", what=fruit_name(a.seat, a.fruit), site=a.site),
+        by_hand=True,
+    )
 
 
 def _own(d: Draft, site: str, seat: str, side: str) -> str:
@@ -113,7 +134,10 @@ def _grow(d: Draft, a: act.Grow) -> None:
     d.remove(a.site, seed)
     d.add(a.site, "ripe" + seed[4:])
     d.active.add(f"{a.site} {a.seat}")
-    d.step(say("turn {what} on {site} over: it is ripe", what=kind_name(seed), site=a.site), by_hand=True)
+    d.step(
+        say("turn {what} on {site} over: it is ripe", what=kind_name(seed), site=a.site),
+        by_hand=True,
+    )
 
 
 def _harvest(d: Draft, a: act.Harvest) -> None:
@@ -122,7 +146,10 @@ def _harvest(d: Draft, a: act.Harvest) -> None:
     place = str(free_place(d, a.row, d.board))
     d.remove(a.site, ripe)
     d.put(place, (ripe,))
-    d.step(say("take {what} from {site} to {place}", what=kind_name(ripe), site=a.site, place=place), by_hand=True)
+    d.step(
+        say("take {what} from {site} to {place}", what=kind_name(ripe), site=a.site, place=place),
+        by_hand=True,
+    )
 
 
 def free_place(p: Position | Draft, row: int, board: Board) -> str | None:
@@ -133,7 +160,14 @@ def free_place(p: Position | Draft, row: int, board: Board) -> str | None:
 def _buy(d: Draft, a: act.Buy) -> None:
     d.points -= 1 if a.colour == a.seat else 2
     owner = d.seats.index(a.colour)
-    kind = next((k for side in ("seed", "ripe") if (k := f"{side}:{a.colour}:{a.fruit}") in d.lay.get("boat", ())), None)
+    kind = next(
+        (
+            k
+            for side in ("seed", "ripe")
+            if (k := f"{side}:{a.colour}:{a.fruit}") in d.lay.get("boat", ())
+        ),
+        None,
+    )
     if kind:
         d.remove("boat", kind)
         d.give_stock(owner, a.fruit)
@@ -167,7 +201,14 @@ def _freshen(d: Draft, a: act.Freshen) -> None:
     *below, bad = d.lay[a.site]
     d.put(a.site, (*below, "ripe" + bad[4:]))
     _, colour, fruit = bad.split(":")
-    d.step(say("turn the {what} on {site} over: it is fresh again", what=fruit_name(colour, fruit), site=a.site), by_hand=True)
+    d.step(
+        say(
+            "turn the {what} on {site} over: it is fresh again",
+            what=fruit_name(colour, fruit),
+            site=a.site,
+        ),
+        by_hand=True,
+    )
 
 
 def _fist(d: Draft, a: act.Fist) -> None:
@@ -211,7 +252,9 @@ def next_in_setup(d: Draft) -> None:
 
 def _water(d: Draft, a: act.Water) -> None:
     _lay_card(d, a.site, a.waves, d.seats.index(a.seat))
-    d.step(say("lay {card} on {site}", card=kind_name(f"water:{a.waves}"), site=a.site), by_hand=True)
+    d.step(
+        say("lay {card} on {site}", card=kind_name(f"water:{a.waves}"), site=a.site), by_hand=True
+    )
     next_in_setup(d)
 
 
@@ -277,8 +320,24 @@ def skip_owed(d: Draft) -> None:
 
 
 _EFFECTS: dict[type, Callable[[Draft, Any], None]] = {
-    act.Flood: _flood, act.Ebb: _ebb, act.Event: _event, act.Spoil: _spoil, act.Sow: _sow, act.Grow: _grow,
-    act.Harvest: _harvest, act.Buy: _buy, act.Joker: _joker, act.Spend: _spend, act.Freshen: _freshen, act.Fist: _fist,
-    act.Boat: _boat, act.Water: _water, act.Plant: _plant, act.Cover: _cover, act.Desert: _desert, act.Top: _top,
-    act.Start: _start, act.Pass: _pass,
+    act.Flood: _flood,
+    act.Ebb: _ebb,
+    act.Event: _event,
+    act.Spoil: _spoil,
+    act.Sow: _sow,
+    act.Grow: _grow,
+    act.Harvest: _harvest,
+    act.Buy: _buy,
+    act.Joker: _joker,
+    act.Spend: _spend,
+    act.Freshen: _freshen,
+    act.Fist: _fist,
+    act.Boat: _boat,
+    act.Water: _water,
+    act.Plant: _plant,
+    act.Cover: _cover,
+    act.Desert: _desert,
+    act.Top: _top,
+    act.Start: _start,
+    act.Pass: _pass,
 }

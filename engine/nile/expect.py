@@ -1,4 +1,5 @@
-"""Expectations of this game in scripts: `? tide flood`, `? obelisk 28`, `? jokers red 2`, `? points 1` ..."""
+"""Expectations of this game in scripts: `? tide flood`, `? obelisk 28`, `? jokers red 2`, `? points
+1` ..."""
 
 from __future__ import annotations
 
@@ -12,15 +13,26 @@ from engine.nile.scoring import out_count
 def expect(p: Position, board: Board, words: Sequence[str]) -> tuple[bool, str] | None:
     """(holds, what was found); None when it is none of this game's."""
     head, rest = words[0], list(words[1:])
-    single = {"tide": p.tide, "obelisk": str(p.obelisk), "starter": p.seats[p.starter], "phase": p.phase,
-              "round": str(p.round), "points": str(p.points), "deserts": str(p.deserts)}
+    single = {
+        "tide": p.tide,
+        "obelisk": str(p.obelisk),
+        "starter": p.seats[p.starter],
+        "phase": p.phase,
+        "round": str(p.round),
+        "points": str(p.points),
+        "deserts": str(p.deserts),
+    }
     if head in single and len(rest) == 1:
         return rest[0] == single[head], single[head]
     if not rest or rest[0] not in p.seats:
         return None
     i = p.seat(rest.pop(0))
     if head in ("jokers", "points", "out") and len(rest) == 1:
-        value = {"jokers": p.jokers[i], "points": p.points if i == p.turn else 0, "out": out_count(p, i)}[head]
+        value = {
+            "jokers": p.jokers[i],
+            "points": p.points if i == p.turn else 0,
+            "out": out_count(p, i),
+        }[head]
         return rest[0] == str(value), str(value)
     if head == "tops" and rest:
         tops = [top for top, n in p.piles[i] if n]

@@ -1,4 +1,5 @@
-"""Which doings, legal or not, could have made a difference between two layouts: the guesses the reconciler tries."""
+"""Which doings, legal or not, could have made a difference between two layouts: the guesses the
+reconciler tries."""
 
 from __future__ import annotations
 
@@ -10,7 +11,17 @@ from engine.game import Action, Proposal, Violation
 from engine.layout import Contents
 from engine.nile import actions as act
 from engine.nile import wrong
-from engine.nile.ahead import EARLIER, HARDLY, JOKER, LAPSED, OUT_OF_TURN, UNASKED, UNSAID, Later, ahead
+from engine.nile.ahead import (
+    EARLIER,
+    HARDLY,
+    JOKER,
+    LAPSED,
+    OUT_OF_TURN,
+    UNASKED,
+    UNSAID,
+    Later,
+    ahead,
+)
 from engine.nile.board import Board, waves
 from engine.nile.clues import Clues
 from engine.nile.effects import free_place
@@ -19,13 +30,15 @@ from engine.nile.moment import Moment
 from engine.nile.position import SETUP, Position
 from engine.nile.traces import back_again, completed, events
 
-MOST = 48                              # proposals handed on
+MOST = 48  # proposals handed on
 
 
 def explain(state: Moment, difference: Mapping[str, tuple[Contents, Contents]]) -> list[Proposal]:
     diff = {s: c for s, c in difference.items() if not state.shows_same(s, *c, "cluster")}
     if not diff or state.p.phase == "over":
-        return [] if not diff else list(wrong.guesses(state.p, state.board, Clues(state.board, diff)))
+        return (
+            [] if not diff else list(wrong.guesses(state.p, state.board, Clues(state.board, diff)))
+        )
     clues = Clues(state.board, diff)
     guesser = Guesser(state, clues)
     found = [*guesser.guesses(), *wrong.guesses(state.p, state.board, clues)]
@@ -33,14 +46,19 @@ def explain(state: Moment, difference: Mapping[str, tuple[Contents, Contents]]) 
     for g in found:
         if g.changes and g.cost >= HARDLY:
             continue
-        key = (tuple(map(str, g.actions)), tuple(sorted(g.changes)), tuple(v.rule for v in g.violations))
+        key = (
+            tuple(map(str, g.actions)),
+            tuple(sorted(g.changes)),
+            tuple(v.rule for v in g.violations),
+        )
         if key not in out or g.cost < out[key].cost:
             out[key] = g
     return sorted(out.values(), key=lambda g: g.cost + 6.0 * bool(g.changes))[:MOST]
 
 
 class Guesser:
-    """One difference, asked from all sides. `later` are the moments people can have got to without a word."""
+    """One difference, asked from all sides. `later` are the moments people can have got to without
+    a word."""
 
     def __init__(self, state: Moment, clues: Clues) -> None:
         self.state, self.clues = state, clues
@@ -60,11 +78,20 @@ class Guesser:
         for site in self.clues.fresher:
             yield from self._by_turn(lambda seat, site=site: act.Freshen(seat, site), site)
         if self.clues.diff.get("desert-stock", ((), "?"))[1] == () and self.p.deserts == 1:
-            yield from self._by_turn(act.Joker)                     # the last card of the stock: the only one whose going shows
+            yield from self._by_turn(
+                act.Joker
+            )  # the last card of the stock: the only one whose going shows
 
-    def _try(self, moment: Later, run: tuple[Action, ...], sites: Iterable[str], cost: float = 0.0,
-             illegal: bool = True) -> tuple[Proposal | None, bool]:
-        """(a proposal of a run begun at that moment, whether it is legal); jokers given up where points are lacking."""
+    def _try(
+        self,
+        moment: Later,
+        run: tuple[Action, ...],
+        sites: Iterable[str],
+        cost: float = 0.0,
+        illegal: bool = True,
+    ) -> tuple[Proposal | None, bool]:
+        """(a proposal of a run begun at that moment, whether it is legal); jokers given up where
+        points are lacking."""
         state, done = moment.state, list(moment.run)
         cost += moment.cost
         for action in run:
@@ -77,7 +104,10 @@ class Guesser:
             if broken:
                 if not illegal:
                     return None, False
-                done, cost = list(before[0]), before[1]          # who breaks a rule all the same gives no joker up for it
+                done, cost = (
+                    list(before[0]),
+                    before[1],
+                )  # who breaks a rule all the same gives no joker up for it
                 changes = self.clues.seen(*sites)
                 return (Proposal((*done, action), changes, (), cost) if changes else None), False
             done.append(action)
@@ -85,8 +115,9 @@ class Guesser:
         return Proposal(tuple(done), {}, (), cost), True
 
     def _first_that_may(self, action: Action, *sites: str, cost: float = 0.0) -> Iterator[Proposal]:
-        """The action at the first moment it is legal; else as a rule broken, in its seat's turn if that is near, or at once.
-        Where several players would have let a whole turn go for it, it may as well have been done out of turn."""
+        """The action at the first moment it is legal; else as a rule broken, in its seat's turn if
+        that is near, or at once. Where several players would have let a whole turn go for it, it
+        may as well have been done out of turn."""
         refused: list[tuple[bool, Proposal]] = []
         for moment in self.later:
             if _not_yet(moment.state, action.seat):
@@ -110,7 +141,8 @@ class Guesser:
             yield guess
 
     def _legal_only(self, action: Action, cost: float) -> Iterator[Proposal]:
-        """The action at the first moment it is legal, if any: seen half done, or done and swept away by a scoring."""
+        """The action at the first moment it is legal, if any: seen half done, or done and swept
+        away by a scoring."""
         for moment in self.later:
             if not _not_yet(moment.state, action.seat):
                 guess, legal = self._try(moment, (action,), (), cost, illegal=False)
@@ -123,7 +155,11 @@ class Guesser:
         refused = None
         for moment in self.later:
             seat = moment.state.turn
-            if seat is None or not moment.state.p.wait and moment.state.p.phase not in ("actions", "extra"):
+            if (
+                seat is None
+                or not moment.state.p.wait
+                and moment.state.p.phase not in ("actions", "extra")
+            ):
                 continue
             guess, legal = self._try(moment, (make(seat),), sites, cost)
             if guess and legal:
@@ -131,21 +167,32 @@ class Guesser:
                 return
             refused = refused or guess
         if refused is None:
-            refused, _ = self._try(self.later[0], (make(self.state.turn or self.p.seats[0]),), sites, cost)
+            refused, _ = self._try(
+                self.later[0], (make(self.state.turn or self.p.seats[0]),), sites, cost
+            )
         if refused:
             yield refused
 
     def _passes(self) -> Iterator[Proposal]:
-        """Passes alone, where what follows by itself is what is seen: a scoring or the beginning of one (the boat is
-        emptied before its rows fill it again), the tide stone moved on. Not where the card just turned may have moved it: then
-        what is passed is passed after that."""
+        """Passes alone, where what follows by itself is what is seen: a scoring or the beginning of
+        one (the boat is emptied before its rows fill it again), the tide stone moved on. Not where
+        the card just turned may have moved it: then what is passed is passed after that."""
         w = self.p.wait
-        if (w and w.kind == "event" and self.clues.tide
-                and any(True for _ in events(self.clues, self.p.tide, self.p, self.board, w.site, w.cause))):
+        if (
+            w
+            and w.kind == "event"
+            and self.clues.tide
+            and any(
+                True for _ in events(self.clues, self.p.tide, self.p, self.board, w.site, w.cause)
+            )
+        ):
             return
         for moment in self.later[1:]:
-            if any(s in step.changes and self.state.shows_same(s, step.changes[s], seen, "cluster")
-                   for step in moment.way for s, (_, seen) in self.clues.diff.items()):
+            if any(
+                s in step.changes and self.state.shows_same(s, step.changes[s], seen, "cluster")
+                for step in moment.way
+                for s, (_, seen) in self.clues.diff.items()
+            ):
                 yield Proposal(moment.run, {}, (), moment.cost)
 
     def _tide_cards(self) -> Iterator[Proposal]:
@@ -171,24 +218,39 @@ class Guesser:
             yield guess[0]
 
     def _tides(self) -> list[Later]:
-        """The moments a tide card can have been laid or taken: this phase 1 or the next; else now, against the rules."""
-        out = [m for m in self.later if m.state.p.phase == "tide" and not (m.state.p.wait and m.state.p.wait.kind != "event")]
+        """The moments a tide card can have been laid or taken: this phase 1 or the next; else now,
+        against the rules."""
+        out = [
+            m
+            for m in self.later
+            if m.state.p.phase == "tide" and not (m.state.p.wait and m.state.p.wait.kind != "event")
+        ]
         if self.p.phase != "tide":
             out = [self.later[0], *out]
         return out
 
-    def _turned(self, moment: Later, said: act.Flood | act.Ebb, site: str, cause: str) -> Iterator[Proposal]:
-        """The card's event told by what it did: the desert grown, fruit gone bad, the stone moved on. Which of two cards it was,
-        and in which order they were turned, no board tells."""
-        for picture, arrow, then in events(self.clues, self.p.tide, moment.state.p, self.board, site, cause):
+    def _turned(
+        self, moment: Later, said: act.Flood | act.Ebb, site: str, cause: str
+    ) -> Iterator[Proposal]:
+        """The card's event told by what it did: the desert grown, fruit gone bad, the stone moved
+        on. Which of two cards it was, and in which order they were turned, no board tells."""
+        for picture, arrow, then in events(
+            self.clues, self.p.tide, moment.state.p, self.board, site, cause
+        ):
             whole = msgspec.structs.replace(said, picture=picture, arrow=arrow)
             for more in ((), *back_again(self.clues, self.p.tide, moment.state.p, whole)):
-                guess, legal = self._try(moment, (whole, *then, *more), [site], _silent(moment), illegal=False)
+                guess, legal = self._try(
+                    moment, (whole, *then, *more), [site], _silent(moment), illegal=False
+                )
                 if guess and legal:
                     yield self._of_several(guess)
 
     def _of_several(self, guess: Proposal) -> Proposal:
-        turned = len(self.clues.lifted) + len(self.clues.laid) + (self.p.wait is not None and self.p.wait.kind == "event")
+        turned = (
+            len(self.clues.lifted)
+            + len(self.clues.laid)
+            + (self.p.wait is not None and self.p.wait.kind == "event")
+        )
         return msgspec.structs.replace(guess, certain=turned < 2)
 
     def _waiting(self) -> Iterator[Proposal]:
@@ -199,16 +261,24 @@ class Guesser:
         starter = p.seats[p.starter]
         if w.kind == "event" and not p.open:
             next_card = EARLIER if c.lifted or c.laid else 0.0
-            for picture, arrow, then in events(self.clues, self.p.tide, self.p, self.board, w.site, w.cause):
+            for picture, arrow, then in events(
+                self.clues, self.p.tide, self.p, self.board, w.site, w.cause
+            ):
                 run = (act.Event(starter, picture, arrow), *then)
                 guess, legal = self._try(self.later[0], run, (), next_card, illegal=False)
                 if guess and legal:
                     yield self._of_several(guess)
             if p.unsaid:
                 for picture, arrow, _ in events(c, p.tide, p, self.board, p.unsaid, w.cause):
-                    if picture == "desert":                  # the row tells which of the two cards it was
-                        yield from self._given(self._try(self.later[0], (act.Ebb(starter, p.unsaid, picture, arrow),), (),
-                                                         illegal=False))
+                    if picture == "desert":  # the row tells which of the two cards it was
+                        yield from self._given(
+                            self._try(
+                                self.later[0],
+                                (act.Ebb(starter, p.unsaid, picture, arrow),),
+                                (),
+                                illegal=False,
+                            )
+                        )
             if "hippo" in p.options and c.sold:
                 after = self.state.apply(act.Event(starter, "hippo"))
                 yield from self._fists(after, (act.Event(starter, "hippo"),))
@@ -217,14 +287,17 @@ class Guesser:
                 sites = [self.board.market[row][i - 1] for i in places]
                 for chosen in completed(c, p, self.board, row, places):
                     half = UNSAID * max(len(chosen) - len(places), 0)
-                    yield from self._given(self._try(self.later[0], (act.Spoil(starter, row, chosen),), sites, half))
+                    yield from self._given(
+                        self._try(self.later[0], (act.Spoil(starter, row, chosen),), sites, half)
+                    )
         elif w.kind == "fist":
             yield from self._fists(self.state, ())
-        elif w.kind in ("boat", "die"):              # who won the die shows in what comes next
+        elif w.kind in ("boat", "die"):  # who won the die shows in what comes next
             yield from self._boats(self.state, ())
 
     def _fists(self, state: Moment, run: tuple[Action, ...]) -> Iterator[Proposal]:
-        """Markers out of fists lie in the boat: everybody held what is seen there, the others nothing."""
+        """Markers out of fists lie in the boat: everybody held what is seen there, the others
+        nothing."""
         p = state.p
         for i, seat in enumerate(p.seats):
             if p.fists[i] == -1:
@@ -240,7 +313,9 @@ class Guesser:
         due = {w.seat: w.number for w in p.waiting if w.kind == "boat"} or dict(enumerate(p.bids))
         for i, number in due.items():
             seat = p.seats[i]
-            fruits = [f for (colour, f), k in self.clues.sold.items() if colour == seat for _ in range(k)]
+            fruits = [
+                f for (colour, f), k in self.clues.sold.items() if colour == seat for _ in range(k)
+            ]
             if fruits and len(fruits) == number:
                 boat = act.Boat(seat, act.sort_fruits(fruits))
                 if not state.check(boat):
@@ -267,7 +342,9 @@ class Guesser:
         if not self.clues.bought[colour, fruit] and self.p.owed[i] == self.p.lost[i]:
             return
         run = (act.Buy(colour, colour, fruit), act.Sow(colour, site, fruit))
-        cost = 0.0 if self.clues.bought[colour, fruit] else UNSAID          # nobody said what of the fists is in the boat
+        cost = (
+            0.0 if self.clues.bought[colour, fruit] else UNSAID
+        )  # nobody said what of the fists is in the boat
         for moment in self.later:
             guess, legal = self._try(moment, run, (), cost, illegal=False)
             if guess and legal:
@@ -290,7 +367,9 @@ class Guesser:
                         broken = bool(g.changes)
                         if broken or place == free_place(p, row, board):
                             yield g
-                        elif p.lay.get(place) or not all(s in c.stalled for s in _nearer(p, board, row, place)):
+                        elif p.lay.get(place) or not all(
+                            s in c.stalled for s in _nearer(p, board, row, place)
+                        ):
                             yield wrong.place(c, site, place, free_place(p, row, board))
                 if not places and side == "ripe":
                     for row in board.market:
@@ -304,7 +383,9 @@ class Guesser:
             guesses = list(self._first_that_may(own, "boat"))
             yield from guesses
             if "buy-others" in self.p.options or any(g.changes for g in guesses):
-                yield from self._by_turn(lambda seat, c=colour, f=fruit: act.Buy(seat, c, f), "boat", cost=UNSAID)
+                yield from self._by_turn(
+                    lambda seat, c=colour, f=fruit: act.Buy(seat, c, f), "boat", cost=UNSAID
+                )
 
     def _first_round(self) -> Iterator[Proposal]:
         c, now = self.clues, self.later[0]
@@ -322,11 +403,23 @@ class Guesser:
         """Boat, water card and planting of the first round."""
         c, p = self.clues, now.state.p
         legal_only = now is not self.later[0]
-        first = [s for i, s in enumerate(p.seats) if p.fists[i] == -1] if p.wait and p.wait.kind == "die" else [p.seats[p.turn]]
-        runs: list[tuple[Action, list[str]]] = [(act.Water(seat, s, pair), [s]) for seat in first for s, pair in c.laid.items()]
+        first = (
+            [s for i, s in enumerate(p.seats) if p.fists[i] == -1]
+            if p.wait and p.wait.kind == "die"
+            else [p.seats[p.turn]]
+        )
+        runs: list[tuple[Action, list[str]]] = [
+            (act.Water(seat, s, pair), [s]) for seat in first for s, pair in c.laid.items()
+        ]
         for site, come in c.gained.items():
-            runs += [(act.Plant(colour, site, side, fruit), [site]) for side, colour, fruit in come if colour in p.seats]
-        for colour in dict.fromkeys(colour for colour, _ in c.sold if colour in p.seats and not p.wait):
+            runs += [
+                (act.Plant(colour, site, side, fruit), [site])
+                for side, colour, fruit in come
+                if colour in p.seats
+            ]
+        for colour in dict.fromkeys(
+            colour for colour, _ in c.sold if colour in p.seats and not p.wait
+        ):
             fruits = [f for (other, f), k in c.sold.items() if other == colour for _ in range(k)]
             runs.append((act.Boat(colour, act.sort_fruits(fruits)), ["boat"]))
         for action, sites in runs:
@@ -342,7 +435,8 @@ def _not_yet(state: Moment, seat: str) -> bool:
 
 
 def _silent(moment: Later) -> float:
-    """What it costs that another card was turned before, of which nothing was seen: it may rather have been the last one"""
+    """What it costs that another card was turned before, of which nothing was seen: it may rather
+    have been the last one"""
     return UNASKED if (w := moment.state.p.wait) and w.kind == "event" else 0.0
 
 
@@ -352,7 +446,11 @@ def _spend(state: Moment, action: Action, broken: list[Violation]) -> Action | N
     if rules == {"N36", "N64"} and isinstance(action, act.Freshen):
         joker = act.Joker(action.seat)
         return None if state.check(joker) else joker
-    if "N24" not in rules or rules - {"N24", "N26", "N27", "N28", "N63"} or state.turn != action.seat:
+    if (
+        "N24" not in rules
+        or rules - {"N24", "N26", "N27", "N28", "N63"}
+        or state.turn != action.seat
+    ):
         return None
     spend = act.Spend(action.seat)
     return None if state.check(spend) else spend
@@ -361,6 +459,4 @@ def _spend(state: Moment, action: Action, broken: list[Violation]) -> Action | N
 def _nearer(p: Position, board: Board, row: int, place: str) -> list[str]:
     """Free places of the row between the house wall and that one."""
     sites = board.market[row]
-    return [s for s in sites[:sites.index(place)] if not p.lay.get(s)]
-
-
+    return [s for s in sites[: sites.index(place)] if not p.lay.get(s)]

@@ -1,4 +1,5 @@
-"""Why an action of the first round, a fist, or what chance brings is not legal (N4 to N11, N57 to N61)."""
+"""Why an action of the first round, a fist, or what chance brings is not legal (N4 to N11, N57 to
+N61)."""
 
 from __future__ import annotations
 
@@ -6,7 +7,16 @@ from collections import Counter
 
 from engine.game import Action
 from engine.nile import actions as act
-from engine.nile.blame import STAGE_RULE, Faults, from_tops, ground, has, no, on_field, waiting_fault
+from engine.nile.blame import (
+    STAGE_RULE,
+    Faults,
+    from_tops,
+    ground,
+    has,
+    no,
+    on_field,
+    waiting_fault,
+)
 from engine.nile.board import Board, card, markers
 from engine.nile.fit import covers_left, desert_sites_left
 from engine.nile.names import FRUIT, seat_name
@@ -45,8 +55,12 @@ def boat(p: Position, board: Board, a: act.Boat) -> Faults:
     else:
         rule = "N9"
         if p.phase != "boat":
-            out.append(no("N60" if "bidding" in p.options and p.phase in SETUP else "N9",
-                          "nobody puts markers into the boat now"))
+            out.append(
+                no(
+                    "N60" if "bidding" in p.options and p.phase in SETUP else "N9",
+                    "nobody puts markers into the boat now",
+                )
+            )
             if p.phase not in SETUP:
                 out.append(no("N24", "it is no action of phase 2"))
         elif seat != p.turn:
@@ -57,7 +71,14 @@ def boat(p: Position, board: Board, a: act.Boat) -> Faults:
             out.append(no("N9", "two markers go into the boat"))
     for fruit, n in Counter(a.fruits).items():
         if has(p, seat, fruit) < n:
-            out.append(no(rule, "{seat} has not so much {fruit}", seat=seat_name(a.seat), fruit=FRUIT[fruit]))
+            out.append(
+                no(
+                    rule,
+                    "{seat} has not so much {fruit}",
+                    seat=seat_name(a.seat),
+                    fruit=FRUIT[fruit],
+                )
+            )
     return out
 
 
@@ -91,7 +112,9 @@ def plant(p: Position, board: Board, a: act.Plant) -> Faults:
         out.append(no("N11", "one marker is planted as seed and one as ripe fruit"))
     out += ground(p, a)
     if not has(p, p.seat(a.seat), a.fruit):
-        out.append(no("N11", "{seat} has no {fruit} left", seat=seat_name(a.seat), fruit=FRUIT[a.fruit]))
+        out.append(
+            no("N11", "{seat} has no {fruit} left", seat=seat_name(a.seat), fruit=FRUIT[a.fruit])
+        )
     return out
 
 
@@ -106,8 +129,14 @@ def cover(p: Position, board: Board, a: act.Cover) -> Faults:
     if any(p.lay.get(s) for s in board.rows[a.row]):
         out.append(no("N4", "something lies on row {row}", row=a.row))
     if len(board.rows[a.row]) not in covers_left(p, board):
-        out.append(no("N4", "no strip for a row of {n} is left for {players} players", n=len(board.rows[a.row]),
-                      players=len(p.seats)))
+        out.append(
+            no(
+                "N4",
+                "no strip for a row of {n} is left for {players} players",
+                n=len(board.rows[a.row]),
+                players=len(p.seats),
+            )
+        )
     return out
 
 

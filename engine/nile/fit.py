@@ -9,11 +9,13 @@ from engine.nile.board import Board, card, waves
 from engine.nile.position import Position
 from engine.text import say
 
-STRIPS = {2: (2, 3), 3: (2, 2), 4: (2,), 5: ()}       # rows covered, by their number of fields (N4)
-DESERTS = 3                                           # desert cards on the board at the beginning (N6)
+STRIPS = {2: (2, 3), 3: (2, 2), 4: (2,), 5: ()}  # rows covered, by their number of fields (N4)
+DESERTS = 3  # desert cards on the board at the beginning (N6)
 
 
-def joints(lay: dict[str, Contents], board: Board, site: str, pair: str) -> list[tuple[str, str, str]]:
+def joints(
+    lay: dict[str, Contents], board: Board, site: str, pair: str
+) -> list[tuple[str, str, str]]:
     """(what it meets, its edge, the card's edge) of a card laid there, toward the river first."""
     out = []
     inner, outer = board.inner(site), board.outer(site)
@@ -29,13 +31,26 @@ def joints(lay: dict[str, Contents], board: Board, site: str, pair: str) -> list
 def joint_faults(lay: dict[str, Contents], board: Board, site: str, pair: str) -> list[Violation]:
     meeting = joints(lay, board, site, pair)
     if not meeting:
-        return [Violation("N13", say("{site} touches neither the river nor a card of its row", site=site))]
+        return [
+            Violation(
+                "N13", say("{site} touches neither the river nor a card of its row", site=site)
+            )
+        ]
     out = []
     for what, edge, own in meeting:
         if edge == "0":
-            out.append(Violation("N13", say("the edge of {what} toward {site} has no waves", what=what, site=site)))
+            out.append(
+                Violation(
+                    "N13",
+                    say("the edge of {what} toward {site} has no waves", what=what, site=site),
+                )
+            )
         elif edge != own:
-            out.append(Violation("N13", say("{own} waves meet {edge} of {what}", own=own, edge=edge, what=what)))
+            out.append(
+                Violation(
+                    "N13", say("{own} waves meet {edge} of {what}", own=own, edge=edge, what=what)
+                )
+            )
     return out
 
 
@@ -71,7 +86,8 @@ def fits_anywhere(p: Position, board: Board, seat: int) -> str | None:
 
 
 def none_may_fit(p: Position, board: Board, seat: int) -> bool:
-    """Whether it can be that none of the seat's cards fits, the unknown ones being whatever they could be."""
+    """Whether it can be that none of the seat's cards fits, the unknown ones being whatever they
+    could be."""
     tops = [top for top, n in p.piles[seat] if n]
     if "?" in tops and all(place_for(p, board, pair) for pair in {face(w) for w in board.waves}):
         return False

@@ -1,4 +1,5 @@
-"""How the game goes on by itself: tide, turns and rounds (N16 to N24, N37), what a turned card does (N46 to N59)."""
+"""How the game goes on by itself: tide, turns and rounds (N16 to N24, N37), what a turned card does
+(N46 to N59)."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ POINTS = 3
 
 
 def begin_tide(d: Draft) -> None:
-    """Phase 1: flood or ebb, as the stone lies; an ebb without any card to take turns into a flood at once (N21)."""
+    """Phase 1: flood or ebb, as the stone lies; an ebb without any card to take turns into a flood
+    at once (N21)."""
     d.phase, d.turn, d.laid, d.tried, d.points = "tide", d.starter, 0, False, 0
     d.mode = "flood" if d.tide == "flood" else "ebb"
     if d.mode == "ebb" and not any(waves(c) for c in d.lay.values()):
@@ -28,7 +30,7 @@ def stone(d: Draft, tide: str, text: Text | None = None) -> None:
 def nothing_fits(d: Draft) -> None:
     """The start player can lay no card, or no second one (N19, N23)."""
     if d.laid == 0 and (d.tried or not any(waves(c) for c in d.lay.values())):
-        start_actions(d)                                   # neither flood nor ebb can do anything: skipped
+        start_actions(d)  # neither flood nor ebb can do anything: skipped
         return
     if d.tide == "flood":
         stone(d, "ebb1")
@@ -51,7 +53,12 @@ def settle(d: Draft) -> None:
 
 def _only_one(d: Draft) -> bool:
     """One card was taken at ebb and none is left to take (N21)."""
-    return d.mode == "ebb" and d.laid == 1 and d.tide != "flood" and not any(waves(c) for c in d.lay.values())
+    return (
+        d.mode == "ebb"
+        and d.laid == 1
+        and d.tide != "flood"
+        and not any(waves(c) for c in d.lay.values())
+    )
 
 
 def start_actions(d: Draft) -> None:
@@ -83,9 +90,14 @@ def end_round(d: Draft) -> None:
 
 
 def turned(d: Draft, turned_card: Wait, picture: str, arrow: bool) -> None:
-    """The event of a card turned over by flood or ebb. Where only its arrow is told, the picture can still be."""
+    """The event of a card turned over by flood or ebb. Where only its arrow is told, the picture
+    can still be."""
     if arrow and not turned_card.number:
-        stone(d, next_tide(d.tide), say("the arrow: move the tide stone to {tide}", tide=TIDE[next_tide(d.tide)]))
+        stone(
+            d,
+            next_tide(d.tide),
+            say("the arrow: move the tide stone to {tide}", tide=TIDE[next_tide(d.tide)]),
+        )
     if not picture:
         d.waiting.insert(0, Wait("event", turned_card.site, turned_card.cause, number=1))
     elif picture.startswith("spoil"):
@@ -139,7 +151,10 @@ def fists_open(d: Draft) -> None:
         _bids_open(d)
         return
     boat = counted(d.lay.get("boat", ()))
-    own = [sum(n for (c, _), n in boat.items() if c == s) + d.owed[i] - d.lost[i] for i, s in enumerate(d.seats)]
+    own = [
+        sum(n for (c, _), n in boat.items() if c == s) + d.owed[i] - d.lost[i]
+        for i, s in enumerate(d.seats)
+    ]
     ranked = [(own[i] + d.fists[i], d.fists[i]) for i in range(len(d.seats))]
     first = [i for i, r in enumerate(ranked) if r == max(ranked)]
     if len(first) > 1:
@@ -163,7 +178,7 @@ def _bids_open(d: Draft) -> None:
         start_with(d, first[0])
         return
     d.rebids += 1
-    d.fists = [-1 if i in first else -2 for i in range(len(d.seats))]     # -2: no longer in it
+    d.fists = [-1 if i in first else -2 for i in range(len(d.seats))]  # -2: no longer in it
     d.waiting.insert(0, Wait("fist" if d.rebids == 1 else "die"))
 
 

@@ -15,7 +15,8 @@ from engine.plan import Plan
 
 class Moment(State):
     game: ClassVar[str] = "nile"
-    # The rules never look at these piles, and a card turned over has no kind that a plan could name.
+    # The rules never look at these piles, and a card turned over has no kind that a plan could
+    # name.
     unwatched: ClassVar[frozenset[str]] = frozenset({"water-discard", "desert-discard"})
 
     def __init__(self, position: Position, board: Board, steps: Sequence[Step] = ()) -> None:
@@ -50,8 +51,10 @@ class Moment(State):
     def shows_same(self, site: str, have: Contents, seen: Contents, reads: str = "pile") -> bool:
         if site in self.unwatched:
             return True
-        if site == "boat":                       # which side is up there means nothing
-            have, seen = (tuple(sorted(k.replace("ripe:", "seed:") for k in c)) for c in (have, seen))
+        if site == "boat":  # which side is up there means nothing
+            have, seen = (
+                tuple(sorted(k.replace("ripe:", "seed:") for k in c)) for c in (have, seen)
+            )
         return same_contents(have, seen, reads)
 
     def scores(self) -> dict[str, int]:

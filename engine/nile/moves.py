@@ -13,7 +13,10 @@ from engine.nile.fit import desert_sites_left, fits, fits_anywhere, none_may_fit
 from engine.nile.position import Position, Wait
 
 FACES = tuple((p, arrow) for p in act.PICTURES for arrow in (False, True))
-SAID = (*FACES, ("", True))            # what people may say of a card: the arrow alone too, its picture to follow
+SAID = (
+    *FACES,
+    ("", True),
+)  # what people may say of a card: the arrow alone too, its picture to follow
 
 
 def moves(p: Position, board: Board) -> list[Action]:
@@ -24,9 +27,14 @@ def moves(p: Position, board: Board) -> list[Action]:
     if p.fresh:
         out += [a for row in board.rows for a in [act.Cover(seat, row)] if not faults(p, board, a)]
         who = act.CARDS if p.open else seat
-        out += [a for s in desert_sites_left(p, board) for a in [act.Desert(who, s)] if not faults(p, board, a)]
+        out += [
+            a
+            for s in desert_sites_left(p, board)
+            for a in [act.Desert(who, s)]
+            if not faults(p, board, a)
+        ]
     if p.wait:
-        answers = _WAITING.get(p.wait.kind)         # none to a strip or a desert card: those are `fresh`
+        answers = _WAITING.get(p.wait.kind)  # none to a strip or a desert card: those are `fresh`
         return out + (list(answers(p, board, p.wait)) if answers else [])
     if p.phase == "tide":
         return out + list(_flood(p, board) if p.mode == "flood" else _ebb(p))
@@ -46,7 +54,9 @@ def _event(p: Position, board: Board, w: Wait) -> Iterator[Action]:
 def _spoil(p: Position, board: Board, w: Wait) -> Iterator[Action]:
     for row in board.open_rows(w.number):
         kinds = [p.lay.get(s, ()) for s in board.market[row]]
-        can = [i + 1 for i, k in enumerate(kinds) if k and (m := marker(k[-1])) and m[0] != "rotten"]
+        can = [
+            i + 1 for i, k in enumerate(kinds) if k and (m := marker(k[-1])) and m[0] != "rotten"
+        ]
         for places in combinations(can, min(2, len(can))):
             yield act.Spoil(p.seats[p.starter], row, places)
 
@@ -75,7 +85,12 @@ def _top(p: Position, board: Board, w: Wait) -> Iterator[Action]:
 
 
 _WAITING: dict[str, Callable[[Position, Board, Wait], Iterator[Action]]] = {
-    "event": _event, "spoil": _spoil, "fist": _fist, "boat": _boat, "die": _die, "top": _top,
+    "event": _event,
+    "spoil": _spoil,
+    "fist": _fist,
+    "boat": _boat,
+    "die": _die,
+    "top": _top,
 }
 
 
@@ -134,7 +149,9 @@ def _actions(p: Position, board: Board, seat: str) -> Iterator[Action]:
 
 
 def _on_fields(p: Position, board: Board, seat: str) -> Iterator[Action]:
-    stock = [f for i, f in enumerate(FRUITS) if p.stock[p.turn][i]] if p.in_stock(p.turn) > 0 else []
+    stock = (
+        [f for i, f in enumerate(FRUITS) if p.stock[p.turn][i]] if p.in_stock(p.turn) > 0 else []
+    )
     for site in board.fields:
         here = p.lay.get(site, ())
         if not here:
@@ -178,7 +195,9 @@ def _first_water(p: Position, board: Board, seat: str) -> Iterator[Action]:
     pairs = _pairs(p, board, p.turn)
     for site in open_fields(p, board):
         if not p.lay.get(site):
-            yield from (act.Water(seat, site, pair) for pair in pairs if fits(p.lay, board, site, pair))
+            yield from (
+                act.Water(seat, site, pair) for pair in pairs if fits(p.lay, board, site, pair)
+            )
     if none_may_fit(p, board, p.turn):
         yield act.Pass(seat)
 
@@ -193,4 +212,8 @@ def _plants(p: Position, board: Board, seat: str) -> Iterator[Action]:
             continue
         for i, fruit in enumerate(FRUITS):
             if p.stock[p.turn][i] and p.in_stock(p.turn) > 0:
-                yield from (act.Plant(seat, site, side, fruit) for side in ("seed", "ripe") if side not in p.planted)
+                yield from (
+                    act.Plant(seat, site, side, fruit)
+                    for side in ("seed", "ripe")
+                    if side not in p.planted
+                )

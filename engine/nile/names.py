@@ -5,10 +5,27 @@ from __future__ import annotations
 from engine.nile.board import marker
 from engine.text import Text, say
 
-SEATS = {"red": Text("Red"), "blue": Text("Blue"), "yellow": Text("Yellow"), "green": Text("Green"), "white": Text("White")}
-SHADES = {"red": "#c0303a", "blue": "#2f62b8", "yellow": "#e3b92f", "green": "#2f8f57", "white": "#f7f4ea"}
-FRUIT = {"flax": Text("flax"), "grain": Text("grain"), "grapes": Text("grapes"), "onion": Text("onion"),
-         "aubergine": Text("aubergine")}
+SEATS = {
+    "red": Text("Red"),
+    "blue": Text("Blue"),
+    "yellow": Text("Yellow"),
+    "green": Text("Green"),
+    "white": Text("White"),
+}
+SHADES = {
+    "red": "#c0303a",
+    "blue": "#2f62b8",
+    "yellow": "#e3b92f",
+    "green": "#2f8f57",
+    "white": "#f7f4ea",
+}
+FRUIT = {
+    "flax": Text("flax"),
+    "grain": Text("grain"),
+    "grapes": Text("grapes"),
+    "onion": Text("onion"),
+    "aubergine": Text("aubergine"),
+}
 TIDE = {"flood": Text("flood"), "ebb1": Text("ebb 1"), "ebb2": Text("ebb 2")}
 EVENTS = {
     "spoil1": Text("one palm: two fruits of the row at the house go bad"),
@@ -20,20 +37,32 @@ EVENTS = {
     "none": Text("nothing of these"),
 }
 PHASES = {
-    "bid": Text("First round: bidding for the first start"), "boat": Text("First round: two markers each into the boat"),
-    "water": Text("First round: one water card each"), "plant": Text("First round: one seed and one ripe fruit each"),
-    "tide": Text("1 Ebb or flood"), "actions": Text("2 Actions of the players"), "extra": Text("1 The hippo's extra turn"),
+    "bid": Text("First round: bidding for the first start"),
+    "boat": Text("First round: two markers each into the boat"),
+    "water": Text("First round: one water card each"),
+    "plant": Text("First round: one seed and one ripe fruit each"),
+    "tide": Text("1 Ebb or flood"),
+    "actions": Text("2 Actions of the players"),
+    "extra": Text("1 The hippo's extra turn"),
     "over": Text("The game is over"),
 }
-_SIDE = {"seed": Text("the seed {fruit} of {seat}"), "ripe": Text("the ripe {fruit} of {seat}"),
-         "rotten": Text("the rotten {fruit} of {seat}")}
+_SIDE = {
+    "seed": Text("the seed {fruit} of {seat}"),
+    "ripe": Text("the ripe {fruit} of {seat}"),
+    "rotten": Text("the rotten {fruit} of {seat}"),
+}
 
 
 def seat_name(seat: str) -> Text:
     return SEATS.get(seat) or Text(seat)
 
 
-PALMS = {"spoil1": Text("one palm"), "spoil2": Text("two palms"), "spoil3": Text("three palms"), "spoil4": Text("four palms")}
+PALMS = {
+    "spoil1": Text("one palm"),
+    "spoil2": Text("two palms"),
+    "spoil3": Text("three palms"),
+    "spoil4": Text("four palms"),
+}
 
 
 def face_name(picture: str, arrow: bool) -> Text:
@@ -45,20 +74,32 @@ def face_name(picture: str, arrow: bool) -> Text:
 def event_name(picture: str, arrow: bool) -> Text:
     if not arrow:
         return EVENTS[picture]
-    return Text("the arrow") if not picture else say("{picture}, and the arrow", picture=EVENTS[picture])
+    return (
+        Text("the arrow")
+        if not picture
+        else say("{picture}, and the arrow", picture=EVENTS[picture])
+    )
 
 
 def kind_name(kind: str) -> Text:
-    """"the ripe flax of Red"; a kind this game does not have is called by its own name."""
+    """ "the ripe flax of Red"; a kind this game does not have is called by its own name."""
     m = marker(kind)
     if m and m[2] in FRUIT:
         return Text(_SIDE[m[0]].template, {"fruit": FRUIT[m[2]], "seat": seat_name(m[1])})
     if kind.startswith("water:") and len(kind) == 8:
-        return say("the water card with waves {inner} to the river and {outer} to the desert", inner=kind[6], outer=kind[7])
+        return say(
+            "the water card with waves {inner} to the river and {outer} to the desert",
+            inner=kind[6],
+            outer=kind[7],
+        )
     if kind.startswith("figure:"):
         return say("the figure of {seat}", seat=seat_name(kind[7:]))
-    return {"desert": Text("the desert card"), "cover": Text("the cover strip"), "obelisk": Text("the obelisk"),
-            "tide": Text("the tide stone")}.get(kind) or Text(kind)
+    return {
+        "desert": Text("the desert card"),
+        "cover": Text("the cover strip"),
+        "obelisk": Text("the obelisk"),
+        "tide": Text("the tide stone"),
+    }.get(kind) or Text(kind)
 
 
 def fruit_name(colour: str, fruit: str) -> Text:

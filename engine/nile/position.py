@@ -1,4 +1,5 @@
-"""Everything the rules know at one moment, as a frozen value, and the draft in which the next one is written."""
+"""Everything the rules know at one moment, as a frozen value, and the draft in which the next one
+is written."""
 
 from __future__ import annotations
 
@@ -11,17 +12,18 @@ from engine.layout import Contents, Layout, canonical
 from engine.nile.board import FRUITS, TIDES, Board, card, waves
 from engine.text import Text
 
-UNKNOWN = -1                                # a number nobody knows: cards left in a pile
-SETUP = ("bid", "boat", "water", "plant")   # the first round's stages, in their order
-Pile = tuple[str, int]                      # (waves of its top card: "?" unknown, "" none left; cards in it)
+UNKNOWN = -1  # a number nobody knows: cards left in a pile
+SETUP = ("bid", "boat", "water", "plant")  # the first round's stages, in their order
+Pile = tuple[str, int]  # (waves of its top card: "?" unknown, "" none left; cards in it)
 
 
 class Wait(msgspec.Struct, frozen=True):
     """Something that has to happen before the game goes on.
 
-    kind: cover, desert, top, event, spoil, fist, die, boat. site: where the turned card lay. cause: flood or ebb (event).
-    seat: whose top card, who puts markers into the boat. number: which pile, how many palms, how many markers; 1 when the
-    card's arrow has been followed and only its picture is open (event).
+    kind: cover, desert, top, event, spoil, fist, die, boat. site: where the turned card lay. cause:
+    flood or ebb (event).
+    seat: whose top card, who puts markers into the boat. number: which pile, how many palms, how
+    many markers; 1 when the card's arrow has been followed and only its picture is open (event).
     """
 
     kind: str
@@ -32,15 +34,18 @@ class Wait(msgspec.Struct, frozen=True):
 
 
 class Position(msgspec.Struct, frozen=True):
-    """The game between two actions. `lay` has fields, market and boat only; the rest of the layout follows from the numbers.
+    """The game between two actions. `lay` has fields, market and boat only; the rest of the layout
+    follows from the numbers.
 
-    stock, out (left the game), piles: a tuple a seat. phase: one of SETUP, tide, actions, extra (N56), over. laid: cards
-    laid or taken in this phase 1; mode: flood or ebb, whatever an arrow does to the stone meanwhile; tried: the other of the
-    two came to nothing. active: "SITE COLOUR" of markers sown or grown this round. bought: seats that bought a joker this
-    round. fists: what each has in the hand, -1 not said; bids: offered before (N61); owed: gone from the stock, but nobody
-    said which kinds; lost: those of them that left the game. unsaid: the field whose card was taken first at this ebb, as long
-    as it may have been the second: nobody said anything of it. fresh: nothing done yet. asif: set-up could still be played
-    (only desert cards lie).
+    stock, out (left the game), piles: a tuple a seat. phase: one of SETUP, tide, actions, extra
+    (N56), over. laid: cards laid or taken in this phase 1; mode: flood or ebb, whatever an arrow
+    does to the stone meanwhile; tried: the other of the two came to nothing. active: "SITE COLOUR"
+    of markers sown or grown this round. bought: seats that bought a joker this round. fists: what
+    each has in the hand, -1 not said; bids: offered before (N61); owed: gone from the stock, but
+    nobody said which kinds; lost: those of them that left the game. unsaid: the field whose card
+    was taken first at this ebb, as long
+    as it may have been the second: nobody said anything of it. fresh: nothing done yet. asif:
+    set-up could still be played (only desert cards lie).
     """
 
     seats: tuple[str, ...]
@@ -122,7 +127,8 @@ def off_board(p: Position | Draft, board: Board) -> dict[str, Contents]:
 
 
 class Draft:
-    """A position being changed. `put` and the setters note which sites change; `step` closes one step of what happened."""
+    """A position being changed. `put` and the setters note which sites change; `step` closes one
+    step of what happened."""
 
     def __init__(self, p: Position, board: Board) -> None:
         self.board = board
@@ -145,15 +151,40 @@ class Draft:
     def freeze(self) -> Position:
         """The position as it is now."""
         return Position(
-            seats=self.seats, options=self.options, open=self.open, lay=self.lay, tide=self.tide,
-            scores=tuple(self.scores), obelisk=self.obelisk, stock=tuple(map(tuple, self.stock)),
-            out=tuple(map(tuple, self.out)), jokers=tuple(self.jokers), deserts=self.deserts,
-            discard=self.discard, piles=tuple((one, other) for one, other in self.piles), round=self.round,
-            starter=self.starter, phase=self.phase, turn=self.turn, mode=self.mode, laid=self.laid,
-            tried=self.tried, points=self.points, active=tuple(sorted(self.active)),
-            bought=tuple(sorted(self.bought)), waiting=tuple(self.waiting), fists=tuple(self.fists),
-            bids=tuple(self.bids), rebids=self.rebids, owed=tuple(self.owed), lost=tuple(self.lost),
-            planted=tuple(self.planted), unsaid=self.unsaid, fresh=self.fresh, asif=self.asif)
+            seats=self.seats,
+            options=self.options,
+            open=self.open,
+            lay=self.lay,
+            tide=self.tide,
+            scores=tuple(self.scores),
+            obelisk=self.obelisk,
+            stock=tuple(map(tuple, self.stock)),
+            out=tuple(map(tuple, self.out)),
+            jokers=tuple(self.jokers),
+            deserts=self.deserts,
+            discard=self.discard,
+            piles=tuple((one, other) for one, other in self.piles),
+            round=self.round,
+            starter=self.starter,
+            phase=self.phase,
+            turn=self.turn,
+            mode=self.mode,
+            laid=self.laid,
+            tried=self.tried,
+            points=self.points,
+            active=tuple(sorted(self.active)),
+            bought=tuple(sorted(self.bought)),
+            waiting=tuple(self.waiting),
+            fists=tuple(self.fists),
+            bids=tuple(self.bids),
+            rebids=self.rebids,
+            owed=tuple(self.owed),
+            lost=tuple(self.lost),
+            planted=tuple(self.planted),
+            unsaid=self.unsaid,
+            fresh=self.fresh,
+            asif=self.asif,
+        )
 
     def step(self, text: Text, by_hand: bool = False) -> None:
         """Everything put since the last step happened in this one."""

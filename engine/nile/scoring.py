@@ -1,4 +1,5 @@
-"""Phases 3 and 4: the full market rows are scored, the boat is emptied, the figures and the obelisk move (N37 to N45)."""
+"""Phases 3 and 4: the full market rows are scored, the boat is emptied, the figures and the obelisk
+move (N37 to N45)."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ SHARES = {0: (), 1: (6,), 2: (4, 2), 3: (3, 2, 1)}
 
 
 def row_gains(kinds: Sequence[str]) -> dict[str, int]:
-    """colour -> points of one row, its markers given from the house wall outward (N38, N39); those without points too."""
+    """colour -> points of one row, its markers given from the house wall outward (N38, N39); those
+    without points too."""
     fresh: Counter[str] = Counter()
     latest: dict[str, int] = {}
     rotten: Counter[str] = Counter()
@@ -63,12 +65,19 @@ def score(d: Draft) -> None:
                 d.advance(d.seats.index(s), gains[s])
         total.update(gains)
         d.step(_rows_text(rows[: i + 1], [(s, total[s]) for s in d.seats if total[s]]))
-    markers = [pair for n in rows for pair in counted(tuple(row_kinds(d.lay, d.board, n))).elements()]
+    markers = [
+        pair for n in rows for pair in counted(tuple(row_kinds(d.lay, d.board, n))).elements()
+    ]
     for n in rows:
         for site in d.board.market[n]:
             d.put(site, ())
     d.into_boat(markers)
-    d.step(say("put the fruit of {rows} into the boat, seed side up", rows=", ".join(f"M{n}" for n in rows)))
+    d.step(
+        say(
+            "put the fruit of {rows} into the boat, seed side up",
+            rows=", ".join(f"M{n}" for n in rows),
+        )
+    )
     if max(d.scores) + 1 >= d.obelisk:
         d.phase = "over"
 
@@ -84,12 +93,18 @@ def _empty_boat(d: Draft) -> None:
     d.put("boat", ())
     d.step(Text("take all markers out of the boat: they leave the game"))
     d.move_obelisk(len(colours))
-    d.step(say("move the obelisk {n} squares toward the figures, to {site}", n=len(colours),
-               site=d.board.track[d.obelisk - 1]))
+    d.step(
+        say(
+            "move the obelisk {n} squares toward the figures, to {site}",
+            n=len(colours),
+            site=d.board.track[d.obelisk - 1],
+        )
+    )
 
 
 def _rows_text(rows: list[int], moving: list[tuple[str, int]]) -> Text:
-    """What these rows give together: who is to move the figures has a glance at the last sentence only"""
+    """What these rows give together: who is to move the figures has a glance at the last sentence
+    only"""
     if not moving:
         return say("row M{row} is scored: no points", row=rows[-1])
     gains = [say("{seat} {n}", seat=seat_name(s), n=n) for s, n in moving]
@@ -97,8 +112,14 @@ def _rows_text(rows: list[int], moving: list[tuple[str, int]]) -> Text:
     for g in gains[1:]:
         text = say("{some}, {more}", some=text, more=g)
     if len(rows) == 1:
-        return say("row M{row} is scored: {gains}: move the figures forward", row=rows[0], gains=text)
-    return say("rows {rows} are scored: {gains} in all: move the figures forward", rows=", ".join(f"M{n}" for n in rows), gains=text)
+        return say(
+            "row M{row} is scored: {gains}: move the figures forward", row=rows[0], gains=text
+        )
+    return say(
+        "rows {rows} are scored: {gains} in all: move the figures forward",
+        rows=", ".join(f"M{n}" for n in rows),
+        gains=text,
+    )
 
 
 def out_count(p: Position, seat: int) -> int:
@@ -114,5 +135,9 @@ def outcome(p: Position) -> Outcome | None:
     fewest = min(out_count(p, i) for i in ahead)
     winners = tuple(p.seats[i] for i in ahead if out_count(p, i) == fewest)
     met = max(p.scores) + 1 == p.obelisk
-    return Outcome(winners, Text("the obelisk and a figure have met") if met else
-                   Text("the obelisk and a figure have passed each other"))
+    return Outcome(
+        winners,
+        Text("the obelisk and a figure have met")
+        if met
+        else Text("the obelisk and a figure have passed each other"),
+    )

@@ -14,8 +14,8 @@ from engine.nile.position import SETUP, UNKNOWN, Draft, Pile, Position, Wait
 from engine.nile.write import FLAGS, NUMBERS, SEAT_NUMBERS, read_numbers, read_stock, read_wait
 from engine.text import whole_number
 
-JOKERS = 2                       # each player's at the beginning (N6)
-WATER_CARDS = 45                 # N1; a plan that counts them goes before this
+JOKERS = 2  # each player's at the beginning (N6)
+WATER_CARDS = 45  # N1; a plan that counts them goes before this
 VARIANTS = ("hippo", "bidding", "buy-others", "freshen")
 PHASES = ("tide", "actions", "scoring")
 WRITTEN = (*SETUP, "extra", "over")
@@ -60,7 +60,7 @@ def beginning(seats: Sequence[str], options: Mapping[str, str], board: Board) ->
     for sites in board.rows.values():
         if len(sites) in left:
             left.remove(len(sites))
-    strips = len(STRIPS[n]) - len(left)           # a plan may lack such rows
+    strips = len(STRIPS[n]) - len(left)  # a plan may lack such rows
     waits = [Wait("cover")] * strips + [Wait("desert")] * min(DESERTS, len(board.edges) - strips)
     waits += [Wait("top", seat=i, number=k) for i in range(n) for k in (0, 1)]
     p = _blank(names, on, board, open=True)
@@ -79,18 +79,37 @@ def open_bidding(d: Draft) -> None:
     d.waiting.append(Wait("fist"))
 
 
-def _blank(seats: tuple[str, ...], options: tuple[str, ...], board: Board, open: bool = False) -> Position:
+def _blank(
+    seats: tuple[str, ...], options: tuple[str, ...], board: Board, open: bool = False
+) -> Position:
     n = len(seats)
     none = tuple([0] * len(FRUITS))
     unknown: Pile = ("?", UNKNOWN)
-    return Position(seats=seats, options=options, open=open, lay={}, tide="flood", scores=(0,) * n,
-                    obelisk=board.last_square, stock=tuple(board.box[s] for s in seats), out=(none,) * n, jokers=(0,) * n,
-                    deserts=board.deserts, discard=0, piles=((unknown, unknown),) * n, bids=(0,) * n, owed=(0,) * n,
-                    lost=(0,) * n)
+    return Position(
+        seats=seats,
+        options=options,
+        open=open,
+        lay={},
+        tide="flood",
+        scores=(0,) * n,
+        obelisk=board.last_square,
+        stock=tuple(board.box[s] for s in seats),
+        out=(none,) * n,
+        jokers=(0,) * n,
+        deserts=board.deserts,
+        discard=0,
+        piles=((unknown, unknown),) * n,
+        bids=(0,) * n,
+        owed=(0,) * n,
+        lost=(0,) * n,
+    )
 
 
-def position(seats: Sequence[str], statements: Sequence[Statement], board: Board) -> tuple[Position, tuple[Step, ...]]:
-    """The position, and what followed at once from it (a scoring). Raises BadText, naming the line at fault."""
+def position(
+    seats: Sequence[str], statements: Sequence[Statement], board: Board
+) -> tuple[Position, tuple[Step, ...]]:
+    """The position, and what followed at once from it (a scoring). Raises BadText, naming the line
+    at fault."""
     lines = _Lines(check_seats(seats), board)
     for s in statements:
         try:
@@ -119,10 +138,22 @@ class _Lines:
     def read(self, words: Sequence[str]) -> None:
         head, rest = words[0], list(words[1:])
         reader: Callable[[list[str]], None] | None = {
-            "layout": self._layout, "option": self._option, "phase": self._phase, "starter": self._starter,
-            "score": self._score, "obelisk": self._obelisk, "tops": self._tops, "jokers": self._jokers, "tide": self._tide,
-            "cover": self._cover, "boat": self._boat, "water": self._water, "plant": self._plant, "desert": self._desert,
-            "now": self._now}.get(head)
+            "layout": self._layout,
+            "option": self._option,
+            "phase": self._phase,
+            "starter": self._starter,
+            "score": self._score,
+            "obelisk": self._obelisk,
+            "tops": self._tops,
+            "jokers": self._jokers,
+            "tide": self._tide,
+            "cover": self._cover,
+            "boat": self._boat,
+            "water": self._water,
+            "plant": self._plant,
+            "desert": self._desert,
+            "now": self._now,
+        }.get(head)
         if reader is None and head in VARIANTS:
             rest, reader = [head, *rest], self._option
         if reader is None:
@@ -218,7 +249,9 @@ class _Lines:
 
     def _obelisk(self, rest: list[str]) -> None:
         (n,) = self._words(rest, 1, "obelisk 28")
-        self.d.obelisk = self._number(n.removeprefix("V"), "square of the track", 1, self.board.last_square)
+        self.d.obelisk = self._number(
+            n.removeprefix("V"), "square of the track", 1, self.board.last_square
+        )
 
     def _tops(self, rest: list[str]) -> None:
         seat, pairs = rest[0], rest[1:]
@@ -253,7 +286,9 @@ class _Lines:
         """`red:flax` or `seed:red:flax` as a kind; without a colour nobody knows whose it is."""
         kind = word if marker(word) else f"{side}:{word}"
         if kind not in self.board.kinds:
-            raise BadText(f"{word!r}: whose is it? Say red:flax, or let the seat say it: `red: boat flax grain`")
+            raise BadText(
+                f"{word!r}: whose is it? Say red:flax, or let the seat say it: `red: boat flax grain`"
+            )
         return kind
 
     def _boat(self, rest: list[str]) -> None:
@@ -266,7 +301,11 @@ class _Lines:
         self._ground(site, [f"water:{pair}", *(k for k in self.lay.get(site, ()) if marker(k))])
 
     def _plant(self, rest: list[str]) -> None:
-        site, side, word = self._words(rest, 3, "plant L5.1 seed red:flax") if len(rest) != 2 else (rest[0], "seed", rest[1])
+        site, side, word = (
+            self._words(rest, 3, "plant L5.1 seed red:flax")
+            if len(rest) != 2
+            else (rest[0], "seed", rest[1])
+        )
         if site not in self.board.fields or side not in ("seed", "ripe"):
             raise BadText("it is said as `plant L5.1 seed red:flax`")
         self._ground(site, [*self.lay.get(site, ()), self._owned(word, side)])
@@ -292,7 +331,10 @@ class _Lines:
             getattr(d, name)[self._seat(rest[0])] = list(read_stock(rest[1:]))
         elif name == "piles":
             a, n, b, m = rest[1:]
-            d.piles[self._seat(rest[0])] = [(a.replace("-", ""), int(n)), (b.replace("-", ""), int(m))]
+            d.piles[self._seat(rest[0])] = [
+                (a.replace("-", ""), int(n)),
+                (b.replace("-", ""), int(m)),
+            ]
         elif name == "turn":
             d.turn = self._seat(rest[0])
         elif name == "mode" and rest[0] in ("flood", "ebb"):
@@ -335,17 +377,24 @@ class _Lines:
         d, board = self.d, self.board
         n = len(self.seats)
         shown = sum((counted(c) for c in d.lay.values()), start=counted(()))
-        d.stock = [[max(0, have - shown[s, f]) for f, have in zip(FRUITS, board.box[s])] for s in self.seats]
+        d.stock = [
+            [max(0, have - shown[s, f]) for f, have in zip(FRUITS, board.box[s])]
+            for s in self.seats
+        ]
         d.jokers = [self.jokers.get(s, JOKERS if played else 0) for s in self.seats]
         on_fields = sum(card(c) == "desert" for c in d.lay.values())
         d.deserts = max(0, board.deserts - on_fields - sum(d.jokers))
         if self.stock_shown is not None:
             d.deserts = max(d.deserts, 1) if self.stock_shown else 0
-        unknown: tuple[Pile, Pile] = piles_of(dealt(board, n)) if played else (("?", UNKNOWN), ("?", UNKNOWN))
+        unknown: tuple[Pile, Pile] = (
+            piles_of(dealt(board, n)) if played else (("?", UNKNOWN), ("?", UNKNOWN))
+        )
         d.piles = [list(unknown) for _ in self.seats]
         for seat, tops in self.tops.items():
             known = d.piles[self._seat(seat)]
-            d.piles[self._seat(seat)] = [(top, n if top else 0) for (top, _), (_, n) in zip(tops, known)]
+            d.piles[self._seat(seat)] = [
+                (top, n if top else 0) for (top, _), (_, n) in zip(tops, known)
+            ]
 
     def _first_round(self) -> None:
         d = self.d

@@ -1,4 +1,5 @@
-"""The state other rooms meet: a moment of the game, and what it can also be taken for when people leave things unsaid."""
+"""The state other rooms meet: a moment of the game, and what it can also be taken for when people
+leave things unsaid."""
 
 from __future__ import annotations
 
@@ -29,7 +30,6 @@ from engine.nile.write import write
 
 
 class NileState(Moment):
-
     @cached_property
     def _actors(self) -> tuple[str, ...]:
         p, w = self.p, self.p.wait
@@ -54,8 +54,9 @@ class NileState(Moment):
 
     @cached_property
     def readings(self) -> tuple[Self, ...]:
-        """What this state also is when the next doing shows that something went without saying: the card turned over
-        showed nothing, no fruit was there to go bad, a player with no point and no joker left has passed."""
+        """What this state also is when the next doing shows that something went without saying: the
+        card turned over showed nothing, no fruit was there to go bad, a player with no point and no
+        joker left has passed."""
         p, w = self.p, self.p.wait
         if p.open or p.phase == "over":
             return ()
@@ -72,12 +73,21 @@ class NileState(Moment):
             return (silent,)
         if w.kind == "spoil":
             rows = self.board.open_rows(w.number)
-            going = any(m[0] != "rotten" for r in rows for k in scoring.row_kinds(p.lay, self.board, r) if (m := marker(k)))
+            going = any(
+                m[0] != "rotten"
+                for r in rows
+                for k in scoring.row_kinds(p.lay, self.board, r)
+                if (m := marker(k))
+            )
             return () if going else (self._after(act.Spoil(p.seats[p.starter], rows[0])),)
         if w.kind == "boat":
             return (self._with(skip_owed),)
         if w.kind == "die":
-            return tuple(self._after(act.Start(act.DIE, p.seats[i])) for i, n in enumerate(p.fists) if n == -1)
+            return tuple(
+                self._after(act.Start(act.DIE, p.seats[i]))
+                for i, n in enumerate(p.fists)
+                if n == -1
+            )
         return ()
 
     def _at(self, position: Position, steps: Sequence[Step]) -> Self:
@@ -114,7 +124,12 @@ class NileState(Moment):
     def promising(self) -> list[Action]:
         """Nobody says that no card fits where each one there is fits somewhere."""
         p = self.p
-        if p.phase != "tide" or p.mode == "ebb" or p.waiting or none_may_fit(p, self.board, p.starter):
+        if (
+            p.phase != "tide"
+            or p.mode == "ebb"
+            or p.waiting
+            or none_may_fit(p, self.board, p.starter)
+        ):
             return []
         return [a for a in self._legal if not isinstance(a, act.Pass)]
 
@@ -185,7 +200,7 @@ class NileState(Moment):
 
     def mark(self) -> bytes:
         data = self.to_json()
-        del data["unsaid"]                  # journals were written before it was known
+        del data["unsaid"]  # journals were written before it was known
         return msgspec.json.encode(data, order="deterministic")
 
     def to_text(self) -> str:

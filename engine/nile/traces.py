@@ -1,4 +1,5 @@
-"""What a card turned over has left to be seen: the desert grown, fruit gone bad, the stone moved on."""
+"""What a card turned over has left to be seen: the desert grown, fruit gone bad, the stone moved
+on."""
 
 from __future__ import annotations
 
@@ -12,13 +13,19 @@ from engine.nile.clues import Clues
 from engine.nile.position import Position, next_tide
 
 
-def events(c: Clues, tide: str, p: Position, board: Board, site: str, cause: str) -> Iterator[tuple[str, bool, tuple[Action, ...]]]:
-    """(picture, arrow, what is done then) of the events that the card from `site`, turned over at `p`, may have had. tide: where
-    the stone lay before, if none is seen elsewhere."""
+def events(
+    c: Clues, tide: str, p: Position, board: Board, site: str, cause: str
+) -> Iterator[tuple[str, bool, tuple[Action, ...]]]:
+    """(picture, arrow, what is done then) of the events that the card from `site`, turned over at
+    `p`, may have had. tide: where the stone lay before, if none is seen elsewhere."""
     starter = p.seats[p.starter]
     to = c.tide or tide
-    moved = to == next_tide(p.tide) or (len(c.lifted) + len(c.laid) > 1 and to == next_tide(next_tide(p.tide)))
-    moved = moved and not (p.wait and p.wait.site == site and p.wait.number)       # its arrow has been followed
+    moved = to == next_tide(p.tide) or (
+        len(c.lifted) + len(c.laid) > 1 and to == next_tide(next_tide(p.tide))
+    )
+    moved = moved and not (
+        p.wait and p.wait.site == site and p.wait.number
+    )  # its arrow has been followed
     pictures: list[tuple[str, tuple[Action, ...]]] = []
     for row, places in c.worse.items():
         palms = list(board.market).index(row) + 1
@@ -36,22 +43,40 @@ def events(c: Clues, tide: str, p: Position, board: Board, site: str, cause: str
         yield "none", False, ()
 
 
-def completed(c: Clues, p: Position, board: Board, row: int, places: list[int]) -> Iterator[tuple[int, ...]]:
-    """The places seen gone bad, or, with one seen of two, each pair they can become; with more, each two that leave what
-    another card can have made bad."""
+def completed(
+    c: Clues, p: Position, board: Board, row: int, places: list[int]
+) -> Iterator[tuple[int, ...]]:
+    """The places seen gone bad, or, with one seen of two, each pair they can become; with more,
+    each two that leave what another card can have made bad."""
     sites = board.market[row]
-    can = [i + 1 for i, s in enumerate(sites) if (k := p.lay.get(s)) and (m := marker(k[-1])) and m[0] != "rotten"]
+    can = [
+        i + 1
+        for i, s in enumerate(sites)
+        if (k := p.lay.get(s)) and (m := marker(k[-1])) and m[0] != "rotten"
+    ]
     if len(places) == 1 < len(can):
         yield from (tuple(sorted((places[0], i))) for i in can if i != places[0])
     elif len(places) > 2:
-        yield from (two for two in combinations(sorted(places), 2)
-                    if c.twice.intersection(sites) <= {sites[i - 1] for i in two})
+        yield from (
+            two
+            for two in combinations(sorted(places), 2)
+            if c.twice.intersection(sites) <= {sites[i - 1] for i in two}
+        )
     else:
         yield tuple(sorted(places))
 
 
-def back_again(c: Clues, tide: str, p: Position, first: act.Flood | act.Ebb) -> Iterator[tuple[Action, ...]]:
-    """The card with the second of two arrows, which has brought the stone back to where it still seems to lie: nothing else
-    tells it"""
-    if first.arrow and c.tide is None and tide == next_tide(next_tide(p.tide)) and isinstance(first, act.Ebb):
-        yield from ((act.Ebb(first.seat, other, "", True),) for other in c.lifted if other != first.site)
+def back_again(
+    c: Clues, tide: str, p: Position, first: act.Flood | act.Ebb
+) -> Iterator[tuple[Action, ...]]:
+    """The card with the second of two arrows, which has brought the stone back to where it still
+    seems to lie: nothing else tells it"""
+    if (
+        first.arrow
+        and c.tide is None
+        and tide == next_tide(next_tide(p.tide))
+        and isinstance(first, act.Ebb)
+    ):
+        yield from (
+            (act.Ebb(first.seat, other, "", True),) for other in c.lifted if other != first.site
+        )

@@ -1,4 +1,5 @@
-"""A board whose palms, waves and market are others: what is corrected, and what a board needs to be played on."""
+"""A board whose palms, waves and market are others: what is corrected, and what a board needs to be
+played on."""
 
 from __future__ import annotations
 
@@ -9,11 +10,29 @@ from engine.tracing import Choice, Form, PlanFault, Tag
 
 FORM = Form(
     choices=(
-        Choice("palms", say("palms"), tuple(Tag(f"palms{n}", say("{n} palms", n=n) if n > 1 else say("1 palm")) for n in (1, 2, 3, 4)),
-               when=("field",)),
-        Choice("river", say("waves printed on the river here"), (Tag("river1", say("one wave")), Tag("river2", say("two waves"))),
-               none=say("not at the river"), when=("field",)),
-        Choice("edge", say("the last field before the desert"), (Tag("desert", say("yes")),), none=say("no"), when=("field",)),
+        Choice(
+            "palms",
+            say("palms"),
+            tuple(
+                Tag(f"palms{n}", say("{n} palms", n=n) if n > 1 else say("1 palm"))
+                for n in (1, 2, 3, 4)
+            ),
+            when=("field",),
+        ),
+        Choice(
+            "river",
+            say("waves printed on the river here"),
+            (Tag("river1", say("one wave")), Tag("river2", say("two waves"))),
+            none=say("not at the river"),
+            when=("field",),
+        ),
+        Choice(
+            "edge",
+            say("the last field before the desert"),
+            (Tag("desert", say("yes")),),
+            none=say("no"),
+            when=("field",),
+        ),
     ),
     rows=("field", "market"),
 )
@@ -28,10 +47,20 @@ def plan_faults(plan: Plan) -> list[PlanFault]:
     out = []
     for sites in board.rows.values():
         if not board.fields[sites[0]].river:
-            out.append(PlanFault(say("{site}: no waves on the river where the row begins", site=sites[0]), (sites[0],)))
+            out.append(
+                PlanFault(
+                    say("{site}: no waves on the river where the row begins", site=sites[0]),
+                    (sites[0],),
+                )
+            )
         astray = [s for s in sites[1:] if plan.sites[s].number("river")]
         if astray:
-            out.append(PlanFault(say("waves of the river away from it: {sites}", sites=", ".join(astray)), tuple(astray)))
+            out.append(
+                PlanFault(
+                    say("waves of the river away from it: {sites}", sites=", ".join(astray)),
+                    tuple(astray),
+                )
+            )
     for row in (*board.rows.values(), *board.market.values()):
         gap = next((s for i, s in enumerate(row, 1) if not s.endswith(f".{i}")), None)
         if gap:

@@ -1,4 +1,5 @@
-"""What a page shows beyond the layout: the tide and who decides, the market, the boat, points and jokers, the next scoring."""
+"""What a page shows beyond the layout: the tide and who decides, the market, the boat, points and
+jokers, the next scoring."""
 
 from __future__ import annotations
 
@@ -15,9 +16,18 @@ from engine.nile.position import SETUP, Position
 from engine.nile.scoring import boat_colours, full_rows, out_count, row_gains, row_kinds
 from engine.text import Text, say
 
-ROUND = (PHASES["tide"], PHASES["actions"], Text("3 The pillar goes to the left"), Text("4 Scoring of full market rows"))
-VARIANTS = {"hippo": Text("hippo action"), "bidding": Text("bidding for the first start"),
-            "buy-others": Text("buying others' markers"), "freshen": Text("jokers freshen bad fruit")}
+ROUND = (
+    PHASES["tide"],
+    PHASES["actions"],
+    Text("3 The pillar goes to the left"),
+    Text("4 Scoring of full market rows"),
+)
+VARIANTS = {
+    "hippo": Text("hippo action"),
+    "bidding": Text("bidding for the first start"),
+    "buy-others": Text("buying others' markers"),
+    "freshen": Text("jokers freshen bad fruit"),
+}
 
 
 def view(p: Position, board: Board) -> dict[str, Any]:
@@ -37,7 +47,11 @@ def view(p: Position, board: Board) -> dict[str, Any]:
 def _left(p: Position) -> Text | None:
     if p.phase in ("actions", "extra"):
         jokers = p.jokers[p.turn]
-        points = say("1 action point left") if p.points == 1 else say("{n} action points left", n=p.points)
+        points = (
+            say("1 action point left")
+            if p.points == 1
+            else say("{n} action points left", n=p.points)
+        )
         return say("{points}, {jokers} jokers", points=points, jokers=jokers) if jokers else points
     if p.phase == "tide" and (left := _cards_left(p)):
         if p.mode == "flood":
@@ -47,26 +61,66 @@ def _left(p: Position) -> Text | None:
 
 
 def _cards_left(p: Position) -> int:
-    """Cards the start player still lays or takes; an arrow that brought flood has ended an ebb (N22)."""
+    """Cards the start player still lays or takes; an arrow that brought flood has ended an ebb
+    (N22)."""
     over = p.mode == "ebb" and (p.tide == "flood" or not p.water_sites())
     return 0 if over else max(0, 2 - p.laid)
 
 
 def _tracks(p: Position, board: Board) -> list[dict[str, Any]]:
-    tide = {"id": "tide", "label": Text("Tide"), "value": TIDES.index(p.tide), "max": 2, "large": True,
-            "steps": [TIDE[t] for t in TIDES], "marks": [], "means": _means(p)}
+    tide = {
+        "id": "tide",
+        "label": Text("Tide"),
+        "value": TIDES.index(p.tide),
+        "max": 2,
+        "large": True,
+        "steps": [TIDE[t] for t in TIDES],
+        "marks": [],
+        "means": _means(p),
+    }
     phases = ["tide", "actions", "", ""]
-    now = phases.index("tide" if p.phase == "extra" else p.phase) if p.phase in ("tide", "actions", "extra") else None
+    now = (
+        phases.index("tide" if p.phase == "extra" else p.phase)
+        if p.phase in ("tide", "actions", "extra")
+        else None
+    )
     first = max(p.scores) + 1
     return [
         tide,
-        {"id": "phases", "label": Text("The round"), "value": now, "max": 3, "steps": list(ROUND), "marks": []},
-        {"id": "obelisk", "label": Text("Obelisk"), "value": p.obelisk, "max": board.last_square, "steps": None,
-         "marks": sorted({n + 1 for n in p.scores}), "secret": "marks"},
-        {"id": "distance", "label": Text("From the first figure to the obelisk"), "value": max(0, p.obelisk - first),
-         "max": board.last_square - 1, "steps": None, "marks": [0], "secret": True},
-        {"id": "deserts", "label": Text("Desert cards in stock"), "value": p.deserts, "max": board.deserts, "steps": None,
-         "marks": [0]},
+        {
+            "id": "phases",
+            "label": Text("The round"),
+            "value": now,
+            "max": 3,
+            "steps": list(ROUND),
+            "marks": [],
+        },
+        {
+            "id": "obelisk",
+            "label": Text("Obelisk"),
+            "value": p.obelisk,
+            "max": board.last_square,
+            "steps": None,
+            "marks": sorted({n + 1 for n in p.scores}),
+            "secret": "marks",
+        },
+        {
+            "id": "distance",
+            "label": Text("From the first figure to the obelisk"),
+            "value": max(0, p.obelisk - first),
+            "max": board.last_square - 1,
+            "steps": None,
+            "marks": [0],
+            "secret": True,
+        },
+        {
+            "id": "deserts",
+            "label": Text("Desert cards in stock"),
+            "value": p.deserts,
+            "max": board.deserts,
+            "steps": None,
+            "marks": [0],
+        },
     ]
 
 
@@ -79,10 +133,16 @@ def _means(p: Position) -> Text:
         return Text("the game is over")
     if p.phase in ("tide", "extra") and (left := _cards_left(p)):
         if p.mode == "flood":
-            return (say("{seat} lays two water cards from the tops of two piles", seat=who) if left == 2 else
-                    say("{seat} lays one more water card", seat=who))
-        return (say("{seat} takes two water cards off the fields and turns them over", seat=who) if left == 2 else
-                say("{seat} takes one more water card off the fields and turns it over", seat=who))
+            return (
+                say("{seat} lays two water cards from the tops of two piles", seat=who)
+                if left == 2
+                else say("{seat} lays one more water card", seat=who)
+            )
+        return (
+            say("{seat} takes two water cards off the fields and turns them over", seat=who)
+            if left == 2
+            else say("{seat} takes one more water card off the fields and turns it over", seat=who)
+        )
     nxt = seat_name(p.seats[(p.starter + 1) % len(p.seats)])
     if p.tide == "flood":
         return say("the next round floods: {seat} will lay two water cards", seat=nxt)
@@ -92,10 +152,21 @@ def _means(p: Position) -> Text:
 def _facts(p: Position, board: Board, i: int) -> list[dict[str, Any]]:
     seat = p.seats[i]
 
-    def fact(label: Text, value: Any, kind: str | None = None, secret: bool = False) -> dict[str, Any]:
-        return {"label": label, "value": value, "colour": SHADES[seat], "kind": kind, "secret": secret}
+    def fact(
+        label: Text, value: Any, kind: str | None = None, secret: bool = False
+    ) -> dict[str, Any]:
+        return {
+            "label": label,
+            "value": value,
+            "colour": SHADES[seat],
+            "kind": kind,
+            "secret": secret,
+        }
 
-    out = [fact(Text("points"), p.scores[i], f"figure:{seat}", secret=True), fact(Text("jokers"), p.jokers[i], "desert")]
+    out = [
+        fact(Text("points"), p.scores[i], f"figure:{seat}", secret=True),
+        fact(Text("jokers"), p.jokers[i], "desert"),
+    ]
     if i == p.turn and p.phase in ("actions", "extra"):
         out.append(fact(Text("action points left"), p.points))
     if i == p.starter:
@@ -117,17 +188,28 @@ def _coming(p: Position, board: Board) -> list[Text]:
         return []
     out = [spoiling(board, p.wait.number)] if p.wait and p.wait.kind == "spoil" else []
     for n in full_rows(p.lay, board):
-        out.append(say("row M{row} is full: {gains}", row=n, gains=_gains_text(p, row_gains(row_kinds(p.lay, board, n)))))
+        out.append(
+            say(
+                "row M{row} is full: {gains}",
+                row=n,
+                gains=_gains_text(p, row_gains(row_kinds(p.lay, board, n))),
+            )
+        )
     if full_rows(p.lay, board):
         colours = boat_colours(p)
-        out.append(say("then the boat is emptied and the obelisk moves {n} squares", n=len(colours)))
+        out.append(
+            say("then the boat is emptied and the obelisk moves {n} squares", n=len(colours))
+        )
     else:
         out.append(Text("no market row is full: nothing is scored after this round"))
     return out
 
 
 def _gains_text(p: Position, gains: dict[str, int]) -> Text:
-    some = sorted(((n, s) for s, n in gains.items() if n and s in p.seats), key=lambda g: (-g[0], p.seats.index(g[1])))
+    some = sorted(
+        ((n, s) for s, n in gains.items() if n and s in p.seats),
+        key=lambda g: (-g[0], p.seats.index(g[1])),
+    )
     if not some:
         return Text("no points")
     text = say("{seat} {n}", seat=seat_name(some[0][1]), n=some[0][0])
@@ -144,11 +226,26 @@ def _market(p: Position, board: Board) -> dict[str, Any]:
         refused = sorted({f for _, _, f in markers(tuple(lying[-2:]))}, key=FRUITS.index)
         sure = row_gains(lying)
         bad = Counter(k.split(":")[0] for k in lying)
-        rows.append([f"M{n}", say("{n} of {all}", n=len(lying), all=len(sites)), free or Text("full"),
-                     _listed(refused) if free else Text("everything"), bad["seed"], bad["rotten"],
-                     _gains_text(p, sure) if lying else ""])
-    columns = [Text("row"), Text("fruit"), Text("next free place"), Text("refuses"), Text("bad"), Text("rotten"),
-               Text("would give now")]
+        rows.append(
+            [
+                f"M{n}",
+                say("{n} of {all}", n=len(lying), all=len(sites)),
+                free or Text("full"),
+                _listed(refused) if free else Text("everything"),
+                bad["seed"],
+                bad["rotten"],
+                _gains_text(p, sure) if lying else "",
+            ]
+        )
+    columns = [
+        Text("row"),
+        Text("fruit"),
+        Text("next free place"),
+        Text("refuses"),
+        Text("bad"),
+        Text("rotten"),
+        Text("would give now"),
+    ]
     return {"title": Text("Market"), "columns": columns, "rows": rows}
 
 
@@ -161,22 +258,41 @@ def _listed(fruits: list[str]) -> Text | str:
 
 def _boat(p: Position) -> dict[str, Any]:
     held = counted(p.lay.get("boat", ()))
-    rows = [[seat_name(s), *(held[s, f] for f in FRUITS), sum(held[s, f] for f in FRUITS) + p.owed[i] - p.lost[i]]
-            for i, s in enumerate(p.seats)]
-    return {"title": Text("Boat"), "columns": [Text("colour"), *(FRUIT[f] for f in FRUITS), Text("all")], "rows": rows}
+    rows = [
+        [
+            seat_name(s),
+            *(held[s, f] for f in FRUITS),
+            sum(held[s, f] for f in FRUITS) + p.owed[i] - p.lost[i],
+        ]
+        for i, s in enumerate(p.seats)
+    ]
+    return {
+        "title": Text("Boat"),
+        "columns": [Text("colour"), *(FRUIT[f] for f in FRUITS), Text("all")],
+        "rows": rows,
+    }
 
 
 def _stocks(p: Position) -> dict[str, Any]:
     rows = [[seat_name(s), *p.stock[i]] for i, s in enumerate(p.seats)]
-    return {"title": Text("Seed in hand"), "columns": [Text("colour"), *(FRUIT[f] for f in FRUITS)], "rows": rows}
+    return {
+        "title": Text("Seed in hand"),
+        "columns": [Text("colour"), *(FRUIT[f] for f in FRUITS)],
+        "rows": rows,
+    }
 
 
 def _highlight(p: Position, board: Board) -> dict[str, Text]:
-    """What may go bad, where the tide can go on, where fruit goes to market, where the desert grows next."""
+    """What may go bad, where the tide can go on, where fruit goes to market, where the desert grows
+    next."""
     out: dict[str, Text] = {}
     if p.wait and p.wait.kind == "spoil":
-        return {s: Text("this fruit may go bad") for n in board.open_rows(p.wait.number) for s in board.market[n]
-                if any(m[0] != "rotten" for m in markers(p.lay.get(s, ())))}
+        return {
+            s: Text("this fruit may go bad")
+            for n in board.open_rows(p.wait.number)
+            for s in board.market[n]
+            if any(m[0] != "rotten" for m in markers(p.lay.get(s, ())))
+        }
     if p.phase == "tide" and p.wait is None:
         if p.mode == "flood":
             out = {s: Text("a water card may fit here") for s in open_fields(p, board)}
@@ -184,19 +300,31 @@ def _highlight(p: Position, board: Board) -> dict[str, Text]:
             out = {s: Text("this water card may be taken") for s, c in p.lay.items() if waves(c)}
     elif p.phase in ("actions", "extra"):
         seat = p.seats[p.turn]
-        out = {a.split()[0]: Text("active this round already") for a in p.active if a.split()[1] == seat}
-        out |= {s: Text("the next fruit of this row goes here") for n in board.market if (s := free_place(p, n, board))}
+        out = {
+            a.split()[0]: Text("active this round already")
+            for a in p.active
+            if a.split()[1] == seat
+        }
+        out |= {
+            s: Text("the next fruit of this row goes here")
+            for n in board.market
+            if (s := free_place(p, n, board))
+        }
     if p.phase == "tide" and p.mode == "ebb" and p.deserts > 0:
         turned = board.fields[p.wait.site].row if p.wait and p.wait.kind == "event" else None
         for row in board.rows:
             site = desert_field(p, row, board)
-            if site and (row == turned if turned else any(waves(p.lay.get(s, ())) for s in board.rows[row])):
+            if site and (
+                row == turned if turned else any(waves(p.lay.get(s, ())) for s in board.rows[row])
+            ):
                 out.setdefault(site, Text("the desert would grow here"))
     return out
 
 
 def _notes(p: Position) -> list[Text]:
-    out: list[Text] = [say("variant: {name}", name=VARIANTS[o]) for o in p.options] or [Text("no variants")]
+    out: list[Text] = [say("variant: {name}", name=VARIANTS[o]) for o in p.options] or [
+        Text("no variants")
+    ]
     if p.wait and p.wait.kind == "event":
         out.append(say("the card from {site} is turned over", site=p.wait.site))
     if p.wait and p.wait.kind == "spoil":

@@ -31,7 +31,11 @@ def write(p: Position, board: Board) -> str:
     out.append(f"now mode {p.mode}")
     out += [f"now {name} {getattr(p, name)}" for name in NUMBERS]
     out += [f"now {name}" for name in FLAGS if getattr(p, name)]
-    out += [f"now {name} " + " ".join(map(str, getattr(p, name))) for name in SEAT_NUMBERS if any(getattr(p, name))]
+    out += [
+        f"now {name} " + " ".join(map(str, getattr(p, name)))
+        for name in SEAT_NUMBERS
+        if any(getattr(p, name))
+    ]
     out += [f"now active {a}" for a in p.active]
     if p.bought:
         out.append("now bought " + " ".join(p.seats[i] for i in p.bought))
@@ -50,8 +54,13 @@ def _wait(w: Wait, p: Position) -> str:
 def read_wait(words: list[str], seats: tuple[str, ...]) -> Wait:
     """Raises ValueError."""
     kind, site, cause, seat, number = words
-    return Wait(kind, "" if site == "-" else site, "" if cause == "-" else cause,
-                -1 if seat == "-" else seats.index(seat), int(number))
+    return Wait(
+        kind,
+        "" if site == "-" else site,
+        "" if cause == "-" else cause,
+        -1 if seat == "-" else seats.index(seat),
+        int(number),
+    )
 
 
 def read_numbers(words: list[str], n: int) -> tuple[int, ...]:

@@ -1,4 +1,5 @@
-"""Things on the board that no action can have done: what rule speaks against them, and where they belong."""
+"""Things on the board that no action can have done: what rule speaks against them, and where they
+belong."""
 
 from __future__ import annotations
 
@@ -11,10 +12,13 @@ from engine.nile.names import TIDE, kind_name, seat_name
 from engine.nile.position import SETUP, Position
 from engine.text import Text, say
 
-COST = 1.0                 # less likely than a rule broken by an action
-GONE = 0.0                 # a piece gone altogether, or where none like it may lie: one site alone tells, and no reader is surer
-                           # than once in some hundred sites
-MISSING = 2.0              # ... that may be on its way to where it may go, or lay in a heap, where a reader often errs
+COST = 1.0  # less likely than a rule broken by an action
+# a piece gone altogether, or where none like it may lie: one site alone tells, and no reader is
+# surer
+GONE = 0.0
+# than once in some hundred sites
+# ... that may be on its way to where it may go, or lay in a heap, where a reader often errs
+MISSING = 2.0
 
 
 def guesses(p: Position, board: Board, c: Clues) -> Iterator[Proposal]:
@@ -28,7 +32,9 @@ def guesses(p: Position, board: Board, c: Clues) -> Iterator[Proposal]:
     yield from _stock(p, c)
 
 
-def _proposal(c: Clues, sites: list[str], violations: list[tuple[str, Text]], cost: float = COST) -> Iterator[Proposal]:
+def _proposal(
+    c: Clues, sites: list[str], violations: list[tuple[str, Text]], cost: float = COST
+) -> Iterator[Proposal]:
     changes = c.seen(*sites)
     if changes:
         yield Proposal((), changes, tuple(Violation(r, t) for r, t in violations), cost)
@@ -49,7 +55,8 @@ def _tide(p: Position, c: Clues) -> Iterator[Proposal]:
 
 
 def _track(p: Position, board: Board, c: Clues) -> Iterator[Proposal]:
-    """Figures and obelisk; all of them together too, since a scoring gone wrong seldom moves one alone."""
+    """Figures and obelisk; all of them together too, since a scoring gone wrong seldom moves one
+    alone."""
     sites: list[str] = []
     faults: list[tuple[str, Text]] = []
     for kind, at in c.stood.items():
@@ -64,26 +71,36 @@ def _track(p: Position, board: Board, c: Clues) -> Iterator[Proposal]:
 
 
 def _gone_or_at(c: Clues, home: str, at: str | None, fault: tuple[str, Text]) -> Iterator[Proposal]:
-    """A piece there is one of is not at home, but there or nowhere; then what lies where nothing can have come from may be it,
-    taken for something else."""
+    """A piece there is one of is not at home, but there or nowhere; then what lies where nothing
+    can have come from may be it, taken for something else."""
     if at:
         yield from _proposal(c, [home, at], [fault])
         return
     yield from _proposal(c, [home], [fault], GONE)
-    strange = [site for site, _ in c.astray] + [site for kind, site in c.stood.items() if site] + list(c.stalled)
+    strange = (
+        [site for site, _ in c.astray]
+        + [site for kind, site in c.stood.items() if site]
+        + list(c.stalled)
+    )
     for site in strange:
         yield from _proposal(c, [home, site], [fault])
 
 
-def _out_of_place(p: Position, board: Board, kind: str, at: str | None) -> tuple[str, tuple[str, Text]] | None:
-    """(where it belongs, the rule and its sentence) of a figure or the obelisk; None for what else there is"""
+def _out_of_place(
+    p: Position, board: Board, kind: str, at: str | None
+) -> tuple[str, tuple[str, Text]] | None:
+    """(where it belongs, the rule and its sentence) of a figure or the obelisk; None for what else
+    there is"""
     if kind == "obelisk":
         home = board.track[p.obelisk - 1]
         return home, ("N41", say("the obelisk belongs on {site}", site=home))
     seat = kind.removeprefix("figure:")
     if seat in p.seats:
         home = board.track[min(p.scores[p.seat(seat)], len(board.track) - 1)]
-        return home, ("N43", say("the figure of {seat} belongs on {site}", seat=seat_name(seat), site=home))
+        return home, (
+            "N43",
+            say("the figure of {seat} belongs on {site}", seat=seat_name(seat), site=home),
+        )
     if kind != seat and at:
         return at, ("N5", say("nobody plays {seat}", seat=seat_name(seat)))
     return None
@@ -93,7 +110,10 @@ def _astray(c: Clues) -> Iterator[Proposal]:
     """Markers and cards where none belong"""
     for site, kind in c.astray:
         if marker(kind):
-            fault = ("N28", say("{what} on {site} comes from no field", what=kind_name(kind), site=site))
+            fault = (
+                "N28",
+                say("{what} on {site} comes from no field", what=kind_name(kind), site=site),
+            )
         else:
             rule = {"desert": "N50", "cover": "N4"}.get(kind, "N13")
             fault = (rule, say("no card is laid on {site}", site=site))
@@ -104,75 +124,153 @@ def _cards(p: Position, c: Clues) -> Iterator[Proposal]:
     for site in c.laid:
         have = c.diff[site][0]
         if have and have[0].startswith("water:"):
-            yield from _proposal(c, [site], [("N14", say("the card on {site} stays as it was laid", site=site)),
-                                             ("N13", say("the card on {site} stays as it was laid", site=site))])
+            yield from _proposal(
+                c,
+                [site],
+                [
+                    ("N14", say("the card on {site} stays as it was laid", site=site)),
+                    ("N13", say("the card on {site} stays as it was laid", site=site)),
+                ],
+            )
     for site in c.desert_new:
-        yield from _proposal(c, [site], [("N50", say("no event lays a desert card on {site}", site=site))])
+        yield from _proposal(
+            c, [site], [("N50", say("no event lays a desert card on {site}", site=site))]
+        )
     for site in c.desert_gone:
-        yield from _proposal(c, [site], [("N18", say("the desert card on {site} goes only under water", site=site))], GONE)
+        yield from _proposal(
+            c,
+            [site],
+            [("N18", say("the desert card on {site} goes only under water", site=site))],
+            GONE,
+        )
     covers = c.cover_new + c.cover_gone
     if covers and (c.cover_gone or p.phase not in SETUP):
-        yield from _proposal(c, covers, [("N4", Text("the cover strips stay where they were laid"))], GONE)
+        yield from _proposal(
+            c, covers, [("N4", Text("the cover strips stay where they were laid"))], GONE
+        )
 
 
 def _fields(p: Position, c: Clues) -> Iterator[Proposal]:
     for site, *_ in c.turned_down:
-        yield from _proposal(c, [site], [("N27", say("ripe fruit on {site} is not turned back to seed", site=site))])
+        yield from _proposal(
+            c, [site], [("N27", say("ripe fruit on {site} is not turned back to seed", site=site))]
+        )
     come = [(s, m) for s, ms in c.gained.items() for m in ms]
     for site, (side, colour, fruit) in come:
         what = kind_name(f"{side}:{colour}:{fruit}")
         froms = [s for s, ms in c.lost.items() if any(m[1:] == (colour, fruit) for m in ms)]
         for other in froms:
-            yield from _proposal(c, [site, other], [("N26", say("{what} stays on {site} till it is harvested",
-                                                                what=what, site=other))])
+            yield from _proposal(
+                c,
+                [site, other],
+                [
+                    (
+                        "N26",
+                        say("{what} stays on {site} till it is harvested", what=what, site=other),
+                    )
+                ],
+            )
         if side == "ripe" and p.phase not in SETUP:
-            yield from _proposal(c, [site], [("N26", say("{what} on {site}: it is sown seed side up", what=what, site=site))])
+            yield from _proposal(
+                c,
+                [site],
+                [("N26", say("{what} on {site}: it is sown seed side up", what=what, site=site))],
+            )
         if colour not in p.seats:
-            yield from _proposal(c, [site], [("N26", say("nobody plays {seat}", seat=seat_name(colour)))])
+            yield from _proposal(
+                c, [site], [("N26", say("nobody plays {seat}", seat=seat_name(colour)))]
+            )
     for site, gone in c.lost.items():
         if site in c.laid:
             continue
         for side, colour, fruit in gone:
             what = kind_name(f"{side}:{colour}:{fruit}")
             boat = ["boat"] if c.sold[colour, fruit] else []
-            yield from _proposal(c, [site, *boat], [("N28", say("{what} belongs on {site}", what=what, site=site))],
-                                 MISSING if boat or side == "ripe" else GONE)
+            yield from _proposal(
+                c,
+                [site, *boat],
+                [("N28", say("{what} belongs on {site}", what=what, site=site))],
+                MISSING if boat or side == "ripe" else GONE,
+            )
 
 
 def _market(c: Clues) -> Iterator[Proposal]:
     for row, places in c.worse.items():
         sites = [c.board.market[row][i - 1] for i in places]
-        yield from _proposal(c, sites, [("N47", say("no card made fruit of row M{row} go bad", row=row))])
+        yield from _proposal(
+            c, sites, [("N47", say("no card made fruit of row M{row} go bad", row=row))]
+        )
     for site in c.fresher:
-        yield from _proposal(c, [site], [("N48", say("the fruit on {site} is bad and stays so", site=site))])
+        yield from _proposal(
+            c, [site], [("N48", say("the fruit on {site} is bad and stays so", site=site))]
+        )
     for site in c.odd:
         have = c.diff[site][0]
         if have[-1].startswith("rotten:"):
-            yield from _proposal(c, [site], [("N48", say("the fruit on {site} is rotten and stays so", site=site))])
+            yield from _proposal(
+                c, [site], [("N48", say("the fruit on {site} is rotten and stays so", site=site))]
+            )
         else:
-            yield from _proposal(c, [site], [("N42", say("{what} stays on {site} till its row is scored",
-                                                         what=kind_name(have[-1]), site=site))])
+            yield from _proposal(
+                c,
+                [site],
+                [
+                    (
+                        "N42",
+                        say(
+                            "{what} stays on {site} till its row is scored",
+                            what=kind_name(have[-1]),
+                            site=site,
+                        ),
+                    )
+                ],
+            )
     for site, m in c.fetched.items():
         moved = [s for s, other in c.stalled.items() if other[1:] == m[1:]]
         what = kind_name(":".join(m))
-        yield from _proposal(c, [site, *moved], [("N42", say("{what} stays on {site} till its row is scored", what=what,
-                                                             site=site))], COST if moved else GONE)
+        yield from _proposal(
+            c,
+            [site, *moved],
+            [("N42", say("{what} stays on {site} till its row is scored", what=what, site=site))],
+            COST if moved else GONE,
+        )
     for site, m in c.stalled.items():
-        yield from _proposal(c, [site], [("N28", say("{what} on {site} comes from no field", what=kind_name(":".join(m)),
-                                                     site=site))])
+        yield from _proposal(
+            c,
+            [site],
+            [
+                (
+                    "N28",
+                    say(
+                        "{what} on {site} comes from no field",
+                        what=kind_name(":".join(m)),
+                        site=site,
+                    ),
+                )
+            ],
+        )
 
 
 def _boat(p: Position, c: Clues) -> Iterator[Proposal]:
     if c.bought and sum(c.bought.values()) != sum(c.sold.values()):
-        yield from _proposal(c, ["boat"], [("N34", Text("markers leave the boat when they are bought, or before a scoring"))],
-                             MISSING)
+        yield from _proposal(
+            c,
+            ["boat"],
+            [("N34", Text("markers leave the boat when they are bought, or before a scoring"))],
+            MISSING,
+        )
     if c.sold:
-        yield from _proposal(c, ["boat"], [("N15", Text("only flooded and sold fruit goes into the boat"))], MISSING)
+        yield from _proposal(
+            c, ["boat"], [("N15", Text("only flooded and sold fruit goes into the boat"))], MISSING
+        )
 
 
 def _stock(p: Position, c: Clues) -> Iterator[Proposal]:
-    text = (say("the stock of desert cards lies on its place") if p.deserts > 0
-            else say("the stock of desert cards is used up"))
+    text = (
+        say("the stock of desert cards lies on its place")
+        if p.deserts > 0
+        else say("the stock of desert cards is used up")
+    )
     yield from _proposal(c, ["desert-stock"], [("N6", text), ("N35", text)], GONE)
 
 

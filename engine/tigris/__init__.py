@@ -21,7 +21,9 @@ _PAINT = {"archer": "#7a4f9a", "bull": "#a8671c", "pot": "#1f7f86", "lion": "#8c
 
 @cache
 def _plan() -> Plan:
-    return Plan.parse(resources.files("engine.tigris").joinpath("plan.toml").read_text(encoding="utf-8"))
+    return Plan.parse(
+        resources.files("engine.tigris").joinpath("plan.toml").read_text(encoding="utf-8")
+    )
 
 
 class Tigris(Game[TigrisState]):
@@ -33,10 +35,17 @@ class Tigris(Game[TigrisState]):
     def plan(self) -> Plan:
         return _plan()
 
-    def setup(self, seats: Sequence[str], statements: Sequence[Statement] = (), plan: Plan | None = None) -> TigrisState:
+    def setup(
+        self, seats: Sequence[str], statements: Sequence[Statement] = (), plan: Plan | None = None
+    ) -> TigrisState:
         return beginnings.setup(plan or self.plan(), seats, statements)
 
-    def new(self, seats: Sequence[str], options: Mapping[str, str] | None = None, plan: Plan | None = None) -> TigrisState:
+    def new(
+        self,
+        seats: Sequence[str],
+        options: Mapping[str, str] | None = None,
+        plan: Plan | None = None,
+    ) -> TigrisState:
         for name in options or {}:
             raise BadText(f"this game has no option {name!r}")
         return beginnings.new(plan or self.plan(), seats)
@@ -44,7 +53,9 @@ class Tigris(Game[TigrisState]):
     def load(self, data: Mapping[str, Any], plan: Plan | None = None) -> TigrisState:
         return beginnings.load(plan or self.plan(), data)
 
-    def chronicle(self, start: TigrisState, played: Sequence[tuple[Action, TigrisState]]) -> list[dict[str, Any]]:
+    def chronicle(
+        self, start: TigrisState, played: Sequence[tuple[Action, TigrisState]]
+    ) -> list[dict[str, Any]]:
         return wars.greatest(start, played)
 
     def worth(self, score: Any) -> float:

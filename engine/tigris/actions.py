@@ -16,7 +16,8 @@ BAG = "bag"
 
 
 class Said(NamedTuple):
-    """Who says an action, all of its text, the board, and where leaders stand: `stands(seat, colour)` is a site, or None."""
+    """Who says an action, all of its text, the board, and where leaders stand: `stands(seat,
+    colour)` is a site, or None."""
 
     seat: str
     text: str
@@ -99,7 +100,9 @@ class Tile(Action, frozen=True):
     colour: str
     site: str
 
-    syntax = Syntax("tile", one("colour", known_colour), one("site", known_site), usage="`tile COLOUR SITE`")
+    syntax = Syntax(
+        "tile", one("colour", known_colour), one("site", known_site), usage="`tile COLOUR SITE`"
+    )
 
 
 class Leader(Action, frozen=True):
@@ -113,8 +116,11 @@ class Leader(Action, frozen=True):
         start = "" if self.origin is None else f"{self.origin}>"
         return f"{self.colour} {start}{self.target or ''}"
 
-    syntax = Syntax("leader", Part(("colour", "origin", "target"), _leader_way, way, 2, 2),
-                    usage="`leader COLOUR SITE, SITE>SITE or SITE>`")
+    syntax = Syntax(
+        "leader",
+        Part(("colour", "origin", "target"), _leader_way, way, 2, 2),
+        usage="`leader COLOUR SITE, SITE>SITE or SITE>`",
+    )
 
 
 class Catastrophe(Action, frozen=True):
@@ -132,8 +138,11 @@ class Swap(Action, frozen=True):
     def tiles(self) -> str:
         return " ".join(self.colours) if self.colours else str(self.number)
 
-    syntax = Syntax("swap", Part(("number", "colours"), _swapped, tiles, 1),
-                    usage="`swap NUMBER`, or the colours where hands are open")
+    syntax = Syntax(
+        "swap",
+        Part(("number", "colours"), _swapped, tiles, 1),
+        usage="`swap NUMBER`, or the colours where hands are open",
+    )
 
 
 class Pass(Action, frozen=True):
@@ -158,7 +167,12 @@ class Build(Action, frozen=True):
     monument: str
     site: str
 
-    syntax = Syntax("build", one("monument", known_monument), one("site", known_site), usage="`build COLOUR-COLOUR SITE`")
+    syntax = Syntax(
+        "build",
+        one("monument", known_monument),
+        one("site", known_site),
+        usage="`build COLOUR-COLOUR SITE`",
+    )
 
 
 class Keep(Action, frozen=True):
@@ -170,7 +184,11 @@ class Treasure(Action, frozen=True):
 
     sites: tuple[str, ...]
 
-    syntax = Syntax("treasure", several("sites", _taken, " ".join, 1), usage="`treasure SITE ...`, all that are taken")
+    syntax = Syntax(
+        "treasure",
+        several("sites", _taken, " ".join, 1),
+        usage="`treasure SITE ...`, all that are taken",
+    )
 
 
 class Draw(Action, frozen=True):
@@ -179,11 +197,17 @@ class Draw(Action, frozen=True):
     drawer: str
     colours: tuple[str, ...]
 
-    syntax = Syntax("draw", one("drawer", lambda word, said: known_seat(word)), several("colours", sorted_colours, " ".join),
-                    usage="`bag: draw SEAT COLOUR ...`")
+    syntax = Syntax(
+        "draw",
+        one("drawer", lambda word, said: known_seat(word)),
+        several("colours", sorted_colours, " ".join),
+        usage="`bag: draw SEAT COLOUR ...`",
+    )
 
 
-NOTATION = Notation[Action]((Tile, Leader, Catastrophe, Swap, Pass, Commit, War, Build, Keep, Treasure))
+NOTATION = Notation[Action](
+    (Tile, Leader, Catastrophe, Swap, Pass, Commit, War, Build, Keep, Treasure)
+)
 BAGS = Notation[Action]((Draw,))
 
 
@@ -192,7 +216,9 @@ def parse(text: str, board: Board, stands: Callable[[str, str], str | None]) -> 
     seat, colon, rest = text.partition(":")
     seat, words = seat.strip().lower(), re.sub(r"\s*>\s*", ">", rest).replace(",", " ").split()
     if not colon or not words:
-        raise BadText(f"{text.strip()!r} is no action: write SEAT: ACTION, as in `bull: tile red C4`")
+        raise BadText(
+            f"{text.strip()!r} is no action: write SEAT: ACTION, as in `bull: tile red C4`"
+        )
     verb, words = words[0].lower(), words[1:]
     notation = BAGS if seat == BAG else NOTATION
     if seat == BAG and (verb not in BAGS.sorts or not words):

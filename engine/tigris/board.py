@@ -1,6 +1,8 @@
-"""The printed board as numbers: every square is a bit, a set of squares is an int, edges are shifts.
+"""The printed board as numbers: every square is a bit, a set of squares is an int, edges are
+shifts.
 
-Rows are laid one after another with one unused column between them, so that a shift past a row's end falls on nothing.
+Rows are laid one after another with one unused column between them, so that a shift past a row's
+end falls on nothing.
 """
 
 from __future__ import annotations
@@ -16,7 +18,8 @@ _ID = re.compile(r"^([A-Za-z]+)(\d+)$")
 
 
 class Board:
-    """A compiled plan. `index` is site id -> cell, `ids` cell -> site id ("" between rows), masks are ints over cells."""
+    """A compiled plan. `index` is site id -> cell, `ids` cell -> site id ("" between rows), masks
+    are ints over cells."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -34,14 +37,20 @@ class Board:
         self.winged = self._mask(plan.tagged("winged"))
         self.corner = self._mask(plan.tagged("corner"))
         self.order: list[int] = [self.index[s] for s in plan.sites]
-        self.near: list[int] = [self._around(1 << c) & self.all if self.ids[c] else 0 for c in range(len(self.ids))]
-        self.ring: list[int] = [self._around(self._around(1 << c)) & ~(1 << c) & self.all if self.ids[c] else 0
-                                for c in range(len(self.ids))]
+        self.near: list[int] = [
+            self._around(1 << c) & self.all if self.ids[c] else 0 for c in range(len(self.ids))
+        ]
+        self.ring: list[int] = [
+            self._around(self._around(1 << c)) & ~(1 << c) & self.all if self.ids[c] else 0
+            for c in range(len(self.ids))
+        ]
         self.land_ids: list[str] = [s if self.land >> c & 1 else "" for c, s in enumerate(self.ids)]
-        self.beyond = 1 << len(self.ids)               # above all cells
+        self.beyond = 1 << len(self.ids)  # above all cells
         self.totals: tuple[int, ...] = tuple(plan.counts.get(kind, 0) for kind in TILES)
-        self.monuments: tuple[str, ...] = tuple(k[9:] for k in plan.counts if k.startswith("monument:"))
-        self.squares: dict[int, int] = {}             # upper left cell -> its four cells
+        self.monuments: tuple[str, ...] = tuple(
+            k[9:] for k in plan.counts if k.startswith("monument:")
+        )
+        self.squares: dict[int, int] = {}  # upper left cell -> its four cells
         self.squares_of: dict[int, tuple[int, ...]] = {c: () for c in self.index.values()}
         self._find_squares()
 
@@ -83,7 +92,9 @@ class Board:
         start = edges & -edges
         if start == edges:
             return True
-        return not edges & ~self.flood(start, region & self.ring[cell]) or not edges & ~self.flood(start, region)
+        return not edges & ~self.flood(start, region & self.ring[cell]) or not edges & ~self.flood(
+            start, region
+        )
 
     def sites(self, m: int) -> list[str]:
         """The site ids of a mask, in the plan's order."""
@@ -104,7 +115,14 @@ def cells(m: int) -> Iterator[int]:
 @lru_cache(maxsize=16)
 def compiled(plan: Plan) -> Board:
     """Raises BadPlan for a plan that is no board of squares."""
-    for kind in (*TILES, "catastrophe", "union", "flipped", "treasure", *(f"leader:{s}:{c}" for s in SEATS for c in COLOURS)):
+    for kind in (
+        *TILES,
+        "catastrophe",
+        "union",
+        "flipped",
+        "treasure",
+        *(f"leader:{s}:{c}" for s in SEATS for c in COLOURS),
+    ):
         if kind not in plan.counts:
             raise BadPlan(f"plan: no piece of kind {kind!r}")
     if not plan.sites:
@@ -113,7 +131,8 @@ def compiled(plan: Plan) -> Board:
 
 
 def _grid(plan: Plan) -> dict[str, tuple[int, int]]:
-    """site -> (column, row), from where the squares lie; from ids such as C4 where the plan has no outlines."""
+    """site -> (column, row), from where the squares lie; from ids such as C4 where the plan has no
+    outlines."""
     sites = list(plan.sites.values())
     if all(s.outline for s in sites):
         across, down = _lines(sites, 0), _lines(sites, 1)
@@ -130,9 +149,12 @@ def _grid(plan: Plan) -> dict[str, tuple[int, int]]:
 
 
 def _lines(sites: list[Site], axis: int) -> dict[str, int]:
-    """site -> number of its column (axis 0) or row (axis 1): squares whose middles lie within half a square of each other."""
+    """site -> number of its column (axis 0) or row (axis 1): squares whose middles lie within half
+    a square of each other."""
     middle = {s.id: sum(p[axis] for p in s.outline) / len(s.outline) for s in sites}
-    side = sorted(max(p[axis] for p in s.outline) - min(p[axis] for p in s.outline) for s in sites)[len(sites) // 2]
+    side = sorted(max(p[axis] for p in s.outline) - min(p[axis] for p in s.outline) for s in sites)[
+        len(sites) // 2
+    ]
     out, line, last = {}, 0, None
     for site in sorted(middle, key=lambda s: middle[s]):
         if last is not None and middle[site] - last > side / 2:

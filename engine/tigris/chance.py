@@ -16,7 +16,8 @@ Counts = tuple[int, ...]
 
 
 def pool(s: Position) -> Counts:
-    """What a draw may come from, a number a colour: the bag's tiles where they are known, else all that nobody has seen."""
+    """What a draw may come from, a number a colour: the bag's tiles where they are known, else all
+    that nobody has seen."""
     if s.bag_known is not None:
         return s.bag_known
     return tuple(s.unseen(c) for c in range(4))
@@ -52,8 +53,10 @@ def chance(s: Position) -> list[tuple[Action, float]]:
     seat, n = s.draws[0]
     have = pool(s)
     ways = comb(sum(have), n)
-    return [(Draw(BAG, s.seats[seat], named(c)), prod(comb(h, k) for h, k in zip(have, c)) / ways)
-            for c in handfuls(n, have)]
+    return [
+        (Draw(BAG, s.seats[seat], named(c)), prod(comb(h, k) for h, k in zip(have, c)) / ways)
+        for c in handfuls(n, have)
+    ]
 
 
 def skip(s: P) -> P:

@@ -12,7 +12,16 @@ from engine.tigris.chance import could_draw
 from engine.tigris.moment import TEMPLES, treasure_choice, war_colours
 from engine.tigris.pieces import Pieces
 from engine.tigris.position import Position
-from engine.tigris.words import COLOURS, HAND, RED, TILES, colour_name, kind_name, leader_kind, seat_name
+from engine.tigris.words import (
+    COLOURS,
+    HAND,
+    RED,
+    TILES,
+    colour_name,
+    kind_name,
+    leader_kind,
+    seat_name,
+)
 
 Faults = list[Violation]
 
@@ -21,7 +30,7 @@ def check(s: Position, a: Action) -> Faults:
     if isinstance(a, act.Draw):
         return _draw(s, a)
     if s.draws and s.phase == "action":
-        s = s.skip_chance()                   # nobody told what was drawn, and the game has gone on
+        s = s.skip_chance()  # nobody told what was drawn, and the game has gone on
     if s.over:
         return [Violation(s.over, say("the game is over"))]
     if a.seat not in s.seats:
@@ -41,7 +50,11 @@ def _turn(s: Position, seat: int) -> Faults:
     if seat != s.active:
         now = seat_name(s.seats[s.active])
         _fault(faults, "T36", say("it is the turn of {seat}", seat=now))
-        _fault(faults, "T9", say("only the active player acts, up to two actions a turn; that is {seat}", seat=now))
+        _fault(
+            faults,
+            "T9",
+            say("only the active player acts, up to two actions a turn; that is {seat}", seat=now),
+        )
     return faults
 
 
@@ -50,20 +63,38 @@ def _waiting(s: Position) -> Violation:
     if s.phase == "commit":
         seat = seat_name(s.seats[s.actor])
         if s.conflict.kind == TEMPLES:
-            return Violation("T39", say("a conflict over a leader waits for the temples that {seat} adds", seat=seat))
+            return Violation(
+                "T39",
+                say("a conflict over a leader waits for the temples that {seat} adds", seat=seat),
+            )
         return Violation("T47", say("a war waits for the tiles that {seat} adds", seat=seat))
     if s.phase == "war":
-        return Violation("T44", say("{seat} first says which conflict comes next", seat=seat_name(s.seats[s.active])))
+        return Violation(
+            "T44",
+            say("{seat} first says which conflict comes next", seat=seat_name(s.seats[s.active])),
+        )
     if s.phase == "build":
-        return Violation("T53", say("{seat} first builds a monument or keeps the tiles", seat=seat_name(s.seats[s.active])))
+        return Violation(
+            "T53",
+            say(
+                "{seat} first builds a monument or keeps the tiles",
+                seat=seat_name(s.seats[s.active]),
+            ),
+        )
     if s.phase == "treasure":
-        return Violation("T59", say("{seat} first takes treasures", seat=seat_name(s.seats[s.actor])))
+        return Violation(
+            "T59", say("{seat} first takes treasures", seat=seat_name(s.seats[s.actor]))
+        )
     return Violation("T34", say("tiles are being drawn"))
 
 
 def _dead(faults: Faults, p: Pieces, bit: int, site: str) -> None:
     if p.catastrophes & bit:
-        _fault(faults, "T32", say("{site} lies under a catastrophe for the rest of the game", site=site))
+        _fault(
+            faults,
+            "T32",
+            say("{site} lies under a catastrophe for the rest of the game", site=site),
+        )
 
 
 def _tile(s: Position, a: act.Tile, seat: int) -> Faults:
@@ -75,16 +106,31 @@ def _tile(s: Position, a: act.Tile, seat: int) -> Faults:
         _fault(faults, "T19", say("{site} is not free", site=a.site))
         _dead(faults, p, bit, a.site)
     if (board.river & bit != 0) != (a.colour == "blue"):
-        text = say("a farm lies only on the river, {site} is land", site=a.site) if a.colour == "blue" else \
-            say("only a farm lies on the river, and {site} is river", site=a.site)
+        text = (
+            say("a farm lies only on the river, {site} is land", site=a.site)
+            if a.colour == "blue"
+            else say("only a farm lies on the river, and {site} is river", site=a.site)
+        )
         _fault(faults, "T19", text)
     if not p.occupied & bit and len(p.touching(bit)) > 2:
         _fault(faults, "T24", say("a tile on {site} would connect three kingdoms", site=a.site))
     if not s.known[seat][colour] and not s.has(seat, colour):
         if s.unknown[seat]:
-            _fault(faults, "T1", say("all tiles of this kind are in sight: {piece}", piece=kind_name(TILES[colour])))
+            _fault(
+                faults,
+                "T1",
+                say("all tiles of this kind are in sight: {piece}", piece=kind_name(TILES[colour])),
+            )
         else:
-            _fault(faults, "T4", say("{seat} does not hold {piece}", seat=seat_name(a.seat), piece=kind_name(TILES[colour])))
+            _fault(
+                faults,
+                "T4",
+                say(
+                    "{seat} does not hold {piece}",
+                    seat=seat_name(a.seat),
+                    piece=kind_name(TILES[colour]),
+                ),
+            )
     return faults
 
 
@@ -97,18 +143,43 @@ def _leader(s: Position, a: act.Leader, seat: int) -> Faults:
     lifted = own
     if a.origin is None:
         if p.leaders[own] >= 0:
-            _fault(faults, "T12", say("{piece} stands on the board already", piece=kind_name(leader_kind(a.seat, a.colour))))
+            _fault(
+                faults,
+                "T12",
+                say(
+                    "{piece} stands on the board already",
+                    piece=kind_name(leader_kind(a.seat, a.colour)),
+                ),
+            )
     else:
         lifted = p.leader_at(board.index[a.origin])
         if lifted >= 0 and lifted // 4 != seat:
-            _fault(faults, "T11", say("the leader on {site} belongs to {seat}", site=a.origin,
-                                      seat=seat_name(s.seats[lifted // 4])))
+            _fault(
+                faults,
+                "T11",
+                say(
+                    "the leader on {site} belongs to {seat}",
+                    site=a.origin,
+                    seat=seat_name(s.seats[lifted // 4]),
+                ),
+            )
         elif lifted != own:
-            _fault(faults, "T12", say("{piece} does not stand on {site}", site=a.origin,
-                                      piece=kind_name(leader_kind(a.seat, a.colour))))
+            _fault(
+                faults,
+                "T12",
+                say(
+                    "{piece} does not stand on {site}",
+                    site=a.origin,
+                    piece=kind_name(leader_kind(a.seat, a.colour)),
+                ),
+            )
     if a.target is None:
         if a.origin is None:
-            _fault(faults, "T12", say("{piece} is not on the board", piece=kind_name(leader_kind(a.seat, a.colour))))
+            _fault(
+                faults,
+                "T12",
+                say("{piece} is not on the board", piece=kind_name(leader_kind(a.seat, a.colour))),
+            )
         return faults
     cell = board.index[a.target]
     bit = 1 << cell
@@ -148,13 +219,29 @@ def _catastrophe(s: Position, a: act.Catastrophe, seat: int) -> Faults:
 def _swap(s: Position, a: act.Swap, seat: int) -> Faults:
     faults = _turn(s, seat)
     if not 1 <= a.number <= min(HAND, s.hand(seat)):
-        _fault(faults, "T33", say("{seat} can swap 1 to {most} tiles", seat=seat_name(a.seat), most=min(HAND, s.hand(seat))))
+        _fault(
+            faults,
+            "T33",
+            say(
+                "{seat} can swap 1 to {most} tiles",
+                seat=seat_name(a.seat),
+                most=min(HAND, s.hand(seat)),
+            ),
+        )
     if not a.colours:
         if not s.unknown[seat]:
-            _fault(faults, "T33", say("the hand of {seat} is known: say which tiles", seat=seat_name(a.seat)))
+            _fault(
+                faults,
+                "T33",
+                say("the hand of {seat} is known: say which tiles", seat=seat_name(a.seat)),
+            )
     elif any(a.colours.count(c) > s.known[seat][i] for i, c in enumerate(COLOURS)):
         if s.unknown[seat] and not sum(s.known[seat]):
-            _fault(faults, "T33", say("the hand of {seat} is hidden: say only how many", seat=seat_name(a.seat)))
+            _fault(
+                faults,
+                "T33",
+                say("the hand of {seat} is hidden: say only how many", seat=seat_name(a.seat)),
+            )
         else:
             _fault(faults, "T33", say("{seat} does not hold these tiles", seat=seat_name(a.seat)))
     return faults
@@ -176,14 +263,24 @@ def _commit(s: Position, a: act.Commit, seat: int) -> Faults:
     faults: Faults = []
     if seat != s.actor:
         now = seat_name(s.seats[s.actor])
-        _fault(faults, rule, say("first the attacker, then the defender: now {seat} adds", seat=now))
+        _fault(
+            faults, rule, say("first the attacker, then the defender: now {seat} adds", seat=now)
+        )
         if fight.kind != TEMPLES and fight.added < 0:
             _fault(faults, "T45", say("{seat} attacks", seat=now))
     colour = RED if fight.kind == TEMPLES else fight.colour
     most = s.has(seat, colour)
     if a.number > most:
-        _fault(faults, rule, say("{seat} can add at most {most} ({colour})", seat=seat_name(a.seat), most=most,
-                                 colour=colour_name(COLOURS[colour])))
+        _fault(
+            faults,
+            rule,
+            say(
+                "{seat} can add at most {most} ({colour})",
+                seat=seat_name(a.seat),
+                most=most,
+                colour=colour_name(COLOURS[colour]),
+            ),
+        )
     return faults
 
 
@@ -192,8 +289,14 @@ def _war(s: Position, a: act.War, seat: int) -> Faults:
         return [Violation("T44", say("there is no choice between conflicts"))]
     faults: Faults = []
     if seat != s.active:
-        _fault(faults, "T44", say("the active player says which conflict is next; that is {seat}",
-                                  seat=seat_name(s.seats[s.active])))
+        _fault(
+            faults,
+            "T44",
+            say(
+                "the active player says which conflict is next; that is {seat}",
+                seat=seat_name(s.seats[s.active]),
+            ),
+        )
     if COLOURS.index(a.colour) not in war_colours(s.pieces):
         _fault(faults, "T44", say("there is no conflict in {colour}", colour=colour_name(a.colour)))
     return faults
@@ -207,22 +310,43 @@ def _build(s: Position, a: act.Build, seat: int) -> Faults:
     if s.phase in ("commit", "war"):
         _fault(faults, "T55", say("the conflict comes first, then the monument"))
     if s.phase != "build":
-        _fault(faults, "T53", say("only a tile just placed that completes a square allows to build"))
+        _fault(
+            faults, "T53", say("only a tile just placed that completes a square allows to build")
+        )
     elif seat != s.active:
-        _fault(faults, "T53", say("only {seat}, who placed the tile, may build", seat=seat_name(s.seats[s.active])))
+        _fault(
+            faults,
+            "T53",
+            say("only {seat}, who placed the tile, may build", seat=seat_name(s.seats[s.active])),
+        )
     if square & p.flipped:
         _fault(faults, "T58", say("no tile is used for two monuments"))
     colour = p.tile_at(cell)
     if not square or colour < 0 or p.tiles[colour] & square != square:
-        _fault(faults, "T53", say("{site} is not the upper left of four tiles of one colour", site=a.site))
+        _fault(
+            faults,
+            "T53",
+            say("{site} is not the upper left of four tiles of one colour", site=a.site),
+        )
         if square & p.free:
             _fault(faults, "T55", say("not all four tiles are there"))
     else:
         if s.phase == "build" and cell not in p.full_squares(s.laid):
-            _fault(faults, "T53", say("the tile just placed is not in the square at {site}", site=a.site))
+            _fault(
+                faults,
+                "T53",
+                say("the tile just placed is not in the square at {site}", site=a.site),
+            )
         if colour not in board.monument_colours(a.monument):
-            _fault(faults, "T53", say("none of the colours of {piece} is that of the tiles", piece=piece))
-        if not any(at < 0 and colour in board.monument_colours(m) for m, at in zip(board.monuments, p.monuments)):
+            _fault(
+                faults,
+                "T53",
+                say("none of the colours of {piece} is that of the tiles", piece=piece),
+            )
+        if not any(
+            at < 0 and colour in board.monument_colours(m)
+            for m, at in zip(board.monuments, p.monuments)
+        ):
             _fault(faults, "T54", say("no monument with the colour of the tiles is left"))
     if p.monuments[board.monuments.index(a.monument)] >= 0:
         for rule in ("T54", "T2"):
@@ -236,7 +360,12 @@ def _keep(s: Position, a: act.Keep, seat: int) -> Faults:
     if s.phase != "build":
         return [Violation("T53", say("there is nothing to build on"))]
     if seat != s.active:
-        return [Violation("T53", say("only {seat}, who placed the tile, decides", seat=seat_name(s.seats[s.active])))]
+        return [
+            Violation(
+                "T53",
+                say("only {seat}, who placed the tile, decides", seat=seat_name(s.seats[s.active])),
+            )
+        ]
     return []
 
 
@@ -246,7 +375,14 @@ def _treasure(s: Position, a: act.Treasure, seat: int) -> Faults:
     faults: Faults = []
     owner, treasures, may_stay = treasure_choice(s.pieces, s.active, len(s.seats))
     if seat != owner:
-        _fault(faults, "T59", say("the treasures go to the owner of the trader there: {seat}", seat=seat_name(s.seats[owner])))
+        _fault(
+            faults,
+            "T59",
+            say(
+                "the treasures go to the owner of the trader there: {seat}",
+                seat=seat_name(s.seats[owner]),
+            ),
+        )
     taken = sum(1 << s.board.index[t] for t in a.sites)
     stays = treasures & ~taken
     if taken & ~treasures or stays.bit_count() != 1:
@@ -265,13 +401,23 @@ def _draw(s: Position, a: act.Draw) -> Faults:
     if s.phase == "draw" and s.draws[0][0] != seat:
         return [Violation("T35", say("first {seat} draws", seat=seat_name(s.seats[s.draws[0][0]])))]
     if len(a.colours) not in s.may_draw(seat):
-        return [Violation("T34", say("{seat} draws {number} tiles", seat=seat_name(a.drawer), number=n))]
+        return [
+            Violation("T34", say("{seat} draws {number} tiles", seat=seat_name(a.drawer), number=n))
+        ]
     if not could_draw(s, tuple(a.colours.count(c) for c in COLOURS)):
         return [Violation("T1", say("there are not so many of these tiles left"))]
     return []
 
 
 _FAULTS: dict[type[Action], Callable[[Position, Any, int], Faults]] = {
-    act.Tile: _tile, act.Leader: _leader, act.Catastrophe: _catastrophe, act.Swap: _swap, act.Pass: _pass,
-    act.Commit: _commit, act.War: _war, act.Build: _build, act.Keep: _keep, act.Treasure: _treasure,
+    act.Tile: _tile,
+    act.Leader: _leader,
+    act.Catastrophe: _catastrophe,
+    act.Swap: _swap,
+    act.Pass: _pass,
+    act.Commit: _commit,
+    act.War: _war,
+    act.Build: _build,
+    act.Keep: _keep,
+    act.Treasure: _treasure,
 }

@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from engine.tigris.board import cells
-from engine.tigris.moment import SUPPORTERS, TEMPLES, Fight, strength, supporters_lost, war, war_colours
+from engine.tigris.moment import (
+    SUPPORTERS,
+    TEMPLES,
+    Fight,
+    strength,
+    supporters_lost,
+    war,
+    war_colours,
+)
 from engine.tigris.position import Position
 from engine.tigris.words import COLOURS, POINTS, RED, TILES, leader_kind
 
@@ -14,8 +22,8 @@ def over_leader(s: Position, attacker: int, defender: int) -> None:
 
 
 def next_war(s: Position) -> None:
-    """Looks for conflicts anew (T50): the only one begins, of several the active player says which (T44); phase "action"
-    when none is left."""
+    """Looks for conflicts anew (T50): the only one begins, of several the active player says which
+    (T44); phase "action" when none is left."""
     colours = war_colours(s.pieces)
     if len(colours) == 1:
         begin_war(s, colours[0])
@@ -28,13 +36,20 @@ def begin_war(s: Position, colour: int) -> None:
 
 
 def add(s: Position, number: int) -> bool:
-    """A side adds tiles from its hand, which leave the game. True when both have and the conflict is decided."""
+    """A side adds tiles from its hand, which leave the game. True when both have and the conflict
+    is decided."""
     fight, leader = s.conflict, s.conflict.adder
     seat = leader // 4
     colour = RED if fight.kind == TEMPLES else fight.colour
     take_from_hand(s, seat, colour, number)
     spend(s, colour, number)
-    s.tell("{seat} adds {number} ({colour})", by_hand=True, seat=s.seats[seat], number=number, colour=COLOURS[colour])
+    s.tell(
+        "{seat} adds {number} ({colour})",
+        by_hand=True,
+        seat=s.seats[seat],
+        number=number,
+        colour=COLOURS[colour],
+    )
     if fight.added < 0:
         s.fight = Fight(fight.kind, fight.colour, fight.attacker, fight.defender, number)
         return False
@@ -53,8 +68,13 @@ def _decide(s: Position, fight: Fight, winner: int, loser: int) -> None:
     temples = s.pieces.tiles[RED]
     take_home(s, loser)
     for cell in cells(lost):
-        s.tell("take {piece} off {site}", s.pieces.without(1 << cell), piece=TILES[fight.colour], site=s.board.ids[cell])
-    for n in s.pieces.orphans(temples):          # none, as T49 spares their temples; the check of T51
+        s.tell(
+            "take {piece} off {site}",
+            s.pieces.without(1 << cell),
+            piece=TILES[fight.colour],
+            site=s.board.ids[cell],
+        )
+    for n in s.pieces.orphans(temples):  # none, as T49 spares their temples; the check of T51
         take_home(s, n)
     if fight.kind == TEMPLES:
         score(s, winner // 4, RED, 1)
@@ -66,8 +86,12 @@ def _decide(s: Position, fight: Fight, winner: int, loser: int) -> None:
 def take_home(s: Position, leader: int) -> None:
     seat, colour = divmod(leader, 4)
     cell = s.pieces.leaders[leader]
-    s.tell("take {piece} off {site}", s.pieces.stand(leader, -1), piece=leader_kind(s.seats[seat], COLOURS[colour]),
-           site=s.board.ids[cell])
+    s.tell(
+        "take {piece} off {site}",
+        s.pieces.stand(leader, -1),
+        piece=leader_kind(s.seats[seat], COLOURS[colour]),
+        site=s.board.ids[cell],
+    )
 
 
 def score(s: Position, seat: int, colour: int, number: int, monument: str | None = None) -> None:
@@ -76,10 +100,20 @@ def score(s: Position, seat: int, colour: int, number: int, monument: str | None
     points[seat * 5 + colour] += number
     s.points = tuple(points)
     if monument is not None:
-        s.tell("{seat} scores {number} {colour} for {piece}", seat=s.seats[seat], number=number, colour=COLOURS[colour],
-               piece="monument:" + monument)
+        s.tell(
+            "{seat} scores {number} {colour} for {piece}",
+            seat=s.seats[seat],
+            number=number,
+            colour=COLOURS[colour],
+            piece="monument:" + monument,
+        )
     elif colour < 4:
-        s.tell("{seat} scores {number} {colour}", seat=s.seats[seat], number=number, colour=POINTS[colour])
+        s.tell(
+            "{seat} scores {number} {colour}",
+            seat=s.seats[seat],
+            number=number,
+            colour=POINTS[colour],
+        )
 
 
 def take_from_hand(s: Position, seat: int, colour: int, number: int) -> None:
@@ -92,8 +126,8 @@ def take_from_hand(s: Position, seat: int, colour: int, number: int) -> None:
 
 def set_hand(s: Position, seat: int, known: tuple[int, ...], unknown: int) -> None:
     if known != s.known[seat]:
-        s.known = (*s.known[:seat], known, *s.known[seat + 1:])
-    s.unknown = (*s.unknown[:seat], unknown, *s.unknown[seat + 1:])
+        s.known = (*s.known[:seat], known, *s.known[seat + 1 :])
+    s.unknown = (*s.unknown[:seat], unknown, *s.unknown[seat + 1 :])
 
 
 def spend(s: Position, colour: int, number: int) -> None:

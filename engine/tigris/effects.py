@@ -1,4 +1,5 @@
-"""What an action does, and what follows from it by itself. Works on a fresh copy of a state that nobody else has seen."""
+"""What an action does, and what follows from it by itself. Works on a fresh copy of a state that
+nobody else has seen."""
 
 from __future__ import annotations
 
@@ -32,7 +33,14 @@ def _tile(s: Position, a: act.Tile) -> None:
     cell, colour = s.board.index[a.site], COLOURS.index(a.colour)
     joined = s.pieces.touching(1 << cell)
     conflict.take_from_hand(s, s.active, colour, 1)
-    s.tell("{seat} lays {piece} on {site}", s.pieces.add(colour, cell), True, seat=a.seat, piece=TILES[colour], site=a.site)
+    s.tell(
+        "{seat} lays {piece} on {site}",
+        s.pieces.add(colour, cell),
+        True,
+        seat=a.seat,
+        piece=TILES[colour],
+        site=a.site,
+    )
     s.laid = cell
     if len(joined) == 2:
         pieces = s.pieces.change(union=cell)
@@ -52,15 +60,31 @@ def _leader(s: Position, a: act.Leader) -> None:
     own = s.active * 4 + COLOURS.index(a.colour)
     kind = leader_kind(a.seat, a.colour)
     if a.target is None:
-        s.tell("{seat} takes {piece} off {site}", s.pieces.stand(own, -1), True, seat=a.seat, piece=kind, site=a.origin)
+        s.tell(
+            "{seat} takes {piece} off {site}",
+            s.pieces.stand(own, -1),
+            True,
+            seat=a.seat,
+            piece=kind,
+            site=a.origin,
+        )
         return end_action(s)
     cell = s.board.index[a.target]
     pieces = s.pieces.stand(own, cell)
     if a.origin is None:
-        s.tell("{seat} puts {piece} on {site}", pieces, True, seat=a.seat, piece=kind, site=a.target)
+        s.tell(
+            "{seat} puts {piece} on {site}", pieces, True, seat=a.seat, piece=kind, site=a.target
+        )
     else:
-        s.tell("{seat} moves {piece} from {origin} to {site}", pieces, True, seat=a.seat, piece=kind, origin=a.origin,
-               site=a.target)
+        s.tell(
+            "{seat} moves {piece} from {origin} to {site}",
+            pieces,
+            True,
+            seat=a.seat,
+            piece=kind,
+            origin=a.origin,
+            site=a.target,
+        )
     kingdom = pieces.kingdom_at(cell)
     rivals = [n for n in kingdom.leaders if n % 4 == own % 4 and n != own] if kingdom else []
     if rivals:
@@ -79,8 +103,14 @@ def _catastrophe(s: Position, a: act.Catastrophe) -> None:
     if covered >= 0:
         conflict.spend(s, covered, 1)
         p = p.without(1 << cell)
-    s.tell("{seat} puts {piece} on {site}", p.change(catastrophes=p.catastrophes | 1 << cell), True, seat=a.seat,
-           piece="catastrophe", site=a.site)
+    s.tell(
+        "{seat} puts {piece} on {site}",
+        p.change(catastrophes=p.catastrophes | 1 << cell),
+        True,
+        seat=a.seat,
+        piece="catastrophe",
+        site=a.site,
+    )
     send_home(s, temples)
     end_action(s)
 
@@ -93,7 +123,9 @@ def _swap(s: Position, a: act.Swap) -> None:
             known[COLOURS.index(c)] -= 1
             conflict.spend(s, COLOURS.index(c), 1)
     else:
-        unknown += sum(known) - a.number         # which ones went is not said: nothing is known of the rest
+        unknown += (
+            sum(known) - a.number
+        )  # which ones went is not said: nothing is known of the rest
         known = [0, 0, 0, 0]
         s.lost += a.number
     conflict.set_hand(s, seat, tuple(known), unknown)
@@ -131,9 +163,14 @@ def _build(s: Position, a: act.Build) -> None:
     monuments = list(p.monuments)
     monuments[s.board.monuments.index(a.monument)] = corner
     p = p.without(square)
-    s.tell("{seat} turns four tiles over and builds {piece} on {site}",
-           p.change(flipped=p.flipped | square, monuments=tuple(monuments)), True, seat=a.seat,
-           piece="monument:" + a.monument, site=a.site)
+    s.tell(
+        "{seat} turns four tiles over and builds {piece} on {site}",
+        p.change(flipped=p.flipped | square, monuments=tuple(monuments)),
+        True,
+        seat=a.seat,
+        piece="monument:" + a.monument,
+        site=a.site,
+    )
     send_home(s, temples)
     end_building(s)
 
@@ -146,8 +183,13 @@ def _keep(s: Position, a: act.Keep) -> None:
 def _treasure(s: Position, a: act.Treasure) -> None:
     owner = s.actor
     taken = sum(1 << s.board.index[t] for t in a.sites)
-    s.tell("{seat} takes the treasures off {sites}", s.pieces.change(treasures=s.pieces.treasures & ~taken), True,
-           seat=a.seat, sites=", ".join(a.sites))
+    s.tell(
+        "{seat} takes the treasures off {sites}",
+        s.pieces.change(treasures=s.pieces.treasures & ~taken),
+        True,
+        seat=a.seat,
+        sites=", ".join(a.sites),
+    )
     conflict.score(s, owner, 4, len(a.sites))
     end_action(s)
 
@@ -159,7 +201,7 @@ def _draw(s: Position, a: act.Draw) -> None:
     if len(a.colours) == s.drawing(seat):
         s.draws = tuple(d for d in s.draws if d[0] != seat)
     else:
-        s.draws = s.draws[:first] + s.draws[first + 1:]
+        s.draws = s.draws[:first] + s.draws[first + 1 :]
     s.bag -= len(a.colours)
     if s.bag_known is not None:
         s.bag_known = tuple(have - n for have, n in zip(s.bag_known, counts))
@@ -170,13 +212,23 @@ def _draw(s: Position, a: act.Draw) -> None:
 
 
 _DOES: dict[type[Action], Callable[[Position, Any], None]] = {
-    act.Tile: _tile, act.Leader: _leader, act.Catastrophe: _catastrophe, act.Swap: _swap, act.Pass: _pass,
-    act.Commit: _commit, act.War: _war, act.Build: _build, act.Keep: _keep, act.Treasure: _treasure, act.Draw: _draw,
+    act.Tile: _tile,
+    act.Leader: _leader,
+    act.Catastrophe: _catastrophe,
+    act.Swap: _swap,
+    act.Pass: _pass,
+    act.Commit: _commit,
+    act.War: _war,
+    act.Build: _build,
+    act.Keep: _keep,
+    act.Treasure: _treasure,
+    act.Draw: _draw,
 }
 
 
 def after_conflicts(s: Position) -> None:
-    """The union tile comes off (T52), leaders without temples go home (T51), and the tile may have made a square (T55)."""
+    """The union tile comes off (T52), leaders without temples go home (T51), and the tile may have
+    made a square (T55)."""
     if s.pieces.union >= 0:
         site = s.board.ids[s.pieces.union]
         s.tell("take the union tile off {site}", s.pieces.change(union=-1), site=site)
@@ -194,12 +246,17 @@ def buildable(s: Position) -> list[tuple[int, int]]:
     if not squares:
         return []
     colour = s.pieces.tile_at(s.laid)
-    return [(q, m) for q in squares for m, name in enumerate(s.board.monuments)
-            if s.pieces.monuments[m] < 0 and colour in s.board.monument_colours(name)]
+    return [
+        (q, m)
+        for q in squares
+        for m, name in enumerate(s.board.monuments)
+        if s.pieces.monuments[m] < 0 and colour in s.board.monument_colours(name)
+    ]
 
 
 def end_building(s: Position) -> None:
-    """A square uses its tiles up, the one just laid among them, so nothing is left to build on (T58)."""
+    """A square uses its tiles up, the one just laid among them, so nothing is left to build on
+    (T58)."""
     s.phase = "action"
     end_action(s)
 
@@ -219,8 +276,13 @@ def end_action(s: Position) -> None:
             continue
         taken = treasures & ~may_stay
         for cell in cells(taken):
-            s.tell("take {piece} off {site}: it goes to {seat}", s.pieces.change(treasures=s.pieces.treasures & ~(1 << cell)),
-                   piece="treasure", site=s.board.ids[cell], seat=s.seats[owner])
+            s.tell(
+                "take {piece} off {site}: it goes to {seat}",
+                s.pieces.change(treasures=s.pieces.treasures & ~(1 << cell)),
+                piece="treasure",
+                site=s.board.ids[cell],
+                seat=s.seats[owner],
+            )
         conflict.score(s, owner, 4, taken.bit_count())
     if s.phase == "treasure":
         return
@@ -230,7 +292,8 @@ def end_action(s: Position) -> None:
 
 
 def end_turn(s: Position) -> None:
-    """Monument points, hands filled again, the game's end, and the next player (T34 to T36, T63, T64)."""
+    """Monument points, hands filled again, the game's end, and the next player (T34 to T36, T63,
+    T64)."""
     for colour, monument in monument_points(s, s.active):
         conflict.score(s, s.active, colour, 1, monument=s.board.monuments[monument])
     players = len(s.seats)
@@ -250,7 +313,9 @@ def refill(s: Position, seat: int, number: int) -> bool:
     there = s.bag - sum([n for _, n in s.draws])
     if number > there:
         if s.bag_known is not None and not s.draws:
-            conflict.set_hand(s, seat, tuple(k + n for k, n in zip(s.known[seat], s.bag_known)), s.unknown[seat])
+            conflict.set_hand(
+                s, seat, tuple(k + n for k, n in zip(s.known[seat], s.bag_known)), s.unknown[seat]
+            )
             s.bag_known = (0, 0, 0, 0)
         else:
             s.bag_known = None
@@ -259,7 +324,7 @@ def refill(s: Position, seat: int, number: int) -> bool:
         s.over, s.phase, s.draws = "T63", "over", ()
         return False
     if s.open[seat]:
-        if s.bag_known is not None:             # one draw tells both: nobody has to choose between them
+        if s.bag_known is not None:  # one draw tells both: nobody has to choose between them
             s.draws, number = tuple(d for d in s.draws if d[0] != seat), s.drawing(seat) + number
         s.draws = (*s.draws, (seat, number))
     else:

@@ -1,5 +1,6 @@
-"""How an action that has begun may have gone on, judged by what the board shows: what was added in a conflict, which war
-came first, what was built, which treasures were taken. Nobody says these things aloud as long as the outcome shows."""
+"""How an action that has begun may have gone on, judged by what the board shows: what was added in
+a conflict, which war came first, what was built, which treasures were taken. Nobody says these
+things aloud as long as the outcome shows."""
 
 from __future__ import annotations
 
@@ -12,11 +13,12 @@ from engine.tigris.seen import Seen
 from engine.tigris.words import COLOURS, RED
 
 Run = tuple[Action, ...]
-MOST = 60                   # states looked at for one action
+MOST = 60  # states looked at for one action
 
 
 class Ending:
-    """A run of declarations and the state it leads to. `far`: squares that still differ from what is seen."""
+    """A run of declarations and the state it leads to. `far`: squares that still differ from what
+    is seen."""
 
     __slots__ = ("cost", "far", "run", "state")
 
@@ -25,7 +27,8 @@ class Ending:
 
 
 def endings(s: Position, seen: Seen) -> list[Ending]:
-    """Where the state may have come to by itself and by declarations that fit, best first; to stay is one of them."""
+    """Where the state may have come to by itself and by declarations that fit, best first; to stay
+    is one of them."""
     out: list[Ending] = []
     waiting = [Ending((), s, 0.0, seen.far(s.pieces))]
     while waiting and len(out) < MOST:
@@ -36,7 +39,9 @@ def endings(s: Position, seen: Seen) -> list[Ending]:
             for a in run:
                 after = after.apply(a)
             waiting.append(Ending(here.run + run, after, here.cost + cost, seen.far(after.pieces)))
-    out = [e for e in out if not (e.run and isinstance(e.run[-1], act.War))]     # nothing shows yet which came first
+    out = [
+        e for e in out if not (e.run and isinstance(e.run[-1], act.War))
+    ]  # nothing shows yet which came first
     out.sort(key=lambda e: (e.far, e.cost, len(e.run)))
     return out
 
@@ -45,12 +50,17 @@ def fitting(s: Position, seen: Seen) -> list[tuple[Run, float]]:
     """The declarations that what is seen speaks for."""
     if s.phase == "commit":
         fight, leaders = s.conflict, s.pieces.leaders
-        attacker, defender = (seen.leaders[n] >> leaders[n] & 1 for n in (fight.attacker, fight.defender))
+        attacker, defender = (
+            seen.leaders[n] >> leaders[n] & 1 for n in (fight.attacker, fight.defender)
+        )
         if attacker and defender:
             return []
         return decided(s, not defender, not attacker)
     if s.phase == "war":
-        return [((act.War(s.seats[s.active], COLOURS[c]),), 0.1 * i) for i, c in enumerate(war_colours(s.pieces))]
+        return [
+            ((act.War(s.seats[s.active], COLOURS[c]),), 0.1 * i)
+            for i, c in enumerate(war_colours(s.pieces))
+        ]
     if s.phase == "build":
         return _built(s, seen)
     if s.phase == "treasure":
@@ -60,7 +70,8 @@ def fitting(s: Position, seen: Seen) -> list[tuple[Run, float]]:
 
 
 def forced(s: Position) -> list[tuple[Run, float]]:
-    """What must have happened, one way or another, when people have gone on although nothing on the board shows it."""
+    """What must have happened, one way or another, when people have gone on although nothing on the
+    board shows it."""
     if s.phase == "commit":
         return [(run, cost + 2.0) for run, cost in decided(s, True, True)]
     if s.phase == "war":
@@ -73,7 +84,8 @@ def forced(s: Position) -> list[tuple[Run, float]]:
 
 
 def ready(s: Position, seen: Seen) -> list[Ending]:
-    """The states from which somebody can take an action: decided as the board shows, or one way or another."""
+    """The states from which somebody can take an action: decided as the board shows, or one way or
+    another."""
     if s.phase == "action":
         return [Ending((), s, 0.0, 0)]
     out: list[Ending] = []
@@ -116,11 +128,16 @@ def _built(s: Position, seen: Seen) -> list[tuple[Run, float]]:
         action = act.Build(seat, s.board.monuments[monument], s.board.ids[corner])
         if seen.monuments[monument] >> corner & 1:
             out.append(((action,), 0.0))
-        elif (seen.flipped & square & ~s.pieces.flipped).bit_count() >= 2 and not any(m >> corner & 1 for m in seen.monuments):
+        elif (seen.flipped & square & ~s.pieces.flipped).bit_count() >= 2 and not any(
+            m >> corner & 1 for m in seen.monuments
+        ):
             out.append(((action,), 1.0))
     return out
 
 
 def _treasures(s: Position) -> list[tuple[Run, float, int]]:
-    return [((a,), 0.0, sum(1 << s.board.index[t] for t in a.sites))
-            for a in s.legal_actions() if isinstance(a, act.Treasure)]
+    return [
+        ((a,), 0.0, sum(1 << s.board.index[t] for t in a.sites))
+        for a in s.legal_actions()
+        if isinstance(a, act.Treasure)
+    ]

@@ -1,5 +1,6 @@
-"""What people may have done between two looks at the board (DESIGN 5): one action of somebody a guess, with what must have
-been declared on the way and who passed before; the reconciler asks again for what is left."""
+"""What people may have done between two looks at the board (DESIGN 5): one action of somebody a
+guess, with what must have been declared on the way and who passed before; the reconciler asks again
+for what is left."""
 
 from __future__ import annotations
 
@@ -12,19 +13,21 @@ from engine.tigris.seen import Seen
 from engine.tigris.words import BLUE, COLOURS, TILES
 from engine.tigris.wrongs import wrongs
 
-PASS_ONE = 1.5          # a player leaves one action
-PASS_TURN = 2.0         # a player leaves a whole turn
-PASS_MORE = 3.0         # and another one too, rather than that somebody acts out of turn
-COME_ROUND = 6.0        # the only other player leaves a turn, rather than that somebody acts a third time
-WITHDRAWN = 3.0         # a leader taken off for good: far more often it lost a conflict
+PASS_ONE = 1.5  # a player leaves one action
+PASS_TURN = 2.0  # a player leaves a whole turn
+PASS_MORE = 3.0  # and another one too, rather than that somebody acts out of turn
+COME_ROUND = 6.0  # the only other player leaves a turn, rather than that somebody acts a third time
+WITHDRAWN = 3.0  # a leader taken off for good: far more often it lost a conflict
 OUT_OF_TURN = 2.0
-ACTION = 1.0            # each action of a run, as the reconciler counts them
-SILENT = -0.9           # what nobody says aloud is no further doing: a conflict's two sides, a war's turn, nothing built
-LEFT = 3.0              # a square that a guess leaves unexplained
+ACTION = 1.0  # each action of a run, as the reconciler counts them
+SILENT = (
+    -0.9
+)  # what nobody says aloud is no further doing: a conflict's two sides, a war's turn, nothing built
+LEFT = 3.0  # a square that a guess leaves unexplained
 ILLEGAL = 6.0
-HIDDEN = 0.2            # a tile under the union tile is rather of a colour of which more are left
+HIDDEN = 0.2  # a tile under the union tile is rather of a colour of which more are left
 MOST = 30
-SITES = 16              # more than so many squares changed at once: no action can be told from that
+SITES = 16  # more than so many squares changed at once: no action can be told from that
 
 
 def explain(state: Position, difference: Difference) -> list[Proposal]:
@@ -40,7 +43,9 @@ def explain(state: Position, difference: Difference) -> list[Proposal]:
     for e in ready(s, seen):
         for doing in doings(e.state, seen):
             _, _, origin, target = doing
-            if changed >> (target if target >= 0 else origin) & 1:       # elsewhere it is only not cleared away yet
+            if (
+                changed >> (target if target >= 0 else origin) & 1
+            ):  # elsewhere it is only not cleared away yet
                 _attempt(found, e.state, e.run, e.cost, doing)
     if s.phase in ("build", "treasure"):
         _wrong_choice(found, s, seen)
@@ -52,13 +57,28 @@ def explain(state: Position, difference: Difference) -> list[Proposal]:
 def _uncovered(s: Position, seen: Seen) -> list[Proposal]:
     """The tile under the union tile, there or just taken off, is another one than was guessed."""
     out, p, index = [], s.pieces, s.board.index
-    lifted = {index[site] for step in s.steps if not step.by_hand for site, c in step.changes.items() if len(c) == 1}
+    lifted = {
+        index[site]
+        for step in s.steps
+        if not step.by_hand
+        for site, c in step.changes.items()
+        if len(c) == 1
+    }
     for cell in {p.union, *lifted} - {-1}:
         site = s.board.ids[cell]
         for guessed in (c for c in range(4) if p.tiles[c] >> cell & 1):
             for colour in (c for c in range(4) if c != guessed and seen.tiles[c] >> cell & 1):
-                out += [Proposal((act.Tile(seat, COLOURS[colour], site),), cost=0.5, belated=True, certain=False, uncovered=True,
-                                 withdrawn=(act.Tile(seat, COLOURS[guessed], site),)) for seat in s.seats]
+                out += [
+                    Proposal(
+                        (act.Tile(seat, COLOURS[colour], site),),
+                        cost=0.5,
+                        belated=True,
+                        certain=False,
+                        uncovered=True,
+                        withdrawn=(act.Tile(seat, COLOURS[guessed], site),),
+                    )
+                    for seat in s.seats
+                ]
     return out
 
 
@@ -71,12 +91,16 @@ class Guesses:
 
     def add(self, run: Run, cost: float, far: int, certain: bool = True) -> None:
         cost += SILENT * sum(isinstance(a, (act.Commit, act.War, act.Keep)) for a in run)
-        self._ranked.append((cost + ACTION * len(run) + LEFT * far, Proposal(run, {}, (), cost, certain=certain)))
+        self._ranked.append(
+            (cost + ACTION * len(run) + LEFT * far, Proposal(run, {}, (), cost, certain=certain))
+        )
 
     def illegal(self, run: Run, cost: float, violations: list[Violation], touched: int) -> None:
         changes = self.changes(touched)
         far = (self.seen.differs(self.s.pieces) & ~touched).bit_count()
-        self._ranked.append((cost + ILLEGAL + LEFT * far, Proposal(run, changes, tuple(violations), cost)))
+        self._ranked.append(
+            (cost + ILLEGAL + LEFT * far, Proposal(run, changes, tuple(violations), cost))
+        )
 
     def broken(self, guess: tuple[int, tuple[Violation, ...], float]) -> None:
         touched, violations, cost = guess
@@ -84,7 +108,9 @@ class Guesses:
 
     def changes(self, touched: int) -> dict[str, tuple[str, ...]]:
         ids = self.s.board.ids
-        return {ids[c]: self.seen.sites[ids[c]] for c in cells(touched) if ids[c] in self.seen.sites}
+        return {
+            ids[c]: self.seen.sites[ids[c]] for c in cells(touched) if ids[c] in self.seen.sites
+        }
 
     def best(self) -> list[Proposal]:
         self._ranked.sort(key=lambda r: r[0])
@@ -98,7 +124,8 @@ class Guesses:
 
 
 def doings(s: Position, seen: Seen) -> list[tuple[str, int, int, int]]:
-    """(sort, number, origin, target) of what is new on the board: tile, leader, catastrophe, monument; cells, -1: none."""
+    """(sort, number, origin, target) of what is new on the board: tile, leader, catastrophe,
+    monument; cells, -1: none."""
     p, out = s.pieces, []
     for n, cell in seen.new_leaders(p):
         out.append(("leader", n, p.leaders[n], cell))
@@ -106,7 +133,11 @@ def doings(s: Position, seen: Seen) -> list[tuple[str, int, int, int]]:
         out.append(("leader", n, p.leaders[n], -1))
     for c, mask in enumerate(seen.tiles):
         out += [("tile", c, -1, cell) for cell in cells(mask & ~p.tiles[c])]
-        out += [("tile", c, -1, cell) for cell in cells(seen.hidden & p.free) if (c == BLUE) == bool(s.board.river >> cell & 1)]
+        out += [
+            ("tile", c, -1, cell)
+            for cell in cells(seen.hidden & p.free)
+            if (c == BLUE) == bool(s.board.river >> cell & 1)
+        ]
     out += [("tile", c, -1, cell) for c, cell in _turned(s, seen)]
     out += [("catastrophe", 0, -1, cell) for cell in cells(seen.catastrophes & ~p.catastrophes)]
     for m, mask in enumerate(seen.monuments):
@@ -115,17 +146,27 @@ def doings(s: Position, seen: Seen) -> list[tuple[str, int, int, int]]:
 
 
 def _turned(s: Position, seen: Seen) -> list[tuple[int, int]]:
-    """(colour, cell) of tiles that were laid and at once turned over for a monument: the other three tell the colour."""
+    """(colour, cell) of tiles that were laid and at once turned over for a monument: the other
+    three tell the colour."""
     p, board = s.pieces, s.board
-    return [(c, cell) for cell in cells(seen.flipped & p.free) for c in range(4)
-            if any(board.squares[q] & ~p.tiles[c] == 1 << cell for q in board.squares_of[cell])]
+    return [
+        (c, cell)
+        for cell in cells(seen.flipped & p.free)
+        for c in range(4)
+        if any(board.squares[q] & ~p.tiles[c] == 1 << cell for q in board.squares_of[cell])
+    ]
 
 
 def _action(s: Position, doing: tuple[str, int, int, int], seat: int) -> Action:
     sort, n, origin, target = doing
     name, ids = s.seats[seat], s.board.ids
     if sort == "leader":
-        return act.Leader(name, COLOURS[n % 4], ids[origin] if origin >= 0 else None, ids[target] if target >= 0 else None)
+        return act.Leader(
+            name,
+            COLOURS[n % 4],
+            ids[origin] if origin >= 0 else None,
+            ids[target] if target >= 0 else None,
+        )
     if sort == "tile":
         return act.Tile(name, COLOURS[n], ids[target])
     if sort == "catastrophe":
@@ -133,13 +174,20 @@ def _action(s: Position, doing: tuple[str, int, int, int], seat: int) -> Action:
     return act.Build(name, s.board.monuments[n], ids[target])
 
 
-def _attempt(found: Guesses, s: Position, before: Run, cost: float, doing: tuple[str, int, int, int]) -> None:
-    """This doing by everybody who may have done it: the player in turn, the next one, a leader's owner."""
+def _attempt(
+    found: Guesses, s: Position, before: Run, cost: float, doing: tuple[str, int, int, int]
+) -> None:
+    """This doing by everybody who may have done it: the player in turn, the next one, a leader's
+    owner."""
     sort, n, origin, target = doing
     players = len(s.seats)
-    unknown = sort == "tile" and n != BLUE and bool(found.seen.hidden >> target & 1)     # a later look will tell
+    unknown = (
+        sort == "tile" and n != BLUE and bool(found.seen.hidden >> target & 1)
+    )  # a later look will tell
     if unknown:
-        left = [s.plan.counts[kind] - tiles.bit_count() for kind, tiles in zip(TILES, s.pieces.tiles)]
+        left = [
+            s.plan.counts[kind] - tiles.bit_count() for kind, tiles in zip(TILES, s.pieces.tiles)
+        ]
         cost += HIDDEN * sum(left[c] > left[n] for c in range(4) if c != BLUE)
     if sort == "leader":
         seats = [n // 4]
@@ -151,29 +199,36 @@ def _attempt(found: Guesses, s: Position, before: Run, cost: float, doing: tuple
         passes, price, now = _passes(s, seat)
         if sort == "leader" and target < 0:
             price += WITHDRAWN + (PASS_TURN if passes else 0)
-        if now is None:                           # the game would have ended before
+        if now is None:  # the game would have ended before
             if sort == "leader":
-                found.illegal((*before, _action(s, doing, seat)), cost, s.check(_action(s, doing, seat)), _touched(s, doing))
+                found.illegal(
+                    (*before, _action(s, doing, seat)),
+                    cost,
+                    s.check(_action(s, doing, seat)),
+                    _touched(s, doing),
+                )
             continue
         action = _action(now, doing, seat)
         violations = now.check(action)
         if not violations:
             after = now.apply(action)
             for e in endings(after, found.seen)[:2]:
-                found.add((*before, *passes, action, *e.run), cost + price + e.cost, e.far, not unknown)
+                found.add(
+                    (*before, *passes, action, *e.run), cost + price + e.cost, e.far, not unknown
+                )
         elif seat == s.active or sort == "leader":
             found.illegal((*before, *passes, action), cost + price, violations, _touched(s, doing))
         if passes and sort == "leader":
             out_of_turn = s.check(action)
             found.illegal((*before, action), cost + OUT_OF_TURN, out_of_turn, _touched(s, doing))
     if sort == "leader" and n // 4 != s.active and target < 0:
-        action = _action(s, doing, s.active)                  # somebody took another's leader off
+        action = _action(s, doing, s.active)  # somebody took another's leader off
         found.illegal((*before, action), cost, s.check(action), _touched(s, doing))
 
 
 def _passes(s: Position, seat: int) -> tuple[Run, float, Position | None]:
-    """Everybody before this seat leaves what is left of the turn: (the passes, their cost, the state then); the state is None
-    when the game ends on the way."""
+    """Everybody before this seat leaves what is left of the turn: (the passes, their cost, the
+    state then); the state is None when the game ends on the way."""
     run: list[Action] = []
     price, now = 0.0, s
     while now.active != seat:
@@ -183,7 +238,9 @@ def _passes(s: Position, seat: int) -> tuple[Run, float, Position | None]:
         now = now.apply(a).skip_chance()
         if now.over:
             return (), 0.0, None
-    if len(run) == len(s.seats) - 1 and s.left > 1 and s._events:      # not where the game has only begun
+    if (
+        len(run) == len(s.seats) - 1 and s.left > 1 and s._events
+    ):  # not where the game has only begun
         price += COME_ROUND
     return tuple(run), price, now
 

@@ -14,18 +14,31 @@ def to_json(s: Position) -> dict[str, Any]:
     return {
         "seats": list(s.seats),
         "layout": {site: list(c) for site, c in s.layout().items()},
-        "turn": s.seats[s.active], "left": s.left, "phase": s.phase, "over": s.over,
+        "turn": s.seats[s.active],
+        "left": s.left,
+        "phase": s.phase,
+        "over": s.over,
         "points": s.scores(),
         "catastrophes": dict(zip(s.seats, s.catastrophes)),
-        "hands": {seat: {"known": list(named(s.known[i])), "unknown": s.unknown[i], "open": s.open[i]}
-                  for i, seat in enumerate(s.seats)},
-        "bag": s.bag, "bag_known": None if s.bag_known is None else dict(zip(COLOURS, s.bag_known)),
+        "hands": {
+            seat: {"known": list(named(s.known[i])), "unknown": s.unknown[i], "open": s.open[i]}
+            for i, seat in enumerate(s.seats)
+        },
+        "bag": s.bag,
+        "bag_known": None if s.bag_known is None else dict(zip(COLOURS, s.bag_known)),
         "draws": [[s.seats[seat], n] for seat, n in s.draws],
-        "spent": dict(zip(COLOURS, s.spent)), "lost": s.lost,
+        "spent": dict(zip(COLOURS, s.spent)),
+        "lost": s.lost,
         "laid": ids[s.laid] if s.laid >= 0 else None,
-        "fight": None if fight is None else {
-            "kind": fight.kind, "colour": COLOURS[fight.colour], "attacker": s.seats[fight.attacker // 4],
-            "defender": s.seats[fight.defender // 4], "added": None if fight.added < 0 else fight.added},
+        "fight": None
+        if fight is None
+        else {
+            "kind": fight.kind,
+            "colour": COLOURS[fight.colour],
+            "attacker": s.seats[fight.attacker // 4],
+            "defender": s.seats[fight.defender // 4],
+            "added": None if fight.added < 0 else fight.added,
+        },
     }
 
 
@@ -34,7 +47,7 @@ def to_text(s: Position) -> str:
     lines = ["game tigris", "seats " + " ".join(s.seats), "layout clear"]
     lines += [f"layout {site} {' '.join(contents)}" for site, contents in s.layout().items()]
     for i, seat in enumerate(s.seats):
-        points = [f"{p} {n}" for p, n in zip(POINTS, s.points[i * 5: i * 5 + 5]) if n]
+        points = [f"{p} {n}" for p, n in zip(POINTS, s.points[i * 5 : i * 5 + 5]) if n]
         if points:
             lines.append(f"score {seat} {' '.join(points)}")
         if s.catastrophes[i] != 2:
@@ -47,14 +60,18 @@ def to_text(s: Position) -> str:
         lines.append(f"bag {s.bag}")
     else:
         lines.append("bag " + " ".join(f"{c} {n}" for c, n in zip(COLOURS, s.bag_known)))
-    lines.append("spent " + " ".join(f"{c} {n}" for c, n in zip(COLOURS, s.spent)) + f" unknown {s.lost}")
+    lines.append(
+        "spent " + " ".join(f"{c} {n}" for c, n in zip(COLOURS, s.spent)) + f" unknown {s.lost}"
+    )
     lines.append(f"turn {s.seats[s.active]} {s.left}")
     if s.laid >= 0:
         lines.append(f"laid {ids[s.laid]}")
     if fight is not None:
         added = "" if fight.added < 0 else f" {fight.added}"
-        lines.append(f"conflict {fight.kind} {COLOURS[fight.colour]} {s.seats[fight.attacker // 4]} "
-                     f"{s.seats[fight.defender // 4]}{added}")
+        lines.append(
+            f"conflict {fight.kind} {COLOURS[fight.colour]} {s.seats[fight.attacker // 4]} "
+            f"{s.seats[fight.defender // 4]}{added}"
+        )
     lines += [f"draws {s.seats[seat]} {n}" for seat, n in s.draws]
     if s.over:
         lines.append(f"over {s.over}")

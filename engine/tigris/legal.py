@@ -1,4 +1,5 @@
-"""All legal actions, from masks. Actions are made once and shared: there are only so many on a board."""
+"""All legal actions, from masks. Actions are made once and shared: there are only so many on a
+board."""
 
 from __future__ import annotations
 
@@ -29,7 +30,8 @@ def _pick(mask: int, board: Board) -> bytes:
 
 @lru_cache(maxsize=1024)
 def _chooser(mask: int, board: Board) -> Callable[[Row], Iterable[Action]]:
-    """What picks a mask's actions out of a row. For masks that many moments have in common: tiles go to ever other squares."""
+    """What picks a mask's actions out of a row. For masks that many moments have in common: tiles
+    go to ever other squares."""
     chosen = tuple(compress(range(len(board.ids)), _pick(mask, board)))
     if len(chosen) < 2:
         return lambda row: [row[cell] for cell in chosen]
@@ -42,9 +44,14 @@ class Doings:
     def __init__(self, board: Board, seat: str) -> None:
         self.board, self.seat = board, seat
         self.leave = act.Pass(seat)
-        self.tiles = [tuple([act.Tile(seat, colour, site) for site in board.ids]) for colour in COLOURS]
+        self.tiles = [
+            tuple([act.Tile(seat, colour, site) for site in board.ids]) for colour in COLOURS
+        ]
         self.catastrophes = tuple([act.Catastrophe(seat, site) for site in board.ids])
-        self.arrivals = [tuple([act.Leader(seat, colour, None, site) for site in board.ids]) for colour in COLOURS]
+        self.arrivals = [
+            tuple([act.Leader(seat, colour, None, site) for site in board.ids])
+            for colour in COLOURS
+        ]
         self._moves: dict[tuple[int, int], tuple[Action, Row]] = {}
 
     def moves(self, colour: int, cell: int) -> tuple[Action, Row]:
@@ -53,7 +60,10 @@ class Doings:
         if found is None:
             seat, name, origin = self.seat, COLOURS[colour], self.board.ids[cell]
             off = act.Leader(seat, name, origin, None)
-            row = [act.Leader(seat, name, origin, site) if site else off for site in self.board.land_ids]
+            row = [
+                act.Leader(seat, name, origin, site) if site else off
+                for site in self.board.land_ids
+            ]
             found = self._moves[colour, cell] = off, tuple(row)
         return found
 
@@ -77,18 +87,23 @@ def _action(s: Position) -> list[Action]:
     doings, free = _doings(board, s.seats[seat]), p.free
     joins2, joins3 = _joins(p.kingdoms())
     out: list[Action] = [doings.leave]
-    land, river = _pick(free & board.land & ~joins3, board), _pick(free & board.river & ~joins3, board)
+    land, river = (
+        _pick(free & board.land & ~joins3, board),
+        _pick(free & board.river & ~joins3, board),
+    )
     for colour in s.may_hold(seat):
         out += compress(doings.tiles[colour], river if colour == BLUE else land)
     standing = board.around(p.tiles[RED]) & free & board.land
     arriving = _chooser(standing & ~joins2, board)
-    for colour, cell in enumerate(p.leaders[seat * 4:seat * 4 + 4]):
+    for colour, cell in enumerate(p.leaders[seat * 4 : seat * 4 + 4]):
         if cell < 0:
             out += arriving(doings.arrivals[colour])
         else:
             off, moves = doings.moves(colour, cell)
             out.append(off)
-            out += _chooser(standing & ~_joins(p.kingdoms_without(seat * 4 + colour))[0], board)(moves)
+            out += _chooser(standing & ~_joins(p.kingdoms_without(seat * 4 + colour))[0], board)(
+                moves
+            )
     if s.catastrophes[seat]:
         tiles = p.tiles[0] | p.tiles[1] | p.tiles[2] | p.tiles[3]
         out += _chooser((free | tiles) & ~p.treasures, board)(doings.catastrophes)
@@ -128,16 +143,29 @@ def _war(s: Position) -> list[Action]:
 
 def _build(s: Position) -> list[Action]:
     seat, board = s.seats[s.active], s.board
-    return [act.Keep(seat), *(act.Build(seat, board.monuments[m], board.ids[corner]) for corner, m in buildable(s))]
+    return [
+        act.Keep(seat),
+        *(act.Build(seat, board.monuments[m], board.ids[corner]) for corner, m in buildable(s)),
+    ]
 
 
 def _treasure(s: Position) -> list[Action]:
     owner, treasures, may_stay = treasure_choice(s.pieces, s.active, len(s.seats))
-    return [act.Treasure(s.seats[owner], tuple(s.board.sites(treasures & ~(1 << stays)))) for stays in cells(may_stay)]
+    return [
+        act.Treasure(s.seats[owner], tuple(s.board.sites(treasures & ~(1 << stays))))
+        for stays in cells(may_stay)
+    ]
 
 
 def _over(s: Position) -> list[Action]:
     return []
 
 
-_PHASES = {"action": _action, "commit": _commit, "war": _war, "build": _build, "treasure": _treasure, "over": _over}
+_PHASES = {
+    "action": _action,
+    "commit": _commit,
+    "war": _war,
+    "build": _build,
+    "treasure": _treasure,
+    "over": _over,
+}

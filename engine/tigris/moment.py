@@ -1,4 +1,5 @@
-"""What can be going on inside an action: a conflict, treasures to choose from; and how a step is told."""
+"""What can be going on inside an action: a conflict, treasures to choose from; and how a step is
+told."""
 
 from __future__ import annotations
 
@@ -8,16 +9,25 @@ from engine.text import Text, say
 from engine.tigris.pieces import Pieces
 from engine.tigris.words import GREEN, RED, colour_name, kind_name, seat_name
 
-TEMPLES, SUPPORTERS = "temples", "supporters"       # the two kinds of conflict
+TEMPLES, SUPPORTERS = "temples", "supporters"  # the two kinds of conflict
 
 
 class Fight:
-    """A conflict in which sides add tiles: leader numbers, and what the attacker added (-1: not yet)."""
+    """A conflict in which sides add tiles: leader numbers, and what the attacker added (-1: not
+    yet)."""
 
     __slots__ = ("added", "attacker", "colour", "defender", "kind")
 
-    def __init__(self, kind: str, colour: int, attacker: int, defender: int, added: int = -1) -> None:
-        self.kind, self.colour, self.attacker, self.defender, self.added = kind, colour, attacker, defender, added
+    def __init__(
+        self, kind: str, colour: int, attacker: int, defender: int, added: int = -1
+    ) -> None:
+        self.kind, self.colour, self.attacker, self.defender, self.added = (
+            kind,
+            colour,
+            attacker,
+            defender,
+            added,
+        )
 
     @property
     def adder(self) -> int:
@@ -38,9 +48,14 @@ def war_colours(pieces: Pieces) -> list[int]:
 
 
 def war(pieces: Pieces, colour: int, active: int, players: int) -> Fight:
-    """The active player attacks where involved, else the next involved clockwise; the next one defends (T45)."""
+    """The active player attacks where involved, else the next involved clockwise; the next one
+    defends (T45)."""
     joined = pieces.region(pieces.union)
-    sides = [n for n, cell in enumerate(pieces.leaders) if cell >= 0 and n % 4 == colour and joined >> cell & 1]
+    sides = [
+        n
+        for n, cell in enumerate(pieces.leaders)
+        if cell >= 0 and n % 4 == colour and joined >> cell & 1
+    ]
     sides.sort(key=lambda n: (n // 4 - active) % players)
     return Fight(SUPPORTERS, colour, sides[0], sides[1])
 
@@ -51,14 +66,16 @@ def side(pieces: Pieces, leader: int) -> int:
 
 
 def strength(pieces: Pieces, fight: Fight, leader: int) -> int:
-    """What a side has on the board: temples touching its leader (T38), or supporters in its former kingdom (T46)."""
+    """What a side has on the board: temples touching its leader (T38), or supporters in its former
+    kingdom (T46)."""
     if fight.kind == TEMPLES:
         return (pieces.board.near[pieces.leaders[leader]] & pieces.tiles[RED]).bit_count()
     return (side(pieces, leader) & pieces.tiles[fight.colour]).bit_count()
 
 
 def supporters_lost(pieces: Pieces, fight: Fight, loser: int) -> int:
-    """The tiles that leave the board with the loser's leader (T48), in red wars without those that T49 spares."""
+    """The tiles that leave the board with the loser's leader (T48), in red wars without those that
+    T49 spares."""
     lost = side(pieces, loser) & pieces.tiles[fight.colour]
     if fight.colour == RED:
         others = 0
@@ -70,8 +87,8 @@ def supporters_lost(pieces: Pieces, fight: Fight, loser: int) -> int:
 
 
 def treasure_choice(pieces: Pieces, active: int, players: int) -> tuple[int, int, int]:
-    """The first trader, clockwise from the active seat, who takes treasures and has a choice: (seat, treasures of the
-    kingdom, those of which one stays). (-1, 0, 0): none has."""
+    """The first trader, clockwise from the active seat, who takes treasures and has a choice:
+    (seat, treasures of the kingdom, those of which one stays). (-1, 0, 0): none has."""
     for owner, treasures, may_stay in treasure_claims(pieces, active, players):
         if may_stay & (may_stay - 1):
             return owner, treasures, may_stay

@@ -14,7 +14,8 @@ __all__ = ["BLACK", "BLUE", "GREEN", "RED", "Kingdom", "Pieces"]
 
 
 class Kingdom(NamedTuple):
-    """A region with leaders: its squares, the numbers of its leaders from the least up, the squares that touch it."""
+    """A region with leaders: its squares, the numbers of its leaders from the least up, the squares
+    that touch it."""
 
     mask: int
     leaders: tuple[int, ...]
@@ -22,18 +23,51 @@ class Kingdom(NamedTuple):
 
 
 class Pieces:
-    """Immutable. `tiles`: a mask a colour (face-up tiles); `leaders`: a cell a leader or -1, number = seat * 4 + colour;
-    `monuments`: upper left cell a monument or -1; `union`: the cell of the tile it lies on or -1; `occupied`: what hangs
-    together, tiles and leaders, not catastrophes (T6, T8)."""
+    """Immutable. `tiles`: a mask a colour (face-up tiles); `leaders`: a cell a leader or -1, number
+    = seat * 4 + colour; `monuments`: upper left cell a monument or -1; `union`: the cell of the
+    tile it lies on or -1; `occupied`: what hangs together, tiles and leaders, not catastrophes (T6,
+    T8)."""
 
-    __slots__ = ("_kingdoms", "_layout", "_without", "board", "catastrophes", "flipped", "leaders", "monuments", "occupied", "tiles",
-                 "treasures", "union")
+    __slots__ = (
+        "_kingdoms",
+        "_layout",
+        "_without",
+        "board",
+        "catastrophes",
+        "flipped",
+        "leaders",
+        "monuments",
+        "occupied",
+        "tiles",
+        "treasures",
+        "union",
+    )
 
-    def __init__(self, board: Board, tiles: tuple[int, ...], flipped: int, catastrophes: int, treasures: int, union: int,
-                 leaders: tuple[int, ...], monuments: tuple[int, ...], occupied: int | None = None) -> None:
+    def __init__(
+        self,
+        board: Board,
+        tiles: tuple[int, ...],
+        flipped: int,
+        catastrophes: int,
+        treasures: int,
+        union: int,
+        leaders: tuple[int, ...],
+        monuments: tuple[int, ...],
+        occupied: int | None = None,
+    ) -> None:
         """occupied: where it is known; else it is found out."""
-        self.board, self.tiles, self.flipped, self.catastrophes = board, tiles, flipped, catastrophes
-        self.treasures, self.union, self.leaders, self.monuments = treasures, union, leaders, monuments
+        self.board, self.tiles, self.flipped, self.catastrophes = (
+            board,
+            tiles,
+            flipped,
+            catastrophes,
+        )
+        self.treasures, self.union, self.leaders, self.monuments = (
+            treasures,
+            union,
+            leaders,
+            monuments,
+        )
         if occupied is None:
             occupied = tiles[0] | tiles[1] | tiles[2] | tiles[3] | flipped
             for c in leaders:
@@ -44,15 +78,28 @@ class Pieces:
         self._without: dict[int, list[Kingdom]] = {}
         self._layout: Layout | None = None
 
-    def change(self, tiles: tuple[int, ...] | None = None, flipped: int | None = None, catastrophes: int | None = None,
-               treasures: int | None = None, union: int | None = None, monuments: tuple[int, ...] | None = None) -> Pieces:
+    def change(
+        self,
+        tiles: tuple[int, ...] | None = None,
+        flipped: int | None = None,
+        catastrophes: int | None = None,
+        treasures: int | None = None,
+        union: int | None = None,
+        monuments: tuple[int, ...] | None = None,
+    ) -> Pieces:
         """The same but for these; leaders move by `stand`."""
         lie_otherwise = tiles is not None or flipped is not None
         new = Pieces(
-            self.board, self.tiles if tiles is None else tiles, self.flipped if flipped is None else flipped,
+            self.board,
+            self.tiles if tiles is None else tiles,
+            self.flipped if flipped is None else flipped,
             self.catastrophes if catastrophes is None else catastrophes,
-            self.treasures if treasures is None else treasures, self.union if union is None else union,
-            self.leaders, self.monuments if monuments is None else monuments, None if lie_otherwise else self.occupied)
+            self.treasures if treasures is None else treasures,
+            self.union if union is None else union,
+            self.leaders,
+            self.monuments if monuments is None else monuments,
+            None if lie_otherwise else self.occupied,
+        )
         if new.occupied == self.occupied:
             new._kingdoms = self._kingdoms
         return new
@@ -61,8 +108,17 @@ class Pieces:
         """With a tile on a free square."""
         bit, tiles = 1 << cell, list(self.tiles)
         tiles[colour] |= bit
-        new = Pieces(self.board, tuple(tiles), self.flipped, self.catastrophes, self.treasures, self.union, self.leaders,
-                     self.monuments, self.occupied | bit)
+        new = Pieces(
+            self.board,
+            tuple(tiles),
+            self.flipped,
+            self.catastrophes,
+            self.treasures,
+            self.union,
+            self.leaders,
+            self.monuments,
+            self.occupied | bit,
+        )
         new._kingdoms = self._joined(self.kingdoms(), bit, new.occupied)
         return new
 
@@ -80,12 +136,23 @@ class Pieces:
         if cell >= 0:
             occupied |= 1 << cell
             kingdoms = self._joined(kingdoms, 1 << cell, occupied, leader)
-        new = Pieces(self.board, self.tiles, self.flipped, self.catastrophes, self.treasures, self.union, tuple(leaders),
-                     self.monuments, occupied)
+        new = Pieces(
+            self.board,
+            self.tiles,
+            self.flipped,
+            self.catastrophes,
+            self.treasures,
+            self.union,
+            tuple(leaders),
+            self.monuments,
+            occupied,
+        )
         new._kingdoms = kingdoms
         return new
 
-    def _joined(self, kingdoms: list[Kingdom], bit: int, occupied: int, leader: int = -1) -> list[Kingdom]:
+    def _joined(
+        self, kingdoms: list[Kingdom], bit: int, occupied: int, leader: int = -1
+    ) -> list[Kingdom]:
         """What kingdoms become when a tile, or this leader, has come to a free square."""
         out, region, members = list[Kingdom](), bit, [leader] if leader >= 0 else []
         for kingdom in kingdoms:
@@ -123,7 +190,8 @@ class Pieces:
         return self.board.flood(1 << cell, self.occupied)
 
     def kingdoms(self) -> list[Kingdom]:
-        """Every region with a leader in it (T7), the one with the first leader first; not to be changed."""
+        """Every region with a leader in it (T7), the one with the first leader first; not to be
+        changed."""
         if self._kingdoms is None:
             self._kingdoms = self._kingdoms_of(range(len(self.leaders)), self.occupied)
         return self._kingdoms
@@ -178,8 +246,11 @@ class Pieces:
     def orphans(self, temples_before: int) -> list[int]:
         """Leaders that touched a temple before and touch none now (T16)."""
         near, temples = self.board.near, self.tiles[RED]
-        return [n for n, c in enumerate(self.leaders)
-                if c >= 0 and not near[c] & temples and near[c] & temples_before]
+        return [
+            n
+            for n, c in enumerate(self.leaders)
+            if c >= 0 and not near[c] & temples and near[c] & temples_before
+        ]
 
     def full_squares(self, cell: int) -> list[int]:
         """Upper left cells of the 2x2 squares of one colour that `cell` lies in."""
@@ -213,7 +284,9 @@ class Pieces:
     def layout(self, seats: tuple[str, ...]) -> Layout:
         if self._layout is None:
             at: dict[int, Contents] = {}
-            for kind, mask in zip((*TILES, "flipped", "catastrophe"), (*self.tiles, self.flipped, self.catastrophes)):
+            for kind, mask in zip(
+                (*TILES, "flipped", "catastrophe"), (*self.tiles, self.flipped, self.catastrophes)
+            ):
                 for cell in cells(mask):
                     at[cell] = (kind,)
             for n, cell in enumerate(self.leaders):
@@ -232,11 +305,18 @@ class Pieces:
 
     def differs(self, other: Pieces) -> int:
         """The squares on which something else lies; a monument counts on its upper left square."""
-        out = (self.flipped ^ other.flipped) | (self.catastrophes ^ other.catastrophes) | (self.treasures ^ other.treasures)
+        out = (
+            (self.flipped ^ other.flipped)
+            | (self.catastrophes ^ other.catastrophes)
+            | (self.treasures ^ other.treasures)
+        )
         for a, b in zip(self.tiles, other.tiles):
             out |= a ^ b
-        for mine, theirs in ((self.leaders, other.leaders), (self.monuments, other.monuments),
-                             ((self.union,), (other.union,))):
+        for mine, theirs in (
+            (self.leaders, other.leaders),
+            (self.monuments, other.monuments),
+            ((self.union,), (other.union,)),
+        ):
             if mine != theirs:
                 for a, b in zip(mine, theirs):
                     if a != b:

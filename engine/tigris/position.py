@@ -15,13 +15,15 @@ from engine.tigris.words import ACTIONS, POINTS
 
 
 class Position(State):
-    """See `engine.game.State`. Numbers stand for seats (order of play), colours (COLOURS) and cells (`Board`).
+    """See `engine.game.State`. Numbers stand for seats (order of play), colours (COLOURS) and cells
+    (`Board`).
 
     phase: action, commit, war, build, treasure, draw (forced: the bag's tiles are known), over.
-    `known`, `unknown`: a hand is known tiles (four counts) and a number of others; `open` hands draw by `bag: draw`.
-    `bag_known`: the bag's four counts in a game whose draws are known. `draws`: (seat, number) that wait; with `bag_known`
-    None they may be told or left unknown. `spent`: tiles a colour that are out of the game or face-down; `lost`: such tiles
-    of unknown colour. `laid`: the cell of the tile of this action. `over`: the rule that ended the game.
+    `known`, `unknown`: a hand is known tiles (four counts) and a number of others; `open` hands
+    draw by `bag: draw`. `bag_known`: the bag's four counts in a game whose draws are known.
+    `draws`: (seat, number) that wait; with `bag_known` None they may be told or left unknown.
+    `spent`: tiles a colour that are out of the game or face-down; `lost`: such tiles of unknown
+    colour. `laid`: the cell of the tile of this action. `over`: the rule that ended the game.
     """
 
     game = "tigris"
@@ -55,7 +57,9 @@ class Position(State):
         new._before, new._events, new._key = self.pieces, [], None
         return new
 
-    def tell(self, template: str, pieces: Pieces | None = None, by_hand: bool = False, **args: Any) -> None:
+    def tell(
+        self, template: str, pieces: Pieces | None = None, by_hand: bool = False, **args: Any
+    ) -> None:
         """One more step: what happened, and how the board looks after it."""
         if pieces is not None:
             self.pieces = pieces
@@ -66,8 +70,13 @@ class Position(State):
         out, before = [], self._before
         for template, args, by_hand, after in self._events:
             changed = cells(before.differs(after)) if after is not before else ()
-            out.append(Step(sentence(template, args),
-                            {self.board.ids[c]: after.contents(c, self.seats) for c in changed}, by_hand))
+            out.append(
+                Step(
+                    sentence(template, args),
+                    {self.board.ids[c]: after.contents(c, self.seats) for c in changed},
+                    by_hand,
+                )
+            )
             before = after
         return tuple(out)
 
@@ -114,9 +123,14 @@ class Position(State):
         return sum([n for s, n in self.draws if s == seat]) if self.draws else 0
 
     def may_draw(self, seat: int) -> tuple[int, ...]:
-        """How many tiles a draw may tell: those of a swap and of the turn's end one after another, or all at once."""
+        """How many tiles a draw may tell: those of a swap and of the turn's end one after another,
+        or all at once."""
         own = [n for s, n in self.draws if s == seat]
-        return tuple(dict.fromkeys((own[0], sum(own)) if self.phase != "draw" else own[:1])) if own else ()
+        return (
+            tuple(dict.fromkeys((own[0], sum(own)) if self.phase != "draw" else own[:1]))
+            if own
+            else ()
+        )
 
     def unseen(self, colour: int) -> int:
         """Tiles of a colour that nobody has seen: they may be in hidden hands or in the bag."""
@@ -143,4 +157,6 @@ class Position(State):
         return self.pieces.layout(self.seats)
 
     def scores(self) -> dict[str, Any]:
-        return {s: dict(zip(POINTS, self.points[i * 5: i * 5 + 5])) for i, s in enumerate(self.seats)}
+        return {
+            s: dict(zip(POINTS, self.points[i * 5 : i * 5 + 5])) for i, s in enumerate(self.seats)
+        }

@@ -15,7 +15,8 @@ REASONS = {
 
 
 def scorer(kingdom: Kingdom, colour: int) -> int:
-    """The number of the leader whose owner gets a tile's point (T20), the king's in place of a missing one (T21); -1: none."""
+    """The number of the leader whose owner gets a tile's point (T20), the king's in place of a
+    missing one (T21); -1: none."""
     for wanted in (colour, BLACK):
         for n in kingdom.leaders:
             if n % 4 == wanted:
@@ -39,7 +40,8 @@ def monument_points(s: Position, seat: int) -> list[tuple[int, int]]:
 
 
 def result(points: tuple[int, ...], jokers: int) -> tuple[int, ...]:
-    """Points a colour, weakest first, each joker put where it helps most: on the weakest (T62, T65)."""
+    """Points a colour, weakest first, each joker put where it helps most: on the weakest (T62,
+    T65)."""
     out = sorted(points)
     for _ in range(jokers):
         out[0] += 1
@@ -48,8 +50,9 @@ def result(points: tuple[int, ...], jokers: int) -> tuple[int, ...]:
 
 
 def results(s: Position) -> list[tuple[int, ...]]:
-    """Each seat's result: its colours' points from the least up, treasures spread where they help most."""
-    return [result(s.points[i * 5: i * 5 + 4], s.points[i * 5 + 4]) for i in range(len(s.seats))]
+    """Each seat's result: its colours' points from the least up, treasures spread where they help
+    most."""
+    return [result(s.points[i * 5 : i * 5 + 4], s.points[i * 5 + 4]) for i in range(len(s.seats))]
 
 
 def outcome(s: Position) -> Outcome | None:
@@ -58,4 +61,6 @@ def outcome(s: Position) -> Outcome | None:
         return None
     all_results = results(s)
     best = max(all_results)
-    return Outcome(tuple(seat for seat, r in zip(s.seats, all_results) if r == best), REASONS[s.over])
+    return Outcome(
+        tuple(seat for seat, r in zip(s.seats, all_results) if r == best), REASONS[s.over]
+    )

@@ -10,16 +10,29 @@ from engine.tigris.words import COLOUR_OF, COLOURS
 
 
 class Seen:
-    """The state's board with the sites of a difference replaced by what was seen. A leader or monument may be seen twice:
-    `leaders` and `monuments` are masks. `hidden`: squares whose tile cannot be seen. The union tile is not compared: tables
-    forget to put it and to take it off, and it decides nothing."""
+    """The state's board with the sites of a difference replaced by what was seen. A leader or
+    monument may be seen twice: `leaders` and `monuments` are masks. `hidden`: squares whose tile
+    cannot be seen. The union tile is not compared: tables forget to put it and to take it off, and
+    it decides nothing."""
 
-    __slots__ = ("catastrophes", "contents", "flipped", "hidden", "leaders", "monuments", "sites", "strange", "tiles",
-                 "treasures")
+    __slots__ = (
+        "catastrophes",
+        "contents",
+        "flipped",
+        "hidden",
+        "leaders",
+        "monuments",
+        "sites",
+        "strange",
+        "tiles",
+        "treasures",
+    )
 
     def __init__(self, s: Position, difference: Difference) -> None:
         p, board = s.pieces, s.board
-        self.sites = {site: tuple(pair[1]) for site, pair in difference.items() if site in board.index}
+        self.sites = {
+            site: tuple(pair[1]) for site, pair in difference.items() if site in board.index
+        }
         mask = sum(1 << board.index[site] for site in self.sites)
         self.tiles = [t & ~mask for t in p.tiles]
         self.flipped, self.catastrophes = p.flipped & ~mask, p.catastrophes & ~mask
@@ -33,7 +46,7 @@ class Seen:
         for kind in contents:
             head, _, rest = kind.partition(":")
             if kind in COLOUR_OF:
-                if "catastrophe" not in contents:          # a tile below one has left the game
+                if "catastrophe" not in contents:  # a tile below one has left the game
                     self.tiles[COLOUR_OF[kind]] |= bit
             elif kind == "flipped":
                 self.flipped |= bit
@@ -43,7 +56,11 @@ class Seen:
                 self.treasures |= bit
             elif kind == "?":
                 self.hidden |= bit
-            elif head == "leader" and rest.split(":")[0] in s.seats and rest.split(":")[-1] in COLOURS:
+            elif (
+                head == "leader"
+                and rest.split(":")[0] in s.seats
+                and rest.split(":")[-1] in COLOURS
+            ):
                 seat, colour = rest.split(":")
                 self.leaders[s.seats.index(seat) * 4 + COLOURS.index(colour)] |= bit
             elif head == "monument" and rest in s.board.monuments:
@@ -77,12 +94,15 @@ class Seen:
         return out
 
     def far(self, p: Pieces) -> int:
-        """On how many squares; leaders count twice, for they tell how a conflict ended while tiles are still being cleared."""
+        """On how many squares; leaders count twice, for they tell how a conflict ended while tiles
+        are still being cleared."""
         return self.differs(p).bit_count() + self._leaders(p).bit_count()
 
     def new_leaders(self, p: Pieces) -> list[tuple[int, int]]:
         """(leader, cell) of those seen where they did not stand."""
-        return [(n, c) for n, mask in enumerate(self.leaders) for c in cells(mask) if c != p.leaders[n]]
+        return [
+            (n, c) for n, mask in enumerate(self.leaders) for c in cells(mask) if c != p.leaders[n]
+        ]
 
     def gone_leaders(self, p: Pieces) -> list[int]:
         """Leaders that are seen nowhere and stood somewhere."""

@@ -71,10 +71,21 @@ def pieces_of(board: Board, seats: Sequence[str], layout: Mapping[str, Iterable[
     tiles, flipped = [masks[kind] for kind in TILES], masks["flipped"]
     for t in tiles:
         if t & flipped:
-            raise BadText(f"{board.sites(t & flipped)[0]}: a monument stands on face-down tiles only")
+            raise BadText(
+                f"{board.sites(t & flipped)[0]}: a monument stands on face-down tiles only"
+            )
     if union >= 0 and not any(t >> union & 1 for t in tiles):
         raise BadText(f"{board.ids[union]}: the union tile lies on a tile")
-    return Pieces(board, tuple(tiles), flipped, masks["catastrophe"], masks["treasure"], union, tuple(leaders), tuple(monuments))
+    return Pieces(
+        board,
+        tuple(tiles),
+        flipped,
+        masks["catastrophe"],
+        masks["treasure"],
+        union,
+        tuple(leaders),
+        tuple(monuments),
+    )
 
 
 def _stand(leaders: list[int], seats: Sequence[str], site: str, cell: int, name: str) -> None:
@@ -91,7 +102,14 @@ def _stand(leaders: list[int], seats: Sequence[str], site: str, cell: int, name:
 
 def _monument(board: Board, monuments: list[int], site: str, cell: int, name: str) -> int:
     """The four cells it covers."""
-    number = next((i for i, m in enumerate(board.monuments) if sorted(m.split("-")) == sorted(name.split("-"))), None)
+    number = next(
+        (
+            i
+            for i, m in enumerate(board.monuments)
+            if sorted(m.split("-")) == sorted(name.split("-"))
+        ),
+        None,
+    )
     if number is None:
         raise BadText(f"{site}: no piece of kind 'monument:{name}'")
     if cell not in board.squares:
@@ -119,7 +137,9 @@ class Lines:
         word, *rest = statement.words
         reader = self._words.get(word)
         if reader is None:
-            raise BadText(f"no set-up line is called {word!r} (there are: {', '.join(self._words)})")
+            raise BadText(
+                f"no set-up line is called {word!r} (there are: {', '.join(self._words)})"
+            )
         reader(self, rest)
 
     def _layout(self, rest: list[str]) -> None:
@@ -144,7 +164,9 @@ class Lines:
         seat = self._seat(rest[0])
         for colour, n in zip(rest[1::2], rest[2::2]):
             if colour not in POINTS:
-                raise BadText(f"score: no colour called {colour!r} (there are: {', '.join(POINTS)})")
+                raise BadText(
+                    f"score: no colour called {colour!r} (there are: {', '.join(POINTS)})"
+                )
             self.points[seat * 5 + POINTS.index(colour)] = _number(n)
 
     def _hand(self, rest: list[str]) -> None:
@@ -164,7 +186,9 @@ class Lines:
         if len(rest) == 1:
             self.given["bag"] = _number(rest[0])
         else:
-            self.given["bag_known"] = tuple(_numbers(rest, COLOURS, "bag").get(c, 0) for c in COLOURS)
+            self.given["bag_known"] = tuple(
+                _numbers(rest, COLOURS, "bag").get(c, 0) for c in COLOURS
+            )
 
     def _spent(self, rest: list[str]) -> None:
         counts = _numbers(rest, (*COLOURS, "unknown"), "spent")
@@ -184,11 +208,20 @@ class Lines:
 
     def _conflict(self, rest: list[str]) -> None:
         form = "conflict: write `conflict temples|supporters COLOUR ATTACKER DEFENDER [ADDED]`"
-        if len(rest) not in (4, 5) or rest[0] not in (TEMPLES, SUPPORTERS) or rest[1] not in COLOURS:
+        if (
+            len(rest) not in (4, 5)
+            or rest[0] not in (TEMPLES, SUPPORTERS)
+            or rest[1] not in COLOURS
+        ):
             raise BadText(form)
         colour = COLOURS.index(rest[1])
-        self.given["fight"] = Fight(rest[0], colour, self._seat(rest[2]) * 4 + colour, self._seat(rest[3]) * 4 + colour,
-                                    _number(rest[4]) if rest[4:] else -1)
+        self.given["fight"] = Fight(
+            rest[0],
+            colour,
+            self._seat(rest[2]) * 4 + colour,
+            self._seat(rest[3]) * 4 + colour,
+            _number(rest[4]) if rest[4:] else -1,
+        )
 
     def _draws(self, rest: list[str]) -> None:
         self.given["draws"] += (self._pair(rest, "draws SEAT NUMBER"),)
@@ -204,9 +237,20 @@ class Lines:
         self.given["phase"] = rest[0]
 
     _words: dict[str, Callable] = {
-        "layout": _layout, "score": _score, "hand": _hand, "hidden": _hidden, "catastrophes": _catastrophes, "bag": _bag,
-        "spent": _spent, "turn": _turn, "starter": _turn, "laid": _laid, "conflict": _conflict, "draws": _draws,
-        "over": _over, "phase": _phase,
+        "layout": _layout,
+        "score": _score,
+        "hand": _hand,
+        "hidden": _hidden,
+        "catastrophes": _catastrophes,
+        "bag": _bag,
+        "spent": _spent,
+        "turn": _turn,
+        "starter": _turn,
+        "laid": _laid,
+        "conflict": _conflict,
+        "draws": _draws,
+        "over": _over,
+        "phase": _phase,
     }
 
     def _seat(self, word: str) -> int:
@@ -226,11 +270,21 @@ class Lines:
             tiles = self.hands.get(seat)
             if tiles is not None:
                 conflict.set_hand(s, seat, tiles, 0)
-                s.open = (*s.open[:seat], True, *s.open[seat + 1:])
+                s.open = (*s.open[:seat], True, *s.open[seat + 1 :])
             if seat in self.hidden:
                 conflict.set_hand(s, seat, s.known[seat], self.hidden[seat])
         s.points, s.catastrophes = tuple(self.points), tuple(self.catastrophes)
-        for name in ("active", "left", "laid", "fight", "draws", "over", "spent", "lost", "bag_known"):
+        for name in (
+            "active",
+            "left",
+            "laid",
+            "fight",
+            "draws",
+            "over",
+            "spent",
+            "lost",
+            "bag_known",
+        ):
             if name in self.given:
                 setattr(s, name, self.given[name])
         _count_bag(s, self.given.get("bag"), "spent" in self.given)
@@ -238,7 +292,8 @@ class Lines:
 
 
 def _count_bag(s: TigrisState, said: int | None, spent_said: bool) -> None:
-    """The bag holds what is nowhere else, unless its number was said: then the rest has left the game."""
+    """The bag holds what is nowhere else, unless its number was said: then the rest has left the
+    game."""
     p = s.pieces
     elsewhere = sum(t.bit_count() for t in p.tiles) + sum(s.hand(i) for i in range(len(s.seats)))
     total = sum(s.board.totals)
@@ -265,11 +320,18 @@ def _begin(s: TigrisState, phase: str | None) -> TigrisState:
     else:
         s.phase = phase
         missing = {
-            "commit": s.fight is None, "war": not war_colours(s.pieces), "build": s.laid < 0,
-            "treasure": treasure_choice(s.pieces, s.active, len(s.seats))[0] < 0, "draw": not s.draws, "over": not s.over,
+            "commit": s.fight is None,
+            "war": not war_colours(s.pieces),
+            "build": s.laid < 0,
+            "treasure": treasure_choice(s.pieces, s.active, len(s.seats))[0] < 0,
+            "draw": not s.draws,
+            "over": not s.over,
         }.get(phase, False)
-        if missing or (s.fight and phase == "commit"
-                       and min(s.pieces.leaders[n] for n in (s.fight.attacker, s.fight.defender)) < 0):
+        if missing or (
+            s.fight
+            and phase == "commit"
+            and min(s.pieces.leaders[n] for n in (s.fight.attacker, s.fight.defender)) < 0
+        ):
             raise BadText(f"phase {phase}: nothing on the board calls for it")
         if phase == "draw" and s.bag_known is None:
             raise BadText("phase draw: the tiles of the bag are not known")
@@ -321,23 +383,35 @@ def _load(plan: Plan, data: Mapping[str, Any]) -> TigrisState:
     check_seats(seats)
     board = board_of(plan)
     s = TigrisState(board, seats, pieces_of(board, seats, data["layout"]))
-    s.active, s.left, s.phase, s.over = seats.index(data["turn"]), int(data["left"]), data["phase"], data["over"]
+    s.active, s.left, s.phase, s.over = (
+        seats.index(data["turn"]),
+        int(data["left"]),
+        data["phase"],
+        data["over"],
+    )
     s.points = tuple(int(data["points"][seat][p]) for seat in seats for p in POINTS)
     s.catastrophes = tuple(int(data["catastrophes"][seat]) for seat in seats)
     for i, seat in enumerate(seats):
         hand = data["hands"][seat]
         conflict.set_hand(s, i, _counts(hand["known"]), int(hand["unknown"]))
-        s.open = (*s.open[:i], bool(hand["open"]), *s.open[i + 1:])
+        s.open = (*s.open[:i], bool(hand["open"]), *s.open[i + 1 :])
     s.bag = int(data["bag"])
-    s.bag_known = None if data["bag_known"] is None else tuple(int(data["bag_known"][c]) for c in COLOURS)
+    s.bag_known = (
+        None if data["bag_known"] is None else tuple(int(data["bag_known"][c]) for c in COLOURS)
+    )
     s.draws = tuple((seats.index(seat), int(n)) for seat, n in data["draws"])
     s.spent, s.lost = tuple(int(data["spent"][c]) for c in COLOURS), int(data["lost"])
     s.laid = -1 if data["laid"] is None else board.index[data["laid"]]
     fight = data["fight"]
     if fight is not None:
         colour = COLOURS.index(fight["colour"])
-        s.fight = Fight(fight["kind"], colour, seats.index(fight["attacker"]) * 4 + colour,
-                        seats.index(fight["defender"]) * 4 + colour, -1 if fight["added"] is None else int(fight["added"]))
+        s.fight = Fight(
+            fight["kind"],
+            colour,
+            seats.index(fight["attacker"]) * 4 + colour,
+            seats.index(fight["defender"]) * 4 + colour,
+            -1 if fight["added"] is None else int(fight["added"]),
+        )
     if s.phase not in PHASES:
         raise BadText(f"no phase called {s.phase!r}")
     if s.phase != "over":

@@ -1,11 +1,21 @@
-"""The state of a game of Tigris & Euphrates that other rooms meet: a position, and what the rules say of it."""
+"""The state of a game of Tigris & Euphrates that other rooms meet: a position, and what the rules
+say of it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, Self
 
-from engine.game import Action, Decision, Difference, IllegalAction, Outcome, Proposal, Todo, Violation
+from engine.game import (
+    Action,
+    Decision,
+    Difference,
+    IllegalAction,
+    Outcome,
+    Proposal,
+    Todo,
+    Violation,
+)
 from engine.tigris import actions as act
 from engine.tigris import chance, checks, effects, explain, forms, legal, scoring, view
 from engine.tigris.position import Position
@@ -13,7 +23,6 @@ from engine.tigris.words import COLOURS
 
 
 class TigrisState(Position):
-
     def legal_actions(self) -> list[Action]:
         return legal.legal_actions(self)
 
@@ -54,7 +63,11 @@ class TigrisState(Position):
         return () if state.check(action) else run
 
     def unsaid(self) -> Self:
-        return effects.perform(self, act.Keep(self.seats[self.active])) if self.phase == "build" else self
+        return (
+            effects.perform(self, act.Keep(self.seats[self.active]))
+            if self.phase == "build"
+            else self
+        )
 
     def standing(self) -> dict[str, int]:
         """The weakest colour's points, treasures put where they help most (T62, T65)"""
@@ -70,9 +83,13 @@ class TigrisState(Position):
         return view.decision(self)
 
     def todo(self) -> list[Todo]:
-        """The steps of the last action, and what waits; a square that may be built on is no duty and is left out."""
-        return super().todo() if self.phase != "build" else \
-            [Todo(s.text, s.sites) for s in self.steps if not s.by_hand and s.changes]
+        """The steps of the last action, and what waits; a square that may be built on is no duty
+        and is left out."""
+        return (
+            super().todo()
+            if self.phase != "build"
+            else [Todo(s.text, s.sites) for s in self.steps if not s.by_hand and s.changes]
+        )
 
     def view(self) -> dict[str, Any]:
         return view.view(self)

@@ -15,14 +15,25 @@ from engine.tigris.position import Position
 from engine.tigris.scoring import monument_points, results
 from engine.tigris.words import COLOURS, RED, colour_name, kind_name, leader_kind, seat_name
 
-PAINT = {"black": "#2b2a2f", "red": "#b8282f", "blue": "#2457a8", "green": "#2f8a4c", "treasure": "#cdb46e"}
-
-_PHASES = {
-    "action": say("actions"), "commit": say("conflict"), "war": say("conflicts"), "build": say("building"),
-    "treasure": say("treasures"), "draw": say("drawing"), "over": say("the game is over"),
+PAINT = {
+    "black": "#2b2a2f",
+    "red": "#b8282f",
+    "blue": "#2457a8",
+    "green": "#2f8a4c",
+    "treasure": "#cdb46e",
 }
 
-Asked = tuple[Text, list[Choice], list[str]]      # the question, its answers, the squares it is about
+_PHASES = {
+    "action": say("actions"),
+    "commit": say("conflict"),
+    "war": say("conflicts"),
+    "build": say("building"),
+    "treasure": say("treasures"),
+    "draw": say("drawing"),
+    "over": say("the game is over"),
+}
+
+Asked = tuple[Text, list[Choice], list[str]]  # the question, its answers, the squares it is about
 
 
 def decision(s: Position) -> Decision | None:
@@ -43,15 +54,25 @@ def _commit(s: Position) -> Asked:
     on_board = [strength(s.pieces, fight, n) for n in (fight.attacker, fight.defender)]
     added = max(fight.added, 0)
     colour = colour_name(COLOURS[RED if fight.kind == TEMPLES else fight.colour])
-    text = say("{adder}: how many {colour} tiles do you add? {attacker} has {attack}, {defender} has {defence}",
-               adder=seat_name(s.seats[s.actor]), colour=colour, attacker=seats[0], defender=seats[1],
-               attack=on_board[0] + added, defence=on_board[1])
+    text = say(
+        "{adder}: how many {colour} tiles do you add? {attacker} has {attack}, {defender} has {defence}",
+        adder=seat_name(s.seats[s.actor]),
+        colour=colour,
+        attacker=seats[0],
+        defender=seats[1],
+        attack=on_board[0] + added,
+        defence=on_board[1],
+    )
     sites = [s.board.ids[s.pieces.leaders[n]] for n in (fight.attacker, fight.defender)]
     return text, _choices(s, lambda a: say("{number}", number=a.number)), sites
 
 
 def _war(s: Position) -> Asked:
-    return say("which conflict is next?"), _choices(s, lambda a: colour_name(a.colour)), [s.board.ids[s.pieces.union]]
+    return (
+        say("which conflict is next?"),
+        _choices(s, lambda a: colour_name(a.colour)),
+        [s.board.ids[s.pieces.union]],
+    )
 
 
 def _build(s: Position) -> Asked:
@@ -62,17 +83,27 @@ def _build(s: Position) -> Asked:
             continue
         kind = "monument:" + a.monument
         squares |= s.board.squares[s.board.index[a.site]]
-        choices.append(Choice(say("{piece} on {site}", piece=kind_name(kind), site=a.site), str(a), kind))
+        choices.append(
+            Choice(say("{piece} on {site}", piece=kind_name(kind), site=a.site), str(a), kind)
+        )
     return say("a monument can be built"), choices, s.board.sites(squares)
 
 
 def _treasure(s: Position) -> Asked:
     _, treasures, may_stay = treasure_choice(s.pieces, s.active, len(s.seats))
     sites = s.board.sites(treasures)
-    text = say("{seat} takes the treasures on {sites} but one, which stays: which?", seat=seat_name(s.seats[s.actor]),
-               sites=", ".join(sites))
-    choices = [Choice(say("the one on {site} stays", site=next(x for x in sites if x not in a.sites)), str(a))
-               for a in s.legal_actions() if isinstance(a, act.Treasure)]
+    text = say(
+        "{seat} takes the treasures on {sites} but one, which stays: which?",
+        seat=seat_name(s.seats[s.actor]),
+        sites=", ".join(sites),
+    )
+    choices = [
+        Choice(
+            say("the one on {site} stays", site=next(x for x in sites if x not in a.sites)), str(a)
+        )
+        for a in s.legal_actions()
+        if isinstance(a, act.Treasure)
+    ]
     return text, choices, sites
 
 
@@ -86,12 +117,26 @@ def view(s: Position) -> dict[str, Any]:
     treasures = s.pieces.treasures.bit_count()
     total = sum(s.board.totals) - s.board.winged.bit_count()
     return {
-        "phase": _PHASES[s.phase], "round": None, "left": left,
+        "phase": _PHASES[s.phase],
+        "round": None,
+        "left": left,
         "tracks": [
-            {"id": "bag", "label": say("tiles in the bag"), "value": s.bag, "max": max(total, s.bag), "steps": None,
-             "marks": []},
-            {"id": "treasures", "label": say("treasures on the board"), "value": treasures,
-             "max": max(s.board.plan.counts["treasure"], treasures), "steps": None, "marks": [2]},
+            {
+                "id": "bag",
+                "label": say("tiles in the bag"),
+                "value": s.bag,
+                "max": max(total, s.bag),
+                "steps": None,
+                "marks": [],
+            },
+            {
+                "id": "treasures",
+                "label": say("treasures on the board"),
+                "value": treasures,
+                "max": max(s.board.plan.counts["treasure"], treasures),
+                "steps": None,
+                "marks": [2],
+            },
         ],
         "seats": [{"id": seat, "facts": _facts(s, i, seat)} for i, seat in enumerate(s.seats)],
         "coming": _coming(s),
@@ -102,10 +147,16 @@ def view(s: Position) -> dict[str, Any]:
 
 
 def _facts(s: Position, i: int, seat: str) -> list[dict[str, Any]]:
-    def fact(label: Text, value: Any, colour: str | None = None, kind: str | None = None, secret: bool = False):
+    def fact(
+        label: Text,
+        value: Any,
+        colour: str | None = None,
+        kind: str | None = None,
+        secret: bool = False,
+    ):
         return {"label": label, "value": value, "colour": colour, "kind": kind, "secret": secret}
 
-    points = s.points[i * 5: i * 5 + 5]
+    points = s.points[i * 5 : i * 5 + 5]
     out = [fact(colour_name(c), n, PAINT[c], None, True) for c, n in zip(COLOURS, points)]
     out.append(fact(say("treasures"), points[4], PAINT["treasure"], "treasure", True))
     out.append(fact(say("catastrophe tiles"), s.catastrophes[i], None, "catastrophe"))
@@ -118,31 +169,48 @@ def _facts(s: Position, i: int, seat: str) -> list[dict[str, Any]]:
 def _coming(s: Position) -> list[Text]:
     if s.over:
         return []
-    out = [say("at the end of this turn {seat} scores {number} {colour} for {piece}", seat=seat_name(s.seats[s.active]),
-               number=1, colour=colour_name(COLOURS[c]), piece=kind_name("monument:" + s.board.monuments[m]))
-           for c, m in monument_points(s, s.active)]
+    out = [
+        say(
+            "at the end of this turn {seat} scores {number} {colour} for {piece}",
+            seat=seat_name(s.seats[s.active]),
+            number=1,
+            colour=colour_name(COLOURS[c]),
+            piece=kind_name("monument:" + s.board.monuments[m]),
+        )
+        for c, m in monument_points(s, s.active)
+    ]
     spare = s.pieces.treasures.bit_count() - 2
     if spare <= 0:
         out.append(say("the game ends with this turn: two treasures or fewer are left"))
     elif spare <= 2:
         out.append(say("the game ends when {number} more treasures are taken", number=spare))
     if s.bag < 6 * len(s.seats):
-        out.append(say("the game ends when the bag cannot fill a hand: {number} tiles are left", number=s.bag))
+        out.append(
+            say(
+                "the game ends when the bag cannot fill a hand: {number} tiles are left",
+                number=s.bag,
+            )
+        )
     return out
 
 
 def _monuments(s: Position) -> dict[str, Any]:
     rows = []
     for name, cell in zip(s.board.monuments, s.pieces.monuments):
-        rows.append([kind_name("monument:" + name), s.board.ids[cell] if cell >= 0 else say("free")])
+        rows.append(
+            [kind_name("monument:" + name), s.board.ids[cell] if cell >= 0 else say("free")]
+        )
     return {"title": say("monuments"), "columns": [say("monument"), say("stands on")], "rows": rows}
 
 
 def _result(s: Position) -> dict[str, Any]:
     rows: list[list[Any]] = [[seat_name(seat), *r] for seat, r in zip(s.seats, results(s))]
     rows.sort(key=lambda row: [-n for n in row[1:]])
-    return {"title": say("final score"), "rows": rows,
-            "columns": [say("dynasty"), say("weakest"), say("second"), say("third"), say("strongest")]}
+    return {
+        "title": say("final score"),
+        "rows": rows,
+        "columns": [say("dynasty"), say("weakest"), say("second"), say("third"), say("strongest")],
+    }
 
 
 def _highlight(s: Position) -> dict[str, Text]:
@@ -166,7 +234,8 @@ def _highlight(s: Position) -> dict[str, Text]:
 
 
 def expect(s: Position, words: Sequence[str]) -> tuple[bool, str] | None:
-    """`bag 14` and `hand bull 5`. While a draw waits that nobody told, the numbers before and after it are both right."""
+    """`bag 14` and `hand bull 5`. While a draw waits that nobody told, the numbers before and after
+    it are both right."""
     head, *rest = words
     if head == "bag" and len(rest) == 1:
         return _either(rest[0], s.bag, s.bag - sum(n for _, n in s.draws))
@@ -176,7 +245,9 @@ def expect(s: Position, words: Sequence[str]) -> tuple[bool, str] | None:
             return _either(rest[1], s.hand(seat), s.hand(seat) + s.drawing(seat))
         if all(c in COLOURS for c in rest[1:]):
             held = tuple(c for c, n in zip(COLOURS, s.known[seat]) for _ in range(n))
-            return sorted(rest[1:]) == sorted(held) and not s.unknown[seat], " ".join(held) or "none that is known"
+            return sorted(rest[1:]) == sorted(held) and not s.unknown[seat], " ".join(
+                held
+            ) or "none that is known"
     return None
 
 

@@ -16,7 +16,8 @@ SHOWN = 5
 
 
 def greatest(start: Position, played: Sequence[tuple[Action, Position]]) -> list[dict[str, Any]]:
-    """One table (as in `view`), the conflicts with most tiles on both sides together first; none: []."""
+    """One table (as in `view`), the conflicts with most tiles on both sides together first; none:
+    []."""
     rows: list[list[Any]] = []
     before = start
     for n, (action, after) in enumerate(played, 1):
@@ -26,14 +27,42 @@ def greatest(start: Position, played: Sequence[tuple[Action, Position]]) -> list
             defence = strength(before.pieces, fight, fight.defender) + action.number
             loser = fight.defender if attack > defence else fight.attacker
             winner = fight.attacker if attack > defence else fight.defender
-            lost = 0 if fight.kind == TEMPLES else supporters_lost(before.pieces, fight, loser).bit_count()
-            who = [seat_name(before.seats[leader // 4]) for leader in (fight.attacker, fight.defender, winner)]
+            lost = (
+                0
+                if fight.kind == TEMPLES
+                else supporters_lost(before.pieces, fight, loser).bit_count()
+            )
+            who = [
+                seat_name(before.seats[leader // 4])
+                for leader in (fight.attacker, fight.defender, winner)
+            ]
             colour = colour_name(COLOURS[RED if fight.kind == TEMPLES else fight.colour])
-            rows.append([n, say("{seat} with {n}", seat=who[0], n=attack), say("{seat} with {n}", seat=who[1], n=defence), colour,
-                         who[2], lost, attack + defence])
+            rows.append(
+                [
+                    n,
+                    say("{seat} with {n}", seat=who[0], n=attack),
+                    say("{seat} with {n}", seat=who[1], n=defence),
+                    colour,
+                    who[2],
+                    lost,
+                    attack + defence,
+                ]
+            )
         before = after
     rows.sort(key=lambda row: -row[-1])
     if not rows:
         return []
-    return [{"title": say("the greatest conflicts"), "rows": [row[:-1] for row in rows[:SHOWN]],
-             "columns": [say("move"), say("attacker"), say("defender"), say("in"), say("won by"), say("tiles lost")]}]
+    return [
+        {
+            "title": say("the greatest conflicts"),
+            "rows": [row[:-1] for row in rows[:SHOWN]],
+            "columns": [
+                say("move"),
+                say("attacker"),
+                say("defender"),
+                say("in"),
+                say("won by"),
+                say("tiles lost"),
+            ],
+        }
+    ]

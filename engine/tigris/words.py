@@ -9,22 +9,29 @@ COLOURS = ("black", "red", "blue", "green")
 BLACK, RED, BLUE, GREEN = range(4)
 POINTS = (*COLOURS, "treasure")
 
-TILES = ("settlement", "temple", "farm", "market")           # in the order of COLOURS
+TILES = ("settlement", "temple", "farm", "market")  # in the order of COLOURS
 COLOUR_OF = {kind: c for c, kind in enumerate(TILES)}
 
-HAND = 6          # tiles a hand is refilled to (T4, T34)
-ACTIONS = 2       # actions a turn (T9)
+HAND = 6  # tiles a hand is refilled to (T4, T34)
+ACTIONS = 2  # actions a turn (T9)
 
 _SEATS = {"archer": say("Archer"), "bull": say("Bull"), "pot": say("Pot"), "lion": say("Lion")}
 _COLOURS = {"black": say("black"), "red": say("red"), "blue": say("blue"), "green": say("green")}
 _LEADERS = {
-    "black": say("the black leader of {seat}"), "red": say("the red leader of {seat}"),
-    "blue": say("the blue leader of {seat}"), "green": say("the green leader of {seat}"),
+    "black": say("the black leader of {seat}"),
+    "red": say("the red leader of {seat}"),
+    "blue": say("the blue leader of {seat}"),
+    "green": say("the green leader of {seat}"),
 }
 _KINDS = {
-    "settlement": say("a settlement (black)"), "temple": say("a temple (red)"), "farm": say("a farm (blue)"),
-    "market": say("a market (green)"), "catastrophe": say("a catastrophe tile"), "union": say("the union tile"),
-    "flipped": say("a face-down tile"), "treasure": say("a treasure"),
+    "settlement": say("a settlement (black)"),
+    "temple": say("a temple (red)"),
+    "farm": say("a farm (blue)"),
+    "market": say("a market (green)"),
+    "catastrophe": say("a catastrophe tile"),
+    "union": say("the union tile"),
+    "flipped": say("a face-down tile"),
+    "treasure": say("a treasure"),
 }
 
 

@@ -24,24 +24,39 @@ class Ur(Game[UrState]):
     seats = tuple(Seat(s, seat_name(s), _COLOURS[s]) for s in SEATS)
     players = (3, 4)
     options: ClassVar[tuple[Option, ...]] = (
-        Option("bonus", setup.OPTIONS["bonus"], say("Who gets two extra stones?"),
-               (say("whoever uses both actions of the hand tile (as both copies of the rules say)"),
-                say("whoever uses neither action of the hand tile (as printed in other languages)"))),
+        Option(
+            "bonus",
+            setup.OPTIONS["bonus"],
+            say("Who gets two extra stones?"),
+            (
+                say("whoever uses both actions of the hand tile (as both copies of the rules say)"),
+                say("whoever uses neither action of the hand tile (as printed in other languages)"),
+            ),
+        ),
     )
 
     def plan(self) -> Plan:
         return _plan()
 
-    def setup(self, seats: Sequence[str], statements: Sequence[Statement] = (), plan: Plan | None = None) -> UrState:
+    def setup(
+        self, seats: Sequence[str], statements: Sequence[Statement] = (), plan: Plan | None = None
+    ) -> UrState:
         return setup.read(setup.begin(_board(plan), SEATS, seats, {}), statements)
 
-    def new(self, seats: Sequence[str], options: Mapping[str, str] | None = None, plan: Plan | None = None) -> UrState:
+    def new(
+        self,
+        seats: Sequence[str],
+        options: Mapping[str, str] | None = None,
+        plan: Plan | None = None,
+    ) -> UrState:
         return setup.begin(_board(plan), SEATS, seats, options or {}).changed(drawn=True)
 
     def load(self, data: Mapping[str, Any], plan: Plan | None = None) -> UrState:
         return setup.from_json(data, _board(plan))
 
-    def chronicle(self, start: UrState, played: Sequence[tuple[Action, UrState]]) -> list[dict[str, Any]]:
+    def chronicle(
+        self, start: UrState, played: Sequence[tuple[Action, UrState]]
+    ) -> list[dict[str, Any]]:
         return wars.longest(start, played)
 
     def kind_name(self, kind: str) -> Text:
@@ -50,7 +65,9 @@ class Ur(Game[UrState]):
 
 @cache
 def _plan() -> Plan:
-    return Plan.parse(resources.files(__package__).joinpath("plan.toml").read_text(encoding="utf-8"))
+    return Plan.parse(
+        resources.files(__package__).joinpath("plan.toml").read_text(encoding="utf-8")
+    )
 
 
 @cache

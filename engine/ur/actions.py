@@ -10,7 +10,7 @@ from engine.notation import Notation, Part, Syntax, UsageError, one, several
 from engine.ur.board import Board, is_tile
 from engine.ur.words import DOMAINS, SEATS
 
-BOX = "box"                      # who lays the tiles at the beginning
+BOX = "box"  # who lays the tiles at the beginning
 SPARE = "spare"
 
 Stones = tuple[tuple[str, int], ...]
@@ -41,8 +41,11 @@ def moves(triples: Sequence[tuple[str, str, int]], board: Board) -> Moves:
     total: dict[tuple[str, str], int] = {}
     for a, b, n in triples:
         total[a, b] = total.get((a, b), 0) + n
-    return tuple((a, b, total[a, b]) for a, b in sorted(total, key=lambda k: (order(k[0], board), order(k[1], board)))
-                 if total[a, b])
+    return tuple(
+        (a, b, total[a, b])
+        for a, b in sorted(total, key=lambda k: (order(k[0], board), order(k[1], board)))
+        if total[a, b]
+    )
 
 
 # Words to values; each raises UsageError
@@ -132,7 +135,9 @@ class Lay(Action, frozen=True):
     site: str
     tile: str
 
-    syntax = Syntax("lay", Part(("site", "tile"), _laid, lambda a: f"{a.site} {a.tile}", 2, 2), usage=LAY)
+    syntax = Syntax(
+        "lay", Part(("site", "tile"), _laid, lambda a: f"{a.site} {a.tile}", 2, 2), usage=LAY
+    )
 
 
 class Put(Action, frozen=True):
@@ -150,14 +155,19 @@ class Pass(Action, frozen=True):
 
 
 class Swap(Action, frozen=True):
-    """`face`: what the hand tile laid down shows; "" for the spare. `back`: its other domain, said only of an unknown hand."""
+    """`face`: what the hand tile laid down shows; "" for the spare. `back`: its other domain, said
+    only of an unknown hand."""
 
     site: str
     face: str = ""
     back: str = ""
 
     def tile(self) -> str:
-        return self.site + (f" {self.face}" if self.face else "") + (f"/{self.back}" if self.back else "")
+        return (
+            self.site
+            + (f" {self.face}" if self.face else "")
+            + (f"/{self.back}" if self.back else "")
+        )
 
     syntax = Syntax("swap", Part(("site", "face", "back"), _swapped, tile, 1), usage=SWAP)
 
@@ -175,7 +185,8 @@ class Trade(Action, frozen=True):
 
 
 class Culture(Action, frozen=True):
-    """`stones`: where the stones of owners short of them go, all of them named; () lays them in the square's order."""
+    """`stones`: where the stones of owners short of them go, all of them named; () lays them in the
+    square's order."""
 
     stones: Stones = ()
 
@@ -185,7 +196,11 @@ class Culture(Action, frozen=True):
 class Politics(Action, frozen=True):
     moves: Moves = ()
 
-    syntax = Syntax("politics", several("moves", _moves, lambda found: " ".join(f"{a}>{b}:{n}" for a, b, n in found)), usage="")
+    syntax = Syntax(
+        "politics",
+        several("moves", _moves, lambda found: " ".join(f"{a}>{b}:{n}" for a, b, n in found)),
+        usage="",
+    )
 
 
 class War(Action, frozen=True):
@@ -198,7 +213,11 @@ class War(Action, frozen=True):
     def attack(self) -> str:
         return f"{self.source}>{self.target}:{self.stones}" if self.source else ""
 
-    syntax = Syntax("war", Part(("source", "target", "stones"), _attack, attack, 0, 1), usage="each attack is a line of its own")
+    syntax = Syntax(
+        "war",
+        Part(("source", "target", "stones"), _attack, attack, 0, 1),
+        usage="each attack is a line of its own",
+    )
 
 
 class Extra(Action, frozen=True):
@@ -216,7 +235,9 @@ class Settle(Action, frozen=True):
 class Ziggurat(Action, frozen=True):
     sites: tuple[str, ...]
 
-    syntax = Syntax("ziggurat", several("sites", _built, " ".join, 1), usage="names one or two tiles")
+    syntax = Syntax(
+        "ziggurat", several("sites", _built, " ".join, 1), usage="names one or two tiles"
+    )
 
 
 class Return(Action, frozen=True):
@@ -227,8 +248,23 @@ class Return(Action, frozen=True):
     syntax = Syntax("return", SITE, usage=ONE)
 
 
-NOTATION = Notation[Action]((
-    Lay, Put, Pass, Swap, Agriculture, Trade, Culture, Politics, War, Extra, Settle, Ziggurat, Return))
+NOTATION = Notation[Action](
+    (
+        Lay,
+        Put,
+        Pass,
+        Swap,
+        Agriculture,
+        Trade,
+        Culture,
+        Politics,
+        War,
+        Extra,
+        Settle,
+        Ziggurat,
+        Return,
+    )
+)
 
 
 def parse(text: str, board: Board) -> Action:
@@ -241,7 +277,9 @@ def parse(text: str, board: Board) -> Action:
         raise BadText(f"{seat!r} is no seat of this game ({', '.join(SEATS)})")
     verb = words[0]
     if verb not in NOTATION.sorts:
-        raise BadText(f"{verb!r} is nothing one can do (there are: {', '.join(sorted(NOTATION.sorts))})")
+        raise BadText(
+            f"{verb!r} is nothing one can do (there are: {', '.join(sorted(NOTATION.sorts))})"
+        )
     if (seat == BOX) != (verb == "lay"):
         raise BadText(f"{text!r}: only the box lays tiles, and that is all it does")
     try:

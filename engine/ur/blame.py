@@ -15,13 +15,15 @@ from engine.ur.position import Position
 from engine.ur.seen import Seen
 from engine.ur.words import FIVE, domain_name, seat_name, stones
 
-BESIDE = 1.5        # nats for a site that a wrong doing does not explain
-NO_ACTION = 1.0     # nats for what no action can do, on one place
+BESIDE = 1.5  # nats for a site that a wrong doing does not explain
+NO_ACTION = 1.0  # nats for what no action can do, on one place
 
 Guess = tuple[Action | None, list[Violation], float, int]
 
 
-def guesses(state: Position, seen: Seen, left: Mapping[str, tuple[Contents, Contents]]) -> Iterator[Guess]:
+def guesses(
+    state: Position, seen: Seen, left: Mapping[str, tuple[Contents, Contents]]
+) -> Iterator[Guess]:
     """(action or None, violations, cost, sites explained) for what is left of a difference."""
     places = [state.board.index[s] for s in left if s in state.board.index]
     for action, explained in _actions(state, seen, places):
@@ -55,15 +57,29 @@ def _actions(state: Position, seen: Seen, places: list[int]) -> Iterator[tuple[A
                     back = laid.partition("/")[2] if len(mine) < 2 else ""
                     yield a.Swap(state.seats[p], sites[i], face(laid), back), 1 + (p in seen.hands)
     if seen.spare and seen.spare != state.spare:
-        yield from ((a.Swap(state.seats[p], a.SPARE), 1 + (p in seen.hands)) for p in order if state.known(p) == pair(seen.spare))
+        yield from (
+            (a.Swap(state.seats[p], a.SPARE), 1 + (p in seen.hands))
+            for p in order
+            if state.known(p) == pair(seen.spare)
+        )
     for p in order:
-        change = {i: seen.number(i, p) - (state.count[i] if state.owner[i] == p and not state.zig[i] else state.zig[i])
-                  for i in places if not (seen.zig[i] and not state.zig[i])}
-        change = {i: n for i, n in change.items() if n and not (state.zig[i] and state.owner[i] != p and not seen.number(i, p))}
+        change = {
+            i: seen.number(i, p)
+            - (state.count[i] if state.owner[i] == p and not state.zig[i] else state.zig[i])
+            for i in places
+            if not (seen.zig[i] and not state.zig[i])
+        }
+        change = {
+            i: n
+            for i, n in change.items()
+            if n and not (state.zig[i] and state.owner[i] != p and not seen.number(i, p))
+        }
         yield from _stones(state, seen, p, {i: n for i, n in change.items() if n})
 
 
-def _stones(state: Position, seen: Seen, p: int, change: dict[int, int]) -> Iterator[tuple[Action, int]]:
+def _stones(
+    state: Position, seen: Seen, p: int, change: dict[int, int]
+) -> Iterator[tuple[Action, int]]:
     """Doings of one seat that its own stones speak of: place -> stones more or fewer."""
     sites, seat = state.board.sites, state.seats[p]
     more = {i: n for i, n in change.items() if n > 0}
@@ -82,11 +98,16 @@ def _stones(state: Position, seen: Seen, p: int, change: dict[int, int]) -> Iter
         beaten = state.owner[i] >= 0 and seen.number(i, state.owner[i]) < state.count[i]
         if state.owner[i] != p and not state.zig[i] and (fewer or beaten):
             near = [j for j in state.board.near[i] if j in fewer] or list(fewer)
-            near = near or [j for j in state.board.near[i] if state.owner[j] == p and not state.zig[j]]
+            near = near or [
+                j for j in state.board.near[i] if state.owner[j] == p and not state.zig[j]
+            ]
             yield from ((a.War(seat, sites[j], sites[i], n), 1 + (j in fewer)) for j in near[:2])
     for domain, action in (("agriculture", a.Agriculture), ("trade", a.Trade)):
-        found = tuple((sites[i], n) for i, n in sorted(more.items())
-                      if state.face(i) == domain and (state.owner[i] == p or state.zig[i]))
+        found = tuple(
+            (sites[i], n)
+            for i, n in sorted(more.items())
+            if state.face(i) == domain and (state.owner[i] == p or state.zig[i])
+        )
         if found and state.could_bear(p, domain):
             yield action(seat, found), len(found)
     for i, n in more.items():
@@ -109,16 +130,26 @@ def _fault(state: Position, site: str, have: Contents, want: Contents) -> tuple[
     if state.zig[i]:
         return "U18", say("the ziggurat of {site} is untouchable", site=site)
     if "ziggurat" in want:
-        return "U16", say("a ziggurat comes only on a tile with five stones of its builder: {site}", site=site)
+        return "U16", say(
+            "a ziggurat comes only on a tile with five stones of its builder: {site}", site=site
+        )
     was, now = have[:1], tuple(k for k in want[:1] if k.startswith("tile:"))
     if was and not now:
-        return "U20", say("the tile of {site} is gone: the hand tile of {seat} is to be laid there", site=site,
-                          seat=seat_name(state.seats[state.mover]))
+        return "U20", say(
+            "the tile of {site} is gone: the hand tile of {seat} is to be laid there",
+            site=site,
+            seat=seat_name(state.seats[state.mover]),
+        )
     if was != now:
         if was and pair(was[0][5:]) == pair(now[0][5:]):
-            return "U20", say("the tile of {site} was turned over: it lies with {face} up", site=site,
-                              face=domain_name(face(was[0][5:])))
-        return "U20", say("the tile of {site} is another one: only a swap with the hand tile does that", site=site)
+            return "U20", say(
+                "the tile of {site} was turned over: it lies with {face} up",
+                site=site,
+                face=domain_name(face(was[0][5:])),
+            )
+        return "U20", say(
+            "the tile of {site} is another one: only a swap with the hand tile does that", site=site
+        )
     if len(set(mine)) > 1:
         return "U10", say("the stones on {site} are all of one player", site=site)
     if len(mine) > FIVE:
@@ -127,7 +158,14 @@ def _fault(state: Position, site: str, have: Contents, want: Contents) -> tuple[
     nobody = [k for k in mine if k not in state.seats]
     if nobody:
         return "U3", say("nobody plays {colour}", colour=nobody[0])
-    if state.count[i] > len(mine) and state.owner[i] >= 0 and (not mine or mine[0] == state.seats[state.owner[i]]):
-        return rule, say("nothing took {stones} off {site}", site=site,
-                         stones=stones(state.seats[state.owner[i]], state.count[i] - len(mine)))
+    if (
+        state.count[i] > len(mine)
+        and state.owner[i] >= 0
+        and (not mine or mine[0] == state.seats[state.owner[i]])
+    ):
+        return rule, say(
+            "nothing took {stones} off {site}",
+            site=site,
+            stones=stones(state.seats[state.owner[i]], state.count[i] - len(mine)),
+        )
     return rule, say("nothing that may be done now explains the stones on {site}", site=site)

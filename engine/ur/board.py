@@ -1,4 +1,5 @@
-"""The square as the rules need it, compiled from a plan: neighbours, sides on the border, tiles and pieces in the box."""
+"""The square as the rules need it, compiled from a plan: neighbours, sides on the border, tiles and
+pieces in the box."""
 
 from __future__ import annotations
 
@@ -11,10 +12,12 @@ _CELL = re.compile(r"^([A-Z]+)(\d+)$")
 
 
 class Board:
-    """`sites`: the tiles' places in the plan's order; all else is indexed by the place in that list.
+    """`sites`: the tiles' places in the plan's order; all else is indexed by the place in that
+    list.
 
-    `near[i]`: indices that share an edge; `border[i]`: sides on the border of the square; `hands`: the places of the hand
-    tiles in seat order; `spare`: the place of the fourth tile, or None; `pairs`: {frozenset of two domains: number}.
+    `near[i]`: indices that share an edge; `border[i]`: sides on the border of the square; `hands`:
+    the places of the hand tiles in seat order; `spare`: the place of the fourth tile, or None;
+    `pairs`: {frozenset of two domains: number}.
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -37,7 +40,9 @@ class Board:
                     raise BadPlan(f"plan: {kind} is no tile of two domains")
                 self.pairs[pair] = n or COPIES
         self.ziggurats: int = plan.counts.get("ziggurat", 0)
-        self.stones: dict[str, int] = {k: n for k, n in plan.counts.items() if ":" not in k and k != "ziggurat"}
+        self.stones: dict[str, int] = {
+            k: n for k, n in plan.counts.items() if ":" not in k and k != "ziggurat"
+        }
 
     def _near(self, plan: Plan, site: str) -> tuple[int, ...]:
         borders = plan.sites[site].borders
@@ -45,7 +50,9 @@ class Board:
             return tuple(sorted(self.index[b] for b in borders if b in self.index))
         m = _CELL.match(site)
         if m is None:
-            raise BadPlan(f"plan: site {site} has neither borders nor a name of a letter and a number")
+            raise BadPlan(
+                f"plan: site {site} has neither borders nor a name of a letter and a number"
+            )
         column, row = m[1], int(m[2])
         names = [f"{column}{row - 1}", f"{column}{row + 1}"]
         names += [_column(column, -1) + m[2], _column(column, 1) + m[2]]

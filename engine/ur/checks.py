@@ -23,9 +23,9 @@ from engine.ur.domains import (
 from engine.ur.position import Position
 from engine.ur.words import FIVE, domain_name, number, seat_name, stones
 
-SETUP_ROUNDS = 3                    # one stone each on a free tile, then two rounds more (U6, U7)
-ZIGGURATS_A_TURN = 2                # U16
-TURNS = ("turn", "over")            # when the game is over, what else is wrong is still named
+SETUP_ROUNDS = 3  # one stone each on a free tile, then two rounds more (U6, U7)
+ZIGGURATS_A_TURN = 2  # U16
+TURNS = ("turn", "over")  # when the game is over, what else is wrong is still named
 
 
 class Broken(list):
@@ -111,8 +111,17 @@ def _put(state: Position, action: a.Put, p: int, out: Broken) -> None:
     q = state.owner[i]
     if first and q >= 0:
         out.add("U6", "{site} is not free: the first stone goes on a free tile", site=action.site)
-    elif q < 0 and not first and not any(state.owner[j] == p and not state.zig[j] for j in state.board.near[i]):
-        out.add("U7", "{site} shares no edge with a tile of {seat}", site=action.site, seat=seat_name(action.seat))
+    elif (
+        q < 0
+        and not first
+        and not any(state.owner[j] == p and not state.zig[j] for j in state.board.near[i])
+    ):
+        out.add(
+            "U7",
+            "{site} shares no edge with a tile of {seat}",
+            site=action.site,
+            seat=seat_name(action.seat),
+        )
     elif q >= 0 and q != p:
         out.add("U7", "{site} is held by another player", site=action.site)
     if q >= 0 and q != p:
@@ -151,14 +160,27 @@ def _swap(state: Position, action: a.Swap, p: int, out: Broken) -> None:
             out.add(rule, "{site} is not free", site=action.site)
     both = mine | {action.face} | ({action.back} if action.back else set())
     if len(both) > 2:
-        out.add(rule, "the hand tile has no face {face}", face=domain_name(action.back if action.face in mine else action.face))
+        out.add(
+            rule,
+            "the hand tile has no face {face}",
+            face=domain_name(action.back if action.face in mine else action.face),
+        )
     elif tile is not None and not setup and len(both) == 2 and pair(tile) == both:
-        out.add("U20", "the tile of {site} has the same pair of domains as the hand tile", site=action.site)
+        out.add(
+            "U20",
+            "the tile of {site} has the same pair of domains as the hand tile",
+            site=action.site,
+        )
 
 
 def _may_use(state: Position, p: int, domain: str, out: Broken) -> None:
     if not state.could_bear(p, domain):
-        out.add("U9", "the hand tile of {seat} has no {domain}", seat=seat_name(state.seats[p]), domain=domain_name(domain))
+        out.add(
+            "U9",
+            "the hand tile of {seat} has no {domain}",
+            seat=seat_name(state.seats[p]),
+            domain=domain_name(domain),
+        )
         out.add("U11", "only the two domains of the hand tile can be used")
     if p != state.mover or state.phase not in TURNS:
         return
@@ -175,7 +197,9 @@ def _may_use(state: Position, p: int, domain: str, out: Broken) -> None:
         out.add("U14", "the extra stones come after the actions")
 
 
-def _target(state: Position, site: str, p: int, rule: str, out: Broken, in_action: bool = True) -> int | None:
+def _target(
+    state: Position, site: str, p: int, rule: str, out: Broken, in_action: bool = True
+) -> int | None:
     """The place of an own tile that stones come on; None (and why) when it is none."""
     i = state.board.index.get(site)
     if i is None or state.tiles[i] is None:
@@ -185,7 +209,12 @@ def _target(state: Position, site: str, p: int, rule: str, out: Broken, in_actio
         out.add("U18", "no stone comes on the ziggurat of {site}", site=site)
         if in_action:
             out.add("U19", "a tile under a ziggurat is no tile of its domain")
-        out.add(rule, "{site} is no tile of {seat} with stones", site=site, seat=seat_name(state.seats[p]))
+        out.add(
+            rule,
+            "{site} is no tile of {seat} with stones",
+            site=site,
+            seat=seat_name(state.seats[p]),
+        )
         return None
     if state.owner[i] != p:
         out.add(rule, "{site} is no tile of {seat}", site=site, seat=seat_name(state.seats[p]))
@@ -220,8 +249,12 @@ def _trade(state: Position, action: a.Trade, p: int, out: Broken) -> None:
         if state.face(i) != "trade":
             out.add("U31", "{site} is no trade tile", site=site)
         elif n > (sides := trade_sides(state, i, p)):
-            out.add("U31", "{site} may get {stones}: one a side with a foreign tile or the border", site=site,
-                    stones=stones(action.seat, sides))
+            out.add(
+                "U31",
+                "{site} may get {stones}: one a side with a foreign tile or the border",
+                site=site,
+                stones=stones(action.seat, sides),
+            )
             if any(state.zig[j] and state.owner[j] == p for j in state.board.near[i]):
                 out.add("U19", "an own ziggurat beside it is not foreign")
         if state.count[i] + n > FIVE:
@@ -289,14 +322,26 @@ def _war(state: Position, action: a.War, p: int, out: Broken) -> None:
         out.add("U35", "at least one stone moves to the attacked tile")
     source, target = state.board.index.get(action.source), state.board.index.get(action.target)
     if source is not None and target is not None and target not in state.board.near[source]:
-        out.add("U34", "{source} and {target} share no edge", source=action.source, target=action.target)
-    if i is not None and j is not None and state.count[i] < war_cost(state, i, j) + max(1, action.stones):
-        out.add("U35", "{site} cannot pay: the attack takes {n} stones, and {m} are to move",
-                site=action.source, n=number(war_cost(state, i, j)), m=number(action.stones))
+        out.add(
+            "U34", "{source} and {target} share no edge", source=action.source, target=action.target
+        )
+    if (
+        i is not None
+        and j is not None
+        and state.count[i] < war_cost(state, i, j) + max(1, action.stones)
+    ):
+        out.add(
+            "U35",
+            "{site} cannot pay: the attack takes {n} stones, and {m} are to move",
+            site=action.source,
+            n=number(war_cost(state, i, j)),
+            m=number(action.stones),
+        )
 
 
 def _earned(state: Position, p: int, wanted: int, out: Broken) -> None:
-    """What the actions of this turn allow (U12 to U14); `wanted` extra stones, 2 for settling a free tile too."""
+    """What the actions of this turn allow (U12 to U14); `wanted` extra stones, 2 for settling a
+    free tile too."""
     mine = p == state.mover and state.phase in TURNS
     used = len(state.used) if mine else 0
     allowed = allowance(state, used)
@@ -379,19 +424,36 @@ def _ziggurat(state: Position, action: a.Ziggurat, p: int, out: Broken) -> None:
         if state.zig[i]:
             out.add("U18", "a ziggurat stands on {site} already", site=site)
         if state.zig[i] or state.owner[i] != p or state.count[i] < FIVE:
-            out.add("U16", "{site} does not bear five stones of {seat}", site=site, seat=seat_name(action.seat))
+            out.add(
+                "U16",
+                "{site} does not bear five stones of {seat}",
+                site=site,
+                seat=seat_name(action.seat),
+            )
 
 
 def _return(state: Position, action: a.Return, p: int, out: Broken) -> None:
     if state.own(p):
         out.add("U21", "{seat} has stones on the board", seat=seat_name(action.seat))
-    if p == state.mover and (state.used or state.built or state.bonus is not None or state.returned):
+    if p == state.mover and (
+        state.used or state.built or state.bonus is not None or state.returned
+    ):
         out.add("U21", "three stones on a free tile come instead of actions")
     _free(state, action.site, p, "U21", out)
     _supply(3, state.supplies[p], out)
 
 
 _BODIES: dict[type[Action], Callable[..., None]] = {
-    a.Put: _put, a.Pass: _pass, a.Swap: _swap, a.Agriculture: _agriculture, a.Trade: _trade, a.Culture: _culture,
-    a.Politics: _politics, a.War: _war, a.Extra: _extra, a.Settle: _settle, a.Ziggurat: _ziggurat, a.Return: _return,
+    a.Put: _put,
+    a.Pass: _pass,
+    a.Swap: _swap,
+    a.Agriculture: _agriculture,
+    a.Trade: _trade,
+    a.Culture: _culture,
+    a.Politics: _politics,
+    a.War: _war,
+    a.Extra: _extra,
+    a.Settle: _settle,
+    a.Ziggurat: _ziggurat,
+    a.Return: _return,
 }

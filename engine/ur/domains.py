@@ -1,4 +1,5 @@
-"""What the rules count on the tiles: sides, losses, gains, costs. Asked by checks, effects, legal actions and explain."""
+"""What the rules count on the tiles: sides, losses, gains, costs. Asked by checks, effects, legal
+actions and explain."""
 
 from __future__ import annotations
 
@@ -37,7 +38,9 @@ def harvest_losses(state: Position, p: int) -> list[int]:
 
 def trade_sides(state: Position, i: int, p: int) -> int:
     """Sides of a tile that touch a foreign tile or the border (U31, U19)."""
-    return state.board.border[i] + sum(1 for j in state.board.near[i] if state.owner[j] >= 0 and state.owner[j] != p)
+    return state.board.border[i] + sum(
+        1 for j in state.board.near[i] if state.owner[j] >= 0 and state.owner[j] != p
+    )
 
 
 def culture_beside(state: Position, p: int) -> dict[int, int]:
@@ -66,5 +69,6 @@ def short_of(state: Position, needs: dict[int, int]) -> dict[int, int]:
 
 
 def war_cost(state: Position, i: int, j: int) -> int:
-    """Stones an attack takes off the attacker: as many as lie on the target, and one when the faces differ (U35)."""
+    """Stones an attack takes off the attacker: as many as lie on the target, and one when the faces
+    differ (U35)."""
     return state.count[j] + (state.face(i) != state.face(j))

@@ -16,8 +16,8 @@ from engine.ur.words import DOMAINS, colour_name, listed, more, off, seat_name, 
 
 P = TypeVar("P", bound=Position)
 
-SETUP_ROUNDS = 3                    # U6, U7
-RETURNING = 3                       # U21
+SETUP_ROUNDS = 3  # U6, U7
+RETURNING = 3  # U21
 
 
 class Draft(Generic[P]):
@@ -44,7 +44,9 @@ class Draft(Generic[P]):
 
     def do(self, text: Text, *places: int, **more: Contents) -> None:
         """What people do with their hands, the board being as it is now on those places."""
-        self.steps.append(Step(text, {**{self.board.sites[i]: self.contents(i) for i in places}, **more}, True))
+        self.steps.append(
+            Step(text, {**{self.board.sites[i]: self.contents(i) for i in places}, **more}, True)
+        )
 
     def follows(self, text: Text, *places: int) -> None:
         self.steps.append(Step(text, {self.board.sites[i]: self.contents(i) for i in places}))
@@ -58,8 +60,15 @@ class Draft(Generic[P]):
 
     def done(self) -> P:
         return self.state.changed(
-            tiles=tuple(self.tiles), owner=tuple(self.owner), count=tuple(self.count), zig=tuple(self.zig),
-            hands=tuple(self.hands), spare=self.spare, happened=tuple(self.steps), **self.values)
+            tiles=tuple(self.tiles),
+            owner=tuple(self.owner),
+            count=tuple(self.count),
+            zig=tuple(self.zig),
+            hands=tuple(self.hands),
+            spare=self.spare,
+            happened=tuple(self.steps),
+            **self.values,
+        )
 
 
 def apply(state: P, action: Action) -> P:
@@ -78,7 +87,9 @@ def apply(state: P, action: Action) -> P:
 
 def _nothing_left(state: Position) -> bool:
     """The game ends when the seat on turn can neither swap nor do anything else before (U23)."""
-    return not state.can_swap() and all(isinstance(x, (a.Pass, a.Lay)) for x in state.legal_actions())
+    return not state.can_swap() and all(
+        isinstance(x, (a.Pass, a.Lay)) for x in state.legal_actions()
+    )
 
 
 def _placed(found: a.Stones, seat: str) -> Text:
@@ -93,7 +104,9 @@ def _use(draft: Draft, domain: str) -> None:
     p = draft.state.mover
     hand = draft.hands[p]
     known = (pair(hand) if hand else frozenset()) | set(used)
-    if len(known) == 2 and (hand is None or "?" in hand):      # what was used tells what an unseen hand tile bears
+    if len(known) == 2 and (
+        hand is None or "?" in hand
+    ):  # what was used tells what an unseen hand tile bears
         first = hand.split("/")[0] if hand else used[0]
         draft.hands[p] = first + "/" + next(d for d in DOMAINS if d in known and d != first)
 
@@ -113,7 +126,9 @@ def _lay(draft: Draft, action: a.Lay) -> None:
     if state.phase != "lay" or None in draft.tiles:
         return
     beside = None in draft.hands or (len(state.seats) == 3 and draft.spare is None)
-    if not state.drawn or not beside:      # a table may leave the hand tiles out of view: they are told, or unknown
+    if (
+        not state.drawn or not beside
+    ):  # a table may leave the hand tiles out of view: they are told, or unknown
         draft.values.update(phase="put", mover=state.starter)
         warning = same_faces_text(draft.done())
         if warning is not None:
@@ -123,8 +138,12 @@ def _lay(draft: Draft, action: a.Lay) -> None:
 def same_faces(state: Position) -> list[tuple[str, str]]:
     """Pairs of neighbours that show the same face (U4)."""
     sites = state.board.sites
-    return [(sites[i], sites[j]) for i, near in enumerate(state.board.near) for j in near
-            if i < j and state.tiles[i] and state.tiles[j] and state.face(i) == state.face(j)]
+    return [
+        (sites[i], sites[j])
+        for i, near in enumerate(state.board.near)
+        for j in near
+        if i < j and state.tiles[i] and state.tiles[j] and state.face(i) == state.face(j)
+    ]
 
 
 def same_faces_text(state: Position) -> Text | None:
@@ -138,7 +157,11 @@ def same_faces_text(state: Position) -> Text | None:
 
 def _put(draft: Draft, action: a.Put, p: int) -> None:
     state = draft.state
-    draft.place(say("{seat} puts a stone on {site}", seat=seat_name(action.seat), site=action.site), p, ((action.site, 1),))
+    draft.place(
+        say("{seat} puts a stone on {site}", seat=seat_name(action.seat), site=action.site),
+        p,
+        ((action.site, 1),),
+    )
     puts = state.puts + 1
     n = len(state.seats)
     draft.values.update(puts=puts, mover=(state.mover + 1) % n)
@@ -179,10 +202,24 @@ def _swap(draft: Draft, action: a.Swap, p: int) -> None:
         draft.tiles[i] = laid
         changes[where] = draft.contents(i)
     draft.hands[p] = taken
-    draft.steps.append(Step(say("{seat} lays {tile} on {site}", seat=seat, site=where or "", tile=tile_name(laid or "?/?")),
-                            changes, True))
+    draft.steps.append(
+        Step(
+            say(
+                "{seat} lays {tile} on {site}",
+                seat=seat,
+                site=where or "",
+                tile=tile_name(laid or "?/?"),
+            ),
+            changes,
+            True,
+        )
+    )
     if p < len(board.hands) and taken and "?" not in taken:
-        text = say("lay {tile} beside the square as the hand tile of {seat}", tile=tile_name(taken), seat=seat)
+        text = say(
+            "lay {tile} beside the square as the hand tile of {seat}",
+            tile=tile_name(taken),
+            seat=seat,
+        )
         draft.steps.append(Step(text, {board.hands[p]: ("tile:" + taken,)}))
     if draft.state.phase == "swap":
         _next_first_swap(draft)
@@ -210,8 +247,15 @@ def _end_turn(draft: Draft) -> None:
 def _agriculture(draft: Draft, action: a.Agriculture, p: int) -> None:
     losses = harvest_losses(draft.state, p)
     seat = seat_name(action.seat)
-    text = (say("{seat} uses agriculture: {stones}", seat=seat, stones=_placed(action.stones, action.seat)) if action.stones
-            else say("{seat} uses agriculture", seat=seat))
+    text = (
+        say(
+            "{seat} uses agriculture: {stones}",
+            seat=seat,
+            stones=_placed(action.stones, action.seat),
+        )
+        if action.stones
+        else say("{seat} uses agriculture", seat=seat)
+    )
     draft.place(text, p, action.stones)
     for i in losses:
         draft.add(i, p, -1)
@@ -221,8 +265,11 @@ def _agriculture(draft: Draft, action: a.Agriculture, p: int) -> None:
 
 def _trade(draft: Draft, action: a.Trade, p: int) -> None:
     seat = seat_name(action.seat)
-    text = (say("{seat} uses trade: {stones}", seat=seat, stones=_placed(action.stones, action.seat)) if action.stones
-            else say("{seat} uses trade", seat=seat))
+    text = (
+        say("{seat} uses trade: {stones}", seat=seat, stones=_placed(action.stones, action.seat))
+        if action.stones
+        else say("{seat} uses trade", seat=seat)
+    )
     draft.place(text, p, action.stones)
     _use(draft, "trade")
 
@@ -259,11 +306,17 @@ def _politics(draft: Draft, action: a.Politics, p: int) -> None:
     places = sorted({index[s] for x, y, _ in action.moves for s in (x, y)})
     for i in places:
         draft.owner[i] = p if draft.count[i] else -1
-    parts = [say("{stones} from {source} to {target}", stones=stones(action.seat, n), source=x, target=y)
-             for x, y, n in action.moves]
+    parts = [
+        say("{stones} from {source} to {target}", stones=stones(action.seat, n), source=x, target=y)
+        for x, y, n in action.moves
+    ]
     seat = seat_name(action.seat)
-    draft.do(say("{seat} uses politics: {moves}", seat=seat, moves=listed(parts)) if parts
-             else say("{seat} uses politics", seat=seat), *places)
+    draft.do(
+        say("{seat} uses politics: {moves}", seat=seat, moves=listed(parts))
+        if parts
+        else say("{seat} uses politics", seat=seat),
+        *places,
+    )
     _use(draft, "politics")
 
 
@@ -274,8 +327,13 @@ def _war(draft: Draft, action: a.War, p: int) -> None:
     defenders = draft.contents(j)
     draft.add(i, p, -action.stones)
     draft.owner[j], draft.count[j] = p, action.stones
-    text = say("{seat} attacks {target} from {source} with {stones}", seat=seat_name(action.seat), target=action.target,
-               source=action.source, stones=stones(action.seat, action.stones))
+    text = say(
+        "{seat} attacks {target} from {source} with {stones}",
+        seat=seat_name(action.seat),
+        target=action.target,
+        source=action.source,
+        stones=stones(action.seat, action.stones),
+    )
     both = (*defenders, *draft.contents(j)[1:])
     draft.do(text, i, **{action.target: both})
     if n:
@@ -287,7 +345,11 @@ def _war(draft: Draft, action: a.War, p: int) -> None:
 
 
 def _extra(draft: Draft, action: a.Extra, p: int) -> None:
-    text = say("{seat} puts extra: {stones}", seat=seat_name(action.seat), stones=_placed(action.stones, action.seat))
+    text = say(
+        "{seat} puts extra: {stones}",
+        seat=seat_name(action.seat),
+        stones=_placed(action.stones, action.seat),
+    )
     draft.place(text, p, action.stones)
     had = draft.state.bonus[2] if draft.state.bonus else 0
     site, n = action.stones[0]
@@ -295,7 +357,11 @@ def _extra(draft: Draft, action: a.Extra, p: int) -> None:
 
 
 def _settle(draft: Draft, action: a.Settle, p: int) -> None:
-    draft.place(say("{seat} settles {site}", seat=seat_name(action.seat), site=action.site), p, ((action.site, 1),))
+    draft.place(
+        say("{seat} settles {site}", seat=seat_name(action.seat), site=action.site),
+        p,
+        ((action.site, 1),),
+    )
     draft.values["bonus"] = ("settle", draft.board.index[action.site], 1)
 
 
@@ -313,17 +379,32 @@ def _ziggurat(draft: Draft, action: a.Ziggurat, p: int) -> None:
         draft.zig[i], draft.owner[i] = True, -1
         draft.follows(off(action.seat, n, site), i)
         draft.owner[i], draft.count[i] = p, 1
-        draft.follows(say("one {colour} stone on the ziggurat of {site}", colour=colour, site=site), i)
+        draft.follows(
+            say("one {colour} stone on the ziggurat of {site}", colour=colour, site=site), i
+        )
     draft.values["built"] = draft.state.built + len(places)
 
 
 def _return(draft: Draft, action: a.Return, p: int) -> None:
-    draft.place(say("{seat} comes back on {site}", seat=seat_name(action.seat), site=action.site), p,
-                ((action.site, RETURNING),))
+    draft.place(
+        say("{seat} comes back on {site}", seat=seat_name(action.seat), site=action.site),
+        p,
+        ((action.site, RETURNING),),
+    )
     draft.values["returned"] = True
 
 
 _DO: dict[type[Action], Callable[[Draft, Any, int], None]] = {
-    a.Put: _put, a.Pass: _pass, a.Swap: _swap, a.Agriculture: _agriculture, a.Trade: _trade, a.Culture: _culture,
-    a.Politics: _politics, a.War: _war, a.Extra: _extra, a.Settle: _settle, a.Ziggurat: _ziggurat, a.Return: _return,
+    a.Put: _put,
+    a.Pass: _pass,
+    a.Swap: _swap,
+    a.Agriculture: _agriculture,
+    a.Trade: _trade,
+    a.Culture: _culture,
+    a.Politics: _politics,
+    a.War: _war,
+    a.Extra: _extra,
+    a.Settle: _settle,
+    a.Ziggurat: _ziggurat,
+    a.Return: _return,
 }

@@ -1,4 +1,5 @@
-"""What may have been done between two looks (docs/architecture.md): runs of actions, legal or not, likeliest first."""
+"""What may have been done between two looks (docs/architecture.md): runs of actions, legal or not,
+likeliest first."""
 
 from __future__ import annotations
 
@@ -17,19 +18,22 @@ from engine.ur.tried import BEHIND, UNDONE, Tried, best
 from engine.ur.words import FIVE
 
 # nats, for choosing among our own guesses; what a site costs the reconciler is its own business
-UNSEEN_SPARE = 3.5        # a swap with the spare, whose place is not in view
-COVERED_SWAP = 5.5        # a swap whose tile the next player took up again before the camera looked
-PLAIN = 4.0               # a run that costs no more is nothing contrived
-FEW_LEFT = 3              # sites beside a wrong doing that it may leave unexplained, where a legal run explains some
+UNSEEN_SPARE = 3.5  # a swap with the spare, whose place is not in view
+COVERED_SWAP = 5.5  # a swap whose tile the next player took up again before the camera looked
+PLAIN = 4.0  # a run that costs no more is nothing contrived
+FEW_LEFT = (
+    3  # sites beside a wrong doing that it may leave unexplained, where a legal run explains some
+)
 MOST_LEGAL, MOST_WRONG = 14, 10
-
 
 
 def explain(state: Position, difference: Difference) -> list[Proposal]:
     seen = Seen(state, difference)
     if not seen.mismatch(state):
         return []
-    runs = {"lay": _lays, "put": _puts, "swap": _first_swaps, "turn": _turns, "over": _nothing}[state.phase]
+    runs = {"lay": _lays, "put": _puts, "swap": _first_swaps, "turn": _turns, "over": _nothing}[
+        state.phase
+    ]
     tried: list[Tried] = []
     known: set[tuple[Action, ...]] = set()
     for actions, cost in runs(state, seen):
@@ -38,34 +42,50 @@ def explain(state: Position, difference: Difference) -> list[Proposal]:
             tried.append(Tried(state, seen, actions, cost))
     none = Tried(state, seen, (), 0.0)
     legal = best([t for t in tried if t.actions and t.wrong < none.wrong])
-    exact = bool(legal) and not legal[0].left and legal[0].cost < UNSEEN_SPARE     # else it may still be a wrong doing
-    out = [Proposal(tuple(t.actions), cost=t.cost + (2 * BEHIND if exact and t.left else 0.0),
-                    certain=state.phase != "turn")        # many a set of a turn's actions comes to the same board
-           for t in legal[:MOST_LEGAL]]
+    exact = (
+        bool(legal) and not legal[0].left and legal[0].cost < UNSEEN_SPARE
+    )  # else it may still be a wrong doing
+    out = [
+        Proposal(
+            tuple(t.actions),
+            cost=t.cost + (2 * BEHIND if exact and t.left else 0.0),
+            certain=state.phase != "turn",
+        )  # many a set of a turn's actions comes to the same board
+        for t in legal[:MOST_LEGAL]
+    ]
     if not exact:
         late = 0.0
-        if legal and legal[0].undone == len(legal[0].left) and legal[0].value - legal[0].wrong <= PLAIN:
+        if (
+            legal
+            and legal[0].undone == len(legal[0].left)
+            and legal[0].value - legal[0].wrong <= PLAIN
+        ):
             late = BEHIND + UNDONE * legal[0].undone
         out += _wrong(state, seen, [none, *legal[:2]], tried, late)
     return out
 
 
-def _wrong(state: Position, seen: Seen, bases: list[Tried], tried: list[Tried], late: float) -> list[Proposal]:
-    """What breaks a rule: a run whose next action is refused, and what the leftovers of the best legal runs look like.
+def _wrong(
+    state: Position, seen: Seen, bases: list[Tried], tried: list[Tried], late: float
+) -> list[Proposal]:
+    """What breaks a rule: a run whose next action is refused, and what the leftovers of the best
+    legal runs look like.
 
     late: more cost where something legal explains all but what is not done yet."""
     found: list[tuple[float, Proposal]] = []
     none = bases[0]
     progress = len(bases) > 1
 
-    def add(t: Tried, action: Action | None, violations: list[Violation], cost: float, unexplained: int) -> None:
+    def add(
+        t: Tried, action: Action | None, violations: list[Violation], cost: float, unexplained: int
+    ) -> None:
         actions = () if action is None else (*t.actions, action)
         if action is None and t.actions:
-            return                                   # the reconciler comes back for what a legal run leaves over
+            return  # the reconciler comes back for what a legal run leaves over
         if action is not None and len(t.left) == len(none.left) and t.actions:
-            return                                   # nothing of the run shows on the board
+            return  # nothing of the run shows on the board
         if progress and unexplained > FEW_LEFT:
-            return                                   # what is legal first: then less is left to blame
+            return  # what is legal first: then less is left to blame
         cost += late + blame.BESIDE * max(0, unexplained)
         changes = {s: want for s, (_, want) in t.left.items()}
         value = t.value - t.wrong + cost
@@ -78,7 +98,9 @@ def _wrong(state: Position, seen: Seen, bases: list[Tried], tried: list[Tried], 
         if t.left:
             for action, violations, cost, explained in blame.guesses(t.at, seen, t.left):
                 add(t, action, violations, cost, len(t.left) - explained)
-    if state.phase == "turn" and all(t.at.mover == state.mover for t in bases):    # else the turn has gone on rightly
+    if state.phase == "turn" and all(
+        t.at.mover == state.mover for t in bases
+    ):  # else the turn has gone on rightly
         for action, cost, left in _others(state, seen):
             violations = check(state, action)
             if violations:
@@ -92,13 +114,18 @@ def _wrong(state: Position, seen: Seen, bases: list[Tried], tried: list[Tried], 
 
 
 def _others(state: Position, seen: Seen) -> Iterator[tuple[Action, float, int]]:
-    """(first action, cost, sites left and the one explained) of turns that would explain the difference, were it that
-    seat's turn or that seat's domain."""
+    """(first action, cost, sites left and the one explained) of turns that would explain the
+    difference, were it that seat's turn or that seat's domain."""
     for q in range(len(state.seats)):
         if q == state.mover or not _active(state, seen, q):
             continue
         there = state.changed(mover=q, used=(), bonus=None, built=0, returned=False)
-        found = best([Tried(there, seen, acts, cost) for acts, cost in _own_turn(there, seen, _aim(there, seen, q))])
+        found = best(
+            [
+                Tried(there, seen, acts, cost)
+                for acts, cost in _own_turn(there, seen, _aim(there, seen, q))
+            ]
+        )
         for t in found[:1]:
             if t.actions:
                 yield t.actions[0], len(t.actions) - 1.0, len(t.left) + 1
@@ -118,15 +145,21 @@ def _others(state: Position, seen: Seen) -> Iterator[tuple[Action, float, int]]:
 
 # A turn
 
+
 def _turns(state: Position, seen: Seen) -> Iterator[Run]:
     yield from _tiles_told(state, seen)
     for aim in _aims(state, seen):
         yield from _own_turn(state, seen, aim)
     p, q = state.mover, (state.mover + 1) % len(state.seats)
     if _active(state, seen, q) and not list(_swaps(state, seen, p)):
-        before = best([Tried(state, seen, acts, cost) for acts, cost in _before_swap(state, seen, _aim(state, seen, p))])
+        before = best(
+            [
+                Tried(state, seen, acts, cost)
+                for acts, cost in _before_swap(state, seen, _aim(state, seen, p))
+            ]
+        )
         for swap, cost in _unseen_swaps(state, seen, p, q):
-            for t in before[:2]:                     # nothing shows of it, so the next turn goes into the same run
+            for t in before[:2]:  # nothing shows of it, so the next turn goes into the same run
                 acts = [*t.actions, swap]
                 then = Tried(state, seen, acts, 0.0)
                 if then.broken is None and then.at.phase == "turn":
@@ -167,12 +200,17 @@ def _aim(state: Position, seen: Seen, p: int) -> Aim:
         taken = not lo[i] and any(seen.stones[i][q] for q in range(len(state.seats)) if q != p)
         if state.owner[i] == p and not state.zig[i] and (taken or seen.zig[i]):
             hi[i] = FIVE
-    gone = [i for i in seen.changed if state.owner[i] not in (-1, p) and not any(seen.stones[i].values())]
+    gone = [
+        i
+        for i in seen.changed
+        if state.owner[i] not in (-1, p) and not any(seen.stones[i].values())
+    ]
     return Aim(lo, hi, gone)
 
 
 def _aims(state: Position, seen: Seen) -> Iterator[Aim]:
-    """The aim of the seat on turn; and, when the next seat has acted too, what its culture has not yet added to it."""
+    """The aim of the seat on turn; and, when the next seat has acted too, what its culture has not
+    yet added to it."""
     p, q = state.mover, (state.mover + 1) % len(state.seats)
     aim = _aim(state, seen, p)
     yield aim
@@ -188,11 +226,17 @@ def _aims(state: Position, seen: Seen) -> Iterator[Aim]:
 
 
 def _active(state: Position, seen: Seen, q: int) -> bool:
-    """Whether a seat seems to have done something: stones of its colour, or a tile like its hand tile newly laid."""
+    """Whether a seat seems to have done something: stones of its colour, or a tile like its hand
+    tile newly laid."""
     mine = state.known(q)
     for i in seen.changed:
         laid = seen.laid(i)
-        if laid and len(mine) == 2 and pair(laid) == mine and pair(laid) != pair(state.tiles[i] or ""):
+        if (
+            laid
+            and len(mine) == 2
+            and pair(laid) == mine
+            and pair(laid) != pair(state.tiles[i] or "")
+        ):
             return True
         before = state.count[i] if state.owner[i] == q else 0
         if seen.number(i, q) > before:
@@ -219,12 +263,18 @@ def _swaps(state: Position, seen: Seen, p: int) -> Iterator[Action]:
 
 
 def _unseen_swaps(state: Position, seen: Seen, p: int, q: int) -> Iterator[tuple[Action, float]]:
-    """Swaps that left nothing to see, though the next seat has gone on: with the spare, or a tile laid and taken up again."""
+    """Swaps that left nothing to see, though the next seat has gone on: with the spare, or a tile
+    laid and taken up again."""
     seat, mine = state.seats[p], state.known(p)
     if state.spare and len(state.seats) == 3 and state.board.spare not in seen.raw:
         yield a.Swap(seat, a.SPARE), UNSEEN_SPARE
     for i in seen.changed:
-        if seen.laid(i) and state.free(i) and len(mine) == 2 and pair(seen.tiles[i] or "") == state.known(q):
+        if (
+            seen.laid(i)
+            and state.free(i)
+            and len(mine) == 2
+            and pair(seen.tiles[i] or "") == state.known(q)
+        ):
             proof = p in seen.hands and seen.hands[p] == state.tiles[i]
             taken = seen.hands.get(q)
             up = face(taken) if taken and pair(taken) == mine else min(mine)
@@ -233,6 +283,7 @@ def _unseen_swaps(state: Position, seen: Seen, p: int, q: int) -> Iterator[tuple
 
 # The set-up
 
+
 def _nothing(state: Position, seen: Seen) -> Iterator[Run]:
     yield from ()
 
@@ -240,7 +291,10 @@ def _nothing(state: Position, seen: Seen) -> Iterator[Run]:
 def _lays(state: Position, seen: Seen) -> Iterator[Run]:
     """All tiles that newly lie there; what lies beside the square last."""
     acts: list[Action] = []
-    for site, tile in [*zip(state.board.sites, seen.tiles), *((state.board.hands[p], t) for p, t in seen.hands.items())]:
+    for site, tile in [
+        *zip(state.board.sites, seen.tiles),
+        *((state.board.hands[p], t) for p, t in seen.hands.items()),
+    ]:
         i = state.board.index.get(site)
         if tile and (i is None or state.tiles[i] is None):
             acts.append(a.Lay(a.BOX, site, tile))
@@ -251,7 +305,8 @@ def _lays(state: Position, seen: Seen) -> Iterator[Run]:
 
 
 def _puts(state: Position, seen: Seen) -> Iterator[Run]:
-    """Stones put in turn, as long as the next seat has one that newly lies there; then the first swaps."""
+    """Stones put in turn, as long as the next seat has one that newly lies there; then the first
+    swaps."""
     waiting: dict[int, list[int]] = {}
     for i in seen.changed:
         for p in range(len(state.seats)):
@@ -305,6 +360,10 @@ def _first_swaps(state: Position, seen: Seen) -> Iterator[Run]:
 
 def _tiles_told(state: Position, seen: Seen) -> Iterator[Run]:
     """Hand tiles that come into view for the first time."""
-    acts: list[Action] = [a.Lay(a.BOX, state.board.hands[p], t) for p, t in seen.hands.items() if t and state.hands[p] is None]
+    acts: list[Action] = [
+        a.Lay(a.BOX, state.board.hands[p], t)
+        for p, t in seen.hands.items()
+        if t and state.hands[p] is None
+    ]
     if acts:
         yield acts, 0.0

@@ -1,7 +1,8 @@
 """Every legal action, and the box's chances.
 
-Where the choices of one domain multiply beyond FEW, only some are listed: no stone, the stones of one tile, and as many
-as possible (agriculture, trade, culture); no move, and the moves between two tiles (politics). `check` knows them all.
+Where the choices of one domain multiply beyond FEW, only some are listed: no stone, the stones of
+one tile, and as many as possible (agriculture, trade, culture); no move, and the moves between two
+tiles (politics). `check` knows them all.
 """
 
 from __future__ import annotations
@@ -49,7 +50,10 @@ def legal_actions(state: Position) -> list[Action]:
         out += _ziggurats(state, seat, p)
         if not state.built:
             out += _bonus(state, seat, p)
-    if not (state.built or state.returned or state.bonus or state.used or state.own(p)) and state.supplies[p] >= 3:
+    if (
+        not (state.built or state.returned or state.bonus or state.used or state.own(p))
+        and state.supplies[p] >= 3
+    ):
         out += [a.Return(seat, s) for i, s in enumerate(state.board.sites) if state.free(i)]
     swaps = list(_swaps(state, seat, p))
     return [*out, *(swaps or [a.Pass(seat)]), *told]
@@ -87,7 +91,12 @@ def _swaps(state: Position, seat: str, p: int) -> Iterator[Action]:
             for tile in faces:
                 if setup or pair(tile) != there:
                     yield a.Swap(seat, site, *tile.split("/"))
-    if not setup and state.spare and len(state.seats) == 3 and (len(mine) < 2 or pair(state.spare) != mine):
+    if (
+        not setup
+        and state.spare
+        and len(state.seats) == 3
+        and (len(mine) < 2 or pair(state.spare) != mine)
+    ):
         yield a.Swap(seat, a.SPARE)
 
 
@@ -100,7 +109,8 @@ def _faces(state: Position, p: int) -> list[str]:
 
 
 def spread(limits: Sequence[tuple[str, int]], supply: int) -> list[a.Stones]:
-    """The ways to lay up to so many stones on each of the tiles, or some of them when there are too many ways."""
+    """The ways to lay up to so many stones on each of the tiles, or some of them when there are too
+    many ways."""
     ways = 1
     for _, most in limits:
         ways *= most + 1
@@ -114,20 +124,31 @@ def spread(limits: Sequence[tuple[str, int]], supply: int) -> list[a.Stones]:
         if n := min(most, left):
             full.append((site, n))
             left -= n
-    return [(), *(((s, n),) for s, most in limits for n in range(1, min(most, supply) + 1)), tuple(full)]
+    return [
+        (),
+        *(((s, n),) for s, most in limits for n in range(1, min(most, supply) + 1)),
+        tuple(full),
+    ]
 
 
 def _agriculture(state: Position, seat: str, p: int) -> list[Action]:
     sites = state.board.sites
-    limits = [(sites[i], min(2, FIVE - state.count[i])) for i in state.own(p) if state.face(i) == "agriculture"]
+    limits = [
+        (sites[i], min(2, FIVE - state.count[i]))
+        for i in state.own(p)
+        if state.face(i) == "agriculture"
+    ]
     supply = state.supplies[p] + len(harvest_losses(state, p))
     return [a.Agriculture(seat, s) for s in spread([x for x in limits if x[1] > 0], supply)]
 
 
 def _trade(state: Position, seat: str, p: int) -> list[Action]:
     sites = state.board.sites
-    limits = [(sites[i], min(trade_sides(state, i, p), FIVE - state.count[i]))
-              for i in state.own(p) if state.face(i) == "trade"]
+    limits = [
+        (sites[i], min(trade_sides(state, i, p), FIVE - state.count[i]))
+        for i in state.own(p)
+        if state.face(i) == "trade"
+    ]
     return [a.Trade(seat, s) for s in spread([x for x in limits if x[1] > 0], state.supplies[p])]
 
 
@@ -153,9 +174,16 @@ def _politics(state: Position, seat: str, p: int) -> list[Action]:
         out.append(a.Politics(seat, shifts([sites[i] for i in own], have, want)))
     else:
         return out
-    return [a.Politics(seat), *(
-        a.Politics(seat, ((sites[i], sites[j], n),)) for i in own for j in own if i != j
-        for n in range(1, min(state.count[i], FIVE - state.count[j]) + 1))]
+    return [
+        a.Politics(seat),
+        *(
+            a.Politics(seat, ((sites[i], sites[j], n),))
+            for i in own
+            for j in own
+            if i != j
+            for n in range(1, min(state.count[i], FIVE - state.count[j]) + 1)
+        ),
+    ]
 
 
 def _distributions(tiles: int, stones: int) -> Iterator[tuple[int, ...]]:
@@ -170,7 +198,8 @@ def _distributions(tiles: int, stones: int) -> Iterator[tuple[int, ...]]:
 
 
 def shifts(sites: Sequence[str], have: Sequence[int], want: Sequence[int]) -> a.Moves:
-    """Few moves from one distribution to another of as many stones: equal amounts go together first. In the sites' order."""
+    """Few moves from one distribution to another of as many stones: equal amounts go together
+    first. In the sites' order."""
     give = {i: h - w for i, (h, w) in enumerate(zip(have, want)) if h > w}
     take = {i: w - h for i, (h, w) in enumerate(zip(have, want)) if w > h}
     pairs = []
@@ -192,10 +221,13 @@ def shifts(sites: Sequence[str], have: Sequence[int], want: Sequence[int]) -> a.
 
 def _war(state: Position, seat: str, p: int) -> list[Action]:
     sites = state.board.sites
-    return [a.War(seat, sites[i], sites[j], n)
-            for i in state.own(p) for j in state.board.near[i]
-            if state.tiles[j] is not None and not state.zig[j] and state.owner[j] != p
-            for n in range(1, state.count[i] - war_cost(state, i, j) + 1)]
+    return [
+        a.War(seat, sites[i], sites[j], n)
+        for i in state.own(p)
+        for j in state.board.near[i]
+        if state.tiles[j] is not None and not state.zig[j] and state.owner[j] != p
+        for n in range(1, state.count[i] - war_cost(state, i, j) + 1)
+    ]
 
 
 def _bonus(state: Position, seat: str, p: int) -> Iterator[Action]:
@@ -221,7 +253,7 @@ def _ziggurats(state: Position, seat: str, p: int) -> Iterator[Action]:
     if most >= 1:
         yield from (a.Ziggurat(seat, (x,)) for x in full)
     if most >= 2:
-        yield from (a.Ziggurat(seat, (x, y)) for k, x in enumerate(full) for y in full[k + 1:])
+        yield from (a.Ziggurat(seat, (x, y)) for k, x in enumerate(full) for y in full[k + 1 :])
 
 
 def _lays(state: Position) -> Iterator[Action]:
@@ -229,7 +261,12 @@ def _lays(state: Position) -> Iterator[Action]:
     if not places:
         return
     left = remaining(state)
-    kinds = sorted(f"{x}/{y}" for x in DOMAINS for y in DOMAINS if x != y and left.get(frozenset((x, y)), 0) > 0)
+    kinds = sorted(
+        f"{x}/{y}"
+        for x in DOMAINS
+        for y in DOMAINS
+        if x != y and left.get(frozenset((x, y)), 0) > 0
+    )
     for site in places:
         for tile in kinds:
             yield a.Lay(a.BOX, site, tile)
@@ -238,7 +275,11 @@ def _lays(state: Position) -> Iterator[Action]:
 def _bare(state: Position) -> list[str]:
     """Places that wait for a tile: the square first, then beside it."""
     board = state.board
-    out = [s for i, s in enumerate(board.sites) if state.tiles[i] is None] if state.phase == "lay" else []
+    out = (
+        [s for i, s in enumerate(board.sites) if state.tiles[i] is None]
+        if state.phase == "lay"
+        else []
+    )
     out += [s for s, tile in zip(board.hands, state.hands) if tile is None]
     if board.spare and len(state.seats) == 3 and state.spare is None:
         out.append(board.spare)
@@ -246,14 +287,16 @@ def _bare(state: Position) -> list[str]:
 
 
 def chance(state: Position) -> list[tuple[Action, float]]:
-    """The next tile of a shuffled box (open mode), face drawn too; a face its neighbours show is laid the other way up or
-    put back (U4) as long as there is another tile."""
+    """The next tile of a shuffled box (open mode), face drawn too; a face its neighbours show is
+    laid the other way up or put back (U4) as long as there is another tile."""
     if state.phase != "lay" or not state.drawn:
         return []
     site = _bare(state)[0]
     i = state.board.index.get(site)
     near = {state.face(j) for j in state.board.near[i]} if i is not None else set()
-    weights = {tile: n for both, n in remaining(state).items() if n > 0 for tile in _both_ways(both)}
+    weights = {
+        tile: n for both, n in remaining(state).items() if n > 0 for tile in _both_ways(both)
+    }
     fitting = {t: n for t, n in weights.items() if face(t) not in near} or weights
     total = sum(fitting.values())
     return [(a.Lay(a.BOX, site, t), n / total) for t, n in sorted(fitting.items())]
@@ -264,4 +307,10 @@ def _both_ways(both: frozenset[str]) -> list[str]:
     return [f"{x}/{y}", f"{y}/{x}"]
 
 
-_USES = {"agriculture": _agriculture, "trade": _trade, "culture": _culture, "politics": _politics, "war": _war}
+_USES = {
+    "agriculture": _agriculture,
+    "trade": _trade,
+    "culture": _culture,
+    "politics": _politics,
+    "war": _war,
+}

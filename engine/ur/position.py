@@ -1,5 +1,5 @@
-"""What the rules of Ur know at one moment, and plain questions about it. Everything lies open; only a table without hand tiles
-in view leaves them unknown."""
+"""What the rules of Ur know at one moment, and plain questions about it. Everything lies open; only
+a table without hand tiles in view leaves them unknown."""
 
 from __future__ import annotations
 
@@ -21,11 +21,13 @@ NOBODY = -1
 class Position(State):
     """See `engine.game.State`.
 
-    Indexed by the places of `board.sites`: `tiles` ("war/trade" or None), `owner` (seat number or -1), `count` (stones),
-    `zig` (a ziggurat stands there; `owner` is whose, `count` 1). By seat: `hands` ("war/trade", None unknown).
+    Indexed by the places of `board.sites`: `tiles` ("war/trade" or None), `owner` (seat number or
+    -1), `count` (stones), `zig` (a ziggurat stands there; `owner` is whose, `count` 1). By seat:
+    `hands` ("war/trade", None unknown).
 
-    phase: lay, put, swap (set-up), turn, over. Of the turn: `used` domains in order, `bonus` ("extra" | "settle", place,
-    stones), `built` ziggurats, `returned`. `puts`: stones put in the set-up. `end`: the rule that ended the game.
+    phase: lay, put, swap (set-up), turn, over. Of the turn: `used` domains in order, `bonus`
+    ("extra" | "settle", place, stones), `built` ziggurats, `returned`. `puts`: stones put in the
+    set-up. `end`: the rule that ended the game.
     """
 
     game = "ur"
@@ -48,13 +50,15 @@ class Position(State):
         self.built = 0
         self.returned = False
         self.end = ""
-        self.drawn = False           # the box shuffles (open mode); else people lay the tiles
-        self.happened: tuple[Step, ...] = ()        # see `steps`
+        self.drawn = False  # the box shuffles (open mode); else people lay the tiles
+        self.happened: tuple[Step, ...] = ()  # see `steps`
 
     def changed(self, **values: Any) -> Self:
         """A copy with these values, and nothing remembered."""
         new = object.__new__(type(self))
-        new.__dict__.update({k: v for k, v in self.__dict__.items() if not k.startswith("_") and k not in _CACHED})
+        new.__dict__.update(
+            {k: v for k, v in self.__dict__.items() if not k.startswith("_") and k not in _CACHED}
+        )
         new.__dict__.update(values)
         return new
 
@@ -91,7 +95,8 @@ class Position(State):
         return sum(self.zig)
 
     def known(self, p: int) -> frozenset[str]:
-        """The domains known to be on a seat's hand tile: two, fewer at a table where it was not seen."""
+        """The domains known to be on a seat's hand tile: two, fewer at a table where it was not
+        seen."""
         hand = self.hands[p]
         found = pair(hand) if hand else frozenset()
         return found if len(found) == 2 or p != self.mover else found | frozenset(self.used)
@@ -105,9 +110,16 @@ class Position(State):
         """Whether the seat on turn could swap now (U20, U23)."""
         mine = self.known(self.mover)
         for i, tile in enumerate(self.tiles):
-            if tile is not None and not self.count[i] and not self.zig[i] and (len(mine) < 2 or pair(tile) != mine):
+            if (
+                tile is not None
+                and not self.count[i]
+                and not self.zig[i]
+                and (len(mine) < 2 or pair(tile) != mine)
+            ):
                 return True
-        return bool(self.spare and len(self.seats) == 3 and (len(mine) < 2 or pair(self.spare) != mine))
+        return bool(
+            self.spare and len(self.seats) == 3 and (len(mine) < 2 or pair(self.spare) != mine)
+        )
 
     # Who
 
@@ -122,7 +134,7 @@ class Position(State):
         if self.phase == LAY:
             return (BOX,)
         if None in self.hands or (len(self.seats) == 3 and self.spare is None):
-            return (self.seats[self.mover], BOX)     # a tile beside the square may still be told
+            return (self.seats[self.mover], BOX)  # a tile beside the square may still be told
         return (self.seats[self.mover],)
 
     # What lies where, and what it would count
@@ -146,7 +158,8 @@ class Position(State):
         return out
 
     def division(self, p: int) -> tuple[int, list[tuple[str, ...]], str | None]:
-        """(points, sets, the hand tile's face that counts): what a seat's tiles would make now (U25 to U28)."""
+        """(points, sets, the hand tile's face that counts): what a seat's tiles would make now (U25
+        to U28)."""
         tiles = dict.fromkeys(DOMAINS, 0)
         ziggurats = 0
         for i, q in enumerate(self.owner):

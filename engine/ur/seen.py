@@ -11,18 +11,24 @@ from engine.ur.position import Position
 
 
 class Seen:
-    """By place: `tiles`, `zig`, `stones` (Counter seat number -> stones). `changed`: places that differ from the state.
+    """By place: `tiles`, `zig`, `stones` (Counter seat number -> stones). `changed`: places that
+    differ from the state.
 
-    `hands`, `spare`: tiles beside the square that differ; those not in view are not in here. `raw`: site -> contents seen.
+    `hands`, `spare`: tiles beside the square that differ; those not in view are not in here. `raw`:
+    site -> contents seen.
     """
 
     def __init__(self, state: Position, difference: Difference) -> None:
         board = state.board
         self.state = state
-        self.raw: dict[str, Contents] = {s: canonical(tuple(c[1]), "cluster") for s, c in difference.items()}
+        self.raw: dict[str, Contents] = {
+            s: canonical(tuple(c[1]), "cluster") for s, c in difference.items()
+        }
         self.tiles: list[str | None] = list(state.tiles)
         self.zig = list(state.zig)
-        self.stones = [Counter({p: n}) if p >= 0 else Counter() for p, n in zip(state.owner, state.count)]
+        self.stones = [
+            Counter({p: n}) if p >= 0 else Counter() for p, n in zip(state.owner, state.count)
+        ]
         self.changed: list[int] = []
         self.hands: dict[int, str | None] = {}
         self.spare: str | None = state.spare
@@ -64,7 +70,10 @@ class Seen:
             have = state.contents(i)
             if have != want and canonical(have, "cluster") != want:
                 out[site] = (have, want)
-        beside = [(board.spare, state.spare), *((board.hands[p], state.hands[p]) for p in self.hands)]
+        beside = [
+            (board.spare, state.spare),
+            *((board.hands[p], state.hands[p]) for p in self.hands),
+        ]
         for place, tile in beside:
             if place is not None and place in self.raw:
                 have, want = ("tile:" + tile,) if tile else (), self.raw[place]
@@ -75,5 +84,9 @@ class Seen:
     def _unchanged(self, state: Position, i: int) -> bool:
         """Whether the place is as it was in the state that the difference is from"""
         was = self.state
-        return (state.count[i] == was.count[i] and state.owner[i] == was.owner[i] and state.tiles[i] == was.tiles[i]
-                and state.zig[i] == was.zig[i])
+        return (
+            state.count[i] == was.count[i]
+            and state.owner[i] == was.owner[i]
+            and state.tiles[i] == was.tiles[i]
+            and state.zig[i] == was.zig[i]
+        )

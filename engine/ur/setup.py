@@ -12,10 +12,12 @@ from engine.ur.position import NOBODY, PHASES
 from engine.ur.state import UrState
 from engine.ur.words import DOMAINS
 
-OPTIONS = {"bonus": ("as-written", "for-restraint")}       # U13; the first is the default
+OPTIONS = {"bonus": ("as-written", "for-restraint")}  # U13; the first is the default
 
 
-def begin(board: Board, all_seats: Sequence[str], seats: Sequence[str], options: Mapping[str, str]) -> UrState:
+def begin(
+    board: Board, all_seats: Sequence[str], seats: Sequence[str], options: Mapping[str, str]
+) -> UrState:
     """An empty table. Raises BadText for seats or options that do not fit."""
     seats = list(seats)
     for s in seats:
@@ -44,7 +46,9 @@ def read(state: UrState, statements: Sequence[Statement]) -> UrState:
         line = _LINES.get(st.words[0])
         try:
             if line is None:
-                raise BadText(f"no set-up line of ur begins with {st.words[0]!r} (there are: {', '.join(sorted(_LINES))})")
+                raise BadText(
+                    f"no set-up line of ur begins with {st.words[0]!r} (there are: {', '.join(sorted(_LINES))})"
+                )
             state = line(state, list(st.words[1:]))
         except BadText as e:
             raise BadText(f"line {st.line}: {e}") from None
@@ -53,10 +57,17 @@ def read(state: UrState, statements: Sequence[Statement]) -> UrState:
 
 
 def _moment(state: UrState, told: set[str]) -> UrState:
-    """Where the game stands when no line says so: set-up is played when no stone lies, else the first seat's turn."""
+    """Where the game stands when no line says so: set-up is played when no stone lies, else the
+    first seat's turn."""
     if "phase" not in told:
         laid = any(state.tiles)
-        phase = "turn" if any(state.count) or any(state.zig) else "put" if laid and not state.drawn else "lay"
+        phase = (
+            "turn"
+            if any(state.count) or any(state.zig)
+            else "put"
+            if laid and not state.drawn
+            else "lay"
+        )
         state = state.changed(phase=phase)
     if "turn" not in told:
         state = state.changed(mover=(state.starter + state.puts) % len(state.seats))
@@ -66,9 +77,15 @@ def _moment(state: UrState, told: set[str]) -> UrState:
 def _layout(state: UrState, words: list[str]) -> UrState:
     if words == ["clear"]:
         n = len(state.board.sites)
-        return state.changed(tiles=(None,) * n, owner=(NOBODY,) * n, count=(0,) * n, zig=(False,) * n)
+        return state.changed(
+            tiles=(None,) * n, owner=(NOBODY,) * n, count=(0,) * n, zig=(False,) * n
+        )
     if not words or words[0] not in state.plan.sites:
-        raise BadText(f"layout names a site first, not {words[0]!r}" if words else "layout names sites and what lies there")
+        raise BadText(
+            f"layout names a site first, not {words[0]!r}"
+            if words
+            else "layout names sites and what lies there"
+        )
     groups: list[tuple[str, list[str]]] = []
     for w in words:
         if w in state.plan.sites:
@@ -91,7 +108,7 @@ def _lie(state: UrState, site: str, kinds: list[str]) -> UrState:
         p = board.hands.index(site)
         if p >= len(state.seats):
             raise BadText(f"{site}: there are {len(state.seats)} players")
-        return state.changed(hands=(*state.hands[:p], tile, *state.hands[p + 1:]))
+        return state.changed(hands=(*state.hands[:p], tile, *state.hands[p + 1 :]))
     i = board.index[site]
     tiles = [k for k in kinds if k.startswith("tile:")]
     ziggurat = kinds.count("ziggurat")
@@ -101,16 +118,33 @@ def _lie(state: UrState, site: str, kinds: list[str]) -> UrState:
             raise BadText(f"{site}: no piece called {k!r}")
         if k not in state.seats:
             raise BadText(f"{site}: nobody plays {k}")
-    if len(tiles) > 1 or ziggurat > 1 or len(set(stones)) > 1 or (ziggurat and len(stones) > 1) or (kinds and not tiles):
-        raise BadText(f"{site}: a place holds one tile, then stones of one player, or a ziggurat with one stone")
+    if (
+        len(tiles) > 1
+        or ziggurat > 1
+        or len(set(stones)) > 1
+        or (ziggurat and len(stones) > 1)
+        or (kinds and not tiles)
+    ):
+        raise BadText(
+            f"{site}: a place holds one tile, then stones of one player, or a ziggurat with one stone"
+        )
     p = state.seats.index(stones[0]) if stones else NOBODY
-    values = {"tiles": _tile(tiles[0]) if tiles else None, "owner": p, "count": len(stones), "zig": bool(ziggurat)}
-    return state.changed(**{k: (*(old := getattr(state, k))[:i], v, *old[i + 1:]) for k, v in values.items()})
+    values = {
+        "tiles": _tile(tiles[0]) if tiles else None,
+        "owner": p,
+        "count": len(stones),
+        "zig": bool(ziggurat),
+    }
+    return state.changed(
+        **{k: (*(old := getattr(state, k))[:i], v, *old[i + 1 :]) for k, v in values.items()}
+    )
 
 
 def _tile(word: str) -> str:
     tile = word.removeprefix("tile:")
-    if not is_tile(tile) and not (tile.endswith("/?") and tile[:-2] in DOMAINS):     # "/?": its back was never seen
+    if not is_tile(tile) and not (
+        tile.endswith("/?") and tile[:-2] in DOMAINS
+    ):  # "/?": its back was never seen
         raise BadText(f"{word!r} is no tile: it reads FACE/BACK, two of {', '.join(DOMAINS)}")
     return tile
 
@@ -125,7 +159,7 @@ def _hand(state: UrState, words: list[str]) -> UrState:
     if len(words) != 2:
         raise BadText("hand names a seat and its tile, such as black war/trade")
     p = _seat(state, words[0])
-    return state.changed(hands=(*state.hands[:p], _tile(words[1]), *state.hands[p + 1:]))
+    return state.changed(hands=(*state.hands[:p], _tile(words[1]), *state.hands[p + 1 :]))
 
 
 def _spare(state: UrState, words: list[str]) -> UrState:
@@ -166,13 +200,19 @@ def _box(state: UrState, words: list[str]) -> UrState:
 
 
 def _done(state: UrState, words: list[str]) -> UrState:
-    """What was done before the moment shown: puts 7, culture war, extra C3 1, settle D5 1, ziggurat 1, return, game U24."""
+    """What was done before the moment shown: puts 7, culture war, extra C3 1, settle D5 1, ziggurat
+    1, return, game U24."""
     head, rest = (words[0] if words else ""), words[1:]
     if head in DOMAINS and set(rest) <= set(DOMAINS) and len(set(words)) == len(words) <= 2:
         return state.changed(used=tuple(words))
     if head == "puts" and len(rest) == 1 and whole_number(rest[0]) is not None:
         return state.changed(puts=int(rest[0]))
-    if head in ("extra", "settle") and len(rest) == 2 and rest[0] in state.board.index and whole_number(rest[1]) is not None:
+    if (
+        head in ("extra", "settle")
+        and len(rest) == 2
+        and rest[0] in state.board.index
+        and whole_number(rest[1]) is not None
+    ):
         return state.changed(bonus=(head, state.board.index[rest[0]], int(rest[1])))
     if head == "ziggurat" and len(rest) == 1 and whole_number(rest[0]) is not None:
         return state.changed(built=int(rest[0]))
@@ -180,12 +220,21 @@ def _done(state: UrState, words: list[str]) -> UrState:
         return state.changed(returned=True)
     if head == "game" and rest in (["U23"], ["U24"]):
         return state.changed(end=rest[0])
-    raise BadText("done tells what was done this turn, such as culture war; extra C3 1; ziggurat 1; return")
+    raise BadText(
+        "done tells what was done this turn, such as culture war; extra C3 1; ziggurat 1; return"
+    )
 
 
 _LINES: dict[str, Callable[[UrState, list[str]], UrState]] = {
-    "layout": _layout, "hand": _hand, "spare": _spare, "option": _set_option, "starter": _starter, "turn": _turn,
-    "phase": _phase, "box": _box, "done": _done,
+    "layout": _layout,
+    "hand": _hand,
+    "spare": _spare,
+    "option": _set_option,
+    "starter": _starter,
+    "turn": _turn,
+    "phase": _phase,
+    "box": _box,
+    "done": _done,
 }
 
 
@@ -202,17 +251,34 @@ def from_json(data: Mapping[str, Any], board: Board) -> UrState:
             owner[board.index[s]], count[board.index[s]] = seat[who], int(n)
         for s, who in data["ziggurats"].items():
             i = board.index[s]
-            zig[i], owner[i], count[i] = True, (-1 if who is None else seat[who]), int(who is not None)
+            zig[i], owner[i], count[i] = (
+                True,
+                (-1 if who is None else seat[who]),
+                int(who is not None),
+            )
         if data["phase"] not in PHASES:
             raise BadText(f"no phase called {data['phase']!r}")
         extra = data["extra"]
         return state.changed(
-            tiles=tuple(tiles), owner=tuple(owner), count=tuple(count), zig=tuple(zig),
-            hands=tuple(_told_tile(data["hands"][s]) if s in data["hands"] else None for s in state.seats),
-            spare=_told_tile(data["spare"]) if data["spare"] else None, phase=data["phase"], puts=int(data["puts"]),
-            starter=int(data["starter"]), mover=int(data["mover"]), drawn=bool(data["drawn"]), end=data["end"],
-            used=tuple(data["used"]), built=int(data["built"]), returned=bool(data["returned"]),
-            bonus=(extra[0], board.index[extra[1]], int(extra[2])) if extra else None)
+            tiles=tuple(tiles),
+            owner=tuple(owner),
+            count=tuple(count),
+            zig=tuple(zig),
+            hands=tuple(
+                _told_tile(data["hands"][s]) if s in data["hands"] else None for s in state.seats
+            ),
+            spare=_told_tile(data["spare"]) if data["spare"] else None,
+            phase=data["phase"],
+            puts=int(data["puts"]),
+            starter=int(data["starter"]),
+            mover=int(data["mover"]),
+            drawn=bool(data["drawn"]),
+            end=data["end"],
+            used=tuple(data["used"]),
+            built=int(data["built"]),
+            returned=bool(data["returned"]),
+            bonus=(extra[0], board.index[extra[1]], int(extra[2])) if extra else None,
+        )
     except (KeyError, TypeError, ValueError, IndexError) as e:
         raise BadText(f"no state of ur: {type(e).__name__} {e}") from None
 

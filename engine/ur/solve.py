@@ -1,8 +1,9 @@
 """Which choices in a turn's actions lead from the stones that lie to the stones that are seen.
 
-Only the domains of the hand tile are possible, in at most four orders. Agriculture, trade and culture act on each place by
-itself once it is clear who holds what (`Stage`); politics keeps a sum; war is in `warfare`. The choices follow from the
-difference by going backwards from it, so nothing is tried at random.
+Only the domains of the hand tile are possible, in at most four orders. Agriculture, trade and
+culture act on each place by itself once it is clear who holds what (`Stage`); politics keeps a sum;
+war is in `warfare`. The choices follow from the difference by going backwards from it, so nothing
+is tried at random.
 """
 
 from __future__ import annotations
@@ -24,7 +25,13 @@ def orders(state: Position, p: int, domains: Iterable[str] | None = None) -> lis
     if state.built or state.returned or state.bonus:
         return [()]
     known = state.known(p)
-    mine = list(domains) if domains is not None else [d for d in DOMAINS if d in known] if len(known) == 2 else list(DOMAINS)
+    mine = (
+        list(domains)
+        if domains is not None
+        else [d for d in DOMAINS if d in known]
+        if len(known) == 2
+        else list(DOMAINS)
+    )
     going = state.used[-1:] == ("war",)
     fresh = [d for d in mine if d not in state.used]
     room = 2 - len(state.used)
@@ -39,7 +46,8 @@ def orders(state: Position, p: int, domains: Iterable[str] | None = None) -> lis
 
 
 def runs(state: Position, p: int, aim: Aim, order: tuple[str, ...]) -> Iterator[Run]:
-    """The ways to use the domains in that order that come nearest to the aim, with extra stones, before the swap."""
+    """The ways to use the domains in that order that come nearest to the aim, with extra stones,
+    before the swap."""
     allowed = 0
     if not (state.built or state.returned):
         allowed = allowance(state, len({*state.used, *order}))
@@ -53,22 +61,37 @@ def runs(state: Position, p: int, aim: Aim, order: tuple[str, ...]) -> Iterator[
         yield from _each_place(state, p, aim, order, allowed)
 
 
-def bonuses(state: Position, p: int, allowed: int, wanted: dict[int, int], there: dict[int, int]) -> list[Action | None]:
-    """The extra stones for the places that want some, the best first; `there`: own stones on them by then."""
+def bonuses(
+    state: Position, p: int, allowed: int, wanted: dict[int, int], there: dict[int, int]
+) -> list[Action | None]:
+    """The extra stones for the places that want some, the best first; `there`: own stones on them
+    by then."""
     seat, sites = state.seats[p], state.board.sites
     if not allowed:
         return [None]
-    extra = [i for i, n in wanted.items() if n > 0 and there.get(i) and state.bonus in (None, ("extra", i, 1))]
+    extra = [
+        i
+        for i, n in wanted.items()
+        if n > 0 and there.get(i) and state.bonus in (None, ("extra", i, 1))
+    ]
     extra.sort(key=lambda i: (wanted[i] > allowed, -wanted[i]))
-    out: list[Action | None] = [a.Extra(seat, ((sites[i], min(wanted[i], allowed)),)) for i in extra]
+    out: list[Action | None] = [
+        a.Extra(seat, ((sites[i], min(wanted[i], allowed)),)) for i in extra
+    ]
     if allowed == 2 and not state.bonus:
-        out += [a.Settle(seat, sites[i]) for i, n in wanted.items()
-                if n == 1 and not there.get(i) and (state.free(i) or state.owner[i] == p)]
+        out += [
+            a.Settle(seat, sites[i])
+            for i, n in wanted.items()
+            if n == 1 and not there.get(i) and (state.free(i) or state.owner[i] == p)
+        ]
     return [*out[:3], None]
 
 
-def _each_place(state: Position, p: int, aim: Aim, order: tuple[str, ...], allowed: int) -> Iterator[Run]:
-    """Agriculture, trade and culture: the fewest stones, place by place, that come nearest to the aim."""
+def _each_place(
+    state: Position, p: int, aim: Aim, order: tuple[str, ...], allowed: int
+) -> Iterator[Run]:
+    """Agriculture, trade and culture: the fewest stones, place by place, that come nearest to the
+    aim."""
     own = state.own(p)
     first = Stage(state, p, order[0] if order else None)
     kept = [i for i in own if first.after(i, state.count[i])[0] > 0]
@@ -90,12 +113,14 @@ def _each_place(state: Position, p: int, aim: Aim, order: tuple[str, ...], allow
         if aim.off(i, best[4]) > 0:
             wanted[i] = aim.off(i, best[4])
     acts: list[Action] = [use(state, p, d, stones) for d, stones in zip(order, laid)]
-    cost = sum(idle(st, own, stones) for st, stones in zip((first, second)[:len(order)], laid))
+    cost = sum(idle(st, own, stones) for st, stones in zip((first, second)[: len(order)], laid))
     for extra in bonuses(state, p, allowed, wanted, there):
         yield acts + ([extra] if extra else []), cost
 
 
-def _with_politics(state: Position, p: int, aim: Aim, order: tuple[str, ...], allowed: int) -> Iterator[Run]:
+def _with_politics(
+    state: Position, p: int, aim: Aim, order: tuple[str, ...], allowed: int
+) -> Iterator[Run]:
     """Politics keeps the number of stones: what comes before and after it must make up the sum."""
     k = order.index("politics")
     own = state.own(p)
@@ -104,10 +129,14 @@ def _with_politics(state: Position, p: int, aim: Aim, order: tuple[str, ...], al
     last = order[1] if not k and len(order) > 1 else None
     second = Stage(pattern(state, p, [i for i in held if aim.hi[i]]), p, last)
     gap, moved = _rearranged(state, p, aim, held, first, second)
-    settled = [i for i, n in enumerate(aim.lo) if n == 1 and i not in held and (state.free(i) or i in own)]
+    settled = [
+        i for i, n in enumerate(aim.lo) if n == 1 and i not in held and (state.free(i) or i in own)
+    ]
     extra: Action | None = None
     if gap > 0 and gap <= allowed:
-        grown = sorted((i for i in held if aim.lo[i] > gap), key=lambda i: state.count[i] - aim.lo[i])
+        grown = sorted(
+            (i for i in held if aim.lo[i] > gap), key=lambda i: state.count[i] - aim.lo[i]
+        )
         if state.bonus:
             grown = [i for i in grown if i == state.bonus[1]]
         if not grown:
@@ -135,9 +164,11 @@ def _with_politics(state: Position, p: int, aim: Aim, order: tuple[str, ...], al
     yield acts + ([extra] if extra else []), cost
 
 
-def _rearranged(state: Position, p: int, aim: Aim, held: list[int], first: Stage, second: Stage
-                ) -> tuple[int, tuple[dict[int, int], dict[int, int], dict[int, int]]]:
-    """(stones missing, (before politics, after it, laid after it)), with as few stones moved as can be."""
+def _rearranged(
+    state: Position, p: int, aim: Aim, held: list[int], first: Stage, second: Stage
+) -> tuple[int, tuple[dict[int, int], dict[int, int], dict[int, int]]]:
+    """(stones missing, (before politics, after it, laid after it)), with as few stones moved as can
+    be."""
     before: dict[int, int] = {}
     after: dict[int, int] = {}
     span = {i: first.after(i, state.count[i]) for i in held}
@@ -147,13 +178,21 @@ def _rearranged(state: Position, p: int, aim: Aim, held: list[int], first: Stage
         after[i] = min(ways[i], key=lambda n: (max(low - n, n - high, 0), abs(n - low)))
         before[i] = min(max(low, after[i]), high)
     gap = sum(after.values()) - sum(before.values())
-    step = 1 if gap > 0 else -1                     # more stones before it or fewer after it, or the other way round
-    for useful in (True, False):                    # first where that spares a move
+    step = 1 if gap > 0 else -1  # more stones before it or fewer after it, or the other way round
+    for useful in (True, False):  # first where that spares a move
         for i in held:
-            while gap and span[i][0] <= before[i] + step <= span[i][1] and (not useful or step * (after[i] - before[i]) > 0):
+            while (
+                gap
+                and span[i][0] <= before[i] + step <= span[i][1]
+                and (not useful or step * (after[i] - before[i]) > 0)
+            ):
                 before[i] += step
                 gap -= step
-            while gap and after[i] - step in ways[i] and (not useful or step * (after[i] - before[i]) > 0):
+            while (
+                gap
+                and after[i] - step in ways[i]
+                and (not useful or step * (after[i] - before[i]) > 0)
+            ):
                 after[i] -= step
                 gap -= step
     laid = {}

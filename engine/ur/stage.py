@@ -10,14 +10,15 @@ from engine.ur.domains import culture_beside, trade_sides
 from engine.ur.position import Position
 from engine.ur.words import FIVE
 
-NOTHING_DONE = 0.6        # nats: a domain used without moving a stone
-ONE_MORE_MOVE = 0.6       # nats: every move of politics after the first
+NOTHING_DONE = 0.6  # nats: a domain used without moving a stone
+ONE_MORE_MOVE = 0.6  # nats: every move of politics after the first
 
 Run = tuple[list[Action], float]
 
 
 class Aim:
-    """How many stones of a seat are to lie on each place: from `lo` to `hi`. `gone`: where others' stones are no more."""
+    """How many stones of a seat are to lie on each place: from `lo` to `hi`. `gone`: where others'
+    stones are no more."""
 
     def __init__(self, lo: Sequence[int], hi: Sequence[int], gone: Iterable[int] = ()) -> None:
         self.lo, self.hi, self.gone = list(lo), list(hi), frozenset(gone)
@@ -34,7 +35,8 @@ class Aim:
 
 
 class Stage:
-    """One use of agriculture, trade or culture (or of nothing): what may become of n stones on a place."""
+    """One use of agriculture, trade or culture (or of nothing): what may become of n stones on a
+    place."""
 
     def __init__(self, state: Position, p: int, domain: str | None) -> None:
         self.domain = domain
@@ -45,14 +47,19 @@ class Stage:
         self._after: dict[tuple[int, int], tuple[int, int]] = {}
         if domain == "agriculture":
             self.most = {i: 2 for i in state.own(p) if state.face(i) == "agriculture"}
-            self.lose = {i for i, near in enumerate(state.board.near) if state.face(i) != "agriculture"
-                         and not any(j in self.most for j in near)}      # of the places held by then (U29)
+            self.lose = {
+                i
+                for i, near in enumerate(state.board.near)
+                if state.face(i) != "agriculture" and not any(j in self.most for j in near)
+            }  # of the places held by then (U29)
         elif domain == "trade":
-            self.most = {i: trade_sides(state, i, p) for i in state.own(p) if state.face(i) == "trade"}
+            self.most = {
+                i: trade_sides(state, i, p) for i in state.own(p) if state.face(i) == "trade"
+            }
         elif domain == "culture":
             self.gain = culture_beside(state, p)
             wanted = sum(n for i, n in self.gain.items() if state.owner[i] == p)
-            self.short = wanted > state.supplies[p]          # then it is chosen where the stones go (U15)
+            self.short = wanted > state.supplies[p]  # then it is chosen where the stones go (U15)
 
     def after(self, i: int, n: int) -> tuple[int, int]:
         """Fewest and most stones after it, from n before."""
@@ -61,7 +68,10 @@ class Stage:
         found = self._after.get((i, n))
         if found is None:
             low = n - 1 if i in self.lose else max(n, min(FIVE, n + self.gain.get(i, 0)))
-            found = self._after[(i, n)] = n if self.short else low, max(low, min(FIVE, low + self.most.get(i, 0)))
+            found = self._after[(i, n)] = (
+                n if self.short else low,
+                max(low, min(FIVE, low + self.most.get(i, 0))),
+            )
         return found
 
     def before(self, i: int, lo: int, hi: int) -> list[int]:
@@ -73,7 +83,8 @@ class Stage:
 
 
 def pattern(state: Position, p: int, own: Iterable[int]) -> Position:
-    """The state with the seat holding exactly these tiles; how many stones lie there does not count."""
+    """The state with the seat holding exactly these tiles; how many stones lie there does not
+    count."""
     own = set(own)
     owner, count = list(state.owner), list(state.count)
     for i, q in enumerate(owner):

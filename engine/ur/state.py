@@ -16,7 +16,6 @@ from engine.ur.words import colour_name, domain_name, seat_name
 
 
 class UrState(Position):
-
     def legal_actions(self) -> list[Action]:
         return list(self._legal)
 
@@ -41,8 +40,11 @@ class UrState(Position):
             return None
         scores = self.scores()
         best = max(scores.values())
-        reason = (say("no tile is left to swap for") if self.end == "U23"
-                  else say("the last ziggurat is built and the round is done"))
+        reason = (
+            say("no tile is left to swap for")
+            if self.end == "U23"
+            else say("the last ziggurat is built and the round is done")
+        )
         return Outcome(tuple(s for s in self.seats if scores[s] == best), reason)
 
     def explain(self, difference: Difference) -> list[Proposal]:
@@ -58,7 +60,8 @@ class UrState(Position):
         return legal.chance(self)
 
     def implied(self, action: Action) -> tuple[Action, ...]:
-        """The first swaps that were passed up when a later seat swaps, or the first turn begins (U8)."""
+        """The first swaps that were passed up when a later seat swaps, or the first turn begins
+        (U8)."""
         run: list[Action] = []
         state: Position = self
         while state.phase == SWAP and state.check(action):
@@ -70,12 +73,18 @@ class UrState(Position):
     def readings(self) -> tuple[Self, ...]:
         """Who cannot swap and has nothing more to do ends the game without a word (U23)."""
         done = actions.Pass(str(self.turn))
-        return (self.apply(done),) if self.phase == TURN and not self.can_swap() and not self.check(done) else ()
+        return (
+            (self.apply(done),)
+            if self.phase == TURN and not self.can_swap() and not self.check(done)
+            else ()
+        )
 
     def shows_same(self, site: str, have: Contents, seen: Contents, reads: str = "pile") -> bool:
         if site in self.board.index or len(have) != 1 or len(seen) != 1:
             return same_contents(have, seen, reads)
-        return pair(have[0].removeprefix("tile:")) == pair(seen[0].removeprefix("tile:"))     # either side up: all know both
+        return pair(have[0].removeprefix("tile:")) == pair(
+            seen[0].removeprefix("tile:")
+        )  # either side up: all know both
 
     def expect(self, words: Sequence[str]) -> tuple[bool, str] | None:
         head, rest = words[0], list(words[1:])
@@ -83,11 +92,16 @@ class UrState(Position):
             p = self.seats.index(rest[0])
             found = str(self.supplies[p]) if head == "supply" else self.hands[p] or "unknown"
         elif head in ("spare", "ziggurats", "phase") and len(rest) == 1:
-            found = {"spare": self.spare or "none", "phase": self.phase,
-                     "ziggurats": str(self.board.ziggurats - self.ziggurats)}[head]
+            found = {
+                "spare": self.spare or "none",
+                "phase": self.phase,
+                "ziggurats": str(self.board.ziggurats - self.ziggurats),
+            }[head]
         else:
             return None
-        same = found == rest[-1] or ("/" in found and frozenset(found.split("/")) == frozenset(rest[-1].split("/")))
+        same = found == rest[-1] or (
+            "/" in found and frozenset(found.split("/")) == frozenset(rest[-1].split("/"))
+        )
         return same, found
 
     def to_json(self) -> dict[str, Any]:

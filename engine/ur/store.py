@@ -10,13 +10,31 @@ from engine.ur.position import Position
 def to_json(state: Position) -> dict[str, Any]:
     sites = state.board.sites
     return {
-        "game": state.game, "seats": list(state.seats), "bonus": state.option, "starter": state.starter, "mover": state.mover,
-        "phase": state.phase, "puts": state.puts, "drawn": state.drawn, "end": state.end,
+        "game": state.game,
+        "seats": list(state.seats),
+        "bonus": state.option,
+        "starter": state.starter,
+        "mover": state.mover,
+        "phase": state.phase,
+        "puts": state.puts,
+        "drawn": state.drawn,
+        "end": state.end,
         "tiles": {s: t for s, t in zip(sites, state.tiles) if t},
-        "stones": {s: [state.seats[p], n] for s, p, n, z in zip(sites, state.owner, state.count, state.zig) if n and not z},
-        "ziggurats": {s: state.seats[p] if p >= 0 else None for s, p, z in zip(sites, state.owner, state.zig) if z},
-        "hands": {s: t for s, t in zip(state.seats, state.hands) if t}, "spare": state.spare,
-        "used": list(state.used), "built": state.built, "returned": state.returned,
+        "stones": {
+            s: [state.seats[p], n]
+            for s, p, n, z in zip(sites, state.owner, state.count, state.zig)
+            if n and not z
+        },
+        "ziggurats": {
+            s: state.seats[p] if p >= 0 else None
+            for s, p, z in zip(sites, state.owner, state.zig)
+            if z
+        },
+        "hands": {s: t for s, t in zip(state.seats, state.hands) if t},
+        "spare": state.spare,
+        "used": list(state.used),
+        "built": state.built,
+        "returned": state.returned,
         "extra": [state.bonus[0], sites[state.bonus[1]], state.bonus[2]] if state.bonus else None,
     }
 
@@ -27,7 +45,11 @@ def to_text(state: Position) -> str:
     if state.drawn:
         lines.append("box shuffled")
     lines.append("layout clear")
-    lines += [f"layout {s} {' '.join(c)}" for i, s in enumerate(state.board.sites) if (c := state.contents(i))]
+    lines += [
+        f"layout {s} {' '.join(c)}"
+        for i, s in enumerate(state.board.sites)
+        if (c := state.contents(i))
+    ]
     lines += [f"hand {s} {t}" for s, t in zip(state.seats, state.hands) if t]
     if state.spare:
         lines.append(f"spare {state.spare}")

@@ -1,4 +1,5 @@
-"""A guess tried out on the rules: what of it is legal, what it leaves of the difference, what it is worth."""
+"""A guess tried out on the rules: what of it is legal, what it leaves of the difference, what it is
+worth."""
 
 from __future__ import annotations
 
@@ -15,19 +16,23 @@ from engine.ur.seen import Seen
 
 # nats, for choosing among our own guesses; what a site costs the reconciler is its own business
 UNDONE, HALF = 0.75, 3.0
-UNDONE_TOO = 0.05         # each further one: who has only laid stones so far has taken none off yet
-WRONG = 2.5               # a tile, or the stones on it
-OVERDONE = 1.5            # a legal doing where more lies than it puts there
-BEHIND = 1.0              # a run with consequences left undone; twice more where another run leaves nothing at all
-BEGUN = 0.5               # ... and nothing that hands do first: culture is but consequences, laid one after the other
-WAIVED = 1.0              # both actions waived, and the swap not yet made: plainer is a look after a whole turn
-UNSEEN_STONES = 1.5       # stones laid that only make good those that had to be taken off
+UNDONE_TOO = 0.05  # each further one: who has only laid stones so far has taken none off yet
+WRONG = 2.5  # a tile, or the stones on it
+OVERDONE = 1.5  # a legal doing where more lies than it puts there
+BEHIND = (
+    1.0  # a run with consequences left undone; twice more where another run leaves nothing at all
+)
+# ... and nothing that hands do first: culture is but consequences, laid one after the other
+BEGUN = 0.5
+WAIVED = 1.0  # both actions waived, and the swap not yet made: plainer is a look after a whole turn
+UNSEEN_STONES = 1.5  # stones laid that only make good those that had to be taken off
 
 Left = dict[str, tuple[Contents, Contents]]
 
 
 class Tried:
-    """A run tried out: what was legal of it, what is left of the difference, and what forbade the rest."""
+    """A run tried out: what was legal of it, what is left of the difference, and what forbade the
+    rest."""
 
     def __init__(self, state: Position, seen: Seen, actions: Iterable[Action], cost: float) -> None:
         self.actions: list[Action] = []
@@ -65,7 +70,9 @@ class Tried:
         self.undone = 0
         for site, (have, want) in self.left.items():
             wrong = WRONG * ((have[:1] != want[:1]) + (have[1:] != want[1:]))
-            on_the_way = any(p == UNDONE and between(c, want, have) for c, p in shown.get(site, {}).items())
+            on_the_way = any(
+                p == UNDONE and between(c, want, have) for c, p in shown.get(site, {}).items()
+            )
             price = min(shown.get(site, {}).get(want, UNDONE if on_the_way else wrong), wrong)
             self.wrong += price
             self.undone += price == UNDONE
@@ -74,12 +81,17 @@ class Tried:
                 by_hand.clear()
         self.wrong -= max(0, self.undone - 2) * (UNDONE - UNDONE_TOO)
         over = bool(self.actions) and isinstance(self.actions[-1], a.Swap)
-        if self.undone:                                  # who has gone on thinks to have done everything
+        if self.undone:  # who has gone on thinks to have done everything
             gone_on = over or isinstance(self.actions[-1], a.Extra)
             self.cost += 2 * BEHIND if gone_on else BEHIND if hands else BEGUN
         if self.at.bonus and not self.at.used and not state.bonus:
             self.cost += WAIVED
-        laid = {site for x in self.actions if isinstance(x, (a.Extra, a.Trade, a.Agriculture)) for site, _ in x.stones}
+        laid = {
+            site
+            for x in self.actions
+            if isinstance(x, (a.Extra, a.Trade, a.Agriculture))
+            for site, _ in x.stones
+        }
         if not over and not laid <= set(seen.raw):
             self.cost += UNSEEN_STONES
         self.value = self.cost + len(self.actions) + self.wrong

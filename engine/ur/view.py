@@ -16,17 +16,27 @@ from engine.ur.words import DOMAINS, domain_name, listed, number, seat_name, til
 
 def view(state: Position) -> dict[str, Any]:
     return {
-        "phase": _phase(state), "round": None, "left": _left(state), "tracks": _tracks(state),
+        "phase": _phase(state),
+        "round": None,
+        "left": _left(state),
+        "tracks": _tracks(state),
         "seats": [{"id": s, "facts": _facts(state, p)} for p, s in enumerate(state.seats)],
-        "coming": _coming(state), "tables": [_sets(state)], "highlight": _highlight(state), "notes": _notes(state),
+        "coming": _coming(state),
+        "tables": [_sets(state)],
+        "highlight": _highlight(state),
+        "notes": _notes(state),
     }
 
 
 def _phase(state: Position) -> Text:
     if state.phase == "put":
         return say("set-up: stone {n} of {all} each", n=round_of(state) + 1, all=SETUP_ROUNDS)
-    return {"lay": say("set-up: laying the tiles"), "swap": say("set-up: first swaps"),
-            "turn": say("turns"), "over": say("the game is over")}[state.phase]
+    return {
+        "lay": say("set-up: laying the tiles"),
+        "swap": say("set-up: first swaps"),
+        "turn": say("turns"),
+        "over": say("the game is over"),
+    }[state.phase]
 
 
 def _left(state: Position) -> Text | None:
@@ -36,16 +46,33 @@ def _left(state: Position) -> Text | None:
         return say("only the swap is left")
     mine = [d for d in DOMAINS if d in state.known(state.mover) and d not in state.used]
     if not mine:
-        return say("both actions used; extra stones, then the swap" if state.used else "the hand tile was not seen")
+        return say(
+            "both actions used; extra stones, then the swap"
+            if state.used
+            else "the hand tile was not seen"
+        )
     return say("may still use: {domains}", domains=listed([domain_name(d) for d in mine]))
 
 
 def _tracks(state: Position) -> list[dict[str, Any]]:
     free = sum(state.free(i) for i in range(len(state.tiles)))
     return [
-        {"id": "ziggurats", "label": say("ziggurats left"), "value": state.board.ziggurats - state.ziggurats,
-         "max": state.board.ziggurats, "steps": None, "marks": []},
-        {"id": "free", "label": say("free tiles"), "value": free, "max": len(state.tiles), "steps": None, "marks": []},
+        {
+            "id": "ziggurats",
+            "label": say("ziggurats left"),
+            "value": state.board.ziggurats - state.ziggurats,
+            "max": state.board.ziggurats,
+            "steps": None,
+            "marks": [],
+        },
+        {
+            "id": "free",
+            "label": say("free tiles"),
+            "value": free,
+            "max": len(state.tiles),
+            "steps": None,
+            "marks": [],
+        },
     ]
 
 
@@ -53,7 +80,9 @@ def _facts(state: Position, p: int) -> list[dict[str, Any]]:
     hand = state.hands[p]
     shown = "tile:" + hand if hand is not None and "?" not in hand else None
 
-    def fact(label: Text, value: Any, kind: str | None = None, secret: bool = False) -> dict[str, Any]:
+    def fact(
+        label: Text, value: Any, kind: str | None = None, secret: bool = False
+    ) -> dict[str, Any]:
         return {"label": label, "value": value, "colour": None, "kind": kind, "secret": secret}
 
     facts = [
@@ -64,8 +93,11 @@ def _facts(state: Position, p: int) -> list[dict[str, Any]]:
         fact(say("stones in supply"), state.supplies[p], state.seats[p]),
     ]
     if state.phase == "turn" and p == state.mover:
-        facts += [fact(domain_name(d), say("used") if d in state.used else say("not used"))
-                  for d in DOMAINS if d in state.known(p)]
+        facts += [
+            fact(domain_name(d), say("used") if d in state.used else say("not used"))
+            for d in DOMAINS
+            if d in state.known(p)
+        ]
         facts.append(fact(say("extra stones"), _bonus(state)))
     return facts
 
@@ -78,7 +110,11 @@ def _bonus(state: Position) -> Text:
     if state.bonus:
         kind, i, n = state.bonus
         site = state.board.sites[i]
-        return say("settled {site}", site=site) if kind == "settle" else say("{n} on {site}", n=number(n), site=site)
+        return (
+            say("settled {site}", site=site)
+            if kind == "settle"
+            else say("{n} on {site}", n=number(n), site=site)
+        )
     allowed = allowance(state, len(state.used))
     if allowed == 2:
         return say("two on one own tile, or one on a free tile")
@@ -89,14 +125,27 @@ def _coming(state: Position) -> list[Text]:
     out = []
     if state.phase in ("turn", "swap", "put") and state.ziggurats >= state.board.ziggurats > 0:
         last = state.seats[(state.starter - 1) % len(state.seats)]
-        out.append(say("the last ziggurat is built: the game ends after the turn of {seat}", seat=seat_name(last)))
+        out.append(
+            say(
+                "the last ziggurat is built: the game ends after the turn of {seat}",
+                seat=seat_name(last),
+            )
+        )
     if state.phase == "turn":
         if not state.can_swap():
-            out.append(say("{seat} can swap for no tile now: the game ends unless the actions free one",
-                           seat=seat_name(state.seats[state.mover])))
+            out.append(
+                say(
+                    "{seat} can swap for no tile now: the game ends unless the actions free one",
+                    seat=seat_name(state.seats[state.mover]),
+                )
+            )
         if state.returned is False and not state.used and not state.own(state.mover):
-            out.append(say("{seat} has no stones on the board and may come back with three on a free tile",
-                           seat=seat_name(state.seats[state.mover])))
+            out.append(
+                say(
+                    "{seat} has no stones on the board and may come back with three on a free tile",
+                    seat=seat_name(state.seats[state.mover]),
+                )
+            )
     return out
 
 
@@ -107,26 +156,45 @@ def _sets(state: Position) -> dict[str, Any]:
         points, sets, face = state.division(p)
         hand_at = next((k for k in range(len(sets) - 1, -1, -1) if face in sets[k]), None)
         for k, members in enumerate(sets):
-            names = [say("ziggurat") if m == ZIGGURAT else
-                     say("{domain} (hand)", domain=domain_name(m)) if m == face and k == hand_at else domain_name(m)
-                     for m in members]
+            names = [
+                say("ziggurat")
+                if m == ZIGGURAT
+                else say("{domain} (hand)", domain=domain_name(m))
+                if m == face and k == hand_at
+                else domain_name(m)
+                for m in members
+            ]
             rows.append([seat_name(s) if not k else "", listed(names), WORTH[len(members)]])
         rows.append([seat_name(s) if not sets else "", say("together"), points])
-    return {"title": say("sets one could lay now"), "columns": [say("player"), say("set"), say("points")], "rows": rows,
-            "secret": True}
+    return {
+        "title": say("sets one could lay now"),
+        "columns": [say("player"), say("set"), say("points")],
+        "rows": rows,
+        "secret": True,
+    }
 
 
 def _highlight(state: Position) -> dict[str, Text]:
     if state.phase in ("put", "lay"):
-        return {s: say("the same face as a neighbour (U4)") for both in same_faces(state) for s in both}
+        return {
+            s: say("the same face as a neighbour (U4)") for both in same_faces(state) for s in both
+        }
     return {}
 
 
 def _notes(state: Position) -> list[Text]:
     if state.option == "as-written":
-        notes = [say("extra stones (U13): two, or one on a free tile, for using both actions; one for using one")]
+        notes = [
+            say(
+                "extra stones (U13): two, or one on a free tile, for using both actions; one for using one"
+            )
+        ]
     else:
-        notes = [say("extra stones (U13): two, or one on a free tile, for using neither action; one for using one")]
+        notes = [
+            say(
+                "extra stones (U13): two, or one on a free tile, for using neither action; one for using one"
+            )
+        ]
     warning = same_faces_text(state) if state.phase in ("put", "lay") else None
     if warning is not None:
         notes.append(warning)
@@ -134,7 +202,8 @@ def _notes(state: Position) -> list[Text]:
 
 
 def decision(state: Position) -> Decision | None:
-    """What the camera cannot see: that a turn without a swap is done, and a hand tile that never was in view."""
+    """What the camera cannot see: that a turn without a swap is done, and a hand tile that never
+    was in view."""
     if state.phase in ("over", "lay"):
         return None
     seat, p = state.seats[state.mover], state.mover
@@ -142,10 +211,19 @@ def decision(state: Position) -> Decision | None:
         left = remaining(state)
         tiles = ["/".join(sorted(both)) for both, n in left.items() if n > 0]
         where = state.board.hands[p]
-        return Decision(seat, say("Which hand tile has {seat}?", seat=seat_name(seat)),
-                        tuple(Choice(tile_name(t), f"box: lay {where} {t}", "tile:" + t) for t in sorted(tiles)), (where,))
+        return Decision(
+            seat,
+            say("Which hand tile has {seat}?", seat=seat_name(seat)),
+            tuple(
+                Choice(tile_name(t), f"box: lay {where} {t}", "tile:" + t) for t in sorted(tiles)
+            ),
+            (where,),
+        )
     if state.phase == "turn" and not state.can_swap() and state.tiles.count(None) == 0:
-        return Decision(seat, say("{seat} can swap for no tile: is the turn done?", seat=seat_name(seat)),
-                        (Choice(say("yes, the game ends"), f"{seat}: pass"),),
-                        ask=bool(state.used or state.bonus or state.built or state.returned))
+        return Decision(
+            seat,
+            say("{seat} can swap for no tile: is the turn done?", seat=seat_name(seat)),
+            (Choice(say("yes, the game ends"), f"{seat}: pass"),),
+            ask=bool(state.used or state.bonus or state.built or state.returned),
+        )
     return None

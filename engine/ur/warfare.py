@@ -1,9 +1,10 @@
 """Which attacks, in which order, lead from the stones that lie to those that are seen.
 
-A conquered tile may attack on, so the attacks of a turn form trees: an own tile at the root, each target below the tile it
-was attacked from. Once every target has its attacker the stones follow: what moves onto a target is what is to lie there
-in the end, and what its own attacks took and moved on. A tile that its own stones have left may be attacked again: it then
-is two nodes of the trees, the place and the place + the number of places.
+A conquered tile may attack on, so the attacks of a turn form trees: an own tile at the root, each
+target below the tile it was attacked from. Once every target has its attacker the stones follow:
+what moves onto a target is what is to lie there in the end, and what its own attacks took and moved
+on. A tile that its own stones have left may be attacked again: it then is two nodes of the trees,
+the place and the place + the number of places.
 """
 
 from __future__ import annotations
@@ -19,16 +20,17 @@ from engine.ur.position import Position
 from engine.ur.stage import NOTHING_DONE, ONE_MORE_MOVE, Aim, Run, Stage, idle, pattern, use
 from engine.ur.words import FIVE
 
-THROUGH = 0.5           # nats: an attack on a free tile only to go on from there, or on a tile left before
-IN_VAIN = 4.0           # nats: attacks that leave nothing to see but stones gone
-TRIES = 300             # assignments of attackers looked at, with and without extra stones
+THROUGH = 0.5  # nats: an attack on a free tile only to go on from there, or on a tile left before
+IN_VAIN = 4.0  # nats: attacks that leave nothing to see but stones gone
+TRIES = 300  # assignments of attackers looked at, with and without extra stones
 MOST_TARGETS = 6
 
 Parents = dict[int, int]
 
 
 class Campaign:
-    """The attacks of one war: targets to be explained, what lies before it (`first`) and what comes after it (`second`)."""
+    """The attacks of one war: targets to be explained, what lies before it (`first`) and what comes
+    after it (`second`)."""
 
     def __init__(self, state: Position, p: int, aim: Aim, order: tuple[str, ...]) -> None:
         k = order.index("war")
@@ -48,7 +50,8 @@ class Campaign:
         return Stage(pattern(self.mid, self.p, held) if after else self.mid, self.p, after)
 
     def price(self, i: int, t: int) -> int:
-        """Stones the attack from one node on another takes off the attacker; a tile left before is free."""
+        """Stones the attack from one node on another takes off the attacker; a tile left before is
+        free."""
         i %= self.size
         if t < self.size:
             return war_cost(self.mid, i, t)
@@ -60,6 +63,7 @@ class Campaign:
 
     def assignments(self, targets: list[int]) -> Iterator[Parents]:
         """Every way to give each target an attacker, without circles."""
+
         def give(k: int, parents: Parents) -> Iterator[Parents]:
             if k == len(targets):
                 yield dict(parents)
@@ -73,6 +77,7 @@ class Campaign:
                     parents[t] = i
                     yield from give(k + 1, parents)
                     del parents[t]
+
         yield from give(0, {})
 
 
@@ -80,7 +85,11 @@ def runs(state: Position, p: int, aim: Aim, order: tuple[str, ...], allowed: int
     """The runs of a turn with a war in it, exact ones; else single attacks that explain a part."""
     c = Campaign(state, p, aim, order)
     mid = c.mid
-    must = [i for i, n in enumerate(aim.lo) if n and mid.owner[i] != p and mid.tiles[i] and not mid.zig[i]]
+    must = [
+        i
+        for i, n in enumerate(aim.lo)
+        if n and mid.owner[i] != p and mid.tiles[i] and not mid.zig[i]
+    ]
     gone = [i for i in aim.gone if mid.owner[i] not in (-1, p)]
     if len(must) + len(gone) > MOST_TARGETS:
         return
@@ -90,37 +99,67 @@ def runs(state: Position, p: int, aim: Aim, order: tuple[str, ...], allowed: int
         if run is not None:
             yield run[0], run[1] + cost
             if isinstance(run[0][-1], a.Extra):
-                yield run[0][:-1], run[1] + cost             # what lies there may be the price, not paid yet
+                yield run[0][:-1], run[1] + cost  # what lies there may be the price, not paid yet
             found = True
             break
     if order != ("war",):
         return
-    single = [(i, t) for t in must for i in mid.board.near[t] if mid.owner[i] == p and not mid.zig[i]]
-    moved = [(i, t, aim.lo[t]) for i, t in single if 0 < aim.lo[t] == mid.count[i] - aim.lo[i]]    # and the price not paid yet
-    part = [] if found else [(i, t, min(most, aim.lo[t])) for i, t in single if (most := mid.count[i] - war_cost(mid, i, t)) > 0]
+    single = [
+        (i, t) for t in must for i in mid.board.near[t] if mid.owner[i] == p and not mid.zig[i]
+    ]
+    moved = [
+        (i, t, aim.lo[t]) for i, t in single if 0 < aim.lo[t] == mid.count[i] - aim.lo[i]
+    ]  # and the price not paid yet
+    part = (
+        []
+        if found
+        else [
+            (i, t, min(most, aim.lo[t]))
+            for i, t in single
+            if (most := mid.count[i] - war_cost(mid, i, t)) > 0
+        ]
+    )
     for i, t, stones in moved + part:
         yield [a.War(state.seats[p], mid.board.sites[i], mid.board.sites[t], stones)], 0.0
 
 
-def _targets(c: Campaign, must: list[int], gone: list[int], allowed: int) -> Iterator[tuple[list[int], int | None, float]]:
-    """(targets, a free tile settled with the extra stones, cost): what may have been attacked, the plainest first."""
+def _targets(
+    c: Campaign, must: list[int], gone: list[int], allowed: int
+) -> Iterator[tuple[list[int], int | None, float]]:
+    """(targets, a free tile settled with the extra stones, cost): what may have been attacked, the
+    plainest first."""
     n, mid, aim = c.size, c.mid, c.aim
     if not (must or gone):
         shrunk = [i for i in c.own if 0 < aim.hi[i] < mid.count[i]]
         if len(shrunk) <= 2:
-            yield from (([j, i + n], None, IN_VAIN) for i in shrunk for j in mid.board.near[i] if mid.free(j))
+            yield from (
+                ([j, i + n], None, IN_VAIN)
+                for i in shrunk
+                for j in mid.board.near[i]
+                if mid.free(j)
+            )
         if c.after == "politics":
-            yield from (([j], None, THROUGH) for j in sorted({j for i in c.own for j in mid.board.near[i]}) if mid.free(j))
+            yield from (
+                ([j], None, THROUGH)
+                for j in sorted({j for i in c.own for j in mid.board.near[i]})
+                if mid.free(j)
+            )
         return
     yield must + gone, None, 0.0
-    settled = [i for i in must if allowed == 2 and aim.lo[i] == 1 and c.state.free(i) and not c.state.bonus]
+    settled = [
+        i for i in must if allowed == 2 and aim.lo[i] == 1 and c.state.free(i) and not c.state.bonus
+    ]
     for i in settled:
         yield [t for t in must if t != i] + gone, i, 0.0
     if gone and must:
         yield must, None, 0.0
     reach = {j for i in (*c.own, *must, *gone) for j in mid.board.near[i]}
     through = [i for i in sorted(reach) if mid.free(i) and i not in must]
-    again = [i + n for i in (*c.own, *must) if aim.lo[i] and (aim.lo[i] != mid.count[i] or mid.owner[i] != c.p)]
+    again = [
+        i + n
+        for i in (*c.own, *must)
+        if aim.lo[i] and (aim.lo[i] != mid.count[i] or mid.owner[i] != c.p)
+    ]
     for i in (*again, *through):
         yield [*must, *gone, i], None, THROUGH
     for i in through:
@@ -138,7 +177,9 @@ def _best(c: Campaign, targets: list[int], settled: int | None, allowed: int) ->
         extra = a.Settle(seat, sites[settled])
     second = c.second(targets, aim)
     left = {t % c.size for t in targets if t >= c.size}
-    ways = {i: (0, 0) if i in left else _stays(c, i % c.size, second, aim) for i in (*c.own, *targets)}
+    ways = {
+        i: (0, 0) if i in left else _stays(c, i % c.size, second, aim) for i in (*c.own, *targets)
+    }
     for parents in c.assignments(targets):
         run = _solved(c, targets, parents, aim, second, ways)
         if run is not None:
@@ -150,13 +191,19 @@ def _best(c: Campaign, targets: list[int], settled: int | None, allowed: int) ->
     nodes = [i for i in (*c.own, *targets) if i not in left and aim.lo[i % c.size] > 1]
     if c.state.bonus:
         nodes = [i for i in nodes if i % c.size == c.state.bonus[1]]
-    nodes.sort(key=lambda i: c.mid.count[i % c.size] - aim.lo[i % c.size] if c.mid.owner[i % c.size] == c.p else 0)
+    nodes.sort(
+        key=lambda i: (
+            c.mid.count[i % c.size] - aim.lo[i % c.size] if c.mid.owner[i % c.size] == c.p else 0
+        )
+    )
     for parents in c.assignments(targets):
         for node in nodes[:8]:
             i = node % c.size
             for n in range(1, min(allowed, aim.lo[i] - 1) + 1):
                 less = aim.less(i, n)
-                run = _solved(c, targets, parents, less, second, {**ways, node: _stays(c, i, second, less)})
+                run = _solved(
+                    c, targets, parents, less, second, {**ways, node: _stays(c, i, second, less)}
+                )
                 if run is not None:
                     return [*run[0], a.Extra(seat, ((sites[i], n),))], run[1]
         if c.tries <= 0:
@@ -172,8 +219,14 @@ def _stays(c: Campaign, i: int, second: Stage, aim: Aim) -> tuple[int, int]:
     return found[0], found[-1]
 
 
-def _solved(c: Campaign, targets: list[int], parents: Parents, aim: Aim, second: Stage, ways: dict[int, tuple[int, int]]
-            ) -> Run | None:
+def _solved(
+    c: Campaign,
+    targets: list[int],
+    parents: Parents,
+    aim: Aim,
+    second: Stage,
+    ways: dict[int, tuple[int, int]],
+) -> Run | None:
     """The run when every number fits, else None."""
     c.tries -= 1
     children: dict[int, list[int]] = {}
@@ -201,7 +254,10 @@ def _solved(c: Campaign, targets: list[int], parents: Parents, aim: Aim, second:
     if attacks is None:
         return None
     left = {i % c.size: n for i, n in left.items() if i not in again}
-    after = {i: max(0, min(aim.lo[i], second.after(i, n)[1]) - second.after(i, n)[0]) for i, n in left.items()}
+    after = {
+        i: max(0, min(aim.lo[i], second.after(i, n)[1]) - second.after(i, n)[0])
+        for i, n in left.items()
+    }
     if any(aim.off(i, second.after(i, n)[0] + after[i]) for i, n in left.items()):
         return None
     cost = 0.0
@@ -216,9 +272,15 @@ def _solved(c: Campaign, targets: list[int], parents: Parents, aim: Aim, second:
     return acts, cost
 
 
-def _span(c: Campaign, i: int, children: dict[int, list[int]], ways: dict[int, tuple[int, int]],
-          need: dict[int, tuple[int, int]]) -> bool:
-    """Fills in how many stones come onto a place and all below it, attacks paid; False when a target gets none."""
+def _span(
+    c: Campaign,
+    i: int,
+    children: dict[int, list[int]],
+    ways: dict[int, tuple[int, int]],
+    need: dict[int, tuple[int, int]],
+) -> bool:
+    """Fills in how many stones come onto a place and all below it, attacks paid; False when a
+    target gets none."""
     low, high = ways[i]
     for t in children.get(i, ()):
         if not _span(c, t, children, ways, need):
@@ -232,8 +294,15 @@ def _span(c: Campaign, i: int, children: dict[int, list[int]], ways: dict[int, t
     return True
 
 
-def _share(i: int, total: int, children: dict[int, list[int]], ways: dict[int, tuple[int, int]],
-           need: dict[int, tuple[int, int]], left: dict[int, int], c: Campaign) -> None:
+def _share(
+    i: int,
+    total: int,
+    children: dict[int, list[int]],
+    ways: dict[int, tuple[int, int]],
+    need: dict[int, tuple[int, int]],
+    left: dict[int, int],
+    c: Campaign,
+) -> None:
     """Deals the stones of a place out to what stays there and what its attacks take and move."""
     spare = total - need[i][0]
     stays = min(spare, ways[i][1] - ways[i][0])
@@ -246,8 +315,11 @@ def _share(i: int, total: int, children: dict[int, list[int]], ways: dict[int, t
         _share(t, least + more, children, ways, need, left, c)
 
 
-def _attacks(c: Campaign, children: dict[int, list[int]], left: dict[int, int]) -> list[Action] | None:
-    """The attacks in an order that works, None without one; `left`: what stays on each node in the end."""
+def _attacks(
+    c: Campaign, children: dict[int, list[int]], left: dict[int, int]
+) -> list[Action] | None:
+    """The attacks in an order that works, None without one; `left`: what stays on each node in the
+    end."""
     sites, seat = c.state.board.sites, c.state.seats[c.p]
 
     def moved(t: int) -> int:
@@ -256,9 +328,22 @@ def _attacks(c: Campaign, children: dict[int, list[int]], left: dict[int, int]) 
     waiting = [(i, t) for i in sorted(children) for t in children[i]]
     out: list[Action] = []
     while waiting:
-        held = {t for _, t in waiting}           # an attacker must be there; a tile to be taken again must have been left
-        i, t = next(((i, t) for i, t in waiting if i not in held and (
-            t < c.size or t - c.size not in held and all(x != t - c.size for x, _ in waiting))), (-1, -1))
+        held = {
+            t for _, t in waiting
+        }  # an attacker must be there; a tile to be taken again must have been left
+        i, t = next(
+            (
+                (i, t)
+                for i, t in waiting
+                if i not in held
+                and (
+                    t < c.size
+                    or t - c.size not in held
+                    and all(x != t - c.size for x, _ in waiting)
+                )
+            ),
+            (-1, -1),
+        )
         if t < 0:
             return None
         out.append(a.War(seat, sites[i % c.size], sites[t % c.size], moved(t)))
@@ -266,8 +351,12 @@ def _attacks(c: Campaign, children: dict[int, list[int]], left: dict[int, int]) 
     return out
 
 
-def _with_politics(c: Campaign, children: dict[int, list[int]], wants: dict[int, int], need: dict[int, tuple[int, int]]
-                   ) -> Run | None:
+def _with_politics(
+    c: Campaign,
+    children: dict[int, list[int]],
+    wants: dict[int, int],
+    need: dict[int, tuple[int, int]],
+) -> Run | None:
     """Politics before or after the war: only the sum of the stones is bound."""
     sites, seat = c.state.board.sites, c.state.seats[c.p]
     have = {i: c.state.count[i] for i in c.own}
@@ -301,9 +390,17 @@ def _with_politics(c: Campaign, children: dict[int, list[int]], wants: dict[int,
     return acts, (NOTHING_DONE if not moves else ONE_MORE_MOVE * (len(moves) - 1))
 
 
-def _keep(c: Campaign, i: int, total: int, children: dict[int, list[int]], wants: dict[int, int],
-          need: dict[int, tuple[int, int]], left: dict[int, int]) -> None:
-    """Deals stones out before politics: as many to each place as are to lie there, as far as they go."""
+def _keep(
+    c: Campaign,
+    i: int,
+    total: int,
+    children: dict[int, list[int]],
+    wants: dict[int, int],
+    need: dict[int, tuple[int, int]],
+    left: dict[int, int],
+) -> None:
+    """Deals stones out before politics: as many to each place as are to lie there, as far as they
+    go."""
     below = children.get(i, ())
     spare = total - sum(c.price(i, t) + max(1, need[t][0]) for t in below) - (1 if wants[i] else 0)
     left[i] = 1 if wants[i] else 0

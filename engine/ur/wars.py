@@ -15,8 +15,8 @@ SHOWN = 5
 
 
 def longest(start: Position, played: Sequence[tuple[Action, Position]]) -> list[dict[str, Any]]:
-    """One table (as in `view`), the wars with most attacks first; none: []. Attacks of one seat that follow each other are a
-    war; `lost`: the stones it cost everybody together."""
+    """One table (as in `view`), the wars with most attacks first; none: []. Attacks of one seat
+    that follow each other are a war; `lost`: the stones it cost everybody together."""
     wars: list[dict[str, Any]] = []
     before, last = start, 0
     for n, (action, after) in enumerate(played, 1):
@@ -30,9 +30,23 @@ def longest(start: Position, played: Sequence[tuple[Action, Position]]) -> list[
     wars.sort(key=lambda w: (-len(w["way"]), -w["lost"]))
     if not wars:
         return []
-    rows = [[w["move"], seat_name(w["seat"]), len(w["way"]), ", ".join(w["way"]), w["lost"]] for w in wars[:SHOWN]]
-    return [{"title": say("the longest wars"), "rows": rows,
-             "columns": [say("move"), say("player"), say("attacks"), say("where"), say("stones lost")]}]
+    rows = [
+        [w["move"], seat_name(w["seat"]), len(w["way"]), ", ".join(w["way"]), w["lost"]]
+        for w in wars[:SHOWN]
+    ]
+    return [
+        {
+            "title": say("the longest wars"),
+            "rows": rows,
+            "columns": [
+                say("move"),
+                say("player"),
+                say("attacks"),
+                say("where"),
+                say("stones lost"),
+            ],
+        }
+    ]
 
 
 def _stones(state: Position) -> int:

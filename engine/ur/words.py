@@ -7,14 +7,22 @@ from engine.text import Text, say
 SEATS = ("black", "white", "green", "blue")
 DOMAINS = ("agriculture", "trade", "culture", "politics", "war")
 
-FIVE = 5           # stones a tile holds, and a ziggurat takes (U10, U16)
-COPIES = 4         # tiles of each pair (U1)
+FIVE = 5  # stones a tile holds, and a ziggurat takes (U10, U16)
+COPIES = 4  # tiles of each pair (U1)
 
 _SEATS = {"black": say("Black"), "white": say("White"), "green": say("Green"), "blue": say("Blue")}
-_COLOURS = {"black": say("black"), "white": say("white"), "green": say("green"), "blue": say("blue")}
+_COLOURS = {
+    "black": say("black"),
+    "white": say("white"),
+    "green": say("green"),
+    "blue": say("blue"),
+}
 _DOMAINS = {
-    "agriculture": say("agriculture"), "trade": say("trade"), "culture": say("culture"),
-    "politics": say("politics"), "war": say("war"),
+    "agriculture": say("agriculture"),
+    "trade": say("trade"),
+    "culture": say("culture"),
+    "politics": say("politics"),
+    "war": say("war"),
 }
 _NUMBERS = (say("no"), say("one"), say("two"), say("three"), say("four"), say("five"))
 
@@ -45,13 +53,21 @@ def tile_name(tile: str) -> Text:
 
 def stones(seat: str, n: int) -> Text:
     """ "one black stone", "three white stones" """
-    return say("one {colour} stone" if n == 1 else "{n} {colour} stones", n=number(n), colour=colour_name(seat))
+    return say(
+        "one {colour} stone" if n == 1 else "{n} {colour} stones",
+        n=number(n),
+        colour=colour_name(seat),
+    )
 
 
 def more(seat: str, n: int, site: str) -> Text:
     """The to-do of n stones that are still to be laid."""
-    return say("one more {colour} stone on {site}" if n == 1 else "{n} more {colour} stones on {site}",
-               n=number(n), colour=colour_name(seat), site=site)
+    return say(
+        "one more {colour} stone on {site}" if n == 1 else "{n} more {colour} stones on {site}",
+        n=number(n),
+        colour=colour_name(seat),
+        site=site,
+    )
 
 
 def off(seat: str, n: int, site: str) -> Text:

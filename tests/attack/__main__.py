@@ -1,4 +1,5 @@
-"""The attacker's list against running tables: python -m tests.attack [NAME ...] (make attack). Loopback only; ends by itself.
+"""The attacker's list against running tables: python -m tests.attack [NAME ...] (make attack).
+Loopback only; ends by itself.
 
 Each finding is one line, "held" or "WEAK"; exit code 1 when anything was weak.
 """
@@ -17,15 +18,20 @@ from pathlib import Path
 from tests.attack import crowds, people
 from tests.attack.table import RunningTable, running
 
-LIMIT_S = 600      # all of them together
-KILLS = int(os.environ.get("KILLS", "10"))      # 200 take longer than the limit: then alone, NAMES=kills
+LIMIT_S = 600  # all of them together
+KILLS = int(
+    os.environ.get("KILLS", "10")
+)  # 200 take longer than the limit: then alone, NAMES=kills
 Finding = tuple[str, bool]
 
 
-def on_a_table(attack: Callable[[RunningTable], Iterator[Finding]], more: str = "") -> Callable[[Path], Iterator[Finding]]:
+def on_a_table(
+    attack: Callable[[RunningTable], Iterator[Finding]], more: str = ""
+) -> Callable[[Path], Iterator[Finding]]:
     def run(folder: Path) -> Iterator[Finding]:
         with running(folder, more) as table:
             yield from attack(table)
+
     return run
 
 
@@ -46,13 +52,16 @@ ATTACKS: dict[str, Callable[[Path], Iterator[Finding]]] = {
 
 
 def main(argv: list[str]) -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.attack", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.attack", description=__doc__.splitlines()[0]
+    )
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"some of: {', '.join(ATTACKS)}")
     names = parser.parse_args(argv).names or list(ATTACKS)
     weak = count = 0
 
     def too_long(*_: object) -> None:
         raise TimeoutError(f"longer than {LIMIT_S} s")
+
     signal.signal(signal.SIGALRM, too_long)
     signal.alarm(max(LIMIT_S, 12 * KILLS if names == ["kills"] else 0))
     for name in names:

@@ -1,4 +1,5 @@
-"""Connections: half-sent, unread, many. Everybody else's page, and the table's memory, meanwhile and afterwards."""
+"""Connections: half-sent, unread, many. Everybody else's page, and the table's memory, meanwhile
+and afterwards."""
 
 from __future__ import annotations
 
@@ -14,34 +15,61 @@ from tests.attack.table import RunningTable
 HALF = b"GET /api/snapshot HTTP/1.1\r\nHost: localhost\r\nX-"
 PLAN = b"GET /api/plan HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: gzip\r\n\r\n"
 SECONDS = 15.0
-PAGE_S, MEGABYTES, KEPT_MB = 1.0, 250.0, 10.0      # issue 26
+PAGE_S, MEGABYTES, KEPT_MB = 1.0, 250.0, 10.0  # issue 26
 
 Finding = tuple[str, bool]
 
 
 def half_sent(table: RunningTable, addresses: int, count: int = 420) -> Iterator[Finding]:
     """Heads that never end, a byte every other second; who is thrown out comes again."""
-    yield from _while(table, f"{count} half-sent heads from {addresses} address(es)", lambda stop: _keep(
-        table, stop, [f"127.0.1.{n % addresses + 1}" for n in range(count)], HALF, b"x"))
+    yield from _while(
+        table,
+        f"{count} half-sent heads from {addresses} address(es)",
+        lambda stop: _keep(
+            table, stop, [f"127.0.1.{n % addresses + 1}" for n in range(count)], HALF, b"x"
+        ),
+    )
 
 
 def half_shaken(table: RunningTable, addresses: int, count: int = 420) -> Iterator[Finding]:
     """TLS handshakes that never end."""
-    yield from _while(table, f"{count} half handshakes from {addresses} address(es)", lambda stop: _keep(
-        table, stop, [f"127.0.1.{n % addresses + 1}" for n in range(count)], b"\x16\x03\x01\x02\x00\x01\x00", b"\x01"))
+    yield from _while(
+        table,
+        f"{count} half handshakes from {addresses} address(es)",
+        lambda stop: _keep(
+            table,
+            stop,
+            [f"127.0.1.{n % addresses + 1}" for n in range(count)],
+            b"\x16\x03\x01\x02\x00\x01\x00",
+            b"\x01",
+        ),
+    )
 
 
 def unread(table: RunningTable, addresses: int, count: int = 40) -> Iterator[Finding]:
     """Piped requests whose answers nobody reads."""
-    yield from _while(table, f"{count} x 200 piped requests, unread, from {addresses} address(es)", lambda stop: _keep(
-        table, stop, [f"127.0.1.{n % addresses + 1}" for n in range(count)], PLAN * 200, b""))
+    yield from _while(
+        table,
+        f"{count} x 200 piped requests, unread, from {addresses} address(es)",
+        lambda stop: _keep(
+            table, stop, [f"127.0.1.{n % addresses + 1}" for n in range(count)], PLAN * 200, b""
+        ),
+    )
 
 
 def streams(table: RunningTable, addresses: int = 5) -> Iterator[Finding]:
     """Streams that nobody reads take all places for lookers; a phone that has none gets one."""
     stop, found = threading.Event(), []
-    thread = threading.Thread(target=_keep, args=(table, stop, [f"127.0.1.{n % addresses + 1}" for n in range(24 * addresses)],
-                                                  b"GET /api/stream HTTP/1.1\r\nHost: localhost\r\n\r\n", b""))
+    thread = threading.Thread(
+        target=_keep,
+        args=(
+            table,
+            stop,
+            [f"127.0.1.{n % addresses + 1}" for n in range(24 * addresses)],
+            b"GET /api/stream HTTP/1.1\r\nHost: localhost\r\n\r\n",
+            b"",
+        ),
+    )
     thread.start()
     try:
         time.sleep(3)
@@ -52,10 +80,15 @@ def streams(table: RunningTable, addresses: int = 5) -> Iterator[Finding]:
     finally:
         stop.set()
         thread.join()
-    yield f"streams of {addresses} addresses: {sum(found)} of 10 other phones followed", sum(found) == 10
+    yield (
+        f"streams of {addresses} addresses: {sum(found)} of 10 other phones followed",
+        sum(found) == 10,
+    )
 
 
-def _while(table: RunningTable, name: str, attack: Callable[[threading.Event], None]) -> Iterator[Finding]:
+def _while(
+    table: RunningTable, name: str, attack: Callable[[threading.Event], None]
+) -> Iterator[Finding]:
     """Pages are asked for from other addresses while it goes on; memory is looked at all the time."""
     warm_up(table)
     before, held = table.megabytes(), table.held()
@@ -81,17 +114,29 @@ def _while(table: RunningTable, name: str, attack: Callable[[threading.Event], N
         time.sleep(0.5)
         after = table.megabytes()
     worst, middle = max(pages, default=99.0), statistics.median(pages) if pages else 99.0
-    yield (f"{name}: {len(pages)} of {len(pages) + failed} pages, median {1000 * middle:.0f} ms, worst {1000 * worst:.0f} ms",
-           not failed and worst <= PAGE_S)
-    yield f"{name}: {before:.0f} MB before, {most:.0f} at most, {after:.0f} after", most <= MEGABYTES and after <= before + KEPT_MB
-    yield f"{name}: files and threads {held} before, {table.held()} after", table.held()[0] <= held[0] and table.held()[1] <= held[1]
+    yield (
+        f"{name}: {len(pages)} of {len(pages) + failed} pages, median {1000 * middle:.0f} ms, worst {1000 * worst:.0f} ms",
+        not failed and worst <= PAGE_S,
+    )
+    yield (
+        f"{name}: {before:.0f} MB before, {most:.0f} at most, {after:.0f} after",
+        most <= MEGABYTES and after <= before + KEPT_MB,
+    )
+    yield (
+        f"{name}: files and threads {held} before, {table.held()} after",
+        table.held()[0] <= held[0] and table.held()[1] <= held[1],
+    )
 
 
 def warm_up(table: RunningTable) -> None:
-    """An ordinary evening's crowd first: every thread has worked once, and its stack stays in memory from then on."""
+    """An ordinary evening's crowd first: every thread has worked once, and its stack stays in
+    memory from then on."""
     for _ in range(2):
-        phones = [threading.Thread(target=_ask, args=(table, path, f"127.0.4.{n + 1}"))
-                  for n in range(150) for path in ("/", "/api/plan")]
+        phones = [
+            threading.Thread(target=_ask, args=(table, path, f"127.0.4.{n + 1}"))
+            for n in range(150)
+            for path in ("/", "/api/plan")
+        ]
         for phone in phones:
             phone.start()
         for phone in phones:
@@ -100,11 +145,15 @@ def warm_up(table: RunningTable) -> None:
 
 
 def _ask(table: RunningTable, path: str, address: str) -> None:
-    with contextlib.suppress(OSError):      # three hundred at once take a slow machine longer than anybody waits
+    with contextlib.suppress(
+        OSError
+    ):  # three hundred at once take a slow machine longer than anybody waits
         table.ask(path, address=address)
 
 
-def _keep(table: RunningTable, stop: threading.Event, addresses: list[str], first: bytes, then: bytes) -> None:
+def _keep(
+    table: RunningTable, stop: threading.Event, addresses: list[str], first: bytes, then: bytes
+) -> None:
     """A connection for each entry, opened again when the table ends it, until told to stop."""
     lines: list[socket.socket | None] = [None] * len(addresses)
     while not stop.wait(0.05):

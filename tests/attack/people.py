@@ -17,7 +17,7 @@ from companion.journal import Journal
 from companion_web.load import measure
 from tests.attack.table import PIN, RunningTable
 
-CHANGE_MS = 300.0      # issue 26
+CHANGE_MS = 300.0  # issue 26
 Finding = tuple[str, bool]
 
 
@@ -38,17 +38,24 @@ def for_other_seats(table: RunningTable) -> Iterator[Finding]:
         for text in (f"{''.join(letters)}: pass", f" {''.join(letters)} : swap 1"):
             answers.append(table.ask("/api/declare", {"text": text}, bull, f"127.0.5.{n + 1}")[0])
     done = [a for a in acts(table) if a[1].startswith("lion")]
-    yield (f"{len(answers)} ways of acting for another seat: {len(done)} done, answers {sorted(set(answers))}",
-           not done and 200 not in answers)
+    yield (
+        f"{len(answers)} ways of acting for another seat: {len(done)} done, answers {sorted(set(answers))}",
+        not done and 200 not in answers,
+    )
 
 
 def wrong_pins(table: RunningTable) -> Iterator[Finding]:
     """Ten addresses try wrong PINs; the host logs in again from where they were."""
     table.host("127.0.0.3")
-    answers = [table.ask("/api/host", {"pin": f"{n:08d}"}, address=f"127.0.6.{n % 10 + 1}")[0] for n in range(60)]
+    answers = [
+        table.ask("/api/host", {"pin": f"{n:08d}"}, address=f"127.0.6.{n % 10 + 1}")[0]
+        for n in range(60)
+    ]
     again = table.ask("/api/host", {"pin": PIN}, address="127.0.0.3")[0]
-    yield (f"60 wrong PINs from ten addresses: {answers.count(429)} held off; the host meanwhile: {again}",
-           again == 200 and 200 not in answers)
+    yield (
+        f"60 wrong PINs from ten addresses: {answers.count(429)} held off; the host meanwhile: {again}",
+        again == 200 and 200 not in answers,
+    )
 
 
 def rubbish(table: RunningTable) -> Iterator[Finding]:
@@ -57,13 +64,20 @@ def rubbish(table: RunningTable) -> Iterator[Finding]:
     for n in range(600):
         with contextlib.suppress(OSError), table.connect(f"127.0.7.{n % 200 + 1}", 2.0) as s:
             s.settimeout(0.2)
-            s.sendall(rng.choice((
-                b"\x16\x03\x01\x02\x00\x01", b"GET / HTTP/9.9\r\n\r\n", b"GET /%00/../.. HTTP/1.1\r\nHost: localhost\r\n\r\n",
-                b"POST /api/declare HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nxx",
-                b"POST /api/declare HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999\r\n\r\n",
-                rng.randbytes(200) + b"\r\n\r\n",
-                b"GET /api/plan HTTP/1.1\r\nHost: evil.example\r\n\r\n",
-                b"GET / HTTP/1.1\r\n" + b"X: y\r\n" * 9000)))
+            s.sendall(
+                rng.choice(
+                    (
+                        b"\x16\x03\x01\x02\x00\x01",
+                        b"GET / HTTP/9.9\r\n\r\n",
+                        b"GET /%00/../.. HTTP/1.1\r\nHost: localhost\r\n\r\n",
+                        b"POST /api/declare HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nxx",
+                        b"POST /api/declare HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999\r\n\r\n",
+                        rng.randbytes(200) + b"\r\n\r\n",
+                        b"GET /api/plan HTTP/1.1\r\nHost: evil.example\r\n\r\n",
+                        b"GET / HTTP/1.1\r\n" + b"X: y\r\n" * 9000,
+                    )
+                )
+            )
             if n % 3:
                 s.recv(100)
     for n in range(20):
@@ -71,18 +85,27 @@ def rubbish(table: RunningTable) -> Iterator[Finding]:
             served += table.page(f"127.0.8.{n + 1}") < 5
     yield f"600 requests of nonsense: {served} of 20 pages served afterwards", served == 20
     log = table.log()
-    yield f"the log has {log.count('Traceback')} tracebacks, {len(log.splitlines())} lines", "Traceback" not in log
+    yield (
+        f"the log has {log.count('Traceback')} tracebacks, {len(log.splitlines())} lines",
+        "Traceback" not in log,
+    )
 
 
 def crowd(table: RunningTable) -> Iterator[Finding]:
     """A hundred phones follow; twenty changes are timed till the last one has them."""
     figures = measure(f"http://127.0.0.1:{table.port}/", PIN, 100, 20)
-    yield (f"{figures.followed} of 100 phones follow; a change is on all in {figures.change_median_ms:.0f} ms (median), "
-           f"{figures.change_worst_ms:.0f} (worst of 20)"), figures.followed == 100 and figures.change_worst_ms <= CHANGE_MS
+    yield (
+        (
+            f"{figures.followed} of 100 phones follow; a change is on all in {figures.change_median_ms:.0f} ms (median), "
+            f"{figures.change_worst_ms:.0f} (worst of 20)"
+        ),
+        figures.followed == 100 and figures.change_worst_ms <= CHANGE_MS,
+    )
 
 
 def kills(table: RunningTable, times: int) -> Iterator[Finding]:
-    """kill -9 at a random moment while seats act; what was acknowledged is there afterwards, and who had a seat has it."""
+    """kill -9 at a random moment while seats act; what was acknowledged is there afterwards, and
+    who had a seat has it."""
     rng, said, lost, held = random.Random(3), 0, 0, 0
     host = table.host()
     cookies = {s: table.seat(s, host, f"127.0.0.{n}") for n, s in enumerate(("bull", "lion"), 4)}
@@ -98,16 +121,27 @@ def kills(table: RunningTable, times: int) -> Iterator[Finding]:
         said += len(acknowledged)
         lost += max(0, len(acknowledged) - (len(acts(table)) - before))
         table.start()
-        held += json.loads(table.ask("/api/snapshot", cookie=cookies["bull"])[1])["you"]["seats"] == ["bull"]
-    yield f"{times} kills: {lost} of {said} acknowledged acts lost, the seat held {held} times", not lost and held == times
+        held += json.loads(table.ask("/api/snapshot", cookie=cookies["bull"])[1])["you"][
+            "seats"
+        ] == ["bull"]
+    yield (
+        f"{times} kills: {lost} of {said} acknowledged acts lost, the seat held {held} times",
+        not lost and held == times,
+    )
 
 
-def _act(table: RunningTable, cookies: dict[str, str], stop: threading.Event, acknowledged: list[str]) -> None:
+def _act(
+    table: RunningTable, cookies: dict[str, str], stop: threading.Event, acknowledged: list[str]
+) -> None:
     while not stop.is_set():
         for n, (seat, cookie) in enumerate(cookies.items(), 4):
             with contextlib.suppress(OSError, http.client.HTTPException):
-                status, body, _ = table.ask("/api/declare", {"text": f"{seat}: swap 1"}, cookie, f"127.0.0.{n}", 3.0)
-                if status == 200 and not json.loads(body).get("offered"):      # an offer is but a word across the table
+                status, body, _ = table.ask(
+                    "/api/declare", {"text": f"{seat}: swap 1"}, cookie, f"127.0.0.{n}", 3.0
+                )
+                if status == 200 and not json.loads(body).get(
+                    "offered"
+                ):  # an offer is but a word across the table
                     acknowledged.append(seat)
             if stop.wait(0.25):
                 return
@@ -124,8 +158,11 @@ def _newer(path: Path) -> None:
 
 
 DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
-    "a row altered": (_alter, "go-on"), "emptied": (lambda p: p.write_bytes(b""), "anew"), "newer": (_newer, "anew"),
-    "its head zeroed": (lambda p: p.write_bytes(bytes(512) + p.read_bytes()[512:]), "anew"), "gone": (lambda p: p.unlink(), "anew"),
+    "a row altered": (_alter, "go-on"),
+    "emptied": (lambda p: p.write_bytes(b""), "anew"),
+    "newer": (_newer, "anew"),
+    "its head zeroed": (lambda p: p.write_bytes(bytes(512) + p.read_bytes()[512:]), "anew"),
+    "gone": (lambda p: p.unlink(), "anew"),
 }
 
 
@@ -144,8 +181,11 @@ def damage(table: RunningTable) -> Iterator[Finding]:
         said = json.loads(table.ask("/api/rescue", cookie=cookie, address="127.0.0.3")[1])
         done = table.ask("/api/rescue", {"do": wish}, cookie, "127.0.0.3")[0]
         back = _until(table, lambda code: code == 200)
-        yield (f"the game's file {name}: page {status}, {said['words']!r} -> {wish} {done}, then {back}",
-               (status, done, back) == (503, 200, 200) and bool(list(table.folder.glob("game.journal.damaged-*"))))
+        yield (
+            f"the game's file {name}: page {status}, {said['words']!r} -> {wish} {done}, then {back}",
+            (status, done, back) == (503, 200, 200)
+            and bool(list(table.folder.glob("game.journal.damaged-*"))),
+        )
 
 
 def _play(table: RunningTable, count: int) -> None:

@@ -22,20 +22,34 @@ from vision.model import BadModel
 ROOT = Path(__file__).resolve().parent.parent.parent
 PHOTOS = ROOT / "tests" / "photos" / "tigris"
 PIN = "73910462"
-BEGIN_S = 90.0      # a slow machine's start
+BEGIN_S = 90.0  # a slow machine's start
 
 
 def calibrated_copy() -> Path:
-    """The photographed copy of the tests, calibrated the first time, and again for another version of Nilometer."""
+    """The photographed copy of the tests, calibrated the first time, and again for another version
+    of Nilometer."""
     folder = ROOT / "var" / "attack" / "tigris"
     try:
         open_copy(folder)
     except (BadModel, Fault):
         print("calibrating the copy of the tests first ...", flush=True)
         folder.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copytree(PHOTOS, folder, ignore=shutil.ignore_patterns("test", "game"), dirs_exist_ok=True)
-        subprocess.run([sys.executable, "-m", "companion.cli", "calibrate", str(folder), "--steps", "0", "--quiet"],
-                       check=True)      # how well it reads is not what is attacked
+        shutil.copytree(
+            PHOTOS, folder, ignore=shutil.ignore_patterns("test", "game"), dirs_exist_ok=True
+        )
+        subprocess.run(
+            [
+                sys.executable,
+                "-m",
+                "companion.cli",
+                "calibrate",
+                str(folder),
+                "--steps",
+                "0",
+                "--quiet",
+            ],
+            check=True,
+        )  # how well it reads is not what is attacked
     return folder
 
 
@@ -46,13 +60,24 @@ class RunningTable:
         self.folder, self.port = folder, free_port()
         (folder / "nilometer.toml").write_text(
             f'copy = "{calibrated_copy()}"\nseats = ["bull", "lion"]\nlearn = false\n[camera]\nkind = "folder"\nloop = true\n'
-            f'path = "{PHOTOS / "game"}"\n[web]\nhost = "127.0.0.1"\nport = {self.port}\npin = "{PIN}"\n{more}')
+            f'path = "{PHOTOS / "game"}"\n[web]\nhost = "127.0.0.1"\nport = {self.port}\npin = "{PIN}"\n{more}'
+        )
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self, wait: bool = True) -> None:
-        environ = {k: v for k, v in os.environ.items() if k not in ("NILOMETER_STATE", "NOTIFY_SOCKET")}
+        environ = {
+            k: v for k, v in os.environ.items() if k not in ("NILOMETER_STATE", "NOTIFY_SOCKET")
+        }
         with open(self.folder / "log", "ab") as log:
-            command = [sys.executable, "-m", "companion.cli", "run", "--stay", "--config", str(self.folder / "nilometer.toml")]
+            command = [
+                sys.executable,
+                "-m",
+                "companion.cli",
+                "run",
+                "--stay",
+                "--config",
+                str(self.folder / "nilometer.toml"),
+            ]
             self.process = subprocess.Popen(command, stdout=log, stderr=log, env=environ, cwd=ROOT)
         if wait:
             self.until_served()
@@ -98,12 +123,29 @@ class RunningTable:
     def connect(self, address: str, timeout: float = 10.0) -> socket.socket:
         return socket.create_connection(("127.0.0.1", self.port), timeout, (address, 0))
 
-    def ask(self, path: str, data: object = None, cookie: str = "", address: str = "127.0.0.2", timeout: float = 10.0,
-            headers: dict[str, str] | None = None) -> tuple[int, bytes, http.client.HTTPMessage]:
+    def ask(
+        self,
+        path: str,
+        data: object = None,
+        cookie: str = "",
+        address: str = "127.0.0.2",
+        timeout: float = 10.0,
+        headers: dict[str, str] | None = None,
+    ) -> tuple[int, bytes, http.client.HTTPMessage]:
         line = http.client.HTTPConnection("127.0.0.1", self.port, timeout, (address, 0))
         try:
-            said = {"Origin": f"http://127.0.0.1:{self.port}", "Content-Type": "application/json", "Cookie": cookie, **(headers or {})}
-            line.request("GET" if data is None else "POST", path, None if data is None else json.dumps(data), said)
+            said = {
+                "Origin": f"http://127.0.0.1:{self.port}",
+                "Content-Type": "application/json",
+                "Cookie": cookie,
+                **(headers or {}),
+            }
+            line.request(
+                "GET" if data is None else "POST",
+                path,
+                None if data is None else json.dumps(data),
+                said,
+            )
             answer = line.getresponse()
             return answer.status, answer.read(), answer.headers
         finally:
@@ -125,7 +167,9 @@ class RunningTable:
     def seat(self, seat: str, host: str, address: str = "127.0.0.4") -> str:
         """The cookie of a phone that sits there"""
         link = json.loads(self.ask("/api/join", cookie=host, address="127.0.0.3")[1])["link"]
-        status, body, headers = self.ask("/api/join", {"code": link.split("#")[1], "seat": seat}, address=address)
+        status, body, headers = self.ask(
+            "/api/join", {"code": link.split("#")[1], "seat": seat}, address=address
+        )
         assert status == 200, body
         return headers["Set-Cookie"].split(";")[0]
 

@@ -43,17 +43,33 @@ def folder(tmp_path):
     (tmp_path / "empty.json").write_text("{}")
     (tmp_path / "sampler.json").write_text(json.dumps({"left": ["disc"]}))
     for n, name in enumerate(("empty", "sampler")):
-        cv2.imwrite(str(tmp_path / f"{name}.png"), np.random.default_rng(n).integers(0, 255, (120, 200, 3)).astype(np.uint8))
+        cv2.imwrite(
+            str(tmp_path / f"{name}.png"),
+            np.random.default_rng(n).integers(0, 255, (120, 200, 3)).astype(np.uint8),
+        )
     return tmp_path
 
 
-@pytest.mark.parametrize("file, before, after, told", [
-    ("copy.toml", "corners", "corner", "photo 1: 'corner' is not read; 'corners' is meant"),
-    ("copy.toml", "plan =", "plans =", "'plans' is not read; 'plan' is meant"),
-    ("empty.json", "{}", "\n", "is empty; {} stands for a board on which nothing lies"),
-    ("copy.toml", '"sampler.png"', '"empty.png"', "photos 1 and 2 are the same picture, with other layouts"),
-    ("sampler.json", '"disc"', '"?"', "sampler.json: left: '?' is what lies hidden under another piece, and none lies upon it"),
-])
+@pytest.mark.parametrize(
+    "file, before, after, told",
+    [
+        ("copy.toml", "corners", "corner", "photo 1: 'corner' is not read; 'corners' is meant"),
+        ("copy.toml", "plan =", "plans =", "'plans' is not read; 'plan' is meant"),
+        ("empty.json", "{}", "\n", "is empty; {} stands for a board on which nothing lies"),
+        (
+            "copy.toml",
+            '"sampler.png"',
+            '"empty.png"',
+            "photos 1 and 2 are the same picture, with other layouts",
+        ),
+        (
+            "sampler.json",
+            '"disc"',
+            '"?"',
+            "sampler.json: left: '?' is what lies hidden under another piece, and none lies upon it",
+        ),
+    ],
+)
 def test_a_slip_of_the_pen_is_named(folder, file, before, after, told):
     load_copy(folder)
     text = (folder / file).read_text()
@@ -64,7 +80,9 @@ def test_a_slip_of_the_pen_is_named(folder, file, before, after, told):
 
 
 def test_one_photo_in_single_brackets_is_named(folder):
-    (folder / "copy.toml").write_text(COPY[:COPY.rindex("[[photo]]")].replace("[[photo]]", "[photo]"))
+    (folder / "copy.toml").write_text(
+        COPY[: COPY.rindex("[[photo]]")].replace("[[photo]]", "[photo]")
+    )
     with pytest.raises(BadCopy, match=r"two pairs of brackets"):
         load_copy(folder)
 

@@ -25,21 +25,42 @@ PHOTOS = Path(__file__).resolve().parent.parent / "photos" / "tigris"
 def row(want, *options, other=1e-6, site="A1", photo="sampler-2.jpg", reads="pile"):
     """options: ("kinds", probability)"""
     told = tuple((tuple(words.split()), math.log(p)) for words, p in options)
-    return Row(photo, site, reads, tuple(want.split()), SiteEvidence(told, max(math.log(other), FLOOR)))
+    return Row(
+        photo, site, reads, tuple(want.split()), SiteEvidence(told, max(math.log(other), FLOOR))
+    )
 
 
 def test_figures_of_a_trial():
-    t = Trial(["p"], [row("temple", ("temple", 0.97), ("farm", 0.02)), row("temple", ("farm", 0.6), ("temple", 0.4)),
-                      row("", ("", 0.9995)), row("farm", ("farm", 0.05), other=0.9)], [])
+    t = Trial(
+        ["p"],
+        [
+            row("temple", ("temple", 0.97), ("farm", 0.02)),
+            row("temple", ("farm", 0.6), ("temple", 0.4)),
+            row("", ("", 0.9995)),
+            row("farm", ("farm", 0.05), other=0.9),
+        ],
+        [],
+    )
     assert t.right == 2
-    assert t.reliability() == [(0.5, 0.7, 1, 0), (0.9, 0.95, 1, 0), (0.95, 0.99, 1, 1), (0.999, 1.0, 1, 1)]
+    assert t.reliability() == [
+        (0.5, 0.7, 1, 0),
+        (0.9, 0.95, 1, 0),
+        (0.95, 0.99, 1, 1),
+        (0.999, 1.0, 1, 1),
+    ]
     kinds = t.kinds()
-    assert kinds["temple"] == (2, 1, Counter({"farm": 1})) and kinds["farm"] == (1, 0, Counter({"?": 1})) and kinds[""][:2] == (1, 1)
+    assert (
+        kinds["temple"] == (2, 1, Counter({"farm": 1}))
+        and kinds["farm"] == (1, 0, Counter({"?": 1}))
+        and kinds[""][:2] == (1, 1)
+    )
     assert [(a, b) for a, b, _ in t.alike()] == [("temple", "farm")]
 
 
 def test_what_a_kind_was_taken_for():
-    assert taken_for(("a", "b"), ("a", "c"), "b") == "c" and taken_for(("a", "b"), ("a",), "b") == ""
+    assert (
+        taken_for(("a", "b"), ("a", "c"), "b") == "c" and taken_for(("a", "b"), ("a",), "b") == ""
+    )
     assert taken_for(("a", "b"), ("a", "c"), "a") is None and taken_for(("a",), None, "a") == "?"
     assert taken_for(("a",), ("a", "b"), "a") == "itself and b" and taken_for((), ("b",), "") == "b"
 
@@ -63,14 +84,22 @@ def test_the_page_stands_by_itself_and_names_what_is_confused(made):
     name, layout = next((s.name, s.layout) for s in shots if s.layout)
     site, contents = next((s, c) for s, c in layout.items() if c == ("temple",))
     bad = row("temple", ("farm", 0.8), ("temple", 0.15), site=site, photo=name)
-    found = Findings(Trial([name], [bad], ["<rare>"]), Trial([name], [bad], []), [(name, 0.31)], ["nowhere"])
+    found = Findings(
+        Trial([name], [bad], ["<rare>"]), Trial([name], [bad], []), [(name, 0.31)], ["nowhere"]
+    )
     html = page(copy, shots, found)
-    assert "no photo shows nowhere" in html and "cannot tell temple from farm" in html and "0.31" in html
+    assert (
+        "no photo shows nowhere" in html
+        and "cannot tell temple from farm" in html
+        and "0.31" in html
+    )
     assert "<rare>" not in html and "&lt;rare&gt;" in html
     assert html.count("data:image/jpeg") == 2 and not re.search(r"(src|href)=\"(?!data:)", html)
     assert "0 of 1 places (0.0 %) are read right in photos kept back" in str(found.sentence)
     said = [json.loads(unescape(packed)) for packed in re.findall(r'data-say="([^"]*)"', html)]
-    assert {"t": "What is confused with what"} in said and pack(found.sentence) in said, "for the table's page to translate"
+    assert {"t": "What is confused with what"} in said and pack(found.sentence) in said, (
+        "for the table's page to translate"
+    )
 
 
 @pytest.mark.browser
@@ -83,9 +112,13 @@ def test_the_page_on_a_phone(made, tmp_path):
     name = next(s.name for s in shots if s.layout)
     site = next(s for s, c in next(s.layout for s in shots if s.layout).items() if c == ("temple",))
     rows = [row("temple", ("farm", 0.8), ("temple", 0.15), site=site, photo=name)]
-    (tmp_path / "report.html").write_text(page(copy, shots, Findings(Trial([name], rows, []), Trial([name], rows, []), [], [])))
+    (tmp_path / "report.html").write_text(
+        page(copy, shots, Findings(Trial([name], rows, []), Trial([name], rows, []), [], []))
+    )
     with sync.sync_playwright() as p:
-        browser = p.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu"])
+        browser = p.chromium.launch(
+            executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu"]
+        )
         tab = browser.new_page(viewport={"width": 360, "height": 800})
         tab.goto((tmp_path / "report.html").as_uri())
         assert tab.evaluate("document.documentElement.scrollWidth") <= 360
@@ -98,13 +131,29 @@ def test_photos_with_pieces_burnt_out_are_named():
     registrar, shots = shots_of(copy)
     shot = next(s for s in shots if s.layout)
     assert not burnt_pieces(copy.plan, shot)
-    bright = msgspec.structs.replace(shot, image=np.where(shot.image > 60, 255, shot.image).astype(np.uint8))
-    assert burnt_pieces(copy.plan, bright) and not burnt_pieces(copy.plan, msgspec.structs.replace(bright, layout={}))
+    bright = msgspec.structs.replace(
+        shot, image=np.where(shot.image > 60, 255, shot.image).astype(np.uint8)
+    )
+    assert burnt_pieces(copy.plan, bright) and not burnt_pieces(
+        copy.plan, msgspec.structs.replace(bright, layout={})
+    )
     nothing = Trial([], [], [])
     assert "a.jpg" in str(Findings(nothing, nothing, [], [], None, ["a.jpg"]).advice()[0])
 
 
 def test_white_pieces_that_are_all_read_right_need_no_other_light():
-    right, wrong = (Trial(["a.jpg"], [row("white", (kind, 0.99))], []) for kind in ("white", "black"))
-    for trial, told in ((right, False), (wrong, True), (msgspec.structs.replace(right, unasked=["black"]), True)):
-        assert any("burnt out" in str(t) for t in Findings(trial, right, [], [], None, ["a.jpg"]).advice()) == told
+    right, wrong = (
+        Trial(["a.jpg"], [row("white", (kind, 0.99))], []) for kind in ("white", "black")
+    )
+    for trial, told in (
+        (right, False),
+        (wrong, True),
+        (msgspec.structs.replace(right, unasked=["black"]), True),
+    ):
+        assert (
+            any(
+                "burnt out" in str(t)
+                for t in Findings(trial, right, [], [], None, ["a.jpg"]).advice()
+            )
+            == told
+        )

@@ -1,4 +1,5 @@
-"""A plan traced on a photo: borders by touching, what is missing is named, and the plan loads, calibrates and plays."""
+"""A plan traced on a photo: borders by touching, what is missing is named, and the plan loads,
+calibrates and plays."""
 
 import copy
 import tomllib
@@ -19,7 +20,9 @@ CORNERS = [[210, 95], [1420, 130], [1530, 1120], [90, 1090]]
 
 
 def base_of(game):
-    return tomllib.loads(resources.files(f"engine.{game}").joinpath("plan.toml").read_text(encoding="utf-8"))
+    return tomllib.loads(
+        resources.files(f"engine.{game}").joinpath("plan.toml").read_text(encoding="utf-8")
+    )
 
 
 def said(faults):
@@ -34,18 +37,33 @@ def test_a_games_own_plan_comes_back_from_the_photo_as_it_was(game):
     assert said(faults) == []
     again = tomllib.loads(trace.toml(plan))
     for was, now in zip(base["site"], again["site"]):
-        assert was["id"] == now["id"] and was.get("tags", []) == now["tags"] and was.get("of") == now.get("of")
+        assert (
+            was["id"] == now["id"]
+            and was.get("tags", []) == now["tags"]
+            and was.get("of") == now.get("of")
+        )
         assert np.abs(np.array(was["outline"]) - np.array(now["outline"])).max() < 0.2
     if form.cells:
-        assert {s["id"]: s.get("borders", []) for s in again["site"]} == {s["id"]: sorted(s.get("borders", [])) for s in base["site"]}
+        assert {s["id"]: s.get("borders", []) for s in again["site"]} == {
+            s["id"]: sorted(s.get("borders", [])) for s in base["site"]
+        }
 
 
 def test_a_cell_that_becomes_sea_keeps_nothing_of_the_land_it_was():
     form = engine.game("deluge").form
     wet = trace.asked_for(form, cell("x", 0, 0, "sea", "eurasia", "centre", "rise2", "gold"))
     assert wet.tags == ["sea"]
-    assert trace.asked_for(form, cell("x", 0, 0, "land", "eurasia", "centre", "gold")).tags == ["land", "eurasia", "centre", "gold"]
-    assert trace.asked_for(form, cell("x", 0, 0, "land", "island", "centre", "gold")).tags == ["land", "island", "gold"]
+    assert trace.asked_for(form, cell("x", 0, 0, "land", "eurasia", "centre", "gold")).tags == [
+        "land",
+        "eurasia",
+        "centre",
+        "gold",
+    ]
+    assert trace.asked_for(form, cell("x", 0, 0, "land", "island", "centre", "gold")).tags == [
+        "land",
+        "island",
+        "gold",
+    ]
 
 
 def square(x, y, w=140, d=140):
@@ -53,11 +71,18 @@ def square(x, y, w=140, d=140):
 
 
 def cell(name, x, y, *tags, more=(), **size):
-    return trace.TracedSite(id=name, outlines=[square(x, y, **size), *more], tags=list(tags), reads="cluster", drawn=True)
+    return trace.TracedSite(
+        id=name,
+        outlines=[square(x, y, **size), *more],
+        tags=list(tags),
+        reads="cluster",
+        drawn=True,
+    )
 
 
 def small_map():
-    """Four lands in a row between two seas, the northern one in two parts; a photo of a pixel a millimetre, counter and all."""
+    """Four lands in a row between two seas, the northern one in two parts; a photo of a pixel a
+    millimetre, counter and all."""
     base = base_of("deluge")
     traced = trace.start(base, [[0, 0], [860, 0], [860, 630], [0, 630]])
     traced.sites = [s for s in traced.sites if "counter" in s.tags]
@@ -82,14 +107,20 @@ def test_a_map_of_ones_own_loads_and_plays(tmp_path):
     assert said(faults) == []
     (tmp_path / "plan.toml").write_text(trace.toml(plan), encoding="utf-8")
     seen = load_plan(tmp_path / "plan.toml")
-    assert len(seen.sites["north"].also) == 1 and seen.sites["america"].borders == ("eurasia", "north", "south")
+    assert len(seen.sites["north"].also) == 1 and seen.sites["america"].borders == (
+        "eurasia",
+        "north",
+        "south",
+    )
     spots = [np.array(seen.sites[f"africa.forest{n}"].outline) for n in (1, 2, 3)]
     assert all((s.min(0) >= (432, 220)).all() and (s.max(0) <= (572, 360)).all() for s in spots)
     game = engine.game("deluge")
     rules = RulesPlan(tomllib.loads((tmp_path / "plan.toml").read_text(encoding="utf-8")))
     state = game.setup(["yellow", "white"], (), rules)
     state = state.apply(state.parse("yellow: move eurasia>africa people 3"))
-    assert state.layout()["africa"] == ("people:yellow",) * 3 and state.check(state.parse("yellow: move africa>america people 1"))
+    assert state.layout()["africa"] == ("people:yellow",) * 3 and state.check(
+        state.parse("yellow: move africa>america people 1")
+    )
 
 
 def test_what_is_wrong_with_a_map_is_named():
@@ -107,16 +138,31 @@ def test_what_is_wrong_with_a_map_is_named():
     assert list(found) == ["africa: mineral is missing"]
     found = faults(lambda t: named(t, "africa").tags.remove("rise3"))
     assert list(found) == ["no cell is flooded by rise 3, at 11"]
-    found = faults(lambda t: t.sites.append(cell("mu", 330, 240, "land", "island", "rise1", "gold", w=60, d=60)))
-    assert "eurasia and mu overlap" in found and found["eurasia and mu overlap"].sites == ("eurasia", "mu")
+    found = faults(
+        lambda t: t.sites.append(
+            cell("mu", 330, 240, "land", "island", "rise1", "gold", w=60, d=60)
+        )
+    )
+    assert "eurasia and mu overlap" in found and found["eurasia and mu overlap"].sites == (
+        "eurasia",
+        "mu",
+    )
     found = faults(lambda t: t.sites.append(cell("lake", 800, 590, "sea", w=40, d=30)))
     assert list(found) == ["lake cannot be reached from the rest of the map"]
-    found = faults(lambda t: named(t, "south").outlines[0].reverse() or named(t, "south").outlines[0].__setitem__(
-        slice(1, 3), named(t, "south").outlines[0][2:0:-1]))
+    found = faults(
+        lambda t: (
+            named(t, "south").outlines[0].reverse()
+            or named(t, "south")
+            .outlines[0]
+            .__setitem__(slice(1, 3), named(t, "south").outlines[0][2:0:-1])
+        )
+    )
     assert "south: its outline crosses itself" in found
     found = faults(lambda t: t.sites.remove(named(t, "count9")))
     assert list(found) == ["the counter lacks count9"]
-    assert faults(lambda t: named(t, "africa").tags.append("rise2")) == {}, "several tags are the owner's business"
+    assert faults(lambda t: named(t, "africa").tags.append("rise2")) == {}, (
+        "several tags are the owner's business"
+    )
 
 
 def test_cells_that_meet_in_a_point_do_not_touch_unless_the_owner_says_so():
@@ -130,7 +176,11 @@ def test_cells_that_meet_in_a_point_do_not_touch_unless_the_owner_says_so():
     named(traced, "america").touching["eurasia"] = False
     plan, _ = trace.checked(base, form, traced)
     borders = {s["id"]: s.get("borders") for s in plan["site"]}
-    assert "south" in borders["north"] and "north" in borders["south"] and "eurasia" not in borders["america"]
+    assert (
+        "south" in borders["north"]
+        and "north" in borders["south"]
+        and "eurasia" not in borders["america"]
+    )
 
 
 def test_the_map_goes_round_where_its_edges_join():
@@ -147,11 +197,27 @@ def test_what_was_not_drawn_goes_along_with_the_corners():
     base, traced = small_map()
     after = trace.moved(traced, [[50, 20], [910, 20], [910, 650], [50, 650]], [860, 630])
     assert named(after, "africa").outlines == named(traced, "africa").outlines
-    assert np.abs(np.array(named(after, "count3").outlines) - np.array(named(traced, "count3").outlines) - (50, 20)).max() < 0.1
+    assert (
+        np.abs(
+            np.array(named(after, "count3").outlines)
+            - np.array(named(traced, "count3").outlines)
+            - (50, 20)
+        ).max()
+        < 0.1
+    )
 
 
-@pytest.mark.parametrize("data", [None, {}, {"size": [1, 1], "corners": [[0, 0]]}, {"size": [10, 10], "corners": [[0, 0]] * 4},
-                                  {"size": [-1, 5], "corners": [[0, 0], [9, 0], [9, 9], [0, 9]]}, {"size": "x", "corners": 3}])
+@pytest.mark.parametrize(
+    "data",
+    [
+        None,
+        {},
+        {"size": [1, 1], "corners": [[0, 0]]},
+        {"size": [10, 10], "corners": [[0, 0]] * 4},
+        {"size": [-1, 5], "corners": [[0, 0], [9, 0], [9, 9], [0, 9]]},
+        {"size": "x", "corners": 3},
+    ],
+)
 def test_a_drawing_that_is_none_is_refused(data):
     with pytest.raises(trace.BadTracing):
         trace.parse(data)
@@ -169,24 +235,37 @@ def test_another_edition_of_a_board_with_rows_plays():
     plan, faults = trace.checked(base, trace.form_of(base), traced)
     assert said(faults) == []
     state = engine.game("nile").setup(["red", "blue"], (), RulesPlan(plan))
-    assert len(state.board.market[4]) == 3 and len(state.board.market[1]) == 4 and state.board.fields["L5.1"].palms == 2
+    assert (
+        len(state.board.market[4]) == 3
+        and len(state.board.market[1]) == 4
+        and state.board.fields["L5.1"].palms == 2
+    )
     named(traced, "L5.1").tags.remove("river1")
     traced.sites.remove(named(traced, "M3.2"))
     _, faults = trace.checked(base, trace.form_of(base), traced)
-    assert "L5.1: no waves on the river where the row begins" in said(faults) and "a place is missing before M3.3" in said(faults)
+    assert "L5.1: no waves on the river where the row begins" in said(
+        faults
+    ) and "a place is missing before M3.3" in said(faults)
 
 
 @pytest.mark.xdist_group("traced")
 def test_a_traced_map_calibrates(tmp_path, monkeypatch):
-    """All the way to a model that loads; how well it reads is other tests' business, so that it learns from few pictures."""
+    """All the way to a model that loads; how well it reads is other tests' business, so that it
+    learns from few pictures."""
     monkeypatch.setattr("vision.pile_learn.PICTURES", 300)
     base, traced = small_map()
-    few = ("people:yellow", "bare", "counter")      # enough to learn from, and soon learnt
+    few = ("people:yellow", "bare", "counter")  # enough to learn from, and soon learnt
     base["piece"] = [p for p in base["piece"] if p["kind"] in few]
     plan, _ = trace.checked(base, trace.form_of(base), traced)
     (tmp_path / "drawn.toml").write_text(trace.toml(plan), encoding="utf-8")
     small = Conditions(resolution=(1230, 924))
-    folder = make_copy(load_plan(tmp_path / "drawn.toml"), tmp_path / "copy", small, photos=0, plan_file=tmp_path / "drawn.toml")
+    folder = make_copy(
+        load_plan(tmp_path / "drawn.toml"),
+        tmp_path / "copy",
+        small,
+        photos=0,
+        plan_file=tmp_path / "drawn.toml",
+    )
     report = calibrate(folder, report=False, steps=0)
     specimen = open_copy(folder)
     assert report.game == "deluge" and max(report.error_px) < 2

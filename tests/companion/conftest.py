@@ -17,14 +17,17 @@ PHOTOS = Path(__file__).resolve().parent.parent / "photos" / "tigris"
 
 
 def sees(layout, plan, p=0.998, unsure=(), foreign=(), busy=None):
-    """Evidence of a layout. unsure: site -> [(contents, probability), ...]; foreign: sites under a hand or cup."""
+    """Evidence of a layout. unsure: site -> [(contents, probability), ...]; foreign: sites under a
+    hand or cup."""
     sites = {}
     for s in plan.sites:
         contents = tuple(layout.get(s, ()))
         if s in foreign:
             sites[s] = SiteEvidence((((), math.log(0.02)),), math.log(0.97))
         elif s in dict(unsure):
-            sites[s] = SiteEvidence(tuple((tuple(c), math.log(q)) for c, q in dict(unsure)[s]), FLOOR)
+            sites[s] = SiteEvidence(
+                tuple((tuple(c), math.log(q)) for c, q in dict(unsure)[s]), FLOOR
+            )
         else:
             sites[s] = SiteEvidence(((contents, math.log(p)),), math.log(1 - p) - 3)
     return Evidence(sites, Registration("markers", 0.3), busy)
@@ -44,7 +47,9 @@ class Player:
         for site, words in changes.items():
             self.board[site] = tuple(words.split())
         self.board = {s: c for s, c in self.board.items() if c}
-        return self.table.look(sees(self.board, self.table.plan, unsure=unsure, foreign=foreign, busy=busy))
+        return self.table.look(
+            sees(self.board, self.table.plan, unsure=unsure, foreign=foreign, busy=busy)
+        )
 
     def follow(self):
         """People do on the board what the rules want."""
@@ -70,10 +75,20 @@ def acts(verdict):
 
 @pytest.fixture(scope="session")
 def copy(tmp_path_factory):
-    """The photographed copy, calibrated once from its four photos; for tests of the group "filmed", which share a process."""
+    """The photographed copy, calibrated once from its four photos; for tests of the group "filmed",
+    which share a process."""
     folder = tmp_path_factory.mktemp("copies") / "tigris"
     shutil.copytree(PHOTOS, folder, ignore=shutil.ignore_patterns("test", "game"))
-    calibrate = [sys.executable, "-m", "companion.cli", "calibrate", str(folder), "--quiet", "--steps", "0"]
+    calibrate = [
+        sys.executable,
+        "-m",
+        "companion.cli",
+        "calibrate",
+        str(folder),
+        "--quiet",
+        "--steps",
+        "0",
+    ]
     done = subprocess.run(calibrate, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert (folder / "model.npz").is_file()

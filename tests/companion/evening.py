@@ -1,4 +1,5 @@
-"""Runs a file of tests/companion/evenings (see the README there): people's doings at a board, and what the table makes of them."""
+"""Runs a file of tests/companion/evenings (see the README there): people's doings at a board, and
+what the table makes of them."""
 
 from pathlib import Path
 
@@ -22,7 +23,10 @@ class Clear:
         self.plan, self.covered = plan, ()
 
     def read(self, board):
-        shown = {s: ("?", "union") if c[-1:] == ("union",) and len(c) > 1 else c for s, c in board.items()}
+        shown = {
+            s: ("?", "union") if c[-1:] == ("union",) and len(c) > 1 else c
+            for s, c in board.items()
+        }
         return sees(shown, self.plan, foreign=self.covered)
 
     def nudge(self, site, by):
@@ -36,8 +40,9 @@ class Clear:
 
 
 class Filmed:
-    """Evidence that the real reader finds in simulated pictures. waits: what it has never seen it may take for something else that lies
-    there, and say nothing yet, where a perfect one is unclear."""
+    """Evidence that the real reader finds in simulated pictures. waits: what it has never seen it
+    may take for something else that lies there, and say nothing yet, where a perfect one is
+    unclear."""
 
     waits = True
 
@@ -129,8 +134,10 @@ class Evening:
 
     def do_look(self, words):
         v = self.verdict = self.table.look(self.camera.read(self.board))
-        told = f"{v.verdict} {acts(v)} undo {v.undo} {[x.rule for x in v.violations]} {[str(t) for t in v.back]} " \
-               f"{[str(t.text) for t in v.todo]} {v.question and [str(a.text) for a in v.question.answers]}"
+        told = (
+            f"{v.verdict} {acts(v)} undo {v.undo} {[x.rule for x in v.violations]} {[str(t) for t in v.back]} "
+            f"{[str(t.text) for t in v.todo]} {v.question and [str(a.text) for a in v.question.answers]}"
+        )
         verdicts, wanted = {words[0]}, words[1:]
         while wanted[:1] == ["or"]:
             verdicts.add(wanted[1])
@@ -144,17 +151,28 @@ class Evening:
         elif v.verdict in ("same", "moved", "unfinished"):
             news = [str(a) for a in v.news if str(a) in acts(v)]
             doings = [] if waiting else sorted(filter(None, " ".join(wanted).split("; ")))
-            self.expect(doings in ([], sorted(news)) if v.verdict == "unfinished" else doings == sorted(news),
-                        " ".join(wanted) or "no doing", told)
+            self.expect(
+                doings in ([], sorted(news))
+                if v.verdict == "unfinished"
+                else doings == sorted(news),
+                " ".join(wanted) or "no doing",
+                told,
+            )
 
     def do_todo(self, words):
         found = [(t.sites, str(t.text)) for t in self.verdict.todo]
-        holds = not found if not words else any(words[0] in sites and " ".join(words[1:]) in text for sites, text in found)
+        holds = (
+            not found
+            if not words
+            else any(words[0] in sites and " ".join(words[1:]) in text for sites, text in found)
+        )
         self.expect(holds, f"to-do {' '.join(words)}", found)
 
     def do_back(self, words):
         found = [str(t) for t in self.verdict.back]
-        self.expect(any(all(w in text for w in words) for text in found), f"back: {' '.join(words)}", found)
+        self.expect(
+            any(all(w in text for w in words) for text in found), f"back: {' '.join(words)}", found
+        )
 
     def do_asks(self, words):
         q = self.table.question
@@ -162,4 +180,8 @@ class Evening:
         if words == ["nobody"]:
             self.expect(q is None, "no question", found)
         else:
-            self.expect(q is not None and (not words or q.seat == words[0]), "a question " + " ".join(words), found)
+            self.expect(
+                q is not None and (not words or q.seat == words[0]),
+                "a question " + " ".join(words),
+                found,
+            )

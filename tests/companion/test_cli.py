@@ -60,18 +60,31 @@ def test_play_runs_scripts_and_names_file_and_line(nilometer, tmp_path):
     typo.write_text("game tigris\nseats bull lion\nbull: tyle red C4\n")
     assert nilometer("play", good)[0] == 0
     code, out, _ = nilometer("play", wrong)
-    assert code == 1 and "wrong.play:5: expected ? turn lion; found bull" in out and "wrong.play:6" in out and "T19" in out
+    assert (
+        code == 1
+        and "wrong.play:5: expected ? turn lion; found bull" in out
+        and "wrong.play:6" in out
+        and "T19" in out
+    )
     fails(nilometer("play", typo), "typo.play:3", "tyle")
     code, out, err = nilometer("play", good, wrong, typo)
     assert code == 2 and "1 of 3 scripts hold" in out
 
 
-@pytest.mark.parametrize("text, words", [
-    ("", "game"), ("game chess\n", "chess"), ("game tigris\nseats bull bull\n", "bull"), ("game tigris\nseats bull cow\n", "cow"),
-    ("game tigris\nseats bull lion\nlayout Z9 temple\n", "Z9"), ("game tigris\nseats bull lion\nlayout A1 tempel\n", "tempel"),
-    ("game tigris\nseats bull lion\n? at\n", "line 3"), ("seats bull lion\n", "game"),
-    ("game tigris\nseats bull lion\nbull: tile red A1\nlayout A1 temple\n", "layout"),
-])
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ("", "game"),
+        ("game chess\n", "chess"),
+        ("game tigris\nseats bull bull\n", "bull"),
+        ("game tigris\nseats bull cow\n", "cow"),
+        ("game tigris\nseats bull lion\nlayout Z9 temple\n", "Z9"),
+        ("game tigris\nseats bull lion\nlayout A1 tempel\n", "tempel"),
+        ("game tigris\nseats bull lion\n? at\n", "line 3"),
+        ("seats bull lion\n", "game"),
+        ("game tigris\nseats bull lion\nbull: tile red A1\nlayout A1 temple\n", "layout"),
+    ],
+)
 def test_scripts_with_typing_errors(nilometer, tmp_path, text, words):
     path = tmp_path / "s.play"
     path.write_text(text)
@@ -120,7 +133,10 @@ def test_journal_lists_exports_replays(nilometer, tmp_path):
     code, out, _ = nilometer("journal", path)
     assert code == 0 and "bull: leader black C2" in out
     code, out, _ = nilometer("journal", path, "--export")
-    assert code == 0 and [json.loads(line)["kind"] for line in out.splitlines()] == ["start", "action"]
+    assert code == 0 and [json.loads(line)["kind"] for line in out.splitlines()] == [
+        "start",
+        "action",
+    ]
     code, out, _ = nilometer("journal", path, "--replay")
     assert code == 0 and "every state as written" in out
     fails(nilometer("journal", tmp_path / "none"), "none", "no such file")
@@ -148,11 +164,17 @@ def test_watch_names_what_is_missing(nilometer, tmp_path):
     fails(nilometer("watch", copy_in(tmp_path / "c"), "--frames", tmp_path), "nilometer calibrate")
 
 
-@pytest.mark.parametrize("text, words", [
-    ("", "game"), ("game = 3\n", "game"),
-    ('game = "tigris"\n', "photo"), ('game = "tigris"\n[[photo]]\nfile = "no.jpg"\nlayout = "no.json"\n', "no.jpg"),
-    ('game = "hopscotch"\n', "hopscotch"), ("markers = maybe\n", "copy.toml"),
-])
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ("", "game"),
+        ("game = 3\n", "game"),
+        ('game = "tigris"\n', "photo"),
+        ('game = "tigris"\n[[photo]]\nfile = "no.jpg"\nlayout = "no.json"\n', "no.jpg"),
+        ('game = "hopscotch"\n', "hopscotch"),
+        ("markers = maybe\n", "copy.toml"),
+    ],
+)
 def test_calibrating_a_wrong_copy(nilometer, tmp_path, text, words):
     folder = copy_in(tmp_path / "c", text)
     fails(nilometer("calibrate", folder, "--quiet"), words)
@@ -188,6 +210,7 @@ def test_doctor_says_of_a_lens_what_applies_to_it(tmp_path, monkeypatch):
 
     def advice():
         return next(c.do for c in doctor_.camera(config) if c.what == "focus")
+
     assert advice().startswith("turn the lens")
     made.focuses, made.focus = True, 1.8
     assert "turn" not in advice() and "focus.json" in advice()
@@ -196,11 +219,18 @@ def test_doctor_says_of_a_lens_what_applies_to_it(tmp_path, monkeypatch):
 
 
 def test_doctor_tells_a_weak_power_supply(monkeypatch):
-    for bits, how, words in ((None, None, ""), (0, "ok", ""), (0x50005, "wrong", "power supply"), (0x50000, "look", "power supply"),
-                             (0xE0008, "wrong", "too hot")):
+    for bits, how, words in (
+        (None, None, ""),
+        (0, "ok", ""),
+        (0x50005, "wrong", "power supply"),
+        (0x50000, "look", "power supply"),
+        (0xE0008, "wrong", "too hot"),
+    ):
         monkeypatch.setattr(doctor_, "read_throttled", lambda bits=bits: bits)
         found = list(doctor_.power(None))
-        assert [c.how for c in found] == [how] * (bits is not None) and all(words in c.do for c in found)
+        assert [c.how for c in found] == [how] * (bits is not None) and all(
+            words in c.do for c in found
+        )
 
 
 def test_demo_of_a_game_that_is_none(nilometer):
@@ -220,7 +250,10 @@ def measured(tmp_path, monkeypatch):
     def measure(folder, tell):
         if folder.name == "b":
             raise BadCopy(f"{folder / 'copy.toml'}: no [[photo]]")
-        return Accuracy(folder.name, "letters", 2, 20, 19, 1, reliability=[(0, 0)] * (len(BINS) - 1))
+        return Accuracy(
+            folder.name, "letters", 2, 20, 19, 1, reliability=[(0, 0)] * (len(BINS) - 1)
+        )
+
     monkeypatch.setattr("companion.commands.accuracy_.measure", measure)
     monkeypatch.setenv("NILOMETER_STATE", str(tmp_path / "state"))
     for name in "abc":
@@ -229,40 +262,71 @@ def measured(tmp_path, monkeypatch):
     return tmp_path / "copies"
 
 
-def test_a_broken_copy_among_several_is_left_out_of_the_accuracy_and_the_others_are_measured(nilometer, measured):
+def test_a_broken_copy_among_several_is_left_out_of_the_accuracy_and_the_others_are_measured(
+    nilometer, measured
+):
     code, out, err = nilometer("accuracy", measured)
-    assert code == 1 and "a (letters): sites 19/20" in out and "c (letters)" in out and "all: sites 38/40" in out
-    assert err.splitlines() == [f"left out: {measured / 'b' / 'copy.toml'}: no [[photo]]", "1 of 3 copies left out, see above"]
-    assert "(last 95.000 %, 1/2, 0 ms)" in nilometer("accuracy", measured / "a")[1], "kept for the next run"
+    assert (
+        code == 1
+        and "a (letters): sites 19/20" in out
+        and "c (letters)" in out
+        and "all: sites 38/40" in out
+    )
+    assert err.splitlines() == [
+        f"left out: {measured / 'b' / 'copy.toml'}: no [[photo]]",
+        "1 of 3 copies left out, see above",
+    ]
+    assert "(last 95.000 %, 1/2, 0 ms)" in nilometer("accuracy", measured / "a")[1], (
+        "kept for the next run"
+    )
     code, out, err = nilometer("accuracy", measured / "b")
     assert code == 2 and not out and len(err.splitlines()) == 1
 
 
-def test_figures_of_the_accuracy_that_cannot_be_kept_are_printed_all_the_same(nilometer, measured, tmp_path, monkeypatch):
+def test_figures_of_the_accuracy_that_cannot_be_kept_are_printed_all_the_same(
+    nilometer, measured, tmp_path, monkeypatch
+):
     before = tmp_path / "state" / "accuracy.json"
     nilometer("accuracy", measured / "a")
     kept = before.read_bytes()
 
     def full(path, data):
         raise OSError(28, "No space left on device", str(path))
+
     monkeypatch.setattr("companion.commands.accuracy_.write_whole", full)
     code, out, err = nilometer("accuracy", measured / "a", measured / "c")
     assert code == 1 and "all: sites 38/40" in out and before.read_bytes() == kept
-    assert err.splitlines() == [f"{before}: the figures could not be kept for the next run: No space left on device"]
+    assert err.splitlines() == [
+        f"{before}: the figures could not be kept for the next run: No space left on device"
+    ]
 
 
-def test_samplers_to_lay_are_written_with_their_pictures_and_lie_all_over_the_board(tmp_path, nilometer):
+def test_samplers_to_lay_are_written_with_their_pictures_and_lie_all_over_the_board(
+    tmp_path, nilometer
+):
     corners = [(0, 0), (20, 0), (20, 20), (0, 20)]
-    sites = "".join(f'[[site]]\nid = "{c}-{r}"\noutline = {[[c * 20 + x, r * 20 + y] for x, y in corners]}\n'
-                    for r in range(15) for c in range(15))
-    kinds = "".join(f'[[piece]]\nkind = "{k}"\nsize = [19, 19]\n' for k in "ABCDEFGHIJKLMNOPQRSTUVWXYZ<")
+    sites = "".join(
+        f'[[site]]\nid = "{c}-{r}"\noutline = {[[c * 20 + x, r * 20 + y] for x, y in corners]}\n'
+        for r in range(15)
+        for c in range(15)
+    )
+    kinds = "".join(
+        f'[[piece]]\nkind = "{k}"\nsize = [19, 19]\n' for k in "ABCDEFGHIJKLMNOPQRSTUVWXYZ<"
+    )
     (tmp_path / "plan.toml").write_text(f'game = "letters"\nsize = [300, 300]\n{kinds}{sites}')
     code, out, _ = nilometer("samplers", tmp_path)
     assert code == 0 and "2 layouts" in out
     layouts = [json.loads((tmp_path / f"sampler-{n}.json").read_text()) for n in (1, 2)]
     at = np.array([[int(v) for v in site.split("-")] for layout in layouts for site in layout])
-    assert np.abs(at.mean(0) - 7).max() < 2 and at.std(0).min() > 3, "pieces lean and shine otherwise elsewhere"
+    assert np.abs(at.mean(0) - 7).max() < 2 and at.std(0).min() > 3, (
+        "pieces lean and shine otherwise elsewhere"
+    )
     page = (tmp_path / "samplers.html").read_text()
-    assert page.count("<svg") == 2 and page.count("<g transform") == len(at) and "&lt;" in page and "<<" not in page
+    assert (
+        page.count("<svg") == 2
+        and page.count("<g transform") == len(at)
+        and "&lt;" in page
+        and "<<" not in page
+    )
     fails(nilometer("samplers", tmp_path), "sampler-1.json", "written over")
     fails(nilometer("samplers", tmp_path / "nowhere"), "plan.toml")

@@ -1,4 +1,5 @@
-"""Tables and a hall with a real Mosquitto: what is published, what is left when a table dies, how tables catch up."""
+"""Tables and a hall with a real Mosquitto: what is published, what is left when a table dies, how
+tables catch up."""
 
 import json
 import shutil
@@ -19,7 +20,9 @@ from companion_web.hall import create_hall
 from engine.script import run
 
 MOSQUITTO = shutil.which("mosquitto") or shutil.which("mosquitto", path="/usr/sbin:/usr/local/sbin")
-needs_broker = pytest.mark.skipif(not MOSQUITTO, reason="needs Mosquitto: sudo apt-get install mosquitto")
+needs_broker = pytest.mark.skipif(
+    not MOSQUITTO, reason="needs Mosquitto: sudo apt-get install mosquitto"
+)
 START = "game tigris\nseats bull lion\n"
 
 
@@ -31,11 +34,15 @@ class Broker:
             s.bind(("127.0.0.1", 0))
             self.port = s.getsockname()[1]
         self.conf = folder / "mosquitto.conf"
-        self.conf.write_text(f"listener {self.port} 127.0.0.1\nallow_anonymous true\npersistence false\n")
+        self.conf.write_text(
+            f"listener {self.port} 127.0.0.1\nallow_anonymous true\npersistence false\n"
+        )
         self.process = None
 
     def start(self):
-        self.process = subprocess.Popen([MOSQUITTO, "-c", str(self.conf)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.process = subprocess.Popen(
+            [MOSQUITTO, "-c", str(self.conf)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
         until(lambda: socket.create_connection(("127.0.0.1", self.port), 0.5).close() is None)
 
     def stop(self):
@@ -80,6 +87,7 @@ def started():
         one.start()
         running.append(one)
         return one
+
     yield start
     for one in running:
         one.stop()
@@ -127,7 +135,8 @@ def test_a_table_is_seen_in_the_hall_and_its_end_too(broker, started):
     gone.start()
     until(lambda: [t for t in hall.tables() if t["id"] == "other" and t["online"]])
     gone.client.loop_stop()
-    gone.client._sock_close()         # as when its power fails: no goodbye, so the broker speaks its last will
+    # as when its power fails: no goodbye, so the broker speaks its last will
+    gone.client._sock_close()
     gone._stop.set()
     until(lambda: [t for t in hall.tables() if t["id"] == "other" and not t["online"]])
     assert [t["online"] for t in hall.tables()] == [True, False]
@@ -149,8 +158,15 @@ def test_the_broker_goes_the_table_goes_on_and_nothing_is_missed(broker, started
     broker.start()
     listening = ear(broker, started)
     until(lambda: hall.connected and hall.tables()[0]["moves"] == len(table.lines) - 1)
-    moves = until(lambda: len(found := listening.said.get("nilometer/t/move", [])) == len(table.lines) - 2 and found)
-    assert [json.loads(m)["text"] for m in moves] == [line.action for line in table.lines[2:]], "each once, in order"
+    moves = until(
+        lambda: (
+            len(found := listening.said.get("nilometer/t/move", [])) == len(table.lines) - 2
+            and found
+        )
+    )
+    assert [json.loads(m)["text"] for m in moves] == [line.action for line in table.lines[2:]], (
+        "each once, in order"
+    )
 
 
 @needs_broker
@@ -159,11 +175,23 @@ def test_who_comes_late_finds_state_and_home_assistants_sensors(broker, started)
     until(lambda: publisher.client.is_connected())
     time.sleep(1.0)
     late = ear(broker, started)
-    until(lambda: "nilometer/t/state" in late.said and len([t for t in late.said if t.startswith("homeassistant/")]) == 4)
+    until(
+        lambda: (
+            "nilometer/t/state" in late.said
+            and len([t for t in late.said if t.startswith("homeassistant/")]) == 4
+        )
+    )
     assert late.said["nilometer/t/online"] == ["online"] and all(late.retained.values())
     sensor = json.loads(late.said["homeassistant/sensor/nilometer_t/verdict/config"][0])
-    assert sensor["state_topic"] == "nilometer/t/state" and sensor["availability_topic"] == "nilometer/t/online"
-    assert sensor["unique_id"] and sensor["device"]["identifiers"] and "value_json.verdict" in sensor["value_template"]
+    assert (
+        sensor["state_topic"] == "nilometer/t/state"
+        and sensor["availability_topic"] == "nilometer/t/online"
+    )
+    assert (
+        sensor["unique_id"]
+        and sensor["device"]["identifiers"]
+        and "value_json.verdict" in sensor["value_template"]
+    )
 
 
 class Simulated:
@@ -185,7 +213,13 @@ class Simulated:
         self._changed.set()
 
     def snapshot(self):
-        return {**self.base, "moves": [{"event": n, "seat": "bull", "text": "bull: pass"} for n in range(2, self.version + 1)]}
+        return {
+            **self.base,
+            "moves": [
+                {"event": n, "seat": "bull", "text": "bull: pass"}
+                for n in range(2, self.version + 1)
+            ],
+        }
 
 
 @needs_broker
@@ -201,8 +235,14 @@ def test_three_hundred_tables_in_one_hall(broker, started):
     page = create_hall(hall).test_client()
     answer = page.get("/api/tables")
     assert len(answer.json["tables"]) == 300 and answer.json["tables"][7]["name"] == "Table 007"
-    assert page.get("/api/tables", headers={"If-None-Match": answer.headers["ETag"]}).status_code == 304
-    assert "Content-Security-Policy" in answer.headers and b"<script type=\"module\"" in page.get("/").data
+    assert (
+        page.get("/api/tables", headers={"If-None-Match": answer.headers["ETag"]}).status_code
+        == 304
+    )
+    assert (
+        "Content-Security-Policy" in answer.headers
+        and b'<script type="module"' in page.get("/").data
+    )
 
 
 def heard(hall, topic, payload):
@@ -211,13 +251,30 @@ def heard(hall, topic, payload):
     hall._heard(None, None, message)
 
 
-STRANGE = [b"{", b"[1]", b"\xff", b'"x"', b"{" + b" " * 70_000 + b"}", b'{"name":"x","moves":NaN}', b'{"name":"x","moves":1e999}',
-           b'{"name":"x","moves":1e300}', b'{"name":"x","scores":{"a":Infinity}}', b'{"name":"x","seats":[null]}',
-           b'{"name":"x","winners":5}',
-           b'{"name":"x","text":' + b"[" * 1900 + b"]" * 1900 + b"}",
-           b'{"name":"x","more":' + b'{"a":' * 300 + b"1" + b"}" * 300 + b"}!",
-           b"[" * 4000, b'{"name":"x","scores":{"a":{"b":{"c":1}}}}', b'{"name":5}', b"{}", b'{"name":"' + b"x" * 500 + b'"}',
-           b'{"name":"x","moves":true}', b'{"name":null}', b"null", b"\x00"]
+STRANGE = [
+    b"{",
+    b"[1]",
+    b"\xff",
+    b'"x"',
+    b"{" + b" " * 70_000 + b"}",
+    b'{"name":"x","moves":NaN}',
+    b'{"name":"x","moves":1e999}',
+    b'{"name":"x","moves":1e300}',
+    b'{"name":"x","scores":{"a":Infinity}}',
+    b'{"name":"x","seats":[null]}',
+    b'{"name":"x","winners":5}',
+    b'{"name":"x","text":' + b"[" * 1900 + b"]" * 1900 + b"}",
+    b'{"name":"x","more":' + b'{"a":' * 300 + b"1" + b"}" * 300 + b"}!",
+    b"[" * 4000,
+    b'{"name":"x","scores":{"a":{"b":{"c":1}}}}',
+    b'{"name":5}',
+    b"{}",
+    b'{"name":"' + b"x" * 500 + b'"}',
+    b'{"name":"x","moves":true}',
+    b'{"name":null}',
+    b"null",
+    b"\x00",
+]
 
 
 @pytest.mark.parametrize("payload", STRANGE, ids=lambda p: repr(p[:30]))
@@ -227,7 +284,10 @@ def test_what_does_not_fit_is_no_table_and_ends_nothing(payload):
     heard(hall, "nilometer/a/state", payload)
     heard(hall, "nilometer/a/online", payload)
     assert [t["name"] for t in hall.tables()] == ["Window"]
-    assert json.loads(create_hall(hall).test_client().get("/api/tables").data)["tables"][0]["name"] == "Window"
+    assert (
+        json.loads(create_hall(hall).test_client().get("/api/tables").data)["tables"][0]["name"]
+        == "Window"
+    )
 
 
 def test_there_is_room_for_so_many_and_no_more():
@@ -263,21 +323,34 @@ def test_only_what_changed_is_sent_again():
     assert first["full"] and len(first["tables"]) == 2000
     heard(hall, "nilometer/t5/state", b'{"name":"Five"}'), heard(hall, "nilometer/t6/state", b"")
     answer = page.get(f"/api/tables?since={first['version']}")
-    assert [t["name"] for t in answer.json["tables"]] == ["Five"] and answer.json["gone"] == ["t6"] and len(answer.data) < 500
+    assert (
+        [t["name"] for t in answer.json["tables"]] == ["Five"]
+        and answer.json["gone"] == ["t6"]
+        and len(answer.data) < 500
+    )
     again = page.get(f"/api/tables?since={answer.json['version']}").json
     assert not again["full"] and again["tables"] == again["gone"] == []
     for since in ("", "x", "x.1", f"{hall.epoch}.99999999", f"{hall.epoch}.-1", f"{hall.epoch}.x"):
         assert page.get(f"/api/tables?since={since}").json["full"], since
     heard(hall, "nilometer/t5/state", b'{"name":"Five"}')
-    assert page.get(f"/api/tables?since={again['version']}").json["version"] == again["version"], "nothing new"
+    assert page.get(f"/api/tables?since={again['version']}").json["version"] == again["version"], (
+        "nothing new"
+    )
 
 
 def test_who_died_with_the_broker_is_offline_when_it_is_back():
     from types import SimpleNamespace
+
     hall = Hall(Club("localhost"))
     heard(hall, "nilometer/a/state", b'{"name":"A"}'), heard(hall, "nilometer/a/online", b"online")
     before = hall.changes()["version"]
-    hall._connected(SimpleNamespace(subscribe=lambda *_: None), None, None, SimpleNamespace(is_failure=False), None)
+    hall._connected(
+        SimpleNamespace(subscribe=lambda *_: None),
+        None,
+        None,
+        SimpleNamespace(is_failure=False),
+        None,
+    )
     assert [t["online"] for t in hall.changes(before)["tables"]] == [False]
 
 
@@ -290,26 +363,62 @@ def test_a_fault_of_ours_does_not_end_the_thread_that_hears(monkeypatch):
 
 @needs_broker
 def test_tables_with_passwords_of_their_own_over_tls(tmp_path, started):
-    """As docs/club.md says: each table writes its own topics only, nobody without a password gets in, nothing in clear."""
+    """As docs/club.md says: each table writes its own topics only, nobody without a password gets
+    in, nothing in clear."""
     from companion_web import tls
+
     (tmp_path / "broker.pem").write_bytes(tls.made(["127.0.0.1", "localhost"]))
-    passwd = shutil.which("mosquitto_passwd") or shutil.which("mosquitto_passwd", path="/usr/sbin:/usr/local/sbin")
+    passwd = shutil.which("mosquitto_passwd") or shutil.which(
+        "mosquitto_passwd", path="/usr/sbin:/usr/local/sbin"
+    )
     if passwd is None:
         pytest.skip("needs mosquitto_passwd")
     for n, user in enumerate(("window", "door", "hall")):
-        subprocess.run([passwd, *(["-c"] if not n else []), "-b", str(tmp_path / "passwords"), user, f"{user}-secret"], check=True,
-                       capture_output=True)
-    (tmp_path / "acl").write_text("".join(
-        f"user {t}\ntopic write nilometer/{t}/#\ntopic write homeassistant/sensor/nilometer_{t}/#\n\n" for t in ("window", "door"))
-        + "user hall\ntopic read nilometer/#\n")
+        subprocess.run(
+            [
+                passwd,
+                *(["-c"] if not n else []),
+                "-b",
+                str(tmp_path / "passwords"),
+                user,
+                f"{user}-secret",
+            ],
+            check=True,
+            capture_output=True,
+        )
+    (tmp_path / "acl").write_text(
+        "".join(
+            f"user {t}\ntopic write nilometer/{t}/#\ntopic write homeassistant/sensor/nilometer_{t}/#\n\n"
+            for t in ("window", "door")
+        )
+        + "user hall\ntopic read nilometer/#\n"
+    )
     broker = Broker(tmp_path)
-    files = "".join(f"{k} {tmp_path / f}\n" for k, f in (
-        ("certfile", "broker.pem"), ("keyfile", "broker.pem"), ("password_file", "passwords"), ("acl_file", "acl")))
-    broker.conf.write_text(f"user root\nlistener {broker.port} 127.0.0.1\nallow_anonymous false\npersistence false\n{files}")
+    files = "".join(
+        f"{k} {tmp_path / f}\n"
+        for k, f in (
+            ("certfile", "broker.pem"),
+            ("keyfile", "broker.pem"),
+            ("password_file", "passwords"),
+            ("acl_file", "acl"),
+        )
+    )
+    broker.conf.write_text(
+        f"user root\nlistener {broker.port} 127.0.0.1\nallow_anonymous false\npersistence false\n{files}"
+    )
     broker.start()
     try:
+
         def club(user, table="", password=None, ca=str(tmp_path / "broker.pem")):
-            return Club("127.0.0.1", broker.port, table=table, user=user, password=password or f"{user}-secret", ca=ca)
+            return Club(
+                "127.0.0.1",
+                broker.port,
+                table=table,
+                user=user,
+                password=password or f"{user}-secret",
+                ca=ca,
+            )
+
         table = Table(run(START).state)
         hall = started(Hall(club("hall")))
         started(Publisher(table, club("window", "window"), "Window"))
@@ -323,7 +432,10 @@ def test_tables_with_passwords_of_their_own_over_tls(tmp_path, started):
         until(lambda: len(hall.tables()) == 2)
         assert [t["name"] for t in hall.tables()] == ["Door", "Window"]
         forged.loop_stop()
-        for wrong in (club("door", password="guess"), Club("127.0.0.1", broker.port, ca=str(tmp_path / "broker.pem"))):
+        for wrong in (
+            club("door", password="guess"),
+            Club("127.0.0.1", broker.port, ca=str(tmp_path / "broker.pem")),
+        ):
             outside, reasons = client(wrong, "outside"), []
             outside.on_connect = lambda c, u, f, reason, p, reasons=reasons: reasons.append(reason)
             outside.connect("127.0.0.1", broker.port)
@@ -338,7 +450,10 @@ def test_tables_with_passwords_of_their_own_over_tls(tmp_path, started):
 @pytest.mark.parametrize("game", sorted(engine.games()))
 def test_hidden_scores_stay_hidden(game):
     found = engine.game(game)
-    table = Table(found.setup([s.id for s in found.seats[: found.players[0]]]), settings={"hidden_scores": True})
+    table = Table(
+        found.setup([s.id for s in found.seats[: found.players[0]]]),
+        settings={"hidden_scores": True},
+    )
     assert summary(table.snapshot(), "T", "")["scores"] == {}
     table.set(hidden_scores=False)
     assert set(summary(table.snapshot(), "T", "")["scores"]) == set(table.state.seats)
@@ -349,4 +464,6 @@ def test_a_table_without_a_broker_starts_and_stops():
     publisher.start()
     began = time.monotonic()
     publisher.stop()
-    assert time.monotonic() - began < 2 and publisher.id == "k-che-2" and topic_name("///") == "table"
+    assert (
+        time.monotonic() - began < 2 and publisher.id == "k-che-2" and topic_name("///") == "table"
+    )

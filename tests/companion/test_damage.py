@@ -1,4 +1,5 @@
-"""Journals as a dying card leaves them: what is lost is noticed, what is left is gone on with, nothing is thrown away."""
+"""Journals as a dying card leaves them: what is lost is noticed, what is left is gone on with,
+nothing is thrown away."""
 
 import json
 import random
@@ -9,7 +10,15 @@ import pytest
 
 import engine
 from calibration import files
-from companion.journal import CHECKPOINT, BadJournal, Count, Journal, begin_again, salvage, set_aside
+from companion.journal import (
+    CHECKPOINT,
+    BadJournal,
+    Count,
+    Journal,
+    begin_again,
+    salvage,
+    set_aside,
+)
 from companion.table import Table
 
 EVENTS = 60
@@ -55,7 +64,9 @@ def test_all_is_in_the_file_when_the_table_rests(table, tmp_path, monkeypatch):
     play(table, EVENTS + 5)
     monkeypatch.setattr("companion.journal.REST_S", 0.0)
     table.journal.rest()
-    assert texts(Journal(copied(tmp_path, [""]), readonly=True).events()) == texts(table.journal.events())
+    assert texts(Journal(copied(tmp_path, [""]), readonly=True).events()) == texts(
+        table.journal.events()
+    )
 
 
 def test_every_loss_is_noticed_and_what_is_left_is_a_beginning_of_the_game(table, tmp_path):
@@ -71,7 +82,7 @@ def test_every_loss_is_noticed_and_what_is_left_is_a_beginning_of_the_game(table
             target.write_bytes(data[:at])
         elif n % 3 == 1:
             at -= at % 512
-            data[at: at + 512] = bytes(512)
+            data[at : at + 512] = bytes(512)
             target.write_bytes(data)
         elif n % 6 == 2:
             target.write_bytes(b"")
@@ -79,7 +90,9 @@ def test_every_loss_is_noticed_and_what_is_left_is_a_beginning_of_the_game(table
             target.unlink()
         good, said = salvage(path)
         assert texts(good) == truth[: len(good)] and said == len(truth)
-        before = {p.name: p.read_bytes() for p in path.parent.iterdir() if not p.name.endswith("-shm")}
+        before = {
+            p.name: p.read_bytes() for p in path.parent.iterdir() if not p.name.endswith("-shm")
+        }
         try:
             state = Table(None, journal := Journal(path)).state
             journal.close()
@@ -88,11 +101,15 @@ def test_every_loss_is_noticed_and_what_is_left_is_a_beginning_of_the_game(table
             lost += 1
             assert str(e).startswith(str(path)) and "\n" not in str(e)
             if before.get("g.journal"):
-                assert path.read_bytes()[:100] == before["g.journal"][:100], "the damaged file stays"
+                assert path.read_bytes()[:100] == before["g.journal"][:100], (
+                    "the damaged file stays"
+                )
     assert lost > 24
 
 
-@pytest.mark.parametrize("spoil", [lambda p: p.write_bytes(b""), lambda p: p.unlink()], ids=["empty", "gone"])
+@pytest.mark.parametrize(
+    "spoil", [lambda p: p.write_bytes(b""), lambda p: p.unlink()], ids=["empty", "gone"]
+)
 def test_no_new_game_begins_where_one_was(table, tmp_path, spoil):
     table.journal.close()
     spoil(tmp_path / "g.journal")
@@ -150,6 +167,7 @@ def test_the_name_of_a_file_written_whole_is_on_the_disk_too(tmp_path, monkeypat
 
 def test_a_backup_from_the_command_line(table, tmp_path, capsys):
     from companion.cli import main
+
     with pytest.raises(SystemExit) as end:
         main(["journal", str(tmp_path / "g.journal"), "--backup", str(tmp_path / "copy.journal")])
     assert end.value.code == 0 and f"{EVENTS} events" in capsys.readouterr().out

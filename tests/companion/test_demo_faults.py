@@ -1,4 +1,5 @@
-"""What the demo's host can break from the page reaches the simulated camera, and can be mended again."""
+"""What the demo's host can break from the page reaches the simulated camera, and can be mended
+again."""
 
 import pytest
 
@@ -41,6 +42,7 @@ def test_a_copy_learnt_by_an_older_version_is_learnt_anew(tmp_path, monkeypatch)
     def learn(folder, progress, report=True, steps=0):
         learnt.append(folder)
         raise InterruptedError
+
     monkeypatch.setattr("calibration.fit.calibrate", learn)
     with pytest.raises(InterruptedError):
         demo_copy("ur", tmp_path)

@@ -1,5 +1,5 @@
-"""Every evening of tests/companion/evenings comes out as its file says: told by a perfect reader, and those of games that are
-quickly learnt filmed and really read, too."""
+"""Every evening of tests/companion/evenings comes out as its file says: told by a perfect reader,
+and those of games that are quickly learnt filmed and really read, too."""
 
 import pytest
 
@@ -10,26 +10,33 @@ from tests.companion.evening import FOLDER, Clear, Evening, Filmed
 from vision.reader import Reader
 
 EVENINGS = sorted(FOLDER.glob("*.txt"))
-SLOW = {"nile", "deluge"}           # minutes to learn
-# Six cubes on one tile, where five lay, are read with doubt; so are, on some processors, four where five lay.
+SLOW = {"nile", "deluge"}  # minutes to learn
+# Six cubes on one tile, where five lay, are read with doubt; so are, on some processors, four where
+# five lay.
 UNSURE = {"ur-what-is-named", "ur-what-was-guessed-lay-on-the-way"}
-FILMED = [path for path in EVENINGS if path.stem not in UNSURE and path.stem.split("-")[0] not in SLOW]
+FILMED = [
+    path for path in EVENINGS if path.stem not in UNSURE and path.stem.split("-")[0] not in SLOW
+]
 CONDITIONS = Conditions(resolution=(1024, 768))
 pytestmark = pytest.mark.xdist_group("evenings")
 
 
 @pytest.fixture(scope="session")
 def readers(tmp_path_factory):
-    """game -> a reader of its simulated copy, learnt hastily (but not so that a treasure gone from a temple is a toss-up), once"""
+    """game -> a reader of its simulated copy, learnt hastily (but not so that a treasure gone from
+    a temple is a toss-up), once"""
     found = {}
 
     def get(game):
         if game not in found:
             plan, _ = plan_of(game, None)
-            copy = load_copy(make_copy(plan, tmp_path_factory.mktemp("copies") / game, CONDITIONS, photos=0))
+            copy = load_copy(
+                make_copy(plan, tmp_path_factory.mktemp("copies") / game, CONDITIONS, photos=0)
+            )
             registrar, shots = shots_of(copy)
             found[game] = Reader.fit(copy.plan, registrar, shots, effort=0.4)
         return found[game]
+
     return get
 
 
@@ -40,4 +47,6 @@ def test_an_evening_clearly_seen(path, tmp_path):
 
 @pytest.mark.parametrize("path", FILMED, ids=lambda p: p.stem)
 def test_an_evening_filmed(path, tmp_path, readers):
-    assert Evening(path, lambda state: Filmed(readers(state.game), CONDITIONS), tmp_path).run() == []
+    assert (
+        Evening(path, lambda state: Filmed(readers(state.game), CONDITIONS), tmp_path).run() == []
+    )

@@ -16,7 +16,8 @@ from vision.evidence import Evidence, Registration, SiteEvidence
 
 
 class Seen:
-    """An eye that looks at a board of coins five times a second; asked: what its reader was asked for, None for all."""
+    """An eye that looks at a board of coins five times a second; asked: what its reader was asked
+    for, None for all."""
 
     def __init__(self):
         self.pose, self.now, self.asked = POSE, 0.0, []
@@ -26,6 +27,7 @@ class Seen:
         def read_at(image, pose, sites=None, memory=None):
             self.asked.append(sites)
             return read(image, pose, sites, memory)
+
         self.reader.read_at = read_at
 
     def show(self, pieces, seconds=1.2, arm=False, gap=0.2, **film):
@@ -46,7 +48,9 @@ class Seen:
     def right(self, pieces):
         """Whether the evidence says what a look that knows nothing does"""
         anew = coins().reader().read_at(coins().film(pieces, self.pose), self.pose)
-        return {s: e.best for s, e in self.eye.evidence.sites.items()} == {s: e.best for s, e in anew.sites.items()}
+        return {s: e.best for s, e in self.eye.evidence.sites.items()} == {
+            s: e.best for s, e in anew.sites.items()
+        }
 
 
 @pytest.fixture
@@ -68,16 +72,30 @@ def test_after_a_hand_only_what_changed_is_asked_for(seen):
 
 def test_what_changed_is_read_before_the_table_is_at_rest_and_told_then(seen):
     seen.hand(FIRST)
-    told, asked = seen.show(moved(FIRST, 1), 0.25, gap=0.1)      # not yet at rest
-    assert len(asked) == 1 and asked[0] and told[-1].busy == "moving" and told[-1].sites != seen.eye.evidence.sites
+    told, asked = seen.show(moved(FIRST, 1), 0.25, gap=0.1)  # not yet at rest
+    assert (
+        len(asked) == 1
+        and asked[0]
+        and told[-1].busy == "moving"
+        and told[-1].sites != seen.eye.evidence.sites
+    )
     told, asked = seen.show(moved(FIRST, 1), 0.3, gap=0.1)
-    assert asked == [] and told[-1].busy is None and "a1" in told[-1].changed and seen.right(moved(FIRST, 1))
+    assert (
+        asked == []
+        and told[-1].busy is None
+        and "a1" in told[-1].changed
+        and seen.right(moved(FIRST, 1))
+    )
 
 
 def test_what_was_read_before_the_table_was_at_rest_is_not_told_when_it_goes_on(seen):
     seen.hand(FIRST)
     between, end = moved(FIRST, 1), moved(moved(FIRST, 1), 4)
-    told = [e for pieces in (between, end, FIRST, between, end) for e in seen.show(pieces, 0.25, gap=0.1)[0]]
+    told = [
+        e
+        for pieces in (between, end, FIRST, between, end)
+        for e in seen.show(pieces, 0.25, gap=0.1)[0]
+    ]
     assert all(e.busy for e in told)
     told, asked = seen.show(end, 0.5, gap=0.1)
     assert told[-1].busy is None and None not in asked and seen.right(end)
@@ -90,6 +108,7 @@ def test_something_foreign_read_before_the_table_was_at_rest(seen):
         found = read(image, pose, sites, memory)
         odd = {s: SiteEvidence((), 0.0) for s in (sites or () if strange[0] else ())}
         return Evidence({**found.sites, **odd}, found.registration, None, found.changed)
+
     seen.reader.read_at = read_at
     for goes in (False, True):
         seen.hand(FIRST)
@@ -124,7 +143,12 @@ def test_what_the_watcher_did_not_see_is_told_at_rest(seen):
 
 
 def test_a_piece_moved_a_little_and_back(seen):
-    for pieces in (moved(FIRST, 5, ("pale", 161, 30)), FIRST, moved(FIRST, 5, ("pale", 160, 31)), FIRST):
+    for pieces in (
+        moved(FIRST, 5, ("pale", 161, 30)),
+        FIRST,
+        moved(FIRST, 5, ("pale", 160, 31)),
+        FIRST,
+    ):
         seen.hand(FIRST)
         seen.show(pieces)
         assert seen.right(FIRST)
@@ -136,7 +160,7 @@ def test_one_changed_and_then_another_in_the_shadow_of_a_hand(seen):
     shadow = 1 - 0.4 / (1 + np.exp((110 - x) / 2))
     seen.hand(FIRST)
     seen.show(first, light=shadow)
-    seen.show(moved(first, 4), light=shadow)      # under the shadow
+    seen.show(moved(first, 4), light=shadow)  # under the shadow
     seen.show(moved(first, 4))
     assert seen.right(moved(first, 4))
 
@@ -145,7 +169,11 @@ def test_a_bumped_camera_means_all_is_asked_for(seen):
     seen.hand(FIRST)
     seen.pose = seen_from(6.0)
     told, _ = seen.show(moved(FIRST, 3))
-    assert told[-1].changed is None and told[-1].registration.moved_px > 5 and seen.right(moved(FIRST, 3))
+    assert (
+        told[-1].changed is None
+        and told[-1].registration.moved_px > 5
+        and seen.right(moved(FIRST, 3))
+    )
 
 
 def test_another_lamp_means_all_is_asked_for(seen):
@@ -161,6 +189,7 @@ def test_all_is_asked_for_where_what_changed_is_something_foreign(seen):
         found = read(image, pose, sites, memory)
         strange = {s: SiteEvidence((), 0.0) for s in sites or ()}
         return Evidence({**found.sites, **strange}, found.registration, None, found.changed)
+
     seen.reader.read_at = strange
     seen.hand(FIRST)
     told, asked = seen.show(moved(FIRST, 8))
@@ -173,12 +202,20 @@ def test_nobody_is_alarmed_or_asked_before_all_is_read():
     layout = table.state.layout()
     right = {s: SiteEvidence(((tuple(layout.get(s, ())), 0.0),)) for s in table.plan.sites}
     site = next(s for s, c in layout.items() if c)
-    wrong = Evidence({**right, site: SiteEvidence(((("market",), 0.0),))}, Registration("print", 0.3), changed=frozenset({site}))
+    wrong = Evidence(
+        {**right, site: SiteEvidence(((("market",), 0.0),))},
+        Registration("print", 0.3),
+        changed=frozenset({site}),
+    )
     asked = []
 
     def whole():
         asked.append(1)
         return Evidence(right, Registration("print", 0.3))
+
     assert Table(rules.setup(["bull", "lion"])).look(wrong).verdict in ("illegal", "unclear")
     assert table.look(wrong, None, whole).verdict == "same" and asked == [1]
-    assert table.look(Evidence(wrong.sites, wrong.registration), None, whole).verdict in ("illegal", "unclear") and asked == [1]
+    assert table.look(Evidence(wrong.sites, wrong.registration), None, whole).verdict in (
+        "illegal",
+        "unclear",
+    ) and asked == [1]

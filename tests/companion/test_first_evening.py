@@ -1,4 +1,5 @@
-"""`nilometer run` as people meet it: set up in the browser, handed over to the game, the camera pulled out, stopped with phones on."""
+"""`nilometer run` as people meet it: set up in the browser, handed over to the game, the camera
+pulled out, stopped with phones on."""
 
 import json
 import os
@@ -20,23 +21,29 @@ from tests.companion_web.test_server import Phones
 
 from .conftest import PHOTOS
 
-pytestmark = [pytest.mark.xdist_group("filmed"), pytest.mark.browser,
-              pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: apt-get install chromium")]
+pytestmark = [
+    pytest.mark.xdist_group("filmed"),
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: apt-get install chromium"),
+]
 ROOT = Path(__file__).resolve().parent.parent.parent
-PATIENCE = 60      # seconds: a loaded machine is slow, not wrong
+PATIENCE = 60  # seconds: a loaded machine is slow, not wrong
 
 
 @pytest.fixture
 def place(copy, tmp_path):
-    """A folder with a calibrated copy, a camera that looks at a board, and what its owner has written so far"""
+    """A folder with a calibrated copy, a camera that looks at a board, and what its owner has
+    written so far"""
     shutil.copytree(copy, tmp_path / "kitchen")
     (tmp_path / "frames").mkdir()
     for name in ("1.jpg", "2.jpg"):
         shutil.copy(next((PHOTOS / "game").glob("*.jpg")), tmp_path / "frames" / name)
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    (tmp_path / "nilometer.toml").write_text(f'# my table\n[web]\nhost = "127.0.0.1"\nport = {port}\n[camera]\nkind = "folder"\n'
-                                             'path = "frames"\nseconds = 0.2\nloop = true\n')
+    (tmp_path / "nilometer.toml").write_text(
+        f'# my table\n[web]\nhost = "127.0.0.1"\nport = {port}\n[camera]\nkind = "folder"\n'
+        'path = "frames"\nseconds = 0.2\nloop = true\n'
+    )
     return tmp_path
 
 
@@ -60,8 +67,15 @@ def camera_is(url, state):
 
 def test_from_set_up_to_the_last_goodbye(place):
     from playwright.sync_api import sync_playwright
-    run = subprocess.Popen([sys.executable, "-m", "companion.cli", "run"], cwd=place, stdout=subprocess.PIPE,
-                           stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)})
+
+    run = subprocess.Popen(
+        [sys.executable, "-m", "companion.cli", "run"],
+        cwd=place,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
     try:
         url, pin = said_by(run, r"The page: +(\S+)"), said_by(run, r"PIN: (\d{8})")
         with sync_playwright() as p:
@@ -75,7 +89,7 @@ def test_from_set_up_to_the_last_goodbye(place):
             page.get_by_role("button", name="Continue").click()
             page.get_by_role("button", name="Use dev tigris").click()
             page.get_by_role("button", name="Start the game").click()
-            page.wait_for_selector("svg.twin")      # it went there by itself
+            page.wait_for_selector("svg.twin")  # it went there by itself
             assert page.evaluate("location.pathname") == "/"
             browser.close()
         assert said_by(run, r"PIN: (\d{8})") == pin, "one evening, one PIN"
@@ -93,7 +107,7 @@ def test_from_set_up_to_the_last_goodbye(place):
         phones.until(b"event: snapshot", PATIENCE)
         began = time.monotonic()
         subprocess.run([sys.executable, "-c", "import cv2"], check=True)
-        slow = time.monotonic() - began      # a quarter of a second where nothing else runs
+        slow = time.monotonic() - began  # a quarter of a second where nothing else runs
         began = time.monotonic()
         run.send_signal(signal.SIGTERM)
         assert run.wait(PATIENCE) == 0

@@ -13,17 +13,26 @@ from companion.table import Table
 from tests.companion.conftest import sees
 from vision.evidence import SiteEvidence
 
-MOVING = {"ur": ("swap", "politics"), "deluge": ("move",), "tigris": ("leader",), "nile": ("harvest",)}
+MOVING = {
+    "ur": ("swap", "politics"),
+    "deluge": ("move",),
+    "tigris": ("leader",),
+    "nile": ("harvest",),
+}
 
 
 def moving(state):
-    """A legal action of each sort that takes something up and puts it down elsewhere, with the board in between"""
+    """A legal action of each sort that takes something up and puts it down elsewhere, with the
+    board in between"""
     for verb in MOVING[state.game]:
         for action in state.legal_actions():
             lay, after = state.layout(), state.apply(action).layout()
             if action.words().split()[0] != verb or len(sites := differing(lay, after)) != 2:
                 continue
-            between = {s: tuple((Counter(lay.get(s, ())) & Counter(after.get(s, ()))).elements()) for s in sites}
+            between = {
+                s: tuple((Counter(lay.get(s, ())) & Counter(after.get(s, ()))).elements())
+                for s in sites
+            }
             if any(between[s] != lay.get(s, ()) for s in sites):
                 yield action, {**lay, **between}, after
                 break
@@ -45,22 +54,38 @@ def test_what_was_taken_up_is_no_wrong_doing_and_is_found_when_it_lies_again(nam
             table.look(sees(state.layout(), table.plan))
             for _ in range(3):
                 v = table.look(sees(between, table.plan))
-                assert v.verdict in ("unfinished", "moved", "same"), (str(moved), v.verdict, str(v.text))
+                assert v.verdict in ("unfinished", "moved", "same"), (
+                    str(moved),
+                    v.verdict,
+                    str(v.text),
+                )
             if v.verdict == "unfinished" and not v.actions:
-                assert all(set(t.sites) <= differing(between, state.layout()) for t in v.todo) and v.todo
+                assert (
+                    all(set(t.sites) <= differing(between, state.layout()) for t in v.todo)
+                    and v.todo
+                )
             v = table.look(sees(after, table.plan))
-            assert v.verdict in ("moved", "same", "unfinished"), (str(moved), v.verdict, str(v.text))
+            assert v.verdict in ("moved", "same", "unfinished"), (
+                str(moved),
+                v.verdict,
+                str(v.text),
+            )
             assert not differing(table.state.layout(), after), str(moved)
             doing = [line.action for line in table.lines if line.action]
-            assert not table.verdict.certain or doing[-1:] == [str(moved)] and len(doing) == 1, (doing, str(moved))
+            assert not table.verdict.certain or doing[-1:] == [str(moved)] and len(doing) == 1, (
+                doing,
+                str(moved),
+            )
             tried += 1
         state = state.apply(action)
     assert tried >= 4
 
 
 def test_a_piece_that_goes_back_where_it_was_is_nothing(player):
-    p = player("game deluge\nseats yellow blue\nlayout clear\nlayout eurasia-5 people:yellow people:yellow\n"
-               "layout africa-3 people:blue\n")
+    p = player(
+        "game deluge\nseats yellow blue\nlayout clear\nlayout eurasia-5 people:yellow people:yellow\n"
+        "layout africa-3 people:blue\n"
+    )
     v = p.look(**{"eurasia-5": "people:yellow"})
     assert (v.verdict, v.todo[0].sites, v.actions) == ("unfinished", ("eurasia-5",), ())
     assert p.look(**{"eurasia-5": "people:yellow people:yellow"}).verdict == "same"
@@ -82,7 +107,9 @@ def test_what_was_taken_back_is_told_at_once_until_it_is_done(player):
     p = player("game tigris\nseats bull lion\n")
     p.look(C2="market")
     v = p.table.undo(p.table.lines[0].event)
-    assert v.verdict == "unfinished" and v.todo[0].sites == ("C2",) and "take" in str(v.todo[0].text)
+    assert (
+        v.verdict == "unfinished" and v.todo[0].sites == ("C2",) and "take" in str(v.todo[0].text)
+    )
     assert p.look(D2="").verdict == "unfinished" and not p.table.state.layout().get("C2")
     assert p.look(C2="").verdict == "moved" and not p.table.verdict.todo
 
@@ -100,9 +127,14 @@ def test_one_place_that_cannot_be_told_is_asked_about(player):
 def test_what_is_guessed_to_lie_there_is_an_answer(player):
     p = player("game tigris\nseats bull lion\n")
     evidence = sees(p.board, p.table.plan)
-    evidence.sites["C2"] = SiteEvidence(((("market",), math.log(0.3)), (("temple",), math.log(0.2))), math.log(0.45))
+    evidence.sites["C2"] = SiteEvidence(
+        ((("market",), math.log(0.3)), (("temple",), math.log(0.2))), math.log(0.45)
+    )
     v = p.table.look(evidence)
-    assert [a.run for a in v.question.answers][:2] == [("bull: tile green C2",), ("bull: tile red C2",)]
+    assert [a.run for a in v.question.answers][:2] == [
+        ("bull: tile green C2",),
+        ("bull: tile red C2",),
+    ]
     p.table.answer(p.table.question_id, 0)
     assert p.table.state.layout()["C2"] == ("market",)
     p.table.look(evidence)

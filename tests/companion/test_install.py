@@ -1,4 +1,5 @@
-"""Installed into a folder: everything is in its place, twice changes nothing, undone leaves what was there before."""
+"""Installed into a folder: everything is in its place, twice changes nothing, undone leaves what
+was there before."""
 
 import re
 import shutil
@@ -13,9 +14,15 @@ from companion.cli import Fault
 from companion.commands import install_
 from companion.install import AVAHI, CONFIG, STATE, Machine, install, texts, uninstall
 
-needs_systemd = pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="needs systemd-analyze: apt-get install systemd")
+needs_systemd = pytest.mark.skipif(
+    not shutil.which("systemd-analyze"), reason="needs systemd-analyze: apt-get install systemd"
+)
 PASSWD = "root:x:0:0:root:/root:/bin/sh\n"
-BEFORE = {"etc/passwd": PASSWD, "etc/group": "root:x:0:\n", AVAHI: "[server]\nhost-name=kitchen\nuse-ipv4=yes\n"}
+BEFORE = {
+    "etc/passwd": PASSWD,
+    "etc/group": "root:x:0:\n",
+    AVAHI: "[server]\nhost-name=kitchen\nuse-ipv4=yes\n",
+}
 
 
 @pytest.fixture
@@ -89,7 +96,9 @@ def test_without_program_or_rights_it_says_so(root, tmp_path, monkeypatch):
         install(Machine("/", tell=lambda line: None), tmp_path)
 
 
-@pytest.mark.skipif(not shutil.which("systemd-sysusers"), reason="needs systemd-sysusers: apt-get install systemd")
+@pytest.mark.skipif(
+    not shutil.which("systemd-sysusers"), reason="needs systemd-sysusers: apt-get install systemd"
+)
 def test_systemds_own_tools_make_the_user_and_enable_the_service(root, prefix):
     install(Machine(root, tell=lambda line: None), prefix)
     assert re.search(r"^nilometer:.*:/var/lib/nilometer:", (root / "etc/passwd").read_text(), re.M)
@@ -115,37 +124,71 @@ def test_systemd_finds_no_fault_in_the_unit(unit):
 
 @needs_systemd
 def test_the_sandbox_is_tight(unit):
-    found = subprocess.run(["systemd-analyze", "security", "--offline=true", "--threshold=15", unit], capture_output=True,
-                           text=True)
+    found = subprocess.run(
+        ["systemd-analyze", "security", "--offline=true", "--threshold=15", unit],
+        capture_output=True,
+        text=True,
+    )
     assert found.returncode == 0, found.stdout.splitlines()[-1:]
 
 
 def test_the_sandbox_lets_through_what_camera_and_pins_need(unit):
-    """gpiozero looks into /proc/device-tree (or /proc/cpuinfo) for which Pi this is, libcamera asks udev for cameras."""
-    said = dict(line.split("=", 1) for line in unit.read_text().splitlines() if "=" in line and line[0] not in "#D")
+    """gpiozero looks into /proc/device-tree (or /proc/cpuinfo) for which Pi this is, libcamera asks
+    udev for cameras."""
+    said = dict(
+        line.split("=", 1)
+        for line in unit.read_text().splitlines()
+        if "=" in line and line[0] not in "#D"
+    )
     assert said.get("ProcSubset", "all") == "all" and said["ProtectKernelTunables"] == "true"
-    assert {"AF_NETLINK", "AF_UNIX", "AF_INET", "AF_INET6"} == set(said["RestrictAddressFamilies"].split())
+    assert {"AF_NETLINK", "AF_UNIX", "AF_INET", "AF_INET6"} == set(
+        said["RestrictAddressFamilies"].split()
+    )
     allowed = re.findall(r"^DeviceAllow=(\S+) rw$", unit.read_text(), re.M)
-    assert set(allowed) == {"char-video4linux", "char-media", "char-dma_heap", "char-gpiochip", "/dev/vcio"}
+    assert set(allowed) == {
+        "char-video4linux",
+        "char-media",
+        "char-dma_heap",
+        "char-gpiochip",
+        "/dev/vcio",
+    }
     assert {"video", "gpio"} <= set(said["SupplementaryGroups"].split())
 
 
 def test_the_unit_restarts_with_a_limit_and_is_watched(unit):
     text = unit.read_text()
-    for line in ("Type=notify", "Restart=on-failure", "StartLimitBurst=6", "WantedBy=multi-user.target", "User=nilometer"):
+    for line in (
+        "Type=notify",
+        "Restart=on-failure",
+        "StartLimitBurst=6",
+        "WantedBy=multi-user.target",
+        "User=nilometer",
+    ):
         assert line in text
-    assert int(re.search(r"WatchdogSec=(\d+)", text)[1]) >= 10 and "@PREFIX@" not in text and "@SEEN@" not in text
+    assert (
+        int(re.search(r"WatchdogSec=(\d+)", text)[1]) >= 10
+        and "@PREFIX@" not in text
+        and "@SEEN@" not in text
+    )
 
 
-def test_the_address_is_told_with_a_qr_code_and_a_page_that_does_not_come_is_said(root, prefix, monkeypatch):
+def test_the_address_is_told_with_a_qr_code_and_a_page_that_does_not_come_is_said(
+    root, prefix, monkeypatch
+):
     booted = SimpleNamespace(path=lambda name: root / name, booted=True, live=True)
     monkeypatch.setattr(install_, "Machine", lambda *_: booted)
     monkeypatch.setattr(install_, "install", lambda machine: None)
     monkeypatch.setattr(install_, "PATIENCE", 0.1)
     with socket.create_server(("127.0.0.1", 0)) as server:
         (root / CONFIG).parent.mkdir(parents=True)
-        (root / CONFIG).write_text(f'[web]\nport = {server.getsockname()[1]}\naddress = "http://nilometer.local:8080"\n')
+        (root / CONFIG).write_text(
+            f'[web]\nport = {server.getsockname()[1]}\naddress = "http://nilometer.local:8080"\n'
+        )
         found = CliRunner().invoke(install_.command, [], standalone_mode=False)
-        assert found.return_value == 0 and "http://nilometer.local:8080/" in found.output and "█" in found.output
+        assert (
+            found.return_value == 0
+            and "http://nilometer.local:8080/" in found.output
+            and "█" in found.output
+        )
     found = CliRunner().invoke(install_.command, [], standalone_mode=False)
     assert found.return_value == 1 and "does not answer" in found.output

@@ -66,7 +66,9 @@ def test_undo_to_each_event_of_a_game_and_a_restart_after_it(tmp_path):
         table.undo(line.event)
         assert table.state == line.state and len(table.lines) == n + 1
         again = Table(None, Journal(copy))
-        assert again.state == line.state and len(again.journal.events()) == len(first.lines) + (n + 1 < len(first.lines))
+        assert again.state == line.state and len(again.journal.events()) == len(first.lines) + (
+            n + 1 < len(first.lines)
+        )
 
 
 def test_a_refused_act_leaves_no_trace():
@@ -176,7 +178,10 @@ def test_pictures_are_kept_within_their_budget(tmp_path):
     for i in range(1, 20):
         journal.keep_picture(i, "after", b"x" * 1000)
     assert journal.pictured() == {15, 16, 17, 18, 19}
-    assert journal.picture(19, "after") == b"x" * 1000 and journal.picture(19, "../../etc/passwd") is None
+    assert (
+        journal.picture(19, "after") == b"x" * 1000
+        and journal.picture(19, "../../etc/passwd") is None
+    )
 
 
 CHILD = """
@@ -205,25 +210,33 @@ def test_kill_9_at_any_moment(tmp_path, seed):
     out = tmp_path / "out"
     for again in range(2):
         with open(out, "w") as f:
-            child = subprocess.Popen([sys.executable, "-c", CHILD, str(path), str(seed + again)], stdout=f)
+            child = subprocess.Popen(
+                [sys.executable, "-c", CHILD, str(path), str(seed + again)], stdout=f
+            )
             while "ready" not in out.read_text():
                 assert child.poll() is None, "the table could not be opened"
                 time.sleep(0.01)
             time.sleep(random.Random(seed * 7 + again).uniform(0.01, 0.4))
             os.kill(child.pid, signal.SIGKILL)
             child.wait()
-        said = [line.split() for line in out.read_text().splitlines()
-                if line.count(" ") == 1 and line.endswith(tuple("0123456789abcdef"))]
+        said = [
+            line.split()
+            for line in out.read_text().splitlines()
+            if line.count(" ") == 1 and line.endswith(tuple("0123456789abcdef"))
+        ]
         lines = Table(None, Journal(path)).lines
         if said:
             n, key = int(said[-1][0]), said[-1][1]
             states = [line.state.key().hex() for line in lines]
-            assert key in states[-2:] or any(k.startswith(key) for k in states[-2:]), "an acknowledged event is lost"
+            assert key in states[-2:] or any(k.startswith(key) for k in states[-2:]), (
+                "an acknowledged event is lost"
+            )
             assert n in (len(lines), len(lines) - 1)
 
 
 def test_a_game_that_was_cut_off_is_read_where_nobody_may_write(tmp_path):
-    """Its last events stand in SQLite's log, which SQLite itself reads only where it can put a file beside it."""
+    """Its last events stand in SQLite's log, which SQLite itself reads only where it can put a file
+    beside it."""
     path = tmp_path / "g.journal"
     journal = Journal(path)
     journal.append([("start", {"n": 1}, "table", "h"), ("action", {"n": 2}, "table", "h")])
@@ -234,13 +247,16 @@ def test_a_game_that_was_cut_off_is_read_where_nobody_may_write(tmp_path):
     shelf.mkdir()
     for name, data in there.items():
         (shelf / name).write_bytes(data)
-    (shelf / "g.journal-shm").mkdir()       # what a read-only file system comes to: that file cannot be made
+    (
+        shelf / "g.journal-shm"
+    ).mkdir()  # what a read-only file system comes to: that file cannot be made
     assert [e.data["n"] for e in Journal(shelf / "g.journal", readonly=True).events()] == [1, 2]
 
 
 @pytest.mark.parametrize("umask", [0o022, 0o077])
 def test_files_written_whole_keep_their_rights(tmp_path, umask):
-    """A new one has what was asked for, whatever the umask is; one that is there keeps its own; nothing lies beside it."""
+    """A new one has what was asked for, whatever the umask is; one that is there keeps its own;
+    nothing lies beside it."""
     before = os.umask(umask)
     try:
         open_, secret, kept = tmp_path / "open", tmp_path / "secret", tmp_path / "kept"
@@ -251,17 +267,30 @@ def test_files_written_whole_keep_their_rights(tmp_path, umask):
         write_whole(kept, b"1")
     finally:
         os.umask(before)
-    assert [oct(p.stat().st_mode & 0o777) for p in (open_, secret, kept)] == ["0o644", "0o600", "0o640"]
-    assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == dict.fromkeys(("open", "secret", "kept"), b"1")
+    assert [oct(p.stat().st_mode & 0o777) for p in (open_, secret, kept)] == [
+        "0o644",
+        "0o600",
+        "0o640",
+    ]
+    assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == dict.fromkeys(
+        ("open", "secret", "kept"), b"1"
+    )
     with pytest.raises(OSError, match="missing"):
         write_whole(tmp_path / "missing" / "file", b"1")
 
 
-@pytest.mark.parametrize("name, mark", [
-    ("deluge", "c8e7b5381dff83f8"), ("nile", "691a82d0d77acdff"), ("tigris", "d64c7c96934bd433"), ("ur", "2063d1caae1dc2be"),
-])
+@pytest.mark.parametrize(
+    "name, mark",
+    [
+        ("deluge", "c8e7b5381dff83f8"),
+        ("nile", "691a82d0d77acdff"),
+        ("tigris", "d64c7c96934bd433"),
+        ("ur", "2063d1caae1dc2be"),
+    ],
+)
 def test_games_in_older_journals_are_gone_on_with(name, mark):
-    """What a game knows of its states may grow, but the marks of those in journals stay: write new ones only with a new game"""
+    """What a game knows of its states may grow, but the marks of those in journals stay: write new
+    ones only with a new game"""
     game, rng = engine.game(name), random.Random(3)
     state = game.setup([s.id for s in game.seats[:3]])
     for _ in range(12):

@@ -1,4 +1,5 @@
-"""What lamp, buzzer and buttons have to do with the table: the loop tells them, and they tell the table."""
+"""What lamp, buzzer and buttons have to do with the table: the loop tells them, and they tell the
+table."""
 
 import subprocess
 import sys
@@ -27,7 +28,12 @@ def loop(perfect):
     """A loop whose eye sees what `loop.sees` says: a layout, "busy", or NoBoard"""
     table = Table(engine.game("tigris").setup(["bull", "lion"]))
     start = dict(table.state.layout())
-    made = Loop(table, SimpleNamespace(evidence=None, picture=None, whole=None), SimpleNamespace(state=OK, small=False), Panel())
+    made = Loop(
+        table,
+        SimpleNamespace(evidence=None, picture=None, whole=None),
+        SimpleNamespace(state=OK, small=False),
+        Panel(),
+    )
 
     def stream(image, now, full):
         if isinstance(made.sees, Exception):
@@ -35,6 +41,7 @@ def loop(perfect):
         if made.sees == "busy":
             return perfect(start, table.plan, busy="a hand is in view")
         return perfect(made.sees, table.plan)
+
     made.eye.stream, made.start = stream, start
     return made
 
@@ -55,7 +62,15 @@ def test_the_lamp_says_what_was_concluded(loop):
 
 def test_an_illegal_look_buzzes_once_though_a_hand_was_in_view_meanwhile(loop):
     wrong, worse = ({**loop.start, s: ("temple",)} for s in ("E1", "A4"))
-    for sees, buzzes in ((loop.start, 0), (wrong, 1), ("busy", 1), (wrong, 1), (loop.start, 1), (wrong, 2), (worse, 3)):
+    for sees, buzzes in (
+        (loop.start, 0),
+        (wrong, 1),
+        ("busy", 1),
+        (wrong, 1),
+        (loop.start, 1),
+        (wrong, 2),
+        (worse, 3),
+    ):
         looks(loop, sees)
         assert loop.panel.buzzes == buzzes, sees
 
@@ -80,6 +95,7 @@ def test_buttons_say_done_and_undo_and_outlive_a_full_disk(monkeypatch):
 
     def full(*_, **__):
         raise BadJournal("g.journal: the disk is full")
+
     monkeypatch.setattr(table.journal, "append", full)
     before = table.state
     panel.press("undo")
@@ -88,9 +104,13 @@ def test_buttons_say_done_and_undo_and_outlive_a_full_disk(monkeypatch):
 
 
 def test_pins_this_machine_cannot_use_end_no_game(capsys):
-    panel, said = open_panel({"lamp": 17})      # there are none here
+    panel, said = open_panel({"lamp": 17})  # there are none here
     panel.show("illegal")
-    assert len(said) == 1 and "Lamp, buzzer and buttons do not work" in str(said[0]) and "pins: " in capsys.readouterr().err
+    assert (
+        len(said) == 1
+        and "Lamp, buzzer and buttons do not work" in str(said[0])
+        and "pins: " in capsys.readouterr().err
+    )
     with pytest.raises(PinFault, match="none of lamp"):
         open_panel({"lmap": 17})
     assert open_panel({})[1] == ()
@@ -104,8 +124,20 @@ def test_what_the_machine_suffers_from_is_told_as_long_as_it_does():
         if value is None:
             ended.set()
         return value
-    watch_machine([say("no lamp")], lambda texts: told.append([str(t)[:12] for t in texts]), ended, read, every=0)
-    assert told == [["no lamp", "The power su"], ["no lamp"], ["no lamp", "This compute"], ["no lamp"]]
+
+    watch_machine(
+        [say("no lamp")],
+        lambda texts: told.append([str(t)[:12] for t in texts]),
+        ended,
+        read,
+        every=0,
+    )
+    assert told == [
+        ["no lamp", "The power su"],
+        ["no lamp"],
+        ["no lamp", "This compute"],
+        ["no lamp"],
+    ]
     table = Table(engine.game("tigris").setup(["bull", "lion"]))
     before = table.version
     table.tell_machine((say("no lamp"),))
@@ -125,5 +157,7 @@ sys.exit(leave(3))
 
 @pytest.mark.parametrize("kind", ["daemon", "other"])
 def test_a_thread_that_hangs_keeps_nobody_from_leaving(kind):
-    done = subprocess.run([sys.executable, "-c", HANGING, kind], capture_output=True, text=True, timeout=50)
+    done = subprocess.run(
+        [sys.executable, "-c", HANGING, kind], capture_output=True, text=True, timeout=50
+    )
     assert (done.returncode, done.stdout, done.stderr) == (3, "said\n", "")

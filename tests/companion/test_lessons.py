@@ -66,17 +66,28 @@ def test_of_a_game_the_views_that_say_most_are_kept(seat, monkeypatch):
     events = iter(range(1, 20))
     moved = SimpleNamespace(verdict=lessons.MOVED, undo=None)
     for n in range(7):
-        table = SimpleNamespace(lines=[SimpleNamespace(event=next(events))],
-                                state=SimpleNamespace(layout=lambda n=n: {"A1": ("farm",) * (n + 1)}, outcome=lambda: None))
+        table = SimpleNamespace(
+            lines=[SimpleNamespace(event=next(events))],
+            state=SimpleNamespace(
+                layout=lambda n=n: {"A1": ("farm",) * (n + 1)}, outcome=lambda: None
+            ),
+        )
         kept.look(table, moved, None, np.full((30, 40, 3), 90, np.uint8))
-    assert sorted(len(json.loads(p.read_text())["A1"]) - 1 for p in place.glob("*.json")) == [0, 2, 3, 5]
+    assert sorted(len(json.loads(p.read_text())["A1"]) - 1 for p in place.glob("*.json")) == [
+        0,
+        2,
+        3,
+        5,
+    ]
     assert sorted(kept.kept.values()) == [2.0, 3.0, 4.0, 5.0]
 
 
 def test_a_folder_that_cannot_be_written_ends_the_keeping_not_the_game(seat, monkeypatch):
     who, kept, look, place = seat
+
     def full(*args):
         raise OSError("full")
+
     monkeypatch.setattr(lessons, "keep", full)
     look()
     put(who, "C1", "temple")

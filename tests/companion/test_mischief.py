@@ -1,5 +1,5 @@
-"""What hands do against the rules is seen as such, its rule named: every sort of wrong doing, all through made-up games, the acts
-made without asking the engine for explanations."""
+"""What hands do against the rules is seen as such, its rule named: every sort of wrong doing, all
+through made-up games, the acts made without asking the engine for explanations."""
 
 import random
 
@@ -28,9 +28,17 @@ def tried(name, seed):
             continue
         table.look(sees(state.apply(action).layout(), table.plan))
         past = [(line.state, line.action) for line in reversed(table.lines)]
-        lately = {s for a, b in zip(table.lines[-5:], table.lines[-4:]) for s in changed(a.state, b.state)}
+        lately = {
+            s for a, b in zip(table.lines[-5:], table.lines[-4:]) for s in changed(a.state, b.state)
+        }
         for w in wrongs(table.state, rng, EACH, lately):
-            yield table.state, w, reconcile(game, past, sees(w.board, table.plan), {}, table.reads, table.optional, 2.0)
+            yield (
+                table.state,
+                w,
+                reconcile(
+                    game, past, sees(w.board, table.plan), {}, table.reads, table.optional, 2.0
+                ),
+            )
 
 
 @pytest.mark.parametrize("name", ["tigris", "ur", "nile", "deluge"])
@@ -42,13 +50,20 @@ def test_every_sort_of_wrong_doing_is_seen_and_its_rule_named(name):
             assert v.back and v.state == state
             found += 1
         elif v.verdict == "unclear":
-            asked.append(w)                               # half a legal doing, or one after several players passed
+            asked.append(w)  # half a legal doing, or one after several players passed
         elif v.verdict == "unfinished" and not v.actions:
-            [todo] = v.todo                               # taken up, and a legal doing would put it down again
+            [todo] = v.todo  # taken up, and a legal doing would put it down again
             assert set(todo.sites) <= differing(state, w.board) and v.state == state
             halves += 1
         else:
-            assert not differing(v.state, w.board) or v.todo, (w, v.verdict)      # other people's legal doing looks the same
+            assert not differing(v.state, w.board) or v.todo, (
+                w,
+                v.verdict,
+            )  # other people's legal doing looks the same
             allowed += 1
-    assert found >= 20 and len(asked) <= found / 20 + 2 and allowed <= found / 5 and halves <= found / 3, (
-        found, asked, allowed, halves)
+    assert (
+        found >= 20
+        and len(asked) <= found / 20 + 2
+        and allowed <= found / 5
+        and halves <= found / 3
+    ), (found, asked, allowed, halves)

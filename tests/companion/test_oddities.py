@@ -1,4 +1,5 @@
-"""A site that was never read as it lies: told, excused on request, and no hindrance to what people do elsewhere."""
+"""A site that was never read as it lies: told, excused on request, and no hindrance to what people
+do elsewhere."""
 
 import engine
 from companion.oddities import Oddities
@@ -15,7 +16,9 @@ def test_the_game_goes_on_beside_a_site_misread_from_the_beginning(player):
     v = p.look(unsure=MISREAD, C3="market")
     assert v.verdict == "moved" and [str(a) for a in v.actions] == ["bull: tile green C3"]
     assert p.look(unsure=MISREAD).verdict == "same", "who went on has been told"
-    assert p.look(unsure=MISREAD, C1="farm").verdict == "illegal", "what breaks a rule elsewhere is told all the same"
+    assert p.look(unsure=MISREAD, C1="farm").verdict == "illegal", (
+        "what breaks a rule elsewhere is told all the same"
+    )
     assert p.look(unsure=MISREAD, C1="").verdict == "same"
 
 
@@ -47,13 +50,14 @@ def test_more_than_a_few_sites_are_no_readers_fault(player):
 
 
 def test_a_site_that_was_right_once_people_were_done_is_none_when_they_do_more_there():
-    """What a look concluded is what that look showed: the next change on the same site is a doing again"""
+    """What a look concluded is what that look showed: the next change on the same site is a doing
+    again"""
     game = engine.game("tigris")
     before = game.setup(["bull", "lion"])
     after = before.apply(before.parse("bull: tile green C2"))
     odd = Oddities()
     odd.note(before, sees(before.layout(), before.plan), {}, {})
-    odd.note(before, sees(after.layout(), before.plan), {}, {})          # the look that finds the doing
+    odd.note(before, sees(after.layout(), before.plan), {}, {})  # the look that finds the doing
     odd.note(after, sees({**after.layout(), "C2": ("farm",)}, before.plan), {}, {})
     assert odd.sites == {}
     other = Oddities()

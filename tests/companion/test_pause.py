@@ -1,4 +1,5 @@
-"""A game goes on after a week: the board is laid out anew, the table says what differs, and nothing of it is a move."""
+"""A game goes on after a week: the board is laid out anew, the table says what differs, and nothing
+of it is a move."""
 
 import sqlite3
 
@@ -16,6 +17,7 @@ WEEK = 7 * 24 * 3600
 @pytest.fixture
 def after(tmp_path):
     """after(seconds) -> the table of a game of three moves, taken up again so much later"""
+
     def take_up(seconds):
         path = tmp_path / "game.journal"
         found = engine.game("tigris")
@@ -27,6 +29,7 @@ def after(tmp_path):
             db.execute("UPDATE event SET at = at - ?", (seconds,))
         db.close()
         return Table(None, Journal(path))
+
     return take_up
 
 
@@ -40,13 +43,22 @@ def test_an_empty_board_after_a_week_is_no_alarm_and_every_piece_is_asked_for(af
     assert table.snapshot()["pause"]["differs"] is None, "the camera has not looked yet"
     assert see(table, perfect, {}).verdict == UNFINISHED
     told = table.snapshot()["pause"]
-    assert {d["site"]: tuple(d["should"]) for d in told["differs"]} == {s: c for s, c in lying.items() if c}
-    assert all(d["seen"] == [] for d in told["differs"]) and table.state == before and not table.verdict.violations
+    assert {d["site"]: tuple(d["should"]) for d in told["differs"]} == {
+        s: c for s, c in lying.items() if c
+    }
+    assert (
+        all(d["seen"] == [] for d in told["differs"])
+        and table.state == before
+        and not table.verdict.violations
+    )
 
 
 def test_piece_by_piece_it_comes_back_without_a_move(after, perfect):
     table = after(WEEK)
-    events, lying = len(table.journal.events()), {s: c for s, c in table.state.layout().items() if c}
+    events, lying = (
+        len(table.journal.events()),
+        {s: c for s, c in table.state.layout().items() if c},
+    )
     shown = {}
     for site, contents in lying.items():
         shown[site] = contents
@@ -63,14 +75,20 @@ def test_a_piece_on_the_wrong_square_is_named_with_what_is_seen(after, perfect):
     lying["D3"] = lying.pop("C2")
     see(table, perfect, lying)
     assert table.snapshot()["pause"]["differs"] == [
-        {"site": "C2", "should": ["leader:bull:black"], "seen": []}, {"site": "D3", "should": [], "seen": ["leader:bull:black"]}]
+        {"site": "C2", "should": ["leader:bull:black"], "seen": []},
+        {"site": "D3", "should": [], "seen": ["leader:bull:black"]},
+    ]
 
 
 def test_whoever_just_plays_on_ends_the_pause(after, perfect):
     table = after(WEEK)
     lying = {**table.state.layout(), "H4": ("temple",)}
     verdict = see(table, perfect, lying)
-    assert verdict.verdict == MOVED and [str(a) for a in verdict.actions] == ["lion: tile red H4"] and table.pause is None
+    assert (
+        verdict.verdict == MOVED
+        and [str(a) for a in verdict.actions] == ["lion: tile red H4"]
+        and table.pause is None
+    )
 
 
 def test_the_host_goes_on_with_the_board_as_it_lies(after, perfect):
@@ -80,7 +98,9 @@ def test_the_host_goes_on_with_the_board_as_it_lies(after, perfect):
     table.go_on()
     assert table.snapshot()["pause"] is None
     verdict = see(table, perfect, {**lying, "H4": ("temple",)})
-    assert [str(a) for a in verdict.actions] == ["lion: tile red H4"], "what lay there before hinders nobody"
+    assert [str(a) for a in verdict.actions] == ["lion: tile red H4"], (
+        "what lay there before hinders nobody"
+    )
 
 
 def test_after_a_power_cut_of_a_minute_nothing_is_put_off(after, perfect):

@@ -1,4 +1,5 @@
-"""Made-up players play every game by its rules, with a table that is told what no camera sees and without one."""
+"""Made-up players play every game by its rules, with a table that is told what no camera sees and
+without one."""
 
 import pytest
 
@@ -15,7 +16,11 @@ def test_what_was_said_and_done_leads_to_what_lies_there(name):
         for act in doing.said:
             assert not state.check(act)
             state = state.apply(act)
-        assert doing.action is not None and not state.check(doing.action) and state.layout() == before.layout()
+        assert (
+            doing.action is not None
+            and not state.check(doing.action)
+            and state.layout() == before.layout()
+        )
         state = state.apply(doing.action)
         assert state.layout() == doing.layout != before.layout()
     states = [game.setup([s.id for s in game.seats[:3]])]

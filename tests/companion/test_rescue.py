@@ -1,4 +1,5 @@
-"""Whatever is wrong at the start, a page comes up that says what; the host can go on, and nothing damaged is thrown away."""
+"""Whatever is wrong at the start, a page comes up that says what; the host can go on, and nothing
+damaged is thrown away."""
 
 import http.client
 import json
@@ -16,7 +17,7 @@ from companion.journal import BadJournal, Journal
 from companion.rescue import Rescue
 from companion.table import Table
 from companion_web.rescue import create_rescue_app
-from tests.companion.test_run import free_port, service  # noqa: F401
+from tests.companion.test_run import free_port, service
 
 HERE = {"Origin": "http://localhost", "Sec-Fetch-Site": "same-origin"}
 
@@ -57,7 +58,10 @@ def test_strangers_are_told_that_it_cannot_start_and_no_more(folder):
     assert client.get("/").status_code == 503 and "cannot start" in client.get("/join").text
     said = client.get("/api/rescue").json
     assert said["words"] is None and said["offers"] == []
-    assert client.get("/api/snapshot").status_code == 503 and int(client.get("/api/stream").headers["Retry-After"]) > 0
+    assert (
+        client.get("/api/snapshot").status_code == 503
+        and int(client.get("/api/stream").headers["Retry-After"]) > 0
+    )
     for path in ("/api/rescue/game.journal", "/api/rescue/game.jsonl"):
         assert client.get(path).status_code == 403
     assert client.post("/api/rescue", json={"do": "anew"}, headers=HERE).status_code == 403
@@ -74,18 +78,26 @@ def test_the_host_goes_on_from_the_last_good_event(folder):
     assert (said["good"], said["said"]) == (20, 30)
     assert client.get("/api/rescue/game.journal").data == damaged
     assert len(client.get("/api/rescue/game.jsonl").text.splitlines()) == 20
-    assert client.post("/api/rescue", json={"do": "go-on"}, headers=HERE).status_code == 200 and rescue.done.is_set()
+    assert (
+        client.post("/api/rescue", json={"do": "go-on"}, headers=HERE).status_code == 200
+        and rescue.done.is_set()
+    )
     assert len(Table(None, Journal(folder / "game.journal")).journal.events()) == 20
     [aside] = [p for p in folder.glob("game.journal.damaged-*") if p.name[-1].isdigit()]
     assert aside.read_bytes() == damaged
 
 
-@pytest.mark.parametrize("spoil, offers", [
-    (lambda p: p.write_bytes(b""), ["anew", "again"]), (lambda p: p.unlink(), ["anew", "again"]),
-    (lambda p: p.write_bytes(b"rubbish" * 999), ["anew", "again"]),
-    (lambda p: p.write_bytes(bytes(4096) + p.read_bytes()[4096:]), ["anew", "again"]),
-    (lambda p: p.write_bytes(p.read_bytes()[:len(p.read_bytes()) // 2]), ["anew", "again"]),
-], ids=["empty", "gone", "rubbish", "head", "half"])
+@pytest.mark.parametrize(
+    "spoil, offers",
+    [
+        (lambda p: p.write_bytes(b""), ["anew", "again"]),
+        (lambda p: p.unlink(), ["anew", "again"]),
+        (lambda p: p.write_bytes(b"rubbish" * 999), ["anew", "again"]),
+        (lambda p: p.write_bytes(bytes(4096) + p.read_bytes()[4096:]), ["anew", "again"]),
+        (lambda p: p.write_bytes(p.read_bytes()[: len(p.read_bytes()) // 2]), ["anew", "again"]),
+    ],
+    ids=["empty", "gone", "rubbish", "head", "half"],
+)
 def test_a_game_that_cannot_be_read_gives_way_to_a_new_one(folder, spoil, offers):
     spoil(folder / "game.journal")
     with pytest.raises(BadJournal) as fault:
@@ -121,7 +133,9 @@ def test_what_a_page_wrote_is_put_aside_for_setting_up_anew(folder, monkeypatch)
     rescue, client = page_of(folder, Fault("state/nilometer.toml: Invalid value"))
     assert logged_in(client).get("/api/rescue").json["offers"] == ["set-up", "again"]
     assert client.post("/api/rescue", json={"do": "set-up"}, headers=HERE).status_code == 200
-    assert [p.read_text() for p in state.glob("nilometer.toml.*")] == ["copy = "] and not (state / "nilometer.toml").exists()
+    assert [p.read_text() for p in state.glob("nilometer.toml.*")] == ["copy = "] and not (
+        state / "nilometer.toml"
+    ).exists()
 
 
 def test_a_disk_that_cannot_be_written_is_told(folder, monkeypatch):
@@ -129,14 +143,28 @@ def test_a_disk_that_cannot_be_written_is_told(folder, monkeypatch):
 
     def readonly(path):
         raise OSError(30, "Read-only file system", str(path))
+
     monkeypatch.setattr("companion.rescue.set_aside", readonly)
     answer = logged_in(client).post("/api/rescue", json={"do": "anew"}, headers=HERE)
-    assert answer.status_code == 507 and "Read-only" in answer.json["error"] and not rescue.done.is_set()
+    assert (
+        answer.status_code == 507
+        and "Read-only" in answer.json["error"]
+        and not rescue.done.is_set()
+    )
 
 
-@pytest.mark.parametrize("text", [
-    'copy = "nowhere"\n', "copy = \n", 'copy = "nowhere"\nlooks_per_second = 0\n', 'copy = "nowhere"\n[camera]\nkind = "webcam"\n'])
-def test_a_service_that_cannot_start_serves_a_page_and_tries_again_when_told(service, tmp_path, text):  # noqa: F811
+@pytest.mark.parametrize(
+    "text",
+    [
+        'copy = "nowhere"\n',
+        "copy = \n",
+        'copy = "nowhere"\nlooks_per_second = 0\n',
+        'copy = "nowhere"\n[camera]\nkind = "webcam"\n',
+    ],
+)
+def test_a_service_that_cannot_start_serves_a_page_and_tries_again_when_told(
+    service, tmp_path, text
+):
     port = free_port()
     web = f'[web]\nhost = "127.0.0.1"\nport = {port}\npin = "12345678"\n'
     config = tmp_path / "owner.toml"
@@ -144,7 +172,9 @@ def test_a_service_that_cannot_start_serves_a_page_and_tries_again_when_told(ser
     process, said = service(config)
     said.settimeout(60)
     assert b"cannot start" in said.recv(999)
-    if text == "copy = \n":       # not even the port can be read from it: the usual one, or one of the next
+    if (
+        text == "copy = \n"
+    ):  # not even the port can be read from it: the usual one, or one of the next
         process.send_signal(signal.SIGTERM)
         assert process.wait(20) == 0
         return
@@ -165,10 +195,17 @@ def test_a_service_that_cannot_start_serves_a_page_and_tries_again_when_told(ser
 def test_a_port_that_is_taken_leaves_the_page_on_the_next(tmp_path, monkeypatch):
     from companion import rescue
     from companion.config import Web
+
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        found = Rescue(str(tmp_path / "none.toml"), Fault("127.0.0.1: another program serves there"))
-        server = rescue._served(create_rescue_app(found, companion_web.Settings()), Web(host="127.0.0.1", port=port), tmp_path)
+        found = Rescue(
+            str(tmp_path / "none.toml"), Fault("127.0.0.1: another program serves there")
+        )
+        server = rescue._served(
+            create_rescue_app(found, companion_web.Settings()),
+            Web(host="127.0.0.1", port=port),
+            tmp_path,
+        )
         try:
             assert server.port != port and ask(server.port, "/")[0] == 503
         finally:
@@ -177,8 +214,14 @@ def test_a_port_that_is_taken_leaves_the_page_on_the_next(tmp_path, monkeypatch)
 
 def ask(port, path, data=None, cookie=""):
     line = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
-    headers = {"Origin": f"http://127.0.0.1:{port}", "Content-Type": "application/json", "Cookie": cookie}
-    line.request("GET" if data is None else "POST", path, None if data is None else json.dumps(data), headers)
+    headers = {
+        "Origin": f"http://127.0.0.1:{port}",
+        "Content-Type": "application/json",
+        "Cookie": cookie,
+    }
+    line.request(
+        "GET" if data is None else "POST", path, None if data is None else json.dumps(data), headers
+    )
     answer = line.getresponse()
     answer.read()
     line.close()

@@ -1,4 +1,5 @@
-"""`nilometer run` as a service sees it: started by systemd's rules without a configuration, told to stop, told secrets."""
+"""`nilometer run` as a service sees it: started by systemd's rules without a configuration, told to
+stop, told secrets."""
 
 import os
 import signal
@@ -28,9 +29,17 @@ def service(tmp_path):
 
     def start(config):
         environ = {**os.environ, "NOTIFY_SOCKET": path, "NILOMETER_STATE": str(tmp_path)}
-        running.append(subprocess.Popen([sys.executable, "-m", "companion.cli", "run", "--config", str(config)], env=environ,
-                                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True))
+        running.append(
+            subprocess.Popen(
+                [sys.executable, "-m", "companion.cli", "run", "--config", str(config)],
+                env=environ,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+            )
+        )
         return running[-1], said
+
     yield start
     for process in running:
         process.kill()
@@ -38,7 +47,9 @@ def service(tmp_path):
     said.close()
 
 
-def test_a_service_without_a_configuration_is_ready_for_its_set_up_and_feeds_the_watchdog(service, tmp_path):
+def test_a_service_without_a_configuration_is_ready_for_its_set_up_and_feeds_the_watchdog(
+    service, tmp_path
+):
     config = tmp_path / "owner.toml"
     config.write_text('[web]\nport = 0\nhost = "127.0.0.1"\n')
     process, said = service(config)
@@ -48,7 +59,11 @@ def test_a_service_without_a_configuration_is_ready_for_its_set_up_and_feeds_the
     process.send_signal(signal.SIGTERM)
     assert process.wait(10) == 0 and time.monotonic() - began < 3
     out = process.stdout.read()
-    assert "names no copy yet" in out and (tmp_path / "pin").read_text().strip() not in out and "join#" not in out
+    assert (
+        "names no copy yet" in out
+        and (tmp_path / "pin").read_text().strip() not in out
+        and "join#" not in out
+    )
 
 
 def test_the_services_pin_is_kept_where_only_it_can_read(tmp_path):
@@ -73,21 +88,31 @@ def test_what_setting_up_wrote_lies_below_what_the_owner_says(tmp_path, monkeypa
     monkeypatch.setenv("NILOMETER_STATE", str(state))
     owner.write_text("[web]\nport = 9000\n")
     assert not is_begun(owner)
-    (state / "nilometer.toml").write_text('copy = "copy"\nseats = ["bull"]\n[web]\nport = 1\npin = "11112222"\n')
+    (state / "nilometer.toml").write_text(
+        'copy = "copy"\nseats = ["bull"]\n[web]\nport = 1\npin = "11112222"\n'
+    )
     found = load_config(owner)
-    assert is_begun(owner) and (found.copy, found.web.port, found.web.pin) == ("copy", 9000, "11112222")
+    assert is_begun(owner) and (found.copy, found.web.port, found.web.pin) == (
+        "copy",
+        9000,
+        "11112222",
+    )
     (state / "nilometer.toml").write_text("copy = ")
     with pytest.raises(Fault, match="state/nilometer.toml: "):
         load_config(owner)
 
 
 @pytest.mark.xdist_group("filmed")
-def test_a_playing_table_is_ready_feeds_the_watchdog_from_its_loop_and_says_goodbye_to_twenty_phones(copy, service, tmp_path):
+def test_a_playing_table_is_ready_feeds_the_watchdog_from_its_loop_and_says_goodbye_to_twenty_phones(
+    copy, service, tmp_path
+):
     """The whole process as systemd has it: a camera, a reader, phones that follow; then SIGTERM."""
     port = free_port()
     config = tmp_path / "table.toml"
-    config.write_text(f'copy = "{copy}"\nseats = ["archer", "lion"]\nlearn = false\n[camera]\nkind = "folder"\nloop = true\n'
-                      f'path = "{PHOTOS / "game"}"\n[web]\nhost = "127.0.0.1"\nport = {port}\n')
+    config.write_text(
+        f'copy = "{copy}"\nseats = ["archer", "lion"]\nlearn = false\n[camera]\nkind = "folder"\nloop = true\n'
+        f'path = "{PHOTOS / "game"}"\n[web]\nhost = "127.0.0.1"\nport = {port}\n'
+    )
     process, said = service(config)
     said.settimeout(120)
     while not (word := said.recv(999)).startswith(b"READY=1"):
@@ -105,7 +130,9 @@ def test_a_playing_table_is_ready_feeds_the_watchdog_from_its_loop_and_says_good
             heard += more
         assert b"event: bye" in heard
     assert process.wait(20) == 0
-    assert time.monotonic() - began < 5, "what the unit's TimeoutStopSec allows a loaded machine; two seconds on a quiet one"
+    assert time.monotonic() - began < 5, (
+        "what the unit's TimeoutStopSec allows a loaded machine; two seconds on a quiet one"
+    )
 
 
 def free_port():

@@ -1,4 +1,5 @@
-"""Simulated tables and copies: layouts that could be, pieces that lie as people lay them, copies in the contract's form."""
+"""Simulated tables and copies: layouts that could be, pieces that lie as people lay them, copies in
+the contract's form."""
 
 import json
 import random
@@ -12,7 +13,17 @@ import numpy as np
 import pytest
 
 from calibration.copy import load_copy
-from companion.simulate import Conditions, Director, Tabletop, art_for, edition, make_copy, plan_of, random_layout, samplers
+from companion.simulate import (
+    Conditions,
+    Director,
+    Tabletop,
+    art_for,
+    edition,
+    make_copy,
+    plan_of,
+    random_layout,
+    samplers,
+)
 from companion.simulate.samples import spanned
 from companion.simulate.tabletop import _inside
 from vision.plan import parse_plan
@@ -30,16 +41,23 @@ def setting(game):
 @pytest.fixture(scope="module")
 def letters(tmp_path_factory):
     """A plan of a game without an engine"""
-    sites = "".join(f'[[site]]\nid = "{c}{r}"\nreads = "pile"\noutline = [[{x}, {y}], [{x + 22}, {y}], [{x + 22}, {y + 22}], '
-                    f"[{x}, {y + 22}]]\n" for c, x in zip("abcdef", range(10, 150, 22)) for r, y in zip("123456", range(10, 150, 22)))
-    kinds = "".join(f'[[piece]]\nkind = "{c}"\ncount = 3\nsize = [19, 19]\nheight = 4\n' for c in "AEIQÜ")
+    sites = "".join(
+        f'[[site]]\nid = "{c}{r}"\nreads = "pile"\noutline = [[{x}, {y}], [{x + 22}, {y}], [{x + 22}, {y + 22}], '
+        f"[{x}, {y + 22}]]\n"
+        for c, x in zip("abcdef", range(10, 150, 22))
+        for r, y in zip("123456", range(10, 150, 22))
+    )
+    kinds = "".join(
+        f'[[piece]]\nkind = "{c}"\ncount = 3\nsize = [19, 19]\nheight = 4\n' for c in "AEIQÜ"
+    )
     path = tmp_path_factory.mktemp("letters") / "plan.toml"
     path.write_text(f'game = "letters"\nsize = [152, 152]\n{kinds}{sites}')
     return path
 
 
 def lawful(plan, layout):
-    """Within the box, nothing outside the plan, pieces that span several sites with what lies under them"""
+    """Within the box, nothing outside the plan, pieces that span several sites with what lies under
+    them"""
     counts = Counter(k for c in layout.values() for k in c)
     for kind, n in counts.items():
         assert n <= (plan.pieces[kind].count or 99), kind
@@ -48,7 +66,9 @@ def lawful(plan, layout):
         for kind in contents:
             if plan.pieces[kind].spans:
                 covered = spanned(plan, plan.sites[site], kind)
-                assert len(covered) == 4 and all(layout[c][0] == plan.pieces[kind].over for c in covered)
+                assert len(covered) == 4 and all(
+                    layout[c][0] == plan.pieces[kind].over for c in covered
+                )
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -68,20 +88,25 @@ def test_two_samplers_show_every_kind_in_sight(game):
         made = samplers(plan, art.data["lie"], random.Random(seed))
         shown = sum((in_sight(plan, layout) for layout in made), Counter())
         assert all(shown[p.kind] for p in plan.piece)
-        # Twice, where boards and box have room: the nile's 76 kinds on 60 places of a board have not.
+        # Twice, where boards and box have room: the nile's 76 kinds on 60 places of a board have
+        # not.
         twice = [p.kind for p in plan.piece if shown[p.kind] < 2 and p.count != 1]
         assert not twice or len(plan.piece) > 70, twice
         for layout in made:
             lawful(plan, layout)
 
 
-@pytest.mark.parametrize("game, kind", [("nile", "tide"), ("nile", "obelisk"), ("deluge", "counter")])
+@pytest.mark.parametrize(
+    "game, kind", [("nile", "tide"), ("nile", "obelisk"), ("deluge", "counter")]
+)
 def test_what_there_is_one_of_lies_on_another_site_in_the_second_sampler(game, kind):
     plan, art = setting(game)
     for seed in range(6):
-        first, second = ({s for s, c in made.items() if kind in c} for made in samplers(plan, art.data["lie"], random.Random(seed)))
+        first, second = (
+            {s for s, c in made.items() if kind in c}
+            for made in samplers(plan, art.data["lie"], random.Random(seed))
+        )
         assert first and second and not first & second
-
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -97,7 +122,9 @@ def test_what_may_not_lie_somewhere_does_not():
     for seed in range(5):
         for site, contents in random_layout(plan, art.data["lie"], random.Random(seed)).items():
             river = "river" in plan.sites[site].tags
-            assert not (contents[0] == "farm" and not river) and not (contents[0] == "temple" and river)
+            assert not (contents[0] == "farm" and not river) and not (
+                contents[0] == "temple" and river
+            )
             assert "treasure" not in contents or contents[0] == "temple"
 
 
@@ -106,10 +133,23 @@ def test_pieces_nobody_touches_stay_where_they_lie():
     top = Tabletop(plan, art, seed=1)
     top.lay({"africa-1": ["people:blue", "people:blue", "mine"], "arctic": ["ship:green"]})
     before = {t for t in top.scene().things}
-    changed = top.lay({"africa-1": ["people:blue", "people:blue", "people:blue", "mine"], "arctic": ["ship:green"]})
+    changed = top.lay(
+        {
+            "africa-1": ["people:blue", "people:blue", "people:blue", "mine"],
+            "arctic": ["ship:green"],
+        }
+    )
     after = {t for t in top.scene().things}
     assert changed == {"africa-1"} and before < after and len(after) == len(before) + 1
-    assert top.lay({"africa-1": ["mine", "people:blue", "people:blue", "people:blue"], "arctic": ["ship:green"]}) == set()
+    assert (
+        top.lay(
+            {
+                "africa-1": ["mine", "people:blue", "people:blue", "people:blue"],
+                "arctic": ["ship:green"],
+            }
+        )
+        == set()
+    )
 
 
 def test_a_pile_keeps_what_lies_below_and_stands_on_it():
@@ -137,9 +177,20 @@ def test_a_monument_stands_on_the_middle_of_its_four_squares():
 def test_what_finds_no_room_stands_on_something_and_never_inside_it():
     plan, art = setting("tigris")
     top = Tabletop(plan, art, seed=1)
-    top.lay({"E6": ["flipped", "treasure"], "D7": ["flipped"], "E7": ["flipped"], "D6": ["flipped", "monument:blue-red"]})
+    top.lay(
+        {
+            "E6": ["flipped", "treasure"],
+            "D7": ["flipped"],
+            "E7": ["flipped"],
+            "D6": ["flipped", "monument:blue-red"],
+        }
+    )
     treasure = next(t for t in top.scene().things if t.look == "treasure")
-    assert treasure.z in (10.0, 17.0, 23.0)          # on one of the monument's steps, which stands on tiles of 2 mm
+    assert treasure.z in (
+        10.0,
+        17.0,
+        23.0,
+    )  # on one of the monument's steps, which stands on tiles of 2 mm
     plan, art = setting("ur")
     top = Tabletop(plan, art, seed=1)
     top.lay({s.id: ["tile:war/trade", "ziggurat", "black"] for s in plan.site[:8]})
@@ -170,29 +221,52 @@ def test_the_tide_stone_lies_in_its_third():
         top.lay({site.id: ["tide"]})
         [stone] = top.scene().things
         at = tuple(map(float, stone.at))
-        assert cv2.pointPolygonTest(np.array(site.outline, np.float32), at, True) > 0.29 * plan.pieces["tide"].size
+        assert (
+            cv2.pointPolygonTest(np.array(site.outline, np.float32), at, True)
+            > 0.29 * plan.pieces["tide"].size
+        )
 
 
 def test_what_is_put_into_a_heap_later_lies_beside_what_stays_there():
     plan, art = setting("nile")
     top = Tabletop(plan, art, seed=1)
-    boat = [f"seed:{colour}:{fruit}" for fruit in ("onion", "flax") for colour in ("blue", "red", "yellow")]
+    boat = [
+        f"seed:{colour}:{fruit}"
+        for fruit in ("onion", "flax")
+        for colour in ("blue", "red", "yellow")
+    ]
     for n in range(len(boat)):
-        top.lay({"boat": sorted(boat[:n + 1])})        # what comes may stand before or after what stays
+        top.lay({"boat": sorted(boat[: n + 1])})  # what comes may stand before or after what stays
     lying = [np.array(t.at) for t in top.scene().things]
-    assert min(np.hypot(*(a - b)) for n, a in enumerate(lying) for b in lying[:n]) > plan.pieces[boat[0]].size
+    assert (
+        min(np.hypot(*(a - b)) for n, a in enumerate(lying) for b in lying[:n])
+        > plan.pieces[boat[0]].size
+    )
 
 
 def test_turns_that_mean_something_are_kept_and_others_are_free():
     plan, art = setting("nile")
     top = Tabletop(plan, art, seed=2)
-    top.lay({"M1.1": ["rotten:red:flax"], "M1.2": ["seed:red:flax"], "R3.1": ["water:12"], "L3.1": ["water:12"]})
+    top.lay(
+        {
+            "M1.1": ["rotten:red:flax"],
+            "M1.2": ["seed:red:flax"],
+            "R3.1": ["water:12"],
+            "L3.1": ["water:12"],
+        }
+    )
     turned = {t.at: t for t in top.scene().things}
-    by_site = {s: min(turned.values(), key=lambda t: np.hypot(*(np.array(t.at) - plan.sites[s].centre)))
-               for s in ("M1.1", "M1.2", "R3.1", "L3.1")}
+    by_site = {
+        s: min(turned.values(), key=lambda t: np.hypot(*(np.array(t.at) - plan.sites[s].centre)))
+        for s in ("M1.1", "M1.2", "R3.1", "L3.1")
+    }
     assert by_site["M1.1"].look == by_site["M1.2"].look == "seed:red:flax"
-    assert by_site["M1.1"].turn == pytest.approx(45, abs=12) and by_site["M1.2"].turn == pytest.approx(0, abs=12)
-    assert by_site["R3.1"].turn == pytest.approx(180, abs=12) and by_site["L3.1"].turn == pytest.approx(0, abs=12)
+    assert by_site["M1.1"].turn == pytest.approx(45, abs=12) and by_site[
+        "M1.2"
+    ].turn == pytest.approx(0, abs=12)
+    assert by_site["R3.1"].turn == pytest.approx(180, abs=12) and by_site[
+        "L3.1"
+    ].turn == pytest.approx(0, abs=12)
 
 
 def test_exact_people_lay_pieces_exactly():
@@ -207,7 +281,9 @@ def test_exact_people_lay_pieces_exactly():
 def test_hands_come_do_it_and_go():
     plan, _ = setting("tigris")
     table = Director(plan, layout={"C5": ["temple"]}, seed=1)
-    scenes = list(table.top.towards({"C5": ["temple"], "D5": ["market"], "L9": ["leader:bull:red"]}, still=2))
+    scenes = list(
+        table.top.towards({"C5": ["temple"], "D5": ["market"], "L9": ["leader:bull:red"]}, still=2)
+    )
     hands = [bool(s.over) for s in scenes]
     assert hands[0] and hands[-3] and not any(hands[-2:])
     assert [len(s.things) for s in scenes][-1] == 3 and len(scenes[0].things) == 1
@@ -218,7 +294,13 @@ def test_the_director_shows_puts_nudges_and_breaks():
     plan, _ = setting("ur")
     slept = []
     from hardware.scene import look_down
-    table = Director(plan, layout={"A1": ["tile:war/trade"]}, view=look_down(plan.size, SMALL, margin=50), sleep=slept.append)
+
+    table = Director(
+        plan,
+        layout={"A1": ["tile:war/trade"]},
+        view=look_down(plan.size, SMALL, margin=50),
+        sleep=slept.append,
+    )
     before = table.picture()
     table.put("cup", (200, 200))
     assert np.abs(table.picture().astype(int) - before).max() > 60
@@ -246,9 +328,16 @@ def test_the_directors_table_is_the_specimen_of_the_copy_with_the_same_condition
     copy = cv2.imread(str(tmp_path / "empty-1.jpg"))
     for seed in (1, 2):
         seen = Director(plan, seed=seed, conditions=conditions).picture()
-        cards = [cv2.aruco.ArucoDetector(cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_4X4_50)).detectMarkers(i)
-                 for i in (copy, seen)]
-        places = [dict(zip(np.ravel(ids).tolist(), np.array(corners).reshape(-1, 4, 2))) for corners, ids, _ in cards]
+        cards = [
+            cv2.aruco.ArucoDetector(
+                cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_4X4_50)
+            ).detectMarkers(i)
+            for i in (copy, seen)
+        ]
+        places = [
+            dict(zip(np.ravel(ids).tolist(), np.array(corners).reshape(-1, 4, 2)))
+            for corners, ids, _ in cards
+        ]
         assert len(places[0]) == 4
         assert all(np.abs(places[0][n] - places[1][n]).max() < 1.0 for n in range(4))
 
@@ -266,14 +355,18 @@ def test_editions_draw_every_kind_and_keep_kinds_apart(game):
     assert len(seen) == 4 and edition(art, 0) is art
 
 
-@pytest.mark.parametrize("game, more", [("tigris", {}), ("nile", {"markers": False, "edition": 2, "turned": True})])
+@pytest.mark.parametrize(
+    "game, more", [("tigris", {}), ("nile", {"markers": False, "edition": 2, "turned": True})]
+)
 def test_a_copy_is_complete_and_in_the_contracts_form(tmp_path, game, more):
     plan, _ = setting(game)
     conditions = Conditions(seed=3, resolution=(820, 616), **more)
     make_copy(plan, tmp_path / "copy", conditions, photos=5)
     copy = load_copy(tmp_path / "copy")
     assert len(copy.photos) == 4 and copy.markers == conditions.markers
-    assert sorted(p.name for p in (tmp_path / "copy" / "test").glob("*.jpg")) == [f"{n:02}.jpg" for n in range(1, 6)]
+    assert sorted(p.name for p in (tmp_path / "copy" / "test").glob("*.jpg")) == [
+        f"{n:02}.jpg" for n in range(1, 6)
+    ]
     for path in (tmp_path / "copy").rglob("*.json"):
         layout = json.loads(path.read_text())
         image = cv2.imread(str(path.with_suffix(".jpg")))
@@ -285,7 +378,7 @@ def test_a_copy_is_complete_and_in_the_contracts_form(tmp_path, game, more):
     else:
         off = np.hypot(*(np.array([p.corners for p in copy.photos]) - truth).reshape(-1, 2).T)
         assert 0.5 < off.mean() < 12
-        assert truth[0, 0] > truth[1, 0]       # turned: the board's left is on the right
+        assert truth[0, 0] > truth[1, 0]  # turned: the board's left is on the right
 
 
 def test_the_same_arguments_give_the_same_pictures(tmp_path):
@@ -303,22 +396,49 @@ def test_a_plan_without_an_engine_makes_a_copy_too(tmp_path, letters):
     make_copy(plan, tmp_path, Conditions(resolution=SMALL), photos=1, plan_file=own)
     copy = load_copy(tmp_path)
     assert copy.game == "letters" and (tmp_path / "plan.toml").is_file()
-    shown = Counter(k for n in (1, 2) for c in json.loads((tmp_path / f"sampler-{n}.json").read_text()).values() for k in c)
+    shown = Counter(
+        k
+        for n in (1, 2)
+        for c in json.loads((tmp_path / f"sampler-{n}.json").read_text()).values()
+        for k in c
+    )
     assert min(shown[k] for k in "AEIQÜ") >= 2
 
 
 def test_no_drawing_needs_no_plan_of_its_own_kind():
-    plan = parse_plan({"game": "dots", "size": [100, 100], "piece": [{"kind": "stone:black", "size": 20}],
-                       "site": [{"id": "heap", "reads": "cluster", "outline": [[10, 10], [90, 10], [90, 90], [10, 90]]}]})
+    plan = parse_plan(
+        {
+            "game": "dots",
+            "size": [100, 100],
+            "piece": [{"kind": "stone:black", "size": 20}],
+            "site": [
+                {
+                    "id": "heap",
+                    "reads": "cluster",
+                    "outline": [[10, 10], [90, 10], [90, 90], [10, 90]],
+                }
+            ],
+        }
+    )
     layout = random_layout(plan, (), random.Random(2))
     top = Tabletop(plan, art_for(plan))
     top.lay({"heap": ["stone:black"] * 4})
     assert len(top.scene().things) == 4 and set(layout) <= {"heap"}
 
 
-@pytest.mark.parametrize("arguments, words", [
-    (["nogame", "x"], "nogame"), (["-", "x", "--plan", "none.toml"], "none.toml"), (["-", "x", "--resolution", "big"], "1920x1080"),
-])
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (["nogame", "x"], "nogame"),
+        (["-", "x", "--plan", "none.toml"], "none.toml"),
+        (["-", "x", "--resolution", "big"], "1920x1080"),
+    ],
+)
 def test_wrong_arguments_get_one_line_and_exit_code_2(arguments, words, tmp_path):
-    run = subprocess.run([sys.executable, "-m", "companion.simulate", *arguments], capture_output=True, text=True, cwd=tmp_path)
+    run = subprocess.run(
+        [sys.executable, "-m", "companion.simulate", *arguments],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+    )
     assert run.returncode == 2 and words in run.stderr and "Traceback" not in run.stderr

@@ -1,4 +1,5 @@
-"""Half an hour at a table where everything goes wrong, and that the soak run itself notices when something is lost."""
+"""Half an hour at a table where everything goes wrong, and that the soak run itself notices when
+something is lost."""
 
 import json
 
@@ -15,7 +16,8 @@ pytestmark = pytest.mark.xdist_group("soak")
 def table(tmp_path, monkeypatch):
     """The table's side, in this process; its web server ends with the test."""
     import time
-    monkeypatch.setattr(time, "time", time.time)       # the table's skewed clock goes with the test
+
+    monkeypatch.setattr(time, "time", time.time)  # the table's skewed clock goes with the test
     made = Obedient("tigris", ["bull", "lion"], str(tmp_path / "game.journal"), None, 1)
     yield made
     made.full(False)
@@ -38,7 +40,9 @@ def test_a_move_on_a_full_disk_is_found_when_there_is_room_again_though_nothing_
     assert table.stands()["trouble"] and len(table.table.lines) == 1
     table.full(False)
     table.steps(5)
-    assert not table.stands()["trouble"] and [line.action for line in table.table.lines[1:]] == [action]
+    assert not table.stands()["trouble"] and [line.action for line in table.table.lines[1:]] == [
+        action
+    ]
 
 
 @pytest.mark.parametrize("mode", [GARBAGE, ABSURD, LOST])
@@ -64,6 +68,10 @@ def test_it_notices_a_table_that_looks_away(tmp_path, monkeypatch):
     """The world's own eyes: a truth the table was never shown is told as missed."""
     world = World("tigris", tmp_path, 0.05, 1, lambda line: None, often=0.0)
     asked = world._ask
-    monkeypatch.setattr(world, "_ask", lambda what, argument=None: asked("stands" if what == "show" else what, argument))
+    monkeypatch.setattr(
+        world,
+        "_ask",
+        lambda what, argument=None: asked("stands" if what == "show" else what, argument),
+    )
     figures = world.run()
     assert figures.missed == 1 and not figures.holds

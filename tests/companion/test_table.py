@@ -29,7 +29,7 @@ def test_a_to_do_names_site_piece_and_owner_until_it_is_done(player):
 def test_a_to_do_done_wrongly_stays_one(player):
     p = player(STRICKEN)
     p.look(C3="catastrophe")
-    v = p.look(C4="leader:lion:blue")                     # another leader there instead of none
+    v = p.look(C4="leader:lion:blue")  # another leader there instead of none
     assert v.verdict in ("unfinished", "illegal", "unclear")
     assert p.table.state.layout().get("C4") is None
     v = p.look(C4="")
@@ -55,26 +55,39 @@ def test_a_power_cut_keeps_the_state_and_what_the_board_is_behind(player, tmp_pa
     assert v.verdict == "moved" and not v.todo
 
 
-def test_people_are_told_before_the_picture_is_kept_which_takes_its_time(player, tmp_path, monkeypatch):
-    p, image, told = player(START, journal=Journal(tmp_path / "game.journal")), np.full((90, 120, 3), 99, np.uint8), []
+def test_people_are_told_before_the_picture_is_kept_which_takes_its_time(
+    player, tmp_path, monkeypatch
+):
+    p, image, told = (
+        player(START, journal=Journal(tmp_path / "game.journal")),
+        np.full((90, 120, 3), 99, np.uint8),
+        [],
+    )
 
     def jpeg(picture):
-        asked = threading.Thread(target=lambda: told.append(p.table.snapshot()["verdict"]["verdict"]), daemon=True)
+        asked = threading.Thread(
+            target=lambda: told.append(p.table.snapshot()["verdict"]["verdict"]), daemon=True
+        )
         asked.start()
         asked.join(10)
         return b"jpeg"
+
     monkeypatch.setattr(companion.table, "jpeg_of", jpeg)
     for board in ({}, {"A1": ("market",)}):
         v = p.table.look(sees({**p.board, **board}, p.table.plan), image)
         assert told.pop() == v.verdict
     event = p.table.lines[-1].event
-    assert v.verdict == "moved" and [p.table.journal.picture(event, which) for which in ("before", "after")] == [b"jpeg"] * 2
+    assert (
+        v.verdict == "moved"
+        and [p.table.journal.picture(event, which) for which in ("before", "after")]
+        == [b"jpeg"] * 2
+    )
 
 
 def test_covered_squares_stay_as_they_were_and_the_rest_goes_on(player):
     p = player(START)
     p.look(C2="market")
-    v = p.look(A3="temple", foreign=("C2", "D2"))          # a cup on the market just laid
+    v = p.look(A3="temple", foreign=("C2", "D2"))  # a cup on the market just laid
     assert v.verdict in ("moved", "unclear")
     if v.verdict == "moved":
         assert acts(v) == ["bull: tile red A3"]
@@ -133,9 +146,9 @@ def test_people_can_say_that_a_square_was_misread_and_the_game_goes_on(player):
     choice = next(i for i, a in enumerate(v.question.answers) if a.misread and a.run is None)
     v = p.table.answer(p.table.snapshot()["question"]["id"], choice, "phone")
     assert v.verdict == "same" and p.table.snapshot()["question"] is None
-    v = p.look(A3="temple")                                # still misread, but no longer in the way
+    v = p.look(A3="temple")  # still misread, but no longer in the way
     assert (v.verdict, acts(v)) == ("moved", ["bull: tile red A3"])
-    p.look(C2="")                                          # read rightly again
+    p.look(C2="")  # read rightly again
     v = p.look(C2="market")
     assert acts(v) == ["bull: tile green C2"]
 
@@ -146,7 +159,7 @@ def test_after_an_undo_the_board_is_compared_with_that_state(player):
     p.look(C2="market")
     p.table.undo(start, "host")
     assert p.table.state == p.start.state
-    v = p.look()                                           # the tile still lies there: it is to be taken off
+    v = p.look()  # the tile still lies there: it is to be taken off
     assert v.verdict == "unfinished" and [t.sites for t in v.todo] == [("C2",)]
     v = p.look(C2="")
     assert v.verdict == "moved" and not v.todo and p.table.state == p.start.state
@@ -162,16 +175,20 @@ def test_an_edit_stands_at_the_next_look(player):
 
 def test_the_illegal_verdict_says_how_to_put_each_piece_back(player):
     p = player(START)
-    v = p.look(E1="market", K1="temple")                   # a market in the river, and a treasure gone
+    v = p.look(E1="market", K1="temple")  # a market in the river, and a treasure gone
     assert v.verdict == "illegal"
-    assert any("E1" in str(t) for t in v.back) and any("K1" in str(t) and "treasure" in str(t) for t in v.back)
+    assert any("E1" in str(t) for t in v.back) and any(
+        "K1" in str(t) and "treasure" in str(t) for t in v.back
+    )
     assert p.look(E1="", K1="temple treasure").verdict == "same"
 
 
 def test_a_piece_half_on_the_next_square_is_no_move(player):
     p = player(START)
     p.look(C2="market")
-    v = p.look(unsure={"C2": [(("market",), 0.6), ((), 0.38)], "C3": [((), 0.65), (("market",), 0.33)]})
+    v = p.look(
+        unsure={"C2": [(("market",), 0.6), ((), 0.38)], "C3": [((), 0.65), (("market",), 0.33)]}
+    )
     assert v.verdict == "same" and p.table.state.layout()["C2"] == ("market",)
 
 
@@ -182,8 +199,13 @@ def test_what_was_said_to_be_misread_outlives_a_power_cut(player, tmp_path):
     p.table.answer(p.table.snapshot()["question"]["id"], choice, "phone")
     again = Table(None, Journal(tmp_path / "game.journal"))
     assert again.look(sees(p.board, again.plan)).verdict == "same"
-    again.look(sees(p.start.state.layout(), again.plan))   # read rightly: from now on it counts again
-    assert Table(None, Journal(tmp_path / "game.journal")).look(sees(p.board, again.plan)).verdict == "unclear"
+    again.look(
+        sees(p.start.state.layout(), again.plan)
+    )  # read rightly: from now on it counts again
+    assert (
+        Table(None, Journal(tmp_path / "game.journal")).look(sees(p.board, again.plan)).verdict
+        == "unclear"
+    )
 
 
 def test_after_an_undo_and_a_power_cut_the_tile_is_still_to_be_taken_off(player, tmp_path):
@@ -199,6 +221,9 @@ def test_an_act_said_by_the_next_player_says_that_those_before_have_passed(playe
     p = player(START)
     p.look(C2="market")
     v = p.table.declare("lion: swap 3")
-    assert acts(v) == ["lion: swap 3"] and [line.action for line in p.table.lines[-2:]] == ["bull: pass", "lion: swap 3"]
+    assert acts(v) == ["lion: swap 3"] and [line.action for line in p.table.lines[-2:]] == [
+        "bull: pass",
+        "lion: swap 3",
+    ]
     with pytest.raises(Refused):
-        p.table.declare("lion: commit 2")                  # no conflict, whoever has passed
+        p.table.declare("lion: commit 2")  # no conflict, whoever has passed

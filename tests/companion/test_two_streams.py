@@ -1,4 +1,5 @@
-"""A camera with a small stream of its own: that one is watched, and a full picture fetched only when there is something to read."""
+"""A camera with a small stream of its own: that one is watched, and a full picture fetched only
+when there is something to read."""
 
 import json
 import threading
@@ -21,7 +22,8 @@ pytestmark = pytest.mark.xdist_group("filmed")
 
 
 class TwoStreams:
-    """What a camera shows: a full picture when asked, and its small one all the time, with a sensor's noise."""
+    """What a camera shows: a full picture when asked, and its small one all the time, with a
+    sensor's noise."""
 
     def __init__(self, photo):
         self.photo, self.fetched, self.now = photo, 0, 0.0
@@ -55,7 +57,9 @@ def test_watched_small_read_large(copy):
         wrong = [s for s, e in evidence.sites.items() if list(e.best) != truth.get(s, [])]
         assert evidence.busy is None and len(wrong) <= 2, wrong
         assert eye.picture is camera.photo and camera.fetched == before + 1
-        assert camera.told(eye) == [] and camera.fetched == before + 1, "nothing moves: the full picture is left alone"
+        assert camera.told(eye) == [] and camera.fetched == before + 1, (
+            "nothing moves: the full picture is left alone"
+        )
 
 
 def test_a_hand_that_comes_between_the_two_pictures_is_a_hand(copy):
@@ -129,6 +133,7 @@ def test_the_table_says_that_a_camera_hangs_while_it_hangs_and_goes_on_by_itself
             clock[0] += PATIENCE / 20
             table.wait(table.version, 0.1)
         return False
+
     assert comes("lost") and "no answer" in table.camera["message"]
     eye.seen.clear()
     camera.hangs.clear()

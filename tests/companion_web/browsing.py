@@ -1,4 +1,5 @@
-"""A real Chromium for the tests: `visit` opens the page as a phone does, and fails the test for whatever the browser complains of."""
+"""A real Chromium for the tests: `visit` opens the page as a phone does, and fails the test for
+whatever the browser complains of."""
 
 import shutil
 from urllib.parse import urlsplit
@@ -8,22 +9,39 @@ import pytest
 import companion_web
 from engine import Violation, say
 
-CHROMIUM = next((c for name in ("chromium", "chromium-browser", "google-chrome") if (c := shutil.which(name))), None)
-ARGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-dev-shm-usage", "--disable-sync",
-        "--disable-component-update", "--no-first-run", "--disable-default-apps", "--disable-extensions"]
+CHROMIUM = next(
+    (c for name in ("chromium", "chromium-browser", "google-chrome") if (c := shutil.which(name))),
+    None,
+)
+ARGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-dev-shm-usage",
+    "--disable-sync",
+    "--disable-component-update",
+    "--no-first-run",
+    "--disable-default-apps",
+    "--disable-extensions",
+]
 PHONE, DESK = {"width": 360, "height": 740}, {"width": 1280, "height": 800}
 PIXEL = bytes.fromhex(
-    "ffd8ffe000104a46494600010100000100010000ffdb004300" + "01" * 64 + "ffc0000b080001000101011100ffc4001f00"
+    "ffd8ffe000104a46494600010100000100010000ffdb004300"
+    + "01" * 64
+    + "ffc0000b080001000101011100ffc4001f00"
     "00010501010101010100000000000000000102030405060708090a0bffc400b5100002010303020403050504040000017d"
     "01020300041105122131410613516107227114328191a1082342b1c11552d1f02433627282090a161718191a25262728292a"
     "3435363738393a434445464748494a535455565758595a636465666768696a737475767778797a838485868788898a929394"
     "95969798999aa2a3a4a5a6a7a8a9aab2b3b4b5b6b7b8b9bac2c3c4c5c6c7c8c9cad2d3d4d5d6d7d8d9dae1e2e3e4e5e6e7e8"
-    "e9eaf1f2f3f4f5f6f7f8f9faffda0008010100003f00fbd3ffd9")
+    "e9eaf1f2f3f4f5f6f7f8f9faffda0008010100003f00fbd3ffd9"
+)
 
 
 @pytest.fixture(scope="module")
 def chromium():
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install -e .[test]")
+    playwright = pytest.importorskip(
+        "playwright.sync_api", reason="playwright is not installed: pip install -e .[test]"
+    )
     with playwright.sync_playwright() as p:
         browser = p.chromium.launch(executable_path=CHROMIUM, args=ARGS)
         yield browser
@@ -39,28 +57,36 @@ def server(app):
 
 @pytest.fixture
 def visit(chromium, server, app):
-    """visit(path, seat, **context) -> a page that is ready. Whatever the console or the network complains of fails the test."""
+    """visit(path, seat, **context) -> a page that is ready. Whatever the console or the network
+    complains of fails the test."""
     complaints, contexts = [], []
 
     def open_page(path="", seat=None, expected=(), script=None, **options):
-        context = chromium.new_context(**{"viewport": PHONE, "locale": "en-GB", "reduced_motion": "reduce", **options})
+        context = chromium.new_context(
+            **{"viewport": PHONE, "locale": "en-GB", "reduced_motion": "reduce", **options}
+        )
         contexts.append(context)
         if seat:
             token = web(app).access.make_host() if seat == "host" else web(app).access.seat(seat)
-            context.add_cookies([{"name": "nilometer_seat", "value": token, "url": server.url, "httpOnly": True}])
+            context.add_cookies(
+                [{"name": "nilometer_seat", "value": token, "url": server.url, "httpOnly": True}]
+            )
             web(app).feed.touch()
         page = context.new_page()
         if script:
             page.add_init_script(script)
-        page.set_default_timeout(30_000)      # a loaded machine is slow, not wrong
+        page.set_default_timeout(30_000)  # a loaded machine is slow, not wrong
 
         def heard(message):
-            if message.type in ("error", "warning") and not any(e in message.text for e in expected):
+            if message.type in ("error", "warning") and not any(
+                e in message.text for e in expected
+            ):
                 complaints.append(f"console: {message.text}")
 
         def asked(request):
             if urlsplit(request.url).netloc != urlsplit(server.url).netloc:
                 complaints.append(f"foreign: {request.url}")
+
         page.on("console", heard)
         page.on("pageerror", lambda e: complaints.append(f"script: {e}"))
         page.on("request", asked)
@@ -90,14 +116,24 @@ def web(app):
 
 
 def fits(page):
-    return page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    return page.evaluate(
+        "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+    )
 
 
 def explained(results):
-    return [f"{v['id']}: {[n['html'][:120] for n in v['nodes']]}" for v in results.response["violations"]]
+    return [
+        f"{v['id']}: {[n['html'][:120] for n in v['nodes']]}"
+        for v in results.response["violations"]
+    ]
 
 
 def illegal(table):
     why = say("farms lie on the river")
-    table.conclude("illegal", actions=["lion: tile blue E4"], text=why, violations=[Violation("T19", why)],
-                   back=[say("take {it} off E4", it=say("the farm"))])
+    table.conclude(
+        "illegal",
+        actions=["lion: tile blue E4"],
+        text=why,
+        violations=[Violation("T19", why)],
+        back=[say("take {it} off E4", it=say("the farm"))],
+    )

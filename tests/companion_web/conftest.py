@@ -1,4 +1,5 @@
-"""A table without camera and rules: what companion.table.Table publishes, made by hand, so that tests see the page only."""
+"""A table without camera and rules: what companion.table.Table publishes, made by hand, so that
+tests see the page only."""
 
 import threading
 import time
@@ -11,14 +12,25 @@ import engine
 from companion.table import Gone, Refused
 from engine import BadText, Violation, say
 from engine.text import pack
-from tests.companion_web.browsing import CHROMIUM, chromium, server, visit  # noqa: F401
+from tests.companion_web.browsing import CHROMIUM, chromium, server, visit
 
 GAME = "tigris"
-SEATS = [{"id": "bull", "name": pack(say("Bull")), "colour": "#c02020"},
-         {"id": "lion", "name": pack(say("Lion")), "colour": "#2060c0"}]
+SEATS = [
+    {"id": "bull", "name": pack(say("Bull")), "colour": "#c02020"},
+    {"id": "lion", "name": pack(say("Lion")), "colour": "#2060c0"},
+]
 SCORES = {"bull": {"red": 0, "black": 0}, "lion": {"red": 0, "black": 0}}
 LEGAL = ("pass", "tile red C4", "leader black E5", "leader red E5")
-READY = {"verdict": "same", "actions": [], "text": say("ready"), "violations": [], "back": [], "todo": [], "sites": [], "wrong": {}}
+READY = {
+    "verdict": "same",
+    "actions": [],
+    "text": say("ready"),
+    "violations": [],
+    "back": [],
+    "todo": [],
+    "sites": [],
+    "wrong": {},
+}
 START = {"B2": ["temple", "treasure"], "K1": ["temple", "treasure"], "D4": ["leader:bull:black"]}
 
 
@@ -68,17 +80,46 @@ class FakeState:
 
 
 def facts():
-    return [{"label": say("Catastrophes"), "value": 2, "colour": None, "kind": "catastrophe", "secret": False},
-            {"label": say("Points"), "value": 7, "colour": None, "kind": None, "secret": True}]
+    return [
+        {
+            "label": say("Catastrophes"),
+            "value": 2,
+            "colour": None,
+            "kind": "catastrophe",
+            "secret": False,
+        },
+        {"label": say("Points"), "value": 7, "colour": None, "kind": None, "secret": True},
+    ]
 
 
 VIEW = {
-    "phase": say("actions"), "round": None, "left": say("{n} actions left", n=2),
-    "tracks": [{"id": "bag", "label": say("Tiles in the bag"), "value": 120, "max": 143, "steps": None, "marks": [20]},
-               {"id": "sun", "label": say("Sun"), "value": 1, "max": None, "steps": [say("low"), say("high")], "marks": []}],
+    "phase": say("actions"),
+    "round": None,
+    "left": say("{n} actions left", n=2),
+    "tracks": [
+        {
+            "id": "bag",
+            "label": say("Tiles in the bag"),
+            "value": 120,
+            "max": 143,
+            "steps": None,
+            "marks": [20],
+        },
+        {
+            "id": "sun",
+            "label": say("Sun"),
+            "value": 1,
+            "max": None,
+            "steps": [say("low"), say("high")],
+            "marks": [],
+        },
+    ],
     "seats": [{"id": "bull", "facts": facts()}, {"id": "lion", "facts": facts()}],
-    "coming": [say("The monument pays Bull")], "notes": [say("Bull plays first")],
-    "tables": [{"title": say("Kingdoms"), "columns": [say("Kingdom"), say("Leaders")], "rows": [["D4", 1]]}],
+    "coming": [say("The monument pays Bull")],
+    "notes": [say("Bull plays first")],
+    "tables": [
+        {"title": say("Kingdoms"), "columns": [say("Kingdom"), say("Leaders")], "rows": [["D4", 1]]}
+    ],
     "highlight": {"E5": say("here one may build")},
 }
 
@@ -89,8 +130,17 @@ class FakeTable:
     def __init__(self, hidden_scores=False):
         self._changed = threading.Condition()
         self.version, self.settings = 1, {"hidden_scores": hidden_scores}
-        self.heard, self.pictures, self.verdict, self.question, self.decision, self.outcome = [], {}, None, None, None, None
-        self.journal = SimpleNamespace(picture=lambda event, which: self.pictures.get((event, which)))
+        self.heard, self.pictures, self.verdict, self.question, self.decision, self.outcome = (
+            [],
+            {},
+            None,
+            None,
+            None,
+            None,
+        )
+        self.journal = SimpleNamespace(
+            picture=lambda event, which: self.pictures.get((event, which))
+        )
         self.camera = {"state": "ok", "by": "markers", "error_px": 0.31, "fps": 5.0}
         self.trouble = self.pause = None
         self.words, self.turn, self.more = [], "bull", {}
@@ -180,21 +230,54 @@ class FakeTable:
         self.act("table: corrected", "D4", contents)
 
     def snapshot(self):
-        moves = [{"event": line.event, "seat": line.action.split(":")[0], "text": line.action, "words": self.words,
-                  "scores": line.state.scores(),
-                  "standing": line.state.standing(), "pictures": (line.event, "after") in self.pictures} for line in self.lines[1:]]
-        return {"version": self.version, "game": GAME, "title": pack(say("Tigris & Euphrates")), "seats": SEATS,
-                "layout": {s: list(c) for s, c in self.state.layout().items() if c}, "turn": self.turn, "actors": [self.turn],
-                "scores": self.state.scores(), "standing": self.state.standing(),
-                "opening_standing": FakeState(START, SCORES).standing(),
-                "outcome": self.outcome, "view": pack({**VIEW, **self.more}),
-                "settings": dict(self.settings), "undone": [],
-                "verdict": self.verdict or pack(READY), "question": self.question, "decision": self.decision,
-                "moves": moves, "start": 1, "pause": self.pause, "trouble": self.trouble, "camera": self.camera}
+        moves = [
+            {
+                "event": line.event,
+                "seat": line.action.split(":")[0],
+                "text": line.action,
+                "words": self.words,
+                "scores": line.state.scores(),
+                "standing": line.state.standing(),
+                "pictures": (line.event, "after") in self.pictures,
+            }
+            for line in self.lines[1:]
+        ]
+        return {
+            "version": self.version,
+            "game": GAME,
+            "title": pack(say("Tigris & Euphrates")),
+            "seats": SEATS,
+            "layout": {s: list(c) for s, c in self.state.layout().items() if c},
+            "turn": self.turn,
+            "actors": [self.turn],
+            "scores": self.state.scores(),
+            "standing": self.state.standing(),
+            "opening_standing": FakeState(START, SCORES).standing(),
+            "outcome": self.outcome,
+            "view": pack({**VIEW, **self.more}),
+            "settings": dict(self.settings),
+            "undone": [],
+            "verdict": self.verdict or pack(READY),
+            "question": self.question,
+            "decision": self.decision,
+            "moves": moves,
+            "start": 1,
+            "pause": self.pause,
+            "trouble": self.trouble,
+            "camera": self.camera,
+        }
 
     def ask(self, seat="lion", number=1):
-        self.question = {"id": f"q{number}", "seat": seat, "text": say("How many supporters?"), "sites": ["D4"],
-                         "answers": [{"text": say("none"), "picture": None}, {"text": say("one"), "picture": "temple"}]}
+        self.question = {
+            "id": f"q{number}",
+            "seat": seat,
+            "text": say("How many supporters?"),
+            "sites": ["D4"],
+            "answers": [
+                {"text": say("none"), "picture": None},
+                {"text": say("one"), "picture": "temple"},
+            ],
+        }
         self.question = pack(self.question)
         self.tell()
 
@@ -210,7 +293,9 @@ def make_app():
     made = []
 
     def make(table, **settings):
-        app = companion_web.create_app(table, companion_web.Settings(**{"pin": "1234 5678", **settings}))
+        app = companion_web.create_app(
+            table, companion_web.Settings(**{"pin": "1234 5678", **settings})
+        )
         made.append(app)
         return app
 
@@ -236,11 +321,17 @@ class Phone:
         return self.client.get(path, environ_overrides=self.environ, **kw)
 
     def post(self, path, data, headers=None):
-        headers = {"Origin": "http://localhost", "Sec-Fetch-Site": "same-origin"} if headers is None else headers
+        headers = (
+            {"Origin": "http://localhost", "Sec-Fetch-Site": "same-origin"}
+            if headers is None
+            else headers
+        )
         return self.client.post(path, json=data, headers=headers, environ_overrides=self.environ)
 
     def sit(self, seat):
-        answer = self.post("/api/join", {"code": companion_web.web_of(self.app).access.code, "seat": seat})
+        answer = self.post(
+            "/api/join", {"code": companion_web.web_of(self.app).access.code, "seat": seat}
+        )
         assert answer.status_code == 200, answer.text
         return self
 
@@ -264,12 +355,14 @@ def phone(app):
 @pytest.fixture
 def eventually():
     """eventually(holds): waits until `holds()`, at most three seconds; its value"""
+
     def wait(holds, seconds=3.0):
         end = time.monotonic() + seconds
         while not (value := holds()):
             assert time.monotonic() < end, "did not come"
             time.sleep(0.01)
         return value
+
     return wait
 
 
@@ -279,4 +372,6 @@ def pytest_collection_modifyitems(items):
         if "chromium" in getattr(item, "fixturenames", ()):
             item.add_marker("browser")
             if CHROMIUM is None:
-                item.add_marker(pytest.mark.skip(reason="no Chromium here: apt-get install chromium"))
+                item.add_marker(
+                    pytest.mark.skip(reason="no Chromium here: apt-get install chromium")
+                )

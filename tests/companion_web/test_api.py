@@ -9,12 +9,19 @@ from engine.rules import rules
 
 def test_a_seated_phone_declares_answers_and_takes_back(app, phone, table):
     lion = phone("lion")
-    assert lion.post("/api/declare", {"text": "lion: tile red C4"}).json["verdict"]["verdict"] == "moved"
+    assert (
+        lion.post("/api/declare", {"text": "lion: tile red C4"}).json["verdict"]["verdict"]
+        == "moved"
+    )
     table.ask("lion")
     companion_web.web_of(app).feed.refresh()
     assert lion.post("/api/answer", {"question": "q1", "choice": 1}).status_code == 200
     assert lion.post("/api/undo", {"event": 1}).status_code == 200
-    assert table.heard == [("declare", "lion: tile red C4", "lion"), ("answer", "q1", 1, "lion"), ("undo", 1, "lion")]
+    assert table.heard == [
+        ("declare", "lion: tile red C4", "lion"),
+        ("answer", "q1", 1, "lion"),
+        ("undo", 1, "lion"),
+    ]
 
 
 def test_the_host_speaks_for_everybody(phone, table):
@@ -48,6 +55,7 @@ def test_what_cannot_be_written_down_did_not_happen(phone, table, monkeypatch):
 
     def full(*a, **k):
         raise BadJournal("/var/lib/secret/place: disk full")
+
     monkeypatch.setattr(table, "declare", full)
     answer = phone("bull").post("/api/declare", {"text": "bull: pass"})
     assert answer.status_code == 507 and "secret/place" not in answer.text
@@ -57,13 +65,21 @@ def test_whoever_acted_sees_it_in_the_next_snapshot(phone):
     bull = phone("bull")
     serial = bull.post("/api/declare", {"text": "bull: tile red C4"}).json["serial"]
     snapshot = bull.get("/api/snapshot").json
-    assert snapshot["serial"] >= serial and snapshot["layout"]["C4"] == ["temple"] and snapshot["you"]["seats"] == ["bull"]
+    assert (
+        snapshot["serial"] >= serial
+        and snapshot["layout"]["C4"] == ["temple"]
+        and snapshot["you"]["seats"] == ["bull"]
+    )
 
 
 def test_offers_only_what_begins_so(phone):
     offers = phone("bull").get("/api/actions?seat=bull&starts=leader").json
-    assert offers == {"whole": ["pass"], "verbs": ["leader", "tile"], "actions": ["leader black E5", "leader red E5"],
-                      "otherwise": []}
+    assert offers == {
+        "whole": ["pass"],
+        "verbs": ["leader", "tile"],
+        "actions": ["leader black E5", "leader red E5"],
+        "otherwise": [],
+    }
 
 
 def test_every_rule_has_its_words(phone):
@@ -72,10 +88,23 @@ def test_every_rule_has_its_words(phone):
     listed = looker.get("/api/rules/tigris").json
     assert [r["number"] for r in listed] == list(every)
     one = looker.get("/api/rules/tigris/T19").json
-    assert one == {"number": "T19", "text": every["T19"].text, "heading": every["T19"].heading, "language": "en"}
+    assert one == {
+        "number": "T19",
+        "text": every["T19"].text,
+        "heading": every["T19"].heading,
+        "language": "en",
+    }
     dutch = looker.get("/api/rules/tigris/T19?language=nl").json
-    assert dutch["language"] == "nl" and "boerderijen alleen op de rivier" in dutch["text"] and dutch["heading"] == "Plaatje"
-    assert looker.get("/api/rules/tigris/T19?language=xx").json == looker.get("/api/rules/tigris/T19?language=../x").json == one
+    assert (
+        dutch["language"] == "nl"
+        and "boerderijen alleen op de rivier" in dutch["text"]
+        and dutch["heading"] == "Plaatje"
+    )
+    assert (
+        looker.get("/api/rules/tigris/T19?language=xx").json
+        == looker.get("/api/rules/tigris/T19?language=../x").json
+        == one
+    )
 
 
 def hidden(app, phone, table):
@@ -91,7 +120,9 @@ def test_hidden_scores_are_ones_own(app, phone, table):
         assert all(set(m["scores"]) == seen for m in snapshot["moves"])
         secret = {s["id"]: s["facts"][1]["value"] for s in snapshot["view"]["seats"]}
         assert {s for s, v in secret.items() if v is not None} == seen
-        assert all(s["facts"][0]["value"] == 2 for s in snapshot["view"]["seats"]), "what is open stays open"
+        assert all(s["facts"][0]["value"] == 2 for s in snapshot["view"]["seats"]), (
+            "what is open stays open"
+        )
     assert ("set", {"hidden_scores": True}, "host") in table.heard
 
 
@@ -115,7 +146,11 @@ def test_a_move_can_be_looked_at(phone, table):
     table.pictures[(2, "after")] = b"\xff\xd8jpeg"
     looker = phone()
     move = looker.get("/api/moves/2").json
-    assert "C4" not in move["before"] and move["after"]["C4"] == ["temple"] and move["pictures"] == ["after"]
+    assert (
+        "C4" not in move["before"]
+        and move["after"]["C4"] == ["temple"]
+        and move["pictures"] == ["after"]
+    )
     picture = looker.get("/api/moves/2/after.jpg")
     assert picture.data == b"\xff\xd8jpeg" and picture.mimetype == "image/jpeg"
     assert looker.get("/api/moves/2/before.jpg").status_code == 404
@@ -125,9 +160,16 @@ def test_a_move_can_be_looked_at(phone, table):
 
 def test_the_qr_code_says_the_link(app, phone):
     link = companion_web.web_of(app).join_link("http://10.0.0.1:8080/")
-    assert link.startswith("http://10.0.0.1:8080/join#") and link.endswith(companion_web.web_of(app).access.code)
+    assert link.startswith("http://10.0.0.1:8080/join#") and link.endswith(
+        companion_web.web_of(app).access.code
+    )
     svg = phone("host").get("/join.svg")
-    assert svg.mimetype == "image/svg+xml" and b"<path" in svg.data and b"style" not in svg.data and b"script" not in svg.data
+    assert (
+        svg.mimetype == "image/svg+xml"
+        and b"<path" in svg.data
+        and b"style" not in svg.data
+        and b"script" not in svg.data
+    )
 
 
 def test_a_seat_is_found_again_after_a_restart(table, make_app, tmp_path):
@@ -141,6 +183,7 @@ def test_a_seat_is_found_again_after_a_restart(table, make_app, tmp_path):
 
 def test_another_game_at_the_table_frees_the_seats_it_lacks(app, phone, table):
     from copy import copy
+
     bull, lion = phone("bull"), phone("lion")
     other = copy(table)
     plain = table.snapshot
@@ -151,7 +194,10 @@ def test_another_game_at_the_table_frees_the_seats_it_lacks(app, phone, table):
 
 
 def test_everything_about_the_table_is_plain_json(app, table):
-    table.conclude("illegal", todo=[{"text": say("take {piece} off", piece=say("it")), "sites": ["D4"], "seat": None}])
+    table.conclude(
+        "illegal",
+        todo=[{"text": say("take {piece} off", piece=say("it")), "sites": ["D4"], "seat": None}],
+    )
     json.dumps(companion_web.web_of(app).feed.frame.snapshot)
 
 

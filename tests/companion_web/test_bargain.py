@@ -1,4 +1,5 @@
-"""Trades are offered by one side and accepted by the other; what the camera cannot tell apart is corrected with one tap."""
+"""Trades are offered by one side and accepted by the other; what the camera cannot tell apart is
+corrected with one tap."""
 
 import pytest
 
@@ -23,7 +24,12 @@ def table():
 
 
 def gold(table):
-    return dict(zip(("yellow", "blue"), (table.state.stocks[table.state.colour(s)][1] for s in ("yellow", "blue"))))
+    return dict(
+        zip(
+            ("yellow", "blue"),
+            (table.state.stocks[table.state.colour(s)][1] for s in ("yellow", "blue")),
+        )
+    )
 
 
 @pytest.fixture
@@ -33,14 +39,19 @@ def people(phone):
 
 def test_a_trade_is_done_when_the_other_side_accepts(people, table):
     yellow, blue, _, looker = people
-    assert yellow.post("/api/declare", {"text": DEAL}).json["offered"] is True and gold(table) == {"yellow": 1, "blue": 2}
+    assert yellow.post("/api/declare", {"text": DEAL}).json["offered"] is True and gold(table) == {
+        "yellow": 1,
+        "blue": 2,
+    }
     [offer] = looker.get("/api/snapshot").json["offers"]
     assert (offer["from"], offer["to"]) == ("yellow", ["blue"])
     for stranger in (looker, yellow):
         assert stranger.post("/api/offer", {"id": offer["id"], "yes": 1}).status_code == 403
     assert gold(table) == {"yellow": 1, "blue": 2}, "nobody accepts their own offer"
     assert blue.post("/api/offer", {"id": offer["id"], "yes": 1}).status_code == 200
-    assert gold(table) == {"yellow": 2, "blue": 1} and looker.get("/api/snapshot").json["offers"] == []
+    assert (
+        gold(table) == {"yellow": 2, "blue": 1} and looker.get("/api/snapshot").json["offers"] == []
+    )
     assert blue.post("/api/offer", {"id": offer["id"], "yes": 1}).status_code == 409, "once"
 
 
@@ -60,9 +71,17 @@ def test_an_offer_is_declined_taken_back_or_forgotten(people, table):
 
 def test_the_host_speaks_for_both_and_what_the_rules_forbid_is_no_offer(people, table):
     yellow, _, host, looker = people
-    assert yellow.post("/api/declare", {"text": "yellow: trade yellow wood 9 for blue gold 1"}).status_code == 409
+    assert (
+        yellow.post(
+            "/api/declare", {"text": "yellow: trade yellow wood 9 for blue gold 1"}
+        ).status_code
+        == 409
+    )
     assert looker.get("/api/snapshot").json["offers"] == []
-    assert host.post("/api/declare", {"text": DEAL}).status_code == 200 and gold(table) == {"yellow": 2, "blue": 1}
+    assert host.post("/api/declare", {"text": DEAL}).status_code == 200 and gold(table) == {
+        "yellow": 2,
+        "blue": 1,
+    }
 
 
 def test_a_trade_on_two_phones(visit, table):
@@ -85,6 +104,7 @@ def test_a_trade_on_two_phones(visit, table):
 
 def test_a_harvest_is_corrected_with_one_tap(make_app, phone, monkeypatch):
     from .conftest import Phone
+
     table = table_of(HARVESTING)
     app = make_app(table)
     host = Phone(app)
@@ -94,11 +114,22 @@ def test_a_harvest_is_corrected_with_one_tap(make_app, phone, monkeypatch):
     [told] = host.get("/api/actions?seat=yellow").json["otherwise"]
     assert told["text"] == "yellow: harvest eurasia-2 wood 1 gold 1"
     assert {o["text"] for o in told["others"]} == {"yellow: harvest eurasia-2 wood 1"}
-    assert host.post("/api/instead", {"event": told["event"], "text": told["others"][0]["text"]}).status_code == 200
+    assert (
+        host.post(
+            "/api/instead", {"event": told["event"], "text": told["others"][0]["text"]}
+        ).status_code
+        == 200
+    )
     stock = table.state.stocks[table.state.colour("yellow")]
     assert stock[:2] == (1, 0) and table.state.turn == "blue", "what was done since stands"
-    assert [line.action for line in table.lines[1:]] == ["yellow: harvest eurasia-2 wood 1", "yellow: done"]
-    assert host.post("/api/instead", {"event": told["event"], "text": "yellow: done"}).status_code == 409, "it is gone"
+    assert [line.action for line in table.lines[1:]] == [
+        "yellow: harvest eurasia-2 wood 1",
+        "yellow: done",
+    ]
+    assert (
+        host.post("/api/instead", {"event": told["event"], "text": "yellow: done"}).status_code
+        == 409
+    ), "it is gone"
 
 
 def test_tellings_can_be_told_apart():
@@ -107,6 +138,7 @@ def test_tellings_can_be_told_apart():
 
     import engine
     from companion_web.otherwise import Otherwise
+
     found = engine.game("nile")
     table, choose, told = Table(found.setup(["red", "blue"])), random.Random(1), []
     for _ in range(120):
@@ -123,7 +155,13 @@ def test_only_whose_move_it_was_corrects_it(app, people, table):
     host.post("/api/declare", {"text": DEAL})
     event = table.lines[-1].event
     for who in (blue, looker):
-        assert who.post("/api/instead", {"event": event, "text": "yellow: trade yellow wood 1 for blue wood 1"}).status_code == 403
+        assert (
+            who.post(
+                "/api/instead",
+                {"event": event, "text": "yellow: trade yellow wood 1 for blue wood 1"},
+            ).status_code
+            == 403
+        )
     assert gold(table) == {"yellow": 2, "blue": 1}
 
 

@@ -1,4 +1,5 @@
-"""The board's page in a real Chromium: what people see, with the keyboard, at 360 px, with a screen reader's tree; nothing foreign."""
+"""The board's page in a real Chromium: what people see, with the keyboard, at 360 px, with a screen
+reader's tree; nothing foreign."""
 
 import time
 
@@ -19,7 +20,10 @@ def test_the_board_follows_within_half_a_second(visit, table):
         page.wait_for_selector(f"#verdict:has-text('tile red {site}')")
         took.append(time.monotonic() - began)
     assert min(took) < 0.5, took
-    assert page.locator("#verdict h2").inner_text() == "Done" and "+1" in page.locator("#verdict").inner_text()
+    assert (
+        page.locator("#verdict h2").inner_text() == "Done"
+        and "+1" in page.locator("#verdict").inner_text()
+    )
     assert "tile red F6" in page.locator("#moves").inner_text()
     table.act("bull: tile red F6", "F6", [])
     page.wait_for_selector(".pieces > [data-site=F6]", state="detached")
@@ -28,8 +32,18 @@ def test_the_board_follows_within_half_a_second(visit, table):
 def test_everything_the_table_says_stands_there(visit, table):
     page = visit(viewport=DESK)
     text = page.locator("main").inner_text()
-    for said in ("It is Bull's turn.", "2 actions left", "Tiles in the bag", "120 of 143", "Catastrophes", "Kingdoms", "high",
-                 "The monument pays Bull", "Here one may build", "Bull plays first"):
+    for said in (
+        "It is Bull's turn.",
+        "2 actions left",
+        "Tiles in the bag",
+        "120 of 143",
+        "Catastrophes",
+        "Kingdoms",
+        "high",
+        "The monument pays Bull",
+        "Here one may build",
+        "Bull plays first",
+    ):
         assert said in text, said
     assert "camera sees the board" in page.locator("header").inner_text()
     table.camera = {"state": "lost", "by": None, "error_px": None, "fps": None}
@@ -49,8 +63,14 @@ def test_everything_the_table_says_stands_there(visit, table):
     page.wait_for_selector("#trouble", state="hidden")
 
 
-VERDICTS = {"same": "Ready", "moved": "Done", "unfinished": "Not finished yet", "illegal": "Not allowed",
-            "unclear": "Not clear", "busy": "Hands on the board"}
+VERDICTS = {
+    "same": "Ready",
+    "moved": "Done",
+    "unfinished": "Not finished yet",
+    "illegal": "Not allowed",
+    "unclear": "Not clear",
+    "busy": "Hands on the board",
+}
 
 
 def test_verdicts_differ_in_word_and_shape_not_only_in_colour(visit, table):
@@ -68,7 +88,9 @@ def test_an_illegal_move_is_told_with_its_rule_and_the_rules_words(visit, table)
     illegal(table)
     page.wait_for_selector("#verdict[data-verdict=illegal]")
     assert "Take the farm off E4" in page.locator("#wrong").inner_text()
-    assert "arms lie on the river" in page.locator("#alarm").inner_text(), "a screen reader is told at once"
+    assert "arms lie on the river" in page.locator("#alarm").inner_text(), (
+        "a screen reader is told at once"
+    )
     page.get_by_role("button", name="Rule T19, read it").click()
     page.wait_for_selector("dialog[open]:has-text('farms only on river spaces')")
     page.get_by_role("button", name="All rules").click()
@@ -85,7 +107,9 @@ def test_a_screen_reader_hears_the_move_and_reads_the_board(visit, table):
     page.locator("#words summary").click()
     words = page.locator("#words").inner_text()
     assert "C4" in words and "B2" in words
-    assert page.locator("svg.twin").get_attribute("role") == "img" and page.locator("svg.twin").get_attribute("aria-label")
+    assert page.locator("svg.twin").get_attribute("role") == "img" and page.locator(
+        "svg.twin"
+    ).get_attribute("aria-label")
 
 
 def test_joining_by_the_link_in_the_qr_code(visit, server, app, table):
@@ -106,7 +130,10 @@ def test_a_looker_cannot_even_press(visit, table):
     table.ask("lion")
     page.wait_for_selector("#question:not([hidden])")
     assert page.locator("#question button:not([disabled])").count() == 0
-    assert page.locator("#say").is_hidden() and page.get_by_role("button", name="Take back").count() == 0
+    assert (
+        page.locator("#say").is_hidden()
+        and page.get_by_role("button", name="Take back").count() == 0
+    )
 
 
 def test_the_host_by_pin_with_the_keyboard_alone(visit, table):
@@ -128,7 +155,9 @@ def test_the_host_by_pin_with_the_keyboard_alone(visit, table):
 
 
 def test_declaring_and_taking_back_with_the_keyboard_alone(visit, table):
-    page = visit(seat="bull", expected=["409"], script='localStorage.setItem("nilometer.notation", "1")')
+    page = visit(
+        seat="bull", expected=["409"], script='localStorage.setItem("nilometer.notation", "1")'
+    )
     page.wait_for_selector(".quick button")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.className") == "skip"
@@ -146,7 +175,9 @@ def test_declaring_and_taking_back_with_the_keyboard_alone(visit, table):
     page.keyboard.press("Escape")
     page.wait_for_selector("dialog[open]", state="detached")
     for _ in range(40):
-        if page.evaluate("[...document.querySelectorAll('button:focus')].some(b => b.textContent.includes('Take back the last'))"):
+        if page.evaluate(
+            "[...document.querySelectorAll('button:focus')].some(b => b.textContent.includes('Take back the last'))"
+        ):
             break
         page.keyboard.press("Tab")
     page.keyboard.press("Enter")
@@ -159,9 +190,15 @@ def test_declaring_and_taking_back_with_the_keyboard_alone(visit, table):
 
 
 def test_buttons_for_what_has_to_be_decided(visit, table):
-    table.decision = {"seat": "bull", "text": {"t": "Which monument?"}, "sites": ["D4"],
-                      "choices": [{"text": {"t": "none"}, "action": "bull: pass", "picture": None},
-                                  {"text": {"t": "red"}, "action": "tile red C4", "picture": "temple"}]}
+    table.decision = {
+        "seat": "bull",
+        "text": {"t": "Which monument?"},
+        "sites": ["D4"],
+        "choices": [
+            {"text": {"t": "none"}, "action": "bull: pass", "picture": None},
+            {"text": {"t": "red"}, "action": "tile red C4", "picture": "temple"},
+        ],
+    }
     table.tell()
     page = visit(seat="bull")
     page.get_by_role("button", name="red", exact=True).click()
@@ -195,7 +232,9 @@ def test_where_there_is_no_room_the_page_looks_now_and_then(visit, app, table):
 
 
 @pytest.mark.parametrize("path", ["", "join"])
-@pytest.mark.parametrize("size", [PHONE, {"width": 320, "height": 640}, DESK], ids=["360", "320", "1280"])
+@pytest.mark.parametrize(
+    "size", [PHONE, {"width": 320, "height": 640}, DESK], ids=["360", "320", "1280"]
+)
 def test_nothing_sticks_out_sideways(visit, table, path, size):
     illegal(table)
     table.ask("bull")
@@ -216,7 +255,9 @@ def test_axe_finds_nothing(visit, table, path, seat, scheme):
     assert explained(axe.run(page)) == []
     if path == "" and seat:
         for verdict in ("moved", "unfinished", "unclear", "busy"):
-            table.conclude(verdict, todo=[{"text": say("take it off"), "sites": ["D4"], "seat": "bull"}])
+            table.conclude(
+                verdict, todo=[{"text": say("take it off"), "sites": ["D4"], "seat": "bull"}]
+            )
             page.wait_for_selector(f"#verdict[data-verdict={verdict}]")
             assert explained(axe.run(page)) == [], verdict
         page.locator("#words summary").click()
@@ -247,28 +288,72 @@ def test_night_by_hand_and_remembered(visit):
     night = page.evaluate("getComputedStyle(document.body).backgroundColor")
     page.reload()
     page.wait_for_selector("body[data-ready]")
-    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == night == "rgb(20, 24, 26)"
+    assert (
+        page.evaluate("getComputedStyle(document.body).backgroundColor")
+        == night
+        == "rgb(20, 24, 26)"
+    )
 
 
 def test_what_matters_most_stands_below_the_board_and_a_wide_table_is_read_on_a_phone(visit, table):
     """The tide, large, before the players; and no column of the market is cut off."""
-    columns = [say(c) for c in ("row", "fruit", "next free place", "refuses", "bad", "rotten", "would give now")]
+    columns = [
+        say(c)
+        for c in ("row", "fruit", "next free place", "refuses", "bad", "rotten", "would give now")
+    ]
     table.more = {
-        "tracks": [{"id": "tide", "label": say("Tide"), "value": 1, "max": 2, "steps": [say("flood"), say("ebb 1")], "marks": [],
-                    "large": True, "means": say("Bull takes two water cards")},
-                   {"id": "bag", "label": say("Tiles in the bag"), "value": 120, "max": 143, "steps": None, "marks": []}],
-        "tables": [{"title": say("Market"), "columns": columns,
-                    "rows": [["M1", "4 of 5", "M1.5", "flax, grain", 1, 1, "Blue 4, Red 2"], ["M2", "0 of 4", "M2.1", "", 0, 0, ""]]}]}
+        "tracks": [
+            {
+                "id": "tide",
+                "label": say("Tide"),
+                "value": 1,
+                "max": 2,
+                "steps": [say("flood"), say("ebb 1")],
+                "marks": [],
+                "large": True,
+                "means": say("Bull takes two water cards"),
+            },
+            {
+                "id": "bag",
+                "label": say("Tiles in the bag"),
+                "value": 120,
+                "max": 143,
+                "steps": None,
+                "marks": [],
+            },
+        ],
+        "tables": [
+            {
+                "title": say("Market"),
+                "columns": columns,
+                "rows": [
+                    ["M1", "4 of 5", "M1.5", "flax, grain", 1, 1, "Blue 4, Red 2"],
+                    ["M2", "0 of 4", "M2.1", "", 0, 0, ""],
+                ],
+            }
+        ],
+    }
     table.tell()
     page = visit()
     page.wait_for_selector("#large:has-text('ebb 1')")
     large, players = page.locator("#large"), page.locator("#players")
     assert "Bull takes two water cards" in large.inner_text()
-    assert page.locator("#board").bounding_box()["y"] < large.bounding_box()["y"] < players.bounding_box()["y"]
-    assert "Tide" not in page.locator("#facts").inner_text() and "120 of 143" in page.locator("#facts").inner_text()
-    assert page.evaluate("[...document.querySelectorAll('.scroll')].every(e => e.scrollWidth <= e.clientWidth + 1)")
+    assert (
+        page.locator("#board").bounding_box()["y"]
+        < large.bounding_box()["y"]
+        < players.bounding_box()["y"]
+    )
+    assert (
+        "Tide" not in page.locator("#facts").inner_text()
+        and "120 of 143" in page.locator("#facts").inner_text()
+    )
+    assert page.evaluate(
+        "[...document.querySelectorAll('.scroll')].every(e => e.scrollWidth <= e.clientWidth + 1)"
+    )
     cell = page.locator("#facts td[data-column='would give now']").first
-    assert cell.inner_text() == "Blue 4, Red 2" and "would give now" in cell.evaluate("e => getComputedStyle(e, '::before').content")
+    assert cell.inner_text() == "Blue 4, Red 2" and "would give now" in cell.evaluate(
+        "e => getComputedStyle(e, '::before').content"
+    )
     page.set_viewport_size(DESK)
     assert page.locator("#facts thead th").last.is_visible()
     assert large.bounding_box()["y"] < page.locator("#facts").bounding_box()["y"]
@@ -283,13 +368,15 @@ def test_two_taps_say_what_lies_on_a_place(visit, table):
 
 
 def test_the_board_stays_where_it_is_whatever_is_said(visit, table):
-    page = visit(script="""
+    page = visit(
+        script="""
         window.shifted = 0;
         window.moved = [];
         new PerformanceObserver(list => list.getEntries().filter(e => !e.hadRecentInput).forEach(e => {
             window.shifted += e.value;
             window.moved.push(e.sources.map(s => s.node?.id ?? s.node?.nodeName).join());
-        })).observe({ type: "layout-shift", buffered: true });""")
+        })).observe({ type: "layout-shift", buffered: true });"""
+    )
     page.wait_for_selector("#frame svg.twin")
     page.evaluate("window.shifted = 0")
     at = page.locator("#board").bounding_box()["y"]
@@ -317,7 +404,18 @@ def test_the_television_says_what_matters(visit, table):
     table.act("bull: tile red C4", "C4", ["temple"], 3)
     page = visit("tv", viewport={"width": 1920, "height": 1080})
     page.wait_for_selector("#frame svg.twin")
-    assert page.locator("#scores li").count() == 2 and page.locator("#scores li > b").first.inner_text() == "3"
-    assert page.evaluate("parseFloat(getComputedStyle(document.querySelector('#scores li > b')).fontSize)") > 60
-    assert page.locator("#verdict h2").inner_text() == "Done" and "Bull" in page.locator("#turn").inner_text()
+    assert (
+        page.locator("#scores li").count() == 2
+        and page.locator("#scores li > b").first.inner_text() == "3"
+    )
+    assert (
+        page.evaluate(
+            "parseFloat(getComputedStyle(document.querySelector('#scores li > b')).fontSize)"
+        )
+        > 60
+    )
+    assert (
+        page.locator("#verdict h2").inner_text() == "Done"
+        and "Bull" in page.locator("#turn").inner_text()
+    )
     assert page.evaluate("document.documentElement.scrollHeight") <= 1080

@@ -1,4 +1,5 @@
-"""What an evening needs beside the board, in Chromium: sound, the installed page, corrections, figures, names, a week's pause."""
+"""What an evening needs beside the board, in Chromium: sound, the installed page, corrections,
+figures, names, a week's pause."""
 
 import time
 
@@ -25,7 +26,7 @@ def test_sound_and_vibration_only_where_they_are_wished_for(visit, table):
     until(page, "heard.length && felt.length && heard.every(s => s === 'running')")
     page.reload()
     page.wait_for_selector("body[data-ready]")
-    page.locator("#site").click()      # one touch, and the page may sound again
+    page.locator("#site").click()  # one touch, and the page may sound again
     table.ask("lion", 2)
     until(page, "heard.length === 2 && felt.length === 1")
     table.act("bull: tile red C4", "C4", ["temple"])
@@ -33,21 +34,26 @@ def test_sound_and_vibration_only_where_they_are_wished_for(visit, table):
     until(page, "heard.length === 3 && felt.length === 1")
     table.turn = "lion"
     table.act("bull: tile red E6", "E6", ["temple"])
-    until(page, "heard.length === 5 && felt.length === 2")      # it is one's own turn
+    until(page, "heard.length === 5 && felt.length === 2")  # it is one's own turn
     assert page.evaluate("heard.every(s => s === 'running')")
 
 
 def test_the_installed_pages_open_while_the_table_is_off(visit, server):
     page = visit(expected=["ERR_", "Failed to load"])
     page.evaluate("navigator.serviceWorker.ready.then(() => true)")
-    until(page, """localStorage.getItem('nilometer.snapshot') && Promise.all(['/', '/join', '/games', '/api/plan',
+    until(
+        page,
+        """localStorage.getItem('nilometer.snapshot') && Promise.all(['/', '/join', '/games', '/api/plan',
         '/static/js/join.js', '/locale/en.json'].map(path => caches.match(path, {ignoreVary: true})))
-        .then(all => all.every(Boolean))""")
+        .then(all => all.every(Boolean))""",
+    )
     server.stop()
     page.reload()
     page.wait_for_selector("svg.twin")
     page.wait_for_selector("#link[data-state=lost]")
-    assert page.locator(".pieces > [data-site]").count() == 3, "the board as it stood when the table was last heard"
+    assert page.locator(".pieces > [data-site]").count() == 3, (
+        "the board as it stood when the table was last heard"
+    )
     for path in ("join", "games"):
         page.goto(f"{server.url}{path}" if server.url.endswith("/") else f"{server.url}/{path}")
         page.wait_for_selector("main .fault:has-text('The table does not answer.')")
@@ -60,13 +66,18 @@ def test_what_makes_the_page_installable(app):
     assert {"/static/js/main.js", "/static/css/page.css", "/locale/nl.json"} <= set(kept)
     assert all(client.get(path).status_code == 200 for path in kept)
     icons = client.get("/manifest.webmanifest").json["icons"]
-    assert {i["sizes"] for i in icons} == {"any", "192x192", "512x512"} and all(client.get(i["src"]).status_code == 200 for i in icons)
+    assert {i["sizes"] for i in icons} == {"any", "192x192", "512x512"} and all(
+        client.get(i["src"]).status_code == 200 for i in icons
+    )
 
 
 def test_the_demos_faults_are_switched_from_the_page(visit, app):
     faults, wires = set(), web(app)
-    wires.switches = companion_web.Switches({"dark": "the lamp is off"}, lambda: faults,
-                                            lambda name, on: (faults.add if on else faults.discard)(name))
+    wires.switches = companion_web.Switches(
+        {"dark": "the lamp is off"},
+        lambda: faults,
+        lambda name, on: (faults.add if on else faults.discard)(name),
+    )
     wires.feed.touch()
     page = visit(seat="host")
     page.get_by_label("the lamp is off").check()
@@ -84,9 +95,15 @@ def test_the_host_corrects_a_place(visit, table):
     page.get_by_role("button", name="Something else …").click()
     assert "Bull" in page.locator("dialog .contents").inner_text()
     page.get_by_role("button", name="Take off").first.click()
-    offered = page.get_by_label("Piece").locator("option").evaluate_all("all => all.map(o => o.value)")
+    offered = (
+        page.get_by_label("Piece").locator("option").evaluate_all("all => all.map(o => o.value)")
+    )
     seats = {seat["id"] for seat in table.snapshot()["seats"]}
-    assert {kind.split(":")[1] for kind in offered if kind.startswith("leader:")} == seats == {"bull", "lion"}, "nobody else plays"
+    assert (
+        {kind.split(":")[1] for kind in offered if kind.startswith("leader:")}
+        == seats
+        == {"bull", "lion"}
+    ), "nobody else plays"
     page.get_by_label("Piece").select_option("temple")
     page.get_by_role("button", name="Put it on top").click()
     page.get_by_role("button", name="That is how it is").click()
@@ -103,8 +120,12 @@ def test_points_over_time_and_who_won(visit, table, monkeypatch):
     monkeypatch.setattr("companion_web.parts.record.chronicle", lambda table: EVENING)
     page = end(table, visit)
     page.wait_for_selector("#summary .plot .line")
-    assert page.locator("#summary .plot .line").count() == 2 and "Anna <b> (Lion): 9" in page.locator("#summary").inner_text()
+    assert (
+        page.locator("#summary .plot .line").count() == 2
+        and "Anna <b> (Lion): 9" in page.locator("#summary").inner_text()
+    )
     assert "Anna <b> (Lion) wins. The bag is empty." in page.locator("#verdict").inner_text()
+
 
 def end(table, visit, **options):
     for n in range(6):
@@ -115,10 +136,19 @@ def end(table, visit, **options):
     return visit(**options)
 
 
-EVENING = {"began": 0, "ended": 1_700_000_000, "played": 5400, "moves": 6, "undone": 2, "edits": 0,
-           "seats": [{"id": "bull", "moves": 3, "seconds": 80, "longest": 70, "at": 3}],
-           "gains": [{"seat": "lion", "points": 5, "move": 6, "words": [], "text": "lion: tile red C4"}],
-           "tables": [{"title": {"t": "the greatest conflicts"}, "columns": [{"t": "move"}], "rows": [[3]]}]}
+EVENING = {
+    "began": 0,
+    "ended": 1_700_000_000,
+    "played": 5400,
+    "moves": 6,
+    "undone": 2,
+    "edits": 0,
+    "seats": [{"id": "bull", "moves": 3, "seconds": 80, "longest": 70, "at": 3}],
+    "gains": [{"seat": "lion", "points": 5, "move": 6, "words": [], "text": "lion: tile red C4"}],
+    "tables": [
+        {"title": {"t": "the greatest conflicts"}, "columns": [{"t": "move"}], "rows": [[3]]}
+    ],
+}
 
 
 def test_the_evening_in_figures_and_its_summary_as_a_picture(visit, table, monkeypatch):
@@ -129,7 +159,11 @@ def test_the_evening_in_figures_and_its_summary_as_a_picture(visit, table, monke
     text = page.locator("#after").inner_text()
     for said in ("6 moves in 1 h 30 min", "Taken back 2 times.", "70 s (move 3)", "+5 Lion move 6"):
         assert said in text, said
-    assert "Anna <b> (Lion)" in page.locator("#verdict").inner_text() and fits(page) and explained(axe.run(page)) == []
+    assert (
+        "Anna <b> (Lion)" in page.locator("#verdict").inner_text()
+        and fits(page)
+        and explained(axe.run(page)) == []
+    )
     with page.expect_download() as download:
         page.get_by_role("button", name="Picture").click()
     head = open(download.value.path(), "rb").read(24)
@@ -140,17 +174,42 @@ def test_the_evening_in_figures_and_its_summary_as_a_picture(visit, table, monke
 
 def test_all_games_of_the_table(visit, app, table):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
-    shelf = {"games": [{"began": 0, "ended": 3600, "title": {"t": "Ur"}, "game": "ur", "names": {"black": "Anna"}, "moves": 40,
-                        "seats": [{"id": "black", "name": {"t": "Black"}}], "winners": ["black"], "scores": {"black": 31}}],
-             "players": [{"game": "ur", "title": {"t": "Ur"}, "name": "Anna", "seat": {"t": "Black"}, "played": 1, "won": 1,
-                          "mean": 31.0, "best": 31}]}
+    shelf = {
+        "games": [
+            {
+                "began": 0,
+                "ended": 3600,
+                "title": {"t": "Ur"},
+                "game": "ur",
+                "names": {"black": "Anna"},
+                "moves": 40,
+                "seats": [{"id": "black", "name": {"t": "Black"}}],
+                "winners": ["black"],
+                "scores": {"black": 31},
+            }
+        ],
+        "players": [
+            {
+                "game": "ur",
+                "title": {"t": "Ur"},
+                "name": "Anna",
+                "seat": {"t": "Black"},
+                "played": 1,
+                "won": 1,
+                "mean": 31.0,
+                "best": 31,
+            }
+        ],
+    }
     page = visit("games")
     assert "No finished game" in page.locator("#who").inner_text()
     web(app).shelf.statistics = lambda: shelf
     page.reload()
     with page.expect_download() as download:
         page.get_by_role("link", name="As a table (CSV)").click()
-    assert open(download.value.path()).read().splitlines()[1] == "1970-01-01,ur,60,40,black,Anna,31,1"
+    assert (
+        open(download.value.path()).read().splitlines()[1] == "1970-01-01,ur,60,40,black,Anna,31,1"
+    )
     page.wait_for_selector("#who table")
     assert page.locator("#who tbody tr").inner_text().split("\t") == ["Anna", "1", "1", "31", "31"]
     assert "Winner: Anna (Black) · 40 moves in 1 h 0 min" in page.locator("#list").inner_text()
@@ -186,10 +245,17 @@ def test_after_a_week_the_page_says_how_the_board_should_look_and_what_differs(v
     table.conclude("unfinished")
     page = visit(seat="host")
     page.wait_for_selector("#pause:not([hidden]):has-text('has not seen the whole board')")
-    table.pause = {**table.pause, "differs": [{"site": f"A{n}", "should": ["temple"], "seen": []} for n in range(1, 10)]}
+    table.pause = {
+        **table.pause,
+        "differs": [{"site": f"A{n}", "should": ["temple"], "seen": []} for n in range(1, 10)],
+    }
     table.tell()
     page.wait_for_selector("#pause:has-text('9 places differ')")
-    assert page.locator("#pause tbody tr").first.inner_text().split("\t") == ["A1", "a temple (red)", "nothing"]
+    assert page.locator("#pause tbody tr").first.inner_text().split("\t") == [
+        "A1",
+        "a temple (red)",
+        "nothing",
+    ]
     assert page.locator(".mark.todo").count() == 9 and fits(page) and explained(axe.run(page)) == []
     page.get_by_role("button", name="Play on with the board as it lies").click()
     page.wait_for_selector("#pause", state="hidden")

@@ -1,4 +1,5 @@
-"""Languages: every sentence people can see is in every catalogue, with the same places for its arguments."""
+"""Languages: every sentence people can see is in every catalogue, with the same places for its
+arguments."""
 
 import ast
 import json
@@ -19,9 +20,11 @@ OTHERS = sorted(p.stem for p in LOCALE.glob("*.json") if p.stem != "en")
 
 
 def python_templates(folder):
-    """Every constant sentence below a folder: what say(), Text() and Problem() get, and whatever is given to a parameter
-    called `template` of the folder's own functions; also `a if b else c`."""
-    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(folder.rglob("*.py"))}
+    """Every constant sentence below a folder: what say(), Text() and Problem() get, and whatever is
+    given to a parameter called `template` of the folder's own functions; also `a if b else c`."""
+    trees = {
+        path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(folder.rglob("*.py"))
+    }
     speaking = {("say", 0), ("Text", 0), ("Problem", 1)}
     for tree in trees.values():
         for node in ast.walk(tree):
@@ -33,7 +36,11 @@ def python_templates(folder):
     for path, tree in trees.items():
         for node in ast.walk(tree):
             if isinstance(node, ast.Call):
-                name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+                name = (
+                    node.func.id
+                    if isinstance(node.func, ast.Name)
+                    else getattr(node.func, "attr", "")
+                )
                 for spoken, at in speaking:
                     if name == spoken and len(node.args) > at:
                         for text in constants(node.args[at]):
@@ -52,15 +59,23 @@ def constants(node):
 def page_templates():
     """What the page itself says, and the calibration's report: scripts and HTML."""
     found, web = {}, ROOT / "companion_web"
-    for path in [*(web / "static" / "js").glob("*.js"), *(web / "templates").glob("*.html"), ROOT / "calibration" / "page.html"]:
-        for quote, text in re.findall(r"""\bsay\((["'])((?:(?!\1)[^\\]|\\.)*)\1""", path.read_text(encoding="utf-8")):
+    for path in [
+        *(web / "static" / "js").glob("*.js"),
+        *(web / "templates").glob("*.html"),
+        ROOT / "calibration" / "page.html",
+    ]:
+        for quote, text in re.findall(
+            r"""\bsay\((["'])((?:(?!\1)[^\\]|\\.)*)\1""", path.read_text(encoding="utf-8")
+        ):
             found.setdefault(text.replace("\\" + quote, quote), path.relative_to(ROOT))
     return found
 
 
 def room_templates():
     found = page_templates()
-    for word in catalogue.catalogue("en")["texts"]:      # words that come as data: colours of points, what found the board
+    for word in catalogue.catalogue("en")[
+        "texts"
+    ]:  # words that come as data: colours of points, what found the board
         found.setdefault(word, Path("companion_web/locale/en.json"))
     games = [path for path in (ROOT / "engine").iterdir() if (path / "plan.toml").is_file()]
     for folder in (ROOT / "companion", ROOT / "companion_web", ROOT / "calibration", *games):
@@ -77,17 +92,25 @@ def places(template):
 @pytest.mark.parametrize("language", OTHERS)
 def test_nothing_the_page_says_is_missing(language):
     texts = catalogue.catalogue(language)["texts"]
-    missing = {t: str(w) for t, w in room_templates().items() if t not in texts and str(w).startswith("companion_web")}
+    missing = {
+        t: str(w)
+        for t, w in room_templates().items()
+        if t not in texts and str(w).startswith("companion_web")
+    }
     assert missing == {}
 
 
-COMPLETE = ["de", "fr", "nl"]     # a language somebody adds may fall back to English
+COMPLETE = ["de", "fr", "nl"]  # a language somebody adds may fall back to English
 
 
 @pytest.mark.parametrize("language", COMPLETE)
 def test_nothing_the_table_and_the_games_say_is_missing(language):
     texts = catalogue.catalogue(language)["texts"]
-    missing = {t: str(w) for t, w in room_templates().items() if t not in texts and not str(w).startswith("companion_web")}
+    missing = {
+        t: str(w)
+        for t, w in room_templates().items()
+        if t not in texts and not str(w).startswith("companion_web")
+    }
     assert missing == {}
 
 
@@ -105,7 +128,12 @@ def test_what_a_game_says_while_it_is_played_is_translated(game):
     """Also what no constant in the source shows: sentences put together, names from tables."""
     found, choose = engine.game(game), random.Random(3)
     state = found.new([s.id for s in found.seats[: found.players[0]]])
-    said = [found.title, list(found.options), list(found.seats), [found.kind_name(k) for k in found.plan().counts]]
+    said = [
+        found.title,
+        list(found.options),
+        list(found.seats),
+        [found.kind_name(k) for k in found.plan().counts],
+    ]
     done = []
     for _ in range(60):
         possible = [a for a, _ in state.chance()] or state.legal_actions()
@@ -115,7 +143,9 @@ def test_what_a_game_says_while_it_is_played_is_translated(game):
         done.append(choose.choice(possible))
         state = state.apply(done[-1])
         said.append(list(state.steps))
-    templates = {t for t in sentences(pack(said)) if re.search(r"[A-Za-z]", re.sub(r"\{\w*\}", "", t))}
+    templates = {
+        t for t in sentences(pack(said)) if re.search(r"[A-Za-z]", re.sub(r"\{\w*\}", "", t))
+    }
     assert len(templates) > 20
     for language in COMPLETE:
         assert templates - set(catalogue.catalogue(language)["texts"]) == set()
@@ -123,23 +153,41 @@ def test_what_a_game_says_while_it_is_played_is_translated(game):
 
 @pytest.mark.parametrize("language", OTHERS)
 def test_translations_have_the_same_places(language):
-    wrong = [t for t, said in catalogue.catalogue(language)["texts"].items() if set(places(said)) - set(places(t))]
+    wrong = [
+        t
+        for t, said in catalogue.catalogue(language)["texts"].items()
+        if set(places(said)) - set(places(t))
+    ]
     assert wrong == []
 
 
 def test_the_collector_finds_what_is_there():
     found = room_templates()
-    assert "connected again" in found and "Skip to the table" in found and "only the host may do this" in found
+    assert (
+        "connected again" in found
+        and "Skip to the table" in found
+        and "only the host may do this" in found
+    )
 
 
 def test_texts_inside_texts_are_translated():
     texts = {"take {what} off": "haal {what} weg", "the farm": "de boerderij"}
-    assert say("take {what} off", what=Text("the farm")).translated(lambda t: texts.get(t, t)) == "haal de boerderij weg"
+    assert (
+        say("take {what} off", what=Text("the farm")).translated(lambda t: texts.get(t, t))
+        == "haal de boerderij weg"
+    )
 
 
-@pytest.mark.parametrize("wished, accepted, got", [
-    (None, [], "en"), (None, ["nl-BE", "en"], "nl"), (None, ["xx", "nl"], "nl"), ("en", ["nl"], "en"), ("../etc", ["nl"], "nl"),
-])
+@pytest.mark.parametrize(
+    "wished, accepted, got",
+    [
+        (None, [], "en"),
+        (None, ["nl-BE", "en"], "nl"),
+        (None, ["xx", "nl"], "nl"),
+        ("en", ["nl"], "en"),
+        ("../etc", ["nl"], "nl"),
+    ],
+)
 def test_the_language_is_what_the_phone_asks_for(wished, accepted, got):
     assert catalogue.choose(wished, accepted) == got
 
@@ -147,17 +195,25 @@ def test_the_language_is_what_the_phone_asks_for(wished, accepted, got):
 def test_another_language_is_one_file(monkeypatch, tmp_path):
     for path in LOCALE.glob("*.json"):
         (tmp_path / path.name).write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
-    (tmp_path / "eo.json").write_text(json.dumps({"name": "Esperanto", "texts": {"Moves": "Movoj"}}))
+    (tmp_path / "eo.json").write_text(
+        json.dumps({"name": "Esperanto", "texts": {"Moves": "Movoj"}})
+    )
     monkeypatch.setattr(catalogue, "_FOLDER", tmp_path)
     catalogue.languages.cache_clear(), catalogue.catalogue.cache_clear()
     try:
         assert catalogue.languages()["eo"] == "Esperanto"
-        assert catalogue.translate("eo", "Moves") == "Movoj" and catalogue.translate("eo", "Players") == "Players"
+        assert (
+            catalogue.translate("eo", "Moves") == "Movoj"
+            and catalogue.translate("eo", "Players") == "Players"
+        )
     finally:
         catalogue.languages.cache_clear(), catalogue.catalogue.cache_clear()
 
 
-@pytest.mark.parametrize("text", ["{", '{"name": 1, "texts": {}}', '{"name": "X", "texts": {"a": 1}}', '{"texts": {}}', "[]"])
+@pytest.mark.parametrize(
+    "text",
+    ["{", '{"name": 1, "texts": {}}', '{"name": "X", "texts": {"a": 1}}', '{"texts": {}}', "[]"],
+)
 def test_a_broken_language_file_is_named(monkeypatch, tmp_path, text):
     (tmp_path / "zz.json").write_text(text)
     monkeypatch.setattr(catalogue, "_FOLDER", tmp_path)

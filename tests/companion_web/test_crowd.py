@@ -1,4 +1,5 @@
-"""What one phone, or forty, can do to the connections of all the others: the attacker's doings, over real sockets.
+"""What one phone, or forty, can do to the connections of all the others: the attacker's doings,
+over real sockets.
 
 Different phones are different addresses of 127.0.0.0/8; 127.0.0.1 is the table's own machine.
 """
@@ -27,13 +28,21 @@ def attacked(make_app, table):
     sockets = []
 
     def opened(address, data=b""):
-        s = socket.create_connection(("127.0.0.1", server.port), timeout=5, source_address=(address, 0))
+        s = socket.create_connection(
+            ("127.0.0.1", server.port), timeout=5, source_address=(address, 0)
+        )
         sockets.append(s)
         s.sendall(data)
         return s
 
-    yield SimpleNamespace(server=server, opened=opened, channels=lambda address: [
-        c for c in list(server._server.active_channels.values()) if c.address == address], web=companion_web.web_of(app))
+    yield SimpleNamespace(
+        server=server,
+        opened=opened,
+        channels=lambda address: [
+            c for c in list(server._server.active_channels.values()) if c.address == address
+        ],
+        web=companion_web.web_of(app),
+    )
     for s in sockets:
         s.close()
     server.stop()
@@ -58,7 +67,9 @@ def ended(s):
 
 def served(attacked, address):
     """Whether an ordinary page is answered"""
-    s = attacked.opened(address, b"GET /api/snapshot HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+    s = attacked.opened(
+        address, b"GET /api/snapshot HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    )
     return b" 200 OK" in everything_from(s)[:20]
 
 
@@ -80,16 +91,22 @@ def test_a_head_that_comes_byte_by_byte_is_not_waited_for(attacked, eventually, 
         except OSError:
             return True
         return not attacked.channels("127.0.0.9")
+
     eventually(gone)
 
 
 def test_a_body_that_never_ends_is_not_waited_for(attacked, eventually, monkeypatch):
     monkeypatch.setattr(connections, "BODY_S", 0.5)
-    s = attacked.opened("127.0.0.9", b"POST /api/declare HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{")
+    s = attacked.opened(
+        "127.0.0.9",
+        b"POST /api/declare HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{",
+    )
     assert everything_from(s) == b"" and not attacked.channels("127.0.0.9")
 
 
-def test_a_connection_that_waits_between_requests_is_kept_and_ended_after_a_while(attacked, eventually, monkeypatch):
+def test_a_connection_that_waits_between_requests_is_kept_and_ended_after_a_while(
+    attacked, eventually, monkeypatch
+):
     s = attacked.opened("127.0.0.9", WHOLE)
     assert s.recv(65536).startswith(b"HTTP/1.1 200")
     eventually(lambda: [c for c in attacked.channels("127.0.0.9") if not c.busy])
@@ -111,7 +128,10 @@ def test_room_is_kept_for_who_holds_a_seat(attacked, eventually, monkeypatch):
     monkeypatch.setattr(connections, "STRANGERS", 3)
     monkeypatch.setattr(connections, "CONNECTIONS", 5)
     attacked.web.known.note("127.0.0.50")
-    streams = [attacked.opened(f"127.0.1.{n}", b"GET /api/stream HTTP/1.1\r\nHost: localhost\r\n\r\n") for n in range(3)]
+    streams = [
+        attacked.opened(f"127.0.1.{n}", b"GET /api/stream HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        for n in range(3)
+    ]
     assert all(s.recv(20) for s in streams)
     refused = attacked.opened("127.0.1.77")
     assert refused.recv(10) == b"", "all are being answered, and it is a stranger"
@@ -123,13 +143,15 @@ def test_requests_are_not_queued_without_end(attacked):
     s.shutdown(socket.SHUT_WR)
     try:
         got = everything_from(s)
-    except ConnectionResetError:      # what was sent too much lies unread when the table hangs up
+    except ConnectionResetError:  # what was sent too much lies unread when the table hangs up
         return
     assert 1 <= got.count(b"HTTP/1.1 200") <= connections.QUEUED + 1
 
 
 def test_two_requests_at_once_are_answered(attacked):
-    s = attacked.opened("127.0.0.9", WHOLE + WHOLE.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
+    s = attacked.opened(
+        "127.0.0.9", WHOLE + WHOLE.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
+    )
     assert everything_from(s).count(b"HTTP/1.1 200") == 2
 
 
@@ -140,7 +162,12 @@ def test_who_does_not_read_holds_little_and_not_for_long(attacked, eventually, m
     s.bind(("127.0.0.9", 0))
     s.connect(("127.0.0.1", attacked.server.port))
     s.sendall(PLAN * 200)
-    eventually(lambda: any(c.total_outbufs_len for c in attacked.channels("127.0.0.9")) or not attacked.channels("127.0.0.9"))
+    eventually(
+        lambda: (
+            any(c.total_outbufs_len for c in attacked.channels("127.0.0.9"))
+            or not attacked.channels("127.0.0.9")
+        )
+    )
     eventually(lambda: not attacked.channels("127.0.0.9"), 20.0)
     s.close()
 
@@ -159,7 +186,10 @@ def test_all_together_hold_no_more_than_there_is_room_for(attacked, eventually, 
 
 def test_a_lone_phone_gets_a_place_among_many_of_one():
     streams = Streams(10, 2, 8)
-    first = [streams.enter("a", False) for _ in range(8)] + [streams.enter("b", False), streams.enter("c", False)]
+    first = [streams.enter("a", False) for _ in range(8)] + [
+        streams.enter("b", False),
+        streams.enter("c", False),
+    ]
     assert all(first) and streams.count == 10
     fresh = streams.enter("d", False)
     assert fresh and [p.address for p in first if p.lost] == ["a"] and streams.count == 10
@@ -173,7 +203,11 @@ def test_a_lone_phone_gets_a_place_among_many_of_one():
 
 def test_no_place_is_taken_from_who_has_but_one():
     streams = Streams(2, 0, 8)
-    assert streams.enter("a", False) and streams.enter("b", False) and streams.enter("c", False) is None
+    assert (
+        streams.enter("a", False)
+        and streams.enter("b", False)
+        and streams.enter("c", False) is None
+    )
 
 
 def test_who_holds_a_seat_is_known_for_a_while():
@@ -196,14 +230,22 @@ def test_strangers_fill_no_log(caplog):
         strangers.tell(0.1 * n)
     assert len(caplog.records) == 1
     strangers.tell(70.0)
-    assert len(caplog.records) == 2 and "499 sent no whole request" in caplog.text and "of 9 addresses" in caplog.text
+    assert (
+        len(caplog.records) == 2
+        and "499 sent no whole request" in caplog.text
+        and "of 9 addresses" in caplog.text
+    )
 
 
 def test_a_connection_that_breaks_leaves_no_traceback(attacked, caplog, eventually):
     caplog.set_level(logging.DEBUG)
     for n in range(30):
-        s = attacked.opened("127.0.0.9", (PLAN, WHOLE, HALF, b"\x00\xff\r\n\r\n", b"\x16\x03\x01")[n % 5])
-        s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")      # a reset instead of a goodbye
+        s = attacked.opened(
+            "127.0.0.9", (PLAN, WHOLE, HALF, b"\x00\xff\r\n\r\n", b"\x16\x03\x01")[n % 5]
+        )
+        s.setsockopt(
+            socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0"
+        )  # a reset instead of a goodbye
         s.close()
     eventually(lambda: not attacked.channels("127.0.0.9"))
     assert served(attacked, "127.0.0.10")
@@ -211,5 +253,14 @@ def test_a_connection_that_breaks_leaves_no_traceback(attacked, caplog, eventual
 
 
 def test_a_fault_of_our_own_is_still_told():
-    assert quiet.Unsurprised().filter(logging.LogRecord("waitress", logging.ERROR, "", 1, "Exception while serving /", (), (
-        KeyError, KeyError("x"), None)))
+    assert quiet.Unsurprised().filter(
+        logging.LogRecord(
+            "waitress",
+            logging.ERROR,
+            "",
+            1,
+            "Exception while serving /",
+            (),
+            (KeyError, KeyError("x"), None),
+        )
+    )

@@ -1,4 +1,5 @@
-"""The drawn twin's data: every site and kind of every game's plan, places for pieces inside their sites."""
+"""The drawn twin's data: every site and kind of every game's plan, places for pieces inside their
+sites."""
 
 import gzip
 import json
@@ -12,7 +13,9 @@ from companion_web.drawing import Drawing, drawn, shape, spots
 from engine.game import Statement
 from vision.plan import BadPlan, load_plan
 
-FOLDERS = sorted(f.name for f in resources.files("engine").iterdir() if f.joinpath("plan.toml").is_file())
+FOLDERS = sorted(
+    f.name for f in resources.files("engine").iterdir() if f.joinpath("plan.toml").is_file()
+)
 
 
 def plan_of(game):
@@ -25,22 +28,42 @@ def test_every_site_and_kind_is_drawn(game):
     made = drawn(game, plan)
     assert set(made["sites"]) == set(plan.sites) and set(made["pieces"]) == set(plan.pieces)
     assert all(piece["shapes"] and piece["name"]["t"] for piece in made["pieces"].values())
-    assert all(("d" in s) + ("c" in s) + ("t" in s) == 1 for p in made["pieces"].values() for s in p["shapes"])
+    assert all(
+        ("d" in s) + ("c" in s) + ("t" in s) == 1
+        for p in made["pieces"].values()
+        for s in p["shapes"]
+    )
     json.dumps(made)
 
 
 def test_what_a_turned_card_may_show_is_drawn_on_its_buttons():
-    state = engine.game("nile").setup(["red", "blue"], [Statement(n, tuple(line.split())) for n, line in enumerate(
-        ["layout clear", "layout L4.1 water:12 L5.1 water:22", "tide ebb1", "phase tide"])])
+    state = engine.game("nile").setup(
+        ["red", "blue"],
+        [
+            Statement(n, tuple(line.split()))
+            for n, line in enumerate(
+                ["layout clear", "layout L4.1 water:12 L5.1 water:22", "tide ebb1", "phase tide"]
+            )
+        ],
+    )
     choices = state.apply(state.parse("red: ebb L4.1")).decision().choices
     faces = drawn("nile", plan_of("nile"))["faces"]
     assert len(choices) == 14 and all(faces[c.picture]["shapes"] for c in choices)
     assert len({json.dumps(f["shapes"]) for f in faces.values()}) == 14
 
 
-@pytest.mark.parametrize(("game", "kind", "seat"), [
-    ("tigris", "leader:bull:black", "bull"), ("tigris", "monument:black-red", None), ("nile", "rotten:white:flax", "white"),
-    ("nile", "water:12", None), ("ur", "black", "black"), ("ur", "tile:war/trade", None), ("deluge", "ship:green", "green")])
+@pytest.mark.parametrize(
+    ("game", "kind", "seat"),
+    [
+        ("tigris", "leader:bull:black", "bull"),
+        ("tigris", "monument:black-red", None),
+        ("nile", "rotten:white:flax", "white"),
+        ("nile", "water:12", None),
+        ("ur", "black", "black"),
+        ("ur", "tile:war/trade", None),
+        ("deluge", "ship:green", "green"),
+    ],
+)
 def test_a_piece_is_the_seats_that_its_name_says(game, kind, seat):
     assert drawn(game, plan_of(game))["pieces"][kind]["seat"] == seat
 
@@ -63,10 +86,16 @@ def test_spots_of_a_crooked_cell_are_inside_it():
 
 
 def test_a_plan_without_drawings_of_its_own_gets_letters(tmp_path):
-    (tmp_path / "plan.toml").write_text('game = "checkers"\nsize = [20, 20]\n[[piece]]\nkind = "man"\nsize = 8\n'
-                                        '[[site]]\nid = "a1"\noutline = [[0, 0], [10, 0], [10, 10], [0, 10]]\n')
+    (tmp_path / "plan.toml").write_text(
+        'game = "checkers"\nsize = [20, 20]\n[[piece]]\nkind = "man"\nsize = 8\n'
+        '[[site]]\nid = "a1"\noutline = [[0, 0], [10, 0], [10, 10], [0, 10]]\n'
+    )
     made = drawn("checkers", load_plan(tmp_path / "plan.toml"))
-    assert made["board"] and made["pieces"]["man"]["shapes"] and made["pieces"]["man"]["name"] == {"t": "man"}
+    assert (
+        made["board"]
+        and made["pieces"]["man"]["shapes"]
+        and made["pieces"]["man"]["name"] == {"t": "man"}
+    )
 
 
 def test_a_copys_own_plan_is_drawn_and_a_broken_one_refused(tmp_path):
@@ -84,9 +113,19 @@ def test_the_drawing_is_small_and_remembered_by_browsers(app):
     zipped = {"Accept-Encoding": "gzip"}
     first = client.get("/api/plan", headers=zipped)
     assert len(first.data) < 60_000
-    assert client.get("/api/plan", headers={**zipped, "If-None-Match": first.headers["ETag"]}).status_code == 304
+    assert (
+        client.get(
+            "/api/plan", headers={**zipped, "If-None-Match": first.headers["ETag"]}
+        ).status_code
+        == 304
+    )
     assert client.get("/api/plan", headers={"Accept-Encoding": "identity"}).json["game"] == "tigris"
 
 
 def test_texts_of_drawings_are_text():
-    assert shape({"p": "text", "at": [1, 2], "text": "<b>", "size": 3, "turn": 0, "fill": "#000000"})["t"] == "<b>"
+    assert (
+        shape({"p": "text", "at": [1, 2], "text": "<b>", "size": 3, "turn": 0, "fill": "#000000"})[
+            "t"
+        ]
+        == "<b>"
+    )

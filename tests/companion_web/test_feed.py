@@ -15,9 +15,13 @@ from companion_web.views import change
 
 contents = st.lists(st.sampled_from(["temple", "farm"]), min_size=1, max_size=2)
 snapshots = st.fixed_dictionaries(
-    {"version": st.integers(1, 3), "layout": st.dictionaries(st.sampled_from("ABCD"), contents, max_size=4),
-     "moves": st.lists(st.fixed_dictionaries({"event": st.integers(1, 4)}), max_size=4)},
-    optional={"question": st.none() | st.just({"id": "q1"}), "trouble": st.integers(0, 2)})
+    {
+        "version": st.integers(1, 3),
+        "layout": st.dictionaries(st.sampled_from("ABCD"), contents, max_size=4),
+        "moves": st.lists(st.fixed_dictionaries({"event": st.integers(1, 4)}), max_size=4),
+    },
+    optional={"question": st.none() | st.just({"id": "q1"}), "trouble": st.integers(0, 2)},
+)
 
 
 def patched(shown, diff):
@@ -92,7 +96,7 @@ def test_a_freed_seat_sees_no_more_than_a_looker(table):
     assert set(own["scores"]) == {"bull"}
     access.free("bull")
     feed.touch()
-    (name, after), = parse([next(stream)])
+    ((name, after),) = parse([next(stream)])
     assert name == "snapshot" and after["scores"] == {} and after["you"]["seats"] == []
     stream.close()
 
@@ -131,7 +135,8 @@ def test_the_last_frame_is_there_while_the_next_one_is_made(table):
 
 
 def test_a_hundred_phones_are_told_at_once(table):
-    """The feed alone: from the table's change to the last of 100 threads holding the encoded message."""
+    """The feed alone: from the table's change to the last of 100 threads holding the encoded
+    message."""
     feed, access, late = Feed(table, dict), Access("1"), []
     feed.start()
     ready, done = threading.Barrier(101), []
@@ -158,7 +163,11 @@ def test_no_room_is_kept_for_lookers_but_for_seats():
     streams = Streams(2, 1, per_address=2)
     first = streams.enter("127.0.0.1", False)
     assert first and streams.enter("127.0.0.1", False)
-    assert not streams.enter("127.0.0.1", False) and streams.enter("127.0.0.1", True) and not streams.enter("127.0.0.1", True)
+    assert (
+        not streams.enter("127.0.0.1", False)
+        and streams.enter("127.0.0.1", True)
+        and not streams.enter("127.0.0.1", True)
+    )
     streams.leave(first)
     assert streams.count == 2
 
@@ -172,7 +181,11 @@ def test_one_phone_cannot_take_all_streams():
 def test_no_room_is_503_and_when_to_come_back(make_app, table):
     client = make_app(table, max_streams=0, reserved_streams=0).test_client()
     answer = client.get("/api/stream")
-    assert answer.status_code == 503 and int(answer.headers["Retry-After"]) > 0 and answer.json["error"]
+    assert (
+        answer.status_code == 503
+        and int(answer.headers["Retry-After"]) > 0
+        and answer.json["error"]
+    )
 
 
 def test_a_stream_that_ended_leaves_its_place(app):

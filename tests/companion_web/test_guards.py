@@ -1,6 +1,6 @@
-"""A hostile phone can at most look. Every guard is tried twice: standing, it refuses; taken out, the same request gets through.
-So no test here passes because of something else than the guard it names."""
-
+"""A hostile phone can at most look. Every guard is tried twice: standing, it refuses; taken out,
+the same request gets through. So no test here passes because of something else than the guard it
+names."""
 
 import pytest
 
@@ -43,7 +43,9 @@ def out(monkeypatch, name):
 
 
 def foreign_origin(app, phone):
-    return phone("bull").post("/api/declare", DECLARE, {"Origin": "http://evil.example", "Sec-Fetch-Site": "cross-site"})
+    return phone("bull").post(
+        "/api/declare", DECLARE, {"Origin": "http://evil.example", "Sec-Fetch-Site": "cross-site"}
+    )
 
 
 def foreign_origin_of_an_old_browser(app, phone):
@@ -68,8 +70,13 @@ def rebound_name(app, phone):
 
 def a_megabyte(app, phone):
     one = phone("bull")
-    return one.client.post("/api/declare", data=b'{"text": "bull: pass", "x": "' + b"x" * 2**20 + b'"}', headers=HERE,
-                           content_type="application/json", environ_overrides=one.environ)
+    return one.client.post(
+        "/api/declare",
+        data=b'{"text": "bull: pass", "x": "' + b"x" * 2**20 + b'"}',
+        headers=HERE,
+        content_type="application/json",
+        environ_overrides=one.environ,
+    )
 
 
 def stranger_declares(app, phone):
@@ -123,6 +130,7 @@ def another_seats_question(app, phone):
 def player_plays_host(path, data):
     def ask(app, phone):
         return phone("bull").post(path, data)
+
     return ask
 
 
@@ -146,7 +154,9 @@ def old_code(app, phone):
 
 def somebody_sits_there(app, phone):
     phone("bull")
-    return phone().post("/api/join", {"code": companion_web.web_of(app).access.code, "seat": "bull"})
+    return phone().post(
+        "/api/join", {"code": companion_web.web_of(app).access.code, "seat": "bull"}
+    )
 
 
 def wrong_pin(app, phone):
@@ -187,8 +197,13 @@ def hasty_reads(app, phone):
 
 def a_form_of_a_foreign_page(app, phone):
     one = phone("bull")
-    return one.client.post("/api/declare", data='{"text": "bull: pass"}', headers=HERE, content_type="text/plain",
-                           environ_overrides=one.environ)
+    return one.client.post(
+        "/api/declare",
+        data='{"text": "bull: pass"}',
+        headers=HERE,
+        content_type="text/plain",
+        environ_overrides=one.environ,
+    )
 
 
 def player_edits(app, phone):
@@ -210,22 +225,40 @@ def one_phone_opens_many_streams(app, phone):
 
 
 CASES = [
-    ("json", a_form_of_a_foreign_page, 415), ("record", player_edits, 403), ("record", record_while_hands_are_secret, 403),
+    ("json", a_form_of_a_foreign_page, 415),
+    ("record", player_edits, 403),
+    ("record", record_while_hands_are_secret, 403),
     ("streams", one_phone_opens_many_streams, 503),
-    ("origin", foreign_origin, 403), ("origin", foreign_origin_of_an_old_browser, 403), ("origin", no_origin, 403),
-    ("origin", same_site_is_not_same_origin, 403), ("origin", null_origin, 403), ("name", rebound_name, 421),
-    ("size", a_megabyte, 413), ("seat", stranger_declares, 403), ("seat", stranger_answers, 403),
-    ("seat", stranger_takes_back, 403), ("seat", stranger_asks_for_actions, 403), ("seat", guessed_token, 403),
-    ("seat", left_token, 403), ("seat", freed_token, 403), ("seat", for_another_seat, 403),
-    ("seat", another_seats_question, 403), ("host", stranger_wants_the_link, 403),
+    ("origin", foreign_origin, 403),
+    ("origin", foreign_origin_of_an_old_browser, 403),
+    ("origin", no_origin, 403),
+    ("origin", same_site_is_not_same_origin, 403),
+    ("origin", null_origin, 403),
+    ("name", rebound_name, 421),
+    ("size", a_megabyte, 413),
+    ("seat", stranger_declares, 403),
+    ("seat", stranger_answers, 403),
+    ("seat", stranger_takes_back, 403),
+    ("seat", stranger_asks_for_actions, 403),
+    ("seat", guessed_token, 403),
+    ("seat", left_token, 403),
+    ("seat", freed_token, 403),
+    ("seat", for_another_seat, 403),
+    ("seat", another_seats_question, 403),
+    ("host", stranger_wants_the_link, 403),
     ("host", player_asks_for_the_link, 403),
     ("host", player_plays_host("/api/host/free", {"seat": "bull"}), 403),
     ("host", player_plays_host("/api/host/seat", {"seat": "lion"}), 403),
     ("host", player_plays_host("/api/host/link", {}), 403),
     ("host", player_plays_host("/api/host/settings", {"hidden_scores": 1}), 403),
     ("host", player_plays_host("/api/host/switch", {"name": "dark", "on": 1}), 403),
-    ("code", wrong_code, 403), ("code", old_code, 403), ("taken", somebody_sits_there, 409), ("pin", wrong_pin, 403),
-    ("tries", right_pin_after_five_wrong, 429), ("tries", right_code_after_five_wrong, 429), ("rate", hasty_writes, 429),
+    ("code", wrong_code, 403),
+    ("code", old_code, 403),
+    ("taken", somebody_sits_there, 409),
+    ("pin", wrong_pin, 403),
+    ("tries", right_pin_after_five_wrong, 429),
+    ("tries", right_code_after_five_wrong, 429),
+    ("rate", hasty_writes, 429),
     ("rate", hasty_reads, 429),
 ]
 IDS = [f"{name}-{doing.__name__}-{i}" for i, (name, doing, _) in enumerate(CASES)]
@@ -240,7 +273,9 @@ def test_guard(app, phone, monkeypatch, name, doing, status):
     if name not in ("rate",):
         assert companion_web.web_of(app).table.heard == heard, "refused, and yet it was done"
     if status == 413:
-        assert answer.json["text"]["a"] == {"limit": companion_web.web_of(app).settings.body_limit}, "told before a byte is read"
+        assert answer.json["text"]["a"] == {
+            "limit": companion_web.web_of(app).settings.body_limit
+        }, "told before a byte is read"
     if status == 429:
         assert int(answer.headers["Retry-After"]) >= 1
 
@@ -249,7 +284,9 @@ def test_guard(app, phone, monkeypatch, name, doing, status):
 def test_it_is_this_guard_that_refuses(app, phone, monkeypatch, name, doing, status):
     out(monkeypatch, name)
     if doing is a_megabyte:
-        app.config["MAX_CONTENT_LENGTH"] = None      # the same limit a second time, for bodies that do not say their length
+        app.config["MAX_CONTENT_LENGTH"] = (
+            None  # the same limit a second time, for bodies that do not say their length
+        )
     assert doing(app, phone).status_code != status
 
 

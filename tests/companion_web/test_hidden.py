@@ -1,4 +1,5 @@
-"""Hidden is hidden: every address there is, asked by a looker, another seat, the owner and the host, in all four games."""
+"""Hidden is hidden: every address there is, asked by a looker, another seat, the owner and the
+host, in all four games."""
 
 import json
 import random
@@ -15,13 +16,34 @@ from engine import script
 
 from .conftest import Phone
 
-# What a game tells of points beyond `scores`: facts of a seat, and tables and tracks of the whole game.
-FACTS = {"tigris": {"red", "black", "blue", "green", "treasures"}, "ur": {"would score now"}, "nile": {"points"},
-         "deluge": {"points with the bonuses as they stand"}}
+# What a game tells of points beyond `scores`: facts of a seat, and tables and tracks of the whole
+# game.
+FACTS = {
+    "tigris": {"red", "black", "blue", "green", "treasures"},
+    "ur": {"would score now"},
+    "nile": {"points"},
+    "deluge": {"points with the bonuses as they stand"},
+}
 WHOLE = {"ur": {"sets one could lay now"}, "nile": {"From the first figure to the obelisk"}}
-FILES = {"tigris": "game tigris\nseats bull lion\nscore lion red 73\n", "nile": "game nile\nseats red blue\nscore blue 37\n"}
-PLAIN = ("/static/", "/locale/", "/api/setup", "/api/trace", "/setup", "/trace", "/report", "/worker.js", "/assets.json",
-         "/favicon.ico", "/manifest.webmanifest", "/look.svg", "/join.svg")
+FILES = {
+    "tigris": "game tigris\nseats bull lion\nscore lion red 73\n",
+    "nile": "game nile\nseats red blue\nscore blue 37\n",
+}
+PLAIN = (
+    "/static/",
+    "/locale/",
+    "/api/setup",
+    "/api/trace",
+    "/setup",
+    "/trace",
+    "/report",
+    "/worker.js",
+    "/assets.json",
+    "/favicon.ico",
+    "/manifest.webmanifest",
+    "/look.svg",
+    "/join.svg",
+)
 
 
 def beginning(name):
@@ -34,7 +56,10 @@ def beginning(name):
 @pytest.fixture(params=sorted(engine.games()))
 def table(request, tmp_path):
     state = beginning(request.param)
-    made, rng = Table(state, Journal(tmp_path / "g.journal"), settings={"hidden_scores": True}), random.Random(5)
+    made, rng = (
+        Table(state, Journal(tmp_path / "g.journal"), settings={"hidden_scores": True}),
+        random.Random(5),
+    )
     for _ in range(60):
         if request.param in FILES:
             break
@@ -50,8 +75,12 @@ def people(make_app, table):
     one, other = table.state.seats[:2]
     host = Phone(app, "10.0.0.5")
     host.post("/api/host", {"pin": "12345678"})
-    return {"looker": Phone(app, "10.0.0.2"), "host": host, one: Phone(app, "10.0.0.3").sit(one),
-            other: Phone(app, "10.0.0.4").sit(other)}
+    return {
+        "looker": Phone(app, "10.0.0.2"),
+        "host": host,
+        one: Phone(app, "10.0.0.3").sit(one),
+        other: Phone(app, "10.0.0.4").sit(other),
+    }
 
 
 def addresses(app, table):
@@ -59,9 +88,16 @@ def addresses(app, table):
     event, filled = str(table.lines[-1].event), []
     for rule in app.url_map.iter_rules():
         if "GET" in rule.methods and not str(rule).startswith(PLAIN):
-            filled.append(re.sub(r"<int:event>", event, str(rule)).replace("<any(before, after):which>", "after")
-                          .replace("<game>", table.state.game).replace("<number>", "T1").replace("<site>", min(table.plan.sites)))
-    assert not [a for a in filled if "<" in a], "one with a place that this test does not know: fill it"
+            filled.append(
+                re.sub(r"<int:event>", event, str(rule))
+                .replace("<any(before, after):which>", "after")
+                .replace("<game>", table.state.game)
+                .replace("<number>", "T1")
+                .replace("<site>", min(table.plan.sites))
+            )
+    assert not [a for a in filled if "<" in a], (
+        "one with a place that this test does not know: fill it"
+    )
     return [*filled, *(f"/api/actions?seat={s}" for s in table.state.seats)]
 
 
@@ -112,18 +148,31 @@ def test_nobody_is_told_anothers_points_anywhere(people, table):
                 if isinstance(value, dict) and "facts" in value and value.get("id") not in own:
                     shown = {f["label"]["t"] for f in value["facts"] if f["value"] is not None}
                     assert not shown & FACTS[game], where
-                if isinstance(value, dict) and isinstance(title := value.get("title") or value.get("label"), dict):
+                if isinstance(value, dict) and isinstance(
+                    title := value.get("title") or value.get("label"), dict
+                ):
                     assert title.get("t") not in WHOLE.get(game, ()), where
                 mark = {"tigris": 73, "nile": 37}.get(game)
-                if mark is not None and not own & {"lion", "blue"} and not address.endswith(".journal"):
+                if (
+                    mark is not None
+                    and not own & {"lion", "blue"}
+                    and not address.endswith(".journal")
+                ):
                     assert value != mark and value != mark + 1 and str(value) != str(mark), where
 
 
-def test_the_owner_sees_their_own_and_all_is_open_at_the_end_or_when_nothing_is_hidden(people, table):
+def test_the_owner_sees_their_own_and_all_is_open_at_the_end_or_when_nothing_is_hidden(
+    people, table
+):
     one = table.state.seats[0]
     mine = people[one].get("/api/snapshot").json
     assert set(mine["scores"]) == {one} and FACTS[table.state.game] & {
-        f["label"]["t"] for s in mine["view"]["seats"] if s["id"] == one for f in s["facts"] if f["value"] is not None}
+        f["label"]["t"]
+        for s in mine["view"]["seats"]
+        if s["id"] == one
+        for f in s["facts"]
+        if f["value"] is not None
+    }
     table.set(hidden_scores=False)
     companion_web.web_of(people["host"].app).feed.refresh()
     assert set(people["looker"].get("/api/snapshot").json["scores"]) == set(table.state.seats)

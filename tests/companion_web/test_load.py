@@ -10,7 +10,9 @@ from companion_web.load import CannotMeasure, main, measure
 
 @pytest.fixture
 def server(make_app, table):
-    server = companion_web.serve(make_app(table, max_streams=20, reserved_streams=0, write_rate=(1e6, 1e6)), "127.0.0.1", 0)
+    server = companion_web.serve(
+        make_app(table, max_streams=20, reserved_streams=0, write_rate=(1e6, 1e6)), "127.0.0.1", 0
+    )
     yield server
     server.stop()
 

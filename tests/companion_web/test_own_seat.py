@@ -1,4 +1,5 @@
-"""A seat acts for itself only: the attacker's ways to act for another one, at a real table with its rules."""
+"""A seat acts for itself only: the attacker's ways to act for another one, at a real table with its
+rules."""
 
 import itertools
 
@@ -41,8 +42,20 @@ def offered(phone):
 
 
 WRITTEN = ["".join(c) for c in itertools.product("lL", "iI", "oO", "nN")]
-ODD = [f"{seat}{colon}pass" for seat in ("LION", "Lion", " lion ", "\tLiOn", "lion\u00a0", "\u017fion", "l\u0131on", "lion\u200b")
-       for colon in (":", " :", ": ", "::")]
+ODD = [
+    f"{seat}{colon}pass"
+    for seat in (
+        "LION",
+        "Lion",
+        " lion ",
+        "\tLiOn",
+        "lion\u00a0",
+        "\u017fion",
+        "l\u0131on",
+        "lion\u200b",
+    )
+    for colon in (":", " :", ": ", "::")
+]
 
 
 @pytest.mark.parametrize("text", [f"{seat}: pass" for seat in WRITTEN] + ODD)
@@ -58,7 +71,9 @@ def test_its_own_seat_may_be_written_in_any_case(people, table):
     assert say(bull, "BULL: Pass").status_code == 200 and told(table) == ["bull: pass"]
 
 
-@pytest.mark.parametrize("text", [DEAL, DEAL.upper(), DEAL.title(), "Yellow: TRADE Yellow Wood 2 For Blue Gold 1"])
+@pytest.mark.parametrize(
+    "text", [DEAL, DEAL.upper(), DEAL.title(), "Yellow: TRADE Yellow Wood 2 For Blue Gold 1"]
+)
 def test_a_trade_in_any_writing_waits_for_the_other_side(make_app, text):
     table = Table(script.run(TRADING).state)
     app = make_app(table)
@@ -71,7 +86,11 @@ def test_a_trade_in_any_writing_waits_for_the_other_side(make_app, text):
 def test_a_trade_is_not_corrected_without_the_other_side(make_app):
     table = Table(script.run(TRADING).state)
     app = make_app(table)
-    yellow, host, _ = Phone(app).sit("yellow"), Phone(app, "10.0.0.9"), Phone(app, "10.0.0.8").sit("blue")
+    yellow, host, _ = (
+        Phone(app).sit("yellow"),
+        Phone(app, "10.0.0.9"),
+        Phone(app, "10.0.0.8").sit("blue"),
+    )
     host.post("/api/host", {"pin": "12345678"})
     say(host, DEAL)
     better = "yellow: trade yellow wood 1 for blue gold 1"
@@ -114,7 +133,9 @@ def test_a_seat_takes_back_its_own_last_doings_and_no_others(people, table):
     say(bull, "bull: pass")
     assert back(lion, table, 1).json["offered"] and told(table) == ["bull: pass"]
     say(lion, "lion: pass")
-    assert back(bull, table, 2).json["offered"] and told(table) == ["bull: pass", "lion: pass"], "lion has acted since"
+    assert back(bull, table, 2).json["offered"] and told(table) == ["bull: pass", "lion: pass"], (
+        "lion has acted since"
+    )
 
 
 def test_further_back_takes_one_tap_of_each_other_phone_or_the_hosts_alone(phone, table):
@@ -124,9 +145,15 @@ def test_further_back_takes_one_tap_of_each_other_phone_or_the_hosts_alone(phone
     assert back(bull, table, 3).json["offered"]
     [asked] = offered(pot)
     assert asked["to"] == ["lion", "pot"]
-    assert lion.post("/api/offer", {"id": asked["id"], "yes": 1}).status_code == 200 and len(told(table)) == 3
+    assert (
+        lion.post("/api/offer", {"id": asked["id"], "yes": 1}).status_code == 200
+        and len(told(table)) == 3
+    )
     assert lion.post("/api/offer", {"id": asked["id"], "yes": 1}).status_code == 403, "once each"
-    assert pot.post("/api/offer", {"id": asked["id"], "yes": 1}).status_code == 200 and told(table) == []
+    assert (
+        pot.post("/api/offer", {"id": asked["id"], "yes": 1}).status_code == 200
+        and told(table) == []
+    )
     assert table.journal.events()[-1].by == "bull lion pot"
     say(bull, "bull: pass"), say(lion, "lion: pass")
     assert back(host, table, 2).status_code == 200 and told(table) == []
@@ -171,9 +198,17 @@ def test_taking_back_can_be_taken_back_also_after_a_restart(people, table):
 def test_a_question_to_nobody_by_name_is_for_whose_doing_it_is_about(people, table):
     from companion.verdict import UNCLEAR, Answer, Question, Verdict
     from engine import say as text
+
     bull, lion, host = people
-    question = Question(text("What happened?"), (Answer(text("nothing: it goes back as it was")),
-                                                 Answer(text("nothing: {sites} was misread", sites="C4"), misread=True)), None, ("C4",))
+    question = Question(
+        text("What happened?"),
+        (
+            Answer(text("nothing: it goes back as it was")),
+            Answer(text("nothing: {sites} was misread", sites="C4"), misread=True),
+        ),
+        None,
+        ("C4",),
+    )
     for one, status in ((lion, 403), (bull, 200), (host, 200)):
         with table._lock:
             table._conclude(Verdict(UNCLEAR, table.state, question=question, text=question.text))
@@ -184,14 +219,21 @@ def test_a_question_to_nobody_by_name_is_for_whose_doing_it_is_about(people, tab
             table.wait(table.version, 0.05)
             web = host.get("/api/snapshot").json
         assert web["question"]["seat"] == "bull"
-        assert one.post("/api/answer", {"question": table.question_id, "choice": 1}).status_code == status
+        assert (
+            one.post("/api/answer", {"question": table.question_id, "choice": 1}).status_code
+            == status
+        )
 
 
 def test_the_game_is_downloaded_whole_by_the_host_or_when_it_is_over(phone, table, tmp_path):
     from companion.journal import Journal
+
     bull, host = phone("bull"), phone("host")
     say(bull, "bull: swap 2")
-    assert bull.get("/api/record.journal").status_code == 403 and phone().get("/api/record.journal").status_code == 403
+    assert (
+        bull.get("/api/record.journal").status_code == 403
+        and phone().get("/api/record.journal").status_code == 403
+    )
     answer = host.get("/api/record.journal")
     (tmp_path / "g.journal").write_bytes(answer.data)
     assert "attachment" in answer.headers["Content-Disposition"]

@@ -40,7 +40,9 @@ def test_every_game_is_shown(make_app, game):
     snapshot = app.test_client().get("/api/snapshot").json
     plan = app.test_client().get("/api/plan", headers={"Accept-Encoding": "identity"}).json
     assert set(snapshot["layout"]) <= set(plan["sites"])
-    assert {k for kinds in snapshot["layout"].values() for k in kinds if k != "?"} <= set(plan["pieces"])
+    assert {k for kinds in snapshot["layout"].values() for k in kinds if k != "?"} <= set(
+        plan["pieces"]
+    )
     assert len(snapshot["moves"]) == 30 and snapshot["view"]
 
 
@@ -57,7 +59,9 @@ def test_a_move_is_declared_offered_and_taken_back(make_app, game):
     assert host.post("/api/declare", json={"text": str(action)}, headers=HERE).status_code == 200
     last = host.get("/api/snapshot").json["moves"][-1]
     assert last["text"] == str(action)
-    assert host.get(f"/api/moves/{last['event']}").json["after"] == {s: list(c) for s, c in table.state.layout().items()}
+    assert host.get(f"/api/moves/{last['event']}").json["after"] == {
+        s: list(c) for s, c in table.state.layout().items()
+    }
     to = host.get("/api/snapshot").json["moves"][-2]["event"]
     assert host.post("/api/undo", json={"event": to}, headers=HERE).status_code == 200
     assert table.state == before
@@ -74,13 +78,23 @@ def test_the_host_corrects_the_board_and_the_state_follows(make_app):
     assert edit(host, "A11", ["market"]).status_code == 200
     assert table.state.layout()["A11"] == ("market",) and table.state.turn == before.turn
     assert edit(host, "A11", []).status_code == 200 and "A11" not in table.state.layout()
-    assert [e.kind for e in table.journal.events()][-2:] == ["edit", "edit"], "the journal keeps both"
+    assert [e.kind for e in table.journal.events()][-2:] == ["edit", "edit"], (
+        "the journal keeps both"
+    )
 
 
-@pytest.mark.parametrize("site, contents", [
-    ("Z99", ["temple"]), ("A11", ["dragon"]), ("A11", "temple"), ("A11", ["temple"] * 99), ("A11", [["x"]]), ("A11", None),
-    ("A11\nlayout K1", []),
-])
+@pytest.mark.parametrize(
+    "site, contents",
+    [
+        ("Z99", ["temple"]),
+        ("A11", ["dragon"]),
+        ("A11", "temple"),
+        ("A11", ["temple"] * 99),
+        ("A11", [["x"]]),
+        ("A11", None),
+        ("A11\nlayout K1", []),
+    ],
+)
 def test_corrections_that_make_no_sense_change_nothing(make_app, site, contents):
     table = table_of("tigris")
     before = table.state
@@ -92,8 +106,13 @@ def test_only_the_host_corrects(make_app):
     table = table_of("tigris")
     app = make_app(table)
     player = app.test_client()
-    player.set_cookie("nilometer_seat", companion_web.web_of(app).access.seat(companion_web.web_of(app).seats[0]))
-    assert edit(player, "A11", ["market"]).status_code == 403 and edit(app.test_client(), "A11", ["market"]).status_code == 403
+    player.set_cookie(
+        "nilometer_seat", companion_web.web_of(app).access.seat(companion_web.web_of(app).seats[0])
+    )
+    assert (
+        edit(player, "A11", ["market"]).status_code == 403
+        and edit(app.test_client(), "A11", ["market"]).status_code == 403
+    )
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -111,16 +130,21 @@ def test_the_record_plays_again_to_the_same_end(make_app, game):
 
 def test_the_record_stays_shut_while_hands_are_secret(make_app):
     client = make_app(table_of("tigris", 5)).test_client()
-    assert client.get("/api/record.play").status_code == 403 and client.get("/api/record.json").status_code == 403
+    assert (
+        client.get("/api/record.play").status_code == 403
+        and client.get("/api/record.json").status_code == 403
+    )
     assert client.get("/api/chronicle").status_code == 403
 
 
 @pytest.mark.parametrize("game", GAMES)
 def test_pieces_on_a_phone_are_no_specks(game):
-    """Loose pieces stay below a cell's width and, where their cell has room, grow to be seen on a narrow phone."""
+    """Loose pieces stay below a cell's width and, where their cell has room, grow to be seen on a
+    narrow phone."""
     from importlib import resources
 
     from vision.plan import load_plan
+
     plan = load_plan(str(resources.files(f"engine.{game}").joinpath("plan.toml")))
     for site in drawn(game, plan)["sites"].values():
         assert 1 <= site.get("scale", 1) <= 3

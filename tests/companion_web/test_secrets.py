@@ -1,4 +1,5 @@
-"""What no phone may get at or bring about: headers, cookies and secrets, paths that climb, nonsense, faults inside."""
+"""What no phone may get at or bring about: headers, cookies and secrets, paths that climb,
+nonsense, faults inside."""
 
 import json
 import logging
@@ -21,19 +22,46 @@ HERE = {"Origin": "http://localhost", "Sec-Fetch-Site": "same-origin"}
 DECLARE = {"text": "bull: pass"}
 
 
-@pytest.mark.parametrize("path", ["/", "/join", "/api/snapshot", "/api/plan", "/static/js/main.js", "/nowhere", "/look.svg",
-                                  "/locale/nl.json", "/api/rules/tigris/T19", "/worker.js", "/manifest.webmanifest"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/join",
+        "/api/snapshot",
+        "/api/plan",
+        "/static/js/main.js",
+        "/nowhere",
+        "/look.svg",
+        "/locale/nl.json",
+        "/api/rules/tigris/T19",
+        "/worker.js",
+        "/manifest.webmanifest",
+    ],
+)
 def test_every_answer_carries_the_strict_headers(phone, path):
     headers = phone().get(path).headers
     policy = dict(p.split(" ", 1) for p in headers["Content-Security-Policy"].split("; "))
-    assert policy["default-src"] == policy["script-src"] == policy["style-src"] == policy["connect-src"] == "'self'"
+    assert (
+        policy["default-src"]
+        == policy["script-src"]
+        == policy["style-src"]
+        == policy["connect-src"]
+        == "'self'"
+    )
     assert policy["object-src"] == policy["base-uri"] == policy["frame-ancestors"] == "'none'"
-    assert policy["form-action"] == policy["img-src"] == policy["worker-src"] == policy["manifest-src"] == "'self'"
+    assert (
+        policy["form-action"]
+        == policy["img-src"]
+        == policy["worker-src"]
+        == policy["manifest-src"]
+        == "'self'"
+    )
     assert len(policy) == 11, "one that is new is to be judged here too"
     assert headers["X-Content-Type-Options"] == "nosniff" and headers["X-Frame-Options"] == "DENY"
     assert headers["Referrer-Policy"] == headers["Cross-Origin-Resource-Policy"] == "same-origin"
-    assert {f"{what}=()" for what in ("camera", "microphone", "geolocation", "payment", "usb")} == set(
-        headers["Permissions-Policy"].split(", "))
+    assert {
+        f"{what}=()" for what in ("camera", "microphone", "geolocation", "payment", "usb")
+    } == set(headers["Permissions-Policy"].split(", "))
     assert headers["Cache-Control"] and "Access-Control-Allow-Origin" not in headers
     if path.startswith("/api/snapshot"):
         assert headers["Cache-Control"] == "no-store"
@@ -50,8 +78,19 @@ def test_no_debugger_and_no_markup_from_text_anywhere(app):
     web = Path(companion_web.__file__).parent
     for path in [*web.rglob("*.py"), *web.rglob("*.js"), *web.rglob("*.html")]:
         text = path.read_text(encoding="utf-8")
-        for word in ("debug=True", ".run(debug", "DebuggedApplication", "|safe", "| safe", "Markup(", "innerHTML", "insertAdjacentHTML",
-                     "document.write", "eval(", "new Function("):
+        for word in (
+            "debug=True",
+            ".run(debug",
+            "DebuggedApplication",
+            "|safe",
+            "| safe",
+            "Markup(",
+            "innerHTML",
+            "insertAdjacentHTML",
+            "document.write",
+            "eval(",
+            "new Function(",
+        ):
             assert word not in text, f"{path.name}: {word}"
 
 
@@ -64,7 +103,11 @@ def hall():
 def test_the_hall_is_guarded_too_and_has_nothing_to_write_to(hall, monkeypatch):
     assert hall.get("/").headers["Content-Security-Policy"] == guard.POLICY
     assert hall.get("/api/tables", base_url="http://evil.example").status_code == 421
-    assert {m for rule in hall.application.url_map.iter_rules() for m in rule.methods} <= {"GET", "HEAD", "OPTIONS"}
+    assert {m for rule in hall.application.url_map.iter_rules() for m in rule.methods} <= {
+        "GET",
+        "HEAD",
+        "OPTIONS",
+    }
     assert hall.get("/static/../app.py").status_code == 404
     monkeypatch.setattr(guard, "own_name", lambda *a: None)
     assert hall.get("/api/tables", base_url="http://evil.example").status_code == 200
@@ -79,9 +122,16 @@ def test_no_inline_script_or_style_and_no_foreign_host(phone):
 
 
 def test_the_cookie_is_for_this_page_only(app, phone):
-    answer = phone().post("/api/join", {"code": companion_web.web_of(app).access.code, "seat": "bull"})
+    answer = phone().post(
+        "/api/join", {"code": companion_web.web_of(app).access.code, "seat": "bull"}
+    )
     cookie = answer.headers["Set-Cookie"]
-    assert "HttpOnly" in cookie and "SameSite=Strict" in cookie and "Path=/" in cookie and "Domain" not in cookie
+    assert (
+        "HttpOnly" in cookie
+        and "SameSite=Strict" in cookie
+        and "Path=/" in cookie
+        and "Domain" not in cookie
+    )
     assert len(cookie.split("=")[1].split(";")[0]) >= 43, "256 bits"
 
 
@@ -91,16 +141,25 @@ def test_a_token_that_gains_rights_is_replaced(phone, app):
     one.post("/api/host", {"pin": "12345678"})
     assert one.client.get_cookie(app_module.COOKIE).value != before
     assert not companion_web.web_of(app).access.knows(before)
-    assert companion_web.web_of(app).access.viewer(one.client.get_cookie(app_module.COOKIE).value) == Viewer(True, ("bull",))
+    assert companion_web.web_of(app).access.viewer(
+        one.client.get_cookie(app_module.COOKIE).value
+    ) == Viewer(True, ("bull",))
 
 
 def test_secrets_are_compared_in_constant_time(monkeypatch):
-    """Nothing but hmac.compare_digest decides: when it always says no, the right secrets are refused."""
+    """Nothing but hmac.compare_digest decides: when it always says no, the right secrets are
+    refused."""
     access = Access("12345678")
     token = access.seat("bull")
     assert access.is_pin("1234-5678") and access.is_code(access.code) and access.knows(token)
-    monkeypatch.setattr("companion_web.access.hmac", SimpleNamespace(compare_digest=lambda a, b: False))
-    assert not access.is_pin("12345678") and not access.is_code(access.code) and not access.knows(token)
+    monkeypatch.setattr(
+        "companion_web.access.hmac", SimpleNamespace(compare_digest=lambda a, b: False)
+    )
+    assert (
+        not access.is_pin("12345678")
+        and not access.is_code(access.code)
+        and not access.knows(token)
+    )
 
 
 def test_made_up_secrets_are_long_and_differ():
@@ -118,7 +177,12 @@ def test_no_secret_gets_into_the_log_or_an_answer(app, phone, caplog, monkeypatc
     phone().post("/api/host", {"pin": "99999999"})
     phone().post("/api/join", {"code": "a-wrong-code", "seat": "bull"})
     quiet.strangers.tell()
-    answers = [one.post("/api/declare", {"text": "bull: nonsense"}), one.get("/api/snapshot"), one.get("/"), one.get("/join")]
+    answers = [
+        one.post("/api/declare", {"text": "bull: nonsense"}),
+        one.get("/api/snapshot"),
+        one.get("/"),
+        one.get("/join"),
+    ]
     said = caplog.text + "".join(a.text for a in answers)
     assert caplog.records
     assert not [s for s in [*secrets, "99999999", "a-wrong-code"] if s in said]
@@ -133,16 +197,29 @@ def test_the_seats_file_holds_no_token_and_is_private(tmp_path):
     assert Access("12345678", path).viewer(token).seats == ("bull",), "the seat survives a restart"
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"code": 1}', '{"code": "x", "rights": {"a": {"host": "maybe"}}}', "\x00"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", "[]", '{"code": 1}', '{"code": "x", "rights": {"a": {"host": "maybe"}}}', "\x00"],
+)
 def test_a_broken_seats_file_seats_nobody(tmp_path, text):
     path = tmp_path / "seats.json"
     path.write_text(text)
     assert Access("1", path).taken() == {}
 
 
-CLIMBING = ["/static/../app.py", "/static/..%2fapp.py", "/static/%2e%2e/%2e%2e/pyproject.toml", "/static//etc/passwd",
-            "/locale/../../app.json", "/locale/..%2f..%2fx.json", "/api/rules/..%2f..%2fengine/T1", "/api/moves/../../x",
-            "/api/moves/-1", "/api/rules/os/T1", "/api/rules/tigris/T999"]
+CLIMBING = [
+    "/static/../app.py",
+    "/static/..%2fapp.py",
+    "/static/%2e%2e/%2e%2e/pyproject.toml",
+    "/static//etc/passwd",
+    "/locale/../../app.json",
+    "/locale/..%2f..%2fx.json",
+    "/api/rules/..%2f..%2fengine/T1",
+    "/api/moves/../../x",
+    "/api/moves/-1",
+    "/api/rules/os/T1",
+    "/api/rules/tigris/T999",
+]
 
 
 @pytest.mark.parametrize("path", CLIMBING)
@@ -154,27 +231,51 @@ def test_paths_that_climb_or_lead_nowhere(phone, path):
 @pytest.mark.parametrize("method", ["put", "delete", "patch", "post"])
 def test_other_methods_are_refused(phone, method):
     one = phone()
-    answer = getattr(one.client, method)("/api/snapshot", json={}, headers=HERE, environ_overrides=one.environ)
+    answer = getattr(one.client, method)(
+        "/api/snapshot", json={}, headers=HERE, environ_overrides=one.environ
+    )
     assert answer.status_code == 405 and answer.json
 
 
-BODIES = [b"", b"{", b"[]", b"null", b'"text"', b'{"text": 7}', b'{"text": null}', b'{"text": ""}', b'{"text": "no seat"}',
-          b'{"text": "bull: what is this"}', b'{"text": "bull: ' + b"x" * 500 + b'"}', b'{"text": "bull: a\\nlion: b"}',
-          b'{"text": "bull:' + b" " * 500 + b'pass"}', b"\xff\xfe", b"[" * 60_000, b'{"text":' * 7_000]
+BODIES = [
+    b"",
+    b"{",
+    b"[]",
+    b"null",
+    b'"text"',
+    b'{"text": 7}',
+    b'{"text": null}',
+    b'{"text": ""}',
+    b'{"text": "no seat"}',
+    b'{"text": "bull: what is this"}',
+    b'{"text": "bull: ' + b"x" * 500 + b'"}',
+    b'{"text": "bull: a\\nlion: b"}',
+    b'{"text": "bull:' + b" " * 500 + b'pass"}',
+    b"\xff\xfe",
+    b"[" * 60_000,
+    b'{"text":' * 7_000,
+]
 
 
 @pytest.mark.parametrize("body", BODIES, ids=lambda body: repr(body[:30]))
 def test_nonsense_is_one_clear_line(app, phone, body):
     one = phone("bull")
-    answer = one.client.post("/api/declare", data=body, headers=HERE, content_type="application/json",
-                             environ_overrides=one.environ)
+    answer = one.client.post(
+        "/api/declare",
+        data=body,
+        headers=HERE,
+        content_type="application/json",
+        environ_overrides=one.environ,
+    )
     assert answer.status_code == 400 and answer.json["error"] and "Traceback" not in answer.text
     assert companion_web.web_of(app).table.heard == []
 
 
 def test_a_form_cannot_write(phone):
     one = phone("bull")
-    answer = one.client.post("/api/declare", data={"text": "bull: pass"}, headers=HERE, environ_overrides=one.environ)
+    answer = one.client.post(
+        "/api/declare", data={"text": "bull: pass"}, headers=HERE, environ_overrides=one.environ
+    )
     assert answer.status_code == 415
 
 
@@ -186,7 +287,9 @@ def test_a_fault_inside_says_nothing_of_the_inside(app, phone, table, monkeypatc
 
 def test_a_closed_table_seats_nobody(app, phone):
     phone("host").post("/api/host/settings", {"joining": 0})
-    answer = phone().post("/api/join", {"code": companion_web.web_of(app).access.code, "seat": "bull"})
+    answer = phone().post(
+        "/api/join", {"code": companion_web.web_of(app).access.code, "seat": "bull"}
+    )
     assert answer.status_code == 403
 
 

@@ -142,8 +142,12 @@ def test_a_megabyte_is_refused_over_the_wire(started, table):
 
 def test_rubbish_on_the_wire_does_not_stop_it(started):
     server, _ = started()
-    for rubbish in (b"\x16\x03\x01\x02\x00\x01\x00", b"GET / HTTP/9.9\r\n\r\n", b"\x00" * 100 + b"\r\n\r\n",
-                    b"GET " + b"x" * 40_000):
+    for rubbish in (
+        b"\x16\x03\x01\x02\x00\x01\x00",
+        b"GET / HTTP/9.9\r\n\r\n",
+        b"\x00" * 100 + b"\r\n\r\n",
+        b"GET " + b"x" * 40_000,
+    ):
         with socket.create_connection(("127.0.0.1", server.port)) as s:
             s.sendall(rubbish)
     assert get(f"{server.url}api/snapshot")[0] == 200
@@ -158,13 +162,17 @@ def answer_to(server, request):
 
 def test_a_header_without_end_is_not_read_to_its_end(started):
     server, _ = started()
-    first = answer_to(server, b"GET /api/snapshot HTTP/1.1\r\nHost: localhost\r\nX-Long: " + b"x" * 40_000).split(b"\r\n")[0]
+    first = answer_to(
+        server, b"GET /api/snapshot HTTP/1.1\r\nHost: localhost\r\nX-Long: " + b"x" * 40_000
+    ).split(b"\r\n")[0]
     assert first.endswith(b"431 Request Header Fields Too Large"), "not one byte more is waited for"
 
 
 def test_a_body_far_too_long_is_refused_before_it_reaches_the_page(started):
     server, _ = started()
-    announced = f"POST /api/declare HTTP/1.1\r\nHost: localhost\r\nContent-Length: {2**30}\r\n\r\n".encode()
+    announced = (
+        f"POST /api/declare HTTP/1.1\r\nHost: localhost\r\nContent-Length: {2**30}\r\n\r\n".encode()
+    )
     answer = answer_to(server, announced)
     assert b" 413 " in answer.split(b"\r\n")[0] and b"application/json" not in answer
 
@@ -172,8 +180,12 @@ def test_a_body_far_too_long_is_refused_before_it_reaches_the_page(started):
 def test_who_opens_connections_and_says_nothing_takes_no_more_than_a_share(started):
     server, _ = started()
     adjusted = server._server.adj
-    assert adjusted.connection_limit <= 400 and adjusted.channel_timeout <= 30, "too many, or silent for too long, are let go"
-    assert adjusted.channel_request_lookahead > 0, "a phone that hung up while it follows is noticed"
+    assert adjusted.connection_limit <= 400 and adjusted.channel_timeout <= 30, (
+        "too many, or silent for too long, are let go"
+    )
+    assert adjusted.channel_request_lookahead > 0, (
+        "a phone that hung up while it follows is noticed"
+    )
     assert adjusted.clear_untrusted_proxy_headers, "an address is what the socket says"
 
 
@@ -183,7 +195,9 @@ def test_a_port_that_is_taken_is_said_in_one_line(started, make_app, table):
         companion_web.serve(make_app(table), "127.0.0.1", server.port)
 
 
-@pytest.mark.parametrize("host, port", [("no such host", 0), ("127.0.0.1", 70_000), ("192.0.2.1", 0), ("x" * 300, 80)])
+@pytest.mark.parametrize(
+    "host, port", [("no such host", 0), ("127.0.0.1", 70_000), ("192.0.2.1", 0), ("x" * 300, 80)]
+)
 def test_an_address_that_cannot_be_is_said_in_one_line(app, host, port):
     with pytest.raises(CannotServe) as fault:
         companion_web.serve(app, host, port)
@@ -195,7 +209,7 @@ def test_a_phone_that_left_without_a_word_is_given_up(started):
     server, _ = started()
     phones = Phones(server.port, 1)
     phones.until(b"event: snapshot")
-    channel, = server._server.active_channels.values()
+    (channel,) = server._server.active_channels.values()
     assert 0 < channel.socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) <= 20_000
     assert channel.socket.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE) == 1
     phones.close()
@@ -216,11 +230,19 @@ def test_the_table_goes_on_when_everybody_writes_nonsense(started, table):
     server, web = started(read_rate=(1e6, 1e6), write_rate=(1e6, 1e6))
     line = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)
     for n in range(1000):
-        line.request("POST", "/api/" + ("declare", "answer", "undo", "host", "join", "nothing")[n % 6], b"{%d}" % n)
+        line.request(
+            "POST",
+            "/api/" + ("declare", "answer", "undo", "host", "join", "nothing")[n % 6],
+            b"{%d}" % n,
+        )
         answer = line.getresponse()
         assert 400 <= answer.status < 500 and answer.read()
     line.close()
-    assert get(f"{server.url}api/snapshot")[0] == 200 and table.heard == [] and len(web.feed.frame.snapshot["moves"]) == 0
+    assert (
+        get(f"{server.url}api/snapshot")[0] == 200
+        and table.heard == []
+        and len(web.feed.frame.snapshot["moves"]) == 0
+    )
 
 
 def test_the_first_page_is_light(make_app, table):
@@ -235,5 +257,12 @@ def test_the_first_page_is_light(make_app, table):
         names.add(path)
         text = gzip.decompress(client.get(path, headers=packed).data).decode()
         wanted += [f"/static/js/{name}" for name in re.findall(r'from "\./([a-z]+\.js)"', text)]
-    names |= {"/", "/static/css/base.css", "/static/css/page.css", "/locale/de.json", "/api/plan", "/api/snapshot"}
+    names |= {
+        "/",
+        "/static/css/base.css",
+        "/static/css/page.css",
+        "/locale/de.json",
+        "/api/plan",
+        "/api/snapshot",
+    }
     assert sum(len(client.get(path, headers=packed).data) for path in names) < 150_000

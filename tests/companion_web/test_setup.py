@@ -1,4 +1,5 @@
-"""Setting up over HTTP and in Chromium: only the host may; what is said wrongly is answered in words; axe finds nothing."""
+"""Setting up over HTTP and in Chromium: only the host may; what is said wrongly is answered in
+words; axe finds nothing."""
 
 import threading
 
@@ -16,16 +17,26 @@ from companion_web.access import Viewer
 from companion_web.parts import setup as part
 
 FINDINGS = Findings(Trial(["a.jpg"], [], []), Trial(["a.jpg"], [], []), [("a.jpg", 0.4)], ["war"])
-WRITES = [("/api/setup/game", {"game": "ur", "seats": ["black", "white", "green"], "options": {}}),
-          ("/api/setup/use", {"copy": "x"}), ("/api/setup/copy", {"name": "x", "markers": 1}),
-          ("/api/setup/take", {"photo": 0, "corners": None}), ("/api/setup/learn", {}), ("/api/setup/go", {}),
-          ("/api/setup/more", {}), ("/api/setup/camera", {"camera": 0}), ("/api/setup/board", {"board": "letters"}),
-          ("/api/setup/focus", {}), ("/api/setup/go-on", {"copy": "x"})]
+WRITES = [
+    ("/api/setup/game", {"game": "ur", "seats": ["black", "white", "green"], "options": {}}),
+    ("/api/setup/use", {"copy": "x"}),
+    ("/api/setup/copy", {"name": "x", "markers": 1}),
+    ("/api/setup/take", {"photo": 0, "corners": None}),
+    ("/api/setup/learn", {}),
+    ("/api/setup/go", {}),
+    ("/api/setup/more", {}),
+    ("/api/setup/camera", {"camera": 0}),
+    ("/api/setup/board", {"board": "letters"}),
+    ("/api/setup/focus", {}),
+    ("/api/setup/go-on", {"copy": "x"}),
+]
 
 
 @pytest.fixture
 def director():
-    return Director(plan_of("ur", None)[0], conditions=Conditions(resolution=(820, 616)), sleep=lambda s: None)
+    return Director(
+        plan_of("ur", None)[0], conditions=Conditions(resolution=(820, 616)), sleep=lambda s: None
+    )
 
 
 @pytest.fixture
@@ -38,21 +49,36 @@ def letters(tmp_path):
     """The folder of a board without an engine, beside the configuration"""
     folder = tmp_path / "letters"
     folder.mkdir()
-    lines = ['game = "alphabet"', "size = [120, 120]", *(f'[[piece]]\nkind = "{k}"\nsize = [18, 18]' for k in "ABC")]
+    lines = [
+        'game = "alphabet"',
+        "size = [120, 120]",
+        *(f'[[piece]]\nkind = "{k}"\nsize = [18, 18]' for k in "ABC"),
+    ]
     for n in range(25):
         x, y = 10 + 20 * (n % 5), 10 + 20 * (n // 5)
-        lines.append(f'[[site]]\nid = "s{n}"\noutline = {[[x, y], [x + 20, y], [x + 20, y + 20], [x, y + 20]]}')
+        lines.append(
+            f'[[site]]\nid = "s{n}"\noutline = {[[x, y], [x + 20, y], [x + 20, y + 20], [x, y + 20]]}'
+        )
     (folder / "plan.toml").write_text("\n".join(lines))
     return folder
 
 
 @pytest.mark.parametrize("path, data", WRITES)
-def test_only_the_host_sets_up_and_the_guard_is_what_stops_the_others(path, data, phone, monkeypatch):
+def test_only_the_host_sets_up_and_the_guard_is_what_stops_the_others(
+    path, data, phone, monkeypatch
+):
     stranger = phone()
     assert stranger.post(path, data).status_code == 403
-    assert phone("host").post(path, data, {"Origin": "http://evil.example", "Sec-Fetch-Site": "cross-site"}).status_code == 403
+    assert (
+        phone("host")
+        .post(path, data, {"Origin": "http://evil.example", "Sec-Fetch-Site": "cross-site"})
+        .status_code
+        == 403
+    )
     monkeypatch.setattr(part, "viewer", lambda: Viewer(host=True))
-    assert stranger.post(path, data).status_code in (200, 409), "nothing but the guard was in the way"
+    assert stranger.post(path, data).status_code in (200, 409), (
+        "nothing but the guard was in the way"
+    )
 
 
 def test_strangers_see_neither_what_was_said_nor_the_room(phone, monkeypatch):
@@ -68,10 +94,18 @@ def test_the_front_page_leads_there(phone):
     assert answer.status_code == 302 and answer.location == "/setup"
 
 
-@pytest.mark.parametrize("path, data", [
-    ("/api/setup/game", {"game": "ur", "seats": "black", "options": {}}), ("/api/setup/game", {"game": 3, "seats": [], "options": {}}),
-    ("/api/setup/game", {"game": "ur", "seats": [], "options": {"bonus": 1}}), ("/api/setup/copy", {"name": 1, "markers": 1}),
-    ("/api/setup/take", {"photo": "0"}), ("/api/setup/take", {"photo": 0, "corners": [1, 2]}), ("/api/setup/use", {})])
+@pytest.mark.parametrize(
+    "path, data",
+    [
+        ("/api/setup/game", {"game": "ur", "seats": "black", "options": {}}),
+        ("/api/setup/game", {"game": 3, "seats": [], "options": {}}),
+        ("/api/setup/game", {"game": "ur", "seats": [], "options": {"bonus": 1}}),
+        ("/api/setup/copy", {"name": 1, "markers": 1}),
+        ("/api/setup/take", {"photo": "0"}),
+        ("/api/setup/take", {"photo": 0, "corners": [1, 2]}),
+        ("/api/setup/use", {}),
+    ],
+)
 def test_nonsense_is_a_bad_request(path, data, phone):
     assert phone("host").post(path, data).status_code == 400
 
@@ -79,11 +113,14 @@ def test_nonsense_is_a_bad_request(path, data, phone):
 def test_the_live_picture_is_one_of_the_camera(phone, director):
     data = phone("host").get("/api/setup/live.jpg").data
     image = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR)
-    assert image.shape == (616, 820, 3) and np.abs(image.astype(int) - director.picture()).mean() < 8
+    assert (
+        image.shape == (616, 820, 3) and np.abs(image.astype(int) - director.picture()).mean() < 8
+    )
 
 
 def test_where_a_game_stands_there_is_no_set_up(make_app):
     from .conftest import FakeTable, Phone
+
     app = make_app(FakeTable())
     assert Phone(app).get("/setup").status_code == 404 and Phone(app).get("/").status_code == 200
 
@@ -98,16 +135,32 @@ def learnt(monkeypatch):
         go_on.wait(20)
         (folder / "model.npz").write_bytes(b"model")
         (folder / "report.html").write_text("<h1>What is confused</h1>")
-        return Report("My Ur", "ur", 4, 21.0, [0.3, 0.4], ["war"], [unshown("war")], FINDINGS.sentence, folder / "report.html", ["B"])
+        return Report(
+            "My Ur",
+            "ur",
+            4,
+            21.0,
+            [0.3, 0.4],
+            ["war"],
+            [unshown("war")],
+            FINDINGS.sentence,
+            folder / "report.html",
+            ["B"],
+        )
+
     monkeypatch.setattr("calibration.session.calibrate", learn)
     yield go_on
     go_on.set()
 
 
-def test_over_http_from_nothing_to_a_configuration(phone, table, director, learnt, eventually, tmp_path):
+def test_over_http_from_nothing_to_a_configuration(
+    phone, table, director, learnt, eventually, tmp_path
+):
     host = phone("host")
     said = host.post(*WRITES[0]).json
-    assert [o["texts"][0]["t"][:7] for g in said["games"] if g["name"] == "ur" for o in g["options"]] == ["whoever"]
+    assert [
+        o["texts"][0]["t"][:7] for g in said["games"] if g["name"] == "ur" for o in g["options"]
+    ] == ["whoever"]
     host.post("/api/setup/copy", {"name": "My Ur", "markers": 1})
     for number, step in enumerate(table.session.steps):
         director.set(step.layout)
@@ -116,7 +169,9 @@ def test_over_http_from_nothing_to_a_configuration(phone, table, director, learn
     assert host.post("/api/setup/learn", {}).status_code == 409, "one at a time"
     learnt.set()
     eventually(lambda: host.get("/api/setup").json["report"])
-    assert "What is confused" in host.get("/report").text and phone().get("/report").status_code == 403
+    assert (
+        "What is confused" in host.get("/report").text and phone().get("/report").status_code == 403
+    )
     assert host.post("/api/setup/go", {}).json["done"] and (tmp_path / "nilometer.toml").is_file()
 
 
@@ -129,29 +184,55 @@ def test_a_board_printed_otherwise_is_drawn_on_its_first_photo(phone, table, dir
         table.session.take(number, director.picture())
     assert phone().get("/trace").status_code == 403 and 'href="/setup"' in host.get("/trace").text
     drawing = host.get("/api/trace").json["drawing"]
-    row = max((s["id"] for s in drawing["sites"] if s["id"].startswith("M1.")), key=lambda i: int(i[3:]))
+    row = max(
+        (s["id"] for s in drawing["sites"] if s["id"].startswith("M1.")), key=lambda i: int(i[3:])
+    )
     drawing["sites"] = [s for s in drawing["sites"] if s["id"] != row]
     assert host.post("/api/trace/save", {"drawing": drawing}).json["saved"] is True
-    assert row not in table.session.plan.sites and [s.taken for s in table.session.steps][:3] == [True, True, False]
-    assert row not in host.get("/api/plan").json["sites"], "the picture of what to lay shows this board"
+    assert row not in table.session.plan.sites and [s.taken for s in table.session.steps][:3] == [
+        True,
+        True,
+        False,
+    ]
+    assert row not in host.get("/api/plan").json["sites"], (
+        "the picture of what to lay shows this board"
+    )
     assert not any(row in step.layout for step in table.session.steps)
     assert (table.session.folder / "plan.toml").is_file()
 
 
-def test_a_board_without_rules_is_photographed_and_learnt_too(phone, table, letters, learnt, eventually, tmp_path):
+def test_a_board_without_rules_is_photographed_and_learnt_too(
+    phone, table, letters, learnt, eventually, tmp_path
+):
     host = phone("host")
     said = host.post("/api/setup/board", {"board": "letters"}).json
-    assert said["boards"] == [{"folder": "letters", "name": "letters"}] and said["game"] is None and said["board"] == "letters"
+    assert (
+        said["boards"] == [{"folder": "letters", "name": "letters"}]
+        and said["game"] is None
+        and said["board"] == "letters"
+    )
     assert host.post("/api/setup/board", {"board": "../elsewhere"}).status_code == 409
     assert set(host.get("/api/plan").json["pieces"]) == {"A", "B", "C"}
     host.post("/api/setup/copy", {"name": "My letters", "markers": 1})
-    assert {k for step in table.session.steps for c in step.layout.values() for k in c} == {"A", "B", "C"}
+    assert {k for step in table.session.steps for c in step.layout.values() for k in c} == {
+        "A",
+        "B",
+        "C",
+    }
     for number in range(len(table.session.steps)):
         assert host.post("/api/setup/take", {"photo": number, "corners": None}).status_code == 200
     host.post("/api/setup/learn", {})
     learnt.set()
     eventually(lambda: host.get("/api/setup").json["report"])
-    assert host.get("/api/setup").json["copy"] == "letters" and load_copy(letters).plan.game == "alphabet"
-    assert host.post("/api/setup/go", {}).status_code == 409 and not (tmp_path / "nilometer.toml").exists()
+    assert (
+        host.get("/api/setup").json["copy"] == "letters"
+        and load_copy(letters).plan.game == "alphabet"
+    )
+    assert (
+        host.post("/api/setup/go", {}).status_code == 409
+        and not (tmp_path / "nilometer.toml").exists()
+    )
     host.post("/api/setup/copy", {"name": "Again", "markers": 1})
-    assert table.session.folder.name == "again" and (tmp_path / "again" / "plan.toml").is_file(), "nothing is written over"
+    assert table.session.folder.name == "again" and (tmp_path / "again" / "plan.toml").is_file(), (
+        "nothing is written over"
+    )

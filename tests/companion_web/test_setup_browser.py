@@ -1,4 +1,5 @@
-"""The whole set-up on a phone's screen: said, photographed, learnt, started; by eye, by keyboard, for a screen reader."""
+"""The whole set-up on a phone's screen: said, photographed, learnt, started; by eye, by keyboard,
+for a screen reader."""
 
 import cv2
 import numpy as np
@@ -6,10 +7,10 @@ import pytest
 
 from tests.companion_web.browsing import explained, fits, until, web
 
-from .test_setup import director, learnt, letters, table  # noqa: F401
+from .test_setup import director, learnt, letters, table
 
 
-def test_the_whole_conversation_on_a_phone(visit, table, director, learnt):  # noqa: F811
+def test_the_whole_conversation_on_a_phone(visit, table, director, learnt):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     page = visit("setup", seat="host")
     page.get_by_label("Game", exact=True).select_option("ur")
@@ -22,7 +23,9 @@ def test_the_whole_conversation_on_a_phone(visit, table, director, learnt):  # n
         director.set(step.layout)
         page.wait_for_selector("#advice:has-text('4 of 4 cards')")
         if number == 2:
-            assert page.locator("#task .pieces > [data-site]").count() == len(step.layout), "the picture of what to lay where"
+            assert page.locator("#task .pieces > [data-site]").count() == len(step.layout), (
+                "the picture of what to lay where"
+            )
             page.get_by_text("The same in words").click()
             assert explained(axe.run(page)) == [] and fits(page)
         take_photo(page, number)
@@ -30,8 +33,10 @@ def test_the_whole_conversation_on_a_phone(visit, table, director, learnt):  # n
     page.wait_for_selector("#since:has-text('min so far')")
     assert explained(axe.run(page)) == []
     learnt.set()
-    page.wait_for_selector("#report:has-text('Learnt from 4 photos in 0:21 min: 0 of 0 places are read right in the photos it "
-                           "learnt from; the board is found to 0.4 px.')")
+    page.wait_for_selector(
+        "#report:has-text('Learnt from 4 photos in 0:21 min: 0 of 0 places are read right in the photos it "
+        "learnt from; the board is found to 0.4 px.')"
+    )
     page.locator("#language").select_option("nl")
     page.wait_for_selector("#taking li:has-text('geen foto laat oorlog zien')")
     page.locator("#language").select_option("en")
@@ -53,12 +58,12 @@ def take_photo(page, number):
     taken.wait_for()
 
 
-def table_steps(page, table):  # noqa: F811
+def table_steps(page, table):
     page.wait_for_selector("#task")
     return table.session.steps
 
 
-def test_corners_are_tapped_or_moved_with_the_keyboard(visit, app, table, director):  # noqa: F811
+def test_corners_are_tapped_or_moved_with_the_keyboard(visit, app, table, director):
     table.choose("ur", ["black", "white", "green"], {})
     web(app).feed.refresh()
     table.begin("No cards", markers=False)
@@ -74,14 +79,27 @@ def test_corners_are_tapped_or_moved_with_the_keyboard(visit, app, table, direct
     page.keyboard.press("ArrowLeft")
     page.get_by_role("button", name="Take the photo").click()
     page.wait_for_selector(".photos .again")
-    assert [round(v / s, 1) for c in table.session._corners for v, s in zip(c, (820, 616))] == [0.2, 0.1, 0.8, 0.1, 0.8, 0.9, 0.1, 0.9]
+    assert [round(v / s, 1) for c in table.session._corners for v, s in zip(c, (820, 616))] == [
+        0.2,
+        0.1,
+        0.8,
+        0.1,
+        0.8,
+        0.9,
+        0.1,
+        0.9,
+    ]
     page.wait_for_selector("#corners-part:not([open])")
     page.reload()
     page.wait_for_selector("#corners-part:not([open])", state="attached")
-    page.wait_for_selector(".corners path[d$=Z]", state="attached")      # as they were tapped, also for a phone that comes later
+    page.wait_for_selector(
+        ".corners path[d$=Z]", state="attached"
+    )  # as they were tapped, also for a phone that comes later
 
 
-def test_a_finger_that_misses_a_corner_puts_it_right_in_the_magnified_picture(visit, app, table, director):  # noqa: F811
+def test_a_finger_that_misses_a_corner_puts_it_right_in_the_magnified_picture(
+    visit, app, table, director
+):
     table.choose("ur", ["black", "white", "green"], {})
     web(app).feed.refresh()
     table.begin("No cards", markers=False)
@@ -97,14 +115,18 @@ def test_a_finger_that_misses_a_corner_puts_it_right_in_the_magnified_picture(vi
     loupe.scroll_into_view_if_needed()
     size = loupe.bounding_box()["width"]
     loupe.click(position={"x": 0.75 * size, "y": 0.25 * size})
-    assert fits(page) and explained(pytest.importorskip("axe_playwright_python.sync_playwright").Axe().run(page)) == []
+    assert (
+        fits(page)
+        and explained(pytest.importorskip("axe_playwright_python.sync_playwright").Axe().run(page))
+        == []
+    )
     page.get_by_role("button", name="Take the photo").click()
     page.wait_for_selector(".photos .again")
     x, y = np.array(table.session._corners[2]) / (820, 616)
     assert abs(x - 0.78) < 0.004 and abs(y - (0.75 - 0.03 * 820 / 616)) < 0.004
 
 
-def test_a_corner_is_put_right_while_the_next_picture_fails_to_come(visit, app, table, director):  # noqa: F811
+def test_a_corner_is_put_right_while_the_next_picture_fails_to_come(visit, app, table, director):
     table.choose("ur", ["black", "white", "green"], {})
     web(app).feed.refresh()
     table.begin("No cards", markers=False)
@@ -118,7 +140,7 @@ def test_a_corner_is_put_right_while_the_next_picture_fails_to_come(visit, app, 
     assert len(drawn[1:].split()) == 2 and "NaN" not in drawn
 
 
-def test_a_copy_whose_photos_were_begun_is_gone_on_with(visit, app, table, director):  # noqa: F811
+def test_a_copy_whose_photos_were_begun_is_gone_on_with(visit, app, table, director):
     table.choose("ur", ["black", "white", "green"], {})
     table.begin("Half done", markers=True)
     table.take(0, None)
@@ -131,11 +153,14 @@ def test_a_copy_whose_photos_were_begun_is_gone_on_with(visit, app, table, direc
     assert page.get_by_role("button", name="Go on with Half done").count() == 0 and fits(page)
 
 
-def test_a_stranger_is_told_who_may_and_the_host_says_the_pin(visit, app):  # noqa: F811
+def test_a_stranger_is_told_who_may_and_the_host_says_the_pin(visit, app):
     page = visit("setup", expected=["403"])
     page.wait_for_selector("#stranger:not([hidden])")
     assert page.locator("#game-part").is_hidden() and fits(page)
-    assert explained(pytest.importorskip("axe_playwright_python.sync_playwright").Axe().run(page)) == []
+    assert (
+        explained(pytest.importorskip("axe_playwright_python.sync_playwright").Axe().run(page))
+        == []
+    )
     page.get_by_label("PIN").fill("00000000")
     page.keyboard.press("Enter")
     page.wait_for_selector("#pin-fault:has-text('not the PIN')")
@@ -146,8 +171,10 @@ def test_a_stranger_is_told_who_may_and_the_host_says_the_pin(visit, app):  # no
     assert page.locator("#stranger").is_hidden()
 
 
-def test_the_camera_is_chosen(visit, app, table, director):  # noqa: F811
-    table._cameras = [{"name": name, "camera": {"kind": "usb", "device": name}} for name in ("Wide", "Narrow")]
+def test_the_camera_is_chosen(visit, app, table, director):
+    table._cameras = [
+        {"name": name, "camera": {"kind": "usb", "device": name}} for name in ("Wide", "Narrow")
+    ]
     table._camera = table._cameras[0]["camera"]
     table.choose("ur", ["black", "white", "green"], {})
     web(app).feed.refresh()
@@ -160,10 +187,13 @@ def test_the_camera_is_chosen(visit, app, table, director):  # noqa: F811
         page.wait_for_timeout(100)
     assert table._camera == {"kind": "usb", "device": "Narrow"}
     assert page.get_by_label("Camera", exact=True).input_value() == "1" and fits(page)
-    assert explained(pytest.importorskip("axe_playwright_python.sync_playwright").Axe().run(page)) == []
+    assert (
+        explained(pytest.importorskip("axe_playwright_python.sync_playwright").Axe().run(page))
+        == []
+    )
 
 
-def test_an_answer_asked_for_before_a_tap_does_not_take_it_back(visit, app, table, director):  # noqa: F811
+def test_an_answer_asked_for_before_a_tap_does_not_take_it_back(visit, app, table, director):
     table.choose("ur", ["black", "white", "green"], {})
     web(app).feed.refresh()
     table.begin("Mine", markers=True)
@@ -177,7 +207,10 @@ def test_an_answer_asked_for_before_a_tap_does_not_take_it_back(visit, app, tabl
                 return
             page.wait_for_timeout(20)
         raise AssertionError("the page does not ask")
-    page.route("**/api/setup", lambda route: held.append((route, route.fetch())))      # answered by the server, not heard yet
+
+    page.route(
+        "**/api/setup", lambda route: held.append((route, route.fetch()))
+    )  # answered by the server, not heard yet
     come(1)
     page.get_by_role("button", name="Take the photo").click()
     page.wait_for_selector(".photos .again")
@@ -188,7 +221,9 @@ def test_an_answer_asked_for_before_a_tap_does_not_take_it_back(visit, app, tabl
     page.unroute_all(behavior="ignoreErrors")
 
 
-def test_a_board_without_rules_is_taken_through_on_the_phone(visit, server, table, director, letters, learnt):  # noqa: F811
+def test_a_board_without_rules_is_taken_through_on_the_phone(
+    visit, server, table, director, letters, learnt
+):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     page = visit("setup", seat="host")
     page.get_by_label("Game", exact=True).select_option("letters")
@@ -198,11 +233,23 @@ def test_a_board_without_rules_is_taken_through_on_the_phone(visit, server, tabl
         page.wait_for_selector("#advice:has-text('4 of 4 cards')")
         if step.layout:
             page.wait_for_selector("#task .pieces > [data-site]")
-            assert page.locator("#task .pieces > [data-site]").count() == len(step.layout), "the picture of what to lay where"
-            assert page.locator("#task defs text").first.evaluate("e => getComputedStyle(e).textAnchor") == "middle"
+            assert page.locator("#task .pieces > [data-site]").count() == len(step.layout), (
+                "the picture of what to lay where"
+            )
+            assert (
+                page.locator("#task defs text").first.evaluate(
+                    "e => getComputedStyle(e).textAnchor"
+                )
+                == "middle"
+            )
             drawn_on = page.locator("#task .print image").get_attribute("href")
-            photo = cv2.imdecode(np.frombuffer(page.request.get(server.url + drawn_on).body(), np.uint8), cv2.IMREAD_COLOR)
-            assert photo.shape == (1000, 1000, 3), "of a board nobody has drawn the photo of it, from above"
+            photo = cv2.imdecode(
+                np.frombuffer(page.request.get(server.url + drawn_on).body(), np.uint8),
+                cv2.IMREAD_COLOR,
+            )
+            assert photo.shape == (1000, 1000, 3), (
+                "of a board nobody has drawn the photo of it, from above"
+            )
             assert explained(axe.run(page)) == [] and fits(page)
         take_photo(page, number)
     page.get_by_role("button", name="Learn").click()
@@ -210,7 +257,10 @@ def test_a_board_without_rules_is_taken_through_on_the_phone(visit, server, tabl
     page.wait_for_selector("#own-learnt:has-text('nilometer read letters photo.jpg')")
     page.get_by_role("button", name="One more photo").click()
     page.wait_for_selector("#task h3:has-text('Pieces as in picture 3')")
-    assert set(k for c in table.session.steps[4].layout.values() for k in c) == {"B"} and table.session.next == 4
+    assert (
+        set(k for c in table.session.steps[4].layout.values() for k in c) == {"B"}
+        and table.session.next == 4
+    )
     assert page.get_by_role("button", name="Start the game").count() == 0 and fits(page)
     page.get_by_role("link", name="How well this copy is read").click()
     page.wait_for_selector("h1:has-text('What is confused')")

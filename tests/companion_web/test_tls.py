@@ -26,8 +26,13 @@ def started(make_app, table, tmp_path):
 
     def start(**settings):
         context = tls.server_context(tmp_path, {"table.club.example"})
-        servers.append(companion_web.serve(make_app(table, hosts=("table.club.example",), **settings), "127.0.0.1", 0, context))
+        servers.append(
+            companion_web.serve(
+                make_app(table, hosts=("table.club.example",), **settings), "127.0.0.1", 0, context
+            )
+        )
         return servers[-1]
+
     yield start
     for server in servers:
         server.stop()
@@ -40,7 +45,9 @@ def trusting(tmp_path):
 
 
 def secure(server, context, name="localhost"):
-    return context.wrap_socket(socket.create_connection(("127.0.0.1", server.port), timeout=10), server_hostname=name)
+    return context.wrap_socket(
+        socket.create_connection(("127.0.0.1", server.port), timeout=10), server_hostname=name
+    )
 
 
 def everything_from(s):
@@ -50,7 +57,9 @@ def everything_from(s):
     return out
 
 
-@pytest.mark.parametrize("name", ["localhost", "127.0.0.1", "nilometer.local", "table.club.example"])
+@pytest.mark.parametrize(
+    "name", ["localhost", "127.0.0.1", "nilometer.local", "table.club.example"]
+)
 def test_both_come_in_at_one_port_under_all_its_names(started, trusting, name):
     server = started()
     assert server.url.startswith("https://")
@@ -77,12 +86,14 @@ def test_much_comes_whole_and_byte_by_byte_too(started, trusting):
     line.close()
     with secure(server, trusting()) as s:
         for n in range(len(WHOLE)):
-            s.sendall(WHOLE[n: n + 1])
+            s.sendall(WHOLE[n : n + 1])
         assert b" 200 OK" in everything_from(s)[:20]
     body = json.dumps({"text": "x" * 30_000}).encode()
-    with secure(server, trusting()) as s:      # more than one TLS record
-        s.sendall(b"POST /api/declare HTTP/1.1\r\nHost: localhost\r\nOrigin: https://localhost\r\nContent-Type: application/json\r\n"
-                  b"Connection: close\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+    with secure(server, trusting()) as s:  # more than one TLS record
+        s.sendall(
+            b"POST /api/declare HTTP/1.1\r\nHost: localhost\r\nOrigin: https://localhost\r\nContent-Type: application/json\r\n"
+            b"Connection: close\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+        )
         assert b" 403 " in everything_from(s)[:20]
 
 
@@ -101,10 +112,21 @@ def test_a_stream_runs_over_tls(started, trusting, table):
 def test_a_handshake_that_does_not_end_is_not_waited_for(started, eventually, monkeypatch):
     server = started()
     monkeypatch.setattr(connections, "HEAD_S", 0.3)
-    half = [socket.create_connection(("127.0.0.1", server.port), source_address=("127.0.0.9", 0)) for _ in range(5)]
+    half = [
+        socket.create_connection(("127.0.0.1", server.port), source_address=("127.0.0.9", 0))
+        for _ in range(5)
+    ]
     for n, s in enumerate(half):
-        s.sendall((b"\x16", b"\x16\x03\x01\x02\x00", b"\x16\x03\x01\x00\x05\x01", b"\x16" * 300, b"")[n])
-    eventually(lambda: sum(c.address == "127.0.0.9" for c in list(server._server.active_channels.values())) <= 1, 10)
+        s.sendall(
+            (b"\x16", b"\x16\x03\x01\x02\x00", b"\x16\x03\x01\x00\x05\x01", b"\x16" * 300, b"")[n]
+        )
+    eventually(
+        lambda: (
+            sum(c.address == "127.0.0.9" for c in list(server._server.active_channels.values()))
+            <= 1
+        ),
+        10,
+    )
     for s in half:
         s.close()
 
@@ -112,8 +134,12 @@ def test_a_handshake_that_does_not_end_is_not_waited_for(started, eventually, mo
 def test_a_cookie_over_https_stays_there(started, trusting, app):
     server = started()
     line = http.client.HTTPSConnection("localhost", server.port, timeout=20, context=trusting())
-    line.request("POST", "/api/host", json.dumps({"pin": "12345678"}),
-                 {"Origin": f"https://localhost:{server.port}", "Content-Type": "application/json"})
+    line.request(
+        "POST",
+        "/api/host",
+        json.dumps({"pin": "12345678"}),
+        {"Origin": f"https://localhost:{server.port}", "Content-Type": "application/json"},
+    )
     assert "Secure" in line.getresponse().headers["Set-Cookie"]
     line.close()
 
@@ -132,24 +158,52 @@ def test_a_certificate_is_kept_and_renewed_for_new_names(tmp_path):
     tls.server_context(tmp_path, {"a.example"})
     assert (tmp_path / "tls.pem").read_bytes() == first
     tls.server_context(tmp_path, {"b.example"})
-    assert (tmp_path / "tls.pem").read_bytes() != first and len(tls.fingerprint(tmp_path / "tls.pem")) == 95
+    assert (tmp_path / "tls.pem").read_bytes() != first and len(
+        tls.fingerprint(tmp_path / "tls.pem")
+    ) == 95
     (tmp_path / "tls.pem").write_text("rubbish")
     tls.server_context(tmp_path, {"b.example"})
 
 
 def test_only_a_trusted_proxy_says_who_asks_and_how(make_app, table):
-    app = make_app(table, proxies=("10.0.0.7", "192.168.9.0/24"), hosts=("table.club.example",), read_rate=(0.001, 3.0))
-    said = {"X-Forwarded-For": "203.0.113.9", "X-Forwarded-Proto": "https", "X-Forwarded-Host": "table.club.example"}
+    app = make_app(
+        table,
+        proxies=("10.0.0.7", "192.168.9.0/24"),
+        hosts=("table.club.example",),
+        read_rate=(0.001, 3.0),
+    )
+    said = {
+        "X-Forwarded-For": "203.0.113.9",
+        "X-Forwarded-Proto": "https",
+        "X-Forwarded-Host": "table.club.example",
+    }
     proxy, other = Phone(app, "10.0.0.7"), Phone(app, "10.0.0.8")
-    answer = proxy.client.post("/api/host", json={"pin": "12345678"}, environ_overrides=proxy.environ,
-                               headers={**said, "Origin": "https://table.club.example"})
+    answer = proxy.client.post(
+        "/api/host",
+        json={"pin": "12345678"},
+        environ_overrides=proxy.environ,
+        headers={**said, "Origin": "https://table.club.example"},
+    )
     assert answer.status_code == 200 and "Secure" in answer.headers["Set-Cookie"]
     assert [s["address"] for s in companion_web.web_of(app).access.sessions()] == ["203.0.113.9"]
-    for n in range(6):       # each phone behind it has a rate of its own
-        assert proxy.get("/api/snapshot", headers={**said, "X-Forwarded-For": f"203.0.113.{n}"}).status_code == 200
-    answers = [other.get("/api/snapshot", headers={**said, "X-Forwarded-For": f"203.0.113.{n}"}).status_code for n in range(6)]
+    for n in range(6):  # each phone behind it has a rate of its own
+        assert (
+            proxy.get(
+                "/api/snapshot", headers={**said, "X-Forwarded-For": f"203.0.113.{n}"}
+            ).status_code
+            == 200
+        )
+    answers = [
+        other.get(
+            "/api/snapshot", headers={**said, "X-Forwarded-For": f"203.0.113.{n}"}
+        ).status_code
+        for n in range(6)
+    ]
     assert answers[:3] == [200] * 3 and 429 in answers, "nobody else's word counts"
-    assert other.get("/join", headers={"X-Forwarded-Host": "evil.example"}).status_code in (200, 429)
+    assert other.get("/join", headers={"X-Forwarded-Host": "evil.example"}).status_code in (
+        200,
+        429,
+    )
 
 
 @pytest.mark.parametrize("pin", ["1", "12345", "12 34-5", "abcdef", "12345a"])
@@ -160,8 +214,14 @@ def test_a_pin_too_short_is_refused(tmp_path, pin):
         load_config(path)
 
 
-@pytest.mark.parametrize("text, words", [
-    ('proxies = ["here"]', "here"), ('tls = "always"', "tls"), ('tls = "files"\ncertificate = "no.pem"', "no.pem")])
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ('proxies = ["here"]', "here"),
+        ('tls = "always"', "tls"),
+        ('tls = "files"\ncertificate = "no.pem"', "no.pem"),
+    ],
+)
 def test_what_cannot_be_served_with_is_named(tmp_path, text, words):
     path = tmp_path / "table.toml"
     path.write_text(f'copy = "x"\n[web]\n{text}\n')
@@ -170,10 +230,14 @@ def test_what_cannot_be_served_with_is_named(tmp_path, text, words):
 
 
 def test_the_names_of_the_page_are_those_of_its_address_too():
-    assert set(Web(address="https://table.club.example", names=("other",)).hosts) == {"table.club.example", "other"}
+    assert set(Web(address="https://table.club.example", names=("other",)).hosts) == {
+        "table.club.example",
+        "other",
+    }
 
 
 # Secrets end
+
 
 def test_the_hosts_login_ends_after_a_week_and_a_seat_after_a_month():
     now = [0.0]
@@ -204,7 +268,11 @@ def test_a_changed_pin_ends_the_hosts_logins(tmp_path):
     host, both = access.make_host(address="10.0.0.3"), access.seat("bull", access.make_host())
     assert Access("1234 5678", path).viewer(host).host, "the same one, written otherwise"
     again = Access("87654321", path)
-    assert again.viewer(host) == Viewer() and again.viewer(both) == Viewer(False, ("bull",)) and not again.is_trusted("10.0.0.3")
+    assert (
+        again.viewer(host) == Viewer()
+        and again.viewer(both) == Viewer(False, ("bull",))
+        and not again.is_trusted("10.0.0.3")
+    )
     assert Access("12345678", path).viewer(host) == Viewer(), "for good"
 
 
@@ -226,10 +294,15 @@ def test_leaving_is_kept_or_refused(make_app, table, tmp_path, monkeypatch):
 
     def full(*_):
         raise OSError(28, "No space left on device")
+
     with monkeypatch.context() as m:
         m.setattr("companion_web.access.write_whole", full)
-        for one, path, data in ((bull, "/api/leave", {}), (host, "/api/host/free", {"seat": "bull"}), (host, "/api/host/link", {}),
-                                (host, "/api/host/end", {"id": "others"})):
+        for one, path, data in (
+            (bull, "/api/leave", {}),
+            (host, "/api/host/free", {"seat": "bull"}),
+            (host, "/api/host/link", {}),
+            (host, "/api/host/end", {"id": "others"}),
+        ):
             assert one.post(path, data).status_code == 507
         assert companion_web.web_of(app).access.viewer(old).seats == ("bull",)
     assert bull.post("/api/leave", {}).status_code == 200
@@ -241,11 +314,18 @@ def test_leaving_is_kept_or_refused(make_app, table, tmp_path, monkeypatch):
 
 def test_the_host_sees_who_is_in_and_throws_them_out(make_app, table):
     app = make_app(table)
-    thief, host, bull = Phone(app, "10.0.0.66"), Phone(app, "10.0.0.3"), Phone(app, "10.0.0.4").sit("bull")
+    thief, host, bull = (
+        Phone(app, "10.0.0.66"),
+        Phone(app, "10.0.0.3"),
+        Phone(app, "10.0.0.4").sit("bull"),
+    )
     thief.post("/api/host", {"pin": "12345678"}), host.post("/api/host", {"pin": "12345678"})
     found = host.get("/api/host/sessions").json
     assert {s["address"]: (s["host"], s["seats"], s["own"]) for s in found} == {
-        "10.0.0.66": (True, [], False), "10.0.0.3": (True, [], True), "10.0.0.4": (False, ["bull"], False)}
+        "10.0.0.66": (True, [], False),
+        "10.0.0.3": (True, [], True),
+        "10.0.0.4": (False, ["bull"], False),
+    }
     for one in (bull, Phone(app, "10.0.0.9")):
         assert one.get("/api/host/sessions").status_code == 403
         assert one.post("/api/host/end", {"id": "others"}).status_code == 403
@@ -265,9 +345,13 @@ def test_wrong_pins_of_others_do_not_keep_out_who_had_it_right_before(make_app, 
     for n in range(12):
         for _ in range(5):
             Phone(app, f"10.0.1.{n}").post("/api/host", {"pin": "00000000"})
-    assert Phone(app, "10.0.0.77").post("/api/host", {"pin": "12345678"}).status_code == 429, "somebody new waits"
+    assert Phone(app, "10.0.0.77").post("/api/host", {"pin": "12345678"}).status_code == 429, (
+        "somebody new waits"
+    )
     assert Phone(app, "10.0.0.3").post("/api/host", {"pin": "12345678"}).status_code == 200
     for _ in range(5):
         Phone(app, "10.0.0.3").post("/api/host", {"pin": "00000000"})
-    assert Phone(app, "10.0.0.3").post("/api/host", {"pin": "12345678"}).status_code == 429, "its own still count"
+    assert Phone(app, "10.0.0.3").post("/api/host", {"pin": "12345678"}).status_code == 429, (
+        "its own still count"
+    )
     assert Tries(1, 9.0).wait("a") == 0.0

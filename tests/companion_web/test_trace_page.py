@@ -18,7 +18,9 @@ PHOTO = np.full((720, 960, 3), 90, np.uint8)
 
 
 def base_of(game):
-    return tomllib.loads(resources.files(f"engine.{game}").joinpath("plan.toml").read_text(encoding="utf-8"))
+    return tomllib.loads(
+        resources.files(f"engine.{game}").joinpath("plan.toml").read_text(encoding="utf-8")
+    )
 
 
 @pytest.fixture
@@ -38,13 +40,23 @@ def visit(chromium, desk):
     server, complaints, contexts = serve(create_trace_app(desk), "127.0.0.1", 0), [], []
 
     def open_page(**options):
-        context = chromium.new_context(**{"viewport": PHONE, "locale": "en-GB", "has_touch": True, **options})
+        context = chromium.new_context(
+            **{"viewport": PHONE, "locale": "en-GB", "has_touch": True, **options}
+        )
         contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(30_000)
-        page.on("console", lambda m: complaints.append(m.text) if m.type in ("error", "warning") else None)
+        page.on(
+            "console",
+            lambda m: complaints.append(m.text) if m.type in ("error", "warning") else None,
+        )
         page.on("pageerror", lambda e: complaints.append(str(e)))
-        page.on("request", lambda r: urlsplit(r.url).netloc == urlsplit(server.url).netloc or complaints.append(r.url))
+        page.on(
+            "request",
+            lambda r: (
+                urlsplit(r.url).netloc == urlsplit(server.url).netloc or complaints.append(r.url)
+            ),
+        )
         page.goto(f"{server.url}?key={desk.key}")
         page.wait_for_selector("body[data-ready]")
         return page
@@ -62,7 +74,12 @@ def test_only_who_has_the_link_may_draw(desk, client):
         assert stranger.get(path).status_code == 403
     assert client.get("/api/trace/photo.jpg").data[:2] == b"\xff\xd8"
     assert client.post("/api/trace", json={"drawing": {}}, headers=HERE).status_code == 400
-    assert client.post("/api/trace", json={"drawing": {}}, headers={"Origin": "http://else.test"}).status_code == 403
+    assert (
+        client.post(
+            "/api/trace", json={"drawing": {}}, headers={"Origin": "http://else.test"}
+        ).status_code
+        == 403
+    )
 
 
 def test_the_links_key_cannot_be_guessed_and_stays_on_the_page(desk, tmp_path):
@@ -81,16 +98,21 @@ def test_a_drawing_is_kept_and_gone_on_with(desk, client):
     again = Desk(desk.base, PHOTO, desk.out)
     assert "count14" not in {s.id for s in again.traced.sites}
     desk.draft.write_text("{")
-    assert "count14" in {s.id for s in Desk(desk.base, PHOTO, desk.out).traced.sites}, "a broken draft stops nobody"
+    assert "count14" in {s.id for s in Desk(desk.base, PHOTO, desk.out).traced.sites}, (
+        "a broken draft stops nobody"
+    )
     crossed = {"drawing": drawing, "corners": [[0, 0], [9, 9], [9, 0], [0, 9]], "size": [8, 6]}
     assert client.post("/api/trace/corners", json=crossed, headers=HERE).status_code == 400
 
 
 def tap(page, x, y):
     """On the photo, its pixels."""
-    place = page.evaluate("""([x, y]) => {
+    place = page.evaluate(
+        """([x, y]) => {
         const p = new DOMPoint(x, y).matrixTransform(document.querySelector('#photo svg').getScreenCTM());
-        return [p.x, p.y]; }""", [x, y])
+        return [p.x, p.y]; }""",
+        [x, y],
+    )
     page.touchscreen.tap(*place)
 
 

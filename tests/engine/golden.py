@@ -1,4 +1,5 @@
-"""Whole games written down move by move: whatever changes the rules by accident shows up as a line that differs."""
+"""Whole games written down move by move: whatever changes the rules by accident shows up as a line
+that differs."""
 
 import sys
 
@@ -6,7 +7,8 @@ from engine import script
 
 
 def compare(file, lines, last):
-    """The lines of a game played again, and its last state's text, are those of the file; the text leads back to the state."""
+    """The lines of a game played again, and its last state's text, are those of the file; the text
+    leads back to the state."""
     moves, final = file.read_text(encoding="utf-8").split("\n\n")
     assert lines == moves.splitlines()
     assert last.to_text() == final

@@ -1,4 +1,5 @@
-"""What tests of every game's rules do with a position: play script lines, apply actions, ask what forbids one."""
+"""What tests of every game's rules do with a position: play script lines, apply actions, ask what
+forbids one."""
 
 from engine import script
 

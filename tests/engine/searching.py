@@ -1,4 +1,5 @@
-"""The reconciler's search without pictures: what is proposed is done, and `explain` is asked again for what is left."""
+"""The reconciler's search without pictures: what is proposed is done, and `explain` is asked again
+for what is left."""
 
 from typing import NamedTuple
 
@@ -22,9 +23,11 @@ def followed(state, actions):
 
 
 def search(state, target, difference, width=8, depth=7, left=3):
-    """The cheapest run of legal proposals after which `difference(state, target)` is empty; None: not found.
+    """The cheapest run of legal proposals after which `difference(state, target)` is empty; None:
+    not found.
 
-    `width`, `depth`: so many states are followed, so many proposals deep; `left`: what a site that still differs costs.
+    `width`, `depth`: so many states are followed, so many proposals deep; `left`: what a site that
+    still differs costs.
     """
     beam, known = [(0.0, Found((), state))], set()
     for _ in range(depth):
@@ -40,6 +43,12 @@ def search(state, target, difference, width=8, depth=7, left=3):
                 if there is not None and there.key() not in known:
                     known.add(there.key())
                     price = cost + p.cost + len(p.actions)
-                    found.append((price + left * len(difference(there, target)), price, Found(run + tuple(p.actions), there)))
+                    found.append(
+                        (
+                            price + left * len(difference(there, target)),
+                            price,
+                            Found(run + tuple(p.actions), there),
+                        )
+                    )
         beam = [f[1:] for f in sorted(found, key=lambda f: f[0])[:width]]
     return next((f for _, f in beam if not difference(f.state, target)), None)

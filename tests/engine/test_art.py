@@ -10,13 +10,16 @@ from engine.plan import Plan
 
 GAMES = ("tigris", "ur", "nile", "deluge")
 PRIMITIVES = {
-    "polygon": {"points", "fill", "stroke", "width"}, "circle": {"at", "r", "fill", "stroke", "width"},
-    "line": {"points", "stroke", "width"}, "text": {"at", "text", "size", "turn", "fill"},
+    "polygon": {"points", "fill", "stroke", "width"},
+    "circle": {"at", "r", "fill", "stroke", "width"},
+    "line": {"points", "stroke", "width"},
+    "text": {"at", "text", "size", "turn", "fill"},
 }
 
 
 def plan_of(game):
     import importlib.resources
+
     return Plan.parse(importlib.resources.files(f"engine.{game}").joinpath("plan.toml").read_text())
 
 
@@ -58,11 +61,16 @@ def test_the_colours_of_seats_differ_in_lightness_or_the_signs_do(game):
     art = load(game)
 
     def light(colour):
-        r, g, b = (int(colour[i:i + 2], 16) for i in (1, 3, 5))
-        return round((0.3 * r + 0.59 * g + 0.11 * b) / 12)       # steps that can be told side by side
+        r, g, b = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+        return round((0.3 * r + 0.59 * g + 0.11 * b) / 12)  # steps that can be told side by side
 
     def grey(prims):
-        return json.dumps([{k: light(v) if k in ("fill", "stroke") and v else v for k, v in p.items()} for p in prims])
+        return json.dumps(
+            [
+                {k: light(v) if k in ("fill", "stroke") and v else v for k, v in p.items()}
+                for p in prims
+            ]
+        )
 
     shades = {kind: grey(art.piece(kind)) for kind in plan_of(game).counts}
     for a, b in itertools.combinations(shades, 2):
@@ -103,7 +111,10 @@ def test_tags_decide_what_is_printed_on_a_site():
     assert "river" not in site.tags
     site.tags = frozenset({"river"})
     river = art.colours["river"]
-    assert sum(p.get("fill") == river for p in art.board(plan)) == sum(p.get("fill") == river for p in plain_board) + 1
+    assert (
+        sum(p.get("fill") == river for p in art.board(plan))
+        == sum(p.get("fill") == river for p in plain_board) + 1
+    )
 
 
 def test_the_palms_and_waves_of_a_copys_own_plan():
@@ -114,7 +125,11 @@ def test_the_palms_and_waves_of_a_copys_own_plan():
 
 def test_a_water_card_is_turned_on_the_other_bank():
     art = load("nile")
-    assert art.turn("water:12", "R3.1") == 180 and art.turn("water:12", "L3.1") == 0 and art.turn("desert", "R3.1") == 0
+    assert (
+        art.turn("water:12", "R3.1") == 180
+        and art.turn("water:12", "L3.1") == 0
+        and art.turn("desert", "R3.1") == 0
+    )
 
 
 def test_backs_and_ways_to_lie():
@@ -129,13 +144,17 @@ def test_rotten_looks_like_seed_turned_by_45_degrees():
     assert [p["p"] for p in seed] == [p["p"] for p in rotten]
     x, y = next(p for p in seed if p["p"] == "line")["points"][-1]
     u, v = next(p for p in rotten if p["p"] == "line")["points"][-1]
-    assert (u, v) == pytest.approx(((x - y) * 0.5 ** 0.5, (x + y) * 0.5 ** 0.5))
+    assert (u, v) == pytest.approx(((x - y) * 0.5**0.5, (x + y) * 0.5**0.5))
 
 
 def test_other_editions_change_colours_and_symbols():
     art = load("tigris")
-    other = art.with_colours({"red": "#123456"}).with_symbols({"sign-red": [{"circle": 3, "fill": "{ink}"}]})
-    assert "#123456" in json.dumps(other.piece("temple")) and "#123456" not in json.dumps(art.piece("temple"))
+    other = art.with_colours({"red": "#123456"}).with_symbols(
+        {"sign-red": [{"circle": 3, "fill": "{ink}"}]}
+    )
+    assert "#123456" in json.dumps(other.piece("temple")) and "#123456" not in json.dumps(
+        art.piece("temple")
+    )
     assert len(other.piece("temple")) == 2
 
 
@@ -143,23 +162,41 @@ def test_a_plan_without_drawings_gets_letters():
     plan = plan_of("tigris")
     art = plain()
     assert not art.knows("Q") and art.piece("Q", (19, 19))[-1]["text"] == "Q"
-    men = [f"{colour} {man}" for colour in ("white", "black") for man in ("king", "queen", "rook", "bishop", "knight", "pawn")]
+    men = [
+        f"{colour} {man}"
+        for colour in ("white", "black")
+        for man in ("king", "queen", "rook", "bishop", "knight", "pawn")
+    ]
     drawn = {(disc["fill"], text["text"]) for disc, text in (art.piece(man, 30) for man in men)}
-    assert len(drawn) == len(men), "who lays a sampler by its picture must tell a white king from a white knight"
+    assert len(drawn) == len(men), (
+        "who lays a sampler by its picture must tell a white king from a white knight"
+    )
     assert len(art.board(plan)) == 1 + len(plan.sites)
     assert art.solid("Q", (19, 19), 4.0)[0]["outline"] == footprint((19, 19))
 
 
-@pytest.mark.parametrize("text, words", [
-    ("[[piece]]\nkind = 'a'\ndraw = [{ circle = 3, fill = 'nocolour' }]", "no colour called 'nocolour'"),
-    ("[[piece]]\nkind = 'a'\ndraw = [{ use = 'nosign' }]", "no symbol called 'nosign'"),
-    ("[[piece]]\nkind = 'a'\ndraw = [{ rect = ['w*q', 3] }]", "'w\\*q' is no sum of"),
-    ("[[piece]]\nkind = 'a'\ndraw = [{ rect = ['__import__(1)', 3] }]", "is no sum of"),
-    ("[[piece]]\nkind = 'a'\ndraw = [{ at = [1, 2] }]", "no shape in"),
-    ("[[piece]]\nkind = 'a'\ndraw = [{ use = 's' }]\n[symbols]\ns = [{ use = 's' }]", "without end"),
-    ("[[piece]]\nkind = 'a'\ndraw = [{ circle = 3, fill = '{gone}' }]", "nothing is called 'gone'"),
-    ("[[piece", "mine.toml"),
-])
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        (
+            "[[piece]]\nkind = 'a'\ndraw = [{ circle = 3, fill = 'nocolour' }]",
+            "no colour called 'nocolour'",
+        ),
+        ("[[piece]]\nkind = 'a'\ndraw = [{ use = 'nosign' }]", "no symbol called 'nosign'"),
+        ("[[piece]]\nkind = 'a'\ndraw = [{ rect = ['w*q', 3] }]", "'w\\*q' is no sum of"),
+        ("[[piece]]\nkind = 'a'\ndraw = [{ rect = ['__import__(1)', 3] }]", "is no sum of"),
+        ("[[piece]]\nkind = 'a'\ndraw = [{ at = [1, 2] }]", "no shape in"),
+        (
+            "[[piece]]\nkind = 'a'\ndraw = [{ use = 's' }]\n[symbols]\ns = [{ use = 's' }]",
+            "without end",
+        ),
+        (
+            "[[piece]]\nkind = 'a'\ndraw = [{ circle = 3, fill = '{gone}' }]",
+            "nothing is called 'gone'",
+        ),
+        ("[[piece", "mine.toml"),
+    ],
+)
 def test_wrong_drawings_say_where_and_what(text, words):
     with pytest.raises(BadArt, match=words) as e:
         parse(text, "mine.toml").piece("a")

@@ -28,4 +28,4 @@ def imported_by(path):
 
 def test_no_module_is_needed_by_what_it_needs():
     graph = {name: set(imported_by(path)) for name, path in FILES.items()}
-    graphlib.TopologicalSorter(graph).prepare()       # CycleError names the modules of a circle
+    graphlib.TopologicalSorter(graph).prepare()  # CycleError names the modules of a circle

@@ -12,14 +12,22 @@ from engine.record import Record
 from engine.rules import rules, source_text, uncovered
 from engine.text import pack
 
-FIRST_AND_LAST = {"tigris": ("T1", "T65"), "ur": ("U1", "U"), "nile": ("N1", "N"), "deluge": ("D1", "D")}
+FIRST_AND_LAST = {
+    "tigris": ("T1", "T65"),
+    "ur": ("U1", "U"),
+    "nile": ("N1", "N"),
+    "deluge": ("D1", "D"),
+}
 
 
 @pytest.mark.parametrize("game", sorted(engine.games()))
 def test_every_statement_of_the_ledger_is_read(game):
     ledger = resources.files(f"engine.{game}").joinpath("rules.md").read_text(encoding="utf-8")
     there = rules(game)
-    assert len(there) == sum(line.startswith("- " + next(iter(there))[0]) and line[3].isdigit() for line in ledger.splitlines())
+    assert len(there) == sum(
+        line.startswith("- " + next(iter(there))[0]) and line[3].isdigit()
+        for line in ledger.splitlines()
+    )
     first, last = FIRST_AND_LAST[game]
     assert next(iter(there)) == first and list(there)[-1].startswith(last)
     assert all(r.text and r.heading and r.number == n for n, r in there.items())
@@ -35,6 +43,7 @@ def test_uncovered_numbers():
 
 def test_every_tigris_number_is_named_by_a_test():
     from pathlib import Path
+
     here = Path(__file__).resolve().parent
     texts = [p.read_text(encoding="utf-8") for p in (here / "tigris").glob("test_*.py")]
     assert uncovered("tigris", texts) == []
@@ -50,13 +59,21 @@ def test_record_and_undo():
     record = Record(start, ["bull: tile red C2"])
     one = record.state
     two = record.push(one.parse("bull: tile red A2"))
-    assert record.states == [start, one, two] and [str(a) for a in record.actions] == ["bull: tile red C2", "bull: tile red A2"]
+    assert record.states == [start, one, two] and [str(a) for a in record.actions] == [
+        "bull: tile red C2",
+        "bull: tile red A2",
+    ]
     with pytest.raises(IllegalAction) as e:
         record.push("bull: tile red A2")
     assert "T36" in str(e.value) and record.state == two
     with pytest.raises(BadText):
         record.push("bull: dance")
-    assert record.undo(0) == two and record.undo() == one and record.undo() == start and record.actions == []
+    assert (
+        record.undo(0) == two
+        and record.undo() == one
+        and record.undo() == start
+        and record.actions == []
+    )
     with pytest.raises(IndexError, match="1 of 0"):
         record.undo()
 
@@ -65,12 +82,27 @@ def test_sentences_are_translated_with_their_arguments():
     piece = say("the green leader of {seat}", seat=say("Lion"))
     text = say("take {piece} off {site}", piece=piece, site="J5")
     assert str(text) == "take the green leader of Lion off J5"
-    dutch = {"take {piece} off {site}": "neem {piece} van {site}", "the green leader of {seat}": "de groene aanvoerder van {seat}",
-             "Lion": "Leeuw"}
-    assert text.translated(lambda t: dutch.get(t, t)) == "neem de groene aanvoerder van Leeuw van J5"
+    dutch = {
+        "take {piece} off {site}": "neem {piece} van {site}",
+        "the green leader of {seat}": "de groene aanvoerder van {seat}",
+        "Lion": "Leeuw",
+    }
+    assert (
+        text.translated(lambda t: dutch.get(t, t)) == "neem de groene aanvoerder van Leeuw van J5"
+    )
     assert hash(text) == hash(say("take {piece} off {site}", piece=piece, site="J5"))
-    assert pack({"x": (text, 3)}) == {"x": [{"t": "take {piece} off {site}", "a": {
-        "piece": {"t": "the green leader of {seat}", "a": {"seat": {"t": "Lion"}}}, "site": "J5"}}, 3]}
+    assert pack({"x": (text, 3)}) == {
+        "x": [
+            {
+                "t": "take {piece} off {site}",
+                "a": {
+                    "piece": {"t": "the green leader of {seat}", "a": {"seat": {"t": "Lion"}}},
+                    "site": "J5",
+                },
+            },
+            3,
+        ]
+    }
     assert str(Text("{not an argument")) == "{not an argument"
 
 
@@ -80,5 +112,7 @@ def test_a_translated_ledger_has_every_number_and_none_twice(name):
     assert list(dutch) == list(english)
     assert all(r.language == "nl" and r.text != english[n].text for n, r in dutch.items())
     references = {n: re.findall(r"[A-Z]\d+", r.text) for n, r in english.items()}
-    assert {n: sorted(re.findall(r"[A-Z]\d+", r.text)) for n, r in dutch.items()} == {n: sorted(v) for n, v in references.items()}
+    assert {n: sorted(re.findall(r"[A-Z]\d+", r.text)) for n, r in dutch.items()} == {
+        n: sorted(v) for n, v in references.items()
+    }
     assert rules(name, "xx") == rules(name, "../nl") == english

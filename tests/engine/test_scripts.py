@@ -1,4 +1,5 @@
-"""Every rule script of every game plays without a fault, and every action it prints reads back as the same action."""
+"""Every rule script of every game plays without a fault, and every action it prints reads back as
+the same action."""
 
 from pathlib import Path
 

@@ -1,4 +1,5 @@
-"""Every kind of camera through the one interface; files that are cameras. The Pi's and the USB's are in tests of their own."""
+"""Every kind of camera through the one interface; files that are cameras. The Pi's and the USB's
+are in tests of their own."""
 
 import cv2
 import numpy as np
@@ -61,14 +62,25 @@ def test_video_file_to_its_end_or_round_and_round(tmp_path):
 def test_the_configuration_chooses(tmp_path):
     pi = open_camera({"kind": "pi", "number": 1, "size": [800, 600]})
     assert isinstance(pi, PiCamera) and (pi.number, pi.size) == (1, (800, 600))
-    assert open_camera({"kind": "folder", "path": "pictures"}, tmp_path).path == tmp_path / "pictures"
+    assert (
+        open_camera({"kind": "folder", "path": "pictures"}, tmp_path).path == tmp_path / "pictures"
+    )
     assert isinstance(open_camera({}), UsbCamera)
-    assert open_camera({"kind": "pi", "focus": 1.5}).focus == 1.5 and open_camera({"kind": "usb", "focus": "auto"}).focus is None
-    assert open_camera({"kind": "mine", "seed": 3}, makers={"mine": lambda seed: ("made", seed)}) == ("made", 3)
-    for wrong, words in (({"kind": "webcam"}, "'webcam' is none of folder, pi, usb, video"),
-                         ({"kind": "usb", "sise": [1, 2]}, "unexpected keyword argument 'sise'"),
-                         ({"kind": "folder"}, "path"), ({"kind": "pi", "size": 5}, "not \\[width, height\\]"),
-                         ({"kind": "pi", "focus": "near"}, "focus is 'near', not \"auto\" or a number"),
-                         ({"kind": "usb", "focus": True}, "focus is True"), ({"kind": "pi", "mains": 55}, "not 50 or 60")):
+    assert (
+        open_camera({"kind": "pi", "focus": 1.5}).focus == 1.5
+        and open_camera({"kind": "usb", "focus": "auto"}).focus is None
+    )
+    assert open_camera(
+        {"kind": "mine", "seed": 3}, makers={"mine": lambda seed: ("made", seed)}
+    ) == ("made", 3)
+    for wrong, words in (
+        ({"kind": "webcam"}, "'webcam' is none of folder, pi, usb, video"),
+        ({"kind": "usb", "sise": [1, 2]}, "unexpected keyword argument 'sise'"),
+        ({"kind": "folder"}, "path"),
+        ({"kind": "pi", "size": 5}, "not \\[width, height\\]"),
+        ({"kind": "pi", "focus": "near"}, "focus is 'near', not \"auto\" or a number"),
+        ({"kind": "usb", "focus": True}, "focus is True"),
+        ({"kind": "pi", "mains": 55}, "not 50 or 60"),
+    ):
         with pytest.raises(BadCamera, match=words):
             open_camera(wrong)

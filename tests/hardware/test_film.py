@@ -1,4 +1,5 @@
-"""Pictures of simulated scenes: things are where the camera's geometry says, light and lens do what they do."""
+"""Pictures of simulated scenes: things are where the camera's geometry says, light and lens do what
+they do."""
 
 from dataclasses import replace
 
@@ -13,15 +14,51 @@ from hardware.scene import CARD, Light, Scene, Thing, View, card_places, look_do
 SIZE = (300.0, 200.0)
 EVEN = Light(ambient=1.0, shadow=0.0, gloss=0.0)
 LOOKS = {
-    "tile": [{"z": [0.0, 2.0], "outline": [[-13, -13], [13, -13], [13, 13], [-13, 13]], "disc": False, "side": "#aa0000",
-              "top": [{"p": "polygon", "points": [[-13, -13], [13, -13], [13, 13], [-13, 13]], "fill": "#ff0000",
-                       "stroke": None, "width": 0.0}]}],
-    "tower": [{"z": [0.0, 60.0], "outline": [[-8, -8], [8, -8], [8, 8], [-8, 8]], "disc": False, "side": "#00c000",
-               "top": [{"p": "polygon", "points": [[-8, -8], [8, -8], [8, 8], [-8, 8]], "fill": "#0000ff", "stroke": None,
-                        "width": 0.0}]}],
+    "tile": [
+        {
+            "z": [0.0, 2.0],
+            "outline": [[-13, -13], [13, -13], [13, 13], [-13, 13]],
+            "disc": False,
+            "side": "#aa0000",
+            "top": [
+                {
+                    "p": "polygon",
+                    "points": [[-13, -13], [13, -13], [13, 13], [-13, 13]],
+                    "fill": "#ff0000",
+                    "stroke": None,
+                    "width": 0.0,
+                }
+            ],
+        }
+    ],
+    "tower": [
+        {
+            "z": [0.0, 60.0],
+            "outline": [[-8, -8], [8, -8], [8, 8], [-8, 8]],
+            "disc": False,
+            "side": "#00c000",
+            "top": [
+                {
+                    "p": "polygon",
+                    "points": [[-8, -8], [8, -8], [8, 8], [-8, 8]],
+                    "fill": "#0000ff",
+                    "stroke": None,
+                    "width": 0.0,
+                }
+            ],
+        }
+    ],
     **{name: make() for name, make in props.PROPS.items()},
 }
-SHEET = [{"p": "polygon", "points": [[0, 0], [300, 0], [300, 200], [0, 200]], "fill": "#c8c8c8", "stroke": None, "width": 0.0}]
+SHEET = [
+    {
+        "p": "polygon",
+        "points": [[0, 0], [300, 0], [300, 200], [0, 200]],
+        "fill": "#c8c8c8",
+        "stroke": None,
+        "width": 0.0,
+    }
+]
 
 
 def scene(*things, **more):
@@ -30,7 +67,18 @@ def scene(*things, **more):
 
 
 def camera(**more) -> View:
-    return look_down(SIZE, **{"resolution": (820, 616), "margin": 54, "fill": 0.95, "vignette": 0.0, "noise": 0.0, "blur": 0.0} | more)
+    return look_down(
+        SIZE,
+        **{
+            "resolution": (820, 616),
+            "margin": 54,
+            "fill": 0.95,
+            "vignette": 0.0,
+            "noise": 0.0,
+            "blur": 0.0,
+        }
+        | more,
+    )
 
 
 def at(image, view, mm, height=0.0):
@@ -38,7 +86,9 @@ def at(image, view, mm, height=0.0):
     return image[y, x].astype(int)
 
 
-@pytest.mark.parametrize("turn, k1, tilt", [(0, 0.0, 0), (0, -0.08, 10), (180, -0.05, 8), (90, 0.02, 5)])
+@pytest.mark.parametrize(
+    "turn, k1, tilt", [(0, 0.0, 0), (0, -0.08, 10), (180, -0.05, 8), (90, 0.02, 5)]
+)
 def test_cards_are_found_where_the_camera_should_see_them(turn, k1, tilt):
     view = camera(turn=turn, k1=k1, tilt=tilt, resolution=(1640, 1232))
     image = Film().take(scene(), view, EVEN)
@@ -72,16 +122,22 @@ def test_a_tall_things_top_stands_off_its_foot_by_parallax():
     assert at(image, view, spot, 60.0).tolist() == [255, 0, 0]
     foot, top = view.to_px([spot], 0)[0], view.to_px([spot], 60.0)[0]
     assert np.hypot(*(top - foot)) > 15
-    b, g, r = at(image, view, (48.0, 40.0), 30.0)          # the side turned to the camera
+    b, g, r = at(image, view, (48.0, 40.0), 30.0)  # the side turned to the camera
     assert g > 60 and b < 30 and r < 30
 
 
 def test_pieces_lie_turned_and_upon_each_other():
     view = camera()
-    image = Film().take(scene(Thing("tile", (150, 100)), Thing("tower", (150, 100), 45.0, 2.0)), view, EVEN)
+    image = Film().take(
+        scene(Thing("tile", (150, 100)), Thing("tower", (150, 100), 45.0, 2.0)), view, EVEN
+    )
     assert at(image, view, (150, 100), 62.0).tolist() == [255, 0, 0]
     assert at(image, view, (139, 111), 2.0).tolist() == [0, 0, 255]
-    assert at(image, view, (150, 110), 62.0).tolist() == [255, 0, 0]      # the turned square's corner reaches there
+    assert at(image, view, (150, 110), 62.0).tolist() == [
+        255,
+        0,
+        0,
+    ]  # the turned square's corner reaches there
 
 
 def test_the_lamp_throws_shadows_away_from_itself():
@@ -100,7 +156,9 @@ def test_light_is_warm_or_cold_dim_or_bright_and_falls_off():
     assert at(warm, view, (150, 100))[0] < 0.9 * at(plain, view, (150, 100))[0]
     assert at(warm, view, (150, 100))[2] >= at(plain, view, (150, 100))[2]
     dim = Film().take(scene(), view, replace(EVEN, exposure=0.5))
-    assert at(dim, view, (150, 100)).mean() == pytest.approx(at(plain, view, (150, 100)).mean() / 2, abs=3)
+    assert at(dim, view, (150, 100)).mean() == pytest.approx(
+        at(plain, view, (150, 100)).mean() / 2, abs=3
+    )
     aside = Film().take(scene(), view, replace(EVEN, ambient=0.3, lamp=(-500.0, 0.0, 400.0)))
     assert at(aside, view, (20, 100)).mean() > 1.3 * at(aside, view, (280, 100)).mean()
     glossy = Film().take(scene(), view, replace(EVEN, gloss=0.4, lamp=(0.0, 0.0, 900.0)))
@@ -124,7 +182,9 @@ def test_a_resting_table_differs_by_noise_alone_and_the_same_seed_gives_the_same
     spread = (one.astype(int) - two).std()
     assert not (one == two).all() and 2.5 < spread < 6
     assert (one == again.take(scene(), view, EVEN)).all()
-    assert (film.take(scene(), view, EVEN, noise=0) == again.take(scene(), view, EVEN, noise=0)).all()
+    assert (
+        film.take(scene(), view, EVEN, noise=0) == again.take(scene(), view, EVEN, noise=0)
+    ).all()
 
 
 def test_moving_one_piece_changes_the_picture_there_and_nowhere_else():
@@ -148,7 +208,9 @@ def test_tables_differ_and_mottled_print_keeps_its_mean(table):
     view = camera()
     image = Film().take(scene(table=table), view, EVEN)
     assert image[:40].std() > 0.5
-    rough = Film().take(replace(scene(Thing("tile", (150, 100)), table=table), paper=4.0, grain=4.0), view, EVEN)
+    rough = Film().take(
+        replace(scene(Thing("tile", (150, 100)), table=table), paper=4.0, grain=4.0), view, EVEN
+    )
     x, y = view.to_px([(40, 40), (110, 160)]).astype(int).T
-    patch, before = rough[y[0]:y[1], x[0]:x[1]], image[y[0]:y[1], x[0]:x[1]]
+    patch, before = rough[y[0] : y[1], x[0] : x[1]], image[y[0] : y[1], x[0] : x[1]]
     assert patch.std() > 4 + before.std() and abs(patch.mean() - before.mean()) < 25

@@ -94,7 +94,7 @@ def test_buttons_call_back(factory):
     panel.on("done", lambda: pressed.append("done"))
     panel.on("undo", lambda: pressed.append("undo"))
     for pin in (5, 6, 13):
-        time.sleep(0.06)      # longer than the bounce time
+        time.sleep(0.06)  # longer than the bounce time
         factory.pin(pin).drive_low()
         factory.pin(pin).drive_high()
     wait_until(lambda: pressed == ["done", "undo"] and panel.muted)
@@ -112,12 +112,17 @@ def test_a_table_without_any_of_it():
         panel.close()
 
 
-@pytest.mark.parametrize("pins, words", [
-    ({"horn": 3}, "'horn' is none of lamp, buzzer, done, undo, mute"),
-    ({"buzzer": 99}, "buzzer: 99 is not a pin"), ({"buzzer": "18"}, "'18' is not a pin"), ({"done": True}, "True is not a pin"),
-    ({"done": 5, "undo": 5}, "pin 5 stands for done and for undo"),
-    ({"lamp": {"red": 1, "purple": 2}}, "lamp wants red, green, blue"),
-])
+@pytest.mark.parametrize(
+    "pins, words",
+    [
+        ({"horn": 3}, "'horn' is none of lamp, buzzer, done, undo, mute"),
+        ({"buzzer": 99}, "buzzer: 99 is not a pin"),
+        ({"buzzer": "18"}, "'18' is not a pin"),
+        ({"done": True}, "True is not a pin"),
+        ({"done": 5, "undo": 5}, "pin 5 stands for done and for undo"),
+        ({"lamp": {"red": 1, "purple": 2}}, "lamp wants red, green, blue"),
+    ],
+)
 def test_wrong_pins_are_said_in_one_line(factory, pins, words):
     with pytest.raises(PinFault, match=words):
         Panel.open(pins, factory)
@@ -130,7 +135,10 @@ def test_no_pins_on_this_machine(monkeypatch):
         raise gpiozero.BadPinFactory("Unable to load any default pin factory!")
 
     monkeypatch.setattr(gpiozero, "Buzzer", bad)
-    with pytest.raises(NoPins, match="^pins: Unable to load any default pin factory!; on a Pi: .*python3-lgpio, then make install$"):
+    with pytest.raises(
+        NoPins,
+        match="^pins: Unable to load any default pin factory!; on a Pi: .*python3-lgpio, then make install$",
+    ):
         Panel.open({"buzzer": 18})
 
 
@@ -140,8 +148,13 @@ def test_the_wiring_table_is_right():
     pins = tomllib.loads(re.search(r"```toml\n(.*?)```", text, re.S)[1])["pins"]
     factory = MockFactory(pin_class=MockPWMPin)
     Panel.open(pins, factory).close()
-    told = {name: (int(gpio), int(pin)) for name, gpio, pin in re.findall(r"\| `([\w.]+)` \| GPIO(\d+) \| (\d+) \|", text)}
-    wanted = {f"lamp.{c}": p for c, p in pins["lamp"].items()} | {k: v for k, v in pins.items() if k != "lamp"}
+    told = {
+        name: (int(gpio), int(pin))
+        for name, gpio, pin in re.findall(r"\| `([\w.]+)` \| GPIO(\d+) \| (\d+) \|", text)
+    }
+    wanted = {f"lamp.{c}": p for c, p in pins["lamp"].items()} | {
+        k: v for k, v in pins.items() if k != "lamp"
+    }
     assert {name: gpio for name, (gpio, _) in told.items()} == wanted
     header = {p.number: p.names for p in factory.board_info.headers["J8"].pins.values()}
     for gpio, pin in told.values():

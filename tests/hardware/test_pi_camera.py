@@ -1,4 +1,5 @@
-"""The Pi's camera; picamera2 is played by a stand-in that waits where the real one waits, and fails as it fails."""
+"""The Pi's camera; picamera2 is played by a stand-in that waits where the real one waits, and fails
+as it fails."""
 
 import os
 import sys
@@ -12,15 +13,24 @@ from hardware import pi_camera
 from hardware.camera import LONGEST, SETTLE, CameraHangs, CameraLost
 from hardware.pi_camera import PiCamera
 
-ALL = ("AeEnable", "AwbEnable", "ExposureTime", "AnalogueGain", "ColourGains", "FrameDurationLimits", "AeFlickerMode",
-       "AeFlickerPeriod")
+ALL = (
+    "AeEnable",
+    "AwbEnable",
+    "ExposureTime",
+    "AnalogueGain",
+    "ColourGains",
+    "FrameDurationLimits",
+    "AeFlickerMode",
+    "AeFlickerPeriod",
+)
 
 
 class FakePicamera2:
-    """Behaves as picamera2 0.3.38 does where this project touches it: streams, controls, jobs that wait for pictures, faults.
+    """Behaves as picamera2 0.3.38 does where this project touches it: streams, controls, jobs that
+    wait for pictures, faults.
 
-    A camera that is `gone` gives no more pictures: whoever asks for one without a limit waits for ever, and so does `stop` as long
-    as a job that was given up stands before it in the queue."""
+    A camera that is `gone` gives no more pictures: whoever asks for one without a limit waits for
+    ever, and so does `stop` as long as a job that was given up stands before it in the queue."""
 
     cameras, busy, has, made, now, focus = 1, False, ALL, [], 0.0, 1.8
 
@@ -35,10 +45,17 @@ class FakePicamera2:
                 raise RuntimeError("Failed to acquire camera: Device or resource busy")
             except RuntimeError as e:
                 raise RuntimeError("Camera __init__ sequence did not complete.") from e
-        self.number, self.running, self.is_open, self.controls, self.log, self.gone = number, False, True, {}, [], False
+        self.number, self.running, self.is_open, self.controls, self.log, self.gone = (
+            number,
+            False,
+            True,
+            {},
+            [],
+            False,
+        )
         self.jobs, self.lens, self.focusing = 0, 1.0, 0
         self.camera_controls = {name: (0, 1, 0) for name in FakePicamera2.has}
-        self.awb = 1.0                      # a colour gain on its way to 2.0
+        self.awb = 1.0  # a colour gain on its way to 2.0
         FakePicamera2.made.append(self)
 
     @staticmethod
@@ -87,7 +104,11 @@ class FakePicamera2:
             threading.Event().wait(20 if wait is None else wait)
             assert wait is not None, "the real one waits for ever"
             raise TimeoutError
-        FakePicamera2.now += self.controls["FrameDurationLimits"][0] / 1e6 if "FrameDurationLimits" in self.controls else 0.1
+        FakePicamera2.now += (
+            self.controls["FrameDurationLimits"][0] / 1e6
+            if "FrameDurationLimits" in self.controls
+            else 0.1
+        )
         self.awb += 0.05 * (2.0 - self.awb)
 
     def autofocus_cycle(self, wait=None):
@@ -100,9 +121,15 @@ class FakePicamera2:
 
     def capture_metadata(self, wait=None):
         self._next_picture(wait)
-        seen = {"ExposureTime": 12000, "AnalogueGain": 2.0, "ColourGains": (self.awb, 1.8), "Lux": 300.0}
+        seen = {
+            "ExposureTime": 12000,
+            "AnalogueGain": 2.0,
+            "ColourGains": (self.awb, 1.8),
+            "Lux": 300.0,
+        }
         return {k: v for k, v in seen.items() if k == "Lux" or k in self.camera_controls} | (
-            {"LensPosition": self.lens} if "AfMode" in self.camera_controls else {})
+            {"LensPosition": self.lens} if "AfMode" in self.camera_controls else {}
+        )
 
     def capture_array(self, stream, wait=None):
         self._next_picture(wait)
@@ -110,19 +137,27 @@ class FakePicamera2:
         if stream == "main":
             assert self.config["main"]["format"] == "RGB888"
             return np.dstack([np.full((h, w), v, np.uint8) for v in (10, 20, 200)])
-        # Rows of brightness, then of the two colours, half as long and two to a row; the hardware pads each.
+        # Rows of brightness, then of the two colours, half as long and two to a row; the hardware
+        # pads each.
         assert w % 2 == h % 2 == 0 and self.config["lores"]["format"] == "YUV420"
         stride = (w + 63) // 64 * 64
         planes = np.zeros((h * 3 // 2, stride), np.uint8)
         planes[:h, :w] = 77
-        planes[h:].reshape(2, h // 2, stride // 2)[0, :, :w // 2] = 128
-        planes[h:].reshape(2, h // 2, stride // 2)[1, :, :w // 2] = 200
+        planes[h:].reshape(2, h // 2, stride // 2)[0, :, : w // 2] = 128
+        planes[h:].reshape(2, h // 2, stride // 2)[1, :, : w // 2] = 200
         return planes
 
 
 @pytest.fixture
 def picamera2(monkeypatch):
-    for name, value in (("cameras", 1), ("busy", False), ("has", ALL), ("made", []), ("now", 0.0), ("focus", 1.8)):
+    for name, value in (
+        ("cameras", 1),
+        ("busy", False),
+        ("has", ALL),
+        ("made", []),
+        ("now", 0.0),
+        ("focus", 1.8),
+    ):
         monkeypatch.setattr(FakePicamera2, name, value)
     for name in ("WAIT", "START", "FOCUS"):
         monkeypatch.setattr(pi_camera, name, 0.05)
@@ -138,12 +173,28 @@ def test_exposure_and_white_balance_are_locked_when_they_have_come_to_rest(picam
     with pi(picamera2) as camera:
         fake = picamera2.made[0]
         assert fake.log[0] == {"AeFlickerMode": 1, "AeFlickerPeriod": 10_000}
-        assert fake.log[1] == {"AeEnable": True, "AwbEnable": True, "FrameDurationLimits": (33_333, 200_000)}
+        assert fake.log[1] == {
+            "AeEnable": True,
+            "AwbEnable": True,
+            "FrameDurationLimits": (33_333, 200_000),
+        }
         locked = fake.log[-1]
-        assert locked == {"AeEnable": False, "AwbEnable": False, "ExposureTime": 12000, "AnalogueGain": 2.0,
-                          "FrameDurationLimits": (100_000, 200_000), "ColourGains": (fake.awb, 1.8)}
-        assert 1.96 < fake.awb < 2 and SETTLE < picamera2.now < LONGEST, "filtered slowly, but waited for"
-        assert camera.read().shape == (246, 328, 3) and camera.read()[0, 0].tolist() == [10, 20, 200]
+        assert locked == {
+            "AeEnable": False,
+            "AwbEnable": False,
+            "ExposureTime": 12000,
+            "AnalogueGain": 2.0,
+            "FrameDurationLimits": (100_000, 200_000),
+            "ColourGains": (fake.awb, 1.8),
+        }
+        assert 1.96 < fake.awb < 2 and SETTLE < picamera2.now < LONGEST, (
+            "filtered slowly, but waited for"
+        )
+        assert camera.read().shape == (246, 328, 3) and camera.read()[0, 0].tolist() == [
+            10,
+            20,
+            200,
+        ]
         small = camera.glance()
         assert small.shape == (60, 82, 3) and camera.twofold
         assert (small == small[0, 0]).all(), "the padding of the rows is no part of the picture"
@@ -156,17 +207,30 @@ def test_exposure_and_white_balance_are_locked_when_they_have_come_to_rest(picam
 
 
 def test_light_that_never_rests_is_locked_all_the_same(picamera2, monkeypatch):
-    monkeypatch.setattr(picamera2, "_next_picture", lambda self, wait: (
-        setattr(picamera2, "now", picamera2.now + 0.03), setattr(self, "awb", 3 - self.awb)))
+    monkeypatch.setattr(
+        picamera2,
+        "_next_picture",
+        lambda self, wait: (
+            setattr(picamera2, "now", picamera2.now + 0.03),
+            setattr(self, "awb", 3 - self.awb),
+        ),
+    )
     with pi(picamera2):
-        assert picamera2.made[0].controls["AwbEnable"] is False and LONGEST <= picamera2.now < LONGEST + 1
+        assert (
+            picamera2.made[0].controls["AwbEnable"] is False
+            and LONGEST <= picamera2.now < LONGEST + 1
+        )
 
 
-@pytest.mark.parametrize("without", [("AwbEnable", "ColourGains"), ("AeFlickerMode", "AeFlickerPeriod"), ALL])
+@pytest.mark.parametrize(
+    "without", [("AwbEnable", "ColourGains"), ("AeFlickerMode", "AeFlickerPeriod"), ALL]
+)
 def test_a_sensor_lacks_what_others_have(picamera2, without, monkeypatch):
     monkeypatch.setattr(picamera2, "has", tuple(name for name in ALL if name not in without))
     with pi(picamera2) as camera:
-        assert camera.read().shape == (246, 328, 3) and not set(picamera2.made[0].controls) & set(without)
+        assert camera.read().shape == (246, 328, 3) and not set(picamera2.made[0].controls) & set(
+            without
+        )
 
 
 def test_a_lens_finds_its_focus_once_and_is_put_there_at_every_start(picamera2, monkeypatch):
@@ -188,7 +252,9 @@ def test_a_lens_finds_its_focus_once_and_is_put_there_at_every_start(picamera2, 
         assert fake.lens == 2.5 and found == [1.8, 2.5]
         picamera2.focus = None
         camera.focus_anew()
-        assert camera.focus == 2.5 and found == [1.8, 2.5], "where none is found, the last one stays"
+        assert camera.focus == 2.5 and found == [1.8, 2.5], (
+            "where none is found, the last one stays"
+        )
     with pi(picamera2, focus=0.5):
         assert picamera2.made[-1].lens == 0.5 and picamera2.made[-1].focusing == 0
 
@@ -233,7 +299,9 @@ def test_it_says_in_one_line_what_is_wrong(picamera2, monkeypatch):
     with pytest.raises(CameraLost, match="Pi camera 0: not found; is the cable in"):
         camera.open()
     picamera2.cameras, picamera2.busy = 1, True
-    with pytest.raises(CameraLost, match="did not complete: Failed to acquire camera: Device or resource busy$"):
+    with pytest.raises(
+        CameraLost, match="did not complete: Failed to acquire camera: Device or resource busy$"
+    ):
         camera.open()
     monkeypatch.setitem(sys.modules, "picamera2", None)
     with pytest.raises(CameraLost, match="apt-get install python3-picamera2, then make install"):
@@ -242,6 +310,7 @@ def test_it_says_in_one_line_what_is_wrong(picamera2, monkeypatch):
     class Old:
         def __getattr__(self, name):
             raise ValueError("numpy.dtype size changed, may indicate binary incompatibility")
+
     monkeypatch.setitem(sys.modules, "picamera2", Old())
     with pytest.raises(CameraLost, match="picamera2 cannot be loaded: numpy.dtype size changed"):
         camera.open()
@@ -258,4 +327,5 @@ def test_a_camera_that_cannot_be_opened_costs_no_descriptor(picamera2, how):
             with pytest.raises(CameraLost):
                 camera.open()
         return len(os.listdir("/proc/self/fd"))
+
     assert tries(3) == tries(30)

@@ -9,14 +9,28 @@ from hardware.simulated import FAULTS, SLOW, SimulatedCamera
 from hardware.supervisor import Judge
 
 SIZE = (300.0, 200.0)
-SQUARES = [{"p": "polygon", "points": [[x, y], [x + 20, y], [x + 20, y + 20], [x, y + 20]], "fill": "#303030", "stroke": None,
-            "width": 0.0} for x in range(0, 300, 40) for y in range(0, 200, 40)]
+SQUARES = [
+    {
+        "p": "polygon",
+        "points": [[x, y], [x + 20, y], [x + 20, y + 20], [x, y + 20]],
+        "fill": "#303030",
+        "stroke": None,
+        "width": 0.0,
+    }
+    for x in range(0, 300, 40)
+    for y in range(0, 200, 40)
+]
 
 
 @pytest.fixture
 def camera():
     slept = []
-    made = SimulatedCamera(Scene(SIZE, SQUARES, {}), look_down(SIZE, (640, 480)), sleep=slept.append, clock=lambda: 50.0 + sum(slept))
+    made = SimulatedCamera(
+        Scene(SIZE, SQUARES, {}),
+        look_down(SIZE, (640, 480)),
+        sleep=slept.append,
+        clock=lambda: 50.0 + sum(slept),
+    )
     made.slept = slept
     with made:
         yield made

@@ -24,7 +24,14 @@ class Plug(Camera):
     name = "test camera"
 
     def __init__(self):
-        self.plugged, self.still, self.flat, self.level, self.opened, self.settled = True, False, False, 120, 0, 0
+        self.plugged, self.still, self.flat, self.level, self.opened, self.settled = (
+            True,
+            False,
+            False,
+            120,
+            0,
+            0,
+        )
         self.rng = np.random.default_rng(1)
         self.scene = np.kron(self.rng.integers(-90, 90, (12, 16)), np.ones((10, 10))).astype(int)
         self.last = None
@@ -46,7 +53,9 @@ class Plug(Camera):
         if not (self.still and self.last is not None):
             detail = 0 if self.flat else self.scene * self.level / 120
             noise = self.rng.normal(0, 2, self.scene.shape)
-            self.last = np.repeat(np.clip(self.level + detail + noise, 0, 255)[..., None], 3, 2).astype(np.uint8)
+            self.last = np.repeat(
+                np.clip(self.level + detail + noise, 0, 255)[..., None], 3, 2
+            ).astype(np.uint8)
         return self.last
 
 
@@ -110,7 +119,7 @@ def test_another_light_in_the_room_settles_the_exposure_anew_once(table):
     looks(eye, clock, 2)
     plug.level = 70
     looks(eye, clock, 3)
-    assert plug.settled == 0          # a hand's shadow passes
+    assert plug.settled == 0  # a hand's shadow passes
     looks(eye, clock, 20)
     assert plug.settled == 1
     eye.settle()
@@ -149,11 +158,12 @@ def test_a_picture_comes_sooner_where_one_is_wanted_or_asked_for_whole():
 def test_an_answer_that_came_late_ends_the_silence():
     clock, plug = Clock(), Plug()
     read, eye = plug.read, Supervisor(plug, clock)
-    eye._thread = threading.current_thread()        # as if it were watching: only then is silence noticed
+    eye._thread = threading.current_thread()  # as if it were watching: only then is silence noticed
 
     def late():
         clock.now += PATIENCE + 0.1
         return read()
+
     plug.read = late
     assert eye.step() is not None and eye.state == "ok"
 
@@ -205,7 +215,9 @@ def test_a_thread_that_hangs_is_left_behind_and_the_camera_opened_anew():
         plug.stuck.set()
         while not plug.closed:
             time.sleep(0.01)
-        assert eye.newest(frame.number, 5) is not None and eye.state == "ok" and plug.next.opened == 1
+        assert (
+            eye.newest(frame.number, 5) is not None and eye.state == "ok" and plug.next.opened == 1
+        )
 
 
 def test_only_a_camera_that_is_there_and_gives_nothing_for_a_minute_hangs(table):
@@ -213,12 +225,15 @@ def test_only_a_camera_that_is_there_and_gives_nothing_for_a_minute_hangs(table)
     looks(eye, clock, 1)
     plug.plugged = False
     looks(eye, clock, HOPELESS + 5)
-    assert eye.state == "lost" and not eye.hangs, "it is missing: another process would not find it either"
+    assert eye.state == "lost" and not eye.hangs, (
+        "it is missing: another process would not find it either"
+    )
     plug.plugged = True
     looks(eye, clock, 2)
 
     def nothing():
         raise CameraHangs("test camera: gives no pictures")
+
     read, plug.read = plug.read, nothing
     looks(eye, clock, HOPELESS - 5)
     assert eye.message == "test camera: gives no pictures" and not eye.hangs
@@ -235,8 +250,11 @@ def test_focus_is_found_anew_when_somebody_asks_and_no_silence_is_told_meanwhile
     def search():
         clock.now += SETTLING - 1
         moved.append(eye.state)
+
     plug.focus_anew = search
     with Supervisor(plug, clock, fps=200) as eye:
         assert eye.newest(timeout=5) is not None
         eye.focus_anew(5)
-        assert moved == ["ok"] and eye.focused == 1 and eye.newest(eye.newest().number, 5) is not None
+        assert (
+            moved == ["ok"] and eye.focused == 1 and eye.newest(eye.newest().number, 5) is not None
+        )

@@ -40,7 +40,11 @@ class FakeCapture:
     def read(self):
         type(self).now += 0.1
         # Some drivers hand over their last picture once more while they say that there is none.
-        sharp = self.scene if self.lens == 35 or not type(self).focuses else cv2.blur(self.scene, (5, 5))
+        sharp = (
+            self.scene
+            if self.lens == 35 or not type(self).focuses
+            else cv2.blur(self.scene, (5, 5))
+        )
         return not self.dead, sharp
 
     def release(self):
@@ -58,7 +62,14 @@ def capture(monkeypatch):
 def camera(tmp_path, capture):
     def make(**options):
         (tmp_path / "video7").touch()
-        return UsbCamera(str(tmp_path / "video7"), (640, 480), clock=lambda: capture.now, capture=capture, **options)
+        return UsbCamera(
+            str(tmp_path / "video7"),
+            (640, 480),
+            clock=lambda: capture.now,
+            capture=capture,
+            **options,
+        )
+
     return make
 
 
@@ -108,4 +119,6 @@ def test_a_driver_that_does_not_know_where_the_lens_is(camera, capture):
     capture.focuses, capture.honest = True, False
     with camera() as one:
         assert one.focus is None, "there is nothing to go back to"
-        assert capture.made[-1].lens == 35 and capture.made[-1].settings[cv2.CAP_PROP_AUTOFOCUS] == 0
+        assert (
+            capture.made[-1].lens == 35 and capture.made[-1].settings[cv2.CAP_PROP_AUTOFOCUS] == 0
+        )

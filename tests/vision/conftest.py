@@ -1,4 +1,5 @@
-"""A drawn board, filmed with perspective, a bent lens, light and noise: what registration and watching are tested on."""
+"""A drawn board, filmed with perspective, a bent lens, light and noise: what registration and
+watching are tested on."""
 
 from __future__ import annotations
 
@@ -12,14 +13,15 @@ from vision.markers import CARD, ideal_cards
 from vision.plan import parse_plan
 from vision.pose import Pose
 
-DOTS = 3            # pixels a millimetre of drawn things
+DOTS = 3  # pixels a millimetre of drawn things
 SIZE = (820, 616)
 LENS = Lens(0.82, -0.05, 0.01)
 
 
 class Studio:
-    """film(pose, layout, ...) -> picture; the board lies on a table with a grain. cards: id -> (4, 2) mm, or none; blurs_light: as a
-    lens does, else grey levels, which is quicker and moves edges by a third of a pixel."""
+    """film(pose, layout, ...) -> picture; the board lies on a table with a grain. cards: id -> (4,
+    2) mm, or none; blurs_light: as a lens does, else grey levels, which is quicker and moves edges
+    by a third of a pixel."""
 
     blurs_light = False
 
@@ -30,25 +32,40 @@ class Studio:
         grain = grained(self.rng, 900, 900, 10, 30) + grained(self.rng, 900, 900, 5, 3)
         self.table = np.clip(np.array([60, 80, 120.0]) + grain[..., None], 0, 255).astype(np.uint8)
 
-    def pose(self, turn=0.0, tilt=8.0, fill=0.72, size=SIZE, lens=LENS, lean=70.0, shift=(0.0, 0.0)) -> Pose:
-        """Seen from above, turned and tilted by degrees (towards `lean`), the board filling so much of the picture"""
+    def pose(
+        self, turn=0.0, tilt=8.0, fill=0.72, size=SIZE, lens=LENS, lean=70.0, shift=(0.0, 0.0)
+    ) -> Pose:
+        """Seen from above, turned and tilted by degrees (towards `lean`), the board filling so much
+        of the picture"""
         w, h = self.plan.size
-        axis = np.array([np.cos(np.radians(lean)), np.sin(np.radians(lean)), 0.0]) * np.radians(tilt)
+        axis = np.array([np.cos(np.radians(lean)), np.sin(np.radians(lean)), 0.0]) * np.radians(
+            tilt
+        )
         R = cv2.Rodrigues(axis)[0] @ cv2.Rodrigues(np.array([0, 0, np.radians(turn)]))[0]
-        away = lens.focal * max(w / (fill * size[0]), h / (fill * size[1]), np.hypot(w, h) / (1.25 * fill * size[0])) * max(size)
+        away = (
+            lens.focal
+            * max(
+                w / (fill * size[0]), h / (fill * size[1]), np.hypot(w, h) / (1.25 * fill * size[0])
+            )
+            * max(size)
+        )
         t = np.array([shift[0], shift[1], away]) - R @ np.array([w / 2, h / 2, 0])
         return Pose(lens.K(size), lens.dist, cv2.Rodrigues(R)[0].ravel(), t, size)
 
-    def film(self, pose, layout=(), light=1.0, noise=2.0, slid=(0.0, 0.0), without=()) -> np.ndarray:
-        """layout: sites, each with a piece drawn on it (or {site: colour}); slid: mm by which the board lies off its
-        place between the cards; without: cards that are covered"""
+    def film(
+        self, pose, layout=(), light=1.0, noise=2.0, slid=(0.0, 0.0), without=()
+    ) -> np.ndarray:
+        """layout: sites, each with a piece drawn on it (or {site: colour}); slid: mm by which the
+        board lies off its place between the cards; without: cards that are covered"""
         w, h = pose.size
         xs, ys = np.meshgrid(np.arange(w, dtype=float), np.arange(h, dtype=float))
         mm = pose.to_mm(np.column_stack([xs.ravel(), ys.ravel()])).reshape(h, w, 2)
         image = cv2.remap(self.table, ((mm + 300) % 898).astype(np.float32), None, cv2.INTER_LINEAR)
         if self.board:
             on = mm - slid
-            board = cv2.remap(self.canvas, (on * DOTS - 0.5).astype(np.float32), None, cv2.INTER_LINEAR)
+            board = cv2.remap(
+                self.canvas, (on * DOTS - 0.5).astype(np.float32), None, cv2.INTER_LINEAR
+            )
             image = np.where(((on > 0) & (on < self.plan.size)).all(2)[..., None], board, image)
         for i, corners in self.cards.items():
             if i not in without:
@@ -57,7 +74,9 @@ class Studio:
         for site, colour in colours.items():
             self._piece(image, pose, site, np.array(slid), colour)
         if self.blurs_light:
-            image = np.interp(cv2.GaussianBlur(AMOUNT[image], (0, 0), 0.7), AMOUNT, np.arange(256)).astype(np.float32)
+            image = np.interp(
+                cv2.GaussianBlur(AMOUNT[image], (0, 0), 0.7), AMOUNT, np.arange(256)
+            ).astype(np.float32)
         else:
             image = cv2.GaussianBlur(image, (0, 0), 0.7).astype(np.float32)
         return self.noisy(np.clip(image * light, 0, 255).astype(np.uint8), noise)
@@ -68,9 +87,15 @@ class Studio:
             return image
         h, w = image.shape[:2]
         y, x = self.rng.integers(0, 256, 2)
-        some = np.tile(self.specks, (h // 256 + 2, w // 256 + 2, 1))[y:y + h, x:x + w]
-        return cv2.add(image, some.reshape(h, w, 3)[..., :image.shape[2] if image.ndim == 3 else 1].reshape(image.shape) * noise,
-                       dtype=cv2.CV_8U)
+        some = np.tile(self.specks, (h // 256 + 2, w // 256 + 2, 1))[y : y + h, x : x + w]
+        return cv2.add(
+            image,
+            some.reshape(h, w, 3)[..., : image.shape[2] if image.ndim == 3 else 1].reshape(
+                image.shape
+            )
+            * noise,
+            dtype=cv2.CV_8U,
+        )
 
     def _piece(self, image, pose, site, slid, colour):
         middle = self.plan.sites[site].centre + slid
@@ -79,12 +104,22 @@ class Studio:
         ring = middle + half * np.column_stack([np.cos(u), np.sin(u)])
         if not self.plan.piece[0].disc:
             ring = middle + half * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
-        cv2.fillPoly(image, [np.rint(pose.to_px(ring, 2.0) * 16).astype(np.int32)], colour, cv2.LINE_AA, 4)
+        cv2.fillPoly(
+            image, [np.rint(pose.to_px(ring, 2.0) * 16).astype(np.int32)], colour, cv2.LINE_AA, 4
+        )
         inner = middle + (ring - middle) * np.array([0.3, 0.55])
-        cv2.fillPoly(image, [np.rint(pose.to_px(inner, 2.0) * 16).astype(np.int32)], (230, 230, 230), cv2.LINE_AA, 4)
+        cv2.fillPoly(
+            image,
+            [np.rint(pose.to_px(inner, 2.0) * 16).astype(np.int32)],
+            (230, 230, 230),
+            cv2.LINE_AA,
+            4,
+        )
 
     def _card(self, image, pose, i, corners):
-        drawn = cv2.aruco.generateImageMarker(cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_4X4_50), i, 120)
+        drawn = cv2.aruco.generateImageMarker(
+            cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_4X4_50), i, 120
+        )
         paper = cv2.copyMakeBorder(drawn, 20, 20, 20, 20, cv2.BORDER_CONSTANT, value=255)
         middle = corners.mean(0)
         square = np.array([[20, 20], [140, 20], [140, 140], [20, 140]], np.float32) - 0.5
@@ -105,25 +140,52 @@ def grained(rng, h, w, amplitude, scale):
 
 def grid_plan(columns, rows, pitch, edge, piece, size=None):
     """A plan of square sites, A1 upper left"""
-    sites = [{"id": f"{chr(65 + c)}{r + 1}", "outline": [[edge + c * pitch + x * pitch, edge + r * pitch + y * pitch]
-                                                         for x, y in ((0, 0), (1, 0), (1, 1), (0, 1))]}
-             for r in range(rows) for c in range(columns)]
-    return parse_plan({"game": "drawn", "size": size or [columns * pitch + 2 * edge, rows * pitch + 2 * edge],
-                       "piece": [piece], "site": sites})
+    sites = [
+        {
+            "id": f"{chr(65 + c)}{r + 1}",
+            "outline": [
+                [edge + c * pitch + x * pitch, edge + r * pitch + y * pitch]
+                for x, y in ((0, 0), (1, 0), (1, 1), (0, 1))
+            ],
+        }
+        for r in range(rows)
+        for c in range(columns)
+    ]
+    return parse_plan(
+        {
+            "game": "drawn",
+            "size": size or [columns * pitch + 2 * edge, rows * pitch + 2 * edge],
+            "piece": [piece],
+            "site": sites,
+        }
+    )
 
 
 def drawn_board(plan, seed=1):
     """A board with fields of colour, signs and a grid: something on it everywhere, nowhere the same"""
     rng = np.random.default_rng(seed)
     w, h = (round(s * DOTS) for s in plan.size)
-    canvas = np.clip(np.array([150, 190, 205.0]) + grained(rng, h, w, 12, 40)[..., None], 0, 255).astype(np.uint8)
+    canvas = np.clip(
+        np.array([150, 190, 205.0]) + grained(rng, h, w, 12, 40)[..., None], 0, 255
+    ).astype(np.uint8)
     for site in plan.site:
-        (x0, y0), (x1, y1) = (np.rint(p * DOTS).astype(int) for p in (np.min(site.outline, 0), np.max(site.outline, 0)))
+        (x0, y0), (x1, y1) = (
+            np.rint(p * DOTS).astype(int)
+            for p in (np.min(site.outline, 0), np.max(site.outline, 0))
+        )
         if rng.random() < 0.5:
             cv2.rectangle(canvas, (x0, y0), (x1, y1), tuple(map(int, rng.integers(70, 220, 3))), -1)
         if rng.random() < 0.4:
             at = int(x0 + (x1 - x0) * 0.3), int(y0 + (y1 - y0) * 0.7)
-            cv2.putText(canvas, chr(rng.integers(65, 91)), at, cv2.FONT_HERSHEY_SIMPLEX, 1.2, (40, 40, 60), 3)
+            cv2.putText(
+                canvas,
+                chr(rng.integers(65, 91)),
+                at,
+                cv2.FONT_HERSHEY_SIMPLEX,
+                1.2,
+                (40, 40, 60),
+                3,
+            )
         cv2.rectangle(canvas, (x0, y0), (x1, y1), (90, 100, 110), 2)
     return canvas
 
@@ -172,9 +234,17 @@ def carded():
 @pytest.fixture(scope="session")
 def tools():
     """The helpers above, for tests that draw their own"""
+
     class Tools:
         pass
+
     t = Tools()
-    t.Studio, t.grid_plan, t.drawn_board, t.off_by, t.with_arm = Studio, grid_plan, drawn_board, off_by, with_arm
+    t.Studio, t.grid_plan, t.drawn_board, t.off_by, t.with_arm = (
+        Studio,
+        grid_plan,
+        drawn_board,
+        off_by,
+        with_arm,
+    )
     t.SIZE, t.LENS, t.DOTS = SIZE, LENS, DOTS
     return t

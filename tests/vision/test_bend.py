@@ -1,4 +1,5 @@
-"""How much a lens bends is told by the lines between sites, and a longish board of squares turned by a quarter is thought of."""
+"""How much a lens bends is told by the lines between sites, and a longish board of squares turned
+by a quarter is thought of."""
 
 import cv2
 import numpy as np
@@ -18,9 +19,20 @@ SIZE = (ACROSS * SIDE + 2 * EDGE, DOWN * SIDE + 2 * EDGE)
 
 
 def chequers() -> Plan:
-    sites = [{"id": f"{c}.{r}", "outline": [(x, y), (x + SIDE, y), (x + SIDE, y + SIDE), (x, y + SIDE)]}
-             for r in range(DOWN) for c in range(ACROSS) for x, y in [(EDGE + c * SIDE, EDGE + r * SIDE)]]
-    return parse_plan({"game": "chequers", "size": list(SIZE), "site": sites, "piece": [{"kind": "man", "size": 20}]})
+    sites = [
+        {"id": f"{c}.{r}", "outline": [(x, y), (x + SIDE, y), (x + SIDE, y + SIDE), (x, y + SIDE)]}
+        for r in range(DOWN)
+        for c in range(ACROSS)
+        for x, y in [(EDGE + c * SIDE, EDGE + r * SIDE)]
+    ]
+    return parse_plan(
+        {
+            "game": "chequers",
+            "size": list(SIZE),
+            "site": sites,
+            "piece": [{"kind": "man", "size": 20}],
+        }
+    )
 
 
 def seen_by(lens: Lens, lean: float) -> Pose:
@@ -34,7 +46,13 @@ def photo(plan: Plan, pose: Pose, seed: int = 1) -> np.ndarray:
     image = np.full((720, 960, 3), (150, 165, 175), np.uint8)
     for n, s in enumerate(plan.site):
         if (n // ACROSS + n % ACROSS) % 2:
-            cv2.fillPoly(image, [np.rint(pose.to_px(np.array(s.outline)) * 16).astype(int)], (60, 80, 110), cv2.LINE_AA, 4)
+            cv2.fillPoly(
+                image,
+                [np.rint(pose.to_px(np.array(s.outline)) * 16).astype(int)],
+                (60, 80, 110),
+                cv2.LINE_AA,
+                4,
+            )
     noise = np.random.default_rng(seed).normal(0, 2, image.shape)
     return np.clip(cv2.GaussianBlur(image, (0, 0), 0.8) + noise, 0, 255).astype(np.uint8)
 
@@ -45,10 +63,14 @@ def test_lines_between_sites_tell_how_much_a_lens_bends(k1: float) -> None:
     poses = [seen_by(Lens(0.85, k1), lean) for lean in (-0.25, 0.2)]
     pictures = [Picture(photo(plan, pose)) for pose in poses]
     taps = [pose.to_px(plan.corners) + rng.normal(0, 2, (4, 2)) for pose in poses]
-    photos = Photos(pictures, [{}, {}], rough(plan, [first_sight(*each, False) for each in zip(pictures, taps)]))
+    photos = Photos(
+        pictures, [{}, {}], rough(plan, [first_sight(*each, False) for each in zip(pictures, taps)])
+    )
     find_bend(plan, photos)
-    found = photos.bundle.lens[1] / np.exp(photos.bundle.lens[0]) ** 2     # focal length and bending trade against each other
-    assert abs(found - k1 / 0.85 ** 2) < 0.05
+    found = (
+        photos.bundle.lens[1] / np.exp(photos.bundle.lens[0]) ** 2
+    )  # focal length and bending trade against each other
+    assert abs(found - k1 / 0.85**2) < 0.05
     assert k1 or photos.bundle.bend == 0.0
 
 
@@ -64,14 +86,33 @@ def test_a_quarter_turn_of_a_longish_board_puts_squares_on_squares() -> None:
     found = quarters(plan)
     assert [k for _, k in found] == [1, 3]
     for corners, _ in found:
-        to_turned = cv2.getAffineTransform(plan.corners[:3].astype(np.float32), corners[:3].astype(np.float32))
+        to_turned = cv2.getAffineTransform(
+            plan.corners[:3].astype(np.float32), corners[:3].astype(np.float32)
+        )
         middles = np.array([s.centre for s in plan.site]) @ to_turned[:, :2].T + to_turned[:, 2]
         off = (middles - plan.site[0].centre) / SIDE
         assert np.abs(off - np.rint(off)).max() < 1e-3
         assert np.linalg.norm(corners.mean(0) - plan.corners.mean(0)) < SIDE
-    square = parse_plan({"game": "g", "size": [60, 60], "piece": [{"kind": "man", "size": 20}], "site": [
-        {"id": f"{c}{r}", "outline": [(30 * c, 30 * r), (30 * c + 30, 30 * r), (30 * c + 30, 30 * r + 30), (30 * c, 30 * r + 30)]}
-        for c in (0, 1) for r in (0, 1)]})
+    square = parse_plan(
+        {
+            "game": "g",
+            "size": [60, 60],
+            "piece": [{"kind": "man", "size": 20}],
+            "site": [
+                {
+                    "id": f"{c}{r}",
+                    "outline": [
+                        (30 * c, 30 * r),
+                        (30 * c + 30, 30 * r),
+                        (30 * c + 30, 30 * r + 30),
+                        (30 * c, 30 * r + 30),
+                    ],
+                }
+                for c in (0, 1)
+                for r in (0, 1)
+            ],
+        }
+    )
     assert quarters(square) == []
 
 

@@ -1,4 +1,5 @@
-"""Of sites that a picture does not show nothing is told, whatever the smeared pixels at its edge look like."""
+"""Of sites that a picture does not show nothing is told, whatever the smeared pixels at its edge
+look like."""
 
 from types import SimpleNamespace
 
@@ -14,11 +15,17 @@ def test_of_sites_beyond_the_pictures_edge_nothing_is_told():
     plan, pose = chess(), camera()
     middles = pose.to_px(np.array([s.centre for s in plan.site]))
     far = float(np.median(middles[:, 0]))
-    cut = msgspec.structs.replace(pose, size=(int(far), pose.size[1]))          # the picture ends at the board's middle
+    cut = msgspec.structs.replace(
+        pose, size=(int(far), pose.size[1])
+    )  # the picture ends at the board's middle
     certain = SiteEvidence(((("man",), -0.01),), -9.0)
     reading = SimpleNamespace(read=lambda picture, pose, sites: {s.id: certain for s in plan.site})
     registrar = SimpleNamespace(locate=lambda image, last: cut)
-    found = Reader(plan, registrar, [reading]).read(np.full((cut.size[1], cut.size[0], 3), 128, np.uint8)).sites
+    found = (
+        Reader(plan, registrar, [reading])
+        .read(np.full((cut.size[1], cut.size[0], 3), 128, np.uint8))
+        .sites
+    )
     for site, (x, _) in zip(plan.site, middles):
         if x > cut.size[0]:
             e = found[site.id]

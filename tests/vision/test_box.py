@@ -1,4 +1,5 @@
-"""No more pieces than the box holds: evidence of single pieces and of counted ones, and what stays doubtful."""
+"""No more pieces than the box holds: evidence of single pieces and of counted ones, and what stays
+doubtful."""
 
 from __future__ import annotations
 
@@ -13,15 +14,20 @@ from vision.plan import parse_plan
 
 def squares(names):
     """Sites of a row"""
-    return [{"id": s, "outline": [[30 * n, 0], [30 * n + 30, 0], [30 * n + 30, 30], [30 * n, 30]]} for n, s in enumerate(names)]
+    return [
+        {"id": s, "outline": [[30 * n, 0], [30 * n + 30, 0], [30 * n + 30, 30], [30 * n, 30]]}
+        for n, s in enumerate(names)
+    ]
 
 
 @pytest.fixture(scope="module")
 def plan():
-    pieces = [{"kind": "moon", "size": 12, "height": 8, "count": 1}, {"kind": "cube", "size": [9, 9], "height": 9, "count": 3},
-              {"kind": "coin", "size": 9}]
-    return parse_plan({"game": "drawn", "size": [90, 30], "piece": pieces,
-                       "site": squares("abc")})
+    pieces = [
+        {"kind": "moon", "size": 12, "height": 8, "count": 1},
+        {"kind": "cube", "size": [9, 9], "height": 9, "count": 3},
+        {"kind": "coin", "size": 9},
+    ]
+    return parse_plan({"game": "drawn", "size": [90, 30], "piece": pieces, "site": squares("abc")})
 
 
 def seen(*options):
@@ -33,27 +39,42 @@ def chance(e, contents):
 
 
 def test_a_single_piece_lies_where_it_is_surest(plan):
-    read = within_box(plan, {"a": seen((("moon",), 0.92), ((), 0.08)), "b": seen((("moon",), 0.999), ((), 0.001)),
-                             "c": seen(((), 1.0))})
+    read = within_box(
+        plan,
+        {
+            "a": seen((("moon",), 0.92), ((), 0.08)),
+            "b": seen((("moon",), 0.999), ((), 0.001)),
+            "c": seen(((), 1.0)),
+        },
+    )
     assert read["a"].best == () and read["b"].best == ("moon",)
     assert chance(read["b"], ("moon",)) > 0.95 > 0.1 > chance(read["a"], ("moon",))
 
 
 def test_a_likely_piece_elsewhere_makes_a_doubtful_one_less_likely_by_bayes(plan):
-    read = within_box(plan, {"a": seen((("moon",), 0.5), ((), 0.5)), "b": seen((("moon",), 0.5), ((), 0.5))})
-    assert chance(read["a"], ("moon",)) == pytest.approx(1 / 3, abs=0.002)      # a alone, b alone, neither
+    read = within_box(
+        plan, {"a": seen((("moon",), 0.5), ((), 0.5)), "b": seen((("moon",), 0.5), ((), 0.5))}
+    )
+    assert chance(read["a"], ("moon",)) == pytest.approx(
+        1 / 3, abs=0.002
+    )  # a alone, b alone, neither
     assert chance(read["b"], ()) == pytest.approx(2 / 3, abs=0.002)
 
 
 def test_nothing_changes_while_the_box_suffices_or_counts_nothing(plan):
-    sites = {"a": seen((("moon", "coin"), 0.9), (("coin",), 0.1)), "b": seen((("coin", "coin"), 0.9), (("coin",), 0.1)),
-             "c": seen((("cube", "cube", "cube"), 0.9), (("cube", "cube"), 0.1))}
+    sites = {
+        "a": seen((("moon", "coin"), 0.9), (("coin",), 0.1)),
+        "b": seen((("coin", "coin"), 0.9), (("coin",), 0.1)),
+        "c": seen((("cube", "cube", "cube"), 0.9), (("cube", "cube"), 0.1)),
+    }
     assert within_box(plan, sites) == sites
 
 
 def test_counted_pieces_share_the_box_too(plan):
     counts = {"cube": (math.log(0.01), math.log(0.09), math.log(0.9))}
-    two = CountedEvidence(((("cube", "cube"), math.log(0.9)), (("cube",), math.log(0.09))), counts=counts)
+    two = CountedEvidence(
+        ((("cube", "cube"), math.log(0.9)), (("cube",), math.log(0.09))), counts=counts
+    )
     read = within_box(plan, {"a": two, "b": seen((("cube", "cube"), 0.999), (("cube",), 0.001))})
     assert read["a"].best == ("cube",) and read["b"].best == ("cube", "cube")
     assert math.exp(read["a"].counts["cube"][1]) > 0.8
@@ -84,9 +105,17 @@ def test_a_phone_over_pieces_that_the_box_cannot_hold_is_no_fault(plan):
 
 def test_one_more_of_many_is_believed_sooner_than_a_second_of_one():
     sites = [f"s{n}" for n in range(21)]
-    many = parse_plan({"game": "drawn", "size": [630, 30], "piece": [{"kind": "cube", "size": 9, "count": 20},
-                                                                    {"kind": "moon", "size": 9, "count": 1}],
-                       "site": squares(sites)})
+    many = parse_plan(
+        {
+            "game": "drawn",
+            "size": [630, 30],
+            "piece": [
+                {"kind": "cube", "size": 9, "count": 20},
+                {"kind": "moon", "size": 9, "count": 1},
+            ],
+            "site": squares(sites),
+        }
+    )
     clear = {s: seen((("cube",), 0.9995), ((), 0.0005)) for s in sites}
     assert min(chance(e, ("cube",)) for e in within_box(many, clear).values()) > 0.97
     two = {s: seen((("moon",), 0.9995), ((), 0.0005)) for s in sites[:2]}

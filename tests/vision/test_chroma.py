@@ -1,4 +1,5 @@
-"""How vivid a camera's colours are: found on the board and undone, whatever the light and whatever lies there."""
+"""How vivid a camera's colours are: found on the board and undone, whatever the light and whatever
+lies there."""
 
 import numpy as np
 import pytest
@@ -11,7 +12,11 @@ from vision.light import LOG
 def painted() -> np.ndarray:
     """(64, 96, 3) uint8: the board of test_tone, every fourth square blue, another red"""
     squares = np.kron(np.random.default_rng(5).choice(4, (8, 12)), np.ones((8, 8), int))
-    return (board() * np.array([(1, 1, 1), (1.2, 0.8, 0.5), (0.6, 0.7, 1.15), (1, 1, 1)])[squares]).clip(0, 255).astype(np.uint8)
+    return (
+        (board() * np.array([(1, 1, 1), (1.2, 0.8, 0.5), (0.6, 0.7, 1.15), (1, 1, 1)])[squares])
+        .clip(0, 255)
+        .astype(np.uint8)
+    )
 
 
 def vivid(picture: np.ndarray, times: float) -> np.ndarray:
@@ -25,7 +30,10 @@ def test_other_colours_are_found_and_undone(times):
     seen = vivid(plain.astype(float), times)
     found = chroma_of(LOG[seen], LOG[painted()], SIZE)
     assert abs(np.log(found / times)) < 0.25 * abs(np.log(times))
-    assert np.abs(even(seen, found) - plain.astype(float)).mean() < 0.4 * np.abs(seen - plain.astype(float)).mean()
+    assert (
+        np.abs(even(seen, found) - plain.astype(float)).mean()
+        < 0.4 * np.abs(seen - plain.astype(float)).mean()
+    )
 
 
 @pytest.mark.parametrize("power", [1.0, 1.05])

@@ -1,4 +1,5 @@
-"""Cards laid where none belongs: across narrow squares, over what a pile site shows; and flat pieces that are no figures."""
+"""Cards laid where none belongs: across narrow squares, over what a pile site shows; and flat
+pieces that are no figures."""
 
 from __future__ import annotations
 
@@ -43,17 +44,28 @@ def scene_of(sheet, *cards, patches=()):
     seen = ground.copy()
     for kind, x, y in cards:
         a, b = round(x * 2.2) - 44, round(y * 2.2) - 44
-        seen[b:b + 88, a:a + 88] = sheet.looks[kind].astype(np.uint8)
+        seen[b : b + 88, a : a + 88] = sheet.looks[kind].astype(np.uint8)
     for x, y, radius, colour in patches:
         cv2.circle(seen, (round(x * 2.2), round(y * 2.2)), round(radius * 2.2), colour, -1)
     strange = (np.abs(seen.astype(int) - ground).max(-1) > 12).astype(np.float32)
-    lean = SimpleNamespace(shift=lambda mm, h: np.zeros((len(mm), 2)), foot=lambda mm, h: np.asarray(mm))
-    return Scene(frame, lean, cv2.cvtColor(seen, cv2.COLOR_BGR2BGRA), cv2.cvtColor(ground, cv2.COLOR_BGR2BGRA),
-                 np.full((176, 352), 0.005, np.float32), strange[::FOLD, ::FOLD].copy(), np.ones((8, 15, 3), np.float32))
+    lean = SimpleNamespace(
+        shift=lambda mm, h: np.zeros((len(mm), 2)), foot=lambda mm, h: np.asarray(mm)
+    )
+    return Scene(
+        frame,
+        lean,
+        cv2.cvtColor(seen, cv2.COLOR_BGR2BGRA),
+        cv2.cvtColor(ground, cv2.COLOR_BGR2BGRA),
+        np.full((176, 352), 0.005, np.float32),
+        strange[::FOLD, ::FOLD].copy(),
+        np.ones((8, 15, 3), np.float32),
+    )
 
 
 @pytest.mark.parametrize("kind", [0, 1])
-def test_a_card_across_squares_too_narrow_for_it_is_that_card_and_the_squares_beside_it_show_nothing(sheet, kind):
+def test_a_card_across_squares_too_narrow_for_it_is_that_card_and_the_squares_beside_it_show_nothing(
+    sheet, kind
+):
     scene = scene_of(sheet, (kind, 66.0, 41.0))
     told = read_astray(scene, Firsts((sheet,), {}), TRACK)
     assert set(told) == {"V2"}
@@ -71,13 +83,31 @@ def test_what_is_no_card_is_left_to_others(sheet):
 def test_a_card_on_its_own_place_is_not_astray(sheet):
     places = {"L1": site(40, 20, 82, 62), "stock": site(100, 20, 142, 62, "pile")}
     assert all(holds(s, sheet) for s in places.values())
-    assert read_astray(scene_of(sheet, (0, 61.0, 41.0), (1, 121.0, 41.0)), Firsts((sheet,), {}), places) == {}
+    assert (
+        read_astray(
+            scene_of(sheet, (0, 61.0, 41.0), (1, 121.0, 41.0)), Firsts((sheet,), {}), places
+        )
+        == {}
+    )
 
 
 def test_a_third_of_a_circle_is_no_place_for_a_card(sheet):
     third = site(0, 0, 1, 1, "pile")
-    third.outlines = [np.array([[60, 60], *([60 + 38 * np.cos(a), 60 + 38 * np.sin(a)] for a in np.radians(np.arange(150, 271, 10)))])]
-    third.outline, third.centre = third.outlines[0], (third.outlines[0].min(0) + third.outlines[0].max(0)) / 2
+    third.outlines = [
+        np.array(
+            [
+                [60, 60],
+                *(
+                    [60 + 38 * np.cos(a), 60 + 38 * np.sin(a)]
+                    for a in np.radians(np.arange(150, 271, 10))
+                ),
+            ]
+        )
+    ]
+    third.outline, third.centre = (
+        third.outlines[0],
+        (third.outlines[0].min(0) + third.outlines[0].max(0)) / 2,
+    )
     assert not holds(third, sheet)
     told = read_astray(scene_of(sheet, (1, 45.0, 42.0)), Firsts((sheet,), {}), {"flood": third})
     assert max(told["flood"], key=told["flood"].get) == "water:11"

@@ -1,4 +1,5 @@
-"""Cards that share a part of their name: told apart by the part they do not share, whatever light each was learnt in."""
+"""Cards that share a part of their name: told apart by the part they do not share, whatever light
+each was learnt in."""
 
 import numpy as np
 import pytest
@@ -21,7 +22,10 @@ def card(face: tuple[int, int, int], sign: tuple[int, int, int]) -> np.ndarray:
 def hazy() -> dict[str, np.ndarray]:
     """Three blue cards, each learnt in haze or light of its own"""
     light = {"war": (1.0, 0), "trade": (0.85, 30), "culture": (1.08, -10)}
-    return {f"tile:politics/{k}": card((170, 90, 50), SIGNS[k]) * light[k][0] + light[k][1] for k in SIGNS}
+    return {
+        f"tile:politics/{k}": card((170, 90, 50), SIGNS[k]) * light[k][0] + light[k][1]
+        for k in SIGNS
+    }
 
 
 def test_faces_of_relatives_become_one_and_signs_stay(hazy):

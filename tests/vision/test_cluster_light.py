@@ -1,5 +1,5 @@
-"""The light on a table: mended by the cards where it was far off, left alone where cards merely differ; and what a lamp makes
-brighter than a camera can show, which then says nothing."""
+"""The light on a table: mended by the cards where it was far off, left alone where cards merely
+differ; and what a lamp makes brighter than a camera can show, which then says nothing."""
 
 from __future__ import annotations
 
@@ -21,8 +21,15 @@ SURE = np.full(len(AT), 0.8)
 @pytest.fixture
 def scene():
     nothing = np.zeros((480, 600, 3), np.uint8)
-    return Scene(Frame(0.0, 0.0, 2.0, 600, 480), None, nothing, nothing, nothing[..., 0], nothing[..., 0],
-                 np.ones((21, 26, 3), np.float32))
+    return Scene(
+        Frame(0.0, 0.0, 2.0, 600, 480),
+        None,
+        nothing,
+        nothing,
+        nothing[..., 0],
+        nothing[..., 0],
+        np.ones((21, 26, 3), np.float32),
+    )
 
 
 def test_cards_mend_a_light_that_is_off(scene):
@@ -49,12 +56,18 @@ def test_no_cards_no_change(scene):
 
 
 def board_under_a_lamp(gain):
-    """(stage of an empty board, the board as a camera shows it `gain` times as bright in the middle)"""
+    """(stage of an empty board, the board as a camera shows it `gain` times as bright in the
+    middle)"""
     frame = Frame(0.0, 0.0, 2.0, 600, 480)
-    board = np.random.default_rng(1).integers(110, 140, (60, 75, 1)).repeat(8, 0).repeat(8, 1) * np.array([0.8, 1.0, 1.1])
-    stage = Stage(Empty(frame, board.astype(np.uint8), np.full((480, 600), 5, np.float32)), np.ones((480, 600), np.float32))
+    board = np.random.default_rng(1).integers(110, 140, (60, 75, 1)).repeat(8, 0).repeat(
+        8, 1
+    ) * np.array([0.8, 1.0, 1.1])
+    stage = Stage(
+        Empty(frame, board.astype(np.uint8), np.full((480, 600), 5, np.float32)),
+        np.ones((480, 600), np.float32),
+    )
     y, x = np.mgrid[:480, :600]
-    lamp = 1 + (gain - 1) * np.exp(-((x - 300) ** 2 + (y - 240) ** 2) / (2 * 200 ** 2))
+    lamp = 1 + (gain - 1) * np.exp(-((x - 300) ** 2 + (y - 240) ** 2) / (2 * 200**2))
     return stage, np.minimum(board * lamp[..., None], CLIPPED).astype(np.uint8)
 
 
@@ -62,8 +75,15 @@ def test_a_board_too_bright_for_the_camera_is_not_strange():
     stage, seen = board_under_a_lamp(2.6)
     assert (seen == CLIPPED).any(2).mean() > 0.1
     light = stage.light(thinned(seen, stage.cells))
-    scene = Scene(stage.frame, None, np.dstack([seen, seen[..., 0]]), stage.ground(light, (0, 0, 600, 480)), stage.weight.copy(),
-                  np.zeros((240, 300), np.float32), light)
+    scene = Scene(
+        stage.frame,
+        None,
+        np.dstack([seen, seen[..., 0]]),
+        stage.ground(light, (0, 0, 600, 480)),
+        stage.weight.copy(),
+        np.zeros((240, 300), np.float32),
+        light,
+    )
     stage.estrange(scene, (0, 0, 600, 480))
     assert scene.strange.mean() < 0.02
 
@@ -74,15 +94,19 @@ def test_a_light_piece_is_still_known_where_the_camera_shows_it_no_lighter():
     looks = np.stack([np.full((*rings.cell.shape, 3), v, np.float32) for v in (235, 60)])
     table = Table(rings, looks, np.broadcast_to(rings.area(form), looks.shape[:3]))
     light = np.full((1, 3), 0.55)
-    seen = np.full((200, 200, 4), CLIPPED, np.uint8)                    # in the empty board's light no more than 137
+    seen = np.full((200, 200, 4), CLIPPED, np.uint8)  # in the empty board's light no more than 137
     ground, weight = np.full((200, 200, 4), 100, np.uint8), np.full((200, 200), 1 / 169, np.float32)
     patch = rings.look_at(frame, seen, ground, weight, np.array([[50.0, 50.0]]), light)
     gain = table.gains(patch)[0][0]
     assert gain[0] > 0 > gain[1]
 
 
-@pytest.mark.parametrize(("exposure", "piece", "darker"), [(0.5, 125, 1), (0.5, 250, 2), (1.0, 250, 1), (1.3, 250, 1)])
-def test_the_board_is_taken_darker_as_far_as_pieces_in_its_light_would_be_beyond_white(exposure, piece, darker):
+@pytest.mark.parametrize(
+    ("exposure", "piece", "darker"), [(0.5, 125, 1), (0.5, 250, 2), (1.0, 250, 1), (1.3, 250, 1)]
+)
+def test_the_board_is_taken_darker_as_far_as_pieces_in_its_light_would_be_beyond_white(
+    exposure, piece, darker
+):
     frame = Frame(0.0, 0.0, 2.0, 600, 480)
     board = np.random.default_rng(3).uniform(90, 130, (480, 600, 3)).astype(np.uint8)
     empty = Empty.of(frame, [board])
@@ -95,6 +119,12 @@ def test_the_board_is_taken_darker_as_far_as_pieces_in_its_light_would_be_beyond
 
 def test_a_part_of_the_canvas_lies_in_one_piece_as_kernels_take_it():
     stage, seen = board_under_a_lamp(1.3)
-    pose = SimpleNamespace(to_px=lambda mm, height=0: stage.frame.to_px(mm), to_mm=stage.frame.to_mm, size=(600, 480))
+    pose = SimpleNamespace(
+        to_px=lambda mm, height=0: stage.frame.to_px(mm), to_mm=stage.frame.to_mm, size=(600, 480)
+    )
     (part,) = stage.windows(seen, pose, [(96, 48, 336, 240)], stage.light(stage.low(seen, pose)))
-    assert is_canvas(part.seen) and is_canvas(part.ground) and is_whole(part.weight, part.strange, part.light)
+    assert (
+        is_canvas(part.seen)
+        and is_canvas(part.ground)
+        and is_whole(part.weight, part.strange, part.light)
+    )

@@ -22,7 +22,9 @@ def look():
     grid = upright(PEG, REACH)
     along = np.clip(grid[..., 0], 0, REACH)
     alpha = (np.hypot(grid[..., 0] - along, grid[..., 1]) < PEG.inner).astype(np.float32)
-    pictures = np.stack([np.broadcast_to(np.array(c, np.float32), (*alpha.shape, 3)) for c in COLOURS.values()])
+    pictures = np.stack(
+        [np.broadcast_to(np.array(c, np.float32), (*alpha.shape, 3)) for c in COLOURS.values()]
+    )
     return TallLook(PEG, REACH, tuple(COLOURS), pictures, alpha)
 
 
@@ -33,8 +35,15 @@ def filmed(look, pegs):
     pose = Pose(K, np.zeros(4), np.zeros(3), np.array([-20.0, -20.0, 400.0]), (320, 240))
     rng = np.random.default_rng(4)
     ground = np.full((240, 320, 3), 120, np.uint8)
-    scene = Scene(frame, Lean(pose), ground.copy(), ground, np.full((240, 320), 1 / (5 ** 2 + SCORE_NOISE ** 2), np.float32),
-                  np.zeros((240 // FOLD, 320 // FOLD), np.float32), np.ones((11, 14, 3), np.float32))
+    scene = Scene(
+        frame,
+        Lean(pose),
+        ground.copy(),
+        ground,
+        np.full((240, 320), 1 / (5**2 + SCORE_NOISE**2), np.float32),
+        np.zeros((240 // FOLD, 320 // FOLD), np.float32),
+        np.ones((11, 14, 3), np.float32),
+    )
     for kind, x, y in pegs:
         px = places_of(PEG, REACH, scene, np.array([[x, y]], float))[0][look.alpha > 0]
         mask = np.zeros((240, 320), np.uint8)
@@ -42,7 +51,9 @@ def filmed(look, pegs):
         scene.seen[cv2.morphologyEx(mask, cv2.MORPH_CLOSE, np.ones((3, 3))) > 0] = COLOURS[kind]
     off = np.abs(scene.seen.astype(np.float32) - ground).max(-1)
     scene.seen[:] = np.clip(scene.seen + rng.normal(0, 3, scene.seen.shape), 0, 255)
-    scene.strange[:] = cv2.resize(((off / 13 - 2) / 3).clip(0, 1), scene.strange.shape[::-1], interpolation=cv2.INTER_AREA)
+    scene.strange[:] = cv2.resize(
+        ((off / 13 - 2) / 3).clip(0, 1), scene.strange.shape[::-1], interpolation=cv2.INTER_AREA
+    )
     return scene
 
 
@@ -61,13 +72,23 @@ def test_pegs_side_by_side_are_found_once_each_by_their_feet(look):
 
 @pytest.mark.parametrize("red, found", [(1, 2), (2, 3), (0, 3)])
 def test_no_more_pegs_are_found_than_there_are(look, red, found):
-    scene = filmed(look, [("peg:red", 120.0, 60.0), ("peg:white", 134.0, 60.0), ("peg:red", 110.0, 95.0)])
-    sure = [p for p in find_tall(scene, [look], everywhere(scene), {"peg:red": red, "peg:white": 1}) if p.chance > 0.5]
-    assert len(sure) == found                                       # 0: any number
+    scene = filmed(
+        look, [("peg:red", 120.0, 60.0), ("peg:white", 134.0, 60.0), ("peg:red", 110.0, 95.0)]
+    )
+    sure = [
+        p
+        for p in find_tall(scene, [look], everywhere(scene), {"peg:red": red, "peg:white": 1})
+        if p.chance > 0.5
+    ]
+    assert len(sure) == found  # 0: any number
 
 
 def test_pegs_half_behind_each_other_stay_where_they_stand(look):
-    pegs = [("peg:red", 100.0, 60.0), ("peg:white", 110.0, 65.0), ("peg:red", 120.0, 70.0)]      # in a line away from the camera
+    pegs = [
+        ("peg:red", 100.0, 60.0),
+        ("peg:white", 110.0, 65.0),
+        ("peg:red", 120.0, 70.0),
+    ]  # in a line away from the camera
     scene = filmed(look, pegs[::-1])
     sure = [p for p in find_tall(scene, [look], everywhere(scene)) if p.chance > 0.5]
     assert sorted(p.kind for p in sure) == sorted(k for k, _, _ in pegs)
@@ -103,6 +124,13 @@ def test_a_foot_is_where_its_edges_are_though_a_shadow_lies_before_it(look):
     shadow = np.ones(scene.seen.shape[:2], np.float32)
     cv2.circle(shadow, tuple(np.rint(scene.frame.to_px(behind)).astype(int).tolist()), 12, 0.5, -1)
     scene.seen[:] = scene.seen * cv2.GaussianBlur(shadow, (0, 0), 3)[..., None]
-    cv2.circle(scene.seen, tuple(np.rint(scene.frame.to_px(at)).astype(int).tolist()), 10, COLOURS["peg:red"], -1, cv2.LINE_AA)
+    cv2.circle(
+        scene.seen,
+        tuple(np.rint(scene.frame.to_px(at)).astype(int).tolist()),
+        10,
+        COLOURS["peg:red"],
+        -1,
+        cv2.LINE_AA,
+    )
     strange = (np.abs(scene.seen.astype(np.float32) - scene.ground).max(-1) > 20).astype(np.float32)
     assert np.linalg.norm(on_edges(scene, PEG, behind, strange) - at) < 1.2

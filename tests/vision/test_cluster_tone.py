@@ -30,11 +30,21 @@ def scene(own: Sheet, power: float, tiles: int) -> tuple[Scene, list[Tried]]:
     tried = []
     for n in range(tiles):
         y, x = 6 + n // 3 * 114, 6 + n % 3 * 114
-        seen[y:y + 106, x:x + 106] = own.looks[0] * LAMP
-        seen[y + 70:y + 90, x + 5:x + 25] = 20, 30, 25
+        seen[y : y + 106, x : x + 106] = own.looks[0] * LAMP
+        seen[y + 70 : y + 90, x + 5 : x + 25] = 20, 30, 25
         at = FRAME.to_mm(np.array([[x + 52.5, y + 52.5]]))
-        tried.append(Tried(own, np.zeros(1, int), np.column_stack([at, [0.0]]), np.ones((1, 3), np.float32), np.zeros(3)))
-    seen = (255 * (seen / 255 * np.linspace(1, 0.8, FRAME.width)[:, None]) ** power + 0.5).astype(np.uint8)
+        tried.append(
+            Tried(
+                own,
+                np.zeros(1, int),
+                np.column_stack([at, [0.0]]),
+                np.ones((1, 3), np.float32),
+                np.zeros(3),
+            )
+        )
+    seen = (255 * (seen / 255 * np.linspace(1, 0.8, FRAME.width)[:, None]) ** power + 0.5).astype(
+        np.uint8
+    )
     weight = np.ones(seen.shape[:2], np.float32)
     return Scene(FRAME, None, seen, seen, weight, weight, np.ones((11, 16, 3), np.float32)), tried
 
@@ -46,7 +56,10 @@ def test_tiles_tell_another_tone(power):
     assert abs(np.log(found / power)) < 0.25 * abs(np.log(power))
 
 
-@pytest.mark.parametrize(("power", "tiles", "plain"), [(1.0, 6, False), (1.05, 6, False), (1.4, 2, False), (1.4, 6, True)])
+@pytest.mark.parametrize(
+    ("power", "tiles", "plain"),
+    [(1.0, 6, False), (1.05, 6, False), (1.4, 2, False), (1.4, 6, True)],
+)
 def test_none_where_light_and_pieces_alone_differ_or_too_little_is_printed(power, tiles, plain):
     own = sheet(plain)
     assert rendition_by_tiles([scene(own, power, tiles)], Firsts((own,), {})) == PLAIN
@@ -74,7 +87,9 @@ def test_samplers_of_other_colours_are_brought_to_the_middle_of_all(times):
         scenes.append(one)
         placed += [Place(shot, f"L{n}", own.kinds[0], 0, t.poses[0]) for n, t in enumerate(tried)]
     first, second = renditions_among(placed, scenes, Firsts((own,), {}))
-    assert abs(np.log(second.chroma) - np.log(times) / 2) < 0.06 and first.chroma == pytest.approx(1 / second.chroma)
+    assert abs(np.log(second.chroma) - np.log(times) / 2) < 0.06 and first.chroma == pytest.approx(
+        1 / second.chroma
+    )
     assert first.power == second.power == 1
     assert (first == second == PLAIN) == (times == 1)
 
@@ -84,6 +99,10 @@ def test_samplers_without_a_kind_in_common_stay_as_they_are():
     other = Sheet(own.size, own.height, own.scale, ("tile:tower",), own.looks)
     one, tried = scene(own, 1.0, 6)
     kinds = own.kinds + other.kinds
-    placed = [Place(shot, f"L{n}", kinds[shot], 0, t.poses[0]) for shot in range(2) for n, t in enumerate(tried)]
+    placed = [
+        Place(shot, f"L{n}", kinds[shot], 0, t.poses[0])
+        for shot in range(2)
+        for n, t in enumerate(tried)
+    ]
     both = msgspec.structs.replace(own, kinds=kinds, looks=np.concatenate([own.looks, other.looks]))
     assert renditions_among(placed, [one, one], Firsts((both,), {})) == [PLAIN, PLAIN]

@@ -21,9 +21,11 @@ EVEN = np.ones((1, 3))
 def prints() -> np.ndarray:
     """Three kinds: a sign on paper each"""
     looks = np.empty((3, 106, 106, 3), np.float32)
-    for look, (paper, ink), x in zip(looks, (((60, 50, 170), 230), ((150, 60, 110), 30), ((50, 160, 190), 60)), (20, 35, 50)):
+    for look, (paper, ink), x in zip(
+        looks, (((60, 50, 170), 230), ((150, 60, 110), 30), ((50, 160, 190), 60)), (20, 35, 50)
+    ):
         look[:] = paper
-        look[30:80, x:x + 35] = ink
+        look[30:80, x : x + 35] = ink
     return looks
 
 
@@ -33,16 +35,26 @@ def scene_of(look: np.ndarray, pose=(30.0, 30.0, 0.0)) -> Scene:
     M[:, 2] = np.array(pose[:2]) * 2.2 - M[:, :2] @ (53, 53)
     seen = np.full((132, 132, 4), 90, np.uint8)
     there = cv2.warpAffine(np.ones(look.shape[:2], np.uint8), M, (132, 132)) > 0
-    seen[there, :3] = cv2.warpAffine(look, M, (132, 132), flags=cv2.INTER_LINEAR)[there].clip(0, 255)
+    seen[there, :3] = cv2.warpAffine(look, M, (132, 132), flags=cv2.INTER_LINEAR)[there].clip(
+        0, 255
+    )
     board = np.full_like(seen, 90)
-    return Scene(Frame(0.0, 0.0, 2.2, 132, 132), None, seen, board.copy(), np.ones((132, 132), np.float32),
-                 np.zeros((66, 66), np.float32), np.ones((6, 6, 3), np.float32), board=board)
+    return Scene(
+        Frame(0.0, 0.0, 2.2, 132, 132),
+        None,
+        seen,
+        board.copy(),
+        np.ones((132, 132), np.float32),
+        np.zeros((66, 66), np.float32),
+        np.ones((6, 6, 3), np.float32),
+        board=board,
+    )
 
 
 def mirrored(look: np.ndarray) -> np.ndarray:
     """With a lamp to the left, mirrored"""
     x, y = np.meshgrid(np.linspace(-1, 1, 106), np.linspace(-1, 1, 106))
-    return levels(lit(look) + (0.25 - 0.1 * (x + 0.5) ** 2 - 0.08 * y ** 2)[..., None])
+    return levels(lit(look) + (0.25 - 0.1 * (x + 0.5) ** 2 - 0.08 * y**2)[..., None])
 
 
 def shaded(look: np.ndarray) -> np.ndarray:
@@ -77,12 +89,16 @@ def test_shadows_and_bare_ground_are_no_lamps(change):
 def test_of_photographed_cards_of_a_kind_the_veiled_one_is_told_by_the_others():
     look = prints()[1]
     covered = look.copy()
-    covered[50:80, 60:90] = 240                                        # a piece lies on one
+    covered[50:80, 60:90] = 240  # a piece lies on one
     seen = np.stack([shaded(look), mirrored(look), covered, look])
     level = Level(seen, SIZE, 2.2, 8)
     light = np.ones((4, 3))
-    assert list(veiled_unlike(level.grid, level.looks, level.looks, level.surety, light, ["a"] * 4)) == [1]
-    assert not veiled_unlike(level.grid, level.looks, level.looks, level.surety, light, list("abcd"))
+    assert list(
+        veiled_unlike(level.grid, level.looks, level.looks, level.surety, light, ["a"] * 4)
+    ) == [1]
+    assert not veiled_unlike(
+        level.grid, level.looks, level.looks, level.surety, light, list("abcd")
+    )
 
 
 def test_a_card_that_lies_far_off_and_turned_is_found():

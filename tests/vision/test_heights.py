@@ -12,14 +12,24 @@ from vision.heights import Heights, centred, stacks
 SCALE, SIDE, RADIUS, HIGH = 1.5, 96, 15.0, 8.0
 
 
-def window(rng: np.random.Generator, top: np.ndarray, lean: np.ndarray, height: float) -> np.ndarray:
+def window(
+    rng: np.random.Generator, top: np.ndarray, lean: np.ndarray, height: float
+) -> np.ndarray:
     """A disc that high, seen with its top's middle there, mm off the window's: opponent colours"""
     out = np.full((SIDE, SIDE, 3), (4.0, 0.1, 0.2), np.float32)
     base, colour = SIDE / 2 - 0.5 + top * SCALE, 4.6 + rng.normal(0, 0.1)
     for down in np.linspace(height, 0, 40):
         at = base - lean * down * SCALE
         value = (colour - (0.35 if down else 0.0), 0.0, 0.1)
-        cv2.circle(out, tuple(int(v) for v in np.rint(at * 8)), int(RADIUS * SCALE * 8), value, -1, cv2.LINE_AA, 3)
+        cv2.circle(
+            out,
+            tuple(int(v) for v in np.rint(at * 8)),
+            int(RADIUS * SCALE * 8),
+            value,
+            -1,
+            cv2.LINE_AA,
+            3,
+        )
     return out + rng.normal(0, 0.03, out.shape).astype(np.float32)
 
 
@@ -35,7 +45,9 @@ def test_a_stack_is_told_from_a_single_piece_by_its_side():
         top = rng.uniform(-3, 3, (n, 2))
         seen = np.array([window(rng, t, v, HIGH * (1 + w)) for t, v, w in zip(top, lean, which)])
         near = top + rng.normal(0, 0.3, (n, 2))
-        return heights.features(WindowField(seen, SCALE), np.arange(n), empty, np.zeros(n, int), near, lean), which
+        return heights.features(
+            WindowField(seen, SCALE), np.arange(n), empty, np.zeros(n, int), near, lean
+        ), which
 
     taught = heights.taught(*some(400), seed=1)
     inputs, which = some(100)
@@ -44,8 +56,12 @@ def test_a_stack_is_told_from_a_single_piece_by_its_side():
 
 def test_a_cut_out_drawn_aside_by_its_shadow_is_put_right():
     y, x = np.mgrid[0:60, 0:60]
-    far = np.hypot(x - 33.5, y - 28.5)                            # its middle is at (33.5, 28.5), the picture's at (29.5, 29.5)
-    grey = np.where(far < 22, 5.0 - 0.3 * (np.abs(far - 10) < 1.5) - 0.3 * (np.abs(far - 17) < 1.5), 4.0)
+    far = np.hypot(
+        x - 33.5, y - 28.5
+    )  # its middle is at (33.5, 28.5), the picture's at (29.5, 29.5)
+    grey = np.where(
+        far < 22, 5.0 - 0.3 * (np.abs(far - 10) < 1.5) - 0.3 * (np.abs(far - 17) < 1.5), 4.0
+    )
     picture = np.repeat(grey[..., None], 3, 2).astype(np.float32)
     e = Exemplar(("white",), (30.0, 30.0), True, picture, 60 / 40, "a1", 0, lies="any")
     ring = centred(e).picture[..., 0] < 4.85
@@ -56,4 +72,7 @@ def test_a_cut_out_drawn_aside_by_its_shadow_is_put_right():
 def test_what_is_shown_stacked_of_one_kind_goes_for_all_of_its_size():
     looks = {("?", "white"), ("black",), ("tile", "cube"), ("white",), ("cube",), ("?", "union")}
     size = {"white": (30, 30), "black": (30, 30), "cube": (8, 8), "union": (24, 24)}.__getitem__
-    assert stacks(looks, size) == {("white",): [("white",), ("?", "white")], ("black",): [("black",), ("?", "black")]}
+    assert stacks(looks, size) == {
+        ("white",): [("white",), ("?", "white")],
+        ("black",): [("black",), ("?", "black")],
+    }

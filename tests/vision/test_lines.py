@@ -17,9 +17,20 @@ BOARD = N * SIDE + 2 * EDGE
 
 
 def chess() -> Plan:
-    sites = [{"id": f"{c}{r}", "outline": [(x, y), (x + SIDE, y), (x + SIDE, y + SIDE), (x, y + SIDE)]}
-             for r in range(N) for c in range(N) for x, y in [(EDGE + c * SIDE, EDGE + r * SIDE)]]
-    return parse_plan({"game": "chess", "size": [BOARD, BOARD], "site": sites, "piece": [{"kind": "man", "size": 30}]})
+    sites = [
+        {"id": f"{c}{r}", "outline": [(x, y), (x + SIDE, y), (x + SIDE, y + SIDE), (x, y + SIDE)]}
+        for r in range(N)
+        for c in range(N)
+        for x, y in [(EDGE + c * SIDE, EDGE + r * SIDE)]
+    ]
+    return parse_plan(
+        {
+            "game": "chess",
+            "size": [BOARD, BOARD],
+            "site": sites,
+            "piece": [{"kind": "man", "size": 30}],
+        }
+    )
 
 
 def camera() -> Pose:
@@ -30,17 +41,22 @@ def camera() -> Pose:
 
 
 def widened_board(plan: Plan, pose: Pose) -> np.ndarray:
-    """A picture of a chequered board beside which on one side something of the colour of its rim lies, 5 mm wide"""
+    """A picture of a chequered board beside which on one side something of the colour of its rim
+    lies, 5 mm wide"""
     rng = np.random.default_rng(2)
     image = np.full((900, 1200, 3), (150, 165, 175), np.uint8)
 
     def fill(mm: np.ndarray, height: float, colour: tuple[int, int, int]) -> None:
-        cv2.fillPoly(image, [np.rint(pose.to_px(mm, height) * 16).astype(int)], colour, cv2.LINE_AA, 4)
+        cv2.fillPoly(
+            image, [np.rint(pose.to_px(mm, height) * 16).astype(int)], colour, cv2.LINE_AA, 4
+        )
 
     fill(plan.corners + [(0, 0), (5, 0), (5, 0), (0, 0)], 0.0, (45, 60, 85))
     for n, s in enumerate(plan.site):
         fill(np.array(s.outline), 0.0, (170, 200, 220) if (n // N + n) % 2 else (70, 95, 130))
-    return np.clip(cv2.GaussianBlur(image, (0, 0), 0.8) + rng.normal(0, 2, image.shape), 0, 255).astype(np.uint8)
+    return np.clip(
+        cv2.GaussianBlur(image, (0, 0), 0.8) + rng.normal(0, 2, image.shape), 0, 255
+    ).astype(np.uint8)
 
 
 def test_what_lies_along_a_side_is_not_taken_for_it() -> None:
@@ -49,7 +65,7 @@ def test_what_lies_along_a_side_is_not_taken_for_it() -> None:
     taps = pose.to_px(plan.corners) + [(4, -3), (-3, 5), (2, 4), (-5, 2)]
     _, (found,) = Registrar.fit(plan, [image], [taps], False, [{}])
     off = np.linalg.norm(found.to_px(plan.corners) - pose.to_px(plan.corners), axis=1)
-    assert off.mean() < 1.5 and found.error_px < 1.0            # 5 mm are 8 pixels
+    assert off.mean() < 1.5 and found.error_px < 1.0  # 5 mm are 8 pixels
 
 
 def rimmed_board(plan: Plan, pose: Pose, rim: float) -> np.ndarray:
@@ -57,20 +73,28 @@ def rimmed_board(plan: Plan, pose: Pose, rim: float) -> np.ndarray:
     image = np.full((900, 1200, 3), (190, 200, 205), np.uint8)
 
     def fill(mm: np.ndarray, height: float | np.ndarray, colour: tuple[int, int, int]) -> None:
-        cv2.fillPoly(image, [np.rint(pose.to_px(mm, height) * 16).astype(int)], colour, cv2.LINE_AA, 4)
+        cv2.fillPoly(
+            image, [np.rint(pose.to_px(mm, height) * 16).astype(int)], colour, cv2.LINE_AA, 4
+        )
 
     fill(plan.corners, 0.0, (30, 40, 60))
     for n, s in enumerate(plan.site):
         fill(np.array(s.outline), 0.0, (170, 200, 220) if (n // N + n) % 2 else (70, 95, 130))
     inner = EDGE + (plan.corners > 0) * (BOARD - 2 * EDGE)
     for k in range(4):
-        fill(np.array([plan.corners[k - 1], plan.corners[k], inner[k], inner[k - 1]]), rim, (45, 60, 85))
+        fill(
+            np.array([plan.corners[k - 1], plan.corners[k], inner[k], inner[k - 1]]),
+            rim,
+            (45, 60, 85),
+        )
     return cv2.GaussianBlur(image, (0, 0), 0.8)
 
 
 def test_a_rim_that_stands_above_the_squares_does_not_draw_them_aside() -> None:
     plan, first = chess(), camera()
-    R = cv2.Rodrigues(np.array([0.65, 0.0, 0.0]))[0] @ cv2.Rodrigues(np.array([0.0, 0.0, 0.8]))[0]     # held elsewhere, steeply
+    R = (
+        cv2.Rodrigues(np.array([0.65, 0.0, 0.0]))[0] @ cv2.Rodrigues(np.array([0.0, 0.0, 0.8]))[0]
+    )  # held elsewhere, steeply
     tvec = np.array([0, 0, 700.0]) - R @ np.array([BOARD / 2, BOARD / 2, 0])
     other = Pose(first.K, first.dist, cv2.Rodrigues(R)[0].ravel(), tvec, first.size)
     images = [rimmed_board(plan, pose, 8.0) for pose in (first, other)]
@@ -79,8 +103,13 @@ def test_a_rim_that_stands_above_the_squares_does_not_draw_them_aside() -> None:
     assert abs(Registrar.unpack(plan, registrar.pack()).rise - 8.0) < 2.5
     for pose, true in zip(found, (first, other)):
         middles = np.array([s.centre for s in plan.site])
-        ways = (np.linalg.norm(pose.to_px(m) - true.to_px(middles), axis=1).mean() for m in (middles, BOARD - middles))
-        assert min(ways) < 1.2          # cv2 draws each square half a pixel too large; drawn out to the rim they were 5 px off
+        ways = (
+            np.linalg.norm(pose.to_px(m) - true.to_px(middles), axis=1).mean()
+            for m in (middles, BOARD - middles)
+        )
+        assert (
+            min(ways) < 1.2
+        )  # cv2 draws each square half a pixel too large; drawn out to the rim they were 5 px off
 
 
 def test_lines_are_those_that_many_sites_share() -> None:
@@ -97,16 +126,22 @@ def test_lines_are_those_that_many_sites_share() -> None:
 def from_above(lens: Lens, pixels: int) -> Pose:
     """The board fills a square picture of so many pixels to its very edge"""
     rvec, size = np.array([0.0, 0.0, 0.01]), (pixels, pixels)
-    tvec = np.array([0, 0, BOARD * lens.focal * 0.96]) - cv2.Rodrigues(rvec)[0] @ np.array([BOARD / 2, BOARD / 2, 0])
+    tvec = np.array([0, 0, BOARD * lens.focal * 0.96]) - cv2.Rodrigues(rvec)[0] @ np.array(
+        [BOARD / 2, BOARD / 2, 0]
+    )
     return Pose(lens.K(size), lens.dist, rvec, tvec, size)
 
 
-def played_board(plan: Plan, pose: Pose, layout: dict[str, tuple[str, ...]], high: float) -> np.ndarray:
+def played_board(
+    plan: Plan, pose: Pose, layout: dict[str, tuple[str, ...]], high: float
+) -> np.ndarray:
     """A chequered board with square pieces, 36 mm wide and `high`, in rows"""
     image = np.full((*pose.size[::-1], 3), (60, 90, 70), np.uint8)
 
     def fill(mm: np.ndarray, height: float, colour: tuple[int, int, int]) -> None:
-        cv2.fillPoly(image, [np.rint(pose.to_px(mm, height) * 16).astype(int)], colour, cv2.LINE_AA, 4)
+        cv2.fillPoly(
+            image, [np.rint(pose.to_px(mm, height) * 16).astype(int)], colour, cv2.LINE_AA, 4
+        )
 
     for n, s in enumerate(plan.site):
         fill(np.array(s.outline), 0.0, (150, 175, 160) if (n // N + n) % 2 else (95, 120, 100))
@@ -118,17 +153,25 @@ def played_board(plan: Plan, pose: Pose, layout: dict[str, tuple[str, ...]], hig
 
 def test_a_board_that_the_picture_cuts_at_its_sides_is_found_by_its_lines() -> None:
     plan, pose = chess(), from_above(Lens(0.9, -0.04), 800)
-    layout = {s.id: ("man",) for n, s in enumerate(plan.site) if n % N in (2, 3, 6) and n // N in (1, 2, 3, 6)}
+    layout = {
+        s.id: ("man",)
+        for n, s in enumerate(plan.site)
+        if n % N in (2, 3, 6) and n // N in (1, 2, 3, 6)
+    }
     taps = np.clip(pose.to_px(plan.corners), 0, 799) + [(2, -2), (-2, 1), (1, 2), (-2, -1)]
-    _, (found,) = Registrar.fit(plan, [played_board(plan, pose, layout, 10.0)], [taps], False, [layout])
+    _, (found,) = Registrar.fit(
+        plan, [played_board(plan, pose, layout, 10.0)], [taps], False, [layout]
+    )
     middles = np.array([s.centre for s in plan.site])
     off = np.linalg.norm(found.to_px(middles) - pose.to_px(middles), axis=1)
-    assert off.mean() < 1.2        # cv2 draws each square half a pixel too large
+    assert off.mean() < 1.2  # cv2 draws each square half a pixel too large
 
 
 def test_a_row_of_pieces_is_no_line() -> None:
     plan, pose = chess(), from_above(Lens(0.9, 0.0), 800)
-    layout = {s.id: ("man",) for n, s in enumerate(plan.site) if n % N in (1, 2, 6, 7) and n // N < 5}
+    layout = {
+        s.id: ("man",) for n, s in enumerate(plan.site) if n % N in (1, 2, 6, 7) and n // N < 5
+    }
     image = played_board(plan, pose, layout, 12.0)
     lines = printed_lines(image, pose, plan, layout)
     assert lines is not None
@@ -140,9 +183,23 @@ def test_corners_tapped_at_the_outermost_lines_stay_there(tools) -> None:
     n, gap, margin = 13, 22.0, 14.0
     last, half = gap * (n - 1), gap / 2
     board = tools.grid_plan(n, n, gap, margin - half, {"kind": "stone", "size": 21, "height": 6})
-    sites = [{"id": s.id, "outline": [(x - margin, y - margin) for x, y in s.outline]} for s in board.site]
-    plan = parse_plan({"game": "go", "size": [last, last], "site": sites, "piece": [{"kind": "stone", "size": 21, "height": 6}]})
-    canvas = np.full((round(board.size[1] * tools.DOTS), round(board.size[0] * tools.DOTS), 3), (110, 170, 210), np.uint8)
+    sites = [
+        {"id": s.id, "outline": [(x - margin, y - margin) for x, y in s.outline]}
+        for s in board.site
+    ]
+    plan = parse_plan(
+        {
+            "game": "go",
+            "size": [last, last],
+            "site": sites,
+            "piece": [{"kind": "stone", "size": 21, "height": 6}],
+        }
+    )
+    canvas = np.full(
+        (round(board.size[1] * tools.DOTS), round(board.size[0] * tools.DOTS), 3),
+        (110, 170, 210),
+        np.uint8,
+    )
     at = [round((margin + gap * k) * tools.DOTS) for k in range(n)]
     for k in at:
         cv2.rectangle(canvas, (k, at[0]), (k, at[-1]), (50, 75, 95), -1)
@@ -155,21 +212,41 @@ def test_corners_tapped_at_the_outermost_lines_stay_there(tools) -> None:
     assert np.linalg.norm(found.to_px(plan.corners) - corners, axis=1).max() < 1.5
 
 
-@pytest.mark.parametrize("off", [((2, -5), (-4, -22), (16, 10), (-3, 7)), ((18, -23), (4, -5), (-4, -2), (-18, -2))])
+@pytest.mark.parametrize(
+    "off", [((2, -5), (-4, -22), (16, 10), (-3, 7)), ((18, -23), (4, -5), (-4, -2), (-18, -2))]
+)
 def test_corners_tapped_near_the_field_are_the_fields(off: tuple[tuple[float, float], ...]) -> None:
-    """a plan may be of the squares alone: then the lines between them tell where fingers meant, not the board's edge outside"""
+    """a plan may be of the squares alone: then the lines between them tell where fingers meant, not
+    the board's edge outside"""
     board, pose = chess(), camera()
-    sites = [{"id": s.id, "outline": [(x - EDGE, y - EDGE) for x, y in s.outline]} for s in board.site]
-    plan = parse_plan({"game": "chess", "size": [N * SIDE, N * SIDE], "site": sites, "piece": [{"kind": "man", "size": 30}]})
+    sites = [
+        {"id": s.id, "outline": [(x - EDGE, y - EDGE) for x, y in s.outline]} for s in board.site
+    ]
+    plan = parse_plan(
+        {
+            "game": "chess",
+            "size": [N * SIDE, N * SIDE],
+            "site": sites,
+            "piece": [{"kind": "man", "size": 30}],
+        }
+    )
     corners = pose.to_px(plan.corners + EDGE)
-    _, (found,) = Registrar.fit(plan, [rimmed_board(board, pose, 0.0)], [corners + off], False, [{}])
-    assert np.linalg.norm(found.to_px(plan.corners) - corners, axis=1).max() < 1.5      # 5 and 30 by the sides
+    _, (found,) = Registrar.fit(
+        plan, [rimmed_board(board, pose, 0.0)], [corners + off], False, [{}]
+    )
+    assert (
+        np.linalg.norm(found.to_px(plan.corners) - corners, axis=1).max() < 1.5
+    )  # 5 and 30 by the sides
 
 
 def test_a_tapped_photo_is_not_taken_to_lie_a_square_further() -> None:
     plan, pose = chess(), camera()
     taps = pose.to_px(plan.corners) + [(4, -3), (-5, 2), (3, 6), (-2, -4)]
-    further = msgspec.structs.replace(pose, tvec=pose.tvec + cv2.Rodrigues(pose.rvec)[0] @ (SIDE, 0, 0))
+    further = msgspec.structs.replace(
+        pose, tvec=pose.tvec + cv2.Rodrigues(pose.rvec)[0] @ (SIDE, 0, 0)
+    )
     for first in range(4):
         tapped = np.roll(taps, first, 0)
-        assert tapped_in_some_order(plan, tapped, pose) and not tapped_in_some_order(plan, tapped, further)
+        assert tapped_in_some_order(plan, tapped, pose) and not tapped_in_some_order(
+            plan, tapped, further
+        )

@@ -11,15 +11,23 @@ SAND = np.log(np.array([150.0, 200, 220]) + 20).astype(np.float32)
 
 
 def test_an_unknown_piece_lies_in_sight_on_ground_of_nearly_its_colour():
-    form = as_patch(Exemplar(("tile",), (26, 26), False, np.zeros((66, 66, 3), np.float32), 2.0, "A1", 0), 2.0)
+    form = as_patch(
+        Exemplar(("tile",), (26, 26), False, np.zeros((66, 66, 3), np.float32), 2.0, "A1", 0), 2.0
+    )
     rng = np.random.default_rng(1)
     for _ in range(30):
         window = np.ones((90, 90, 3), np.float32) * SAND
         piece = unknown(rng, form, SAND)
         lay(window, piece, np.array([44.5, 44.5]), 0, 2.0, np.zeros(2), None)
         off = np.abs((window - SAND).mean(2))
-        assert np.median(off[20:70, 20:70]) > 0.03 and off[20:70, 20:70].max() < 1.6 and off[:12].max() == 0
-    assert np.array_equal(form.picture, np.zeros((66, 66, 3)))         # the form itself is not painted over
+        assert (
+            np.median(off[20:70, 20:70]) > 0.03
+            and off[20:70, 20:70].max() < 1.6
+            and off[:12].max() == 0
+        )
+    assert np.array_equal(
+        form.picture, np.zeros((66, 66, 3))
+    )  # the form itself is not painted over
 
 
 def test_a_crossed_print_is_partly_each_and_none_of_pieces_alike():
@@ -43,7 +51,9 @@ def test_a_crossed_print_is_partly_each_and_none_of_pieces_alike():
 def test_few_examples_all_right_make_nobody_certain():
     rng = np.random.default_rng(2)
     one = np.ones(3, np.float32)
-    net = Net(0 * one, one, np.eye(3, dtype=np.float32), 0 * one, np.eye(3, dtype=np.float32), 0 * one)
+    net = Net(
+        0 * one, one, np.eye(3, dtype=np.float32), 0 * one, np.eye(3, dtype=np.float32), 0 * one
+    )
     labels = rng.integers(0, 3, 40)
     inputs = np.eye(3, dtype=np.float32)[labels] * 4
     sure = sharpened(net, inputs, labels)
@@ -53,4 +63,7 @@ def test_few_examples_all_right_make_nobody_certain():
         return float(np.exp(log_softmax(n.scores(inputs))[np.arange(40), labels].mean()))
 
     assert chance(sure) > 0.9999 and 0.95 < chance(wary) < 0.995
-    assert msgspec.structs.replace(wary, sharpness=1.0).scores(inputs).argmax(1).tolist() == labels.tolist()
+    assert (
+        msgspec.structs.replace(wary, sharpness=1.0).scores(inputs).argmax(1).tolist()
+        == labels.tolist()
+    )

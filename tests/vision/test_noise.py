@@ -1,4 +1,5 @@
-"""A sensor's noise is told from what is fine in a print, and taken off where it is more than the calibration photos have."""
+"""A sensor's noise is told from what is fine in a print, and taken off where it is more than the
+calibration photos have."""
 
 import cv2
 import numpy as np
@@ -9,7 +10,8 @@ from vision.noise import WORTH, calmed, noise_of
 
 
 def filmed(noise: float, seed: int = 0) -> np.ndarray:
-    """(640, 960, 3) uint8: the board as a sensor with a mosaic shows it, its pixels so many grey levels off"""
+    """(640, 960, 3) uint8: the board as a sensor with a mosaic shows it, its pixels so many grey
+    levels off"""
     seen = board().astype(float)
     raw = np.zeros(seen.shape[:2])
     for y, x, colour in ((0, 0, 2), (0, 1, 1), (1, 0, 1), (1, 1, 0)):
@@ -24,7 +26,10 @@ def test_noise_is_told_and_mostly_taken_off(noise):
     told = noise_of(seen, POSE, SIZE)
     assert told > WORTH
     calm = calmed(seen, told, 0.0)
-    assert np.abs(calm - board().astype(float)).mean() < 0.65 * np.abs(seen - board().astype(float)).mean()
+    assert (
+        np.abs(calm - board().astype(float)).mean()
+        < 0.65 * np.abs(seen - board().astype(float)).mean()
+    )
 
 
 @pytest.mark.parametrize("step", [1, 2, 4])

@@ -32,7 +32,9 @@ def test_the_lines_of_python_for_hexes_write_99_that_fit_together_on_their_board
     assert len(plan.site) == 99 and len(plan.piece) == 4
     corners = np.vstack([s.outlines[0] for s in plan.site])
     assert corners.min() >= 14.9 and (plan.size - corners.max(0)).min() >= 14.9
-    share = {tuple(c) for c in plan.sites["B2"].outlines[0].round(1)} & {tuple(c) for c in plan.sites["C1"].outlines[0].round(1)}
+    share = {tuple(c) for c in plan.sites["B2"].outlines[0].round(1)} & {
+        tuple(c) for c in plan.sites["C1"].outlines[0].round(1)
+    }
     assert len(share) == 2, "hexes that touch have an edge in common"
 
 
@@ -51,6 +53,7 @@ def test_the_plan_shown_is_one():
 
 def test_the_copy_shown_has_the_keys_that_are_read(tmp_path, board):
     import cv2
+
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
         exec(compile(blocks("python")[0], "own-board.md", "exec"), {})
@@ -59,7 +62,7 @@ def test_the_copy_shown_has_the_keys_that_are_read(tmp_path, board):
     picture = cv2.resize(board.film(board.pose()), (1640, 1232))
     for name, layout in (("empty", "{}"), ("sampler-1", '{"A1": ["U"], "C1": ["Ü"]}')):
         cv2.imwrite(str(tmp_path / f"{name}.jpg"), picture)
-        picture = cv2.add(picture, 3)           # no two photos are the same
+        picture = cv2.add(picture, 3)  # no two photos are the same
         (tmp_path / f"{name}.json").write_text(layout, encoding="utf-8")
     copy = load_copy(tmp_path)
     assert copy.photos[0].corners.shape == (4, 2)

@@ -29,7 +29,9 @@ def chances(e):
 @pytest.mark.parametrize(("x", "owner"), [(30, "left"), (36, "left"), (44, "right"), (55, "right")])
 def test_a_stone_is_where_its_foot_is(borders, x, owner):
     seen = [Seen("left", {STONE: 0.85}, np.array([x, 30.0]))]
-    told = settled(borders, {"left": evidence(0.02, 0.85, 0.13), "right": evidence(0.5, 0.1, 0.4)}, seen)
+    told = settled(
+        borders, {"left": evidence(0.02, 0.85, 0.13), "right": evidence(0.5, 0.1, 0.4)}, seen
+    )
     if owner == "left":
         assert chances(told["left"])[STONE] > 0.8
     else:
@@ -41,13 +43,19 @@ def test_a_stone_is_where_its_foot_is(borders, x, owner):
 
 def test_on_the_border_itself_both_are_likely(borders):
     seen = [Seen("left", {STONE: 0.9}, np.array([40.0, 30.0]))]
-    told = settled(borders, {"left": evidence(0.05, 0.9, 0.05), "right": evidence(0.9, 0.05, 0.05)}, seen)
+    told = settled(
+        borders, {"left": evidence(0.05, 0.9, 0.05), "right": evidence(0.9, 0.05, 0.05)}, seen
+    )
     assert 0.3 < chances(told["left"])[STONE] < 0.7 and 0.3 < chances(told["right"])[STONE] < 0.7
 
 
 def test_what_lies_over_the_border_does_not_push_away_what_lies_there(borders):
     sure = SiteEvidence(((("card",), math.log(0.99)),), math.log(0.005))
-    told = settled(borders, {"left": evidence(0.1, 0.8, 0.1), "right": sure}, [Seen("left", {STONE: 0.8}, np.array([44.0, 30.0]))])
+    told = settled(
+        borders,
+        {"left": evidence(0.1, 0.8, 0.1), "right": sure},
+        [Seen("left", {STONE: 0.8}, np.array([44.0, 30.0]))],
+    )
     assert told["right"] == sure and told["left"].best == ()
 
 

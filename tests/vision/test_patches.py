@@ -9,18 +9,26 @@ from vision.owners import more_foreign
 from vision.patches import Ground, hides
 from vision.stage import TILES, resized
 
-SIDE, HALF = 33, 0.75           # pixels along a window, of which it reaches so far beside the middle of a site
+SIDE, HALF = (
+    33,
+    0.75,
+)  # pixels along a window, of which it reaches so far beside the middle of a site
 GROUND = np.log([60.0, 120.0, 110.0])
 
 
 @pytest.fixture
 def board():
-    """(36, S, S, 3) opponent windows of plain green sites with thin dark borders; (36, 2) their centres, 20 mm apart"""
-    empty = np.tile(GROUND, (36, SIDE, SIDE, 1)) + np.random.default_rng(1).normal(0, 0.02, (36, SIDE, SIDE, 3))
+    """(36, S, S, 3) opponent windows of plain green sites with thin dark borders; (36, 2) their
+    centres, 20 mm apart"""
+    empty = np.tile(GROUND, (36, SIDE, SIDE, 1)) + np.random.default_rng(1).normal(
+        0, 0.02, (36, SIDE, SIDE, 3)
+    )
     for at in (5, 27):
         empty[:, at] -= 0.5
         empty[:, :, at] -= 0.5
-    return opponent(empty.astype(np.float32)), 20.0 * np.stack(np.meshgrid(np.arange(6), np.arange(6)), -1).reshape(-1, 2)
+    return opponent(empty.astype(np.float32)), 20.0 * np.stack(
+        np.meshgrid(np.arange(6), np.arange(6)), -1
+    ).reshape(-1, 2)
 
 
 def nothing(row):
@@ -28,18 +36,26 @@ def nothing(row):
 
 
 def strange(board, seen, bare=None, hidden=nothing):
-    """The sites that a picture shows something on, by (36, S, S, 3) logs added to how they look empty"""
+    """The sites that a picture shows something on, by (36, S, S, 3) logs added to how they look
+    empty"""
     empty, centres = board
-    other = resized(opponent(seen + np.random.default_rng(2).normal(0, 0.02, seen.shape).astype(np.float32)), TILES)
+    other = resized(
+        opponent(seen + np.random.default_rng(2).normal(0, 0.02, seen.shape).astype(np.float32)),
+        TILES,
+    )
     bare = np.ones(len(empty), bool) if bare is None else bare
-    told = Ground.of(empty, np.full_like(empty, 0.02), HALF).strange(other, np.arange(len(empty)), bare, centres, hidden)
+    told = Ground.of(empty, np.full_like(empty, 0.02), HALF).strange(
+        other, np.arange(len(empty)), bare, centres, hidden
+    )
     return np.flatnonzero(told > 0.9).tolist()
 
 
 def disc(board, site, colour):
     """(36, S, S, 3) logs that a disc of a colour adds, B G R grey levels"""
     more, (y, x) = np.zeros((36, SIDE, SIDE, 3), np.float32), np.mgrid[:SIDE, :SIDE] - SIDE // 2
-    more[site] = np.where((np.hypot(x, y) < 8)[..., None], np.log(colour) - unopponent(board[0][site]), 0)
+    more[site] = np.where(
+        (np.hypot(x, y) < 8)[..., None], np.log(colour) - unopponent(board[0][site]), 0
+    )
     return more
 
 
@@ -64,15 +80,15 @@ def test_what_a_piece_hides_tells_nothing(board):
 @pytest.mark.parametrize("how", ["gloss", "lamp", "shadow", "blue shadow", "beside", "dim corner"])
 def test_light_is_nothing_that_lies_there(board, how):
     ground, seen = unopponent(board[0]), np.zeros((36, SIDE, SIDE, 3), np.float32)
-    if how == "gloss":                          # light of a lamp's colour on top, with an edge
+    if how == "gloss":  # light of a lamp's colour on top, with an edge
         seen[14, :, 6:26] = (np.log(np.exp(ground) + (60, 90, 100)) - ground)[14, :, 6:26]
     elif how == "lamp":
         seen[:] = np.log([0.5, 0.9, 1.3])
     elif how == "shadow":
         seen[14, 4:28, 4:28] = np.log(0.4)
-    elif how == "blue shadow":                  # over three sites, what fills it in is blue
+    elif how == "blue shadow":  # over three sites, what fills it in is blue
         seen[[14, 15, 16]] = np.log([0.52, 0.42, 0.38])
-    elif how == "beside":                       # the board was found a pixel off
+    elif how == "beside":  # the board was found a pixel off
         seen[:] = np.roll(ground, 1, 2) - ground
     else:
         seen[[0, 1, 2, 6, 7, 8, 12, 13]] = np.log([0.8, 0.7, 0.6])

@@ -35,7 +35,7 @@ def test_a_resized_picture_shows_the_same(board):
 def test_rectified_sites_lie_where_the_plan_has_them(board, tools):
     pose = board.pose(turn=10, tilt=20)
     seen = pose.rectify(board.film(pose, noise=0), 41, 41, 119, 119, tools.DOTS)
-    drawn = board.canvas[41 * tools.DOTS:119 * tools.DOTS, 41 * tools.DOTS:119 * tools.DOTS]
+    drawn = board.canvas[41 * tools.DOTS : 119 * tools.DOTS, 41 * tools.DOTS : 119 * tools.DOTS]
     assert seen.shape == drawn.shape
     a, b = seen.astype(float).ravel(), drawn.astype(float).ravel()
     assert np.corrcoef(a, b)[0, 1] > 0.9
@@ -44,7 +44,11 @@ def test_rectified_sites_lie_where_the_plan_has_them(board, tools):
 def test_results_of_both_opencv_shapes_read_the_same():
     assert cv5.as_ids(np.array([[3], [1]])) == cv5.as_ids(np.array([3, 1])) == [3, 1]
     assert cv5.as_ids(None) == []
-    assert cv5.as_points(np.zeros((7, 1, 2), np.float32)).shape == cv5.as_points(np.zeros((7, 2))).shape == (7, 2)
+    assert (
+        cv5.as_points(np.zeros((7, 1, 2), np.float32)).shape
+        == cv5.as_points(np.zeros((7, 2))).shape
+        == (7, 2)
+    )
     assert cv5.as_points(None).shape == (0, 2)
 
 
@@ -67,7 +71,13 @@ def test_a_card_seen_twice_is_no_card(carded):
 @pytest.mark.parametrize("height", [0.0, 12.5])
 def test_the_way_back_is_as_opencv_has_it(height):
     K = np.array([[1400.0, 0, 820], [0, 1410, 610], [0, 0, 1]])
-    pose = Pose(K, np.array([0.11, -0.07, 0.002, -0.003]), np.array([0.2, -0.3, 0.1]), np.array([-150.0, -120, 700]), (1640, 1232))
+    pose = Pose(
+        K,
+        np.array([0.11, -0.07, 0.002, -0.003]),
+        np.array([0.2, -0.3, 0.1]),
+        np.array([-150.0, -120, 700]),
+        (1640, 1232),
+    )
     px = np.random.default_rng(1).uniform((-100, -100), (1800, 1300), (500, 2))
     got = pose.to_mm(px, height)
     with numpy_only():

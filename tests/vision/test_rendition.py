@@ -14,7 +14,10 @@ def test_a_tone_and_vivid_colours_are_told_apart_and_both_undone():
     seen = (255 * (lively / 255) ** 0.75).astype(np.uint8)
     found = rendition_of(LOG[seen], LOG[painted()], SIZE)
     assert abs(found.power - 0.75) < 0.1 and abs(found.chroma - 1.35) < 0.15
-    assert np.abs(found.undone(seen) - plain.astype(float)).mean() < 0.4 * np.abs(seen - plain.astype(float)).mean()
+    assert (
+        np.abs(found.undone(seen) - plain.astype(float)).mean()
+        < 0.4 * np.abs(seen - plain.astype(float)).mean()
+    )
 
 
 def test_a_picture_by_the_same_camera_stays_itself():

@@ -1,4 +1,5 @@
-"""A large shadow with a hard edge is lifted off the board; what only looks like one, or is as small as a piece's, is left alone."""
+"""A large shadow with a hard edge is lifted off the board; what only looks like one, or is as small
+as a piece's, is left alone."""
 
 import cv2
 import numpy as np
@@ -10,14 +11,16 @@ from vision.pose import Pose
 from vision.shade import lifted, shadows
 
 SIZE = (480.0, 320.0)
-PX = 2.0                # of the picture a mm
+PX = 2.0  # of the picture a mm
 
 
 @pytest.fixture(scope="module")
 def board():
     """(640, 960, 3) uint8 seen straight from above, printed with squares"""
     rng = np.random.default_rng(3)
-    squares = cv2.resize(rng.choice([90.0, 120, 150, 180], (16, 24)), (960, 640), interpolation=cv2.INTER_NEAREST)
+    squares = cv2.resize(
+        rng.choice([90.0, 120, 150, 180], (16, 24)), (960, 640), interpolation=cv2.INTER_NEAREST
+    )
     return (squares[..., None] * (1.0, 0.9, 0.8)).astype(np.uint8)
 
 
@@ -25,8 +28,13 @@ def board():
 def pose():
     """2 pixels a mm, the board filling the picture"""
     away = 2000.0
-    return Pose(np.array([[PX * away, 0, -0.5], [0, PX * away, -0.5], [0, 0, 1]]), np.zeros(4), np.zeros(3), np.array([0, 0, away]),
-                (960, 640))
+    return Pose(
+        np.array([[PX * away, 0, -0.5], [0, PX * away, -0.5], [0, 0, 1]]),
+        np.zeros(4),
+        np.zeros(3),
+        np.array([0, 0, away]),
+        (960, 640),
+    )
 
 
 def view(picture):
@@ -52,15 +60,25 @@ def test_a_shadow_is_lifted_and_a_piece_in_it_keeps_its_colour(board, pose):
     assert len(found) == 1
     frame = Frame(-14.0, -14.0, 2.0, 1016, 696)
     canvas = frame.flatten(board, frame.maps(pose))
-    out = lifted(seen, pose, Empty(frame, canvas, spread_of(canvas.astype(np.float32))), found, SIZE)
+    out = lifted(
+        seen, pose, Empty(frame, canvas, spread_of(canvas.astype(np.float32))), found, SIZE
+    )
     off = np.abs(out.astype(float) - whole).max(2)
     assert np.percentile(off, 95) < 12
     assert np.abs(out[320, 500].astype(float) - (60, 60, 200)).max() < 12
-    assert np.abs(out[~cv2.dilate(hand().astype(np.uint8), np.ones((25, 25))).astype(bool)].astype(float)
-                  - whole[~cv2.dilate(hand().astype(np.uint8), np.ones((25, 25))).astype(bool)]).max() < 2
+    assert (
+        np.abs(
+            out[~cv2.dilate(hand().astype(np.uint8), np.ones((25, 25))).astype(bool)].astype(float)
+            - whole[~cv2.dilate(hand().astype(np.uint8), np.ones((25, 25))).astype(bool)]
+        ).max()
+        < 2
+    )
 
 
-@pytest.mark.parametrize("picture", ["as it was", "darker all over", "a piece's shadow", "a dark card", "a coloured cloth"])
+@pytest.mark.parametrize(
+    "picture",
+    ["as it was", "darker all over", "a piece's shadow", "a dark card", "a coloured cloth"],
+)
 def test_what_is_no_such_shadow_is_left(board, picture):
     seen = board.copy()
     if picture == "darker all over":

@@ -1,4 +1,5 @@
-"""Corners tapped astray, at the playing field, or beginning at another corner; a board whose sides are all seen too far out."""
+"""Corners tapped astray, at the playing field, or beginning at another corner; a board whose sides
+are all seen too far out."""
 
 from __future__ import annotations
 
@@ -17,12 +18,26 @@ PIECES = ("A1", "B1", "B2", "C2", "C5", "E3", "F2", "F5", "G7", "H7", "H4", "J1"
 
 @pytest.fixture(scope="module")
 def framed(tools):
-    """A chequered board with a rim as wide as half a field, much like the table; its picture and where it lies"""
+    """A chequered board with a rim as wide as half a field, much like the table; its picture and
+    where it lies"""
     plan = tools.grid_plan(8, 8, 30.0, 16.0, {"kind": "disc", "size": 22, "height": 4})
-    canvas = np.full((round(plan.size[1] * tools.DOTS), round(plan.size[0] * tools.DOTS), 3), (90, 110, 150), np.uint8)
+    canvas = np.full(
+        (round(plan.size[1] * tools.DOTS), round(plan.size[0] * tools.DOTS), 3),
+        (90, 110, 150),
+        np.uint8,
+    )
     for n, site in enumerate(plan.site):
-        (x0, y0), (x1, y1) = (np.rint(p * tools.DOTS).astype(int) for p in (np.min(site.outline, 0), np.max(site.outline, 0)))
-        cv2.rectangle(canvas, (x0, y0), (x1 - 1, y1 - 1), (60, 80, 110) if (n + n // 8) % 2 else (190, 215, 225), -1)
+        (x0, y0), (x1, y1) = (
+            np.rint(p * tools.DOTS).astype(int)
+            for p in (np.min(site.outline, 0), np.max(site.outline, 0))
+        )
+        cv2.rectangle(
+            canvas,
+            (x0, y0),
+            (x1 - 1, y1 - 1),
+            (60, 80, 110) if (n + n // 8) % 2 else (190, 215, 225),
+            -1,
+        )
     studio = tools.Studio(plan, canvas, seed=4)
     studio.blurs_light = True
     true = studio.pose()
@@ -37,8 +52,12 @@ def field(plan, pose):
 def test_corners_tapped_beside_the_boards_are_taken_from_its_sides(framed, tools, how):
     studio, true, image = framed
     corners = true.to_px(studio.plan.corners)
-    taps = {"one": corners + [[0, 0], [0, 0], [-22, -20], [0, 0]], "all": corners + [[14, -11], [-12, 16], [15, 12], [-13, -14]],
-            "field": field(studio.plan, true), "well": corners + [[2, -3], [-2, 1], [3, 2], [-1, -2]]}[how]
+    taps = {
+        "one": corners + [[0, 0], [0, 0], [-22, -20], [0, 0]],
+        "all": corners + [[14, -11], [-12, 16], [15, 12], [-13, -14]],
+        "field": field(studio.plan, true),
+        "well": corners + [[2, -3], [-2, 1], [3, 2], [-1, -2]],
+    }[how]
     seen = mended(studio.plan, tools.LENS, image, taps)
     if how == "well":
         assert seen is None
@@ -46,7 +65,9 @@ def test_corners_tapped_beside_the_boards_are_taken_from_its_sides(framed, tools
         assert np.linalg.norm(seen - corners, axis=1).max() < 4.0
 
 
-def test_a_photo_tapped_at_the_playing_field_is_registered_as_one_tapped_at_the_board(framed, tools):
+def test_a_photo_tapped_at_the_playing_field_is_registered_as_one_tapped_at_the_board(
+    framed, tools
+):
     studio, true, image = framed
     images = [image, studio.film(true, light=0.8)]
     _, poses = Registrar.fit(studio.plan, images, [field(studio.plan, true), None], False, [{}, {}])
@@ -58,7 +79,9 @@ def test_a_photo_tapped_at_the_playing_field_is_registered_as_one_tapped_at_the_
 def test_the_pieces_tell_which_corner_was_tapped_first(board, tools, turns):
     true = board.pose()
     images = [board.film(true), board.film(true, PIECES)]
-    taps = np.roll(true.to_px(board.plan.corners), -turns, 0) + np.array([[2, -1], [1, 2], [-2, 1], [0, -2]])
+    taps = np.roll(true.to_px(board.plan.corners), -turns, 0) + np.array(
+        [[2, -1], [1, 2], [-2, 1], [0, -2]]
+    )
     layouts = [{}, {s: ("disc",) for s in PIECES}]
     _, poses = Registrar.fit(board.plan, images, [taps, None], False, layouts)
     for pose in poses:
@@ -69,14 +92,20 @@ def test_pieces_that_lie_alike_both_ways_tell_nothing(board):
     true = board.pose()
     sites = [s for s in board.plan.sites if s[0] in "ABIJ"]
     layouts = [{}, {s: ("disc",) for s in sites}]
-    assert turned_by(board.plan, [board.film(true), board.film(true, sites)], [true, true], layouts) == 0
+    assert (
+        turned_by(board.plan, [board.film(true), board.film(true, sites)], [true, true], layouts)
+        == 0
+    )
 
 
 def test_cards_that_lie_another_way_round_than_the_layouts_count_are_told(carded):
     true = carded.pose(fill=0.6)
     images = [carded.film(true), carded.film(true, PIECES)]
     last = carded.plan.site[-1].id
-    turned = {f"{chr(ord('A') + ord(last[0]) - ord(s[0]))}{int(last[1:]) + 1 - int(s[1:])}": ("disc",) for s in PIECES}
+    turned = {
+        f"{chr(ord('A') + ord(last[0]) - ord(s[0]))}{int(last[1:]) + 1 - int(s[1:])}": ("disc",)
+        for s in PIECES
+    }
     with pytest.raises(NoBoard, match="turned by 180 degrees"):
         Registrar.fit(carded.plan, images, None, True, [{}, turned])
 
@@ -91,15 +120,26 @@ def sides_and_lines(plan, pose, out):
         mm = a + (b - a) * t
         px = pose.to_px(mm)
         along = np.gradient(px, axis=0)
-        normal = np.column_stack([along[:, 1], -along[:, 0]]) / np.linalg.norm(along, axis=1, keepdims=True)
-        parts.append(EdgePoints(mm, px + normal * out * (k < SIDES), normal, np.full(len(mm), 0.1 if k < SIDES else 0.2),
-                                np.full(len(mm), k)))
+        normal = np.column_stack([along[:, 1], -along[:, 0]]) / np.linalg.norm(
+            along, axis=1, keepdims=True
+        )
+        parts.append(
+            EdgePoints(
+                mm,
+                px + normal * out * (k < SIDES),
+                normal,
+                np.full(len(mm), 0.1 if k < SIDES else 0.2),
+                np.full(len(mm), k),
+            )
+        )
     return EdgePoints.join(parts)
 
 
 def test_sides_all_seen_too_far_out_do_not_widen_a_board_with_lines(board, tools):
     true = board.pose(size=(1640, 1232))
-    sight = Sight(true.size, taps=true.to_px(board.plan.corners), edges=sides_and_lines(board.plan, true, 1.0))
+    sight = Sight(
+        true.size, taps=true.to_px(board.plan.corners), edges=sides_and_lines(board.plan, true, 1.0)
+    )
     start = np.concatenate([true.rvec, true.tvec, [0.0]])
     lens = np.array([np.log(true.K[0, 0] / 1640), *true.dist[:2]])
     bundle = Bundle({}, board.plan.corners, [sight], lens, start[None], {}, np.zeros((0, 2)))

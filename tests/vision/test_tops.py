@@ -8,7 +8,9 @@ from vision.synth import Patch
 from vision.tops import Top
 
 SIDE = 40
-TILE, CUBE, STRIPE = (np.log(np.float32(c)) for c in ((60, 60, 190), (130, 190, 215), (235, 235, 240)))
+TILE, CUBE, STRIPE = (
+    np.log(np.float32(c)) for c in ((60, 60, 190), (130, 190, 215), (235, 235, 240))
+)
 
 
 def tile():
@@ -23,18 +25,28 @@ def seen(rng, with_cube):
     picture = tile() + rng.normal(0, 0.05, (SIDE, SIDE, 3)).astype(np.float32) + rng.normal(0, 0.1)
     if with_cube:
         y, x = rng.integers(5, 24, 2)
-        picture[y:y + 11, x:x + 11] = CUBE + rng.normal(0, 0.08)
+        picture[y : y + 11, x : x + 11] = CUBE + rng.normal(0, 0.08)
     return opponent(picture)
 
 
 @pytest.fixture(scope="module")
 def top():
-    patch = Patch(np.tile(CUBE, (14, 14, 1)).astype(np.float32), np.pad(np.ones((10, 10), np.float32), 2), 1.4, 4.0, 8.0, CUBE, "any")
+    patch = Patch(
+        np.tile(CUBE, (14, 14, 1)).astype(np.float32),
+        np.pad(np.ones((10, 10), np.float32), 2),
+        1.4,
+        4.0,
+        8.0,
+        CUBE,
+        "any",
+    )
     rng = np.random.default_rng(1)
     blank = Top.fit(0, 1, [patch], 13.0)
     there = rng.random(400) < 0.5
     pictures = np.stack([seen(rng, t) for t in there])
-    return blank.taught(blank.features(pictures, np.repeat(opponent(tile())[None], 400, 0)), there, 1)
+    return blank.taught(
+        blank.features(pictures, np.repeat(opponent(tile())[None], 400, 0)), there, 1
+    )
 
 
 @pytest.mark.parametrize("with_cube", [True, False])
@@ -46,4 +58,6 @@ def test_told_wherever_it_lies(top, with_cube):
 
 
 def test_no_pictures_no_features(top):
-    assert top.features(np.zeros((0, SIDE, SIDE, 3), np.float32), np.zeros((0, SIDE, SIDE, 3), np.float32)).shape == (0, 8)
+    assert top.features(
+        np.zeros((0, SIDE, SIDE, 3), np.float32), np.zeros((0, SIDE, SIDE, 3), np.float32)
+    ).shape == (0, 8)

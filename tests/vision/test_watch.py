@@ -76,17 +76,26 @@ def test_a_table_rests_after_the_same_time_however_often_it_is_looked_at(board, 
     assert looks[-1].changed and "D3" in looks[-1].changed
     if gap < REST / 2:
         ahead = [look.soon for at, look in zip(ends, looks) if at < rests]
-        assert ahead[0] is None and ahead[-1] == looks[-1].changed, "what will be seen is told before"
+        assert ahead[0] is None and ahead[-1] == looks[-1].changed, (
+            "what will be seen is told before"
+        )
 
 
-def test_a_table_on_which_something_moves_too_slowly_to_be_seen_from_one_picture_to_the_next_does_not_rest(board):
+def test_a_table_on_which_something_moves_too_slowly_to_be_seen_from_one_picture_to_the_next_does_not_rest(
+    board,
+):
     t, now = Table(board, 0.05), [0]
     at = tuple(np.rint(t.pose.to_px(board.plan.sites["D3"].centre[None])[0]).astype(int).tolist())
 
     def creeps(steps, times):
         for _ in range(times):
             now[0] += steps
-            yield t.show(times=1, noise=0.3, change=lambda i: cv2.circle(i.copy(), at, 20, (60 + now[0],) * 3, -1)).state
+            yield t.show(
+                times=1,
+                noise=0.3,
+                change=lambda i: cv2.circle(i.copy(), at, 20, (60 + now[0],) * 3, -1),
+            ).state
+
     t.show(times=20, noise=0.3)
     t.settle(noise=0.3)
     seen = [*creeps(20, 1), *creeps(2, 18)]
@@ -98,7 +107,11 @@ def test_more_pictures_are_wanted_while_something_moves_and_none_at_rest(table):
     assert table.watcher.wanted(table.now) == []
     table.show(START | {"D3": (40, 60, 200)}, times=1)
     first, *_, last = table.watcher.wanted(table.now)
-    assert first - table.now < 0.15 and table.watcher.wanted(first)[-1] == last and REST - 0.05 < last - table.now < REST
+    assert (
+        first - table.now < 0.15
+        and table.watcher.wanted(first)[-1] == last
+        and REST - 0.05 < last - table.now < REST
+    )
     table.show(START, times=2, change=lambda image: image // 60)
     assert table.watcher.wanted(table.now) == [], "in the dark there is no hurry"
 
@@ -109,6 +122,7 @@ def test_often_looked_at_a_table_is_learnt_no_sooner(board):
         t.show(noise=1.0, times=2)
         t.show(noise=9.0, times=round(1.2 / gap))
         return float(np.median(t.watcher._noise))
+
     assert after(0.05) < 1.3 * after(0.2)
 
 
@@ -142,7 +156,8 @@ def test_an_arm_is_a_hand_also_while_it_rests(table, tools):
 
 
 def test_an_arm_that_was_settled_on_is_no_hand_when_it_goes(board, tools):
-    """In a stream and in single pictures: a settled view with an arm in it must not keep the table busy ever after"""
+    """In a stream and in single pictures: a settled view with an arm in it must not keep the table
+    busy ever after"""
     t = Table(board)
     t.settle()
     t.show(change=tools.with_arm)
@@ -161,9 +176,16 @@ def test_an_arm_that_was_settled_on_is_no_hand_when_it_goes(board, tools):
 
 
 def test_what_was_not_read_is_compared_with_what_it_was_when_it_was(board):
-    """A piece that creeps while others are laid elsewhere is told of in the end, though no step of it is seen"""
+    """A piece that creeps while others are laid elsewhere is told of in the end, though no step of
+    it is seen"""
+
     def show(step, last):
-        return t.show(START | {"B2": (40 + 4 * step, 60 + 4 * step, 200)}, change=lambda i: cv2.add(i, last), times=4)
+        return t.show(
+            START | {"B2": (40 + 4 * step, 60 + 4 * step, 200)},
+            change=lambda i: cv2.add(i, last),
+            times=4,
+        )
+
     t = Table(board)
     t.settle()
     h, w = board.film(t.pose, START).shape[:2]
@@ -181,7 +203,10 @@ def test_what_was_not_read_is_compared_with_what_it_was_when_it_was(board):
 
 def test_a_sleeve_as_dark_as_a_shadow_and_a_bare_arm(table, tools):
     for colour in ((20, 20, 22), (140, 165, 215)):
-        assert table.show(times=6, change=lambda image, c=colour: tools.with_arm(image, c)).state == "hand"
+        assert (
+            table.show(times=6, change=lambda image, c=colour: tools.with_arm(image, c)).state
+            == "hand"
+        )
         table.show(times=6)
 
 
@@ -189,11 +214,15 @@ def test_a_shadow_is_no_hand(table):
     def shaded(image):
         x = np.linspace(0, 1, image.shape[1])[None, :, None]
         return (image * (1 - 0.4 / (1 + np.exp((x - 0.5) * 20)))).astype(np.uint8)
+
     assert table.show(times=6, change=shaded).state == "still"
 
 
 def test_a_hand_beside_the_board_disturbs_nobody(table, tools):
-    look = table.show(times=6, change=lambda i: tools.with_arm(i, tip=(0.02, 0.9), width=0.04, come_from=(0.02, 1.05)))
+    look = table.show(
+        times=6,
+        change=lambda i: tools.with_arm(i, tip=(0.02, 0.9), width=0.04, come_from=(0.02, 1.05)),
+    )
     assert look.state == "still"
 
 
@@ -205,7 +234,11 @@ def test_useless_pictures(table):
 
 def test_out_of_focus(table):
     import cv2
-    assert table.show(change=lambda i: cv2.GaussianBlur(i, (0, 0), 14)).state in ("blurred", "covered")
+
+    assert table.show(change=lambda i: cv2.GaussianBlur(i, (0, 0), 14)).state in (
+        "blurred",
+        "covered",
+    )
 
 
 def test_a_bumped_camera_is_noticed(table):
@@ -243,9 +276,13 @@ def test_a_single_picture_is_judged_against_the_empty_board(board, tools, view):
 
 
 def test_a_full_board_under_another_lamp_is_no_hand(board):
-    """As when the machine starts again in the middle of a game: the empty board is all there is to compare with"""
+    """As when the machine starts again in the middle of a game: the empty board is all there is to
+    compare with"""
     pose = board.pose()
-    empty, full = board.film(pose), board.film(pose, layout=sorted(s.id for s in board.plan.site)[:28]).astype(float)
+    empty, full = (
+        board.film(pose),
+        board.film(pose, layout=sorted(s.id for s in board.plan.site)[:28]).astype(float),
+    )
     h, w = full.shape[:2]
     y, x = np.mgrid[:h, :w]
     spot = 1 + 0.5 * np.exp(-((x - 0.25 * w) ** 2 + (y - 0.1 * h) ** 2) / (0.3 * w) ** 2)
@@ -268,17 +305,30 @@ def test_a_lamp_mirrored_by_a_dark_board_is_no_hand_and_hides_none(board, tools,
 
 
 def test_light_that_reaches_tiles_from_the_edge_is_no_hand_where_sites_fill_the_board(board, tools):
-    """Tiles on a bare table (Ur): there is nothing between the sites that could tell an arm from light"""
-    whole = msgspec.structs.replace(board.plan.site[0], outline=tuple(map(tuple, board.plan.corners.tolist())))
+    """Tiles on a bare table (Ur): there is nothing between the sites that could tell an arm from
+    light"""
+    whole = msgspec.structs.replace(
+        board.plan.site[0], outline=tuple(map(tuple, board.plan.corners.tolist()))
+    )
     plan = msgspec.structs.replace(board.plan, site=(whole,))
     pose = board.pose()
     h, w = board.film(pose).shape[:2]
     y, x = np.mgrid[:h, :w]
-    table = np.full((h, w, 3), (70, 95, 130), float) + np.random.default_rng(1).normal(0, 3, (h, w, 1))
+    table = np.full((h, w, 3), (70, 95, 130), float) + np.random.default_rng(1).normal(
+        0, 3, (h, w, 1)
+    )
     pool = 1 - 0.4 * np.exp(-((x - 0.2 * w) ** 2 + (y - 0.0 * h) ** 2) / (0.24 * w) ** 2)
     tiles = table.copy()
     for at in ((40, 30), (98, 30), (40, 88)):
-        cv2.fillPoly(tiles, [np.rint(pose.to_px(np.array(at) + [[0, 0], [56, 0], [56, 56], [0, 56]])).astype(np.int32)], (160, 60, 140))
+        cv2.fillPoly(
+            tiles,
+            [
+                np.rint(pose.to_px(np.array(at) + [[0, 0], [56, 0], [56, 56], [0, 56]])).astype(
+                    np.int32
+                )
+            ],
+            (160, 60, 140),
+        )
     lit = (tiles * pool[..., None]).clip(0, 255).astype(np.uint8)
     before = View.of(table.clip(0, 255).astype(np.uint8), pose)
     assert find_foreign(plan, View.of(lit, pose), before) is None

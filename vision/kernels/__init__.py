@@ -1,4 +1,5 @@
-"""The innermost loops of reading, in C where a compiler was at hand when this was installed. Its value: Kernel.
+"""The innermost loops of reading, in C where a compiler was at hand when this was installed. Its
+value: Kernel.
 
 A function that has a kernel has a numpy way too, beside it, for where there is none:
 
@@ -23,10 +24,17 @@ import numpy as np
 
 FOLDER = Path(__file__).parent
 LIBRARY = FOLDER / "built.so"
-WAY = "NILOMETER_KERNELS"       # set to "numpy": none is used
-ARRAYS = {"B": np.dtype(np.uint8), "s": np.dtype(np.int16), "H": np.dtype(np.uint16), "i": np.dtype(np.int32),
-          "l": np.dtype(np.int64), "f": np.dtype(np.float32), "d": np.dtype(np.float64)}
-ADDRESS = ctypes.c_byte * 0     # of an array, as an argument
+WAY = "NILOMETER_KERNELS"  # set to "numpy": none is used
+ARRAYS = {
+    "B": np.dtype(np.uint8),
+    "s": np.dtype(np.int16),
+    "H": np.dtype(np.uint16),
+    "i": np.dtype(np.int32),
+    "l": np.dtype(np.int64),
+    "f": np.dtype(np.float32),
+    "d": np.dtype(np.float64),
+}
+ADDRESS = ctypes.c_byte * 0  # of an array, as an argument
 NUMBERS = {"n": ctypes.c_int, "x": ctypes.c_double}
 
 
@@ -45,7 +53,7 @@ def loaded(path: Path = LIBRARY) -> tuple[ctypes.CDLL | None, str]:
         built = library.built_from().decode()
     except (OSError, AttributeError) as e:
         return None, f"cannot be loaded: {e}"
-    if built != wanted:     # its functions may take other arguments
+    if built != wanted:  # its functions may take other arguments
         return None, "compiled from another version; make install compiles them anew"
     return library, ""
 
@@ -57,14 +65,14 @@ def how() -> str:
 
 
 class Kernel:
-    """A C function of this folder; false where numpy has to do. Arguments are C-contiguous arrays and numbers, results arrays
-    that it fills in."""
+    """A C function of this folder; false where numpy has to do. Arguments are C-contiguous arrays
+    and numbers, results arrays that it fills in."""
 
     switched_off = False
 
     def __init__(self, name: str, arguments: str) -> None:
-        """arguments: a letter each: B s H i l f d arrays of uint8, int16, uint16, int32, int64, float32, float64; n x an int and
-        a double"""
+        """arguments: a letter each: B s H i l f d arrays of uint8, int16, uint16, int32, int64,
+        float32, float64; n x an int and a double"""
         self.name, self.arguments = name, arguments
         self._function = None
 
@@ -82,7 +90,9 @@ class Kernel:
         for letter, value in zip(self.arguments, given, strict=True):
             if letter in ARRAYS and value is not None:
                 if value.dtype != ARRAYS[letter] or not value.flags.c_contiguous:
-                    raise TypeError(f"{self.name}: {value.dtype} array{'' if value.flags.c_contiguous else ' in pieces'} for {letter}")
+                    raise TypeError(
+                        f"{self.name}: {value.dtype} array{'' if value.flags.c_contiguous else ' in pieces'} for {letter}"
+                    )
                 # ten times as quick as value.ctypes.data, but only for what may be written
                 value = ADDRESS.from_buffer(value) if value.flags.writeable else value.ctypes.data
             taken.append(value)

@@ -62,7 +62,8 @@ class Canvas(msgspec.Struct, frozen=True):
         reference: np.ndarray,
         window: Window | None = None,
     ) -> np.ndarray:
-        """(h, w, 3) float32: logarithm of the picture from above, in the light of `reference`, a small log view of the empty board.
+        """(h, w, 3) float32: logarithm of the picture from above, in the light of `reference`, a
+        small log view of the empty board.
         window: the part of the canvas that is wanted"""
         picture = Pyramid.of(picture)
         light = compare(small_view(picture, pose, self.size), reference, self.size)
@@ -86,7 +87,8 @@ class Canvas(msgspec.Struct, frozen=True):
         return cv2.log(cv2.add(cv2.multiply(seen, gain, dtype=cv2.CV_32F), np.full(3, DARK)))
 
     def window_around(self, low: np.ndarray, high: np.ndarray, around: int) -> Window:
-        """The part of the canvas that shows a rectangle of (2,) board mm with `around` pixels about it, multiples of 8"""
+        """The part of the canvas that shows a rectangle of (2,) board mm with `around` pixels about
+        it, multiples of 8"""
         h, w = self.shape
         x0, y0 = (max(int(v) - around, 0) // 8 * 8 for v in self.to_px(low))
         x1, y1 = (min(-(-(int(v) + around) // 8) * 8, n) for v, n in zip(self.to_px(high), (w, h)))
@@ -94,7 +96,8 @@ class Canvas(msgspec.Struct, frozen=True):
 
 
 def stretch_grid(coarse: np.ndarray, h: int, w: int) -> np.ndarray:
-    """(h, w, C) float32 of a coarse grid whose outer rows and columns lie on the borders of the outer pixels"""
+    """(h, w, C) float32 of a coarse grid whose outer rows and columns lie on the borders of the
+    outer pixels"""
     kx, ky = (coarse.shape[1] - 1) / w, (coarse.shape[0] - 1) / h
     m = np.float32([[kx, 0, kx / 2], [0, ky, ky / 2]])
     return cv2.warpAffine(
@@ -110,8 +113,8 @@ GREY, SPREAD = 4.6, 0.7  # of log pictures: middle, and what a unit of the netwo
 
 
 def stack_input(seen: np.ndarray, empty: np.ndarray) -> np.ndarray:
-    """(h/2, w/2, 24) float32 that the network sees of a log canvas (h, w, 3) and the empty board's: what is there and how it differs
-    from the empty board, four pixels' worth in a row"""
+    """(h/2, w/2, 24) float32 that the network sees of a log canvas (h, w, 3) and the empty board's:
+    what is there and how it differs from the empty board, four pixels' worth in a row"""
     h, w = seen.shape[:2]
     both = np.concatenate(
         [(seen - np.float32(GREY)) / np.float32(SPREAD), (seen - empty) / np.float32(SPREAD)], 2

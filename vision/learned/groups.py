@@ -1,4 +1,5 @@
-"""Which sites are read by the same classifier, and what each may show. Its central value: SiteGroup."""
+"""Which sites are read by the same classifier, and what each may show. Its central value:
+SiteGroup."""
 
 from __future__ import annotations
 
@@ -21,9 +22,9 @@ FILLS = 0.7  # of a site's shorter side that a card lying on it takes at least
 
 
 class SiteGroup(msgspec.Struct, frozen=True):
-    """ids: the sites; box: (w, h) mm of one; classes: what each may show as one, (), foreign and what the samplers show; of a cluster
-    its card, of a pile all of it; loose: kinds that lie on it besides; most: the most of them a sampler shows; bare: whether they
-    lie where no card does"""
+    """ids: the sites; box: (w, h) mm of one; classes: what each may show as one, (), foreign and
+    what the samplers show; of a cluster its card, of a pile all of it; loose: kinds that lie on it
+    besides; most: the most of them a sampler shows; bare: whether they lie where no card does"""
 
     reads: str
     ids: tuple[str, ...]
@@ -51,7 +52,8 @@ def is_buried(contents: Sequence[str], n: int, plan: Plan) -> bool:
 
 
 def base_contents(plan: Plan, site: Site, contents: Sequence[str]) -> Contents:
-    """The part of a site's contents that is classified as one: all of a pile (hidden pieces as "?"), the card of a cluster"""
+    """The part of a site's contents that is classified as one: all of a pile (hidden pieces as
+    "?"), the card of a cluster"""
     if site.reads == "cluster":
         first = plan.pieces.get(contents[0]) if contents else None
         return (contents[0],) if first is not None and is_card(site, first) else ()
@@ -73,7 +75,8 @@ def covered_sites(plan: Plan, layout: Mapping[str, Sequence[str]]) -> dict[str, 
 def group_sites(
     plan: Plan, layouts: Sequence[Mapping[str, Sequence[str]]]
 ) -> tuple[SiteGroup, ...]:
-    """Sites of one size and way of reading share a classifier; its classes are what the layouts show on them"""
+    """Sites of one size and way of reading share a classifier; its classes are what the layouts
+    show on them"""
     members: dict[tuple, list[str]] = {}
     cards = {
         s.id
@@ -118,7 +121,8 @@ def group_sites(
 
 
 class Form(msgspec.Struct, frozen=True):
-    """Loose pieces of one size share a heat map. size: (w, d) mm; disc; height: mm; kinds: their names"""
+    """Loose pieces of one size share a heat map. size: (w, d) mm; disc; height: mm; kinds: their
+    names"""
 
     size: tuple[float, float]
     disc: bool
@@ -132,7 +136,8 @@ class Form(msgspec.Struct, frozen=True):
 
 
 def stands_upright(piece: Piece) -> bool:
-    """Whether a camera sees a piece's sides more than its top: such are not yet learnt, and sites that show them not read"""
+    """Whether a camera sees a piece's sides more than its top: such are not yet learnt, and sites
+    that show them not read"""
     return piece.height > UPRIGHT * max(piece.footprint)
 
 

@@ -26,8 +26,8 @@ def merge_evidence(
 ) -> SiteEvidence:
     """The product of two voices' probabilities, made to add up to 1.
 
-    first: the older reader's; second: the learned one's, without options where it tells nothing but the card; taught: the contents it
-    knows (None: any); trust: 0 to 1, how far it is believed"""
+    first: the older reader's; second: the learned one's, without options where it tells nothing but
+    the card; taught: the contents it knows (None: any); trust: 0 to 1, how far it is believed"""
     weights = 1 - (1 - WEIGHTS[0]) * trust, WEIGHTS[1] * trust
     contents = list(
         dict.fromkeys([*(c for c, _ in first.options), *(c for c, _ in second.options)])
@@ -60,7 +60,8 @@ def merge_evidence(
 
 
 def voiced(e: SiteEvidence, contents: Contents, reads: str) -> float:
-    """Log-probability that one voice gives contents; where it sees something else it says little of any"""
+    """Log-probability that one voice gives contents; where it sees something else it says little of
+    any"""
     listed = max((p for c, p in e.options if c == contents), default=None)
     if listed is None and isinstance(e, CountedEvidence) and not e.options:  # of cards alone
         listed = e.first.get(contents[0] if contents and contents[0] in e.first else "", FLOOR)

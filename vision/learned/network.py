@@ -31,8 +31,9 @@ TRUNK = {
 def grid_places(
     middle_px: np.ndarray, side_px: np.ndarray, grid: int, stride: int, shape: tuple[int, int]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Where a square grid about middles (r, 2) canvas px, `side_px` (r,) wide, falls on a feature map
-    (h, w) of this stride: rows of the flattened map (r, grid^2, 4) int32 and their weights (r, grid^2, 4) float32"""
+    """Where a square grid about middles (r, 2) canvas px, `side_px` (r,) wide, falls on a feature
+    map (h, w) of this stride: rows of the flattened map (r, grid^2, 4) int32 and their weights (r,
+    grid^2, 4) float32"""
     h, w = shape
     t = (np.arange(grid) + 0.5) / grid - 0.5
     off = np.stack(np.meshgrid(t, t), -1).reshape(1, -1, 2) * np.asarray(side_px, float).reshape(

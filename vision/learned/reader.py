@@ -52,7 +52,8 @@ CLASH = 0.75  # of the smaller's size: nearer than that two pieces of like size 
 
 
 class Finding(msgspec.Struct, frozen=True, eq=False):
-    """A loose piece that may lie there. form: its number; foot: (2,) mm; chance: that a piece lies there; kinds: kind -> probability"""
+    """A loose piece that may lie there. form: its number; foot: (2,) mm; chance: that a piece lies
+    there; kinds: kind -> probability"""
 
     form: int
     foot: np.ndarray
@@ -61,9 +62,10 @@ class Finding(msgspec.Struct, frozen=True, eq=False):
 
 
 class LearnedReader:
-    """view: how the board is seen; reference: (h, w, 3) small log view of the empty board, which tells the light; empty: (H, W, 3) log
-    canvas of it; weights: of the classifiers; trunk: the network's graph, ONNX; trust: site -> 0 to 1, how far the
-    network is to be believed there, not read at 0 (None: wholly); cards_alone: of which it tells the card, and no loose pieces"""
+    """view: how the board is seen; reference: (h, w, 3) small log view of the empty board, which
+    tells the light; empty: (H, W, 3) log canvas of it; weights: of the classifiers; trunk: the
+    network's graph, ONNX; trust: site -> 0 to 1, how far the network is to be believed there, not
+    read at 0 (None: wholly); cards_alone: of which it tells the card, and no loose pieces"""
 
     def __init__(
         self,
@@ -118,7 +120,8 @@ class LearnedReader:
     def read(
         self, picture: np.ndarray | Pyramid, pose: Pose, sites: Set[str] | None = None
     ) -> dict[str, SiteEvidence]:
-        """Evidence of these sites, of all where none are named; none of sites on which it is not believed"""
+        """Evidence of these sites, of all where none are named; none of sites on which it is not
+        believed"""
         wanted = [
             (g, [i for i in g.ids if self.trust[i] > 0 and (sites is None or i in sites)])
             for g in self.groups
@@ -355,7 +358,8 @@ class SiteMap:
 
 
 def combine_odds(heat: np.ndarray, none: np.ndarray) -> np.ndarray:
-    """(n,) chance that a piece is there: heat logits and what the piece's classifier thinks, both half believed"""
+    """(n,) chance that a piece is there: heat logits and what the piece's classifier thinks, both
+    half believed"""
     seen = np.log(np.clip(1 - none, 1e-6, 1)) - np.log(np.clip(none, 1e-6, 1))
     return 1 / (1 + np.exp(-np.clip(0.3 * heat + 0.8 * seen, -20, 20)))
 

@@ -1,4 +1,5 @@
-"""A network learnt from the test copy's own photos: pieces cut out where they lie, boards made up, read right after little learning."""
+"""A network learnt from the test copy's own photos: pieces cut out where they lie, boards made up,
+read right after little learning."""
 
 import os
 from pathlib import Path

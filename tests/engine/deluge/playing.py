@@ -1,4 +1,5 @@
-"""Random games for the property tests: players who mostly work, breed, spread and fight, so that the water rises."""
+"""Random games for the property tests: players who mostly work, breed, spread and fight, so that
+the water rises."""
 
 import random
 
@@ -31,10 +32,17 @@ def choose(rnd, state):
 def rich(seats):
     """A beginning in which things happen sooner: soldiers, ships and goods for everybody"""
     lines = ["game deluge", "seats " + " ".join(seats)]
-    sea = {"yellow": "mediterranean", "blue": "south-atlantic", "green": "tasman", "white": "mid-atlantic"}
+    sea = {
+        "yellow": "mediterranean",
+        "blue": "south-atlantic",
+        "green": "tasman",
+        "white": "mid-atlantic",
+    }
     home = {"yellow": "eurasia-2", "blue": "africa-1", "green": "australia-4", "white": "america-2"}
     for s in seats:
-        lines.append(f"layout {sea[s]} ship:{s} ship:{s} {home[s]} soldier:{s} soldier:{s} people:{s} people:{s}")
+        lines.append(
+            f"layout {sea[s]} ship:{s} ship:{s} {home[s]} soldier:{s} soldier:{s} people:{s} people:{s}"
+        )
         lines.append(f"stock {s} wood 9 gold 3 bronze 3 marble 3 granite 3")
     return script.parse("\n".join(lines)).start()
 
@@ -54,7 +62,9 @@ def random_game(seed, most=400):
 
 def diff(a, b):
     """site -> (contents, contents) where the layouts differ"""
-    return {s: (a.get(s, ()), b.get(s, ())) for s in set(a) | set(b) if a.get(s, ()) != b.get(s, ())}
+    return {
+        s: (a.get(s, ()), b.get(s, ())) for s in set(a) | set(b) if a.get(s, ()) != b.get(s, ())
+    }
 
 
 def difference(state, layout):

@@ -1,4 +1,5 @@
-"""A whole game, written down action by action: whatever changes the rules by accident shows up as a line that differs.
+"""A whole game, written down action by action: whatever changes the rules by accident shows up as a
+line that differs.
 
 `python -m tests.engine.deluge.test_golden` writes the file anew.
 """
@@ -10,11 +11,15 @@ from tests.engine import golden
 from tests.engine.deluge.playing import choose, rich
 
 FILE = Path(__file__).with_name("golden.txt")
-SEED, LENGTH = 4, 420        # a game with battles, slaves, fanatics, floods with flights, buildings of all kinds
+SEED, LENGTH = (
+    4,
+    420,
+)  # a game with battles, slaves, fanatics, floods with flights, buildings of all kinds
 
 
 def played(seed=SEED):
-    """One line an action: the action, how many were legal, round and phase, counter, all points so far."""
+    """One line an action: the action, how many were legal, round and phase, counter, all points so
+    far."""
     rnd = random.Random(seed)
     state = rich(["yellow", "blue", "green", "white"])
     lines = []
@@ -23,7 +28,9 @@ def played(seed=SEED):
         action = choose(rnd, state)
         state = state.apply(action)
         points = "/".join(str(n) for n in state.scores().values())
-        lines.append(f"{action} | {legal} | {state.round} {state.phase} | {state.counter} | {points}")
+        lines.append(
+            f"{action} | {legal} | {state.round} {state.phase} | {state.counter} | {points}"
+        )
     return lines, state
 
 

@@ -24,8 +24,10 @@ each_game = given(seed=st.integers(0, 10**6))
 @games
 @each_game
 def test_the_box_the_counter_and_the_goods(seed):
-    """D1: pawns never exceed the box; D2: five soldiers, lost ones too, and eight ships; D33: goods never below zero;
-    D44: the counter never goes back and equals the cells deforested; D32: nobody on a cell taken by fanatics."""
+    """D1: pawns never exceed the box; D2: five soldiers, lost ones too, and eight ships; D33: goods
+    never below zero;
+    D44: the counter never goes back and equals the cells deforested; D32: nobody on a cell taken by
+    fanatics."""
     counter = 0
     for state, _ in random_game(seed):
         cells = state.cells.values()
@@ -42,16 +44,24 @@ def test_the_box_the_counter_and_the_goods(seed):
         assert counter == sum(c.counted for c in cells)
         for name, cell in state.cells.items():
             assert min(*cell.people, *cell.soldiers, *cell.ships, cell.fanatics, cell.mines) >= 0
-            assert cell.mines <= 3 and sum(cell.dolmens) <= 1 and len(set(cell.bare)) == len(cell.bare) <= 3
+            assert (
+                cell.mines <= 3
+                and sum(cell.dolmens) <= 1
+                and len(set(cell.bare)) == len(cell.bare) <= 3
+            )
             if cell.taken:
                 assert not cell.pawns
             else:
-                assert cell.fanatics <= cell.pawns                             # at any moment (D32)
-            assert sum(n > 0 for n in cell.soldiers) <= 1 and sum(n > 0 for n in cell.ships) <= 1     # D17, D22
+                assert cell.fanatics <= cell.pawns  # at any moment (D32)
+            assert (
+                sum(n > 0 for n in cell.soldiers) <= 1 and sum(n > 0 for n in cell.ships) <= 1
+            )  # D17, D22
             if not any(cell.soldiers):
-                assert sum(n > 0 for n in cell.people) <= 1                    # D20
+                assert sum(n > 0 for n in cell.people) <= 1  # D20
             if state.is_sea(name):
-                assert not cell.pawns and not cell.fanatics and not cell.mines and not cell.bare      # D47, D48
+                assert (
+                    not cell.pawns and not cell.fanatics and not cell.mines and not cell.bare
+                )  # D47, D48
             else:
                 assert not any(cell.ships)
 
@@ -79,7 +89,12 @@ def some_actions(rnd, state):
         there = rnd.choice((near, near, near, rnd.choice(cells)))
         far = rnd.choice(state.world.borders[near])
         slaves = tuple((c, 1) for c in SEATS if rnd.random() < 0.1)
-        crew = (rnd.choice((0, 1, 1, 2)), rnd.choice((0, 0, 1, 2)), slaves, int(rnd.random() < 0.05))
+        crew = (
+            rnd.choice((0, 1, 1, 2)),
+            rnd.choice((0, 0, 1, 2)),
+            slaves,
+            int(rnd.random() < 0.05),
+        )
         if not any(crew):
             continue
         goods = tuple((g, rnd.randint(1, 2)) for g in GOODS if rnd.random() < 0.3)
@@ -87,12 +102,22 @@ def some_actions(rnd, state):
         pay = tuple((g, price) for g in GOODS if rnd.random() < 0.5)
         free = state.world.spots.get(here, ())
         spots = tuple(s for s in free if rnd.random() < 0.4)
-        yield rnd.choice((
-            act.Move(seat, here, there, *crew), act.Flee(seat, here, there, *crew), act.Ferry(seat, here, far, *crew, via=(near,)),
-            act.Sail(seat, here, there, rnd.randint(1, 2)), act.Agree(seat, rnd.choice(SEATS), here), act.Done(seat),
-            act.Harvest(seat, here, goods, spots), act.Harvest(seat, here, goods), act.Harvest(seat, here, (("wood", 1),)),
-            act.Trade(seat, seat, goods[:1], rnd.choice(SEATS), goods[1:2]),
-            act.Build(seat, "ship", here), act.Build(seat, rnd.choice(("mine", "soldier", "dolmen")), here, pay)))
+        yield rnd.choice(
+            (
+                act.Move(seat, here, there, *crew),
+                act.Flee(seat, here, there, *crew),
+                act.Ferry(seat, here, far, *crew, via=(near,)),
+                act.Sail(seat, here, there, rnd.randint(1, 2)),
+                act.Agree(seat, rnd.choice(SEATS), here),
+                act.Done(seat),
+                act.Harvest(seat, here, goods, spots),
+                act.Harvest(seat, here, goods),
+                act.Harvest(seat, here, (("wood", 1),)),
+                act.Trade(seat, seat, goods[:1], rnd.choice(SEATS), goods[1:2]),
+                act.Build(seat, "ship", here),
+                act.Build(seat, rnd.choice(("mine", "soldier", "dolmen")), here, pay),
+            )
+        )
 
 
 def listed_or_endless(state, action, listed):
@@ -100,14 +125,17 @@ def listed_or_endless(state, action, listed):
     if isinstance(action, act.Trade):
         return action in listed or len(action.gives) == len(action.takes) == 1
     if isinstance(action, act.Ferry):
-        return action in listed or not all(direct(state, action.via[:n], sea) for n, sea in enumerate(action.via))
+        return action in listed or not all(
+            direct(state, action.via[:n], sea) for n, sea in enumerate(action.via)
+        )
     return action in listed
 
 
 @games
 @each_game
 def test_legal_means_that_nothing_is_broken(seed):
-    """legal_actions() are those that check() finds nothing wrong with, and no others; all read back from their text."""
+    """legal_actions() are those that check() finds nothing wrong with, and no others; all read back
+    from their text."""
     rnd = random.Random(seed)
     for state, _ in random_game(seed, 300):
         legal = state.legal_actions()
@@ -127,14 +155,17 @@ def test_legal_means_that_nothing_is_broken(seed):
                 assert e.value.violations == tuple(broken)
             else:
                 assert listed_or_endless(state, action, listed), str(action)
-            if action.seat in state.seats and not (isinstance(action, act.Trade) and not action.takes):
+            if action.seat in state.seats and not (
+                isinstance(action, act.Trade) and not action.takes
+            ):
                 assert state.parse(str(action)) == action
 
 
 @games
 @each_game
 def test_steps_lead_from_one_layout_to_the_next(seed):
-    """The people's own doing first; the last contents of every site are the new layout's; to-dos name what is to be done."""
+    """The people's own doing first; the last contents of every site are the new layout's; to-dos
+    name what is to be done."""
     played = random_game(seed, 300)
     for (before, _), (after, action) in zip(played, played[1:]):
         at = before.layout()

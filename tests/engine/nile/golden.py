@@ -1,11 +1,16 @@
-"""The golden game: `python -m tests.engine.nile.golden` writes it anew after a wanted change of the rules; look at the diff."""
+"""The golden game: `python -m tests.engine.nile.golden` writes it anew after a wanted change of the
+rules; look at the diff."""
 
 from pathlib import Path
 
 from tests.engine.nile.playing import GAME, random_game
 
 FILE = Path(__file__).with_name("golden.txt")
-SEATS, OPTIONS, SEED = ("red", "blue", "yellow"), {"hippo": "on", "buy-others": "on", "freshen": "on"}, 52
+SEATS, OPTIONS, SEED = (
+    ("red", "blue", "yellow"),
+    {"hippo": "on", "buy-others": "on", "freshen": "on"},
+    52,
+)
 
 
 def lines(actions):
@@ -25,7 +30,11 @@ def lines(actions):
 
 
 def actions_of(text):
-    return [line.split(" ", 1)[1] for line in text.splitlines() if line[:1].isdigit() and not line.startswith("0 ")]
+    return [
+        line.split(" ", 1)[1]
+        for line in text.splitlines()
+        if line[:1].isdigit() and not line.startswith("0 ")
+    ]
 
 
 def _moment(state):

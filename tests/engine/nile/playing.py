@@ -42,18 +42,25 @@ def choose(state, r):
 
 
 def random_game(seed, open_mode, longest=160, seats=None, options=None):
-    """[(state, the action that led there or None), ...]; players and variants are drawn too where they are not given."""
+    """[(state, the action that led there or None), ...]; players and variants are drawn too where
+    they are not given."""
     r = random.Random(seed)
     seats = seats or SEATS[: r.randint(2, 5)]
     options = options or {v: r.choice(("on", "off")) for v in VARIANTS}
     if open_mode:
         state = GAME.new(seats, options)
     else:
-        state = GAME.setup(seats, [Statement(i, ("option", *o)) for i, o in enumerate(options.items())])
+        state = GAME.setup(
+            seats, [Statement(i, ("option", *o)) for i, o in enumerate(options.items())]
+        )
     out = [(state, None)]
     while state.outcome() is None and len(out) < longest:
         drawn = state.chance()
-        action = r.choices([a for a, _ in drawn], [p for _, p in drawn])[0] if drawn else choose(state, r)
+        action = (
+            r.choices([a for a, _ in drawn], [p for _, p in drawn])[0]
+            if drawn
+            else choose(state, r)
+        )
         state = state.apply(action)
         out.append((state, action))
     return out
@@ -71,14 +78,32 @@ def any_action(state, r):
     row = r.choice(list(b.market))
     places = tuple(sorted(r.sample(range(1, len(b.market[row]) + 1), r.randint(0, 2))))
     fruits = act.sort_fruits(r.choices(FRUITS, k=r.randint(1, 3)))
-    return r.choice([
-        act.Flood(seat, site, pair, picture, arrow), act.Flood(seat, site, pair), act.Ebb(seat, site, picture, arrow),
-        act.Ebb(seat, site), act.Event(seat, picture or "none", arrow), act.Spoil(seat, row, places), act.Sow(seat, site, fruit),
-        act.Grow(seat, site), act.Harvest(seat, site, row), act.Buy(seat, other, fruit), act.Joker(seat), act.Spend(seat),
-        act.Freshen(seat, r.choice(list(b.places))), act.Fist(seat, r.randint(0, 16)), act.Pass(seat), act.Boat(seat, fruits),
-        act.Water(seat, site, pair), act.Plant(seat, site, r.choice(("seed", "ripe")), fruit),
-        act.Cover(seat, r.choice(list(b.rows))), act.Desert(seat, site), act.Top(seat, other, act.face(pair)),
-        act.Start(seat, other)])
+    return r.choice(
+        [
+            act.Flood(seat, site, pair, picture, arrow),
+            act.Flood(seat, site, pair),
+            act.Ebb(seat, site, picture, arrow),
+            act.Ebb(seat, site),
+            act.Event(seat, picture or "none", arrow),
+            act.Spoil(seat, row, places),
+            act.Sow(seat, site, fruit),
+            act.Grow(seat, site),
+            act.Harvest(seat, site, row),
+            act.Buy(seat, other, fruit),
+            act.Joker(seat),
+            act.Spend(seat),
+            act.Freshen(seat, r.choice(list(b.places))),
+            act.Fist(seat, r.randint(0, 16)),
+            act.Pass(seat),
+            act.Boat(seat, fruits),
+            act.Water(seat, site, pair),
+            act.Plant(seat, site, r.choice(("seed", "ripe")), fruit),
+            act.Cover(seat, r.choice(list(b.rows))),
+            act.Desert(seat, site),
+            act.Top(seat, other, act.face(pair)),
+            act.Start(seat, other),
+        ]
+    )
 
 
 def difference(state, layout):

@@ -50,7 +50,8 @@ def test_n4_strips_cover_rows_of_these_lengths(n):
 
 @pytest.mark.parametrize("n", [2, 3, 4, 5])
 def test_n5_to_n7_the_beginning(n):
-    """N5: 15 markers, figures on the first square, obelisk on the last, flood. N6: two jokers. N7: cards dealt evenly."""
+    """N5: 15 markers, figures on the first square, obelisk on the last, flood. N6: two jokers. N7:
+    cards dealt evenly."""
     state = GAME.setup(SEATS[:n])
     layout = state.layout()
     assert sorted(layout["V1"]) == sorted(f"figure:{s}" for s in SEATS[:n])
@@ -79,24 +80,39 @@ def changed(**replacements):
 def test_palms_waves_and_market_come_from_the_plan():
     """N2, N3, N29: a copy with other palms, another river and a shorter market."""
     plan = changed(
-        palms=('id = "L4.1"\nreads = "cluster"\ntags = ["field", "palms4", "river1"]',
-               'id = "L4.1"\nreads = "cluster"\ntags = ["field", "palms1", "river2"]'),
-        market=('[[site]]\nid = "M3.3"\nreads = "pile"\ntags = ["market"]', '[[site]]\nid = "X1"\nreads = "pile"\ntags = []'))
-    state = start("layout L4.1 ripe:red:flax M3.1 ripe:red:grain M3.2 ripe:blue:grain\nphase actions", plan=plan)
+        palms=(
+            'id = "L4.1"\nreads = "cluster"\ntags = ["field", "palms4", "river1"]',
+            'id = "L4.1"\nreads = "cluster"\ntags = ["field", "palms1", "river2"]',
+        ),
+        market=(
+            '[[site]]\nid = "M3.3"\nreads = "pile"\ntags = ["market"]',
+            '[[site]]\nid = "X1"\nreads = "pile"\ntags = []',
+        ),
+    )
+    state = start(
+        "layout L4.1 ripe:red:flax M3.1 ripe:red:grain M3.2 ripe:blue:grain\nphase actions",
+        plan=plan,
+    )
     assert "N29" in rules(state, "red: harvest L4.1 M2")
     assert not rules(state, "red: harvest L4.1 M1")
-    assert play(state, "red: pass", "blue: pass").scores() == {"red": 2, "blue": 4}      # two places are a full row
+    assert play(state, "red: pass", "blue: pass").scores() == {
+        "red": 2,
+        "blue": 4,
+    }  # two places are a full row
     tide = start("layout L4.2 seed:red:flax\nphase tide", plan=plan)
     assert "N13" in rules(tide, "red: flood L4.1 11")
     assert not rules(tide, "red: flood L4.1 22")
 
 
-@pytest.mark.parametrize("old, new, word", [
-    ('tags = ["field", "palms4", "river1"]', 'tags = ["field", "river1"]', "palms"),
-    ('id = "boat"', 'id = "ship"', "boat"),
-    ('"track"', '"trace"', "track"),
-    ('id = "L2.1"', 'id = "L2"', "L2"),
-])
+@pytest.mark.parametrize(
+    "old, new, word",
+    [
+        ('tags = ["field", "palms4", "river1"]', 'tags = ["field", "river1"]', "palms"),
+        ('id = "boat"', 'id = "ship"', "boat"),
+        ('"track"', '"trace"', "track"),
+        ('id = "L2.1"', 'id = "L2"', "L2"),
+    ],
+)
 def test_a_plan_that_cannot_be_used_says_why(old, new, word):
     with pytest.raises(BadPlan, match=word):
         Board(Plan.parse(TEXT.replace(old, new)))
@@ -107,9 +123,13 @@ def test_events_are_in_an_editable_file():
     text = resources.files("engine.nile").joinpath("events.toml").read_text(encoding="utf-8")
     assert "NO SOURCE" in text
     assert set(table()) == {"water", "desert", "arrow", "waves"}
-    for broken, word in ((text.replace("hippo = 6", "hippos = 6"), "hippos"), (text.replace("hippo = 6", "hippo = -1"), "hippo"),
-                         (text.replace("[arrow]", "[arrows]"), "arrow"), ("[", "events.toml"),
-                         (text.replace("water = 30", "water = 130"), "hundred")):
+    for broken, word in (
+        (text.replace("hippo = 6", "hippos = 6"), "hippos"),
+        (text.replace("hippo = 6", "hippo = -1"), "hippo"),
+        (text.replace("[arrow]", "[arrows]"), "arrow"),
+        ("[", "events.toml"),
+        (text.replace("water = 30", "water = 130"), "hundred"),
+    ):
         with pytest.raises(BadEvents, match=word):
             read(broken)
 
@@ -127,5 +147,7 @@ def test_made_up_players_of_some_sense_lay_while_every_card_fits_somewhere():
     legal = {a.words() for a in state.legal_actions()}
     assert "pass" in legal, "nobody sees the cards: it may be"
     assert {a.words() for a in state.promising()} == legal - {"pass"}
-    ebb = script.run("game nile\nseats red blue yellow\nphase tide\ntide ebb1\nwater L3.1 12\n").state
+    ebb = script.run(
+        "game nile\nseats red blue yellow\nphase tide\ntide ebb1\nwater L3.1 12\n"
+    ).state
     assert ebb.promising() == [], "the score is guide enough"

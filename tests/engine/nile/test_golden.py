@@ -8,4 +8,9 @@ def test_the_golden_game_goes_as_it_went():
     actions = actions_of(text)
     assert len(actions) > 200
     assert list(lines(actions)) == text.splitlines()
-    assert "winners " in text and "follows: row M" in text and "extra turn" in text and "the desert grows" in text
+    assert (
+        "winners " in text
+        and "follows: row M" in text
+        and "extra turn" in text
+        and "the desert grows" in text
+    )

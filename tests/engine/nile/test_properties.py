@@ -40,8 +40,8 @@ def test_nothing_is_lost(seed, open_mode):
 @games
 @each_game
 def test_fields_and_waves(seed, open_mode):
-    """N12: at most two markers a field, never two of one colour, none on a card. N13: waves meet equal along every row.
-    N31, N32: never two of a kind side by side on the market."""
+    """N12: at most two markers a field, never two of one colour, none on a card. N13: waves meet
+    equal along every row. N31, N32: never two of a kind side by side on the market."""
     for state, _ in random_game(seed, open_mode):
         b, lay = state.board, state.p.lay
         for site in b.fields:
@@ -55,21 +55,27 @@ def test_fields_and_waves(seed, open_mode):
             assert all(x is None or y is None or x[1] == y[0] != "0" for x, y in zip(w, w[1:]))
         for places in b.market.values():
             fruit = [markers(lay[s])[0][2] for s in places if lay.get(s)]
-            assert [bool(lay.get(s)) for s in places] == [True] * len(fruit) + [False] * (len(places) - len(fruit))
-            assert all(f not in fruit[max(0, i - 2):i] for i, f in enumerate(fruit))
+            assert [bool(lay.get(s)) for s in places] == [True] * len(fruit) + [False] * (
+                len(places) - len(fruit)
+            )
+            assert all(f not in fruit[max(0, i - 2) : i] for i, f in enumerate(fruit))
 
 
 @games
 @each_game
 def test_the_tide_moves_only_by_its_rules(seed, open_mode):
-    """N16 to N22 and N46: an arrow, a start player who cannot lay, an ebb with nothing left to take."""
+    """N16 to N22 and N46: an arrow, a start player who cannot lay, an ebb with nothing left to
+    take."""
     states = random_game(seed, open_mode)
     for (before, _), (after, action) in zip(states, states[1:]):
         if before.p.tide == after.p.tide:
             continue
         arrow = getattr(action, "arrow", False)
-        dry = not after.p.water_sites() or not before.p.water_sites() or (
-            isinstance(action, act.Ebb) and len(before.p.water_sites()) == 1)
+        dry = (
+            not after.p.water_sites()
+            or not before.p.water_sites()
+            or (isinstance(action, act.Ebb) and len(before.p.water_sites()) == 1)
+        )
         could_not = isinstance(action, act.Pass) and after.p.tide == "ebb1"
         floods_again = after.p.tide == "flood" and dry
         assert (arrow and after.p.tide == next_tide(before.p.tide)) or could_not or floods_again
@@ -78,7 +84,8 @@ def test_the_tide_moves_only_by_its_rules(seed, open_mode):
 @games
 @each_game
 def test_points_and_obelisk(seed, open_mode):
-    """N41: the obelisk moves by one for a colour at most. N43: figures never go back. N44: the game ends when they met."""
+    """N41: the obelisk moves by one for a colour at most. N43: figures never go back. N44: the game
+    ends when they met."""
     states = random_game(seed, open_mode)
     for (before, _), (after, _) in zip(states, states[1:]):
         assert all(a >= b for a, b in zip(after.p.scores, before.p.scores))
@@ -105,7 +112,9 @@ def test_every_form_reads_back(seed, open_mode):
     for state, action in random_game(seed, open_mode, 60):
         assert GAME.load(json.loads(json.dumps(state.to_json()))) == state
         again = script.parse(state.to_text()).start()
-        assert again.p == state.p and again.layout() == state.layout() and again.actors == state.actors
+        assert (
+            again.p == state.p and again.layout() == state.layout() and again.actors == state.actors
+        )
         if action is not None:
             assert state.parse(str(action)) == action
 
@@ -137,7 +146,11 @@ def test_legal_is_what_check_finds_nothing_wrong_with(seed, open_mode):
 def test_chance_is_a_distribution_over_what_may_come(seed, open_mode):
     for state, _ in random_game(seed, open_mode, 80):
         drawn = state.chance()
-        assert bool(drawn) == (open_mode and bool(state.p.wait) and state.p.wait.kind in ("event", "top", "desert", "die"))
+        assert bool(drawn) == (
+            open_mode
+            and bool(state.p.wait)
+            and state.p.wait.kind in ("event", "top", "desert", "die")
+        )
         if drawn:
             assert sum(p for _, p in drawn) == pytest.approx(1)
             assert all(state.check(a) == [] for a, _ in drawn)

@@ -35,7 +35,9 @@ def test_the_tide_and_who_decides():
     state = start(MID + "starter blue\nphase tide")
     assert [str(s) for s in track(state, "tide")["steps"]] == ["flood", "ebb 1", "ebb 2"]
     assert track(state, "tide")["value"] == 0
-    assert str(track(state, "tide")["means"]) == "Blue lays two water cards from the tops of two piles"
+    assert (
+        str(track(state, "tide")["means"]) == "Blue lays two water cards from the tops of two piles"
+    )
     assert str(state.view()["left"]) == "2 cards to lay"
     ebb = start(MID + "tide ebb2\nphase tide")
     assert "Red takes two water cards" in str(track(ebb, "tide")["means"])
@@ -90,22 +92,34 @@ def test_an_event_is_asked_with_pictures():
     state = play(start(MID + "layout L4.2 water:21\ntide ebb1\nphase tide"), "red: ebb L4.2")
     decision = state.decision()
     assert decision.seat == "red" and decision.sites == ("L4.2",)
-    assert {c.picture for c in decision.choices} >= {"event:spoil3", "event:desert", "event:hippo-arrow", "event:none"}
+    assert {c.picture for c in decision.choices} >= {
+        "event:spoil3",
+        "event:desert",
+        "event:hippo-arrow",
+        "event:none",
+    }
     art = load("nile")
     assert all(art.knows(c.picture) and art.piece(c.picture) for c in decision.choices)
     assert [t.seat for t in state.todo() if t.sites == ("L4.2",)] == ["red"]
     arrow = play(state, "red: event arrow")
-    assert len(arrow.decision().choices) == 7              # only its picture is open now
+    assert len(arrow.decision().choices) == 7  # only its picture is open now
 
 
 def test_choosing_what_goes_bad_is_seen_not_asked():
-    state = play(start(MID + "layout L4.2 water:21\ntide ebb1\nphase tide"), "red: ebb L4.2 : spoil2")
+    state = play(
+        start(MID + "layout L4.2 water:21\ntide ebb1\nphase tide"), "red: ebb L4.2 : spoil2"
+    )
     assert not state.decision().ask
-    assert [str(c.action) for c in state.decision().choices] == ["red: spoil M1"]     # an empty row only words can tell
+    assert [str(c.action) for c in state.decision().choices] == [
+        "red: spoil M1"
+    ]  # an empty row only words can tell
 
 
 def test_fists_are_asked_seat_by_seat():
-    state = play(start("option hippo on\nlayout L4.1 water:12 R3.1 water:11\ntide ebb1\nphase tide"), "red: ebb L4.1 : hippo")
+    state = play(
+        start("option hippo on\nlayout L4.1 water:12 R3.1 water:11\ntide ebb1\nphase tide"),
+        "red: ebb L4.1 : hippo",
+    )
     assert state.decision().seat == "red" and state.actors == ("red", "blue")
     state = play(state, "red: fist 0")
     assert state.decision().seat == "blue" and state.turn == "blue"
@@ -115,30 +129,50 @@ def test_fists_are_asked_seat_by_seat():
 
 def test_the_page_can_show_any_moment():
     json.dumps(pack(start(MID + "phase actions").view()))
-    names = [str(GAME.kind_name(k)) for k in ("ripe:red:flax", "water:21", "tide", "figure:blue", "cover", "mystery")]
-    assert names == ["the ripe flax of Red", "the water card with waves 2 to the river and 1 to the desert", "the tide stone",
-                     "the figure of Blue", "the cover strip", "mystery"]
+    names = [
+        str(GAME.kind_name(k))
+        for k in ("ripe:red:flax", "water:21", "tide", "figure:blue", "cover", "mystery")
+    ]
+    assert names == [
+        "the ripe flax of Red",
+        "the water card with waves 2 to the river and 1 to the desert",
+        "the tide stone",
+        "the figure of Blue",
+        "the cover strip",
+        "mystery",
+    ]
 
 
 def test_the_tide_says_what_is_still_to_be_laid_or_taken():
     ebb = start(MID + "layout L5.1 water:22\ntide ebb2\nphase tide")
     one = ebb.apply(ebb.parse(f"{ebb.turn}: ebb L4.1 : none"))
-    assert "one more water card" in str(track(one, "tide")["means"]) and str(one.view()["left"]) == "1 card to take"
-    over = ebb.apply(ebb.parse(f"{ebb.turn}: ebb L4.1 : arrow"))              # N22: the arrow brings flood, its picture is asked
-    assert over.p.phase == "tide" and "will lay two water cards" in str(track(over, "tide")["means"])
+    assert (
+        "one more water card" in str(track(one, "tide")["means"])
+        and str(one.view()["left"]) == "1 card to take"
+    )
+    over = ebb.apply(
+        ebb.parse(f"{ebb.turn}: ebb L4.1 : arrow")
+    )  # N22: the arrow brings flood, its picture is asked
+    assert over.p.phase == "tide" and "will lay two water cards" in str(
+        track(over, "tide")["means"]
+    )
     assert over.view()["left"] is None
 
 
 def test_what_may_go_bad_is_marked_and_told():
-    ebb = start("layout clear\nlayout L4.1 water:12 L5.1 water:22 M1.1 ripe:red:flax M1.2 rotten:blue:grain M3.1 seed:red:onion\n"
-                "tide ebb1\nphase tide")
+    ebb = start(
+        "layout clear\nlayout L4.1 water:12 L5.1 water:22 M1.1 ripe:red:flax M1.2 rotten:blue:grain M3.1 seed:red:onion\n"
+        "tide ebb1\nphase tide"
+    )
     state = ebb.apply(ebb.parse(f"{ebb.turn}: ebb L4.1 : spoil2"))
     assert str(state.view()["coming"][0]) == "Two fruits of one of these rows go bad: M1, M2"
     assert list(state.view()["highlight"]) == ["M1.1"]
 
 
 def test_two_rows_scored_are_told_together():
-    state = start("layout clear\nlayout M4.1 ripe:red:flax M4.2 ripe:blue:grain M3.1 ripe:red:flax M3.2 ripe:red:grain "
-                  "M3.3 ripe:red:onion\nphase scoring")
+    state = start(
+        "layout clear\nlayout M4.1 ripe:red:flax M4.2 ripe:blue:grain M3.1 ripe:red:flax M3.2 ripe:red:grain "
+        "M3.3 ripe:red:onion\nphase scoring"
+    )
     texts = [str(s.text) for s in state.steps]
     assert any("rows M3, M4 are scored: Red 8, Blue 4 in all" in t for t in texts), texts

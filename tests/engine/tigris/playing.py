@@ -7,12 +7,24 @@ from engine import script
 
 GAME = engine.game("tigris")
 SEATS = ("archer", "bull", "pot", "lion")
-WEIGHTS = {"Tile": 10, "Leader": 6, "Catastrophe": 1, "Swap": 0.5, "Pass": 0.5, "Commit": 1, "War": 1, "Build": 3, "Keep": 1,
-           "Treasure": 1, "Draw": 1}
+WEIGHTS = {
+    "Tile": 10,
+    "Leader": 6,
+    "Catastrophe": 1,
+    "Swap": 0.5,
+    "Pass": 0.5,
+    "Commit": 1,
+    "War": 1,
+    "Build": 3,
+    "Keep": 1,
+    "Treasure": 1,
+    "Draw": 1,
+}
 
 
 def choose(rnd, actions):
-    """A sort of action first, so that the many placings do not drown the rest; small commitments, leaders that stay."""
+    """A sort of action first, so that the many placings do not drown the rest; small commitments,
+    leaders that stay."""
     sorts = {}
     for a in actions:
         sorts.setdefault(type(a).__name__, []).append(a)
@@ -29,8 +41,11 @@ def beginning(rnd, mode):
     if mode == "open":
         return GAME.new(seats)
     lines = [f"game tigris\nseats {' '.join(seats)}"]
-    if mode == "partly":                       # some hands open, the bag unknown: draws may be told or not
-        lines += [f"hand {s} " + " ".join(rnd.choices(("black", "red", "blue", "green"), k=6)) for s in seats[:-1]]
+    if mode == "partly":  # some hands open, the bag unknown: draws may be told or not
+        lines += [
+            f"hand {s} " + " ".join(rnd.choices(("black", "red", "blue", "green"), k=6))
+            for s in seats[:-1]
+        ]
     return script.parse("\n".join(lines)).start()
 
 
@@ -48,8 +63,12 @@ def random_game(seed, mode="table", most=400):
 
 def diff(a, b):
     """site -> (contents, contents), the union tile left out: real tables forget it."""
-    a, b = ({s: tuple(k for k in c if k != "union") for s, c in layout.items()} for layout in (a, b))
-    return {s: (a.get(s, ()), b.get(s, ())) for s in set(a) | set(b) if a.get(s, ()) != b.get(s, ())}
+    a, b = (
+        {s: tuple(k for k in c if k != "union") for s, c in layout.items()} for layout in (a, b)
+    )
+    return {
+        s: (a.get(s, ()), b.get(s, ())) for s in set(a) | set(b) if a.get(s, ()) != b.get(s, ())
+    }
 
 
 def difference(state, layout):

@@ -35,13 +35,20 @@ def test_t11_only_ones_own_leaders():
 def test_t12_bring_move_take_off():
     """T12: three ways, each an action; a leader moves only from where it stands, and elsewhere."""
     state = position("layout D5 temple J5 temple")
-    state = do(state, "bull: leader black D6", "bull: leader black D6>J6", "lion: pass", "bull: leader black J6>")
+    state = do(
+        state,
+        "bull: leader black D6",
+        "bull: leader black D6>J6",
+        "lion: pass",
+        "bull: leader black J6>",
+    )
     assert "J6" not in state.layout() and state.left == 1
     assert refused(state, "bull: leader black J6>D6") == ["T12"]
     assert refused(state, "bull: leader black J6>") == ["T12"]
     stands = do(state, "bull: leader red D6", "lion: pass")
     assert "T12" in refused(stands, "bull: leader red D6>D6")
     from engine.tigris.actions import Leader
+
     assert [v.rule for v in stands.check(Leader("bull", "red", None, "J6"))] == ["T12"]
     assert [v.rule for v in stands.check(Leader("bull", "blue", None, None))] == ["T12"]
 
@@ -63,25 +70,35 @@ def test_t14_never_on_the_river():
 
 
 def test_t15_never_joins_kingdoms():
-    """T15: two kingdoms, no; one, or regions without leaders, yes; a leader on the move is lifted first."""
+    """T15: two kingdoms, no; one, or regions without leaders, yes; a leader on the move is lifted
+    first."""
     lines = "layout D5 temple C5 leader:{}:blue F5 temple G5 leader:lion:green\n"
     assert refused(position(lines.format("lion")), "bull: leader black E5") == ["T15"]
     assert refused(position(lines.format("bull")), "bull: leader blue C5>E5") == []
-    assert refused(position("layout D5 temple F5 temple G5 leader:lion:green"), "bull: leader black E5") == []
+    assert (
+        refused(
+            position("layout D5 temple F5 temple G5 leader:lion:green"), "bull: leader black E5"
+        )
+        == []
+    )
 
 
 def test_t15_a_leader_that_held_its_kingdom_together():
-    """T15: without the leader on E5 the two halves are two kingdoms, so it cannot move to where both touch."""
+    """T15: without the leader on E5 the two halves are two kingdoms, so it cannot move to where
+    both touch."""
     halves = "layout D5 temple C5 leader:bull:blue E5 leader:bull:black F5 temple G5 leader:bull:red D6 market F6 market "
     assert refused(position(halves), "bull: leader black E5>E6") == ["T13", "T15"]
     whole = position(halves + "E4 temple F4 temple D4 farm")
     assert refused(whole, "bull: leader black E5>E6") == ["T13"]
 
 
-@pytest.mark.parametrize("lines, action", [
-    ("layout D5 temple C5 leader:lion:black", "bull: catastrophe D5"),
-    ("layout F4 temple G4 temple F5 temple E4 leader:lion:black", "bull: tile red G5"),
-])
+@pytest.mark.parametrize(
+    "lines, action",
+    [
+        ("layout D5 temple C5 leader:lion:black", "bull: catastrophe D5"),
+        ("layout F4 temple G4 temple F5 temple E4 leader:lion:black", "bull: tile red G5"),
+    ],
+)
 def test_t16_last_temple_gone(lines, action):
     """T16: the leader goes home at once, whether a catastrophe or a monument took its temple."""
     state = do(position(lines), action)
@@ -112,10 +129,19 @@ def test_t18_free_space_for_a_leader(what):
     assert refused(position("layout D5 temple"), "bull: leader black D6") == []
 
 
-@pytest.mark.parametrize("action, legal", [
-    ("bull: tile blue E3", True), ("bull: tile blue E5", False), ("bull: tile red E3", False), ("bull: tile black D4", False),
-    ("bull: tile green E5", True), ("bull: tile red D5", False), ("bull: tile red C5", False), ("bull: tile blue C4", False),
-])
+@pytest.mark.parametrize(
+    "action, legal",
+    [
+        ("bull: tile blue E3", True),
+        ("bull: tile blue E5", False),
+        ("bull: tile red E3", False),
+        ("bull: tile black D4", False),
+        ("bull: tile green E5", True),
+        ("bull: tile red D5", False),
+        ("bull: tile red C5", False),
+        ("bull: tile blue C4", False),
+    ],
+)
 def test_t19_where_tiles_lie(action, legal):
     """T19: free spaces, farms on the river, all others off it."""
     state = position("layout D5 temple C5 leader:lion:red C4 farm")
@@ -124,7 +150,11 @@ def test_t19_where_tiles_lie(action, legal):
 
 def test_t20_point_to_the_leader_of_the_colour():
     """T20: whoever laid the tile."""
-    state = do(position("layout D5 temple C5 leader:lion:black E5 leader:bull:red"), "bull: tile black D6", "bull: tile red E6")
+    state = do(
+        position("layout D5 temple C5 leader:lion:black E5 leader:bull:red"),
+        "bull: tile black D6",
+        "bull: tile red E6",
+    )
     assert state.scores()["lion"]["black"] == 1 and state.scores()["bull"]["red"] == 1
     assert state.scores()["bull"]["black"] == 0
 
@@ -139,7 +169,11 @@ def test_t21_king_in_place_of_a_missing_leader():
 
 def test_t22_nobody_scores():
     """T22: neither the leader nor a king, or no kingdom."""
-    state = do(position("layout D5 temple C5 leader:lion:green H5 temple"), "bull: tile black D6", "bull: tile red H6")
+    state = do(
+        position("layout D5 temple C5 leader:lion:green H5 temple"),
+        "bull: tile black D6",
+        "bull: tile red H6",
+    )
     assert not any(state.points)
 
 
@@ -147,7 +181,10 @@ def test_t23_joining_scores_nothing():
     """T23: the tile that connects two kingdoms gives no point."""
     lines = "layout D5 temple C5 leader:bull:black F5 temple G5 leader:lion:green\n"
     assert not any(do(position(lines), "bull: tile black E5").points)
-    assert do(position(lines), "bull: tile black E6", "bull: tile black D6").scores()["bull"]["black"] == 1
+    assert (
+        do(position(lines), "bull: tile black E6", "bull: tile black D6").scores()["bull"]["black"]
+        == 1
+    )
 
 
 def test_t24_three_kingdoms():
@@ -167,8 +204,10 @@ def test_t25_placed_tiles_stay():
 
 def test_t26_no_two_of_a_colour_after_conflicts():
     """T26: a war between two red leaders leaves one."""
-    state = position("layout I5 temple I6 leader:bull:red K5 temple K6 leader:lion:red\n"
-                     "bull: tile red J5\nbull: commit 0\nlion: commit 0")
+    state = position(
+        "layout I5 temple I6 leader:bull:red K5 temple K6 leader:lion:red\n"
+        "bull: tile red J5\nbull: commit 0\nlion: commit 0"
+    )
     assert sum("red" in k for c in state.layout().values() for k in c) == 1
 
 
@@ -198,12 +237,19 @@ def test_t30_catastrophe_breaks_connections():
     """T30: a kingdom falls apart; what is cut off scores no more."""
     lines = "layout D5 temple C5 leader:bull:green E5 market F5 market\n"
     assert do(position(lines), "bull: tile green G5").scores()["bull"]["green"] == 1
-    assert do(position(lines), "bull: catastrophe E5", "bull: tile green G5").scores()["bull"]["green"] == 0
+    assert (
+        do(position(lines), "bull: catastrophe E5", "bull: tile green G5").scores()["bull"]["green"]
+        == 0
+    )
 
 
 def test_t31_leader_beside_the_catastrophe():
-    """T31: the leader without a temple goes home, with a to-do that names it; the one with another temple stays."""
-    state = do(position("layout D5 temple C5 leader:lion:black E5 leader:lion:green E6 temple"), "bull: catastrophe D5")
+    """T31: the leader without a temple goes home, with a to-do that names it; the one with another
+    temple stays."""
+    state = do(
+        position("layout D5 temple C5 leader:lion:black E5 leader:lion:green E6 temple"),
+        "bull: catastrophe D5",
+    )
     assert "C5" not in state.layout() and "E5" in state.layout()
     assert [t.sites for t in state.todo()] == [("C5",)]
 
@@ -242,7 +288,9 @@ def test_t34_end_of_a_turn():
 
 def test_t35_others_refill_too():
     """T35: whoever is short after a conflict, at the end of the turn and not before."""
-    state = position("layout D5 temple C5 leader:lion:black\nbag 50\nbull: leader black D6\nbull: commit 1\nlion: commit 2")
+    state = position(
+        "layout D5 temple C5 leader:lion:black\nbag 50\nbull: leader black D6\nbull: commit 1\nlion: commit 2"
+    )
     assert state.hand(0) == 5 and state.hand(1) == 4
     state = do(state, "bull: pass")
     assert state.hand(0) == state.hand(1) == 6 and state.bag == 47

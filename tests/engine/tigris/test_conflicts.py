@@ -4,9 +4,13 @@ import pytest
 
 from tests.engine.tigris.conftest import do, position, refused
 
-TEMPLES = "layout D5 temple C5 leader:lion:black E5 temple E6 temple\n"      # Bull's king comes to D6: 2 against 1
-WAR = ("layout I5 temple I6 leader:bull:black H5 settlement G5 settlement\n"   # two against one; J5 joins
-       "layout K5 temple K6 leader:lion:black L5 settlement\n")
+# Bull's king comes to D6: 2 against 1
+TEMPLES = "layout D5 temple C5 leader:lion:black E5 temple E6 temple\n"
+WAR = (
+    # two against one; J5 joins
+    "layout I5 temple I6 leader:bull:black H5 settlement G5 settlement\n"
+    "layout K5 temple K6 leader:lion:black L5 settlement\n"
+)
 
 
 def red(state, seat):
@@ -15,8 +19,10 @@ def red(state, seat):
 
 def test_t37_leader_among_its_colour():
     """T37: placing or moving it there starts a conflict, the placer attacks; nobody pulls out."""
-    for lines, action in ((TEMPLES, "bull: leader black D6"),
-                          (TEMPLES + "layout A2 leader:bull:black\n", "bull: leader black A2>D6")):
+    for lines, action in (
+        (TEMPLES, "bull: leader black D6"),
+        (TEMPLES + "layout A2 leader:bull:black\n", "bull: leader black A2>D6"),
+    ):
         state = do(position(lines), action)
         assert state.actors == ("bull",) and state.turn == "bull"
         assert "T37" in refused(state, "bull: leader black D6>")
@@ -27,16 +33,24 @@ def test_t37_leader_among_its_colour():
 
 def test_t38_temples_beside_the_leader():
     """T38: along an edge only, one temple for both; temples further off do not count."""
-    shared = do(position("layout D5 temple C5 leader:lion:black D4 farm E5 market E6 temple"), "bull: leader black D6")
+    shared = do(
+        position("layout D5 temple C5 leader:lion:black D4 farm E5 market E6 temple"),
+        "bull: leader black D6",
+    )
     # D5 and E6 against D5
     after = do(shared, "bull: commit 0", "lion: commit 0")
     assert red(after, "bull") == 1
-    far = position("layout D5 temple C5 leader:lion:black E5 temple F5 temple G5 temple F6 market\nbull: leader black E4")
-    assert red(do(far, "bull: commit 0", "lion: commit 0"), "lion") == 1          # one, E5, against one: a tie
+    far = position(
+        "layout D5 temple C5 leader:lion:black E5 temple F5 temple G5 temple F6 market\nbull: leader black E4"
+    )
+    assert (
+        red(do(far, "bull: commit 0", "lion: commit 0"), "lion") == 1
+    )  # one, E5, against one: a tie
 
 
 def test_t39_who_adds_and_how_much():
-    """T39: attacker first, then defender, once each, what the hand can hold; the larger sum wins, a tie is the defender's."""
+    """T39: attacker first, then defender, once each, what the hand can hold; the larger sum wins, a
+    tie is the defender's."""
     state = do(position(TEMPLES), "bull: leader black D6")
     assert refused(state, "lion: commit 0") == ["T39"]
     assert refused(state, "bull: commit 6") == [] and refused(state, "bull: commit 7") == ["T39"]
@@ -75,19 +89,26 @@ def test_t42_union_tile():
     state = do(position(WAR), "bull: tile black J5")
     assert state.layout()["J5"] == ("settlement", "union")
     steps = state.steps
-    assert [s.by_hand for s in steps if s.changes] == [True, False] and steps[0].changes == {"J5": ("settlement",)}
+    assert [s.by_hand for s in steps if s.changes] == [True, False] and steps[0].changes == {
+        "J5": ("settlement",)
+    }
     after = do(state, "bull: commit 0", "lion: commit 1")
-    assert after.scores()["lion"]["black"] == 3          # two to two: J5 counted for nobody
+    assert after.scores()["lion"]["black"] == 3  # two to two: J5 counted for nobody
 
 
 def test_t43_no_conflict():
     """T43: no colour twice: the union tile is not even needed, and the action is over."""
-    state = do(position("layout I5 temple I6 leader:bull:black K5 temple K6 leader:lion:red"), "bull: tile red J5")
+    state = do(
+        position("layout I5 temple I6 leader:bull:black K5 temple K6 leader:lion:red"),
+        "bull: tile red J5",
+    )
     assert state.phase == "action" and state.layout()["J5"] == ("temple",) and state.left == 1
 
 
-BOTH = ("layout I5 temple I6 leader:bull:black H5 settlement I4 leader:bull:green\n"
-        "layout K5 temple K6 leader:lion:black L5 market K4 leader:lion:green\n")
+BOTH = (
+    "layout I5 temple I6 leader:bull:black H5 settlement I4 leader:bull:green\n"
+    "layout K5 temple K6 leader:lion:black L5 market K4 leader:lion:green\n"
+)
 
 
 def test_t44_which_conflict_first():
@@ -101,10 +122,15 @@ def test_t44_which_conflict_first():
     assert refused(state, "bull: war black") == ["T44"]
 
 
-@pytest.mark.parametrize("seats, attacker", [("bull lion archer", "lion"), ("bull archer lion", "archer")])
+@pytest.mark.parametrize(
+    "seats, attacker", [("bull lion archer", "lion"), ("bull archer lion", "archer")]
+)
 def test_t45_next_clockwise_attacks(seats, attacker):
     """T45: the active player is not involved; the next involved seat attacks."""
-    state = position("layout I5 temple I6 leader:archer:black K5 temple K6 leader:lion:black\nbull: tile red J5", seats=seats)
+    state = position(
+        "layout I5 temple I6 leader:archer:black K5 temple K6 leader:lion:black\nbull: tile red J5",
+        seats=seats,
+    )
     assert state.actors == (attacker,) and state.turn == "bull"
 
 
@@ -122,19 +148,25 @@ def test_t46_own_former_kingdom():
 
 def test_t46_strength_is_counted_at_that_moment():
     """T46, T50: what an earlier war took away no longer counts."""
-    state = position("layout I5 temple I6 leader:bull:black H5 settlement H6 market I4 leader:bull:green\n"
-                     "layout K5 temple K6 leader:lion:black L5 settlement L4 settlement M5 market K4 leader:lion:green\n"
-                     "bull: tile red J5\nbull: war black\nbull: commit 0\nlion: commit 0")
-    # Bull lost the settlement on H5; H6 with its market hangs only on I6, where the king stood, and is cut off too
+    state = position(
+        "layout I5 temple I6 leader:bull:black H5 settlement H6 market I4 leader:bull:green\n"
+        "layout K5 temple K6 leader:lion:black L5 settlement L4 settlement M5 market K4 leader:lion:green\n"
+        "bull: tile red J5\nbull: war black\nbull: commit 0\nlion: commit 0"
+    )
+    # Bull lost the settlement on H5; H6 with its market hangs only on I6, where the king stood, and
+    # is cut off too
     state = do(state, "bull: commit 0", "lion: commit 0")
     assert state.scores()["lion"] == {"black": 2, "red": 0, "blue": 0, "green": 1, "treasure": 0}
 
 
 def test_t47_supporters_from_hand():
-    """T47: attacker first, then defender, once each, of that colour; the larger sum wins, a tie is the defender's."""
+    """T47: attacker first, then defender, once each, of that colour; the larger sum wins, a tie is
+    the defender's."""
     state = do(position("hand lion black red red\n" + WAR), "bull: tile green J5")
     assert refused(state, "lion: commit 0") == ["T47", "T45"]
-    assert refused(state, "bull: commit 5") == [] and refused(state, "bull: commit 6") == ["T47"]   # five tiles are left
+    assert refused(state, "bull: commit 5") == [] and refused(state, "bull: commit 6") == [
+        "T47"
+    ]  # five tiles are left
     state = do(state, "bull: commit 0")
     assert refused(state, "lion: commit 2") == ["T47"]
     tie = do(state, "lion: commit 1")
@@ -142,7 +174,8 @@ def test_t47_supporters_from_hand():
 
 
 def test_t48_loser_and_supporters_leave():
-    """T48: the leader and every supporter of that side; a point for each of them, none for what was added."""
+    """T48: the leader and every supporter of that side; a point for each of them, none for what was
+    added."""
     state = do(position(WAR), "bull: tile green J5", "bull: commit 0", "lion: commit 5")
     layout = state.layout()
     assert not {"I6", "H5", "G5"} & set(layout) and "I5" in layout
@@ -151,8 +184,10 @@ def test_t48_loser_and_supporters_leave():
     assert {t.sites for t in state.todo()} == {("I6",), ("H5",), ("G5",), ("J5",)}
 
 
-RED = ("layout F5 temple treasure G5 temple H5 temple H4 temple G6 temple G4 leader:lion:red F6 leader:lion:black\n"
-       "layout J5 temple K5 temple L5 temple M5 temple K6 temple J6 leader:bull:red\n")
+RED = (
+    "layout F5 temple treasure G5 temple H5 temple H4 temple G6 temple G4 leader:lion:red F6 leader:lion:black\n"
+    "layout J5 temple K5 temple L5 temple M5 temple K6 temple J6 leader:bull:red\n"
+)
 
 
 def test_t49_red_wars_spare_temples():
@@ -166,18 +201,27 @@ def test_t49_red_wars_spare_temples():
 
 def test_t49_only_red_wars_spare():
     """T49 is about temples: in other colours everything of that side goes, beside a leader or not."""
-    state = position("layout I5 temple I6 leader:bull:black K5 temple K6 leader:lion:black K4 settlement L4 leader:lion:red")
+    state = position(
+        "layout I5 temple I6 leader:bull:black K5 temple K6 leader:lion:black K4 settlement L4 leader:lion:red"
+    )
     state = do(state, "bull: tile green J5", "bull: commit 2", "lion: commit 0")
     assert "K4" not in state.layout() and state.scores()["bull"]["black"] == 2
 
 
 def test_t50_kingdom_falls_apart():
-    """T50: leaders separated by the first war have no conflict any more; in the other order they have."""
-    lines = ("layout I5 temple I6 leader:bull:black H5 settlement G5 settlement F5 temple F6 leader:bull:green\n"
-             "layout K5 temple K6 leader:lion:black L5 settlement M5 settlement L4 settlement K7 temple K8 leader:lion:green\n")
-    first = do(position(lines), "bull: tile red J5", "bull: war black", "bull: commit 0", "lion: commit 0")
+    """T50: leaders separated by the first war have no conflict any more; in the other order they
+    have."""
+    lines = (
+        "layout I5 temple I6 leader:bull:black H5 settlement G5 settlement F5 temple F6 leader:bull:green\n"
+        "layout K5 temple K6 leader:lion:black L5 settlement M5 settlement L4 settlement K7 temple K8 leader:lion:green\n"
+    )
+    first = do(
+        position(lines), "bull: tile red J5", "bull: war black", "bull: commit 0", "lion: commit 0"
+    )
     assert first.phase == "action" and "F6" in first.layout() and "K8" in first.layout()
-    other = do(position(lines), "bull: tile red J5", "bull: war green", "bull: commit 0", "lion: commit 0")
+    other = do(
+        position(lines), "bull: tile red J5", "bull: war green", "bull: commit 0", "lion: commit 0"
+    )
     assert other.phase == "commit" and "F6" not in other.layout()
 
 
@@ -185,13 +229,15 @@ def test_t51_nobody_loses_its_temple_in_a_war():
     """T51: after a red war every other leader of that side still has a temple."""
     state = do(position(RED), "bull: tile green I5", "bull: commit 1", "lion: commit 0")
     p = state.pieces
-    assert p.leaders[4] >= 0                              # Lion's king beside F5 and G6
+    assert p.leaders[4] >= 0  # Lion's king beside F5 and G6
     assert all(c < 0 or p.board.near[c] & p.tiles[1] for c in p.leaders)
 
 
 def test_t52_union_tile_comes_off():
     """T52: after the last conflict, not before; the tile stays."""
-    state = do(position(BOTH), "bull: tile red J5", "bull: war black", "bull: commit 0", "lion: commit 0")
+    state = do(
+        position(BOTH), "bull: tile red J5", "bull: war black", "bull: commit 0", "lion: commit 0"
+    )
     assert state.layout()["J5"] == ("temple", "union")
     state = do(state, "bull: commit 0", "lion: commit 0")
     assert state.layout()["J5"] == ("temple",)

@@ -1,4 +1,5 @@
-"""A whole open game, written down move by move: whatever changes the rules by accident shows up as a line that differs.
+"""A whole open game, written down move by move: whatever changes the rules by accident shows up as
+a line that differs.
 
 `python -m tests.engine.tigris.test_golden` writes the file anew.
 """
@@ -11,11 +12,13 @@ from tests.engine import golden
 from tests.engine.tigris.playing import choose
 
 FILE = Path(__file__).with_name("golden.txt")
-SEED = 19       # a game in which everything happens: wars to choose from, monuments built and not, treasures chosen
+# a game in which everything happens: wars to choose from, monuments built and not, treasures chosen
+SEED = 19
 
 
 def played(seed=SEED):
-    """One line a move: the action, how many were legal, who acts next in which phase, and all points so far."""
+    """One line a move: the action, how many were legal, who acts next in which phase, and all
+    points so far."""
     rnd = random.Random(seed)
     state = engine.game("tigris").new(["archer", "bull", "pot"])
     lines = []
@@ -24,7 +27,9 @@ def played(seed=SEED):
         action = choose(rnd, legal)
         state = state.apply(action)
         points = " ".join("/".join(str(n) for n in s.values()) for s in state.scores().values())
-        lines.append(f"{action} | {len(legal)} | {' '.join(state.actors)} {state.phase} | {points} | {state.bag}")
+        lines.append(
+            f"{action} | {len(legal)} | {' '.join(state.actors)} {state.phase} | {points} | {state.bag}"
+        )
     lines.append("winner " + " ".join(state.outcome().winners))
     return lines, state
 

@@ -28,16 +28,26 @@ def on_board(p):
 @games
 @each_game
 def test_nothing_is_lost_and_kingdoms_are_at_peace(seed, mode):
-    """T1: 153 tiles; T2: pieces; T3; T7, T26: no two leaders of a colour in a kingdom outside conflicts; T8; T13, T14, T16."""
+    """T1: 153 tiles; T2: pieces; T3; T7, T26: no two leaders of a colour in a kingdom outside
+    conflicts; T8; T13, T14, T16."""
     for state, _ in random_game(seed, mode):
         p = state.pieces
-        tiles = on_board(p) + sum(state.spent) + state.lost + state.bag + sum(state.hand(i) for i in range(len(state.seats)))
+        tiles = (
+            on_board(p)
+            + sum(state.spent)
+            + state.lost
+            + state.bag
+            + sum(state.hand(i) for i in range(len(state.seats)))
+        )
         assert tiles == 153
         if state.bag_known is not None:
             assert sum(state.bag_known) == state.bag
             for c in range(4):
                 held = sum(k[c] for k in state.known)
-                assert p.tiles[c].bit_count() + state.spent[c] + held + state.bag_known[c] == p.board.totals[c]
+                assert (
+                    p.tiles[c].bit_count() + state.spent[c] + held + state.bag_known[c]
+                    == p.board.totals[c]
+                )
         assert p.treasures.bit_count() + sum(s["treasure"] for s in state.scores().values()) == 10
         assert p.treasures & ~(p.tiles[1] | p.flipped) == 0
         assert p.flipped.bit_count() == 4 * sum(m >= 0 for m in p.monuments)
@@ -48,14 +58,17 @@ def test_nothing_is_lost_and_kingdoms_are_at_peace(seed, mode):
         sets = [*p.tiles, p.flipped, p.catastrophes, *(1 << c for c in p.leaders if c >= 0)]
         everything = 0
         for mask in sets:
-            assert not everything & mask                # one thing a square
+            assert not everything & mask  # one thing a square
             everything |= mask
         assert not everything & ~p.board.all
         if state.phase in ("action", "build", "treasure", "draw", "over"):
             assert p.union < 0
             for leaders in [kingdom.leaders for kingdom in p.kingdoms()]:
                 assert len({n % 4 for n in leaders}) == len(leaders)
-        assert p.tiles[2] & ~p.board.river == 0 and (p.tiles[0] | p.tiles[1] | p.tiles[3]) & p.board.river == 0
+        assert (
+            p.tiles[2] & ~p.board.river == 0
+            and (p.tiles[0] | p.tiles[1] | p.tiles[3]) & p.board.river == 0
+        )
 
 
 @games
@@ -80,19 +93,31 @@ def some_actions(rnd, state):
         stands = state.pieces.leaders[rnd.randrange(len(state.pieces.leaders))]
         if stands >= 0 and rnd.random() < 0.7:
             here = board.ids[stands]
-        yield rnd.choice((
-            act.Tile(seat, colour, here), act.Leader(seat, colour, here, there), act.Leader(seat, colour, here, None),
-            act.Leader(seat, colour, None, there), act.Catastrophe(seat, there), act.Swap(seat, rnd.randrange(8)),
-            act.Swap(seat, 1, (colour,)), act.Pass(seat), act.Commit(seat, rnd.randrange(8)), act.War(seat, colour),
-            act.Build(seat, rnd.choice(board.monuments), there), act.Keep(seat),
-            act.Treasure(seat, tuple(s for s in board.plan.sites if s in (here, there))),
-            act.Draw("bag", seat, (colour,) * rnd.randrange(1, 7))))
+        yield rnd.choice(
+            (
+                act.Tile(seat, colour, here),
+                act.Leader(seat, colour, here, there),
+                act.Leader(seat, colour, here, None),
+                act.Leader(seat, colour, None, there),
+                act.Catastrophe(seat, there),
+                act.Swap(seat, rnd.randrange(8)),
+                act.Swap(seat, 1, (colour,)),
+                act.Pass(seat),
+                act.Commit(seat, rnd.randrange(8)),
+                act.War(seat, colour),
+                act.Build(seat, rnd.choice(board.monuments), there),
+                act.Keep(seat),
+                act.Treasure(seat, tuple(s for s in board.plan.sites if s in (here, there))),
+                act.Draw("bag", seat, (colour,) * rnd.randrange(1, 7)),
+            )
+        )
 
 
 @games
 @each_game
 def test_legal_means_that_nothing_is_broken(seed, mode):
-    """legal_actions() are those that check() finds nothing wrong with, and no others; all read back from their text."""
+    """legal_actions() are those that check() finds nothing wrong with, and no others; all read back
+    from their text."""
     rnd = random.Random(seed)
     for state, _ in random_game(seed, mode, 120):
         legal = state.legal_actions()
@@ -110,14 +135,19 @@ def test_legal_means_that_nothing_is_broken(seed, mode):
                 with pytest.raises(IllegalAction) as e:
                     state.apply(action)
                 assert e.value.violations == tuple(broken)
-            before = state.parse(str(action)) if not (isinstance(action, act.Leader) and action.origin is None) else action
+            before = (
+                state.parse(str(action))
+                if not (isinstance(action, act.Leader) and action.origin is None)
+                else action
+            )
             assert before == action
 
 
 @games
 @each_game
 def test_steps_lead_from_one_layout_to_the_next(seed, mode):
-    """The people's own doing first; the last contents of every site are the new layout's; to-dos name what is to be done."""
+    """The people's own doing first; the last contents of every site are the new layout's; to-dos
+    name what is to be done."""
     played = random_game(seed, mode, 200)
     for (before, _), (after, _) in zip(played, played[1:]):
         at = before.layout()
@@ -170,13 +200,16 @@ def test_views_and_decisions_are_plain(seed, mode):
         if d is not None:
             assert d.seat in state.actors and not d.ask
             assert all(state.check(state.parse(c.action)) == [] for c in d.choices)
-            assert {c.action for c in d.choices} == {str(a) for a in state.legal_actions() if a.seat == d.seat}
+            assert {c.action for c in d.choices} == {
+                str(a) for a in state.legal_actions() if a.seat == d.seat
+            }
 
 
 @given(seed=st.integers(0, 10**6))
 @settings(max_examples=4, deadline=None, derandomize=True)
 def test_chances_sum_to_one(seed):
-    """At every draw the outcomes are the legal ones and their probabilities sum to 1; a draw nobody told stays unknown."""
+    """At every draw the outcomes are the legal ones and their probabilities sum to 1; a draw nobody
+    told stays unknown."""
     for state, _ in random_game(seed, "open", 40):
         outcomes = state.chance()
         assert (outcomes != []) == (state.phase == "draw")

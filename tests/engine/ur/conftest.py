@@ -28,7 +28,8 @@ def broken(state, line):
 
 
 def some_action(state, rng):
-    """A legal action: first its kind, then one of that kind, so that politics does not drown the others."""
+    """A legal action: first its kind, then one of that kind, so that politics does not drown the
+    others."""
     drawn = state.chance()
     if drawn:
         return rng.choices([x for x, _ in drawn], [w for _, w in drawn])[0]
@@ -36,7 +37,10 @@ def some_action(state, rng):
     for x in state.legal_actions():
         kinds.setdefault(type(x), []).append(x)
     begun = state.used or state.built or state.returned
-    weights = [0.3 if k is a.Swap and len(kinds) > 1 and not begun else 2 if k is a.War else 1 for k in kinds]
+    weights = [
+        0.3 if k is a.Swap and len(kinds) > 1 and not begun else 2 if k is a.War else 1
+        for k in kinds
+    ]
     return rng.choice(kinds[rng.choices(list(kinds), weights)[0]])
 
 

@@ -1,4 +1,5 @@
-"""States as values: random games keep their invariants, legal actions are just what `check` allows, forms round-trip."""
+"""States as values: random games keep their invariants, legal actions are just what `check` allows,
+forms round-trip."""
 
 import random
 from pathlib import Path
@@ -27,9 +28,12 @@ def followed(before, steps):
 @given(st.integers(0, 10**6))
 @settings(max_examples=12, deadline=None, derandomize=True)
 def test_random_games_keep_what_must_not_change(ur, seed):
-    """U1, U2, U10, U18: 20 stones a colour, 40 tiles in ten pairs of four, five stones at most, one colour, firm ziggurats."""
+    """U1, U2, U10, U18: 20 stones a colour, 40 tiles in ten pairs of four, five stones at most, one
+    colour, firm ziggurats."""
     rng = random.Random(seed)
-    state = ur.game.new(ur.seats[: rng.choice((3, 4))], {"bonus": rng.choice(("as-written", "for-restraint"))})
+    state = ur.game.new(
+        ur.seats[: rng.choice((3, 4))], {"bonus": rng.choice(("as-written", "for-restraint"))}
+    )
     zigs = {}
     for _ in range(600):
         if state.outcome() is not None:
@@ -40,7 +44,10 @@ def test_random_games_keep_what_must_not_change(ur, seed):
         state = state.apply(action)
         assert followed(before.layout(), state.steps) == state.layout()
         assert all(s.by_hand for s in state.steps[:1])
-        on_board = [sum(n for p, n in zip(state.owner, state.count) if p == q) for q in range(len(state.seats))]
+        on_board = [
+            sum(n for p, n in zip(state.owner, state.count) if p == q)
+            for q in range(len(state.seats))
+        ]
         assert [20 - n for n in on_board] == list(state.supplies)
         assert max(state.count) <= 5
         tiles = [frozenset(t.split("/")) for t in (*state.tiles, *state.hands, state.spare) if t]
@@ -53,14 +60,18 @@ def test_random_games_keep_what_must_not_change(ur, seed):
     if state.outcome() is not None:
         assert state.legal_actions() == [] and state.turn is None
         best = max(state.scores().values())
-        assert all((state.scores()[s] == best) == (s in state.outcome().winners) for s in state.seats)
+        assert all(
+            (state.scores()[s] == best) == (s in state.outcome().winners) for s in state.seats
+        )
 
 
 @given(st.integers(0, 10**6))
 @settings(max_examples=6, deadline=None, derandomize=True)
 def test_text_and_json_forms_round_trip_at_every_moment(ur, seed):
     rng = random.Random(seed)
-    state = ur.game.new(ur.seats[: rng.choice((3, 4))], {"bonus": rng.choice(("as-written", "for-restraint"))})
+    state = ur.game.new(
+        ur.seats[: rng.choice((3, 4))], {"bonus": rng.choice(("as-written", "for-restraint"))}
+    )
     for n in range(220):
         if state.outcome() is not None:
             break
@@ -85,18 +96,30 @@ def any_action(state, rng):
 
     plus = tuple((site(), rng.choice((1, 1, 2, 3))) for _ in range(rng.choice((0, 1, 1, 2))))
     moves = tuple((site(), site(), rng.choice((1, 1, 2))) for _ in range(rng.choice((0, 1, 2))))
-    found = rng.choice([
-        a.Put(seat, site()), a.Pass(seat), a.Swap(seat, site(), rng.choice(DOMAINS)), a.Swap(seat, a.SPARE),
-        a.Agriculture(seat, a.stones(plus, state.board)), a.Trade(seat, a.stones(plus, state.board)),
-        a.Culture(seat), a.Culture(seat, a.stones(plus, state.board)), a.Politics(seat, a.moves(moves, state.board)),
-        a.War(seat, site(), site(), rng.choice((1, 1, 2, 3))), a.Extra(seat, a.stones(plus or ((site(), 1),), state.board)),
-        a.Settle(seat, site()), a.Ziggurat(seat, (site(),)), a.Return(seat, site()),
-    ])
+    found = rng.choice(
+        [
+            a.Put(seat, site()),
+            a.Pass(seat),
+            a.Swap(seat, site(), rng.choice(DOMAINS)),
+            a.Swap(seat, a.SPARE),
+            a.Agriculture(seat, a.stones(plus, state.board)),
+            a.Trade(seat, a.stones(plus, state.board)),
+            a.Culture(seat),
+            a.Culture(seat, a.stones(plus, state.board)),
+            a.Politics(seat, a.moves(moves, state.board)),
+            a.War(seat, site(), site(), rng.choice((1, 1, 2, 3))),
+            a.Extra(seat, a.stones(plus or ((site(), 1),), state.board)),
+            a.Settle(seat, site()),
+            a.Ziggurat(seat, (site(),)),
+            a.Return(seat, site()),
+        ]
+    )
     return found
 
 
 def listed_whole(state, action):
-    """Whether all choices of this domain are listed (they multiply beyond FEW only on large boards)."""
+    """Whether all choices of this domain are listed (they multiply beyond FEW only on large
+    boards)."""
     p = state.mover
     if isinstance(action, a.Politics):
         return len(state.own(p)) <= 3
@@ -126,7 +149,9 @@ def test_legal_actions_are_just_what_check_allows(ur, seed):
                     state.apply(action)
             elif listed_whole(state, action) and action not in legal:
                 after = state.apply(action).key()
-                assert any(state.apply(x).key() == after for x in legal if type(x) is type(action)), str(action)
+                assert any(
+                    state.apply(x).key() == after for x in legal if type(x) is type(action)
+                ), str(action)
         state = state.apply(ur.some_action(state, rng))
 
 
@@ -167,19 +192,24 @@ def played(ur):
 
 
 def test_golden_game(ur):
-    """The same seed plays the same game to the same end. After a change of rules that is meant: write `played` anew."""
+    """The same seed plays the same game to the same end. After a change of rules that is meant:
+    write `played` anew."""
     assert played(ur) == GOLDEN.read_text(encoding="utf-8")
 
 
 def test_a_table_that_never_saw_the_hand_tiles_goes_on(ur):
     """Unknown tiles could be anything: what is used and laid tells them bit by bit."""
-    state = ur.position("layout A1 tile:trade/war black black B1 tile:culture/war C1 tile:politics/war white")
+    state = ur.position(
+        "layout A1 tile:trade/war black black B1 tile:culture/war C1 tile:politics/war white"
+    )
     assert state.hands == (None, None, None) and "box" in state.actors
     assert {type(x) for x in state.legal_actions()} >= {a.Trade, a.Culture, a.War, a.Swap, a.Lay}
     told = ur.run(state, "box: lay hand2 war/trade")
     assert told.hands[1] == "war/trade" and ur.broken(told, "box: lay hand2 war/trade") == ["U5"]
     state = ur.run(state, "black: trade A1+1")
-    assert state.could_bear(0, "culture") and not ur.run(state, "black: culture").could_bear(0, "war")
+    assert state.could_bear(0, "culture") and not ur.run(state, "black: culture").could_bear(
+        0, "war"
+    )
     after = ur.run(state, "black: swap B1 politics")
     assert after.layout()["B1"] == ("tile:politics/trade",)
     unknown = ur.run(after, "white: swap B1 war")
@@ -188,32 +218,79 @@ def test_a_table_that_never_saw_the_hand_tiles_goes_on(ur):
     assert ur.game.load(unknown.to_json()) == unknown
 
 
-@pytest.mark.parametrize("text", [
-    "black", "black:", "black: dance", "red: pass", "black: trade C3", "black: trade C9+1", "black: war C3>D3", "black: put",
-    "black: swap C3", "black: swap C3 peace", "black: lay A1 war/trade", "box: put A1", "black: extra", "black: ziggurat",
-    "black: pass now", "box: lay A1 war/war", "black: war C3>D3:1 D3>E3:1", "black: politics C3>D3:x",
-])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "black",
+        "black:",
+        "black: dance",
+        "red: pass",
+        "black: trade C3",
+        "black: trade C9+1",
+        "black: war C3>D3",
+        "black: put",
+        "black: swap C3",
+        "black: swap C3 peace",
+        "black: lay A1 war/trade",
+        "box: put A1",
+        "black: extra",
+        "black: ziggurat",
+        "black: pass now",
+        "box: lay A1 war/war",
+        "black: war C3>D3:1 D3>E3:1",
+        "black: politics C3>D3:x",
+    ],
+)
 def test_nonsense_is_called_so(ur, text):
     with pytest.raises(BadText):
         ur.position("layout A1 tile:trade/war black").parse(text)
 
 
-@pytest.mark.parametrize("line", [
-    "layout A1 tile:war/war", "layout A1 tile:peace/war", "layout Z9 tile:war/trade", "layout A1 black", "layout",
-    "layout A1 tile:war/trade black white", "layout A1 tile:war/trade red", "layout A1 tile:war/trade blue",
-    "layout A1 tile:war/trade ziggurat ziggurat", "layout A1 tile:war/trade ziggurat black black", "layout hand4 tile:war/trade",
-    "layout hand1 tile:war/trade black", "hand black", "hand red war/trade", "spare war/trade culture/war", "option bonus",
-    "option colour red", "starter", "starter red", "turn red", "phase dusk", "box open", "done nothing", "bag 3",
-])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "layout A1 tile:war/war",
+        "layout A1 tile:peace/war",
+        "layout Z9 tile:war/trade",
+        "layout A1 black",
+        "layout",
+        "layout A1 tile:war/trade black white",
+        "layout A1 tile:war/trade red",
+        "layout A1 tile:war/trade blue",
+        "layout A1 tile:war/trade ziggurat ziggurat",
+        "layout A1 tile:war/trade ziggurat black black",
+        "layout hand4 tile:war/trade",
+        "layout hand1 tile:war/trade black",
+        "hand black",
+        "hand red war/trade",
+        "spare war/trade culture/war",
+        "option bonus",
+        "option colour red",
+        "starter",
+        "starter red",
+        "turn red",
+        "phase dusk",
+        "box open",
+        "done nothing",
+        "bag 3",
+    ],
+)
 def test_a_bad_set_up_line_is_named(ur, line):
     with pytest.raises(script.BadScript, match="^line 4: "):
         ur.position(line)
 
 
-@pytest.mark.parametrize("change", [
-    {"phase": "dusk"}, {"tiles": {"A1": "war"}}, {"tiles": {"Q1": "war/trade"}}, {"stones": {"A1": ["red", 1]}}, {"seats": None},
-    {"extra": ["extra"]},
-])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"phase": "dusk"},
+        {"tiles": {"A1": "war"}},
+        {"tiles": {"Q1": "war/trade"}},
+        {"stones": {"A1": ["red", 1]}},
+        {"seats": None},
+        {"extra": ["extra"]},
+    ],
+)
 def test_a_broken_record_is_refused(ur, change):
     data = ur.opened(2)[0].to_json()
     with pytest.raises(BadText):
@@ -221,15 +298,27 @@ def test_a_broken_record_is_refused(ur, change):
 
 
 def test_starter_and_turn_lines(ur):
-    state = ur.position("layout A1 tile:trade/war black B1 tile:culture/war", "hand white war/trade", "starter white")
+    state = ur.position(
+        "layout A1 tile:trade/war black B1 tile:culture/war",
+        "hand white war/trade",
+        "starter white",
+    )
     assert state.turn == "white"
     assert ur.run(state, "white: swap B1 war").turn == "green"
     assert ur.position("layout A1 tile:trade/war black", "turn green").turn == "green"
 
 
 def test_expectations_of_its_own(ur):
-    state = ur.position("layout A1 tile:trade/war black", "hand black war/trade", "spare culture/war")
+    state = ur.position(
+        "layout A1 tile:trade/war black", "hand black war/trade", "spare culture/war"
+    )
     assert state.expect(["supply", "black", "19"]) == (True, "19")
-    assert state.expect(["hand", "black", "trade/war"])[0] and not state.expect(["hand", "white", "trade/war"])[0]
-    assert state.expect(["spare", "war/culture"])[0] and state.expect(["ziggurats", "4"]) == (False, "5")
+    assert (
+        state.expect(["hand", "black", "trade/war"])[0]
+        and not state.expect(["hand", "white", "trade/war"])[0]
+    )
+    assert state.expect(["spare", "war/culture"])[0] and state.expect(["ziggurats", "4"]) == (
+        False,
+        "5",
+    )
     assert state.expect(["score", "black", "3"]) is None and state.expect(["bag", "3"]) is None

@@ -1,4 +1,5 @@
-"""The learned reader reads: the same after it was kept, the same in part as whole, without anything that learns."""
+"""The learned reader reads: the same after it was kept, the same in part as whole, without anything
+that learns."""
 
 import math
 import subprocess

@@ -10,7 +10,9 @@ import cv2
 import msgspec
 import numpy as np
 
+from vision import archive, model
 from vision.cluster_astray import read_astray, site_has
+from vision.cluster_base import Sheet
 from vision.cluster_block import is_block
 from vision.cluster_canvas import MARGIN, Empty, Frame, trust
 from vision.cluster_count import evidence_of, patched, shares_of
@@ -19,21 +21,21 @@ from vision.cluster_first import Firsts, Tried, group_of
 from vision.cluster_fit import FITS, WELL, Fine, Piece, reconsidered, refined, searched
 from vision.cluster_hidden import fullness, hidden_by
 from vision.cluster_home import NEAR, Homes
-from vision.cluster_loose import (
-    FormLooks,
-)
+from vision.cluster_loose import FormLooks, Look
 from vision.cluster_lump import Place, left_on, littered
 from vision.cluster_memory import NOTHING, Card, Memory, Recalled
+from vision.cluster_polar import Form
 from vision.cluster_scene import FOLD, LIGHT_STEP, Rect, Scene, Stage, cover, folded
 from vision.cluster_sign import Cover
 from vision.cluster_tall import TallLook, find_tall, hide
 from vision.cluster_tone import rendition_by_tiles
-from vision.cluster_usual import UNTOLD, Habits
+from vision.cluster_usual import UNTOLD, Habit, Habits
 from vision.evidence import CountedEvidence, SiteEvidence
 from vision.plan import Plan, Site
 from vision.pose import Pose
 from vision.rendition import PLAIN
 from vision.shot import Lying
+from vision.usual import Usual
 from vision.windows import Pyramid
 
 LUMP, LUMPY = (
@@ -51,6 +53,10 @@ INSIDE = 0.7  # of the radius around a piece: nearer to its middle shows nothing
 # share of a flat piece's place that is not the board's, from which what stands there may be one
 # that lies
 FULL = 0.9
+
+# what a model file keeps of a reader, and the structs that may stand in it
+PARTS = ("empty", "firsts", "looks", "tall", "aside", "stands", "usual", "lump", "patch")
+STRUCTS = (Empty, Firsts, Form, Frame, Habit, Habits, Look, Sheet, TallLook, Usual)
 
 
 class Begun(msgspec.Struct, frozen=True, eq=False):
@@ -82,6 +88,8 @@ class Part(msgspec.Struct, frozen=True, eq=False):
 class ClusterReader:
     """Fitted to a copy's photos; read() gives CountedEvidence for every site of a plan that reads
     "cluster"."""
+
+    name = "cluster"  # of its part of a model file
 
     def __init__(
         self,
@@ -138,6 +146,14 @@ class ClusterReader:
             for o in s.outlines
         ]
         self.homes = Homes.of(plan)
+
+    def pack(self) -> model.Arrays:
+        return archive.freeze({part: getattr(self, part) for part in PARTS})
+
+    @classmethod
+    def unpack(cls, plan: Plan, arrays: model.Arrays) -> ClusterReader:
+        """Back from pack(). Raises KeyError or ValueError where something is missing."""
+        return cls(plan, **archive.thaw(arrays, STRUCTS))
 
     def read(
         self,

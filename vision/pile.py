@@ -48,6 +48,8 @@ class PileReader:
     """reference: (h, w, 3) the empty board in the light that all is compared in; cells, blocks:
     readers of sites and of pieces that cover several."""
 
+    name = "pile"  # of its part of a model file
+
     def __init__(
         self, plan: Plan, reference: np.ndarray, cells: list[GroupReader], blocks: list[GroupReader]
     ) -> None:

@@ -3,10 +3,8 @@ Reader."""
 
 from __future__ import annotations
 
-import inspect
 import json
 import math
-import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -14,7 +12,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from vision import archive, model
+from vision import model
 from vision.alike import by_place
 from vision.bared import bared
 from vision.box import within_box
@@ -287,12 +285,8 @@ class Reader:
         arrays["noise"] = np.array(self.noise)
         if self.learned is not None:
             arrays |= model.drawer("learned", self.learned.pack())
-        names = {PileReader: "pile", ClusterReader: "cluster", StandingReader: "standing"}
         for reader in self.readers:
-            arrays |= model.drawer(
-                names[type(reader)],
-                _pack_cluster(reader) if isinstance(reader, ClusterReader) else reader.pack(),
-            )
+            arrays |= model.drawer(reader.name, reader.pack())
         return arrays
 
     def save(self, path: str | Path) -> None:
@@ -304,13 +298,13 @@ class Reader:
         arrays = model.load(path)
         try:
             own = parse_plan(json.loads(model.as_text(arrays["plan"])), str(path))
-            part = model.opened("standing", arrays)
+            part = model.opened(StandingReader.name, arrays)
             standing = [StandingReader.unpack(own, part)] if part else []
             flat = without(own, standing[0].made.ids) if standing else own
             readers = [
-                make(flat, part)
-                for name, make in (("pile", PileReader.unpack), ("cluster", _unpack_cluster))
-                if (part := model.opened(name, arrays))
+                kind.unpack(flat, part)
+                for kind in (PileReader, ClusterReader)
+                if (part := model.opened(kind.name, arrays))
             ] + standing
             registrar = Registrar.unpack(own, model.opened("registration", arrays))
             learned = (
@@ -376,25 +370,3 @@ def without(plan: Plan, sites: Iterable[str]) -> Plan:
         if gone
         else plan
     )
-
-
-def _parts(kind: type) -> list[str]:
-    """What a cluster reader is made from besides the plan"""
-    return [
-        name for name in inspect.signature(kind.__init__).parameters if name not in ("self", "plan")
-    ]
-
-
-def _pack_cluster(reader: ClusterReader) -> model.Arrays:
-    return archive.freeze({name: getattr(reader, name) for name in _parts(ClusterReader)})
-
-
-def _unpack_cluster(plan: Plan, arrays: model.Arrays) -> ClusterReader:
-    kinds = {
-        v
-        for name, m in list(sys.modules.items())
-        if name.startswith("vision.cluster")
-        for v in vars(m).values()
-        if isinstance(v, type) and issubclass(v, msgspec.Struct)
-    }
-    return ClusterReader(plan, **archive.thaw(arrays, kinds))

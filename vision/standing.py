@@ -88,6 +88,8 @@ class StandingReader:
     """Reads the sites that `standing_sites` names: what stands nearest below the camera first,
     since it hides what is behind."""
 
+    name = "standing"  # of its part of a model file
+
     def __init__(self, plan: Plan, made: Standing) -> None:
         self.plan, self.made, self.reference = plan, made, made.reference
         self.centres = np.array([plan.sites[i].centre for i in made.ids])

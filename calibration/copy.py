@@ -1,4 +1,5 @@
-"""A copy's folder (DESIGN 4): copy.toml, its photos and their layouts. Its central value: Copy."""
+"""A copy's folder (docs/contracts.md, Copies): copy.toml, its photos and their layouts. Its central
+value: Copy."""
 
 from __future__ import annotations
 
@@ -36,7 +37,8 @@ class BadCorners(BadCopy):
 
 
 class Photo(msgspec.Struct, frozen=True, eq=False):
-    """name: the file's name; image: (h, w, 3) uint8 BGR; corners: (4, 2) pixels as tapped, or None."""
+    """name: the file's name; image: (h, w, 3) uint8 BGR; corners: (4, 2) pixels as tapped, or
+    None."""
 
     name: str
     image: np.ndarray

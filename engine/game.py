@@ -215,7 +215,7 @@ class State(abc.ABC):
 
     @abc.abstractmethod
     def view(self) -> dict[str, Any]:
-        """Plain data for the page beyond the layout; the form is in docs/architecture.md."""
+        """Plain data for the page beyond the layout; the form is in docs/reference/engine.md."""
 
     @abc.abstractmethod
     def to_json(self) -> dict[str, Any]:
@@ -223,11 +223,12 @@ class State(abc.ABC):
 
     @abc.abstractmethod
     def to_text(self) -> str:
-        """Set-up lines (DESIGN 8, extended where a moment inside an action needs it) that
-        `engine.script` reads back."""
+        """Set-up lines (docs/contracts.md, Notation; extended where a moment inside an action needs
+        it) that `engine.script` reads back."""
 
     def decision(self) -> Decision | None:
-        """What somebody has to say before the game can go on; None when the board alone can tell."""
+        """What somebody has to say before the game can go on; None when the board alone can
+        tell."""
         return None
 
     def todo(self) -> list[Todo]:

@@ -1,4 +1,5 @@
-"""A layout: what lies where, `{site: (kinds...)}`, bottom first, empty sites left out (DESIGN 3)."""
+"""A layout: what lies where, `{site: (kinds...)}`, bottom first, empty sites left out
+(docs/contracts.md, Plans and layouts)."""
 
 from __future__ import annotations
 

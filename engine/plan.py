@@ -1,5 +1,5 @@
-"""What the rules need of a plan (DESIGN 3): sites with tags and borders, kinds with the numbers in
-the box.
+"""What the rules need of a plan (docs/contracts.md, Plans and layouts): sites with tags and
+borders, kinds with the numbers in the box.
 
 Where things lie in millimetres is `vision`'s business, which reads the same file.
 """

@@ -1,5 +1,5 @@
-"""`.play` scripts (DESIGN 8): set-up lines, actions, refusals, expectations. Pure: text in, faults
-out."""
+"""`.play` scripts (docs/contracts.md, Notation): set-up lines, actions, refusals, expectations.
+Pure: text in, faults out."""
 
 from __future__ import annotations
 

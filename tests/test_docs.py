@@ -13,8 +13,8 @@ from companion.cli import COMMANDS, _Commands, main
 from companion.config import Config
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-TEXTS = {p.name: p.read_text(encoding="utf-8") for p in PAGES}
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+TEXTS = {str(p.relative_to(ROOT)): p.read_text(encoding="utf-8") for p in PAGES}
 
 
 def blocks(language):
@@ -81,9 +81,36 @@ def test_every_command_that_is_named_is_one(name, said):
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_links_and_pictures_are_there(name):
-    for link in re.findall(r"\]\(([^)#]+)\)", TEXTS[name]):
-        if not re.match(r"https?:", link):
-            assert ((ROOT if name == "README.md" else ROOT / "docs") / link).is_file(), link
+    for link, heading in re.findall(r"\]\(([^)#]+)(?:#([\w-]+))?\)", TEXTS[name]):
+        if re.match(r"https?:", link):
+            continue
+        page = (ROOT / name).parent / link
+        assert page.is_file(), link
+        if heading:
+            headings = re.findall(r"^#+ (.*)", page.read_text(encoding="utf-8"), re.M)
+            assert heading in {
+                re.sub(r"[^\w -]", "", h).lower().replace(" ", "-") for h in headings
+            }
+
+
+def test_every_page_can_be_reached_from_the_readme():
+    seen, waiting = set(), ["README.md"]
+    while waiting:
+        name = waiting.pop()
+        seen.add(name)
+        for link in re.findall(r"\]\(([^)#]+\.md)", TEXTS[name]):
+            page = str(((ROOT / name).parent / link).resolve().relative_to(ROOT))
+            if page not in seen:
+                waiting.append(page)
+    assert seen == set(TEXTS)
+
+
+def test_reference_pages_are_short():
+    """At most 600 words of prose each; forms of data and tables do not count."""
+    for name, text in TEXTS.items():
+        if name.startswith("docs/reference/"):
+            prose = re.sub(r"```.*?```|^\|.*$", "", text, flags=re.S | re.M)
+            assert len(prose.split()) <= 600, name
 
 
 def test_make_can_do_what_is_said_of_it():
@@ -100,7 +127,7 @@ def test_pictures_are_few_and_small_and_all_are_shown():
     assert [p.name for p in pictures if p.name not in shown] == []
 
 
-@pytest.mark.parametrize("name", ["play.md", "club.md", "wiring.md"])
+@pytest.mark.parametrize("name", [f"docs/manual/{page}.md" for page in ("play", "club", "wiring")])
 def test_configurations_that_are_shown_can_be_read(name):
     shown = [b for page, b in blocks("toml") if page == name]
     assert shown

@@ -1,4 +1,5 @@
-"""The house keeps its order (DESIGN 1): who imports whom, and who knows a game's name."""
+"""The house keeps its order (docs/contracts.md, The rooms): who imports whom, and who knows a
+game's name."""
 
 import ast
 import re

@@ -1,4 +1,4 @@
-"""What a page shows beyond the layout (docs/architecture.md)."""
+"""What a page shows beyond the layout (docs/reference/engine.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""From set-up lines (DESIGN 8) to a position; a game's beginning in open mode."""
+"""From set-up lines (docs/contracts.md, Notation) to a position; a game's beginning in open
+mode."""
 
 from __future__ import annotations
 

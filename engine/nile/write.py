@@ -1,4 +1,5 @@
-"""A position as set-up lines that `engine.script` reads back (DESIGN 8), whatever moment it is."""
+"""A position as set-up lines that `engine.script` reads back (docs/contracts.md, Notation),
+whatever moment it is."""
 
 from __future__ import annotations
 

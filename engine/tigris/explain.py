@@ -1,6 +1,6 @@
-"""What people may have done between two looks at the board (DESIGN 5): one action of somebody a
-guess, with what must have been declared on the way and who passed before; the reconciler asks again
-for what is left."""
+"""What people may have done between two looks at the board (docs/reference/engine.md): one action
+of somebody a guess, with what must have been declared on the way and who passed before; the
+reconciler asks again for what is left."""
 
 from __future__ import annotations
 
@@ -254,7 +254,8 @@ def _touched(s: Position, doing: tuple[str, int, int, int]) -> int:
 
 
 def _wrong_choice(found: Guesses, s: Position, seen: Seen) -> None:
-    """A monument or treasures that the rules forbid just now, while the right ones are waited for."""
+    """A monument or treasures that the rules forbid just now, while the right ones are waited
+    for."""
     if s.phase == "build":
         for m, mask in enumerate(seen.monuments):
             for cell in cells(mask):

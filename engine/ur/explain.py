@@ -1,5 +1,5 @@
-"""What may have been done between two looks (docs/architecture.md): runs of actions, legal or not,
-likeliest first."""
+"""What may have been done between two looks (docs/reference/engine.md): runs of actions, legal or
+not, likeliest first."""
 
 from __future__ import annotations
 
@@ -192,7 +192,8 @@ def _before_swap(state: Position, seen: Seen, aim: Aim) -> Iterator[Run]:
 
 
 def _aim(state: Position, seen: Seen, p: int) -> Aim:
-    """The stones a seat has where they are seen; where others took its tile meanwhile, any number."""
+    """The stones a seat has where they are seen; where others took its tile meanwhile, any
+    number."""
     n = len(state.tiles)
     lo = [0 if seen.zig[i] or state.zig[i] else seen.number(i, p) for i in range(n)]
     hi = list(lo)

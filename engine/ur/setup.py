@@ -1,4 +1,5 @@
-"""Positions from set-up lines (DESIGN 8) and from JSON, and a game's beginning."""
+"""Positions from set-up lines (docs/contracts.md, Notation) and from JSON, and a game's
+beginning."""
 
 from __future__ import annotations
 

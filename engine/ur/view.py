@@ -1,4 +1,5 @@
-"""What a page shows of Ur beyond the square (docs/architecture.md), and what has to be said aloud."""
+"""What a page shows of Ur beyond the square (docs/reference/engine.md), and what has to be said
+aloud."""
 
 from __future__ import annotations
 

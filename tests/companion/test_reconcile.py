@@ -1,4 +1,5 @@
-"""Verdicts from evidence: the six of DESIGN 6, on made-up looks at a game of tiles and leaders."""
+"""Verdicts from evidence: the six of docs/contracts.md, on made-up looks at a game of tiles and
+leaders."""
 
 import math
 

@@ -200,8 +200,8 @@ def test_lines_without_comments():
 
 
 def test_at_a_table_nobody_says_pass_when_the_next_player_acts():
-    """DESIGN 8: those before have passed, unless the line says that it must be refused; what is
-    printed reads back"""
+    """docs/contracts.md: those before have passed, unless the line says that it must be refused;
+    what is printed reads back"""
     body = (
         "bull: tile red C2\nlion: tile red D2 !T36\n? cannot lion: tile red B2\n"
         "? can lion: tile red D2\nlion: tile red D2\n? turn lion\n"

@@ -144,7 +144,7 @@ def test_no_pins_on_this_machine(monkeypatch):
 
 def test_the_wiring_table_is_right():
     """Its TOML is a panel that opens, and each GPIO is on the header's pin it says."""
-    text = (Path(__file__).parents[2] / "docs" / "wiring.md").read_text()
+    text = (Path(__file__).parents[2] / "docs" / "manual" / "wiring.md").read_text()
     pins = tomllib.loads(re.search(r"```toml\n(.*?)```", text, re.S)[1])["pins"]
     factory = MockFactory(pin_class=MockPWMPin)
     Panel.open(pins, factory).close()
@@ -164,7 +164,7 @@ def test_the_wiring_table_is_right():
 
 
 def test_the_table_of_lights_is_right():
-    text = (Path(__file__).parents[2] / "docs" / "wiring.md").read_text()
+    text = (Path(__file__).parents[2] / "docs" / "manual" / "wiring.md").read_text()
     for verdict, (colour, _) in SIGNALS.items():
         row = re.search(rf"\| `?{'no camera' if verdict == 'lost' else verdict}`? \| (\w+)", text)
         assert row and row[1] == colour

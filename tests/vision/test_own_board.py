@@ -1,4 +1,4 @@
-"""The example of docs/own-board.md is a plan that can be used."""
+"""The example of docs/manual/own-board.md is a plan that can be used."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 from calibration.copy import load_copy
 from vision.plan import parse_plan
 
-PAGE = (Path(__file__).parents[2] / "docs" / "own-board.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "manual" / "own-board.md").read_text(encoding="utf-8")
 
 
 def blocks(language):

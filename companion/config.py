@@ -109,7 +109,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     learn: bool = (
         True  # from views that reading and rules agreed on, after the game (docs/calibrate.md)
     )
-    looks_per_second: Annotated[float, msgspec.Meta(gt=0, le=60)] = 5.0
+    looks_per_second: Annotated[float, msgspec.Meta(gt=0, le=10)] = 5.0
     camera: dict[str, Any] = {}
     pins: dict[str, Any] = {}
     web: Web = Web()

@@ -22,6 +22,7 @@ from waitress.server import TcpWSGIServer
 
 from companion_web.proxies import Networks, is_within
 from companion_web.quiet import strangers
+from vision.spare import given_back
 
 CONNECTIONS = 380  # in all
 STRANGERS = 340  # of addresses that hold no seat: the rest is kept for those who play
@@ -34,6 +35,7 @@ UNREAD = 256 * 1024  # bytes a connection may have waiting before what answers i
 HELD = 24 * 2**20  # bytes of all connections together, half-sent requests and unread answers
 LOOK_S = 0.25  # seconds between two looks at all connections
 AT_ONCE = 32  # connections taken up in one turn
+CROWD = 100  # after so many connections at once their memory is handed back
 OWN = frozenset({"127.0.0.1", "::1"})  # this machine itself: a kiosk, a load test
 _TLS = 0x16  # the first byte of a TLS client's hello
 
@@ -241,7 +243,7 @@ class Guarded(TcpWSGIServer):
         **kw: Any,
     ) -> None:
         self.tls, self.known, self._trusted = tls, known, trusted
-        self._looked = 0.0
+        self._looked, self._most = 0.0, 0
         self._unread: dict[Connection, tuple[int, float]] = {}
         super().__init__(*args, **kw)
 
@@ -287,7 +289,8 @@ class Guarded(TcpWSGIServer):
         return True
 
     def look(self, now: float | None = None) -> None:
-        """Lets those go whose time is over, and the heaviest where all together hold too much."""
+        """Lets those go whose time is over, and the heaviest where all together hold too much. What
+        a crowd's buffers took is handed back when it has gone."""
         now = time.monotonic() if now is None else now
         if now - self._looked < LOOK_S:
             return
@@ -319,6 +322,10 @@ class Guarded(TcpWSGIServer):
                 strangers.note("made the table hold too much for them", address)
                 c.handle_close()
         strangers.tell(now)
+        self._most = max(self._most, len(channels))
+        if self._most >= CROWD and 4 * len(channels) <= self._most:
+            self._most = len(channels)
+            given_back()
 
     def maintenance(self, now: float) -> None:
         """`look` does it."""

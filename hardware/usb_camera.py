@@ -20,6 +20,8 @@ FOCUS = 3.0  # seconds a lens gets to find its focus
 AS_SHARP = (
     0.8  # of the sharpness it had found: less, and the driver does not tell where the lens is
 )
+# pictures a second: nothing looks more often; a camera that cannot do that takes what is next to it
+FPS = 10
 S_CTRL, POWER_LINE = 0xC008561C, 0x00980918  # VIDIOC_S_CTRL, V4L2_CID_POWER_LINE_FREQUENCY
 
 
@@ -63,6 +65,7 @@ class UsbCamera(Camera):
         capture.set(cv2.CAP_PROP_FOURCC, cv2.VideoWriter_fourcc(*"MJPG"))
         capture.set(cv2.CAP_PROP_FRAME_WIDTH, self.size[0])
         capture.set(cv2.CAP_PROP_FRAME_HEIGHT, self.size[1])
+        capture.set(cv2.CAP_PROP_FPS, FPS)
         capture.set(cv2.CAP_PROP_BUFFERSIZE, 1)
         self._avoid_flicker()
         self._capture = capture

@@ -124,6 +124,22 @@ def test_a_crowd_of_addresses_makes_room_for_whoever_comes(attacked, eventually,
     assert len(attacked.server._server.active_channels) <= 40
 
 
+def test_a_crowd_that_has_gone_leaves_its_memory(attacked, eventually, monkeypatch):
+    """420 half handshakes left 24 MB behind"""
+    handed_back = []
+    monkeypatch.setattr(connections, "CROWD", 20)
+    monkeypatch.setattr(connections, "given_back", lambda: handed_back.append(1))
+    half = [attacked.opened(f"127.0.3.{n // 8}", HALF) for n in range(40)]
+    eventually(lambda: len(attacked.server._server.active_channels) == 40)
+    for s in half[:20]:
+        s.close()
+    eventually(lambda: len(attacked.server._server.active_channels) == 20)
+    assert served(attacked, "127.0.0.10") and not handed_back, "it is still there"
+    for s in half[20:]:
+        s.close()
+    eventually(lambda: handed_back == [1])
+
+
 def test_room_is_kept_for_who_holds_a_seat(attacked, eventually, monkeypatch):
     monkeypatch.setattr(connections, "STRANGERS", 3)
     monkeypatch.setattr(connections, "CONNECTIONS", 5)

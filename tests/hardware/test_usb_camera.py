@@ -83,6 +83,7 @@ def test_it_locks_what_has_settled_and_tells_a_pulled_cable(tmp_path, camera, ca
     settings = capture.made[0].settings
     assert settings[cv2.CAP_PROP_AUTO_EXPOSURE] == 1 and settings[cv2.CAP_PROP_AUTO_WB] == 0
     assert settings[cv2.CAP_PROP_FRAME_WIDTH] == 640 and not one.focuses
+    assert settings[cv2.CAP_PROP_FPS] == 10, "nothing looks more often"
     assert one.read().shape == (48, 64, 3)
     capture.made[0].dead = True
     with pytest.raises(CameraLost, match="unplugged"):

@@ -107,7 +107,7 @@ def set_up(
             proxies=web.proxies,
             redirect=web.redirect,
         )
-        app = companion_web.create_app(setup, settings)
+        app = companion_web.create_setup_app(setup, settings)
         server = companion_web.serve(app, web.host, web.port, web.context(folder))
         if not secret:
             print_address(

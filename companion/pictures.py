@@ -157,7 +157,11 @@ def pictures(browser: Any) -> Iterator[tuple[str, bytes]]:
             director.set(step.layout)
             setup.take(number, None)
         with shown(
-            companion_web.create_app(setup), browser, TALL, "#task .pieces > [data-site]", host=True
+            companion_web.create_setup_app(setup),
+            browser,
+            TALL,
+            "#task .pieces > [data-site]",
+            host=True,
         ) as page:
             while not page.locator("img.camera").evaluate("picture => picture.naturalWidth"):
                 page.wait_for_timeout(200)

@@ -6,7 +6,8 @@ server = companion_web.serve(app, "0.0.0.0", 8000)
 server.stop()
 """
 
-from companion_web.app import create_app, replace_table, web_of
+from companion_web.app import create_app, create_setup_app, replace_table
+from companion_web.context import web_of
 from companion_web.server import CannotServe, Server, serve
 from companion_web.settings import Settings, Switches
 
@@ -16,6 +17,7 @@ __all__ = [
     "Settings",
     "Switches",
     "create_app",
+    "create_setup_app",
     "replace_table",
     "serve",
     "web_of",

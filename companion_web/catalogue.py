@@ -4,15 +4,18 @@ translation}}`."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib import resources
 from typing import Any
+
+from flask import request
 
 from engine.text import Text
 
 _FOLDER = resources.files("companion_web").joinpath("locale")
 ENGLISH = "en"
+COOKIE = "nilometer_language"
 
 
 class BadCatalogue(ValueError):
@@ -70,3 +73,13 @@ def choose(wished: str | None, accepted: Iterable[str]) -> str:
         if short in there:
             return short
     return ENGLISH
+
+
+def request_language() -> str:
+    """The one that a request is answered in."""
+    return choose(request.cookies.get(COOKIE), request.accept_languages.values())
+
+
+def translator(language: str) -> Callable[..., str]:
+    """`translate` into that language, for templates."""
+    return lambda template, **args: translate(language, template, **args)

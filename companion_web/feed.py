@@ -7,16 +7,26 @@ import logging
 import threading
 from collections import Counter, OrderedDict
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
 from companion_web.access import LOOKER, Viewer
-from companion_web.views import Snapshot, change, seen_by
+from companion_web.redaction import Snapshot, redacted_snapshot, snapshot_change
 
 log = logging.getLogger(__name__)
 KEPT = 8  # snapshots back from which a phone gets only what changed
 _encode = msgspec.json.Encoder().encode
+
+
+class TableLike(Protocol):
+    """What is followed: companion.table.Table, or the set-up of one (companion.setup.Setup)."""
+
+    def snapshot(self) -> Snapshot:
+        """What it shows now; `version` tells it from what it showed before."""
+
+    def wait(self, version: int, timeout: float) -> int:
+        """Blocks until its version is another one or the seconds are over; the version then."""
 
 
 class Frame:
@@ -30,7 +40,7 @@ class Frame:
 
     def view(self, viewer: Viewer) -> Snapshot:
         if viewer not in self._views:
-            seen = seen_by(viewer, self.snapshot)
+            seen = redacted_snapshot(self.snapshot, viewer)
             self._views[viewer] = {
                 **seen,
                 "serial": self.serial,
@@ -44,14 +54,16 @@ class Frame:
             key = viewer, since.serial if since else None
             if key not in self._bytes:
                 now = self.view(viewer)
-                self._bytes[key] = _encode(change(since.view(viewer), now) if since else now)
+                self._bytes[key] = _encode(
+                    snapshot_change(since.view(viewer), now) if since else now
+                )
             return self._bytes[key]
 
 
 class Feed:
     """`extras` adds what the page itself knows (who is seated) to each snapshot."""
 
-    def __init__(self, table: Any, extras: Callable[[], dict[str, Any]]) -> None:
+    def __init__(self, table: TableLike, extras: Callable[[], dict[str, Any]]) -> None:
         self.table, self._extras = table, extras
         self._changed = threading.Condition()
         self._frames: OrderedDict[int, Frame] = OrderedDict()

@@ -3,49 +3,37 @@ to."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 from flask import Flask, Response, make_response, render_template, request
+from flask.typing import ResponseReturnValue
 
 from companion.hall import Hall
 from companion_web import catalogue, errors, guard
-from companion_web.parts.page import language, locale, static
+from companion_web.blueprints import assets
+from companion_web.served import EXTENSION, Served
 from companion_web.settings import Settings
-
-
-class _Nothing:
-    def close(self) -> None:
-        """Nobody follows a stream here."""
-
-
-class _Shared:
-    feed: Any = _Nothing()
 
 
 def create_hall(hall: Hall, settings: Settings | None = None) -> Flask:
     """The hall's application, to be served like a table's."""
     settings = settings or Settings(name="Nilometer")
     app = Flask("companion_web", static_folder=None)
-    app.extensions["nilometer"] = _Shared()
+    app.extensions[EXTENSION] = Served(settings.proxies)
     errors.install(app)
     guard.install(app, settings)
-    app.add_url_rule("/static/<path:name>", "static", static)
-    app.add_url_rule("/locale/<code>.json", "locale", locale)
+    app.register_blueprint(assets.bp)
 
     @app.get("/")
     def index() -> Response:
-        lang = language()
+        language = catalogue.request_language()
         response = make_response(
-            render_template(
-                "hall.html", lang=lang, say=lambda t, **a: catalogue.translate(lang, t, **a)
-            )
+            render_template("hall.html", lang=language, say=catalogue.translator(language))
         )
         response.headers["Vary"] = "Accept-Language, Cookie"
         return response
 
     @app.get("/api/tables")
-    def tables() -> Response:
+    def tables() -> ResponseReturnValue:
         """All of them, or `?since=` a version told before what has changed since; see Hall.changes"""
         changes = hall.changes(request.args.get("since", ""))
         changes["tables"].sort(key=lambda t: (t["name"].lower(), t["id"]))

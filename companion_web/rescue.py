@@ -11,31 +11,22 @@ from flask import Flask, Response, jsonify, make_response, render_template, requ
 
 from companion_web import catalogue, errors, guard
 from companion_web.access import Access, Viewer
-from companion_web.app import COOKIE
+from companion_web.blueprints import assets
+from companion_web.context import COOKIE
 from companion_web.errors import Problem
-from companion_web.limits import Known, Tries
-from companion_web.parts import page
+from companion_web.limits import Tries
 from companion_web.proxies import Proxies
+from companion_web.served import EXTENSION, Served
 from companion_web.settings import Settings
 
 log = logging.getLogger(__name__)
-
-
-class _Shared:
-    """What a server closes when it stops, and whom it knows."""
-
-    def __init__(self, settings: Settings) -> None:
-        self.feed, self.known, self.settings = self, Known(), settings
-
-    def close(self) -> None:
-        """Nobody follows a stream here."""
 
 
 def create_rescue_app(rescue: Any, settings: Settings) -> Flask:
     """rescue: what companion.rescue.Rescue has. Without a PIN nobody is the host, and everybody is
     told the fault."""
     app = Flask("companion_web", static_folder=None)
-    app.extensions["nilometer"] = _Shared(settings)
+    app.extensions[EXTENSION] = Served(settings.proxies)
     access = Access(
         settings.pin, Path(settings.state) / "seats.json" if settings.state is not None else None
     )
@@ -43,9 +34,7 @@ def create_rescue_app(rescue: Any, settings: Settings) -> Flask:
     errors.install(app)
     guard.install(app, settings)
     app.wsgi_app = Proxies(app.wsgi_app, settings.proxies)
-    app.add_url_rule("/static/<path:name>", view_func=page.static)
-    app.add_url_rule("/locale/<code>.json", view_func=page.locale)
-    app.add_url_rule("/favicon.ico", view_func=page.favicon)
+    app.register_blueprint(assets.bp)
 
     def viewer() -> Viewer:
         return access.viewer(request.cookies.get(COOKIE))
@@ -55,12 +44,12 @@ def create_rescue_app(rescue: Any, settings: Settings) -> Flask:
             raise Problem(403, "only the host may do this")
 
     def shell(**_: str) -> Response:
-        lang = page.language()
+        language = catalogue.request_language()
         response = make_response(
             render_template(
                 "rescue.html",
-                say=lambda t, **a: catalogue.translate(lang, t, **a),
-                lang=lang,
+                say=catalogue.translator(language),
+                lang=language,
                 languages=catalogue.languages(),
                 table="",
                 title="Nilometer",

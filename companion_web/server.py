@@ -22,6 +22,7 @@ from waitress.task import ThreadedTaskDispatcher
 from companion_web.connections import CONNECTIONS, IDLE_S, UNREAD, Guarded
 from companion_web.proxies import networks
 from companion_web.quiet import Unsurprised
+from companion_web.served import served_by
 
 log = logging.getLogger(__name__)
 THREADS = 128  # one for each phone that follows, the rest for everything else
@@ -46,8 +47,8 @@ class Server:
 
     def __init__(self, app: Flask, host: str, port: int, tls: ssl.SSLContext | None = None) -> None:
         self.app, self.scheme = app, "https" if tls is not None else "http"
-        shared: Any = app.extensions["nilometer"]
-        proxies = getattr(getattr(shared, "settings", None), "proxies", ())
+        self._served = served_by(app)
+        proxies = self._served.proxies
         try:
             # Bound here and not by waitress, which would first start its threads and leave them
             # when the port is taken.
@@ -82,13 +83,14 @@ class Server:
             bind_socket=False,
             sockinfo=(listening.family, listening.type, listening.proto, listening.getsockname()),
             tls=tls,
-            known=getattr(shared, "known", ()),
+            known=self._served.known,
             trusted=networks(proxies),
         )
         self._server.adj.socket_options = [*self._server.adj.socket_options, *_socket_options()]
         self.host, self.port = host, int(self._server.effective_port)
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="web", daemon=True)
+        self._served.start()
         self._thread.start()
 
     @property
@@ -105,7 +107,7 @@ class Server:
     def stop(self, timeout: float = 2.0) -> None:
         """Tells every phone goodbye, answers what is under way, closes. May be called twice, and
         from a signal handler."""
-        self.app.extensions["nilometer"].feed.close()
+        self._served.stop()
         self._stop.set()
         with contextlib.suppress(OSError):  # it is closed already when it was stopped before
             self._server.pull_trigger()

@@ -9,10 +9,11 @@ import pytest
 
 import companion_web
 import engine
+from companion.setup import Setup
 from companion.table import Gone, Refused
 from engine import BadText, Violation, say
 from engine.text import pack
-from tests.companion_web.browsing import CHROMIUM, chromium, server, visit
+from tests.companion_web.browsing import CHROMIUM, chromium, server, visit  # noqa: F401
 
 GAME = "tigris"
 SEATS = [
@@ -174,7 +175,7 @@ class FakeTable:
         self.verdict = pack({**READY, "verdict": verdict, **more})
         self.tell()
 
-    undone, sight = (), None
+    undone, sight, began = (), None, ""
 
     def guesses(self, site):
         return [("temple",), ("market",)]
@@ -289,19 +290,21 @@ def table():
 
 @pytest.fixture
 def make_app():
-    """make_app(table, **settings) -> app; what it started ends with the test"""
+    """make_app(table, **settings) -> app that follows its table, as one that is served does"""
     made = []
 
     def make(table, **settings):
-        app = companion_web.create_app(
-            table, companion_web.Settings(**{"pin": "1234 5678", **settings})
+        create = (
+            companion_web.create_setup_app if isinstance(table, Setup) else companion_web.create_app
         )
-        made.append(app)
+        app = create(table, companion_web.Settings(**{"pin": "1234 5678", **settings}))
+        made.append(companion_web.web_of(app))
+        made[-1].start()
         return app
 
     yield make
-    for app in made:
-        companion_web.web_of(app).feed.close()
+    for web in made:
+        web.stop()
 
 
 @pytest.fixture

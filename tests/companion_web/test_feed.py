@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 import companion_web
 from companion_web.access import LOOKER, Access, Viewer
+from companion_web.blueprints.stream import events
 from companion_web.feed import Feed, Streams
-from companion_web.parts.stream import events
-from companion_web.views import change
+from companion_web.redaction import snapshot_change
 
 contents = st.lists(st.sampled_from(["temple", "farm"]), min_size=1, max_size=2)
 snapshots = st.fixed_dictionaries(
@@ -39,7 +39,7 @@ def patched(shown, diff):
 @settings(deadline=None, max_examples=200, derandomize=True)
 @given(snapshots, snapshots)
 def test_a_page_that_takes_the_change_shows_the_new_snapshot(old, new):
-    assert patched(old, change(old, new)) == new
+    assert patched(old, snapshot_change(old, new)) == new
 
 
 def test_a_change_is_far_smaller_than_a_snapshot(table):

@@ -5,12 +5,10 @@ names."""
 import pytest
 
 import companion_web
-from companion_web import app as app_module
-from companion_web import guard
+from companion_web import context, guard
 from companion_web.access import Access, Viewer
 from companion_web.feed import Streams
 from companion_web.limits import Tries
-from companion_web.parts import api, join, record
 
 HERE = {"Origin": "http://localhost", "Sec-Fetch-Site": "same-origin"}
 DECLARE = {"text": "bull: pass"}
@@ -30,10 +28,10 @@ def out(monkeypatch, name):
         "size": (guard, "small_enough", lambda *a: None),
         "rate": (guard, "seldom_enough", lambda *a: None),
         "json": (guard, "json_only", lambda *a: None),
-        "record": (record, "viewer", lambda: Viewer(host=True)),
+        "record": (Access, "viewer", lambda *a: Viewer(host=True)),
         "streams": (Streams, "enter", lambda *a: True),
-        "seat": (api, "viewer", lambda: Viewer(host=True)),
-        "host": (join, "viewer", lambda: Viewer(host=True)),
+        "seat": (Access, "viewer", lambda *a: Viewer(host=True)),
+        "host": (Access, "viewer", lambda *a: Viewer(host=True)),
         "tries": (Tries, "wait", lambda *a: 0.0),
         "code": (Access, "is_code", lambda *a: True),
         "pin": (Access, "is_pin", lambda *a: True),
@@ -99,15 +97,15 @@ def stranger_asks_for_actions(app, phone):
 
 def guessed_token(app, phone):
     one = phone()
-    one.client.set_cookie(app_module.COOKIE, "x" * 43)
+    one.client.set_cookie(context.COOKIE, "x" * 43)
     return one.post("/api/declare", DECLARE)
 
 
 def left_token(app, phone):
     one = phone("bull")
-    old = one.client.get_cookie(app_module.COOKIE).value
+    old = one.client.get_cookie(context.COOKIE).value
     one.post("/api/leave", {})
-    one.client.set_cookie(app_module.COOKIE, old)
+    one.client.set_cookie(context.COOKIE, old)
     return one.post("/api/declare", DECLARE)
 
 

@@ -12,8 +12,7 @@ import pytest
 import companion_web
 from companion.config import Club
 from companion.hall import Hall
-from companion_web import app as app_module
-from companion_web import guard, quiet
+from companion_web import context, guard, quiet
 from companion_web.access import Access, Viewer
 from companion_web.hall import create_hall
 from companion_web.limits import REMEMBERED, Rate, Tries
@@ -137,12 +136,12 @@ def test_the_cookie_is_for_this_page_only(app, phone):
 
 def test_a_token_that_gains_rights_is_replaced(phone, app):
     one = phone("bull")
-    before = one.client.get_cookie(app_module.COOKIE).value
+    before = one.client.get_cookie(context.COOKIE).value
     one.post("/api/host", {"pin": "12345678"})
-    assert one.client.get_cookie(app_module.COOKIE).value != before
+    assert one.client.get_cookie(context.COOKIE).value != before
     assert not companion_web.web_of(app).access.knows(before)
     assert companion_web.web_of(app).access.viewer(
-        one.client.get_cookie(app_module.COOKIE).value
+        one.client.get_cookie(context.COOKIE).value
     ) == Viewer(True, ("bull",))
 
 
@@ -173,7 +172,7 @@ def test_no_secret_gets_into_the_log_or_an_answer(app, phone, caplog, monkeypatc
     monkeypatch.setattr(quiet.strangers, "_told", None)
     access = companion_web.web_of(app).access
     one = phone("bull")
-    secrets = [access.pin, "12345678", access.code, one.client.get_cookie(app_module.COOKIE).value]
+    secrets = [access.pin, "12345678", access.code, one.client.get_cookie(context.COOKIE).value]
     phone().post("/api/host", {"pin": "99999999"})
     phone().post("/api/join", {"code": "a-wrong-code", "seat": "bull"})
     quiet.strangers.tell()
@@ -347,6 +346,6 @@ def test_any_number_of_addresses_takes_no_more_memory():
 
 def test_who_leaves_keeps_no_cookie(phone):
     one = phone("bull")
-    assert one.client.get_cookie(app_module.COOKIE)
+    assert one.client.get_cookie(context.COOKIE)
     one.post("/api/leave", {})
-    assert not one.client.get_cookie(app_module.COOKIE)
+    assert not one.client.get_cookie(context.COOKIE)

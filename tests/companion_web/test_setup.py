@@ -13,8 +13,7 @@ from calibration.held import Trial
 from calibration.report import Findings, unshown
 from companion.setup import Setup
 from companion.simulate import Conditions, Director, plan_of
-from companion_web.access import Viewer
-from companion_web.parts import setup as part
+from companion_web.access import Access, Viewer
 
 FINDINGS = Findings(Trial(["a.jpg"], [], []), Trial(["a.jpg"], [], []), [("a.jpg", 0.4)], ["war"])
 WRITES = [
@@ -75,7 +74,7 @@ def test_only_the_host_sets_up_and_the_guard_is_what_stops_the_others(
         .status_code
         == 403
     )
-    monkeypatch.setattr(part, "viewer", lambda: Viewer(host=True))
+    monkeypatch.setattr(Access, "viewer", lambda *a: Viewer(host=True))
     assert stranger.post(path, data).status_code in (200, 409), (
         "nothing but the guard was in the way"
     )
@@ -85,7 +84,7 @@ def test_strangers_see_neither_what_was_said_nor_the_room(phone, monkeypatch):
     stranger = phone()
     assert stranger.get("/api/setup").json == {"you": {"host": False}}
     assert stranger.get("/api/setup/live.jpg").status_code == 403
-    monkeypatch.setattr(part, "viewer", lambda: Viewer(host=True))
+    monkeypatch.setattr(Access, "viewer", lambda *a: Viewer(host=True))
     assert stranger.get("/api/setup/live.jpg").status_code == 200
 
 

@@ -10,8 +10,7 @@ import pytest
 import companion_web
 from companion.cli import Fault
 from companion.config import Web, load_config
-from companion_web import app as app_module
-from companion_web import connections, tls
+from companion_web import connections, context, tls
 from companion_web.access import HOST_S, SEAT_S, Access, NotKept, Viewer
 from companion_web.limits import Tries
 from tests.companion_web.conftest import Phone
@@ -290,7 +289,7 @@ def test_leaving_is_kept_or_refused(make_app, table, tmp_path, monkeypatch):
     app = make_app(table, state=tmp_path)
     bull, host = Phone(app).sit("bull"), Phone(app, "10.0.0.8")
     host.post("/api/host", {"pin": "12345678"})
-    old = bull.client.get_cookie(app_module.COOKIE).value
+    old = bull.client.get_cookie(context.COOKIE).value
 
     def full(*_):
         raise OSError(28, "No space left on device")

@@ -6,19 +6,19 @@ from __future__ import annotations
 from flask import Blueprint, Response, jsonify, request
 
 from companion.table import Table
-from companion_web import choices as all_choices
 from companion_web.access import Viewer
-from companion_web.app import viewer, web
+from companion_web.choices import may_lie, pieces_to_put, places_of, reasons_against, said_acts
+from companion_web.context import acting_for, require_host, seated_viewer, web
 from companion_web.errors import Problem
-from companion_web.parts.api import acting_for, done, seated_viewer, text_in
+from companion_web.http import answer_after, text_in
 from engine import Action
 from engine.layout import Contents
 
-part = Blueprint("choices", __name__, url_prefix="/api")
+bp = Blueprint("choices", __name__, url_prefix="/api")
 MOST_PIECES = 60
 
 
-@part.get("/choices")
+@bp.get("/choices")
 def choices() -> Response:
     """`{"said": [{"text", "words": [T]}], "pieces": [kind]}`: what a seat may do that no camera
     sees; what it may put down."""
@@ -26,22 +26,20 @@ def choices() -> Response:
     found = web().choices.at(web().table.state)
     return jsonify(
         {
-            "said": all_choices.said_acts(found, seat),
-            "pieces": all_choices.pieces_to_put(found, seat),
+            "said": said_acts(found, seat),
+            "pieces": pieces_to_put(found, seat),
         }
     )
 
 
-@part.get("/may")
+@bp.get("/may")
 def may() -> Response:
     """`{"sites": [id]}`: where a seat may put a piece."""
     seat, kind = _own_seat(seated_viewer()), request.args.get("piece", "")
-    return jsonify(
-        {"sites": all_choices.places_of(web().choices.at(web().table.state), seat, kind)}
-    )
+    return jsonify({"sites": places_of(web().choices.at(web().table.state), seat, kind)})
 
 
-@part.get("/why")
+@bp.get("/why")
 def why() -> Response:
     """`{"violations": [{"rule", "text": T}]}`: why a seat may not put a piece there."""
     seat, kind, table = _own_seat(seated_viewer()), request.args.get("piece", ""), web().table
@@ -49,20 +47,20 @@ def why() -> Response:
         raise Problem(400, "there is no such piece")
     return jsonify(
         {
-            "violations": all_choices.reasons_against(
+            "violations": reasons_against(
                 table.state, seat, kind, _site(table, request.args.get("site", ""))
             )
         }
     )
 
 
-@part.get("/place/<site>")
+@bp.get("/place/<site>")
 def place(site: str) -> Response:
     """`{"contents": [kind], "may": [[kind]], "picture": bool}`"""
     seated_viewer()
     table = web().table
     _site(table, site)
-    found = all_choices.may_lie(
+    found = may_lie(
         table.state, web().choices.at(table.state), site, table.guesses(site), table.plan.counts
     )
     return jsonify(
@@ -74,14 +72,14 @@ def place(site: str) -> Response:
     )
 
 
-@part.get("/place/<site>/picture.jpg")
+@bp.get("/place/<site>/picture.jpg")
 def place_picture(site: str) -> Response:
     seated_viewer()
     table = web().table
     return _picture(table.sight.place(_site(table, site)) if table.sight is not None else None)
 
 
-@part.post("/place")
+@bp.post("/place")
 def correct() -> Response:
     """`{"site": "C4", "contents": ["temple"]}`: that lies there. What the rules allow that comes to
     it is done; else 409."""
@@ -98,14 +96,13 @@ def correct() -> Response:
     def allowed(action: Action) -> bool:
         return who.host or action.seat in who.seats
 
-    return done(lambda: table.correct(site, lies, by=acting_for(who), allowed=allowed))
+    return answer_after(lambda: table.correct(site, lies, by=acting_for(who), allowed=allowed))
 
 
-@part.get("/host/live.jpg")
+@bp.get("/host/live.jpg")
 def live() -> Response:
     """What the camera sees now."""
-    if not viewer().host:
-        raise Problem(403, "only the host may do this")
+    require_host()
     sight = web().table.sight
     return _picture(sight.now() if sight is not None else None)
 

@@ -18,22 +18,23 @@ from flask import Blueprint, Response, jsonify
 
 from calibration import learning
 from calibration.copy import BEFORE, BadCopy
-from companion.setup import NotSo, Setup
-from companion_web import catalogue, tracing
-from companion_web.app import viewer, web
+from companion.setup import NotSo
+from companion_web import catalogue
+from companion_web.blueprints.trace import trace_blueprint, trace_page
+from companion_web.context import require_host, web
+from companion_web.desk import Desk
 from companion_web.errors import Problem
-from companion_web.parts import page
 from vision.photo import BadPhoto, load_photo
 
-part = Blueprint("copy", __name__)
+bp = Blueprint("copy", __name__)
 _opening = threading.Lock()
 
 
-@part.get("/api/host/copy")
+@bp.get("/api/host/copy")
 def state() -> Response:
     """{"folder", "report": whether there is one, "learnt": whether something learnt at the table
     can be undone, "photo": the photo on which its plan can be corrected}; {} where no copy is known"""
-    _host()
+    require_host()
     folder = web().settings.copy
     if folder is None:
         return jsonify({})
@@ -48,7 +49,7 @@ def state() -> Response:
     )
 
 
-@part.get("/report")
+@bp.get("/report")
 def report() -> Response:
     """The calibration's report. It stands for itself: no script, no other file, only its own
     pictures and its own style."""
@@ -56,7 +57,7 @@ def report() -> Response:
         text = (_folder() / "report.html").read_text(encoding="utf-8")
     except OSError:
         raise Problem(404, "there is no report yet: calibrate the copy again") from None
-    text = in_language(text, page.language())
+    text = in_language(text, catalogue.request_language())
     styles = [
         hashlib.sha256(s.encode()).digest()
         for s in re.findall(r"<style>(.*?)</style>", text, re.DOTALL)
@@ -86,7 +87,7 @@ def in_language(report: str, language: str) -> str:
     return out.replace('<html lang="en">', f'<html lang="{language}">', 1)
 
 
-@part.post("/api/host/unlearn")
+@bp.post("/api/host/unlearn")
 def unlearn() -> Response:
     """The model before the last learning at the table again; it is read with from the table's next
     start on."""
@@ -102,14 +103,14 @@ def unlearn() -> Response:
     return state()
 
 
-@part.get("/trace")
+@bp.get("/trace")
 def trace() -> Any:
-    if isinstance(web().table, Setup):
-        return tracing.sheet(desk(), back="/setup")
-    return tracing.sheet(desk(), back="/join", note=desk().out.parent.name)
+    if not web().is_set_up:
+        return trace_page(desk(), back="/setup")
+    return trace_page(desk(), back="/join", note=desk().out.parent.name)
 
 
-def desk() -> tracing.Desk:
+def desk() -> Desk:
     """The copy's plan on a photo of its empty board."""
     folder, shared = _folder(), web()
     with _opening:
@@ -120,9 +121,7 @@ def desk() -> tracing.Desk:
         if shared.desk is None or shared.desk_photo != photo:
             shared.desk_photo = photo
             try:
-                shared.desk = tracing.Desk(
-                    _plan(folder), load_photo(folder / name), folder / "plan.toml"
-                )
+                shared.desk = Desk(_plan(folder), load_photo(folder / name), folder / "plan.toml")
             except (BadPhoto, OSError, tomllib.TOMLDecodeError) as e:
                 raise Problem(409, "{reason}", reason=str(e)) from None
         return shared.desk
@@ -156,27 +155,20 @@ def _empty_photo(folder: Path) -> str | None:
 
 def _folder() -> Path:
     """Where the copy is that is played with, or that is being made."""
-    _host()
-    table = web().table
-    if isinstance(table, Setup) and table.session is not None:
-        return table.session.folder
+    require_host()
+    if not web().is_set_up and (session := web().setup.session) is not None:
+        return session.folder
     if web().settings.copy is None:
         raise Problem(404, "this table knows no copy")
     return Path(web().settings.copy)
 
 
-def _host() -> None:
-    if not viewer().host:
-        raise Problem(403, "only the host may do this")
-
-
 def _saved() -> None:
-    table = web().table
-    if isinstance(table, Setup):
+    if not web().is_set_up:
         try:
-            table.plan_drawn()
+            web().setup.plan_drawn()
         except NotSo as e:
             raise Problem(409, e.text.template, **e.text.args) from None
 
 
-part.register_blueprint(tracing.drawing(desk, _saved))
+bp.register_blueprint(trace_blueprint(desk, _saved))

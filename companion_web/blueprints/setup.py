@@ -10,28 +10,27 @@ import numpy as np
 from flask import Blueprint, Response, jsonify, request
 
 from companion.setup import NotSo, Setup
-from companion_web.app import viewer, web
+from companion_web.context import require_host, viewer, web
 from companion_web.errors import Problem
-from companion_web.parts.api import number_in, text_in
-from companion_web.parts.page import shell
+from companion_web.http import number_in, page_shell, text_in
 
-part = Blueprint("setup", __name__)
+bp = Blueprint("setup", __name__)
 LONGEST = 1280  # of the live picture, pixels; corners are told in the picture's own
 
 
-@part.get("/setup")
+@bp.get("/setup")
 def page() -> Response:
-    _setup()
-    return shell("setup")
+    _ = web().setup  # else there is nothing to set up
+    return page_shell("setup")
 
 
-@part.get("/api/setup")
+@bp.get("/api/setup")
 def said() -> Response:
-    setup, host = _setup(), viewer().host
+    setup, host = web().setup, viewer().host
     return jsonify({**(setup.said() if host else {}), "you": {"host": host}})
 
 
-@part.get("/api/setup/live.jpg")
+@bp.get("/api/setup/live.jpg")
 def live() -> Response:
     image = _now(_hosts().look)
     height, width = image.shape[:2]
@@ -40,7 +39,7 @@ def live() -> Response:
     return _jpeg(small, {"X-Size": f"{width} {height}"})
 
 
-@part.get("/api/setup/board.jpg")
+@bp.get("/api/setup/board.jpg")
 def board_from_above() -> Response:
     """The empty board as the first photo shows it, for the picture of what to lay where"""
     return _jpeg(_now(_hosts().bare_board), {"Cache-Control": "no-store"})
@@ -53,7 +52,7 @@ def _jpeg(image: np.ndarray, headers: dict[str, str]) -> Response:
     return Response(data.tobytes(), mimetype="image/jpeg", headers=headers)
 
 
-@part.post("/api/setup/game")
+@bp.post("/api/setup/game")
 def game() -> Response:
     setup = _hosts()
     data = request.get_json(silent=True) or {}
@@ -68,27 +67,27 @@ def game() -> Response:
     return _told(lambda: setup.choose(text_in("game"), seats, options))
 
 
-@part.post("/api/setup/board")
+@bp.post("/api/setup/board")
 def board() -> Response:
     """`{"board": "scrabble"}`: a folder with the plan of a board without rules"""
     setup = _hosts()
     return _told(lambda: setup.choose_board(text_in("board")))
 
 
-@part.post("/api/setup/camera")
+@bp.post("/api/setup/camera")
 def camera() -> Response:
     """`{"camera": 1}`: which of `cameras`"""
     setup = _hosts()
     return _told(lambda: setup.see_with(number_in("camera")))
 
 
-@part.post("/api/setup/focus")
+@bp.post("/api/setup/focus")
 def focus() -> Response:
     """The lens finds its focus again: takes seconds"""
     return _told(_hosts().focus_again)
 
 
-@part.get("/api/setup/focus/<when>.jpg")
+@bp.get("/api/setup/focus/<when>.jpg")
 def sharper(when: str) -> Response:
     """The middle of the picture "before" or "after" the lens found its focus again"""
     shown = dict(zip(("before", "after"), _hosts().sharper))
@@ -97,26 +96,26 @@ def sharper(when: str) -> Response:
     return _jpeg(shown[when][0], {"Cache-Control": "no-store"})
 
 
-@part.post("/api/setup/use")
+@bp.post("/api/setup/use")
 def use() -> Response:
     setup = _hosts()
     return _told(lambda: setup.use(text_in("copy")))
 
 
-@part.post("/api/setup/go-on")
+@bp.post("/api/setup/go-on")
 def go_on() -> Response:
     """`{"copy": "kitchen"}`: one of `begun`"""
     setup = _hosts()
     return _told(lambda: setup.go_on(text_in("copy")))
 
 
-@part.post("/api/setup/copy")
+@bp.post("/api/setup/copy")
 def copy() -> Response:
     setup = _hosts()
     return _told(lambda: setup.begin(text_in("name"), bool(number_in("markers"))))
 
 
-@part.post("/api/setup/take")
+@bp.post("/api/setup/take")
 def take() -> Response:
     """`{"photo": 0, "corners": [[x, y], ...] or null}`: corners in shares of the picture's width
     and height."""
@@ -131,32 +130,24 @@ def take() -> Response:
     return _told(lambda: setup.take(number_in("photo"), corners))
 
 
-@part.post("/api/setup/more")
+@bp.post("/api/setup/more")
 def more() -> Response:
     return _told(_hosts().more)
 
 
-@part.post("/api/setup/learn")
+@bp.post("/api/setup/learn")
 def learn() -> Response:
     return _told(_hosts().learn)
 
 
-@part.post("/api/setup/go")
+@bp.post("/api/setup/go")
 def go() -> Response:
     return _told(_hosts().go)
 
 
-def _setup() -> Setup:
-    table = web().table
-    if not isinstance(table, Setup):
-        raise Problem(404, "the table is set up already")
-    return table
-
-
 def _hosts() -> Setup:
-    setup = _setup()
-    if not viewer().host:
-        raise Problem(403, "only the host may do this")
+    setup = web().setup
+    require_host()
     return setup
 
 

@@ -7,23 +7,22 @@ import csv
 import io
 from datetime import UTC, datetime
 
-from flask import Blueprint, Response, jsonify, request
+from flask import Blueprint, Response, jsonify
 
 import engine
 from companion.chronicle import chronicle
-from companion_web.app import viewer, web
+from companion_web.context import require_host, viewer, web
 from companion_web.errors import Problem
-from companion_web.parts.api import allowed, done, text_in
-from companion_web.parts.page import shell
+from companion_web.http import answer_after, download, json_body, page_shell, result_of, text_in
 from engine import BadText
 from engine.layout import same_contents
 from engine.script import BadScript, parse
 
-part = Blueprint("record", __name__)
+bp = Blueprint("record", __name__)
 MOST_PIECES = 60  # on one site; the fullest boat holds fewer
 
 
-@part.get("/api/record.play")
+@bp.get("/api/record.play")
 def play() -> Response:
     """The game as a rule script: how it began and every action that stands. Hands may be in it, so
     only when it is over."""
@@ -34,51 +33,52 @@ def play() -> Response:
         + "\n"
         + "".join(f"{line.action}\n" for line in lines[1:] if line.action)
     )
-    return _kept(Response(script, mimetype="text/plain; charset=utf-8"), "play")
+    return download(Response(script, mimetype="text/plain; charset=utf-8"), "nilometer.play")
 
 
-@part.get("/api/record.json")
+@bp.get("/api/record.json")
 def record() -> Response:
     """Seats, moves with the points after each, and how it ended."""
     _over_or_host()
     shown = {
         k: web().snapshot.get(k) for k in ("game", "title", "seats", "scores", "outcome", "moves")
     }
-    return _kept(
+    return download(
         jsonify({"table": web().settings.name, **shown, "chronicle": chronicle(web().table)}),
         "json",
     )
 
 
-@part.get("/api/record.journal")
+@bp.get("/api/record.journal")
 def journal() -> Response:
     """The game's own file, whole, also while it is played: `nilometer journal` reads it, a table
     goes on with it."""
     _over_or_host(points=False)
-    return _kept(
-        Response(allowed(web().table.journal.whole), mimetype="application/vnd.sqlite3"), "journal"
+    return download(
+        Response(result_of(web().table.journal.whole), mimetype="application/vnd.sqlite3"),
+        "nilometer.journal",
     )
 
 
-@part.get("/api/chronicle")
+@bp.get("/api/chronicle")
 def told() -> Response:
     """How long it took, the greatest gains, the longest wars."""
     _over_or_host()
     return jsonify(chronicle(web().table))
 
 
-@part.get("/games")
+@bp.get("/games")
 def games_page() -> Response:
-    return shell("games")
+    return page_shell("games")
 
 
-@part.get("/api/games")
+@bp.get("/api/games")
 def games() -> Response:
     """All finished games of this table, and who won how often."""
     return jsonify(web().shelf.statistics())
 
 
-@part.get("/api/games.csv")
+@bp.get("/api/games.csv")
 def games_csv() -> Response:
     """All finished games of this table, a line for each player: for a spreadsheet or another score
     book."""
@@ -110,14 +110,13 @@ def games_csv() -> Response:
     )
 
 
-@part.post("/api/host/edit")
+@bp.post("/api/host/edit")
 def edit() -> Response:
     """`{"site": "C4", "contents": ["temple"]}`: that is what lies there; the rules go on from it,
     the journal keeps both."""
-    if not viewer().host:
-        raise Problem(403, "only the host may do this")
+    require_host()
     site = text_in("site")
-    contents = (request.get_json(silent=True) or {}).get("contents")
+    contents = json_body().get("contents")
     table = web().table
     if site not in table.plan.sites:
         raise Problem(400, "there is no place called {site}", site=site[:40])
@@ -137,15 +136,14 @@ def edit() -> Response:
         raise Problem(409, "{reason}", reason=str(e).split(": ", 1)[-1]) from None
     if not same_contents(state.layout().get(site, ()), contents, table.plan.sites[site].reads):
         raise Problem(409, "the rules know no way for that to lie on {site}", site=site)
-    return done(lambda: table.edit(state, by="host"))
+    return answer_after(lambda: table.edit(state, by="host"))
 
 
-@part.post("/api/host/go-on")
+@bp.post("/api/host/go-on")
 def go_on() -> Response:
     """After a pause: the board counts as it lies."""
-    if not viewer().host:
-        raise Problem(403, "only the host may do this")
-    return done(lambda: web().table.go_on(by="host"))
+    require_host()
+    return answer_after(lambda: web().table.go_on(by="host"))
 
 
 def _over_or_host(points: bool = True) -> None:
@@ -157,8 +155,3 @@ def _over_or_host(points: bool = True) -> None:
         raise Problem(403, "scores stay hidden till the end")
     if not web().snapshot.get("outcome") and not viewer().host:
         raise Problem(403, "the record is open when the game is over")
-
-
-def _kept(response: Response, ending: str) -> Response:
-    response.headers["Content-Disposition"] = f'attachment; filename="nilometer.{ending}"'
-    return response

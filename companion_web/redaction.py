@@ -9,7 +9,7 @@ from companion_web.access import Viewer
 Snapshot = dict[str, Any]
 
 
-def seen_by(viewer: Viewer, snapshot: Snapshot) -> Snapshot:
+def redacted_snapshot(snapshot: Snapshot, viewer: Viewer) -> Snapshot:
     """The snapshot without what stays hidden till the end from this viewer, where the table plays
     with hidden scores."""
     hidden = (snapshot.get("settings") or {}).get("hidden_scores")
@@ -44,7 +44,7 @@ def seen_by(viewer: Viewer, snapshot: Snapshot) -> Snapshot:
     return out
 
 
-def change(old: Snapshot, new: Snapshot) -> Snapshot:
+def snapshot_change(old: Snapshot, new: Snapshot) -> Snapshot:
     """What a page that shows `old` needs to show `new`: the top-level values that differ; of the
     layout the sites that differ (`[]`: now empty); of the moves how many stay and those that
     follow."""

@@ -1,68 +1,28 @@
-"""What phones ask and say: the snapshot, the drawing, the rules; declare, answer, undo."""
+"""What seated phones say: an act, an answer, a move taken back; and what others have to agree to
+before it is done."""
 
 from __future__ import annotations
 
-import gzip
-import logging
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from flask import Blueprint, Response, jsonify, request
 
-import engine
-from companion.journal import BadJournal
+from companion.journal import Line
 from companion.sentences import sentence_of
 from companion.snapshot import doing
-from companion.table import Gone, Refused
 from companion_web.access import Viewer
-from companion_web.app import token, viewer, web
+from companion_web.context import acting_for, seated_viewer, web
 from companion_web.errors import Problem
-from engine import Action, BadText
-from engine.rules import Rule, rules
+from companion_web.http import answer_after, number_in, result_of, text_in
+from engine import Action
 from engine.text import Text, pack, say
 
-part = Blueprint("api", __name__, url_prefix="/api")
-log = logging.getLogger(__name__)
+bp = Blueprint("actions", __name__, url_prefix="/api")
 LONGEST = 400  # characters of a declared act
 
 
-@part.get("/snapshot")
-def snapshot() -> Response:
-    return Response(web().feed.frame.encoded(viewer()), mimetype="application/json")
-
-
-@part.get("/plan")
-def plan() -> Response:
-    if not web().snapshot.get("game"):
-        raise Problem(404, "there is no game called {game}", game="")
-    body, tag = web().drawing.of(web().snapshot)
-    if "gzip" not in request.accept_encodings:
-        return Response(gzip.decompress(body), mimetype="application/json")
-    response = Response(
-        body,
-        mimetype="application/json",
-        headers={"Cache-Control": "no-cache", "Content-Encoding": "gzip"},
-    )
-    response.set_etag(tag)
-    return response.make_conditional(request)
-
-
-@part.get("/rules/<game>")
-def all_rules(game: str) -> Response:
-    return jsonify([_rule(r) for r in _rules(game).values()])
-
-
-@part.get("/rules/<game>/<number>")
-def one_rule(game: str, number: str) -> Response:
-    found = _rules(game).get(number)
-    if found is None:
-        raise Problem(404, "there is no rule {number}", number=number[:20])
-    response = jsonify(_rule(found))
-    response.headers["Cache-Control"] = "max-age=3600"
-    return response
-
-
-@part.get("/actions")
+@bp.get("/actions")
 def actions() -> Response:
     """What the field for declaring offers a seat: `whole`, legal actions of one word; `verbs`, the
     first words of the others; `actions`, up to 40 legal ones whose notation begins with `starts`;
@@ -82,7 +42,7 @@ def actions() -> Response:
     )
 
 
-@part.post("/declare")
+@bp.post("/declare")
 def declare() -> Response:
     who = seated_viewer()
     text = text_in("text")
@@ -95,7 +55,7 @@ def declare() -> Response:
             seat=(who.seats or web().seats or ["?"])[0],
         )
     table = web().table
-    actions = allowed(lambda: table.meant(text))
+    actions = result_of(lambda: table.meant(text))
     *passed, action = actions
     _acts_for(who, action.seat)
     # Nobody says "pass" at a table; but whoever has a phone of their own is asked before others
@@ -117,10 +77,10 @@ def declare() -> Response:
             else lambda: not table.state.check(action),
             lambda by: table.declare(said, by=by),
         )
-    return done(lambda: table.declare(text, by=acting_for(who)))
+    return answer_after(lambda: table.declare(text, by=acting_for(who)))
 
 
-@part.post("/offer")
+@bp.post("/offer")
 def offer() -> Response:
     """`{"id": 3, "yes": 1}`: one that is asked agrees; 0: declines, or whoever asked takes it back."""
     who, number, yes = seated_viewer(), number_in("id"), bool(number_in("yes"))
@@ -136,26 +96,26 @@ def offer() -> Response:
     if not yes:
         web().offers.close(number)
     elif (ready := web().offers.agree(number, who.seats, who.host)) is not None:
-        return done(lambda: ready.do(" ".join((ready.giver, *(ready.agreed or ("host",))))))
+        return answer_after(lambda: ready.do(" ".join((ready.giver, *(ready.agreed or ("host",))))))
     web().feed.touch()
     return jsonify({"serial": web().feed.frame.serial})
 
 
-@part.post("/instead")
+@bp.post("/instead")
 def instead() -> Response:
     """`{"event": 7, "text": "yellow: harvest eurasia-5 gold 1"}`: that move was this one, which is
     among its `otherwise`."""
     who, event, text, table = seated_viewer(), number_in("event"), text_in("text"), web().table
     if who.host:
-        return done(lambda: table.instead(event, text, by=acting_for(who)))
-    action = allowed(lambda: table.state.parse(text))
+        return answer_after(lambda: table.instead(event, text, by=acting_for(who)))
+    action = result_of(lambda: table.state.parse(text))
     _acts_for(who, action.seat)
     told = next(
         (t for t in web().otherwise.of(table.lines, action.seat) if t["event"] == event), None
     )
     if told is None or str(action) not in {o["text"] for o in told["others"]}:
         raise Problem(409, "that is not open any more")
-    was = allowed(lambda: table.state.parse(told["text"]))
+    was = result_of(lambda: table.state.parse(told["text"]))
     if asks := {other for a in (action, was) if (other := a.asks()) is not None} - set(who.seats):
         words = next(o["words"] for o in told["others"] if o["text"] == str(action)) or [
             pack(say("{actions}", actions=str(action)))
@@ -169,10 +129,10 @@ def instead() -> Response:
             lambda: any(line.event == event for line in table.lines),
             lambda by: table.instead(event, text, by=by),
         )
-    return done(lambda: table.instead(event, text, by=acting_for(who)))
+    return answer_after(lambda: table.instead(event, text, by=acting_for(who)))
 
 
-@part.post("/answer")
+@bp.post("/answer")
 def answer() -> Response:
     who = seated_viewer()
     question, choice = text_in("question"), number_in("choice")
@@ -182,10 +142,10 @@ def answer() -> Response:
     if not 0 <= choice < len(asked.get("answers") or ()):
         raise Problem(400, "there is no such answer")
     _acts_for(who, asked.get("seat"), Problem(403, "this question is for somebody else"))
-    return done(lambda: web().table.answer(question, choice, by=acting_for(who)))
+    return answer_after(lambda: web().table.answer(question, choice, by=acting_for(who)))
 
 
-@part.post("/undo")
+@bp.post("/undo")
 def undo() -> Response:
     """`{"event": 7}`: back to how things stood after it. What others did is taken back when all of
     them agree."""
@@ -203,7 +163,7 @@ def undo() -> Response:
     )
 
 
-@part.post("/redo")
+@bp.post("/redo")
 def redo() -> Response:
     """What was taken back last is done again, as long as nothing was done since."""
     who, table = seated_viewer(), web().table
@@ -220,13 +180,13 @@ def redo() -> Response:
 
 
 def _with_consent(
-    who: Viewer, lines: Sequence[Any], words: Text, text: str, do: Callable[[str], object]
+    who: Viewer, lines: Sequence[Line], words: Text, text: str, do: Callable[[str], object]
 ) -> Response:
     """Does it when the lines are the phone's own doings; else asks the seats that have phones."""
     if who.host or all(
         line.action and web().table.state.parse(line.action).seat in who.seats for line in lines
     ):
-        return done(lambda: do(acting_for(who)))
+        return answer_after(lambda: do(acting_for(who)))
     table, asks = web().table, set(web().access.taken()) - set(who.seats)
     if not asks:
         raise Problem(403, "others did that: the host can take it back")
@@ -267,81 +227,3 @@ def _acts_for(who: Viewer, seat: str | None, fault: Problem | None = None) -> No
         seat = web().snapshot.get("turn")
     if not who.host and seat not in who.seats:
         raise fault or Problem(403, "this seat is not yours")
-
-
-def seated_viewer() -> Viewer:
-    who = viewer()
-    if not who.seated:
-        raise Problem(
-            403,
-            "this token holds no seat here"
-            if token()
-            else "only seated phones and the host may do this",
-        )
-    return who
-
-
-def acting_for(who: Viewer) -> str:
-    """Who did it, for the journal: never a token."""
-    return " ".join(who.seats) if who.seats else "host"
-
-
-def done(act: Callable[[], Any]) -> Response:
-    """Runs it; what the rules forbid becomes 409 with their numbers, what is no act 400, a full
-    disk 507."""
-    allowed(act)
-    # The table's own thread may be a moment late; whoever acted should see it in the very next
-    # thing they get.
-    web().feed.refresh()
-    return jsonify({"serial": web().feed.frame.serial, "verdict": web().snapshot.get("verdict")})
-
-
-def allowed(act: Callable[[], Any]) -> Any:
-    """What it gives; what cannot be is raised as a Problem."""
-    try:
-        return act()
-    except Refused as e:
-        raise Problem(
-            409, "the rules do not allow it", more={"violations": pack(list(e.violations))}
-        ) from None
-    except Gone:
-        raise Problem(409, "somebody has answered already") from None
-    except BadJournal as e:
-        log.warning("%s", e)
-        raise Problem(507, "it could not be written down, so it did not happen") from None
-    except BadText as e:
-        raise Problem(400, "{reason}", reason=str(e)) from None
-
-
-def _body() -> dict[str, Any]:
-    data = request.get_json(silent=True)
-    if not isinstance(data, dict):
-        raise Problem(400, "send a JSON object")
-    return data
-
-
-def text_in(name: str) -> str:
-    value = _body().get(name)
-    if not isinstance(value, str):
-        raise Problem(400, "`{name}` must be a text", name=name)
-    return value.strip()
-
-
-def number_in(name: str) -> int:
-    value = _body().get(name)
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise Problem(400, "`{name}` must be a whole number", name=name)
-    return value
-
-
-def _rules(game: str) -> dict[str, Rule]:
-    if game not in engine.games() and game != web().snapshot.get("game"):
-        raise Problem(404, "there is no game called {game}", game=game[:40])
-    try:
-        return rules(game, request.args.get("language", "en"))
-    except (ModuleNotFoundError, FileNotFoundError):
-        raise Problem(404, "there is no game called {game}", game=game[:40]) from None
-
-
-def _rule(r: Rule) -> dict[str, str]:
-    return {"number": r.number, "text": r.text, "heading": r.heading, "language": r.language}

@@ -3,18 +3,17 @@ it."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from flask import Blueprint, Response, jsonify
 
-from companion_web.app import viewer, web
+from companion.journal import Line
+from companion_web.context import viewer, web
 from companion_web.errors import Problem
-from companion_web.views import seen_by
+from companion_web.redaction import redacted_snapshot
 
-part = Blueprint("history", __name__, url_prefix="/api/moves")
+bp = Blueprint("moves", __name__, url_prefix="/api/moves")
 
 
-@part.get("/<int:event>")
+@bp.get("/<int:event>")
 def move(event: int) -> Response:
     """The layouts before and after, and which camera pictures there are of them."""
     before, after = _lines(event)
@@ -31,12 +30,12 @@ def move(event: int) -> Response:
             "before": _layout(before),
             "after": _layout(after),
             "pictures": kept,
-            "scores": seen_by(viewer(), one)["moves"][0]["scores"],
+            "scores": redacted_snapshot(one, viewer())["moves"][0]["scores"],
         }
     )
 
 
-@part.get("/<int:event>/<any(before, after):which>.jpg")
+@bp.get("/<int:event>/<any(before, after):which>.jpg")
 def picture(event: int, which: str) -> Response:
     data = web().table.journal.picture(event, which)
     if data is None:
@@ -46,7 +45,7 @@ def picture(event: int, which: str) -> Response:
     )
 
 
-def _lines(event: int) -> tuple[Any, Any]:
+def _lines(event: int) -> tuple[Line, Line]:
     lines = web().table.lines
     for before, after in zip(lines, lines[1:]):
         if after.event == event:
@@ -54,5 +53,5 @@ def _lines(event: int) -> tuple[Any, Any]:
     raise Problem(404, "there is no such move any more")
 
 
-def _layout(line: Any) -> dict[str, list[str]]:
+def _layout(line: Line) -> dict[str, list[str]]:
     return {s: list(c) for s, c in line.state.layout().items()}

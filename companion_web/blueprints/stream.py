@@ -8,16 +8,16 @@ from collections.abc import Callable, Iterator
 from flask import Blueprint, Response, request
 
 from companion_web.access import Access, Viewer
-from companion_web.app import token, viewer, web
+from companion_web.context import token, viewer, web
 from companion_web.errors import Problem
 from companion_web.feed import Feed
 
-part = Blueprint("stream", __name__)
+bp = Blueprint("stream", __name__)
 RETRY_AFTER = 10.0  # seconds until a phone that found no room asks again
 LOOK_EVERY = 1.0  # seconds between looks whether the phone is still there
 
 
-@part.get("/api/stream")
+@bp.get("/api/stream")
 def stream() -> Response:
     shared = web()
     address = request.remote_addr or ""

@@ -1,0 +1,31 @@
+"""The blueprints of a table's application, one file each; a file is named for what it serves."""
+
+from companion_web.blueprints import (
+    actions,
+    assets,
+    choices,
+    copy,
+    host,
+    moves,
+    pages,
+    record,
+    seats,
+    setup,
+    stream,
+    table,
+)
+
+BLUEPRINTS = (
+    pages.bp,
+    assets.bp,
+    table.bp,
+    stream.bp,
+    actions.bp,
+    choices.bp,
+    moves.bp,
+    seats.bp,
+    host.bp,
+    record.bp,
+    copy.bp,
+    setup.bp,
+)

@@ -1,0 +1,107 @@
+"""Sitting down and standing up: by the link in the QR code, or by the host's PIN."""
+
+from __future__ import annotations
+
+from flask import Blueprint, Response, jsonify, request
+
+from companion_web.context import COOKIE, token, viewer, web
+from companion_web.errors import Problem
+from companion_web.http import (
+    answer_after,
+    answer_seated,
+    answer_with_token,
+    page_shell,
+    qr_code,
+    result_of,
+    text_in,
+)
+from companion_web.limits import Tries
+from companion_web.quiet import strangers
+
+bp = Blueprint("seats", __name__)
+LONGEST_seats = 24
+
+
+@bp.get("/join")
+def page() -> Response:
+    return page_shell("join")
+
+
+@bp.get("/look.svg")
+def look_code() -> Response:
+    """Everybody may look, so everybody may see this one."""
+    return qr_code(web().look_link(request.host_url))
+
+
+@bp.post("/api/join")
+def join() -> Response:
+    shared, seat = web(), text_in("seat")
+    _tried(
+        shared.code_tries,
+        shared.access.is_code(text_in("code")),
+        Problem(403, "this joining link is not valid any more"),
+    )
+    if not shared.joining:
+        raise Problem(403, "the host has closed the table")
+    if seat not in shared.seats:
+        raise Problem(404, "there is no such seat")
+    return answer_seated(seat)
+
+
+@bp.post("/api/host")
+def host() -> Response:
+    shared = web()
+    right = shared.access.is_pin(text_in("pin"))
+    _tried(
+        shared.pin_tries,
+        right,
+        Problem(403, "this is not the PIN"),
+        shared.access.is_trusted(_address()),
+    )
+    return answer_with_token(shared.access.make_host(token(), _address()))
+
+
+@bp.post("/api/leave")
+def leave() -> Response:
+    result_of(lambda: web().access.leave(token()))
+    web().feed.touch()
+    response = jsonify({"you": {"host": False, "seats": []}})
+    response.delete_cookie(COOKIE, samesite="Strict", httponly=True)
+    return response
+
+
+@bp.post("/api/name")
+def name() -> Response:
+    """`{"seat": "bull", "name": "Anna"}`: who sits there, for the page and for the table's
+    statistics; "" forgets it."""
+    who, seat, said = viewer(), text_in("seat"), " ".join(text_in("name").split())
+    if not who.host and seat not in who.seats or seat not in web().seats:
+        raise Problem(403, "this seat is not yours")
+    if len(said) > LONGEST_seats or not said.isprintable():
+        raise Problem(400, "a name has at most {n} letters", n=LONGEST_seats)
+    names = {**web().table.settings.get("names", {}), seat: said}
+    return answer_after(
+        lambda: web().table.set(
+            by="host" if who.host else seat, names={s: n for s, n in names.items() if n}
+        )
+    )
+
+
+def _address() -> str:
+    return request.remote_addr or ""
+
+
+def _tried(tries: Tries, right: bool, wrong: Problem, trusted: bool = False) -> None:
+    """Whoever has tried too often is told so whether this try was right or not: else the answer
+    would give it away."""
+    address = _address()
+    wait = tries.wait(address, trusted)
+    if wait > 0:
+        raise Problem(
+            429, "too many tries; wait {minutes} min", retry_after=wait, minutes=int(wait // 60) + 1
+        )
+    if not right:
+        tries.failed(address)
+        strangers.note("tried a wrong PIN or joining link", address)
+        raise wrong
+    tries.succeeded(address)

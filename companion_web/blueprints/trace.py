@@ -1,0 +1,117 @@
+"""Drawing a plan on a photo of the empty board: the page, and what it asks and says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import cv2
+import msgspec
+import numpy as np
+from flask import Blueprint, Response, jsonify, render_template, request
+
+from calibration import trace
+from calibration.trace import BadTracing, Tracing
+from companion_web import catalogue
+from companion_web.desk import Desk, write_file
+from companion_web.errors import Problem
+from engine.text import pack
+from engine.tracing import PlanFault
+
+
+def trace_page(desk: Desk, back: str = "", note: str = "") -> str:
+    """The page's HTML. back: where a link leads to that leaves it; note: the copy that has to be
+    calibrated after saving."""
+    lang = catalogue.request_language()
+    return render_template(
+        "trace.html",
+        say=catalogue.translator(lang),
+        lang=lang,
+        back=back,
+        note=note,
+        languages=catalogue.languages(),
+        table=desk.out.name,
+        title=catalogue.translate(lang, "Draw the board"),
+    )
+
+
+def trace_blueprint(
+    desk_now: Callable[[], Desk], saved: Callable[[], object] = lambda: None
+) -> Blueprint:
+    """What the page asks and says, below /api/trace. Who may is whoever `desk_now` lets; `saved` is
+    called after a plan was written."""
+    bp = Blueprint("trace", __name__, url_prefix="/api/trace")
+
+    @bp.get("/photo.jpg")
+    def photo() -> Response:
+        return Response(desk_now().photo, mimetype="image/jpeg")
+
+    @bp.get("")
+    def begin() -> Response:
+        desk = desk_now()
+        return jsonify(
+            {
+                "form": pack(desk.form),
+                "photo": [desk.image.shape[1], desk.image.shape[0]],
+                "file": desk.out.name,
+                **_answer(desk, *desk.looked_at(desk.traced)),
+            }
+        )
+
+    @bp.post("")
+    def keep() -> Response:
+        desk = desk_now()
+        return jsonify(_answer(desk, *desk.keep(_sent())))
+
+    @bp.post("/corners")
+    def corners() -> Response:
+        desk, data = desk_now(), request.get_json(silent=True) or {}
+        try:
+            traced = trace.parse(
+                msgspec.to_builtins(trace.moved(_sent(), data["corners"], data["size"]))
+            )
+        except (
+            BadTracing,
+            KeyError,
+            TypeError,
+            ValueError,
+            IndexError,
+            cv2.error,
+            np.linalg.LinAlgError,
+        ):
+            raise Problem(400, "the board's corners are crossed or lie on one line") from None
+        return jsonify(_answer(desk, *desk.keep(traced)))
+
+    @bp.post("/save")
+    def save() -> Response:
+        desk = desk_now()
+        full, plan, faults = desk.keep(_sent())
+        good = not any(f.stops for f in faults)
+        if good:
+            write_file(desk.out, trace.toml(plan))
+            saved()
+        return jsonify({"saved": good, **_answer(desk, full, plan, faults)})
+
+    return bp
+
+
+def _answer(
+    desk: Desk, full: Tracing, plan: Mapping[str, Any], faults: list[PlanFault]
+) -> dict[str, Any]:
+    """borders: who touches whom; asked: the questions that concern each site."""
+    return {
+        "drawing": msgspec.to_builtins(full),
+        "faults": pack(faults),
+        "borders": {s["id"]: s["borders"] for s in plan["site"] if "borders" in s},
+        "asked": {
+            s.id: [c.name for c in desk.form.choices if trace.asks(desk.form, c, s)]
+            for s in full.sites
+        },
+    }
+
+
+def _sent() -> Tracing:
+    try:
+        return trace.parse((request.get_json(silent=True) or {}).get("drawing"))
+    except BadTracing as e:
+        raise Problem(400, "{reason}", reason=str(e)) from None

@@ -1,0 +1,201 @@
+"""What a request is about: the table behind the page, and who asks. The application's one `Web` is
+in `app.extensions`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from flask import Flask, current_app, request
+
+from companion.games import Shelf
+from companion.setup import Setup
+from companion.table import Table
+from companion_web.access import Access, Viewer
+from companion_web.choices import Choices
+from companion_web.desk import Desk
+from companion_web.drawing import Drawing
+from companion_web.errors import Problem
+from companion_web.feed import Feed, Streams, TableLike
+from companion_web.limits import Tries
+from companion_web.offers import Offers
+from companion_web.otherwise import Otherwise
+from companion_web.redaction import Snapshot
+from companion_web.served import EXTENSION, Served
+from companion_web.settings import Settings, Switches
+
+COOKIE = "nilometer_seat"
+
+
+class Web(Served):
+    """What the blueprints share. Behind the page is a game's table, or one that is being set up."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        switches: Switches | None = None,
+        table: Table | None = None,
+        setup: Setup | None = None,
+    ) -> None:
+        super().__init__(settings.proxies)
+        behind: TableLike | None = table or setup
+        if behind is None:
+            raise TypeError("a page needs a table, or one that is being set up")
+        self.settings, self.switches = settings, switches
+        self._table, self._setup = table, setup
+        folder = Path(settings.state) if settings.state is not None else None
+        self.access = Access(settings.pin, folder / "seats.json" if folder is not None else None)
+        self.joining = True
+        self._legal: tuple[int | None, dict[str, set[str]]] = (None, {})
+        self.offers, self.otherwise, self.choices = Offers(), Otherwise(), Choices()
+        self.feed = Feed(behind, self._extras)
+        self.streams = Streams(
+            settings.max_streams, settings.reserved_streams, settings.streams_per_address
+        )
+        self.pin_tries, self.code_tries = Tries(*settings.pin_tries), Tries(*settings.pin_tries)
+        self._drawing = Drawing(settings.plan)
+        self.desk: Desk | None = None  # the copy's plan being drawn (blueprints/copy.py)
+        self.desk_photo: tuple[Path, int] | None = None  # on which photo, and when it was written
+        self.shelf = Shelf(folder)
+        self.access.keep_only(self.seats, self.began)
+
+    def start(self) -> None:
+        """Follows the table in a thread of its own."""
+        self.feed.start()
+
+    def stop(self) -> None:
+        """Tells every phone goodbye."""
+        self.feed.close()
+
+    @property
+    def table(self) -> Table:
+        """The game's. Raises Problem (404) while one is being set up."""
+        if self._table is None:
+            raise Problem(404, "no game stands here yet")
+        return self._table
+
+    @property
+    def setup(self) -> Setup:
+        """Raises Problem (404) where the table is set up already."""
+        if self._setup is None:
+            raise Problem(404, "the table is set up already")
+        return self._setup
+
+    @property
+    def is_set_up(self) -> bool:
+        return self._setup is None
+
+    @property
+    def snapshot(self) -> Snapshot:
+        return self.feed.frame.snapshot
+
+    @property
+    def seats(self) -> list[str]:
+        return [s["id"] for s in self.snapshot.get("seats") or ()]
+
+    @property
+    def began(self) -> str:
+        """What tells this game from all others; "" while the table is set up"""
+        return self._table.began if self._table is not None else ""
+
+    @property
+    def board_size(self) -> tuple[float, float] | None:
+        """Width and height of the board in mm; None while the table is set up"""
+        return self._table.plan.size if self._table is not None else None
+
+    @property
+    def drawing(self) -> Drawing:
+        """Of the plan that is played with; while the table is set up, of the one that was drawn for
+        the copy."""
+        own = self._setup.own_plan if self._setup is not None else None
+        return self._drawing if own is None else Drawing(own)
+
+    def actions(self, seat: str) -> list[str]:
+        """The notation of a seat's legal actions, worked out once for all phones that ask after the
+        same move."""
+        version = self.snapshot.get("version")
+        kept_for, kept = self._legal
+        if kept_for != version:
+            kept = {}
+            for action in self.table.state.legal_actions():
+                kept.setdefault(action.seat, set()).add(action.words())
+            self._legal = version, kept
+        return sorted(kept.get(seat, ()))
+
+    def join_link(self, base: str | None = None) -> str:
+        """The link that seats who opens it. The code stands behind `#`: browsers never send that
+        part, nothing logs it."""
+        return f"{self.look_link(base)}join#{self.access.code}"
+
+    def look_link(self, base: str | None = None) -> str:
+        return f"{(self.settings.address or base or 'http://localhost').rstrip('/')}/"
+
+    def replace_table(self, table: Table) -> None:
+        """Another game at the same table: phones stay, seats that it lacks are freed."""
+        self._table = self.feed.table = table
+        self._setup, self.offers = None, Offers()
+        self.feed.refresh()
+        self.access.keep_only(self.seats, self.began)
+        self.feed.touch()
+
+    def _extras(self) -> dict[str, Any]:
+        wires = self.switches
+        lit = wires.on() if wires else ()
+        return {
+            "switches": [{"id": i, "text": t, "on": i in lit} for i, t in wires.texts.items()]
+            if wires
+            else [],
+            "offers": self.offers.standing() if self.offers else [],
+            "table": {
+                "name": self.settings.name,
+                "joining": self.joining,
+                "taken": sorted(self.access.taken()),
+            },
+        }
+
+
+def web() -> Web:
+    """What the application that answers is about."""
+    return web_of(current_app)
+
+
+def web_of(app: Flask) -> Web:
+    """The PIN is `web_of(app).access.pin`, the joining link `web_of(app).join_link(base)`."""
+    return app.extensions[EXTENSION]
+
+
+def token() -> str | None:
+    """The phone's cookie, which says who asks; None for one that never joined."""
+    return request.cookies.get(COOKIE)
+
+
+def viewer() -> Viewer:
+    """Who asks: host, a seat or an onlooker."""
+    who = web().access.viewer(token(), request.remote_addr or "")
+    if who.seated and request.remote_addr:
+        web().known.note(request.remote_addr)
+    return who
+
+
+def seated_viewer() -> Viewer:
+    """Raises Problem (403) for onlookers."""
+    who = viewer()
+    if not who.seated:
+        raise Problem(
+            403,
+            "this token holds no seat here"
+            if token()
+            else "only seated phones and the host may do this",
+        )
+    return who
+
+
+def require_host() -> None:
+    """Raises Problem (403) for everybody else."""
+    if not viewer().host:
+        raise Problem(403, "only the host may do this")
+
+
+def acting_for(who: Viewer) -> str:
+    """Who did it, for the journal: never a token."""
+    return " ".join(who.seats) if who.seats else "host"

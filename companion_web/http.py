@@ -1,0 +1,127 @@
+"""What blueprints take from a request and make an answer of."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from flask import Response, jsonify, make_response, render_template, request
+
+from companion.journal import BadJournal
+from companion.table import Gone, Refused
+from companion_web import catalogue, qr
+from companion_web.access import HOST_S, SEAT_S, NotKept, Taken
+from companion_web.context import COOKIE, token, web
+from companion_web.errors import Problem
+from engine import BadText
+from engine.text import pack
+
+log = logging.getLogger(__name__)
+Given = TypeVar("Given")
+
+
+def json_body() -> dict[str, Any]:
+    """Raises Problem (400) unless the request is a JSON object."""
+    data = request.get_json(silent=True)
+    if not isinstance(data, dict):
+        raise Problem(400, "send a JSON object")
+    return data
+
+
+def text_in(name: str) -> str:
+    """A text of the request's JSON, stripped. Raises Problem (400)."""
+    value = json_body().get(name)
+    if not isinstance(value, str):
+        raise Problem(400, "`{name}` must be a text", name=name)
+    return value.strip()
+
+
+def number_in(name: str) -> int:
+    """A whole number of the request's JSON. Raises Problem (400)."""
+    value = json_body().get(name)
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise Problem(400, "`{name}` must be a whole number", name=name)
+    return value
+
+
+def result_of(act: Callable[[], Given]) -> Given:
+    """What it gives. What the rules forbid becomes a Problem with their numbers (409), what is no
+    act 400, a full disk 507."""
+    try:
+        return act()
+    except Refused as e:
+        raise Problem(
+            409, "the rules do not allow it", more={"violations": pack(list(e.violations))}
+        ) from None
+    except Gone:
+        raise Problem(409, "somebody has answered already") from None
+    except (BadJournal, NotKept) as e:
+        log.warning("%s", e)
+        raise Problem(507, "it could not be written down, so it did not happen") from None
+    except BadText as e:
+        raise Problem(400, "{reason}", reason=str(e)) from None
+
+
+def answer_after(act: Callable[[], object]) -> Response:
+    """Does it; the answer is the serial of what is then to be seen, and the verdict."""
+    result_of(act)
+    # The table's own thread may be a moment late; whoever acted should see it in the very next
+    # thing they get.
+    web().feed.refresh()
+    return jsonify({"serial": web().feed.frame.serial, "verdict": web().snapshot.get("verdict")})
+
+
+def answer_seated(seat: str) -> Response:
+    """The phone that asks sits there from now on. Raises Problem (409) where somebody does."""
+    try:
+        return answer_with_token(web().access.seat(seat, token(), request.remote_addr or ""))
+    except Taken:
+        raise Problem(409, "somebody sits there; the host can free the seat") from None
+
+
+def answer_with_token(fresh: str) -> Response:
+    """What its token holds, and the token itself as the phone's cookie."""
+    web().feed.touch()
+    you = web().access.viewer(fresh)
+    response = jsonify({"you": {"host": you.host, "seats": list(you.seats)}})
+    response.set_cookie(
+        COOKIE,
+        fresh,
+        max_age=int(HOST_S if you.host else SEAT_S),
+        httponly=True,
+        samesite="Strict",
+        secure=request.is_secure,
+        path="/",
+    )
+    return response
+
+
+def qr_code(link: str) -> Response:
+    """A link as a QR code, SVG."""
+    return Response(qr.svg(link), mimetype="image/svg+xml")
+
+
+def download(response: Response, name: str) -> Response:
+    """The response as a file to be kept."""
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
+
+
+def page_shell(name: str) -> Response:
+    """A page's HTML in the browser's language; what moves on it is drawn by its scripts."""
+    language, snapshot = catalogue.request_language(), web().snapshot
+    title = snapshot.get("title")
+    html = render_template(
+        f"{name}.html",
+        say=catalogue.translator(language),
+        lang=language,
+        languages=catalogue.languages(),
+        table=web().settings.name,
+        size=web().board_size,
+        title=catalogue.told(language, title) if title else "Nilometer",
+    )
+    response = make_response(html)
+    response.headers["Cache-Control"] = "no-cache"
+    response.headers["Vary"] = "Accept-Language, Cookie"
+    return response

@@ -1,1 +1,0 @@
-"""The blueprints, one file each."""

@@ -41,6 +41,49 @@ def test_imports_only_what_it_may(room):
                 )
 
 
+@pytest.mark.parametrize("room", ["companion_web"])
+def test_no_modules_import_each_other_in_a_circle(room):
+    """Imports inside functions and those for types count too; a package that names its own modules
+    does not."""
+    modules = {
+        ".".join(p.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): p
+        for p in files(room)
+    }
+    arrows = {}
+    for name, path in modules.items():
+        wanted = set()
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                wanted |= {a.name for a in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                whole = {f"{node.module}.{a.name}" for a in node.names} & set(modules)
+                wanted |= whole or {node.module}
+        arrows[name] = wanted & set(modules) - {name}
+    assert circle_in(arrows) is None
+
+
+def circle_in(arrows):
+    """Names along a circle of arrows (name -> names), or None"""
+    done = set()
+
+    def walk(name, path):
+        if name in path:
+            return [*path[path.index(name) :], name]
+        if name not in done:
+            for other in sorted(arrows[name]):
+                if found := walk(other, [*path, name]):
+                    return found
+            done.add(name)
+        return None
+
+    return next((c for name in sorted(arrows) if (c := walk(name, []))), None)
+
+
+def test_a_circle_is_found():
+    assert circle_in({"a": {"b"}, "b": {"c"}, "c": {"b"}}) == ["b", "c", "b"]
+    assert circle_in({"a": {"b", "c"}, "b": {"c"}, "c": set()}) is None
+
+
 @pytest.mark.parametrize("room", [r for r in ROOMS if r != "engine"])
 def test_only_the_engine_knows_a_games_name(room):
     word = re.compile(r"['\"](" + "|".join(engine.games()) + r")['\"]")

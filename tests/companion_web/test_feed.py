@@ -201,3 +201,15 @@ def test_each_viewer_is_encoded_once(table):
     frame = feed.frame
     assert frame.encoded(LOOKER) is frame.encoded(LOOKER)
     assert frame.encoded(Viewer(False, ("bull",))) != frame.encoded(LOOKER)
+
+
+def test_making_an_application_starts_no_thread(table):
+    before = threading.active_count()
+    app = companion_web.create_app(table)
+    assert threading.active_count() == before
+    server = companion_web.serve(app, "127.0.0.1", 0)
+    try:
+        table.conclude("busy")
+        assert companion_web.web_of(app).feed.wait(1, 5.0) > 1, "who serves follows the table"
+    finally:
+        server.stop()

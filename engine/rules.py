@@ -5,22 +5,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from difflib import SequenceMatcher
 from functools import cache
 from importlib import resources
 
 import msgspec
 
 _STATEMENT = re.compile(r"^- ([A-Z]\d+)(?:-[A-Z]?\d+)? (.*)$")
+_PLACE = re.compile(r"\[([A-Z][^\]]*)\] ?")  # where a statement stands in the rules' text
+_LONGEST = 1600  # characters of a passage
 
 
 class Rule(msgspec.Struct, frozen=True):
-    """One statement: its number, its words, the heading of the ledger it stands under, and the
-    language of both."""
+    """One statement: its number, its words, the heading of the ledger it stands under, the language
+    of both, and the headings of the rules' text (Dutch) it comes from."""
 
     number: str
     text: str
     heading: str
     language: str = "en"
+    places: tuple[str, ...] = ()
 
 
 @cache
@@ -35,26 +39,75 @@ def rules(game: str, language: str = "en") -> dict[str, Rule]:
         and resources.files(f"engine.{game}").joinpath(f"rules.{language}.md").is_file()
     ):
         told = _ledger(game, f"rules.{language}.md", language)
-        out = {n: told.get(n, rule) for n, rule in out.items()}
+        out = {
+            n: msgspec.structs.replace(told[n], places=rule.places) if n in told else rule
+            for n, rule in out.items()
+        }
     return out
 
 
 def _ledger(game: str, file: str, language: str) -> dict[str, Rule]:
     out: dict[str, Rule] = {}
-    heading = ""
+    heading, places = "", ()
     for line in (
         resources.files(f"engine.{game}").joinpath(file).read_text(encoding="utf-8").splitlines()
     ):
         if line.startswith("## "):
-            heading = line[3:].strip()
+            heading, places = line[3:].strip(), ()
         elif m := _STATEMENT.match(line):
-            out[m[1]] = Rule(m[1], m[2], heading, language)
+            # A statement without a place of its own goes on where the one before it stands.
+            own = tuple(p.strip() for found in _PLACE.findall(m[2]) for p in found.split(","))
+            places = own or places
+            ruling = m[2].startswith("*") and not own
+            text = _PLACE.sub("", m[2])
+            out[m[1]] = Rule(m[1], text, heading, language, () if ruling else places)
     return out
 
 
 def source_text(game: str) -> str:
     """The Dutch rules text the ledger is made from."""
     return resources.files(f"engine.{game}").joinpath("rules.nl.txt").read_text(encoding="utf-8")
+
+
+def passage(game: str, place: str) -> str:
+    """What the rules' text (Dutch) says under the heading that is most like `place`, with that
+    heading; "" where none is like it."""
+    lines = source_text(game).splitlines()
+    marked = any(line.startswith("#") for line in lines)
+    heads = [i for i, line in enumerate(lines) if _is_heading(line, marked)]
+    alike = [(_likeness(place, lines[i]), -i) for i in heads]
+    if not alike or max(alike)[0] < 0.75:
+        return ""
+    start = -max(alike)[1]
+    ends = (i for i in heads if i > start and not lines[i].strip().endswith(":"))
+    body = "\n".join(line.strip(" #*\t") for line in lines[start : next(ends, len(lines))])
+    body = re.sub(r"\n\s*(?=[a-zé(])", " ", body.strip())  # lines that a page broke
+    return body if len(body) <= _LONGEST else body[:_LONGEST].rsplit(" ", 1)[0] + " …"
+
+
+def _is_heading(line: str, marked: bool) -> bool:
+    """marked: the text's headings begin with #; else they are short lines that begin with a capital
+    and do not end as a sentence does."""
+    if marked:
+        return line.startswith("#")
+    line = line.strip()
+    return bool(re.match(r"(?:\w\. |Fase \d+ ?: ?)?[A-Z]", line)) and (
+        len(line) < 80 and line[-1] not in ".,;!?"
+    )
+
+
+def _likeness(place: str, line: str) -> float:
+    if line.strip(" #*:.").lower() == place.lower():
+        return 3.0
+    a, b = (re.sub(r"^(de|het|een) ", "", _bare(text)) for text in (place, line))
+    if not a or not b:
+        return 1.5 * line.strip(" #*").lower().startswith(place.lower())
+    return 2.0 if a == b else 1.5 if b.startswith(a) else SequenceMatcher(None, a, b).ratio()
+
+
+def _bare(text: str) -> str:
+    text = re.sub(r"^[#\s*]*(fase \d+:? *)?(\w\. )?", "", text.lower())
+    return re.sub(r"[\s\d:.*-]+$", "", text).strip()
 
 
 def uncovered(game: str, texts: Iterable[str]) -> list[str]:

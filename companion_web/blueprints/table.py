@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from typing import Any
 
 from flask import Blueprint, Response, jsonify, request
 from flask.typing import ResponseReturnValue
@@ -10,7 +11,7 @@ from flask.typing import ResponseReturnValue
 import engine
 from companion_web.context import viewer, web
 from companion_web.errors import Problem
-from engine.rules import Rule, rules
+from engine.rules import Rule, passage, rules
 
 bp = Blueprint("table", __name__, url_prefix="/api")
 
@@ -46,7 +47,8 @@ def one_rule(game: str, number: str) -> Response:
     found = _rules(game).get(number)
     if found is None:
         raise Problem(404, "there is no rule {number}", number=number[:20])
-    response = jsonify(_rule(found))
+    source = [text for place in found.places if (text := passage(game, place))]
+    response = jsonify({**_rule(found), "source": source})
     response.headers["Cache-Control"] = "max-age=3600"
     return response
 
@@ -60,5 +62,11 @@ def _rules(game: str) -> dict[str, Rule]:
         raise Problem(404, "there is no game called {game}", game=game[:40]) from None
 
 
-def _rule(r: Rule) -> dict[str, str]:
-    return {"number": r.number, "text": r.text, "heading": r.heading, "language": r.language}
+def _rule(r: Rule) -> dict[str, Any]:
+    return {
+        "number": r.number,
+        "text": r.text,
+        "heading": r.heading,
+        "language": r.language,
+        "places": r.places,
+    }

@@ -88,11 +88,15 @@ def test_every_rule_has_its_words(phone):
     listed = looker.get("/api/rules/tigris").json
     assert [r["number"] for r in listed] == list(every)
     one = looker.get("/api/rules/tigris/T19").json
+    (source,) = one["source"]
+    assert "blauwe plaatjes enkel op rivierdelen" in source  # what the box says
     assert one == {
         "number": "T19",
         "text": every["T19"].text,
         "heading": every["T19"].heading,
         "language": "en",
+        "places": ["Een plaatje leggen"],
+        "source": [source],
     }
     dutch = looker.get("/api/rules/tigris/T19?language=nl").json
     assert (

@@ -275,6 +275,24 @@ def test_in_dutch(visit, table):
     assert page.locator("html").get_attribute("lang") == "en"
 
 
+@pytest.mark.parametrize(
+    "locale, rule, place",
+    [
+        ("de-DE", "Bauernhöfe nur auf Flussfelder", "Aus dem Regeltext: Een plaatje leggen"),
+        ("fr-FR", "les fermes seulement sur le fleuve", "Dans le texte des règles : Een plaatje"),
+    ],
+)
+def test_a_rule_is_read_in_the_readers_words_with_its_place_in_the_text(
+    visit, table, locale, rule, place
+):
+    page = visit(locale=locale)
+    illegal(table)
+    page.locator("#wrong .rule").click()
+    page.wait_for_selector(f"dialog[open]:has-text('{rule}')")
+    page.locator("dialog summary", has_text=place).click()
+    assert "blauwe plaatjes enkel op rivierdelen" in page.locator("dialog .source").inner_text()
+
+
 def test_what_the_table_says_is_never_markup(visit, table):
     table.act('bull: tile <img src=x onerror="alert(1)"> <b>C4</b>', "C4", ["temple"])
     page = visit()

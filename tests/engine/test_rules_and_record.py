@@ -9,7 +9,7 @@ import engine
 from engine import IllegalAction, Text, say
 from engine.game import BadText
 from engine.record import Record
-from engine.rules import rules, source_text, uncovered
+from engine.rules import passage, rules, source_text, uncovered
 from engine.text import pack
 
 FIRST_AND_LAST = {
@@ -116,3 +116,28 @@ def test_a_translated_ledger_has_every_number_and_none_twice(name):
         n: sorted(v) for n, v in references.items()
     }
     assert rules(name, "xx") == rules(name, "../nl") == english
+
+
+@pytest.mark.parametrize("language", ["de", "fr", "nl"])
+@pytest.mark.parametrize("game", sorted(engine.games()))
+def test_every_rule_has_words_in_every_language(game, language):
+    there, english = rules(game, language), rules(game)
+    assert list(there) == list(english) and {r.language for r in there.values()} == {language}
+    assert [r.places for r in there.values()] == [r.places for r in english.values()]
+    assert not any(
+        re.search(r"\[[A-Z]", r.text) for r in there.values()
+    )  # places are no part of the sentence
+    numbers = re.compile(r"\b[TUND]\d+\b")
+    for n, r in there.items():
+        wanted = numbers.findall(english[n].text.replace("N40 on", "N46"))
+        assert sorted(numbers.findall(r.text.replace("N40", "N46"))) == sorted(
+            w.replace("N40", "N46") for w in wanted
+        ), n
+
+
+@pytest.mark.parametrize("game", sorted(engine.games()))
+def test_every_place_is_found_in_the_rules_text(game):
+    there = rules(game).values()
+    assert all(passage(game, place) for r in there for place in r.places)
+    assert [r.number for r in there if not r.places and not r.text.startswith("*")] == []
+    assert passage(game, "Schaakmat") == ""

@@ -24,10 +24,14 @@ export function openDialog(head, ...children) {
 // The ledger marks its own rulings with *stars*.
 const marked = text => text.split(/\*([^*]+)\*/).map((part, i) => i % 2 ? h("em", null, part) : part);
 
+// Where the number comes from: the passage of the rules' own text, which is Dutch.
+const fromText = ({ places, source }) => source?.length ? h("details", { class: "source" }, h("summary", null, say("From the rules' text: {places}", { places: places.join(", ") })),
+  source.map(text => h("blockquote", { lang: "nl" }, text))) : null;
+
 async function readRule(game, number) {
   try {
     const rule = await ask(`/api/rules/${encodeURIComponent(game)}/${encodeURIComponent(number)}?language=${language}`);
-    openDialog(say("Rule {number}", { number: rule.number }), h("p", { class: "heading", lang: rule.language }, rule.heading), h("p", { class: "ruletext", lang: rule.language }, marked(rule.text)),
+    openDialog(say("Rule {number}", { number: rule.number }), h("p", { class: "heading", lang: rule.language }, rule.heading), h("p", { class: "ruletext", lang: rule.language }, marked(rule.text)), fromText(rule),
       h("p", null, h("button", { type: "button", onclick: () => readRules(game, number) }, say("All rules"))));
   } catch (e) {
     openDialog(say("Rule {number}", { number }), h("p", { class: "fault" }, e.message));

@@ -56,15 +56,19 @@ def command(game: str | None, number: str | None, coverage: bool, source: bool) 
         rule = rules.rules(game).get(number.upper())
         if rule is None:
             raise Fault(f"{game} has no rule {number} (they go from {' to '.join(_ends(game))})")
-        click.echo(f"{rule.number} [{rule.heading}] {rule.text}")
+        click.echo(f"{rule.number} [{rule.heading}] {_with_place(rule)}")
         return 0
     heading = ""
     for rule in rules.rules(game).values():
         if rule.heading != heading:
             heading = rule.heading
             click.echo(f"\n{heading}")
-        click.echo(f"  {rule.number} {rule.text}")
+        click.echo(f"  {rule.number} {_with_place(rule)}")
     return 0
+
+
+def _with_place(rule: rules.Rule) -> str:
+    return f"[{', '.join(rule.places)}] {rule.text}" if rule.places else rule.text
 
 
 def _ends(game: str) -> tuple[str, str]:

@@ -19,9 +19,10 @@ from calibration.suspect import doubts, tapped_astray
 from calibration.workers import Workers, processes_here
 from engine.text import Text, say
 from vision.evidence import NoBoard
-from vision.reader import Reader
+from vision.fit_reader import fit_reader_without_network
 from vision.registration import Registrar
 from vision.shot import Shot
+from vision.survey import fit_registrar
 
 Progress = Callable[[str, float], None]
 
@@ -47,7 +48,7 @@ class Report(msgspec.Struct):
 def shots_of(copy: Copy) -> tuple[Registrar, list[Shot]]:
     """Every photo with its pose. Raises BadCopy."""
     try:
-        registrar, poses = Registrar.fit(
+        registrar, poses = fit_registrar(
             copy.plan,
             [p.image for p in copy.photos],
             [p.corners for p in copy.photos],
@@ -100,7 +101,7 @@ def calibrate(
     tell("pieces", 0.2)
     with Workers(processes_here() if processes is None else processes) as workers:
         trial = workers.start(tried, copy, registrar, shots) if report else None
-        reader = Reader.fit(copy.plan, registrar, shots, each=workers.each)
+        reader = fit_reader_without_network(copy.plan, registrar, shots, each=workers.each)
         cut = [e for r in reader.readers for e in getattr(r, "cut", ())]
         unlearnt = []
         if steps:

@@ -11,6 +11,7 @@ import msgspec
 from calibration.copy import Copy
 from engine.layout import same_contents
 from vision.evidence import Contents, SiteEvidence
+from vision.fit_reader import fit_reader_without_network
 from vision.reader import Reader
 from vision.registration import Registrar
 from vision.shot import Shot
@@ -194,5 +195,7 @@ def tried(copy: Copy, registrar: Registrar, shots: list[Shot]) -> Trial:
     if not aside:
         return Trial([], [], sorted(shown(shots, copy)))
     known = shown(rest, copy)
-    rows = read_all(Reader.fit(copy.plan, registrar, rest, EFFORT), aside, copy, known)
+    rows = read_all(
+        fit_reader_without_network(copy.plan, registrar, rest, EFFORT), aside, copy, known
+    )
     return Trial([s.name for s in aside], rows, sorted(shown(aside, copy) - known))

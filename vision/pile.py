@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from operator import itemgetter
-from typing import Any
 
 import cv2
 import numpy as np
@@ -13,17 +12,14 @@ import numpy as np
 from vision import model
 from vision.burnt import Colours
 from vision.covered import Shown
-from vision.cutout import Exemplar, height_of, lean_at, lights, seen_size
+from vision.cutout import Exemplar, height_of, lean_at, seen_size
 from vision.evidence import FLOOR, Contents, SiteEvidence
 from vision.light import compare, small_view
 from vision.owners import Borders, Seen, less_foreign, more_foreign, settled
 from vision.patches import hides
 from vision.pile_group import Bared, GroupReader, Sight
-from vision.pile_learn import Photos, fit_group
 from vision.plan import Plan
 from vision.pose import Pose
-from vision.sampler import exemplars
-from vision.shot import Lying, Shot
 from vision.windows import Pyramid
 
 WORTH = 0.002  # a chance of not being empty that is worth a closer look
@@ -33,15 +29,6 @@ KEPT = 8  # contents told of a site
 # chance of something foreign on a site, above which it is looked at without its neighbours' pieces
 STRANGELY = 0.05
 BESIDE = 1.0  # mm around a piece that go with it
-
-
-Each = Callable[
-    [Callable[..., Any], Iterable[tuple]], list[Any]
-]  # what [work(*args) for args in every] gives, in any way
-
-
-def one_by_one(work: Callable[..., Any], every: Iterable[tuple]) -> list[Any]:
-    return [work(*args) for args in every]
 
 
 class PileReader:
@@ -56,39 +43,6 @@ class PileReader:
         self.plan, self.reference, self.cells, self.blocks = plan, reference, cells, blocks
         self.borders = Borders(plan)
         self.cut: list[Exemplar] = []  # only of a reader just fitted: what it learnt from
-
-    @classmethod
-    def fit(
-        cls,
-        plan: Plan,
-        shots: list[Shot],
-        effort: float = 1.0,
-        lying: Sequence[Lying] = (),
-        each: Each = one_by_one,
-    ) -> PileReader:
-        """From calibration photos: at least one sampler, and one empty board or sites empty
-        somewhere.
-
-        effort: share of the usual number of pictures made to learn from; lying: pieces found on
-        sites that are read otherwise;
-        each: may fit groups side by side"""
-        reference, room = lights(plan, shots)
-        found = exemplars(plan, shots, lying)
-        photos = Photos(
-            plan,
-            shots,
-            room,
-            [Pyramid(s.image) for s in shots],
-            [e for _, pieces in found for e in pieces],
-        )
-        fitted = each(fit_group, [(photos, group, pieces, effort) for group, pieces in found])
-        cells, large = (
-            [r for (group, _), r in zip(found, fitted) if group.block == block]
-            for block in (False, True)
-        )
-        reader = cls(plan, reference, cells, large)
-        reader.cut = [e for group, pieces in found if not group.block for e in pieces]
-        return reader
 
     @cached_property
     def colours(self) -> Colours:

@@ -3,10 +3,13 @@ pictures to learn from are made of."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
 import msgspec
 import numpy as np
 
-from vision.cutout import Exemplar, height_of, lean_at, log_windows, looked_at
+from vision.cutout import Exemplar, height_of, lean_at, lights, log_windows, looked_at
 from vision.evidence import Contents
 from vision.faces import Faces
 from vision.features import PIXELS, WIDER
@@ -16,10 +19,11 @@ from vision.heights import Heights, centred, stacks
 from vision.learn import BARE, STRANGE, Real, Scenery, Stack, teach
 from vision.light import Light
 from vision.match import PRINT, Fine
+from vision.pile import PileReader
 from vision.pile_group import GroupReader
 from vision.plan import Plan
-from vision.sampler import buried, covered_by_blocks
-from vision.shot import Shot
+from vision.sampler import buried, covered_by_blocks, exemplars
+from vision.shot import Lying, Shot
 from vision.sites import Grounds, Group, apart
 from vision.stage import SMALL, Stage
 from vision.synth import Patch, agreeing, as_patch, overlay
@@ -29,6 +33,15 @@ from vision.windows import Pyramid, Windows
 
 PICTURES = 6000  # made to learn from, a group
 STACKS = 3  # times as many where stacks are told by their height
+
+
+Each = Callable[
+    [Callable[..., Any], Iterable[tuple]], list[Any]
+]  # what [work(*args) for args in every] gives, in any way
+
+
+def one_by_one(work: Callable[..., Any], every: Iterable[tuple]) -> list[Any]:
+    return [work(*args) for args in every]
 
 
 def look_of(contents: Contents, plan: Plan) -> Contents:
@@ -295,3 +308,35 @@ def fit_group(
         [list(t.values()) for t in turned],
         guessed,
     )
+
+
+def fit_pile_reader(
+    plan: Plan,
+    shots: list[Shot],
+    effort: float = 1.0,
+    lying: Sequence[Lying] = (),
+    each: Each = one_by_one,
+) -> PileReader:
+    """From calibration photos: at least one sampler, and one empty board or sites empty
+    somewhere.
+
+    effort: share of the usual number of pictures made to learn from; lying: pieces found on
+    sites that are read otherwise;
+    each: may fit groups side by side"""
+    reference, room = lights(plan, shots)
+    found = exemplars(plan, shots, lying)
+    photos = Photos(
+        plan,
+        shots,
+        room,
+        [Pyramid(s.image) for s in shots],
+        [e for _, pieces in found for e in pieces],
+    )
+    fitted = each(fit_group, [(photos, group, pieces, effort) for group, pieces in found])
+    cells, large = (
+        [r for (group, _), r in zip(found, fitted) if group.block == block]
+        for block in (False, True)
+    )
+    reader = PileReader(plan, reference, cells, large)
+    reader.cut = [e for group, pieces in found if not group.block for e in pieces]
+    return reader

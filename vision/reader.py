@@ -14,28 +14,24 @@ import numpy as np
 
 from vision import model
 from vision.alike import by_place
-from vision.bared import bared
 from vision.box import within_box
 from vision.burnt import unburnt
 from vision.cluster import ClusterReader
 from vision.cluster_memory import Altered, Memory
-from vision.cluster_teach import taught
-from vision.cutout import lights
 from vision.evidence import UNSEEN, Evidence, NoBoard, Registration, SiteEvidence
 from vision.learned.merge import merge_evidence
 from vision.learned.reader import LearnedReader
 from vision.light import small_view
 from vision.noise import calmed, noise_of
 from vision.photo import BadPhoto, is_dark, load_photo
-from vision.pile import Each, PileReader, one_by_one
+from vision.pile import PileReader
 from vision.plan import Plan, parse_plan
 from vision.pose import Pose
 from vision.registration import Registrar
 from vision.rendition import PLAIN, rendition_of
 from vision.shade import lifted, shadows
-from vision.shot import Shot
 from vision.sites import beyond_picture
-from vision.standing import StandingReader, standing_sites
+from vision.standing import StandingReader
 from vision.temper import Temper
 from vision.whereabouts import Whereabouts
 from vision.windows import Pyramid
@@ -79,52 +75,6 @@ class Reader:
             kept[0] if kept else None
         )  # (h, w, 3) log, the empty board: what tells a picture's tone
         self.ground = next((r.empty for r in self.readers if isinstance(r, ClusterReader)), None)
-
-    @classmethod
-    def fit(
-        cls,
-        plan: Plan,
-        registrar: Registrar,
-        shots: list[Shot],
-        effort: float = 1.0,
-        each: Each = one_by_one,
-    ) -> Reader:
-        """From the calibration photos with their poses. effort: less than 1 is quicker and reads a
-        little worse; each: how what does not depend on each other is done."""
-        kinds, taken = {s.reads for s in plan.site}, len(shots)
-        shots = [
-            msgspec.structs.replace(
-                s, image=calmed(s.image, noise_of(s.image, s.pose, plan.size), 0.0)
-            )
-            for s in shots
-        ]
-        noise = min(noise_of(s.image, s.pose, plan.size) for s in shots)
-        upright = standing_sites(plan, shots)
-        flat = without(plan, upright)
-        if flat.site and all(s.layout for s in shots):
-            shots = [*shots, bared(plan, shots)]
-        if "pile" in kinds:
-            board, _ = lights(plan, shots)
-            views = [small_view(Pyramid(s.image), s.pose, plan.size) for s in shots]
-            shots = [
-                msgspec.structs.replace(s, image=rendition_of(v, board, plan.size).undone(s.image))
-                for s, v in zip(shots, views)
-            ]
-        clusters = [taught(plan, shots)] if "cluster" in kinds else []
-        lying = [p for reader in clusters for p in reader.lying]
-        piles = (
-            [PileReader.fit(flat, shots, effort, lying, each)]
-            if any(s.reads == "pile" for s in flat.site)
-            else []
-        )
-        standing = [StandingReader.fit(plan, upright, shots[:taken], effort)] if upright else []
-        return cls(
-            plan,
-            registrar,
-            piles + clusters + standing,
-            wont=Whereabouts.of(plan, [s.layout for s in shots[:taken]]),
-            noise=noise,
-        )
 
     def read(
         self,

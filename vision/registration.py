@@ -31,7 +31,7 @@ from vision.alike import (
     turns,
     which_way,
 )
-from vision.evidence import Contents, NoBoard
+from vision.evidence import NoBoard
 from vision.foreign import View
 from vision.lattice import by_lattice
 from vision.lens import Lens, pack_pose, unpack_pose
@@ -80,26 +80,6 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
     frame_mm: float = 0.0
     whole: Whole | None = None
     rise: float = 0.0
-
-    @classmethod
-    def fit(
-        cls,
-        plan: Plan,
-        images: Sequence[np.ndarray],
-        corners: Sequence[np.ndarray | None] | None = None,
-        markers: bool = True,
-        layouts: Sequence[dict[str, Contents]] | None = None,
-    ) -> tuple[Registrar, list[Pose]]:
-        """From a copy's calibration photos: where cards and print lie, what the lens is like, and
-        each photo's pose.
-
-        images: (h, w, 3) uint8 BGR; corners: per photo (4, 2) pixels of the board's corners as
-        tapped, or None;
-        markers: whether the four cards lie at the corners; layouts: what lies in each photo, same
-        order. Raises NoBoard, naming the photo's number, where a photo cannot be used."""
-        from vision.survey import survey
-
-        return survey(plan, images, corners, markers, layouts)
 
     def locate(self, image: np.ndarray, last: Pose | None = None) -> Pose:
         """The board's pose in a picture (BGR or grey, uint8), with error_px. Raises NoBoard with

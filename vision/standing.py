@@ -7,25 +7,18 @@ import msgspec
 import numpy as np
 
 from vision import model
-from vision.cutout import lean_at
 from vision.evidence import FLOOR, SiteEvidence
 from vision.light import compare, small_view
 from vision.net import Net, log_softmax
 from vision.plan import Plan
 from vision.pose import Pose
-from vision.shot import Shot
-from vision.sites import groups
-from vision.spare import given_back
 from vision.upright import Frame, Seat, Sheet, across_of, coarse
 from vision.upright_fit import Searcher, Seen
 from vision.upright_form import misfit
-from vision.upright_studio import Studio, hidden
-from vision.upright_teach import Maker, examples, taught
+from vision.upright_studio import hidden
 from vision.windows import Pyramid
 
 STANDS = 1.2  # times its width that a thing is high which stands
-# of a site's side that heads are seen off their feet, from which on they are followed there
-AWAY = 0.35
 MANY = 75  # per cent of the things seen, of which some must be so
 PASSES = 3  # looks at a picture: what stands before is taken away from the second on
 SURE = 0.5  # chance of a kind from which on it is taken away
@@ -38,33 +31,6 @@ def upright(plan: Plan) -> bool:
     if any(s.reads != "pile" for s in plan.site) or any(p.spans or p.over for p in plan.piece):
         return False
     return bool(np.percentile([p.height / max(p.footprint) for p in plan.piece], MANY) > STANDS)
-
-
-def standing_sites(plan: Plan, shots: list[Shot]) -> list[str]:
-    """The pile sites on which the photos show things, one on each, that often stand so high that
-    their heads are seen off their feet"""
-    out = []
-    for group in groups(plan):
-        contents = [c for s in shots for i in group.ids if (c := s.layout.get(i))]
-        full = len(contents) == len(group.ids) * len(shots)  # then nothing shows what is behind
-        if (
-            not contents
-            or full
-            or any(
-                len(c) > 1 or c[0] not in plan.pieces or plan.pieces[c[0]].spans for c in contents
-            )
-        ):
-            continue
-        pieces = [plan.pieces[c[0]] for c in contents]
-        slender, high = np.percentile(
-            [(p.height / max(p.footprint), p.height) for p in pieces], MANY, axis=0
-        )
-        lean = max(
-            float(np.linalg.norm(lean_at(s.pose, group.centres), axis=1).max()) for s in shots
-        )
-        if slender > STANDS and high * lean > AWAY * group.side:
-            out += group.ids
-    return out
 
 
 class Standing(msgspec.Struct, eq=False):
@@ -94,48 +60,6 @@ class StandingReader:
         self.plan, self.made, self.reference = plan, made, made.reference
         self.centres = np.array([plan.sites[i].centre for i in made.ids])
         self.sheet = Sheet.of(made.low, made.high, made.frame.scale)
-
-    @classmethod
-    def fit(
-        cls, plan: Plan, ids: list[str], shots: list[Shot], effort: float = 1.0
-    ) -> StandingReader:
-        """From calibration photos in which something stands on these sites. effort: share of the
-        usual number of pictures made to learn from"""
-        studio = Studio(plan, ids, shots)
-        men, forms = studio.found()
-        studio.settled(men, studio.searcher(men, forms))
-        near, forms, wide = studio.closely(men, forms)
-        searcher = studio.searcher(men, forms)
-        places = studio.places(men, searcher.looks)
-        given_back()  # as is all that is deleted here, a good part of the memory
-        maker = Maker(
-            studio.looks(near, wide, studio.frame.close),
-            studio.frame.close,
-            places,
-            studio.side,
-            studio.lent(near),
-        )
-        del men, near, places
-        given_back()
-        shown = [examples(searcher, maker, effort)]
-        del maker
-        given_back()
-        net = taught(*shown.pop(), len(studio.kinds) + 2)
-        return cls(
-            plan,
-            Standing(
-                list(ids),
-                studio.kinds,
-                studio.low,
-                studio.high,
-                studio.empty,
-                studio.weight,
-                studio.reference,
-                studio.frame,
-                searcher,
-                net,
-            ),
-        )
 
     def read(
         self, picture: np.ndarray | Pyramid, pose: Pose, sites: set[str] | None = None

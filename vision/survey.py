@@ -36,14 +36,20 @@ PUT_TOGETHER, BLURRED = (
 )  # times at most; pixels at 1640 wide by which photos lie so well on each other that a print is sharp
 
 
-def survey(
+def fit_registrar(
     plan: Plan,
     images: Sequence[np.ndarray],
-    corners: Sequence[np.ndarray | None] | None,
-    markers: bool,
-    layouts: Sequence[dict[str, Contents]] | None,
+    corners: Sequence[np.ndarray | None] | None = None,
+    markers: bool = True,
+    layouts: Sequence[dict[str, Contents]] | None = None,
 ) -> tuple[Registrar, list[Pose]]:
-    """See Registrar.fit."""
+    """From a copy's calibration photos: where cards and print lie, what the lens is like, and
+    each photo's pose.
+
+    images: (h, w, 3) uint8 BGR; corners: per photo (4, 2) pixels of the board's corners as
+    tapped, or None;
+    markers: whether the four cards lie at the corners; layouts: what lies in each photo, same
+    order. Raises NoBoard, naming the photo's number, where a photo cannot be used."""
     corners = list(corners) if corners is not None else [None] * len(images)
     layouts = list(layouts) if layouts is not None else [{}] * len(images)
     pictures = [checked(n, image) for n, image in enumerate(images)]

@@ -13,6 +13,7 @@ import numpy as np
 from calibration.learned.examine import weigh_trust
 from calibration.learned.teach import learned_reader, prepare_lesson, teach_apart, teach_network
 from vision.bared import bared
+from vision.fit_reader import fit_reader_without_network
 from vision.learned.groups import group_sites, holds_upright
 from vision.learned.network import Weights
 from vision.plan import Plan
@@ -67,7 +68,7 @@ def fit_reader(
 ) -> Reader:
     """A reader with all its voices; without the network's where what that learns with is not
     installed"""
-    reader = Reader.fit(plan, registrar, list(shots))
+    reader = fit_reader_without_network(plan, registrar, list(shots))
     if steps and can_learn() is None:
         add_learned_voice(reader, shots, steps)
     return reader

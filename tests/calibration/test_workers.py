@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from calibration.workers import Workers, free_mb, processes_here
+from vision.fit_reader import fit_reader_without_network
 from vision.plan import parse_plan
 from vision.pose import Pose
-from vision.reader import Reader
 from vision.shot import Shot
 
 SITES = [("P1", "pile", 20, 20, 26), ("P2", "pile", 50, 20, 26), ("F1", "cluster", 100, 20, 60)]
@@ -81,7 +81,7 @@ def shots():
 
 
 def learnt(shots, each):
-    reader = Reader.fit(PLAN, None, shots, 0.03, each)
+    reader = fit_reader_without_network(PLAN, None, shots, 0.03, each)
     return {
         f"{type(part).__name__}/{name}": array
         for part in reader.readers

@@ -7,7 +7,7 @@ from calibration.copy import load_copy
 from calibration.fit import shots_of
 from companion.simulate import Conditions, make_copy, plan_of
 from tests.companion.evening import FOLDER, Clear, Evening, Filmed
-from vision.reader import Reader
+from vision.fit_reader import fit_reader_without_network
 
 EVENINGS = sorted(FOLDER.glob("*.txt"))
 SLOW = {"nile", "deluge"}  # minutes to learn
@@ -34,7 +34,7 @@ def readers(tmp_path_factory):
                 make_copy(plan, tmp_path_factory.mktemp("copies") / game, CONDITIONS, photos=0)
             )
             registrar, shots = shots_of(copy)
-            found[game] = Reader.fit(copy.plan, registrar, shots, effort=0.4)
+            found[game] = fit_reader_without_network(copy.plan, registrar, shots, effort=0.4)
         return found[game]
 
     return get

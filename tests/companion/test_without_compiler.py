@@ -6,8 +6,9 @@ import pytest
 from calibration.copy import load_copy
 from calibration.fit import shots_of
 from companion.simulate import Conditions, make_copy, plan_of
+from vision.fit_reader import fit_reader_without_network
 from vision.kernels import how, numpy_only
-from vision.reader import Reader, load_photo
+from vision.reader import load_photo
 
 pytestmark = pytest.mark.skipif(how() != "compiled", reason="no kernels to compare with")
 
@@ -20,7 +21,7 @@ def test_a_board_is_read_as_it_is_by_the_kernels(game, tmp_path):
         )
     )
     registrar, shots = shots_of(copy)
-    reader = Reader.fit(copy.plan, registrar, shots, effort=0.05)
+    reader = fit_reader_without_network(copy.plan, registrar, shots, effort=0.05)
     (photo,) = (copy.folder / "test").glob("*.jpg")
     image = load_photo(photo)
     by_kernels = reader.read(image)

@@ -8,6 +8,7 @@ import pytest
 
 from vision.printed import Picture
 from vision.registration import Registrar
+from vision.survey import fit_registrar
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +38,7 @@ def lines(tools):
 
 def test_a_plain_board_is_found_by_its_grain_from_quite_another_side(lines, tools):
     truth = lines.pose(fill=0.7, tilt=17, turn=13)
-    registrar, _ = Registrar.fit(
+    registrar, _ = fit_registrar(
         lines.plan,
         [lines.film(truth), lines.film(truth, light=0.8)],
         [truth.to_px(lines.plan.corners)] * 2,

@@ -9,11 +9,11 @@ from tests.calibration.test_workers import PLAN
 from tests.calibration.test_workers import photo as sampler
 from tests.vision.conftest import DOTS, Studio
 from vision.bared import bared
+from vision.fit_reader import fit_reader_without_network
 from vision.pile import PileReader
 from vision.plan import parse_plan
-from vision.reader import Reader
-from vision.registration import Registrar
 from vision.shot import Shot
+from vision.survey import fit_registrar
 
 SQUARE, COUNT, EDGE = 20, 8, 10
 COLOURS = {
@@ -209,7 +209,7 @@ def test_what_is_printed_below_pieces_in_all_photos_belongs_to_the_map(table):
         for pose, some in zip(poses, ({"B7", "G2"}, {"A1", "F6", "H5"}))
     ]
     corners = [poses[0].to_px(table.plan.corners) + 2, None]
-    registrar, found = Registrar.fit(
+    registrar, found = fit_registrar(
         table.plan, [s.image for s in shots], corners, False, [s.layout for s in shots]
     )
     spots = registrar.printed.mm(registrar.printed.spots) - EDGE
@@ -322,7 +322,7 @@ def test_the_empty_board_is_read_that_no_photo_showed():
             ("F1", "stone", (135, 60)),
         ),
     ]
-    reader = Reader.fit(PLAN, None, shots, 0.01)
+    reader = fit_reader_without_network(PLAN, None, shots, 0.01)
     empty = sampler("empty")
     assert {s: e.best for s, e in reader.look(empty.image, empty.pose).items()} == {
         "P1": (),

@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 import pytest
 
-from vision.pile import PileReader
+from vision.pile_learn import fit_pile_reader
 from vision.plan import parse_plan
 from vision.sampler import exemplars
 from vision.shot import Shot
@@ -109,7 +109,7 @@ def test_men_hardly_longer_than_wide_are_cut_out_along_their_site(played):
 
 def test_whose_a_man_is_is_told_by_the_way_he_points(played):
     plan, shots, film = played
-    reader = PileReader.fit(plan, shots, effort=0.05)
+    reader = fit_pile_reader(plan, shots, effort=0.05)
     rng = np.random.default_rng(5)
     layout = {s.id: str(rng.choice(["mine", "theirs"])) for s in plan.site if rng.random() < 0.6}
     shot = film(layout, 2)

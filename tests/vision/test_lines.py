@@ -10,6 +10,7 @@ from vision.lines import middle_lines, printed_lines, site_lines
 from vision.plan import Plan, parse_plan
 from vision.pose import Pose
 from vision.registration import Registrar
+from vision.survey import fit_registrar
 from vision.survey_print import tapped_in_some_order
 
 SIDE, N, EDGE = 40.0, 8, 20.0
@@ -63,7 +64,7 @@ def test_what_lies_along_a_side_is_not_taken_for_it() -> None:
     plan, pose = chess(), camera()
     image = widened_board(plan, pose)
     taps = pose.to_px(plan.corners) + [(4, -3), (-3, 5), (2, 4), (-5, 2)]
-    _, (found,) = Registrar.fit(plan, [image], [taps], False, [{}])
+    _, (found,) = fit_registrar(plan, [image], [taps], False, [{}])
     off = np.linalg.norm(found.to_px(plan.corners) - pose.to_px(plan.corners), axis=1)
     assert off.mean() < 1.5 and found.error_px < 1.0  # 5 mm are 8 pixels
 
@@ -99,7 +100,7 @@ def test_a_rim_that_stands_above_the_squares_does_not_draw_them_aside() -> None:
     other = Pose(first.K, first.dist, cv2.Rodrigues(R)[0].ravel(), tvec, first.size)
     images = [rimmed_board(plan, pose, 8.0) for pose in (first, other)]
     taps = first.to_px(plan.corners, 8.0) + [(4, -3), (-3, 5), (2, 4), (-5, 2)]
-    registrar, found = Registrar.fit(plan, images, [taps, None], False, [{}, {}])
+    registrar, found = fit_registrar(plan, images, [taps, None], False, [{}, {}])
     assert abs(Registrar.unpack(plan, registrar.pack()).rise - 8.0) < 2.5
     for pose, true in zip(found, (first, other)):
         middles = np.array([s.centre for s in plan.site])
@@ -159,7 +160,7 @@ def test_a_board_that_the_picture_cuts_at_its_sides_is_found_by_its_lines() -> N
         if n % N in (2, 3, 6) and n // N in (1, 2, 3, 6)
     }
     taps = np.clip(pose.to_px(plan.corners), 0, 799) + [(2, -2), (-2, 1), (1, 2), (-2, -1)]
-    _, (found,) = Registrar.fit(
+    _, (found,) = fit_registrar(
         plan, [played_board(plan, pose, layout, 10.0)], [taps], False, [layout]
     )
     middles = np.array([s.centre for s in plan.site])
@@ -208,7 +209,7 @@ def test_corners_tapped_at_the_outermost_lines_stay_there(tools) -> None:
     true = studio.pose(fill=0.8)
     corners = true.to_px(plan.corners + margin)
     taps = corners + [(-2, 1), (1, -3), (-2, -2), (3, -1)]
-    _, (found,) = Registrar.fit(plan, [studio.film(true)], [taps], False, [{}])
+    _, (found,) = fit_registrar(plan, [studio.film(true)], [taps], False, [{}])
     assert np.linalg.norm(found.to_px(plan.corners) - corners, axis=1).max() < 1.5
 
 
@@ -231,7 +232,7 @@ def test_corners_tapped_near_the_field_are_the_fields(off: tuple[tuple[float, fl
         }
     )
     corners = pose.to_px(plan.corners + EDGE)
-    _, (found,) = Registrar.fit(
+    _, (found,) = fit_registrar(
         plan, [rimmed_board(board, pose, 0.0)], [corners + off], False, [{}]
     )
     assert (

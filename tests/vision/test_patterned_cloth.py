@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from vision.registration import Registrar
+from vision.survey import fit_registrar
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +32,7 @@ def evening(tools):
     truth, layouts = [table.pose()] * 4, [{}, {}, *[{s: ("tile",) for s in colours}] * 2]
     images = [table.film(p, colours if layout else ()) for p, layout in zip(truth, layouts)]
     taps = truth[0].to_px(plan.corners) + (5, -5) + rng.normal(0, 2, (4, 2))
-    registrar, poses = Registrar.fit(plan, images, [taps, None, None, None], False, layouts)
+    registrar, poses = fit_registrar(plan, images, [taps, None, None, None], False, layouts)
     later = table.pose(turn=1.5, shift=(6, -4))
     return plan, registrar, poses, truth, table.film(later, colours), later
 

@@ -11,6 +11,7 @@ from vision.evidence import NoBoard
 from vision.lens import Lens
 from vision.markers import find_cards, ideal_cards
 from vision.registration import Registrar, rolled
+from vision.survey import fit_registrar
 
 PIECES = ("B2", "C3", "F4", "G6", "H2", "J7")
 
@@ -25,7 +26,7 @@ def printed(board):
     """Registrar without cards, from two empty photos and one with pieces; and the true poses"""
     truth = [board.pose(), board.pose(), board.pose(turn=1.5, lean=60, shift=(4, -3))]
     images = [board.film(truth[0]), board.film(truth[1], light=0.8), board.film(truth[2], PIECES)]
-    registrar, poses = Registrar.fit(
+    registrar, poses = fit_registrar(
         board.plan, images, tapped(board, truth), False, [{}, {}, {s: ("disc",) for s in PIECES}]
     )
     return registrar, poses, truth
@@ -35,7 +36,7 @@ def printed(board):
 def by_cards(carded):
     truth = [carded.pose(fill=0.6), carded.pose(fill=0.6, turn=1)]
     images = [carded.film(truth[0]), carded.film(truth[1], PIECES, light=1.1)]
-    registrar, poses = Registrar.fit(
+    registrar, poses = fit_registrar(
         carded.plan, images, None, True, [{}, {s: ("disc",) for s in PIECES}]
     )
     return registrar, poses, truth
@@ -67,7 +68,7 @@ def test_fingers_some_pixels_off_are_sharpened_and_the_lens_is_found(board, prin
 def test_a_photo_without_tapped_corners_is_registered_against_the_others(board, tools):
     truth = [board.pose(), board.pose(turn=3, tilt=11)]
     images = [board.film(p) for p in truth]
-    _, poses = Registrar.fit(board.plan, images, [tapped(board, truth)[0], None], False, [{}, {}])
+    _, poses = fit_registrar(board.plan, images, [tapped(board, truth)[0], None], False, [{}, {}])
     assert tools.off_by(board.plan, poses[1], truth[1]) < 0.5
 
 
@@ -147,7 +148,7 @@ def test_a_board_that_slid_between_its_cards_is_followed(carded, by_cards, tools
 def test_cards_alone_where_there_is_no_print(carded, by_cards, tools):
     bare = tools.Studio(carded.plan, carded.canvas, carded.cards, board=False)
     true = bare.pose(fill=0.6)
-    registrar, poses = Registrar.fit(
+    registrar, poses = fit_registrar(
         bare.plan, [bare.film(true), bare.film(true, light=0.7)], None, True, [{}, {}]
     )
     moved = bare.pose(fill=0.6, turn=3)
@@ -197,21 +198,21 @@ def test_fitting_names_the_photo_that_is_of_no_use(board, carded):
     black = np.zeros_like(good)
     noise = np.random.default_rng(1).integers(0, 255, good.shape).astype(np.uint8)
     with pytest.raises(NoBoard, match="photo 2: the picture is black"):
-        Registrar.fit(board.plan, [good, black], tapped(board, [board.pose()] * 2), False, [{}, {}])
+        fit_registrar(board.plan, [good, black], tapped(board, [board.pose()] * 2), False, [{}, {}])
     with pytest.raises(NoBoard, match="photo 2"):
-        Registrar.fit(
+        fit_registrar(
             carded.plan, [carded.film(carded.pose(fill=0.6)), noise], None, True, [{}, {}]
         )
     with pytest.raises(NoBoard, match="photo 1: none of the four cards"):
-        Registrar.fit(carded.plan, [good], None, True, [{}])
+        fit_registrar(carded.plan, [good], None, True, [{}])
     with pytest.raises(NoBoard, match="no photos"):
-        Registrar.fit(carded.plan, [], None, True, [])
+        fit_registrar(carded.plan, [], None, True, [])
 
 
 def test_corners_that_no_camera_sees_so_are_refused(board):
     crossed = board.pose().to_px(board.plan.corners)[[0, 2, 1, 3]]
     with pytest.raises(NoBoard, match="photo 1"):
-        Registrar.fit(board.plan, [board.film(board.pose())], [crossed], False, [{}])
+        fit_registrar(board.plan, [board.film(board.pose())], [crossed], False, [{}])
 
 
 def crossings(tools):
@@ -239,7 +240,7 @@ def crossings(tools):
 def test_a_board_of_squares_is_not_taken_one_square_off(tools):
     go = crossings(tools)
     truth = go.pose(fill=0.8)
-    registrar, _ = Registrar.fit(
+    registrar, _ = fit_registrar(
         go.plan,
         [go.film(truth), go.film(truth, light=0.8)],
         tapped(go, [truth] * 2),
@@ -257,7 +258,7 @@ def test_cards_say_which_way_round_a_board_of_squares_lies(tools):
     go = crossings(tools)
     board = tools.Studio(go.plan, go.canvas, ideal_cards(go.plan))
     truth = board.pose(fill=0.5)
-    registrar, poses = Registrar.fit(
+    registrar, poses = fit_registrar(
         board.plan, [board.film(truth), board.film(truth, light=0.8)], None, True, [{}, {}]
     )
     stones = [s.id for s in board.plan.site if (int(s.id[1:]) + ord(s.id[0])) % 3]
@@ -281,7 +282,7 @@ def test_a_board_of_squares_is_found_knocked_turned_and_full_of_pieces(tools):
         255,
     )  # wood has a grain
     truth = go.pose(fill=0.8)
-    registrar, _ = Registrar.fit(
+    registrar, _ = fit_registrar(
         go.plan,
         [go.film(truth), go.film(truth, light=0.8)],
         tapped(go, [truth] * 2),
@@ -314,7 +315,7 @@ def test_a_board_is_found_whichever_way_the_camera_is_held(tools):
         255,
     )
     truth = go.pose(fill=0.6, tilt=25)
-    registrar, _ = Registrar.fit(
+    registrar, _ = fit_registrar(
         go.plan,
         [go.film(truth), go.film(truth, light=0.8)],
         tapped(go, [truth] * 2),
@@ -335,7 +336,7 @@ def test_a_board_that_is_the_same_turned_round_is_said_to_lie_so_perhaps(tools):
     go = crossings(tools)  # without a grain, and
     go.table[:] = (60, 80, 120)  # so is the table
     truth = go.pose(fill=0.8)
-    registrar, _ = Registrar.fit(
+    registrar, _ = fit_registrar(
         go.plan,
         [go.film(truth), go.film(truth, light=0.8)],
         tapped(go, [truth] * 2),
@@ -363,7 +364,7 @@ def test_a_board_that_is_the_same_turned_round_is_said_to_lie_so_perhaps(tools):
 def test_a_board_full_of_pieces_is_found_where_it_lay(tools):
     go = crossings(tools)
     truth = go.pose(fill=0.8)
-    registrar, _ = Registrar.fit(
+    registrar, _ = fit_registrar(
         go.plan,
         [go.film(truth), go.film(truth, light=0.8)],
         tapped(go, [truth] * 2),
@@ -380,7 +381,7 @@ def test_a_board_full_of_pieces_is_found_where_it_lay(tools):
 def test_a_board_seen_where_it_always_lay_is_not_asked_which_way_round_it_lies(tools, monkeypatch):
     go = crossings(tools)
     truth = go.pose(fill=0.8)
-    registrar, _ = Registrar.fit(
+    registrar, _ = fit_registrar(
         go.plan,
         [go.film(truth), go.film(truth, light=0.8)],
         tapped(go, [truth] * 2),
@@ -429,7 +430,7 @@ def test_loose_tiles_are_a_frame(tools):
         table.film(truth[2], colours, light=0.8),
     ]
     layouts = [{}, {s: ("tile",) for s in sites}, {s: ("tile",) for s in sites}]
-    registrar, poses = Registrar.fit(table.plan, images, tapped(table, truth), False, layouts)
+    registrar, poses = fit_registrar(table.plan, images, tapped(table, truth), False, layouts)
     assert tools.off_by(table.plan, poses[1], truth[1]) < 1.5
     for view in (dict(), dict(turn=1.5, shift=(6, -4)), dict(turn=-2, tilt=9)):
         true = table.pose(**view)
@@ -457,7 +458,7 @@ def test_corners_tapped_on_a_bare_cloth_hold_for_the_photos_with_tiles(tools):
         for p, layout, g in zip(truth, layouts, grain)
     ]
     taps = tapped(table, truth)[:1] + [None] * 3
-    registrar, poses = Registrar.fit(table.plan, images, taps, False, layouts)
+    registrar, poses = fit_registrar(table.plan, images, taps, False, layouts)
     assert registrar.tiles is not None
     assert max(tools.off_by(table.plan, p, t) for p, t in zip(poses[2:], truth)) < 2.2
 
@@ -492,7 +493,7 @@ def test_tiles_with_a_white_border_on_a_table_whose_grain_looks_like_print(tools
 
     everywhere = {s.id: ("tile",) for s in table.plan.site}
     images = [table.film(truth), table.film(truth, light=0.8), filmed(truth), filmed(truth)]
-    registrar, poses = Registrar.fit(
+    registrar, poses = fit_registrar(
         table.plan, images, tapped(table, [truth] * 4), False, [{}, {}, everywhere, everywhere]
     )
     assert registrar.printed is None and registrar.tiles is not None
@@ -507,7 +508,7 @@ def test_three_cards_are_enough(carded, tools, gone):
         carded.film(truth, without=(gone,)),
         carded.film(truth, PIECES, light=0.9, without=(gone,)),
     ]
-    registrar, poses = Registrar.fit(
+    registrar, poses = fit_registrar(
         carded.plan, images, None, True, [{}, {s: ("disc",) for s in PIECES}]
     )
     assert sorted(registrar.cards) == [i for i in range(4) if i != gone]
@@ -521,14 +522,14 @@ def test_two_cards_are_too_few_and_are_named(carded):
     with pytest.raises(
         NoBoard, match="photo 1: of the four cards only number 2 and number 3 can be seen;"
     ):
-        Registrar.fit(carded.plan, [image], None, True, [{}])
+        fit_registrar(carded.plan, [image], None, True, [{}])
 
 
 def test_a_lens_that_bends_much_is_found_without_cards(board, tools):
     lens = Lens(0.82, -0.24, 0.0)
     truth = board.pose(fill=0.85, lens=lens)
     images = [board.film(truth), board.film(truth, light=0.8), board.film(truth, PIECES)]
-    registrar, poses = Registrar.fit(
+    registrar, poses = fit_registrar(
         board.plan,
         images,
         tapped(board, [truth] * 3),
@@ -554,7 +555,7 @@ def test_cards_at_the_wrong_corners_are_named(carded, tools, order):
         carded.plan, carded.canvas, {i: ideal_cards(carded.plan)[at] for i, at in enumerate(order)}
     )
     with pytest.raises(NoBoard, match="photo 1: the cards lie in another order: number 0 belongs"):
-        Registrar.fit(wrong.plan, [wrong.film(wrong.pose(fill=0.6))], None, True, [{}])
+        fit_registrar(wrong.plan, [wrong.film(wrong.pose(fill=0.6))], None, True, [{}])
 
 
 @pytest.mark.parametrize("side, gain", [(30, 2), (40, 4)])

@@ -9,7 +9,8 @@ from vision.plan import Plan, parse_plan
 from vision.pose import Pose
 from vision.printed import compose
 from vision.shot import Shot
-from vision.standing import StandingReader, standing_sites
+from vision.standing import StandingReader
+from vision.standing_learn import fit_standing_reader, standing_sites
 from vision.upright import Frame, Seat, Sheet, needed, rises, uppermost
 from vision.upright_bare import behind_things, uncovered
 from vision.upright_studio import Studio
@@ -97,7 +98,7 @@ def shots(plan: Plan) -> list[Shot]:
 
 @pytest.fixture(scope="module")
 def reader(plan: Plan, shots: list[Shot]) -> StandingReader:
-    return StandingReader.fit(plan, [s.id for s in plan.site], shots, 0.1)
+    return fit_standing_reader(plan, [s.id for s in plan.site], shots, 0.1)
 
 
 def told(found: dict[str, SiteEvidence]) -> dict[str, tuple[str, ...]]:

@@ -10,7 +10,7 @@ import pytest
 from vision.bundle import SIDES, Bundle, Sight
 from vision.edges import EdgePoints
 from vision.evidence import NoBoard
-from vision.registration import Registrar
+from vision.survey import fit_registrar
 from vision.tapped import mended, turned_by
 
 PIECES = ("A1", "B1", "B2", "C2", "C5", "E3", "F2", "F5", "G7", "H7", "H4", "J1", "E7", "D2")
@@ -70,7 +70,7 @@ def test_a_photo_tapped_at_the_playing_field_is_registered_as_one_tapped_at_the_
 ):
     studio, true, image = framed
     images = [image, studio.film(true, light=0.8)]
-    _, poses = Registrar.fit(studio.plan, images, [field(studio.plan, true), None], False, [{}, {}])
+    _, poses = fit_registrar(studio.plan, images, [field(studio.plan, true), None], False, [{}, {}])
     for pose in poses:
         assert tools.off_by(studio.plan, pose, true) < 0.6 and pose.error_px < 1.0
 
@@ -83,7 +83,7 @@ def test_the_pieces_tell_which_corner_was_tapped_first(board, tools, turns):
         [[2, -1], [1, 2], [-2, 1], [0, -2]]
     )
     layouts = [{}, {s: ("disc",) for s in PIECES}]
-    _, poses = Registrar.fit(board.plan, images, [taps, None], False, layouts)
+    _, poses = fit_registrar(board.plan, images, [taps, None], False, layouts)
     for pose in poses:
         assert tools.off_by(board.plan, pose, true) < 0.6
 
@@ -107,7 +107,7 @@ def test_cards_that_lie_another_way_round_than_the_layouts_count_are_told(carded
         for s in PIECES
     }
     with pytest.raises(NoBoard, match="turned by 180 degrees"):
-        Registrar.fit(carded.plan, images, None, True, [{}, turned])
+        fit_registrar(carded.plan, images, None, True, [{}, turned])
 
 
 def sides_and_lines(plan, pose, out):

@@ -17,9 +17,9 @@ from calibration.fit import shots_of
 from calibration.held import BINS, reliability, tried
 from calibration.learned.fit import fit_reader
 from engine.layout import same_contents
-from vision.evidence import Evidence, NoBoard
-from vision.photo import BadPhoto, load_photo
+from vision.evidence.site_evidence import Evidence, NoBoard
 from vision.plan import Plan
+from vision.storage.photo_file import BadPhoto, load_photo
 
 PHOTOS = {".jpg", ".jpeg", ".png"}
 STRANGE = "something else"  # read where none of the known kinds seems to lie

@@ -16,10 +16,10 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from vision import words
-from vision.photo import BadPhoto, is_dark, load_photo
+from vision.geometry.occlusion import in_sight
 from vision.plan import BadPlan, Piece, Plan, composed, parse_plan, unread
-from vision.sampler import in_sight
+from vision.storage import text_file
+from vision.storage.photo_file import BadPhoto, is_dark, load_photo
 
 Layout = dict[str, tuple[str, ...]]
 
@@ -70,7 +70,7 @@ class Copy(msgspec.Struct, frozen=True, eq=False):
 def read_toml(path: Path) -> dict[str, Any]:
     """Raises BadCopy, naming the file."""
     try:
-        return words.read_toml(path)
+        return text_file.read_toml(path)
     except NotADirectoryError:
         raise BadCopy(f"{path.parent}: a file; name the copy's folder") from None
     except OSError as e:
@@ -157,7 +157,7 @@ def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def read_layout(path: Path, plan: Plan) -> Layout:
     """A layout's file, as check_layout has it. Raises BadCopy."""
     try:
-        text = words.read_text(path)
+        text = text_file.read_text(path)
         if not text.strip():
             raise BadCopy(f"{path}: is empty; {{}} stands for a board on which nothing lies")
         data = json.loads(text, object_pairs_hook=once)

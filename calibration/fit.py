@@ -14,15 +14,15 @@ from calibration.framing import burnt_pieces
 from calibration.held import own, tried
 from calibration.learned.fit import STEPS, add_learned_voice, can_learn
 from calibration.learned.teach import Unlearnt
+from calibration.readers.reader_fit import fit_reader_without_network
 from calibration.report import Findings, page, unshown
+from calibration.survey.registrar_fit import fit_registrar
 from calibration.suspect import doubts, tapped_astray
 from calibration.workers import Workers, processes_here
 from engine.text import Text, say
-from vision.evidence import NoBoard
-from vision.fit_reader import fit_reader_without_network
-from vision.registration import Registrar
-from vision.shot import Shot
-from vision.survey import fit_registrar
+from vision.evidence.site_evidence import NoBoard
+from vision.geometry.posed_photo import Shot
+from vision.registration.registrar import Registrar
 
 Progress = Callable[[str, float], None]
 

@@ -8,18 +8,19 @@ import cv2
 import msgspec
 import numpy as np
 
+from calibration.survey.registrar_fit import first_sight, rough
 from engine.text import Text, say
-from vision.cv5 import grey
-from vision.evidence import NoBoard
-from vision.foreign import View, differences, find_foreign
-from vision.light import CLIPPED
-from vision.markers import ENOUGH, IDS, find_cards
-from vision.photo import is_dark
+from vision.evidence.site_evidence import NoBoard
+from vision.geometry.posed_photo import Shot
+from vision.geometry.site_groups import filled
+from vision.motion.hand_detector import differences, find_foreign
+from vision.photometry.room_light import CLIPPED
+from vision.photometry.small_picture import View
 from vision.plan import Plan, Site
-from vision.registration import usable
-from vision.shot import Shot
-from vision.sites import filled
-from vision.survey import first_sight, rough
+from vision.registration.aruco_cards import ENOUGH, IDS, find_cards
+from vision.registration.registrar import usable
+from vision.storage.opencv_compat import grey
+from vision.storage.photo_file import is_dark
 
 DIM, BURNT = 45.0, 0.03  # grey levels; share of the picture
 BURNT_PIECES = 0.2  # of the sites that pieces lie on

@@ -9,13 +9,13 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from calibration.copy import Copy
+from calibration.readers.reader_fit import fit_reader_without_network
 from engine.layout import same_contents
-from vision.evidence import Contents, SiteEvidence
-from vision.fit_reader import fit_reader_without_network
+from vision.evidence.site_evidence import Contents, SiteEvidence
+from vision.evidence.temperature_scaling import Temper, fitted
+from vision.geometry.posed_photo import Shot
 from vision.reader import Reader
-from vision.registration import Registrar
-from vision.shot import Shot
-from vision.temper import Temper, fitted
+from vision.registration.registrar import Registrar
 
 BINS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999, 1.0001)
 EFFORT = 0.25  # of a fit that nobody plays with: calibrating must stay quick

@@ -23,10 +23,10 @@ from calibration.files import write_whole
 from calibration.fit import shots_of
 from calibration.held import Row, read_all, shown
 from calibration.learned.fit import fit_reader
-from vision.evidence import Contents, NoBoard
-from vision.photo import BadPhoto, load_photo
+from vision.evidence.site_evidence import Contents, NoBoard
+from vision.geometry.posed_photo import Shot
 from vision.reader import Reader
-from vision.shot import Shot
+from vision.storage.photo_file import BadPhoto, load_photo
 
 # least probability of what was agreed on: a site misread teaches most, one read wholly otherwise
 # may be a slip

@@ -18,7 +18,7 @@ from calibration.copy import Copy
 from calibration.held import Row, Trial
 from engine.layout import lies_first
 from engine.text import Text, pack, say
-from vision.shot import Shot
+from vision.geometry.posed_photo import Shot
 
 CROP = 96  # pixels along the longer side of a picture in the report
 WORST = 12  # crops shown

@@ -19,8 +19,8 @@ from calibration.files import write_whole
 from calibration.fit import Progress, Report, calibrate
 from calibration.framing import Bare
 from engine.text import Text
-from vision.photo import BadPhoto, load_photo
 from vision.plan import Plan
+from vision.storage.photo_file import BadPhoto, load_photo
 
 Layout = Mapping[str, Sequence[str]]
 Corners = Sequence[Sequence[float]]

@@ -11,17 +11,19 @@ import numpy as np
 from calibration.copy import Copy
 from calibration.framing import sharpness_of
 from calibration.held import Row
+from calibration.readers.pile.cut_out import log_windows
+from calibration.swapped_labels import exchanged
 from engine.text import Text, say
-from vision.cutout import Exemplar, lights, log_windows
-from vision.cv5 import grey
-from vision.exchanged import exchanged
-from vision.field import opponent
+from vision.geometry.occlusion import covered_by_blocks
+from vision.geometry.posed_photo import Shot
+from vision.geometry.site_groups import groups
+from vision.geometry.site_windows import Pyramid, Windows, pixels_a_mm
+from vision.photometry.colour_sampling import opponent
+from vision.photometry.reference_light import lights
 from vision.plan import Plan
-from vision.sampler import covered_by_blocks
-from vision.shot import Shot
-from vision.sites import groups
-from vision.slide import FLOOR
-from vision.windows import Pyramid, Windows, pixels_a_mm
+from vision.readers.pile.coarse_search import FLOOR
+from vision.readers.pile.exemplar import Exemplar
+from vision.storage.opencv_compat import grey
 
 BLURRED = 0.5  # of the sharpest photo's sharpness, both seen equally large
 SIDE = 12  # pixels along a site where photos are compared with the empty board

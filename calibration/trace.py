@@ -22,8 +22,8 @@ import engine
 from engine.plan import Plan as RulesPlan
 from engine.text import say
 from engine.tracing import Choice, Form, PlanFault, Spots, Tag
-from vision.markers import IDS, find_cards, ideal_cards
 from vision.plan import BadPlan, Plan, parse_plan
+from vision.registration.aruco_cards import IDS, find_cards, ideal_cards
 
 Point = tuple[float, float]
 Outline = tuple[Point, ...]

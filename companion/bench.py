@@ -30,13 +30,13 @@ from companion.simulate import Conditions, Director, plan_of
 from companion.table import Table
 from companion_web import load
 from engine.layout import same_contents
-from vision.box import within_box
-from vision.cluster_memory import Memory
-from vision.evidence import FLOOR, Evidence, Registration, SiteEvidence
-from vision.photo import load_photo
+from vision.evidence.piece_counts import within_box
+from vision.evidence.site_evidence import FLOOR, Evidence, Registration, SiteEvidence
+from vision.geometry.pose import Pose
+from vision.motion.watcher import Watcher
 from vision.plan import Plan, Site
-from vision.pose import Pose
-from vision.watch import Watcher
+from vision.readers.loose.frame_cache import Memory
+from vision.storage.photo_file import load_photo
 
 MOST = 6  # test photos of a copy that are read
 # How many times longer a core of theirs takes than the development machine's (AMD EPYC, 2025):

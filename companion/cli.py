@@ -70,10 +70,10 @@ def faults() -> tuple[type[BaseException], ...]:
     from engine import BadPlan, BadText, UnknownGame
     from engine.script import BadScript
     from hardware.camera import BadCamera, CameraLost
-    from vision.evidence import NoBoard
-    from vision.model import BadModel
-    from vision.photo import BadPhoto
+    from vision.evidence.site_evidence import NoBoard
     from vision.plan import BadPlan as BadVisionPlan
+    from vision.storage.model_file import BadModel
+    from vision.storage.photo_file import BadPhoto
 
     return (
         Fault,

@@ -9,7 +9,7 @@ import msgspec
 from companion.cli import Fault
 from engine.plan import Plan as RulesPlan
 from vision.reader import Reader
-from vision.words import read_toml
+from vision.storage.text_file import read_toml
 
 
 class Specimen(msgspec.Struct, frozen=True, eq=False):

@@ -9,11 +9,11 @@ from collections.abc import Callable, Set
 import msgspec
 import numpy as np
 
-from vision.cluster_memory import Memory
-from vision.evidence import Evidence, NoBoard, Registration
-from vision.pose import Pose
+from vision.evidence.site_evidence import Evidence, NoBoard, Registration
+from vision.geometry.pose import Pose
+from vision.motion.watcher import Watcher
 from vision.reader import Reader
-from vision.watch import Watcher
+from vision.readers.loose.frame_cache import Memory
 
 QUIET = (
     3.0  # seconds of rest after which what was taken over from an earlier picture is read as well

@@ -11,8 +11,8 @@ import numpy as np
 
 from companion.simulate.copies import art_for
 from companion.simulate.samples import Layout, another, samplers
+from vision.geometry.footprints import upright
 from vision.plan import Plan
-from vision.standing import upright
 
 EACH, ROUNDS = 3, 2  # so often each kind, in so many photos
 # pieces in all, where there are few kinds: two stones of a colour show little of how stones lie and

@@ -16,7 +16,7 @@ from calibration.workers import free_mb
 from companion.table import Table
 from companion.verdict import MOVED, SAME, Verdict
 from engine.layout import Layout
-from vision.evidence import Evidence
+from vision.evidence.site_evidence import Evidence
 
 ROOM = 700  # MB that must be free: fitting takes so much, and must not cost the table its memory
 

@@ -19,7 +19,7 @@ from companion.table import Table, jpeg_of
 from companion.verdict import BUSY, ILLEGAL, SAME, Verdict
 from hardware.panel import Panel
 from hardware.supervisor import FROZEN, LOST, OK, Frame, Supervisor
-from vision.evidence import NoBoard
+from vision.evidence.site_evidence import NoBoard
 
 log = logging.getLogger(__name__)
 LIVE, PLACE = 960, 360  # pixels of the longer side of pictures that people look at

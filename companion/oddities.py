@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from engine import State
 from engine.layout import Contents, Layout
-from vision.evidence import Evidence
+from vision.evidence.site_evidence import Evidence
 
 MOST = 4  # more sites than so many are no reader's fault
 

@@ -13,7 +13,7 @@ from companion.verdict import ILLEGAL, UNCLEAR, UNFINISHED, Verdict
 from companion.world import Look
 from engine import State
 from engine.layout import Contents, Layout
-from vision.evidence import Evidence
+from vision.evidence.site_evidence import Evidence
 
 LONG = 30 * 60.0  # seconds without an event after which people may have cleared the board away
 CLEAR = 4.0  # nats by which the picture must prefer other contents: a poor reading is no difference

@@ -35,7 +35,7 @@ from companion.simulate import Director, plan_of
 from companion.table import Refused, Table
 from companion_web.hall import create_hall
 from engine.layout import Layout
-from vision.evidence import FLOOR, Evidence, Registration, SiteEvidence
+from vision.evidence.site_evidence import FLOOR, Evidence, Registration, SiteEvidence
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "pictures"
 ACROSS = 820  # pixels of a photo

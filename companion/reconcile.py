@@ -43,7 +43,7 @@ from companion.world import (
 )
 from engine import Game, State, Text, say
 from engine.layout import Contents, Layout
-from vision.evidence import Evidence, first_lies_below
+from vision.evidence.site_evidence import Evidence, first_lies_below
 
 TOO_CLOSE = 1.5  # two explanations nearer than this are a question
 LONG_SINCE = 8  # events back that a to-do's words are looked for

@@ -30,8 +30,8 @@ from companion.lean import lean_samplers, one_more
 from companion.lens import Fixed, Lens, keep_focus
 from engine import BadText, Statement, Text, say
 from engine.text import pack
-from vision.photo import BadPhoto
 from vision.plan import BadPlan, load_plan
+from vision.storage.photo_file import BadPhoto
 
 WIDEST = 1000  # pixels of the empty board as the picture of what to lay shows it
 

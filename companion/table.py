@@ -36,7 +36,7 @@ from companion.world import UNKNOWN, World, legal_run
 from engine import Action, BadText, State, Text, Violation, say
 from engine.layout import Contents, Layout
 from engine.plan import Plan
-from vision.evidence import Evidence
+from vision.evidence.site_evidence import Evidence
 
 MEMORY = 60  # events back that a belated act may be put in before
 CAMERA = "camera"  # who did what no one said

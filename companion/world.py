@@ -11,7 +11,7 @@ import msgspec
 
 from engine import Action, Proposal, State, Step, Violation
 from engine.layout import Contents, Layout, between
-from vision.evidence import Evidence, SiteEvidence
+from vision.evidence.site_evidence import Evidence, SiteEvidence
 
 # What a doing costs, in nats: odds between explanations that the picture cannot tell apart.
 ACTION = 1.0  # one more action in a run

@@ -22,7 +22,7 @@ from waitress.server import TcpWSGIServer
 
 from companion_web.proxies import Networks, is_within
 from companion_web.quiet import strangers
-from vision.spare import given_back
+from vision.storage.heap_trim import given_back
 
 CONNECTIONS = 380  # in all
 STRANGERS = 340  # of addresses that hold no seat: the rest is kept for those who play

@@ -8,14 +8,14 @@ from itertools import cycle
 import cv2
 import numpy as np
 
-from vision.cluster import ClusterReader
-from vision.cluster_canvas import Empty, Frame
-from vision.cluster_first import Firsts
-from vision.cluster_loose import Look
-from vision.cluster_polar import Form, Rings
+from vision.geometry.pose import Pose
+from vision.photometry.canvas import Empty, Frame
 from vision.plan import parse_plan
-from vision.pose import Pose
 from vision.reader import Reader
+from vision.readers.loose.cards.card_reader import Firsts
+from vision.readers.loose.pieces.looks import Look
+from vision.readers.loose.reader import ClusterReader
+from vision.readers.loose.scene.polar_patches import Form, Rings
 
 SIZE = (640, 480)
 COIN, DISH = Form((14.0, 14.0), 2.0, True), Form((22.0, 22.0), 2.0, True)

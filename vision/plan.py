@@ -16,7 +16,7 @@ import cv2
 import msgspec
 import numpy as np
 
-from vision.words import read_toml
+from vision.storage.text_file import read_toml
 
 
 class BadPlan(ValueError):

@@ -12,29 +12,29 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from vision import model
-from vision.alike import by_place
-from vision.box import within_box
-from vision.burnt import unburnt
-from vision.cluster import ClusterReader
-from vision.cluster_memory import Altered, Memory
-from vision.evidence import UNSEEN, Evidence, NoBoard, Registration, SiteEvidence
+from vision.evidence.piece_counts import within_box
+from vision.evidence.placement_prior import Whereabouts
+from vision.evidence.site_evidence import UNSEEN, Evidence, NoBoard, Registration, SiteEvidence
+from vision.evidence.temperature_scaling import Temper
+from vision.geometry.pose import Pose
+from vision.geometry.site_groups import beyond_picture
+from vision.geometry.site_windows import Pyramid
 from vision.learned.merge import merge_evidence
 from vision.learned.reader import LearnedReader
-from vision.light import small_view
-from vision.noise import calmed, noise_of
-from vision.photo import BadPhoto, is_dark, load_photo
-from vision.pile import PileReader
+from vision.photometry.camera_response import PLAIN, rendition_of
+from vision.photometry.cast_shadows import lifted, shadows
+from vision.photometry.clipped_channels import unburnt
+from vision.photometry.denoise import calmed, noise_of
+from vision.photometry.room_light import small_view
 from vision.plan import Plan, parse_plan
-from vision.pose import Pose
-from vision.registration import Registrar
-from vision.rendition import PLAIN, rendition_of
-from vision.shade import lifted, shadows
-from vision.sites import beyond_picture
-from vision.standing import StandingReader
-from vision.temper import Temper
-from vision.whereabouts import Whereabouts
-from vision.windows import Pyramid
+from vision.readers.loose.frame_cache import Altered, Memory
+from vision.readers.loose.reader import ClusterReader
+from vision.readers.pile.reader import PileReader
+from vision.readers.standing.reader import StandingReader
+from vision.registration.pose_ambiguity import by_place
+from vision.registration.registrar import Registrar
+from vision.storage import model_file
+from vision.storage.photo_file import BadPhoto, is_dark, load_photo
 
 __all__ = ["BadPhoto", "Reader", "load_photo"]
 
@@ -224,59 +224,61 @@ class Reader:
             return picture
         return Pyramid(lifted(picture.levels[0], pose, self.ground, found, self.plan.size))
 
-    def pack(self) -> model.Arrays:
+    def pack(self) -> model_file.Arrays:
         arrays = {
-            "plan": model.text(json.dumps(msgspec.to_builtins(self.plan))),
-            "tempers": model.text(json.dumps(msgspec.to_builtins(self.tempers))),
+            "plan": model_file.text(json.dumps(msgspec.to_builtins(self.plan))),
+            "tempers": model_file.text(json.dumps(msgspec.to_builtins(self.tempers))),
         }
-        arrays |= model.drawer("registration", self.registrar.pack()) | model.drawer(
+        arrays |= model_file.drawer("registration", self.registrar.pack()) | model_file.drawer(
             "wont", self.wont.likely
         )
         arrays["noise"] = np.array(self.noise)
         if self.learned is not None:
-            arrays |= model.drawer("learned", self.learned.pack())
+            arrays |= model_file.drawer("learned", self.learned.pack())
         for reader in self.readers:
-            arrays |= model.drawer(reader.name, reader.pack())
+            arrays |= model_file.drawer(reader.name, reader.pack())
         return arrays
 
     def save(self, path: str | Path) -> None:
-        model.save(path, self.pack())
+        model_file.save(path, self.pack())
 
     @classmethod
     def load(cls, path: str | Path, plan: Plan | None = None) -> Reader:
         """From a model file; plan: checked against the one it was made for. Raises model.BadModel."""
-        arrays = model.load(path)
+        arrays = model_file.load(path)
         try:
-            own = parse_plan(json.loads(model.as_text(arrays["plan"])), str(path))
-            part = model.opened(StandingReader.name, arrays)
+            own = parse_plan(json.loads(model_file.as_text(arrays["plan"])), str(path))
+            part = model_file.opened(StandingReader.name, arrays)
             standing = [StandingReader.unpack(own, part)] if part else []
             flat = without(own, standing[0].made.ids) if standing else own
             readers = [
                 kind.unpack(flat, part)
                 for kind in (PileReader, ClusterReader)
-                if (part := model.opened(kind.name, arrays))
+                if (part := model_file.opened(kind.name, arrays))
             ] + standing
-            registrar = Registrar.unpack(own, model.opened("registration", arrays))
+            registrar = Registrar.unpack(own, model_file.opened("registration", arrays))
             learned = (
                 LearnedReader.unpack(own, part)
-                if (part := model.opened("learned", arrays))
+                if (part := model_file.opened("learned", arrays))
                 else None
             )
             tempers = (
-                msgspec.json.decode(model.as_text(arrays["tempers"]), type=dict[str, Temper])
+                msgspec.json.decode(model_file.as_text(arrays["tempers"]), type=dict[str, Temper])
                 if "tempers" in arrays
                 else {}
             )
         except (KeyError, ValueError, IndexError, TypeError, msgspec.ValidationError) as e:
-            raise model.BadModel(f"{path}: something is missing ({e}); calibrate again") from None
+            raise model_file.BadModel(
+                f"{path}: something is missing ({e}); calibrate again"
+            ) from None
         if plan is not None and as_read(plan) != as_read(own):
-            raise model.BadModel(f"{path}: made for another plan; calibrate again")
+            raise model_file.BadModel(f"{path}: made for another plan; calibrate again")
         return cls(
             own,
             registrar,
             readers,
             tempers,
-            Whereabouts(model.opened("wont", arrays)),
+            Whereabouts(model_file.opened("wont", arrays)),
             float(arrays.get("noise", 0)),
             learned,
         )

@@ -11,7 +11,8 @@ import msgspec
 import numpy as np
 
 from calibration.learned.cut_out import fill_mask, footprint_polygon, place_patch
-from vision.cutout import lean_at
+from vision.geometry.footprints import lean_at
+from vision.geometry.posed_photo import Shot
 from vision.learned.canvas import Canvas, stack_input
 from vision.learned.groups import (
     EMPTY,
@@ -24,7 +25,6 @@ from vision.learned.groups import (
     site_box,
 )
 from vision.plan import Piece, Plan
-from vision.shot import Shot
 
 SIDE = 256  # pixels along a sample's side
 REAL = 0.2  # of the samples are pieces of the calibration photos themselves

@@ -10,18 +10,18 @@ import cv2
 import msgspec
 import numpy as np
 
-from vision.cutout import (
+from calibration.readers.pile.cut_out import (
     best_place,
     difference,
     doubt_map,
     edge_strength,
-    lean_at,
     rim_score,
 )
+from vision.geometry.footprints import lean_at
+from vision.geometry.posed_photo import Lying, Shot
 from vision.learned.canvas import Canvas
 from vision.learned.groups import covered_sites, is_buried, site_box
 from vision.plan import Plan
-from vision.shot import Lying, Shot
 
 FINE = 1.5  # times the canvas' scale at which looks are cut, so that turning them blurs little
 STEP = 2.0  # degrees between turns that are tried for what is laid straight

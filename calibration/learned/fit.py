@@ -10,16 +10,16 @@ from pathlib import Path
 
 import numpy as np
 
+from calibration.empty_board.reconstruct import bared
 from calibration.learned.examine import weigh_trust
 from calibration.learned.teach import learned_reader, prepare_lesson, teach_apart, teach_network
-from vision.bared import bared
-from vision.fit_reader import fit_reader_without_network
+from calibration.readers.reader_fit import fit_reader_without_network
+from vision.geometry.posed_photo import Lying, Shot
 from vision.learned.groups import group_sites, holds_upright
 from vision.learned.network import Weights
 from vision.plan import Plan
 from vision.reader import Reader
-from vision.registration import Registrar
-from vision.shot import Lying, Shot
+from vision.registration.registrar import Registrar
 
 STEPS = 800  # batches learnt from: docs/learned.md has the curve
 TRUNK = Path(__file__).with_name("trunk.npz")

@@ -18,10 +18,10 @@ import msgspec
 import numpy as np
 
 from calibration.copy import load_copy
+from calibration.empty_board.reconstruct import bared
 from calibration.fit import shots_of
 from calibration.learned.teach import BATCH, Lesson, initial_weights, prepare_lesson
-from vision.bared import bared
-from vision.cluster_teach import taught
+from calibration.readers.loose.train import taught
 from vision.learned.network import Weights
 
 # how a printing's channels are made of the copy's: order of B G R

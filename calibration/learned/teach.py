@@ -16,7 +16,7 @@ from calibration.learned.batch import Shapes
 from calibration.learned.compose import Composer, Look, Truth
 from calibration.learned.cut_out import FINE, Specimen, align_quarters, cut_specimens, looks_by_kind
 from calibration.workers import begin_apart
-from vision.cutout import lights
+from vision.geometry.posed_photo import Lying, Shot
 from vision.learned.canvas import Canvas
 from vision.learned.groups import (
     UNDER,
@@ -31,8 +31,8 @@ from vision.learned.groups import (
 )
 from vision.learned.network import Weights
 from vision.learned.reader import LearnedReader
+from vision.photometry.reference_light import lights
 from vision.plan import Plan
-from vision.shot import Lying, Shot
 
 BATCH = 4
 AHEAD = 8  # batches that are made before they are needed

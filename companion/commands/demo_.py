@@ -26,7 +26,7 @@ from companion.table import Table
 from hardware.panel import Panel
 from hardware.simulated import FAULTS
 from hardware.supervisor import Supervisor
-from vision.model import BadModel
+from vision.storage.model_file import BadModel
 
 PORT = 8000
 ROOT = Path(__file__).resolve().parent.parent.parent

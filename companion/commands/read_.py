@@ -9,8 +9,8 @@ from pathlib import Path
 import click
 
 from companion.copies import open_copy
-from vision.evidence import Evidence, NoBoard
-from vision.photo import BadPhoto, load_photo
+from vision.evidence.site_evidence import Evidence, NoBoard
+from vision.storage.photo_file import BadPhoto, load_photo
 
 LEFT = 0.05  # of the chances, that is told where none of those named has it
 

@@ -13,8 +13,8 @@ import engine
 from companion.cli import Fault
 from companion_web import serve
 from companion_web.tracing import Desk, create_trace_app
-from vision.photo import load_photo
 from vision.plan import parse_plan
+from vision.storage.photo_file import load_photo
 
 
 def base_plan(name: str) -> dict:

@@ -17,8 +17,8 @@ from companion.eye import Eye
 from companion.table import Refused, Table
 from companion.verdict import ILLEGAL, UNCLEAR, Verdict
 from engine import BadText, script
-from vision.evidence import NoBoard
-from vision.photo import BadPhoto, load_photo
+from vision.evidence.site_evidence import NoBoard
+from vision.storage.photo_file import BadPhoto, load_photo
 
 PICTURES = {".jpg", ".jpeg", ".png"}
 

@@ -23,8 +23,8 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
+from vision.geometry.occlusion import in_sight
 from vision.plan import Plan, Site
-from vision.sampler import in_sight
 
 Layout = dict[str, list[str]]
 Rule = Mapping[str, Any]

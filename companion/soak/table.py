@@ -24,7 +24,7 @@ from engine import BadText
 from engine.plan import Plan
 from hardware.camera import Camera, CameraLost
 from hardware.supervisor import Supervisor
-from vision.evidence import FLOOR, Evidence, NoBoard, Registration, SiteEvidence
+from vision.evidence.site_evidence import FLOOR, Evidence, NoBoard, Registration, SiteEvidence
 
 STEP = 0.2  # simulated seconds between two pictures
 OK, LOST, FROZEN, COVERED, DARK, HAND, GARBAGE, ABSURD = (

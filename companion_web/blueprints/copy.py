@@ -24,7 +24,7 @@ from companion_web.blueprints.trace import trace_blueprint, trace_page
 from companion_web.context import require_host, web
 from companion_web.desk import Desk
 from companion_web.errors import Problem
-from vision.photo import BadPhoto, load_photo
+from vision.storage.photo_file import BadPhoto, load_photo
 
 bp = Blueprint("copy", __name__)
 _opening = threading.Lock()

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from companion.cli import Fault
 from companion.copies import open_copy
-from vision.model import BadModel
+from vision.storage.model_file import BadModel
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PHOTOS = ROOT / "tests" / "photos" / "tigris"

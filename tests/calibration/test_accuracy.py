@@ -23,7 +23,7 @@ from calibration.accuracy import (
     together,
 )
 from calibration.copy import BadCopy
-from vision.evidence import Evidence, Registration, SiteEvidence
+from vision.evidence.site_evidence import Evidence, Registration, SiteEvidence
 
 PHOTOS = Path(__file__).parents[1] / "photos" / "tigris"
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from calibration.copy import Copy, Photo, missing_kinds
 from companion.simulate import plan_of
-from vision.sampler import in_sight
+from vision.geometry.occlusion import in_sight
 
 COVERED = {
     "B9": ("flipped", "monument:black-blue"),

@@ -12,7 +12,7 @@ import pytest
 
 from calibration import learning
 from calibration.copy import BadCopy
-from vision.evidence import FLOOR, SiteEvidence
+from vision.evidence.site_evidence import FLOOR, SiteEvidence
 
 PHOTOS = Path(__file__).resolve().parent.parent / "photos" / "tigris"
 

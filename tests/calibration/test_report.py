@@ -17,7 +17,7 @@ from calibration.framing import burnt_pieces
 from calibration.held import Row, Trial, put_aside, taken_for
 from calibration.report import Findings, page
 from engine.text import pack
-from vision.evidence import FLOOR, SiteEvidence
+from vision.evidence.site_evidence import FLOOR, SiteEvidence
 
 PHOTOS = Path(__file__).resolve().parent.parent / "photos" / "tigris"
 

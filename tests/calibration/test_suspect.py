@@ -20,10 +20,10 @@ from calibration.suspect import (
     tapped_astray,
     traded,
 )
-from vision.evidence import SiteEvidence
+from vision.evidence.site_evidence import SiteEvidence
+from vision.geometry.pose import Pose
+from vision.geometry.posed_photo import Shot
 from vision.plan import parse_plan
-from vision.pose import Pose
-from vision.shot import Shot
 
 SIDE = 40
 NAMES = [f"{column}{row}" for row in (1, 2, 3) for column in "abc"]

@@ -252,7 +252,7 @@ def test_another_edition_of_a_board_with_rows_plays():
 def test_a_traced_map_calibrates(tmp_path, monkeypatch):
     """All the way to a model that loads; how well it reads is other tests' business, so that it
     learns from few pictures."""
-    monkeypatch.setattr("vision.pile_learn.PICTURES", 300)
+    monkeypatch.setattr("calibration.readers.pile.group_scenery.PICTURES", 300)
     base, traced = small_map()
     few = ("people:yellow", "bare", "counter")  # enough to learn from, and soon learnt
     base["piece"] = [p for p in base["piece"] if p["kind"] in few]

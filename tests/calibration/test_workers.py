@@ -7,11 +7,11 @@ import cv2
 import numpy as np
 import pytest
 
+from calibration.readers.reader_fit import fit_reader_without_network
 from calibration.workers import Workers, free_mb, processes_here
-from vision.fit_reader import fit_reader_without_network
+from vision.geometry.pose import Pose
+from vision.geometry.posed_photo import Shot
 from vision.plan import parse_plan
-from vision.pose import Pose
-from vision.shot import Shot
 
 SITES = [("P1", "pile", 20, 20, 26), ("P2", "pile", 50, 20, 26), ("F1", "cluster", 100, 20, 60)]
 PLAN = parse_plan(

@@ -11,7 +11,7 @@ import pytest
 import engine
 from companion.table import Table
 from engine import script
-from vision.evidence import FLOOR, Evidence, Registration, SiteEvidence
+from vision.evidence.site_evidence import FLOOR, Evidence, Registration, SiteEvidence
 
 PHOTOS = Path(__file__).resolve().parent.parent / "photos" / "tigris"
 

@@ -35,7 +35,7 @@ from companion.simulate import Conditions, Director
 from companion.table import Table
 from engine import script
 from tests.companion.season import Season
-from vision.evidence import matches
+from vision.evidence.site_evidence import matches
 
 
 class Camera:

@@ -22,7 +22,7 @@ from calibration.copy import game_plan
 from companion.copies import Specimen
 from companion.journal import Journal, fold
 from companion.table import Table
-from vision.photo import BadPhoto, load_photo
+from vision.storage.photo_file import BadPhoto, load_photo
 
 from .test_cli import fails, nilometer
 
@@ -201,7 +201,7 @@ import numpy as np
 from companion.cli import main
 from companion.setup import NotSo, Setup
 from companion_web.access import Access
-from vision.model import save
+from vision.storage.model_file import save
 for doing in (lambda: save(folder / "model.npz", {"a": np.random.default_rng(0).random(5000)}),
               lambda: main(["print", "tigris", "-o", str(folder / "t.pdf")])):
     try:

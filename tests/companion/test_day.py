@@ -9,7 +9,7 @@ import pytest
 import engine
 from companion.config import Config
 from companion.soak.day import Day, Served, slope
-from vision.photo import load_photo
+from vision.storage.photo_file import load_photo
 
 pytestmark = pytest.mark.xdist_group("filmed")
 

@@ -5,9 +5,9 @@ import pytest
 
 from calibration.copy import load_copy
 from calibration.fit import shots_of
+from calibration.readers.reader_fit import fit_reader_without_network
 from companion.simulate import Conditions, make_copy, plan_of
 from tests.companion.evening import FOLDER, Clear, Evening, Filmed
-from vision.fit_reader import fit_reader_without_network
 
 EVENINGS = sorted(FOLDER.glob("*.txt"))
 SLOW = {"nile", "deluge"}  # minutes to learn

@@ -12,7 +12,7 @@ from companion.eye import QUIET, Eye
 from companion.table import Table
 from engine import game
 from tests.coins import FIRST, POSE, SIZE, coins, moved, seen_from
-from vision.evidence import Evidence, Registration, SiteEvidence
+from vision.evidence.site_evidence import Evidence, Registration, SiteEvidence
 
 
 class Seen:

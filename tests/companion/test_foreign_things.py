@@ -9,8 +9,8 @@ import cv2
 import numpy as np
 import pytest
 
-from vision.photo import load_photo
 from vision.reader import Reader
+from vision.storage.photo_file import load_photo
 
 PHOTOS = Path(__file__).resolve().parent.parent / "photos" / "tigris" / "test"
 pytestmark = pytest.mark.xdist_group("filmed")

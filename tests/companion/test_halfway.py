@@ -11,7 +11,7 @@ from companion.simulate import plan_of
 from companion.simulate.copies import Conditions
 from companion.table import Table
 from tests.companion.conftest import sees
-from vision.evidence import SiteEvidence
+from vision.evidence.site_evidence import SiteEvidence
 
 MOVING = {
     "ur": ("swap", "politics"),

@@ -18,7 +18,7 @@ from companion.table import Table
 from engine import say
 from hardware.panel import Panel, PinFault
 from hardware.supervisor import LOST, OK
-from vision.evidence import NoBoard
+from vision.evidence.site_evidence import NoBoard
 
 IMAGE = np.zeros((48, 64, 3), np.uint8)
 

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from tests.companion.conftest import acts, sees
-from vision.evidence import SiteEvidence
+from vision.evidence.site_evidence import SiteEvidence
 
 START = "game tigris\nseats bull lion\n"
 

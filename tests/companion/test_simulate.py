@@ -26,8 +26,8 @@ from companion.simulate import (
 )
 from companion.simulate.samples import spanned
 from companion.simulate.tabletop import _inside
+from vision.geometry.occlusion import in_sight
 from vision.plan import parse_plan
-from vision.sampler import in_sight
 
 GAMES = ("tigris", "ur", "nile", "deluge")
 SMALL = (640, 480)

@@ -5,8 +5,8 @@ import pytest
 
 from calibration.copy import load_copy
 from calibration.fit import shots_of
+from calibration.readers.reader_fit import fit_reader_without_network
 from companion.simulate import Conditions, make_copy, plan_of
-from vision.fit_reader import fit_reader_without_network
 from vision.kernels import how, numpy_only
 from vision.reader import load_photo
 

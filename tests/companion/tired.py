@@ -2,7 +2,7 @@
 
 import math
 
-from vision.evidence import Evidence, Registration, SiteEvidence
+from vision.evidence.site_evidence import Evidence, Registration, SiteEvidence
 
 
 class Reader:

@@ -6,10 +6,10 @@ import cv2
 import msgspec
 import numpy as np
 
-from vision.light import DARK, compare, small_view, surface
+from vision.geometry.pose import Pose
+from vision.geometry.site_windows import Pyramid, pixels_a_mm
+from vision.photometry.room_light import DARK, compare, small_view, surface
 from vision.plan import Plan
-from vision.pose import Pose
-from vision.windows import Pyramid, pixels_a_mm
 
 MARGIN = 12.0  # mm shown around the board: pieces on its rim lean over it
 FINEST = 1.6  # pixels a millimetre at most: pieces of 8 mm are told, and time goes by its square

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 import msgspec
 import numpy as np
 
-from vision.evidence import Contents
+from vision.evidence.site_evidence import Contents
+from vision.geometry.site_groups import blocks
+from vision.geometry.site_groups import box as site_box
 from vision.plan import Piece, Plan, Site
-from vision.sites import blocks
-from vision.sites import box as site_box
 
 EMPTY, FOREIGN = 0, 1  # the first two classes of every group
 UNDER = ("under",)  # the class of a site that a larger neighbour's piece covers

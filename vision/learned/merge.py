@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from vision.evidence import FLOOR, Contents, CountedEvidence, SiteEvidence
+from vision.evidence.site_evidence import FLOOR, Contents, CountedEvidence, SiteEvidence
 
 LEAST = math.log(1e-4)  # what either voice may hold against contents it did not think of
 UNTAUGHT = math.log(0.1)  # what the learned voice says of contents it was never taught

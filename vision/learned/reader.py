@@ -11,10 +11,11 @@ import cv2
 import msgspec
 import numpy as np
 
-from vision import model
-from vision.cluster_count import best_options, counts_of
-from vision.cutout import lean_at
-from vision.evidence import FLOOR, CountedEvidence, SiteEvidence
+from vision.evidence.count_options import best_options, counts_of
+from vision.evidence.site_evidence import FLOOR, CountedEvidence, SiteEvidence
+from vision.geometry.footprints import lean_at
+from vision.geometry.pose import Pose
+from vision.geometry.site_windows import Pyramid
 from vision.learned.canvas import Canvas, Window, stack_input
 from vision.learned.groups import (
     FOREIGN,
@@ -34,8 +35,7 @@ from vision.learned.network import (
     grid_places,
 )
 from vision.plan import Plan
-from vision.pose import Pose
-from vision.windows import Pyramid
+from vision.storage import model_file
 
 Features = tuple[
     np.ndarray, np.ndarray, np.ndarray
@@ -267,7 +267,7 @@ class LearnedReader:
             counts_of([{"any": 1 - c[""]} for c in found], ("any",))["any"],
         )
 
-    def pack(self) -> model.Arrays:
+    def pack(self) -> model_file.Arrays:
         arrays = {f"weights/{k}": v.astype(np.float32) for k, v in self.weights.items()}
         about = {
             "scale": self.view.scale,
@@ -277,16 +277,16 @@ class LearnedReader:
             "cards_alone": sorted(self.cards_alone),
         }
         return arrays | {
-            "about": model.text(json.dumps(about)),
+            "about": model_file.text(json.dumps(about)),
             "reference": self.reference.astype(np.float32),
             "empty": self.empty.astype(np.float16),
             "trunk": np.frombuffer(self.graph, np.uint8),
         }
 
     @classmethod
-    def unpack(cls, plan: Plan, arrays: model.Arrays) -> LearnedReader:
+    def unpack(cls, plan: Plan, arrays: model_file.Arrays) -> LearnedReader:
         """Raises KeyError or ValueError where something is missing or odd"""
-        about = json.loads(model.as_text(arrays["about"]))
+        about = json.loads(model_file.as_text(arrays["about"]))
         view = Canvas(tuple(map(float, plan.size)), float(about["scale"]))
         groups, forms = (
             msgspec.convert(about[k], tuple[t, ...])
@@ -299,7 +299,7 @@ class LearnedReader:
             forms,
             arrays["reference"],
             arrays["empty"],
-            model.opened("weights", arrays),
+            model_file.opened("weights", arrays),
             arrays["trunk"].tobytes(),
             about["trust"],
             frozenset(about["cards_alone"]),

@@ -24,10 +24,10 @@ from calibration.learned.teach import (
     teach_network,
 )
 from engine.layout import same_contents
-from vision.cutout import lights
 from vision.learned.groups import base_contents, covered_sites, group_sites
-from vision.photo import load_photo
+from vision.photometry.reference_light import lights
 from vision.reader import Reader
+from vision.storage.photo_file import load_photo
 
 COPY = Path(__file__).parent.parent.parent / "photos" / "tigris"
 

@@ -13,14 +13,14 @@ from calibration.learned.batch import Shapes
 from calibration.learned.export import export_trunk
 from calibration.learned.network import run_trunk
 from calibration.learned.teach import initial_weights
+from vision.geometry.pose import Pose
+from vision.geometry.site_windows import Pyramid
 from vision.learned.canvas import Canvas, stack_input
 from vision.learned.groups import group_forms, group_sites
 from vision.learned.network import grid_places
 from vision.learned.reader import LearnedReader, SiteMap
-from vision.light import small_view
+from vision.photometry.room_light import small_view
 from vision.plan import parse_plan
-from vision.pose import Pose
-from vision.windows import Pyramid
 
 SITES = [
     ("P1", "pile", 20, 20, 26),

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from vision.evidence import CountedEvidence, SiteEvidence
+from vision.evidence.site_evidence import CountedEvidence, SiteEvidence
 from vision.learned.merge import merge_choices, merge_evidence, merge_tables
 
 

@@ -1,0 +1,1 @@
+"""The empty board put together where no photo shows it. Its value: `reconstruct.bared`."""

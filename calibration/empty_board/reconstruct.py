@@ -1,0 +1,138 @@
+"""The empty board put together from photos of positions, as one of them would show it: what takes
+the place of a photo of it that nobody took. Its value: `bared`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import cv2
+import numpy as np
+
+from calibration.empty_board.similar_print import Board, borrowed_print
+from vision.geometry.coarse_grid import filled_in, nodes
+from vision.geometry.occlusion import hidden, laid_on
+from vision.geometry.posed_photo import Shot
+from vision.geometry.site_windows import Pyramid, pixels_a_mm
+from vision.photometry.room_light import CLIPPED, LOG, compare, over, small_view
+from vision.plan import Plan
+
+FADE = 8.0  # mm from a piece at which its shadow is gone: photos count the more the nearer to that
+LITTLE = 0.05  # of the board that two photos must both show bare to tell how bright they are
+LIT = 32  # places along the board at which it is told how bright it is
+LEVELS, EVERY = 12, 16  # grey levels told apart, and of how many pixels one is asked for them
+LONGEST = 1600  # pixels along the board put together
+STEP = 8  # pixels between those whose places are worked out exactly
+SOFT = 0.35  # of FADE from a photo's own pieces, within which it gives way to what others show
+
+
+def bared(plan: Plan, shots: Sequence[Shot]) -> Shot:
+    """A photo of the empty board: the barest of these with what the others show bare in place of
+    its pieces; where none does, what sites of like print show, as `Shot.guessed` says. One of these
+    where one is of the empty board."""
+    for s in shots:
+        if not s.layout:
+            return s
+    first = min(range(len(shots)), key=lambda n: sum(map(len, shots[n].layout.values())))
+    shots = [shots[first], *(s for n, s in enumerate(shots) if n != first)]
+    scale = min(
+        pixels_a_mm(shots[0].pose, plan.corners.mean(0, keepdims=True)), LONGEST / max(plan.size)
+    )
+    maps = [s.pose.rectify_map(0, 0, *plan.size, scale) for s in shots]
+    seen = [
+        cv2.remap(s.image, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE).astype(
+            np.float32
+        )
+        for s, (x, y) in zip(shots, maps)
+    ]
+    clear = [
+        cv2.distanceTransform(
+            (
+                (hidden(plan, s.layout, s.pose, x.shape, scale) == 0)
+                & (np.minimum(x, y) >= 0)
+                & (x <= s.pose.size[0] - 1)
+                & (y <= s.pose.size[1] - 1)
+            ).astype(np.uint8),
+            cv2.DIST_L2,
+            3,
+        )
+        / scale
+        for s, (x, y) in zip(shots, maps)
+    ]
+    evened = [
+        seen[0],
+        *(
+            as_dark(in_light(plan, s, shots[0], both, view), seen[0], both)
+            for s, view, both in zip(
+                shots[1:], seen[1:], (np.minimum(c, clear[0]) for c in clear[1:])
+            )
+        ),
+    ]
+    weight = np.minimum(clear, FADE)
+    total = weight.sum(0)
+    board = (
+        sum(w[..., None] * view for w, view in zip(weight, evened))
+        / np.maximum(total, 1e-6)[..., None]
+    )
+    whole, guessed = borrowed_print(
+        plan,
+        Board(board, total > 0, scale),
+        evened,
+        [s.layout for s in shots],
+        {i for s in shots for i in laid_on(plan, s.layout)},
+    )
+    return Shot(
+        laid_in(shots[0], plan, whole, np.clip(clear[0] / (SOFT * FADE), 0, 1), scale),
+        {},
+        shots[0].pose,
+        guessed=guessed,
+    )
+
+
+def in_light(
+    plan: Plan, shot: Shot, first: Shot, clear: np.ndarray, seen: np.ndarray
+) -> np.ndarray:
+    """A board seen from above (h, w, 3) in the light of the first photo, told by what both show
+    bare: mm from their pieces, (h, w)"""
+    views = [small_view(Pyramid(s.image), s.pose, plan.size) for s in (shot, first)]
+    bare = cv2.resize(clear, views[0].shape[1::-1], interpolation=cv2.INTER_AREA) > 0
+    if bare.mean() > LITTLE:
+        views[0] = np.where(bare[..., None], views[0], LOG[CLIPPED])  # which tells no light
+    light = compare(*views, plan.size)
+    brighter = np.exp(over(LIT, LIT, plan.size) @ light.weights).reshape(LIT, LIT, 3)
+    return seen / cv2.resize(brighter, seen.shape[1::-1], interpolation=cv2.INTER_LINEAR)
+
+
+def as_dark(seen: np.ndarray, first: np.ndarray, clear: np.ndarray) -> np.ndarray:
+    """The same with dark and bright as dark and bright as in the first photo (h, w, 3), told
+    likewise: a camera's black and its curve are others in the evening"""
+    bare = clear > 0
+    if bare.mean() <= LITTLE:
+        return seen
+    out = np.empty_like(seen)
+    for c in range(3):
+        mine, theirs = np.sort(seen[..., c][bare][::EVERY]), np.sort(first[..., c][bare][::EVERY])
+        at = np.linspace(0.02, 0.98, LEVELS) * (len(mine) - 1)
+        knots, by = mine[at.astype(int)], (theirs - mine)[at.astype(int)]
+        out[..., c] = seen[..., c] + np.interp(seen[..., c], knots, by)
+    return out
+
+
+def laid_in(shot: Shot, plan: Plan, board: np.ndarray, own: np.ndarray, scale: float) -> np.ndarray:
+    """The photo (h, w, 3) uint8 with the board (h, w, 3), seen from above at `scale` pixels a mm,
+    in it; own: (h, w) 0..1, how much of it stays as it is"""
+    shape = shot.pose.size[::-1]
+    at = nodes(shape, STEP)
+    mm = filled_in(shot.pose.to_mm(at.reshape(-1, 2)).reshape(at.shape), shape, STEP)
+    x, y = ((mm * scale - 0.5)[..., k].astype(np.float32) for k in (0, 1))
+    keep = cv2.remap(
+        own.astype(np.float32),
+        x,
+        y,
+        cv2.INTER_LINEAR,
+        borderMode=cv2.BORDER_CONSTANT,
+        borderValue=1,
+    )[..., None]
+    put = cv2.remap(
+        board.astype(np.float32), x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
+    )
+    return np.clip(np.rint(keep * shot.image + (1 - keep) * put), 0, 255).astype(np.uint8)

@@ -1,0 +1,1 @@
+"""Old: fits `vision.readers.pile`."""

@@ -1,0 +1,64 @@
+"""From a copy's calibration photos to its Reader: the one entry of learning. Its value:
+`fit_reader_without_network`."""
+
+from __future__ import annotations
+
+import msgspec
+
+from calibration.empty_board.reconstruct import bared
+from calibration.readers.loose.train import taught
+from calibration.readers.pile.group_scenery import Each, fit_pile_reader, one_by_one
+from calibration.readers.standing.reader_fit import fit_standing_reader, standing_sites
+from vision.evidence.placement_prior import Whereabouts
+from vision.geometry.posed_photo import Shot
+from vision.geometry.site_windows import Pyramid
+from vision.photometry.camera_response import rendition_of
+from vision.photometry.denoise import calmed, noise_of
+from vision.photometry.reference_light import lights
+from vision.photometry.room_light import small_view
+from vision.plan import Plan
+from vision.reader import Reader, without
+from vision.registration.registrar import Registrar
+
+
+def fit_reader_without_network(
+    plan: Plan,
+    registrar: Registrar,
+    shots: list[Shot],
+    effort: float = 1.0,
+    each: Each = one_by_one,
+) -> Reader:
+    """From the calibration photos with their poses. effort: less than 1 is quicker and reads a
+    little worse; each: how what does not depend on each other is done."""
+    kinds, taken = {s.reads for s in plan.site}, len(shots)
+    shots = [
+        msgspec.structs.replace(s, image=calmed(s.image, noise_of(s.image, s.pose, plan.size), 0.0))
+        for s in shots
+    ]
+    noise = min(noise_of(s.image, s.pose, plan.size) for s in shots)
+    upright = standing_sites(plan, shots)
+    flat = without(plan, upright)
+    if flat.site and all(s.layout for s in shots):
+        shots = [*shots, bared(plan, shots)]
+    if "pile" in kinds:
+        board, _ = lights(plan, shots)
+        views = [small_view(Pyramid(s.image), s.pose, plan.size) for s in shots]
+        shots = [
+            msgspec.structs.replace(s, image=rendition_of(v, board, plan.size).undone(s.image))
+            for s, v in zip(shots, views)
+        ]
+    clusters = [taught(plan, shots)] if "cluster" in kinds else []
+    lying = [p for reader in clusters for p in reader.lying]
+    piles = (
+        [fit_pile_reader(flat, shots, effort, lying, each)]
+        if any(s.reads == "pile" for s in flat.site)
+        else []
+    )
+    standing = [fit_standing_reader(plan, upright, shots[:taken], effort)] if upright else []
+    return Reader(
+        plan,
+        registrar,
+        piles + clusters + standing,
+        wont=Whereabouts.of(plan, [s.layout for s in shots[:taken]]),
+        noise=noise,
+    )

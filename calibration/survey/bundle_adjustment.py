@@ -1,0 +1,350 @@
+"""Bundle adjustment: one lens, each photo's pose, each card's place and the print's points, from
+all photos at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import cv2
+import msgspec
+import numpy as np
+
+from vision.geometry.lens import USUAL_FOCAL, Lens
+from vision.geometry.pose import Pose
+from vision.registration.board_edges import SIDES, EdgePoints
+
+CARD_PX, EDGE_PX, TRACK_PX, TAP_PX = (
+    0.4,
+    0.5,
+    0.5,
+    5.0,
+)  # what a seen point may be off, pixels at 1640 wide
+TILE_PX = 4.0  # loose tiles lie a millimetre or two off, pushed by their neighbours
+CARD_MM, CARD_TURN = 2.0, np.radians(3)  # how a hand tapes a card
+CARD_SIZE = (
+    0.02  # printers scale, and overexposed paper eats into the black: a share of the card's size
+)
+FOCAL_SD, K1_SD, K2_SD = 0.25, 0.1, 0.05  # how lenses differ
+# fingers alone say nothing of the lens: it then stays so near the usual one, as a share of those
+ALONE = 0.1
+# all sides of a board alike, by its shadow, its own thickness and glare: pixels at 1640 wide
+SIDES_OUT = 0.6
+ASKEW = 0.25  # a side's ends are off against each other by so much of what the side is off
+ROUNDS = 15
+NU, LIMBER = 6, 8  # see Bundle.strain; what a pose and a lens can make good
+
+
+class Sight(msgspec.Struct, eq=False):
+    """What one photo shows. cards: id -> (4, 2) px; edges: of the board; taps: (4, 2) px or None;
+    tracks: number of a printed point -> (2,) px; tiles: (N, 2) mm, (N, 2) px of loose tiles'
+    middles, and their height."""
+
+    size: tuple[int, int]
+    cards: dict[int, np.ndarray] = {}
+    edges: EdgePoints | None = None
+    taps: np.ndarray | None = None
+    tracks: dict[int, np.ndarray] = {}
+    tiles: tuple[np.ndarray, np.ndarray, float] | None = None
+
+
+class Bundle(msgspec.Struct, eq=False):
+    """lens: with three numbers log focal, k1, k2; poses: (P, 7) rvec, tvec and by how much cards
+    look too big; cards: id -> (x, y, turn) from where it should lie; points: (T, 2) mm of printed
+    points; bend: what k1 is thought to be; wider: pixels at 1640 wide by which all sides are seen
+    too far out; rise: mm by which the board's sides, and so the corners tapped, stand above what is
+    printed on it, as a rim does."""
+
+    ideal: dict[int, np.ndarray]
+    corners: np.ndarray
+    sights: list[Sight]
+    lens: np.ndarray
+    poses: np.ndarray
+    cards: dict[int, np.ndarray]
+    points: np.ndarray
+    bend: float = 0.0
+    wider: float = 0.0
+    rise: float = 0.0
+
+    def card(self, i: int, bigger: float = 0.0) -> np.ndarray:
+        """(4, 2) mm of a card's corners"""
+        x, y, turn = self.cards[i]
+        c, s = np.cos(turn), np.sin(turn)
+        middle = self.ideal[i].mean(0)
+        return (
+            (1 + bigger) * (self.ideal[i] - middle) @ np.array([[c, s], [-s, c]]) + middle + (x, y)
+        )
+
+    def as_lens(self) -> Lens:
+        return Lens(float(np.exp(self.lens[0])), float(self.lens[1]), float(self.lens[2]))
+
+    def pose(self, n: int, by: str = "markers", error_px: float = 0.0) -> Pose:
+        size = self.sights[n].size
+        lens = self.as_lens()
+        return Pose(
+            lens.K(size),
+            lens.dist,
+            self.poses[n, :3].copy(),
+            self.poses[n, 3:6].copy(),
+            size,
+            by,
+            error_px,
+        )
+
+    def solve(self) -> float:
+        """Levenberg-Marquardt in place; returns the root mean square of the residuals, each in its
+        own sd."""
+        damp = 1e-3
+        r, J = self._residuals()
+        cost = robust_cost(r)
+        for _ in range(ROUNDS):
+            w = robust_weight(r)
+            A, g = J.T @ (J * w[:, None]), J.T @ (w * r)
+            for _ in range(6):
+                step = -np.linalg.solve(A + damp * np.diag(np.diag(A) + 1e-9), g)
+                kept = self._vector()
+                self._assign(kept + step)
+                new_r, new_J = self._residuals()
+                new_cost = robust_cost(new_r)
+                if new_cost < cost:
+                    damp = max(damp / 5, 1e-7)
+                    break
+                self._assign(kept)
+                damp *= 8
+            else:
+                break
+            done = cost - new_cost < 1e-5 * cost
+            r, J, cost = new_r, new_J, new_cost
+            if done:
+                break
+        return float(np.sqrt(np.mean(np.minimum(r**2, 9))))
+
+    def uncertainty(self, n: int, mm: np.ndarray) -> float:
+        """Root mean square of what (N, 2) mm of the board may be off in photo n's pixels, by all
+        that was seen"""
+        r, J = self._residuals()
+        # Taken at the deviations supposed: that sharp corners fit each other says nothing of where
+        # hands taped and laid things.
+        C = np.linalg.pinv(J.T @ (J * robust_weight(r)[:, None]))
+        which = np.r_[0:3, 3 + 7 * n : 9 + 7 * n]
+        pose = self.pose(n)
+        flat = np.column_stack([mm, np.zeros(len(mm))])
+        jac = cv2.projectPoints(flat, pose.rvec, pose.tvec, pose.K, pose.dist)[1]
+        G = np.column_stack([(jac[:, 6] + jac[:, 7]) * pose.K[0, 0], jac[:, 10:12], jac[:, :6]])
+        return float(np.sqrt(np.einsum("ij,jk,ik->", G, C[np.ix_(which, which)], G) / len(mm)))
+
+    def out(self, n: int) -> float:
+        """Pixels by which photo n shows all sides too far out"""
+        return self.wider * max(self.sights[n].size) / 1640
+
+    def strain(self) -> float:
+        """How many times worse than supposed the board's sides fit one board seen by one lens, and
+        where lines are printed on it those. What they are supposed to be off counts as much as NU
+        numbers seen; lines count by how well they fit already."""
+        off, sides, lines = 0.0, set(), False
+        for n, sight in enumerate(self.sights):
+            for at, ways, share in self._sides(sight):
+                edges = sight.edges.only(at)
+                if edges.line[0] >= SIDES:
+                    lines = True
+                    continue
+                apart = ((self.pose(n).to_px(edges.mm, self.rise) - edges.px) * edges.normal).sum(
+                    1
+                ) + self.out(n)
+                each = np.square(ways.T @ apart * share / (EDGE_PX * max(sight.size) / 1640))
+                off += float(np.minimum(each, 9).sum())  # which the solution does not follow either
+                sides.add(int(edges.line[0]))
+        free = 2 * len(sides) - (0 if lines else LIMBER)
+        return float(np.sqrt((NU + off) / (NU + max(free, 0))))
+
+    def _vector(self) -> np.ndarray:
+        parts = [
+            self.lens,
+            self.poses.ravel(),
+            *(self.cards[i] for i in sorted(self.cards)),
+            self.points.ravel(),
+            [self.wider],
+        ]
+        return np.concatenate(parts)
+
+    def _assign(self, v: np.ndarray) -> None:
+        p, c = 7 * len(self.poses), 3 * len(self.cards)
+        self.lens = v[:3].copy()
+        self.poses = v[3 : 3 + p].reshape(-1, 7).copy()
+        for k, i in enumerate(sorted(self.cards)):
+            self.cards[i] = v[3 + p + 3 * k : 6 + p + 3 * k].copy()
+        self.points, self.wider = v[3 + p + c : -1].reshape(-1, 2).copy(), float(v[-1])
+
+    def _residuals(self) -> tuple[np.ndarray, np.ndarray]:
+        """(R,) residuals in their sds, (R, parameters) their derivatives"""
+        width = 4 + self.poses.size + 3 * len(self.cards) + self.points.size
+        rs, Js = [], []
+        for n, sight in enumerate(self.sights):
+            r, J = self._sight(n, sight, width)
+            rs.append(r)
+            Js.append(J)
+        bends = any(
+            s.cards or s.edges is not None or s.tracks or s.tiles is not None for s in self.sights
+        )
+        lens = np.array([FOCAL_SD, K1_SD, K2_SD]) * (1.0 if bends else ALONE)
+        sd = np.concatenate(
+            [
+                lens,
+                *[[np.inf] * 6 + [CARD_SIZE]] * len(self.poses),
+                *[[CARD_MM, CARD_MM, CARD_TURN]] * len(self.cards),
+                np.full(self.points.size, np.inf),
+                [SIDES_OUT],
+            ]
+        )
+        middle = np.zeros(width)
+        middle[:2] = np.log(USUAL_FOCAL), self.bend
+        held = np.isfinite(sd)
+        rs.append(((self._vector() - middle) / sd)[held])
+        return np.concatenate(rs), np.vstack([*Js, np.diag(1 / sd)[held]])
+
+    def _sight(self, n: int, sight: Sight, width: int) -> tuple[np.ndarray, np.ndarray]:
+        """One photo's residuals and their derivatives"""
+        scale = max(sight.size) / 1640
+        mm, px, direction, sd, spread = (
+            [],
+            [],
+            [],
+            [],
+            [],
+        )  # mm with the height as a third column, downwards
+        order = sorted(self.cards)
+        first_card = 3 + self.poses.size
+        bigger = self.poses[n, 6]
+        first_point = first_card + 3 * len(order)
+
+        def add(points, seen, normals, s, chain=None, height=0.0):
+            k = len(points)
+            mm.append(np.column_stack([points, np.broadcast_to(-height, k)]))
+            px.append(seen)
+            direction.append(normals)
+            sd.append(np.broadcast_to(s * scale, k))
+            spread.append(chain)
+
+        def add_both(points, seen, s, chain=None, height=0.0):
+            for axis in ((1.0, 0.0), (0.0, 1.0)):
+                add(points, seen, np.tile(axis, (len(points), 1)), s, chain, height)
+
+        for i, c in sight.cards.items():
+            x, y, turn = self.cards[i]
+            off = self.card(i, bigger) - self.ideal[i].mean(0) - (x, y)
+            chain = np.zeros((4, 2, 4))
+            chain[:, 0, 0] = chain[:, 1, 1] = 1
+            chain[:, 0, 2], chain[:, 1, 2] = -off[:, 1], off[:, 0]
+            chain[:, :, 3] = off / (1 + bigger)
+            first = first_card + 3 * order.index(i)
+            add_both(
+                self.card(i, bigger), c, CARD_PX, ([first, first + 1, first + 2, 9 + 7 * n], chain)
+            )
+        if sight.edges is not None and len(sight.edges.mm):
+            first_edge = sum(map(len, mm))
+            add(
+                sight.edges.mm,
+                sight.edges.px,
+                sight.edges.normal,
+                EDGE_PX,
+                None,
+                np.where(sight.edges.line < SIDES, self.rise, 0.0),
+            )
+        if sight.taps is not None:
+            add_both(self.corners, sight.taps, TAP_PX, None, self.rise)
+        if sight.tiles is not None:
+            add_both(sight.tiles[0], sight.tiles[1], TILE_PX, None, sight.tiles[2])
+        if sight.tracks:
+            ids = np.array(list(sight.tracks))
+            chain = np.tile(np.eye(2), (len(ids), 1, 1))
+            add_both(
+                self.points[ids],
+                np.array(list(sight.tracks.values())),
+                TRACK_PX,
+                (first_point + 2 * ids[:, None] + (0, 1), chain),
+            )
+        if not mm:
+            return np.zeros(0), np.zeros((0, width))
+        r, J = self._project(n, sight.size, mm, px, direction, sd, spread, width)
+        if sight.edges is not None and len(sight.edges.mm):
+            sides = first_edge + np.flatnonzero(sight.edges.line < SIDES)
+            r[sides] += self.wider / EDGE_PX
+            J[sides, -1] = 1 / EDGE_PX
+        for at, ways, share in self._sides(
+            sight
+        ):  # a side is off as a whole, which its stations, each by itself, do not say
+            at = at + first_edge
+            less = ways * (share - 1)
+            r[at] += less @ (ways.T @ r[at])
+            J[at] += less @ (ways.T @ J[at])
+        return r, J
+
+    def _sides(self, sight: Sight) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Of each side and line a photo shows which of its edges they are, (n, 2) the two ways in
+        which all of it may be off, shifted and askew, as unit vectors, and (2,) how much less these
+        count than the stations would by themselves"""
+        edges, sd = sight.edges, EDGE_PX * max(sight.size) / 1640
+        for k in np.unique(edges.line) if edges is not None else ():
+            at = np.flatnonzero(edges.line == k)
+            along = np.linalg.norm(edges.mm[at] - edges.mm[at[0]], axis=1)
+            askew = 2 * (along - along.mean()) / max(np.ptp(along), 1e-9)
+            off = edges.unsure[at[0]] * np.array([np.sqrt(len(at)), ASKEW * np.linalg.norm(askew)])
+            ways = np.column_stack(
+                [np.full(len(at), 1 / np.sqrt(len(at))), askew / np.linalg.norm(askew)]
+            )
+            yield (
+                at,
+                ways,
+                sd / np.sqrt(sd**2 + len(self.sights) * off**2),
+            )  # each photo is off alike
+
+    def _project(self, n, size, mm, px, direction, sd, spread, width):
+        lens = self.as_lens()
+        K, f = lens.K(size), lens.focal * max(size)
+        rvec, tvec = self.poses[n, :3], self.poses[n, 3:6]
+        counts = [len(m) for m in mm]
+        flat, px, direction, sd = (
+            np.vstack(mm),
+            np.vstack(px),
+            np.vstack(direction),
+            np.concatenate(sd),
+        )
+        seen, jac = cv2.projectPoints(flat, rvec, tvec, K, lens.dist)
+        seen, jac = seen.reshape(-1, 2), jac.reshape(-1, 2, jac.shape[1])
+        J = np.zeros((len(flat), width))
+
+        def along(d):
+            return np.einsum("nk,nk...->n...", direction, d)
+
+        J[:, 0] = along((jac[:, :, 6] + jac[:, :, 7]) * f)
+        J[:, 1], J[:, 2] = along(jac[:, :, 10]), along(jac[:, :, 11])
+        J[:, 3 + 7 * n : 9 + 7 * n] = along(jac[:, :, :6])
+        by_mm = (
+            np.stack(
+                [
+                    cv2.projectPoints(flat + d, rvec, tvec, K, lens.dist)[0].reshape(-1, 2) - seen
+                    for d in (np.array([0.01, 0, 0]), np.array([0, 0.01, 0]))
+                ],
+                -1,
+            )
+            / 0.01
+        )
+        start = 0
+        for k, chain in zip(counts, spread):
+            if chain is not None:
+                columns, c = chain
+                d = np.einsum(
+                    "nk,nkl,nlm->nm", direction[start : start + k], by_mm[start : start + k], c
+                )
+                J[np.arange(start, start + k)[:, None], np.broadcast_to(columns, d.shape)] = d
+            start += k
+        return along(seen - px) / sd, J / sd[:, None]
+
+
+def robust_cost(r: np.ndarray) -> float:
+    """Cauchy-like, so that a wrong edge or a knocked card cannot pull the rest along"""
+    return float(np.log1p(r**2 / 9).sum() * 9)
+
+
+def robust_weight(r: np.ndarray) -> np.ndarray:
+    """(R,) the weight that makes least squares follow robust_cost"""
+    return 1 / (1 + r**2 / 9)

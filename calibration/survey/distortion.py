@@ -1,0 +1,98 @@
+"""How much a lens bends, of which four tapped corners show nothing: what is straight on the board
+must be seen straight."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import cv2
+import numpy as np
+
+from calibration.survey.tapped_corners import EDGE_REACH
+from vision.geometry.lens import USUAL_FOCAL, Lens
+from vision.plan import Plan
+from vision.registration.board_edges import EdgePoints, plainness, shown_sides, smoothed
+from vision.registration.printed_lines import bent_lines
+
+if TYPE_CHECKING:
+    from calibration.survey.registrar_fit import Photos
+
+BEND_STEP = 0.04
+BENDS = np.arange(-12, 4) * BEND_STEP  # k1 of lenses that are tried
+BENT = 1.2  # so much plainer the sides must be seen before a lens is thought to bend
+SURELY = 4.0  # standard deviations that lines must say so
+BOW_PX = 0.1  # pixels at 1640 wide that a line is bowed anyway, at the least
+STRONGEST = 1.0  # k1 of any lens
+ROUNDS, SMALL = 6, 0.01  # in which the bend is found; a step of k1 by which bows are seen to change
+
+
+def find_bend(plan: Plan, photos: Photos) -> None:
+    """Four fingers show nothing of how much a lens bends: the lines between sites do, or where
+    those are not seen the board's sides"""
+    bundle, focal = photos.bundle, float(np.exp(photos.bundle.lens[0]))
+    k1, sd = bend_of_lines(plan, photos) or (0.0, np.inf)
+    if abs(k1) > max(SURELY * sd, BEND_STEP):
+        bundle.lens[1], bundle.bend = (
+            k1,
+            k1 * (USUAL_FOCAL / focal) ** 2,
+        )  # lines tell of k1 next to the squared focal length only
+    elif sd > BEND_STEP and (k1 := bend_of_sides(plan, photos)):
+        bundle.lens[1] = bundle.bend = k1
+
+
+def bend_of_sides(plan: Plan, photos: Photos) -> float:
+    """k1 at which the board's sides run straight in the barest photos; 0 where that is not plain"""
+    bundle, barest = (
+        photos.bundle,
+        sorted(range(len(photos.images)), key=lambda n: n != photos.barest)[:2],
+    )
+    reach = round(EDGE_REACH * max(bundle.sights[barest[0]].size) / 1640)
+    plain, smooth = {}, {n: smoothed(photos.images[n]) for n in barest}
+    # where the picture ends there is no side, and a bent one would be found in the print
+    lines = {n: shown_sides(smooth[n], bundle.pose(n), plan.corners, reach) for n in barest}
+    for k1 in BENDS:
+        lens = Lens(float(np.exp(bundle.lens[0])), float(k1))
+        poses = [
+            lens.pose(plan.corners, bundle.sights[n].taps, bundle.sights[n].size, "")[0]
+            for n in barest
+        ]
+        plain[float(k1)] = sum(
+            plainness(smooth[n], pose, lines[n], reach) for n, pose in zip(barest, poses)
+        )
+    best = max(plain, key=lambda k1: plain[k1])
+    return best if plain[best] > BENT * plain[0.0] else 0.0
+
+
+def bend_of_lines(plan: Plan, photos: Photos) -> tuple[float, float] | None:
+    """k1 at which the lines that the plan has run straight in all photos, and its standard
+    deviation; None where those are not seen. The plumb lines of Brown (1971): where the board lies
+    does not matter."""
+    bundle, lines = photos.bundle, []
+    for n, (image, layout) in enumerate(zip(photos.images, photos.layouts)):
+        lines += [
+            (line, bundle.sights[n].size)
+            for line in bent_lines(image, bundle.pose(n), plan, layout)
+        ]
+    if not lines:
+        return None
+    focal, k1, at_least = float(np.exp(bundle.lens[0])), 0.0, BOW_PX * max(lines[0][1]) / 1640
+    for _ in range(ROUNDS):
+        bow, more = (
+            np.array([bow_of(Lens(focal, k), *line) for line in lines]) for k in (k1, k1 + SMALL)
+        )
+        change = (more - bow) / SMALL
+        sd = max(1.5 * float(np.median(np.abs(bow))), at_least)
+        weight = 1 / (1 + (bow / (2 * sd)) ** 2) ** 2
+        known = max(float((weight * change**2).sum()), 1e-9)
+        k1 = float(np.clip(k1 - (weight * bow * change).sum() / known, -STRONGEST, STRONGEST))
+    return k1, sd / np.sqrt(known)
+
+
+def bow_of(lens: Lens, line: EdgePoints, size: tuple[int, int]) -> float:
+    """By how many pixels a line is bowed in the middle if the lens is that one"""
+    K = lens.K(size)
+    px = cv2.undistortPoints(line.px.reshape(-1, 1, 2), K, lens.dist, P=K).reshape(-1, 2)
+    long = max(np.linalg.norm(px[-1] - px[0]), 1e-9)
+    along, way = np.linalg.norm(px - px[0], axis=1) / long, (px[-1] - px[0]) / long
+    across = (px - px[0]) @ np.array([-way[1], way[0]])
+    return float(np.polyfit(along, across, 2)[0]) / -4

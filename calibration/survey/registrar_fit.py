@@ -1,0 +1,515 @@
+"""Calibration's part of registration: from a copy's photos to a Registrar and each photo's pose."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+
+from calibration.survey.bundle_adjustment import K1_SD, TAP_PX, Bundle, Sight
+from calibration.survey.distortion import BEND_STEP, bend_of_lines, find_bend
+from calibration.survey.print_survey import add_tracks, make_print, with_bared
+from calibration.survey.side_survey import (
+    CLASH_MM,
+    add_edges,
+    add_lines,
+    held_by_lines,
+    settle_by_lines,
+)
+from calibration.survey.tapped_corners import mended, tapped_well, turned_by
+from calibration.survey.tapped_grid import most_plain
+from vision.evidence.site_evidence import Contents, NoBoard
+from vision.geometry.lens import USUAL_FOCAL, Lens, usual_lens
+from vision.geometry.pose import Pose
+from vision.photometry.small_picture import View
+from vision.plan import Plan
+from vision.registration.aruco_cards import ENOUGH as CARDS_ENOUGH
+from vision.registration.aruco_cards import find_cards, in_order, turned_to_fit
+from vision.registration.pose_ambiguity import seen_again, with_look_alikes
+from vision.registration.pose_refinement import FLOOR_PX, LEAST, follow, pixels_a_mm, spread_over
+from vision.registration.print_map import Picture, Print
+from vision.registration.registrar import Registrar, moved, usable
+from vision.registration.tile_frame import FEWEST, Tiles, locate_tiles, tile_places
+from vision.registration.whole_board import RIM, TABLE, Whole
+
+# blur and overexposure move all edges and lines alike by so much, pixels at 1640 wide or less
+EDGE_BIAS = 0.15
+POOR_PX = 2.0  # at 1640 wide: so far off sides or lines never leave a board
+PUT_TOGETHER, BLURRED = (
+    2,
+    0.5,
+)  # times at most; pixels at 1640 wide by which photos lie so well on each other that a print is sharp
+
+
+def fit_registrar(
+    plan: Plan,
+    images: Sequence[np.ndarray],
+    corners: Sequence[np.ndarray | None] | None = None,
+    markers: bool = True,
+    layouts: Sequence[dict[str, Contents]] | None = None,
+) -> tuple[Registrar, list[Pose]]:
+    """From a copy's calibration photos: where cards and print lie, what the lens is like, and
+    each photo's pose.
+
+    images: (h, w, 3) uint8 BGR; corners: per photo (4, 2) pixels of the board's corners as
+    tapped, or None;
+    markers: whether the four cards lie at the corners; layouts: what lies in each photo, same
+    order. Raises NoBoard, naming the photo's number, where a photo cannot be used."""
+    corners = list(corners) if corners is not None else [None] * len(images)
+    layouts = list(layouts) if layouts is not None else [{}] * len(images)
+    pictures = [checked(n, image) for n, image in enumerate(images)]
+    if not pictures:
+        raise NoBoard("no photos")
+    for n, c in enumerate(corners):
+        if c is not None and not runs_round(np.asarray(c, float)):
+            raise NoBoard("its corners are crossed or out of order", n)
+    registrar, poses = first_survey(plan, pictures, corners, markers, layouts)
+    turns = turned_by(plan, images, poses, layouts)
+    if turns:  # the pieces lie where the layouts say if another corner was tapped first
+        if registrar.cards:
+            raise NoBoard(
+                f"the pieces lie as if the board were turned by {90 * turns} degrees between its cards: number 0 belongs at "
+                "the corner from which the plan and the layouts count"
+            )
+        corners = [c if c is None else np.roll(c, turns, 0) for c in corners]
+        registrar, poses = first_survey(plan, pictures, corners, markers, layouts)
+    if registrar.cards or registrar.printed is None or all(c is not None for c in corners):
+        return registrar, poses
+    # Now that all photos are found, those in which nobody tapped the corners show the board's sides
+    # and lines as well. On a patterned cloth nothing but fingers says how far off those are, until
+    # tiles in some of them do.
+    poor = np.inf if len(tiled(plan, layouts)) else TAP_PX
+    found = [
+        c
+        if p.maybe_turned
+        or p.error_px > poor * max(p.size) / 1640
+        or c is not None
+        and tapped_well(plan, c, p)
+        else p.to_px(plan.corners, registrar.rise)
+        for c, p in zip(corners, poses)
+    ]
+    try:
+        return surveyed(
+            plan,
+            pictures,
+            found,
+            markers,
+            layouts,
+            tapped=False,
+            lent=[n for n, c in enumerate(corners) if c is None],
+            before=(registrar.lens, poses),
+        )
+    except NoBoard:
+        return registrar, poses
+
+
+def first_survey(
+    plan: Plan,
+    pictures: list[Picture],
+    corners: Sequence[np.ndarray | None],
+    markers: bool,
+    layouts: list[dict[str, Contents]],
+) -> tuple[Registrar, list[Pose]]:
+    """From cards or tapped corners alone"""
+    try:
+        return surveyed(plan, pictures, corners, markers, layouts)
+    except NoBoard:
+        still = stood_still(plan, pictures, corners, markers, layouts)
+        if still is None:
+            raise
+        return still
+
+
+def stood_still(
+    plan: Plan,
+    pictures: list[Picture],
+    corners: Sequence[np.ndarray | None],
+    markers: bool,
+    layouts: list[dict[str, Contents]],
+) -> tuple[Registrar, list[Pose]] | None:
+    """The same where tiles are the frame and corners were tapped in one photo, most likely of the
+    table without tiles: nothing in it tells where the others lie, so the camera is taken to have
+    stood still. None where tiles are no frame."""
+    tapped = next((c for c in corners if c is not None), None)
+    alike = {p.image.shape for p in pictures}
+    if tapped is None or len(alike) > 1 or all(c is not None for c in corners):
+        return None
+    shared = [
+        tapped if c is None else c for c in corners
+    ]  # as tapped: there is no board whose sides could mend them
+    registrar, poses = surveyed(plan, pictures, shared, markers, layouts, tapped=False)
+    return (registrar, poses) if registrar.tiles is not None and registrar.printed is None else None
+
+
+def surveyed(
+    plan: Plan,
+    pictures: list[Picture],
+    corners: Sequence[np.ndarray | None],
+    markers: bool,
+    layouts: list[dict[str, Contents]],
+    tapped: bool = True,
+    lent: Sequence[int] = (),
+    before: tuple[Lens, Sequence[Pose]] | None = None,
+) -> tuple[Registrar, list[Pose]]:
+    """The same by the photos of which cards or corners are known; the others are located like any
+    picture. tapped: the corners are, by fingers, which may be mended; lent: photos whose corners
+    are where another's fingers have them; before: lens and poses as an earlier survey has them,
+    from which to begin if that lens is a strong one"""
+    sights = [first_sight(p, c, markers) for p, c in zip(pictures, corners)]
+    for n, s in enumerate(sights):
+        if s is not None and s.cards and not in_order(s.cards, plan):
+            raise NoBoard(
+                "the cards lie in another order: number 0 belongs at the board's upper left corner, 1 at the upper "
+                "right, 2 at the lower right, 3 at the lower left",
+                n,
+            )
+    known = [n for n, s in enumerate(sights) if s is not None]
+    if not known:
+        raise NoBoard("its corners were not tapped", 0) if not markers else no_cards(pictures)
+    photos = Photos(
+        [pictures[n] for n in known],
+        [layouts[n] for n in known],
+        rough(plan, [sights[n] for n in known]),
+        [k for k, n in enumerate(known) if n in lent],
+    )
+    if (
+        before is not None and strong(before[0]) and bend_of_lines(plan, photos) is not None
+    ):  # on a cloth sides say anything
+        begin(photos.bundle, before[0], [before[1][n] for n in known])
+    else:
+        if not photos.bundle.cards:
+            find_bend(plan, photos)
+            if tapped:
+                mend_taps(plan, photos)
+        photos.bundle.solve()
+    add_edges(plan, photos.bundle, photos.images)
+    add_lines(plan, photos)
+    taps = [np.asarray(corners[n], float) for n in known] if not photos.bundle.cards else []
+    if tapped and taps or not all(tapped_well(plan, *each) for each in zip(taps, photos.poses)):
+        ask_lines(plan, photos, taps)
+    printed, tiles = frames(plan, photos)
+    if (
+        printed is not None
+        and len(known) == len(pictures)
+        and all(any(layout.values()) for layout in layouts)
+    ):
+        photos, printed, tiles = frames_bared(plan, photos, printed, tiles)
+    bundle, poses = photos.bundle, photos.poses
+    cards = {i: bundle.card(i, float(np.median(bundle.poses[:, 6]))) for i in bundle.cards}
+    scene = View.of(photos.images[photos.barest], poses[photos.barest])
+    bias = EDGE_BIAS if tiles is None else 0.0
+    unsure = [bundle.uncertainty(n, spread_over(plan)) for n in range(len(poses))]
+    frame = min(
+        np.hypot(px, bias * max(max(pose.size) / 1640, 1)) / pixels_a_mm(pose, plan)
+        for px, pose in zip(unsure, poses)
+    )
+    frame *= bundle.strain()
+    whole = None
+    if printed is not None or tiles is not None:
+        own = slice(
+            len(known)
+        )  # a board put together tells nothing of which way it lies: below pieces it is copied from elsewhere
+        rim = RIM if printed is not None else TABLE
+        whole = Whole.of(
+            plan, photos.images[own], poses[own], photos.layouts[own], rim, bool(bundle.rise)
+        )
+    registrar = Registrar(
+        plan,
+        bundle.as_lens(),
+        cards,
+        printed,
+        tiles,
+        poses[0],
+        scene,
+        float(frame),
+        whole,
+        bundle.rise,
+    )
+    poses = [msgspec.structs.replace(pose, error_px=px) for px, pose in zip(unsure, poses)]
+    return registrar, finish(registrar, pictures, known, poses)
+
+
+class Photos:
+    """The photos whose poses are known from cards or fingers, with what lies in them and the bundle
+    that joins them; lent: those of which another's fingers tell"""
+
+    def __init__(
+        self,
+        pictures: list[Picture],
+        layouts: list[dict[str, Contents]],
+        bundle: Bundle,
+        lent: Sequence[int] = (),
+    ) -> None:
+        self.pictures, self.layouts, self.bundle, self.lent = pictures, layouts, bundle, lent
+        self.images = [p.image for p in pictures]
+
+    @property
+    def poses(self) -> list[Pose]:
+        return [self.bundle.pose(n) for n in range(len(self.pictures))]
+
+    @property
+    def barest(self) -> int:
+        """number of the photo with the fewest pieces"""
+        return min(range(len(self.layouts)), key=lambda n: sum(map(len, self.layouts[n].values())))
+
+
+def frames(plan: Plan, photos: Photos) -> tuple[Print | None, Tiles | None]:
+    """What is there besides cards to hold on to: the board's print, else loose tiles. Both sharpen
+    the bundle."""
+    made = make_print(plan, photos)
+    shared = made is not None and add_tracks(plan, photos, made[0])
+    tiles = None
+    if not shared or poorly_known(plan, photos.bundle):
+        tiles = loose_tiles(plan, photos)
+        if not shared and (tiles is not None or photos.bundle.cards or made is None):
+            return None, tiles
+    printed, bare = make_print(plan, photos) or made
+    order = sorted(range(len(photos.pictures)), key=lambda n: n != photos.barest)
+    pictures, poses = ([each[n] for n in order] for each in (photos.pictures, photos.poses))
+    lasting = seen_again(printed, pictures, poses)
+    if lasting.sum() >= 2 * LEAST:
+        printed = msgspec.structs.replace(printed, spots=printed.spots[lasting])
+    return with_look_alikes(plan, photos.bundle.as_lens(), printed, pictures, poses, bare), tiles
+
+
+def frames_bared(
+    plan: Plan, photos: Photos, printed: Print, tiles: Tiles | None
+) -> tuple[Photos, Print, Tiles | None]:
+    """The same with the empty board put together, where no photo shows it: and once more where that
+    moved the photos enough to have blurred it. -> (the photos and it, the frames); as they came
+    where it is no help"""
+    last = photos
+    for _ in range(PUT_TOGETHER):
+        again = with_bared(plan, photos, last)
+        better, loose = frames(plan, again)
+        if better is None:
+            break
+        apart = max(moved(plan, *each) / max(each[0].size) for each in zip(last.poses, again.poses))
+        last, printed, tiles = again, better, loose
+        if apart * 1640 < BLURRED:
+            break
+    return last, printed, tiles
+
+
+def poorly_known(plan: Plan, bundle: Bundle) -> bool:
+    """Whether little but fingers says where the board lies on its map, as on a patterned cloth,
+    which has no sides that are its"""
+    return any(
+        bundle.uncertainty(n, spread_over(plan)) > POOR_PX * max(sight.size) / 1640
+        for n, sight in enumerate(bundle.sights)
+    )
+
+
+def checked(n: int, image: np.ndarray) -> Picture:
+    """The photo, or NoBoard with its number"""
+    try:
+        return usable(image)
+    except NoBoard as e:
+        raise NoBoard(str(e), n) from None
+
+
+def runs_round(corners: np.ndarray) -> bool:
+    """Whether four tapped corners go round a board in the plan's order, as seen from above"""
+    if corners.shape != (4, 2) or not np.isfinite(corners).all():
+        return False
+    along = np.roll(corners, -1, 0) - corners
+    after = np.roll(along, -1, 0)
+    return bool((along[:, 0] * after[:, 1] - along[:, 1] * after[:, 0] > 0).all())
+
+
+def no_cards(pictures: Sequence[Picture]) -> NoBoard:
+    """What to tell of photos none of which shows enough cards"""
+    seen = [sorted(find_cards(p.level(0))) for p in pictures]
+    n = max(range(len(seen)), key=lambda n: len(seen[n]))
+    which = (
+        f"of the four cards only {' and '.join(f'number {i}' for i in seen[n])}"
+        if seen[n]
+        else "none of the four cards"
+    )
+    others = ", in the other photos no more" if len(seen) > 1 else ""
+    return NoBoard(f"{which} can be seen{others}; they must lie flat, whole and in view", n)
+
+
+def first_sight(picture: Picture, corners: np.ndarray | None, markers: bool) -> Sight | None:
+    """What cards and fingers say, None for neither"""
+    found = find_cards(picture.level(0)) if markers else {}
+    taps = np.asarray(corners, float) if corners is not None else None
+    if len(found) < CARDS_ENOUGH and taps is None:
+        return None
+    return Sight(picture.size, found if len(found) >= CARDS_ENOUGH else {}, None, taps)
+
+
+def rough(plan: Plan, sights: list[Sight]) -> Bundle:
+    """A first guess of lens and poses, from cards where they should lie, or from tapped corners"""
+    ideal: dict[int, np.ndarray] = {}
+    for s in sorted(sights, key=lambda s: -len(s.cards)):
+        if s.cards:
+            ideal = turned_to_fit(s.cards, plan) | ideal
+    points = [
+        (np.vstack([ideal[i] for i in s.cards]), np.vstack(list(s.cards.values())))
+        if s.cards
+        else (plan.corners, s.taps)
+        for s in sights
+    ]
+    scale = max(sights[0].size) / 1640
+    lens = usual_lens(*points[0], sights[0].size, scale * (2.0 if sights[0].cards else 5.0))
+    poses = []
+    for n, ((mm, px), s) in enumerate(zip(points, sights)):
+        try:
+            pose, _ = lens.pose(mm, px, s.size, "")
+        except ValueError as e:
+            raise NoBoard(str(e), n) from None
+        poses.append(np.concatenate([pose.rvec, pose.tvec, [0.0]]))
+    cards = {i: np.zeros(3) for i in sorted(ideal)}
+    return Bundle(
+        ideal,
+        plan.corners,
+        sights,
+        np.array([np.log(lens.focal), 0.0, 0.0]),
+        np.array(poses),
+        cards,
+        np.zeros((0, 2)),
+    )
+
+
+def strong(lens: Lens) -> bool:
+    """Whether a lens bends far more than is usual"""
+    return abs(lens.k1) * (USUAL_FOCAL / lens.focal) ** 2 > 2 * K1_SD
+
+
+def begin(bundle: Bundle, lens: Lens, poses: Sequence[Pose]) -> None:
+    """Starts a bundle where an earlier one ended: from taps alone, a strong lens may be led to
+    other lines"""
+    bundle.lens, bundle.bend = np.array([np.log(lens.focal), lens.k1, lens.k2]), lens.k1
+    bundle.poses[:, :6] = [
+        np.concatenate([np.ravel(pose.rvec), np.ravel(pose.tvec)]) for pose in poses
+    ]
+
+
+def mend_taps(plan: Plan, photos: Photos) -> None:
+    """Corners tapped far off, where the board is plainly seen elsewhere: taken from there"""
+    bundle, astray = photos.bundle, False
+    for sight, image in zip(bundle.sights, photos.images):
+        seen = mended(plan, bundle.as_lens(), image, sight.taps)
+        if seen is not None:
+            sight.taps, astray = seen, True
+    if astray:
+        photos.bundle = rough(plan, bundle.sights)
+        find_bend(plan, photos)
+
+
+def ask_lines(plan: Plan, photos: Photos, taps: list[np.ndarray]) -> None:
+    """Where the lines that the plan has are plainly seen about where fingers tapped, and not where
+    the board's sides have them, fingers meant the rectangle that the plan means, though another is
+    plainer: the bundle is then solved by the lines. taps: as they came"""
+    sides, seen = (
+        photos.bundle,
+        [most_plain(plan, photos.bundle.as_lens(), *each) for each in zip(photos.images, taps)],
+    )
+    if any(each is None for each in seen):
+        return
+    bends = [0.0]
+    for k1 in (sides.bend, float(sides.lens[1])):
+        bends += [k1] if min(abs(k1 - other) for other in bends) > BEND_STEP else []
+    best, held, mm = np.inf, sides, spread_over(plan)
+    for bend in bends:
+        photos.bundle = rough(
+            plan,
+            [Sight(sight.size, taps=corners) for sight, (_, corners) in zip(sides.sights, seen)],
+        )
+        photos.bundle.bend = photos.bundle.lens[1] = bend
+        off = held_by_lines(plan, photos, taps)
+        if off < best:
+            best, held = off, photos.bundle
+    apart = [
+        np.sqrt(((held.pose(n).to_px(mm) - sides.pose(n).to_px(mm)) ** 2).sum(1).mean())
+        / pixels_a_mm(held.pose(n), plan)
+        for n in range(len(seen))
+    ]
+    plainer = sum(
+        view.plain_at(held.pose(n)) - view.plain_at(sides.pose(n))
+        for n, (view, _) in enumerate(seen)
+    )
+    photos.bundle = held if max(apart) > CLASH_MM and plainer > 0 else sides
+    if photos.bundle is held:
+        settle_by_lines(plan, photos)
+
+
+def tiled(plan: Plan, layouts: Sequence[dict[str, Contents]]) -> list[int]:
+    """Numbers of the photos with enough tiles for a frame"""
+    places = tile_places(plan)
+    return [
+        n for n, layout in enumerate(layouts) if sum(bool(layout.get(s)) for s in places) >= FEWEST
+    ]
+
+
+def loose_tiles(plan: Plan, photos: Photos) -> Tiles | None:
+    """Tiles that are the frame, put into the bundle. They have no board round them: what was taken
+    for its sides is a table's grain, and goes."""
+    if not tiled(plan, photos.layouts):
+        return None
+    bundle = photos.bundle
+    edges = [sight.edges for sight in bundle.sights]
+    for sight in bundle.sights:
+        sight.edges = None
+    bundle.solve()
+    tiles = Tiles.learn(plan, photos.images, photos.poses, photos.layouts)
+    if tiles is not None:
+        add_tiles(plan, photos, tiles)
+        tiles = (
+            Tiles.learn(plan, photos.images, photos.poses, photos.layouts) or tiles
+        )  # fingers were some millimetres off
+        add_tiles(plan, photos, tiles)
+        return tiles
+    for sight, seen in zip(bundle.sights, edges):
+        sight.edges = seen
+    bundle.solve()
+    return None
+
+
+def add_tiles(plan: Plan, photos: Photos, tiles: Tiles) -> None:
+    """Puts loose tiles, found in the photos that show them, into the bundle"""
+    bundle = photos.bundle
+    for n in tiled(plan, photos.layouts):
+        image = photos.images[n]
+        pose = locate_tiles(plan, tiles, image, [bundle.pose(n)])
+        if pose is not None:
+            bundle.sights[n].tiles = (*tiles.seen(image, pose, plan), tiles.height)
+    for sight in (bundle.sights[n] for n in photos.lent):
+        if sight.tracks:
+            sight.taps = (
+                None  # the print ties it to the photo that was tapped: the same fingers count once
+            )
+    bundle.solve()
+
+
+def finish(
+    registrar: Registrar, pictures: Sequence[Picture], known: list[int], poses: list[Pose]
+) -> list[Pose]:
+    """Every photo's pose with its error: the bundle's, or for photos without cards and taps,
+    located like any other"""
+    out = []
+    for n, picture in enumerate(pictures):
+        if n not in known:
+            try:
+                out.append(registrar.locate(picture.image))
+            except NoBoard as e:
+                raise NoBoard(str(e), n) from None
+            continue
+        pose = poses[known.index(n)]
+        by = "markers" if registrar.cards else "print" if registrar.printed is not None else "tiles"
+        fit = None
+        if registrar.printed is not None:
+            fit = follow(
+                registrar.plan, registrar.lens, registrar.printed, picture, pose, (0,), (3,)
+            )
+        error = fit.pose.error_px if fit is not None else FLOOR_PX * max(picture.size) / 1640
+        placed = registrar.with_frame(msgspec.structs.replace(pose, by=by, error_px=error))
+        # an empty table may have nothing but fingers to go by
+        out.append(
+            placed
+            if fit is not None or pose.error_px < placed.error_px
+            else msgspec.structs.replace(pose, by=by)
+        )
+    return out

@@ -1,0 +1,276 @@
+"""What calibration photos show of the board's sides and of the lines printed between its sites,
+added to the bundle that joins them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import repeat
+from typing import TYPE_CHECKING
+
+import cv2
+import msgspec
+import numpy as np
+
+from calibration.survey.bundle_adjustment import CARD_MM, LIMBER, TAP_PX, Bundle
+from calibration.survey.tapped_corners import EDGE_REACH, TAP_REACH
+from vision.geometry.pose import Pose
+from vision.geometry.symmetry import spacing
+from vision.plan import Plan
+from vision.registration.board_edges import EdgePoints, board_edges, shown_sides
+from vision.registration.pose_refinement import FLOOR_PX, pixels_a_mm
+from vision.registration.printed_lines import printed_lines
+
+if TYPE_CHECKING:
+    from calibration.survey.registrar_fit import Photos
+
+SIDE_PX = 0.1  # so much a shadow, or the table's grain, moves one side, pixels at 1640 wide
+# mm that boards are thick, more or less: where a camera sees a board's side it may be taken for its
+# edge
+THICK = 4.0
+CLASH_MM = (
+    1.0  # sides further than this from where the lines between sites have them are some other line
+)
+# of the distance to the next by which lines that are the plan's may be off where it has them
+LINED = 0.05
+NEARER = 3  # times that lines are looked for, each time from where the last had them
+NEIGHBOUR = 0.6  # of a gap between lines that a corner may be tapped off
+FRAME = 4  # times that, at most, a line runs within or without all sides
+MOST_ASTRAY = 2  # sides of a board that may be taken for another line
+SHOWN = 3  # sides that show how a lens bends: a picture that ends along them has fewer
+HIGHEST, RISES = (
+    25.0,
+    8,
+)  # mm that a rim stands above the squares at most; steps in which it is told
+
+
+def add_edges(plan: Plan, bundle: Bundle, images: Sequence[np.ndarray]) -> None:
+    """Finds the board's sides in every photo and solves again: twice, the second time nearer. A
+    third time for boards that fingers
+    showed: what was taken for a side may be a line printed along it, now that the others are right"""
+    for limit, loose in ((EDGE_REACH - 2, 1.0), (EDGE_REACH // 3, 1.0), (EDGE_REACH // 2, 2.0))[
+        : 3 if not bundle.cards else 2
+    ]:
+        for n, (sight, image) in enumerate(zip(bundle.sights, images)):
+            scale = max(sight.size) / 1640
+            pose = bundle.pose(n)
+            sd = CARD_MM * pixels_a_mm(pose, plan) if sight.cards else TAP_PX * scale
+            sides = board_edges(
+                image,
+                pose,
+                bundle.corners,
+                round(EDGE_REACH * scale),
+                round(limit * scale),
+                loose * sd,
+            )
+            if sight.taps is not None and not sight.cards:
+                sides = [
+                    s
+                    for s in sides
+                    if abs(np.mean(((s.px - pose.to_px(s.mm)) * s.normal).sum(1)))
+                    < TAP_REACH * scale
+                ]
+            sight.edges = EdgePoints.join([less_sure(plan, pose, side) for side in sides])
+        bundle.solve()
+
+
+def less_sure(plan: Plan, pose: Pose, side: EdgePoints) -> EdgePoints:
+    """One side of the board, less sure where the camera stands beyond it and sees how thick the
+    board is"""
+    a, b = side.mm[0], side.mm[-1]
+    outwards = np.array([b[1] - a[1], a[0] - b[0]]) / np.linalg.norm(b - a)
+    x, y, z = -cv2.Rodrigues(pose.rvec)[0].T @ np.ravel(
+        pose.tvec
+    )  # the camera on the board's frame; z points into the table
+    slope = max(float((np.array([x, y]) - (a + b) / 2) @ outwards), 0.0) / max(-z, 1.0)
+    shadow, seen = SIDE_PX * max(pose.size) / 1640, THICK * slope * pixels_a_mm(pose, plan)
+    return msgspec.structs.replace(side, unsure=np.sqrt(side.unsure**2 + shadow**2 + seen**2))
+
+
+def held_by_lines(plan: Plan, photos: Photos, taps: Sequence[np.ndarray]) -> float:
+    """How far off, in pixels, the lines that the plan has are where they are seen in all photos
+    about where fingers have them, each in its place, by which the bundle is then solved; infinite
+    where they are not. taps: as they came"""
+    bundle = photos.bundle
+    for _ in range(NEARER):
+        lines = lines_in(plan, photos, [False] * len(photos.images))
+        if any(line is None for line in lines):
+            return np.inf
+        for sight, line in zip(bundle.sights, lines):
+            sight.edges = line
+        bundle.solve()
+    off = [
+        in_place(plan, bundle.pose(n), line, tap) for n, (line, tap) in enumerate(zip(lines, taps))
+    ]
+    return float(np.mean(off))
+
+
+def settle_by_lines(plan: Plan, photos: Photos) -> None:
+    """Corners are where lines have them, which the board's sides sharpen as far as they agree"""
+    bundle = photos.bundle
+    for n, sight in enumerate(bundle.sights):
+        sight.taps = bundle.pose(n).to_px(plan.corners)
+    kept = bundle.poses.copy(), bundle.lens.copy()
+    add_edges(plan, bundle, photos.images)
+    bundle.poses, bundle.lens = kept
+    add_lines(plan, photos, True)
+
+
+def in_place(plan: Plan, pose: Pose, lines: EdgePoints, taps: np.ndarray) -> float:
+    """How far off lines lie from where a pose fitted to them has them, in pixels; infinite if that
+    is much, or a corner was tapped nearer to where the lines' neighbours would have it"""
+    apart, off = (
+        spacing(plan).min() * pixels_a_mm(pose, plan),
+        float(as_sure_as_they_fit(pose, lines).unsure[0]),
+    )
+    far = np.linalg.norm(pose.to_px(plan.corners) - taps, axis=1).max()
+    return off if off < LINED * apart and far < NEIGHBOUR * apart else np.inf
+
+
+def lines_in(plan: Plan, photos: Photos, bent: Sequence[bool]) -> list[EdgePoints | None]:
+    """Each photo's lines; where no photo shows the board empty, clear of the pieces, if that leaves
+    any. bent: whether the lens may bend them"""
+    poses = [photos.bundle.pose(n) for n in range(len(photos.images))]
+    lines: list[EdgePoints | None] = []
+    for layouts in (photos.layouts, None) if all(photos.layouts) else (None,):
+        lines = [
+            printed_lines(*seen)
+            for seen in zip(photos.images, poses, repeat(plan), layouts or repeat(None), bent)
+        ]
+        if any(line is not None for line in lines):
+            break
+    return lines
+
+
+def add_lines(plan: Plan, photos: Photos, held: bool = False) -> None:
+    """Lines between sites say where those are, the board's sides only where it ends: a side that
+    lies elsewhere than the lines say was another line, the foot of a thick board or its shadow, and
+    goes. The lines themselves count by how well they fit each other.
+    held: they are known to be those that the plan means"""
+    bundle = photos.bundle
+    kept = bundle.poses.copy(), bundle.lens.copy(), [sight.edges for sight in bundle.sights]
+    bent = [
+        len(
+            shown_sides(
+                image, bundle.pose(n), plan.corners, round(EDGE_REACH * max(sight.size) / 1640)
+            )
+        )
+        < SHOWN
+        for n, (image, sight) in enumerate(zip(photos.images, bundle.sights))
+    ]
+    lines = lines_in(plan, photos, bent)
+    if all(line is None for line in lines):
+        return
+    for sight, line in zip(bundle.sights, lines):
+        sight.edges = line if line is not None else sight.edges
+    bundle.solve()
+    lines = [line and as_sure_as_they_fit(bundle.pose(n), line) for n, line in enumerate(lines)]
+    bundle.rise = (
+        0.0
+        if held
+        else risen(
+            plan,
+            bundle,
+            [sides if line is not None else None for sides, line in zip(kept[2], lines)],
+        )
+    )
+    found = False
+    for n, (sight, sides, line) in enumerate(zip(bundle.sights, kept[2], lines)):
+        if line is None or sides is None:
+            continue
+        agree, astray = agreeing(plan, bundle.pose(n), sides, bundle.rise)
+        if held or astray <= MOST_ASTRAY:  # else it is not the lines that the plan means
+            found = True
+            sight.edges = EdgePoints.join([line, agree])
+    if found:
+        bundle.solve()
+        return
+    bundle.poses, bundle.lens, bundle.rise = kept[0], kept[1], 0.0
+    for sight, sides in zip(bundle.sights, kept[2]):
+        sight.edges = sides
+
+
+def as_sure_as_they_fit(pose: Pose, lines: EdgePoints) -> EdgePoints:
+    """The lines of a photo, by how far they typically lie from where a pose that was fitted to them
+    has them"""
+    apart = ((pose.to_px(lines.mm) - lines.px) * lines.normal).sum(1)
+    off = np.array([apart[lines.line == k].mean() for k in np.unique(lines.line)])
+    sd = np.sqrt(np.minimum(off**2, 9 * np.median(off**2)).sum() / max(len(off) - LIMBER / 2, 1))
+    return msgspec.structs.replace(
+        lines, unsure=np.full(len(apart), max(sd, FLOOR_PX * max(pose.size) / 1640))
+    )
+
+
+def risen(plan: Plan, bundle: Bundle, seen: Sequence[EdgePoints | None]) -> float:
+    """mm by which the board's sides stand above its lines, where more than two sides lie elsewhere
+    than the lines say and one height explains nearly all, better than a line printed all round
+    would: a rim stands above the squares. 0 as a rule.
+    seen: per photo the sides, None without lines."""
+    shown = [
+        (bundle.pose(n), sides)
+        for n, sides in enumerate(seen)
+        if sides is not None and len(sides.mm)
+    ]
+    if (
+        not shown
+        or np.median([agreeing(plan, pose, sides)[1] for pose, sides in shown]) <= MOST_ASTRAY
+    ):
+        return 0.0
+    rise = 0.0
+    for _ in range(RISES):
+        off, by_mm = (
+            np.concatenate(each)
+            for each in zip(*(offsets(pose, sides, rise) for pose, sides in shown))
+        )
+        weight = 1 / (1 + (off / np.median(np.abs(off))) ** 2)
+        rise -= float((weight * off * by_mm).sum() / (weight * by_mm**2).sum())
+    left, wider = [], []
+    for pose, sides in shown:
+        clash, framed = (
+            CLASH_MM * pixels_a_mm(pose, plan),
+            side_means(sides, offsets(pose, sides, 0.0)[0]),
+        )
+        left.append(
+            sum(
+                abs(off) > clash
+                for off in side_means(sides, offsets(pose, sides, rise)[0]).values()
+            )
+        )
+        wider.append(
+            sum(abs(off - np.median(list(framed.values()))) > clash for off in framed.values())
+        )
+    return rise if abs(rise) < HIGHEST and np.mean(left) < min(MOST_ASTRAY, np.mean(wider)) else 0.0
+
+
+def side_means(sides: EdgePoints, off: np.ndarray) -> dict[int, float]:
+    """Of each side how far off its points are on average"""
+    return {k: float(np.mean(off[sides.line == k])) for k in np.unique(sides.line)}
+
+
+def offsets(pose: Pose, sides: EdgePoints, rise: float) -> tuple[np.ndarray, np.ndarray]:
+    """How far out, in pixels, the pose has each point of the sides, if they stand `rise` mm above
+    the board, and by how much more with each mm"""
+    off, more = (
+        ((pose.to_px(sides.mm, height) - sides.px) * sides.normal).sum(1)
+        for height in (rise, rise + 1)
+    )
+    return off, more - off
+
+
+def agreeing(
+    plan: Plan, pose: Pose, sides: EdgePoints, rise: float = 0.0
+) -> tuple[EdgePoints, int]:
+    """The sides that are seen about where the pose has them, `rise` mm above the lines, and how
+    many are not there. Where all lie as much too far in or out, a line was printed along all of
+    them: none is a side, and none is astray."""
+    if not len(sides.mm):
+        return sides, 0
+    clash = CLASH_MM * pixels_a_mm(pose, plan)
+    mean = side_means(sides, offsets(pose, sides, rise)[0])
+    far = {k: abs(each) > clash for k, each in mean.items()}
+    agree = ~np.array([far[k] for k in sides.line], bool)
+    framed = (
+        len(far) > MOST_ASTRAY
+        and np.ptp(list(mean.values())) < 1.5 * clash
+        and max(map(abs, mean.values())) < FRAME * clash
+    )
+    return sides.only(agree), 0 if framed else sum(far.values())

@@ -1,0 +1,264 @@
+"""Corners as fingers tapped them: astray, at the playing field instead of the board, or beginning
+at another corner."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import cv2
+import numpy as np
+
+from calibration.survey.bundle_adjustment import FOCAL_SD
+from vision.evidence.site_evidence import Contents
+from vision.geometry.lens import USUAL_FOCAL, Lens
+from vision.geometry.pose import Pose
+from vision.geometry.symmetry import square
+from vision.photometry.small_picture import View
+from vision.plan import Plan
+from vision.registration.board_edges import (
+    plainness,
+    profiles,
+    shown_sides,
+    sides,
+    smoothed,
+    stations,
+)
+from vision.registration.board_outline import by_outline, sharpened
+from vision.registration.pose_refinement import pixels_a_mm
+from vision.registration.printed_lines import Line, middle_lines, site_lines
+
+EDGE_REACH, ASTRAY_REACH = (
+    20,
+    50,
+)  # how far from the taps the board's sides are looked for, pixels at 1640 wide
+OUTLINE_REACH = 16  # the same from an outline
+TAP_REACH = 12  # as far off is what fingers are
+# squared, in ASTRAY_REACH: from there on it no longer matters how far off a corner was tapped
+FARTHEST = 4.0
+OTHER_CORNERS = 0.7  # how much less likely it is that the playing field was tapped than the board
+MARGIN_MM = 2.0  # it is another rectangle if so much smaller
+PLAINER = 1.2  # by so much a place must be plainer than where fingers tapped
+SAME = 3.0  # places nearer to each other are one, pixels at 1640 wide
+NEAR_LINE = 6  # pixels at 1640 wide: a line is seen as near as that
+
+INNER = np.linspace(-0.25, 0.25, 5)  # of a site, where it is looked at
+FEWEST = 6  # sites with pieces, and without, that tell anything
+PLAIN, AHEAD = (
+    4.0,
+    3.0,
+)  # in terms of what chance does: how well one way must agree, and how much better than as tapped
+
+
+def mended(plan: Plan, lens: Lens, image: np.ndarray, taps: np.ndarray) -> np.ndarray | None:
+    """(4, 2) pixels of the board's corners where they are plainly seen elsewhere than tapped; None
+    as a rule, and where the picture ends along most sides as tapped"""
+    scale, found = max(image.shape[:2]) / 1640, []
+    if (
+        len(
+            shown_sides(
+                image,
+                lens.pose(plan.corners, taps, image.shape[1::-1], "")[0],
+                plan.corners,
+                round(TAP_REACH * scale),
+            )
+        )
+        < 2
+    ):
+        return None
+    tapped_at, smooth, lines = (
+        rectangles(plan),
+        smoothed(image),
+        (site_lines(plan), middle_lines(plan)),
+    )
+    for pose in places(plan, lens, image, taps, tapped_at):
+        if any(
+            np.abs(pose.to_px(plan.corners) - other.to_px(plan.corners)).max() < SAME * scale
+            for _, _, other in found
+        ):
+            continue
+        off = np.linalg.norm(pose.to_px(plan.corners) - taps, axis=1).max() / scale
+        plain = plainness(smooth, pose, sides(plan.corners), round(3 * max(scale, 1))) * usual(pose)
+        if any(
+            lines
+        ):  # which tell more: a line printed round the playing field may be plainer than the board's sides
+            plain = np.sqrt(plain) * stand_out(plan, smooth, pose, lines)
+        found.append((plain * likely_taps(pose, taps, tapped_at, ASTRAY_REACH * scale), off, pose))
+    best = max((f for f in found if f[1] > TAP_REACH), key=lambda f: f[0], default=None)
+    if best is None or best[0] < PLAINER * max(
+        (plain for plain, off, _ in found if off <= TAP_REACH), default=0.0
+    ):
+        return None
+    return best[2].to_px(plan.corners)
+
+
+def tapped_well(plan: Plan, taps: np.ndarray, pose: Pose) -> bool:
+    """Whether all corners were tapped about where the board has them"""
+    return bool(
+        np.linalg.norm(pose.to_px(plan.corners) - taps, axis=1).max()
+        < TAP_REACH * max(pose.size) / 1640
+    )
+
+
+def rectangles(plan: Plan) -> list[np.ndarray]:
+    """(4, 2) mm each: what people may take for the board: all of it, the playing field, the
+    outermost crossings"""
+    out = [plan.corners]
+    outlines = np.vstack([o for s in plan.site for o in s.outlines])
+    for points in (outlines, np.array([s.centre for s in plan.site])):
+        (x0, y0), (x1, y1) = points.min(0), points.max(0)
+        corners = np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]], float)
+        if np.abs(corners - out[-1]).min() > MARGIN_MM:
+            out.append(corners)
+    return out
+
+
+def places(
+    plan: Plan, lens: Lens, image: np.ndarray, taps: np.ndarray, tapped_at: list[np.ndarray]
+) -> list[Pose]:
+    """Where the board may lie: as tapped, at sides seen near, at four-sided outlines anywhere"""
+    size, scale, out = (image.shape[1], image.shape[0]), max(image.shape[:2]) / 1640, []
+    other = Lens()
+    alike = abs(lens.k1) < 0.02 and abs(np.log(lens.focal / other.focal)) < 0.1
+    for each in (lens,) if alike else (lens, other):  # corners tapped astray tell of a strange lens
+        for corners in tapped_at:
+            start, _ = each.pose(corners, taps, size, "")
+            out += [
+                start,
+                *(
+                    sharpened(plan, each, image, start, reach * scale)
+                    for reach in (EDGE_REACH, ASTRAY_REACH)
+                ),
+            ]
+    start = out[0]
+    for outline in by_outline(plan, other, View.of(image, start), image):
+        px = outline.to_px(plan.corners)
+        turn = min(range(4), key=lambda k: np.linalg.norm(np.roll(px, k, 0) - taps, axis=1).sum())
+        try:
+            pose, _ = other.pose(plan.corners, np.roll(px, turn, 0), size, "")
+        except ValueError:
+            continue
+        out += [pose, sharpened(plan, other, image, pose, OUTLINE_REACH * scale)]
+    return [pose for pose in out if pose is not None]
+
+
+def usual(pose: Pose) -> float:
+    """How usual a lens is: bad taps can be explained by a strange one"""
+    return float(
+        np.exp(-0.5 * (np.log(pose.K[0, 0] / max(pose.size) / USUAL_FOCAL) / FOCAL_SD) ** 2)
+    )
+
+
+def likely_taps(pose: Pose, taps: np.ndarray, tapped_at: list[np.ndarray], reach: float) -> float:
+    """How likely somebody taps so if the board lies there: a single corner may be anywhere"""
+    off = [
+        np.minimum((np.linalg.norm(pose.to_px(c) - taps, axis=1) / reach) ** 2, FARTHEST).mean()
+        for c in tapped_at
+    ]
+    return float(max(np.exp(-0.5 * o) * (OTHER_CORNERS if k else 1.0) for k, o in enumerate(off)))
+
+
+def stand_out(plan: Plan, smooth: np.ndarray, pose: Pose, all_lines: Sequence[list[Line]]) -> float:
+    """By how many times more changes where the plan has lines, between its sites or else through
+    their middles, than beside them; 1 where it has none. smooth: the image as smoothed() has it"""
+    near = max(round(NEAR_LINE * max(pose.size) / 1640), 1)
+    best, t = 1.0, np.linspace(0.03, 0.97, 32)[:, None]
+    for lines in all_lines:
+        seen = []
+        for axis in (0, 1):
+            mine = [(a, b) for a, b in lines if a[axis] == b[axis]]
+            if len(mine) < 2:
+                continue
+            reach = max(
+                int(
+                    np.median(np.diff(sorted(a[axis] for a, _ in mine)))
+                    * pixels_a_mm(pose, plan)
+                    / 2
+                ),
+                near + 2,
+            )
+            for a, b in mine:
+                px, normal = stations(pose, a + (b - a) * t)
+                change = np.linalg.norm(profiles(smooth, px, normal, reach), axis=2).mean(0)
+                seen.append(
+                    change[reach - near : reach + near + 1].max() / max(change.mean(), 1e-3)
+                )
+        if seen:
+            best = max(best, float(np.median(seen)))
+    return best
+
+
+def turned_by(
+    plan: Plan,
+    images: Sequence[np.ndarray],
+    poses: Sequence[Pose],
+    layouts: Sequence[dict[str, Contents]],
+) -> int:
+    """By how many corners the tapped ones are out of step, going by where pieces are seen and where
+    they are said to lie; 0 as long as that is not plain. images: (h, w, 3) uint8 BGR; one of them
+    shows fewer pieces than the others."""
+    bare = min(range(len(layouts)), key=lambda n: len(layouts[n]))
+    seen, said = [], []
+    for n, layout in enumerate(layouts):
+        laid = {s: tuple(layout.get(s, ())) != tuple(layouts[bare].get(s, ())) for s in plan.sites}
+        if n != bare and min(sum(laid.values()), len(laid) - sum(laid.values())) >= FEWEST:
+            seen.append(ranks(changes(plan, images[bare], poses[bare], images[n], poses[n])))
+            said.append(np.array([laid[s.id] for s in plan.site]))
+    if not seen:
+        return 0
+    step = 1 if square(plan) else 2
+    clear = [agreement(seen, said, where(plan, k)) for k in range(0, 4, step)]
+    best = int(np.argmax(clear))
+    plain = clear[best] > PLAIN and clear[best] - clear[0] > AHEAD and clear[0] < clear[best] / 2
+    return best * step if plain else 0
+
+
+def where(plan: Plan, turns: int) -> np.ndarray:
+    """(N,) the number of the site on which each of the plan's sites comes to lie if the first
+    corner is one so many on; -1: none"""
+    middles = np.array([s.centre for s in plan.site])
+    at = middles / plan.size - 0.5
+    for _ in range(turns):
+        at = np.column_stack([-at[:, 1], at[:, 0]])
+    apart = np.linalg.norm((at + 0.5) * plan.size - middles[:, None], axis=2)  # (as it is, turned)
+    near = apart.argmin(0)
+    half = np.array([np.ptp(s.outlines[0], axis=0).min() / 2 for s in plan.site])
+    return np.where(apart[near, np.arange(len(near))] < half[near], near, -1)
+
+
+def changes(
+    plan: Plan, bare: np.ndarray, bare_pose: Pose, image: np.ndarray, pose: Pose
+) -> np.ndarray:
+    """(N,) how much each site looks otherwise than in a barer photo, whatever the light"""
+    sides = np.array([np.ptp(s.outlines[0], axis=0) for s in plan.site])
+    spots = np.stack(np.meshgrid(INNER, INNER), -1).reshape(-1, 2)
+    mm = np.array([s.centre for s in plan.site])[:, None] + spots * sides[:, None]
+    looks = []
+    for photo, p in ((bare, bare_pose), (image, pose)):
+        at = p.to_px(mm.reshape(-1, 2)).reshape(len(sides), -1, 2).astype(np.float32)
+        smooth = cv2.GaussianBlur(photo, (0, 0), 2.0)
+        seen = cv2.remap(
+            smooth, at[..., 0], at[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
+        )
+        looks.append(np.log(seen + np.float32(10)))
+    off = looks[1] - looks[0]
+    return np.abs(off - np.median(off, axis=(0, 1))).mean((1, 2))
+
+
+def ranks(values: np.ndarray) -> np.ndarray:
+    """(N,) from 0 to 1 in the order of the values"""
+    return values.argsort().argsort() / max(len(values) - 1, 1)
+
+
+def agreement(seen: list[np.ndarray], said: list[np.ndarray], places: np.ndarray) -> float:
+    """How well what changed agrees with what is said to lie there, by how many times what chance
+    does"""
+    mine = places >= 0
+    if mine.sum() < 2 * FEWEST:
+        return 0.0
+    total = 0.0
+    for each, laid in zip(seen, said):
+        there = laid[places[mine]]
+        if 0 < there.sum() < len(there):
+            r = np.corrcoef(each[mine], there)[0, 1]
+            total += float(np.arctanh(np.clip(r, -0.99, 0.99)) * np.sqrt(mine.sum() - 3))
+    return total / np.sqrt(len(seen))

@@ -1,0 +1,243 @@
+"""The lines between a board's sites as one lattice: where all of it is seen about where corners
+were tapped, though each tap may be off by nearly half a square."""
+
+from __future__ import annotations
+
+import cv2
+import msgspec
+import numpy as np
+
+from vision.geometry.lens import Lens
+from vision.geometry.pose import Pose
+from vision.plan import Plan
+from vision.registration.printed_lines import FEWEST, Line, each_way, middle_lines, site_lines
+
+GAP = 24  # pixels from line to line in the view from above in which they are looked for
+EVEN = 0.1  # of a gap by which lines may be unevenly spaced
+AROUND = 1.5  # gaps that are looked at round the field
+OFF = 0.3  # of a gap that corners are thought to be tapped off, as a standard deviation
+BLURS = 0.16, 0.08, 0.04  # of a gap by which lines are blurred, from coarse to fine
+STARTS, KEPT, TRIES = (
+    400,
+    6,
+    60,
+)  # places drawn at first, those followed, and how many are tried about each in a round
+ROUNDS = 14  # of each blur
+PLACES = 150  # looked at on all the lines of one way, and as many between them
+STEADY = 3.0  # times what is usual that a single place on a line may count at most
+
+
+class Lattice(msgspec.Struct, frozen=True, eq=False):
+    """at: where lines across (x) and down (y) run, mm, evenly spaced, the outermost with them;
+    field: (4, 2) mm, its corners"""
+
+    at: tuple[np.ndarray, np.ndarray]
+    field: np.ndarray
+
+    @property
+    def gap(self) -> np.ndarray:
+        """(2,) mm from line to line"""
+        return np.array([np.median(np.diff(a)) for a in self.at])
+
+
+def lattices(plan: Plan) -> list[Lattice]:
+    """What lines the plan would have printed: between its sites, or through their middles; those
+    that are evenly spaced"""
+    outlines, middles = (
+        np.vstack([o for s in plan.site for o in s.outlines]),
+        np.array([s.centre for s in plan.site]),
+    )
+    kinds = even(site_lines(plan), outlines), even(middle_lines(plan), middles)
+    return [lattice for lattice in kinds if lattice is not None]
+
+
+def even(lines: list[Line], ends: np.ndarray) -> Lattice | None:
+    """The lattice of such lines, of which those at the board's very sides are not told, as these
+    ends (N, 2) mm have them"""
+    at = []
+    for axis, those in enumerate(each_way(lines)):
+        mine = np.array(sorted(a[axis] for a, _ in those))
+        if len(mine) < FEWEST:
+            return None
+        low, high, gap = ends[:, axis].min(), ends[:, axis].max(), np.median(np.diff(mine))
+        mine = np.concatenate(
+            [
+                [low] if mine[0] - low > gap / 2 else [],
+                mine,
+                [high] if high - mine[-1] > gap / 2 else [],
+            ]
+        )
+        if np.abs(np.diff(mine) - gap).max() > EVEN * gap:
+            return None
+        at.append(mine)
+    (x0, x1), (y0, y1) = (each[[0, -1]] for each in at)
+    return Lattice(tuple(at), np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]]))
+
+
+class FromAbove(msgspec.Struct, frozen=True, eq=False):
+    """A photo from straight above, GAP pixels from line to line, as a pose has it. changes: what
+    changes across either way's lines, by each of BLURS; flat: (4, 2) pixels there of the field's
+    corners"""
+
+    lattice: Lattice
+    pose: Pose
+    changes: dict[float, list[np.ndarray]]
+    flat: np.ndarray
+
+    @staticmethod
+    def of(lattice: Lattice, image: np.ndarray, pose: Pose) -> FromAbove:
+        """image: (h, w, 3) uint8"""
+        rim = round(AROUND * GAP)
+        lines = np.array([len(a) - 1 for a in lattice.at])
+        w, h = lines * GAP + 2 * rim
+        grid = np.stack(np.meshgrid(np.arange(w), np.arange(h)), -1).reshape(-1, 2)
+        at = (
+            pose.to_px((grid - rim) / GAP * lattice.gap + lattice.field[0])
+            .reshape(h, w, 2)
+            .astype(np.float32)
+        )
+        blur = np.sqrt(np.linalg.norm(at[-1, -1] - at[0, 0]) / np.hypot(w, h))
+        seen = cv2.remap(
+            cv2.GaussianBlur(image, (0, 0), max(0.5 * blur, 0.8)),
+            at[..., 0],
+            at[..., 1],
+            cv2.INTER_LINEAR,
+            borderMode=cv2.BORDER_REPLICATE,
+        )
+        flat = (lattice.field - lattice.field[0]) / lattice.gap * GAP + rim
+        changes = [strength(seen, axis) for axis in (0, 1)]
+        blurred = {
+            blur: [cv2.GaussianBlur(change, (0, 0), blur * GAP) for change in changes]
+            for blur in BLURS
+        }
+        return FromAbove(lattice, pose, blurred, flat)
+
+    def here(self, px: np.ndarray) -> np.ndarray:
+        """(N, 2) pixels of the photo -> of this view"""
+        return (self.pose.to_mm(px) - self.lattice.field[0]) / self.lattice.gap * GAP + self.flat[0]
+
+    def there(self, at: np.ndarray) -> np.ndarray:
+        """The way back"""
+        return self.pose.to_px((at - self.flat[0]) / GAP * self.lattice.gap + self.lattice.field[0])
+
+    def plain_at(self, pose: Pose) -> float:
+        """The same as plain() of where a pose of the same photo has them"""
+        return float(self.plain(self.here(pose.to_px(self.lattice.field))[None])[0])
+
+    def plain(self, corners: np.ndarray, blur: float = BLURS[-1]) -> np.ndarray:
+        """(N,) how much more changes along the lines than between and beyond them, next to what is
+        usual, if the field's corners lie at (N, 4, 2)"""
+        homographies, total = (
+            from_corners(self.flat, corners).astype(np.float32),
+            np.zeros(len(corners)),
+        )
+        for axis, changes in enumerate(self.changes[blur]):
+            n, across = len(self.lattice.at[axis]) - 1, len(self.lattice.at[1 - axis]) - 1
+            k, t = (
+                np.arange(-2, 2 * n + 3)[:, None] / 2,
+                np.linspace(0, across, PLACES // (n + 1) + 2)[None, 1:-1],
+            )
+            grid = (
+                np.stack(np.broadcast_arrays(*((k, t) if axis == 0 else (t, k))), -1).reshape(-1, 2)
+                * GAP
+                + self.flat[0]
+            )
+            seen = np.concatenate([grid, np.ones((len(grid), 1))], 1).astype(
+                np.float32
+            ) @ homographies.transpose(0, 2, 1)
+            h, w = changes.shape
+            x, y = (
+                np.clip(np.rint(seen[..., :2] / seen[..., 2:]), 0, (w - 1, h - 1))
+                .astype(np.intp)
+                .transpose(2, 0, 1)
+            )
+            there = changes[y, x].reshape(len(corners), len(k), -1).mean(2)
+            along = np.arange(2, 2 * n + 3, 2)
+            total += there[:, along].mean(1) - np.delete(there, along, 1).mean(1)
+        return total / 2
+
+
+def seen_near(view: FromAbove, taps: np.ndarray) -> tuple[np.ndarray, float]:
+    """(4, 2) pixels of the photo where the field's corners are if the lattice is where it is seen
+    most plainly about where those were tapped, (4, 2), and how plainly, next to how far off they
+    were tapped"""
+    tapped, rng = view.here(taps), np.random.default_rng(0)
+
+    def better(best: np.ndarray, blur: float, near: float) -> tuple[np.ndarray, np.ndarray]:
+        """Those (N, 4, 2) tried about each that are more plain, and (N,) how much so; near: how
+        much it counts where taps are"""
+
+        def score(corners: np.ndarray) -> np.ndarray:
+            far = np.square((corners - tapped) / (OFF * GAP)).sum(2).mean(1)
+            return view.plain(corners, blur) * np.exp(-0.5 * near * far)
+
+        top, step = score(best), 2 * blur * GAP
+        for _ in range(ROUNDS if len(best) <= KEPT else 0):
+            tried = best[:, None] + rng.normal(0, step, (len(best), TRIES, 4, 2)) * (
+                rng.random((len(best), TRIES, 4, 1)) < 0.6
+            )
+            new = score(tried.reshape(-1, 4, 2)).reshape(len(best), TRIES)
+            best = np.where(
+                (new.max(1) > top)[:, None, None], tried[np.arange(len(best)), new.argmax(1)], best
+            )
+            top = np.maximum(new.max(1), top)
+            step *= 0.8
+        order = np.argsort(-top)[:KEPT]
+        return best[order], top[order]
+
+    best = tapped + np.concatenate([np.zeros((1, 4, 2)), rng.normal(0, OFF * GAP, (STARTS, 4, 2))])
+    for blur in (BLURS[0], *BLURS):
+        best, top = better(best, blur, 0.25)
+    return view.there(better(best[:1], BLURS[-1], 0.0)[0][0]), float(top[0])
+
+
+def strength(view: np.ndarray, axis: int) -> np.ndarray:
+    """(h, w) how much colours change across lines of one way, whatever the light: next to what is
+    usual round about, capped"""
+    change = np.abs(cv2.Sobel(view, cv2.CV_32F, 1 - axis, axis, ksize=3)).sum(2)
+    usual = cv2.GaussianBlur(change, (0, 0), 1.5 * GAP) + 1.0
+    return np.minimum(change / usual, STEADY)
+
+
+def from_corners(before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """(N, 3, 3) homographies that take four corners (4, 2) to (N, 4, 2)"""
+    x, y = before.T
+    u, v = after[..., 0], after[..., 1]
+    one, zero = np.ones_like(u), np.zeros_like(u)
+    x, y = np.broadcast_to(x, u.shape), np.broadcast_to(y, u.shape)
+    A = np.concatenate(
+        [
+            np.stack([x, y, one, zero, zero, zero, -u * x, -u * y], -1),
+            np.stack([zero, zero, zero, x, y, one, -v * x, -v * y], -1),
+        ],
+        1,
+    )
+    h = np.linalg.solve(A, np.concatenate([u, v], 1)[..., None])[..., 0]
+    return np.concatenate([h, np.ones((len(h), 1))], 1).reshape(-1, 3, 3)
+
+
+def most_plain(
+    plan: Plan, lens: Lens, image: np.ndarray, taps: np.ndarray
+) -> tuple[FromAbove, np.ndarray] | None:
+    """A photo from above, and (4, 2) pixels of the board's corners, if the lines that the plan has
+    lie where they are seen most plainly about where those were tapped; None where the plan has no
+    lattice, or no camera sees a board so"""
+    seen = []
+    try:
+        start, _ = lens.pose(plan.corners, taps, image.shape[1::-1], "")
+    except ValueError:
+        return None
+    for lattice in lattices(plan):
+        view = FromAbove.of(lattice, image, start)
+        H = cv2.getPerspectiveTransform(
+            plan.corners.astype(np.float32), view.here(taps).astype(np.float32)
+        )
+        field, plain = seen_near(
+            view, view.there(cv2.perspectiveTransform(lattice.field[None], H.astype(float))[0])
+        )
+        back = cv2.getPerspectiveTransform(
+            lattice.field.astype(np.float32), view.here(field).astype(np.float32)
+        )
+        corners = view.there(cv2.perspectiveTransform(plan.corners[None], back.astype(float))[0])
+        seen.append((plain, view, corners))
+    return max(seen, key=lambda s: s[0])[1:] if seen else None

@@ -1,0 +1,135 @@
+"""A board that looks the same turned round lies the way round in which its pieces are read plainly."""
+
+from types import SimpleNamespace
+
+import msgspec
+import numpy as np
+import pytest
+
+from tests.vision.registration.test_lines import camera, chess
+from vision.evidence.placement_prior import Whereabouts
+from vision.evidence.site_evidence import SiteEvidence
+from vision.reader import Reader
+
+IMAGE = np.full((120, 160, 3), 128, np.uint8)
+
+
+def reader(chances: dict[bool, float]) -> tuple[Reader, list[bool]]:
+    """A reader that finds a board of which nobody knows which way round it lies, and reads its
+    letter with such a probability if it is taken to be turned or not; and what it read"""
+    plan = chess()
+    first, second = (s.id for s in plan.site[:2])
+    one, read = camera(), []
+    there = msgspec.structs.replace(one, rvec=one.rvec + 1)
+    here = msgspec.structs.replace(one, maybe_turned=True, as_well=(one, there))
+
+    def looked(picture, pose, sites):
+        read.append(pose.rvec is there.rvec)
+        strange = SiteEvidence((((), -9.0),), -0.1)  # a mark on the board, seen the wrong way round
+        return {first: SiteEvidence(((("Q",), float(np.log(chances[read[-1]]))),)), second: strange}
+
+    registrar = SimpleNamespace(
+        locate=lambda image, last: here if last is None else last,
+        ways=lambda image, pose: pose.as_well,
+    )
+    return Reader(plan, registrar, [SimpleNamespace(read=looked)]), read
+
+
+@pytest.mark.parametrize(
+    ("upright", "turned", "told"),
+    [(0.2, 0.2, None), (0.9, 0.0005, False), (0.0005, 0.9, True), (0.3, 0.9, None)],
+)
+def test_pieces_tell_which_way_round(upright, turned, told):
+    one, read = reader({False: upright, True: turned})
+    pose = one.locate(IMAGE)
+    assert len(read) == 2 and pose.maybe_turned == (told is None)
+    assert (pose.rvec is not one.registrar.locate(IMAGE, None).rvec) == bool(told)
+
+
+def test_a_thing_on_the_board_hardly_tells_which_way_round():
+    """Whatever piece it is most like, it is none: that is no reason to take the board for turned"""
+    one, read = reader({False: 0.9, True: 1e-6})
+    looked, q = one.readers[0].read, (("Q",), -12.0)
+
+    def with_thing(picture, pose, sites):
+        found = looked(picture, pose, sites)
+        thing = SiteEvidence((((), -9.0), q) if read[-1] else (q, ((), -14.0)), -0.001)
+        return found | {one.plan.site[2].id: thing}
+
+    one.readers[0].read = with_thing
+    assert not one.locate(IMAGE).maybe_turned
+
+
+def test_what_is_read_tells_too_where_a_board_may_lie_some_squares_off():
+    """Pieces that would lie beside it there are not read, which is no reason to take it for there:
+    what lies on the table instead is read as no square. And one place says how far off it itself
+    may be"""
+    plan, here = chess(), camera()
+    off = msgspec.structs.replace(here, tvec=here.tvec + 50.0, error_px=0.2)
+    doubted = msgspec.structs.replace(off, error_px=60.0, as_well=(off, here))
+    registrar = SimpleNamespace(
+        locate=lambda image, last: doubted, ways=lambda image, pose: pose.as_well
+    )
+
+    def looked(picture, pose, sites):
+        lies = [s.id for s in plan.site[: 40 if pose.tvec is here.tvec else 24]]
+        table = [] if pose.tvec is here.tvec else [s.id for s in plan.site[-16:]]
+        empty, men, cloth = (
+            SiteEvidence((((), -0.01),)),
+            SiteEvidence(((("Q",), -0.3),)),
+            SiteEvidence((((), -6.0),), -0.003),
+        )
+        return {s: cloth if s in table else men if s in lies else empty for s in plan.sites}
+
+    pose = Reader(plan, registrar, [SimpleNamespace(read=looked)]).locate(IMAGE)
+    assert pose.tvec is here.tvec and pose.error_px < 1
+
+
+def test_where_kinds_lay_in_the_samplers_tells_which_way_round():
+    """Men look the same from either side of the table"""
+    plan, men = chess(), [f"{side} man" for side in ("white", "black")]
+    plan = msgspec.structs.replace(
+        plan, piece=tuple(msgspec.structs.replace(plan.piece[0], kind=k) for k in men)
+    )
+    start = {f"{column}{row}": (men[row > 3],) for row in (0, 1, 6, 7) for column in range(8)}
+    wont = Whereabouts.of(plan, [start, start])
+    one = camera()
+    there = msgspec.structs.replace(one, rvec=one.rvec + 1)
+    here = msgspec.structs.replace(one, maybe_turned=True, as_well=(one, there))
+    registrar = SimpleNamespace(
+        locate=lambda image, last: here, ways=lambda image, pose: pose.as_well
+    )
+
+    def looked(picture, pose, sites):
+        moved = {"03": men[0], "13": men[0], "43": men[0], "25": men[1], "64": men[1], "77": men[1]}
+        lies = (
+            moved
+            if pose.rvec is there.rvec
+            else {f"{7 - int(s[0])}{7 - int(s[1])}": k for s, k in moved.items()}
+        )
+        return {s: SiteEvidence((((k,), -0.1), ((), -3.0))) for s, k in lies.items()}
+
+    pose = Reader(plan, registrar, [SimpleNamespace(read=looked)], wont=wont).locate(IMAGE)
+    assert pose.rvec is there.rvec and not pose.maybe_turned
+    assert Reader(plan, registrar, [SimpleNamespace(read=looked)]).locate(IMAGE).maybe_turned
+
+
+def test_pieces_that_lie_anywhere_say_nothing_of_the_way_round():
+    plan = chess()
+    plan = msgspec.structs.replace(
+        plan, piece=tuple(msgspec.structs.replace(plan.piece[0], kind=k) for k in "ABCD")
+    )
+    rng = np.random.default_rng(1)
+    photos = [
+        {plan.site[i].id: ("ABCD"[n % 4],) for n, i in enumerate(rng.permutation(64)[:30])}
+        for _ in range(2)
+    ]
+    wont = Whereabouts.of(plan, photos)
+    found = {s.id: SiteEvidence((((("A",), -0.1)),)) for s in plan.site[:16]}
+    assert abs(wont.told(plan, found)) < 2 and not Whereabouts.of(plan, [{}]).likely
+
+
+def test_where_the_board_still_lies_as_before_nothing_is_read_for_it():
+    one, read = reader({False: 0.2, True: 0.9})
+    last = one.registrar.locate(IMAGE, None)
+    assert one.locate(IMAGE, last) is last and not read

@@ -1,0 +1,93 @@
+"""Which kinds are wont to lie where pieces lie, as photos of positions show it: men of a side keep
+to their side. Its value: Whereabouts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import msgspec
+import numpy as np
+
+from vision.evidence.site_evidence import Contents, SiteEvidence
+from vision.geometry.symmetry import turns
+from vision.plan import Plan
+
+WIDE = (
+    0.1,
+    0.2,
+    0.4,
+)  # of the board's length, how far from a piece others are likely to be of its kind: tried
+ANYWHERE = 2.0 ** np.arange(
+    -2, 8
+)  # pieces near by that say as much as what kinds there are in all: tried
+
+
+class Whereabouts(msgspec.Struct, frozen=True, eq=False):
+    """likely: kind -> (S,) natural logarithm of how much likelier what lies on each of the plan's
+    sites is of this kind than what lies on any; empty where the photos' own pieces, each by the
+    others, do not tell so how the board lies"""
+
+    likely: dict[str, np.ndarray]
+
+    @classmethod
+    def of(cls, plan: Plan, layouts: Iterable[Mapping[str, Contents]]) -> Whereabouts:
+        """From what lies where in photos; what lies on a site in several of them counts once"""
+        number = {s.id: n for n, s in enumerate(plan.site)}
+        spots = sorted(
+            {
+                (kind, number[site])
+                for layout in layouts
+                for site, contents in layout.items()
+                for kind in contents
+                if kind in plan.pieces
+            }
+        )
+        if not spots:
+            return cls({})
+        kinds = sorted({kind for kind, _ in spots})
+        alike = np.array([[kind == k for kind, _ in spots] for k in kinds], float)  # (K, P)
+        share, own = alike.mean(1, keepdims=True), alike.argmax(0)
+        centres, middle = np.array([s.centre for s in plan.site]), np.array(plan.size) / 2
+        mm = centres[[n for _, n in spots]]
+        quarter = np.array([[0.0, -1], [1, 0]])
+        turned = [
+            (mm - middle) @ np.linalg.matrix_power(quarter, n).T + middle for n in turns(plan)
+        ]
+        best, most = cls({}), 0.0
+        for wide in WIDE:
+
+            def near(places: np.ndarray, wide: float = wide * max(plan.size)) -> np.ndarray:
+                """(P, n) what each piece says of places (n, 2)"""
+                return np.exp(-0.5 * np.square(np.linalg.norm(mm[:, None] - places, axis=2) / wide))
+
+            for anywhere in ANYWHERE:
+
+                def chance(said: np.ndarray, anywhere: float = anywhere) -> np.ndarray:
+                    """(K, n) how much likelier each kind is at n places of which pieces say that
+                    (P, n)"""
+                    return (alike @ said / share + anywhere) / (said.sum(0) + anywhere)
+
+                here, *there = (
+                    np.log(chance(said - np.diag(np.diag(said)))[own, range(len(own))])
+                    for said in map(near, [mm, *turned])
+                )
+                gain = -sum(
+                    float(np.logaddexp(0, t - here).sum() - len(own) * np.log(2)) for t in there
+                )
+                if gain > most:
+                    best, most = cls(dict(zip(kinds, np.log(chance(near(centres)))))), gain
+        return best
+
+    def told(self, plan: Plan, found: Mapping[str, SiteEvidence]) -> float:
+        """Natural logarithm of how much likelier pieces of these kinds lie where they are found
+        than on any of these sites"""
+        number = {s.id: n for n, s in enumerate(plan.site)}
+        return float(
+            sum(
+                self.likely[k][number[s]]
+                for s, e in found.items()
+                if not e.foreign
+                for k in e.best
+                if k in self.likely
+            )
+        )

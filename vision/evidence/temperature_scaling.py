@@ -1,0 +1,97 @@
+"""Evidence that means what it says: log-probabilities cooled or heated by what photos read unseen
+have shown. Its value: Temper."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+
+import msgspec
+import numpy as np
+
+from vision.evidence.site_evidence import FLOOR, Contents, CountedEvidence, SiteEvidence, matches
+
+HEATS = 1.1 ** np.arange(-2, 13)
+DOUBTS = (0.0003, 0.001, 0.002, 0.004, 0.016, 0.064, 0.25)
+MOST_DOUBT = (
+    0.004  # that is kept: who reads unseen photos has learnt from fewer than who is played with
+)
+USUAL = 20.0  # sites that a reader is taken to have read as it says before any was checked
+OTHERS = 10  # contents that share the doubt
+LEAST = 1e-4  # probability that anything may have at least
+
+
+class Temper(msgspec.Struct, frozen=True):
+    """heat: what log-probabilities are divided by; doubt: probability that a site shows what was
+    not considered at all."""
+
+    heat: float = 1.0
+    doubt: float = 0.0
+
+    def applied(self, e: SiteEvidence) -> SiteEvidence:
+        """The same evidence, meant so"""
+        if self == Temper() or not e.options:
+            return e
+        told = [p for _, p in e.options] + [
+            e.other
+        ]  # a handful: without numpy it takes half as long
+        rest = max(1 - sum(map(math.exp, told)), 1e-9)
+        whole = [p / self.heat for p in (*told, math.log(rest))]
+        most = max(whole)
+        norm = most + math.log(sum([math.exp(p - most) for p in whole]))
+        less = math.log1p(-self.doubt) - norm
+        options = tuple(
+            [(c, p + less if p + less > FLOOR else FLOOR) for (c, _), p in zip(e.options, whole)]
+        )
+        changes = {"options": options, "other": max(whole[-2] - norm, FLOOR)}
+        if not isinstance(e, CountedEvidence):
+            return SiteEvidence(**changes)
+        kinds = list(e.first)
+        changes["first"] = (
+            dict(zip(kinds, cooled(tuple(e.first[k] for k in kinds), self.heat))) if kinds else {}
+        )
+        share = self.doubt / max(len(e.counts), 1)
+        anew = {
+            t: doubted(cooled(t, self.heat), share) for t in set(e.counts.values())
+        }  # of most kinds nothing was seen
+        changes["counts"] = {k: anew[t] for k, t in e.counts.items()}
+        changes["pieces"] = doubted(cooled(e.pieces, self.heat), self.doubt) if e.pieces else ()
+        return msgspec.structs.replace(e, **changes)
+
+
+@lru_cache(maxsize=512)  # most sites of a board show the same: nothing
+def cooled(logs: tuple[float, ...], heat: float) -> tuple[float, ...]:
+    """Log-probabilities divided by `heat`, adding up to 1 again"""
+    out = np.array(logs) / heat
+    out -= np.logaddexp.reduce(out)
+    return tuple(float(max(p, FLOOR)) for p in out)
+
+
+@lru_cache(maxsize=512)
+def doubted(table: tuple[float, ...], doubt: float) -> tuple[float, ...]:
+    """Log-probabilities of 0, 1, 2 ... pieces, if any of these numbers may be one off unseen"""
+    p = np.exp(table)
+    off = np.zeros_like(p)
+    off[1:] += p[:-1] / 2
+    off[:-1] += p[1:] / 2
+    p = (1 - doubt) * p + doubt * off
+    return tuple(float(max(v, FLOOR)) for v in np.log(p / p.sum()))
+
+
+def fitted(seen: Sequence[tuple[SiteEvidence, Contents, str]]) -> Temper:
+    """The temper that makes what lay there likeliest. seen: (evidence, what lay there, "pile" or
+    "cluster"). Much that was not considered at all, for want of photos, is doubt and not heat: else
+    all that was read well would be told less surely for it"""
+    if not seen:
+        return Temper()
+
+    def cost(t: Temper) -> float:
+        lost = 0.0
+        for e, want, reads in seen:
+            p = sum(math.exp(p) for c, p in t.applied(e).options if matches(c, want, reads))
+            lost -= math.log(max(p, t.doubt / OTHERS, LEAST))
+        return lost + USUAL * (math.log(t.heat) ** 2 + t.doubt)
+
+    best = min((Temper(float(h), d) for h in HEATS for d in DOUBTS), key=cost)
+    return Temper(best.heat, min(best.doubt, MOST_DOUBT))

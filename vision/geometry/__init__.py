@@ -1,0 +1,1 @@
+"""Where things lie: poses, lenses, sites, windows round them, and what pieces hide."""

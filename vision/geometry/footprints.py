@@ -1,0 +1,47 @@
+"""How large and how high piles of pieces are, and how far their tops are seen off their feet."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from vision.evidence.site_evidence import Contents
+from vision.geometry.pose import Pose
+from vision.plan import Plan
+
+STANDS = 1.2  # times its width that a thing is high which stands
+
+MANY = 75  # per cent of the things seen, of which some must be so
+
+
+def seen_size(contents: Contents, plan: Plan) -> tuple[tuple[float, float], bool]:
+    """The footprint that a pile shows: its largest piece's, the upper one's of equals. ((w, d) mm,
+    round)"""
+    best = None
+    for kind in contents:
+        if kind == "?":
+            continue
+        p = plan.pieces[kind]
+        area = p.footprint[0] * p.footprint[1] * (0.785 if p.disc else 1.0)
+        if best is None or area >= best[0]:
+            best = area, p
+    return best[1].footprint, best[1].disc
+
+
+def height_of(contents: Contents, plan: Plan) -> float:
+    """mm: a pile's top above the board; what is hidden counts as the thinnest kind"""
+    thin = min(p.height for p in plan.piece)
+    return sum(plan.pieces[k].height if k != "?" else thin for k in contents)
+
+
+def lean_at(pose: Pose, mm: np.ndarray) -> np.ndarray:
+    """(N, 2): how far, in mm a mm of height, the top of something upright is seen off its foot"""
+    if not len(mm):
+        return np.zeros((0, 2))
+    return (pose.to_mm(pose.to_px(mm, 10.0)) - mm) / 10.0
+
+
+def upright(plan: Plan) -> bool:
+    """Whether this is a game of things, one on each site, that often stand higher than wide"""
+    if any(s.reads != "pile" for s in plan.site) or any(p.spans or p.over for p in plan.piece):
+        return False
+    return bool(np.percentile([p.height / max(p.footprint) for p in plan.piece], MANY) > STANDS)

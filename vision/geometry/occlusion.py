@@ -1,0 +1,109 @@
+"""Where pieces hide the board from a camera. Its values: `hidden`, `laid_on`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import repeat
+
+import cv2
+import numpy as np
+
+from vision.evidence.site_evidence import Contents
+from vision.geometry.footprints import height_of
+from vision.geometry.pose import Pose
+from vision.geometry.site_groups import blocks, box
+from vision.plan import Plan, Site
+
+LOOSELY = 0.5  # of a place that pieces may take and most of it be seen in one photo or another
+
+BESIDE = 0.1  # of its site's side that a piece may lie beside where it should
+
+
+def laid_on(plan: Plan, layout: Mapping[str, Contents]) -> set[str]:
+    """The sites on which something lies"""
+    return {
+        s for s, contents in layout.items() if contents and s in plan.sites
+    } | covered_by_blocks(plan, layout)
+
+
+def hidden(
+    plan: Plan,
+    layout: Mapping[str, Contents],
+    pose: Pose,
+    shape: tuple[int, int],
+    scale: float,
+    origin: np.ndarray | float = 0.0,
+) -> np.ndarray:
+    """(h, w) uint8, pixels of the board seen from above, `scale` to a mm from `origin` (2,) mm on:
+    1 where pieces may hide it, their tops seen off their feet"""
+    out = np.zeros(shape, np.uint8)
+    for site in laid_on(plan, layout):
+        contents = layout.get(site) or ("?",)
+        place = plan.sites[site]
+        height = height_of(contents, plan)
+        top = pose.to_mm(pose.to_px(place.centre[None], height))[0] - place.centre
+        outlines, beside = list(place.outlines), 0.0
+        if place.reads == "pile":
+            half = max((max(plan.pieces[k].footprint) for k in contents if k != "?"), default=0) / 2
+            outlines.append(place.centre + half * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]))
+        if place.reads == "pile" or not lie_loose(plan, place, contents):
+            beside = BESIDE * float(box(place).max())
+        steps = int(np.ceil(np.abs(top).max() * scale / 2)) + 1
+        for high in np.linspace(0, height, steps):
+            for o in outlines:
+                corners = np.rint((pose.to_mm(pose.to_px(o, high)) - origin) * scale).astype(
+                    np.int32
+                )
+                cv2.fillPoly(out, [corners], 1)
+                cv2.polylines(out, [corners], True, 1, 2 * round(beside * scale) + 1)
+    return out
+
+
+def covered_by_blocks(plan: Plan, layout: Mapping[str, Sequence[str]]) -> set[str]:
+    """Sites that lie under a piece covering several"""
+    out: set[str] = set()
+    for site, contents in layout.items():
+        spans = plan.pieces[contents[-1]].spans if contents and contents[-1] != "?" else None
+        if spans and (group := blocks(plan, spans)) is not None and site in group.ids:
+            out |= set(group.members[group.ids.index(site)])
+    return out
+
+
+def buried(contents: Sequence[str], plan: Plan) -> list[bool]:
+    """Of each piece of a pile, whether one as large lies upon it, so that it cannot be seen; what
+    is "?" cannot anyway"""
+
+    def area(kind: str) -> float:
+        w, d = plan.pieces[kind].footprint
+        return w * d * (0.785 if plan.pieces[kind].disc else 1)
+
+    return [
+        kind == "?" or any(area(k) >= 0.95 * area(kind) for k in contents[i + 1 :] if k != "?")
+        for i, kind in enumerate(contents)
+    ]
+
+
+def in_sight(plan: Plan, layout: Mapping[str, Sequence[str]]) -> Counter[str]:
+    """How many pieces of each kind a layout shows, those left out that lie wholly under others"""
+    hidden = covered_by_blocks(plan, layout)
+    out: Counter[str] = Counter()
+    for site, contents in layout.items():
+        if site in hidden:
+            out.update(k for k in contents if plan.pieces[k].spans)
+        else:
+            pile = plan.sites[site].reads == "pile"
+            out.update(
+                k
+                for k, under in zip(contents, buried(contents, plan) if pile else repeat(False))
+                if not under
+            )
+    return out
+
+
+def lie_loose(plan: Plan, site: Site, contents: Contents) -> bool:
+    """Whether most of a place shows between the pieces that lie on it"""
+    pieces = [plan.pieces[k].footprint for k in contents if k != "?"]
+    return sum(w * d for w, d in pieces) < LOOSELY * sum(
+        cv2.contourArea(o.astype(np.float32)) for o in site.outlines
+    )

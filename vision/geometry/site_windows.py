@@ -1,0 +1,130 @@
+"""Square windows of the board, seen from above, many at once. Its central value: Windows."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import cv2
+import msgspec
+import numpy as np
+
+from vision.geometry.pose import Pose
+
+# points a side whose pixels are computed exactly; between them the lens is as good as a parabola
+EDGE = 3
+
+
+def pixels_a_mm(pose: Pose, mm: np.ndarray, height: float = 0.0) -> float:
+    """How many pixels of the picture a millimetre of board takes, the mean over the points mm (N,
+    2)"""
+    step = np.vstack(
+        [pose.to_px(mm + d, height) for d in ((0.5, 0), (0, 0.5), (-0.5, 0), (0, -0.5))]
+    ).reshape(4, -1, 2)
+    a, b = step[0] - step[2], step[1] - step[3]
+    return float(np.sqrt(np.abs(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0])).mean())
+
+
+def placed(
+    base: np.ndarray, matrix: np.ndarray, grid: np.ndarray, size: np.ndarray | float = 1.0
+) -> tuple[np.ndarray, np.ndarray]:
+    """(rows (n, 2, 3), places (3, R * C)), float32, whose products are base (n, 2) plus matrix (n,
+    2, 2) times a grid (R, C, 2) of this size (n,)"""
+    wide = np.asarray(size, float).reshape(-1, 1, 1) * matrix
+    rows, places = (
+        np.concatenate([wide, base[..., None]], 2),
+        np.vstack([grid.reshape(-1, 2).T, np.ones(grid.size // 2)]),
+    )
+    return np.ascontiguousarray(rows, np.float32), np.ascontiguousarray(places, np.float32)
+
+
+def spread(
+    base: np.ndarray, matrix: np.ndarray, grid: np.ndarray, size: np.ndarray | float = 1.0
+) -> np.ndarray:
+    """(2, n, R * C) float32, x and y: where these put the grid"""
+    rows, places = placed(base, matrix, grid, size)
+    return (
+        rows.transpose(1, 0, 2) @ places
+    )  # one product for all: small ones by the hundred are slow
+
+
+class Pyramid:
+    """A picture and its halves, made when asked for. views: what else was made of it, by what that
+    is (`small_view`)."""
+
+    def __init__(self, image: np.ndarray) -> None:
+        self.levels = [image]
+        self.views: dict[tuple, np.ndarray] = {}
+
+    @classmethod
+    def of(cls, picture: np.ndarray | Pyramid) -> Pyramid:
+        return picture if isinstance(picture, Pyramid) else cls(picture)
+
+    def level(self, n: int) -> np.ndarray:
+        while len(self.levels) <= n:
+            big = self.levels[-1]
+            self.levels.append(cv2.resize(big, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA))
+        return self.levels[n]
+
+
+class Windows(msgspec.Struct, frozen=True, dict=True, eq=False):
+    """centres: (N, 2) mm; half: half a window's side in mm; scale: window pixels a millimetre."""
+
+    centres: np.ndarray
+    half: float
+    scale: float
+
+    @property
+    def side(self) -> int:
+        """pixels a side"""
+        return max(round(2 * self.half * self.scale), 8)
+
+    def to_px(self, which: int, mm: np.ndarray) -> np.ndarray:
+        """(n, 2) int32 pixels of a window nearest to (n, 2) board mm"""
+        return np.round(
+            (mm - self.centres[which] + self.half) * (self.side / (2 * self.half)) - 0.5
+        ).astype(np.int32)
+
+    @cached_property
+    def basis(self) -> np.ndarray:
+        """(EDGE^2, side^2) float32: weights of the exact points at each window pixel"""
+        t = (np.arange(self.side) + 0.5) / self.side * 2 - 1
+        nodes = np.linspace(-1, 1, EDGE)
+        line = np.stack(
+            [np.prod([(t - m) / (n - m) for m in nodes if m != n], axis=0) for n in nodes], 1
+        )
+        return np.ascontiguousarray(
+            np.einsum("ya,xb->abyx", line, line).reshape(EDGE**2, self.side**2), np.float32
+        )
+
+    def cut(
+        self, pyramid: Pyramid, pose: Pose, which: np.ndarray, height: float = 0.0
+    ) -> np.ndarray:
+        """(n, side, side, 3) uint8: the windows of these indices in the plane `height` mm above the
+        board"""
+        n, side = len(which), self.side
+        if n == 0:
+            return np.zeros((0, side, side, 3), np.uint8)
+        small, points = self.exact(pyramid, pose, which, height)
+        x, y = points.transpose(1, 0, 2) @ self.basis  # (n, side^2)
+        return cv2.remap(small, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE).reshape(
+            n, side, side, 3
+        )
+
+    def exact(
+        self, pyramid: Pyramid, pose: Pose, which: np.ndarray, height: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """(the level of the pyramid that these windows are cut from, (n, 2, EDGE^2) float32: x and
+        y of their exact points there)"""
+        nodes = np.linspace(-self.half, self.half, EDGE)
+        grid = np.stack(np.meshgrid(nodes, nodes), -1).reshape(-1, 2)
+        points = self.centres[which][:, None] + grid
+        px = pose.to_px(points.reshape(-1, 2), height)
+        level = max(
+            int(
+                np.log2(max(pixels_a_mm(pose, self.centres[which[:8]], height) / self.scale, 1.0))
+                + 0.25
+            ),
+            0,
+        )
+        px = ((px + 0.5) / 2**level - 0.5).reshape(len(which), EDGE**2, 2).transpose(0, 2, 1)
+        return pyramid.level(level), np.ascontiguousarray(px, np.float32)

@@ -1,0 +1,1 @@
+"""Whether anything moves above the board. Its value: `vision.motion.watcher.Watcher`."""

@@ -1,0 +1,235 @@
+"""Hands, arms and large things in a still picture: what differs from a view known to be free of
+them."""
+
+from __future__ import annotations
+
+from functools import reduce
+
+import cv2
+import msgspec
+import numpy as np
+
+from vision.geometry.coarse_grid import filled_in, nodes
+from vision.geometry.pose import Pose
+from vision.geometry.site_groups import filled
+from vision.photometry.small_picture import WIDE, View
+from vision.plan import Plan
+from vision.registration.pose_refinement import pixels_a_mm
+
+STRONG, WEAK = (
+    26.0,
+    12.0,
+)  # grey levels that no change of light explains; that are more than noise, at the least
+NOISES = 5.0  # ... and this many times what pictures differ by anyway
+GAIN = (0.45, 2.0)  # how much darker a shadow, how much brighter a lamp makes things
+PLAIN = (
+    0.015  # share of what lies beside the sites that must be strongly other where an arm crosses it
+)
+ARM_MM = 18.0  # an arm, and a finger held to the board, are at least so wide
+EDGE, FEW = (
+    2,
+    20,
+)  # pixels either side of an edge between which it shows how sharp that is; that many of it tell
+# of how much a thing is other: by so much it differs from what is beside it, at half of its edge at
+# least
+SHARP = 0.25
+BESIDE, BENDS, ROUNDS = (
+    21,
+    3,
+    8,
+)  # pixels around a glow; the degree of what describes it; how often what else lies in it is left out
+THREE = np.ones((3, 3), np.uint8)
+
+
+class Foreign(msgspec.Struct, frozen=True, eq=False):
+    """Something that came in from the picture's edge and lies over the board.
+
+    mask: (h, w) bool on the small picture; sites: those it covers, wholly or in part; share: of the
+    board's area."""
+
+    mask: np.ndarray
+    sites: frozenset[str]
+    share: float
+
+
+def seen_from(view: View, pose: Pose) -> tuple[np.ndarray, np.ndarray]:
+    """A view as it would look from another pose, and (h, w) bool where that is known (the table
+    taken as flat)"""
+    w, h = pose.size
+    if pose.size == view.pose.size and np.allclose(
+        pose.to_px(FRAME), view.pose.to_px(FRAME), atol=0.1
+    ):
+        return view.small, np.ones((h, w), bool)
+    few = nodes((h, w), 8)
+    at = filled_in(view.pose.to_px(pose.to_mm(few.reshape(-1, 2))).reshape(few.shape), (h, w), 8)
+    vh, vw = view.small.shape[:2]
+    known = (at > 0).all(2) & (at[..., 0] < vw - 1) & (at[..., 1] < vh - 1)
+    return cv2.remap(view.small, at, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE), known
+
+
+FRAME = np.array([[0, 0], [300, 0], [0, 300], [300, 300]], float)
+
+
+def relit(before: np.ndarray, now: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """`before` under the light of `now`: per channel a factor that changes linearly over the
+    picture, (h, w, 3) float.
+
+    Fitted to what most of the picture says, so that a hand does not count as light."""
+    h, w = known.shape
+    x, y = np.linspace(-1, 1, w)[None, ::4], np.linspace(-1, 1, h)[::4, None]
+    x, y = np.broadcast_arrays(x, y)
+    out = before.astype(np.float32)
+    for c in range(3):
+        b, n = before[::4, ::4, c].astype(np.float64) + 4, now[::4, ::4, c].astype(np.float64) + 4
+        ratio = np.log(n / b)
+        good = known[::4, ::4] & (n < 245) & (b < 245)
+        if good.sum() < 100:
+            continue
+        A = np.column_stack([np.ones(good.sum()), x[good], y[good]])
+        r, k = ratio[good], np.array([np.median(ratio[good]), 0, 0])
+        for _ in range(8):
+            off = r - A @ k
+            s = max(1.5 * np.median(np.abs(off)), 0.02)
+            weight = 1 / (1 + (off / s) ** 2) ** 2
+            k = np.linalg.solve(A.T @ (A * weight[:, None]) + 1e-6 * np.eye(3), A.T @ (weight * r))
+        gain = np.exp(
+            k[0] + k[1] * np.linspace(-1, 1, w)[None] + k[2] * np.linspace(-1, 1, h)[:, None]
+        )
+        out[..., c] = (out[..., c] + 4) * gain - 4
+    return np.clip(out, 0, 255)
+
+
+def differences(
+    before: np.ndarray, now: np.ndarray, known: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(h, w) bool twice: strongly other than light explains; noticeably other; and (h, w) by how
+    many grey levels it is brighter in every colour"""
+    b = cv2.split(
+        cv2.GaussianBlur(relit(before, now, known), (0, 0), 1.2)
+    )  # sums along short axes take long
+    n = cv2.split(cv2.GaussianBlur(now.astype(np.float32), (0, 0), 1.2))
+    size = (WIDE // 24 | 1,) * 2
+    up, down = (cv2.blur(sum(p * q for p, q in zip(b, c)), size) for c in (n, b))
+    gain = np.clip(up / np.maximum(down, 1), *GAIN)
+    apart = reduce(cv2.max, map(cv2.absdiff, n, b))
+    strong = (
+        np.minimum(apart, reduce(cv2.max, [cv2.absdiff(q, gain * p) for p, q in zip(b, n)]))
+        > STRONG
+    )
+    # the quieter half of the picture tells what noise, and light that no plane describes, do by
+    # themselves
+    usual = float(np.percentile(apart[known], 40)) if known.any() else 0.0
+    weak = apart > max(WEAK, NOISES * usual)
+    return strong & known, weak & known, reduce(cv2.min, map(cv2.subtract, n, b))
+
+
+def glow(part: np.ndarray, lit: np.ndarray, board: np.ndarray, width: int) -> bool:
+    """Whether what is other on the board, part (h, w) bool, is brighter by so many grey levels, lit
+    (h, w), and fades away at most of its edge, as a lamp does that a varnished board mirrors, and
+    nothing that lies or is held there. board: where it is; width: pixels, and what hangs on it
+    narrower than that is a piece"""
+    wide = cv2.morphologyEx(part.astype(np.uint8), cv2.MORPH_OPEN, disc(width))
+    near = np.ones((2 * EDGE + 1,) * 2, np.uint8)
+    inside = cv2.erode(board.astype(np.uint8), near) > 0
+    edge = (
+        (cv2.erode(wide, THREE) < wide) & (cv2.erode(part.astype(np.uint8), THREE) == 0) & inside
+    )  # none where a piece ends
+    step = cv2.dilate(lit, near) - cv2.erode(lit, near)
+    return bool(edge.sum() >= FEW and np.median(step[edge]) < SHARP * np.median(lit[part & inside]))
+
+
+def mirrored(
+    part: np.ndarray, before: np.ndarray, now: np.ndarray, known: np.ndarray
+) -> np.ndarray:
+    """(h, w, 3) grey levels that a glow, part (h, w) bool, adds to what was there before, smooth
+    whatever else lies in it"""
+    near = (cv2.dilate(part.astype(np.uint8), np.ones((BESIDE, BESIDE), np.uint8)) > 0) & known
+    y, x = np.nonzero(near)
+    places = [2 * (v - v.min()) / max(np.ptp(v), 1) - 1 for v in (x, y)]
+    terms = np.stack(
+        [places[0] ** i * places[1] ** j for i in range(BENDS + 1) for j in range(BENDS + 1 - i)], 1
+    )
+    out = np.zeros(before.shape, np.float32)
+    for c in range(3):
+        more = now[y, x, c].astype(float) - before[y, x, c]
+        use = np.flatnonzero(now[y, x, c] < 250)[::3]
+        weight = np.ones(len(use))
+        for _ in range(ROUNDS if len(use) else 0):
+            A = terms[use] * weight[:, None]
+            fit = np.linalg.solve(A.T @ terms[use] + 1e-3 * np.eye(terms.shape[1]), A.T @ more[use])
+            weight = 1 / (1 + ((more[use] - terms[use] @ fit) / WEAK) ** 2)
+            out[y, x, c] = (terms @ fit).clip(0)
+    return out
+
+
+def find_foreign(plan: Plan, now: View, before: View) -> Foreign | None:
+    """A hand or an arm over the board in a picture, given a view without; None where there is none."""
+    ref, known = seen_from(before, now.pose)
+    edge = np.linspace(0, 1, 16)[:-1, None]
+    corners = plan.corners
+    outline = np.vstack([corners[i] + edge * (corners[(i + 1) % 4] - corners[i]) for i in range(4)])
+    board = filled([outline], now.pose.to_px, known.shape)
+    beside = ~filled((o for site in plan.site for o in site.outlines), now.pose.to_px, known.shape)
+    wide = ARM_MM * pixels_a_mm(now.pose, plan)
+    strong, weak, lit = differences(ref, now.small, known)
+    parts = arms(strong, weak, known, board, beside, wide)
+    glows = [p for p in parts if glow(p, lit, board & known, 2 * len(disc(wide)))]
+    if glows:  # an arm may be held into it
+        ref = relit(ref, now.small, known)
+        ref = (ref + mirrored(np.any(glows, 0), ref, now.small, known)).clip(0, 255)
+        strong, weak, _ = differences(ref, now.small, known)
+        parts = arms(strong, weak, known, board, beside, wide)
+    if not parts:
+        return None
+    mask = np.any(parts, 0)
+    reach = cv2.dilate(mask.astype(np.uint8), disc(wide)).astype(bool)
+    return Foreign(
+        mask,
+        covered_sites(plan, now.pose, reach),
+        float((mask & board).sum() / max(board.sum(), 1)),
+    )
+
+
+def arms(
+    strong: np.ndarray,
+    weak: np.ndarray,
+    known: np.ndarray,
+    board: np.ndarray,
+    beside: np.ndarray,
+    wide: float,
+) -> list[np.ndarray]:
+    """(h, w) bool each: what differs and comes in from the picture's edge over the board, `wide`
+    pixels at least. beside: beside the sites"""
+    body = cv2.morphologyEx((strong | weak).astype(np.uint8), cv2.MORPH_OPEN, disc(wide))
+    labels = cv2.connectedComponents(body)[1]
+    rim = np.pad(
+        known[2:-2, 2:-2].astype(np.uint8), 2
+    )  # beyond what the other view shows is as good as the edge
+    rim = cv2.erode(rim, THREE) == 0
+    out = []
+    for i in set(np.unique(labels[rim]).tolist()) - {0}:
+        part = labels == i
+        over = part & board
+        if (over & strong).sum() < max(0.3 * over.sum(), wide**2):
+            continue
+        way = part & beside  # an arm shows there too; light beside a full board's pieces does not
+        if way.sum() < wide**2 or (way & strong).sum() >= PLAIN * way.sum():
+            out.append(part)
+    return out
+
+
+def disc(wide: float) -> np.ndarray:
+    """What is narrower than so many pixels is nowhere as large as that"""
+    return cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (max(round(wide), 2),) * 2)
+
+
+def covered_sites(plan: Plan, pose: Pose, mask: np.ndarray) -> frozenset[str]:
+    """The sites of which the mask hides a noticeable part"""
+    out = set()
+    for site in plan.site:
+        for outline in site.outlines:
+            area = filled([outline], pose.to_px, mask.shape)
+            if (mask & area).sum() > 0.05 * max(area.sum(), 1):
+                out.add(site.id)
+                break
+    return frozenset(out)

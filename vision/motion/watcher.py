@@ -1,0 +1,361 @@
+"""Watches a table at little cost: is it still, is a hand in view, is the picture useless, which
+sites may have changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import cv2
+import msgspec
+import numpy as np
+
+from vision.geometry.pose import Pose
+from vision.motion.hand_detector import Foreign, find_foreign
+from vision.photometry.small_picture import View
+from vision.plan import Plan
+from vision.storage.opencv_compat import grey
+
+BLOCK = 8  # side of a block, pixels of the small picture
+LONGEST = 480  # longer side of the small picture at most
+SURE = 3.0  # so many times its usual restlessness, a block has changed
+LEAST = 1.5  # steps of the logarithmic scale: what no block counts as changed below
+REST = 0.35  # seconds without movement until the table counts as still ...
+SLACK = 0.01  # ... a little less where a camera's picture comes so much too soon
+# seconds between two pictures from which it is learnt how restless the table is: five a second,
+# give or take
+BEAT = 0.18
+# seconds after which another picture is of use while something moves or has just come to rest
+HURRY = 0.1
+SOON = 0.08  # seconds without movement from which it is told what will be seen if that is all
+DARK = 14.0  # grey levels of the brightest parts below which nothing can be told
+FEATURELESS = 0.25  # of the settled view's detail: covered; twice that: blurred
+SHAKEN = 0.5  # of the blocks with detail: so many change only when the camera or the board moves
+
+STEPS = np.rint(np.log((np.arange(256) + 3) / 3) * 64).astype(
+    np.int16
+)  # light multiplies; on this scale it adds
+Planes = tuple[np.ndarray, ...]
+
+
+class Look(msgspec.Struct, frozen=True, eq=False):
+    """state: "still", "moving", "hand", "dark", "covered" or "blurred"; since: the time from which
+    that holds.
+
+    changed: sites that may differ from the settled view, None where that cannot be told (no settled
+    view yet, or the camera moved, or the table is not still); shaken: camera or board seem to have
+    moved; foreign: the hand, if one is seen.
+    soon: sites that will have changed if the table, at rest for a moment only, stays so; None where
+    that is not foreseen.
+    """
+
+    state: str
+    since: float
+    changed: frozenset[str] | None = None
+    shaken: bool = False
+    foreign: Foreign | None = None
+    soon: frozenset[str] | None = None
+
+
+class Watcher:
+    """Fed with pictures and the time, it learns how restless the picture is by itself (noise,
+    flicker, drifting light).
+
+    see() takes every picture, as soon after the one before as anybody likes: wanted() says when the
+    next are of use. settle() says that what was seen last is now the settled view. single() judges
+    one still picture without the ones before."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self._last: Planes | None = None
+        self._beat: Planes | None = None  # the last one that was learnt from
+        self._beat_at = -1e9
+        self._noise: np.ndarray | None = None
+        self._moved_at = -1e9
+        self._rests: Planes | None = None  # the first picture since then
+        self._state, self._since = "moving", 0.0
+        self._checked: tuple[Foreign | None, bool] | None = None
+        self._image: np.ndarray | None = None
+        self._settled: Planes | None = None
+        self._small: tuple[np.ndarray, Pose, View] | None = None  # the view made last, of what
+        self._views: tuple[View, ...] = ()  # the settled view and the one before it
+        self._detail = 0.0
+        self._blocks: dict[str, np.ndarray] = {}
+        self._pose: Pose | None = None
+
+    def see(self, image: np.ndarray, now: float) -> Look:
+        """What this picture says, (h, w, 3) BGR or (h, w) grey uint8, always of the same size, at
+        `now` seconds."""
+        small = shrink(image)
+        planes = light_and_tint(image, small)
+        self._image, self._small = image, None
+        if self._last is None or not alike(self._last, planes):
+            self._last = self._beat = planes
+            self._noise, self._beat_at = None, now
+            return self._moved(planes, now, "dark" if is_dark(small) else "moving")
+        change = differing(planes, self._last)
+        if self._noise is None:
+            self._noise = np.ones(change.shape) * np.median(change, axis=(1, 2), keepdims=True)
+        moving, beats = self._exceeds(change).any(), now - self._beat_at >= BEAT
+        if beats and not is_dark(small):
+            if self._beat is not self._last:
+                change = differing(planes, self._beat)
+            slowly = self._learn(change)  # what is too slow to be seen from one picture to the next
+            moving |= slowly and self._beat_at >= self._moved_at
+        if beats:
+            self._beat, self._beat_at = planes, now
+        self._last = planes
+        if is_dark(small):
+            return self._moved(planes, now, "dark")
+        rested = now - self._moved_at >= REST - SLACK
+        if rested and self._rests is not None:
+            moving |= self._exceeds(differing(planes, self._rests)).any()
+            self._rests = None
+        if moving:
+            entering = self._settled is not None and self._enters(planes)
+            return self._moved(planes, now, "hand" if entering else "moving")
+        if not rested:
+            state, more = (
+                self._at_rest(planes)
+                if now - self._moved_at >= SOON and self._settled is not None
+                else ("", {})
+            )
+            return self._say(
+                "moving" if self._state not in ("hand", "moving") else self._state,
+                now,
+                soon=more.get("changed") if state == "still" else None,
+            )
+        state, more = self._at_rest(planes)
+        return self._say(state, now, **more)
+
+    def wanted(self, now: float) -> list[float]:
+        """When, after a picture taken at `now`, others are of use sooner than at a table at rest:
+        while something moves, or has stopped"""
+        if self._state == "dark" or now - self._moved_at >= REST - SLACK:
+            return []
+        often = np.arange(HURRY, REST - HURRY / 2, HURRY)
+        return [
+            at
+            for at in (*(self._moved_at + often).tolist(), self._moved_at + REST - 2 * SLACK)
+            if at > now
+        ]
+
+    def _moved(self, planes: Planes, now: float, state: str) -> Look:
+        self._moved_at, self._checked, self._rests = now, None, planes
+        return self._say(state, now)
+
+    def settle(
+        self,
+        pose: Pose,
+        image: np.ndarray | None = None,
+        free: bool = True,
+        sites: Iterable[str] | None = None,
+    ) -> None:
+        """The picture seen last (or this one) is the settled view, the board lying in it as `pose`
+        says. free: as known_free() has it; sites: only of these it is known what lies there now,
+        the others are compared with what they were before (None: all are known)."""
+        image = self._image if image is None else image
+        if image is None:
+            raise ValueError("no picture was seen yet")
+        small = shrink(image)
+        planes, before = light_and_tint(image, small), self._settled
+        if pose is not self._pose or not self._blocks:
+            self._pose = pose
+            self._blocks = site_blocks(self.plan, pose.resized(small.shape[::-1]), small.shape)
+        elif sites is not None and before is not None and alike(planes, before):
+            old = np.zeros([n // BLOCK for n in small.shape], np.uint8)
+            for site in self._blocks.keys() - set(sites):
+                old.flat[self._blocks[site]] = 1
+            for now, then in zip(planes, before):
+                where = cv2.resize(old, now.shape[::-1], interpolation=cv2.INTER_NEAREST) > 0
+                now[where] = then[where] + round(
+                    float(np.median(now[::4, ::4] - then[::4, ::4]))
+                )  # light has drifted alike
+        self._settled = planes
+        self._detail = detail(self._settled[0])
+        if free:
+            self.known_free(image)
+        self._checked = None
+
+    def known_free(self, image: np.ndarray) -> None:
+        """Nothing foreign lies on the settled board in this picture, so that hands can be told by
+        it"""
+        self._views = (self._view(image), *self._views[:1])
+
+    def single(self, image: np.ndarray, pose: Pose, scene: View | None = None) -> Look:
+        """One still picture by itself, its pose known: "hand", "dark" or "still". Compared with the
+        settled view, or before there is one with `scene`, a view of the empty board
+        (Registrar.scene)."""
+        if is_dark(shrink(image)):
+            return Look("dark", 0.0)
+        foreign = self._hand(
+            View.of(image, pose), self._views or ((scene,) if scene is not None else ())
+        )
+        return Look("hand" if foreign is not None else "still", 0.0, foreign=foreign)
+
+    def _view(self, image: np.ndarray) -> View:
+        """A picture of the board as it lies"""
+        if self._small is None or self._small[0] is not image or self._small[1] is not self._pose:
+            self._small = image, self._pose, View.of(image, self._pose.resized(image.shape[1::-1]))
+        return self._small[2]
+
+    def _hand(self, now: View, before: tuple[View, ...]) -> Foreign | None:
+        """A hand that none of the views before shows. One that rested in a settled view, taken for
+        something else, has gone
+        when it is missing: the view before that one knows the table without it."""
+        found = None
+        for view in before:
+            found = find_foreign(self.plan, now, view)
+            if found is None:
+                return None
+        return found
+
+    def _learn(self, change: np.ndarray) -> bool:
+        """Whether some blocks move; the others teach how restless each block is by itself"""
+        usual, moving = self._usual(), self._exceeds(change)
+        rate = np.where(
+            moving, 0.02, 0.1
+        )  # what goes on and on (a candle, a screen) becomes usual in the end
+        self._noise += rate * (np.minimum(change, 4 * usual + LEAST) - self._noise)
+        return bool(moving.any())
+
+    def _exceeds(self, change: np.ndarray) -> np.ndarray:
+        """(planes, rows, columns) bool: blocks that differ by more than is usual"""
+        return change > SURE * self._usual() + LEAST
+
+    def _usual(self) -> np.ndarray:
+        """(planes, rows, columns) how restless each block is; none much less than the others"""
+        return np.maximum(self._noise, 0.7 * np.median(self._noise, axis=(1, 2), keepdims=True))
+
+    def _changed(self, planes: Planes) -> np.ndarray:
+        """(rows, columns) bool: blocks that differ from the settled view"""
+        return self._exceeds(differing(planes, self._settled)).any(0)
+
+    def _enters(self, planes: Planes) -> bool:
+        """Whether what differs from the settled view reaches from the picture's edge well into the
+        picture"""
+        changed = cv2.morphologyEx(
+            self._changed(planes).astype(np.uint8), cv2.MORPH_CLOSE, np.ones((3, 3), np.uint8)
+        )
+        if changed.mean() > SHAKEN:
+            return False
+        count, labels, stats, _ = cv2.connectedComponentsWithStats(changed)
+        rows, columns = changed.shape
+        for x, y, w, h, area in stats[1:count]:
+            if area >= 12 and (x <= 1 or y <= 1 or x + w >= columns - 1 or y + h >= rows - 1):
+                return True
+        return False
+
+    def _at_rest(self, planes: Planes) -> tuple[str, dict]:
+        """What a table at rest shows, state and more of a Look: a hand that lies there, a covered
+        lens, or which sites changed"""
+        if self._settled is None or not alike(self._settled, planes):
+            return "covered" if detail(planes[0]) < 0.5 else "still", {}
+        share = detail(planes[0]) / max(self._detail, 1e-6)
+        if share < 2 * FEATURELESS:
+            return "covered" if share < FEATURELESS else "blurred", {}
+        changed = self._changed(planes)
+        if not changed.any():
+            return "still", {"changed": frozenset()}
+        if self._checked is None:
+            shaken = bool(changed.mean() > SHAKEN)
+            self._checked = (
+                None if shaken else self._hand(self._view(self._image), self._views),
+                shaken,
+            )
+        foreign, shaken = self._checked
+        if foreign is not None:
+            return "hand", {"foreign": foreign}
+        if shaken:
+            return "still", {"shaken": True}
+        flat = changed.ravel()
+        return "still", {"changed": frozenset(s for s, b in self._blocks.items() if flat[b].any())}
+
+    def _say(self, state: str, now: float, **more) -> Look:
+        if state != self._state:
+            self._state, self._since = state, now
+        return Look(state, self._since, **more)
+
+
+def shrink(image: np.ndarray) -> np.ndarray:
+    """A small grey picture, (h, w) uint8; of colours only the green, which a strided view gives for
+    nothing"""
+    while max(image.shape[:2]) > 2 * LONGEST:
+        image = image[::2, ::2]
+    small = (
+        np.ascontiguousarray(image[..., 1])
+        if image.ndim == 3 and image.shape[2] > 1
+        else grey(image)
+    )
+    if max(small.shape) > LONGEST:
+        small = cv2.resize(small, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA)
+    return small[: small.shape[0] // BLOCK * BLOCK, : small.shape[1] // BLOCK * BLOCK]
+
+
+def is_dark(small: np.ndarray) -> bool:
+    """Whether even the brightest part shows nothing"""
+    return bool(np.percentile(small[::4, ::4], 95) < DARK)
+
+
+def light_and_tint(image: np.ndarray, small: np.ndarray) -> Planes:
+    """The small picture's light, int16 on a logarithmic scale, and of a colour picture also red
+    against blue, half as
+    large: a red piece in a green one's place need be neither lighter nor darker."""
+    if image.ndim == 2 or image.shape[2] < 3:
+        return (STEPS[small],)
+    step = max(round(image.shape[0] / small.shape[0]), 1)
+    part = image[: small.shape[0] * step : step, : small.shape[1] * step : step]
+    red, blue = (
+        cv2.resize(
+            np.ascontiguousarray(part[..., c]), None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA
+        )
+        for c in (2, 0)
+    )
+    return STEPS[small], cv2.subtract(STEPS[red], STEPS[blue])
+
+
+def alike(a: Planes, b: Planes) -> bool:
+    """Whether two pictures can be compared"""
+    return [p.shape for p in a] == [p.shape for p in b]
+
+
+def differing(a: Planes, b: Planes) -> np.ndarray:
+    """(planes, rows, columns) how much each block differs in each plane"""
+    return np.stack([restlessness(p, q, BLOCK >> k) for k, (p, q) in enumerate(zip(a, b))])
+
+
+def restlessness(a: np.ndarray, b: np.ndarray, block: int) -> np.ndarray:
+    """(rows, columns) how much each block of two pictures differs, light aside: mean absolute
+    difference from the block's own mean difference, or, where more, that of the mean from its
+    neighbours'"""
+    rows, columns = a.shape[0] // block, a.shape[1] // block
+    d = cv2.subtract(a, b).astype(np.float32)
+    mean = cv2.resize(d, (columns, rows), interpolation=cv2.INTER_AREA)
+    flat = cv2.absdiff(
+        d, cv2.resize(mean, (d.shape[1], d.shape[0]), interpolation=cv2.INTER_NEAREST)
+    )
+    apart = cv2.resize(flat, (columns, rows), interpolation=cv2.INTER_AREA)
+    around = cv2.medianBlur(mean, 5)
+    return np.maximum(apart, 0.5 * np.abs(mean - around))
+
+
+def detail(steps: np.ndarray) -> float:
+    """How much there is to see: mean absolute difference of pixels from their neighbourhood, small
+    noise left out"""
+    s = cv2.blur(steps.astype(np.float32), (3, 3))
+    return float(np.abs(s - cv2.blur(s, (15, 15))).mean())
+
+
+def site_blocks(plan: Plan, pose: Pose, shape: tuple[int, int]) -> dict[str, np.ndarray]:
+    """site -> numbers of the blocks in which its pieces may be seen, with their height and some
+    sloppiness"""
+    rows, columns = shape[0] // BLOCK, shape[1] // BLOCK
+    tallest = max((p.height for p in plan.piece), default=0.0)
+    out = {}
+    for site in plan.site:
+        mask = np.zeros(shape, np.uint8)
+        for outline in site.outlines:
+            for height in (0.0, min(tallest, 10.0)):
+                cv2.fillPoly(mask, [np.rint(pose.to_px(outline, height)).astype(np.int32)], 1)
+        part = mask.reshape(rows, BLOCK, columns, BLOCK).any((1, 3))
+        out[site.id] = np.flatnonzero(part.ravel())
+    return out

@@ -1,0 +1,166 @@
+"""Room light: how much brighter, in each colour, a picture is than the empty board's reference,
+smoothly over the board.
+
+A picture is divided by its light before anything is compared; what is left is paint. Paint is
+compared as the logarithm of grey levels, with some added so that noise and the camera's black level
+do not count in dark places.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import cv2
+import msgspec
+import numpy as np
+
+from vision.geometry.pose import Pose
+from vision.geometry.site_windows import Pyramid
+
+SIDE = 96  # pixels along the board's longer side of the small pictures that are compared
+DARK = 20.0  # grey levels added before the logarithm
+FLOOR = 4.0  # ... where light is compared and dark places hardly count
+BLACK = 8  # grey level below which a camera's cut-off says nothing
+CLIPPED = (
+    250  # grey level from which a camera shows no more: what is there is that bright, or brighter
+)
+# of the board that is burnt out in some colours, but not in all, from which that is looked into
+BURNT = 0.1
+ROUNDS, BURNT_ROUNDS = (
+    8,
+    4,
+)  # of leaving out what lies on the board; and of asking the other colours where one is burnt out
+HARDLY = 0.95  # of its brightness: what is shown no darker than this is hardly another
+
+
+def to_logs(levels: np.ndarray) -> np.ndarray:
+    """Logarithms float32 of grey levels, for comparing light"""
+    return np.log(np.asarray(levels, np.float32) + np.float32(FLOOR))
+
+
+def from_logs(logs: np.ndarray) -> np.ndarray:
+    """The reverse of to_logs"""
+    return np.exp(logs) - np.float32(FLOOR)
+
+
+LOG = to_logs(np.arange(256))
+
+
+def too_bright(looks: np.ndarray, limit: np.ndarray) -> np.ndarray:
+    """(...) bool, per colour: whether looks so bright are seen noticeably darker where a camera
+    shows nothing above a limit"""
+    return limit < HARDLY * looks
+
+
+def small_view(pyramid: Pyramid, pose: Pose, size: tuple[float, float]) -> np.ndarray:
+    """(h, w, 3) float32 log picture of the whole board, about SIDE pixels along its longer side"""
+    if (pose, size) not in pyramid.views:
+        level = max(int(np.log2(max(pose.size[0] / SIDE / 6, 1))), 0)
+        a, b = pose.rectify_map(0, 0, size[0], size[1], SIDE / max(size))
+        a, b = ((m + 0.5) / 2**level - 0.5 for m in (a, b))
+        pyramid.views[pose, size] = LOG[
+            cv2.remap(pyramid.level(level), a, b, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+        ]
+    return pyramid.views[pose, size]
+
+
+def surface(mm: np.ndarray, size: tuple[float, float]) -> np.ndarray:
+    """(N, 6) float32: the smooth functions of the board's place that light is made of"""
+    x, y = (np.asarray(mm, np.float32).reshape(-1, 2) / np.float32(size) * 2 - 1).T
+    return np.stack([np.ones_like(x), x, y, x * y, x * x - 0.5, y * y - 0.5], 1)
+
+
+class Light(msgspec.Struct, frozen=True, eq=False):
+    """weights: (6, 3) of the smooth functions, log units, B G R; spread: what is left over on the
+    board, log units."""
+
+    weights: np.ndarray
+    size: tuple[float, float]
+    spread: float = 0.05
+
+    def at(self, mm: np.ndarray) -> np.ndarray:
+        """(N, 3) float32: how many times as bright as the reference it is at these places"""
+        return np.exp(surface(mm, self.size) @ self.weights)
+
+    def within(self, view: np.ndarray) -> np.ndarray:
+        """A small view (h, w, 3) log as it would be in the reference's light"""
+        h, w = view.shape[:2]
+        return view - (over(h, w, self.size) @ self.weights).reshape(view.shape)
+
+
+def paint(pictures: np.ndarray, gain: np.ndarray) -> np.ndarray:
+    """(n, S, S, 3) float32 logarithms of grey levels in the reference light, of pictures (n, S, S,
+    3) uint8 or float in a light `gain` (n, 3) times as bright"""
+    n, rows, columns = pictures.shape[:3]
+    out = pictures.reshape(n, rows, columns * 3).astype(np.float32)
+    out *= np.tile((1 / gain).astype(np.float32), columns)[
+        :, None
+    ]  # whole rows: numpy is slow where three numbers lie together
+    out += DARK
+    return cv2.log(out, out).reshape(n, rows, columns, 3)
+
+
+def tones(gain: np.ndarray) -> np.ndarray:
+    """(n, 256, 3) paint of every grey level in lights `gain` (n, 3) times as bright"""
+    levels = np.arange(256, dtype=np.uint8).reshape(1, 1, 256, 1)
+    return paint(np.broadcast_to(levels, (len(gain), 1, 256, 3)), gain)[:, 0]
+
+
+def grey_levels(logs: np.ndarray) -> np.ndarray:
+    """The reverse of paint: grey levels in the reference light"""
+    return cv2.exp(logs) - DARK
+
+
+def compare(seen: np.ndarray, empty: np.ndarray, size: tuple[float, float]) -> Light:
+    """The light of a small view against the empty board's, both (h, w, 3) log. Pieces are outliers
+    and do not count; colours that a camera shows no brighter are taken to be as far off as the
+    others, in a light of one colour."""
+    basis = over(*empty.shape[:2], size).T
+    ratio = np.ascontiguousarray((seen - empty).reshape(-1, 3).T)
+    burnt = np.ascontiguousarray(seen.reshape(-1, 3).T) >= LOG[CLIPPED]
+    known = empty.max(2).ravel() < LOG[CLIPPED]
+    whole, some = ((known & ~lost).astype(np.float32) for lost in (burnt.any(0), burnt.all(0)))
+    usable = whole if whole.any() else some
+    weights = np.zeros((6, 3), np.float32)
+    weights[0] = np.median(ratio[:, usable > 0], 1) if usable.any() else 0
+    small = np.diag(np.float32([0, 1, 1, 1, 1, 1])) * 1e-5
+    scale, shown = 0.3, ratio
+    for turn in range(ROUNDS + (BURNT_ROUNDS if (some - whole).mean() >= BURNT else 0)):
+        if turn >= ROUNDS or usable is some:
+            fit, usable = weights.T @ basis, some
+            shown = fit - told_by(fit - ratio, burnt)[0]
+        good = usable / np.square(1 + np.square(left_over(shown, basis, weights) / scale))
+        held = basis * good
+        a = held @ basis.T + good.sum() * small + 1e-6 * np.eye(6, dtype=np.float32)
+        weights = np.linalg.solve(a, held @ shown.T)
+        scale = max(0.75 * scale, 0.06)
+    left = left_over(shown, basis, weights)
+    near = left[left < 3 * scale]
+    return Light(weights.astype(np.float32), size, float(np.median(near)) if len(near) else scale)
+
+
+def told_by(off: np.ndarray, most: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """((3, N) how far cells are off a light, (N,) whether they tell anything), of (3, N)
+    differences and where they are what the
+    cells are off at most: a colour that may be that bright is taken to be as far off as the others,
+    a lamp being of one colour"""
+    if not most.any():
+        return off, np.ones(off.shape[1], bool)
+    free = most & (off > 0)
+    known = 3 - free.sum(0)
+    return np.where(free, (off * ~free).sum(0) / np.maximum(known, 1), off), known > 0
+
+
+def left_over(ratio: np.ndarray, basis: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """(N,) how far the worst channel of a ratio (3, N) is from what the weights of a basis (6, N)
+    make of it"""
+    return np.abs(ratio - weights.T @ basis).max(0)
+
+
+@lru_cache(16)
+def over(h: int, w: int, size: tuple[float, float], step: int = 1) -> np.ndarray:
+    """(N, 6) float32: the smooth functions at every so manieth pixel of a small view (h, w); not to
+    be changed"""
+    ys, xs = np.mgrid[0:h:step, 0:w:step]
+    mm = np.stack([(xs + 0.5) / w * size[0], (ys + 0.5) / h * size[1]], -1)
+    return np.ascontiguousarray(surface(mm, size).T).T  # numpy is quick along rows

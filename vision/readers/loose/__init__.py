@@ -1,0 +1,1 @@
+"""Old: reads sites on which pieces lie loose. Its value: `reader.ClusterReader`."""

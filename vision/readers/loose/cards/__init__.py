@@ -1,0 +1,1 @@
+"""Old: cards and tiles that lie below loose pieces."""

@@ -1,0 +1,1 @@
+"""Old: loose pieces found and fitted."""

@@ -1,0 +1,1 @@
+"""Old: one picture made ready, a canvas seen straight from above."""

@@ -1,0 +1,1 @@
+"""Old: reads sites on which pieces lie in piles. Its value: `reader.PileReader`."""

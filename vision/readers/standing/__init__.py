@@ -1,0 +1,1 @@
+"""Old: reads sites on which things stand. Its value: `reader.StandingReader`."""

@@ -1,0 +1,120 @@
+"""The four ArUco cards at the board's corners (DESIGN 4): where they should lie, and where they are
+in a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import cv2
+import numpy as np
+
+from vision.plan import Plan
+from vision.storage import opencv_compat
+
+CARD, GAP = 36.0, 8.0
+IDS = (0, 1, 2, 3)
+ENOUGH = 3  # cards that a calibration photo must show
+# by so much a card may look longer than wide: a board is seldom just as long as the plan has it
+OBLONG = 1.25
+LONGEST = (
+    2000  # in larger pictures cards are found on a smaller copy, then measured on the full one
+)
+SPREAD = (
+    3  # pixels: what white too bright spreads over a card's black bars, both their sides together
+)
+
+
+def ideal_cards(plan: Plan) -> dict[int, np.ndarray]:
+    """id -> (4, 2) mm of the card's black corners, clockwise from its upper left, if taped exactly"""
+    w, h = plan.size
+    left, top = -GAP - CARD, -GAP - CARD
+    square = np.array([[0, 0], [CARD, 0], [CARD, CARD], [0, CARD]])
+    at = {0: (left, top), 1: (w + GAP, top), 2: (w + GAP, h + GAP), 3: (left, h + GAP)}
+    return {i: square + at[i] for i in IDS}
+
+
+def find_cards(grey: np.ndarray) -> dict[int, np.ndarray]:
+    """id -> (4, 2) pixels, for the cards of ours in the whole picture"""
+    shrink = max(max(grey.shape) / LONGEST, 1.0)
+    if shrink == 1.0:
+        return seen_in(grey)
+    small = cv2.resize(grey, None, fx=1 / shrink, fy=1 / shrink, interpolation=cv2.INTER_AREA)
+    rough = {i: (c + 0.5) * shrink - 0.5 for i, c in seen_in(small).items()}
+    return rough | find_cards_near(grey, rough)
+
+
+def seen_in(grey: np.ndarray, wanted: Sequence[int] = IDS) -> dict[int, np.ndarray]:
+    """The same at the size the picture has. Beside a dark board a camera makes white cards so
+    bright that their black bars become too
+    narrow to be known: those that are `wanted` and not found are looked for with wider ones too"""
+    found = {i: c for i, c in opencv_compat.aruco(grey).items() if i in IDS}
+    if missing := [i for i in wanted if i not in found]:
+        wider = opencv_compat.aruco(cv2.erode(grey, np.ones((SPREAD, SPREAD))))
+        found |= {i: wider[i] for i in missing if i in wider}
+    return found
+
+
+def find_cards_near(grey: np.ndarray, expected: dict[int, np.ndarray]) -> dict[int, np.ndarray]:
+    """The same, looked for only where each is expected ((4, 2) pixels): quick, for a camera that
+    stands still."""
+    out = {}
+    h, w = grey.shape
+    for i, corners in expected.items():
+        side = np.ptp(corners, axis=0).max()
+        x0, y0 = np.floor(corners.min(0) - 0.4 * side).astype(int).clip(0)
+        x1, y1 = np.minimum(np.ceil(corners.max(0) + 0.4 * side).astype(int), (w, h))
+        if x1 - x0 < side or y1 - y0 < side:
+            continue
+        found = seen_in(np.ascontiguousarray(grey[y0:y1, x0:x1]), (i,))
+        if i in found:
+            out[i] = found[i] + (x0, y0)
+    return out
+
+
+def by_middles(cards: dict[int, np.ndarray], ideal: dict[int, np.ndarray]) -> np.ndarray:
+    """(3, 3) from mm to pixels, as the middles of three or four cards have it"""
+    here, there = (
+        np.array([each[i].mean(0) for i in cards], np.float32) for each in (ideal, cards)
+    )
+    if len(cards) == 4:
+        return cv2.getPerspectiveTransform(here, there)
+    H = np.eye(3)
+    H[:2] = np.linalg.lstsq(np.column_stack([here, np.ones(len(cards))]), there, rcond=None)[0].T
+    return H
+
+
+def in_order(cards: dict[int, np.ndarray], plan: Plan) -> bool:
+    """Whether three or four cards lie at their own corners, as far as that can be seen: they go
+    round clockwise, and four look square if the board has its plan's sides"""
+    x, y = np.array([cards[i].mean(0) for i in sorted(cards)]).T
+    if (x * np.roll(y, -1) - y * np.roll(x, -1)).sum() < 0:
+        return False
+    if len(cards) < 4:
+        return True  # three do not tell oblong from aslant
+    ideal = ideal_cards(plan)
+    back = np.linalg.inv(by_middles(cards, ideal))
+    sides = [
+        np.abs(np.diff(cv2.perspectiveTransform(c.reshape(-1, 1, 2), back).reshape(-1, 2), axis=0))
+        for c in cards.values()
+    ]
+    wide, high = np.median(sides, 0).max(0)
+    span = np.ptp(
+        [c.mean(0) for c in ideal.values()], axis=0
+    )  # at another corner they look longer by its square
+    return bool(abs(np.log(wide / high)) < max(abs(np.log(span[0] / span[1])), np.log(OBLONG)))
+
+
+def turned_to_fit(cards: dict[int, np.ndarray], plan: Plan) -> dict[int, np.ndarray]:
+    """mm of the found cards' corners; a card taped upside down or sideways has its corners in
+    another order.
+
+    The cards' middles say how the board lies; of a card's four turns the one that fits is taken.
+    Needs ENOUGH cards."""
+    ideal = ideal_cards(plan)
+    H = by_middles(cards, ideal)
+    out = {}
+    for i in cards:
+        seen = cv2.perspectiveTransform(ideal[i].reshape(-1, 1, 2), H).reshape(-1, 2)
+        turn = min(range(4), key=lambda k: np.linalg.norm(np.roll(seen, k, 0) - cards[i]))
+        out[i] = np.roll(ideal[i], turn, 0)
+    return out

@@ -1,0 +1,333 @@
+"""The board's own edge against the table: where its four sides run in a picture, to a fraction of a
+pixel."""
+
+from __future__ import annotations
+
+import cv2
+import msgspec
+import numpy as np
+
+from vision.geometry.pose import Pose
+
+STATIONS = 48
+ALONG = np.linspace(0.03, 0.97, STATIONS)  # of a side: where it is looked at
+APART, NEARLY = (
+    3,
+    0.45,
+)  # pixels from one line to the next; how nearly as plain as a printed line the edge must be
+SIDES = 4  # of a board: EdgePoints numbered so and higher are of lines printed on it
+SMOOTH = 1.2  # pixels
+LEVEL = np.arange(256, dtype=np.float32) / 255
+AMOUNT = 255 * np.where(LEVEL < 0.04045, LEVEL / 12.92, ((LEVEL + 0.055) / 1.055) ** 2.4).astype(
+    np.float32
+)  # of light (sRGB)
+
+
+class EdgePoints(msgspec.Struct, frozen=True, eq=False):
+    """mm: (N, 2) on the board's sides; px: (N, 2) where the edge was seen; normal: (N, 2) across
+    it, unit pixels;
+    unsure: (N,) pixels by which all points of a side may be off alike: a bevel or a dark rim leaves
+    open where the board ends;
+    line: (N,) which side or line each belongs to, 0 to 3 for the board's sides."""
+
+    mm: np.ndarray
+    px: np.ndarray
+    normal: np.ndarray
+    unsure: np.ndarray
+    line: np.ndarray
+
+    @staticmethod
+    def join(parts: list[EdgePoints]) -> EdgePoints:
+        parts = parts or [EdgePoints(*np.zeros((3, 0, 2)), np.zeros(0), np.zeros(0, int))]
+        return EdgePoints(
+            *(np.concatenate([getattr(p, f) for p in parts]) for f in EdgePoints.__struct_fields__)
+        )
+
+    def only(self, which: np.ndarray) -> EdgePoints:
+        """Some of the points, (N,) bool"""
+        return EdgePoints(*(getattr(self, f)[which] for f in EdgePoints.__struct_fields__))
+
+
+def smoothed(image: np.ndarray) -> np.ndarray:
+    """The image as sides are looked for in it"""
+    return cv2.GaussianBlur(image, (0, 0), SMOOTH)
+
+
+def profiles(image: np.ndarray, px: np.ndarray, normal: np.ndarray, reach: int) -> np.ndarray:
+    """(N, 2 reach + 1, channels): how colours change along the normal through each of (N, 2)
+    pixels, one pixel a step"""
+    at = px[:, None] + normal[:, None] * np.arange(-reach - 1, reach + 2)[None, :, None]
+    at = at.astype(np.float32)
+    values = cv2.remap(
+        image, at[..., 0], at[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
+    )
+    values = values.reshape(*at.shape[:2], -1).astype(np.float32)
+    return (values[:, 2:] - values[:, :-2]) / 2
+
+
+def light_profiles(image: np.ndarray, px: np.ndarray, normal: np.ndarray, reach: int) -> np.ndarray:
+    """The same in amounts of light, smoothed; image: as it came. A lens blurs light, not grey
+    levels: in those the plainest place of an edge lies on its dark side, by half a pixel where
+    paper meets a dark table."""
+    wide = round(2.5 * SMOOTH)
+    along = np.column_stack([-normal[:, 1], normal[:, 0]])
+    steps, beside = np.arange(-reach - 1 - wide, reach + 2 + wide), np.arange(-wide, wide + 1)
+    at = (
+        px[:, None, None]
+        + along[:, None, None] * beside[:, None, None]
+        + normal[:, None, None] * steps[:, None]
+    ).astype(np.float32)
+    n = len(px)
+    seen = cv2.remap(
+        image,
+        at[..., 0].reshape(n, -1),
+        at[..., 1].reshape(n, -1),
+        cv2.INTER_LINEAR,
+        borderMode=cv2.BORDER_REPLICATE,
+    )
+    weights = cv2.getGaussianKernel(2 * wide + 1, SMOOTH, cv2.CV_32F).ravel()
+    lines = np.einsum("b,nbsc->nsc", weights, AMOUNT[seen].reshape(n, len(beside), len(steps), -1))
+    values = sum(weight * lines[:, k : k + 2 * reach + 3] for k, weight in enumerate(weights))
+    return (values[:, 2:] - values[:, :-2]) / 2
+
+
+def find_side(
+    image: np.ndarray,
+    pose: Pose,
+    a: np.ndarray,
+    b: np.ndarray,
+    reach: int,
+    limit: int,
+    sd: float,
+    smooth: np.ndarray,
+    over_dark: bool = True,
+) -> tuple[EdgePoints | None, float]:
+    """The edge near the straight line from a to b (mm), if one change of colour runs along all of
+    it, at most `limit` pixels away and standing out within `reach` pixels, and how wide a dark band
+    runs along just within it, pixels; sd: pixels by which its ends may be off; smooth: the image
+    blurred; over_dark: whether to look beyond such a band."""
+    mm = a + (b - a) * ALONG[:, None]
+    px, normal = stations(pose, mm)
+    inside = in_picture(image, px, reach)
+    if inside.sum() < STATIONS // 2:
+        return None, False
+    t, mm, px, normal = ALONG[inside], mm[inside], px[inside], normal[inside]
+    offsets, dark = best_curve(profiles(smooth, px, normal, reach), t, reach, limit, sd, over_dark)
+    return (
+        sharpen(light_profiles(image, px, normal, reach), offsets, mm, px, normal, reach)
+        if offsets is not None
+        else None
+    ), dark
+
+
+def best_curve(
+    change: np.ndarray, t: np.ndarray, reach: int, limit: int, sd: float, over_dark: bool = True
+) -> tuple[np.ndarray | None, float]:
+    """(N,) offsets of the gently bent line along which the same change of colour is seen all the
+    way, None where no line stands out from its parallels. How wide a dark band runs along just
+    within that line, 0 for none.
+
+    A line printed along the border may be plainer than the board's own edge: what is nearer counts
+    more."""
+    coarse = max(limit // 8, 1)
+    wide = cv2.filter2D(change, -1, np.ones((1, 2 * coarse - 1), np.float32) / (2 * coarse - 1))
+    ends = np.arange(-limit, limit + 1, coarse)
+    bows = np.arange(-(limit // 2), limit // 2 + 1, coarse)
+    curve, total = score_curves(wide, t, reach, ends, ends, bows, limit)
+    best, dark = outermost(curve, likely(curve, total, sd), total.mean(1), over_dark)
+    if coarse > 1:
+        near = np.arange(-coarse, coarse + 1)
+        a, b, bow = curve[best]
+        curve, total = score_curves(change, t, reach, a + near, b + near, bow + near, 2 * limit)
+        best = likely(curve, total, sd).argmax()
+    a, b, bow = curve[best]
+    typical = float(np.median(np.linalg.norm(change.mean(0), axis=1)))
+    if np.linalg.norm(total[best]) < max(4 * typical, 2.0):
+        return None, dark
+    return a * (1 - t) + b * t + bow * 4 * t * (1 - t), dark
+
+
+def likely(curve: np.ndarray, total: np.ndarray, sd: float) -> np.ndarray:
+    """(M,) how well each curve shows, weighed by how far off its ends are"""
+    return np.linalg.norm(total, axis=1) * np.exp(-0.5 * (curve[:, :2] ** 2).sum(1) / sd**2)
+
+
+def outermost(
+    curve: np.ndarray, score: np.ndarray, lighter: np.ndarray, over_dark: bool
+) -> tuple[int, float]:
+    """The best curve, or one clear of it further out that is nearly as good: beyond its edge a
+    board has no more lines; and how wide what lies between is, if it is a dark band. lighter: (M,)
+    by how much it is lighter beyond each curve; over_dark: whether to go beyond such a band"""
+    at = (
+        curve @ np.array([[1, 0, 0], [0, 1, 0], [0.5, 0.5, 1]]).T
+    )  # how far out its ends and its middle are
+    best, dark = int(score.argmax()), 0.0
+    while True:
+        further = at - at[best]
+        # all along: one that crosses the best shows half of it again
+        good = (further.min(1) >= APART) & (score > NEARLY * score[best])
+        if not over_dark and lighter[best] < 0:
+            good &= lighter < 0
+        if not good.any():
+            return best, dark
+        beyond = int(np.where(good, score, 0).argmax())
+        dark = float(further[beyond].mean()) if lighter[best] < 0 < lighter[beyond] else 0.0
+        best = beyond
+
+
+def score_curves(
+    change: np.ndarray,
+    t: np.ndarray,
+    reach: int,
+    starts: np.ndarray,
+    stops: np.ndarray,
+    bows: np.ndarray,
+    slant: float,
+) -> tuple[np.ndarray, np.ndarray]:
+    """(M, 3) where each curve starts, ends and how it bows, (M, channels) the mean change of colour
+    along it"""
+    curve = np.stack(np.meshgrid(starts, stops, bows, indexing="ij"), -1).reshape(-1, 3)
+    curve = curve[np.abs(curve[:, 0] - curve[:, 1]) <= slant]
+    index = curve @ np.stack([1 - t, t, 4 * t * (1 - t)])
+    index = np.clip(np.rint(index).astype(np.int32) + reach, 0, 2 * reach)
+    flat = change.reshape(-1, change.shape[2])
+    row = (np.arange(len(t)) * change.shape[1])[None]
+    return curve, np.concatenate(
+        [flat[index[k : k + 4096] + row].mean(1) for k in range(0, len(index), 4096)]
+    )
+
+
+def sharpen(
+    change: np.ndarray,
+    offsets: np.ndarray,
+    mm: np.ndarray,
+    px: np.ndarray,
+    normal: np.ndarray,
+    reach: int,
+) -> EdgePoints | None:
+    """Each station's own peak near the common curve, between the pixels; those that stray or are
+    faint are left out."""
+    centre = np.clip(np.rint(offsets).astype(int) + reach, 0, 2 * reach)
+    strength = change[np.arange(len(centre)), centre].mean(0)
+    along = change @ (strength / max(float(np.linalg.norm(strength)), 1e-6))
+    window = np.clip(centre[:, None] + np.arange(-6, 7), 1, 2 * reach - 1)
+    row = np.arange(len(along))
+    near = window[:, 3:-3]
+    peak = near[row, along[row[:, None], near].argmax(1)]
+    left, mid, right = (along[row, peak + d] for d in (-1, 0, 1))
+    found = peak - reach + peaks_between(left, mid, right)
+    smooth = np.polyval(np.polyfit(np.arange(len(found)), found, 3), np.arange(len(found)))
+    off = np.abs(found - smooth)
+    good = (mid > 0.35 * np.median(mid)) & (off < max(3 * np.median(off), 0.5))
+    if good.sum() < STATIONS // 3:
+        return None
+    unsure = abs(lopsided(change[row[:, None], window]))
+    return EdgePoints(
+        mm[good],
+        (px + normal * found[:, None])[good],
+        normal[good],
+        np.full(good.sum(), unsure),
+        np.zeros(good.sum(), int),
+    )
+
+
+def lopsided(change: np.ndarray) -> float:
+    """How far the middle of an edge is from its peak, pixels; change: (N, steps, channels) across
+    it, much the same all along"""
+    profile = np.linalg.norm(np.median(change, 0), axis=1)
+    peak = int(profile[1:-1].argmax()) + 1
+    half = profile[peak] / 2
+    inner, outer = profile[peak::-1], profile[peak:]
+    return (falls_below(outer, half) - falls_below(inner, half)) / 2
+
+
+def falls_below(profile: np.ndarray, level: float) -> float:
+    """After how many steps, parts of steps too, a profile has fallen to a level"""
+    below = np.flatnonzero(profile < level)
+    if not len(below):
+        return float(len(profile) - 1)
+    k = int(below[0])
+    return k - (level - profile[k]) / (profile[k - 1] - profile[k])
+
+
+def in_picture(image: np.ndarray, px: np.ndarray, reach: int) -> np.ndarray:
+    """(N,) which of (N, 2) pixels of a side lie far enough within the picture to be seen as an edge"""
+    h, w = image.shape[:2]
+    return ((px > reach / 2) & (px < (w - reach / 2, h - reach / 2))).all(1)
+
+
+def sides(corners: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    """(a, b) mm: the sides of the board whose corners (4, 2) mm are given"""
+    return list(zip(corners, np.roll(corners, -1, 0)))
+
+
+def shown_sides(
+    image: np.ndarray, pose: Pose, corners: np.ndarray, reach: int
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Those of the sides that are in the picture, more of each than not: it may end along them"""
+    return [
+        (a, b)
+        for a, b in sides(corners)
+        if 2 * in_picture(image, pose.to_px(a + (b - a) * ALONG[:, None]), reach).sum() > STATIONS
+    ]
+
+
+def plainness(
+    smooth: np.ndarray, pose: Pose, lines: list[tuple[np.ndarray, np.ndarray]], reach: int
+) -> float:
+    """How plainly what the pose's lens makes straight runs along these lines (mm), in grey levels a
+    line; smooth: the image as smoothed() has it"""
+    ends, total = np.arange(-reach, reach + 1, 2), 0.0
+    for a, b in lines:
+        px, normal = stations(pose, a + (b - a) * ALONG[:, None])
+        change = profiles(smooth, px, normal, reach)
+        total += float(
+            np.linalg.norm(
+                score_curves(change, ALONG, reach, ends, ends, np.zeros(1), reach)[1], axis=1
+            ).max()
+        )
+    return total / max(len(lines), 1)
+
+
+def stations(pose: Pose, mm: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(N, 2) pixels of (N, 2) mm along a side, and (N, 2) which way is across it, outwards"""
+    px = pose.to_px(mm)
+    along = np.gradient(px, axis=0)
+    along /= np.linalg.norm(along, axis=1, keepdims=True)
+    return px, np.column_stack([along[:, 1], -along[:, 0]])
+
+
+def peaks_between(left: np.ndarray, middle: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """(...) steps from the middle one, -0.5 to 0.5, at which parabolas through three neighbours
+    peak"""
+    bend = left - 2 * middle + right
+    return np.where(bend < 0, 0.5 * (left - right) / np.where(bend < 0, bend, -1), 0.0).clip(
+        -0.5, 0.5
+    )
+
+
+def board_edges(
+    image: np.ndarray, pose: Pose, corners: np.ndarray, reach: int, limit: int, sd: float = np.inf
+) -> list[EdgePoints]:
+    """What is seen of the sides of the board whose corners (4, 2) mm are given, at most `limit`
+    pixels from where the pose has them; sd: pixels by which the corners are off, as a standard
+    deviation."""
+    smooth = smoothed(image)
+    found = [find_side(image, pose, a, b, reach, limit, sd, smooth) for a, b in sides(corners)]
+    bands = sum(dark > 0 for _, dark in found)
+    if (
+        0 < bands < 4
+    ):  # a dark line is printed along all four sides; a shadow, or the side of a thick board, is not
+        for k, (a, b) in enumerate(sides(corners)):
+            side, dark = found[k]
+            if dark:
+                side, _ = find_side(image, pose, a, b, reach, limit, sd, smooth, over_dark=False)
+                found[k] = (
+                    side and msgspec.structs.replace(side, unsure=np.hypot(side.unsure, dark / 2)),
+                    dark,
+                )
+    return [
+        msgspec.structs.replace(s, line=np.full(len(s.mm), k))
+        for k, (s, _) in enumerate(found)
+        if s is not None
+    ]

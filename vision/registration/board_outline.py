@@ -1,0 +1,242 @@
+"""The board's outline anywhere in a picture: rough poses for boards whose print repeats itself
+(squares, crossings)."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import cv2
+import numpy as np
+
+from vision.geometry.lens import Lens
+from vision.geometry.pose import Pose
+from vision.photometry.small_picture import View
+from vision.plan import Plan
+from vision.registration.board_edges import board_edges
+
+SMALL = 480  # longer side of the picture in which outlines are looked for
+LEAST_SHARE = 0.04  # of the picture that a board covers at least
+SHORTEST = 45  # pixels of a contour that lie on a straight line, at least
+LINES, BESIDE = 9, 12  # lines looked at of a contour, and how far apart they are at least, pixels
+COVERED = 0.55  # of a four-sided shape's border that a contour runs along
+STEPS = np.linspace(0.02, 0.98, 60)
+MISFIT = 0.025  # how badly four corners may fit a board of the plan's shape, in diagonals
+MOST = 6  # outlines tried
+ROUND, APART = (
+    0.25,
+    0.02,
+)  # how far from the board what is seen round it may be, and from each other, longer sides
+
+
+def by_outline(
+    plan: Plan, lens: Lens, scene: View, image: np.ndarray, behind_men: bool = False
+) -> list[Pose]:
+    """Rough poses from four-sided outlines in the picture, up to a half turn (a square board: any);
+    image BGR; behind_men: also where something stands out beyond them."""
+    size = image.shape[1], image.shape[0]
+    scale = SMALL / max(size)
+    small = image
+    while max(small.shape) >= 2 * SMALL:
+        small = cv2.resize(small, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA)
+    small = cv2.resize(
+        small, (round(size[0] * scale), round(size[1] * scale)), interpolation=cv2.INTER_AREA
+    )
+    if small.ndim == 2:
+        small = cv2.cvtColor(small, cv2.COLOR_GRAY2BGR)
+    found: list[np.ndarray] = []
+    for mask in masks(plan, scene, small):
+        for quad in quads(mask, behind_men):
+            if all(np.abs(quad - q).max() > 6 for q in found):
+                found.append(quad)
+    out = []
+    for quad in found:
+        px = (quad + 0.5) / scale - 0.5
+        for turn in range(2):
+            try:
+                pose, off = lens.pose(plan.corners, np.roll(px, turn, 0), size, "print")
+            except ValueError:
+                continue
+            misfit = off.max() / np.linalg.norm(np.ptp(px, axis=0))
+            if misfit < MISFIT:
+                out.append((misfit, pose))
+                break
+    out.sort(key=lambda o: o[0])
+    return [pose for _, pose in out[:MOST]]
+
+
+def framed(plan: Plan, lens: Lens, scene: View) -> list[np.ndarray]:
+    """(4, 2) mm each, in the order of the board's corners: the outlines seen in the scene, whose
+    pose is known. A rim may be seen rather than the board, and one that stands above it lies aside."""
+    found: list[np.ndarray] = []
+    for outline in by_outline(plan, lens, scene, scene.small):
+        mm = scene.pose.to_mm(outline.to_px(plan.corners))
+        turn = min(range(4), key=lambda k: np.linalg.norm(np.roll(mm, k, 0) - plan.corners))
+        mm = np.roll(mm, turn, 0)
+        off = np.abs(mm - plan.corners).max() / max(plan.size)
+        if off < ROUND and all(
+            np.abs(mm - other).max() > APART * max(plan.size) for other in found
+        ):
+            found.append(mm)
+    return found
+
+
+def masks(plan: Plan, scene: View, small: np.ndarray) -> list[np.ndarray]:
+    """(h, w) uint8 each: what may be the board, by its colours in the scene, by brightness, by
+    edges"""
+    inside = np.zeros(scene.small.shape[:2], np.uint8)
+    cv2.fillConvexPoly(inside, np.rint(scene.pose.to_px(plan.corners)).astype(np.int32), 1)
+    lab, known = (
+        cv2.cvtColor(cv2.GaussianBlur(i, (0, 0), 1), cv2.COLOR_BGR2Lab)
+        for i in (small, scene.small)
+    )
+    histograms = [
+        cv2.calcHist([known], [1, 2], m, [32, 32], [0, 256, 0, 256]).reshape(32, 32)
+        for m in (inside, 1 - inside)
+    ]
+    board, table = (cv2.GaussianBlur(h / max(h.sum(), 1), (0, 0), 1.5) for h in histograms)
+    likely = np.clip(255 * board / np.maximum(board + table, 1e-9), 0, 255).astype(np.uint8)
+    by_colour = likely[lab[..., 1] // 8, lab[..., 2] // 8]
+    out = [cv2.threshold(by_colour, 128, 255, cv2.THRESH_BINARY)[1]]
+    for channel in cv2.split(lab):
+        t, m = cv2.threshold(channel, 0, 255, cv2.THRESH_BINARY + cv2.THRESH_OTSU)
+        out += [m, 255 - m]
+    edges = np.max(
+        [cv2.Canny(c, 30, 90) for c in cv2.split(cv2.GaussianBlur(small, (0, 0), 1))], axis=0
+    )
+    out.append(cv2.dilate(edges, np.ones((3, 3), np.uint8)))
+    return out
+
+
+def quads(mask: np.ndarray, behind_men: bool) -> list[np.ndarray]:
+    """(4, 2) corners, clockwise, of the larger four-sided shapes in a mask"""
+    mask = cv2.morphologyEx(mask, cv2.MORPH_CLOSE, np.ones((5, 5), np.uint8))
+    out = (
+        [q for c in larger(mask) if (q := straight(c, mask.shape)) is not None]
+        if behind_men
+        else []
+    )
+    for c in larger(cv2.morphologyEx(mask, cv2.MORPH_OPEN, np.ones((5, 5), np.uint8))):
+        hull = cv2.convexHull(c)
+        around = cv2.arcLength(hull, True)
+        for loose in np.linspace(0.01, 0.06, 11):
+            quad = cv2.approxPolyDP(hull, loose * around, True).reshape(-1, 2)
+            if len(quad) <= 4:
+                break
+        if len(quad) == 4 and cv2.contourArea(quad) > 0.85 * cv2.contourArea(hull):
+            quad = quad.astype(float)
+            a, b = quad[1] - quad[0], quad[2] - quad[1]
+            out.append(quad if a[0] * b[1] - a[1] * b[0] > 0 else quad[::-1])
+    return out
+
+
+def larger(mask: np.ndarray) -> list[np.ndarray]:
+    """The contours of the three largest shapes in a mask that may be a board"""
+    contours = sorted(
+        cv2.findContours(mask, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)[0],
+        key=cv2.contourArea,
+        reverse=True,
+    )
+    return [c for c in contours[:3] if cv2.contourArea(c) >= LEAST_SHARE * mask.size]
+
+
+def straight(contour: np.ndarray, shape: tuple[int, int]) -> np.ndarray | None:
+    """(4, 2) corners, clockwise, of the four straight lines that most of a contour runs along: tall
+    men stand out beyond the board"""
+    drawn = np.zeros(shape, np.uint8)
+    cv2.drawContours(drawn, [contour], -1, 255, 1)
+    drawn[[0, -1]] = drawn[:, [0, -1]] = 0  # there the picture ends, not the board
+    seen = cv2.HoughLines(drawn, 1, np.pi / 180, SHORTEST)
+    lines: list[np.ndarray] = []
+    for rho, theta in seen[:200, 0] if seen is not None else ():
+        line = np.array([np.cos(theta), np.sin(theta), -rho])
+        if len(lines) < LINES and all(apart(line, other, shape) > BESIDE for other in lines):
+            lines.append(line)
+    near = cv2.distanceTransform(255 - drawn, cv2.DIST_L2, 3) < 2
+    best, most = None, COVERED
+    for four in combinations(lines, 4):
+        around = sorted(four, key=lambda line: np.arctan2(*(line[1::-1] * side_of(line, shape))))
+        quad = np.array([met(around[k - 1], around[k]) for k in range(4)])
+        (ax, ay), (bx, by) = (
+            (np.roll(quad, -1, 0) - quad).T,
+            (np.roll(quad, -2, 0) - np.roll(quad, -1, 0)).T,
+        )
+        turns = ax * by - ay * bx
+        if (
+            not np.isfinite(quad).all()
+            or not (turns > LEAST_SHARE * drawn.size / 4).all()
+            or np.abs(quad).max() > 2 * max(shape)
+        ):
+            continue
+        along = (quad[:, None] + (np.roll(quad, -1, 0) - quad)[:, None] * STEPS[:, None]).reshape(
+            -1, 2
+        )
+        x, y = np.rint(along).astype(int).T
+        inside = (x >= 0) & (y >= 0) & (x < shape[1]) & (y < shape[0])
+        covered = near[y[inside], x[inside]].sum() / len(along)
+        if covered > most:
+            best, most = quad, covered
+    return best
+
+
+def side_of(line: np.ndarray, shape: tuple[int, int]) -> float:
+    """1 where a line's normal points away from the picture's middle, else -1"""
+    return 1.0 if line @ (shape[1] / 2, shape[0] / 2, 1) < 0 else -1.0
+
+
+def apart(a: np.ndarray, b: np.ndarray, shape: tuple[int, int]) -> float:
+    """How far apart two lines run at most, pixels, over a picture: large where they cross at an
+    angle"""
+    middle, along = (
+        -a[:2] * (a @ (shape[1] / 2, shape[0] / 2, 1)) + (shape[1] / 2, shape[0] / 2),
+        np.array([-a[1], a[0]]),
+    )
+    ends = middle + along * np.array([[-1], [1]]) * max(shape) / 3
+    return float(np.abs(np.column_stack([ends, np.ones(2)]) @ b).max())
+
+
+def met(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """(2,) where two lines meet; not a number for parallels"""
+    x, y, w = np.cross(a, b)
+    return np.array([x, y]) / w if abs(w) > 1e-6 else np.full(2, np.nan)
+
+
+def sharpened(
+    plan: Plan, lens: Lens, image: np.ndarray, start: Pose, reach_px: float
+) -> Pose | None:
+    """The pose at which the board's four sides are seen, at most reach_px from where `start` has
+    them; None where one of them is not seen."""
+    pose = start
+    for shrink, reach in ((max(reach_px / 16, 1.0), 16), (1.0, 8)):
+        size = tuple(round(s / shrink) for s in start.size)
+        small = image if shrink == 1.0 else cv2.resize(image, size, interpolation=cv2.INTER_AREA)
+        there = pose.resized(size)
+        sides = board_edges(small, there, plan.corners, 20, reach)
+        if len(sides) < 4:
+            return None
+        flat = [
+            cv2.undistortPoints(s.px.reshape(-1, 1, 2), there.K, there.dist).reshape(-1, 2)
+            for s in sides
+        ]
+        lines = [
+            cv2.fitLine(f.astype(np.float32), cv2.DIST_HUBER, 0, 0.001, 0.001).ravel() for f in flat
+        ]
+        corners = [crossing(lines[i - 1], lines[i]) for i in range(4)]
+        if any(c is None for c in corners):
+            return None
+        rays = np.column_stack([np.array(corners), np.ones(4)])
+        px = cv2.projectPoints(rays, np.zeros(3), np.zeros(3), start.K, start.dist)[0].reshape(
+            -1, 2
+        )
+        try:
+            pose, _ = lens.pose(plan.corners, px, start.size, start.by)
+        except ValueError:
+            return None
+    return pose
+
+
+def crossing(a: np.ndarray, b: np.ndarray) -> np.ndarray | None:
+    """Where two lines (direction and point, (4,)) cross; None for parallels"""
+    A = np.column_stack([a[:2], -b[:2]])
+    if abs(np.linalg.det(A)) < 1e-6:
+        return None
+    return a[2:] + a[:2] * np.linalg.solve(A, b[2:] - a[2:])[0]

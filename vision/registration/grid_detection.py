@@ -1,0 +1,251 @@
+"""A board of squares or crossings seen from anywhere: straight edges in the picture that run two
+ways at right angles, evenly apart.
+Its value: by_lattice."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+
+from vision.geometry.lens import Lens
+from vision.geometry.pose import Pose
+from vision.geometry.symmetry import spacing, square
+from vision.plan import Plan
+from vision.registration.print_map import Picture
+from vision.registration.printed_lines import Line, each_way, middle_lines, site_lines
+
+Edges = tuple[np.ndarray, np.ndarray, np.ndarray]  # as flat() has them
+
+LONGER = 960  # longer side of the picture in which edges are looked for
+SHORTEST, MOST = 0.012, 500  # of an edge, in longer sides; edges looked at
+DRAWN, FIRST, LIKELY = (
+    1000,
+    80,
+    300,
+)  # pairs of directions drawn, from so many of the longest edges; the best of them
+BESIDE = 1.2  # pixels by which an edge may miss the point that its parallels run towards
+APART = np.cos(np.radians(2.5))  # directions nearer to each other are one
+FEW, GIVEN = 8, 8  # edges at least; poses at most
+TRIED = 4  # pairs of directions that are looked at for even steps
+FEWEST, MANY, FINE = (
+    2.0,
+    60.0,
+    0.15,
+)  # squares in a picture; by what part of a square what is tried differs at its end
+NEAR = 0.12  # of a square by which an edge on a line may be beside it
+PHASES = np.arange(0, 1, 0.04)  # of a square: where lines are tried
+SMALLEST = 0.05  # of the focal length, that the lines of a board take up at least
+TURN = np.array([[0, -1, 0], [1, 0, 0], [0, 0, 1]], float)  # a quarter, about the board's own axis
+EVENLY, LARGER = (
+    0.25,
+    0.6,
+)  # how evenly edges lie at least; of the best, from which on larger squares are taken
+
+
+def by_lattice(plan: Plan, lens: Lens, picture: Picture) -> list[Pose]:
+    """Rough poses at which the lines between a plan's squares, or through its crossings, lie where
+    edges run in the picture, up to a half turn (a square board: any) and to some squares; none
+    where a plan has no such lines. After the Manhattan world of Coughlan and Yuille (1999): of
+    three edges two give the one direction, the third the other, where the lens is known."""
+    step = spacing(plan)
+    lattices = [
+        at
+        for lines in (site_lines(plan), middle_lines(plan))
+        if (at := crossings(lines)) is not None
+    ]
+    if not step.all() or not lattices:
+        return []
+    ends, focal = edges_in(lens, picture)
+    found = []
+    for axes in directions(ends, focal) if len(ends) >= FEW else ():
+        for turned in (axes,) if square(plan) else (axes, axes @ TURN):
+            edges = flat(ends, turned)
+            evenly, scale, at = evenness(edges, step)
+            found += [
+                placed(plan, lens, picture.size, turned, scale, at, edges, lattice)
+                for lattice in lattices
+                if evenly > EVENLY
+            ]
+    return [pose for _, pose in sorted(found, key=lambda f: -f[0])][:GIVEN]
+
+
+def crossings(lines: list[Line]) -> tuple[np.ndarray, np.ndarray] | None:
+    """(across,), (down,) mm: where lines down and across the board run; None where there are not
+    several of both"""
+    across, down = (
+        np.array(sorted({round(a[axis], 1) for a, _ in those}))
+        for axis, those in enumerate(each_way(lines))
+    )
+    return (across, down) if min(len(across), len(down)) >= 3 else None
+
+
+def edges_in(lens: Lens, picture: Picture) -> tuple[np.ndarray, float]:
+    """(N, 2, 3) rays of the ends of straight edges, the longest first, and how many pixels a ray's
+    unit is"""
+    scale = min(LONGER / max(picture.size), 1.0)
+    grey = picture.level(0)
+    small = (
+        grey
+        if scale == 1
+        else cv2.resize(grey, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
+    )
+    seen = cv2.createLineSegmentDetector(0).detect(small)[0]
+    if seen is None:
+        return np.zeros((0, 2, 3)), 1.0
+    px = seen.reshape(-1, 2, 2).astype(float)
+    long = np.linalg.norm(px[:, 1] - px[:, 0], axis=1)
+    order = np.argsort(-long)[:MOST]
+    px = (px[order[long[order] > SHORTEST * max(small.shape)]] + 0.5) / scale - 0.5
+    rays = cv2.undistortPoints(px.reshape(-1, 1, 2), lens.K(picture.size), lens.dist).reshape(
+        -1, 2, 2
+    )
+    return np.dstack([rays, np.ones(rays.shape[:2])]), lens.focal * max(picture.size) * scale
+
+
+def directions(ends: np.ndarray, focal: float) -> list[np.ndarray]:
+    """(3, 3) each: columns a board's way across, its way down and into it, as seen by the camera,
+    the best first"""
+    rng = np.random.default_rng(0)
+    normal = np.cross(ends[:, 0], ends[:, 1])
+    long = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1) * focal
+    i, j, k = rng.integers(0, min(FIRST, len(ends)), (3, DRAWN))
+    first = np.cross(normal[i], normal[j])
+    second = np.cross(normal[k], first)
+    size = np.linalg.norm(first, axis=1), np.linalg.norm(second, axis=1)
+    good = (size[0] > 1e-6) & (size[1] > 1e-6)
+    first, second = first[good] / size[0][good, None], second[good] / size[1][good, None]
+    scores = [np.where(beside(ends, d) * focal < BESIDE, long, 0).sum(1) for d in (first, second)]
+    total = np.sqrt(scores[0] * scores[1])  # edges must run both ways
+    found: list[np.ndarray] = []
+    for best in np.argsort(-total)[:LIKELY]:
+        axes = np.column_stack([first[best], second[best], np.cross(first[best], second[best])])
+        if any(same(axes, other) for other in found):
+            continue
+        for _ in range(3):
+            axes = settled(ends, long, axes, focal)
+        if not any(same(axes, other) for other in found):
+            found.append(upright(axes))
+        if len(found) == TRIED:
+            break
+    return found
+
+
+def same(axes: np.ndarray, other: np.ndarray) -> bool:
+    """Whether the one are the other but for quarter turns"""
+    return bool(np.abs(axes.T @ other).max(0).min() > APART)
+
+
+def beside(ends: np.ndarray, way: np.ndarray) -> np.ndarray:
+    """(D, N) by how much edges (N, 2, 3) miss the points that directions (D, 3) run towards, at
+    their ends, in rays' units"""
+    line = np.cross(ends.mean(1)[None], way[:, None])
+    off = np.abs((line * ends[None, :, 0]).sum(-1))
+    return off / np.maximum(np.linalg.norm(line[..., :2], axis=-1), 1e-12)
+
+
+def settled(ends: np.ndarray, long: np.ndarray, axes: np.ndarray, focal: float) -> np.ndarray:
+    """The axes, fitted to all edges that run along the first or the second"""
+    normal = np.cross(ends[:, 0], ends[:, 1])
+    normal /= np.linalg.norm(normal, axis=1, keepdims=True)
+    ways = []
+    for n in (0, 1):
+        some = beside(ends, axes[:, n][None])[0] * focal < 2 * BESIDE
+        if some.sum() < 2:
+            return axes
+        weighed = normal[some] * long[some, None]
+        way = np.linalg.eigh(weighed.T @ weighed)[1][:, 0]
+        ways.append(way * np.sign(way @ axes[:, n]))
+    U, _, V = np.linalg.svd(np.column_stack([*ways, np.cross(*ways)]))
+    return U @ V if np.linalg.det(U @ V) > 0 else axes
+
+
+def upright(axes: np.ndarray) -> np.ndarray:
+    """The same with the board facing the camera, its way across as much to the right as any"""
+    if axes[2, 2] < 0:
+        axes = axes * (1, -1, -1)
+    return max((axes @ np.linalg.matrix_power(TURN, k) for k in range(4)), key=lambda a: a[0, 0])
+
+
+def evenness(edges: Edges, step: np.ndarray) -> tuple[float, float, np.ndarray]:
+    """How evenly edges lie both ways, 0 to 1, the board's distance along the third axis in mm, and
+    (2,) where its lines run, in steps from that axis"""
+    at, along, long = edges
+    sets = [(at[along == n, n] / step[n], long[along == n]) for n in (0, 1)]
+    wide = max(
+        float(np.ptp(np.quantile(values, (0.05, 0.95)))) if len(values) else 0.0
+        for values, _ in sets
+    )
+    if min(len(values) for values, _ in sets) < FEW // 2 or wide * step.max() < SMALLEST:
+        return 0.0, 0.0, np.zeros(2)
+    rate = np.arange(FEWEST, MANY, FINE) / wide
+    waves = [
+        (np.exp(2j * np.pi * rate[:, None] * values) @ weight) / weight.sum()
+        for values, weight in sets
+    ]
+    evenly = np.sqrt(np.abs(waves[0]) * np.abs(waves[1]))
+    # what is even in small steps is so in halves of them: the largest squares are meant
+    k = int(np.flatnonzero(evenly > LARGER * evenly.max())[0])
+    while k + 1 < len(rate) and evenly[k + 1] > evenly[k]:
+        k += 1
+    rates = rate[k] * np.linspace(0.9, 1.1, 41)
+    fits = [on_lines(values, weight, rates) for values, weight in sets]
+    best = int(sum(fit.max(1) for fit in fits).argmax())
+    return (
+        float(evenly[k]),
+        float(rates[best]),
+        np.array([PHASES[fit[best].argmax()] for fit in fits]),
+    )
+
+
+def on_lines(values: np.ndarray, weight: np.ndarray, rates: np.ndarray) -> np.ndarray:
+    """(R, P) how much weight lies on lines so many a unit, beginning at each of PHASES"""
+    off = (rates[:, None, None] * values - PHASES[:, None] + 0.5) % 1 - 0.5
+    return np.clip(1 - (off / NEAR) ** 2, 0, None) @ weight
+
+
+def flat(ends: np.ndarray, axes: np.ndarray) -> Edges:
+    """(N, 2) middles of edges on a board one unit away, (N,) along which axis each is constant,
+    (N,) how long they are in the picture; edges that run along neither are left out"""
+    there, long = ends @ axes, np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
+    ahead = (there[..., 2] > 0.1).all(1)
+    xy = there[ahead, :, :2] / there[ahead, :, 2:]
+    run = np.abs(xy[:, 1] - xy[:, 0])
+    straight = run.min(1) < 0.06 * run.max(1)
+    return xy[straight].mean(1), run[straight].argmin(1), long[ahead][straight]
+
+
+def placed(
+    plan: Plan,
+    lens: Lens,
+    size: tuple[int, int],
+    axes: np.ndarray,
+    scale: float,
+    at: np.ndarray,
+    edges: Edges,
+    lattice: tuple[np.ndarray, np.ndarray],
+) -> tuple[float, Pose]:
+    """The pose of a board so far away whose lines run there, so many squares aside that most edges
+    lie on it, and how much more edge, in radians or so, runs along its lines than between"""
+    middles, along, long = edges
+    mm, step = middles * scale, spacing(plan)
+    aside = np.array([at[n] * step[n] - lattice[n][0] for n in (0, 1)])
+    off = np.abs(
+        (np.where(along, mm[:, 1] / step[1] - at[1], mm[:, 0] / step[0] - at[0]) + 0.5) % 1 - 0.5
+    )
+    worth = long * np.where(off < NEAR, 1.0, -2 * NEAR / (1 - 2 * NEAR))
+    for n in (0, 1):
+        seen = mm[:, n] - aside[n]
+        shifts = np.arange(
+            np.floor((seen.min() - plan.size[n]) / step[n]), np.ceil(seen.max() / step[n]) + 1
+        )
+        inside = [
+            worth[(seen > (k - 0.1) * step[n]) & (seen < (k + 0.1) * step[n] + plan.size[n])].sum()
+            for k in shifts
+        ]
+        best = np.flatnonzero(np.array(inside) >= max(inside) - 1e-3 * abs(max(inside)))
+        aside[n] += shifts[best[len(best) // 2]] * step[n]
+    t = axes @ np.array([*aside, scale])
+    within = ((mm > aside - 0.1 * step) & (mm < aside + plan.size + 0.1 * step)).all(1)
+    return float(worth[within].sum()), Pose(
+        lens.K(size), lens.dist, cv2.Rodrigues(axes)[0].ravel(), t, size, "print"
+    )

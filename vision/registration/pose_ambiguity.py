@@ -1,0 +1,267 @@
+"""Places where a board looks much like itself: turned round, or a square further. Which of them,
+and what tells them apart."""
+
+from __future__ import annotations
+
+import cv2
+import msgspec
+import numpy as np
+
+from vision.geometry.lens import Lens
+from vision.geometry.pose import Pose
+from vision.geometry.symmetry import quarters, spacing, turns
+from vision.plan import Plan
+from vision.registration.pose_refinement import Fit, follow
+from vision.registration.print_map import ALIKE, RADIUS, Picture, Print
+from vision.registration.whole_board import Whole, lead
+
+# share of the patches that a wrong place may show before it counts as one to be told apart
+CONFUSABLE = 0.08
+OTHER = 0.5  # correlation below which a patch tells two places apart
+MORE = 40  # patches added for that at most
+STILL_SEEN = 0.15  # share of the telling patches that settles the matter at the place of before
+ABOVE = 1.5  # so many times the patches that a wrong place shows: no doubt any more
+LIKELIEST = 2  # places some squares off, of each turn, that are looked at closely
+FEW = 40  # patches for a look at another place
+PLAIN = 0.85  # what others explain against the best from which a look at them is needless
+CLEAR = 3.0  # so many times what chance does one place must explain it better than another
+
+
+def candidates(plan: Plan) -> list[np.ndarray]:
+    """(4, 2) mm each: which places of the board would lie where its corners seem to lie, if it were
+    turned half round (a square one also by quarters) or shifted by one site"""
+    turned = [np.roll(plan.corners, k, 0) for k in turns(plan)]
+    dx, dy = spacing(plan)
+    shifts = [
+        (x * dx, y * dy) for x in (-1, 0, 1) for y in (-1, 0, 1) if abs(x * dx) + abs(y * dy) > 0
+    ]
+    return turned + [plan.corners + s for s in shifts]
+
+
+def elsewhere(plan: Plan, lens: Lens, pose: Pose, mm: np.ndarray) -> Pose | None:
+    """The pose of a board whose places `mm` (4, 2) lie where `pose` has its corners"""
+    try:
+        return lens.pose(mm, pose.to_px(plan.corners), pose.size, pose.by)[0]
+    except ValueError:
+        return None
+
+
+def with_look_alikes(
+    plan: Plan,
+    lens: Lens,
+    known: Print,
+    pictures: list[Picture],
+    poses: list[Pose],
+    bare: np.ndarray,
+) -> Print:
+    """The print with its look-alikes as the photos show them, the barest first: which there are,
+    which patches tell them apart, and some more patches where those are few. bare: (h, w) bool of
+    the canvas."""
+    likes, others, shares = [], [], []
+    for mm in candidates(plan):
+        start = elsewhere(plan, lens, poses[0], mm)
+        fit = (
+            follow(plan, lens, known, pictures[0], start, (0,), (4,)) if start is not None else None
+        )
+        if fit is not None and fit.share > CONFUSABLE:
+            likes.append(mm)
+            others.append(fit.pose)
+            shares.append(fit.share)
+    if not likes:
+        return known
+    known = msgspec.structs.replace(known, likes=np.array(likes), alikeness=np.array(shares))
+    more = cv2.goodFeaturesToTrack(known.canvas, 400, 0.005, RADIUS, mask=inner(bare))
+    if more is not None:
+        wide = msgspec.structs.replace(known, spots=np.rint(more.reshape(-1, 2)).astype(float))
+        new: list[int] = []
+        for told in telling(wide, pictures, poses, others):
+            new += [i for i in np.flatnonzero(told) if i not in new][: MORE // len(likes) + 1]
+        known = msgspec.structs.replace(known, spots=np.vstack([known.spots, wide.spots[new]]))
+    return msgspec.structs.replace(known, telling=telling(known, pictures, poses, others))
+
+
+def inner(bare: np.ndarray) -> np.ndarray:
+    """(h, w) uint8: where a whole patch is bare and on the canvas"""
+    mask = np.zeros(bare.shape, np.uint8)
+    mask[RADIUS + 2 : -RADIUS - 2, RADIUS + 2 : -RADIUS - 2] = 255
+    return np.where(
+        cv2.erode(bare.astype(np.uint8), np.ones((2 * RADIUS + 1,) * 2, np.uint8)) > 0, mask, 0
+    ).astype(np.uint8)
+
+
+def telling(
+    known: Print, pictures: list[Picture], poses: list[Pose], others: list[Pose]
+) -> np.ndarray:
+    """(K, N) bool: patches that photos show at the right pose, the first photo not at each of the
+    other places"""
+    own = seen_again(known, pictures, poses)
+    return np.array([own & (known.measure(pictures[0], p, 0, 3)[2] < OTHER) for p in others])
+
+
+def seen_again(known: Print, pictures: list[Picture], poses: list[Pose]) -> np.ndarray:
+    """(N,) bool: patches that some photo besides the first shows too; the first, of which they were
+    cut, proves nothing"""
+    seen = [known.measure(picture, pose, 0, 2)[2] > ALIKE for picture, pose in zip(pictures, poses)]
+    return np.any(seen[1:] or seen, axis=0)
+
+
+def is_turn(mm: np.ndarray) -> bool:
+    """Whether such a place is the board turned, not shifted"""
+    return bool(np.abs(mm.min(0)).max() < 1e-6)
+
+
+def shifts(known: Print) -> bool:
+    """Whether the board looks like itself a square further"""
+    return not all(is_turn(mm) for mm in known.likes)
+
+
+class Way(msgspec.Struct, frozen=True, eq=False):
+    """fit: where the board lies, score: how much of the picture that explains; sure: no place a
+    square off comes near; turned: it may as well lie turned round; as_well: it and the other places
+    that come as near, itself first, where there are any."""
+
+    fit: Fit
+    score: float
+    sure: bool
+    turned: bool = False
+    as_well: tuple[Pose, ...] = ()
+
+
+def which_way(
+    plan: Plan,
+    lens: Lens,
+    known: Print,
+    whole: Whole,
+    picture: Picture,
+    fit: Fit,
+    usual: list[Pose],
+) -> Way:
+    """Of a pose and the places where the board would look much the same, turned or some squares
+    off, the one that explains the whole picture best; of turns that explain it as well (the board
+    is the same both ways) the one that lies more as usual."""
+    if not len(known.likes):
+        return Way(fit, float(whole.explained(picture, fit.pose).mean()), True)
+    ways = [(np.roll(plan.corners, k, 0), k) for k in (0, *turns(plan))]
+    places = [(0.0, c, k) for c, k in ways]
+    if shifts(known):
+        ways += quarters(plan)
+        step = spacing(plan)
+        turned = ((c, k, elsewhere(plan, lens, fit.pose, c)) for c, k in ways)
+        places = [
+            (score, c - off, k)
+            for c, k, pose in turned
+            if pose is not None
+            for score, off in whole.squares_off(picture, pose, step)[:LIKELIEST]
+        ]
+        places.sort(key=lambda p: -p[0])
+        if np.abs(places[0][1] - plan.corners).max() < 1e-6 and places[1][0] < PLAIN * places[0][0]:
+            return Way(fit, float(whole.explained(picture, fit.pose).mean()), True)
+    found = [(whole.explained(picture, fit.pose), fit, plan.corners, 0)]
+    for _, mm, turn in places[: 2 * LIKELIEST]:
+        start = (
+            elsewhere(plan, lens, fit.pose, mm) if np.abs(mm - plan.corners).max() > 1e-6 else None
+        )
+        other = (
+            follow(plan, lens, known, picture, start, (1, 0), (5, 3), FEW)
+            if start is not None
+            else None
+        )
+        if other is not None:
+            found.append((whole.explained(picture, other.pose), other, mm, turn))
+    found.sort(key=lambda f: -f[0].mean())
+
+    def rather(here, there) -> float:
+        poses, back = (here[1].pose, there[1].pose), whole.between(here[2], there[2])
+        return whole.rather(plan, picture, *poses, back) if here[3] != there[3] else 0.0
+
+    first = found[0]
+    for each in found[1:]:
+        first = each if rather(first, each) < -CLEAR else first
+    best, as_well, turned = first, [first], False
+    for each in found:
+        if each is first:
+            continue
+        says = rather(
+            first, each
+        )  # against which a look at all, which sees what is near the camera best, proves nothing
+        if (
+            says > CLEAR
+            or says >= 0
+            and lead(first[0], each[0], whole.between(first[2], each[2])) > CLEAR
+        ):
+            continue
+        as_well.append(each)
+        if each[3] == first[3]:
+            continue
+        turned = True
+        if usual and apart(plan, each[1].pose, usual) < apart(plan, best[1].pose, usual):
+            best = each
+    as_well.sort(key=lambda each: each is not best)
+    poses = [each[1].pose for each in as_well]
+    sure = not any(by_place(plan, poses))  # a place turned may lie some squares off too
+    settled = (
+        fit if best[1] is fit else follow(plan, lens, known, picture, best[1].pose, (0,), (3,))
+    )
+    return Way(
+        settled or best[1],
+        float(best[0].mean()),
+        sure,
+        turned,
+        tuple(poses) if len(poses) > 1 else (),
+    )
+
+
+def by_place(plan: Plan, poses: list[Pose]) -> list[int]:
+    """Which of these poses each first shares its place on the table with, turned maybe: 0 for the
+    first"""
+    middle, gap = plan.corners.mean(0), spacing(plan).max() or np.inf
+    out: list[int] = []
+    for n, pose in enumerate(poses):
+        aside = [
+            np.linalg.norm(other.to_mm(pose.to_px(middle[None]))[0] - middle) for other in poses[:n]
+        ]
+        out.append(next((out[k] for k, off in enumerate(aside) if off < gap / 4), n))
+    return out
+
+
+def by_table(plan: Plan, lens: Lens, whole: Whole, picture: Picture, pose: Pose) -> np.ndarray:
+    """(4, 2) mm that belong where a pattern of loose tiles has its corners: the plan's own, unless
+    the table round about plainly says that all was turned"""
+    ways = [(plan.corners, pose)]
+    for k in turns(plan):
+        corners = np.roll(plan.corners, k, 0)
+        ways.append((corners, elsewhere(plan, lens, pose, corners)))
+    seen = [(whole.explained(picture, p), mm) for mm, p in ways if p is not None]
+    best = max(seen, key=lambda s: s[0].mean())
+    return (
+        best[1]
+        if lead(best[0], seen[0][0], whole.between(best[1], plan.corners)) > CLEAR
+        else plan.corners
+    )
+
+
+def doubtful(
+    known: Print, picture: Picture, fit: Fit, enough: float, most: int = 1000
+) -> list[int]:
+    """Which look-alikes cannot be ruled out: no more of the print is seen than a wrong place would
+    show, and less than this share of the patches that tell. Of those that tell one look-alike no
+    more than `most` are asked."""
+    open_ = np.flatnonzero(fit.share < ABOVE * known.alikeness)
+    if not len(open_):
+        return []
+    asked = known.telling[open_] & (np.cumsum(known.telling[open_], 1) <= most)
+    which = np.flatnonzero(asked.any(0))
+    seen = known.measure(picture, fit.pose, 0, 2, which)[2] > ALIKE
+    return [
+        int(k)
+        for k, told in zip(open_, asked[:, which])
+        if not told.any() or seen[told].mean() < enough
+    ]
+
+
+def apart(plan: Plan, pose: Pose, usual: list[Pose]) -> float:
+    """How far a pose puts the board's corners from where they usually are, pixels"""
+    return min(
+        float(np.linalg.norm(pose.to_px(plan.corners) - u.to_px(plan.corners), axis=1).mean())
+        for u in usual
+    )

@@ -1,0 +1,215 @@
+"""From a rough pose to a sharp one: robust pose from many points, and the print followed from
+coarse to fine."""
+
+from __future__ import annotations
+
+import cv2
+import msgspec
+import numpy as np
+
+from vision.geometry.lens import Lens
+from vision.geometry.pose import Pose
+from vision.plan import Plan
+from vision.registration.print_map import ALIKE, Picture, Print
+
+LEAST = 8  # patches that must agree before a board counts as seen
+GIVE = np.array(
+    [0.35, 0.1, 0.05]
+)  # how far log focal, k1, k2 of another camera may be from the calibrated one's
+# typical residual from which the calibrated lens does not explain what is seen, at 1640 wide
+STRAINED_PX = 0.5
+FLOOR_PX = 0.12  # what interpolation and the lens's model leave, at 1640 wide
+
+
+class Fit(msgspec.Struct, frozen=True, eq=False):
+    """pose, its error_px filled in; inliers: (N,) bool of the patches looked for, share: of them;
+    mm, px: (M, 2) where those were; typical: their median residual, pixels."""
+
+    pose: Pose
+    inliers: np.ndarray
+    mm: np.ndarray
+    px: np.ndarray
+    share: float
+    typical: float
+
+
+def robust_pose(
+    mm: np.ndarray,
+    px: np.ndarray,
+    start: Pose,
+    loose: float,
+    give: bool = False,
+    height: float = 0.0,
+    noise: float = 0.1,
+) -> tuple[Pose, np.ndarray]:
+    """The pose nearest `start` that most of the points agree with, each up to about `loose` pixels
+    off; (N,) errors.
+
+    Points further off than three times the typical error weigh next to nothing. give: the lens may
+    differ too;
+    height: of the points above the board, mm; noise: what a good point is off at the least, pixels."""
+    points = np.column_stack([mm, np.full(len(mm), -height)])
+    free = 9 if give else 6
+    held = np.concatenate([np.zeros(6), 1 / GIVE**2])[:free]
+    x = np.zeros(free)
+    pose, damp = start, 1e-4
+
+    def seen(pose: Pose) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        at, jac = cv2.projectPoints(points, pose.rvec, pose.tvec, pose.K, pose.dist)
+        r = at.reshape(-1, 2) - px
+        J = np.column_stack([jac[:, :6], (jac[:, 6] + jac[:, 7]) * pose.K[0, 0], jac[:, 10:12]])[
+            :, :free
+        ]
+        return r.ravel(), np.linalg.norm(r, axis=1), J
+
+    def cost(off: np.ndarray, x: np.ndarray, scale: float) -> float:
+        u = (off / (2 * scale)) ** 2
+        return float(4 * (u / (1 + u)).sum() + held @ x**2)
+
+    r, off, J = seen(pose)
+    for _ in range(30 if give else 12):
+        scale = min(max(1.5 * float(np.median(off)), 1.5 * noise), loose)
+        w = np.repeat(1 / (1 + (off / (2 * scale)) ** 2) ** 2, 2) / scale**2
+        A, g = J.T @ (J * w[:, None]) + np.diag(held), J.T @ (w * r) + held * x
+        step = -np.linalg.solve(A + damp * np.diag(np.diag(A) + 1e-12), g)
+        tried = lens_and_pose(start, pose, step, x + step)
+        new_r, new_off, new_J = seen(tried)
+        if cost(new_off, x + step, scale) > cost(off, x, scale) * (1 + 1e-9):
+            damp *= 10
+            continue
+        small = np.abs(J @ step).max() < 0.01
+        pose, x, r, off, J, damp = tried, x + step, new_r, new_off, new_J, max(damp / 10, 1e-9)
+        if small:
+            break
+    return pose, off
+
+
+def lens_and_pose(start: Pose, pose: Pose, step: np.ndarray, total: np.ndarray) -> Pose:
+    """The pose moved by a step (rvec, tvec, perhaps log focal, k1, k2), the lens by the total from
+    the start's"""
+    out = msgspec.structs.replace(pose, rvec=pose.rvec + step[:3], tvec=pose.tvec + step[3:6])
+    if len(step) == 6:
+        return out
+    K = start.K.copy()
+    K[[0, 1], [0, 1]] *= np.exp(total[6])
+    dist = np.zeros(4)
+    dist[: len(start.dist)] = start.dist[:4]
+    dist[:2] += total[7:]
+    return msgspec.structs.replace(out, K=K, dist=dist)
+
+
+def expected_error(plan: Plan, pose: Pose, mm: np.ndarray, off: np.ndarray) -> float:
+    """Root mean square error in pixels to expect over the board, from points (N, 2) mm and their
+    residuals (N,)"""
+
+    def jacobian(at):
+        return cv2.projectPoints(
+            np.column_stack([at, np.zeros(len(at))]), pose.rvec, pose.tvec, pose.K, pose.dist
+        )[1][:, :6]
+
+    J = jacobian(mm)
+    freedom = max(2 * len(mm) - 6, 1)
+    variance = float((off**2).sum()) / freedom
+    C = np.linalg.pinv(J.T @ J) * variance
+    grid = spread_over(plan)
+    G = jacobian(grid)
+    over = np.einsum("ij,jk,ik->i", G, C, G).sum() / len(grid)
+    return float(np.sqrt(over + (FLOOR_PX * max(pose.size) / 1640) ** 2))
+
+
+def spread_over(plan: Plan) -> np.ndarray:
+    """(25, 2) mm spread over the board, over which errors are meant"""
+    u = np.linspace(0, 1, 5)
+    return np.stack(np.meshgrid(u, u), -1).reshape(-1, 2) * plan.size
+
+
+def consensus(
+    lens: Lens, mm: np.ndarray, px: np.ndarray, size: tuple[int, int], loose: float, by: str
+) -> tuple[Pose, np.ndarray] | None:
+    """A pose from points of which many may be wrong, and (N,) bool which agree; None without
+    agreement."""
+    if len(mm) < LEAST:
+        return None
+    K = lens.K(size)
+    flat = cv2.undistortPoints(
+        np.ascontiguousarray(px, float).reshape(-1, 1, 2), K, lens.dist, P=K
+    ).reshape(-1, 2)
+    H, good = cv2.findHomography(mm, flat, cv2.USAC_MAGSAC, loose, maxIters=2000, confidence=0.999)
+    if H is None or good is None or good.sum() < LEAST:
+        return None
+    good = good.ravel().astype(bool)
+    try:
+        pose, _ = lens.pose(mm[good], px[good], size, by)
+    except ValueError:
+        return None
+    return pose, good
+
+
+def follow(
+    plan: Plan,
+    lens: Lens,
+    known: Print,
+    picture: Picture,
+    start: Pose,
+    levels: tuple[int, ...] = (2, 1, 0),
+    margins: tuple[int, ...] = (8, 4, 3),
+    most: int = 120,
+    give: bool = False,
+) -> Fit | None:
+    """From a rough pose, the pose at which the print is seen; None where it is not. Margins are
+    pixels of each level;
+    give: the lens may differ from the calibrated one."""
+    pose, fit = start, None
+    for k, (level, margin) in enumerate(zip(levels, margins)):
+        mm, px, alike = known.measure(picture, pose, level, margin, slice(0, most))
+        step = 2**level / known.px_per_mm * pixels_a_mm(pose, plan)
+        good = alike > ALIKE
+        if good.sum() < LEAST:
+            return None
+        if k == 0 and level > 1:
+            found = consensus(lens, mm[good], px[good], picture.size, 1.5 * step, start.by)
+            if found is None:
+                return None
+            pose = found[0]
+        pose, off = robust_pose(mm[good], px[good], pose, 1.5 * step, give)
+        near = off < max(3 * np.median(off), 0.3 * step)
+        near &= off < 1.5 * step
+        if near.sum() < LEAST:
+            return None
+        inliers = np.zeros(len(mm), bool)
+        inliers[np.flatnonzero(good)[near]] = True
+        fit = inliers
+    off = np.linalg.norm(pose.to_px(mm[fit]) - px[fit], axis=1)
+    typical = float(np.median(off))
+    strain = 4 * max(
+        typical - STRAINED_PX * max(pose.size) / 1640, 0.0
+    )  # what pulls patches off bends the rest more
+    error = float(np.hypot(expected_error(plan, pose, mm[fit], off), strain))
+    return Fit(
+        msgspec.structs.replace(pose, error_px=error),
+        fit,
+        mm[fit],
+        px[fit],
+        float(fit.mean()),
+        typical,
+    )
+
+
+def follow_other_lens(plan: Plan, lens: Lens, known: Print, picture: Picture, fit: Fit) -> Fit:
+    """Where the calibrated lens does not explain what is seen (another camera, zoomed, refocused),
+    one that does"""
+    best = fit
+    for levels, margins in (((1, 0), (6, 3)), ((0,), (4,)), ((0,), (3,))):
+        if best.typical < STRAINED_PX / 2 * max(picture.size) / 1640:
+            break
+        other = follow(plan, lens, known, picture, best.pose, levels, margins, give=True)
+        if other is not None and other.typical * fit.share < best.typical * other.share:
+            best = other
+    return best
+
+
+def pixels_a_mm(pose: Pose, plan: Plan) -> float:
+    """The picture's scale in the board's middle"""
+    middle = np.array(plan.size) / 2
+    a, b, c = pose.to_px(np.array([middle, middle + (1, 0), middle + (0, 1)]))
+    return float(np.sqrt(abs(np.linalg.det(np.array([b - a, c - a])))))

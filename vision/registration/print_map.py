@@ -1,0 +1,352 @@
+"""The printed board as a map: what it looks like from above, and how to find that look again in any
+picture of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import cv2
+import msgspec
+import numpy as np
+
+from vision.evidence.site_evidence import Contents
+from vision.geometry.occlusion import hidden
+from vision.geometry.pose import Pose
+from vision.geometry.site_windows import spread
+from vision.kernels import Kernel
+from vision.plan import Plan
+from vision.registration.board_edges import peaks_between
+from vision.storage import opencv_compat
+
+CANVAS = 900  # longer side of the map, pixels
+RADIUS = 10  # of a patch, pixels of its own level
+FEATURES = 2000  # of the map and of a picture
+FAINT = 0.01  # contrast from which SIFT takes something for a feature: a plain board has its grain
+SEARCHED = 900  # longer side of a picture in which features are looked for
+CELLS = 14  # patches are spread over so many cells along the longer side
+REACH = 4.0  # mm that pieces are sloppily laid
+ALIKE = 0.65  # correlation from which a patch counts as seen
+# times as many numbers as are looked at: from there on all of a picture is not made grey for them
+SPARSE = 100
+
+
+class Picture:
+    """A picture as it came (image), and in grey with smaller copies made when first asked for
+    (level);
+    size: (width, height) of the full one."""
+
+    def __init__(self, image: np.ndarray) -> None:
+        self.image = image
+        self.levels: list[np.ndarray] = []
+        self.size = (image.shape[1], image.shape[0])
+
+    def level(self, k: int) -> np.ndarray:
+        while len(self.levels) <= k:
+            self.levels.append(
+                cv2.resize(self.levels[-1], None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA)
+                if self.levels
+                else opencv_compat.grey(self.image)
+            )
+        return self.levels[k]
+
+    def at(self, k: int, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """(h, w) uint8 grey at pixels (h, w) of a level. Where none was asked for before, a few of
+        them are made grey by themselves"""
+        few = not k and not self.levels and x.size * SPARSE < self.image.size
+        seen = cv2.remap(
+            self.image if few else self.level(k),
+            x,
+            y,
+            cv2.INTER_LINEAR,
+            borderMode=cv2.BORDER_CONSTANT,
+        )
+        return opencv_compat.grey(seen)
+
+
+def at_level(px: np.ndarray, k: int) -> np.ndarray:
+    """Full-size pixels as pixels of a copy halved k times"""
+    return (px + 0.5) / 2**k - 0.5
+
+
+class Print(msgspec.Struct, frozen=True, eq=False, dict=True):
+    """canvas: (h, w) uint8 grey, the board from above; px_per_mm: its scale; origin: (2,) mm of its
+    upper left;
+    spots: (N, 2) canvas pixels around which patches are worth looking for, the best spread first;
+    likes, alikeness, telling: places where the board looks like itself, how much, and the patches
+    that tell (see vision/registration/pose_ambiguity.py)."""
+
+    canvas: np.ndarray
+    px_per_mm: float
+    origin: np.ndarray
+    spots: np.ndarray
+    likes: np.ndarray = np.zeros((0, 4, 2))
+    alikeness: np.ndarray = np.zeros(0)
+    telling: np.ndarray = np.zeros((0, 0), bool)
+
+    def pack(self) -> dict[str, np.ndarray]:
+        """As arrays for the model file"""
+        return {
+            "print": cv2.imencode(".png", self.canvas)[1].ravel(),
+            "print_frame": np.array([self.px_per_mm, *self.origin]),
+            "print_spots": self.spots.astype(np.uint16),
+            "print_likes": self.likes,
+            "print_alikeness": self.alikeness,
+            "print_telling": self.telling,
+        }
+
+    @classmethod
+    def unpack(cls, arrays: dict[str, np.ndarray]) -> Print:
+        """Back from pack(); raises KeyError where something is missing"""
+        scale, x, y = map(float, arrays["print_frame"])
+        spots, likes, alikeness = (
+            np.asarray(arrays[name], float)
+            for name in ("print_spots", "print_likes", "print_alikeness")
+        )
+        return cls(
+            cv2.imdecode(np.asarray(arrays["print"], np.uint8), cv2.IMREAD_GRAYSCALE),
+            scale,
+            np.array([x, y]),
+            spots,
+            likes,
+            alikeness,
+            np.asarray(arrays["print_telling"], bool),
+        )
+
+    @cached_property
+    def levels(self) -> list[np.ndarray]:
+        out = [self.canvas]
+        for _ in range(3):
+            out.append(cv2.resize(out[-1], None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA))
+        return out
+
+    def mm(self, canvas_px: np.ndarray) -> np.ndarray:
+        """(N, 2) canvas pixels -> mm"""
+        return (np.asarray(canvas_px, float) + 0.5) / self.px_per_mm + self.origin
+
+    @cached_property
+    def patches(self) -> list[np.ndarray]:
+        """per level (N, 2 RADIUS + 1, 2 RADIUS + 1) what each spot looks like"""
+        return [
+            np.stack(
+                [
+                    cv2.getRectSubPix(c, (2 * RADIUS + 1,) * 2, tuple(map(float, s)))
+                    for s in at_level(self.spots, k)
+                ]
+            )
+            for k, c in enumerate(self.levels)
+        ]
+
+    @cached_property
+    def features(self) -> tuple[np.ndarray, np.ndarray | None]:
+        """(N, 2) mm and (N, 32) ORB descriptors of the map, at the scales at which a picture may
+        show it"""
+        small = cv2.resize(self.canvas, None, fx=0.8, fy=0.8, interpolation=cv2.INTER_AREA)
+        points, descriptors = orb(scales=5).detectAndCompute(evened(small), None)
+        at = (np.array([p.pt for p in points]).reshape(-1, 2) + 0.5) / 0.8 - 0.5
+        return self.mm(at), descriptors
+
+    @cached_property
+    def slanted(self) -> tuple[np.ndarray, np.ndarray | None]:
+        """(N, 2) mm and (N, 128) SIFT descriptors of the map: found again however the board is
+        turned and slants, for five times the time"""
+        points, descriptors = cv2.SIFT_create(FEATURES, contrastThreshold=FAINT).detectAndCompute(
+            self.canvas, None
+        )
+        return self.mm(np.array([p.pt for p in points]).reshape(-1, 2)), descriptors
+
+    def match(
+        self, picture: Picture, slanted: bool = False
+    ) -> tuple[np.ndarray, np.ndarray] | None:
+        """Features of the print found again in a picture: (N, 2) mm, (N, 2) full-size pixels; many
+        may be wrong. None for too few. slanted: also where the picture was taken from quite another
+        side."""
+        mm, descriptors = self.slanted if slanted else self.features
+        scale = SEARCHED / max(picture.size)
+        k = max(int(np.floor(np.log2(1 / scale))), 0)
+        image = picture.level(k)
+        size = tuple(max(round(s * scale), 1) for s in picture.size)
+        image = cv2.resize(
+            image, size, interpolation=cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR
+        )
+        if slanted:
+            points, seen = cv2.SIFT_create(FEATURES, contrastThreshold=FAINT).detectAndCompute(
+                image, None
+            )
+        else:
+            points, seen = orb(scales=3).detectAndCompute(evened(image), None)
+        if seen is None or descriptors is None or len(points) < 8 or len(mm) < 8:
+            return None
+        pairs = cv2.BFMatcher(cv2.NORM_L2 if slanted else cv2.NORM_HAMMING).knnMatch(
+            seen, descriptors, k=2
+        )
+        good = [m for m, *rest in pairs if rest and m.distance < 0.85 * rest[0].distance]
+        if len(good) < 8:
+            return None
+        px = (np.array([points[m.queryIdx].pt for m in good]) + 0.5) / scale - 0.5
+        return mm[[m.trainIdx for m in good]], px
+
+    def measure(
+        self,
+        picture: Picture,
+        pose: Pose,
+        level: int,
+        margin: int,
+        which: slice | np.ndarray = slice(None),
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Where the patches are in a picture, looked for within `margin` pixels of the level around
+        where the pose has
+        them: (N, 2) mm, (N, 2) full-size pixels, (N,) correlation (-1 where out of the picture)."""
+        spots = self.spots[which]
+        if not len(spots):
+            return np.zeros((0, 2)), np.zeros((0, 2)), np.zeros(0)
+        mm = self.mm(spots)
+        step = 2**level / self.px_per_mm
+        at = pose.to_px(np.vstack([mm, mm + (step, 0), mm + (0, step)])).reshape(3, -1, 2)
+        centre, across, down = at[0], at[1] - at[0], at[2] - at[0]
+        zoom = (
+            float(np.median(np.abs(across[:, 0] * down[:, 1] - across[:, 1] * down[:, 0]))) ** 0.5
+        )
+        k = min(max(int(np.floor(np.log2(max(zoom, 1e-6) / 1.3) + 1)), 0), 4)
+        r = RADIUS + margin
+        g = np.arange(-r, r + 1, dtype=float)
+        x, y = spread(
+            at_level(centre, k),
+            np.stack([across, down], -1) / 2**k,
+            np.stack(np.meshgrid(g, g), -1),
+        )
+        n = len(spots)
+        seen = picture.at(k, x, y).reshape(n, 2 * r + 1, 2 * r + 1)
+        w, h = picture.size
+        inside = ((centre > 4) & (centre < (w - 5, h - 5))).all(1)
+        shift, alike = np.zeros((n, 2)), np.full(n, -1.0)
+        shift[inside], alike[inside] = best_matches(
+            seen[inside], self.patches[level][which][inside]
+        )
+        px = centre + across * shift[:, :1] + down * shift[:, 1:]
+        return mm, px, alike
+
+
+def orb(scales: int) -> cv2.ORB:
+    """Features with wide patches: prints are soft and pieces small beside them"""
+    return cv2.ORB_create(FEATURES, 1.2, scales, edgeThreshold=41, patchSize=41, fastThreshold=5)
+
+
+def evened(grey: np.ndarray) -> np.ndarray:
+    """(h, w) uint8 with light and shadow taken out: each pixel against its surroundings"""
+    f = grey.astype(np.float32)
+    f -= cv2.blur(f, (41, 41))
+    spread = np.sqrt(np.maximum(cv2.blur(f * f, (81, 81)), 9))
+    return np.clip(128 + 42 * f / spread, 0, 255).astype(np.uint8)
+
+
+def best_matches(seen: np.ndarray, patches: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(N, 2) the shifts (x, y) of (N, p, p) patches within what is seen, (N, s, s), between the
+    pixels, and (N,) their correlations there; -1 where that may go on rising outside"""
+    score = correlations(seen, patches)
+    n, m = np.arange(len(score)), score.shape[1]
+    y, x = np.divmod(score.reshape(len(score), m * m).argmax(1), m)
+    best = score[n, y, x]
+    good = (
+        (x > 0) & (x < m - 1) & (y > 0) & (y < m - 1) & (best <= 1.01)
+    )  # nor is what is no number
+    n, x, y, best = n[good], x[good], y[good], best[good]
+    shift, alike = np.zeros((len(score), 2)), np.full(len(score), -1.0)
+    dx = peaks_between(score[n, y, x - 1], best, score[n, y, x + 1])
+    dy = peaks_between(score[n, y - 1, x], best, score[n, y + 1, x])
+    shift[good], alike[good] = np.stack([x + dx, y + dy], 1) - (m - 1) / 2, best
+    return shift, alike
+
+
+_correlate = Kernel("correlate", "BBnnnf")
+
+
+def correlations(seen: np.ndarray, patches: np.ndarray) -> np.ndarray:
+    """(N, m, m) float32: how (N, p, p) patches correlate with what is seen, (N, s, s), shifted by
+    up to s - p pixels"""
+    m = seen.shape[1] - patches.shape[1] + 1
+    out = np.empty((len(seen), m, m), np.float32)
+    if _correlate:
+        _correlate(
+            np.ascontiguousarray(seen),
+            np.ascontiguousarray(patches),
+            len(seen),
+            seen.shape[1],
+            patches.shape[1],
+            out,
+        )
+        return out
+    for i, (one, patch) in enumerate(zip(seen, patches)):
+        out[i] = cv2.matchTemplate(one, patch, cv2.TM_CCOEFF_NORMED)
+    return out
+
+
+def compose(
+    plan: Plan,
+    images: Sequence[np.ndarray],
+    poses: Sequence[Pose],
+    layouts: Sequence[dict[str, Contents]],
+    margin_mm: float = 0.0,
+) -> tuple[np.ndarray, np.ndarray, float, np.ndarray]:
+    """The empty board from above, put together from where the photos show it bare, the barest photo
+    first.
+
+    Returns the canvas, (h, w) bool where it is bare, its scale and origin."""
+    w, h = plan.size[0] + 2 * margin_mm, plan.size[1] + 2 * margin_mm
+    scale = CANVAS / max(w, h)
+    origin = np.array([-margin_mm, -margin_mm])
+    shape = round(h * scale), round(w * scale)
+    beside = np.ones((2 * int(REACH * scale) + 1,) * 2, np.uint8)
+    bare = [
+        cv2.dilate(hidden(plan, layout, pose, shape, scale, origin), beside) == 0
+        for layout, pose in zip(layouts, poses)
+    ]
+    order = sorted(range(len(images)), key=lambda n: -int(bare[n].sum()))
+    canvas, known = None, None
+    for n in order:
+        pose, picture = poses[n], Picture(images[n])
+        zoom = np.linalg.norm(
+            np.diff(pose.to_px(np.array([plan.size, plan.size]) / 2 + [[0, 0], [1, 0]]), axis=0)
+        )
+        k = max(int(np.floor(np.log2(zoom / scale / 1.3) + 1)), 0)
+        a, b = pose.rectify_map(origin[0], origin[1], origin[0] + w, origin[1] + h, scale)
+        seen = cv2.remap(
+            picture.level(k), ((a + 0.5) / 2**k - 0.5), ((b + 0.5) / 2**k - 0.5), cv2.INTER_LINEAR
+        )
+        seen = seen[: shape[0], : shape[1]]
+        if canvas is None:
+            canvas, known = seen.copy(), bare[n].copy()
+            continue
+        fresh = bare[n] & ~known
+        if fresh.any():
+            canvas[fresh] = seen[fresh]
+            known |= fresh
+        if known.all():
+            break
+    return canvas, known, scale, origin
+
+
+def choose_spots(canvas: np.ndarray, bare: np.ndarray) -> np.ndarray:
+    """(N, 2) canvas pixels of corner-like places, spread over the board, in an order that keeps any
+    first part spread"""
+    strength = cv2.cornerMinEigenVal(cv2.GaussianBlur(canvas, (0, 0), 1.0), 2 * RADIUS // 2 + 1, 3)
+    edge = np.zeros(canvas.shape, bool)
+    edge[RADIUS:-RADIUS, RADIUS:-RADIUS] = True
+    whole = cv2.erode(bare.astype(np.uint8), np.ones((2 * RADIUS + 1,) * 2, np.uint8)).astype(bool)
+    strength = np.where(edge & whole, strength, 0)
+    cell = max(canvas.shape) / CELLS
+    found = []
+    for row in range(round(canvas.shape[0] / cell)):
+        for column in range(round(canvas.shape[1] / cell)):
+            y0, x0 = round(row * cell), round(column * cell)
+            part = strength[y0 : round(y0 + cell), x0 : round(x0 + cell)]
+            if part.size and part.max() > 0:
+                y, x = np.unravel_index(part.argmax(), part.shape)
+                found.append((part.max(), x0 + x, y0 + y, (row % 2) * 2 + column % 2))
+    if not found:
+        return np.zeros((0, 2))
+    floor = 0.02 * np.median(sorted(f[0] for f in found)[len(found) // 2 :])
+    found = [f for f in found if f[0] > floor]
+    order = {0: 0, 3: 1, 1: 2, 2: 3}
+    found.sort(key=lambda f: (order[f[3]], -f[0]))
+    return np.array([f[1:3] for f in found], float)

@@ -1,0 +1,246 @@
+"""Lines printed between a board's sites, where the plan has them: they say better than a thick
+board's sides where it lies."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+import cv2
+import numpy as np
+
+from vision.evidence.site_evidence import Contents
+from vision.geometry.pose import Pose
+from vision.plan import Plan
+from vision.registration.board_edges import (
+    SIDES,
+    EdgePoints,
+    peaks_between,
+    profiles,
+    sides,
+    stations,
+)
+from vision.registration.pose_refinement import pixels_a_mm
+
+LONG = 0.4  # of the board's larger side that a line must run along
+ALIKE = 0.5  # mm by which borders of sites may be off one line
+BORDER = 2.0  # mm from the board's own sides, within which a line is not told from them
+REACH = 0.22  # of the distance to the next line, in which one is looked for
+PLAIN = 1.8  # times as plain as most of its parallels that a line is
+FEWEST, MOST = 5, 0.6  # lines each way, of which so many must be seen
+PRINTED_MM = 0.4  # by how much what is printed may be off what the plan says
+FAINT = 0.7  # grey levels a pixel that a line is plain at least
+STATIONS = 64
+# pixels by which the ends of a bent line lie elsewhere than those of the straight one nearest to it
+BOW = 4
+CLEAR = 0.3  # of a line that must lie clear of pieces
+ASTRAY = 0.5  # how much wider than a site what lies on it may reach
+WIDE = 2  # pixels that a drawn line is thought to be wide at most, halved
+
+
+Line = tuple[np.ndarray, np.ndarray]
+
+
+def site_lines(plan: Plan) -> list[Line]:
+    """(a, b) mm: the straight lines across and down the board along which many sites have their
+    borders"""
+    found: dict[tuple[int, int], list[tuple[float, float]]] = defaultdict(list)
+    for site in plan.site:
+        for outline in site.outlines:
+            for p, q in sides(outline):
+                for axis in (0, 1):
+                    if (
+                        abs(p[axis] - q[axis]) < ALIKE / 2
+                        and abs(p[1 - axis] - q[1 - axis]) > 2 * BORDER
+                    ):
+                        found[axis, round((p[axis] + q[axis]) / 2 / ALIKE)].append(
+                            tuple(sorted((p[1 - axis], q[1 - axis])))
+                        )
+    return long_ones(plan, found)
+
+
+def middle_lines(plan: Plan) -> list[Line]:
+    """The same of lines through the middles of many sites, which then are crossings"""
+    found: dict[tuple[int, int], list[tuple[float, float]]] = defaultdict(list)
+    for site in plan.site:
+        half = np.ptp(np.array(site.outline), axis=0) / 2
+        for axis in (0, 1):
+            along, wide = site.centre[1 - axis], half[1 - axis]
+            found[axis, round(site.centre[axis] / ALIKE)].append((along - wide, along + wide))
+    return [(a + (b - a) * 0.06, b - (b - a) * 0.06) for a, b in long_ones(plan, found)]
+
+
+def long_ones(plan: Plan, found: dict[tuple[int, int], list[tuple[float, float]]]) -> list[Line]:
+    """Those that are made up of spans along much of the board. found: axis and place, in ALIKE, ->
+    from and to"""
+    out = []
+    for (axis, at), spans in sorted(found.items()):
+        place = at * ALIKE
+        covered = sum(b - a for a, b in set(spans))
+        low, high = min(a for a, _ in spans), max(b for _, b in spans)
+        if (
+            covered < LONG * max(plan.size)
+            or high - low > 1.5 * covered
+            or min(place, plan.size[axis] - place) < BORDER
+        ):
+            continue
+        line = (np.array([place, low]), np.array([place, high]))
+        out.append(line if axis == 0 else (line[0][::-1], line[1][::-1]))
+    return out
+
+
+def each_way(lines: list[Line]) -> tuple[list[Line], list[Line]]:
+    """Those of one x, down the board, and those of one y, across it"""
+    down, across = ([line for line in lines if line[0][axis] == line[1][axis]] for axis in (0, 1))
+    return down, across
+
+
+def printed_lines(
+    image: np.ndarray,
+    pose: Pose,
+    plan: Plan,
+    layout: dict[str, Contents] | None = None,
+    bent: bool = False,
+) -> EdgePoints | None:
+    """Where the lines between the sites, or through their middles, are seen near where the pose has
+    them; None where most are not.
+    layout: what lies there, beside which no line is looked for: a row of pieces has edges of its
+    own, nearer to the camera; bent: whether the lens may bend them, which else the board's sides
+    say better"""
+    smooth = cv2.GaussianBlur(image, (0, 0), 1.0)
+    taken = occupied(plan, layout or {})
+    seen = (
+        most_of(smooth, pose, plan, lines, taken, bent)
+        for lines in (site_lines(plan), middle_lines(plan))
+    )
+    return next((s for s in seen if s is not None), None)
+
+
+def occupied(plan: Plan, layout: dict[str, Contents]) -> np.ndarray:
+    """(M, 2, 2) mm: boxes round the sites with pieces, which may reach into the next"""
+    boxes = [
+        (np.min(site.outline, axis=0), np.max(site.outline, axis=0))
+        for site in plan.site
+        if layout.get(site.id)
+    ]
+    boxes = np.array(boxes).reshape(-1, 2, 2)
+    return boxes + ASTRAY * (boxes - boxes.mean(1, keepdims=True))
+
+
+def most_of(
+    image: np.ndarray, pose: Pose, plan: Plan, lines: list[Line], taken: np.ndarray, bent: bool
+) -> EdgePoints | None:
+    """Where these lines are seen; None where most are not"""
+    if min(map(len, each_way(lines))) < FEWEST:
+        return None
+    parts = []
+    for asked, seen in seen_ways(image, pose, plan, lines, taken, bent):
+        if len(seen) < max(FEWEST, MOST * asked):
+            return None
+        parts += seen
+    return EdgePoints.join(parts)
+
+
+def seen_ways(
+    image: np.ndarray, pose: Pose, plan: Plan, lines: list[Line], taken: np.ndarray, bent: bool
+) -> Iterator[tuple[int, list[EdgePoints]]]:
+    """Of the lines that run either way how many were looked for, and where those that are plain are
+    seen"""
+    ways = each_way(lines)
+    for axis, mine in enumerate(ways):
+        at = sorted(line[0][axis] for line in mine)
+        if (
+            len(mine) >= FEWEST + 2
+        ):  # the outermost have the board's rim on one side, which draws them there
+            mine = [line for line in mine if at[0] < line[0][axis] < at[-1]]
+        apart = np.median(np.diff(at)) if len(at) > 1 else 0.0
+        reach = int(REACH * apart * pixels_a_mm(pose, plan))
+        seen = [
+            s
+            for k, line in enumerate(mine, SIDES + axis * len(ways[0]))
+            if reach > 2 and (s := seen_line(image, pose, *line, reach, k, taken, bent)) is not None
+        ]
+        yield len(mine), seen
+
+
+def bent_lines(
+    image: np.ndarray, pose: Pose, plan: Plan, layout: dict[str, Contents]
+) -> list[EdgePoints]:
+    """Each line that a lens may have bent, where it is seen near where the pose has it; none where
+    most are not. Few will do: where the board lies is not asked. layout: what lies there"""
+    smooth, taken = cv2.GaussianBlur(image, (0, 0), 1.0), occupied(plan, layout)
+    for lines in (site_lines(plan), middle_lines(plan)):
+        found = list(seen_ways(smooth, pose, plan, lines, taken, True))
+        seen = [each for _, some in found for each in some]
+        if len(seen) >= max(FEWEST, MOST * sum(asked for asked, _ in found)):
+            return seen
+    return []
+
+
+def seen_line(
+    image: np.ndarray,
+    pose: Pose,
+    a: np.ndarray,
+    b: np.ndarray,
+    reach: int,
+    number: int,
+    taken: np.ndarray,
+    bent: bool,
+) -> EdgePoints | None:
+    """The plainest straight or gently bent line at most `reach` pixels from where the pose has one,
+    whichever way the colour changes along it; its middle, where what is drawn has two edges; taken:
+    (M, 2, 2) mm, boxes in which it is not looked for"""
+    t = np.linspace(0.03, 0.97, STATIONS)
+    mm = a + (b - a) * t[:, None]
+    clear = ~((mm[:, None] >= taken[:, 0]) & (mm[:, None] <= taken[:, 1])).all(2).any(1)
+    if clear.sum() < CLEAR * STATIONS:
+        return None
+    px, normal = stations(pose, mm)
+    t, mm, px, normal = t[clear], mm[clear], px[clear], normal[clear]
+    wide = reach + 2 * WIDE
+    strength = np.linalg.norm(profiles(image, px, normal, wide), axis=2)
+    strength = np.minimum(strength, 3 * np.median(strength.max(1)))
+    strength = cv2.GaussianBlur(strength, (4 * WIDE + 1, 1), WIDE, borderType=cv2.BORDER_REPLICATE)
+    ends = np.arange(-reach, reach + 1)
+    curve = np.stack(np.meshgrid(ends, ends, [0], indexing="ij"), -1).reshape(-1, 3)
+    curve = curve[np.abs(curve[:, 0] - curve[:, 1]) <= max(reach // 2, 1)]
+    at, score = along(strength, curve, t, wide)
+    best = int(score.argmax())
+    if score[best] < max(PLAIN * np.percentile(score, 25), FAINT):
+        return None
+    if bent:
+        near, bows = np.arange(-BOW, BOW + 1), np.arange(-reach // 2, reach // 2 + 1)
+        curve = (
+            np.stack(np.meshgrid(near, near, bows, indexing="ij"), -1).reshape(-1, 3) + curve[best]
+        )
+        curve = curve[
+            (np.abs(curve[:, :2]).max(1) <= reach) & (np.abs(curve @ (0.5, 0.5, 1)) <= reach)
+        ]
+        at, score = along(strength, curve, t, wide)
+        best = int(score.argmax())
+    profile = strength[np.arange(len(t))[:, None], at[best][:, None] + np.arange(-1, 2)].mean(0)
+    found = bowed(curve[best], t) + peaks_between(*profile)
+    unsure = PRINTED_MM * pixels_a_mm_here(px, mm)
+    return EdgePoints(
+        mm, px + normal * found[:, None], normal, np.full(len(t), unsure), np.full(len(t), number)
+    )
+
+
+def bowed(curve: np.ndarray, t: np.ndarray) -> np.ndarray:
+    """(..., N) how far off each station is on a curve (..., 3): at its start, its end, and how much
+    more in the middle"""
+    return curve @ np.stack([1 - t, t, 4 * t * (1 - t)])
+
+
+def along(
+    strength: np.ndarray, curve: np.ndarray, t: np.ndarray, wide: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """(M, N) which step of each station's profile the curves go through, (M,) how plain the line is
+    there on average"""
+    at = np.rint(bowed(curve, t)).astype(int) + wide
+    return at, strength[np.arange(len(t)), at].mean(1)
+
+
+def pixels_a_mm_here(px: np.ndarray, mm: np.ndarray) -> float:
+    """Along a line of (N, 2) pixels and mm"""
+    return float(np.linalg.norm(px[-1] - px[0]) / np.linalg.norm(mm[-1] - mm[0]))

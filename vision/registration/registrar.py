@@ -1,0 +1,535 @@
+"""Finds where the board lies in a picture: by its cards, by its print, by its tiles. Its central
+value: Registrar."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import cv2
+import msgspec
+import numpy as np
+
+from vision.evidence.site_evidence import NoBoard
+from vision.geometry.lens import Lens, pack_pose, unpack_pose
+from vision.geometry.pose import Pose
+from vision.geometry.symmetry import spacing, turns
+from vision.photometry.small_picture import View
+from vision.plan import Plan
+from vision.registration.aruco_cards import CARD, IDS, find_cards, find_cards_near
+from vision.registration.aruco_cards import ENOUGH as ENOUGH_CARDS
+from vision.registration.board_outline import by_outline, framed, sharpened
+from vision.registration.grid_detection import by_lattice
+from vision.registration.pose_ambiguity import (
+    STILL_SEEN,
+    Way,
+    by_table,
+    doubtful,
+    elsewhere,
+    shifts,
+    which_way,
+)
+from vision.registration.pose_refinement import (
+    LEAST,
+    STRAINED_PX,
+    Fit,
+    consensus,
+    expected_error,
+    follow,
+    follow_other_lens,
+    pixels_a_mm,
+    robust_pose,
+)
+from vision.registration.print_map import ALIKE, Picture, Print
+from vision.registration.tile_frame import Tiles, locate_tiles, settle_tiles
+from vision.registration.whole_board import Whole
+
+SMALLEST, LARGEST = 160, 20000  # sides of a picture, pixels
+STILL_PX = 0.35  # less than this the camera did not move, at 1640 wide
+NEAR_PX, OUTLINE_PX = (
+    60.0,
+    30.0,
+)  # how far off the sides of a bumped board, of an outline may be, at 1640 wide
+ELSEWHERE_PX = 4.0  # poses nearer to each other are one
+STRIDES = 3  # times that a better place is looked for about the best one, on a board of squares
+QUICK, ALL = 40, 1000  # patches that a quick check, a thorough one looks at, at most
+NEAR_CARDS = (
+    ((1, 0), (8, 3)),
+    ((2, 1, 0), (8, 4, 3)),
+)  # levels and margins: a board that slid between its cards
+SURE, ENOUGH = 0.25, 0.12  # shares of the patches seen: no need to search on; the least to believe
+
+
+class Registrar(msgspec.Struct, frozen=True, eq=False):
+    """lens: of the calibration photos; cards: id -> (4, 2) mm where each card's corners really lie,
+    empty without cards;
+    printed: the board as a map, None where it has no print; whole: the same as one view, rim and
+    all; tiles: loose tiles as a frame, where there is no print; first: the pose in the first
+    calibration photo;
+    scene: a small view of the barest photo, table and all, against which a first picture is judged;
+    frame_mm: what cards or fingers left unsure about where the board lies on its map; rise: mm by
+    which the board's sides stand above its print, as a rim does."""
+
+    plan: Plan
+    lens: Lens
+    cards: dict[int, np.ndarray]
+    printed: Print | None
+    tiles: Tiles | None
+    first: Pose
+    scene: View
+    frame_mm: float = 0.0
+    whole: Whole | None = None
+    rise: float = 0.0
+
+    def locate(self, image: np.ndarray, last: Pose | None = None) -> Pose:
+        """The board's pose in a picture (BGR or grey, uint8), with error_px. Raises NoBoard with
+        the reason.
+
+        last: the pose before, checked first; when it still holds, that very object comes back."""
+        picture = usable(image)
+        if last is not None and last.size == picture.size:
+            pose = self._still(picture, last)
+            if pose is not None:
+                return pose if pose is last else self.with_frame(pose)
+        return self.with_frame(self._search(picture, last))
+
+    def ways(self, image: np.ndarray, pose: Pose) -> list[Pose]:
+        """The poses at which the board may lie for what the picture shows of it, turned or some
+        squares off, `pose` among them; each by itself as sure as if it were the only one"""
+        picture = usable(image)
+        return [self.with_frame(self._refined(picture, each, {})) for each in pose.as_well]
+
+    def with_frame(self, pose: Pose) -> Pose:
+        """The pose, its error with what is unsure about the map itself"""
+        frame = self.frame_mm * pixels_a_mm(pose, self.plan)
+        return msgspec.structs.replace(pose, error_px=float(np.hypot(pose.error_px, frame)))
+
+    def _still(self, picture: Picture, last: Pose) -> Pose | None:
+        """`last` where it still holds, a slightly moved one where the camera was touched, else None"""
+        if self.printed is None and not self.cards:
+            return self._by_tiles(picture, last)  # which looks near the last pose first
+        if self.printed is None:
+            found = find_cards_near(
+                picture.level(0), {i: last.to_px(c) for i, c in self.cards.items()}
+            )
+            if len(found) < 2:
+                return None
+            mm, px = self._card_points(found, last)
+            if (
+                np.linalg.norm(last.to_px(mm) - px, axis=1).max()
+                < 2 * STILL_PX * max(picture.size) / 1640
+            ):
+                return last
+            return self._by_cards(found, picture.size) if len(found) > 2 else None
+        fit = follow(self.plan, self.lens, self.printed, picture, last, (0,), (3,), QUICK)
+        if fit is None or fit.share < SURE:
+            # among many pieces little of the print is left: then all of it is asked, and whether it
+            # lies turned round
+            fit = follow(self.plan, self.lens, self.printed, picture, last, (0,), (3,))
+            if fit is None or fit.share < ENOUGH:
+                return None
+        if moved(self.plan, fit.pose, last) < max(
+            STILL_PX * max(picture.size) / 1640, 2 * fit.pose.error_px
+        ):
+            return last  # nobody puts a board back, turned or a square off, to a third of a pixel
+        if (
+            doubtful(self.printed, picture, fit, STILL_SEEN, 8)
+            and doubtful(self.printed, picture, fit, STILL_SEEN)
+            and not self._cards_say(picture, last)
+            and self._which_way(picture, fit, last).fit is not fit
+        ):
+            return None
+        fit = follow(self.plan, self.lens, self.printed, picture, last, (1, 0), (5, 3))
+        return fit.pose if fit is not None and fit.share >= SURE else None
+
+    def _unmoved(self, picture: Picture, pose: Pose, last: Pose | None) -> bool:
+        """Whether the board lies just as it did: nobody puts it back so, turned or a square off"""
+        scale = max(picture.size) / 1640
+        still = np.clip(2 * pose.error_px, STILL_PX * scale, 3 * STILL_PX * scale)
+        return any(moved(self.plan, pose, p) < still for p in self._near(picture, last))
+
+    def _unmoved_and_full(self, picture: Picture, last: Pose | None) -> Pose | None:
+        """Where a board of which pieces hide nearly all still lies as it did: too few patches are
+        left to find it by, but those are where they were"""
+        for near in self._near(picture, last):
+            mm, px, alike = self.printed.measure(picture, near, 0, 3, slice(0, ALL))
+            seen = alike > ALIKE
+            off = np.linalg.norm(near.to_px(mm) - px, axis=1)[seen]
+            if seen.sum() >= LEAST and np.median(off) < STILL_PX * max(picture.size) / 1640:
+                return msgspec.structs.replace(
+                    near, error_px=expected_error(self.plan, near, mm[seen], off)
+                )
+        return None
+
+    def _cards_say(self, picture: Picture, pose: Pose) -> bool:
+        """Whether cards are seen about where the pose has them: which way round the board lies is
+        then no question"""
+        found = find_cards_near(picture.level(0), {i: pose.to_px(c) for i, c in self.cards.items()})
+        if len(found) < 2:
+            return False
+        mm, px = self._card_points(found, pose)
+        return bool(
+            np.median(np.linalg.norm(pose.to_px(mm) - px, axis=1))
+            < 0.1 * CARD * pixels_a_mm(pose, self.plan)
+        )
+
+    def _search(self, picture: Picture, last: Pose | None) -> Pose:
+        """Looks everywhere: cards, near the last pose, near the first one, the print's features"""
+        found = self._find_cards(picture, last) if self.cards else {}
+        by_cards = self._by_cards(found, picture.size) if len(found) > 1 else None
+        if self.printed is None:
+            pose = by_cards or self._by_tiles(picture, last)
+            if pose is None:
+                cards, tiles = (
+                    f"{len(found)} of {len(self.cards)} cards in view",
+                    "no pattern of tiles in view",
+                )
+                raise NoBoard(
+                    cards
+                    if self.tiles is None
+                    else tiles
+                    if not self.cards
+                    else f"{cards}, and {tiles}"
+                )
+            return pose
+        if by_cards is not None:
+            # cards say about where the board lies, and which way round: print that looks alike
+            # elsewhere is no argument
+            fits = (
+                follow(self.plan, self.lens, self.printed, picture, by_cards, *way)
+                for way in NEAR_CARDS
+            )
+            fit = next((f for f in fits if f is not None and f.share >= ENOUGH), None)
+            if fit is None or fit.share < SURE:
+                slid = self._slid(picture, by_cards)
+                fit = (
+                    slid
+                    if slid is not None and (fit is None or slid.share > 2 * fit.share)
+                    else fit
+                )
+            return by_cards if fit is None else self._refined(picture, fit.pose, found)
+        best, tried = None, []
+        for start, levels, margins in self._starts(picture, last):
+            fit = follow(self.plan, self.lens, self.printed, picture, start, levels, margins)
+            if (
+                fit is None
+                or fit.share < ENOUGH
+                or any(moved(self.plan, fit.pose, p) < ELSEWHERE_PX for p in tried)
+            ):
+                continue
+            if fit.share >= SURE and self._unmoved(picture, fit.pose, last):
+                return self._refined(picture, fit.pose, found)
+            way = self._which_way(picture, fit, last)
+            tried += [fit.pose, way.fit.pose]
+            if best is None or way.score > best.score:
+                best = way
+            if way.sure and way.fit.share >= SURE:
+                break
+        if best is not None:
+            pose = msgspec.structs.replace(
+                self._refined(picture, best.fit.pose, found),
+                maybe_turned=best.turned,
+                as_well=best.as_well,
+            )
+            return pose if best.sure else self._a_square_off(pose)
+        pose = self._unmoved_and_full(picture, last) or self._by_tiles(picture, last)
+        if pose is not None:
+            return pose
+        seen = f"{len(found)} of {len(self.cards)} cards in view, and " if self.cards else ""
+        raise NoBoard(f"{seen}the board's print was not found")
+
+    def _find_cards(self, picture: Picture, last: Pose | None) -> dict[int, np.ndarray]:
+        """Cards where they were, most of them at least, which takes a few milliseconds; else
+        anywhere in the picture"""
+        for pose in self._near(picture, last):
+            found = find_cards_near(
+                picture.level(0), {i: pose.to_px(c) for i, c in self.cards.items()}
+            )
+            if len(found) >= min(ENOUGH_CARDS, len(self.cards)):
+                return found
+        return {i: c for i, c in find_cards(picture.level(0)).items() if i in self.cards}
+
+    def _a_square_off(self, pose: Pose) -> Pose:
+        """A pose that might as well be the one a square further: its error says so"""
+        apart = min((d for d in spacing(self.plan) if d > 0), default=0.0) * pixels_a_mm(
+            pose, self.plan
+        )
+        return msgspec.structs.replace(pose, error_px=float(np.hypot(pose.error_px, apart)))
+
+    def _slid(self, picture: Picture, by_cards: Pose) -> Fit | None:
+        """A board that does not lie between its cards any more, but plainly somewhere near"""
+        fits = (
+            follow(self.plan, self.lens, self.printed, picture, rough, (1, 0), (8, 3))
+            for rough in self.whole.roughly(self.plan, picture, by_cards)
+        )
+        return max(
+            (f for f in fits if f is not None and f.share >= SURE),
+            key=lambda f: f.share,
+            default=None,
+        )
+
+    def _which_way(self, picture: Picture, fit: Fit, last: Pose | None) -> Way:
+        """The best place about a pose, and about that one again while there is a better: a few
+        squares off are seen at a time"""
+        near, way = self._near(picture, last), None
+        for _ in range(STRIDES):
+            new = which_way(self.plan, self.lens, self.printed, self.whole, picture, fit, near)
+            if way is not None and new.score <= way.score:
+                break
+            way, before, fit = new, fit, new.fit
+            if not shifts(self.printed) or moved(self.plan, fit.pose, before.pose) < ELSEWHERE_PX:
+                break
+        return way
+
+    def _starts(self, picture: Picture, last: Pose | None):
+        """Rough poses to try, the likeliest first, and through which levels of the print, how
+        widely, to follow each"""
+        near = self._near(picture, last)
+        for pose in near:
+            yield pose, (2, 1, 0), (8, 4, 3)
+            yield (
+                pose,
+                (1, 0),
+                (12, 3),
+            )  # coarse patches are wide: among many pieces few of them stay whole
+        for pose in near[:1]:
+            for rough in self.whole.roughly(self.plan, picture, pose):
+                yield rough, (1, 0), (8, 3)
+        if shifts(self.printed):
+            yield from self._outlined(picture, near[:1], NEAR_PX)
+        by_features = self._by_features(picture)
+        if by_features is not None:
+            yield by_features, (1, 0), (8, 3)
+        for pose in near[-1:]:
+            for quarters in turns(self.plan):
+                turned = turn_board(self.plan, self.lens, pose, quarters)
+                yield turned, (2, 1, 0), (8, 4, 3)
+                for rough in self.whole.roughly(self.plan, picture, turned):
+                    yield rough, (1, 0), (8, 3)
+        yield from self._outlined(
+            picture,
+            by_outline(self.plan, self.lens, self.scene, picture.image, True),
+            OUTLINE_PX,
+            framed(self.plan, self.lens, self.scene),
+        )
+        for lattice in by_lattice(self.plan, self.lens, picture):
+            yield lattice, (1, 0), (12, 3)
+        for quarters in (2, 1, 3):
+            held = rolled(near[-1], quarters)
+            yield held, (2, 1, 0), (8, 4, 3)
+            for rough in self.whole.roughly(self.plan, picture, held):
+                yield rough, (1, 0), (8, 3)
+        from_another_side = self._by_features(picture, slanted=True)
+        if from_another_side is not None:
+            yield from_another_side, (1, 0), (8, 3)
+
+    def _outlined(
+        self, picture: Picture, rough: list[Pose], reach: float, frames: Sequence[np.ndarray] = ()
+    ):
+        """Poses at which the board's sides are seen, each way round; frames: (4, 2) mm each, what
+        may be seen instead of them"""
+        ways = 0, *turns(self.plan)
+        for pose in rough:
+            sharp = sharpened(
+                self.plan, self.lens, picture.image, pose, reach * max(picture.size) / 1640
+            )
+            for quarters in ways if sharp is not None else ():
+                yield (
+                    elsewhere(self.plan, self.lens, sharp, np.roll(self.plan.corners, quarters, 0)),
+                    (1, 0),
+                    (4, 3),
+                )
+            for mm in frames:
+                for quarters in ways:
+                    yield (
+                        elsewhere(self.plan, self.lens, pose, np.roll(mm, quarters, 0)),
+                        (1, 0),
+                        (12, 3),
+                    )
+
+    def _near(self, picture: Picture, last: Pose | None) -> list[Pose]:
+        """The last pose where the picture's size allows, and the first as it would look in this
+        picture"""
+        near = [last] if last is not None and last.size == picture.size else []
+        return [
+            *near,
+            Pose(
+                self.lens.K(picture.size),
+                self.lens.dist,
+                self.first.rvec,
+                self.first.tvec,
+                picture.size,
+                "print",
+            ),
+        ]
+
+    def _by_tiles(self, picture: Picture, last: Pose | None) -> Pose | None:
+        """The pose from loose tiles; `last` itself where it fits them as well"""
+        if self.tiles is None:
+            return None
+        if last is not None and last.size == picture.size:
+            pose = settle_tiles(self.plan, self.tiles, picture.image, last)
+            if pose is not None and moved(self.plan, pose, last) < 3 * pose.error_px:
+                return last
+        near = self._near(picture, last)
+        pose = locate_tiles(self.plan, self.tiles, picture.image, near)
+        if pose is None and near:
+            turned = [turn_board(self.plan, self.lens, near[-1], k) for k in (2, 1, 3)]
+            rough = (
+                [
+                    p
+                    for start in (near[-1], *turned)
+                    for p in self.whole.roughly(self.plan, picture, start)[:2]
+                ]
+                if self.whole is not None
+                else []
+            )
+            pose = locate_tiles(
+                self.plan, self.tiles, picture.image, [*turned, rolled(near[-1], 2), *rough]
+            )
+        if pose is None or self.whole is None:
+            return pose
+        corners = by_table(self.plan, self.lens, self.whole, picture, pose)
+        start = (
+            elsewhere(self.plan, self.lens, pose, corners)
+            if corners is not self.plan.corners
+            else None
+        )
+        return (
+            settle_tiles(self.plan, self.tiles, picture.image, start) if start is not None else None
+        ) or pose
+
+    def _by_features(self, picture: Picture, slanted: bool = False) -> Pose | None:
+        """A rough pose from features of the print, however the board is turned; slanted: or seen
+        from quite another side"""
+        matched = self.printed.match(picture, slanted)
+        if matched is None:
+            return None
+        mm, px = matched
+        found = consensus(self.lens, mm, px, picture.size, 4.0 * max(picture.size) / 1640, "print")
+        return found[0] if found is not None else None
+
+    def _by_cards(self, found: dict[int, np.ndarray], size: tuple[int, int]) -> Pose | None:
+        """The pose from cards alone"""
+        mm, px = self._card_points(found, None)
+        try:
+            pose, _ = self.lens.pose(mm, px, size, "markers")
+        except ValueError:
+            return None
+        for _ in range(2):
+            mm, px = self._card_points(found, pose)
+            pose, apart = robust_pose(mm, px, pose, 3.0)
+        return msgspec.structs.replace(pose, error_px=expected_error(self.plan, pose, mm, apart))
+
+    def _card_points(
+        self, found: dict[int, np.ndarray], pose: Pose | None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """(N, 2) mm and pixels of the cards' corners. How big the black looks depends on the
+        exposure: a good pose tells."""
+        px = np.vstack(list(found.values()))
+        middles = np.repeat([self.cards[i].mean(0) for i in found], 4, 0)
+        off = np.vstack([self.cards[i] for i in found]) - middles
+        if pose is None:
+            return middles + off, px
+        seen = pose.to_mm(px) - middles
+        return middles + off * np.clip((seen * off).sum() / (off * off).sum(), 0.95, 1.05), px
+
+    def _refined(self, picture: Picture, pose: Pose, found: dict[int, np.ndarray]) -> Pose:
+        """The pose sharpened by all patches of the print, and by the cards where they say the same"""
+        scale = max(picture.size) / 1640
+        fit = follow(self.plan, self.lens, self.printed, picture, pose, (0,), (3,))
+        if fit is None:
+            return pose
+        if fit.typical > STRAINED_PX * scale:
+            fit = follow_other_lens(self.plan, self.lens, self.printed, picture, fit)
+        if len(found) < 2:
+            return msgspec.structs.replace(fit.pose, by="print")
+        mm, px = self._card_points(found, fit.pose)
+        apart = np.linalg.norm(fit.pose.to_px(mm) - px, axis=1)
+        if np.median(apart) < max(
+            0.5 * scale, 3 * fit.pose.error_px
+        ):  # else the board slid between the cards
+            mm, px = np.vstack([mm, fit.mm]), np.vstack([px, fit.px])
+            pose, off = robust_pose(mm, px, fit.pose, 3.0 * scale)
+            good = off < 3 * max(np.median(off), 0.2 * scale)
+            error = min(fit.pose.error_px, expected_error(self.plan, pose, mm[good], off[good]))
+            return msgspec.structs.replace(pose, by="markers", error_px=error)
+        return msgspec.structs.replace(fit.pose, by="markers")
+
+    def pack(self) -> dict[str, np.ndarray]:
+        """As arrays for the model file"""
+        out = {
+            "lens": np.array([self.lens.focal, self.lens.k1, self.lens.k2]),
+            "first": pack_pose(self.first),
+            "scene": cv2.imencode(".jpg", self.scene.small, [cv2.IMWRITE_JPEG_QUALITY, 92])[
+                1
+            ].ravel(),
+            "scene_pose": pack_pose(self.scene.pose),
+            "frame": np.array([self.frame_mm, self.rise]),
+        }
+        for i, c in self.cards.items():
+            out[f"card{i}"] = c
+        for part in (self.printed, self.whole, self.tiles):
+            out |= part.pack() if part is not None else {}
+        return out
+
+    @classmethod
+    def unpack(cls, plan: Plan, arrays: dict[str, np.ndarray]) -> Registrar:
+        """Back from pack(); raises KeyError where something is missing"""
+        lens = Lens(*map(float, arrays["lens"]))
+        first = unpack_pose(lens, arrays["first"])
+        scene = View(
+            cv2.imdecode(np.asarray(arrays["scene"], np.uint8), cv2.IMREAD_COLOR),
+            unpack_pose(lens, arrays["scene_pose"]),
+        )
+        printed, whole, tiles = (
+            part.unpack(arrays) if name in arrays else None
+            for name, part in (("print", Print), ("whole", Whole), ("tiles", Tiles))
+        )
+        cards = {i: np.asarray(arrays[f"card{i}"]) for i in IDS if f"card{i}" in arrays}
+        frame, rise = (*map(float, arrays["frame"]), 0.0)[:2]
+        return cls(plan, lens, cards, printed, tiles, first, scene, frame, whole, rise)
+
+
+def usable(image: np.ndarray) -> Picture:
+    """Raises NoBoard for what cannot show a board: too small, too large, black, all one colour"""
+    if (
+        not isinstance(image, np.ndarray)
+        or image.dtype != np.uint8
+        or image.ndim not in (2, 3)
+        or not image.size
+    ):
+        raise NoBoard("not a picture")
+    h, w = image.shape[:2]
+    if min(h, w) < SMALLEST or max(h, w) > LARGEST:
+        raise NoBoard(f"a picture of {w} x {h} pixels is of no use")
+    few = np.ascontiguousarray(image[:: max(h // 64, 1), :: max(w // 64, 1)])
+    if few.max() < 24 or np.count_nonzero(few >= 12) < 0.1 * few.size:
+        raise NoBoard("the picture is black")
+    if cv2.meanStdDev(few)[1].max() < 2.5:
+        raise NoBoard("the picture is all one colour")
+    return Picture(image)
+
+
+def rolled(pose: Pose, quarters: int) -> Pose:
+    """The pose of the same board if the camera were held so many quarter turns about its own axis"""
+    roll, own = (
+        cv2.Rodrigues(np.asarray(v, float))[0]
+        for v in ((0.0, 0.0, quarters * np.pi / 2), pose.rvec)
+    )
+    return msgspec.structs.replace(
+        pose, rvec=cv2.Rodrigues(roll @ own)[0].ravel(), tvec=roll @ np.ravel(pose.tvec)
+    )
+
+
+def turn_board(plan: Plan, lens: Lens, pose: Pose, quarters: int) -> Pose:
+    """The pose if the board were turned on the table about its middle, so many quarter turns"""
+    corners = np.array(plan.corners) - np.array(plan.size) / 2
+    for _ in range(quarters):
+        corners = np.column_stack([-corners[:, 1], corners[:, 0]])
+    px = pose.to_px(corners + np.array(plan.size) / 2)
+    return lens.pose(plan.corners, px, pose.size, "print")[0]
+
+
+def moved(plan: Plan, pose: Pose, other: Pose) -> float:
+    """How far apart two poses put the board's corners at most, pixels"""
+    return float(np.linalg.norm(pose.to_px(plan.corners) - other.to_px(plan.corners), axis=1).max())

@@ -1,0 +1,322 @@
+"""The whole board and its rim at once: which of several places of a board that looks much like
+itself explains a picture best."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import cv2
+import msgspec
+import numpy as np
+
+from vision.geometry.pose import Pose
+from vision.plan import Plan
+from vision.registration.print_map import Picture, compose
+
+LONG = 450  # longer side of the view, pixels
+RIM, TABLE = (
+    0.04,
+    0.15,
+)  # how much of the table round the board, round loose tiles belongs to it, shares of the longer side
+SCALES = (0.8, 2.0, 5.0)  # pixels; what is finer is noise, what is wider is light
+NARROW = (
+    0.5  # a place is explained as far as it is off by less than so much of what the print varies by
+)
+MOST = 0.5  # by how much more, in logarithms, than the board a place may differ to count
+# of what differs between two places that a picture must show at least, to tell them apart by
+SEEN = 0.1
+CELLS = 12  # along each side, for telling how much of the board takes part in a judgement
+SHIFTS = 3  # squares by which a board may seem to lie off at most
+PEAKS, APART = (
+    6,
+    0.02,
+)  # places tried where a view fits roughly, and how far apart they are, longer sides
+EACH = 8
+LOG = np.log(np.arange(256, dtype=np.float32) + 20)
+STEPS = (0.0, -2.5, 2.5, -5.0, 5.0)  # degrees tried for that
+
+
+class Whole(msgspec.Struct, frozen=True, eq=False, dict=True):
+    """canvas: (h, w) uint8 grey, the empty board from above with some of the table; known: (h, w)
+    bool where photos show it bare; px_per_mm: its scale; origin: (2,) mm of its upper left."""
+
+    canvas: np.ndarray
+    known: np.ndarray
+    px_per_mm: float
+    origin: np.ndarray
+
+    @classmethod
+    def of(
+        cls,
+        plan: Plan,
+        images: Sequence[np.ndarray],
+        poses: Sequence[Pose],
+        layouts: Sequence[dict],
+        rim: float = RIM,
+        raised: bool = False,
+    ) -> Whole:
+        """From the calibration photos and their poses; rim: how much of the table belongs to it, a
+        share of the longer side; raised: whether the board's own rim stands above its sites, and so
+        does not lie as poses have it"""
+        canvas, bare, scale, origin = compose(plan, images, poses, layouts, rim * max(plan.size))
+        small = LONG / max(canvas.shape)
+        size = round(canvas.shape[1] * small), round(canvas.shape[0] * small)
+        barest = poses[min(range(len(layouts)), key=lambda n: sum(map(len, layouts[n].values())))]
+        a, b = barest.rectify_map(*origin, *(np.array(plan.size) - origin), scale)
+        w, h = barest.size
+        inside = ((a > 1) & (a < w - 2) & (b > 1) & (b < h - 2))[: bare.shape[0], : bare.shape[1]]
+        known = cv2.resize(
+            (bare & inside).astype(np.uint8), size, interpolation=cv2.INTER_NEAREST
+        ).astype(bool)
+        if raised:
+            known &= (
+                within(
+                    np.vstack([o for s in plan.site for o in s.outlines]),
+                    known.shape,
+                    scale * small,
+                    origin,
+                )
+                > 0
+            )
+        return cls(
+            cv2.resize(canvas, size, interpolation=cv2.INTER_AREA), known, scale * small, origin
+        )
+
+    def pack(self) -> dict[str, np.ndarray]:
+        """As arrays for the model file"""
+        both = np.dstack([self.canvas, self.known * np.uint8(255), self.canvas])
+        return {
+            "whole": cv2.imencode(".png", both)[1].ravel(),
+            "whole_frame": np.array([self.px_per_mm, *self.origin]),
+        }
+
+    @classmethod
+    def unpack(cls, arrays: dict[str, np.ndarray]) -> Whole:
+        """Back from pack(); raises KeyError where something is missing"""
+        both = cv2.imdecode(np.asarray(arrays["whole"], np.uint8), cv2.IMREAD_COLOR)
+        scale, x, y = map(float, arrays["whole_frame"])
+        return cls(np.ascontiguousarray(both[..., 0]), both[..., 1] > 0, scale, np.array([x, y]))
+
+    @cached_property
+    def traits(self) -> list[np.ndarray]:
+        return traits(self.canvas)
+
+    @cached_property
+    def reach(self) -> list[float]:
+        """Per scale how far off a place may be to count as explained at all"""
+        return [
+            NARROW * max(float(np.sqrt(np.mean(t[self.known] ** 2))), 0.01) for t in self.traits
+        ]
+
+    def rectified(
+        self, picture: Picture, pose: Pose, around_mm: float = 0.0, half: int = 1
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """(h, w) uint8 of a picture as the canvas would show it (half: 2 for half as large), with
+        more around it, and (h, w) bool where the picture shows anything"""
+        h, w = (side // half for side in self.canvas.shape)
+        s = self.px_per_mm / half
+        more = round(around_mm * s)
+        a, b = coarse_map(pose, self.origin - more / s, (w + 2 * more, h + 2 * more), s)
+        zoom = max(
+            float(np.hypot(*(pose.to_px(np.array([[1.0, 0.0]])) - pose.to_px(np.zeros((1, 2))))[0]))
+            / s,
+            1e-3,
+        )
+        k = min(max(int(np.floor(np.log2(zoom / 1.3) + 1)), 0), 4)
+        pw, ph = picture.size
+        inside = (a > 0) & (a < pw - 1) & (b > 0) & (b < ph - 1)
+        f = np.float32(1 / 2**k)
+        seen = cv2.remap(
+            picture.level(k),
+            (a + np.float32(0.5)) * f - np.float32(0.5),
+            (b + np.float32(0.5)) * f - np.float32(0.5),
+            cv2.INTER_LINEAR,
+            borderMode=cv2.BORDER_REPLICATE,
+        )
+        return seen, inside
+
+    @cached_property
+    def halved(self) -> tuple[np.ndarray, np.ndarray]:
+        """Canvas and what of it is known, half as large"""
+        h, w = (side // 2 for side in self.canvas.shape)
+        return (
+            cv2.resize(self.canvas[: 2 * h, : 2 * w], (w, h), interpolation=cv2.INTER_AREA),
+            cv2.resize(
+                self.known[: 2 * h, : 2 * w].astype(np.uint8),
+                (w, h),
+                interpolation=cv2.INTER_NEAREST,
+            )
+            > 0,
+        )
+
+    def explained(self, picture: Picture, pose: Pose) -> np.ndarray:
+        """(h, w) float32, 0 to 1: how well each place of the canvas is explained; 0 where pieces
+        hide it, or out of the picture"""
+        seen, inside = self.rectified(picture, pose)
+        out = np.zeros(self.canvas.shape, np.float32)
+        for mine, theirs, reach in zip(self.traits, traits(seen), self.reach):
+            out += 1 - np.minimum(((theirs - mine) / reach) ** 2, 1)
+        return np.where(inside & self.known, out / len(SCALES), 0)
+
+    def rather(
+        self, plan: Plan, picture: Picture, here: Pose, there: Pose, back: np.ndarray
+    ) -> float:
+        """By how much more a picture looks as the sites do where one pose has them than where
+        another does, in terms of chance: only what differs counts, words and grain; 0 where next to
+        nothing of that is seen to differ so, as where the canvas has but noise there; back: (2, 3)
+        from pixels of the canvas here to those there"""
+        h, w = self.canvas.shape
+        field = within(
+            plan.corners, self.canvas.shape, self.px_per_mm, self.origin
+        )  # a table has another grain there
+        mine, off = self.traits[0], []
+        for pose in (here, there):
+            seen, inside = self.rectified(picture, pose)
+            off.append(
+                np.where(
+                    inside & self.known,
+                    np.minimum(np.abs(trait(seen, SCALES[0]) - mine), MOST),
+                    np.float32(-1),
+                )
+            )
+
+        def moved(values: np.ndarray) -> np.ndarray:
+            return cv2.warpAffine(
+                values, back, (w, h), flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP, borderValue=-1
+            )
+
+        other = moved(off[1])
+        counts = (
+            np.minimum(np.abs(mine - moved(mine)), MOST) * field * ((off[0] >= 0) & (other >= 0))
+        )
+        if abs(float(((other - off[0]) * counts).sum())) < SEEN * float((counts**2).sum()):
+            return 0.0
+        return plainly((other - off[0]) * counts / max(float(counts.mean()), 1e-6))
+
+    def between(self, here: np.ndarray, there: np.ndarray) -> np.ndarray:
+        """(2, 3): from pixels of the canvas at one place to those at another, which have (4, 2) mm
+        at the same four spots"""
+        here, there = (
+            (np.asarray(mm) - self.origin) * self.px_per_mm - 0.5 for mm in (here, there)
+        )
+        return np.linalg.lstsq(np.column_stack([here, np.ones(4)]), there, rcond=None)[0].T
+
+    def squares_off(
+        self, picture: Picture, pose: Pose, step: np.ndarray
+    ) -> list[tuple[float, np.ndarray]]:
+        """For a board of squares `step` (2,) mm apart: by how many mm the pose may be off, (2,)
+        each, with how well that explains the picture, the best first"""
+        canvas, known = self.halved
+        mine, reach = trait(canvas, SCALES[1] / 2), self.reach[1]
+        seen, inside = self.rectified(picture, pose, SHIFTS * float(step.max()), 2)
+        wide = np.where(inside, trait(seen, SCALES[1] / 2), np.float32(9))
+        h, w = mine.shape
+        first = (np.array(wide.shape[::-1]) - (w, h)) / 2
+        out = []
+        for x in range(-SHIFTS, SHIFTS + 1):
+            for y in range(-SHIFTS, SHIFTS + 1):
+                off = np.array([x, y]) * step
+                at = first + off * self.px_per_mm / 2
+                cut = cv2.warpAffine(
+                    wide,
+                    np.array([[1, 0, at[0]], [0, 1, at[1]]]),
+                    (w, h),
+                    flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP,
+                    borderValue=9,
+                )
+                cut -= mine
+                out.append(
+                    (1 - float(np.minimum(cut[known] ** 2, reach**2).mean()) / reach**2, off)
+                )
+        return sorted(out, key=lambda o: -o[0])
+
+    def roughly(self, plan: Plan, picture: Picture, pose: Pose) -> list[Pose]:
+        """Poses near this one, shifted and turned a little, at which the board fits roughly, the
+        best first"""
+        canvas, known = self.halved
+        scale, reach = SCALES[2] / 2, self.reach[2]
+        half = plain(trait(canvas, scale), reach) * known
+        found = []
+        for turn in STEPS:
+            R = cv2.Rodrigues(np.array([0, 0, np.radians(turn)]))[0]
+            R0, middle = cv2.Rodrigues(pose.rvec)[0], np.array([*np.array(plan.size) / 2, 0])
+            turned = msgspec.structs.replace(
+                pose,
+                rvec=cv2.Rodrigues(R0 @ R)[0].ravel(),
+                tvec=pose.tvec + R0 @ (middle - R @ middle),
+            )
+            seen, inside = self.rectified(picture, turned, 0.25 * max(plan.size), 2)
+            wide = plain(trait(seen, scale), reach) * inside
+            fits = cv2.matchTemplate(wide, half, cv2.TM_CCORR)
+            middle_px = (np.array(fits.shape[::-1]) - 1) / 2
+            for _ in range(PEAKS // 2):
+                _, best, _, at = cv2.minMaxLoc(fits)
+                mm = (np.array(at) - middle_px) * 2 / self.px_per_mm
+                shifted = msgspec.structs.replace(
+                    turned, tvec=turned.tvec + R0 @ R @ np.array([*mm, 0])
+                )
+                found.append((best, shifted))
+                cv2.circle(fits, at, round(APART * LONG / 2), float(fits.min()), -1)
+        found.sort(key=lambda f: -f[0])
+        return [p for _, p in found[:PEAKS]]
+
+
+def within(mm: np.ndarray, shape: tuple[int, int], scale: float, origin: np.ndarray) -> np.ndarray:
+    """(h, w) float32: 1 well within the rectangle round (N, 2) mm, else 0"""
+    out, at = np.zeros(shape, np.float32), (mm - origin) * scale
+    cv2.rectangle(
+        out, *(tuple(map(int, c)) for c in (at.min(0) + EACH / 2, at.max(0) - EACH / 2)), 1, -1
+    )
+    return out
+
+
+def coarse_map(
+    pose: Pose, origin: np.ndarray, size: tuple[int, int], scale: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Pose.rectify_map of (width, height) pixels, worked out at every eighth pixel: many times
+    quicker"""
+    w, h = (-(-side // EACH) + 2 for side in size)
+    step = EACH / scale
+    x0, y0 = origin - step
+    maps = pose.rectify_map(x0, y0, x0 + w * step, y0 + h * step, 1 / step)
+    a, b = (cv2.resize(m, (w * EACH, h * EACH), interpolation=cv2.INTER_LINEAR) for m in maps)
+    return a[EACH : EACH + size[1], EACH : EACH + size[0]], b[
+        EACH : EACH + size[1], EACH : EACH + size[0]
+    ]
+
+
+def traits(grey: np.ndarray) -> list[np.ndarray]:
+    """Per scale (h, w) float32: how much lighter or darker each place is than its surroundings"""
+    return [trait(grey, s) for s in SCALES]
+
+
+def trait(grey: np.ndarray, scale: float) -> np.ndarray:
+    """The same at a scale of so many pixels"""
+    logs = LOG[grey]
+    wide = (2 * int(2.5 * scale) + 1,) * 2
+    return cv2.GaussianBlur(logs, (0, 0), scale) - cv2.blur(cv2.blur(logs, wide), wide)
+
+
+def plain(trait: np.ndarray, reach: float) -> np.ndarray:
+    """Limited to where differences count"""
+    return np.clip(trait / reach, -2, 2)
+
+
+def lead(here: np.ndarray, there: np.ndarray, back: np.ndarray) -> float:
+    """By how much one place explains a picture better than another, in terms of what chance does.
+
+    here, there: (h, w) as Whole.explained gives them; back: (2, 3) from here's pixels to there's:
+    the same spot of the picture is compared."""
+    h, w = here.shape
+    other = cv2.warpAffine(
+        there, back, (w, h), flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP, borderValue=-1
+    )
+    off = np.where(other >= 0, here - other, 0).astype(np.float32)
+    return plainly(off)
+
+
+def plainly(off: np.ndarray) -> float:
+    """The mean of (h, w) values, in terms of what chance does"""
+    cells = cv2.resize(off, (CELLS, CELLS), interpolation=cv2.INTER_AREA).ravel()
+    return float(cells.mean() / (cells.std() / CELLS + 1e-4))

@@ -49,8 +49,11 @@ demo: install
 test: test-install
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadgroup
 
+# Style, complexity, formatting, types: under a minute.
 lint: test-install
-	@$(BIN)/ruff check .
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/ruff format --quiet --check .
+	@$(BIN)/mypy
 
 # Whole games of GAME (else of all four) before the simulated camera, from the set-up to the final score: minutes.
 whole: test-install
@@ -73,4 +76,4 @@ accuracy: install
 	@$(BIN)/nilometer accuracy $(or $(COPIES),../shared/photos)
 
 clean:
-	rm -rf $(VENV) .pytest_cache .hypothesis .ruff_cache
+	rm -rf $(VENV) .pytest_cache .hypothesis .ruff_cache .mypy_cache

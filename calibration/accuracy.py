@@ -178,8 +178,10 @@ def table(a: Accuracy, before: Last | None) -> list[str]:
         f" (last {100 * before.share:.3f} %, {before.boards}, {before.ms:.0f} ms)" if before else ""
     )
     out = [
-        f"{a.copy} ({a.game}): sites {a.right}/{a.sites} {100 * a.share:.3f} %, boards exact {a.boards}/{a.photos}{last}; "
-        f"fitted in {a.fit_s:.0f} s{_last(before and before.fit_s, '.0f', 's')}, {a.ms:.0f} ms a photo"
+        f"{a.copy} ({a.game}): sites {a.right}/{a.sites} {100 * a.share:.3f} %, boards "
+        f"exact {a.boards}/{a.photos}{last}; "
+        f"fitted in {a.fit_s:.0f} "
+        f"s{_last(before.fit_s if before else None, '.0f', 's')}, {a.ms:.0f} ms a photo"
     ]
     error = (
         None
@@ -187,7 +189,10 @@ def table(a: Accuracy, before: Last | None) -> list[str]:
         else 100 * before.calibration_error
     )
     out += [
-        f"  what is given is {100 * a.calibration_error:.2f} % from what is right{_last(error, '.2f', '%')}"
+        (
+            f"  what is given is {100 * a.calibration_error:.2f} % from what is "
+            f"right{_last(error, '.2f', '%')}"
+        )
     ]
     out += honesty(a.reliability)
     out += [f"  {n} x {is_} read as {read}" for is_, read, n in a.confusions]
@@ -213,7 +218,10 @@ def honesty(reliability: Sequence[Sequence[int]]) -> list[str]:
     """How often what was given such a probability is right, as lines; reliability: as Accuracy has
     it"""
     return [
-        f"  given {100 * low:5.1f} to {100 * min(high, 1):5.1f} %: {n:6d} sites, {100 * k / n:6.2f} % right"
+        (
+            f"  given {100 * low:5.1f} to {100 * min(high, 1):5.1f} %: {n:6d} sites, "
+            f"{100 * k / n:6.2f} % right"
+        )
         for (low, high), (n, k) in zip(zip(BINS, BINS[1:]), reliability)
         if n
     ]

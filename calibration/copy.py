@@ -184,7 +184,8 @@ def check_corners(value: Any, image: np.ndarray, name: str) -> np.ndarray:
     if not (turns > 0).all():
         if (turns < 0).all():
             raise BadCorners(
-                f"{name}: corners go round the wrong way; they must be those of (0,0) (w,0) (w,h) (0,h)"
+                f"{name}: corners go round the wrong way; they must be those of (0,0) "
+                f"(w,0) (w,h) (0,h)"
             )
         raise BadCorners(
             f"{name}: corners are crossed; they must go round the board: (0,0) (w,0) (w,h) (0,h)"
@@ -192,7 +193,8 @@ def check_corners(value: Any, image: np.ndarray, name: str) -> np.ndarray:
     size = np.array([image.shape[1], image.shape[0]], float)
     if (corners < -size / 2).any() or (corners > 1.5 * size).any():
         raise BadCorners(
-            f"{name}: corners lie far outside the picture of {image.shape[1]} x {image.shape[0]} pixels"
+            f"{name}: corners lie far outside the picture of {image.shape[1]} x "
+            f"{image.shape[0]} pixels"
         )
     (ax, ay), (bx, by) = corners[2] - corners[0], corners[3] - corners[1]
     if abs(ax * by - ay * bx) / 2 < 0.01 * size.prod():
@@ -220,7 +222,8 @@ def _photo(folder: Path, entry: Any, plan: Plan, n: int) -> Photo:
     for site, kinds in layout.items():
         if kinds[-1] == "?" if plan.sites[site].reads == "pile" else set(kinds) == {"?"}:
             raise BadCopy(
-                f"{folder / entry['layout']}: {site}: '?' is what lies hidden under another piece, and none lies upon it"
+                f"{folder / entry['layout']}: {site}: '?' is what lies hidden under "
+                f"another piece, and none lies upon it"
             )
     corners = entry.get("corners")
     return Photo(
@@ -275,7 +278,8 @@ def load_copy(folder: str | Path) -> Copy:
             )
     if not any(p.layout for p in photos):
         raise BadCopy(
-            f"{path}: no sampler: every photo shows an empty board, so no kind of piece can be learnt"
+            f"{path}: no sampler: every photo shows an empty board, so no kind of piece "
+            f"can be learnt"
         )
     if not markers and not any(p.corners is not None for p in photos):
         raise BadCopy(f"{path}: markers = false and no photo has corners")

@@ -24,18 +24,12 @@ from vision.storage.photo_file import is_dark
 
 DIM, BURNT = 45.0, 0.03  # grey levels; share of the picture
 BURNT_PIECES = 0.2  # of the sites that pieces lie on
-CRISP_CARD, CRISP = (
-    0.2,
-    0.12,
-)  # see `sharpness_of`; what boards show besides cards has softer edges of its own
-CHANGED, LAID = (
-    0.2,
-    0.5,
-)  # of a site, that a piece changes at least; of the places to lay something on
-LITTERED, SAME_LIGHT = (
-    0.15,
-    3.0,
-)  # of an empty board's sites; grey levels, mean difference of small pictures
+# see `sharpness_of`; what boards show besides cards has softer edges of its own
+CRISP_CARD, CRISP = 0.2, 0.12
+# of a site, that a piece changes at least; of the places to lay something on
+CHANGED, LAID = 0.2, 0.5
+# of an empty board's sites; grey levels, mean difference of small pictures
+LITTERED, SAME_LIGHT = 0.15, 3.0
 SMALL = 0.2  # of the picture, that an empty board without cards takes
 FILLS = 0.3  # of the picture: what cards should enclose at least
 PLACES = (say("upper left"), say("upper right"), say("lower right"), say("lower left"))
@@ -76,14 +70,14 @@ def judge(image: np.ndarray, markers: bool, focuses: bool = False) -> Framing:
             say("The picture is not sharp: let the camera focus again.")
             if focuses
             else say(
-                "The picture is not sharp: turn the lens until print is crisp, or, where it does not turn, hang the camera higher."
+                "The picture is not sharp: turn the lens until print is crisp, or, where "
+                "it does not turn, hang the camera higher."
             )
         )
     missing = [i for i in IDS if i not in cards] if markers else []
     if missing:
-        which = (
-            advice if len(cards) >= ENOUGH else faults
-        )  # three tell where the board lies, four tell it better
+        # three tell where the board lies, four tell it better
+        which = advice if len(cards) >= ENOUGH else faults
         which += [
             say("Card {n} ({place}) is not in view or not flat.", n=i, place=PLACES[i])
             for i in missing
@@ -140,7 +134,10 @@ class Bare(msgspec.Struct, frozen=True, eq=False):
         if unseen:
             out.append(
                 say(
-                    "{n} of the board's places lie outside the picture: move the camera and take the first photo again",
+                    (
+                        "{n} of the board's places lie outside the picture: move the camera "
+                        "and take the first photo again"
+                    ),
                     n=unseen,
                 )
             )
@@ -176,7 +173,8 @@ class Bare(msgspec.Struct, frozen=True, eq=False):
         elif empty and np.abs(now.small.astype(float) - self.view.small).mean() < SAME_LIGHT:
             out.append(
                 say(
-                    "The light is as in the first photo: switch a lamp on or off, that teaches more."
+                    "The light is as in the first photo: switch a lamp on or off, that "
+                    "teaches more."
                 )
             )
         return out

@@ -90,7 +90,8 @@ class Trial(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(self, rows=rows)
 
     def reliability(self) -> list[tuple[float, float, int, int]]:
-        """(given from, to, sites, right among them) for each step of probability with a site in it"""
+        """(given from, to, sites, right among them) for each step of probability with a site in
+        it"""
         counts, _ = reliability([(r.sure, r.right) for r in self.rows])
         return [
             (low, min(high, 1.0), n, right)
@@ -110,7 +111,8 @@ class Trial(msgspec.Struct, frozen=True):
         return out
 
     def alike(self) -> list[tuple[str, str, float]]:
-        """(kind, another, chance of being taken for it) of kinds that this camera cannot tell apart"""
+        """(kind, another, chance of being taken for it) of kinds that this camera cannot tell
+        apart"""
         mass: dict[tuple[str, str], float] = {}
         asked: Counter[str] = Counter()
         for r in self.rows:
@@ -127,10 +129,10 @@ class Trial(msgspec.Struct, frozen=True):
 def reliability(judged: Sequence[tuple[float, bool]]) -> tuple[list[tuple[int, int]], float]:
     """(probability given, right) of sites -> sites and right ones in each of BINS, and the expected
     calibration error, 0 to 1"""
-    bins = [[0, 0, 0.0] for _ in BINS[:-1]]
+    bins = [(0, 0, 0.0) for _ in BINS[:-1]]
     for given, ok in judged:
         n = next(i for i, top in enumerate(BINS[1:]) if given < top)
-        bins[n] = [bins[n][0] + 1, bins[n][1] + ok, bins[n][2] + given]
+        bins[n] = bins[n][0] + 1, bins[n][1] + ok, bins[n][2] + given
     return [(n, k) for n, k, _ in bins], sum(abs(k - given) for _, k, given in bins) / max(
         len(judged), 1
     )
@@ -165,7 +167,7 @@ def put_aside(shots: list[Shot], copy: Copy) -> list[Shot]:
 def shown(shots: list[Shot], copy: Copy) -> set[str]:
     """The kinds that these photos show, with those that look like them."""
     kinds = {k for s in shots for contents in s.layout.values() for k in contents if k != "?"}
-    return kinds | {copy.plan.pieces[k].looks for k in kinds if copy.plan.pieces[k].looks}
+    return kinds | {looks for k in kinds if (looks := copy.plan.pieces[k].looks)}
 
 
 def read_all(reader: Reader, shots: list[Shot], copy: Copy, known: set[str]) -> list[Row]:

@@ -36,7 +36,8 @@ FOLDER = "table"
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """learnt: whether the model is a new one; why: one sentence; left_out: views not used, and why"""
+    """learnt: whether the model is a new one; why: one sentence; left_out: views not used, and
+    why"""
 
     learnt: bool
     why: str
@@ -118,7 +119,7 @@ def learn(folder: str | Path, fit: Callable[..., Reader] = fit_reader) -> Outcom
     registrar, shots = shots_of(copy)
     known = shown(shots, copy)
     before = read_all(old, [*shots, *good], copy, known)
-    first = None
+    first = ""
     for lessons, guards in ((good[::2], good[1::2]), (good[1::2], good[::2])):
         new = fit(copy.plan, registrar, [*shots, *lessons])
         new.tempers = old.tempers
@@ -130,7 +131,8 @@ def learn(folder: str | Path, fit: Callable[..., Reader] = fit_reader) -> Outcom
             new.save(copy.model)
             return Outcome(
                 True,
-                f"learnt from {len(lessons)} of {len(good)} views; to what lies in the others it now gives "
+                f"learnt from {len(lessons)} of {len(good)} views; to what lies in the "
+                f"others it now gives "
                 f"{100 * math.exp(now):.2f} % where it gave {100 * math.exp(was):.2f} %",
                 bad,
             )

@@ -46,11 +46,15 @@ class Findings(msgspec.Struct, frozen=True):
         own = {"right": self.own.right, "all": len(self.own.rows), "px": f"{px:.1f}"}
         if not t.rows:
             return say(
-                "{right} of {all} places are read right in the photos it learnt from; the board is found to {px} px.",
+                (
+                    "{right} of {all} places are read right in the photos it learnt from; "
+                    "the board is found to {px} px."
+                ),
                 **own,
             )
         return say(
-            "{unseen} of {asked} places ({share} %) are read right in photos kept back from it, {right} of {all} in those it "
+            "{unseen} of {asked} places ({share} %) are read right in photos kept back "
+            "from it, {right} of {all} in those it "
             "learnt from; the board is found to {px} px.",
             **own,
             unseen=t.right,
@@ -74,13 +78,19 @@ class Findings(msgspec.Struct, frozen=True):
         ):  # white stones are white
             out.append(
                 say(
-                    "in {photos} pieces are burnt out white, and what is on them cannot be learnt: take them anew in less light",
+                    (
+                        "in {photos} pieces are burnt out white, and what is on them cannot "
+                        "be learnt: take them anew in less light"
+                    ),
                     photos=", ".join(self.burnt),
                 )
             )
         out += [
             say(
-                "this camera cannot tell {a} from {b}: {share} % of what it is given goes to the other",
+                (
+                    "this camera cannot tell {a} from {b}: {share} % of what it is given "
+                    "goes to the other"
+                ),
                 a=a,
                 b=b,
                 share=f"{100 * p:.0f}",
@@ -135,7 +145,8 @@ def crop(shot: Shot, copy: Copy, site: str) -> str:
     edge = 0.1 * (high - low).max()
     size = high - low + 2 * edge
     scale = CROP / size.max()
-    x, y = shot.pose.rectify_map(*(low - edge), *(high + edge), scale)
+    (x0, y0), (x1, y1) = low - edge, high + edge
+    x, y = shot.pose.rectify_map(x0, y0, x1, y1, scale)
     return picture(cv2.remap(shot.image, x, y, cv2.INTER_LINEAR))
 
 

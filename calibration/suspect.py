@@ -32,10 +32,9 @@ USUAL = 95  # per cent of the bare sites that are no more unlike the empty board
 ENOUGH = 20  # bare sites, that show what a bare site looks like
 # times as unlike the board as any other bare site, where something lies that no layout speaks of
 PLAIN = 3.0
-FEW, HARDLY = (
-    4,
-    0.75,
-)  # sites with and without pieces at least; of pairs of them in which the former are more unlike the empty board
+# sites with and without pieces at least; of pairs of them in which the former are more unlike the
+# empty board
+FEW, HARDLY = 4, 0.75
 SLIPS = 2  # in the photos of a copy, at most: more that look so are pale pieces
 LIKELY = 0.5  # probability from which on a reading is taken at its word where another says the same
 SURE = 0.9  # probability from which on a reading counts against a layout
@@ -49,29 +48,36 @@ def tapped_astray(copy: Copy, shots: list[Shot], rise: float = 0.0) -> list[Text
     to lie now; rise: mm by which those stand above its sites"""
     out = []
     for photo, shot in zip(copy.photos, shots):
-        if photo.corners is None or copy.markers:
+        corners = photo.corners
+        if corners is None or copy.markers:
             continue
         scale, there = max(shot.pose.size) / 1640, shot.pose.to_px(copy.plan.corners, rise)
         turn = min(
             range(4),
-            key=lambda k: np.linalg.norm(np.roll(photo.corners, k, 0) - there, axis=1).sum(),
+            key=lambda k: np.linalg.norm(np.roll(corners, k, 0) - there, axis=1).sum(),
         )
         if turn:
             out.append(
                 say(
-                    "in {photo} the pieces lie as if corner {number} had been tapped first: it was taken so",
+                    (
+                        "in {photo} the pieces lie as if corner {number} had been tapped "
+                        "first: it was taken so"
+                    ),
                     photo=photo.name,
                     number=turn + 1,
                 )
             )
-        off = np.linalg.norm(np.roll(photo.corners, turn, 0) - there, axis=1)
+        off = np.linalg.norm(np.roll(corners, turn, 0) - there, axis=1)
         far = ", ".join(
             f"{k + 1} ({off[k]:.0f} px)" for k in np.argsort(-off) if off[k] > ASTRAY_PX * scale
         )
         if shot.pose.error_px > POOR_PX * scale:
             out.append(
                 say(
-                    "in {photo} the board is only found to {error} pixels: tap its corners again, corner {number} first",
+                    (
+                        "in {photo} the board is only found to {error} pixels: tap its "
+                        "corners again, corner {number} first"
+                    ),
                     photo=photo.name,
                     error=f"{shot.pose.error_px:.1f}",
                     number=int(np.argmax(off)) + 1,
@@ -80,7 +86,10 @@ def tapped_astray(copy: Copy, shots: list[Shot], rise: float = 0.0) -> list[Text
         elif far:
             out.append(
                 say(
-                    "in {photo} corners were tapped beside the board's: {corners}; they were taken from its sides",
+                    (
+                        "in {photo} corners were tapped beside the board's: {corners}; they "
+                        "were taken from its sides"
+                    ),
                     photo=photo.name,
                     corners=far,
                 )
@@ -115,7 +124,8 @@ def least_sharp(plan: Plan, shots: list[Shot]) -> list[str]:
 def not_there(plan: Plan, shots: list[Shot]) -> list[tuple[str, str, str]]:
     """(photo, site, what its layout says) of what looks as the empty board does, unlike all other
     pieces; where pale pieces on a pale board look so too, nothing is told. Likewise of what no
-    layout speaks of ("") and is as unlike the board as pieces are, and all other bare sites are not"""
+    layout speaks of ("") and is as unlike the board as pieces are, and all other bare sites are
+    not"""
     out = []
     for sites in unlike_empty(plan, shots):
         bare, least, unlike, usual = [], [], [], []
@@ -289,7 +299,10 @@ def doubts(
     if each_other := pointing(plan, rows):
         out.append(
             say(
-                "{pairs} are taken for each other: if only the way they point tells them, write directed = true into the plan",
+                (
+                    "{pairs} are taken for each other: if only the way they point tells "
+                    "them, write directed = true into the plan"
+                ),
                 pairs=", ".join(f"{a}/{b}" for a, b in each_other),
             )
         )

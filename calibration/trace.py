@@ -1,9 +1,9 @@
 """Plans traced on a photo of the empty board: outlines in pixels and the board's corners in, a plan
 in millimetres out.
 
-traced = start(base, form, corners)            # the game's own plan, laid on the photo
-plan, faults = checked(base, form, traced)     # plan: the data of a plan.toml; faults: what people should mend
-text = toml(plan)
+    traced = start(base, form, corners)         # the game's own plan, laid on the photo
+    plan, faults = checked(base, form, traced)  # a plan.toml's data, and what people should mend
+    text = toml(plan)
 """
 
 from __future__ import annotations
@@ -79,7 +79,8 @@ def form_of(base: Mapping[str, Any]) -> Form:
 
 def start(base: Mapping[str, Any], corners: Sequence[Sequence[float]]) -> Tracing:
     """The plan as it would lie on the photo. corners: (4, 2) pixels."""
-    out = Tracing(size=tuple(map(float, base["size"])), corners=_points(corners))
+    width, height = map(float, base["size"])
+    out = Tracing(size=(width, height), corners=_points(corners))
     for s in base["site"]:
         outlines = [s["outline"], *s.get("also", ())]
         out.sites.append(
@@ -250,9 +251,10 @@ def corners_on(image: np.ndarray, size: Sequence[float]) -> list[Point]:
     a guess to be dragged."""
     cards = find_cards(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY))
     if len(cards) == len(IDS):
-        ideal = ideal_cards(Plan("", tuple(size), ()))
+        ideal = ideal_cards(Plan("", (size[0], size[1]), ()))
         way = cv2.getPerspectiveTransform(
-            np.float32([ideal[i].mean(0) for i in IDS]), np.float32([cards[i].mean(0) for i in IDS])
+            np.array([ideal[i].mean(0) for i in IDS], np.float32),
+            np.array([cards[i].mean(0) for i in IDS], np.float32),
         )
         return _points(_through(way, [[0, 0], [size[0], 0], list(size), [0, size[1]]]))
     h, w = image.shape[:2]
@@ -271,7 +273,10 @@ def corners_on(image: np.ndarray, size: Sequence[float]) -> list[Point]:
 def toml(plan: Mapping[str, Any]) -> str:
     """The text of a plan.toml. JSON's strings, numbers and lists are TOML's too."""
     lines = [
-        "# Traced on a photo of the empty board (nilometer trace); mm from its upper left corner, x right, y down.",
+        (
+            "# Traced on a photo of the empty board (nilometer trace); mm from its upper "
+            "left corner, x right, y down."
+        ),
         "",
     ]
     lines += [f"{k} = {_value(v)}" for k, v in plan.items() if k not in ("piece", "site")]
@@ -430,7 +435,8 @@ def _roomy(
 def _to_px(traced: Tracing) -> np.ndarray:
     w, h = traced.size
     return cv2.getPerspectiveTransform(
-        np.float32([[0, 0], [w, 0], [w, h], [0, h]]), np.float32(traced.corners)
+        np.array([[0, 0], [w, 0], [w, h], [0, h]], np.float32),
+        np.array(traced.corners, np.float32),
     )
 
 

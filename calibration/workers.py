@@ -14,10 +14,8 @@ from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any
 
-NEED, OWN = (
-    400,
-    250,
-)  # MB that a process takes at the most, with a game of fifty looks; and the one that waits for them
+# MB that a process takes at the most, with a game of fifty looks; and the one that waits for them
+NEED, OWN = 400, 250
 CGROUP = Path("/sys/fs/cgroup")
 
 
@@ -78,7 +76,9 @@ def begin_apart() -> None:
         os.nice(5)
 
     def end_together() -> None:
-        multiprocessing.parent_process().join()
+        parent = multiprocessing.parent_process()
+        if parent is not None:
+            parent.join()
         os._exit(1)
 
     threading.Thread(target=end_together, daemon=True).start()

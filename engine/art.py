@@ -1,16 +1,19 @@
 """How pieces and boards look: `engine/<game>/art.toml` turned into plain drawing primitives.
 
     art = load("tigris")
-    art.piece("leader:bull:red")        # [primitive, ...] seen from above, middle of the piece at (0, 0), x right, y down
-    art.solid("monument:blue-red")      # [tier, ...] the same piece as a body, for whoever films it
-    art.board(plan)                     # [primitive, ...] the printed board, (0, 0) its upper left corner; [] without a print
-    art.turn("water:12", "R3.1")        # degrees clockwise by which that piece lies on that site
+    art.piece("leader:bull:red")      # [primitive, ...] from above; the piece's middle is (0, 0)
+    art.solid("monument:blue-red")    # [tier, ...] the same piece as a body, for whoever films it
+    art.board(plan)                   # [primitive, ...] the printed board, (0, 0) its upper left
+                                      # corner; [] without a print
+    art.turn("water:12", "R3.1")      # degrees clockwise by which that piece lies on that site
 
-A primitive is a plain dict of JSON types in millimetres, drawn in the list's order. There are four:
+A primitive is a plain dict of JSON types in millimetres (x right, y down), drawn in the list's
+order. There are four:
 
     {"p": "polygon", "points": [[x, y], ...], "fill": "#rrggbb" | None, "stroke": "#rrggbb" | None,
-    "width": mm} {"p": "circle", "at": [x, y], "r": mm, "fill": ..., "stroke": ..., "width": mm}
-    {"p": "line", "points": [[x, y], ...], "stroke": "#rrggbb", "width": mm}           # round ends and joins
+     "width": mm}
+    {"p": "circle", "at": [x, y], "r": mm, "fill": ..., "stroke": ..., "width": mm}
+    {"p": "line", "points": [[x, y], ...], "stroke": "#rrggbb", "width": mm}   # round ends, joins
     {"p": "text", "at": [x, y], "text": "12", "size": mm, "turn": degrees, "fill": "#rrggbb"}
 
 A text is centred on `at`; `size` is its height of capitals and figures; bold sans serif.
@@ -23,19 +26,22 @@ art.toml has `[colours]` (name = "#rrggbb"), `[symbols]` (name = [shape, ...]), 
 companion/simulate/samples.py explains.
 
     [[piece]]
-    kind = "leader:{sign}:{colour}"      # {names} match a part of the kind and can be used in every text below;
-                                         # {c:1} matches one character, * anything
-    size = 21                            # mm the drawing is made for: a disc's diameter or [width, depth]
-    turns = "quarter"                    # how it may be laid down: "straight", "quarter" or "any"
-    back = "flipped"                     # the kind on its other side, if any
-    draw = [{ circle = 10.5, fill = "wood" }, { use = "sign-{sign}", ink = "{colour}", scale = 0.8
-    }]
-    tiers = [{ z = [0, 9], rect = [52, 52], fill = "red", side = "red", draw = [] }]     # for bodies instead of `draw`
+    kind = "leader:{sign}:{colour}"    # {names} match a part of the kind and can be used in every
+                                       # text below; {c:1} matches one character, * anything
+    size = 21                          # mm the drawing is made for: diameter or [width, depth]
+    turns = "quarter"                  # how it may be laid down: "straight", "quarter" or "any"
+    back = "flipped"                   # the kind on its other side, if any
+    draw = [{ circle = 10.5, fill = "wood" },
+            { use = "sign-{sign}", ink = "{colour}", scale = 0.8 }]
+    tiers = [{ z = [0, 9], rect = [52, 52], fill = "red", side = "red",
+               draw = [] }]            # for bodies instead of `draw`
 
-    [[board]]                            # without a selector: once, for the whole board
-    tag = "palms{n}"                     # once for each site with such a tag ...
-    site = "L*"                          # ... and such an id; `group = true`: once for the box around all of them
-    draw = [{ outline = 0, fill = "green" }, { row = "n", step = [8, 0], draw = [{ use = "palm" }] }]
+    [[board]]                          # without a selector: once, for the whole board
+    tag = "palms{n}"                   # once for each site with such a tag ...
+    site = "L*"                        # ... and such an id; `group = true`: once for the box
+                                       # around all of them
+    draw = [{ outline = 0, fill = "green" },
+            { row = "n", step = [8, 0], draw = [{ use = "palm" }] }]
 
     [[turn]]
     kind = "water:*"
@@ -165,7 +171,8 @@ class Art:
         )
 
     def piece(self, kind: str, size: Size | None = None) -> list[Prim]:
-        """The piece from above. size: mm of this copy's piece, else what the drawing is made for."""
+        """The piece from above. size: mm of this copy's piece, else what the drawing is made
+        for."""
         found = self._find(kind)
         if found is None:
             return _lettered(kind, size or 20.0)

@@ -153,9 +153,8 @@ class State(abc.ABC):
 
     game: ClassVar[str]
     seats: tuple[str, ...]
-    unwatched: ClassVar[frozenset[str]] = (
-        frozenset()
-    )  # sites whose contents the rules neither know nor need
+    # sites whose contents the rules neither know nor need
+    unwatched: ClassVar[frozenset[str]] = frozenset()
 
     @property
     @abc.abstractmethod

@@ -95,6 +95,7 @@ class Notation(Generic[T]):
         self.sorts: dict[str, type[T]] = {sort.syntax.verb: sort for sort in sorts}  # type: ignore[attr-defined]
 
     def read(self, verb: str, seat: str, words: Sequence[str], said: Any) -> T:
-        """The action that a seat says by a known verb. Raises UsageError, and what the parts raise."""
+        """The action that a seat says by a known verb. Raises UsageError, and what the parts
+        raise."""
         sort: Any = self.sorts[verb]
         return sort(seat, **sort.syntax.read(words, said))

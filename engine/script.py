@@ -288,7 +288,7 @@ def _score(state: State, rest: list[str], n: int) -> str | None:
         raise BadScript(
             f"line {n}: {'? score ' + ' '.join(rest)!r} takes colours and numbers in turn"
         )
-    pairs = [said] if len(said) == 1 else list(zip(said[::2], said[1::2]))
+    pairs = [said] if len(said) == 1 else [list(p) for p in zip(said[::2], said[1::2])]
     return next(
         (found for pair in pairs if (found := _one_score(state, [seat, *pair], n)) is not None),
         None,

@@ -4,7 +4,7 @@ engine/art.py for their form."""
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeGuard
 
 Prim = dict[str, Any]
@@ -94,7 +94,7 @@ def star(spec: Sequence[float], _: float = 0.0) -> list[list[float]]:
     ]
 
 
-SHAPES = {
+SHAPES: dict[str, tuple[Callable[..., list[list[float]]], bool]] = {
     "rect": (rect, True),
     "ellipse": (lambda v, _: oval((0.0, 0.0), *v), True),
     "polygon": (lambda v, _: v, True),

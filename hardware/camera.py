@@ -3,7 +3,8 @@ the configuration.
 
     [camera]
     kind = "pi"            # number = 0, size = [1640, 1232], focus, mains (hardware/pi_camera.py)
-    kind = "usb"           # device = "/dev/video0" or 0, size = [1920, 1080], lock = true, focus, mains (hardware/usb_camera.py)
+    kind = "usb"           # device = "/dev/video0" or 0, size = [1920, 1080], lock = true, focus,
+                           # mains (hardware/usb_camera.py)
     kind = "folder"        # path = "pictures", seconds = 1.0 (each), loop = false
     kind = "video"         # path = "evening.mp4", loop = false
     kind = "simulated"     # made by whoever opens it, see `open_camera`
@@ -25,14 +26,10 @@ from typing import Any
 import cv2
 import numpy as np
 
-SETTLE, LONGEST = (
-    1.0,
-    6.0,
-)  # seconds that exposure and white balance get before they are locked: at least, at most
-CALM, CHANGE = (
-    0.5,
-    0.01,
-)  # they are at rest when for so many seconds they have not changed by more than this share
+# seconds that exposure and white balance get before they are locked: at least, at most
+SETTLE, LONGEST = 1.0, 6.0
+# they are at rest when for so many seconds they have not changed by more than this share
+CALM, CHANGE = 0.5, 0.01
 AUTO = "auto"
 PICTURES = (".jpg", ".jpeg", ".png")
 
@@ -47,7 +44,8 @@ class CameraHangs(CameraLost):
 
 
 class BadCamera(ValueError):
-    """A camera that the configuration does not describe; the message names the key and the fault."""
+    """A camera that the configuration does not describe; the message names the key and the
+    fault."""
 
 
 class Camera(abc.ABC):
@@ -84,7 +82,7 @@ class Camera(abc.ABC):
         CameraLost."""
         return cv2.resize(self.read(), None, fx=0.25, fy=0.25, interpolation=cv2.INTER_AREA)
 
-    def settle(self) -> None:
+    def settle(self) -> None:  # noqa: B027
         """Lets exposure and white balance find the room's light anew, and a lens its focus that has
         none yet, then locks them; nothing where there is no such. Raises CameraLost."""
 
@@ -129,6 +127,7 @@ class FolderCamera(Camera):
         self.path, self.seconds, self.loop, self._clock = Path(path), seconds, loop, clock
         self.name = str(path)
         self._files: list[Path] = []
+        self._shown: tuple[int, np.ndarray] = (-1, np.empty(0))
 
     def open(self) -> None:
         if not self.path.is_dir():
@@ -249,7 +248,8 @@ def open_camera(
 
 def wait_for_rest(sample: Callable[[], Sequence[float]], clock: Callable[[], float]) -> None:
     """Until what `sample` says stays as it is (CALM, CHANGE), for SETTLE to LONGEST seconds"""
-    began, seen = clock(), []
+    began = clock()
+    seen: list[tuple[float, np.ndarray]] = []
     while True:
         values = np.array(sample(), float)
         now = clock()

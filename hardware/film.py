@@ -84,10 +84,8 @@ class Film:
         if key not in self._grounds:
             if len(self._grounds) > 3:
                 self._grounds.popitem(last=False)
-            self._grounds[key] = (
-                _paint_ground(scene, view),
-                scene.board,
-            )  # the board too, so that its id stays its own
+            # the board too, so that its id stays its own
+            self._grounds[key] = _paint_ground(scene, view), scene.board
         self._grounds.move_to_end(key)
         return self._grounds[key][0]
 
@@ -119,7 +117,8 @@ class Film:
             )
         y, x = self._rng.integers(0, 64, 2)
         grain = self._grain[y : y + h, x : x + w]
-        return cv2.add(image, cv2.multiply(grain, (sigma,) * 4), dtype=cv2.CV_8U)
+        noise = cv2.multiply(grain, (sigma,) * 4)  # type: ignore[call-overload]
+        return cv2.add(image, noise, dtype=cv2.CV_8U)
 
     def _things(
         self, image: np.ndarray, scene: Scene, things: Sequence[Thing], view: View, light: Light
@@ -319,9 +318,9 @@ def _shadows(body: _Body, tier: Tier, lamp: np.ndarray) -> list[np.ndarray]:
     what is drawn of them."""
     z0, z1 = tier["z"]
     if tier["side"]:
-        outlines = [(np.asarray(tier["outline"], float), (z0, z1))]
+        outlines = [(np.asarray(tier["outline"], float), [z0, z1])]
     else:
-        outlines = [(np.asarray(o, float), (z1,)) for o in _drawn_outlines(tier)]
+        outlines = [(np.asarray(o, float), [z1]) for o in _drawn_outlines(tier)]
     out = []
     for outline, heights in outlines:
         ground = body.place(outline)
@@ -392,17 +391,26 @@ def _paint_ground(scene: Scene, view: View) -> np.ndarray:
             ..., None
         ].astype(np.uint16)
         image = ((image * (255 - alpha) + seen * alpha) // 255).astype(np.uint8)
-    for number, (x, y, turn) in enumerate(scene.cards):
+    for number, (middle_x, middle_y, turn) in enumerate(scene.cards):
         half = CARD / 2 + CARD_GAP
         box = [[-half, -half], [half, -half], [half, half], [-half, half]]
-        tier = {
+        tier: Tier = {
             "z": [0.0, 0.2],
             "outline": box,
             "disc": False,
             "side": None,
             "top": props.card(number),
         }
-        px = float(np.hypot(*np.diff(view.to_px([[x, y], [x + 10, y]]), axis=0)[0])) / 10
+        px = (
+            float(
+                np.hypot(
+                    *np.diff(view.to_px([[middle_x, middle_y], [middle_x + 10, middle_y]]), axis=0)[
+                        0
+                    ]
+                )
+            )
+            / 10
+        )
         texture, x0, y0 = _texture(tier, _step(px))
         th, tw = texture.shape[:2]
         corners = np.array([[0, 0], [tw, 0], [tw, th], [0, th]], float)
@@ -411,7 +419,9 @@ def _paint_ground(scene: Scene, view: View) -> np.ndarray:
             texture,
             corners - 0.5,
             view.to_px(
-                _Body(Thing("", (x, y), turn), [tier]).place(corners / _step(px) + (x0, y0))
+                _Body(Thing("", (middle_x, middle_y), turn), [tier]).place(
+                    corners / _step(px) + (x0, y0)
+                )
             ),
         )
     return image
@@ -427,13 +437,13 @@ def _mottled(sheet: np.ndarray, much: float, seed: int, cells: float = 1.0) -> n
     board."""
     rng = np.random.default_rng(seed + 1)
     h, w = sheet.shape[:2]
-    cloud = 0.0
+    cloud: np.ndarray = np.zeros((h, w), np.float32)
     for weight, down, across in (
         (0.03, 12, 16),
         (0.025, 60, 80),
         (0.015, h / 3 / cells, w / 3 / cells),
     ):
-        grid = tuple(max(2, min(round(n * cells), limit)) for n, limit in ((down, h), (across, w)))
+        grid = max(2, min(round(down * cells), h)), max(2, min(round(across * cells), w))
         cloud = cloud + weight * _cloud(rng, h, w, grid)
     return np.clip(sheet * (1 + much * cloud)[..., None], 0, 255).astype(np.uint8)
 
@@ -497,6 +507,7 @@ def _gloss_map(size: Sequence[float], view: View, light: Light) -> np.ndarray:
 
 def jpeg(image: np.ndarray, quality: int = 88) -> np.ndarray:
     """The picture after a trip through JPEG."""
-    return cv2.imdecode(
-        cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, quality])[1], cv2.IMREAD_COLOR
-    )
+    packed = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, quality])[1]
+    unpacked = cv2.imdecode(packed, cv2.IMREAD_COLOR)
+    assert unpacked is not None
+    return unpacked

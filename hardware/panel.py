@@ -1,8 +1,11 @@
 """Lamp, buzzer and buttons at the table, through gpiozero; each may be missing, all of them too.
 
     [pins]                                     # BCM numbers
-    lamp = { red = 17, green = 27, blue = 22 } # an RGB lamp; or { green = .., amber = .., red = ..
-    }: three; or 17: one buzzer = 18 done = 5 undo = 6 mute = 13
+    lamp = { red = 17, green = 27, blue = 22 } # an RGB lamp; or three: green, amber, red; or 17
+    buzzer = 18
+    done = 5
+    undo = 6
+    mute = 13
 
 Each verdict has a colour and a rhythm of its own, so that it can be told without seeing colour.
 """

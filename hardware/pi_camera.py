@@ -42,10 +42,8 @@ class PiCamera(Camera):
     ) -> None:
         self.number, self.size, self.fps, self.mains, self._clock = number, size, fps, mains, clock
         self.focus = None if focus == AUTO else float(focus)
-        self.small = (
-            size[0] // 8 * 2,
-            size[1] // 8 * 2,
-        )  # a quarter, and even: its colours come for two by two pixels
+        # a quarter, and even: its colours come for two by two pixels
+        self.small = size[0] // 8 * 2, size[1] // 8 * 2
         self.name = f"Pi camera {number}"
         self._camera: Any = None
 
@@ -116,7 +114,8 @@ class PiCamera(Camera):
         return round(1e6 / fps), round(SLOWEST * 1e6 / self.fps)
 
     def _set(self, **controls: Any) -> None:
-        """Those that this sensor has: a monochrome one has no white balance, many lenses no focus"""
+        """Those that this sensor has: a monochrome one has no white balance, many lenses no
+        focus"""
         known = self._camera.camera_controls
         self._camera.set_controls({k: v for k, v in controls.items() if k in known})
 
@@ -182,11 +181,13 @@ def load_picamera2() -> Any:
 
 
 def tidy_picamera2() -> Any:
-    """picamera2's class, which gives back what it took when it cannot be made. Raises CameraLost."""
+    """picamera2's class, which gives back what it took when it cannot be made. Raises
+    CameraLost."""
     Picamera2 = load_picamera2()
     if Picamera2 is None:
         raise CameraLost(
-            "the Pi camera needs picamera2: sudo apt-get install python3-picamera2, then make install"
+            "the Pi camera needs picamera2: sudo apt-get install python3-picamera2, then "
+            "make install"
         )
 
     class Tidy(Picamera2):  # type: ignore[misc, valid-type]

@@ -13,7 +13,8 @@ Prim = dict[str, Any]
 
 
 def card(number: int, side: float = 36.0, rim: float = 8.0) -> list[Prim]:
-    """A marker card around (0, 0): ArUco 4X4_50, its black square `side` mm wide, with a white rim."""
+    """A marker card around (0, 0): ArUco 4X4_50, its black square `side` mm wide, with a white
+    rim."""
     dictionary = cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_4X4_50)
     bits = cv2.aruco.generateImageMarker(dictionary, number, 6)
     cell = side / 6

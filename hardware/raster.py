@@ -4,7 +4,7 @@ to pixels."""
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import cv2
@@ -20,7 +20,7 @@ def bgr(colour: str) -> tuple[int, int, int]:
 
 
 def draw(
-    prims: Sequence[dict[str, Any]],
+    prims: Sequence[Mapping[str, Any]],
     x0: float,
     y0: float,
     width: int,
@@ -49,7 +49,7 @@ def draw(
 
 def _draw(
     layer: np.ndarray,
-    p: dict[str, Any],
+    p: Mapping[str, Any],
     x0: float,
     y0: float,
     scale: float,
@@ -59,8 +59,8 @@ def _draw(
         q = (np.array(points, float) - (x0, y0)) * scale - 0.5
         return np.round(q * (1 << FINE)).astype(np.int32)
 
-    fill = p.get("fill") and (ink or bgr(p["fill"]))
-    stroke = p.get("stroke") and (ink or bgr(p["stroke"]))
+    fill = (ink or bgr(p["fill"])) if p.get("fill") else ()
+    stroke = (ink or bgr(p["stroke"])) if p.get("stroke") else ()
     thick = max(1, round(p.get("width", 0) * scale))
     if p["p"] == "polygon":
         points = px(p["points"])
@@ -81,9 +81,10 @@ def _draw(
 
 
 def _text(
-    layer: np.ndarray, p: dict[str, Any], at: np.ndarray, scale: float, ink: tuple[int, ...]
+    layer: np.ndarray, p: Mapping[str, Any], at: np.ndarray, scale: float, ink: tuple[int, ...]
 ) -> None:
-    """Writes into a patch of its own, then turns that onto the layer: cv2 can only write upright."""
+    """Writes into a patch of its own, then turns that onto the layer: cv2 can only write
+    upright."""
     big = 64
     unit = cv2.getFontScaleFromHeight(FONT, big, 6)
     (w, h), below = cv2.getTextSize(p["text"], FONT, unit, 8)

@@ -14,6 +14,7 @@ from typing import Any
 
 import cv2
 import numpy as np
+from numpy.typing import ArrayLike
 
 Tier = Mapping[str, Any]
 """{"z": [bottom, top], "outline": [[x, y], ...], "disc": bool, "side": "#rrggbb", "top": [drawing
@@ -91,6 +92,9 @@ class Light:
     falloff: float = 0.6
 
 
+_keys = iter(range(1 << 62))
+
+
 @dataclass(frozen=True, eq=False)
 class View:
     """A camera: K (3, 3), dist (n,) as OpenCV has them; rvec, tvec from board to camera (its z
@@ -106,11 +110,11 @@ class View:
     noise: float = 2.0
     key: int = field(default_factory=lambda: next(_keys))
 
-    def to_px(self, points: np.ndarray, height: float | np.ndarray = 0.0) -> np.ndarray:
+    def to_px(self, points: ArrayLike, height: float | np.ndarray = 0.0) -> np.ndarray:
         """(N, 2) board mm at a height -> (N, 2) pixels"""
-        points = np.asarray(points, float).reshape(-1, 2)
-        z = np.broadcast_to(-np.asarray(height, float), (len(points),))
-        xyz = np.column_stack([points, z])
+        flat = np.asarray(points, float).reshape(-1, 2)
+        z = np.broadcast_to(-np.asarray(height, float), (len(flat),))
+        xyz = np.column_stack([flat, z])
         return cv2.projectPoints(xyz, self.rvec, self.tvec, self.K, self.dist)[0].reshape(-1, 2)
 
     @property
@@ -119,7 +123,7 @@ class View:
         p = -cv2.Rodrigues(self.rvec)[0].T @ self.tvec.ravel()
         return np.array([p[0], p[1], -p[2]])
 
-    def moved(self, turn: Sequence[float], shift: Sequence[float]) -> View:
+    def moved(self, turn: ArrayLike, shift: ArrayLike) -> View:
         """The same camera after a knock: turned by (rx, ry, rz) degrees about itself, shifted by
         (x, y, z) mm."""
         R = cv2.Rodrigues(np.radians(np.asarray(turn, float)))[0]
@@ -134,9 +138,6 @@ class View:
             self.blur,
             self.noise,
         )
-
-
-_keys = iter(range(1 << 62))
 
 
 def look_down(

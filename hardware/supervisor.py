@@ -1,8 +1,8 @@
 """Keeps a camera running: tells when it is lost, frozen, covered or in the dark, and goes on by
 itself when it is back.
 
-with Supervisor(open_camera(config)) as eye:
-    frame = eye.newest(after=last, timeout=1.0)     # None: nothing new; eye.state and eye.message say why
+    with Supervisor(open_camera(config)) as eye:
+        frame = eye.newest(after=last, timeout=1.0)  # None: nothing new; eye.state, eye.message
 """
 
 from __future__ import annotations
@@ -128,7 +128,8 @@ class Supervisor:
         self.settled = self.focused = 0
         self._asked = self._pictured = clock()
         self._hung = False
-        self._turn, self._left = 0, []  # which thread is the one that counts; those left behind
+        self._turn = 0  # which thread is the one that counts
+        self._left: list[threading.Thread] = []  # those left behind
         self._state, self._message = LOST, f"{camera.name}: starting"
         self._thread: threading.Thread | None = None
 
@@ -202,6 +203,7 @@ class Supervisor:
     def _judged(self, image: np.ndarray | None, small: np.ndarray | None) -> Frame:
         now = self._clock()
         seen = small if image is None else image
+        assert seen is not None
         # The two streams differ, so that one between two of the other would look like a fresh
         # picture: each is judged alone.
         state = self._judge.see(seen, now) if image is None or not self.small else self._state
@@ -334,7 +336,8 @@ class Supervisor:
         with self._changed:
             self._left = [t for t in self._left if t.is_alive()]
             if (
-                self._stop.is_set()
+                self._thread is None
+                or self._stop.is_set()
                 or len(self._left) >= LEFT
                 or self._clock() - self._asked <= GIVE_UP
             ):
@@ -369,6 +372,7 @@ def _usable(image: np.ndarray, name: str) -> np.ndarray:
         or min(image.shape[:2]) < 16
     ):
         raise CameraLost(
-            f"{name}: gives something that is no picture ({'x'.join(map(str, image.shape))} {image.dtype})"
+            f"{name}: gives something that is no picture "
+            f"({'x'.join(map(str, image.shape))} {image.dtype})"
         )
     return image

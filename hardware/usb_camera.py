@@ -62,7 +62,7 @@ class UsbCamera(Camera):
         if not capture.isOpened():
             capture.release()
             raise CameraLost(f"{self.name}: cannot be opened; another program may be using it")
-        capture.set(cv2.CAP_PROP_FOURCC, cv2.VideoWriter_fourcc(*"MJPG"))
+        capture.set(cv2.CAP_PROP_FOURCC, cv2.VideoWriter.fourcc(*"MJPG"))
         capture.set(cv2.CAP_PROP_FRAME_WIDTH, self.size[0])
         capture.set(cv2.CAP_PROP_FRAME_HEIGHT, self.size[1])
         capture.set(cv2.CAP_PROP_FPS, FPS)

@@ -18,7 +18,8 @@ _INDEX = {c: i for i, c in enumerate(COLOURS)}
 
 
 class Cell(msgspec.Struct, frozen=True, cache_hash=True):
-    """taken: by fanatics (D32); flooded: a sea cell now (D47); counted: it is on the counter (D44)."""
+    """taken: by fanatics (D32); flooded: a sea cell now (D47); counted: it is on the counter
+    (D44)."""
 
     people: Four = NONE
     soldiers: Four = NONE
@@ -46,11 +47,10 @@ class Cell(msgspec.Struct, frozen=True, cache_hash=True):
     def slaves(self) -> Four:
         """People of other colours than the soldiers that hold the cell"""
         holder = self.ruler() if any(self.soldiers) else None
-        return (
-            NONE
-            if holder is None
-            else tuple(0 if i == holder else n for i, n in enumerate(self.people))
-        )  # type: ignore
+        if holder is None:
+            return NONE
+        yellow, blue, green, white = (0 if i == holder else n for i, n in enumerate(self.people))
+        return yellow, blue, green, white
 
     def free(self, seat: int) -> int:
         """People of a colour that are nobody's slaves"""
@@ -112,7 +112,8 @@ def add(four: Four, index: int, n: int) -> Four:
 
 
 def fight(four: Four) -> Four:
-    """One for one until at most one colour is left (D17, D20, D22); equal numbers all vanish (D21)."""
+    """One for one until at most one colour is left (D17, D20, D22); equal numbers all vanish
+    (D21)."""
     out = list(four)
     while sum(1 for n in out if n) > 1:
         least = min(n for n in out if n)

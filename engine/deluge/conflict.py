@@ -12,7 +12,8 @@ from engine.text import Text, say
 
 
 def settle(new: Position, names: Iterable[str]) -> None:
-    """Conflicts (D17 to D22) and takeovers (D32) on these cells, until nothing more happens there."""
+    """Conflicts (D17 to D22) and takeovers (D32) on these cells, until nothing more happens
+    there."""
     for name in names:
         cell = new.cell(name)
         if new.is_sea(name):

@@ -20,10 +20,8 @@ IDLE = {
     MOVEMENT: 1.5,
     HARVEST: 1.5,
 }  # a seat's part of these phases in which it did nothing, though it could
-NOT_YET, WAITING = (
-    1.0,
-    4.0,
-)  # several ends of phases nobody said, and of what follows a site that does not show it; at most
+# several ends of phases nobody said, and of what follows a site that does not show it; at most
+NOT_YET, WAITING = 1.0, 4.0
 UNSEEN = 3.0  # a next round of which the board shows none of what ended the last one
 LATER = 1.5  # a battle fought by one to come, though it may have been whose turn it is
 ASKED = 2.0  # another's ship ferried, of which nobody said a word
@@ -158,7 +156,8 @@ def _run(said: Run, doings: list[Action], cost: float = 0.0, **more) -> Proposal
 def _ends(
     state: Position, ahead: Ahead, cells: Change, bare: list[str], difference: Difference
 ) -> list[Proposal]:
-    """`done`s to the end of the harvest or of the round, where the board shows what follows of it"""
+    """`done`s to the end of the harvest or of the round, where the board shows what follows of
+    it"""
     out = []
     before = state.phase
     for said, later in ahead:

@@ -15,12 +15,8 @@ from engine.deluge.position import FLIGHT, Position
 from engine.deluge.words import COLOURS
 from engine.game import Action
 
-LAND, FERRY, SEA, ASKED = (
-    1.0,
-    1.6,
-    0.05,
-    4.0,
-)  # by land; over sea; each sea more; a ship whose owner said nothing yet
+# by land; over sea; each sea more; a ship whose owner said nothing yet
+LAND, FERRY, SEA, ASKED = 1.0, 1.6, 0.05, 4.0
 PERIL = 0.5  # somebody gone from such a cell need not have walked
 Change = dict[str, Counter]
 
@@ -199,7 +195,7 @@ class Goings:
                         heappush(queue, (cost + SEA, (*path, other), leave))
                     else:
                         owner = state.ruler(other)
-                        if owner not in (None, self.i) and COLOURS[owner] in state.seats:
+                        if owner is not None and owner != self.i and COLOURS[owner] in state.seats:
                             said = act.Agree(COLOURS[owner], self.seat, other)
                             heappush(queue, (cost + ASKED, (*path, other), (*leave, said)))
         self._crossings[origin] = out

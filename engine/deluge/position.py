@@ -27,7 +27,8 @@ _FRESH_CELL = Cell()
 
 
 class Happening(NamedTuple):
-    """A step as it is kept: the cells concerned as they were after it, and other sites' contents."""
+    """A step as it is kept: the cells concerned as they were after it, and other sites'
+    contents."""
 
     text: Text
     cells: tuple[tuple[str, Cell], ...]

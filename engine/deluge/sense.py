@@ -19,7 +19,8 @@ NEVER = 10**6
 
 
 def promising(state: Position) -> list[Action]:
-    """Legal doings worth choosing among, all as good as can be told here; [] when the game is over."""
+    """Legal doings worth choosing among, all as good as can be told here; [] when the game is
+    over."""
     if state.turn is None:
         return []
     seat = str(state.turn)

@@ -37,9 +37,9 @@ def load(data: Mapping[str, Any], plan: Plan) -> DelugeState:
         state.agreed = frozenset(
             (COLOURS.index(c), COLOURS.index(g), s) for c, g, s in data["agreed"]
         )
-        state.worked = {n: tuple(v) for n, v in data["worked"].items()}  # type: ignore
-        state.idle = {n: tuple(v) for n, v in data["idle"].items()}  # type: ignore
-        state.lost = tuple(data["lost"])  # type: ignore
+        state.worked = {n: tuple(v) for n, v in data["worked"].items()}
+        state.idle = {n: tuple(v) for n, v in data["idle"].items()}
+        state.lost = tuple(data["lost"])
         _sound(state)
     except (
         KeyError,

@@ -1,4 +1,5 @@
-"""The state of a game of Zondvloed that other rooms meet: a position, and what the rules say of it."""
+"""The state of a game of Zondvloed that other rooms meet: a position, and what the rules say of
+it."""
 
 from __future__ import annotations
 

@@ -67,7 +67,8 @@ def whole_harvest(state: Position, cells: Change, bare: list[str]) -> tuple[list
 
 
 def did_nothing(state: Position) -> bool:
-    """Whether the seat whose part it is has moved nothing, or harvested nothing, although it could"""
+    """Whether the seat whose part it is has moved nothing, or harvested nothing, although it
+    could"""
     i, cells = state.colour(str(state.turn)), state.world.cells
     if state.phase == MOVEMENT:
         return not any(four[i] for came in state.arrived.values() for four in came)
@@ -124,12 +125,14 @@ def _not_mined(state: Position, cells: Change) -> list[Proposal]:
         )
         for name, n in idle.items()
     )
+    wanted: list[tuple[act.Harvest, ...]]
     wanted = [less] if len(less) == 1 else [less, *((h,) for h in less)]
     return [Proposal(belated=True, withdrawn=w, certain=False) for w in wanted]
 
 
 def _late_cards(state: Position, bare: Iterable[str]) -> list[Proposal]:
-    """Forests covered on cells whose harvest is over: by pawns taken to be in a mine or idle (D24)"""
+    """Forests covered on cells whose harvest is over: by pawns taken to be in a mine or idle
+    (D24)"""
     out: list[Proposal] = []
     for name, spots in by_cell(state, bare).items():
         owner = _owner(state, name, state.idle.get(name, NONE))
@@ -158,7 +161,8 @@ def _late_cards(state: Position, bare: Iterable[str]) -> list[Proposal]:
 
 
 def _owner(state: Position, name: str, idle: Sequence[int]) -> str:
-    """Whose harvest it was: the soldiers', else of those who turned, else of whose people there are"""
+    """Whose harvest it was: the soldiers', else of those who turned, else of whose people there
+    are"""
     cell = state.cell(name)
     for four in (cell.soldiers, idle, cell.people):
         here = [i for i in range(4) if four[i]]

@@ -57,7 +57,8 @@ def market_row(word: str, said: Said) -> int:
     row = whole_number(word[1:]) if word[:1] in ("M", "m") else None
     if row is None or row not in said.board.market:
         raise BadText(
-            f"{word!r} is no market row (there are: {', '.join(f'M{n}' for n in said.board.market)})"
+            f"{word!r} is no market row (there are: "
+            f"{', '.join(f'M{n}' for n in said.board.market)})"
         )
     return row
 

@@ -43,7 +43,8 @@ def decision(p: Position, board: Board) -> Decision | None:
 
 
 def _event(p: Position, w: Wait) -> Decision:
-    """Each picture, without and with the arrow; the arrow is no question once it has been followed."""
+    """Each picture, without and with the arrow; the arrow is no question once it has been
+    followed."""
     seat = p.seats[p.starter]
     choices = tuple(
         Choice(

@@ -1,4 +1,5 @@
-"""What several checks share: a violation, what has to come first, where cards and markers may lie."""
+"""What several checks share: a violation, what has to come first, where cards and markers may
+lie."""
 
 from __future__ import annotations
 

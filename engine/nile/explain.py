@@ -104,10 +104,8 @@ class Guesser:
             if broken:
                 if not illegal:
                     return None, False
-                done, cost = (
-                    list(before[0]),
-                    before[1],
-                )  # who breaks a rule all the same gives no joker up for it
+                # who breaks a rule all the same gives no joker up for it
+                done, cost = list(before[0]), before[1]
                 changes = self.clues.seen(*sites)
                 return (Proposal((*done, action), changes, (), cost) if changes else None), False
             done.append(action)
@@ -342,9 +340,8 @@ class Guesser:
         if not self.clues.bought[colour, fruit] and self.p.owed[i] == self.p.lost[i]:
             return
         run = (act.Buy(colour, colour, fruit), act.Sow(colour, site, fruit))
-        cost = (
-            0.0 if self.clues.bought[colour, fruit] else UNSAID
-        )  # nobody said what of the fists is in the boat
+        # nobody said what of the fists is in the boat
+        cost = 0.0 if self.clues.bought[colour, fruit] else UNSAID
         for moment in self.later:
             guess, legal = self._try(moment, run, (), cost, illegal=False)
             if guess and legal:

@@ -13,10 +13,8 @@ from engine.nile.fit import desert_sites_left, fits, fits_anywhere, none_may_fit
 from engine.nile.position import Position, Wait
 
 FACES = tuple((p, arrow) for p in act.PICTURES for arrow in (False, True))
-SAID = (
-    *FACES,
-    ("", True),
-)  # what people may say of a card: the arrow alone too, its picture to follow
+# what people may say of a card: the arrow alone too, its picture to follow
+SAID = *FACES, ("", True)
 
 
 def moves(p: Position, board: Board) -> list[Action]:

@@ -288,7 +288,8 @@ class _Lines:
         kind = word if marker(word) else f"{side}:{word}"
         if kind not in self.board.kinds:
             raise BadText(
-                f"{word!r}: whose is it? Say red:flax, or let the seat say it: `red: boat flax grain`"
+                f"{word!r}: whose is it? Say red:flax, or let the seat say it: `red: "
+                f"boat flax grain`"
             )
         return kind
 

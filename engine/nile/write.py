@@ -49,7 +49,10 @@ def write(p: Position, board: Board) -> str:
 
 
 def _wait(w: Wait, p: Position) -> str:
-    return f"{w.kind} {w.site or '-'} {w.cause or '-'} {p.seats[w.seat] if w.seat >= 0 else '-'} {w.number}"
+    return (
+        f"{w.kind} {w.site or '-'} {w.cause or '-'} "
+        f"{p.seats[w.seat] if w.seat >= 0 else '-'} {w.number}"
+    )
 
 
 def read_wait(words: list[str], seats: tuple[str, ...]) -> Wait:

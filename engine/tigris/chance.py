@@ -47,7 +47,8 @@ def named(counts: Counts) -> tuple[str, ...]:
 
 
 def chance(s: Position) -> list[tuple[Action, float]]:
-    """The next draw's outcomes with their probabilities; [] where the game does not wait for one."""
+    """The next draw's outcomes with their probabilities; [] where the game does not wait for
+    one."""
     if s.phase != "draw":
         return []
     seat, n = s.draws[0]

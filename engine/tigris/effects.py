@@ -239,7 +239,8 @@ def after_conflicts(s: Position) -> None:
 
 
 def buildable(s: Position) -> list[tuple[int, int]]:
-    """(upper left cell, monument) of everything that the tile just laid allows to build (T53, T54)."""
+    """(upper left cell, monument) of everything that the tile just laid allows to build (T53,
+    T54)."""
     if s.laid < 0:
         return []
     squares = s.pieces.full_squares(s.laid)
@@ -268,7 +269,8 @@ def send_home(s: Position, temples_before: int) -> None:
 
 
 def end_action(s: Position) -> None:
-    """Treasures are taken (T59 to T61), then one action is over, and with the second one the turn."""
+    """Treasures are taken (T59 to T61), then one action is over, and with the second one the
+    turn."""
     s.phase, s.laid = "action", -1
     for owner, treasures, may_stay in treasure_claims(s.pieces, s.active, len(s.seats)):
         if may_stay & (may_stay - 1):

@@ -20,9 +20,8 @@ COME_ROUND = 6.0  # the only other player leaves a turn, rather than that somebo
 WITHDRAWN = 3.0  # a leader taken off for good: far more often it lost a conflict
 OUT_OF_TURN = 2.0
 ACTION = 1.0  # each action of a run, as the reconciler counts them
-SILENT = (
-    -0.9
-)  # what nobody says aloud is no further doing: a conflict's two sides, a war's turn, nothing built
+# what nobody says aloud is no further doing: a conflict's two sides, a war's turn, nothing built
+SILENT = -0.9
 LEFT = 3.0  # a square that a guess leaves unexplained
 ILLEGAL = 6.0
 HIDDEN = 0.2  # a tile under the union tile is rather of a colour of which more are left
@@ -181,9 +180,8 @@ def _attempt(
     owner."""
     sort, n, origin, target = doing
     players = len(s.seats)
-    unknown = (
-        sort == "tile" and n != BLUE and bool(found.seen.hidden >> target & 1)
-    )  # a later look will tell
+    # a later look will tell
+    unknown = sort == "tile" and n != BLUE and bool(found.seen.hidden >> target & 1)
     if unknown:
         left = [
             s.plan.counts[kind] - tiles.bit_count() for kind, tiles in zip(TILES, s.pieces.tiles)

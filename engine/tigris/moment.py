@@ -110,6 +110,7 @@ def treasure_claims(pieces: Pieces, active: int, players: int) -> list[tuple[int
 
 
 def sentence(template: str, args: dict[str, Any]) -> Text:
-    """The sentence of a step: `piece` is a kind, `colour` a colour, `seat` and `other` are seats."""
+    """The sentence of a step: `piece` is a kind, `colour` a colour, `seat` and `other` are
+    seats."""
     named = {"piece": kind_name, "colour": colour_name, "seat": seat_name, "other": seat_name}
     return say(template, **{k: named[k](v) if k in named else v for k, v in args.items()})

@@ -1,4 +1,5 @@
-"""What the rules know of a game of Tigris & Euphrates at one moment, and plain questions about it."""
+"""What the rules know of a game of Tigris & Euphrates at one moment, and plain questions about
+it."""
 
 from __future__ import annotations
 

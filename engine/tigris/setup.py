@@ -28,7 +28,8 @@ def board_of(plan: Plan) -> Board:
 
 
 def check_seats(seats: Sequence[str]) -> None:
-    """Raises BadText for an unknown dynasty, one twice, or a number of players the game is not for."""
+    """Raises BadText for an unknown dynasty, one twice, or a number of players the game is not
+    for."""
     for i, s in enumerate(seats):
         if s not in SEATS:
             raise BadText(f"seats: no dynasty called {s!r} (there are: {', '.join(SEATS)})")

@@ -55,7 +55,10 @@ def _commit(s: Position) -> Asked:
     added = max(fight.added, 0)
     colour = colour_name(COLOURS[RED if fight.kind == TEMPLES else fight.colour])
     text = say(
-        "{adder}: how many {colour} tiles do you add? {attacker} has {attack}, {defender} has {defence}",
+        (
+            "{adder}: how many {colour} tiles do you add? {attacker} has {attack}, "
+            "{defender} has {defence}"
+        ),
         adder=seat_name(s.seats[s.actor]),
         colour=colour,
         attacker=seats[0],

@@ -48,7 +48,10 @@ def _treasures(s: Position, seen: Seen) -> list[Wrong]:
             Violation(
                 "T59",
                 say(
-                    "the treasure on {site} stays: only a trader's owner takes treasures, all but one",
+                    (
+                        "the treasure on {site} stays: only a trader's owner takes "
+                        "treasures, all but one"
+                    ),
                     site=site,
                 ),
             )

@@ -11,7 +11,8 @@ AS_WRITTEN = "as-written"
 
 
 def allowance(state: Position, used: int) -> int:
-    """Extra stones for having used so many domains (U12, U13); 2 also lets a free tile be settled."""
+    """Extra stones for having used so many domains (U12, U13); 2 also lets a free tile be
+    settled."""
     return (0, 1, 2)[used] if state.option == AS_WRITTEN else (2, 1, 0)[used]
 
 

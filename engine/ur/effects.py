@@ -321,7 +321,8 @@ def _politics(draft: Draft, action: a.Politics, p: int) -> None:
 
 
 def _war(draft: Draft, action: a.War, p: int) -> None:
-    """First the stones that move stand beside those attacked; then those go, and the price (U35)."""
+    """First the stones that move stand beside those attacked; then those go, and the price
+    (U35)."""
     i, j = draft.board.index[action.source], draft.board.index[action.target]
     cost, q, n = war_cost(draft.state, i, j), draft.owner[j], draft.count[j]
     defenders = draft.contents(j)

@@ -42,9 +42,8 @@ def explain(state: Position, difference: Difference) -> list[Proposal]:
             tried.append(Tried(state, seen, actions, cost))
     none = Tried(state, seen, (), 0.0)
     legal = best([t for t in tried if t.actions and t.wrong < none.wrong])
-    exact = (
-        bool(legal) and not legal[0].left and legal[0].cost < UNSEEN_SPARE
-    )  # else it may still be a wrong doing
+    # else it may still be a wrong doing
+    exact = bool(legal) and not legal[0].left and legal[0].cost < UNSEEN_SPARE
     out = [
         Proposal(
             tuple(t.actions),

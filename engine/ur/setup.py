@@ -48,7 +48,8 @@ def read(state: UrState, statements: Sequence[Statement]) -> UrState:
         try:
             if line is None:
                 raise BadText(
-                    f"no set-up line of ur begins with {st.words[0]!r} (there are: {', '.join(sorted(_LINES))})"
+                    f"no set-up line of ur begins with {st.words[0]!r} (there are: "
+                    f"{', '.join(sorted(_LINES))})"
                 )
             state = line(state, list(st.words[1:]))
         except BadText as e:
@@ -127,7 +128,8 @@ def _lie(state: UrState, site: str, kinds: list[str]) -> UrState:
         or (kinds and not tiles)
     ):
         raise BadText(
-            f"{site}: a place holds one tile, then stones of one player, or a ziggurat with one stone"
+            f"{site}: a place holds one tile, then stones of one player, or a ziggurat "
+            f"with one stone"
         )
     p = state.seats.index(stones[0]) if stones else NOBODY
     values = {

@@ -1,4 +1,5 @@
-"""What may become of the stones on a place: the aim, and one use of a domain seen place by place."""
+"""What may become of the stones on a place: the aim, and one use of a domain seen place by
+place."""
 
 from __future__ import annotations
 

@@ -112,4 +112,7 @@ class UrState(Position):
 
     def __repr__(self) -> str:
         left = ", ".join(str(domain_name(d)) for d in self.used) or "nothing"
-        return f"<ur: {self.phase}, {colour_name(self.turn or 'nobody')} has used {left}; {seat_name(self.seats[0])} first>"
+        return (
+            f"<ur: {self.phase}, {colour_name(self.turn or 'nobody')} has used {left}; "
+            f"{seat_name(self.seats[0])} first>"
+        )

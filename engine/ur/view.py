@@ -187,13 +187,15 @@ def _notes(state: Position) -> list[Text]:
     if state.option == "as-written":
         notes = [
             say(
-                "extra stones (U13): two, or one on a free tile, for using both actions; one for using one"
+                "extra stones (U13): two, or one on a free tile, for using both actions; "
+                "one for using one"
             )
         ]
     else:
         notes = [
             say(
-                "extra stones (U13): two, or one on a free tile, for using neither action; one for using one"
+                "extra stones (U13): two, or one on a free tile, for using neither "
+                "action; one for using one"
             )
         ]
     warning = same_faces_text(state) if state.phase in ("put", "lay") else None

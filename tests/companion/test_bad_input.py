@@ -24,7 +24,7 @@ from companion.journal import Journal, fold
 from companion.table import Table
 from vision.storage.photo_file import BadPhoto, load_photo
 
-from .test_cli import fails, nilometer
+from .test_cli import fails, nilometer  # noqa: F401
 
 PHOTOS = Path(__file__).resolve().parent.parent / "photos" / "tigris"
 CAMERA = '[camera]\nkind = "folder"\npath = "frames"\n[web]\nhost = "127.0.0.1"\nport = 0\n'

@@ -17,7 +17,7 @@ from companion.journal import BadJournal, Journal
 from companion.rescue import Rescue
 from companion.table import Table
 from companion_web.rescue import create_rescue_app
-from tests.companion.test_run import free_port, service
+from tests.companion.test_run import free_port, service  # noqa: F401
 
 HERE = {"Origin": "http://localhost", "Sec-Fetch-Site": "same-origin"}
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.companion_web.browsing import explained, fits, until, web
 
-from .test_setup import director, learnt, letters, table
+from .test_setup import director, learnt, letters, table  # noqa: F401
 
 
 def test_the_whole_conversation_on_a_phone(visit, table, director, learnt):

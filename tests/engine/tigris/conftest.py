@@ -3,7 +3,7 @@
 import pytest
 
 import engine
-from tests.engine.positions import do, played, refused
+from tests.engine.positions import do, played, refused  # noqa: F401
 
 # enough treasures for the game to go on
 FAR = "layout P2 temple treasure O9 temple treasure K11 temple treasure\n"

@@ -1,8 +1,8 @@
 """The one shape of all games: State, Action, Violation, Step, Proposal, and the Game that registers
 itself.
 
-A State is a value: nothing changes it, `apply` returns the next one. Undo is keeping the one before
-(`engine.record`).
+A State is a value: nothing changes it, `apply` returns the next one. Undo is keeping the one
+before.
 """
 
 from __future__ import annotations
@@ -80,6 +80,7 @@ class Step(msgspec.Struct, frozen=True):
 
     @property
     def sites(self) -> tuple[str, ...]:
+        """The sites that this step changes."""
         return tuple(self.changes)
 
 
@@ -204,7 +205,8 @@ class State(abc.ABC):
         return {s: v if isinstance(v, int) else sum(v.values()) for s, v in self.scores().items()}
 
     @abc.abstractmethod
-    def outcome(self) -> Outcome | None: ...
+    def outcome(self) -> Outcome | None:
+        """Who has won and why the game ended; None while it goes on."""
 
     @abc.abstractmethod
     def explain(self, difference: Difference) -> list[Proposal]:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 Contents = tuple[str, ...]
 Layout = dict[str, Contents]
@@ -48,8 +48,3 @@ def canonical(contents: Iterable[str], reads: str = "pile") -> Contents:
     if lies_first(contents[0]):
         return contents[:1] + tuple(sorted(contents[1:]))
     return tuple(sorted(contents))
-
-
-def clean(layout: Mapping[str, Iterable[str]]) -> Layout:
-    """The same layout without its empty sites."""
-    return {s: tuple(c) for s, c in layout.items() if c}

@@ -90,6 +90,7 @@ class Plan:
 
     @classmethod
     def parse(cls, text: str) -> Plan:
+        """A plan from the text of a plan.toml. Raises BadPlan."""
         try:
             return cls(tomllib.loads(text))
         except tomllib.TOMLDecodeError as e:
@@ -109,6 +110,7 @@ class Plan:
         return {site.casefold(): site for site in self.sites}
 
     def tagged(self, tag: str) -> list[Site]:
+        """The sites that have a tag."""
         return [s for s in self.sites.values() if tag in s.tags]
 
     @cached_property

@@ -23,6 +23,7 @@ def is_pair(size: Any) -> TypeGuard[Sequence[float]]:
 
 
 def pair(size: Size) -> tuple[float, float]:
+    """(width, depth) in mm of a size, which may be a diameter."""
     if isinstance(size, (int, float)):
         return float(size), float(size)
     return float(size[0]), float(size[1])
@@ -46,6 +47,7 @@ def centroid(outline: Sequence[Sequence[float]]) -> tuple[float, float]:
 
 
 def oval(at: Sequence[float], rx: float, ry: float, n: int = 32) -> list[list[float]]:
+    """n points of an ellipse around `at`, mm."""
     return [
         [at[0] + rx * math.cos(2 * math.pi * i / n), at[1] + ry * math.sin(2 * math.pi * i / n)]
         for i in range(n)
@@ -53,6 +55,7 @@ def oval(at: Sequence[float], rx: float, ry: float, n: int = 32) -> list[list[fl
 
 
 def rect(size: Sequence[float], round_: float = 0.0) -> list[list[float]]:
+    """A rectangle's corners around (0, 0), mm; round_: the radius of its corners."""
     x, y, r = size[0] / 2, size[1] / 2, round_
     if not r:
         return [[-x, -y], [x, -y], [x, y], [-x, y]]
@@ -65,6 +68,7 @@ def rect(size: Sequence[float], round_: float = 0.0) -> list[list[float]]:
 
 
 def arc(spec: Sequence[float], _: float = 0.0) -> list[list[float]]:
+    """Points of an arc [radius, from, to], mm and degrees."""
     r, a, b = spec
     n = max(3, round(abs(b - a) / 12))
     return [
@@ -77,6 +81,7 @@ def arc(spec: Sequence[float], _: float = 0.0) -> list[list[float]]:
 
 
 def wave(spec: Sequence[float], _: float = 0.0) -> list[list[float]]:
+    """Points of a wave [length, height, periods], mm."""
     length, height, periods = spec
     n = max(4, round(8 * periods))
     return [
@@ -86,6 +91,7 @@ def wave(spec: Sequence[float], _: float = 0.0) -> list[list[float]]:
 
 
 def star(spec: Sequence[float], _: float = 0.0) -> list[list[float]]:
+    """Points of a star [points, outer, inner], mm."""
     n, outer, inner = round(spec[0]), spec[1], spec[2]
     return [
         [r * math.sin(math.pi * i / n), -r * math.cos(math.pi * i / n)]
@@ -128,6 +134,7 @@ def _mapped(prim: Prim, point: Any, scale: float, turn: float = 0.0) -> Prim:
 
 
 def moved(prim: Prim, dx: float, dy: float) -> Prim:
+    """A primitive shifted by (dx, dy) mm."""
     return _mapped(prim, lambda p: [p[0] + dx, p[1] + dy], 1.0) if dx or dy else prim
 
 

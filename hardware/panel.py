@@ -153,6 +153,7 @@ class Panel:
             call()
 
     def close(self) -> None:
+        """Switches everything off and lets go of the pins."""
         for device in (self._lamp, self._buzzer, *self._buttons.values()):
             if device is not None:
                 device.close()

@@ -135,11 +135,13 @@ class Supervisor:
 
     @property
     def state(self) -> str:
+        """How the camera is: one of OK, LOST, FROZEN, COVERED, IN_THE_DARK."""
         self.notice_silence()
         return self._state
 
     @property
     def message(self) -> str:
+        """One line about that state."""
         self.notice_silence()
         return self._message
 

@@ -1,4 +1,5 @@
-"""A board with coins on it, filmed from above, and a reader of it: what looking again is tested on."""
+"""A board with coins on it, filmed from above, and a reader of it: what looking again is tested
+on."""
 
 from __future__ import annotations
 

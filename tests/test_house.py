@@ -2,6 +2,9 @@
 game's name."""
 
 import ast
+import importlib
+import inspect
+import pkgutil
 import re
 from pathlib import Path
 
@@ -106,3 +109,32 @@ def test_no_model_file_depends_on_where_a_module_lies():
     for room in ("vision", "calibration"):
         for path in files(room):
             assert not looked_up.search(path.read_text()), f"{path}: pack and unpack by name"
+
+
+def without_docstrings(room):
+    """Public names of a room that say nothing of themselves; a method may inherit what it says."""
+    folder = importlib.import_module(room)
+    for info in pkgutil.walk_packages(folder.__path__, f"{room}."):
+        module = importlib.import_module(info.name)
+        for name, value in vars(module).items():
+            own = getattr(value, "__module__", None) == module.__name__
+            if name.startswith("_") or not own:
+                continue
+            if inspect.isclass(value):
+                if not vars(value).get("__doc__"):
+                    yield f"{info.name}.{name}"
+                for inner, member in vars(value).items():
+                    known = isinstance(member, (property, classmethod, staticmethod))
+                    known = known or inspect.isfunction(member)
+                    lambdas = getattr(member, "__name__", inner) == "<lambda>"
+                    if not inner.startswith("_") and known and not lambdas:
+                        if not inspect.getdoc(getattr(value, inner)):
+                            yield f"{info.name}.{name}.{inner}"
+            elif inspect.isfunction(value) and value.__name__ != "<lambda>" and not value.__doc__:
+                yield f"{info.name}.{name}"
+
+
+@pytest.mark.parametrize("room", ["engine", "hardware"])
+def test_public_names_say_what_they_are(room):
+    """The list of rooms only grows."""
+    assert list(without_docstrings(room)) == []

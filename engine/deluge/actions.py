@@ -25,18 +25,21 @@ class Said(NamedTuple):
 
 
 def known_cell(word: str, said: Said) -> str:
+    """A cell's id as written; raises BadText for what is none."""
     if word not in said.world.touching:
         raise BadText(f"no cell called {word!r}")
     return word
 
 
 def known_seat(word: str, said: Said) -> str:
+    """A seat that plays; raises BadText for what is none."""
     if word not in COLOURS:
         raise UsageError(AGREE)
     return word
 
 
 def number_of(word: str) -> int:
+    """A whole number as written; raises BadText."""
     n = whole_number(word)
     if n is None:
         raise BadText(f"not a number: {word!r}")
@@ -92,6 +95,7 @@ def _ships(words: list[str], said: Said) -> tuple[int]:
 
 
 def goods_of(words: Sequence[str]) -> Goods:
+    """Goods and numbers in turn ("wood 2 gold 1"); raises BadText."""
     out: dict[str, int] = {}
     if len(words) % 2:
         raise BadText("goods are written in pairs: wood 2 gold 1")
@@ -175,6 +179,7 @@ class Crew(Action, frozen=True):
     fanatics: int = 0
 
     def crew(self) -> str:
+        """Who goes, as people write it: "people 3 soldier 1 slaves blue 2"."""
         parts = [f"people {self.people}"] * bool(self.people) + [f"soldier {self.soldiers}"] * bool(
             self.soldiers
         )
@@ -183,10 +188,14 @@ class Crew(Action, frozen=True):
 
 
 class Move(Crew, frozen=True):
+    """Pieces go from a cell to a neighbouring one."""
+
     syntax = Syntax("move", LEG, CREW, usage="")
 
 
 class Flee(Crew, frozen=True):
+    """Pieces leave a flooding cell for a neighbouring one."""
+
     syntax = Syntax("flee", LEG, CREW, usage="")
 
 
@@ -201,6 +210,8 @@ class Ferry(Crew, frozen=True):
 
 
 class Sail(Action, frozen=True):
+    """A ship goes to a neighbouring sea."""
+
     origin: str
     target: str
     ships: int = 1
@@ -216,6 +227,7 @@ class Harvest(Action, frozen=True):
     spots: tuple[str, ...] = ()
 
     def harvested(self) -> str:
+        """What is taken, as people write it: "wood 2 gold 1"."""
         at = f" at {' '.join(s.rpartition('.')[2] for s in self.spots)}" if self.spots else ""
         return f"{self.cell} {bill(self.goods)}{at}"
 
@@ -248,6 +260,7 @@ class Trade(Action, frozen=True):
     takes: Goods
 
     def bargain(self) -> str:
+        """Both sides of the trade, as people write them."""
         return f"{self.giver} {bill(self.gives)} for {self.taker} {bill(self.takes)}"
 
     syntax = Syntax(
@@ -266,6 +279,7 @@ class Build(Action, frozen=True):
     pay: Goods = ()
 
     def building(self) -> str:
+        """What is built, where, and what is paid, as people write it."""
         return f"{self.what} {self.cell}" + (f" pay {bill(self.pay)}" if self.pay else "")
 
     syntax = Syntax("build", Part(("what", "cell", "pay"), _building, building, 2), usage=BUILD)
@@ -281,6 +295,8 @@ class Agree(Action, frozen=True):
 
 
 class Done(Action, frozen=True):
+    """A player has done their part of the phase."""
+
     syntax = Syntax("done", usage="done takes no more words")
 
 

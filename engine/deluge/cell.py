@@ -106,6 +106,7 @@ def _four(numbers: Sequence[int]) -> Four:
 
 
 def add(four: Four, index: int, n: int) -> Four:
+    """The four numbers with n more of one colour."""
     out = list(four)
     out[index] += n
     return _four(out)

@@ -37,6 +37,7 @@ class Faults(list):
     """Violations, each rule and sentence once."""
 
     def add(self, rule: str, template: str, **args: object) -> None:
+        """Notes a broken rule, with a sentence and its arguments."""
         fault = Violation(rule, Text(template, dict(args)))
         if fault not in self:
             self.append(fault)

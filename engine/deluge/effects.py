@@ -26,10 +26,12 @@ def perform(state: P, action: Action) -> P:
 
 
 def done(new: Position, a: act.Done) -> None:
+    """Ends a player's part of the phase, and with the last one the phase."""
     cycle.done(new)
 
 
 def agree(new: Position, a: act.Agree) -> None:
+    """Lets another's pieces pass a ship."""
     new.agreed = new.agreed | {(new.colour(a.seat), new.colour(a.guest), a.sea)}
     new.tell(
         say(
@@ -79,6 +81,7 @@ def go(new: Position, a: act.Crew) -> None:
 
 
 def sail(new: Position, a: act.Sail) -> None:
+    """Moves a ship."""
     i = new.colour(a.seat)
     new.put(a.origin, ships=add(new.cell(a.origin).ships, i, -a.ships))
     new.put(a.target, ships=add(new.cell(a.target).ships, i, a.ships))
@@ -98,6 +101,7 @@ def sail(new: Position, a: act.Sail) -> None:
 
 
 def harvest(new: Position, a: act.Harvest) -> None:
+    """Takes goods from a cell into its owner's stock."""
     i, goods = new.colour(a.seat), dict(a.goods)
     cell, wood = new.cell(a.cell), goods.get("wood", 0)
     free = [s for s in new.world.spots[a.cell] if s not in cell.bare]
@@ -119,6 +123,7 @@ def harvest(new: Position, a: act.Harvest) -> None:
 
 
 def trade(new: Position, a: act.Trade) -> None:
+    """Exchanges goods between two stocks."""
     giver, taker = new.colour(a.giver), new.colour(a.taker)
     for goods, source, sink in ((a.gives, giver, taker), (a.takes, taker, giver)):
         pay(new, source, dict(goods), -1)
@@ -144,6 +149,7 @@ def pay(new: Position, colour: int, goods: dict[str, int], sign: int) -> None:
 
 
 def build(new: Position, a: act.Build) -> None:
+    """Puts a ship, mine, soldier or dolmen on the board and pays for it."""
     i, cell = new.colour(a.seat), new.cell(a.cell)
     if a.what == "ship":
         pay(new, i, {"wood": SHIP_WOOD}, -1)

@@ -45,6 +45,7 @@ class Crews:
         self._lists: dict[tuple[bool, bool], list[Who]] = {}
 
     def list(self, people: bool, slaves: bool) -> list[Who]:
+        """Every crew that may leave, with people or without, with slaves or without."""
         if (people, slaves) not in self._lists:
             most = self.slaves if slaves else (0,) * 4
             some = [range(n + 1) if sum(most) <= CROWD else sorted({0, min(1, n), n}) for n in most]

@@ -78,6 +78,7 @@ class Position(State):
         return new
 
     def cell(self, name: str) -> Cell:
+        """What is on a cell or sea."""
         return self.cells.get(name, _FRESH_CELL)
 
     def put(self, name: str, **changes: Any) -> Cell:
@@ -130,6 +131,7 @@ class Position(State):
         return (self.starter + self.at) % len(self.seats)
 
     def colour(self, seat: str) -> int:
+        """The index of a seat's colour in COLOURS."""
         return COLOURS.index(seat)
 
     @property
@@ -151,9 +153,11 @@ class Position(State):
     # Counting
 
     def is_sea(self, name: str) -> bool:
+        """Whether a place of this name is a sea or a flooded cell."""
         return name in self.world.always_sea or self.cell(name).flooded
 
     def is_land(self, name: str) -> bool:
+        """Whether a place of this name is a cell that is not flooded."""
         return name in self.world.mineral and not self.cell(name).flooded
 
     def ruler(self, name: str) -> int | None:
@@ -166,6 +170,7 @@ class Position(State):
         return cell.ruler()
 
     def forests(self, name: str) -> int:
+        """How many forests grow on a cell."""
         cell = self.cell(name)
         return 0 if cell.flooded else len(self.world.spots[name]) - len(cell.bare)
 
@@ -174,6 +179,7 @@ class Position(State):
         return sum([getattr(c, what)[colour] for c in self.cells.values()])
 
     def fanatics_left(self) -> int:
+        """How many fanatics are not on the board."""
         return self.world.fanatics - sum([c.fanatics for c in self.cells.values()])
 
     def soldiers_left(self, colour: int) -> int:
@@ -198,11 +204,13 @@ class Position(State):
         return sum(cell.people) - wood - mineral, self.forests(name), 1 + 3 * cell.mines - mineral
 
     def stock(self, colour: int) -> dict[str, int]:
+        """Goods and numbers that a colour has."""
         return dict(zip(GOODS, self.stocks[colour]))
 
     # What lies where
 
     def contents(self, name: str) -> Contents:
+        """The kinds that lie on a site."""
         return self.cell(name).contents()
 
     def layout(self) -> Layout:

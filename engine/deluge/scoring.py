@@ -35,6 +35,7 @@ def bonuses(state: Position) -> dict[str, str | None]:
 
 
 def dolmen_points(state: Position) -> dict[str, int]:
+    """Seat -> points its dolmens are worth."""
     return {s: DOLMEN * state.on_map("dolmens", COLOURS.index(s)) for s in state.seats}
 
 

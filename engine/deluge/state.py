@@ -14,6 +14,8 @@ from engine.text import say
 
 
 class DelugeState(Position):
+    """A position of Deluge with the rules that apply to it."""
+
     def legal_actions(self) -> list[Action]:
         return legal.legal_actions(self)
 

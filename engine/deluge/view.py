@@ -46,6 +46,7 @@ _PRICES = {
 
 
 def view(state: Position) -> dict[str, Any]:
+    """What a page shows beyond the layout (docs/reference/engine.md)."""
     return {
         "phase": PHASE_NAMES[state.phase],
         "round": state.round,

@@ -53,14 +53,17 @@ _MANY = {
 
 
 def colour_name(colour: str) -> Text:
+    """A colour's name, to be translated."""
     return _COLOURS.get(colour) or say(colour)
 
 
 def seat_name(seat: str) -> Text:
+    """A seat's name, to be translated."""
     return _SEATS.get(seat) or say(seat)
 
 
 def good_name(good: str) -> Text:
+    """A good's name, to be translated."""
     return _GOODS.get(good) or say(good)
 
 

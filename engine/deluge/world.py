@@ -55,10 +55,12 @@ class Map:
         )
 
     def people(self, colour: str) -> int:
+        """How many people of a colour are in the box."""
         return self.box.get(f"people:{colour}", 25)
 
     @property
     def fanatics(self) -> int:
+        """How many fanatics are in the box."""
         return self.box.get("fanatic", 40)
 
 

@@ -23,6 +23,8 @@ _OFF_ON = (Text("off"), Text("on"))
 
 
 class Nile(Game[NileState]):
+    """An den Ufern des Nils."""
+
     name: ClassVar[str] = "nile"
     title: ClassVar[Text] = Text("An den Ufern des Nils")
     seats: ClassVar[tuple[Seat, ...]] = tuple(Seat(c, SEATS[c], SHADES[c]) for c in COLOURS)

@@ -28,18 +28,21 @@ class Said(NamedTuple):
 
 
 def known_field(word: str, said: Said) -> str:
+    """A field's id as written; raises BadText for what is none."""
     if word not in said.board.fields:
         raise BadText(f"{word!r} is no field of this plan")
     return word
 
 
 def known_place(word: str, said: Said) -> str:
+    """A market place's id as written; raises BadText for what is none."""
     if word not in said.board.places:
         raise BadText(f"{word!r} is no place of the market")
     return word
 
 
 def known_fruit(word: str) -> str:
+    """A fruit's name as written; raises BadText for what is none."""
     if word not in FRUITS:
         raise BadText(f"{word!r} is no fruit (there are: {', '.join(FRUITS)})")
     return word
@@ -54,6 +57,7 @@ def own_fruit(word: str, said: Said) -> str:
 
 
 def market_row(word: str, said: Said) -> int:
+    """The number of a market row ("M2"); raises BadText."""
     row = whole_number(word[1:]) if word[:1] in ("M", "m") else None
     if row is None or row not in said.board.market:
         raise BadText(
@@ -64,12 +68,14 @@ def market_row(word: str, said: Said) -> int:
 
 
 def row_of_fields(word: str, said: Said) -> str:
+    """A row of fields ("L2"); raises BadText."""
     if word not in said.board.rows:
         raise BadText(f"{word!r} is no row of fields (there are: {', '.join(said.board.rows)})")
     return word
 
 
 def wave_pair(word: str, said: Said) -> str:
+    """The two waves of a water card ("12"); raises BadText."""
     pair = word.removeprefix("water:")
     if pair not in said.board.waves:
         raise BadText(
@@ -80,18 +86,21 @@ def wave_pair(word: str, said: Said) -> str:
 
 
 def known_player(word: str, said: Said) -> str:
+    """A seat that plays; raises BadText for what is none."""
     if word not in said.seats:
         raise BadText(f"nobody here is called {word!r}")
     return word
 
 
 def side_up(word: str, said: Said) -> str:
+    """Which side of a marker is up ("seed" or "ripe"); raises BadText."""
     if word not in ("seed", "ripe"):
         raise BadText(f"a marker is planted seed or ripe, not {word!r}")
     return word
 
 
 def marker_number(word: str, said: Said) -> int:
+    """How many markers, as written; raises BadText."""
     n = whole_number(word)
     if n is None:
         raise BadText(f"{word!r} is no number of markers")
@@ -104,6 +113,7 @@ def face(pair: str) -> str:
 
 
 def sort_fruits(fruits: Sequence[str]) -> tuple[str, ...]:
+    """Fruits in the order in which they are always written."""
     return tuple(sorted(fruits, key=FRUITS.index))
 
 
@@ -122,6 +132,7 @@ def event_of(words: Sequence[str]) -> tuple[str, bool]:
 
 
 def event_words(picture: str, arrow: bool) -> str:
+    """An event as people write it: its picture, then perhaps "arrow"."""
     return " ".join([picture] * bool(picture) + ["arrow"] * arrow)
 
 
@@ -218,6 +229,7 @@ class Spoil(Action, frozen=True):
     places: tuple[int, ...] = ()
 
     def fruits(self) -> str:
+        """The places that spoil, as people write them."""
         return " ".join([f"M{self.row}", *map(str, self.places)])
 
     syntax = Syntax(
@@ -226,6 +238,8 @@ class Spoil(Action, frozen=True):
 
 
 class Sow(Action, frozen=True):
+    """A seed marker is laid on a field."""
+
     site: str
     fruit: str
 
@@ -233,12 +247,16 @@ class Sow(Action, frozen=True):
 
 
 class Grow(Action, frozen=True):
+    """A seed is turned to its ripe side."""
+
     site: str
 
     syntax = Syntax("grow", FIELD, usage=said_as("grow L4.2"))
 
 
 class Harvest(Action, frozen=True):
+    """A ripe marker goes from its field to the market."""
+
     site: str
     row: int
 
@@ -252,6 +270,7 @@ class Buy(Action, frozen=True):
     fruit: str
 
     def marker(self) -> str:
+        """What is bought, as people write it: "flax" or "blue:flax"."""
         return self.fruit if self.colour == self.seat else f"{self.colour}:{self.fruit}"
 
     syntax = Syntax(
@@ -288,6 +307,8 @@ class Fist(Action, frozen=True):
 
 
 class Pass(Action, frozen=True):
+    """A turn ends; in phase 1, none of one's cards fits."""
+
     syntax = Syntax("pass", usage=said_as("pass"))
 
 

@@ -12,6 +12,7 @@ from engine.text import Text, say
 
 
 def decision(p: Position, board: Board) -> Decision | None:
+    """What somebody has to say before the game can go on; None where the board tells."""
     w = p.wait
     if w is None or p.phase == "over" or (p.open and w.kind in ("event", "top", "desert", "die")):
         return None
@@ -76,6 +77,7 @@ def _spoil(p: Position, board: Board, palms: int) -> Decision:
 
 
 def spoiling(board: Board, palms: int) -> Text:
+    """The question which two fruits go bad."""
     return say(
         "Two fruits of one of these rows go bad: {rows}",
         rows=", ".join(f"M{n}" for n in board.open_rows(palms)),

@@ -18,6 +18,7 @@ Faults = list[Violation]
 
 
 def no(rule: str, template: str, **args: Any) -> Violation:
+    """One violation: a rule, a sentence and its arguments."""
     return Violation(rule, say(template, **args))
 
 
@@ -51,6 +52,7 @@ def waiting_fault(w: Wait, p: Position) -> Violation:
 
 
 def on_field(p: Position, board: Board, site: str, pair: str) -> Faults:
+    """Why a water card may not lie on a field; nothing where it may."""
     out: Faults = []
     here = p.lay.get(site, ())
     if p.covered(site):
@@ -61,6 +63,7 @@ def on_field(p: Position, board: Board, site: str, pair: str) -> Faults:
 
 
 def from_tops(p: Position, seat: int, pair: str, rule: str) -> Faults:
+    """Why a seat cannot have that water card on top of a pile; nothing where it can."""
     tops = [top for top, n in p.piles[seat] if n]
     if not tops:
         return [no("N23", "the piles of {seat} are used up", seat=seat_name(p.seats[seat]))]
@@ -90,4 +93,5 @@ def ground(p: Position, a: act.Sow | act.Plant) -> Faults:
 
 
 def has(p: Position, seat: int, fruit: str) -> int:
+    """How many markers of a fruit a seat has in stock."""
     return p.stock[seat][FRUITS.index(fruit)] if p.in_stock(seat) > 0 else 0

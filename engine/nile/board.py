@@ -108,6 +108,7 @@ class Board:
 
     @property
     def last_square(self) -> int:
+        """The number of the score track's last square."""
         return len(self.track)
 
 

@@ -34,6 +34,7 @@ MOST = 48  # proposals handed on
 
 
 def explain(state: Moment, difference: Mapping[str, tuple[Contents, Contents]]) -> list[Proposal]:
+    """Guesses at what was done, likeliest first (`State.explain`)."""
     diff = {s: c for s, c in difference.items() if not state.shows_same(s, *c, "cluster")}
     if not diff or state.p.phase == "over":
         return (
@@ -67,6 +68,7 @@ class Guesser:
         self.later = list(ahead(state))
 
     def guesses(self) -> Iterator[Proposal]:
+        """All guesses, legal ones first."""
         if self.p.phase in SETUP or self.p.asif:
             yield from self._first_round()
         yield from self._passes()

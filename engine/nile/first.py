@@ -24,6 +24,7 @@ from engine.nile.position import SETUP, Position
 
 
 def fist(p: Position, board: Board, a: act.Fist) -> Faults:
+    """Why a bid may not be made."""
     rule = "N60" if p.phase == "bid" else "N57"
     seat = p.seat(a.seat)
     out: Faults = []
@@ -45,6 +46,7 @@ def fist(p: Position, board: Board, a: act.Fist) -> Faults:
 
 
 def boat(p: Position, board: Board, a: act.Boat) -> Faults:
+    """Why a boat may not be loaded so."""
     seat = p.seat(a.seat)
     out: Faults = []
     due = next((w for w in p.waiting if w.kind == "boat" and w.seat == seat), None)
@@ -83,6 +85,7 @@ def boat(p: Position, board: Board, a: act.Boat) -> Faults:
 
 
 def stage(p: Position, a: Action, phase: str, rule: str) -> Faults:
+    """Why it is not the time for this action."""
     out: Faults = []
     if p.phase in SETUP and p.phase != phase:
         out.append(no(STAGE_RULE[p.phase], "something else of the first round comes first"))
@@ -96,6 +99,7 @@ def stage(p: Position, a: Action, phase: str, rule: str) -> Faults:
 
 
 def water(p: Position, board: Board, a: act.Water) -> Faults:
+    """Why a water card may not be laid there at the beginning."""
     out = stage(p, a, "water", "N10")
     here = p.lay.get(a.site, ())
     if card(here) == "desert" or markers(here):
@@ -107,6 +111,7 @@ def water(p: Position, board: Board, a: act.Water) -> Faults:
 
 
 def plant(p: Position, board: Board, a: act.Plant) -> Faults:
+    """Why a marker may not be planted there at the beginning."""
     out = stage(p, a, "plant", "N11")
     if p.phase == "plant" and a.side in p.planted and p.seat(a.seat) == p.turn:
         out.append(no("N11", "one marker is planted as seed and one as ripe fruit"))
@@ -119,6 +124,7 @@ def plant(p: Position, board: Board, a: act.Plant) -> Faults:
 
 
 def cover(p: Position, board: Board, a: act.Cover) -> Faults:
+    """Why a cover may not be laid there."""
     out: Faults = []
     if not p.fresh:
         out.append(no("N4", "the strips are laid before the game"))
@@ -141,6 +147,7 @@ def cover(p: Position, board: Board, a: act.Cover) -> Faults:
 
 
 def desert(p: Position, board: Board, a: act.Desert) -> Faults:
+    """Why a desert card may not be laid there."""
     out: Faults = []
     if not p.fresh or p.phase not in SETUP:
         out.append(no("N6", "the three desert cards are laid before the game"))
@@ -154,6 +161,7 @@ def desert(p: Position, board: Board, a: act.Desert) -> Faults:
 
 
 def top(p: Position, board: Board, a: act.Top) -> Faults:
+    """Why a pile's top card cannot be that one."""
     w = p.wait
     if not (p.open and w and w.kind == "top"):
         return [no("N7", "no card comes up now")]
@@ -163,6 +171,7 @@ def top(p: Position, board: Board, a: act.Top) -> Faults:
 
 
 def start(p: Position, board: Board, a: act.Start) -> Faults:
+    """Why the die may not name that player."""
     if not (p.wait and p.wait.kind == "die"):
         return [no("N60", "the die is not asked for")]
     if p.fists[p.seat(a.who)] != -1:

@@ -29,6 +29,7 @@ def joints(
 
 
 def joint_faults(lay: dict[str, Contents], board: Board, site: str, pair: str) -> list[Violation]:
+    """Why a water card does not join its neighbours; [] where it does."""
     meeting = joints(lay, board, site, pair)
     if not meeting:
         return [
@@ -55,6 +56,7 @@ def joint_faults(lay: dict[str, Contents], board: Board, site: str, pair: str) -
 
 
 def fits(lay: dict[str, Contents], board: Board, site: str, pair: str) -> bool:
+    """Whether a water card joins its neighbours."""
     meeting = joints(lay, board, site, pair)
     return bool(meeting) and all(edge == own != "0" for _, edge, own in meeting)
 

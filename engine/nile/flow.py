@@ -23,6 +23,7 @@ def begin_tide(d: Draft) -> None:
 
 
 def stone(d: Draft, tide: str, text: Text | None = None) -> None:
+    """Moves the tide stone, with its step."""
     d.set_tide(tide)
     d.step(text or say("move the tide stone to {tide}", tide=TIDE[tide]))
 
@@ -62,10 +63,12 @@ def _only_one(d: Draft) -> bool:
 
 
 def start_actions(d: Draft) -> None:
+    """Begins the phase of actions."""
     d.phase, d.turn, d.points, d.unsaid = "actions", d.starter, POINTS, ""
 
 
 def end_turn(d: Draft) -> None:
+    """Ends a turn and begins the next one, or the next phase."""
     if d.phase == "extra":
         d.phase, d.turn, d.points = "tide", d.starter, 0
         settle(d)

@@ -14,6 +14,8 @@ from engine.plan import Plan
 
 
 class Moment(State):
+    """A position on its board, with what the last action did."""
+
     game: ClassVar[str] = "nile"
     # The rules never look at these piles, and a card turned over has no kind that a plan could
     # name.
@@ -29,6 +31,7 @@ class Moment(State):
 
     @property
     def plan(self) -> Plan:
+        """The plan of the board it is played on."""
         return self.board.plan
 
     @property

@@ -18,6 +18,7 @@ SAID = *FACES, ("", True)
 
 
 def moves(p: Position, board: Board) -> list[Action]:
+    """Every legal action."""
     if p.phase == "over":
         return []
     seat = p.seats[p.turn]

@@ -54,6 +54,7 @@ _SIDE = {
 
 
 def seat_name(seat: str) -> Text:
+    """A seat's name, to be translated."""
     return SEATS.get(seat) or Text(seat)
 
 
@@ -72,6 +73,7 @@ def face_name(picture: str, arrow: bool) -> Text:
 
 
 def event_name(picture: str, arrow: bool) -> Text:
+    """An event's name, to be translated."""
     if not arrow:
         return EVENTS[picture]
     return (
@@ -103,4 +105,5 @@ def kind_name(kind: str) -> Text:
 
 
 def fruit_name(colour: str, fruit: str) -> Text:
+    """A marker's name, to be translated."""
     return say("{fruit} of {seat}", fruit=FRUIT[fruit], seat=seat_name(colour))

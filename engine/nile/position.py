@@ -84,15 +84,19 @@ class Position(msgspec.Struct, frozen=True):
 
     @property
     def wait(self) -> Wait | None:
+        """What the game waits for first; None where nothing is open."""
         return self.waiting[0] if self.waiting else None
 
     def seat(self, name: str) -> int:
+        """The index of a seat."""
         return self.seats.index(name)
 
     def covered(self, site: str) -> bool:
+        """Whether a cover lies on a site."""
         return card(self.lay.get(site, ())) == "cover"
 
     def water_sites(self) -> list[str]:
+        """The fields on which water lies."""
         return [s for s, c in self.lay.items() if waves(c)]
 
     def in_stock(self, seat: int) -> int:
@@ -106,6 +110,7 @@ class Position(msgspec.Struct, frozen=True):
 
 
 def layout_of(p: Position, board: Board) -> Layout:
+    """What lies where, with score markers and stones."""
     out: Layout = dict(p.lay)
     for site, contents in off_board(p, board).items():
         if contents:
@@ -194,6 +199,7 @@ class Draft:
         self.steps.append(Step(text, changes, by_hand))
 
     def put(self, site: str, contents: Iterable[str]) -> None:
+        """Replaces what lies on a site."""
         contents = canonical(contents, "cluster")
         if contents != self.lay.get(site, ()):
             self._touched.add(site)
@@ -203,11 +209,13 @@ class Draft:
             self.lay.pop(site, None)
 
     def remove(self, site: str, kind: str) -> None:
+        """Takes one piece of a kind off a site."""
         contents = list(self.lay.get(site, ()))
         contents.remove(kind)
         self.put(site, contents)
 
     def add(self, site: str, *kinds: str) -> None:
+        """Lays pieces on a site."""
         self.put(site, self.lay.get(site, ()) + kinds)
 
     def into_boat(self, kinds: Iterable[tuple[str, str]]) -> None:
@@ -215,6 +223,7 @@ class Draft:
         self.add("boat", *(f"seed:{c}:{f}" for c, f in kinds))
 
     def set_tide(self, tide: str) -> None:
+        """Sets the tide."""
         if tide != self.tide:
             self._touched.update({self.tide, tide} & self.board.sites)
             self.tide = tide
@@ -240,14 +249,18 @@ class Draft:
             self._touched.add("desert-stock")
 
     def take_stock(self, seat: int, fruit: str) -> None:
+        """Takes a marker out of a seat's stock."""
         self.stock[seat][FRUITS.index(fruit)] -= 1
 
     def give_stock(self, seat: int, fruit: str) -> None:
+        """Gives a marker back to a seat's stock."""
         self.stock[seat][FRUITS.index(fruit)] += 1
 
     def start_round(self) -> None:
+        """Forgets who acted and bought in the round before."""
         self.active, self.bought = set(), set()
 
 
 def next_tide(tide: str) -> str:
+    """The tide after this one."""
     return TIDES[(TIDES.index(tide) + 1) % len(TIDES)]

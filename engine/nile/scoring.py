@@ -37,10 +37,12 @@ def row_gains(kinds: Sequence[str]) -> dict[str, int]:
 
 
 def full_rows(lay: dict[str, Contents], board: Board) -> list[int]:
+    """The market rows in which every place is taken."""
     return [n for n, row in board.market.items() if row and all(lay.get(s) for s in row)]
 
 
 def row_kinds(lay: dict[str, Contents], board: Board, row: int) -> list[str]:
+    """The kinds that lie in a market row."""
     return [k for s in board.market[row] for k in lay.get(s, ())]
 
 
@@ -123,6 +125,7 @@ def _rows_text(rows: list[int], moving: list[tuple[str, int]]) -> Text:
 
 
 def out_count(p: Position, seat: int) -> int:
+    """How many of a seat's markers have left the game."""
     return sum(p.out[seat]) + p.lost[seat]
 
 

@@ -76,6 +76,7 @@ def beginning(seats: Sequence[str], options: Mapping[str, str], board: Board) ->
 
 
 def open_bidding(d: Draft) -> None:
+    """Begins the bidding for who starts."""
     d.phase, d.fists = "bid", [-1] * len(d.seats)
     d.waiting.append(Wait("fist"))
 

@@ -30,6 +30,8 @@ from engine.nile.write import write
 
 
 class NileState(Moment):
+    """A moment of the game with the rules that apply to it."""
+
     @cached_property
     def _actors(self) -> tuple[str, ...]:
         p, w = self.p, self.p.wait

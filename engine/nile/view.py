@@ -31,6 +31,7 @@ VARIANTS = {
 
 
 def view(p: Position, board: Board) -> dict[str, Any]:
+    """What a page shows beyond the layout (docs/reference/engine.md)."""
     return {
         "phase": PHASES[p.phase],
         "round": None if p.phase in SETUP else p.round,

@@ -13,6 +13,7 @@ SEAT_NUMBERS = ("fists", "bids", "owed", "lost")
 
 
 def write(p: Position, board: Board) -> str:
+    """A position as set-up lines that read back as the same position."""
     out = ["game nile", "seats " + " ".join(p.seats)]
     out += [f"option {o} on" for o in p.options]
     out.append("layout clear")
@@ -75,4 +76,5 @@ def read_numbers(words: list[str], n: int) -> tuple[int, ...]:
 
 
 def read_stock(words: list[str]) -> tuple[int, ...]:
+    """Numbers of each marker, as `write` has them."""
     return read_numbers(words, len(FRUITS))

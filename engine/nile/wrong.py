@@ -22,6 +22,7 @@ MISSING = 2.0
 
 
 def guesses(p: Position, board: Board, c: Clues) -> Iterator[Proposal]:
+    """Guesses at what was done against the rules."""
     yield from _tide(p, c)
     yield from _track(p, board, c)
     yield from _astray(c)

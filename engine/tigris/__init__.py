@@ -27,6 +27,8 @@ def _plan() -> Plan:
 
 
 class Tigris(Game[TigrisState]):
+    """Tigris & Euphrates."""
+
     name = "tigris"
     title = say("Tigris & Euphrates")
     seats = tuple(Seat(s, seat_name(s), paint) for s, paint in _PAINT.items())

@@ -29,12 +29,14 @@ class Said(NamedTuple):
 
 
 def known_seat(word: str) -> str:
+    """A seat's name as written; raises BadText for what is none."""
     if word not in SEATS:
         raise BadText(f"no seat called {word!r} (there are: {', '.join(SEATS)})")
     return word
 
 
 def known_colour(word: str, said: Said) -> str:
+    """A colour as written; raises BadText for what is none."""
     word = word.lower()
     if word in COLOUR_OF:
         return COLOURS[COLOUR_OF[word]]
@@ -44,6 +46,7 @@ def known_colour(word: str, said: Said) -> str:
 
 
 def known_site(word: str, said: Said) -> str:
+    """A space's id as written; raises BadText for what is none."""
     for site in (word, word.upper()):
         if site in said.board.index:
             return site
@@ -51,6 +54,7 @@ def known_site(word: str, said: Said) -> str:
 
 
 def known_monument(word: str, said: Said) -> str:
+    """A monument's name as written; raises BadText for what is none."""
     parts = word.lower().removeprefix("monument:").split("-")
     for name in said.board.monuments:
         if sorted(name.split("-")) == sorted(parts):
@@ -59,6 +63,7 @@ def known_monument(word: str, said: Said) -> str:
 
 
 def tile_number(word: str, said: Said) -> int:
+    """How many tiles, as written; raises BadText."""
     n = whole_number(word)
     if n is None:
         raise BadText(f"{said.text!r}: {word!r} is no number")
@@ -97,6 +102,8 @@ def _taken(words: Sequence[str], said: Said) -> tuple[str, ...]:
 
 
 class Tile(Action, frozen=True):
+    """A tile is laid on a space."""
+
     colour: str
     site: str
 
@@ -113,6 +120,7 @@ class Leader(Action, frozen=True):
     target: str | None
 
     def way(self) -> str:
+        """From where to where, as people write it: "D5", "D5>E5", "D5>"."""
         start = "" if self.origin is None else f"{self.origin}>"
         return f"{self.colour} {start}{self.target or ''}"
 
@@ -124,6 +132,8 @@ class Leader(Action, frozen=True):
 
 
 class Catastrophe(Action, frozen=True):
+    """A catastrophe is laid on a space."""
+
     site: str
 
     syntax = Syntax("catastrophe", one("site", known_site), usage="`catastrophe SITE`")
@@ -136,6 +146,7 @@ class Swap(Action, frozen=True):
     colours: tuple[str, ...] = ()
 
     def tiles(self) -> str:
+        """What is swapped, as people write it: a number, or colours."""
         return " ".join(self.colours) if self.colours else str(self.number)
 
     syntax = Syntax(
@@ -146,16 +157,22 @@ class Swap(Action, frozen=True):
 
 
 class Pass(Action, frozen=True):
+    """No more actions this turn."""
+
     syntax = Syntax("pass", usage="`pass`")
 
 
 class Commit(Action, frozen=True):
+    """Temples or supporters are added to a conflict."""
+
     number: int
 
     syntax = Syntax("commit", one("number", tile_number), usage="`commit NUMBER`")
 
 
 class War(Action, frozen=True):
+    """Which conflict is fought next."""
+
     colour: str
 
     syntax = Syntax("war", one("colour", known_colour), usage="`war COLOUR`")
@@ -176,6 +193,8 @@ class Build(Action, frozen=True):
 
 
 class Keep(Action, frozen=True):
+    """No monument is built."""
+
     syntax = Syntax("keep", usage="`keep`")
 
 

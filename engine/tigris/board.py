@@ -101,6 +101,7 @@ class Board:
         return [self.ids[c] for c in self.order if m >> c & 1]
 
     def monument_colours(self, monument: str) -> tuple[int, ...]:
+        """The indices of a monument's two colours."""
         return tuple(COLOURS.index(c) for c in monument.split("-") if c in COLOURS)
 
 

@@ -24,6 +24,7 @@ def pool(s: Position) -> Counts:
 
 
 def could_draw(s: Position, counts: Counts) -> bool:
+    """Whether the bag may still hold these tiles."""
     return all(n <= have for n, have in zip(counts, pool(s)))
 
 
@@ -43,6 +44,7 @@ def draws(s: Position, seat: int, n: int) -> list[Draw]:
 
 
 def named(counts: Counts) -> tuple[str, ...]:
+    """Counts of each colour as names, one for each tile."""
     return tuple(c for c, n in zip(COLOURS, counts) for _ in range(n))
 
 

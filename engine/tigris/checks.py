@@ -27,6 +27,7 @@ Faults = list[Violation]
 
 
 def check(s: Position, a: Action) -> Faults:
+    """Every rule the action breaks; empty where it is legal."""
     if isinstance(a, act.Draw):
         return _draw(s, a)
     if s.draws and s.phase == "action":

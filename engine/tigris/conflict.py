@@ -32,6 +32,7 @@ def next_war(s: Position) -> None:
 
 
 def begin_war(s: Position, colour: int) -> None:
+    """Begins the conflict of a colour."""
     s.fight, s.phase = war(s.pieces, colour, s.active, len(s.seats)), "commit"
 
 
@@ -84,6 +85,7 @@ def _decide(s: Position, fight: Fight, winner: int, loser: int) -> None:
 
 
 def take_home(s: Position, leader: int) -> None:
+    """Takes a leader off the board."""
     seat, colour = divmod(leader, 4)
     cell = s.pieces.leaders[leader]
     s.tell(
@@ -125,6 +127,7 @@ def take_from_hand(s: Position, seat: int, colour: int, number: int) -> None:
 
 
 def set_hand(s: Position, seat: int, known: tuple[int, ...], unknown: int) -> None:
+    """Sets what is known of a hand: tiles of each colour, and how many unknown ones."""
     if known != s.known[seat]:
         s.known = (*s.known[:seat], known, *s.known[seat + 1 :])
     s.unknown = (*s.unknown[:seat], unknown, *s.unknown[seat + 1 :])

@@ -30,6 +30,7 @@ SITES = 16  # more than so many squares changed at once: no action can be told f
 
 
 def explain(state: Position, difference: Difference) -> list[Proposal]:
+    """Guesses at what was done, likeliest first (`State.explain`)."""
     s = state.skip_chance()
     seen = Seen(s, difference)
     changed = seen.differs(s.pieces)
@@ -89,12 +90,14 @@ class Guesses:
         self._ranked: list[tuple[float, Proposal]] = []
 
     def add(self, run: Run, cost: float, far: int, certain: bool = True) -> None:
+        """Notes a legal run; far: how many sites still differ after it."""
         cost += SILENT * sum(isinstance(a, (act.Commit, act.War, act.Keep)) for a in run)
         self._ranked.append(
             (cost + ACTION * len(run) + LEFT * far, Proposal(run, {}, (), cost, certain=certain))
         )
 
     def illegal(self, run: Run, cost: float, violations: list[Violation], touched: int) -> None:
+        """Notes a run that breaks rules, with the sites that hands touched."""
         changes = self.changes(touched)
         far = (self.seen.differs(self.s.pieces) & ~touched).bit_count()
         self._ranked.append(
@@ -102,16 +105,19 @@ class Guesses:
         )
 
     def broken(self, guess: tuple[int, tuple[Violation, ...], float]) -> None:
+        """Notes something no action can express, with the rules it breaks."""
         touched, violations, cost = guess
         self.illegal((), cost, list(violations), touched)
 
     def changes(self, touched: int) -> dict[str, tuple[str, ...]]:
+        """What hands left on the sites of a bit mask."""
         ids = self.s.board.ids
         return {
             ids[c]: self.seen.sites[ids[c]] for c in cells(touched) if ids[c] in self.seen.sites
         }
 
     def best(self) -> list[Proposal]:
+        """The best guesses as proposals, likeliest first."""
         self._ranked.sort(key=lambda r: r[0])
         out: list[Proposal] = []
         for _, p in self._ranked:

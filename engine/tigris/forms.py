@@ -10,6 +10,7 @@ from engine.tigris.words import COLOURS, POINTS
 
 
 def to_json(s: Position) -> dict[str, Any]:
+    """Everything, as JSON types."""
     ids, fight = s.board.ids, s.fight
     return {
         "seats": list(s.seats),
@@ -43,6 +44,7 @@ def to_json(s: Position) -> dict[str, Any]:
 
 
 def to_text(s: Position) -> str:
+    """Set-up lines that read back as this position."""
     ids, fight = s.board.ids, s.fight
     lines = ["game tigris", "seats " + " ".join(s.seats), "layout clear"]
     lines += [f"layout {site} {' '.join(contents)}" for site, contents in s.layout().items()]

@@ -74,6 +74,7 @@ def _doings(board: Board, seat: str) -> Doings:
 
 
 def legal_actions(s: Position) -> list[Action]:
+    """Every legal action."""
     if not s.draws:
         return _PHASES[s.phase](s)
     waiting = [a for seat in dict(s.draws) for n in s.may_draw(seat) for a in draws(s, seat, n)]

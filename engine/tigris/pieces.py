@@ -187,6 +187,7 @@ class Pieces:
         return self.leaders.index(cell) if cell in self.leaders else -1
 
     def region(self, cell: int) -> int:
+        """The occupied spaces connected with a space, as a bit mask."""
         return self.board.flood(1 << cell, self.occupied)
 
     def kingdoms(self) -> list[Kingdom]:
@@ -234,6 +235,7 @@ class Pieces:
         return out
 
     def kingdom_at(self, cell: int) -> Kingdom | None:
+        """The kingdom a space belongs to; None where there is none."""
         for kingdom in self.kingdoms():
             if kingdom.mask >> cell & 1:
                 return kingdom
@@ -261,6 +263,7 @@ class Pieces:
         return [s for s in board.squares_of[cell] if board.squares[s] & same == board.squares[s]]
 
     def contents(self, cell: int, seats: tuple[str, ...]) -> Contents:
+        """The kinds that lie on a space, bottom first."""
         out = []
         bit = 1 << cell
         for c, t in enumerate(self.tiles):
@@ -282,6 +285,7 @@ class Pieces:
         return tuple(out)
 
     def layout(self, seats: tuple[str, ...]) -> Layout:
+        """What lies where."""
         if self._layout is None:
             at: dict[int, Contents] = {}
             for kind, mask in zip(

@@ -121,6 +121,7 @@ class Position(State):
         return sum(self.known[seat]) + self.unknown[seat]
 
     def drawing(self, seat: int) -> int:
+        """How many tiles a seat has to draw."""
         return sum([n for s, n in self.draws if s == seat]) if self.draws else 0
 
     def may_draw(self, seat: int) -> tuple[int, ...]:

@@ -23,6 +23,8 @@ from engine.tigris.words import COLOURS
 
 
 class TigrisState(Position):
+    """A position of Tigris & Euphrates with the rules that apply to it."""
+
     def legal_actions(self) -> list[Action]:
         return legal.legal_actions(self)
 

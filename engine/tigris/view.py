@@ -114,6 +114,7 @@ _DECISIONS = {"commit": _commit, "war": _war, "build": _build, "treasure": _trea
 
 
 def view(s: Position) -> dict[str, Any]:
+    """What a page shows beyond the layout (docs/reference/engine.md)."""
     left = None
     if s.phase != "over":
         left = say("1 action left") if s.left == 1 else say("{number} actions left", number=s.left)

@@ -36,14 +36,17 @@ _KINDS = {
 
 
 def seat_name(seat: str) -> Text:
+    """A seat's name, to be translated."""
     return _SEATS.get(seat) or say(seat)
 
 
 def colour_name(colour: str) -> Text:
+    """A colour's name, to be translated."""
     return _COLOURS.get(colour) or say(colour)
 
 
 def leader_kind(seat: str, colour: str) -> str:
+    """The kind of a seat's leader: "leader:bull:red"."""
     return f"leader:{seat}:{colour}"
 
 

@@ -15,6 +15,7 @@ Wrong = tuple[int, tuple[Violation, ...], float]
 
 
 def wrongs(s: Position, seen: Seen) -> list[Wrong]:
+    """What was done against the rules, as far as the board shows it."""
     return _tiles(s, seen) + _treasures(s, seen) + _others(s, seen)
 
 

@@ -19,6 +19,8 @@ _COLOURS = {"black": "#202020", "white": "#e8e4d8", "green": "#2f8f46", "blue": 
 
 
 class Ur(Game[UrState]):
+    """Ur."""
+
     name = "ur"
     title = say("Ur")
     seats = tuple(Seat(s, seat_name(s), _COLOURS[s]) for s in SEATS)

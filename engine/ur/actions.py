@@ -52,6 +52,7 @@ def moves(triples: Sequence[tuple[str, str, int]], board: Board) -> Moves:
 
 
 def known_site(word: str, board: Board) -> str:
+    """A place's id as written; raises BadText for what is none."""
     if word not in board.plan.sites:
         raise UsageError(f"no site called {word}")
     return word
@@ -163,6 +164,7 @@ class Swap(Action, frozen=True):
     back: str = ""
 
     def tile(self) -> str:
+        """What is swapped, as people write it: "C3 war" or "spare"."""
         return (
             self.site
             + (f" {self.face}" if self.face else "")
@@ -173,12 +175,16 @@ class Swap(Action, frozen=True):
 
 
 class Agriculture(Action, frozen=True):
+    """The domain agriculture: stones laid; without any, stones are only taken off."""
+
     stones: Stones = ()
 
     syntax = Syntax("agriculture", STONES, usage="")
 
 
 class Trade(Action, frozen=True):
+    """The domain trade: stones laid on a tile."""
+
     stones: Stones = ()
 
     syntax = Syntax("trade", STONES, usage="")
@@ -194,6 +200,8 @@ class Culture(Action, frozen=True):
 
 
 class Politics(Action, frozen=True):
+    """The domain politics: stones moved to neighbouring tiles."""
+
     moves: Moves = ()
 
     syntax = Syntax(
@@ -211,6 +219,7 @@ class War(Action, frozen=True):
     stones: int = 0
 
     def attack(self) -> str:
+        """From where to where with how many stones, as people write it: "C3>D3:2"."""
         return f"{self.source}>{self.target}:{self.stones}" if self.source else ""
 
     syntax = Syntax(
@@ -221,18 +230,24 @@ class War(Action, frozen=True):
 
 
 class Extra(Action, frozen=True):
+    """The extra stones of a turn (U13)."""
+
     stones: Stones = ()
 
     syntax = Syntax("extra", several("stones", _some_stones, _plus, 1), usage=EXTRA)
 
 
 class Settle(Action, frozen=True):
+    """One stone on a free tile."""
+
     site: str
 
     syntax = Syntax("settle", SITE, usage=ONE)
 
 
 class Ziggurat(Action, frozen=True):
+    """A ziggurat is built."""
+
     sites: tuple[str, ...]
 
     syntax = Syntax(

@@ -32,11 +32,13 @@ class Broken(list):
     """The violations found so far; a rule once, with its first sentence."""
 
     def add(self, rule: str, template: str, **args: Any) -> None:
+        """Notes a broken rule, with a sentence and its arguments."""
         if all(v.rule != rule for v in self):
             self.append(Violation(rule, say(template, **args)))
 
 
 def check(state: Position, action: Action) -> list[Violation]:
+    """Every rule the action breaks, [] where it is legal."""
     out = Broken()
     if isinstance(action, a.Lay):
         _lay(state, action, out)

@@ -32,6 +32,7 @@ class Draft(Generic[P]):
         self.values: dict[str, Any] = {}
 
     def contents(self, i: int) -> Contents:
+        """The kinds that lie on a place, bottom first."""
         tile, p = self.tiles[i], self.owner[i]
         kind = "tile:" + tile if tile else "tile:?"
         if self.zig[i]:
@@ -39,6 +40,7 @@ class Draft(Generic[P]):
         return (kind, *(self.seats[p],) * self.count[i]) if p >= 0 else (kind,)
 
     def add(self, i: int, p: int, n: int) -> None:
+        """Adds n stones of a player to a place."""
         self.count[i] += n
         self.owner[i] = p if self.count[i] else -1
 
@@ -49,6 +51,7 @@ class Draft(Generic[P]):
         )
 
     def follows(self, text: Text, *places: int) -> None:
+        """Notes a step that follows by itself, with the places it changes."""
         self.steps.append(Step(text, {self.board.sites[i]: self.contents(i) for i in places}))
 
     def place(self, text: Text, p: int, found: a.Stones) -> None:
@@ -59,6 +62,7 @@ class Draft(Generic[P]):
         self.do(text, *places)
 
     def done(self) -> P:
+        """The position that has come of it."""
         return self.state.changed(
             tiles=tuple(self.tiles),
             owner=tuple(self.owner),

@@ -28,6 +28,7 @@ MOST_LEGAL, MOST_WRONG = 14, 10
 
 
 def explain(state: Position, difference: Difference) -> list[Proposal]:
+    """Guesses at what was done, likeliest first (`State.explain`)."""
     seen = Seen(state, difference)
     if not seen.mismatch(state):
         return []

@@ -30,6 +30,7 @@ FEW = 200
 
 
 def legal_actions(state: Position) -> list[Action]:
+    """Every legal action."""
     if state.phase == "over":
         return []
     if state.phase == "lay":

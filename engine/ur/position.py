@@ -87,11 +87,13 @@ class Position(State):
         return self.tiles[i] is not None and not self.count[i] and not self.zig[i]
 
     def face(self, i: int) -> str:
+        """The domain that is up on a place's tile."""
         tile = self.tiles[i]
         return face(tile) if tile else ""
 
     @property
     def ziggurats(self) -> int:
+        """How many ziggurats stand."""
         return sum(self.zig)
 
     def known(self, p: int) -> frozenset[str]:
@@ -140,6 +142,7 @@ class Position(State):
     # What lies where, and what it would count
 
     def contents(self, i: int) -> Contents:
+        """The kinds that lie on a place, bottom first."""
         tile = self.tiles[i]
         if tile is None:
             return ()

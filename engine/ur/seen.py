@@ -51,6 +51,7 @@ class Seen:
         self.changed.sort()
 
     def number(self, i: int, p: int) -> int:
+        """How many stones of a player are seen on a place."""
         return self.stones[i][p]
 
     def laid(self, i: int) -> str | None:

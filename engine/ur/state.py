@@ -16,6 +16,8 @@ from engine.ur.words import colour_name, domain_name, seat_name
 
 
 class UrState(Position):
+    """A position of Ur with the rules that apply to it."""
+
     def legal_actions(self) -> list[Action]:
         return list(self._legal)
 

@@ -8,6 +8,7 @@ from engine.ur.position import Position
 
 
 def to_json(state: Position) -> dict[str, Any]:
+    """Everything, as JSON types."""
     sites = state.board.sites
     return {
         "game": state.game,

@@ -97,6 +97,7 @@ class Tried:
         self.value = self.cost + len(self.actions) + self.wrong
 
     def board(self) -> tuple:
+        """What the board looks like, to know positions met before."""
         s = self.at
         return s.tiles, s.owner, s.count, s.zig, s.mover, s.phase
 

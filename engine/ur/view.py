@@ -16,6 +16,7 @@ from engine.ur.words import DOMAINS, domain_name, listed, number, seat_name, til
 
 
 def view(state: Position) -> dict[str, Any]:
+    """What a page shows beyond the layout (docs/reference/engine.md)."""
     return {
         "phase": _phase(state),
         "round": None,

@@ -45,6 +45,7 @@ class Campaign:
         self.tries = TRIES
 
     def second(self, targets: list[int], aim: Aim) -> Stage:
+        """The stage after these attacks."""
         after = None if self.after == "politics" else self.after
         held = [i for i in {*self.own, *(t % self.size for t in targets)} if aim.hi[i]]
         return Stage(pattern(self.mid, self.p, held) if after else self.mid, self.p, after)
@@ -58,6 +59,7 @@ class Campaign:
         return int(self.mid.face(i) != self.mid.face(t % self.size))
 
     def attackers(self, t: int, targets: list[int]) -> list[int]:
+        """The places, own or already taken, from which a target can be attacked."""
         near = self.mid.board.near[t % self.size]
         return [i for i in (*self.own, *targets) if i % self.size in near]
 

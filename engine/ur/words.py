@@ -28,18 +28,22 @@ _NUMBERS = (say("no"), say("one"), say("two"), say("three"), say("four"), say("f
 
 
 def seat_name(seat: str) -> Text:
+    """A seat's name, to be translated."""
     return _SEATS.get(seat) or say(seat)
 
 
 def colour_name(seat: str) -> Text:
+    """The name of a seat's colour, to be translated."""
     return _COLOURS.get(seat) or say(seat)
 
 
 def domain_name(domain: str) -> Text:
+    """A domain's name, to be translated."""
     return _DOMAINS.get(domain) or say(domain)
 
 
 def number(n: int) -> Text | int:
+    """A number in words where it is small, to be translated."""
     return _NUMBERS[n] if 0 <= n < len(_NUMBERS) else n
 
 

@@ -1,4 +1,5 @@
-"""Drawings: every kind of every plan is drawn, differs from every other, and stays within its size."""
+"""Drawings: every kind of every plan is drawn, differs from every other, and stays within its
+size."""
 
 import itertools
 import json

@@ -14,7 +14,10 @@ def faults(body):
 def test_a_script_that_holds():
     result = script.run(
         HEAD
-        + "# a comment\n\nbull: tile red C2   # and another\n? at C2 temple\nlion: pass !T36\n? turn bull\n"
+        + (
+            "# a comment\n\nbull: tile red C2   # and another\n? at C2 temple\nlion: pass "
+            "!T36\n? turn bull\n"
+        )
     )
     assert (
         result.faults == [] and result.actions == ["bull: tile red C2"] and result.expectations == 3
@@ -155,7 +158,10 @@ def test_what_was_drawn_is_told_or_left_unknown():
 
 
 def test_a_refused_action_leaves_a_waiting_draw_waiting():
-    bag = "hand bull red red red red red red\nbag red 20 blue 20 black 20 green 20\nbull: tile red A1\nbull: pass\n"
+    bag = (
+        "hand bull red red red red red red\nbag red 20 blue 20 black 20 green 20\nbull: tile "
+        "red A1\nbull: pass\n"
+    )
     assert (
         faults(
             bag
@@ -170,7 +176,10 @@ def test_an_offer_is_declined_by_going_on():
     assert (
         faults(
             square
-            + "? can bull: build black-red B10\n? can bull: tile red A1\nbull: tile red A1\n? turn lion"
+            + (
+                "? can bull: build black-red B10\n? can bull: tile red A1\nbull: tile red "
+                "A1\n? turn lion"
+            )
         )
         == []
     )

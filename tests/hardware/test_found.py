@@ -1,4 +1,5 @@
-"""Cameras offered at set-up: a Pi's own, USB cameras by names that last; nothing that is no camera."""
+"""Cameras offered at set-up: a Pi's own, USB cameras by names that last; nothing that is no
+camera."""
 
 import sys
 from types import ModuleType

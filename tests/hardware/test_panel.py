@@ -137,7 +137,10 @@ def test_no_pins_on_this_machine(monkeypatch):
     monkeypatch.setattr(gpiozero, "Buzzer", bad)
     with pytest.raises(
         NoPins,
-        match="^pins: Unable to load any default pin factory!; on a Pi: .*python3-lgpio, then make install$",
+        match=(
+            "^pins: Unable to load any default pin factory!; on a Pi: .*python3-lgpio, then "
+            "make install$"
+        ),
     ):
         Panel.open({"buzzer": 18})
 

@@ -9,7 +9,8 @@ from hardware.usb_camera import UsbCamera
 
 
 class FakeCapture:
-    """focuses: whether the lens can; honest: whether the driver says where the lens found its focus"""
+    """focuses: whether the lens can; honest: whether the driver says where the lens found its
+    focus"""
 
     focuses, honest, now, made = False, True, 0.0, []
 

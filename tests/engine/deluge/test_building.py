@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.engine.deluge.conftest import all_done, at, do, position, refused
+from tests.engine.support.deluge_positions import all_done, at, do, position, refused
 
 RICH = "stock yellow wood 14 gold 4 bronze 4 marble 2 granite 1\nphase building\n"
 
@@ -23,7 +23,8 @@ def test_where_and_when():
 def test_ships():
     """D35: four wood; among enemy ships it fights at once."""
     s = position(
-        "layout eurasia-5 people:yellow mediterranean ship:blue ship:blue\nstock yellow wood 7 gold 9\nphase building\n"
+        "layout eurasia-5 people:yellow mediterranean ship:blue ship:blue\nstock yellow "
+        "wood 7 gold 9\nphase building\n"
     )
     assert refused(s, "yellow: build ship mediterranean pay gold 4") == ["D35"]
     s = do(s, "yellow: build ship mediterranean pay wood 4")
@@ -78,7 +79,10 @@ def test_one_dolmen():
 def test_soldiers():
     """D39: only where one rules, never a sixth."""
     s = position(
-        "layout eurasia-5 people:yellow soldier:yellow soldier:yellow soldier:yellow soldier:yellow\n"
+        (
+            "layout eurasia-5 people:yellow soldier:yellow soldier:yellow soldier:yellow "
+            "soldier:yellow\n"
+        )
         + RICH
     )
     assert {"D34", "D39"} <= set(refused(s, "yellow: build soldier eurasia-2 pay wood 10"))
@@ -110,7 +114,8 @@ def test_what_is_born_is_put_there():
     """D40: the to-do says what and where."""
     s = all_done(
         position(
-            "layout eurasia-5 people:yellow people:yellow people:yellow people:yellow\nphase building\n"
+            "layout eurasia-5 people:yellow people:yellow people:yellow "
+            "people:yellow\nphase building\n"
         )
     )
     assert [(str(t.text), t.sites) for t in s.todo()] == [

@@ -3,7 +3,7 @@
 import pytest
 
 from engine.deluge.cell import fight
-from tests.engine.deluge.conftest import at, do, position, refused
+from tests.engine.support.deluge_positions import at, do, position, refused
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,8 @@ def test_one_for_one(before, after):
 def test_three_against_two():
     """D17"""
     s = position(
-        "layout eurasia-5 soldier:yellow soldier:yellow soldier:yellow eurasia-2 soldier:blue soldier:blue people:blue\n"
+        "layout eurasia-5 soldier:yellow soldier:yellow soldier:yellow eurasia-2 "
+        "soldier:blue soldier:blue people:blue\n"
         "yellow: move eurasia-5>eurasia-2 soldier 3\n"
     )
     assert at(s, "eurasia-2") == "people:blue 1 soldier:yellow 1"
@@ -38,7 +39,8 @@ def test_the_taken_serve():
     """D18: people become slaves and keep their colour; mines serve the new ruler; a dolmen's points
     stay."""
     s = position(
-        "layout eurasia-5 soldier:yellow people:yellow eurasia-2 people:blue people:blue mine dolmen:blue\n"
+        "layout eurasia-5 soldier:yellow people:yellow eurasia-2 people:blue people:blue "
+        "mine dolmen:blue\n"
         "yellow: move eurasia-5>eurasia-2 soldier 1\n"
     )
     assert at(s, "eurasia-2") == "people:blue 2 soldier:yellow 1 dolmen:blue 1 mine 1"
@@ -51,7 +53,8 @@ def test_the_taken_serve():
 def test_slaves_are_freed():
     """D19: by their own soldiers, and when no soldiers are left."""
     s = position(
-        "layout eurasia-2 soldier:yellow people:blue people:yellow eurasia-5 soldier:blue soldier:blue\nstarter blue\n"
+        "layout eurasia-2 soldier:yellow people:blue people:yellow eurasia-5 "
+        "soldier:blue soldier:blue\nstarter blue\n"
     )
     t = do(s, "blue: move eurasia-5>eurasia-2 soldier 2")
     assert at(t, "eurasia-2") == "people:yellow 1 people:blue 1 soldier:blue 1"
@@ -68,7 +71,8 @@ def test_civil_war():
     """D20: people of several colours without soldiers; also when the soldiers that held them fall
     in a battle."""
     s = position(
-        "layout eurasia-2 soldier:yellow people:yellow people:blue people:blue people:blue eurasia-1 soldier:green "
+        "layout eurasia-2 soldier:yellow people:yellow people:blue people:blue "
+        "people:blue eurasia-1 soldier:green "
         "eurasia-5 people:yellow\n",
         "yellow blue green",
     )

@@ -5,9 +5,9 @@ import random
 import pytest
 
 from engine.deluge import actions as act
-from tests.engine.deluge.conftest import do, position
-from tests.engine.deluge.playing import diff, difference, random_game
-from tests.engine.searching import followed, search
+from tests.engine.support.deluge_playing import diff, difference, random_game
+from tests.engine.support.deluge_positions import do, position
+from tests.engine.support.searching import followed, search
 
 
 def said(proposal):
@@ -81,7 +81,8 @@ def test_one_moves_up_behind_another():
 def test_over_several_seas():
     """D11: by the ships there are"""
     s = position(
-        "layout eurasia-5 people:yellow people:yellow mediterranean ship:yellow mid-atlantic ship:yellow\n"
+        "layout eurasia-5 people:yellow people:yellow mediterranean ship:yellow "
+        "mid-atlantic ship:yellow\n"
     )
     first = shown(s, eurasia_5="people:yellow 1", america_4="people:yellow 1")[0]
     assert said(first) == [
@@ -103,7 +104,8 @@ def test_anothers_ship_must_have_agreed():
 def test_an_attack_with_losses():
     """D17: three came, two fell"""
     s = position(
-        "layout eurasia-5 soldier:yellow soldier:yellow soldier:yellow eurasia-2 soldier:blue soldier:blue people:blue\n"
+        "layout eurasia-5 soldier:yellow soldier:yellow soldier:yellow eurasia-2 "
+        "soldier:blue soldier:blue people:blue\n"
     )
     first = shown(s, eurasia_5="", eurasia_2="soldier:yellow 1 people:blue 1")[0]
     assert said(first) == ["yellow: move eurasia-5>eurasia-2 soldier 3"]
@@ -144,7 +146,8 @@ def test_slaves_taken_along():
 def test_civil_war_left_behind():
     """D20: the loss is no move"""
     s = position(
-        "layout eurasia-2 soldier:yellow people:yellow people:blue people:blue eurasia-5 people:yellow\n"
+        "layout eurasia-2 soldier:yellow people:yellow people:blue people:blue eurasia-5 "
+        "people:yellow\n"
     )
     first = shown(s, eurasia_2="people:blue 1", eurasia_5="soldier:yellow 1 people:yellow 1")[0]
     assert said(first) == ["yellow: move eurasia-2>eurasia-5 soldier 1"]
@@ -153,7 +156,8 @@ def test_civil_war_left_behind():
 def test_ships_built_among_enemies():
     """D35: both are gone"""
     s = position(
-        "layout eurasia-5 people:yellow mediterranean ship:blue\nstock yellow wood 4\nphase building\n"
+        "layout eurasia-5 people:yellow mediterranean ship:blue\nstock yellow wood "
+        "4\nphase building\n"
     )
     assert ["yellow: build ship mediterranean"] in [said(p) for p in shown(s, mediterranean="")]
 
@@ -275,7 +279,10 @@ STRAYS = {
         "D35",
     ),
     "a mine on another's land": (
-        "layout eurasia-5 people:yellow africa-3 people:blue\nstock yellow wood 10\nphase building\n",
+        (
+            "layout eurasia-5 people:yellow africa-3 people:blue\nstock yellow wood "
+            "10\nphase building\n"
+        ),
         {"africa_3": "people:blue 1 dolmen:yellow 1"},
         "D34",
     ),
@@ -323,7 +330,8 @@ def test_a_legal_move_beside_a_stray():
 def test_cards_on_several_cells():
     """D24: wood of whoever rules, in turn order"""
     s = position(
-        "layout eurasia-5 people:yellow people:yellow eurasia-2 people:yellow africa-3 people:blue\nphase harvest\n"
+        "layout eurasia-5 people:yellow people:yellow eurasia-2 people:yellow africa-3 "
+        "people:blue\nphase harvest\n"
     )
     seen = {
         "eurasia_5.forest1": "bare 1",
@@ -342,7 +350,8 @@ def test_cards_on_several_cells():
 def test_who_did_not_turn_worked():
     """D25, D28: red pawns tell who was idle, so the rest was in the mines"""
     s = position(
-        "layout eurasia-5 people:yellow people:yellow people:yellow africa-3 people:blue\nphase harvest\n"
+        "layout eurasia-5 people:yellow people:yellow people:yellow africa-3 "
+        "people:blue\nphase harvest\n"
     )
     first = shown(s, **{"eurasia_5": "people:yellow 2 fanatic 1", "eurasia_5.forest1": "bare 1"})[0]
     assert said(first) == [
@@ -367,7 +376,8 @@ def test_forgotten_mine_work():
 def test_buildings():
     """D36: each way it may have been paid is a guess, the cheapest first"""
     s = position(
-        "layout eurasia-5 people:yellow\nstock yellow wood 4 gold 4 bronze 1 marble 1\nphase building\n"
+        "layout eurasia-5 people:yellow\nstock yellow wood 4 gold 4 bronze 1 marble "
+        "1\nphase building\n"
     )
     runs = [said(p) for p in shown(s, eurasia_5="people:yellow 1 soldier:yellow 1")]
     assert runs[0] == ["yellow: build soldier eurasia-5 pay wood 1 gold 1 bronze 1 marble 1"]

@@ -5,8 +5,8 @@ import pytest
 from engine.deluge import actions as act
 from engine.game import BadText
 from engine.script import BadScript, parse
-from tests.engine.deluge.conftest import GAME, do, position
 from tests.engine.deluge.test_water import flight
+from tests.engine.support.deluge_positions import GAME, do, position
 
 NOTATION = [
     "yellow: move eurasia-5>eurasia-6 people 3 soldier 1 slaves blue 2",
@@ -145,7 +145,8 @@ def test_forms_in_the_middle_of_a_flight():
 def test_moves_say_who_and_where():
     """The to-do of a doing half done: what, how many, from where to where."""
     s = position(
-        "layout eurasia-2 soldier:yellow people:blue people:blue people:yellow eurasia-5 people:yellow\n"
+        "layout eurasia-2 soldier:yellow people:blue people:blue people:yellow eurasia-5 "
+        "people:yellow\n"
         "yellow: move eurasia-2>eurasia-5 people 1 soldier 1 slaves blue 2\n"
     )
     assert (

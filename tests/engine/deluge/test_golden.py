@@ -7,14 +7,12 @@ line that differs.
 import random
 from pathlib import Path
 
-from tests.engine import golden
-from tests.engine.deluge.playing import choose, rich
+from tests.engine.support import golden
+from tests.engine.support.deluge_playing import choose, rich
 
 FILE = Path(__file__).with_name("golden.txt")
-SEED, LENGTH = (
-    4,
-    420,
-)  # a game with battles, slaves, fanatics, floods with flights, buildings of all kinds
+# a game with battles, slaves, fanatics, floods with flights, buildings of all kinds
+SEED, LENGTH = 4, 420
 
 
 def played(seed=SEED):

@@ -1,6 +1,6 @@
 """D23 to D33: harvest, fanatics, trade."""
 
-from tests.engine.deluge.conftest import all_done, at, do, position, refused
+from tests.engine.support.deluge_positions import all_done, at, do, position, refused
 
 HARVEST = "phase harvest\n"
 
@@ -118,7 +118,8 @@ def test_fanatics_only_breed():
     s = position("layout eurasia-5 people:yellow people:yellow fanatic fanatic\n" + HARVEST)
     assert "D23" in refused(s, "yellow: harvest eurasia-5 wood 3")
     s = position(
-        "layout eurasia-5 people:yellow people:yellow soldier:yellow fanatic fanatic\nphase building\n"
+        "layout eurasia-5 people:yellow people:yellow soldier:yellow fanatic "
+        "fanatic\nphase building\n"
     )
     assert at(all_done(s), "eurasia-5") == "people:yellow 3 soldier:yellow 1 fanatic 3"
 
@@ -127,8 +128,10 @@ def test_fanatics_take_over():
     """D32: at any moment they are more; the pawns are out of the game for good, a soldier still
     counts; nothing is done there."""
     s = position(
-        "layout eurasia-2 fanatic fanatic people:yellow soldier:yellow mine dolmen:yellow eurasia-2.forest1 bare "
-        "eurasia-5 people:yellow people:yellow soldier:yellow soldier:yellow soldier:yellow soldier:yellow\n"
+        "layout eurasia-2 fanatic fanatic people:yellow soldier:yellow mine "
+        "dolmen:yellow eurasia-2.forest1 bare "
+        "eurasia-5 people:yellow people:yellow soldier:yellow soldier:yellow "
+        "soldier:yellow soldier:yellow\n"
         "stock yellow wood 10 gold 4 marble 4\nyellow: move eurasia-2>eurasia-5 people 1\n"
     )
     assert at(s, "eurasia-2") == "dolmen:yellow 1 fanatic 2 mine 1" and s.lost == (1, 0, 0, 0)

@@ -5,7 +5,7 @@ import pytest
 from engine.deluge.setup import setup
 from engine.game import BadText
 from engine.plan import Plan
-from tests.engine.deluge.conftest import GAME, all_done, at, do, position, refused
+from tests.engine.support.deluge_positions import GAME, all_done, at, do, position, refused
 
 
 def test_players_and_boxes():
@@ -154,7 +154,8 @@ def test_ships_move_one_sea():
 def test_over_sea():
     """D11: a ship on each sea cell; land and sea touch at both ends."""
     s = position(
-        "layout eurasia-1 people:yellow soldier:yellow north-atlantic ship:yellow mid-atlantic ship:yellow\n"
+        "layout eurasia-1 people:yellow soldier:yellow north-atlantic ship:yellow "
+        "mid-atlantic ship:yellow\n"
     )
     assert (
         refused(
@@ -171,9 +172,11 @@ def test_over_sea():
 
 
 def test_a_ship_ferries_or_moves():
-    """D12: any number of pawns; one that ferried stays, one that moved ferries none of its owner's."""
+    """D12: any number of pawns; one that ferried stays, one that moved ferries none of its
+    owner's."""
     s = position(
-        "layout eurasia-1 people:yellow people:yellow people:yellow north-atlantic ship:yellow ship:yellow\n"
+        "layout eurasia-1 people:yellow people:yellow people:yellow north-atlantic "
+        "ship:yellow ship:yellow\n"
     )
     s = do(
         s,
@@ -195,7 +198,8 @@ def test_a_ship_ferries_or_moves():
 def test_another_ship_agrees():
     """D12: also after it moved; ferrying others binds it to nothing."""
     s = position(
-        "layout arctic ship:blue mid-atlantic ship:yellow eurasia-1 people:yellow africa-3 people:blue\nstarter blue\n"
+        "layout arctic ship:blue mid-atlantic ship:yellow eurasia-1 people:yellow "
+        "africa-3 people:blue\nstarter blue\n"
         "blue: sail arctic>north-atlantic 1\nblue: done\n"
     )
     ferry = "yellow: ferry eurasia-1>america-4 via north-atlantic mid-atlantic people 1"
@@ -223,7 +227,8 @@ def test_only_soldiers_enter_anothers_land():
 def test_ships_fight_where_they_meet():
     """D14, D22"""
     s = position(
-        "layout arctic ship:yellow ship:yellow north-atlantic ship:blue\nyellow: sail arctic>north-atlantic 2\n"
+        "layout arctic ship:yellow ship:yellow north-atlantic ship:blue\nyellow: sail "
+        "arctic>north-atlantic 2\n"
     )
     assert at(s, "north-atlantic") == "ship:yellow 1"
     assert "take off a yellow ship, a blue ship" in str(s.todo()[0].text)
@@ -243,7 +248,8 @@ def test_slaves():
     """D16: only with a soldier of whom holds them, only to a cell its colour rules, not in the move
     that conquers."""
     s = position(
-        "layout eurasia-2 soldier:yellow soldier:yellow people:blue people:blue eurasia-1 people:blue "
+        "layout eurasia-2 soldier:yellow soldier:yellow people:blue people:blue "
+        "eurasia-1 people:blue "
         "eurasia-5 people:yellow\n"
     )
     assert "D16" in refused(s, "yellow: move eurasia-2>eurasia-5 slaves blue 1")

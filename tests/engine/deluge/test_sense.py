@@ -5,8 +5,8 @@ import random
 import pytest
 
 from engine.deluge import actions as act
-from tests.engine.deluge.conftest import GAME, bare, position
-from tests.engine.deluge.playing import SEATS, random_game
+from tests.engine.support.deluge_playing import SEATS, random_game
+from tests.engine.support.deluge_positions import GAME, bare, position
 
 
 @pytest.mark.parametrize("seats, seed", [(SEATS[:2], 1), (SEATS[:3], 2), (SEATS, 3)])
@@ -39,13 +39,15 @@ def test_nobody_is_left_without_work_who_could_have_some():
     )
     assert all(isinstance(a, act.Move) and a.people == 3 for a in state.promising())
     fed = position(
-        "layout eurasia-5 people:yellow people:yellow people:yellow people:yellow mine\nphase harvest"
+        "layout eurasia-5 people:yellow people:yellow people:yellow people:yellow "
+        "mine\nphase harvest"
     )
     assert [sum(n for _, n in a.goods) for a in fed.promising()] == [4]
 
 
 def test_the_water_takes_no_trees_that_could_have_been_cut():
-    """D46: on a cell that will be flooded the trees go first, on one that stays dry the mine does."""
+    """D46: on a cell that will be flooded the trees go first, on one that stays dry the mine
+    does."""
     doomed = position("layout eurasia-6 people:yellow\nphase harvest").promising()
     dry = position("layout eurasia-5 people:yellow\nphase harvest").promising()
     assert [a.goods for a in doomed] == [(("wood", 1),)] and [a.goods for a in dry] == [

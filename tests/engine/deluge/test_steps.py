@@ -5,7 +5,7 @@ import pytest
 
 from engine import BadText
 from engine.deluge.cell import Cell
-from tests.engine.deluge.conftest import at, do, position
+from tests.engine.support.deluge_positions import at, do, position
 
 
 def told(state):
@@ -14,7 +14,8 @@ def told(state):
 
 def test_what_people_did_themselves():
     s = position(
-        "layout eurasia-5 people:yellow people:yellow soldier:yellow arctic ship:blue\nstock yellow wood 10\n"
+        "layout eurasia-5 people:yellow people:yellow soldier:yellow arctic "
+        "ship:blue\nstock yellow wood 10\n"
     )
     assert told(do(s, "blue: agree yellow arctic")) == ["Blue lets Yellow cross arctic"]
     assert told(do(s, "yellow: done")) == ["Yellow is done"]
@@ -48,9 +49,11 @@ def test_the_end_of_a_round_in_order():
     """D40, D41, D44, D45, D47: births, forests, the counter, the water; a cell under water already
     is not flooded again"""
     s = position(
-        "layout eurasia-2 people:yellow people:yellow eurasia-4.forest1 bare mu water count4 counter\n"
+        "layout eurasia-2 people:yellow people:yellow eurasia-4.forest1 bare mu water "
+        "count4 counter\n"
         "layout eurasia-2.forest2 bare eurasia-2.forest3 bare\nphase harvest\n"
-        "yellow: harvest eurasia-2 wood 1 gold 1\nyellow: done\nblue: done\nyellow: done\nblue: done\nyellow: done\n"
+        "yellow: harvest eurasia-2 wood 1 gold 1\nyellow: done\nblue: done\nyellow: "
+        "done\nblue: done\nyellow: done\n"
     )
     s = do(s, "blue: done")
     assert told(s) == [
@@ -68,7 +71,8 @@ def test_the_end_of_the_game_is_told():
     """D50"""
     s = do(
         position(
-            "layout count14 counter mu water atlantis water antarctica water easter-island water\nphase building\n"
+            "layout count14 counter mu water atlantis water antarctica water "
+            "easter-island water\nphase building\n"
             "yellow: done\n"
         ),
         "blue: done",

@@ -1,6 +1,6 @@
 """What a page is told beyond the layout: what comes next by itself, what the stocks buy."""
 
-from tests.engine.deluge.conftest import bare, position
+from tests.engine.support.deluge_positions import bare, position
 
 ISLAND = "layout mu people:yellow people:yellow people:blue soldier:yellow fanatic\n"
 
@@ -36,7 +36,8 @@ def test_which_cells_are_about_to_be_bare():
 
 
 def test_the_next_rise_who_stands_there_and_where_they_could_flee():
-    """D45, D48: soldiers into any land, people only home or where nobody is, slaves with soldiers"""
+    """D45, D48: soldiers into any land, people only home or where nobody is, slaves with
+    soldiers"""
     s = position(ISLAND + "layout count4 counter australia-1 people:blue\n")
     out = told(s)
     assert out[0].startswith("at 5 the water takes ") and "mu" in out[0]
@@ -58,7 +59,8 @@ def test_the_next_rise_who_stands_there_and_where_they_could_flee():
 def test_births_to_come_in_numbers():
     """D40, D42"""
     s = position(
-        "layout eurasia-5 people:yellow people:yellow people:yellow people:yellow fanatic fanatic africa-3 people:blue\n"
+        "layout eurasia-5 people:yellow people:yellow people:yellow people:yellow "
+        "fanatic fanatic africa-3 people:blue\n"
     )
     assert table(s, "births") == [["eurasia-5", "2 yellow pawns, a fanatic"]]
 
@@ -87,7 +89,8 @@ def test_the_score_with_the_bonuses_as_they_stand():
 
 def test_goods_in_sentences_can_be_translated():
     s = position(
-        "layout eurasia-5 people:yellow people:yellow\nphase harvest\nyellow: harvest eurasia-5 wood 1 gold 1\n"
+        "layout eurasia-5 people:yellow people:yellow\nphase harvest\nyellow: harvest "
+        "eurasia-5 wood 1 gold 1\n"
     )
     goods = s.steps[0].text.args["goods"]
     assert (

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.engine.deluge.conftest import all_done, at, bare, do, position, refused
+from tests.engine.support.deluge_positions import all_done, at, bare, do, position, refused
 
 DRY = (
     "america-1",
@@ -118,8 +118,10 @@ def test_flooded_is_sea():
 
 
 FLIGHT = (
-    "layout america-2 people:blue people:blue soldier:blue soldier:blue fanatic eurasia-4 people:yellow\n"
-    "layout america-1 people:yellow america-3 people:blue atlantis water mu water easter-island water antarctica water\n"
+    "layout america-2 people:blue people:blue soldier:blue soldier:blue fanatic "
+    "eurasia-4 people:yellow\n"
+    "layout america-1 people:yellow america-3 people:blue atlantis water mu water "
+    "easter-island water antarctica water\n"
     "layout north-atlantic ship:blue\n"
 )
 
@@ -171,7 +173,8 @@ def test_slaves_in_a_flight():
     """D48: slaves go with soldiers to a cell their colour rules, or drown; freed ones flee by
     themselves, also when their owner comes later in turn order."""
     start = (
-        "layout america-2 people:yellow people:yellow soldier:blue soldier:blue america-3 people:blue\n"
+        "layout america-2 people:yellow people:yellow soldier:blue soldier:blue "
+        "america-3 people:blue\n"
         "layout atlantis water mu water easter-island water antarctica water\n"
     )
     s = before(7, start)
@@ -240,7 +243,8 @@ def test_points():
     """D51, D52: two a dolmen, also a flooded one; three each for most trees, ships, soldiers and
     mines."""
     s = ended(
-        "layout atlantis water dolmen:blue eurasia-2 soldier:blue mine arctic ship:yellow ship:yellow southern ship:blue\n"
+        "layout atlantis water dolmen:blue eurasia-2 soldier:blue mine arctic "
+        "ship:yellow ship:yellow southern ship:blue\n"
     )
     # blue: dolmen 2, trees 3 (3 against 0), soldiers 3, mines 3; yellow: ships 3
     assert s.scores() == {"yellow": 3, "blue": 11}

@@ -9,7 +9,7 @@ from engine.nile.board import COLOURS, FRUITS, Board, board_of
 from engine.nile.chance import BadEvents, read, table
 from engine.nile.fit import STRIPS
 from engine.nile.setup import dealt
-from tests.engine.nile.playing import GAME, SEATS, play, rules, start
+from tests.engine.support.nile_playing import GAME, SEATS, play, rules, start
 
 TEXT = resources.files("engine.nile").joinpath("plan.toml").read_text(encoding="utf-8")
 BOARD = board_of(None)

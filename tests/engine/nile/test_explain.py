@@ -5,7 +5,7 @@ import random
 import pytest
 
 from engine.nile import actions as act
-from tests.engine.nile.playing import difference, explained, play, random_game, start
+from tests.engine.support.nile_playing import difference, explained, play, random_game, start
 
 FILM = """starter red
 phase tide
@@ -16,7 +16,7 @@ layout L4.1 water:12 L5.1 water:21 R3.1 water:11 L3.3 desert R5.5 desert R4.4 de
 layout L4.3 seed:red:flax R4.2 ripe:red:grain L3.1 seed:blue:grapes R5.3 ripe:blue:onion
 layout R4.1 seed:yellow:flax L5.4 ripe:yellow:grapes
 layout boat seed:red:flax seed:red:grain seed:blue:flax seed:blue:flax seed:yellow:grain seed:yellow:onion
-"""
+"""  # noqa: E501
 
 
 def after(state, **changes):
@@ -69,7 +69,10 @@ def test_two_floods_and_their_markers(film):
         film,
         L4_2="water:21",
         L4_3="water:12",
-        boat="seed:red:flax seed:red:flax seed:red:grain seed:blue:flax seed:blue:flax seed:yellow:grain seed:yellow:onion",
+        boat=(
+            "seed:red:flax seed:red:flax seed:red:grain seed:blue:flax seed:blue:flax "
+            "seed:yellow:grain seed:yellow:onion"
+        ),
     )
     assert run == ["red: flood L4.2 21", "red: flood L4.3 12"]
 
@@ -148,7 +151,8 @@ def test_n30_not_next_to_the_wall(actions):
             "N15",
             {
                 "boat": (
-                    "seed:red:flax seed:red:grain seed:blue:flax seed:blue:flax seed:yellow:grain seed:yellow:onion seed:red:onion"
+                    "seed:red:flax seed:red:grain seed:blue:flax seed:blue:flax "
+                    "seed:yellow:grain seed:yellow:onion seed:red:onion"
                 )
             },
         ),
@@ -182,7 +186,10 @@ def test_the_market_left_alone(rule, changes):
 
 
 def test_n24_a_fourth_point_without_a_joker_and_with_one():
-    text = "layout L4.1 seed:red:flax L4.2 seed:red:grain L4.3 seed:red:grapes L4.4 seed:red:onion\nphase actions\n"
+    text = (
+        "layout L4.1 seed:red:flax L4.2 seed:red:grain L4.3 seed:red:grapes L4.4 "
+        "seed:red:onion\nphase actions\n"
+    )
     done = ("red: grow L4.1", "red: grow L4.2", "red: grow L4.3")
     without = play(start(text), *done)
     assert "N24" in illegal(without, L4_4="ripe:red:onion")
@@ -248,7 +255,8 @@ def test_an_empty_row_was_chosen_when_the_next_card_goes():
 
 def test_the_stone_moved_because_nothing_fitted():
     state = start(
-        "layout L4.1 water:12 L2.1 water:12 R3.1 water:12 R5.1 water:12 R4.1 water:20 R2.1 water:20\n"
+        "layout L4.1 water:12 L2.1 water:12 R3.1 water:12 R5.1 water:12 R4.1 water:20 "
+        "R2.1 water:20\n"
         "layout L5.1 water:20 L3.1 water:20\nphase tide"
     )
     assert found(state, flood="", ebb1="tide") == ["red: pass"]
@@ -347,7 +355,8 @@ def test_what_lies_on_the_discard_piles_is_nobodys_business(actions):
 
 
 def test_random_games_are_found_again_from_their_layouts():
-    """One action each, and now and then two: some chain of proposals leads to exactly that layout."""
+    """One action each, and now and then two: some chain of proposals leads to exactly that
+    layout."""
     missed, asked = [], 0
     for seed in range(14):
         states = random_game(seed, False, 90)

@@ -1,6 +1,6 @@
 """A game played once and written down: whatever changes in it has to be wanted (see golden.py)."""
 
-from tests.engine.nile.golden import FILE, actions_of, lines
+from tests.engine.support.nile_golden import FILE, actions_of, lines
 
 
 def test_the_golden_game_goes_as_it_went():

@@ -11,10 +11,9 @@ from engine import IllegalAction, script
 from engine.nile import actions as act
 from engine.nile.board import FRUITS, card, counted, markers, waves
 from engine.nile.position import next_tide
-from engine.record import Record
 from engine.rules import rules
 from engine.text import pack
-from tests.engine.nile.playing import GAME, any_action, random_game
+from tests.engine.support.nile_playing import GAME, any_action, random_game
 
 RULES = rules("nile")
 games = settings(max_examples=20, deadline=None, derandomize=True)
@@ -171,14 +170,6 @@ def test_views_and_decisions_are_plain(seed, open_mode):
                 assert state.check(state.parse(choice.action)) == []
         for todo in state.todo():
             str(todo.text)
-
-
-def test_undo_goes_back_through_an_event():
-    record = Record(random_game(5, False, 2)[0][0])
-    states = random_game(5, False, 40)
-    for _, action in states[1:]:
-        record.push(action)
-    assert record.undo(7) == states[-8][0]
 
 
 def test_games_end():

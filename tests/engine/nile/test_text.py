@@ -7,7 +7,7 @@ import pytest
 
 from engine import BadText, script
 from engine.game import Statement
-from tests.engine.nile.playing import GAME, play, start
+from tests.engine.support.nile_playing import GAME, play, start
 
 STARTED = "layout L4.1 seed:red:flax\nphase actions\n"
 
@@ -172,7 +172,8 @@ def test_the_sentences_of_a_scoring_in_order():
     """N41, N42, N43: boat, obelisk, points, then the scored fruit for sale"""
     state = play(
         start(
-            "layout M4.1 ripe:blue:flax boat seed:blue:onion seed:red:onion L4.1 ripe:red:grain\nobelisk 20\n"
+            "layout M4.1 ripe:blue:flax boat seed:blue:onion seed:red:onion L4.1 "
+            "ripe:red:grain\nobelisk 20\n"
             "phase actions\n",
             "red blue",
         ),

@@ -4,7 +4,7 @@ import json
 
 from engine.art import load
 from engine.text import pack
-from tests.engine.nile.playing import GAME, play, start
+from tests.engine.support.nile_playing import GAME, play, start
 
 
 def track(state, name):
@@ -161,7 +161,8 @@ def test_the_tide_says_what_is_still_to_be_laid_or_taken():
 
 def test_what_may_go_bad_is_marked_and_told():
     ebb = start(
-        "layout clear\nlayout L4.1 water:12 L5.1 water:22 M1.1 ripe:red:flax M1.2 rotten:blue:grain M3.1 seed:red:onion\n"
+        "layout clear\nlayout L4.1 water:12 L5.1 water:22 M1.1 ripe:red:flax M1.2 "
+        "rotten:blue:grain M3.1 seed:red:onion\n"
         "tide ebb1\nphase tide"
     )
     state = ebb.apply(ebb.parse(f"{ebb.turn}: ebb L4.1 : spoil2"))
@@ -171,7 +172,8 @@ def test_what_may_go_bad_is_marked_and_told():
 
 def test_two_rows_scored_are_told_together():
     state = start(
-        "layout clear\nlayout M4.1 ripe:red:flax M4.2 ripe:blue:grain M3.1 ripe:red:flax M3.2 ripe:red:grain "
+        "layout clear\nlayout M4.1 ripe:red:flax M4.2 ripe:blue:grain M3.1 ripe:red:flax "
+        "M3.2 ripe:red:grain "
         "M3.3 ripe:red:onion\nphase scoring"
     )
     texts = [str(s.text) for s in state.steps]

@@ -3,7 +3,7 @@
 import pytest
 
 from engine import IllegalAction
-from tests.engine.tigris.conftest import do, position, refused
+from tests.engine.support.tigris_positions import do, position, refused
 
 MONUMENT = "layout A10 flipped monument:black-red B10 flipped A11 flipped B11 flipped\n"
 
@@ -86,7 +86,10 @@ def test_t15_never_joins_kingdoms():
 def test_t15_a_leader_that_held_its_kingdom_together():
     """T15: without the leader on E5 the two halves are two kingdoms, so it cannot move to where
     both touch."""
-    halves = "layout D5 temple C5 leader:bull:blue E5 leader:bull:black F5 temple G5 leader:bull:red D6 market F6 market "
+    halves = (
+        "layout D5 temple C5 leader:bull:blue E5 leader:bull:black F5 temple G5 "
+        "leader:bull:red D6 market F6 market "
+    )
     assert refused(position(halves), "bull: leader black E5>E6") == ["T13", "T15"]
     whole = position(halves + "E4 temple F4 temple D4 farm")
     assert refused(whole, "bull: leader black E5>E6") == ["T13"]
@@ -289,7 +292,8 @@ def test_t34_end_of_a_turn():
 def test_t35_others_refill_too():
     """T35: whoever is short after a conflict, at the end of the turn and not before."""
     state = position(
-        "layout D5 temple C5 leader:lion:black\nbag 50\nbull: leader black D6\nbull: commit 1\nlion: commit 2"
+        "layout D5 temple C5 leader:lion:black\nbag 50\nbull: leader black D6\nbull: "
+        "commit 1\nlion: commit 2"
     )
     assert state.hand(0) == 5 and state.hand(1) == 4
     state = do(state, "bull: pass")

@@ -6,7 +6,7 @@ import pytest
 
 from engine import BadText
 from engine.tigris.words import COLOURS, SEATS
-from tests.engine.tigris.conftest import do, position, refused
+from tests.engine.support.tigris_positions import do, position, refused
 
 SETTLEMENTS = (
     "A1 B1 C1 D1 A3 B3 C3 A5 B5 C5 D5 E5 F5 G5 H5 A9 B9 C9 D9 E9 F9 A11 B11 C11 D11 E11 F11 G11 M11"
@@ -77,7 +77,8 @@ def test_t4_a_tile_that_is_not_in_an_open_hand():
 def test_t5_anyone_scores_in_all_colours():
     """T5: a player has leaders of all colours and points in all."""
     state = position(
-        "layout F4 temple E4 leader:bull:black G4 leader:bull:green\nbull: tile black F5\nbull: tile green F6"
+        "layout F4 temple E4 leader:bull:black G4 leader:bull:green\nbull: tile black "
+        "F5\nbull: tile green F6"
     )
     assert state.scores()["bull"] == {"black": 1, "red": 0, "blue": 0, "green": 1, "treasure": 0}
 
@@ -95,7 +96,8 @@ def test_t6_edges_connect_corners_do_not():
 def test_t7_kingdoms():
     """T7: a region with a leader is a kingdom; several leaders of several players make one."""
     p = position(
-        "layout D5 temple C5 leader:bull:green E5 leader:lion:red H5 temple J5 market J6 leader:lion:black"
+        "layout D5 temple C5 leader:bull:green E5 leader:lion:red H5 temple J5 market J6 "
+        "leader:lion:black"
     ).pieces
     assert sorted(kingdom.leaders for kingdom in p.kingdoms()) == [(3, 5), (4,)]
     assert p.kingdom_at(p.board.index["H5"]) is None
@@ -104,7 +106,8 @@ def test_t7_kingdoms():
 def test_t8_what_connects_nothing():
     """T8: a catastrophe and empty squares connect nothing; two tiles that touch on the river do."""
     state = position(
-        "layout D5 temple C5 leader:bull:green E5 catastrophe F5 market E4 temple E3 farm F4 leader:lion:blue"
+        "layout D5 temple C5 leader:bull:green E5 catastrophe F5 market E4 temple E3 "
+        "farm F4 leader:lion:blue"
     )
     state = do(state, "bull: tile green F6")
     assert state.scores()["bull"]["green"] == 0
@@ -115,7 +118,8 @@ def test_t8_what_connects_nothing():
 def test_everything_is_in_the_box_once():
     counted = Counter()
     state = position(
-        "layout B5 settlement C5 settlement B6 settlement\nbull: tile black C6\nbull: build black-red B5"
+        "layout B5 settlement C5 settlement B6 settlement\nbull: tile black C6\nbull: "
+        "build black-red B5"
     )
     for contents in state.layout().values():
         counted.update(contents)

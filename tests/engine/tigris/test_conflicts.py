@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.engine.tigris.conftest import do, position, refused
+from tests.engine.support.tigris_positions import do, position, refused
 
 # Bull's king comes to D6: 2 against 1
 TEMPLES = "layout D5 temple C5 leader:lion:black E5 temple E6 temple\n"
@@ -41,7 +41,8 @@ def test_t38_temples_beside_the_leader():
     after = do(shared, "bull: commit 0", "lion: commit 0")
     assert red(after, "bull") == 1
     far = position(
-        "layout D5 temple C5 leader:lion:black E5 temple F5 temple G5 temple F6 market\nbull: leader black E4"
+        "layout D5 temple C5 leader:lion:black E5 temple F5 temple G5 temple F6 "
+        "market\nbull: leader black E4"
     )
     assert (
         red(do(far, "bull: commit 0", "lion: commit 0"), "lion") == 1
@@ -150,7 +151,8 @@ def test_t46_strength_is_counted_at_that_moment():
     """T46, T50: what an earlier war took away no longer counts."""
     state = position(
         "layout I5 temple I6 leader:bull:black H5 settlement H6 market I4 leader:bull:green\n"
-        "layout K5 temple K6 leader:lion:black L5 settlement L4 settlement M5 market K4 leader:lion:green\n"
+        "layout K5 temple K6 leader:lion:black L5 settlement L4 settlement M5 market K4 "
+        "leader:lion:green\n"
         "bull: tile red J5\nbull: war black\nbull: commit 0\nlion: commit 0"
     )
     # Bull lost the settlement on H5; H6 with its market hangs only on I6, where the king stood, and
@@ -185,7 +187,8 @@ def test_t48_loser_and_supporters_leave():
 
 
 RED = (
-    "layout F5 temple treasure G5 temple H5 temple H4 temple G6 temple G4 leader:lion:red F6 leader:lion:black\n"
+    "layout F5 temple treasure G5 temple H5 temple H4 temple G6 temple G4 "
+    "leader:lion:red F6 leader:lion:black\n"
     "layout J5 temple K5 temple L5 temple M5 temple K6 temple J6 leader:bull:red\n"
 )
 
@@ -200,9 +203,11 @@ def test_t49_red_wars_spare_temples():
 
 
 def test_t49_only_red_wars_spare():
-    """T49 is about temples: in other colours everything of that side goes, beside a leader or not."""
+    """T49 is about temples: in other colours everything of that side goes, beside a leader or
+    not."""
     state = position(
-        "layout I5 temple I6 leader:bull:black K5 temple K6 leader:lion:black K4 settlement L4 leader:lion:red"
+        "layout I5 temple I6 leader:bull:black K5 temple K6 leader:lion:black K4 "
+        "settlement L4 leader:lion:red"
     )
     state = do(state, "bull: tile green J5", "bull: commit 2", "lion: commit 0")
     assert "K4" not in state.layout() and state.scores()["bull"]["black"] == 2
@@ -212,8 +217,10 @@ def test_t50_kingdom_falls_apart():
     """T50: leaders separated by the first war have no conflict any more; in the other order they
     have."""
     lines = (
-        "layout I5 temple I6 leader:bull:black H5 settlement G5 settlement F5 temple F6 leader:bull:green\n"
-        "layout K5 temple K6 leader:lion:black L5 settlement M5 settlement L4 settlement K7 temple K8 leader:lion:green\n"
+        "layout I5 temple I6 leader:bull:black H5 settlement G5 settlement F5 temple F6 "
+        "leader:bull:green\n"
+        "layout K5 temple K6 leader:lion:black L5 settlement M5 settlement L4 settlement "
+        "K7 temple K8 leader:lion:green\n"
     )
     first = do(
         position(lines), "bull: tile red J5", "bull: war black", "bull: commit 0", "lion: commit 0"

@@ -3,7 +3,7 @@
 import pytest
 
 from engine.tigris.scoring import result
-from tests.engine.tigris.conftest import do, position, refused
+from tests.engine.support.tigris_positions import do, position, refused
 
 SQUARE = "layout B5 settlement C5 settlement B6 settlement\n"
 BLACK = (
@@ -76,7 +76,10 @@ def test_t54_no_monument_of_that_colour():
     assert refused(one_left, "bull: build black-red B5") == []
 
 
-JOIN = "layout C5 market D5 market C6 market B5 temple A5 leader:bull:{0}\nlayout E6 temple E7 leader:lion:{0} {1}\n"
+JOIN = (
+    "layout C5 market D5 market C6 market B5 temple A5 leader:bull:{0}\nlayout E6 temple E7 "
+    "leader:lion:{0} {1}\n"
+)
 
 
 def test_t55_conflict_first():
@@ -100,7 +103,8 @@ TEMPLES = "layout F3 temple treasure G3 temple F4 temple E4 leader:lion:black H3
 
 
 def test_t56_face_down_tiles():
-    """T56: no temples, no colour, not to be destroyed; they connect, and a treasure stays on them."""
+    """T56: no temples, no colour, not to be destroyed; they connect, and a treasure stays on
+    them."""
     state = do(position(TEMPLES), "bull: tile red G4", "bull: build blue-red F3")
     layout = state.layout()
     assert layout["F3"] == ("flipped", "treasure", "monument:blue-red")
@@ -113,7 +117,8 @@ def test_t56_face_down_tiles():
 def test_t56_face_down_tiles_support_nobody():
     """T56: no supporters in a war, and they are not removed."""
     state = position(
-        "layout H5 flipped monument:black-red I5 flipped H6 flipped I6 flipped I4 temple J4 leader:bull:black\n"
+        "layout H5 flipped monument:black-red I5 flipped H6 flipped I6 flipped I4 temple "
+        "J4 leader:bull:black\n"
         "layout K6 temple K7 leader:lion:black\nbull: tile green J6\nbull: commit 0\nlion: commit 0"
     )
     assert "J4" not in state.layout() and state.layout()["I6"] == ("flipped",)
@@ -126,7 +131,8 @@ def test_t57_monument_points():
     lines = (
         "layout B5 flipped monument:black-red C5 flipped B6 flipped C6 flipped D5 temple E5 temple "
         "D6 leader:bull:black E4 leader:lion:red\n"
-        "layout D10 flipped monument:black-green E10 flipped D11 flipped E11 flipped F10 temple F9 leader:bull:green\n"
+        "layout D10 flipped monument:black-green E10 flipped D11 flipped E11 flipped F10 "
+        "temple F9 leader:bull:green\n"
     )
     state = do(position(lines), "bull: pass")
     assert state.scores()["bull"] == {"black": 1, "red": 0, "blue": 0, "green": 1, "treasure": 0}
@@ -137,7 +143,8 @@ def test_t57_monument_points():
 def test_t57_two_monuments():
     """T57: each of them."""
     state = position(
-        "layout B5 flipped monument:black-red C5 flipped B6 flipped C6 flipped F5 temple F6 leader:bull:black\n"
+        "layout B5 flipped monument:black-red C5 flipped B6 flipped C6 flipped F5 temple "
+        "F6 leader:bull:black\n"
         "layout D5 flipped monument:black-green E5 flipped D6 flipped E6 flipped\nbull: pass"
     )
     assert state.scores()["bull"]["black"] == 2
@@ -170,7 +177,8 @@ def test_t59_after_the_conflict():
     state = position(GREEN + "layout D1 temple D3 farm\nbull: leader green A2", clear=True)
     assert state.scores()["bull"]["treasure"] == 1
     joined = position(
-        "layout B2 temple treasure A2 leader:bull:green F3 temple treasure F2 leader:lion:green C2 market "
+        "layout B2 temple treasure A2 leader:bull:green F3 temple treasure F2 "
+        "leader:lion:green C2 market "
         "E2 farm E3 farm D3 farm\nbull: tile black D2"
     )
     assert joined.scores()["bull"]["treasure"] == 0
@@ -178,7 +186,10 @@ def test_t59_after_the_conflict():
     assert joined.scores()["bull"]["treasure"] == 1
 
 
-CHOICE = "layout F3 temple treasure G3 market H3 market I3 market J3 market K3 temple K1 temple treasure F4 leader:lion:green\n"
+CHOICE = (
+    "layout F3 temple treasure G3 market H3 market I3 market J3 market K3 temple K1 temple "
+    "treasure F4 leader:lion:green\n"
+)
 
 
 def test_t60_owner_chooses():
@@ -227,7 +238,10 @@ def test_t62_jokers(points, jokers, best):
 
 def test_t63_bag_at_the_end_of_a_turn():
     """T63: at once when a hand cannot be filled, monument points given; just enough is enough."""
-    monument = "layout A10 flipped monument:black-red B10 flipped A11 flipped B11 flipped A9 temple B9 leader:bull:black\n"
+    monument = (
+        "layout A10 flipped monument:black-red B10 flipped A11 flipped B11 flipped A9 temple "
+        "B9 leader:bull:black\n"
+    )
     state = do(position("bag 1\n" + monument), "bull: tile red F5", "bull: tile red G5")
     assert state.outcome() and state.over == "T63" and state.scores()["bull"]["black"] == 1
     assert (

@@ -5,9 +5,9 @@ import random
 import pytest
 
 from engine.layout import same_contents
-from tests.engine.searching import followed, search
-from tests.engine.tigris.conftest import do, position
-from tests.engine.tigris.playing import diff, difference, random_game
+from tests.engine.support.searching import followed, search
+from tests.engine.support.tigris_playing import diff, difference, random_game
+from tests.engine.support.tigris_positions import do, position
 
 WAR = (
     "layout I5 temple I6 leader:bull:black H5 settlement G5 settlement\n"
@@ -167,7 +167,10 @@ def test_nothing_built_and_played_on():
     assert said(best(laid, A1="temple")) == ["bull: keep", "bull: tile red A1"]
 
 
-CHOICE = "layout F3 temple treasure G3 market H3 market I3 market J3 market K3 temple K1 temple treasure F4 leader:lion:green\n"
+CHOICE = (
+    "layout F3 temple treasure G3 market H3 market I3 market J3 market K3 temple K1 temple "
+    "treasure F4 leader:lion:green\n"
+)
 
 
 def test_treasures_chosen():
@@ -223,8 +226,10 @@ def test_one_wrong_doing_names_its_rule(seen, rule):
     """T11, T13, T14, T15, T19, T24, T25, T29, T32, T53, T59: the rule is named, and what was done
     is in the changes."""
     state = position(
-        "layout D5 temple C5 leader:lion:blue F5 temple F4 leader:lion:green J5 temple J10 catastrophe\n"
-        "layout H5 temple I5 leader:lion:black G6 temple F6 leader:lion:red H7 temple I7 leader:bull:green"
+        "layout D5 temple C5 leader:lion:blue F5 temple F4 leader:lion:green J5 temple "
+        "J10 catastrophe\n"
+        "layout H5 temple I5 leader:lion:black G6 temple F6 leader:lion:red H7 temple I7 "
+        "leader:bull:green"
     )
     layout = state.layout()
     change = {s: (layout.get(s, ()), tuple(w.split())) for s, w in seen.items()}
@@ -249,7 +254,8 @@ def test_one_wrong_doing_names_its_rule(seen, rule):
 
 
 def test_third_action_and_out_of_turn():
-    """T9, T36: Bull's leader comes a third time: sooner that than all others leaving their turns."""
+    """T9, T36: Bull's leader comes a third time: sooner that than all others leaving their
+    turns."""
     state = do(position("layout D5 temple"), "bull: tile red A1", "bull: tile red A3")
     proposal = best(state, D6="leader:bull:black")
     assert {"T9", "T36"} <= set(violated(proposal)) and said(proposal) == ["bull: leader black D6"]
@@ -266,7 +272,8 @@ def test_two_whole_turns_are_not_left_out():
 def test_wrong_treasure():
     """T60: the corner's treasure goes first; players took the other one."""
     state = position(
-        "layout B2 temple treasure F3 temple treasure C2 market D2 market E2 farm E3 farm\nbull: leader green A2"
+        "layout B2 temple treasure F3 temple treasure C2 market D2 market E2 farm E3 "
+        "farm\nbull: leader green A2"
     )
     assert "T60" in violated(best(state, B2="temple treasure", F3="temple"))
     assert "T60" in violated(best(state, F3="temple"))

@@ -8,7 +8,7 @@ import pytest
 import engine
 from engine import BadPlan, BadText, Plan, script
 from engine.tigris.actions import Leader, Swap, Treasure
-from tests.engine.tigris.conftest import do, position
+from tests.engine.support.tigris_positions import do, position
 
 GAME = engine.game("tigris")
 
@@ -241,7 +241,10 @@ def test_a_copys_own_plan():
     rows = text.split("[[site]]\n")
     names = "abcdef"
     sites = [
-        'id = "{n}"\nreads = "pile"\ntags = {t}\noutline = [[{x}, {y}], [{r}, {y}], [{r}, {b}], [{x}, {b}]]\n'.format(
+        (
+            'id = "{n}"\nreads = "pile"\ntags = {t}\noutline = [[{x}, {y}], [{r}, {y}], '
+            "[{r}, {b}], [{x}, {b}]]\n"
+        ).format(
             n=f"{names[c]}-{r}",
             t='["river"]'
             if c == 2

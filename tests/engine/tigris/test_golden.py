@@ -8,8 +8,8 @@ import random
 from pathlib import Path
 
 import engine
-from tests.engine import golden
-from tests.engine.tigris.playing import choose
+from tests.engine.support import golden
+from tests.engine.support.tigris_playing import choose
 
 FILE = Path(__file__).with_name("golden.txt")
 # a game in which everything happens: wars to choose from, monuments built and not, treasures chosen
@@ -28,7 +28,8 @@ def played(seed=SEED):
         state = state.apply(action)
         points = " ".join("/".join(str(n) for n in s.values()) for s in state.scores().values())
         lines.append(
-            f"{action} | {len(legal)} | {' '.join(state.actors)} {state.phase} | {points} | {state.bag}"
+            f"{action} | {len(legal)} | {' '.join(state.actors)} {state.phase} | "
+            f"{points} | {state.bag}"
         )
     lines.append("winner " + " ".join(state.outcome().winners))
     return lines, state

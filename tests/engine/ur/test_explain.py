@@ -9,7 +9,7 @@ import pytest
 from engine import script
 from engine.layout import canonical
 from engine.ur import actions as a
-from tests.engine.searching import search
+from tests.engine.support.searching import search
 
 FILMED = """
 game ur
@@ -27,7 +27,7 @@ hand black agriculture/war
 hand white culture/war
 hand green trade/politics
 hand blue agriculture/culture
-"""
+"""  # noqa: E501
 
 
 def difference(state, seen, hidden=()):
@@ -173,8 +173,8 @@ def test_random_play_is_explained(ur, how, least, in_view):
 def test_the_set_up_is_explained(ur):
     """Tiles laid (U4), stones put in turn (U6, U7), swaps and passes (U8): each look as many as
     were done."""
-    state = ur.game.new(ur.seats[:3])
-    table = ur.game.setup(ur.seats[:3])
+    state = ur.GAME.new(ur.SEATS[:3])
+    table = ur.GAME.setup(ur.SEATS[:3])
     rng = random.Random(9)
     while state.phase != "turn":
         before = state.phase
@@ -202,7 +202,10 @@ def test_the_set_up_is_explained(ur):
 
 def test_passes_are_put_in_when_a_later_seat_swaps_or_play_begins(ur):
     state = ur.position(
-        "layout A1 tile:trade/war black B1 tile:culture/war C1 tile:politics/war white D1 tile:war/culture green",
+        (
+            "layout A1 tile:trade/war black B1 tile:culture/war C1 tile:politics/war white "
+            "D1 tile:war/culture green"
+        ),
         "hand black war/agriculture",
         "hand white culture/politics",
         "hand green trade/agriculture",
@@ -214,7 +217,10 @@ def test_passes_are_put_in_when_a_later_seat_swaps_or_play_begins(ur):
         "green: swap B1 agriculture",
     ]
     state = ur.position(
-        "layout A1 tile:agriculture/war black B1 tile:culture/war C1 tile:politics/war white D1 tile:war/culture green",
+        (
+            "layout A1 tile:agriculture/war black B1 tile:culture/war C1 tile:politics/war "
+            "white D1 tile:war/culture green"
+        ),
         "hand black war/agriculture",
         "hand white culture/politics",
         "hand green trade/agriculture",
@@ -229,8 +235,14 @@ def test_passes_are_put_in_when_a_later_seat_swaps_or_play_begins(ur):
 
 
 LINES = (
-    "layout B2 tile:culture/war black*2 B1 tile:trade/culture white A2 tile:war/trade green*2 C2 tile:politics/culture black",
-    "layout F6 tile:trade/politics F5 tile:trade/agriculture E6 tile:war/agriculture black*3 A6 tile:agriculture/war black",
+    (
+        "layout B2 tile:culture/war black*2 B1 tile:trade/culture white A2 tile:war/trade "
+        "green*2 C2 tile:politics/culture black"
+    ),
+    (
+        "layout F6 tile:trade/politics F5 tile:trade/agriculture E6 tile:war/agriculture "
+        "black*3 A6 tile:agriculture/war black"
+    ),
     "layout D4 tile:trade/war D5 tile:war/politics white*2 D6 tile:agriculture/politics",
 )
 
@@ -296,8 +308,14 @@ def test_both_orders_of_two_domains(ur):
 )
 def test_war_with_another_domain(ur, run):
     lines = (
-        "layout B2 tile:culture/war black*5 B1 tile:trade/culture white C2 tile:politics/culture black D1 tile:war/trade",
-        "layout E6 tile:agriculture/war black*3 A6 tile:agriculture/war black D6 tile:agriculture/politics",
+        (
+            "layout B2 tile:culture/war black*5 B1 tile:trade/culture white C2 "
+            "tile:politics/culture black D1 tile:war/trade"
+        ),
+        (
+            "layout E6 tile:agriculture/war black*3 A6 tile:agriculture/war black D6 "
+            "tile:agriculture/politics"
+        ),
     )
     hand = "war/agriculture" if "agriculture" in run[1] else "war/culture"
     state = place(ur, hand, lines=lines)
@@ -347,7 +365,10 @@ def test_settling_and_the_two_extra_stones(ur):
 def test_ziggurats_and_returns(ur):
     """U16, U17, U21."""
     lines = (
-        "layout A1 tile:war/trade black*5 B1 tile:war/culture black*5 D1 tile:culture/trade F6 tile:trade/culture",
+        (
+            "layout A1 tile:war/trade black*5 B1 tile:war/culture black*5 D1 "
+            "tile:culture/trade F6 tile:trade/culture"
+        ),
     )
     state = place(ur, "war/agriculture", lines=lines)
     seen = ur.run(state, "black: ziggurat A1 B1", "black: swap D1 war").layout()
@@ -370,8 +391,14 @@ def test_ziggurats_and_returns(ur):
 def test_short_supplies_are_laid_where_they_are_seen(ur):
     """U15: the player chooses where the owner's last stone goes."""
     lines = (
-        "layout B2 tile:culture/war black B1 tile:trade/culture white C2 tile:politics/culture white A4 tile:war/trade white*5",
-        "layout A5 tile:war/trade white*5 A6 tile:war/trade white*5 F1 tile:trade/war white*2 F6 tile:trade/war",
+        (
+            "layout B2 tile:culture/war black B1 tile:trade/culture white C2 "
+            "tile:politics/culture white A4 tile:war/trade white*5"
+        ),
+        (
+            "layout A5 tile:war/trade white*5 A6 tile:war/trade white*5 F1 tile:trade/war "
+            "white*2 F6 tile:trade/war"
+        ),
     )
     state = place(ur, "culture/agriculture", lines=lines)
     assert best(state, changed(state, C2="tile:politics/culture white*2")) == [

@@ -1,4 +1,5 @@
-"""The ledger's numbers, one test or more each; what a script shows better is in tests/scripts/ur."""
+"""The ledger's numbers, one test or more each; what a script shows better is in
+tests/scripts/ur."""
 
 import itertools
 
@@ -16,7 +17,7 @@ HANDS = ("hand black trade/agriculture", "hand white culture/war", "hand green p
 
 
 def test_U1_forty_tiles_in_ten_pairs_of_four(ur):
-    board = ur.game.new(ur.seats).board
+    board = ur.GAME.new(ur.SEATS).board
     assert len(board.pairs) == 10 and set(board.pairs.values()) == {4}
     state, _ = ur.opened(1, 4)
     tiles = [frozenset(t.split("/")) for t in (*state.tiles, *state.hands)]
@@ -24,7 +25,7 @@ def test_U1_forty_tiles_in_ten_pairs_of_four(ur):
 
 
 def test_U1_no_fifth_tile_of_a_pair(ur):
-    state = ur.game.setup(ur.seats)
+    state = ur.GAME.setup(ur.SEATS)
     state = ur.run(
         state, *(f"box: lay {s} war/trade" for s in ("A1", "A2", "A3")), "box: lay A4 trade/war"
     )
@@ -33,7 +34,7 @@ def test_U1_no_fifth_tile_of_a_pair(ur):
 
 
 def test_U2_five_ziggurats_and_twenty_stones(ur):
-    state = ur.game.new(ur.seats)
+    state = ur.GAME.new(ur.SEATS)
     assert state.board.ziggurats == 5
     assert state.supplies == (20, 20, 20, 20)
 
@@ -43,7 +44,7 @@ def test_U2_five_ziggurats_and_twenty_stones(ur):
 )
 def test_U3_three_or_four_players(ur, seats):
     with pytest.raises(BadText):
-        ur.game.new(seats)
+        ur.GAME.new(seats)
 
 
 def test_U4_neighbours_with_the_same_face_are_warned_about(ur):
@@ -62,7 +63,7 @@ def test_U4_neighbours_with_the_same_face_are_warned_about(ur):
 
 
 def test_U4_the_last_tile_laid_brings_the_warning(ur):
-    state = ur.game.setup(ur.seats[:3])
+    state = ur.GAME.setup(ur.SEATS[:3])
     left = [t for both in sorted(map(sorted, state.board.pairs)) for t in ["/".join(both)] * 4]
     for site, tile in zip(state.board.sites, left):
         assert state.phase == "lay"
@@ -114,7 +115,10 @@ def test_U9_out_of_turn_and_not_on_the_hand_tile(ur):
 
 def test_U10_every_way_to_a_sixth_stone(ur):
     state = ur.position(
-        "layout A1 tile:trade/war black black black black black A2 tile:agriculture/war black black black black",
+        (
+            "layout A1 tile:trade/war black black black black black A2 tile:agriculture/war "
+            "black black black black"
+        ),
         "layout B1 tile:war/trade black black C1 tile:culture/war",
         "hand black trade/agriculture",
         *HANDS[1:],
@@ -129,7 +133,10 @@ def test_U10_every_way_to_a_sixth_stone(ur):
 
 def test_U11_a_war_goes_on_until_another_domain(ur):
     state = ur.position(
-        "layout A1 tile:war/trade black black black black B1 tile:war/culture C1 tile:war/agriculture",
+        (
+            "layout A1 tile:war/trade black black black black B1 tile:war/culture C1 "
+            "tile:war/agriculture"
+        ),
         "layout A2 tile:culture/war",
         "hand black war/trade",
         *HANDS[1:],
@@ -156,7 +163,7 @@ def test_U12_U13_what_each_number_of_actions_earns(ur):
 
 
 def test_U13_the_option_is_asked_in_words(ur):
-    [option] = ur.game.options
+    [option] = ur.GAME.options
     assert option.values == ("as-written", "for-restraint") and len(option.value_texts) == 2
     with pytest.raises(script.BadScript, match="line 4: option bonus"):
         ur.position("option bonus sometimes")
@@ -235,7 +242,10 @@ def test_U16_U17_a_ziggurat_takes_five_stones(ur):
 
 def test_U18_U19_nothing_touches_a_ziggurat(ur):
     state = ur.position(
-        "layout B2 tile:culture/war ziggurat white C2 tile:culture/agriculture black A2 tile:trade/war white",
+        (
+            "layout B2 tile:culture/war ziggurat white C2 tile:culture/agriculture black A2 "
+            "tile:trade/war white"
+        ),
         "layout B1 tile:war/trade ziggurat black",
         "hand black culture/war",
         *HANDS[1:],
@@ -268,7 +278,10 @@ def test_U20_another_pair_and_what_was_taken_is_shown(ur):
 
 def test_U21_return(ur):
     state = ur.position(
-        "layout A1 tile:war/culture white B1 tile:agriculture/trade C1 tile:war/politics ziggurat black",
+        (
+            "layout A1 tile:war/culture white B1 tile:agriculture/trade C1 tile:war/politics "
+            "ziggurat black"
+        ),
         *HANDS,
     )
     after = ur.run(state, "black: return B1")
@@ -382,7 +395,10 @@ def test_U27_equal_totals_share(ur):
 
 def test_U29_U30_agriculture_takes_first_and_gives_after(ur):
     state = ur.position(
-        "layout A1 tile:agriculture/war black B1 tile:war/trade black C1 tile:trade/war black black",
+        (
+            "layout A1 tile:agriculture/war black B1 tile:war/trade black C1 tile:trade/war "
+            "black black"
+        ),
         "hand black agriculture/war",
         *HANDS[1:],
     )
@@ -395,7 +411,10 @@ def test_U29_U30_agriculture_takes_first_and_gives_after(ur):
 
 def test_U31_sides(ur):
     state = ur.position(
-        "layout B1 tile:trade/war black C1 tile:trade/culture white A1 tile:war/trade black B2 tile:war/culture",
+        (
+            "layout B1 tile:trade/war black C1 tile:trade/culture white A1 tile:war/trade "
+            "black B2 tile:war/culture"
+        ),
         "hand black trade/war",
         *HANDS[1:],
     )
@@ -406,7 +425,10 @@ def test_U31_sides(ur):
 
 def test_U32_culture_for_everybody(ur):
     state = ur.position(
-        "layout B2 tile:culture/war black B1 tile:trade/culture white A2 tile:war/trade green green",
+        (
+            "layout B2 tile:culture/war black B1 tile:trade/culture white A2 tile:war/trade "
+            "green green"
+        ),
         "layout C2 tile:war/culture",
         "hand black culture/war",
         *HANDS[1:],
@@ -433,7 +455,10 @@ def test_U33_politics_keeps_the_number(ur):
 
 def test_U34_U35_an_attack_in_steps(ur):
     state = ur.position(
-        "layout C3 tile:war/trade black black black black black D3 tile:culture/war white white E3 tile:war/culture",
+        (
+            "layout C3 tile:war/trade black black black black black D3 tile:culture/war "
+            "white white E3 tile:war/culture"
+        ),
         "hand black politics/war",
         *HANDS[1:],
     )
@@ -486,5 +511,5 @@ def test_a_plan_may_be_of_another_size_or_tell_its_borders(ur):
     )
     board = Board(plan)
     assert board.border == (3, 2, 3) and board.near[1] == (0, 2)
-    state = ur.game.new(ur.seats, plan=plan)
+    state = ur.GAME.new(ur.SEATS, plan=plan)
     assert state.supplies[0] == 9 and len(state.chance()) == 2

@@ -31,8 +31,8 @@ def test_random_games_keep_what_must_not_change(ur, seed):
     """U1, U2, U10, U18: 20 stones a colour, 40 tiles in ten pairs of four, five stones at most, one
     colour, firm ziggurats."""
     rng = random.Random(seed)
-    state = ur.game.new(
-        ur.seats[: rng.choice((3, 4))], {"bonus": rng.choice(("as-written", "for-restraint"))}
+    state = ur.GAME.new(
+        ur.SEATS[: rng.choice((3, 4))], {"bonus": rng.choice(("as-written", "for-restraint"))}
     )
     zigs = {}
     for _ in range(600):
@@ -69,8 +69,8 @@ def test_random_games_keep_what_must_not_change(ur, seed):
 @settings(max_examples=6, deadline=None, derandomize=True)
 def test_text_and_json_forms_round_trip_at_every_moment(ur, seed):
     rng = random.Random(seed)
-    state = ur.game.new(
-        ur.seats[: rng.choice((3, 4))], {"bonus": rng.choice(("as-written", "for-restraint"))}
+    state = ur.GAME.new(
+        ur.SEATS[: rng.choice((3, 4))], {"bonus": rng.choice(("as-written", "for-restraint"))}
     )
     for n in range(220):
         if state.outcome() is not None:
@@ -78,7 +78,7 @@ def test_text_and_json_forms_round_trip_at_every_moment(ur, seed):
         state = state.apply(ur.some_action(state, rng))
         if n < 30 and n % 7:
             continue
-        loaded = ur.game.load(msgspec.json.decode(msgspec.json.encode(state.to_json())))
+        loaded = ur.GAME.load(msgspec.json.decode(msgspec.json.encode(state.to_json())))
         assert loaded == state and loaded.key() == state.key() and hash(loaded) == hash(state)
         again = script.parse(state.to_text()).start()
         assert again == state and again.to_text() == state.to_text()
@@ -157,7 +157,7 @@ def test_legal_actions_are_just_what_check_allows(ur, seed):
 
 def test_set_up_is_checked_the_same_way(ur):
     rng = random.Random(4)
-    state = ur.game.new(ur.seats)
+    state = ur.GAME.new(ur.SEATS)
     while state.phase in ("lay", "put", "swap"):
         if state.phase != "lay":
             legal = state.legal_actions()
@@ -168,7 +168,7 @@ def test_set_up_is_checked_the_same_way(ur):
 
 
 def test_the_box_lays_no_neighbours_alike_while_it_can(ur):
-    state = ur.game.new(ur.seats)
+    state = ur.GAME.new(ur.SEATS)
     rng = random.Random(7)
     while state.phase == "lay":
         outcomes = state.chance()
@@ -180,7 +180,7 @@ def test_the_box_lays_no_neighbours_alike_while_it_can(ur):
 def played(ur):
     """A game of a fixed seed, written out."""
     rng = random.Random(2006)
-    state = ur.game.new(ur.seats[:3])
+    state = ur.GAME.new(ur.SEATS[:3])
     lines = []
     while state.outcome() is None:
         action = ur.some_action(state, rng)
@@ -215,7 +215,7 @@ def test_a_table_that_never_saw_the_hand_tiles_goes_on(ur):
     unknown = ur.run(after, "white: swap B1 war")
     assert unknown.tiles[1] == "war/?" and script.parse(unknown.to_text()).start() == unknown
     assert ur.run(after, "white: swap B1 war/culture").layout()["B1"] == ("tile:war/culture",)
-    assert ur.game.load(unknown.to_json()) == unknown
+    assert ur.GAME.load(unknown.to_json()) == unknown
 
 
 @pytest.mark.parametrize(
@@ -294,7 +294,7 @@ def test_a_bad_set_up_line_is_named(ur, line):
 def test_a_broken_record_is_refused(ur, change):
     data = ur.opened(2)[0].to_json()
     with pytest.raises(BadText):
-        ur.game.load({**data, **change})
+        ur.GAME.load({**data, **change})
 
 
 def test_starter_and_turn_lines(ur):

@@ -7,7 +7,10 @@ from engine.text import Text, pack
 from engine.ur.words import kind_name
 
 LINES = (
-    "layout A1 tile:war/trade black black B1 tile:trade/culture black C1 tile:culture/war ziggurat black",
+    (
+        "layout A1 tile:war/trade black black B1 tile:trade/culture black C1 "
+        "tile:culture/war ziggurat black"
+    ),
     "layout D1 tile:politics/war white E1 tile:trade/politics",
     "hand black agriculture/culture",
     "hand white war/trade",
@@ -106,7 +109,7 @@ def test_views_of_every_moment_are_plain_data(ur):
     import random
 
     rng = random.Random(3)
-    state = ur.game.new(ur.seats[:3])
+    state = ur.GAME.new(ur.SEATS[:3])
     while state.outcome() is None:
         view = state.view()
         assert msgspec.json.decode(msgspec.json.encode(pack(view)))

@@ -1,11 +1,11 @@
-"""The golden game: `python -m tests.engine.nile.golden` writes it anew after a wanted change of the
-rules; look at the diff."""
+"""The golden game: `python -m tests.engine.support.nile_golden` writes it anew after a wanted
+change of the rules; look at the diff."""
 
 from pathlib import Path
 
-from tests.engine.nile.playing import GAME, random_game
+from tests.engine.support.nile_playing import GAME, random_game
 
-FILE = Path(__file__).with_name("golden.txt")
+FILE = Path(__file__).parents[1] / "nile" / "golden.txt"
 SEATS, OPTIONS, SEED = (
     ("red", "blue", "yellow"),
     {"hippo": "on", "buy-others": "on", "freshen": "on"},
@@ -23,7 +23,10 @@ def lines(actions):
         yield f"{n} {action}"
         for step in state.steps:
             changes = "; ".join(f"{s}: {' '.join(c) or '-'}" for s, c in step.changes.items())
-            yield f"    {'by hand' if step.by_hand else 'follows'}: {step.text}{' | ' if changes else ''}{changes}"
+            yield (
+                f"    {'by hand' if step.by_hand else 'follows'}: "
+                f"{step.text}{' | ' if changes else ''}{changes}"
+            )
         yield f"    = {_moment(state)} legal {len(state.legal_actions())}"
     outcome = state.outcome()
     yield f"winners {' '.join(outcome.winners)}: {outcome.reason}" if outcome else "not over"
@@ -40,7 +43,10 @@ def actions_of(text):
 def _moment(state):
     p = state.p
     scores = " ".join(f"{s} {n}" for s, n in state.scores().items())
-    return f"{p.phase} turn {state.turn} tide {p.tide} obelisk {p.obelisk} points {p.points} scores {scores}"
+    return (
+        f"{p.phase} turn {state.turn} tide {p.tide} obelisk {p.obelisk} points {p.points} "
+        f"scores {scores}"
+    )
 
 
 if __name__ == "__main__":

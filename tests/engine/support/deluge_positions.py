@@ -1,7 +1,7 @@
 """Positions written as script lines, played and asserted."""
 
 import engine
-from tests.engine.positions import do, played, refused  # noqa: F401
+from tests.engine.support.positions import do, played, refused  # noqa: F401
 
 
 def position(lines="", seats="yellow blue", clear=True):

@@ -8,7 +8,7 @@ from engine import script
 from engine.game import Statement
 from engine.nile import actions as act
 from engine.nile.board import FRUITS
-from tests.engine.searching import search
+from tests.engine.support.searching import search
 
 GAME = engine.game("nile")
 SEATS = ("red", "blue", "yellow", "green", "white")

@@ -1,4 +1,4 @@
-"""The ledgers' numbers, the record of a game, sentences."""
+"""The ledgers' numbers and sentences."""
 
 import re
 from importlib import resources
@@ -6,9 +6,7 @@ from importlib import resources
 import pytest
 
 import engine
-from engine import IllegalAction, Text, say
-from engine.game import BadText
-from engine.record import Record
+from engine import Text, say
 from engine.rules import passage, rules, source_text, uncovered
 from engine.text import pack
 
@@ -52,30 +50,6 @@ def test_every_tigris_number_is_named_by_a_test():
 def test_unknown_game():
     with pytest.raises(engine.UnknownGame, match="chess"):
         engine.game("chess")
-
-
-def test_record_and_undo():
-    start = engine.game("tigris").setup(["bull", "lion"])
-    record = Record(start, ["bull: tile red C2"])
-    one = record.state
-    two = record.push(one.parse("bull: tile red A2"))
-    assert record.states == [start, one, two] and [str(a) for a in record.actions] == [
-        "bull: tile red C2",
-        "bull: tile red A2",
-    ]
-    with pytest.raises(IllegalAction) as e:
-        record.push("bull: tile red A2")
-    assert "T36" in str(e.value) and record.state == two
-    with pytest.raises(BadText):
-        record.push("bull: dance")
-    assert (
-        record.undo(0) == two
-        and record.undo() == one
-        and record.undo() == start
-        and record.actions == []
-    )
-    with pytest.raises(IndexError, match="1 of 0"):
-        record.undo()
 
 
 def test_sentences_are_translated_with_their_arguments():

@@ -41,7 +41,8 @@ def rich(seats):
     home = {"yellow": "eurasia-2", "blue": "africa-1", "green": "australia-4", "white": "america-2"}
     for s in seats:
         lines.append(
-            f"layout {sea[s]} ship:{s} ship:{s} {home[s]} soldier:{s} soldier:{s} people:{s} people:{s}"
+            f"layout {sea[s]} ship:{s} ship:{s} {home[s]} soldier:{s} soldier:{s} "
+            f"people:{s} people:{s}"
         )
         lines.append(f"stock {s} wood 9 gold 3 bronze 3 marble 3 granite 3")
     return script.parse("\n".join(lines)).start()

@@ -60,6 +60,7 @@ class Accuracy(msgspec.Struct):
 
     @property
     def share(self) -> float:
+        """The share of sites that were read right, 0 to 1."""
         return self.right / self.sites if self.sites else 0.0
 
 
@@ -76,6 +77,7 @@ class Last(msgspec.Struct):
 
     @classmethod
     def of(cls, a: Accuracy) -> Last:
+        """What is kept of a measurement for the next run."""
         return cls(a.share, f"{a.boards}/{a.photos}", a.ms, a.fit_s, a.calibration_error, a.wrong)
 
 

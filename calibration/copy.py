@@ -59,6 +59,7 @@ class Copy(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def model(self) -> Path:
+        """Where the copy's model is, or will be."""
         return self.folder / "model.npz"
 
     @property

@@ -40,6 +40,7 @@ class Row(msgspec.Struct, frozen=True):
 
     @property
     def right(self) -> bool:
+        """Whether the site was read right."""
         return self.got is not None and same_contents(self.want, self.got, self.reads)
 
     @property
@@ -69,6 +70,7 @@ class Trial(msgspec.Struct, frozen=True):
 
     @property
     def right(self) -> int:
+        """How many sites were read right."""
         return sum(r.right for r in self.rows)
 
     def tempers(self) -> dict[str, Temper]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import engine
-from companion.cli import Fault
+from companion.fault import Fault
 from engine import BadPlan, BadText, State, Statement, script
 
 if (

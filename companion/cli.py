@@ -9,6 +9,8 @@ import sys
 
 import click
 
+from companion.fault import Fault
+
 # For matrices as small as ours more threads are slower, by much where the machine has other work,
 # and what is learnt would depend on how many there are. It counts only before numpy is loaded;
 # processes that calibrating starts inherit it.
@@ -36,10 +38,6 @@ COMMANDS = {
     "install": "the table as a service that starts with this machine",
     "uninstall": "takes that service away again",
 }
-
-
-class Fault(Exception):
-    """Bad input: one line on stderr, exit code 2."""
 
 
 class _Commands(click.Group):

@@ -15,8 +15,8 @@ from typing import Any
 
 import paho.mqtt.client as mqtt
 
-from companion.cli import Fault
 from companion.config import Club
+from companion.fault import Fault
 from companion.table import Table
 from engine.text import Text
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import re
-import ssl
 import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -13,10 +13,8 @@ from urllib.parse import urlsplit
 import msgspec
 
 from calibration.copy import meant
-from companion.cli import Fault
+from companion.fault import Fault
 from companion.lens import take_over_focus
-from companion_web.proxies import networks
-from companion_web.server import lan_address
 from hardware import found
 from hardware.camera import Camera, open_camera
 
@@ -45,28 +43,14 @@ class Web(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     proxies: tuple[str, ...] = ()  # addresses or networks of proxies that say who asks
 
     def __post_init__(self) -> None:
-        networks(self.proxies)
+        for proxy in self.proxies:
+            ipaddress.ip_network(proxy, strict=False)
 
     @property
     def hosts(self) -> tuple[str, ...]:
         """The names under which the page is asked for, that of `address` too"""
         own = urlsplit(self.address).hostname
         return (*self.names, *((own,) if own else ()))
-
-    def context(self, folder: Path) -> ssl.SSLContext | None:
-        """For https; None: there is none. Raises Fault."""
-        from companion_web import tls
-
-        try:
-            if self.tls == "auto":
-                return tls.server_context(folder, {*self.hosts, lan_address()})
-            return (
-                tls.context_of(folder / self.certificate, folder / self.key if self.key else None)
-                if self.tls
-                else None
-            )
-        except OSError as e:
-            raise Fault(f"{e.filename or self.certificate or folder}: {e.strerror or e}") from None
 
 
 class Club(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from companion.cli import Fault
+from companion.fault import Fault
 from engine.plan import Plan as RulesPlan
 from vision.reader import Reader
 from vision.storage.text_file import read_toml

@@ -15,10 +15,10 @@ import numpy as np
 import companion_web
 from calibration.files import check_writable
 from companion import notify
-from companion.cli import Fault
 from companion.config import Web
+from companion.fault import Fault
+from companion.serving import https_context, print_address
 from companion.setup import Setup
-from companion.show import print_address
 from hardware import found
 from hardware.camera import AUTO, BadCamera, open_camera
 from hardware.supervisor import Supervisor
@@ -108,7 +108,7 @@ def set_up(
             redirect=web.redirect,
         )
         app = companion_web.create_setup_app(setup, settings)
-        server = companion_web.serve(app, web.host, web.port, web.context(folder))
+        server = companion_web.serve(app, web.host, web.port, https_context(web, folder))
         if not secret:
             print_address(
                 app,

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from calibration.files import write_whole
-from companion.cli import Fault
+from companion.fault import Fault
 
 UNITS = Path(__file__).resolve().parent.parent / "systemd"
 CONFIG, RECORD, STATE = (

@@ -7,8 +7,8 @@ import html
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from companion.board_drawing import drawn
 from companion.simulate.samples import Layout
-from companion_web.drawing import drawn
 from vision.plan import Plan
 
 STYLE = """body{font:16px system-ui,sans-serif;margin:1rem;max-width:60rem}svg{width:100%;height:auto;background:#efe9dc}
@@ -39,7 +39,7 @@ def in_words(layout: Layout) -> str:
 
 
 def picture(made: Mapping[str, Any], layout: Layout) -> str:
-    """SVG of the board with a layout on it; made: of companion_web.drawing.drawn"""
+    """SVG of the board with a layout on it; made: of companion.board_drawing.drawn"""
     w, h = made["size"]
     out = [shape(s) for s in made["board"]]
     out += [

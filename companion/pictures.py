@@ -26,8 +26,8 @@ import companion_web
 import engine
 from calibration.files import write_whole
 from companion.club import ONLINE, summary
-from companion.commands.demo_ import default_game
 from companion.config import Club
+from companion.demo_copy import default_game
 from companion.hall import Hall
 from companion.players import Players, wrong_doing
 from companion.setup import Setup

@@ -119,3 +119,9 @@ def wrong_doing(
         if rules:
             return target, {**layout, **{s: seen for s, (_, seen) in difference.items()}}, rules
     return None
+
+
+def looks_alike(a: State, b: State) -> bool:
+    """Whether two states are one for everybody at the table: what lies there, the scores, whose
+    turn it is."""
+    return a.layout() == b.layout() and a.scores() == b.scores() and a.turn == b.turn

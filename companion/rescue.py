@@ -19,10 +19,11 @@ from flask import Flask
 
 import companion_web
 from companion import notify
-from companion.cli import Fault
 from companion.config import Config, Web, load_config, written
 from companion.copies import open_copy
+from companion.fault import Fault
 from companion.journal import BadJournal, Event, begin_again, salvage, set_aside
+from companion.serving import https_context
 from companion_web.rescue import create_rescue_app
 from companion_web.server import CannotServe, Server
 from engine.plan import Plan
@@ -144,7 +145,7 @@ def _served(app: Flask, web: Web, folder: Path) -> Server:
     CannotServe."""
     tls = None
     with contextlib.suppress(Fault):
-        tls = web.context(folder)
+        tls = https_context(web, folder)
     for port in [*range(web.port, min(web.port + PORTS, 65536)), 0]:
         with contextlib.suppress(CannotServe):
             return companion_web.serve(app, web.host, port, tls)

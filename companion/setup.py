@@ -23,9 +23,9 @@ from calibration.files import write_whole
 from calibration.fit import Report
 from calibration.framing import Framing, judge
 from calibration.session import Corners, Session, begun_in
-from companion.cli import Fault
 from companion.config import parsed
 from companion.copies import read_name
+from companion.fault import Fault
 from companion.lean import lean_samplers, one_more
 from companion.lens import Fixed, Lens, keep_focus
 from engine import BadText, Statement, Text, say

@@ -9,20 +9,13 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-import click
 import cv2
 import msgspec
-import segno
-from flask import Flask
 
-import companion_web
-from companion.config import Web
-from companion.copies import Specimen
-from companion.players import Players, true_answer, wrong_doing
+from companion.players import Players, looks_alike, true_answer, wrong_doing
 from companion.simulate import Director
 from companion.table import Gone, Refused, Table
 from companion.verdict import BUSY, ILLEGAL, UNCLEAR
-from companion_web import Server
 from engine import Action, BadText, IllegalAction, State
 
 PATIENCE = 12.0  # seconds the table may take to find a doing before it counts as missed ...
@@ -127,7 +120,7 @@ class Show:
                 choice = true_answer(self.table, lambda state: state.key() == want.key())
                 if choice is not None:
                     self.table.answer(question, choice, "phone")
-        return agrees(self.table.state, want) and self.table.verdict.verdict != BUSY
+        return looks_alike(self.table.state, want) and self.table.verdict.verdict != BUSY
 
     def _noticed(self, site: str) -> bool:
         """Whether people are told of a wrong doing: by the lamp, by a question about the site, as
@@ -210,47 +203,3 @@ class Show:
         end = time.monotonic() + seconds
         while not self._stop and time.monotonic() < end:
             time.sleep(0.05)
-
-
-def agrees(a: State, b: State) -> bool:
-    """Whether two states are one for everybody at the table: what lies there, the scores, whose
-    turn it is."""
-    return a.layout() == b.layout() and a.scores() == b.scores() and a.turn == b.turn
-
-
-def page_of(
-    specimen: Specimen,
-    name: str,
-    pin: str | None = None,
-    state: Path | None = None,
-    web: Web | None = None,
-) -> companion_web.Settings:
-    """The page's settings for a copy: its own plan where it has one."""
-    web = web or Web()
-    own = specimen.folder / "plan.toml"
-    return companion_web.Settings(
-        name=name,
-        pin=pin,
-        plan=own if own.is_file() else None,
-        copy=specimen.folder,
-        state=state,
-        address=web.address or None,
-        hosts=web.hosts,
-        proxies=web.proxies,
-        redirect=web.redirect,
-    )
-
-
-def print_address(app: Flask, server: Server, title: str, seats: bool = True) -> None:
-    """Where the page is, as words and as a QR code, which also seats people where there are seats
-    yet; the host's PIN."""
-    web = companion_web.web_of(app)
-    click.echo(title)
-    click.echo(f"The page:  {web.look_link(server.address)}")
-    if seats:
-        click.echo(f"For a television: {web.look_link(server.address)}tv")
-        click.echo(f"To sit down at the table: {web.join_link(server.address)}")
-    click.echo(f"The host's PIN: {web.access.pin}")
-    segno.make(web.join_link(server.address) if seats else web.look_link(server.address)).terminal(
-        compact=True
-    )

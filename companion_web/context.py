@@ -14,7 +14,7 @@ from companion.table import Table
 from companion_web.access import Access, Viewer
 from companion_web.choices import Choices
 from companion_web.desk import Desk
-from companion_web.drawing import Drawing
+from companion.board_drawing import Drawing
 from companion_web.errors import Problem
 from companion_web.feed import Feed, Streams, TableLike
 from companion_web.limits import Tries

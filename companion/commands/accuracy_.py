@@ -22,8 +22,8 @@ from calibration.accuracy import (
 )
 from calibration.copy import BadCopy
 from calibration.files import write_whole
-from companion.cli import Fault
-from companion.commands.demo_ import state_dir
+from companion.demo_copy import state_dir
+from companion.fault import Fault
 
 
 @click.command()

@@ -15,9 +15,9 @@ import msgspec
 import engine
 from companion import bench
 from companion.bench_rest import resting
-from companion.cli import Fault
-from companion.commands.demo_ import default_game, demo_copy, state_dir
 from companion.copies import open_copy
+from companion.demo_copy import default_game, demo_copy, state_dir
+from companion.fault import Fault
 from vision import kernels
 
 

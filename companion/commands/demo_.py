@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import threading
 import time
-from pathlib import Path
 
 import click
 import cv2
@@ -14,55 +12,20 @@ from flask import Flask
 
 import companion_web
 import engine
-from companion.cli import Fault
-from companion.copies import Specimen, open_copy
+from companion.demo_copy import default_game, demo_copy, state_dir
 from companion.eye import Eye
 from companion.journal import Journal
 from companion.loop import Loop, leave
 from companion.machine import reading_threads
-from companion.show import Show, page_of, print_address
-from companion.simulate import Conditions, Director, make_copy, plan_of
+from companion.serving import page_settings, print_address
+from companion.show import Show
+from companion.simulate import Conditions, Director, plan_of
 from companion.table import Table
 from hardware.panel import Panel
 from hardware.simulated import FAULTS
 from hardware.supervisor import Supervisor
-from vision.storage.model_file import BadModel
 
 PORT = 8000
-ROOT = Path(__file__).resolve().parent.parent.parent
-
-
-def state_dir() -> Path:
-    """Where the demo keeps its copies: `var/` in the checkout, or NILOMETER_STATE."""
-    folder = Path(os.environ.get("NILOMETER_STATE") or ROOT / "var")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as e:
-        raise Fault(f"{folder}: {e.strerror}") from None
-    return folder
-
-
-def demo_copy(name: str, folder: Path) -> Specimen:
-    """The simulated copy of a game, photographed and calibrated the first time."""
-    if (folder / "model.npz").is_file():
-        try:
-            return open_copy(folder)
-        except BadModel:
-            click.echo("The demo's copy was learnt by another version of Nilometer.")
-    from calibration.fit import calibrate
-
-    click.echo(
-        f"The first time: photographing a simulated copy of {name} and learning its pieces (a minute or two) ..."
-    )
-    plan, _ = plan_of(name, None)
-    make_copy(plan, folder, Conditions(), photos=0)
-    calibrate(
-        folder,
-        lambda words, part: click.echo(f"  {100 * part:3.0f} %  {words}"),
-        report=False,
-        steps=0,
-    )
-    return open_copy(folder)
 
 
 @click.command()
@@ -89,7 +52,7 @@ def command(name: str, port: int | None, host: str, moves: int, seed: int, pace:
     director = Director(plan, layout=state.layout(), seed=seed, view=Conditions().look(plan))
     cv2.setNumThreads(reading_threads())
     loop = Loop(table, Eye(specimen.reader), Supervisor(director.camera, fps=5.0), Panel())
-    app = companion_web.create_app(table, page_of(specimen, "Demo"), faults_of(director))
+    app = companion_web.create_app(table, page_settings(specimen, "Demo"), faults_of(director))
     server = _serve(app, host, port)
     print_address(app, server, f"{game.title}: a simulated table plays. Ctrl-C ends it.")
     watching = threading.Thread(target=loop.run, name="loop", daemon=True)
@@ -140,13 +103,3 @@ def faults_of(director: Director) -> companion_web.Switches:
             director.clear()
 
     return companion_web.Switches({**FAULTS, cup: "a cup stands on the board"}, on, switch)
-
-
-def default_game() -> str:
-    """Tigris & Euphrates, or whatever else comes last in the alphabet but has a printed start: rich
-    from the first move."""
-    starts = {
-        g.name: len(g.setup([s.id for s in g.seats[: g.players[0]]]).layout())
-        for g in engine.games().values()
-    }
-    return max(starts, key=lambda name: (starts[name] > 1, starts[name]))

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from companion.beginning import read_text
-from companion.cli import Fault
+from companion.fault import Fault
 from engine import script
 
 

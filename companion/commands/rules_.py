@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 import engine
-from companion.cli import Fault
+from companion.fault import Fault
 from engine import rules
 
 TESTS = Path(__file__).resolve().parent.parent.parent / "tests"

@@ -22,18 +22,18 @@ import companion_web
 from calibration.files import write_whole
 from companion import notify
 from companion.beginning import beginning, scripted
-from companion.cli import Fault
 from companion.club import Publisher
 from companion.config import Config, is_begun, load_config, owners_part, written
 from companion.copies import Specimen, open_copy
 from companion.eye import Eye
+from companion.fault import Fault
 from companion.first_start import set_up
 from companion.journal import BadJournal, Journal
 from companion.lessons import Lessons
 from companion.loop import Loop, leave
 from companion.machine import reading_threads, watch_machine
 from companion.rescue import serve_rescue, web_part
-from companion.show import page_of, print_address
+from companion.serving import https_context, page_settings, print_address
 from companion.table import Gone, Table
 from engine import BadText, State, Text, say
 from hardware.camera import BadCamera
@@ -144,10 +144,13 @@ def play(config: str | None) -> int:
     )
     publisher = Publisher(table, club, specimen.name) if club.broker else None
     pin = settings.web.pin or pin or (kept_pin(settings.path("pin")) if as_service else new_pin())
-    page = page_of(specimen, specimen.name, pin, Path(settings.folder), settings.web)
+    page = page_settings(specimen, specimen.name, pin, Path(settings.folder), settings.web)
     app = companion_web.create_app(table, page)
     server = companion_web.serve(
-        app, settings.web.host, settings.web.port, settings.web.context(Path(settings.folder))
+        app,
+        settings.web.host,
+        settings.web.port,
+        https_context(settings.web, Path(settings.folder)),
     )
     if (
         as_service

@@ -10,7 +10,7 @@ import click
 
 from calibration.copy import game_plan
 from calibration.files import write_whole
-from companion.cli import Fault
+from companion.fault import Fault
 from companion.laying import sheet
 from companion.lean import lean_samplers
 from vision.plan import BadPlan, load_plan

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from companion.cli import Fault
 from companion.config import load_config
+from companion.fault import Fault
 from companion.selftest import conduct, items
 from hardware.panel import Panel, PinFault
 from hardware.supervisor import Supervisor

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 import engine
-from companion.cli import Fault
+from companion.fault import Fault
 from companion_web import serve
 from companion_web.tracing import Desk, create_trace_app
 from vision.plan import parse_plan

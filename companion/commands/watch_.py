@@ -11,9 +11,9 @@ from typing import Any
 import click
 
 from companion.beginning import beginning, read_text, scripted
-from companion.cli import Fault
 from companion.copies import open_copy
 from companion.eye import Eye
+from companion.fault import Fault
 from companion.table import Refused, Table
 from companion.verdict import ILLEGAL, UNCLEAR, Verdict
 from engine import BadText, script

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 import engine
-from companion.commands.demo_ import default_game
+from companion.demo_copy import default_game
 from companion.soak.world import World
 
 

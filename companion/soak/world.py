@@ -20,8 +20,7 @@ import engine
 from companion.config import Club
 from companion.hall import Hall
 from companion.journal import Journal, fold
-from companion.players import Players
-from companion.show import agrees
+from companion.players import Players, looks_alike
 from companion.soak import table as side
 from engine import Action, State
 
@@ -177,7 +176,7 @@ class World:
         return self.stands
 
     def _agrees(self) -> bool:
-        return agrees(self.game.load(self.stands["state"], self.game.plan()), self.truth)
+        return looks_alike(self.game.load(self.stands["state"], self.game.plan()), self.truth)
 
     def _until_true(self, words: str) -> None:
         began = time.monotonic()
@@ -302,7 +301,7 @@ class World:
         lines = fold(journal.events(), self.game.plan(), name=str(path))
         journal.close()
         self.out.events += len(lines)
-        if not agrees(lines[-1].state, self.truth):
+        if not looks_alike(lines[-1].state, self.truth):
             self.out.wrong.append(f"{path.name}: the journal's end is not the truth")
         if moves is not None:
             want = sum(line.action is not None for line in lines)

@@ -15,8 +15,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from companion.cli import Fault
 from companion.copies import open_copy
+from companion.fault import Fault
 from vision.storage.model_file import BadModel
 
 ROOT = Path(__file__).resolve().parent.parent.parent

@@ -9,7 +9,7 @@ from companion.simulate import Director, plan_of
 from companion.table import Refused, Table
 from engine import script
 from engine.layout import clean
-from tests.companion.conftest import acts, sees
+from tests.companion.made_evidence import acts, sees
 
 FOLDER = Path(__file__).parent / "evenings"
 

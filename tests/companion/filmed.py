@@ -216,7 +216,7 @@ def main(arguments=None):
     parser.add_argument("--from", type=Path, dest="since", help="goes on from what was kept there")
     parser.add_argument("--verbose", action="store_true")
     args = parser.parse_args(arguments)
-    from companion.commands.demo_ import demo_copy, state_dir
+    from companion.demo_copy import demo_copy, state_dir
 
     name = script.parse(args.start.read_text(encoding="utf-8")).game
     specimen = open_copy(args.copy) if args.copy else demo_copy(name, state_dir() / "demo" / name)

@@ -22,11 +22,11 @@ from calibration.copy import game_plan
 from companion.copies import Specimen
 from companion.journal import Journal, fold
 from companion.table import Table
+from tests.conftest import PHOTOS
 from vision.storage.photo_file import BadPhoto, load_photo
 
-from .test_cli import fails, nilometer  # noqa: F401
+from .test_cli import fails, nilometer
 
-PHOTOS = Path(__file__).resolve().parent.parent / "photos" / "tigris"
 CAMERA = '[camera]\nkind = "folder"\npath = "frames"\n[web]\nhost = "127.0.0.1"\nport = 0\n'
 
 

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tests.companion.conftest import PHOTOS
+from tests.conftest import PHOTOS
 
 pytestmark = pytest.mark.xdist_group("filmed")
 

@@ -3,7 +3,8 @@ again."""
 
 import pytest
 
-from companion.commands.demo_ import demo_copy, faults_of
+from companion.commands.demo_ import faults_of
+from companion.demo_copy import demo_copy
 from companion.simulate import Conditions, Director, make_copy, plan_of
 from hardware.simulated import FAULTS
 

@@ -3,11 +3,11 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-PHOTOS = Path(__file__).resolve().parent.parent / "photos" / "tigris"
+from tests.conftest import PHOTOS
+
 pytestmark = pytest.mark.xdist_group("filmed")
 
 

@@ -18,8 +18,7 @@ import pytest
 from companion.config import load_config
 from tests.companion_web.browsing import ARGS, CHROMIUM
 from tests.companion_web.test_server import Phones
-
-from .conftest import PHOTOS
+from tests.conftest import PHOTOS
 
 pytestmark = [
     pytest.mark.xdist_group("filmed"),

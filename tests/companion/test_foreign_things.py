@@ -3,16 +3,16 @@ piece that people own."""
 
 import json
 import math
-from pathlib import Path
 
 import cv2
 import numpy as np
 import pytest
 
+from tests.conftest import PHOTOS as COPY
 from vision.reader import Reader
 from vision.storage.photo_file import load_photo
 
-PHOTOS = Path(__file__).resolve().parent.parent / "photos" / "tigris" / "test"
+PHOTOS = COPY / "test"
 pytestmark = pytest.mark.xdist_group("filmed")
 DOTS = 4  # pixels a mm of drawn things
 CUPS = {"cup": (225, 225, 220), "mug": (150, 60, 40)}

@@ -10,7 +10,7 @@ from companion.players import Players
 from companion.simulate import plan_of
 from companion.simulate.copies import Conditions
 from companion.table import Table
-from tests.companion.conftest import sees
+from tests.companion.made_evidence import sees
 from vision.evidence.site_evidence import SiteEvidence
 
 MOVING = {

@@ -10,8 +10,8 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner
 
-from companion.cli import Fault
 from companion.commands import install_
+from companion.fault import Fault
 from companion.install import AVAHI, CONFIG, STATE, Machine, install, texts, uninstall
 
 needs_systemd = pytest.mark.skipif(

@@ -9,7 +9,7 @@ import engine
 from companion.players import Players
 from companion.reconcile import reconcile
 from companion.table import Table
-from tests.companion.conftest import sees
+from tests.companion.made_evidence import sees
 from tests.companion.mischief import differing, wrongs
 from tests.companion.season import changed, laid_out
 

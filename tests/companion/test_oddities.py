@@ -3,7 +3,7 @@ do elsewhere."""
 
 import engine
 from companion.oddities import Oddities
-from tests.companion.conftest import sees
+from tests.companion.made_evidence import sees
 
 START = "game tigris\nseats bull lion\n"
 MISREAD = {"B2": [(("temple",), 0.97), (("temple", "treasure"), 1e-5)]}

@@ -6,7 +6,7 @@ import math
 import msgspec
 import pytest
 
-from tests.companion.conftest import acts, sees
+from tests.companion.made_evidence import acts, sees
 from vision.evidence.site_evidence import SiteEvidence
 
 START = "game tigris\nseats bull lion\n"

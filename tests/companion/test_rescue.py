@@ -12,7 +12,7 @@ import pytest
 
 import companion_web
 import engine
-from companion.cli import Fault
+from companion.fault import Fault
 from companion.journal import BadJournal, Journal
 from companion.rescue import Rescue
 from companion.table import Table
@@ -34,7 +34,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-def page_of(folder, fault):
+def page_settings(folder, fault):
     rescue = Rescue(str(folder / "table.toml"), fault)
     app = create_rescue_app(rescue, companion_web.Settings(pin="12345678", state=folder))
     return rescue, app.test_client()
@@ -54,7 +54,7 @@ def altered(folder):
 
 
 def test_strangers_are_told_that_it_cannot_start_and_no_more(folder):
-    _, client = page_of(folder, altered(folder))
+    _, client = page_settings(folder, altered(folder))
     assert client.get("/").status_code == 503 and "cannot start" in client.get("/join").text
     said = client.get("/api/rescue").json
     assert said["words"] is None and said["offers"] == []
@@ -72,7 +72,7 @@ def test_strangers_are_told_that_it_cannot_start_and_no_more(folder):
 def test_the_host_goes_on_from_the_last_good_event(folder):
     fault = altered(folder)
     damaged = (folder / "game.journal").read_bytes()
-    rescue, client = page_of(folder, fault)
+    rescue, client = page_settings(folder, fault)
     said = logged_in(client).get("/api/rescue").json
     assert "game.journal: " in said["words"] and said["offers"] == ["go-on", "anew", "again"]
     assert (said["good"], said["said"]) == (20, 30)
@@ -102,7 +102,7 @@ def test_a_game_that_cannot_be_read_gives_way_to_a_new_one(folder, spoil, offers
     spoil(folder / "game.journal")
     with pytest.raises(BadJournal) as fault:
         Table(None, Journal(folder / "game.journal"))
-    rescue, client = page_of(folder, fault.value)
+    rescue, client = page_settings(folder, fault.value)
     found = logged_in(client).get("/api/rescue").json["offers"]
     assert [o for o in found if o != "go-on"] == offers
     assert client.post("/api/rescue", json={"do": "anew"}, headers=HERE).status_code == 200
@@ -115,13 +115,15 @@ def test_a_newer_game_is_left_to_the_newer_nilometer_or_put_aside(folder):
         db.execute("UPDATE meta SET value='99' WHERE key='version'")
     with pytest.raises(BadJournal) as fault:
         Journal(folder / "game.journal")
-    _, client = page_of(folder, fault.value)
+    _, client = page_settings(folder, fault.value)
     assert logged_in(client).get("/api/rescue").json["offers"] == ["anew", "again"]
     assert client.post("/api/rescue", json={"do": "go-on"}, headers=HERE).status_code == 400
 
 
 def test_a_game_somebody_else_plays_is_not_touched(folder):
-    _, client = page_of(folder, BadJournal("game.journal: another table is playing this game"))
+    _, client = page_settings(
+        folder, BadJournal("game.journal: another table is playing this game")
+    )
     assert logged_in(client).get("/api/rescue").json["offers"] == ["again"]
 
 
@@ -130,7 +132,7 @@ def test_what_a_page_wrote_is_put_aside_for_setting_up_anew(folder, monkeypatch)
     state.mkdir()
     monkeypatch.setenv("NILOMETER_STATE", str(state))
     (state / "nilometer.toml").write_text("copy = ")
-    rescue, client = page_of(folder, Fault("state/nilometer.toml: Invalid value"))
+    rescue, client = page_settings(folder, Fault("state/nilometer.toml: Invalid value"))
     assert logged_in(client).get("/api/rescue").json["offers"] == ["set-up", "again"]
     assert client.post("/api/rescue", json={"do": "set-up"}, headers=HERE).status_code == 200
     assert [p.read_text() for p in state.glob("nilometer.toml.*")] == ["copy = "] and not (
@@ -139,7 +141,7 @@ def test_what_a_page_wrote_is_put_aside_for_setting_up_anew(folder, monkeypatch)
 
 
 def test_a_disk_that_cannot_be_written_is_told(folder, monkeypatch):
-    rescue, client = page_of(folder, altered(folder))
+    rescue, client = page_settings(folder, altered(folder))
 
     def readonly(path):
         raise OSError(30, "Read-only file system", str(path))

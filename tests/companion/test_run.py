@@ -7,15 +7,13 @@ import socket
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
-from companion.cli import Fault
 from companion.commands.run_ import kept_pin
 from companion.config import is_begun, load_config
-
-PHOTOS = Path(__file__).resolve().parent.parent / "photos" / "tigris"
+from companion.fault import Fault
+from tests.conftest import PHOTOS
 
 
 @pytest.fixture

@@ -516,8 +516,8 @@ def test_an_owners_file_that_broke_meanwhile_is_named_and_kept(setup, tmp_path):
 
 
 def test_a_folder_that_nobody_may_write_to_is_said_at_once(tmp_path, monkeypatch):
-    from companion.cli import Fault
     from companion.config import Web
+    from companion.fault import Fault
 
     def refused(dir):
         raise PermissionError(13, "Permission denied")

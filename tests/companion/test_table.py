@@ -8,7 +8,7 @@ import pytest
 import companion.table
 from companion.journal import Journal
 from companion.table import Gone, Refused, Table
-from tests.companion.conftest import acts, sees
+from tests.companion.made_evidence import acts, sees
 
 START = "game tigris\nseats bull lion\n"
 STRICKEN = START + "layout clear\nlayout C3 temple C4 leader:lion:red G7 temple\n"

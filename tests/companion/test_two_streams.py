@@ -3,7 +3,6 @@ when there is something to read."""
 
 import json
 import threading
-from pathlib import Path
 
 import cv2
 import numpy as np
@@ -16,8 +15,9 @@ from companion.loop import Loop
 from companion.table import Table
 from hardware.camera import Camera
 from hardware.supervisor import PATIENCE, Supervisor
+from tests.conftest import PHOTOS as COPY
 
-PHOTOS = Path(__file__).resolve().parent.parent / "photos" / "tigris" / "test"
+PHOTOS = COPY / "test"
 pytestmark = pytest.mark.xdist_group("filmed")
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import engine
-from companion_web.drawing import Drawing, drawn, shape, spots
+from companion.board_drawing import Drawing, drawn, shape, spots
 from engine.game import Statement
 from vision.plan import BadPlan, load_plan
 

@@ -8,8 +8,9 @@ import ssl
 import pytest
 
 import companion_web
-from companion.cli import Fault
 from companion.config import Web, load_config
+from companion.fault import Fault
+from companion.serving import https_context
 from companion_web import connections, context, tls
 from companion_web.access import HOST_S, SEAT_S, Access, NotKept, Viewer
 from companion_web.limits import Tries
@@ -225,7 +226,7 @@ def test_what_cannot_be_served_with_is_named(tmp_path, text, words):
     path = tmp_path / "table.toml"
     path.write_text(f'copy = "x"\n[web]\n{text}\n')
     with pytest.raises(Fault, match=words):
-        load_config(path).web.context(tmp_path)
+        https_context(load_config(path).web, tmp_path)
 
 
 def test_the_names_of_the_page_are_those_of_its_address_too():

@@ -1,0 +1,7 @@
+"""What bad input raises."""
+
+from __future__ import annotations
+
+
+class Fault(Exception):
+    """Bad input: one line on stderr, exit code 2."""

@@ -20,7 +20,7 @@ OR_SAY := >$(VENV)/install.log 2>&1 || { cat $(VENV)/install.log >&2; exit 1; }
 
 # Compiled here, as the table's own user may not write into the checkout, and would compile everything at every start.
 install: $(STAMP)
-	@$(BIN)/python -m compileall -q engine vision calibration hardware companion companion_web
+	@$(BIN)/python -m compileall -q engine vision calibration hardware companion companion_web devtools cli
 
 $(STAMP): pyproject.toml hatch_build.py $(LOCK) $(LEARN) $(wildcard vision/kernels/*.[ch])
 	@$(PYTHON) -m venv $(if $(wildcard $(VENV)/lib/python$(VERSION)),,--clear) $(if $(PI)$(PINS),--system-site-packages) $(VENV)
@@ -57,7 +57,7 @@ lint: test-install
 
 # Whole games of GAME (else of all four) before the simulated camera, from the set-up to the final score: minutes.
 whole: test-install
-	@for start in tests/companion/whole/$(GAME)*.play; do $(BIN)/python -m tests.companion.filmed $$start || exit 1; done
+	@for start in tests/companion/whole/$(GAME)*.play; do $(BIN)/python -m tests.companion.support.filmed $$start || exit 1; done
 
 # The attacker's list against tables of its own, on this machine only: at most ten minutes. NAMES picks some.
 attack: test-install
@@ -69,7 +69,7 @@ arm: install
 
 # The docs' pictures: the simulated table, and the page in Chromium.
 pictures: test-install
-	@$(BIN)/python -m companion.pictures
+	@$(BIN)/python -m devtools.pictures
 
 # The whole shared photo set: not needed by `make test`.
 accuracy: install

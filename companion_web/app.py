@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from flask import Flask
 
-from companion.setup import Setup
-from companion.table import Table
+from companion.setup.setup import Setup
+from companion.table.table import Table
 from companion_web import errors, guard
 from companion_web.blueprints import BLUEPRINTS
 from companion_web.context import Web, web_of

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from companion.snapshot import doing
+from companion.table.snapshot import doing
 from engine import Action, State
 from engine.layout import Contents
 from engine.text import pack

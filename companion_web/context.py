@@ -8,13 +8,13 @@ from typing import Any
 
 from flask import Flask, current_app, request
 
-from companion.games import Shelf
-from companion.setup import Setup
-from companion.table import Table
+from companion.printing.board_drawing import Drawing
+from companion.setup.setup import Setup
+from companion.table.games import Shelf
+from companion.table.table import Table
 from companion_web.access import Access, Viewer
 from companion_web.choices import Choices
 from companion_web.desk import Desk
-from companion.board_drawing import Drawing
 from companion_web.errors import Problem
 from companion_web.feed import Feed, Streams, TableLike
 from companion_web.limits import Tries

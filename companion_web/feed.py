@@ -20,7 +20,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 class TableLike(Protocol):
-    """What is followed: companion.table.Table, or the set-up of one (companion.setup.Setup)."""
+    """What is followed: companion.table.table.Table, or the set-up of one (companion.setup.setup.Setup)."""
 
     def snapshot(self) -> Snapshot:
         """What it shows now; `version` tells it from what it showed before."""

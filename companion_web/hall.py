@@ -7,7 +7,7 @@ import msgspec
 from flask import Flask, Response, make_response, render_template, request
 from flask.typing import ResponseReturnValue
 
-from companion.hall import Hall
+from companion.runtime.hall import Hall
 from companion_web import catalogue, errors, guard
 from companion_web.blueprints import assets
 from companion_web.served import EXTENSION, Served

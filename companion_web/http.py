@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 
 from flask import Response, jsonify, make_response, render_template, request
 
-from companion.journal import BadJournal
-from companion.table import Gone, Refused
+from companion.table.journal import BadJournal
+from companion.table.table import Gone, Refused
 from companion_web import catalogue, qr
 from companion_web.access import HOST_S, SEAT_S, NotKept, Taken
 from companion_web.context import COOKIE, token, web

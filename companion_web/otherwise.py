@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from companion.snapshot import doing
+from companion.table.snapshot import doing
 from engine import Action, State
 
 RECENT = 8  # moves of the whole table that are looked at

@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 
 def create_rescue_app(rescue: Any, settings: Settings) -> Flask:
-    """rescue: what companion.rescue.Rescue has. Without a PIN nobody is the host, and everybody is
+    """rescue: what cli.rescue.Rescue has. Without a PIN nobody is the host, and everybody is
     told the fault."""
     app = Flask("companion_web", static_folder=None)
     app.extensions[EXTENSION] = Served(settings.proxies)

@@ -21,7 +21,7 @@ def copy(tmp_path_factory):
     calibrate = [
         sys.executable,
         "-m",
-        "companion.cli",
+        "cli",
         "calibrate",
         str(folder),
         "--quiet",

@@ -9,8 +9,8 @@ import click
 import msgspec
 import pytest
 
-from companion.cli import COMMANDS, _Commands, main
-from companion.config import Config
+from cli.main import COMMANDS, _Commands, main
+from companion.runtime.config import Config
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

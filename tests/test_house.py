@@ -13,14 +13,25 @@ import pytest
 import engine
 
 ROOT = Path(__file__).resolve().parent.parent
-ROOMS = ("engine", "vision", "calibration", "hardware", "companion", "companion_web")
+ROOMS = (
+    "engine",
+    "vision",
+    "hardware",
+    "calibration",
+    "companion",
+    "companion_web",
+    "devtools",
+    "cli",
+)
 MAY = {
     "engine": set(),
     "vision": set(),
     "hardware": set(),
     "calibration": {"vision", "engine"},
+    "companion": {"calibration", "hardware", "vision", "engine"},
     "companion_web": {"companion", "calibration", "vision", "engine"},
-    "companion": set(ROOMS),
+    "devtools": set(ROOMS) - {"cli"},
+    "cli": set(ROOMS),
 }
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from flask import Blueprint, Response, jsonify, request
 
-from companion.journal import Line
-from companion.sentences import sentence_of
-from companion.snapshot import doing
+from companion.explain.sentences import sentence_of
+from companion.table.journal import Line
+from companion.table.snapshot import doing
 from companion_web.access import Viewer
 from companion_web.context import acting_for, seated_viewer, web
 from companion_web.errors import Problem

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from flask import Blueprint, Response, jsonify, request
 
-from companion.table import Table
+from companion.table.table import Table
 from companion_web.access import Viewer
 from companion_web.choices import may_lie, pieces_to_put, places_of, reasons_against, said_acts
 from companion_web.context import acting_for, require_host, seated_viewer, web

@@ -18,7 +18,7 @@ from flask import Blueprint, Response, jsonify
 
 from calibration import learning
 from calibration.copy import BEFORE, BadCopy
-from companion.setup import NotSo
+from companion.setup.setup import NotSo
 from companion_web import catalogue
 from companion_web.blueprints.trace import trace_blueprint, trace_page
 from companion_web.context import require_host, web

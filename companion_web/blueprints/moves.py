@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from flask import Blueprint, Response, jsonify
 
-from companion.journal import Line
+from companion.table.journal import Line
 from companion_web.context import viewer, web
 from companion_web.errors import Problem
 from companion_web.redaction import redacted_snapshot

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from flask import Blueprint, Response, jsonify
 
 import engine
-from companion.chronicle import chronicle
+from companion.table.chronicle import chronicle
 from companion_web.context import require_host, viewer, web
 from companion_web.errors import Problem
 from companion_web.http import answer_after, download, json_body, page_shell, result_of, text_in

@@ -9,7 +9,7 @@ import cv2
 import numpy as np
 from flask import Blueprint, Response, jsonify, request
 
-from companion.setup import NotSo, Setup
+from companion.setup.setup import NotSo, Setup
 from companion_web.context import require_host, viewer, web
 from companion_web.errors import Problem
 from companion_web.http import number_in, page_shell, text_in

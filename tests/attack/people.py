@@ -13,8 +13,8 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from companion.journal import Journal
-from companion_web.load import measure
+from companion.table.journal import Journal
+from devtools.load import measure
 from tests.attack.table import PIN, RunningTable
 
 CHANGE_MS = 300.0  # issue 26

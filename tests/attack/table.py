@@ -15,8 +15,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from companion.copies import open_copy
 from companion.fault import Fault
+from companion.runtime.copies import open_copy
 from vision.storage.model_file import BadModel
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -41,7 +41,7 @@ def calibrated_copy() -> Path:
             [
                 sys.executable,
                 "-m",
-                "companion.cli",
+                "cli",
                 "calibrate",
                 str(folder),
                 "--steps",
@@ -72,7 +72,7 @@ class RunningTable:
             command = [
                 sys.executable,
                 "-m",
-                "companion.cli",
+                "cli",
                 "run",
                 "--stay",
                 "--config",

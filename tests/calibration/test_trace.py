@@ -11,7 +11,7 @@ import pytest
 import engine
 from calibration import trace
 from calibration.fit import calibrate
-from companion.copies import open_copy
+from companion.runtime.copies import open_copy
 from companion.simulate import Conditions, make_copy
 from engine.plan import Plan as RulesPlan
 from vision.plan import load_plan

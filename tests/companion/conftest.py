@@ -1,8 +1,8 @@
-"""A table without a camera: see tests/companion/made_evidence.py."""
+"""A table without a camera: see tests/companion/support/made_evidence.py."""
 
 import pytest
 
-from tests.companion.made_evidence import Player, sees
+from tests.companion.support.made_evidence import Player, sees
 
 
 @pytest.fixture

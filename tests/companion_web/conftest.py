@@ -1,4 +1,4 @@
-"""A table without camera and rules: what companion.table.Table publishes, made by hand, so that
+"""A table without camera and rules: what companion.table.table.Table publishes, made by hand, so that
 tests see the page only."""
 
 import threading
@@ -9,8 +9,8 @@ import pytest
 
 import companion_web
 import engine
-from companion.setup import Setup
-from companion.table import Gone, Refused
+from companion.setup.setup import Setup
+from companion.table.table import Gone, Refused
 from engine import BadText, Violation, say
 from engine.text import pack
 from tests.companion_web.browsing import CHROMIUM, chromium, server, visit  # noqa: F401
@@ -126,7 +126,7 @@ VIEW = {
 
 
 class FakeTable:
-    """Same calls as companion.table.Table; `act(site, contents)` is a move seen by the camera."""
+    """Same calls as companion.table.table.Table; `act(site, contents)` is a move seen by the camera."""
 
     def __init__(self, hidden_scores=False):
         self._changed = threading.Condition()

@@ -51,7 +51,7 @@ def test_what_is_gone_is_gone(app, phone, table):
 
 
 def test_what_cannot_be_written_down_did_not_happen(phone, table, monkeypatch):
-    from companion.journal import BadJournal
+    from companion.table.journal import BadJournal
 
     def full(*a, **k):
         raise BadJournal("/var/lib/secret/place: disk full")
@@ -215,3 +215,17 @@ def test_a_name_is_said_by_whoever_sits_there_or_the_host(phone, table):
         assert lion.post("/api/name", {"seat": "lion", "name": name}).status_code == 400
     assert phone("host").post("/api/name", {"seat": "lion", "name": ""}).status_code == 200
     assert table.settings["names"] == {}
+
+
+def test_the_drawing_is_small_and_remembered_by_browsers(app):
+    client = app.test_client()
+    zipped = {"Accept-Encoding": "gzip"}
+    first = client.get("/api/plan", headers=zipped)
+    assert len(first.data) < 60_000
+    assert (
+        client.get(
+            "/api/plan", headers={**zipped, "If-None-Match": first.headers["ETag"]}
+        ).status_code
+        == 304
+    )
+    assert client.get("/api/plan", headers={"Accept-Encoding": "identity"}).json["game"] == "tigris"

@@ -3,7 +3,7 @@ corrected with one tap."""
 
 import pytest
 
-from companion.table import Gone, Refused, Table
+from companion.table.table import Gone, Refused, Table
 from engine import script
 from tests.companion_web.browsing import explained, fits
 

@@ -9,9 +9,9 @@ import pytest
 
 import companion_web
 import engine
-from companion.club import summary
-from companion.journal import Journal
-from companion.table import Table
+from companion.runtime.club import summary
+from companion.table.journal import Journal
+from companion.table.table import Table
 from engine import script
 
 from .conftest import Phone

@@ -6,7 +6,7 @@ import itertools
 import pytest
 
 import engine
-from companion.table import Table
+from companion.table.table import Table
 from engine import script
 
 from .conftest import Phone
@@ -196,7 +196,7 @@ def test_taking_back_can_be_taken_back_also_after_a_restart(people, table):
 
 
 def test_a_question_to_nobody_by_name_is_for_whose_doing_it_is_about(people, table):
-    from companion.verdict import UNCLEAR, Answer, Question, Verdict
+    from companion.explain.verdict import UNCLEAR, Answer, Question, Verdict
     from engine import say as text
 
     bull, lion, host = people
@@ -226,7 +226,7 @@ def test_a_question_to_nobody_by_name_is_for_whose_doing_it_is_about(people, tab
 
 
 def test_the_game_is_downloaded_whole_by_the_host_or_when_it_is_over(phone, table, tmp_path):
-    from companion.journal import Journal
+    from companion.table.journal import Journal
 
     bull, host = phone("bull"), phone("host")
     say(bull, "bull: swap 2")

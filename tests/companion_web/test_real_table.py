@@ -6,8 +6,8 @@ import pytest
 
 import companion_web
 import engine
-from companion.board_drawing import drawn
-from companion.table import Table
+from companion.printing.board_drawing import drawn
+from companion.table.table import Table
 from engine.script import run
 
 GAMES = sorted(engine.games())

@@ -10,8 +10,8 @@ from types import SimpleNamespace
 import pytest
 
 import companion_web
-from companion.config import Club
-from companion.hall import Hall
+from companion.runtime.config import Club
+from companion.runtime.hall import Hall
 from companion_web import context, guard, quiet
 from companion_web.access import Access, Viewer
 from companion_web.hall import create_hall

@@ -11,7 +11,7 @@ from calibration.copy import load_copy
 from calibration.fit import Report
 from calibration.held import Trial
 from calibration.report import Findings, unshown
-from companion.setup import Setup
+from companion.setup.setup import Setup
 from companion.simulate import Conditions, Director, plan_of
 from companion_web.access import Access, Viewer
 

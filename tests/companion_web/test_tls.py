@@ -8,9 +8,9 @@ import ssl
 import pytest
 
 import companion_web
-from companion.config import Web, load_config
+from cli.serving import https_context
 from companion.fault import Fault
-from companion.serving import https_context
+from companion.runtime.config import Web, load_config
 from companion_web import connections, context, tls
 from companion_web.access import HOST_S, SEAT_S, Access, NotKept, Viewer
 from companion_web.limits import Tries

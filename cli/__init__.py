@@ -1,0 +1,1 @@
+"""The commands, and the pages they serve."""

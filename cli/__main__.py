@@ -1,0 +1,5 @@
+"""python -m cli: what `nilometer` runs."""
+
+from cli.main import main
+
+main()

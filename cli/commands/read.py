@@ -1,0 +1,78 @@
+"""nilometer read COPY PHOTO... --json: one JSON line a photo (DESIGN 7)."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import click
+
+from companion.runtime.copies import open_copy
+from vision.evidence.site_evidence import Evidence, NoBoard
+from vision.storage.photo_file import BadPhoto, load_photo
+
+LEFT = 0.05  # of the chances, that is told where none of those named has it
+
+
+def line_of(photo: str, evidence: Evidence, ms: float) -> dict:
+    """A reading as the command prints it."""
+    r = evidence.registration
+    board = {"by": r.by, "error_px": round(r.error_px, 2)} | (
+        {"maybe_turned": True} if r.maybe_turned else {}
+    )
+    return {
+        "photo": photo,
+        "layout": {s: list(c) for s, c in evidence.layout().items()},
+        "unsure": evidence.unsure(),
+        "registration": board,
+        "ms": round(ms, 1),
+        **({"busy": evidence.busy} if evidence.busy else {}),
+    }
+
+
+@click.command()
+@click.argument("copy", type=click.Path())
+@click.argument("photos", nargs=-1, required=True)
+@click.option("--json", "as_json", is_flag=True, help="one JSON line a photo")
+def command(copy: str, photos: tuple[str, ...], as_json: bool) -> int:
+    """What lies on the board in photos."""
+    reader = open_copy(copy).reader
+    failed, pose = False, None
+    for name in photos:
+        photo = Path(name).name
+        try:
+            image = load_photo(name)
+            start = time.perf_counter()
+            pose = reader.locate(
+                image, pose
+            )  # most cameras stand where they stood for the photo before
+            evidence = reader.read_at(image, pose)
+            out = line_of(photo, evidence, 1000 * (time.perf_counter() - start))
+        except (NoBoard, BadPhoto) as e:
+            failed = True
+            out = {"photo": photo, "error": str(e).removeprefix(f"{name}: ")}
+        click.echo(json.dumps(out, ensure_ascii=False) if as_json else _table(out))
+    return 1 if failed else 0
+
+
+def _table(out: dict) -> str:
+    if "error" in out:
+        return f"{out['photo']}: {out['error']}"
+    r = out["registration"]
+    lines = [
+        f"{out['photo']}: {len(out['layout'])} sites occupied, board found by {r['by']} to {r['error_px']} px, "
+        f"{out['ms']} ms"
+    ]
+    if r.get("maybe_turned"):
+        lines.append("  the board may lie turned round: it looks the same both ways")
+    lines += [f"  {site}: {' '.join(contents)}" for site, contents in out["layout"].items()]
+    for site, options in out["unsure"].items():
+        told = [(" ".join(c) or "empty", p) for c, p in options]
+        rest = 1 - sum(p for _, p in told)
+        told += [("anything else", rest)] if rest > LEFT else []
+        lines.append(
+            f"  unsure {site}: "
+            + ", ".join(f"{what} {100 * p:.0f} %" for what, p in sorted(told, key=lambda t: -t[1]))
+        )
+    return "\n".join(lines)

@@ -1,0 +1,57 @@
+"""nilometer samplers FOLDER: what to lay where for a calibration, as pictures and as the layouts
+that `calibrate` reads."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from calibration.copy import game_plan
+from calibration.files import write_whole
+from companion.fault import Fault
+from companion.setup.layout_sheet import sheet
+from companion.setup.sampler_layouts import lean_samplers
+from vision.plan import BadPlan, load_plan
+
+
+@click.command()
+@click.argument("folder", type=click.Path())
+@click.option("--game", help="take this game's plan, where the folder has no plan.toml")
+@click.option("--seed", default=1, show_default=True, help="another number, another layout")
+def command(folder: str, game: str | None, seed: int) -> int:
+    """What to lay where: FOLDER/sampler-1.json, sampler-2.json and samplers.html with pictures of
+    them."""
+    out = Path(folder)
+    own = out / "plan.toml"
+    if not own.is_file() and game is None:
+        raise Fault(
+            f"{own}: not there; name the game with --game, or write the board's plan (docs/own-board.md)"
+        )
+    try:
+        plan = load_plan(own) if own.is_file() else game_plan(game)
+    except BadPlan as e:
+        raise Fault(str(e)) from None
+    layouts = lean_samplers(plan, seed)
+    taken = [
+        p for p in (out / f"sampler-{n}.json" for n in range(1, len(layouts) + 1)) if p.exists()
+    ]
+    if taken:
+        raise Fault(f"{taken[0]}: there already; what lies on a photo is not written over")
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        for n, layout in enumerate(layouts, 1):
+            write_whole(
+                out / f"sampler-{n}.json",
+                (json.dumps(layout, ensure_ascii=False, indent=0) + "\n").encode(),
+            )
+        page = out / "samplers.html"
+        write_whole(page, sheet(plan, layouts, f"Samplers for {plan.game}").encode())
+    except OSError as e:
+        raise Fault(f"{out}: {e.strerror}") from None
+    pieces = sum(len(c) for layout in layouts for c in layout.values())
+    click.echo(
+        f"{page}: {len(layouts)} layouts, {pieces} pieces to lay; their photos belong beside it, as sampler-1.jpg and so on"
+    )
+    return 0

@@ -1,0 +1,176 @@
+"""When the table cannot start: a page says why, and offers the host what can be done. Nothing
+damaged is thrown away."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import threading
+import time
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+from flask import Flask
+
+import companion_web
+from cli.serving import https_context
+from companion.fault import Fault
+from companion.runtime import notify
+from companion.runtime.config import Config, Web, load_config, written
+from companion.runtime.copies import open_copy
+from companion.table.journal import BadJournal, Event, begin_again, salvage, set_aside
+from companion_web.rescue import create_rescue_app
+from companion_web.server import CannotServe, Server
+from engine.plan import Plan
+from hardware.camera import BadCamera
+
+PORTS = 20  # tried one after the other where the table's own is taken
+TOLD = "NILOMETER_TOLD"  # to the process that tries again
+AGAIN_S = 60.0  # what may mend itself (a port, a camera) is tried again by itself
+
+
+class Rescue:
+    """What is wrong, and what can be done. words: the fault in one line. offers: "go-on" (from the
+    last good of `events`; `said` were there once), "anew", "set-up", "again"."""
+
+    def __init__(self, config: str, fault: Exception) -> None:
+        from cli.main import faults
+
+        known = isinstance(fault, (*faults(), OSError))
+        self.words = (
+            str(fault)
+            if known
+            else f"this should not have happened ({type(fault).__name__}: {fault})"
+        )
+        self.config, self.said = config, 0
+        self.events: list[Event] = []
+        self.journal: Path | None = None
+        self.done = threading.Event()
+        offers = ["again"]
+        settings = self._settings()
+        if (
+            isinstance(fault, BadJournal)
+            and settings is not None
+            and "another table" not in self.words
+        ):
+            self.journal = settings.path(settings.journal)
+            offers = ["anew", "again"]
+            with contextlib.suppress(BadJournal):
+                self.events, self.said = salvage(self.journal, _plan(settings))
+                offers = ["go-on", *offers] if self.events else offers
+        elif not isinstance(fault, (BadJournal, BadCamera, CannotServe)) and _set_up_here(config):
+            offers = ["set-up", "again"]
+        self.offers = tuple(offers)
+
+    def do(self, what: str) -> None:
+        """Raises KeyError for what is not offered, OSError, BadJournal."""
+        if what not in self.offers:
+            raise KeyError(what)
+        if what in ("go-on", "anew") and self.journal is not None:
+            set_aside(self.journal)
+            if what == "go-on":
+                begin_again(self.journal, self.events)
+        elif what == "set-up":
+            path = written(self.config)
+            os.replace(path, path.with_name(f"{path.name}.{time.strftime('%Y%m%d-%H%M%S')}"))
+        self.done.set()
+
+    @property
+    def lines(self) -> str:
+        """What can be read of the game, as JSON Lines"""
+        return "".join(
+            json.dumps(msgspec.to_builtins(e), ensure_ascii=False) + "\n" for e in self.events
+        )
+
+    @property
+    def damaged(self) -> bytes:
+        """The journal's file as it lies there. Raises OSError."""
+        return self.journal.read_bytes() if self.journal is not None else b""
+
+    def _settings(self) -> Config | None:
+        try:
+            return load_config(self.config)
+        except Fault:
+            return None
+
+
+def serve_rescue(config: str, fault: Exception, pin: str | None, secret: bool) -> bool:
+    """Serves the page until the host has done something or it is time to try again (True), or
+    somebody ends the program (False). pin: None where there is no host to be known. secret: PINs
+    are not printed."""
+    rescue = Rescue(config, fault)
+    web, folder = web_part(config), written(config).resolve().parent
+    server = _served(
+        create_rescue_app(
+            rescue,
+            companion_web.Settings(
+                name="Nilometer", pin=pin, state=folder, hosts=web.hosts, proxies=web.proxies
+            ),
+        ),
+        web,
+        folder,
+    )
+    told = "" if secret or pin is None else f"; the host's PIN: {pin}"
+    if os.environ.get(TOLD) != rescue.words + told:  # what is tried again by itself fills no log
+        os.environ[TOLD] = rescue.words + told
+        click.echo(f"nilometer: {rescue.words}", err=True)
+        click.echo(f"The page at {server.address} says so too{told}", err=True)
+    ended = threading.Event()
+    before = {n: signal.signal(n, lambda *_: ended.set()) for n in (signal.SIGINT, signal.SIGTERM)}
+    notify.ready("cannot start: see the page")
+    until = None if rescue.journal is not None else time.monotonic() + AGAIN_S
+    try:
+        while not (
+            ended.is_set()
+            or rescue.done.wait(0.2)
+            or until is not None
+            and time.monotonic() > until
+        ):
+            notify.alive()
+        time.sleep(0.3 if rescue.done.is_set() else 0.0)  # whoever tapped gets their answer
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        server.stop()
+    return not ended.is_set()
+
+
+def _served(app: Flask, web: Web, folder: Path) -> Server:
+    """On the table's own port, else on one of the next; with TLS where that can be. Raises
+    CannotServe."""
+    tls = None
+    with contextlib.suppress(Fault):
+        tls = https_context(web, folder)
+    for port in [*range(web.port, min(web.port + PORTS, 65536)), 0]:
+        with contextlib.suppress(CannotServe):
+            return companion_web.serve(app, web.host, port, tls)
+    return companion_web.serve(app, "0.0.0.0", 0, tls)
+
+
+def _set_up_here(config: str) -> bool:
+    """Whether a page wrote the settings: what the owner wrote by hand is the owner's to mend"""
+    return written(config) != Path(config) and written(config).is_file()
+
+
+def web_part(config: str) -> Web:
+    """What is said about the page, whatever else is wrong; what setting up wrote lies below what
+    the owner says."""
+    said: dict[str, Any] = {}
+    for path in dict.fromkeys((written(config), Path(config))):
+        with contextlib.suppress(OSError, ValueError, TypeError):
+            said |= tomllib.loads(path.read_text(encoding="utf-8")).get("web", {})
+    with contextlib.suppress(msgspec.ValidationError):
+        return msgspec.convert(said, Web)
+    return Web()
+
+
+def _plan(settings: Config) -> Plan | None:
+    try:
+        return open_copy(settings.path(settings.copy)).rules_plan
+    except Exception:  # what is wrong with the copy is not what was asked about
+        return None

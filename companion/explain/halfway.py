@@ -1,0 +1,63 @@
+"""A doing that hands are in the middle of: what was taken up has not been put down yet, which
+breaks no rule however long it takes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from companion.explain.hypothesis import Difference
+from engine import Action, State
+from engine.layout import Contents, between
+from engine.plan import Plan
+
+MOST = 1500  # legal actions tried; more are not looked through
+
+
+def half_done(state: State, plan: Plan, diff: Difference) -> tuple[str, ...]:
+    """The sites from which something was taken up that a legal action puts down again, when that is
+    all that differs; else ().
+
+    Nothing may have come from nowhere meanwhile: on the sites of that action lies less than before
+    it, and no more of any piece."""
+    if not diff or not any(len(seen) < len(have) for have, seen in diff.values()):
+        return ()
+    for action in state.legal_actions()[:MOST]:
+        if _on_the_way(state, action, plan, diff):
+            return tuple(s for s, (have, seen) in diff.items() if Counter(have) - Counter(seen))
+    return ()
+
+
+def _on_the_way(state: State, action: Action, plan: Plan, diff: Difference) -> bool:
+    if state.check(action):
+        return False
+    after = state.apply(action)
+    sites = {s for step in after.steps for s in step.changes}
+    if not diff.keys() <= sites:
+        return False
+    was, will = state.layout(), after.layout()
+    before = {s: was.get(s, ()) for s in sites}
+    # Hands put down what then changes by itself: both ends of the doing count.
+    ends = [{**before, **{s: will.get(s, ()) for s in sites}}]
+    if by_hand := {s: c for step in after.steps if step.by_hand for s, c in step.changes.items()}:
+        ends.append({**before, **by_hand})
+    now = {**before, **{s: seen for s, (_, seen) in diff.items()}}
+    return any(
+        all(between(before[s], c, end[s]) for s, c in now.items())
+        and _in_hand(before, now, end, plan)
+        for end in ends
+    )
+
+
+def _in_hand(
+    before: dict[str, Contents], now: dict[str, Contents], end: dict[str, Contents], plan: Plan
+) -> bool:
+    """Whether something is in somebody's hand, and all of that comes to lie on the board at the end"""
+    was, lies, will = (_pieces(c.values(), plan) for c in (before, now, end))
+    taken = was - lies
+    return bool(taken) and not lies - was and not taken - (will - lies)
+
+
+def _pieces(contents: Iterable[Contents], plan: Plan) -> Counter[str]:
+    """How many pieces of each sort, whichever way up they lie"""
+    return Counter(min(k, plan.backs.get(k, k)) for c in contents for k in c)

@@ -1,0 +1,129 @@
+"""What was done earlier and seen by nobody: put in where it was forgotten, or in place of what was
+but guessed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from companion.explain.hypothesis import (
+    BY_ITSELF,
+    FORGOTTEN,
+    Look,
+    Past,
+    World,
+    done_by,
+    judge,
+    site_score,
+)
+from engine import BadText, IllegalAction, Proposal, State
+from engine.layout import Contents, Layout
+
+
+def forgotten(
+    world: World, look: Look, past: Past, said: frozenset[int], seen: Layout
+) -> list[World]:
+    """Where the board does not follow the state, nor did in the last look (`seen`): the worlds in
+    which somebody did something earlier that nobody saw."""
+    behind = {s: (world.layout.get(s, ()), site_score(world, look, s)[1]) for s in seen}
+    behind = {s: both for s, both in behind.items() if both[0] != both[1]}
+    if not behind:
+        return []
+    return [
+        w
+        for p in world.state.explain(behind)
+        if p.belated
+        for w in put_in(world, p, look, past, said)
+    ]
+
+
+def put_in(
+    world: World, proposal: Proposal, look: Look, past: Past, said: frozenset[int]
+) -> list[World]:
+    """The world in which these actions were done earlier, each at the latest moment that allowed
+    it, what was but guessed was not done, and all since again."""
+    if world.actions or world.undo:
+        return []
+    states, texts = [past[0][0]], []  # oldest first; texts[i] led from states[i] to states[i + 1]
+    for (_, text), (before, _) in zip(past, past[1:]):
+        if text is None:
+            break
+        states.insert(0, before)
+        texts.insert(0, text)
+    stood = deepest = len(texts)
+    left: list[str] = []
+    guessed = [stood - 1 - n not in said for n in range(stood)]
+    added = () if proposal.uncovered else proposal.actions
+    for k, action in enumerate(proposal.withdrawn):
+        whole = (
+            (n, states[n].parse(texts[n]).without(action))
+            for n in range(len(texts) - 1, -1, -1)
+            if guessed[n]
+        )
+        at, rest = next(((n, rest) for n, rest in whole if rest is not None), (0, None))
+        if proposal.uncovered and rest is not None:
+            rest = (*rest, proposal.actions[k]) if _covered(states[at + 1]) else None
+        if rest is None or not (
+            since := _replayed(states[at], [*map(str, rest), *texts[at + 1 :]])
+        ):
+            return []
+        deepest, left = min(deepest, at), [*left, *map(str, rest)]
+        states, texts = [*states[:at], *since], [*texts[:at], *map(str, rest), *texts[at + 1 :]]
+        guessed[at : at + 1] = [True] * len(rest)
+    for action in added:
+        at = next((n for n in range(len(texts) - 1, -1, -1) if not states[n].check(action)), None)
+        if at is None:
+            return []
+        texts = [*texts[:at], str(action), *texts[at:]]
+        if not (since := _replayed(states[at], texts[at:])):
+            return []
+        deepest = min(deepest, at)
+        states = [*states[:at], *since]
+    state, changed = states[-1], len(added) + len(proposal.withdrawn)
+    w = World(
+        state,
+        state.layout(),
+        stood - deepest,
+        FORGOTTEN * changed + proposal.cost,
+        _on_the_way(world, states[deepest:]),
+    )
+    new = {*map(str, proposal.actions), *left}
+    run = texts[deepest:]
+    w.base = world.layout
+    w.actions = tuple(states[deepest + n].parse(text) for n, text in enumerate(run))
+    w.redone = frozenset(n for n, text in enumerate(run) if text not in new)
+    w.touched |= {s for s in set(w.layout) | set(w.base) if w.layout.get(s) != w.base.get(s)}
+    w.certain = False
+    return [judge(w, look)]
+
+
+def _covered(state: State) -> bool:
+    """Whether something lies on what hands laid in the action that led to this state"""
+    now = state.layout()
+    return any(
+        len(now.get(s, ())) > len(c) and now[s][: len(c)] == c
+        for s, c in done_by(state, hands=True).items()
+    )
+
+
+def _on_the_way(world: World, states: Sequence[State]) -> dict[str, dict[Contents, float]]:
+    """What sites that change may show before the consequences of these states are done, and what
+    they may show as it is"""
+    lag = {s: dict(c) for s, c in world.lag.items()}
+    at, after = dict(states[0].layout()), states[-1].layout()
+    for step in (step for state in states[1:] for step in state.steps):
+        for site, contents in step.changes.items():
+            if not step.by_hand and after.get(site, ()) != world.layout.get(site, ()):
+                lag.setdefault(site, {}).setdefault(at.get(site, ()), BY_ITSELF)
+            at[site] = contents
+    return lag
+
+
+def _replayed(state: State, texts: Sequence[str]) -> list[State]:
+    """The states from this one on, through these actions; [] where one is not legal there"""
+    out = [state]
+    try:
+        for text in texts:
+            out.append(out[-1].apply(out[-1].parse(text)))
+    except (IllegalAction, BadText):
+        return []
+    return out

@@ -1,0 +1,1 @@
+"""Boards, pieces and cards as drawings and as PDF."""

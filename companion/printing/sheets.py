@@ -1,0 +1,363 @@
+"""`nilometer print`: marker cards, board and pieces in true size, as PDF, from the art the
+simulated camera films.
+
+What is cut out comes from the plan's counts and art.toml's backs: a piece with a back is printed as
+front and back side by side, to be folded and glued. `[[sheet]]` in art.toml says it for kinds that
+the plan does not count:
+
+    [[sheet]]
+    front = { "water:01" = 8, "water:11" = 12 }          # kind = how many
+    back = { "event:hippo" = 6, "event:none" = 14 }      # dealt out over the fronts; leave out for blank backs
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import segno
+
+from companion.printing.pdf import MM, Page, Pdf, text_width
+from engine.art import Art, footprint
+from hardware import props
+from hardware.scene import CARD, CARD_GAP
+from vision.plan import Plan
+
+A4 = (210.0, 297.0)
+PAPERS = {"a4": A4, "letter": (215.9, 279.4)}
+MARGIN = 9.0  # mm no printer is trusted with
+OVERLAP = 8.0  # mm that board sheets share, to glue
+GAP = 3.0  # mm between pieces, for scissors
+CORNERS = ("upper left", "upper right", "lower right", "lower left")
+GREY = "#8c8c8c"
+
+__all__ = ["MM", "board_sheets", "cut_outs", "document"]
+
+
+def document(
+    plan: Plan,
+    art: Art,
+    title: str,
+    address: str = "",
+    parts: Sequence[str] = ("cards", "board", "pieces"),
+    paper: tuple[float, float] = A4,
+) -> Pdf:
+    """The whole PDF. address: what a QR code on the first sheet leads to; parts: which of cards,
+    board, pieces;
+    paper: (width, height) of a sheet in mm."""
+    pdf = Pdf(f"{title}: to print and play")
+    if "cards" in parts:
+        _card_sheet(pdf, plan, title, address, paper)
+    if "board" in parts:
+        _board(pdf, plan, art, title, paper)
+    if "pieces" in parts:
+        _pieces(pdf, plan, art, title, paper)
+    return pdf
+
+
+def _card_sheet(pdf: Pdf, plan: Plan, title: str, address: str, paper: tuple[float, float]) -> None:
+    page = pdf.page(*paper)
+    w, h = plan.size
+    page.text(MARGIN + 6, 22, f"{title}: marker cards", 5, bold=True)
+    lines = [
+        'Print at 100 % (true size, not "fit to page"). The ruler below must measure 100 mm.',
+        "Cut the four cards out along the thin lines, white rim and all. Tape them flat on the table, upright as the board is:",
+        "a card's corner with the small triangle touches the board's corner of its name, its sides in line with the board's.",
+        f"The black squares are then {CARD_GAP:g} mm outside the board's corners; their nearest corners are",
+        f"{w + 2 * CARD_GAP:g} mm apart from left to right and {h + 2 * CARD_GAP:g} mm from top to bottom.",
+        "A millimetre or two off does not matter: it is measured.",
+    ]
+    for n, line in enumerate(lines):
+        page.text(MARGIN + 6, 32 + 5.6 * n, line, 2.1)
+    side = CARD + 2 * CARD_GAP
+    for number, name in enumerate(CORNERS):
+        x, y = (45 + 78 * (number in (1, 2)), 102 + 68 * (number in (2, 3)))
+        page.draw(props.card(number, CARD, CARD_GAP), x, y)
+        page.draw([_outline(footprint((side, side)))], x, y)
+        sx, sy = (1 if number in (0, 3) else -1), (1 if number in (0, 1) else -1)
+        at = [sx * side / 2, sy * side / 2]
+        page.draw(
+            [
+                {
+                    "p": "polygon",
+                    "points": [at, [at[0] - sx * 3, at[1]], [at[0], at[1] - sy * 3]],
+                    "fill": "#404040",
+                    "stroke": None,
+                    "width": 0.0,
+                }
+            ],
+            x,
+            y,
+        )
+        page.text(
+            x - side / 2 + 4, y + side / 2 - 1.2, f"{number}: {name}", 1.8, GREY
+        )  # on the rim: it stays on the card
+    _ruler(page, MARGIN + 6, 216)
+    if address:
+        _qr(page, 150, 214, 40, address)
+        page.text(150, 260, address, min(2.4, 2.4 * 48 / max(text_width(address, 2.4), 1)))
+    _small_board(page, plan, MARGIN + 6, 234)
+
+
+def _ruler(page: Page, x: float, y: float) -> None:
+    page.line(x, y, x + 100, y, 0.3, "#000000")
+    for mm in range(0, 101, 5):
+        page.line(x + mm, y, x + mm, y - (4 if mm % 10 == 0 else 2), 0.2, "#000000")
+    page.text(x, y + 5, "0", 2.1)
+    page.text(x + 92, y + 5, "100 mm", 2.1)
+
+
+def _small_board(page: Page, plan: Plan, x: float, y: float) -> None:
+    """Where the cards go, as a small drawing"""
+    w, h = plan.size
+    scale = 36 / max(w, h)
+    square, gap = CARD * scale, CARD_GAP * scale
+    x, y = x + square + gap, y + square + gap
+    page.draw(
+        [_outline([[0, 0], [w * scale, 0], [w * scale, h * scale], [0, h * scale]], "#404040")],
+        x,
+        y,
+    )
+    page.draw(
+        [
+            {
+                "p": "text",
+                "at": [w * scale / 2, h * scale / 2],
+                "text": "board",
+                "size": 3.0,
+                "turn": 0.0,
+                "fill": GREY,
+            }
+        ],
+        x,
+        y,
+    )
+    for number in range(4):
+        right, low = number in (1, 2), number in (2, 3)
+        cx = w * scale + gap + square / 2 if right else -gap - square / 2
+        cy = h * scale + gap + square / 2 if low else -gap - square / 2
+        s = square / 2
+        page.draw(
+            [
+                {
+                    "p": "polygon",
+                    "points": [[-s, -s], [s, -s], [s, s], [-s, s]],
+                    "fill": "#000000",
+                    "stroke": None,
+                    "width": 0.0,
+                }
+            ],
+            x + cx,
+            y + cy,
+        )
+        page.text(x + cx + (s + 1.2 if right else -s - 3.2), y + cy + 1, str(number), 2.1)
+
+
+def _qr(page: Page, x: float, y: float, side: float, address: str) -> None:
+    matrix = list(segno.make(address, error="m").matrix)
+    cell = side / len(matrix)
+    for row, bits in enumerate(matrix):
+        col = 0
+        while col < len(bits):
+            end = col
+            while end < len(bits) and bits[end]:
+                end += 1
+            if end > col:
+                x0, y0, x1, y1 = col * cell, row * cell, end * cell, (row + 1) * cell
+                page.draw(
+                    [
+                        {
+                            "p": "polygon",
+                            "points": [[x0, y0], [x1, y0], [x1, y1], [x0, y1]],
+                            "fill": "#000000",
+                            "stroke": None,
+                            "width": 0.0,
+                        }
+                    ],
+                    x,
+                    y,
+                )
+            col = max(end, col + 1)
+
+
+def board_sheets(
+    size: Sequence[float], paper: tuple[float, float] = A4
+) -> tuple[tuple[float, float], list[tuple[int, int, float, float]]]:
+    """How a board of `size` mm is cut into sheets: the sheet's (width, height), and (row, column,
+    x, y) of each: what mm of the board lie at the upper left of its printed part. The way round
+    with fewer sheets, all of one size: no strips."""
+    best = None
+    for sheet in (paper, paper[::-1]):
+        room = [s - 2 * MARGIN for s in sheet]
+        across, down = (
+            max(1, math.ceil((b - OVERLAP) / (r - OVERLAP))) for b, r in zip(size, room)
+        )
+        if best is None or across * down < len(best[1]):
+            best = (
+                sheet,
+                [
+                    (row, col, col * (size[0] - OVERLAP) / across, row * (size[1] - OVERLAP) / down)
+                    for row in range(down)
+                    for col in range(across)
+                ],
+            )
+    return best
+
+
+def _board(pdf: Pdf, plan: Plan, art: Art, title: str, paper: tuple[float, float]) -> None:
+    prims = art.board(plan)
+    if not prims:
+        return
+    w, h = plan.size
+    whole = pdf.stamp(prims, (0.0, 0.0, w, h))
+    sheet, tiles = board_sheets(plan.size, paper)
+    rows, cols = max(t[0] for t in tiles) + 1, max(t[1] for t in tiles) + 1
+    for row, col, x, y in tiles:
+        page = pdf.page(*sheet)
+        right, low = (MARGIN + (side - OVERLAP) / n + OVERLAP for side, n in ((w, cols), (h, rows)))
+        page.window(whole, MARGIN - x, MARGIN - y, (MARGIN, MARGIN, right, low))
+        _crop_marks(page, MARGIN, MARGIN, right, low)
+        if col + 1 < cols:
+            page.line(right - OVERLAP, MARGIN, right - OVERLAP, low, 0.15, "#000000", 1.5)
+        if row + 1 < rows:
+            page.line(MARGIN, low - OVERLAP, right, low - OVERLAP, 0.15, "#000000", 1.5)
+        where = f"{title}, board: row {row + 1} of {rows}, column {col + 1} of {cols}. "
+        glue = (
+            "Cut at the corner marks; glue the next sheet's edge along the dashed line."
+            if len(tiles) > 1
+            else ""
+        )
+        page.text(MARGIN + 6, MARGIN - 3, where + glue, 1.8, GREY)
+
+
+def _crop_marks(page: Page, x0: float, y0: float, x1: float, y1: float) -> None:
+    for x, out in ((x0, -1), (x1, 1)):
+        for y, up in ((y0, -1), (y1, 1)):
+            page.line(x + out, y, x + 5 * out, y, 0.15, "#000000")
+            page.line(x, y + up, x, y + 5 * up, 0.15, "#000000")
+
+
+def cut_outs(plan: Plan, art: Art) -> Iterator[tuple[str, str | None, int]]:
+    """(front, back or None, how many) of everything to cut out."""
+    told: set[str] = set()
+    for entry in art.data.get("sheet", ()):
+        fronts, backs = _dealt(entry["front"]), _dealt(entry.get("back", {}))
+        told |= set(fronts) | set(entry.get("instead_of", ()))
+        if backs:
+            step = next(
+                s
+                for s in range(max(1, round(0.38 * len(backs))), len(backs) + 2)
+                if math.gcd(s, len(backs)) == 1
+            )
+            backs = [backs[i * step % len(backs)] for i in range(len(fronts))]
+        pairs: dict[tuple[str, str | None], int] = {}
+        for front, back in zip(fronts, backs or [None] * len(fronts)):
+            pairs[front, back] = pairs.get((front, back), 0) + 1
+        yield from ((front, back, n) for (front, back), n in pairs.items())
+    backs_of_others = {art.back(p.kind) for p in plan.piece if p.kind not in told and p.count}
+    for piece in plan.piece:
+        back = art.back(piece.kind)
+        if not piece.count or piece.looks or piece.kind in told:
+            continue
+        if back is None and piece.kind in backs_of_others:
+            continue  # it is only ever the other side of something
+        if back is not None and art.back(back) == piece.kind:
+            if back in told:
+                continue
+            told.add(piece.kind)  # two kinds on the two sides of one piece: printed once
+        yield piece.kind, back, piece.count
+
+
+def _dealt(counts: dict[str, int]) -> list[str]:
+    return [kind for kind, n in counts.items() for _ in range(n)]
+
+
+def _size(plan: Plan, art: Art, kind: str) -> Any:
+    return plan.pieces[kind].size if kind in plan.pieces else art.size(kind)
+
+
+def _pieces(pdf: Pdf, plan: Plan, art: Art, title: str, paper: tuple[float, float]) -> None:
+    shelf = _Shelves(pdf, title, paper)
+    # Pieces of one size stand together, whatever they are: that saves paper.
+    groups: dict[tuple, list[tuple[str, str | None, int]]] = {}
+    for front, back, count in cut_outs(plan, art):
+        size = _size(plan, art, front)
+        height = plan.pieces[front].height if front in plan.pieces else 0.0
+        groups.setdefault((size, back is not None, max(height, 5.0)), []).append(
+            (front, back, count)
+        )
+    for (size, two_sided, height), members in groups.items():
+        outline = footprint(size)
+        w, h = (max(p[i] for p in outline) * 2 for i in (0, 1))
+        cell = (2 * w if two_sided else w), h
+        names = members[0][0] if len(members) == 1 else f"{members[0][0]} to {members[-1][0]}"
+        how = (
+            f": glue on something {height:g} mm high"
+            if height > 5
+            else ": fold, glue, cut"
+            if two_sided
+            else ""
+        )
+        shelf.caption(f"{names}, {sum(n for _, _, n in members)}{how}", *cell)
+        for front, back, count in members:
+            stamps = [
+                pdf.stamp(
+                    [*art.piece(k, size), _outline(outline)],
+                    (-w / 2 - 1, -h / 2 - 1, w / 2 + 1, h / 2 + 1),
+                )
+                for k in (front, back)
+                if k
+            ]
+            for _ in range(count):
+                page, x, y = shelf.place(*cell)
+                for n, stamp in enumerate(stamps):
+                    page.stamp(stamp, x + (n + 0.5) * w, y + h / 2)
+                if two_sided:
+                    page.line(x + w, y - 1.2, x + w, y + 0.4, 0.15, "#000000")
+                    page.line(x + w, y + h - 0.4, x + w, y + h + 1.2, 0.15, "#000000")
+
+
+class _Shelves:
+    """Puts pieces on pages, row after row, each group under its name."""
+
+    def __init__(self, pdf: Pdf, title: str, paper: tuple[float, float]) -> None:
+        self.pdf, self.title, self.paper, self.page = pdf, title, paper, None
+        self.x = self.y = self.row = 0.0
+
+    def caption(self, text: str, w: float, h: float) -> None:
+        """A group's name, above the row that its pieces begin."""
+        if self.page is None or self.y + self.row + 6 + h > self.paper[1] - MARGIN:
+            self._new_page()
+        else:
+            self._new_row()
+        self.page.text(MARGIN, self.y + 3, text, 1.9, GREY)
+        self.y += 5
+
+    def place(self, w: float, h: float) -> tuple[Page, float, float]:
+        """The page, and where on it the upper left corner of the next piece is."""
+        if self.x + w > self.paper[0] - MARGIN:
+            self._new_row()
+        if self.y + h > self.paper[1] - MARGIN:
+            self._new_page()
+        x, self.row = self.x, max(self.row, h + GAP)
+        self.x += w + GAP
+        return self.page, x, self.y
+
+    def _new_row(self) -> None:
+        self.x, self.y, self.row = MARGIN, self.y + self.row, 0.0
+
+    def _new_page(self) -> None:
+        self.page = self.pdf.page(*self.paper)
+        self.page.text(MARGIN, MARGIN, f"{self.title}: pieces", 1.9, GREY)
+        self.x, self.y, self.row = MARGIN, MARGIN + 3, 0.0
+
+
+def _outline(points: Sequence[Sequence[float]], colour: str = "#b0b0b0") -> dict[str, Any]:
+    return {
+        "p": "polygon",
+        "points": [list(p) for p in points],
+        "fill": None,
+        "stroke": colour,
+        "width": 0.12,
+    }

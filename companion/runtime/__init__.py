@@ -1,0 +1,1 @@
+"""What runs while people play: camera to verdict, configuration, club."""

@@ -1,0 +1,188 @@
+"""A table among many: it tells an MQTT broker how it stands (topics: docs/club.md), and goes on
+when there is none.
+
+Whatever was missed while the broker was gone follows when it is back: the state is retained, moves
+are numbered.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import threading
+from typing import Any
+
+import paho.mqtt.client as mqtt
+
+from companion.fault import Fault
+from companion.runtime.config import Club
+from companion.table.table import Table
+from engine.text import Text
+
+log = logging.getLogger(__name__)
+ONLINE, OFFLINE = "online", "offline"
+LONGEST_WAIT = 30  # seconds between two tries to reach the broker
+CALM = 0.25  # seconds in which changes are gathered into one message
+
+
+def topic_name(name: str) -> str:
+    """A name as one level of a topic: lower case, digits and "-"."""
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "table"
+
+
+def summary(snapshot: dict[str, Any], name: str, page: str) -> dict[str, Any]:
+    """What others may know of a table: no hands, and no scores while they are hidden. Texts are
+    English sentences."""
+    hidden = snapshot["settings"].get("hidden_scores") and not snapshot["outcome"]
+    outcome, verdict = snapshot["outcome"], snapshot["verdict"]
+    return {
+        "name": name,
+        "game": snapshot["game"],
+        "title": plain(snapshot["title"]),
+        "page": page,
+        "seats": [
+            {"id": s["id"], "name": plain(s["name"]), "colour": s["colour"]}
+            for s in snapshot["seats"]
+        ],
+        "turn": snapshot["turn"],
+        "scores": {} if hidden else snapshot["scores"],
+        "moves": len(snapshot["moves"]),
+        "verdict": verdict["verdict"],
+        "text": plain(verdict["text"]),
+        "camera": snapshot["camera"]["state"],
+        "winners": outcome["winners"] if outcome else None,
+    }
+
+
+def plain(packed: dict[str, Any]) -> str:
+    """A packed text in English, for programs."""
+    return str(Text(packed["t"], packed.get("a", {})).translated(lambda t: t))
+
+
+class Publisher:
+    """Follows a table in a thread of its own; nothing the broker does reaches the table. delivered:
+    the last move's event."""
+
+    def __init__(self, table: Table, club: Club, name: str) -> None:
+        self.table, self.club, self.name = table, club, name
+        self.id = topic_name(club.table or name)
+        self.base = f"{club.prefix}/{self.id}"
+        self.delivered = 0
+        self._stop = threading.Event()
+        self._fresh = (
+            threading.Event()
+        )  # set when a connection came about: everything has to be told anew
+        self._thread = threading.Thread(target=self._follow, name="club", daemon=True)
+        self.client = client(club, f"nilometer-{self.id}")
+        self.client.will_set(f"{self.base}/online", OFFLINE, qos=1, retain=True)
+        self.client.on_connect = self._connected
+
+    def start(self) -> None:
+        # The broker need not be there yet: paho's own thread keeps trying.
+        self.client.connect_async(self.club.broker, self.club.port, keepalive=20)
+        self.client.loop_start()
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stop.set()
+        if self.client.is_connected():
+            self.client.publish(
+                f"{self.base}/online", OFFLINE, qos=1, retain=True
+            ).wait_for_publish(0.5)
+        # Its own thread is a daemon: waiting for one that just tries to reach a dead broker would
+        # hold up the stop.
+        self.client.disconnect()
+
+    def _connected(
+        self, client: mqtt.Client, userdata: Any, flags: Any, reason: Any, properties: Any
+    ) -> None:
+        if reason.is_failure:
+            log.warning("%s: %s", self.club.broker, reason)
+        else:
+            self._fresh.set()
+
+    def _follow(self) -> None:
+        version, told = 0, ""
+        while not self._stop.wait(CALM):
+            now = self.table.wait(version, 0.5)
+            fresh = self._fresh.is_set()
+            if not self.client.is_connected() or now == version and not fresh:
+                continue
+            try:
+                if fresh:
+                    self._fresh.clear()
+                    told = ""
+                    self._announce()
+                told = self._tell(told)
+                version = now
+            except Exception:
+                log.exception("the club could not be told")
+
+    def _tell(self, told: str) -> str:
+        """The moves the broker has not had, then the state they lead to, where it is another than
+        `told`."""
+        snapshot = self.table.snapshot()
+        state = summary(snapshot, self.name, self.club.page)
+        for move in snapshot["moves"]:
+            if move["event"] > self.delivered:
+                self._send(
+                    "move",
+                    {"event": move["event"], "seat": move["seat"], "text": move["text"]},
+                    retain=False,
+                )
+                self.delivered = move["event"]
+        text = json.dumps(state, ensure_ascii=False)
+        if text != told:
+            self._send("state", state)
+        return text
+
+    def _send(self, what: str, data: Any, retain: bool = True) -> None:
+        text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)
+        self.client.publish(f"{self.base}/{what}", text, qos=1, retain=retain)
+
+    def _announce(self) -> None:
+        self._send("online", ONLINE)
+        if not self.club.discovery:
+            return
+        device = {
+            "identifiers": [f"nilometer_{self.id}"],
+            "name": self.name,
+            "manufacturer": "Nilometer",
+            **({"configuration_url": self.club.page} if self.club.page else {}),
+        }
+        for key, words, template in (
+            ("verdict", "Verdict", "{{ value_json.verdict }}"),
+            ("turn", "Turn", "{{ value_json.turn }}"),
+            ("moves", "Moves", "{{ value_json.moves }}"),
+            ("camera", "Camera", "{{ value_json.camera }}"),
+        ):
+            sensor = {
+                "name": words,
+                "unique_id": f"nilometer_{self.id}_{key}",
+                "state_topic": f"{self.base}/state",
+                "value_template": template,
+                "availability_topic": f"{self.base}/online",
+                "device": device,
+            }
+            self.client.publish(
+                f"{self.club.discovery}/sensor/nilometer_{self.id}/{key}/config",
+                json.dumps(sensor),
+                qos=1,
+                retain=True,
+            )
+
+
+def client(club: Club, name: str) -> mqtt.Client:
+    """A client that reconnects by itself; its name makes a second table of the same name drive the
+    first one off. Raises Fault for an authority's file that cannot be used."""
+    made = mqtt.Client(mqtt.CallbackAPIVersion.VERSION2, client_id=name)
+    if club.user:
+        made.username_pw_set(club.user, club.password or None)
+    if club.tls or club.ca:
+        try:
+            made.tls_set(ca_certs=club.ca or None)
+        except OSError as e:
+            raise Fault(f"{club.ca}: {e.strerror or e}") from None
+    made.reconnect_delay_set(1, LONGEST_WAIT)
+    return made

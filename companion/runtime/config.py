@@ -1,0 +1,187 @@
+"""The real table's configuration: one TOML file (DESIGN 7, `nilometer run --config FILE`)."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import re
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
+
+import msgspec
+
+from calibration.copy import meant
+from companion.fault import Fault
+from companion.runtime.lens import take_over_focus
+from hardware import found
+from hardware.camera import Camera, open_camera
+
+Port = Annotated[int, msgspec.Meta(ge=0, le=65535)]
+
+
+class Web(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where the page is served. host "0.0.0.0": every phone in the network; pin: the host's, made
+    up when empty."""
+
+    host: str = "0.0.0.0"
+    port: Port = 8080
+    pin: Annotated[str, msgspec.Meta(pattern=r"^\s*$|^[\s-]*([0-9][\s-]*){6,}$")] = (
+        ""  # six digits at least
+    )
+    # what the QR code says, when it is another than this machine's own
+    # (http://nilometer.local:8080)
+    address: str = ""
+    tls: Literal["", "auto", "files"] = (
+        ""  # "auto": https at the same port, with a certificate of the table's own
+    )
+    certificate: str = ""  # "files": PEM files
+    key: str = ""
+    redirect: bool = False  # plain requests are sent to https
+    names: tuple[str, ...] = ()  # others under which the page is asked for
+    proxies: tuple[str, ...] = ()  # addresses or networks of proxies that say who asks
+
+    def __post_init__(self) -> None:
+        for proxy in self.proxies:
+            ipaddress.ip_network(proxy, strict=False)
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The names under which the page is asked for, that of `address` too"""
+        own = urlsplit(self.address).hostname
+        return (*self.names, *((own,) if own else ()))
+
+
+class Club(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The MQTT broker this table publishes to (docs/club.md); none: it keeps to itself.
+
+    table: what it is called in topics, letters, digits and "-" (the copy's name when empty). page:
+    the link others open.
+    """
+
+    broker: str = ""
+    port: Port = 1883
+    table: str = ""
+    user: str = ""
+    password: str = ""
+    tls: bool = False
+    # the certificate authority's file (PEM) that the broker is known by; none: those this machine
+    # trusts
+    ca: str = ""
+    prefix: str = "nilometer"
+    discovery: str = "homeassistant"  # Home Assistant's own prefix; "" leaves its announcements out
+    page: str = ""
+
+
+class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Paths are relative to the configuration file, or to the folder NILOMETER_STATE names (the
+    service's state directory).
+
+    copy: folder of the calibrated copy; seats: who plays, in order; start: a .play file to start
+    from instead of the beginning; journal: the game's file, gone on with when it exists; camera,
+    pins: as hardware/camera.py and hardware/panel.py say.
+    """
+
+    copy: str
+    seats: tuple[str, ...] = ()
+    options: dict[str, str] = {}
+    start: str = ""
+    journal: str = "game.journal"
+    picture_budget_mb: Annotated[int, msgspec.Meta(ge=0)] = 200
+    hidden_scores: bool = False
+    learn: bool = (
+        True  # from views that reading and rules agreed on, after the game (docs/calibrate.md)
+    )
+    looks_per_second: Annotated[float, msgspec.Meta(gt=0, le=10)] = 5.0
+    camera: dict[str, Any] = {}
+    pins: dict[str, Any] = {}
+    web: Web = Web()
+    club: Club = Club()
+    folder: str = "."
+
+    def path(self, name: str) -> Path:
+        return Path(self.folder) / name
+
+    def open_camera(self) -> Camera:
+        """The camera that is named, not opened yet; where none is, the first that is found; with
+        the copy's focus. Raises BadCamera."""
+        camera = open_camera(self.camera or found.usual(), self.folder)
+        take_over_focus(camera, self.path(self.copy))
+        return camera
+
+
+def load_config(path: str | Path) -> Config:
+    """Raises Fault, naming the file and what is wrong in it. What setting up wrote into the state
+    directory (`written`) is read first; what the owner says in `path` is put over it."""
+    path, below = Path(path), written(path)
+    data = _toml(below) if below != path and below.is_file() else {}
+    try:
+        for key, value in _toml(path).items():
+            data[key] = (
+                {**data[key], **value}
+                if isinstance(value, dict) and isinstance(data.get(key), dict)
+                else value
+            )
+        data["folder"] = str(below.resolve().parent)
+        return msgspec.convert(data, Config)
+    except msgspec.ValidationError as e:
+        raise Fault(f"{path}: {e}{_hint(e)}") from None
+
+
+def owners_part(path: str | Path) -> Config:
+    """What the owner has said before any copy was named. Raises Fault."""
+    try:
+        return msgspec.convert(
+            {"copy": "", **(_toml(Path(path)) if Path(path).is_file() else {})}, Config
+        )
+    except msgspec.ValidationError as e:
+        raise Fault(f"{path}: {e}{_hint(e)}") from None
+
+
+def _hint(fault: msgspec.ValidationError) -> str:
+    """Which setting a wrong word may stand for"""
+    word = re.search(r"unknown field `(\w+)`", str(fault))
+    return (
+        meant(word[1], [f for kind in (Config, Web, Club) for f in kind.__struct_fields__])
+        if word
+        else ""
+    )
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    try:
+        return parsed(path.read_text(encoding="utf-8"), path)
+    except OSError as e:
+        raise Fault(f"{path}: {e.strerror}") from None
+    except UnicodeDecodeError as e:
+        raise Fault(f"{path}: {e}{_hint(e)}") from None
+
+
+def parsed(text: str, path: Path) -> dict[str, Any]:
+    """TOML's data. Raises Fault, naming `path`."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as e:
+        raise Fault(f"{path}: {e}{_hint(e)}") from None
+
+
+def written(path: str | Path) -> Path:
+    """Where a set-up writes its answers: the service cannot write in /etc, but in its state
+    directory."""
+    state = os.environ.get("NILOMETER_STATE")
+    return Path(state) / "nilometer.toml" if state else Path(path)
+
+
+def is_begun(path: str | Path) -> bool:
+    """Whether there is a configuration that names a copy; one that cannot be read counts, so that
+    its fault is told."""
+    for file in {Path(path), written(path)}:
+        try:
+            if "copy" in tomllib.loads(file.read_text(encoding="utf-8")):
+                return True
+        except FileNotFoundError:
+            continue
+        except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError):
+            return True
+    return False

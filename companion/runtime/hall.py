@@ -1,0 +1,166 @@
+"""All the tables of a club, as their broker tells of them; the page is companion_web.hall.
+
+Whoever may write to the broker may write nonsense: what does not fit `Told` is dropped.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import secrets
+import threading
+from typing import Annotated, Any
+
+import msgspec
+
+from companion.runtime.club import ONLINE, client
+from companion.runtime.config import Club
+
+log = logging.getLogger(__name__)
+MOST, LONGEST = 2000, 4096  # tables, and bytes of a state
+NAME = re.compile(r"[a-z0-9-]{1,64}")
+Word = Annotated[str, msgspec.Meta(max_length=80)]
+Sentence = Annotated[str, msgspec.Meta(max_length=400)]
+Number = (
+    Annotated[int, msgspec.Meta(ge=-(10**6), le=10**6)]
+    | Annotated[float, msgspec.Meta(ge=-1e6, le=1e6)]
+)
+Score = Number | Annotated[dict[Word, Number], msgspec.Meta(max_length=16)]
+
+
+class ToldSeat(msgspec.Struct, frozen=True):
+    """A seat as a hall shows it."""
+
+    id: Word
+    name: Word
+    colour: Word = ""
+
+
+class Told(msgspec.Struct, frozen=True):
+    """What a table's state has to be, as companion.runtime.club.summary makes it."""
+
+    name: Word
+    game: Word = ""
+    title: Word = ""
+    page: Annotated[str, msgspec.Meta(max_length=200)] = ""
+    seats: Annotated[list[ToldSeat], msgspec.Meta(max_length=12)] = []
+    turn: Word | None = None
+    scores: Annotated[dict[Word, Score], msgspec.Meta(max_length=12)] = {}
+    moves: Annotated[int, msgspec.Meta(ge=0, le=10**6)] = 0
+    verdict: Word = ""
+    text: Sentence = ""
+    camera: Word = ""
+    winners: Annotated[list[Word], msgspec.Meta(max_length=12)] | None = None
+
+
+class Hall:
+    """tables(): every table that was ever heard of, by name, with "id" and "online"; version: grows
+    with each change."""
+
+    def __init__(self, club: Club) -> None:
+        self.club, self.version, self.connected = club, 0, False
+        self.epoch = secrets.token_hex(4)  # another hall's versions mean nothing here
+        self._states: dict[str, dict[str, Any]] = {}
+        self._online: dict[str, bool] = {}
+        self._touched: dict[str, int] = {}  # the version of each table's last change, gone ones too
+        self._lock = threading.Lock()
+        # A name of the broker's choosing: any number of halls may look on.
+        self.client = client(club, "")
+        self.client.on_connect, self.client.on_message = self._connected, self._message
+        self.client.on_disconnect = lambda *_: self._set(False)
+
+    def start(self) -> None:
+        self.client.connect_async(self.club.broker, self.club.port, keepalive=20)
+        self.client.loop_start()
+
+    def stop(self) -> None:
+        self.client.disconnect()
+        self.client.loop_stop()
+
+    def tables(self) -> list[dict[str, Any]]:
+        with self._lock:
+            found = [self._shown(i) for i in self._states]
+        return sorted(found, key=lambda t: (t["name"].lower(), t["id"]))
+
+    def changes(self, since: str = "") -> dict[str, Any]:
+        """{"broker", "version", "full", "tables", "gone"}: all tables, or where `since` is a
+        version told before, those that have changed since and the ids of those that are gone."""
+        epoch, _, number = since.partition(".")
+        with self._lock:
+            full = epoch != self.epoch or not number.isdecimal() or int(number) > self.version
+            ids = (
+                list(self._states)
+                if full
+                else [i for i, v in self._touched.items() if v > int(number)]
+            )
+            return {
+                "broker": self.connected,
+                "version": f"{self.epoch}.{self.version}",
+                "full": full,
+                "tables": [self._shown(i) for i in ids if i in self._states],
+                "gone": [] if full else [i for i in ids if i not in self._states],
+            }
+
+    def _shown(self, name: str) -> dict[str, Any]:
+        return {**self._states[name], "id": name, "online": self._online.get(name, False)}
+
+    def _touch(self, *names: str) -> None:
+        """The caller holds the lock."""
+        self.version += 1
+        for name in names:
+            self._touched.pop(name, None)
+            self._touched[name] = self.version
+        while len(self._touched) > 2 * MOST:
+            oldest = next(iter(self._touched))
+            del self._touched[oldest]
+            self.epoch = secrets.token_hex(4)  # who asks for what came after it gets all
+
+    def _set(self, connected: bool) -> None:
+        with self._lock:
+            self.connected = connected
+            self._touch()
+
+    def _connected(
+        self, client: Any, userdata: Any, flags: Any, reason: Any, properties: Any
+    ) -> None:
+        with self._lock:
+            self.connected = not reason.is_failure
+            # Who went while the broker was away, or died with it, said no goodbye; who is there
+            # says so again.
+            gone = [name for name, online in self._online.items() if online]
+            self._online = dict.fromkeys(self._online, False)
+            self._touch(*gone)
+        client.subscribe([(f"{self.club.prefix}/+/state", 1), (f"{self.club.prefix}/+/online", 1)])
+
+    def _message(self, client: Any, userdata: Any, message: Any) -> None:
+        """Nothing that anybody leaves at the broker ends this thread."""
+        try:
+            self._heard(client, userdata, message)
+        except Exception as e:
+            log.warning("%s: a message was left out (%s)", message.topic[:80], type(e).__name__)
+
+    def _heard(self, client: Any, userdata: Any, message: Any) -> None:
+        name, what = message.topic.split("/")[-2:]
+        if not NAME.fullmatch(name):
+            return
+        with self._lock:
+            known = name in self._states or len(self._states) < MOST
+            if what == "online" and (name in self._online or known and len(self._online) < MOST):
+                online = message.payload == ONLINE.encode()
+                if self._online.get(name) is not online:
+                    self._online[name] = online
+                    self._touch(name)
+            elif what == "state" and not message.payload:
+                self._online.pop(name, None)
+                if (
+                    self._states.pop(name, None) is not None
+                ):  # its owner took the retained state away: it is gone for good
+                    self._touch(name)
+            elif what == "state" and known and len(message.payload) <= LONGEST:
+                try:
+                    state = msgspec.to_builtins(msgspec.json.decode(message.payload, type=Told))
+                except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+                    return
+                if state != self._states.get(name):
+                    self._states[name] = state
+                    self._touch(name)

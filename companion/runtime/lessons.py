@@ -1,0 +1,101 @@
+"""Puts views of the table aside to learn from: those in which what the rules have lies there for
+all that is seen, and after which the game has moved on. Of a game the views are kept that say most:
+those whose contents were read with most doubt."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from calibration.learning import DOUBTED, KEPT, keep
+from calibration.workers import free_mb
+from companion.explain.verdict import MOVED, SAME, Verdict
+from companion.table.table import Table
+from engine.layout import Layout
+from vision.evidence.site_evidence import Evidence
+
+ROOM = 700  # MB that must be free: fitting takes so much, and must not cost the table its memory
+
+
+class Lessons:
+    """Told of every settled look; keeps at most so many views a game. A full disk or a folder that
+    may not be written to ends the keeping, never the game."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.ended, self.over = folder, False, False
+        self.kept: dict[str, float] = {}  # this game's views, by name: how much each says
+        self._waiting: tuple[int, float, np.ndarray, Layout] | None = None
+
+    def look(self, table: Table, verdict: Verdict, evidence: Evidence, image: np.ndarray) -> None:
+        event = table.lines[-1].event
+        if (
+            self._waiting
+            and not self.ended
+            and verdict.verdict == MOVED
+            and not verdict.undo
+            and event > self._waiting[0]
+        ):
+            self._keep(*self._waiting[1:])
+            self._waiting = None
+        says = (
+            saying(table, evidence) if not self.ended and verdict.verdict in (SAME, MOVED) else None
+        )
+        if says is not None:
+            self._waiting = (
+                event,
+                says,
+                image.copy(),
+                {s: tuple(c) for s, c in table.state.layout().items() if c},
+            )
+        elif verdict.verdict not in (SAME, MOVED):
+            self._waiting = None
+        if table.state.outcome() is not None and not self.over:
+            self.over = True
+            learn_beside(self.folder)
+
+    def _keep(self, says: float, image: np.ndarray, layout: Layout) -> None:
+        least = min(self.kept, key=self.kept.__getitem__) if len(self.kept) == KEPT else None
+        if least is not None and says <= self.kept[least]:
+            return
+        try:
+            name = keep(self.folder, image, layout, least)
+        except OSError:
+            self.ended = True
+            return
+        if least is not None:
+            del self.kept[least]
+        self.kept[name] = says
+
+
+def saying(table: Table, evidence: Evidence) -> float | None:
+    """How much a reader could learn from this view: the surprise at what the rules have, the sum of
+    -log(probability) of all sites. None where what the rules have is nowhere near what is seen on
+    some site, or something else lies there."""
+    layout, surprise = table.state.layout(), 0.0
+    for site, e in evidence.sites.items():
+        if site in table.optional:
+            continue
+        given = e.logp(layout.get(site, ()), table.reads[site])
+        if e.foreign or given < math.log(DOUBTED):
+            return None
+        surprise -= given
+    return surprise
+
+
+def learn_beside(folder: Path) -> subprocess.Popen | None:
+    """`nilometer learn` in a process of its own and of low priority, once the game is over: nobody
+    waits for it. What came of it is
+    told where the table tells things: in the terminal, or the service's log."""
+    if free_mb() < ROOM:
+        return None
+    try:
+        return subprocess.Popen(
+            ["nice", "-n", "19", sys.executable, "-m", "cli", "learn", str(folder)],
+            start_new_session=True,
+        )
+    except OSError:
+        return None

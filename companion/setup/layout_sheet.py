@@ -1,0 +1,87 @@
+"""What to lay where for a calibration, as a sheet to look at beside the board: a picture of each
+sampler, and the same in words."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from companion.printing.board_drawing import drawn
+from companion.simulate.samples import Layout
+from vision.plan import Plan
+
+STYLE = """body{font:16px system-ui,sans-serif;margin:1rem;max-width:60rem}svg{width:100%;height:auto;background:#efe9dc}
+.site{fill:none;stroke:#8a8172;stroke-width:.6}dt{font-weight:600;float:left;min-width:4rem}dd{margin:0 0 .2rem 4rem}"""
+HIGHER = 0.16  # of its width by which each piece of a pile is drawn further up than the one below
+
+
+def sheet(plan: Plan, layouts: Sequence[Layout], title: str) -> str:
+    """An HTML page that needs nothing beside it"""
+    made = drawn(plan.game, plan)
+    parts = [
+        f"<h2>sampler-{n}</h2>{picture(made, layout)}<dl>{in_words(layout)}</dl>"
+        for n, layout in enumerate(layouts, 1)
+    ]
+    name = html.escape(title)
+    return (
+        f"<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'><title>{name}</title>"
+        f"<style>{STYLE}</style><h1>{name}</h1><p>Photograph the empty board first, twice in different light. Then lay these, as "
+        f"carelessly as in play, take your hands away, and photograph each.</p>{''.join(parts)}</html>\n"
+    )
+
+
+def in_words(layout: Layout) -> str:
+    return "".join(
+        f"<dt>{html.escape(site)}<dd>{html.escape(', '.join(contents))}"
+        for site, contents in layout.items()
+    )
+
+
+def picture(made: Mapping[str, Any], layout: Layout) -> str:
+    """SVG of the board with a layout on it; made: of companion.printing.board_drawing.drawn"""
+    w, h = made["size"]
+    out = [shape(s) for s in made["board"]]
+    out += [
+        f"<path class=site d='{d}'/>" for site in made["sites"].values() for d in site["outlines"]
+    ]
+    # What covers several sites lies above what is on its neighbours.
+    for site, contents in sorted(
+        layout.items(), key=lambda lying: any(made["pieces"][k]["spans"] for k in lying[1])
+    ):
+        out += pile(made, made["sites"][site], contents)
+    return f"<svg viewBox='0 0 {w:g} {h:g}' role=img>{''.join(out)}</svg>"
+
+
+def pile(made: Mapping[str, Any], site: Mapping[str, Any], contents: Sequence[str]) -> list[str]:
+    """The pieces of one site, bottom first; loose ones beside each other"""
+    x, y, w, h = site["box"]
+    out, loose, up = [], list(site.get("spots", ())), 0.0
+    for kind in contents:
+        piece = made["pieces"][kind]
+        at, scale = (x + w / 2, y + h / 2 - up), 1.0
+        if piece["spans"]:
+            at = x + w * piece["spans"][0] / 2, y + h * piece["spans"][1] / 2
+        elif loose and not piece["first"]:
+            at, scale = loose.pop(0), site["scale"]
+        else:
+            up += HIGHER * max(piece["size"])
+        drawing = "".join(shape(s) for s in piece["shapes"])
+        out.append(f"<g transform='translate({at[0]:g} {at[1]:g}) scale({scale:g})'>{drawing}</g>")
+    return out
+
+
+def shape(s: Mapping[str, Any]) -> str:
+    """SVG of one shape of a drawing"""
+    paint = f"fill='{html.escape(s.get('f', 'none'))}'"
+    if "s" in s:
+        paint += f" stroke='{html.escape(s['s'])}' stroke-width='{s['w']:g}'"
+    if "c" in s:
+        return "<circle cx='{:g}' cy='{:g}' r='{:g}' {}/>".format(*s["c"], paint)
+    if "d" in s:
+        return f"<path d='{s['d']}' {paint}/>"
+    x, y = s["at"]
+    return (
+        f"<text x='{x:g}' y='{y:g}' font-size='{s['size']:g}' text-anchor='middle' dominant-baseline='central' {paint} "
+        f"transform='rotate({s['turn']:g} {x:g} {y:g})'>{html.escape(str(s['t']))}</text>"
+    )

@@ -1,0 +1,542 @@
+"""The first evening, as a conversation on the phone: which game, who sits where, which rules, which
+copy; calibrating it; and at the end the configuration that `nilometer run` goes on with."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import logging
+import re
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+import engine
+from calibration.copy import BadCopy, BadCorners, game_plan
+from calibration.files import write_whole
+from calibration.fit import Report
+from calibration.framing import Framing, judge
+from calibration.session import Corners, Session, begun_in
+from companion.fault import Fault
+from companion.runtime.config import parsed
+from companion.runtime.copies import read_name
+from companion.runtime.lens import Fixed, Lens, keep_focus
+from companion.setup.sampler_layouts import lean_samplers, one_more
+from engine import BadText, Statement, Text, say
+from engine.text import pack
+from vision.plan import BadPlan, load_plan
+from vision.storage.photo_file import BadPhoto
+
+WIDEST = 1000  # pixels of the empty board as the picture of what to lay shows it
+
+log = logging.getLogger(__name__)
+
+Picture = Callable[[], tuple["np.ndarray | None", str]]
+
+
+class NotSo(ValueError):
+    """Something that cannot be done as it was said; carries the sentence."""
+
+    def __init__(self, text: Text) -> None:
+        self.text = text
+        super().__init__(str(text))
+
+
+class Setup:
+    """What has been said so far. All methods may be called from any thread; what cannot be raises
+    NotSo.
+
+    path: the configuration to write, or to complete, copies lie beside it; picture: what the camera
+    sees now and, without a picture, why; camera: the `[camera]` table to write; cameras: those that
+    can be chosen instead (hardware/found.py), which `look_through` does; lens: that camera's.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        picture: Picture,
+        camera: Mapping[str, Any],
+        cameras: Sequence[Mapping[str, Any]] = (),
+        look_through: Callable[[Mapping[str, Any]], object] = lambda camera: None,
+        lens: Lens | None = None,
+    ) -> None:
+        self.path, self.folder, self._picture, self._camera = (
+            Path(path),
+            Path(path).resolve().parent,
+            picture,
+            dict(camera),
+        )
+        self._cameras, self._look_through, self._lens = list(cameras), look_through, lens or Fixed()
+        self.sharper: tuple[
+            tuple[np.ndarray, float], ...
+        ] = ()  # before and after the lens found its focus again
+        self._lock = threading.RLock()
+        self.version = 1
+        self.game: engine.Game | None = None
+        self.board: Path | None = (
+            None  # instead: the folder of a board without rules, with its plan.toml
+        )
+        self.seats: list[str] = []
+        self.options: dict[str, str] = {}
+        self.copy: str | None = None
+        self.session: Session | None = None
+        self.framing: Framing | None = None
+        self.progress: tuple[str, float] | None = None
+        self._began = 0.0  # when learning did, by the clock that never goes back
+        self.report: Report | None = None
+        self.fault: str | None = None
+        self.written = threading.Event()
+
+    def choose(self, game: str, seats: Sequence[str], options: Mapping[str, str]) -> None:
+        """Which game, who sits where (the first starts), which readings of its rules."""
+        with self._lock:
+            try:
+                chosen = engine.game(game)
+                chosen.setup(
+                    list(seats), [Statement(0, ("option", k, v)) for k, v in options.items()]
+                )
+            except engine.UnknownGame:
+                raise NotSo(say("there is no game called {game}", game=game[:40])) from None
+            except BadText as e:
+                raise NotSo(say("{reason}", reason=str(e).removeprefix("line 0: "))) from None
+            if self.game is not chosen:
+                self._stop_if_learning()
+                self.copy = self.session = self.report = None
+            self.game, self.board, self.seats, self.options = (
+                chosen,
+                None,
+                list(seats),
+                dict(options),
+            )
+            self.version += 1
+
+    def boards(self) -> list[dict[str, str]]:
+        """The boards of games without an engine whose plan.toml lies in a folder beside the
+        configuration."""
+        plans = ((path.parent, read_game(path)) for path in sorted(self.folder.glob("*/plan.toml")))
+        return [
+            {"folder": folder.name, "name": read_name(folder)[1]}
+            for folder, game in plans
+            if game is not None and game not in engine.games()
+        ]
+
+    def choose_board(self, folder: str) -> None:
+        """One of these boards, to be photographed and read; nobody keeps its score."""
+        with self._lock:
+            if folder not in [b["folder"] for b in self.boards()]:
+                raise NotSo(
+                    say("there is no board with a plan of its own called {name}", name=folder[:80])
+                )
+            if self.board is None or self.board.name != folder:
+                self._stop_if_learning()
+                self.copy = self.session = self.report = None
+            self.game, self.board, self.seats, self.options = None, self.folder / folder, [], {}
+            self.version += 1
+
+    def copies(self) -> list[dict[str, str]]:
+        """The calibrated copies of the chosen game that lie beside the configuration."""
+        found, chosen = [], self._plays
+        for model in sorted(self.folder.glob("*/model.npz")):
+            game, name = read_name(model.parent)
+            if chosen is not None and game == chosen:
+                found.append({"folder": model.parent.name, "name": name})
+        return found
+
+    def begun(self) -> list[dict[str, Any]]:
+        """The copies of the chosen game whose photos were taken but not learnt from: the power
+        went, or it was late."""
+        found, chosen = [], self._plays
+        current = self.session.folder.name if self.session is not None else None
+        for path in sorted(self.folder.glob("*/copy.toml")):
+            data = (
+                begun_in(path.parent)
+                if chosen is not None and path.parent.name != current
+                else None
+            )
+            if data is not None and data["game"] == chosen:
+                name = str(data.get("name", path.parent.name))
+                found.append(
+                    {"folder": path.parent.name, "name": name, "photos": len(data["photo"])}
+                )
+        return found
+
+    def go_on(self, folder: str) -> None:
+        """A copy begun before: the photos that are there stay."""
+        with self._lock:
+            if folder not in [c["folder"] for c in self.begun()]:
+                raise NotSo(say("there is no copy begun called {name}", name=folder[:80]))
+            self._stop_if_learning()
+            try:
+                self.session = Session.broken_off(self.folder / folder, lean_samplers)
+            except BadCopy as e:
+                raise NotSo(say("{reason}", reason=str(e))) from None
+            self.copy = self.report = self.fault = self.progress = None
+
+    def use(self, folder: str) -> None:
+        """A copy calibrated before."""
+        with self._lock:
+            if folder not in [c["folder"] for c in self.copies()]:
+                raise NotSo(say("there is no calibrated copy called {name}", name=folder[:80]))
+            self._stop_if_learning()
+            self.copy, self.session = folder, None
+
+    def begin(self, name: str, markers: bool) -> None:
+        """A new copy, to be photographed now."""
+        with self._lock:
+            if self._plays is None:
+                raise NotSo(say("choose a game first"))
+            self._stop_if_learning()
+            name = name.strip()[:60] or (
+                self.board.name if self.game is None else str(self.game.title)
+            )
+            try:
+                plan = (
+                    game_plan(self.game.name)
+                    if self.board is None
+                    else load_plan(self.board / "plan.toml")
+                )
+                samplers = lean_samplers(plan)
+                folder = self._new_folder(name) if self.board is None else self._boards_folder(name)
+            except (BadPlan, OSError) as e:
+                raise NotSo(say("{reason}", reason=str(e))) from None
+            self.session = Session(folder, plan, name, markers, samplers)
+            self.copy = self.report = self.fault = self.progress = None
+
+    @property
+    def own_plan(self) -> Path | None:
+        """The plan that was drawn for the copy being made, or brought for the board; None: it is
+        the game's."""
+        folder = self.session.folder if self.session is not None else self.board
+        path = folder / "plan.toml" if folder is not None else None
+        return path if path is not None and path.is_file() else None
+
+    def plan_drawn(self) -> None:
+        """The copy's plan was drawn anew on its photo of the empty board."""
+        with self._lock:
+            session, path = self._open_session(), self.own_plan
+            self._stop_if_learning()
+            try:
+                plan = load_plan(path or "plan.toml")
+                session.use_plan(plan, lean_samplers(plan))
+            except (BadPlan, OSError) as e:
+                raise NotSo(say("{reason}", reason=str(e))) from None
+            self.copy = self.report = self.fault = None
+
+    def see_with(self, number: int) -> None:
+        """Another camera of those that were found."""
+        with self._lock:
+            if not 0 <= number < len(self._cameras):
+                raise NotSo(say("there is no such camera"))
+            self._look_through(self._cameras[number]["camera"])
+            self._camera, self.framing, self.sharper = (
+                dict(self._cameras[number]["camera"]),
+                None,
+                (),
+            )
+
+    def focus_again(self) -> None:
+        """The lens looks for its focus anew; `sharper` shows what came of it. Seconds."""
+        if not self._lens.focuses:
+            raise NotSo(say("this camera's lens cannot be moved from here"))
+        before = _middle(self.look()), self.framing.sharpness
+        self._lens.focus_anew()
+        self.sharper = before, (_middle(self.look()), self.framing.sharpness)
+        if self.session is not None and any(step.taken for step in self.session.steps):
+            keep_focus(self.session.folder, self._lens.name, self._lens.focus)
+        self.version += 1
+
+    def look(self) -> np.ndarray:
+        """The camera's picture, judged on the way."""
+        image, why = self._picture()
+        if image is None:
+            raise NotSo(say("the camera gives no picture: {why}", why=why))
+        session = self.session
+        framing = judge(image, session is not None and session.markers, self._lens.focuses)
+        if session is not None and not framing.faults and session.next != 0:
+            framing = msgspec.structs.replace(
+                framing, advice=(*framing.advice, *session.remarks(image, session.next))
+            )
+        self.framing = framing
+        return image
+
+    def take(self, number: int, corners: Corners | None) -> None:
+        with self._lock:
+            session = self._open_session()
+            if self._lens.focuses and not any(step.taken for step in session.steps):
+                # what it found at its start may have been an empty table, or a hand
+                self._lens.focus_anew()
+            image = self.look()
+            if self.framing is not None and self.framing.faults:
+                raise NotSo(self.framing.faults[0])
+            if number == 0 and not session.markers and corners is None:
+                raise NotSo(say("The board's four corners must be tapped in the picture first."))
+            try:
+                session.take(number, image, corners)
+                keep_focus(session.folder, self._lens.name, self._lens.focus)
+            except BadCorners:
+                raise NotSo(
+                    say(
+                        "These cannot be the board's corners, or they are crossed. Tap again: upper left, upper right, "
+                        "lower right, lower left, as the board is printed."
+                    )
+                ) from None
+            except BadCopy as e:
+                raise NotSo(say("{reason}", reason=str(e))) from None
+            except OSError as e:
+                raise NotSo(
+                    say("the picture cannot be kept: {why}", why=e.strerror or "?")
+                ) from None
+
+    def bare_board(self) -> np.ndarray:
+        """The empty board from above, (h, w, 3) uint8 BGR"""
+        try:
+            image = self._open_session().bare_board(WIDEST)
+        except BadPhoto as e:
+            raise NotSo(say("{reason}", reason=str(e))) from None
+        if image is None:
+            raise NotSo(say("there is no photo of the empty board yet"))
+        return image
+
+    def more(self) -> None:
+        """One more photo, of the kinds that were read worst"""
+        with self._lock:
+            session = self._open_session()
+            self._stop_if_learning()
+            if session.next is not None:
+                raise NotSo(say("photo {n} is still to be taken", n=session.next + 1))
+            if self.report is None or not self.report.more:
+                raise NotSo(say("one more photo would mend nothing that these photos show"))
+            session.add(
+                one_more(session.plan, self.report.more, [step.layout for step in session.steps])
+            )
+
+    def learn(self) -> threading.Thread:
+        """Calibrates in a thread of its own; `progress`, then `report` or `fault` tell."""
+        with self._lock:
+            session = self._open_session()
+            if session.next is not None:
+                raise NotSo(say("photo {n} is still to be taken", n=session.next + 1))
+            self._stop_if_learning()
+            self.progress, self.report, self.fault, self._began = (
+                ("photos", 0.0),
+                None,
+                None,
+                time.monotonic(),
+            )
+        thread = threading.Thread(
+            target=self._learn, args=(session,), name="calibrate", daemon=True
+        )
+        thread.start()
+        return thread
+
+    def go(self) -> None:
+        """Writes the configuration; `nilometer run` goes on with it."""
+        with self._lock:
+            if self.board is not None:
+                raise NotSo(say("there are no rules to play this board by"))
+            if self.game is None or self.copy is None:
+                raise NotSo(say("choose a game and a calibrated copy first"))
+            journal = f"{self.copy}-{datetime.datetime.now():%Y%m%d-%H%M}.journal"
+            try:
+                write_whole(self.path, self._completed(journal).encode())
+            except Fault as e:
+                raise NotSo(say("{reason}", reason=str(e))) from None
+            except OSError as e:
+                raise NotSo(
+                    say(
+                        "{file} cannot be written: {why}",
+                        file=self.path.name,
+                        why=e.strerror or "?",
+                    )
+                ) from None
+            self.written.set()
+
+    def said(self) -> dict[str, Any]:
+        """Everything the page shows, as plain data."""
+        with self._lock:
+            session, report = self.session, self.report
+            return {
+                "cameras": [
+                    {"name": c["name"], "chosen": dict(c["camera"]) == self._camera}
+                    for c in self._cameras
+                ],
+                "lens": {
+                    "focuses": self._lens.focuses,
+                    "sharper": [sharpness for _, sharpness in self.sharper],
+                },
+                "games": [_game(g) for g in engine.games().values()],
+                "boards": self.boards(),
+                "board": self.board.name if self.board is not None else None,
+                "game": self.game.name if self.game else None,
+                "seats": self.seats,
+                "options": self.options,
+                "copies": self.copies(),
+                "begun": self.begun(),
+                "copy": self.copy,
+                "framing": pack(self.framing),
+                "session": None
+                if session is None
+                else {
+                    "name": session.name,
+                    "markers": session.markers,
+                    "next": session.next,
+                    "corners": session.corners,
+                    "steps": [pack(s) for s in session.steps],
+                },
+                "progress": self.progress,
+                "since": round(time.monotonic() - self._began),
+                "fault": self.fault,
+                "done": self.written.is_set(),
+                "report": None
+                if report is None
+                else {
+                    "photos": report.photos,
+                    "seconds": round(report.seconds),
+                    "error_px": round(max(report.error_px, default=0), 1),
+                    "advice": pack(report.advice),
+                    "summary": pack(report.summary),
+                    "pictures": report.page is not None,
+                    "more": report.more,
+                },
+            }
+
+    # What the page's own thread asks of a table: a table on which no game stands yet.
+
+    def snapshot(self) -> dict[str, Any]:
+        return {
+            "version": self.version,
+            "game": self._plays,
+            "title": pack(say("Set up the table")),
+            "seats": [],
+            "settings": {},
+            "moves": [],
+            "scores": {},
+            "outcome": None,
+        }
+
+    def wait(self, version: int, timeout: float) -> int:
+        self.written.wait(timeout)
+        return self.version
+
+    @property
+    def _plays(self) -> str | None:
+        """The name of the game, or of the one a board without rules is of"""
+        return (
+            self.game.name
+            if self.game
+            else read_game(self.board / "plan.toml")
+            if self.board
+            else None
+        )
+
+    def _boards_folder(self, name: str) -> Path:
+        """Where the photos of a board without rules go: beside its plan, or where there is a copy
+        already into a new folder"""
+        if not (self.board / "copy.toml").exists():
+            return self.board
+        folder = self._new_folder(name)
+        folder.mkdir(parents=True)
+        write_whole(folder / "plan.toml", (self.board / "plan.toml").read_bytes())
+        return folder
+
+    def _learn(self, session: Session) -> None:
+        try:
+            report = session.calibrate(
+                lambda words, part: setattr(self, "progress", (words, part)), processes=None
+            )
+        except (BadCopy, OSError) as e:
+            self.fault, self.progress = str(e), None
+            return
+        except Exception as e:  # our own fault: people must not wait for what will never come
+            log.exception("the pieces could not be learnt")
+            self.fault, self.progress = (
+                f"{session.folder}: the pieces could not be learnt: {e}",
+                None,
+            )
+            return
+        with self._lock:
+            self.report, self.progress = report, None
+            if self.session is session:
+                self.copy = session.folder.name
+
+    def _open_session(self) -> Session:
+        if self.session is None:
+            raise NotSo(say("begin with a new copy first"))
+        return self.session
+
+    def _stop_if_learning(self) -> None:
+        if self.progress is not None:
+            raise NotSo(say("the pieces are being learnt; one moment"))
+
+    def _new_folder(self, name: str) -> Path:
+        base = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "copy"
+        n = 1
+        while (self.folder / (base if n == 1 else f"{base}-{n}")).exists():
+            n += 1
+        return self.folder / (base if n == 1 else f"{base}-{n}")
+
+    def _completed(self, journal: str) -> str:
+        """What was said, put round what stands there already: that is its owner's, and stays."""
+        own = self.path.read_text(encoding="utf-8") if self.path.is_file() else ""
+        said = parsed(own, self.path)
+        answers = {"copy": self.copy, "seats": self.seats, "journal": journal}
+        lines = [
+            f"{key} = {json.dumps(value)}" for key, value in answers.items() if key not in said
+        ]
+        lines += [own.rstrip()] if own.strip() else []
+        for head, table in (("options", self.options), ("camera", self._camera)):
+            if table and head not in said:
+                lines += [
+                    "",
+                    f"[{head}]",
+                    *(f"{json.dumps(k)} = {json.dumps(v)}" for k, v in table.items()),
+                ]
+        return "\n".join(lines) + "\n"
+
+
+def _middle(image: np.ndarray) -> np.ndarray:
+    """A quarter of the picture, where the board is: what is sharp shows in the picture's own pixels"""
+    height, width = image.shape[:2]
+    return image[3 * height // 8 : 5 * height // 8, 3 * width // 8 : 5 * width // 8]
+
+
+def read_game(path: Path) -> str | None:
+    """The game that a plan.toml names; None where it cannot be read."""
+    try:
+        return _read_game(path, path.stat().st_mtime_ns)
+    except OSError:
+        return None
+
+
+@lru_cache(maxsize=64)
+def _read_game(path: Path, changed: int) -> str | None:
+    try:
+        return load_plan(
+            path
+        ).game  # kept while the file does not change: the page asks every second
+    except (BadPlan, OSError):
+        return None
+
+
+def _game(game: engine.Game) -> dict[str, Any]:
+    return {
+        "name": game.name,
+        "title": pack(game.title),
+        "players": list(game.players),
+        "seats": [{"id": s.id, "name": pack(s.name), "colour": s.colour} for s in game.seats],
+        "options": [
+            {
+                "name": o.name,
+                "text": pack(o.text),
+                "values": list(o.values),
+                "texts": [pack(t) for t in o.value_texts] or list(o.values),
+            }
+            for o in game.options
+        ],
+    }

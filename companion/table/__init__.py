@@ -1,0 +1,1 @@
+"""The table: the state of the game, its journal, and what it publishes."""

@@ -1,0 +1,110 @@
+"""All games of a table: the journals in its folder, and who won how often."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import engine
+from companion.table.journal import BadJournal, Journal, fold
+from companion.table.snapshot import result
+from engine.text import pack
+
+MOST = 500  # journals looked at, the newest first
+
+
+class Shelf:
+    """The journals of a folder. A finished game's result stands in its journal's head; what an
+    older Nilometer wrote is replayed once and remembered."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self.folder = folder
+        self._known: dict[tuple[str, int, int], dict[str, Any] | None] = {}
+
+    def games(self) -> list[dict[str, Any]]:
+        """The finished games, newest first: {"file", "began", "ended", "game", "title", "seats":
+        [{"id", "name"}], "names", "scores", "winners", "moves"}. What is no journal, or damaged, is
+        left out."""
+        if self.folder is None:
+            return []
+        found = []
+        try:
+            files = sorted(
+                (
+                    (f.stat().st_mtime_ns, f.stat().st_size, f)
+                    for f in self.folder.glob("*.journal")
+                ),
+                reverse=True,
+            )
+        except OSError:
+            return []
+        for changed, size, path in files[:MOST]:
+            key = (path.name, changed, size)
+            if key not in self._known:
+                self._known[key] = _read(path)
+            if game := self._known[key]:
+                found.append(game)
+        return sorted(found, key=lambda g: -g["ended"])
+
+    def statistics(self) -> dict[str, Any]:
+        """{"games", "players": [{"game", "name" or null, "seat", "played", "won", "mean",
+        "best"}]}: by the name somebody sat down with, else by the seat."""
+        games, players = self.games(), {}
+        for g in games:
+            for seat in g["seats"]:
+                name = g["names"].get(seat["id"])
+                one = players.setdefault(
+                    (g["game"], name or seat["id"], not name),
+                    {
+                        "game": g["game"],
+                        "title": g["title"],
+                        "name": name,
+                        "seat": seat["name"],
+                        "played": 0,
+                        "won": 0.0,
+                        "points": [],
+                    },
+                )
+                one["played"] += 1
+                one["won"] += seat["id"] in g["winners"]
+                one["points"].append(engine.game(g["game"]).worth(g["scores"].get(seat["id"])))
+        for one in players.values():
+            points = one.pop("points")
+            one["mean"], one["best"] = round(sum(points) / len(points), 1), max(points)
+        order = sorted(
+            players.values(), key=lambda p: (p["game"], -p["won"] / p["played"], -p["played"])
+        )
+        return {"games": games, "players": order}
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    try:
+        journal = Journal(path, readonly=True)
+        try:
+            head = journal.meta("result", "old")
+            span = journal.span()
+            if head == "old":
+                lines = fold(journal.events(), check=False, name=str(path))
+                head = (
+                    result(lines[-1].state, sum(bool(line.action) for line in lines), {})
+                    if lines
+                    else ""
+                )
+        finally:
+            journal.close()
+        if not head or span is None:
+            return None
+        data = json.loads(head)
+        game = engine.game(data["game"])
+        names = {s.id: pack(s.name) for s in game.seats}
+        return {
+            **data,
+            "file": path.name,
+            "began": span[0],
+            "ended": span[1],
+            "title": pack(game.title),
+            "seats": [{"id": s, "name": names[s]} for s in data["seats"]],
+        }
+    except (BadJournal, engine.UnknownGame, ValueError, KeyError, TypeError, AttributeError):
+        return None

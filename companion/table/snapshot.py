@@ -1,0 +1,159 @@
+"""What a table publishes, as plain JSON data (the form is in docs/architecture.md)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from companion.explain.verdict import ILLEGAL
+from engine import State
+from engine.text import pack
+
+if TYPE_CHECKING:
+    from companion.table.journal import Line
+    from companion.table.table import Table
+
+
+def snapshot(table: Table) -> dict[str, Any]:
+    """The caller holds the table's lock."""
+    state, verdict, outcome = table.state, table.verdict, table.state.outcome()
+    seats = {s.id: s for s in table.game.seats}
+    pictured = table.journal.pictured()
+    return {
+        "version": table.version,
+        "game": state.game,
+        "title": pack(table.game.title),
+        "seats": [
+            {"id": s, "name": pack(seats[s].name), "colour": seats[s].colour} for s in state.seats
+        ],
+        "layout": {s: list(c) for s, c in state.layout().items()},
+        "turn": state.turn,
+        "actors": list(state.actors),
+        "scores": state.scores(),
+        "standing": state.standing(),
+        "view": pack(state.view()),
+        "settings": dict(table.settings),
+        "outcome": {"winners": list(outcome.winners), "reason": pack(outcome.reason)}
+        if outcome
+        else None,
+        "verdict": {
+            "verdict": verdict.verdict,
+            "actions": [str(a) for a in verdict.news],
+            "certain": verdict.certain,
+            "text": pack(verdict.text),
+            "back": [pack(t) for t in verdict.back],
+            "violations": [{"rule": v.rule, "text": pack(v.text)} for v in verdict.violations],
+            "todo": [pack(t) for t in verdict.todo],
+            "sites": _sites(table),
+            "wrong": {s: list(c) for s, c in verdict.wrong.items()},
+        },
+        "question": _question(table),
+        "decision": pack(state.decision()),
+        "moves": [
+            _move(table, line, line.event in pictured) for line in table.lines if line.action
+        ],
+        "undone": [
+            {"seat": str(line.action).split(":")[0], "text": line.action}
+            for line in table.undone
+            if line.action
+        ],
+        "start": table.lines[0].event,
+        "opening": table.lines[0].state.scores(),
+        "opening_standing": table.lines[0].state.standing(),
+        "pause": _pause(table),
+        "trouble": pack(table.trouble),
+        "camera": dict(table.camera),
+        "machine": [pack(t) for t in table.machine],
+    }
+
+
+def _sites(table: Table) -> list[str]:
+    """The places that the verdict is about: what lies wrong, or what its actions changed"""
+    verdict, count = table.verdict, len(table.verdict.actions)
+    if verdict.wrong or verdict.verdict == ILLEGAL or not 0 < count < len(table.lines):
+        return list(verdict.wrong)
+    before, after = (table.lines[n].state.layout() for n in (-1 - count, -1))
+    return [s for s in dict.fromkeys([*before, *after]) if before.get(s, ()) != after.get(s, ())]
+
+
+def _move(table: Table, line: Line, pictured: bool) -> dict[str, Any]:
+    """words: the people's own doing in sentences, the passes that nobody said first. Worked out
+    once for each line: scores of hundreds of moves take their time."""
+    kept = table.told.get(line.event)
+    if kept is None or kept[0] is not line:
+        kept = table.told[line.event] = line, _told(line)
+    return {**kept[1], "pictures": pictured}
+
+
+def doing(state: State) -> list[Any]:
+    """What hands did in the action that led to a state, sentence by sentence, packed"""
+    return [pack(step.text) for step in state.steps if step.by_hand]
+
+
+def _told(line: Line) -> dict[str, Any]:
+    return {
+        "event": line.event,
+        "seat": str(line.action).split(":")[0],
+        "text": line.action,
+        "words": doing(line.state),
+        "scores": line.state.scores(),
+        "standing": line.state.standing(),
+    }
+
+
+def _question(table: Table) -> dict[str, Any] | None:
+    q = table.question
+    if q is None:
+        return None
+    return {
+        "id": table.question_id,
+        "seat": q.seat or _concerned(table),
+        "text": pack(q.text),
+        "sites": list(q.sites),
+        "answers": [{"text": pack(a.text), "picture": a.picture} for a in q.answers],
+    }
+
+
+def _concerned(table: Table) -> str | None:
+    """Whom a question is for that is put to nobody by name: who did what is asked about, else whose
+    turn it is."""
+    did = [a.seat for a in table.verdict.actions if a.seat in table.state.seats]
+    return did[0] if did else table.state.turn
+
+
+def _pause(table: Table) -> dict[str, Any] | None:
+    pause = table.pause
+    if pause is None:
+        return None
+    differs = (
+        None
+        if pause.differs is None
+        else [
+            {"site": s, "should": list(want), "seen": list(seen)}
+            for s, (want, seen) in sorted(pause.differs.items())
+        ]
+    )
+    return {"since": pause.since, "differs": differs}
+
+
+def result(state: State, moves: int, names: Mapping[str, str]) -> str:
+    """How a game ended, as JSON for its journal's head, so that a shelf of games is read quickly;
+    "" while it is played.
+    names: what people sat down as, seat -> name."""
+    outcome = state.outcome()
+    return (
+        ""
+        if outcome is None
+        else json.dumps(
+            {
+                "game": state.game,
+                "seats": list(state.seats),
+                "scores": state.scores(),
+                "winners": list(outcome.winners),
+                "reason": pack(outcome.reason),
+                "moves": moves,
+                "names": dict(names),
+            }
+        )
+    )

@@ -1,0 +1,1 @@
+"""What measures and tries the whole house: bench, soak run, self-test, the docs' pictures."""

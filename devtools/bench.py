@@ -1,0 +1,459 @@
+"""The figures of DESIGN 9, measured here: what each stage of seeing, concluding, playing and
+serving takes."""
+
+from __future__ import annotations
+
+import random
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+import cv2
+import msgspec
+import numpy as np
+
+import companion_web
+import engine
+from calibration.accuracy import PHOTOS
+from calibration.copy import read_layout
+from companion.explain.reconcile import reconcile
+from companion.runtime.copies import Specimen, open_copy
+from companion.runtime.eye import Eye
+from companion.simulate import Conditions, Director, plan_of
+from companion.table.journal import Journal
+from companion.table.table import Table
+from devtools import load
+from engine.layout import same_contents
+from vision.evidence.piece_counts import within_box
+from vision.evidence.site_evidence import FLOOR, Evidence, Registration, SiteEvidence
+from vision.geometry.pose import Pose
+from vision.motion.watcher import Watcher
+from vision.plan import Plan, Site
+from vision.readers.loose.frame_cache import Memory
+from vision.storage.photo_file import load_photo
+
+MOST = 6  # test photos of a copy that are read
+# How many times longer a core of theirs takes than the development machine's (AMD EPYC, 2025):
+# reckoned, see docs/bench.md
+PIS = {"Pi 4": (5, 8), "Pi 5": (2, 3)}
+
+Layout = dict[str, tuple[str, ...]]
+
+
+class Figure(msgspec.Struct, frozen=True):
+    """One measured figure, beside what DESIGN 9 wants of it (None: nothing). cpu: of a time, what
+    the processor had to do with it, ms: on a machine that does other things as well the two differ.
+    waits: for a disk or a clock, not for the processor."""
+
+    what: str
+    value: float
+    unit: str
+    wanted: float | None = None
+    note: str = ""
+    cpu: float | None = None
+    waits: bool = False
+
+
+def reckoned(figure: Figure) -> dict[str, tuple[float, float]]:
+    """What the processors of a Raspberry Pi may make of it, at best and at worst; {}: it does not
+    depend on them"""
+    if figure.waits or figure.unit not in ("ms", "actions/s"):
+        return {}
+    value = figure.value if figure.cpu is None else figure.cpu
+    longer = figure.unit == "ms"
+    return {
+        name: (value * least, value * most) if longer else (value / least, value / most)
+        for name, (least, most) in PIS.items()
+    }
+
+
+def timed(
+    what: str,
+    work: Callable[[], object] | Sequence[Callable[[], object]],
+    runs: int,
+    wanted: float | None = None,
+    before: Sequence[Callable[[], object]] = (),
+) -> Figure:
+    """Medians of the time of `runs` calls, shared by several works; each is called once before,
+    which does not count. before: what is done before each call of each work, and does not count
+    either"""
+    works = work if isinstance(work, Sequence) else [work]
+    times, spent = [], []
+    for one, first in zip(works, before or [lambda: None] * len(works)):
+        first()
+        one()
+        for _ in range(max(runs // len(works), 1)):
+            first()
+            start, began = time.perf_counter(), time.process_time()
+            one()
+            times.append(1000 * (time.perf_counter() - start))
+            spent.append(1000 * (time.process_time() - began))
+    return Figure(what, statistics.median(times), "ms", wanted, cpu=statistics.median(spent))
+
+
+def fresh_ms(game: engine.Game, state: engine.State) -> float:
+    """Legal actions of a state that has not been asked yet, ms: a state remembers its answer"""
+    fresh = game.load(state.to_json())
+    start = time.perf_counter()
+    fresh.legal_actions()
+    return 1000 * (time.perf_counter() - start)
+
+
+class Scene(msgspec.Struct, frozen=True, eq=False):
+    """A picture of the board and what lies on it, as far as that is known; before: the state before
+    the last doing, on a table that plays by the rules."""
+
+    picture: np.ndarray
+    layout: Layout | None = None
+    before: engine.State | None = None
+
+
+def photographed(folder: Path, plan: Plan) -> list[Scene]:
+    """A copy's test photos. Raises BadPhoto, BadCopy."""
+    scenes = []
+    for path in sorted(p for p in folder.glob("test/*") if p.suffix.lower() in PHOTOS)[:MOST]:
+        known = path.with_suffix(".json")
+        layout = read_layout(known, plan) if known.is_file() else None
+        scenes.append(Scene(load_photo(path), layout))
+    return scenes
+
+
+def filmed(specimen: Specimen, shots: int) -> list[Scene]:
+    """A game's beginning in front of the simulated camera"""
+    from companion.simulate.players import Players
+
+    game = engine.game(specimen.game)
+    plan, _ = plan_of(specimen.game, None)
+    state = game.setup([s.id for s in game.seats[:3]], (), specimen.rules_plan)
+    director = Director(
+        plan, layout=state.layout(), seed=5, view=Conditions().look(plan), sleep=lambda s: None
+    )
+    players, scenes = Players(5), [Scene(director.picture(), state.layout())]
+    for _ in range(shots):
+        doing = players.next(state)
+        if doing.action is None:
+            break
+        for act in doing.said:
+            state = state.apply(act)
+        director.set(doing.layout)
+        scenes.append(Scene(director.picture(), doing.layout, state))
+        state = doing.after
+    return scenes
+
+
+def seeing(specimen: Specimen, scenes: Sequence[Scene], runs: int) -> Iterator[Figure]:
+    """Whole and partial readings and their stages, and the floor: a bare warp and difference of the
+    same pictures.
+
+    They are read as `run` reads a table that has come to rest: the pose before is known and found
+    to hold, and the camera has stood so for a while, so that what goes with the pose alone is at
+    hand."""
+    reader = specimen.reader
+    size = (800, round(800 * reader.plan.size[1] / reader.plan.size[0]))
+    frame = np.float32([[0, 0], [size[0], 0], [size[0], size[1]], [0, size[1]]])
+    poses = [reader.locate(scenes[0].picture)]
+    for s in scenes[1:]:
+        poses.append(reader.locate(s.picture, poses[-1]))
+    H = cv2.getPerspectiveTransform(poses[0].to_px(reader.plan.corners).astype(np.float32), frame)
+    before = cv2.warpPerspective(scenes[0].picture, H, size)
+
+    turn, rng = iter(range(10**9)), np.random.default_rng(0)
+
+    def each(
+        what: str, work: Callable[[np.ndarray, Pose], object], wanted: float | None = None
+    ) -> Figure:
+        return timed(
+            what,
+            [partial(work, s.picture, p) for s, p in zip(scenes, poses)],
+            max(runs, 2 * len(scenes)),
+            wanted,
+        )
+
+    floor = each(
+        "floor: bare warp and absolute difference",
+        lambda picture, pose: cv2.absdiff(cv2.warpPerspective(picture, H, size), before).max(),
+    )
+    yield floor
+    yield each("board found without knowing where", lambda picture, pose: reader.locate(picture))
+    yield each(f"stage: registration checked ({poses[0].by})", reader.locate)
+    for part in reader.readers:
+        yield each(f"stage: {type(part).__name__}, all its sites", part.read)
+    found = [
+        {k: v for part in reader.readers for k, v in part.read(s.picture, p).items()}
+        for s, p in zip(scenes, poses)
+    ]
+    yield timed(
+        "stage: held to the box's counts",
+        lambda: within_box(reader.plan, found[next(turn) % len(found)]),
+        runs,
+    )
+    whole = each(f"a settled picture read whole, {len(reader.plan.site)} sites", reader.read, 40.0)
+    yield msgspec.structs.replace(whole, note=f"{whole.cpu / max(floor.cpu, 1e-9):.1f} x the floor")
+    few = sorted(s.id for s in reader.plan.site)[:4]
+    yield each(
+        "four sites, nothing known of before",
+        lambda picture, pose: reader.read(picture, pose, set(few)),
+    )
+    noise = [rng.normal(0, 2, scenes[0].picture.shape).astype(np.int8) for _ in range(6)]
+    memories, others = (
+        [Memory() for _ in scenes],
+        [*zip(scenes[1:], poses[1:]), (scenes[0], poses[0])],
+    )
+    again, four = (
+        [cv2.add(picture, noise[0], dtype=cv2.CV_8U) for picture in some]
+        for some in (
+            [s.picture for s in scenes],
+            [
+                with_others(s.picture, p, o.picture, q, [reader.plan.sites[i] for i in few])
+                for s, p, (o, q) in zip(scenes, poses, others)
+            ],
+        )
+    )
+
+    def after(
+        what: str,
+        pictures: Sequence[np.ndarray],
+        sites: set[str] | None,
+        wanted: float | None = None,
+    ) -> Figure:
+        """Readings of the scenes right after whole ones of other pictures of the same board"""
+
+        def before(picture: np.ndarray, pose: Pose, memory: Memory) -> None:
+            memory.forget()
+            reader.read(picture, pose, None, memory)
+
+        return timed(
+            what,
+            [
+                partial(reader.read, s.picture, p, sites, m)
+                for s, p, m in zip(scenes, poses, memories)
+            ],
+            max(runs, 2 * len(scenes)),
+            wanted,
+            [partial(before, *one) for one in zip(pictures, poses, memories)],
+        )
+
+    yield after("the same when four sites changed", four, set(few), 15.0)
+    yield after("a settled picture looked at again", again, None)
+    watcher = Watcher(reader.plan)
+    watcher.settle(poses[0], scenes[0].picture)
+    noisy = [cv2.add(scenes[0].picture, n, dtype=cv2.CV_8U) for n in noise]
+
+    def idle() -> None:
+        n = next(turn)
+        watcher.see(noisy[n % len(noisy)], n / 5)
+
+    seen = timed("an idle picture", idle, runs * 2, 4.0)
+    yield msgspec.structs.replace(seen, note=f"{seen.cpu * 5 / 10:.1f} % of a core at 5 a second")
+
+
+def with_others(
+    picture: np.ndarray, pose: Pose, other: np.ndarray, there: Pose, sites: Sequence[Site]
+) -> np.ndarray:
+    """A picture that on some sites shows what another, in which the board lies as `there` says,
+    shows there"""
+    mask = np.zeros(picture.shape[:2], np.uint8)
+    cv2.fillPoly(
+        mask, [np.rint(pose.to_px(o)).astype(np.int32) for s in sites for o in s.outlines], 1
+    )
+    y, x = np.nonzero(mask)
+    px = there.to_px(pose.to_mm(np.stack([x, y], -1).astype(float))).astype(np.float32)
+    out, wide = picture.copy(), 1024  # no more rows or columns than OpenCV takes
+    px = np.vstack([px, np.zeros((-len(px) % wide, 2), np.float32)]).reshape(-1, wide, 2)
+    out[y, x] = cv2.remap(
+        other, px, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
+    ).reshape(-1, 3)[: len(y)]
+    return out
+
+
+def right(specimen: Specimen, scenes: Sequence[Scene]) -> Iterator[Figure]:
+    """How right the reader is on pictures of which it is known what they show"""
+    known = [s for s in scenes if s.layout is not None]
+    sites = [s for s in specimen.reader.plan.site if not s.optional]
+    wrong = []
+    for s in known:
+        read = specimen.reader.read(s.picture).layout()
+        wrong.append(
+            sum(
+                not same_contents(tuple(s.layout.get(p.id, ())), read.get(p.id, ()), p.reads)
+                for p in sites
+            )
+        )
+    if known:
+        share = 100 * (1 - sum(wrong) / (len(known) * len(sites)))
+        yield Figure(f"sites read right, of {len(known)} pictures", share, "%", 99.9)
+        yield Figure("whole boards exact", 100 * sum(not n for n in wrong) / len(known), "%", 95.0)
+
+
+def concluding(specimen: Specimen, scenes: Sequence[Scene]) -> Iterator[Figure]:
+    """Reconcile, from evidence to verdict; of a copy's photos nobody knows the game, so there
+    boards are taken as read"""
+    reads = {s.id: s.reads for s in specimen.rules_plan.sites.values()}
+    game = engine.game(specimen.game)
+    played = [s for s in scenes if s.before is not None]
+    times, agreed = [], 0
+    for s in played or [s for s in filmed(specimen, 5) if s.before is not None]:
+        seen = specimen.reader.read(s.picture) if played else as_read(s.layout, specimen)
+        start = time.perf_counter()
+        verdict = reconcile(game, [(s.before, None)], seen, {}, reads)
+        times.append(1000 * (time.perf_counter() - start))
+        agreed += verdict.state.layout() == s.layout
+    if times:
+        yield Figure(
+            "reconcile, evidence to verdict",
+            statistics.median(times),
+            "ms",
+            50.0,
+            f"slowest {max(times):.0f} ms",
+        )
+        yield Figure(
+            "states right after reconcile",
+            100 * agreed / len(times),
+            "%",
+            100.0,
+            f"{len(times)} doings",
+        )
+
+
+def as_read(layout: Layout, specimen: Specimen) -> Evidence:
+    """Evidence of a board read without a doubt"""
+    sites = {
+        s.id: SiteEvidence(((tuple(layout.get(s.id, ())), 0.0),), FLOOR)
+        for s in specimen.reader.plan.site
+    }
+    return Evidence(sites, Registration("markers", 0.3))
+
+
+def rules(asked: str) -> Iterator[Figure]:
+    """Legal actions and random play, each game"""
+    for name, game in sorted(engine.games().items()):
+        rng = random.Random(7)
+        seats = [s.id for s in game.seats[: game.players[1]]]
+        state = game.setup(seats)
+        middle, actions, spent = [], 0, 0.0
+        start = time.perf_counter()
+        while time.perf_counter() - start < 1.5:
+            began = time.perf_counter()
+            legal = state.legal_actions()
+            if legal:
+                state = state.apply(rng.choice(legal))
+                actions += 1
+            else:
+                state = game.setup(seats)
+            spent += time.perf_counter() - began
+            if actions % 40 == 20 and legal:
+                middle.append(state)
+        ms = statistics.median(fresh_ms(game, s) for s in middle[:30])
+        wanted = (0.25, 5000.0) if name == asked else (None, None)
+        yield Figure(f"{name}: all legal actions, mid-game", ms, "ms", wanted[0])
+        yield Figure(f"{name}: random play", actions / spent, "actions/s", wanted[1])
+
+
+def remembering(name: str, runs: int) -> Iterator[Figure]:
+    """A journalled act"""
+    with tempfile.TemporaryDirectory() as folder:
+        game = engine.game(name)
+        table = Table(
+            game.setup([s.id for s in game.seats[:2]]), Journal(Path(folder) / "bench.journal")
+        )
+        rng = random.Random(3)
+        times = []
+        for _ in range(runs):
+            act = str(rng.choice(table.state.legal_actions()))
+            start = time.perf_counter()
+            table.declare(act)
+            times.append(1000 * (time.perf_counter() - start))
+        yield Figure("an act into the journal, on disk", statistics.median(times), "ms", waits=True)
+
+
+def memory(specimen: Specimen) -> Iterator[Figure]:
+    """Of a process that has loaded what `run` has and looked at a picture a few times"""
+    ended = subprocess.run(
+        [sys.executable, "-m", "devtools.bench", str(specimen.folder)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    yield Figure(
+        "memory, the copy loaded, a table served, pictures read", float(ended.stdout), "MB", 250.0
+    )
+
+
+def served(folder: Path) -> float:
+    """Loads and looks as `run` does, in this process -> MB at the most"""
+    specimen = open_copy(folder)
+    picture = load_photo(next(p for p in sorted(folder.iterdir()) if p.suffix.lower() in PHOTOS))
+    game = (
+        engine.game(specimen.game)
+        if specimen.game in engine.games()
+        else next(iter(engine.games().values()))
+    )
+    table = Table(game.setup([s.id for s in game.seats[: game.players[0]]]), Journal())
+    server = companion_web.serve(
+        companion_web.create_app(table, companion_web.Settings(pin="12345678")), "127.0.0.1", 0
+    )
+    try:
+        eye = Eye(specimen.reader)
+        for n in range(6):
+            eye.stream(picture, n / 5)
+        eye.single(picture)
+    finally:
+        server.stop()
+    status = Path(
+        "/proc/self/status"
+    )  # getrusage() also knows of the process that started this one
+    most = (
+        [line for line in status.read_text().splitlines() if line.startswith("VmHWM:")]
+        if status.is_file()
+        else []
+    )
+    return (
+        int(most[0].split()[1]) if most else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    ) / 1024
+
+
+def phones(count: int) -> Iterator[Figure]:
+    """A change on all phones, in the same process as the clients (so it shares its core with them)"""
+    game = next(iter(engine.games().values()))
+    table = Table(game.setup([s.id for s in game.seats[: game.players[0]]]))
+    page = companion_web.Settings(
+        name="bench",
+        pin="12345678",
+        streams_per_address=count + 8,
+        max_streams=max(count, 1),
+        reserved_streams=0,
+    )
+    server = companion_web.serve(companion_web.create_app(table, page), "127.0.0.1", 0)
+    try:
+        found = load.measure(server.url, "12345678", count, 8)
+    finally:
+        server.stop()
+    yield Figure(
+        f"phones that follow, of {found.phones}", float(found.followed), "phones", float(count)
+    )
+    yield Figure(
+        "a change on the last of them",
+        found.change_median_ms,
+        "ms",
+        300.0,
+        f"worst {found.change_worst_ms:.0f} ms",
+        waits=True,
+    )
+    yield Figure(
+        "an ordinary page meanwhile",
+        found.page_median_ms,
+        "ms",
+        None,
+        f"worst {found.page_worst_ms:.0f} ms",
+        waits=True,
+    )
+
+
+if __name__ == "__main__":
+    print(served(Path(sys.argv[1])))

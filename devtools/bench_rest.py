@@ -1,0 +1,100 @@
+"""From the last hand gone till it is known what lies there: what one waits for, and what the
+processor does meanwhile."""
+
+from __future__ import annotations
+
+import math
+import statistics
+import time
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+
+import cv2
+import numpy as np
+
+from companion.runtime.config import Config
+from companion.runtime.copies import Specimen
+from companion.runtime.eye import Eye
+from devtools.bench import Figure, Scene, with_others
+
+READY = 20.0  # pictures a second that the camera has ready
+REACHES = 0.8  # seconds that a hand is in view
+RESTS = 4.0  # seconds at rest before: longer than it takes till all has been read
+
+
+class Stream:
+    """An eye and a camera by the clock of a machine that does nothing else: it goes on as the
+    pictures come and as the processor works. At an idle table the camera is asked as often as `run`
+    does."""
+
+    def __init__(
+        self,
+        eye: Eye,
+        noise: Sequence[np.ndarray],
+        looks_per_second: float = Config("").looks_per_second,
+    ) -> None:
+        self.eye, self.noise, self.gap = eye, noise, 1 / looks_per_second
+        self.now, self.taken = 0.0, 0
+
+    def known(
+        self, shown: Callable[[float], np.ndarray], until: float, gone: float = math.inf
+    ) -> float | None:
+        """Shows pictures till then. The time at which it is known what lies on a table that no hand
+        reaches over any more"""
+        due = self.now
+        while (at := math.ceil(max(due, self.now) * READY - 1e-6) / READY) < until:
+            picture = cv2.add(shown(at), self.noise[self.taken % len(self.noise)], dtype=cv2.CV_8U)
+            self.taken += 1
+            began = time.process_time()
+            evidence = self.eye.stream(picture, at)
+            self.now = at + time.process_time() - began
+            due = min([at + self.gap, *self.eye.wanted(at)])
+            if at > gone and evidence is not None and evidence.busy is None:
+                return self.now
+        self.now = max(self.now, until)
+        return None
+
+
+def resting(specimen: Specimen, scenes: Sequence[Scene], times: int = 5) -> Iterator[Figure]:
+    """Four sites change under a hand, which goes at any moment between two pictures"""
+    plan, rng, took = specimen.reader.plan, np.random.default_rng(1), []
+    noise = [rng.normal(0, 1.5, scenes[0].picture.shape).astype(np.int8) for _ in range(5)]
+    few = [plan.sites[s] for s in sorted(s.id for s in plan.site)[:4]]
+    for scene, other in pairwise(scenes[: times + 1]):
+        pose, there = specimen.reader.locate(scene.picture), specimen.reader.locate(other.picture)
+        after, stream = (
+            with_others(scene.picture, pose, other.picture, there, few),
+            Stream(Eye(specimen.reader), noise),
+        )
+        for a, b in ((scene.picture, after), (after, scene.picture)):
+            start = stream.now + RESTS
+            gone = start + REACHES + rng.uniform(0, stream.gap)
+            stream.known(lambda at, a=a: a, start)
+            arms = [reached(picture, k) for picture in (a, b) for k in range(4)]
+            stream.known(
+                lambda at, start=start, arms=arms: arms[min(int((at - start) / REACHES * 8), 7)],
+                gone,
+            )
+            found = stream.known(lambda at, b=b: b, gone + 3, gone)
+            took += [] if found is None else [1000 * (found - gone)]
+    if took:
+        note = f"{min(took):.0f} to {max(took):.0f}, the clock's and the processor's time"
+        yield Figure(
+            "last hand gone to what lies there known",
+            statistics.median(took),
+            "ms",
+            500.0,
+            note,
+            waits=True,
+        )
+
+
+def reached(picture: np.ndarray, step: int) -> np.ndarray:
+    """With an arm over it"""
+    h, w = picture.shape[:2]
+    out, hand = (
+        picture.copy(),
+        (round(w * (0.35 + 0.06 * step)), round(h * (0.4 + 0.05 * (step % 3)))),
+    )
+    cv2.line(out, (round(0.6 * w), h + 50), hand, (60, 70, 40), w // 10)
+    return cv2.circle(out, hand, w // 16, (140, 165, 215), -1)

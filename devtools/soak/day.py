@@ -1,0 +1,279 @@
+"""A day at the simulated camera by a faster clock: does the table keep its memory?
+
+    python -m devtools.soak.day FOLDER --hours 24        # FOLDER: a calibrated simulated copy
+
+The table runs in a process of its own, put together as `nilometer run` puts it: supervisor, eye,
+loop, lessons, journal on disk, page. It takes as many pictures as it would take in that time. What
+is simulated (board, hands, phones that follow) is in this process, so that its memory does not
+count. Prints the figures; exit code 1 where the memory grew by more than SLOPE_MB an hour.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import http.client
+import json
+import multiprocessing
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import cv2
+import msgspec
+import numpy as np
+
+import companion_web
+import engine
+from companion.runtime.config import Config
+from companion.runtime.copies import open_copy
+from companion.runtime.eye import Eye
+from companion.runtime.lessons import Lessons
+from companion.runtime.loop import Loop
+from companion.runtime.machine import reading_threads
+from companion.simulate import Conditions, Director, plan_of
+from companion.simulate.players import Players
+from companion.table.journal import Journal
+from companion.table.table import Table
+from devtools import load
+from devtools.bench_rest import reached
+from devtools.load import Crowd
+from engine import State
+from hardware.camera import Camera
+from hardware.supervisor import Supervisor
+
+SLOPE_MB = 1.0  # an hour, after the first (issue 25)
+MINUTE = 60.0
+HAND = 2.0  # seconds that a hand is over the board for a doing
+PHONES = 4
+PAGES = ("/", "/api/snapshot", "/api/plan", "/games")
+PIN = "24681357"
+
+
+class Figures(msgspec.Struct):
+    """hours: simulated; looks: pictures the table has taken; megabytes: its memory at each hour's
+    end; slope: MB an hour, by least squares over every minute after the first hour; unknown:
+    doings that the table had not found when the next came."""
+
+    hours: float = 0.0
+    looks: int = 0
+    doings: int = 0
+    unknown: int = 0
+    games: int = 1
+    pages: int = 0
+    faults: int = 0
+    megabytes: list[float] = []
+    slope: float = 0.0
+    seconds: float = 0.0
+
+
+class Lit(Camera):
+    """Shows `scene` with the noise of a sensor."""
+
+    name = "simulated day"
+
+    def __init__(self) -> None:
+        self.rng = np.random.default_rng(3)
+        self.scene = np.zeros((16, 16, 3), np.uint8)
+        self._noise: list[np.ndarray] = []
+
+    def show(self, scene: np.ndarray) -> None:
+        if scene.shape != self.scene.shape:
+            self._noise = [self.rng.normal(0, 1.5, scene.shape).astype(np.int8) for _ in range(8)]
+        self.scene = scene
+
+    def open(self) -> None:
+        """It is always there."""
+
+    def close(self) -> None:
+        pass
+
+    def read(self) -> np.ndarray:
+        noise = self._noise[self.rng.integers(len(self._noise))]
+        return cv2.add(self.scene, noise, dtype=cv2.CV_8U)
+
+
+class Served:
+    """The table's side. Its clock goes on as pictures are due."""
+
+    def __init__(self, folder: str, journal: str, state: dict[str, Any]) -> None:
+        self.specimen = specimen = open_copy(folder)
+        self.now, self.camera = 0.0, Lit()
+        self.table = Table(self._state(state), Journal(journal), specimen.rules_plan)
+        cv2.setNumThreads(reading_threads())
+        self.gap = 1 / Config("").looks_per_second
+        self.supervisor = Supervisor(self.camera, lambda: self.now)
+        self.eye, lessons = Eye(specimen.reader), Lessons(specimen.folder)
+        lessons.over = True  # learning is another process's work, once a game
+        self.loop = Loop(self.table, self.eye, self.supervisor, lessons=lessons)
+        own = specimen.folder / "plan.toml"
+        page = companion_web.Settings(
+            name="Day", pin=PIN, plan=own if own.is_file() else None, copy=specimen.folder
+        )
+        self.server = companion_web.serve(
+            companion_web.create_app(self.table, page), "127.0.0.1", 0
+        )
+
+    def until(self, end: float) -> None:
+        """Takes pictures as often as `run` does until then."""
+        due = self.now
+        while due < end:
+            self.now = due
+            frame = self.supervisor.step()
+            if frame is not None:
+                self.loop.take(frame)
+            due = min([self.now + self.gap, *(at for at in self.eye.wanted(self.now))])
+        self.now = end
+
+    def show(self, scene: np.ndarray) -> None:
+        """A hand comes, and the board shows the scene when it has gone."""
+        before, start = self.camera.scene, self.now
+        for k in range(4):
+            self.camera.show(reached(before if k < 2 and before.shape == scene.shape else scene, k))
+            self.until(start + HAND * (k + 1) / 4)
+        self.camera.show(scene)
+
+    def edit(self, state: dict[str, Any]) -> None:
+        self.table.edit(self._state(state), "day")
+
+    def stands(self) -> dict[str, Any]:
+        status = Path("/proc/self/status").read_text()
+        return {
+            "port": self.server.port,
+            "looks": self.loop.pictures,
+            "faults": self.loop.faults,
+            "megabytes": int(status.split("VmRSS:")[1].split()[0]) / 1024,
+            "layout": self.table.state.layout(),
+            "verdict": self.table.verdict.verdict,
+        }
+
+    def _state(self, data: dict[str, Any]) -> State:
+        return engine.game(self.specimen.game).load(data, self.specimen.rules_plan)
+
+
+def serve(pipe: Connection, folder: str, journal: str, state: dict[str, Any]) -> None:
+    """Obeys (what, argument) until the pipe's end; every answer is how things stand."""
+    served = Served(folder, journal, state)
+    pipe.send(served.stands())
+    while True:
+        try:
+            what, argument = pipe.recv()
+        except (EOFError, OSError):
+            break
+        getattr(served, what)(argument)
+        pipe.send(served.stands())
+    served.server.stop()
+    served.table.journal.close()
+
+
+class Day:
+    """The world's side: people who do something every so many simulated seconds, phones that follow,
+    one page a minute. tell: hears a line an hour."""
+
+    def __init__(
+        self, folder: Path, hours: float, tell: Callable[[str], object], every: float = 2 * MINUTE
+    ) -> None:
+        self.hours, self.tell, self.every = hours, tell, every
+        self.specimen = specimen = open_copy(folder)
+        self.game, self.folder, self.out = engine.game(specimen.game), folder, Figures()
+        plan, _ = plan_of(specimen.game, None)
+        self.state = self._beginning()
+        self.director = Director(
+            plan, layout=self.state.layout(), seed=5, view=Conditions().look(plan)
+        )
+        self.players, self.memory = Players(5), list[tuple[float, float]]()
+
+    def run(self) -> Figures:
+        began = time.monotonic()
+        self.pipe, theirs = multiprocessing.Pipe()
+        with tempfile.TemporaryDirectory(prefix="day-") as folder:
+            journal = str(Path(folder) / "game.journal")
+            process = multiprocessing.get_context("spawn").Process(
+                target=serve,
+                daemon=True,
+                args=(theirs, str(self.folder), journal, self.state.to_json()),
+            )
+            process.start()
+            theirs.close()
+            self.stands = self.pipe.recv()
+            crowd = Crowd("127.0.0.1", self.stands["port"], PHONES)
+            try:
+                self._ask("show", self.director.picture())
+                while self.out.hours < self.hours:
+                    self._minute(crowd)
+            finally:
+                crowd.close()
+                self.pipe.close()
+                process.join(20)
+        self.out.seconds = time.monotonic() - began
+        return self.out
+
+    def _minute(self, crowd: Crowd) -> None:
+        minute = round(self.out.hours * 60)
+        if minute % max(round(self.every / MINUTE), 1) == 0:
+            self._do()
+        self._ask("until", (minute + 1) * MINUTE)
+        self.out.hours = (minute + 1) / 60
+        crowd.until(2**60, 0.0)
+        with contextlib.suppress(OSError, http.client.HTTPException):
+            load._get("127.0.0.1", self.stands["port"], PAGES[minute % len(PAGES)])
+            self.out.pages += 1
+        self.memory.append((self.out.hours, self.stands["megabytes"]))
+        self.out.looks, self.out.faults = self.stands["looks"], self.stands["faults"]
+        if (minute + 1) % 60 == 0:
+            self.out.megabytes.append(round(self.stands["megabytes"], 1))
+            self.out.slope = slope(self.memory)
+            self.tell(
+                f"{self.out.hours:5.1f} h  {self.out.looks} looks  {self.out.doings} doings  "
+                f"{self.stands['megabytes']:.1f} MB  slope {self.out.slope:+.2f} MB/h"
+            )
+
+    def _do(self) -> None:
+        """Somebody does something; what the table had not found by now is told it."""
+        if self.stands["layout"] != self.state.layout():
+            self.out.unknown += 1
+            self._ask("edit", self.state.to_json())
+        doing = self.players.next(self.state)
+        if doing.action is None or self.state.outcome() is not None:
+            self.state = self._beginning()
+            self.out.games += 1
+            self._ask("edit", self.state.to_json())
+        else:
+            self.state = doing.after
+            self.out.doings += 1
+        self.director.set(self.state.layout())
+        self._ask("show", self.director.picture())
+
+    def _ask(self, what: str, argument: Any) -> None:
+        self.pipe.send((what, argument))
+        self.stands = self.pipe.recv()
+
+    def _beginning(self) -> State:
+        seats = [s.id for s in self.game.seats[: max(2, self.game.players[0])]]
+        return self.game.setup(seats, (), self.specimen.rules_plan)
+
+
+def slope(memory: Sequence[tuple[float, float]]) -> float:
+    """MB an hour after the first, of (hours, MB)"""
+    later = np.array([m for m in memory if m[0] > 1.0] or memory)
+    return float(np.polyfit(*later.T, 1)[0]) if len(later) > 1 else 0.0
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m devtools.soak.day", description=__doc__.splitlines()[0]
+    )
+    parser.add_argument("folder", type=Path, help="a calibrated simulated copy (the demo's)")
+    parser.add_argument("--hours", type=float, default=24.0, help="simulated ones")
+    args = parser.parse_args(argv)
+    figures = Day(args.folder, args.hours, lambda line: print(line, flush=True)).run()
+    print(json.dumps(msgspec.to_builtins(figures), indent=1))
+    return 0 if figures.slope <= SLOPE_MB or args.hours <= 1 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -151,3 +151,58 @@ def without_docstrings(room):
 def test_public_names_say_what_they_are(room):
     """The list of rooms only grows."""
     assert list(without_docstrings(room)) == []
+
+
+FLOORS = (  # of vision, each standing on those before it only
+    "storage",
+    "kernels",
+    "plan",
+    "evidence",
+    "geometry",
+    "photometry",
+    "registration",
+    "motion",
+    "learned",
+    "readers",
+    "reader",
+)
+
+
+def test_packages_of_vision_stand_on_each_other():
+    """From files and values at the bottom to the whole eye on top: no circle, and no way up"""
+    for path in files("vision"):
+        own = path.relative_to(ROOT / "vision").with_suffix("").parts[0]
+        if own == "__init__":
+            continue
+        for name in imported(path):
+            parts = name.split(".")
+            if parts[0] == "vision" and len(parts) > 1 and parts[1] != own:
+                assert FLOORS.index(parts[1]) < FLOORS.index(own), f"{path} imports {name}"
+
+
+def imported(path):
+    """Dotted names of the modules that a file imports"""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (a.name for a in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield from (f"{node.module}.{a.name}" for a in node.names)
+
+
+# the matchers, which the learned reader is to replace, ask names what looks alike
+OLD = ("vision/readers/", "calibration/readers/")
+
+
+def test_vision_takes_no_name_apart():
+    """Which pieces lie below others, look alike or lie alike is the plan's to say, not that of
+    kinds' names and sites' ids"""
+    names = r"(?:\b|\.)(?:site|kind|name|id|tag)s?(?:\.id)?"
+    parsing = re.compile(
+        rf"startswith\(\(?[\"']\w+:|{names}\.(?:r?split|r?partition|startswith)\(|re\.\w+\([^)]*{names}\)"
+    )
+    for path in (*files("vision"), *files("calibration")):
+        where = path.relative_to(ROOT).as_posix()
+        if where.startswith(OLD) or where == "vision/plan.py":
+            continue
+        for n, line in enumerate(path.read_text().splitlines(), 1):
+            assert not parsing.search(line), f"{where}:{n} takes a name apart: {line.strip()}"

@@ -13,7 +13,6 @@ import msgspec
 import numpy as np
 
 from vision.evidence.piece_counts import within_box
-from vision.evidence.placement_prior import Whereabouts
 from vision.evidence.site_evidence import UNSEEN, Evidence, NoBoard, Registration, SiteEvidence
 from vision.evidence.temperature_scaling import Temper
 from vision.geometry.pose import Pose
@@ -31,6 +30,7 @@ from vision.readers.loose.frame_cache import Altered, Memory
 from vision.readers.loose.reader import ClusterReader
 from vision.readers.pile.reader import PileReader
 from vision.readers.standing.reader import StandingReader
+from vision.registration.placement_prior import Whereabouts
 from vision.registration.pose_ambiguity import by_place
 from vision.registration.registrar import Registrar
 from vision.storage import model_file

@@ -9,7 +9,6 @@ from calibration.empty_board.reconstruct import bared
 from calibration.readers.loose.train import taught
 from calibration.readers.pile.group_scenery import Each, fit_pile_reader, one_by_one
 from calibration.readers.standing.reader_fit import fit_standing_reader, standing_sites
-from vision.evidence.placement_prior import Whereabouts
 from vision.geometry.posed_photo import Shot
 from vision.geometry.site_windows import Pyramid
 from vision.photometry.camera_response import rendition_of
@@ -18,6 +17,7 @@ from vision.photometry.reference_light import lights
 from vision.photometry.room_light import small_view
 from vision.plan import Plan
 from vision.reader import Reader, without
+from vision.registration.placement_prior import Whereabouts
 from vision.registration.registrar import Registrar
 
 

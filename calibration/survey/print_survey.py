@@ -12,11 +12,11 @@ import numpy as np
 from calibration.empty_board.reconstruct import bared
 from calibration.survey.bundle_adjustment import Bundle, Sight
 from calibration.survey.tapped_corners import EDGE_REACH
-from vision.geometry.pose import Pose
+from vision.geometry.pose import Pose, board_scale
 from vision.geometry.posed_photo import Shot
 from vision.geometry.symmetry import spacing
 from vision.plan import Plan
-from vision.registration.pose_refinement import LEAST, Fit, follow, pixels_a_mm
+from vision.registration.pose_refinement import LEAST, Fit, follow
 from vision.registration.print_map import Picture, Print, choose_spots, compose
 from vision.registration.registrar import ENOUGH, SURE, moved
 
@@ -89,7 +89,7 @@ def tapped_in_some_order(plan: Plan, taps: np.ndarray, pose: Pose) -> bool:
     """Whether a pose has the board's corners about where fingers tapped, whichever they began with"""
     there, reach = (
         pose.to_px(plan.corners),
-        max(spacing(plan).max() / 2, ASTRAY_MM) * pixels_a_mm(pose, plan),
+        max(spacing(plan).max() / 2, ASTRAY_MM) * board_scale(pose, plan),
     )
     return any(np.linalg.norm(np.roll(there, k, 0) - taps, axis=1).mean() < reach for k in range(4))
 

@@ -21,13 +21,13 @@ from calibration.survey.tapped_corners import mended, tapped_well, turned_by
 from calibration.survey.tapped_grid import most_plain
 from vision.evidence.site_evidence import Contents, NoBoard
 from vision.geometry.lens import USUAL_FOCAL, Lens, usual_lens
-from vision.geometry.pose import Pose
+from vision.geometry.pose import Pose, board_scale
 from vision.photometry.small_picture import View
 from vision.plan import Plan
 from vision.registration.aruco_cards import ENOUGH as CARDS_ENOUGH
 from vision.registration.aruco_cards import find_cards, in_order, turned_to_fit
 from vision.registration.pose_ambiguity import seen_again, with_look_alikes
-from vision.registration.pose_refinement import FLOOR_PX, LEAST, follow, pixels_a_mm, spread_over
+from vision.registration.pose_refinement import FLOOR_PX, LEAST, follow, spread_over
 from vision.registration.print_map import Picture, Print
 from vision.registration.registrar import Registrar, moved, usable
 from vision.registration.tile_frame import FEWEST, Tiles, locate_tiles, tile_places
@@ -201,7 +201,7 @@ def surveyed(
     bias = EDGE_BIAS if tiles is None else 0.0
     unsure = [bundle.uncertainty(n, spread_over(plan)) for n in range(len(poses))]
     frame = min(
-        np.hypot(px, bias * max(max(pose.size) / 1640, 1)) / pixels_a_mm(pose, plan)
+        np.hypot(px, bias * max(max(pose.size) / 1640, 1)) / board_scale(pose, plan)
         for px, pose in zip(unsure, poses)
     )
     frame *= bundle.strain()
@@ -424,7 +424,7 @@ def ask_lines(plan: Plan, photos: Photos, taps: list[np.ndarray]) -> None:
             best, held = off, photos.bundle
     apart = [
         np.sqrt(((held.pose(n).to_px(mm) - sides.pose(n).to_px(mm)) ** 2).sum(1).mean())
-        / pixels_a_mm(held.pose(n), plan)
+        / board_scale(held.pose(n), plan)
         for n in range(len(seen))
     ]
     plainer = sum(

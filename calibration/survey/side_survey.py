@@ -13,11 +13,11 @@ import numpy as np
 
 from calibration.survey.bundle_adjustment import CARD_MM, LIMBER, TAP_PX, Bundle
 from calibration.survey.tapped_corners import EDGE_REACH, TAP_REACH
-from vision.geometry.pose import Pose
+from vision.geometry.pose import Pose, board_scale
 from vision.geometry.symmetry import spacing
 from vision.plan import Plan
 from vision.registration.board_edges import EdgePoints, board_edges, shown_sides
-from vision.registration.pose_refinement import FLOOR_PX, pixels_a_mm
+from vision.registration.pose_refinement import FLOOR_PX
 from vision.registration.printed_lines import printed_lines
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def add_edges(plan: Plan, bundle: Bundle, images: Sequence[np.ndarray]) -> None:
         for n, (sight, image) in enumerate(zip(bundle.sights, images)):
             scale = max(sight.size) / 1640
             pose = bundle.pose(n)
-            sd = CARD_MM * pixels_a_mm(pose, plan) if sight.cards else TAP_PX * scale
+            sd = CARD_MM * board_scale(pose, plan) if sight.cards else TAP_PX * scale
             sides = board_edges(
                 image,
                 pose,
@@ -82,7 +82,7 @@ def less_sure(plan: Plan, pose: Pose, side: EdgePoints) -> EdgePoints:
         pose.tvec
     )  # the camera on the board's frame; z points into the table
     slope = max(float((np.array([x, y]) - (a + b) / 2) @ outwards), 0.0) / max(-z, 1.0)
-    shadow, seen = SIDE_PX * max(pose.size) / 1640, THICK * slope * pixels_a_mm(pose, plan)
+    shadow, seen = SIDE_PX * max(pose.size) / 1640, THICK * slope * board_scale(pose, plan)
     return msgspec.structs.replace(side, unsure=np.sqrt(side.unsure**2 + shadow**2 + seen**2))
 
 
@@ -119,7 +119,7 @@ def in_place(plan: Plan, pose: Pose, lines: EdgePoints, taps: np.ndarray) -> flo
     """How far off lines lie from where a pose fitted to them has them, in pixels; infinite if that
     is much, or a corner was tapped nearer to where the lines' neighbours would have it"""
     apart, off = (
-        spacing(plan).min() * pixels_a_mm(pose, plan),
+        spacing(plan).min() * board_scale(pose, plan),
         float(as_sure_as_they_fit(pose, lines).unsure[0]),
     )
     far = np.linalg.norm(pose.to_px(plan.corners) - taps, axis=1).max()
@@ -226,7 +226,7 @@ def risen(plan: Plan, bundle: Bundle, seen: Sequence[EdgePoints | None]) -> floa
     left, wider = [], []
     for pose, sides in shown:
         clash, framed = (
-            CLASH_MM * pixels_a_mm(pose, plan),
+            CLASH_MM * board_scale(pose, plan),
             side_means(sides, offsets(pose, sides, 0.0)[0]),
         )
         left.append(
@@ -264,7 +264,7 @@ def agreeing(
     them: none is a side, and none is astray."""
     if not len(sides.mm):
         return sides, 0
-    clash = CLASH_MM * pixels_a_mm(pose, plan)
+    clash = CLASH_MM * board_scale(pose, plan)
     mean = side_means(sides, offsets(pose, sides, rise)[0])
     far = {k: abs(each) > clash for k, each in mean.items()}
     agree = ~np.array([far[k] for k in sides.line], bool)

@@ -11,7 +11,7 @@ import numpy as np
 from calibration.survey.bundle_adjustment import FOCAL_SD
 from vision.evidence.site_evidence import Contents
 from vision.geometry.lens import USUAL_FOCAL, Lens
-from vision.geometry.pose import Pose
+from vision.geometry.pose import Pose, board_scale
 from vision.geometry.symmetry import square
 from vision.photometry.small_picture import View
 from vision.plan import Plan
@@ -24,7 +24,6 @@ from vision.registration.board_edges import (
     stations,
 )
 from vision.registration.board_outline import by_outline, sharpened
-from vision.registration.pose_refinement import pixels_a_mm
 from vision.registration.printed_lines import Line, middle_lines, site_lines
 
 EDGE_REACH, ASTRAY_REACH = (
@@ -171,7 +170,7 @@ def stand_out(plan: Plan, smooth: np.ndarray, pose: Pose, all_lines: Sequence[li
             reach = max(
                 int(
                     np.median(np.diff(sorted(a[axis] for a, _ in mine)))
-                    * pixels_a_mm(pose, plan)
+                    * board_scale(pose, plan)
                     / 2
                 ),
                 near + 2,

@@ -42,8 +42,8 @@ from companion.explain.verdict import (
     pieces_text,
 )
 from engine import Game, State, Text, say
-from engine.layout import Contents, Layout
-from vision.evidence.site_evidence import Evidence, first_lies_below
+from engine.layout import Contents, Layout, lies_first
+from vision.evidence.site_evidence import Evidence
 
 TOO_CLOSE = 1.5  # two explanations nearer than this are a question
 LONG_SINCE = 8  # events back that a to-do's words are looked for
@@ -164,7 +164,7 @@ def _gone(world: World, look: Look) -> list[str]:
     )
 
     def bare(lowest: str, seen: Contents) -> bool:
-        return not any(map(first_lies_below, seen)) if first_lies_below(lowest) else not seen
+        return not any(map(lies_first, seen)) if lies_first(lowest) else not seen
 
     differs = {*world.hands, *(s for s in have if site_score(world, look, s)[0] < -SURE)}
     return sorted(look.foreign) + [

@@ -13,11 +13,6 @@ Contents = tuple[str, ...]
 FLOOR = math.log(1e-6)
 
 
-def first_lies_below(kind: str) -> bool:
-    """A tile or card: on a cluster site it is listed first, the loose pieces after it (DESIGN 3)."""
-    return kind.startswith(("tile:", "water:")) or kind in ("desert", "cover")
-
-
 class SiteEvidence(msgspec.Struct, frozen=True):
     """options: (contents, natural log of probability), best first; "?" in contents: hidden under
     another piece.
@@ -63,7 +58,9 @@ class CountedEvidence(SiteEvidence, frozen=True):
     pieces: tuple[float, ...] = ()
 
     def logp(self, contents: Contents, reads: str = "cluster") -> float:
-        below = contents[0] if contents and first_lies_below(contents[0]) else ""
+        lowest = contents[0] if contents else ""
+        # nothing was counted of what only ever lies below
+        below = lowest if lowest in self.first or lowest not in self.counts else ""
         names = sorted(contents[1:] if below else contents)
         loose = Counter(names)
         p = self.first.get(below, FLOOR) if self.first else (FLOOR if below else 0.0)
@@ -87,8 +84,6 @@ def matches(seen: Contents, contents: Contents, reads: str = "pile") -> bool:
     if len(seen) != len(contents) or not seen:
         return False
     if reads == "cluster":
-        if first_lies_below(seen[0]) or first_lies_below(contents[0]):
-            return seen[0] == contents[0] and Counter(seen[1:]) == Counter(contents[1:])
         return Counter(seen) == Counter(contents)
     return seen[-1] == contents[-1] and all(
         a == b or "?" in (a, b) for a, b in zip(seen[:-1], contents[:-1])

@@ -6,10 +6,11 @@ import numpy as np
 
 from vision.evidence.site_evidence import Contents
 from vision.geometry.pose import Pose
-from vision.plan import Plan
+from vision.geometry.site_groups import box
+from vision.plan import Plan, Site
 
 STANDS = 1.2  # times its width that a thing is high which stands
-
+FILLS = 0.7  # of the shorter side of a site that a card lying on it takes at least
 MANY = 75  # per cent of the things seen, of which some must be so
 
 
@@ -45,3 +46,11 @@ def upright(plan: Plan) -> bool:
     if any(s.reads != "pile" for s in plan.site) or any(p.spans or p.over for p in plan.piece):
         return False
     return bool(np.percentile([p.height / max(p.footprint) for p in plan.piece], MANY) > STANDS)
+
+
+def lies_below(plan: Plan, site: Site, kind: str) -> bool:
+    """Whether a piece of this kind lies on a site below its loose pieces, as a card does: as the
+    plan says of any kind, or else if it fills the site; False for an unknown kind"""
+    if plan.base or kind not in plan.pieces:
+        return kind in plan.base
+    return min(plan.pieces[kind].footprint) >= FILLS * box(site).min()

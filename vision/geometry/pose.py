@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 
 from vision.kernels import Kernel
+from vision.plan import Plan
 
 _to_px, _to_mm = Kernel("to_px", "dddnd"), Kernel("to_mm", "ddxnd")
 
@@ -122,3 +123,10 @@ class Pose(msgspec.Struct, frozen=True, eq=False, dict=True):
         """That rectangle as a picture, px_per_mm pixels a millimetre"""
         a, b = self.rectify_map(x0, y0, x1, y1, px_per_mm, height)
         return cv2.remap(image, a, b, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+
+
+def board_scale(pose: Pose, plan: Plan) -> float:
+    """The picture's scale in the board's middle"""
+    middle = np.array(plan.size) / 2
+    a, b, c = pose.to_px(np.array([middle, middle + (1, 0), middle + (0, 1)]))
+    return float(np.sqrt(abs(np.linalg.det(np.array([b - a, c - a])))))

@@ -10,11 +10,10 @@ import msgspec
 import numpy as np
 
 from vision.geometry.coarse_grid import filled_in, nodes
-from vision.geometry.pose import Pose
+from vision.geometry.pose import Pose, board_scale
 from vision.geometry.site_groups import filled
 from vision.photometry.small_picture import WIDE, View
 from vision.plan import Plan
-from vision.registration.pose_refinement import pixels_a_mm
 
 STRONG, WEAK = (
     26.0,
@@ -170,7 +169,7 @@ def find_foreign(plan: Plan, now: View, before: View) -> Foreign | None:
     outline = np.vstack([corners[i] + edge * (corners[(i + 1) % 4] - corners[i]) for i in range(4)])
     board = filled([outline], now.pose.to_px, known.shape)
     beside = ~filled((o for site in plan.site for o in site.outlines), now.pose.to_px, known.shape)
-    wide = ARM_MM * pixels_a_mm(now.pose, plan)
+    wide = ARM_MM * board_scale(now.pose, plan)
     strong, weak, lit = differences(ref, now.small, known)
     parts = arms(strong, weak, known, board, beside, wide)
     glows = [p for p in parts if glow(p, lit, board & known, 2 * len(disc(wide)))]

@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from vision.geometry.lens import Lens
-from vision.geometry.pose import Pose
+from vision.geometry.pose import Pose, board_scale
 from vision.plan import Plan
 from vision.registration.print_map import ALIKE, Picture, Print
 
@@ -162,7 +162,7 @@ def follow(
     pose, fit = start, None
     for k, (level, margin) in enumerate(zip(levels, margins)):
         mm, px, alike = known.measure(picture, pose, level, margin, slice(0, most))
-        step = 2**level / known.px_per_mm * pixels_a_mm(pose, plan)
+        step = 2**level / known.px_per_mm * board_scale(pose, plan)
         good = alike > ALIKE
         if good.sum() < LEAST:
             return None
@@ -206,10 +206,3 @@ def follow_other_lens(plan: Plan, lens: Lens, known: Print, picture: Picture, fi
         if other is not None and other.typical * fit.share < best.typical * other.share:
             best = other
     return best
-
-
-def pixels_a_mm(pose: Pose, plan: Plan) -> float:
-    """The picture's scale in the board's middle"""
-    middle = np.array(plan.size) / 2
-    a, b, c = pose.to_px(np.array([middle, middle + (1, 0), middle + (0, 1)]))
-    return float(np.sqrt(abs(np.linalg.det(np.array([b - a, c - a])))))

@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 
 from vision.evidence.site_evidence import Contents
-from vision.geometry.pose import Pose
+from vision.geometry.pose import Pose, board_scale
 from vision.plan import Plan
 from vision.registration.board_edges import (
     SIDES,
@@ -20,7 +20,6 @@ from vision.registration.board_edges import (
     sides,
     stations,
 )
-from vision.registration.pose_refinement import pixels_a_mm
 
 LONG = 0.4  # of the board's larger side that a line must run along
 ALIKE = 0.5  # mm by which borders of sites may be off one line
@@ -154,7 +153,7 @@ def seen_ways(
         ):  # the outermost have the board's rim on one side, which draws them there
             mine = [line for line in mine if at[0] < line[0][axis] < at[-1]]
         apart = np.median(np.diff(at)) if len(at) > 1 else 0.0
-        reach = int(REACH * apart * pixels_a_mm(pose, plan))
+        reach = int(REACH * apart * board_scale(pose, plan))
         seen = [
             s
             for k, line in enumerate(mine, SIDES + axis * len(ways[0]))

@@ -11,7 +11,7 @@ import numpy as np
 
 from vision.evidence.site_evidence import NoBoard
 from vision.geometry.lens import Lens, pack_pose, unpack_pose
-from vision.geometry.pose import Pose
+from vision.geometry.pose import Pose, board_scale
 from vision.geometry.symmetry import spacing, turns
 from vision.photometry.small_picture import View
 from vision.plan import Plan
@@ -36,7 +36,6 @@ from vision.registration.pose_refinement import (
     expected_error,
     follow,
     follow_other_lens,
-    pixels_a_mm,
     robust_pose,
 )
 from vision.registration.print_map import ALIKE, Picture, Print
@@ -100,7 +99,7 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
 
     def with_frame(self, pose: Pose) -> Pose:
         """The pose, its error with what is unsure about the map itself"""
-        frame = self.frame_mm * pixels_a_mm(pose, self.plan)
+        frame = self.frame_mm * board_scale(pose, self.plan)
         return msgspec.structs.replace(pose, error_px=float(np.hypot(pose.error_px, frame)))
 
     def _still(self, picture: Picture, last: Pose) -> Pose | None:
@@ -169,7 +168,7 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         mm, px = self._card_points(found, pose)
         return bool(
             np.median(np.linalg.norm(pose.to_px(mm) - px, axis=1))
-            < 0.1 * CARD * pixels_a_mm(pose, self.plan)
+            < 0.1 * CARD * board_scale(pose, self.plan)
         )
 
     def _search(self, picture: Picture, last: Pose | None) -> Pose:
@@ -250,7 +249,7 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
 
     def _a_square_off(self, pose: Pose) -> Pose:
         """A pose that might as well be the one a square further: its error says so"""
-        apart = min((d for d in spacing(self.plan) if d > 0), default=0.0) * pixels_a_mm(
+        apart = min((d for d in spacing(self.plan) if d > 0), default=0.0) * board_scale(
             pose, self.plan
         )
         return msgspec.structs.replace(pose, error_px=float(np.hypot(pose.error_px, apart)))

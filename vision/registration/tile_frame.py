@@ -10,10 +10,10 @@ import msgspec
 import numpy as np
 
 from vision.evidence.site_evidence import Contents
-from vision.geometry.pose import Pose
+from vision.geometry.pose import Pose, board_scale
 from vision.plan import Plan
 from vision.registration.board_edges import peaks_between, profiles
-from vision.registration.pose_refinement import expected_error, pixels_a_mm, robust_pose
+from vision.registration.pose_refinement import expected_error, robust_pose
 
 STATIONS = 10  # along each side of a tile
 SLOPPY_MM = 5.0  # a tile lies at most so far from where its site has it
@@ -78,7 +78,7 @@ class Tiles(msgspec.Struct, frozen=True, eq=False):
                 np.zeros(3),
                 places[lying[0]][2],
             )
-            found.append(tiles._plainest(image, pose, pixels_a_mm(pose, plan)))
+            found.append(tiles._plainest(image, pose, board_scale(pose, plan)))
         if not found:
             return None
         inset = float(np.median([i for i, _ in found]))
@@ -196,7 +196,7 @@ class Tiles(msgspec.Struct, frozen=True, eq=False):
     def seen(self, image: np.ndarray, pose: Pose, plan: Plan) -> tuple[np.ndarray, np.ndarray]:
         """(N, 2) mm of sites with a tile on them near a good pose, and (N, 2) pixels where its
         middle is"""
-        _, px, clear = self.measure(image, pose, round(SLOPPY_MM * pixels_a_mm(pose, plan)))
+        _, px, clear = self.measure(image, pose, round(SLOPPY_MM * board_scale(pose, plan)))
         good = clear_enough(clear, px, pose.size)
         return self.centres[good], px[good]
 
@@ -248,7 +248,7 @@ def locate_tiles(
     for start in starts:
         best = None
         start = start.resized(small.shape[1::-1])
-        reach = round(FAR_MM * pixels_a_mm(start, plan))
+        reach = round(FAR_MM * board_scale(start, plan))
         for turn in TURNS:
             pose = nudged(plan, start, np.zeros(2), turn)
             shift, score = tiles.common_shift(small, pose, reach)
@@ -265,7 +265,7 @@ def locate_tiles(
 
 def settle_tiles(plan: Plan, tiles: Tiles, image: np.ndarray, pose: Pose) -> Pose | None:
     """The same from a pose that is a few millimetres off"""
-    scale = pixels_a_mm(pose, plan)
+    scale = board_scale(pose, plan)
     for reach, noise in ((1.6, 0.5), (1.0, 0.3), (1.0, 0.1)):
         reach, noise = reach * SLOPPY_MM, noise * SLOPPY_MM * scale
         site, px, clear = tiles.measure(image, pose, round(reach * scale))

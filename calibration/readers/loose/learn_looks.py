@@ -18,7 +18,7 @@ from calibration.readers.loose.locate_samples import (
     tied,
     told_apart,
 )
-from vision.evidence.site_evidence import first_lies_below
+from vision.geometry.footprints import lies_below
 from vision.geometry.posed_photo import Shot
 from vision.photometry.canvas import Frame, powers
 from vision.plan import Plan, Site
@@ -59,7 +59,7 @@ def groups_of(plan: Plan, full: Sequence[Shot]) -> list[Group]:
                 loose = Counter(
                     plan.pieces[k].looks or k
                     for k in contents
-                    if not first_lies_below(k) and k in plan.pieces
+                    if k in plan.pieces and not lies_below(plan, plan.sites[site], k)
                 )
                 if loose:
                     out.append(Group(n, plan.sites[site], loose))

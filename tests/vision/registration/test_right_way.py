@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from tests.vision.registration.test_lines import camera, chess
-from vision.evidence.placement_prior import Whereabouts
 from vision.evidence.site_evidence import SiteEvidence
 from vision.reader import Reader
+from vision.registration.placement_prior import Whereabouts
 
 IMAGE = np.full((120, 160, 3), 128, np.uint8)
 

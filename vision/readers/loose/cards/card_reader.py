@@ -10,7 +10,7 @@ import cv2
 import msgspec
 import numpy as np
 
-from vision.evidence.site_evidence import first_lies_below
+from vision.geometry.footprints import lies_below
 from vision.geometry.posed_photo import Shot
 from vision.kernels import Kernel
 from vision.photometry.canvas import Frame
@@ -465,7 +465,7 @@ def cards_of(plan: Plan, full: Sequence[Shot]) -> dict[tuple, list[tuple[int, st
     aside: list[tuple[int, str, str]] = []
     for n, shot in enumerate(full):
         for site, contents in shot.layout.items():
-            if contents and first_lies_below(contents[0]) and contents[0] in plan.pieces:
+            if contents and lies_below(plan, plan.sites[site], contents[0]):
                 if plan.sites[site].reads == "cluster":
                     by_size.setdefault(size_of(plan, contents[0]), []).append(
                         (n, site, contents[0])

@@ -20,7 +20,8 @@ from companion.runtime import notify
 from companion.runtime.config import Web
 from companion.setup.setup import Setup
 from hardware import found
-from hardware.camera import AUTO, BadCamera, open_camera
+from hardware.camera import AUTO, BadCamera
+from hardware.camera_kinds import open_camera
 from hardware.supervisor import Supervisor
 
 LOOKS = 5.0  # pictures a second while the table is set up

@@ -9,7 +9,7 @@ import sys
 
 import click
 
-from companion.fault import Fault
+from cli.faults import input_faults
 
 # For matrices as small as ours more threads are slower, by much where the machine has other work,
 # and what is learnt would depend on how many there are. It counts only before numpy is loaded;
@@ -60,37 +60,6 @@ def cli() -> None:
     """A camera above a real board game that reads the pieces, knows the rules and keeps the score."""
 
 
-def faults() -> tuple[type[BaseException], ...]:
-    """What bad input raises, in any room: all of them say file and fault in one line."""
-    from calibration.copy import BadCopy
-    from companion.table.journal import BadJournal
-    from companion_web.server import CannotServe
-    from engine import BadPlan, BadText, UnknownGame
-    from engine.script import BadScript
-    from hardware.camera import BadCamera, CameraLost
-    from vision.evidence.site_evidence import NoBoard
-    from vision.plan import BadPlan as BadVisionPlan
-    from vision.storage.model_file import BadModel
-    from vision.storage.photo_file import BadPhoto
-
-    return (
-        Fault,
-        BadCopy,
-        BadJournal,
-        BadPlan,
-        BadText,
-        UnknownGame,
-        BadScript,
-        NoBoard,
-        BadVisionPlan,
-        BadModel,
-        BadPhoto,
-        BadCamera,
-        CameraLost,
-        CannotServe,
-    )
-
-
 def main(argv: list[str] | None = None) -> None:
     """Runs a command and ends the process with its exit code."""
     try:
@@ -114,7 +83,7 @@ def main(argv: list[str] | None = None) -> None:
     except OSError as e:
         _stop(f"{e.filename or 'file'}: {e.strerror or e}")
     except Exception as e:
-        if not isinstance(e, faults()):
+        if not isinstance(e, input_faults()):
             if os.environ.get("NILOMETER_DEBUG"):
                 raise
             _stop(

@@ -18,6 +18,7 @@ import msgspec
 from flask import Flask
 
 import companion_web
+from cli.faults import input_faults
 from cli.serving import https_context
 from companion.fault import Fault
 from companion.runtime import notify
@@ -39,9 +40,8 @@ class Rescue:
     last good of `events`; `said` were there once), "anew", "set-up", "again"."""
 
     def __init__(self, config: str, fault: Exception) -> None:
-        from cli.main import faults
 
-        known = isinstance(fault, (*faults(), OSError))
+        known = isinstance(fault, (*input_faults(), OSError))
         self.words = (
             str(fault)
             if known

@@ -16,9 +16,8 @@ dioptres, USB: the driver's own figure). mains = 60 where lamps flicker by 60 Hz
 from __future__ import annotations
 
 import abc
-import inspect
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -191,61 +190,6 @@ class VideoCamera(Camera):
             capture.release()
 
 
-def open_camera(
-    config: Mapping[str, Any],
-    folder: str | Path = ".",
-    makers: Mapping[str, Callable[..., Camera]] | None = None,
-) -> Camera:
-    """The camera that a configuration describes, not opened yet. Raises BadCamera.
-
-    folder: what paths in it are relative to. makers: further kinds, such as "simulated", called
-    with the other keys.
-    """
-    from hardware.pi_camera import PiCamera
-    from hardware.usb_camera import UsbCamera
-
-    options = dict(config)
-    kind = options.pop("kind", "usb")
-    kinds: dict[str, Callable[..., Camera]] = {
-        "pi": PiCamera,
-        "usb": UsbCamera,
-        "folder": FolderCamera,
-        "video": VideoCamera,
-        **(makers or {}),
-    }
-    if kind not in kinds:
-        raise BadCamera(f"camera: kind {kind!r} is none of {', '.join(sorted(kinds))}")
-    if "path" in options:
-        options["path"] = Path(folder) / options["path"]
-    if "size" in options:
-        try:
-            w, h = options["size"]
-            options["size"] = int(w), int(h)
-        except (TypeError, ValueError):
-            raise BadCamera(f"camera: size is {options['size']!r}, not [width, height]") from None
-    for key, good, wanted in (
-        (
-            "focus",
-            options.get("focus") == AUTO or _is_number(options.get("focus")),
-            '"auto" or a number',
-        ),
-        ("mains", options.get("mains") in (50, 60), "50 or 60"),
-    ):
-        if key in options and not good:
-            raise BadCamera(f"camera: {key} is {options[key]!r}, not {wanted}")
-    needed = [
-        p.name
-        for p in inspect.signature(kinds[kind]).parameters.values()
-        if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD and p.name not in options
-    ]
-    if needed:
-        raise BadCamera(f"camera: kind {kind!r} needs {', '.join(needed)}")
-    try:
-        return kinds[kind](**options)
-    except TypeError as e:
-        raise BadCamera(f"camera: kind {kind!r}: {one_line(e).split('__init__() ')[-1]}") from None
-
-
 def wait_for_rest(sample: Callable[[], Sequence[float]], clock: Callable[[], float]) -> None:
     """Until what `sample` says stays as it is (CALM, CHANGE), for SETTLE to LONGEST seconds"""
     began = clock()
@@ -270,7 +214,3 @@ def one_line(error: BaseException) -> str:
     while cause is not None and cause.__cause__ is not None:
         cause = cause.__cause__
     return words if cause is None or not str(cause) else f"{words.rstrip('.')}: {one_line(cause)}"
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and value >= 0

@@ -13,6 +13,7 @@ from pathlib import Path
 import click
 import msgspec
 
+from cli.faults import input_faults
 from companion.runtime.config import Config, load_config
 from companion.runtime.lens import FILE as FOCUS
 from companion.runtime.machine import SINCE_START, power_faults, read_throttled
@@ -131,12 +132,11 @@ def model(config: Config | None) -> Iterator[Check]:
             "nilometer doctor --config FILE looks at copy, camera and pins too",
         )
         return
-    from cli.main import faults
     from companion.runtime.copies import open_copy
 
     try:
         specimen = open_copy(config.path(config.copy))
-    except faults() as e:
+    except input_faults() as e:
         yield Check("copy", BAD, str(e), "nilometer calibrate " + config.copy)
         return
     yield Check("copy", GOOD, f"{specimen.name}, {specimen.game}")
@@ -165,7 +165,6 @@ def camera(config: Config | None) -> Iterator[Check]:
     import cv2
 
     from calibration.framing import CRISP, CRISP_CARD, judge
-    from cli.main import faults
     from companion.runtime.copies import open_copy
     from hardware.camera import BadCamera, CameraLost
     from hardware.pi_camera import load_picamera2
@@ -237,7 +236,7 @@ def camera(config: Config | None) -> Iterator[Check]:
             GOOD,
             f"found by {found.registration.by} to {found.registration.error_px:.1f} px",
         )
-    except faults() as e:
+    except input_faults() as e:
         yield Check("board", BAD, str(e), "the whole board and its cards must be in the picture")
 
 

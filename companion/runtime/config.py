@@ -16,7 +16,8 @@ from calibration.copy import meant
 from companion.fault import Fault
 from companion.runtime.lens import take_over_focus
 from hardware import found
-from hardware.camera import Camera, open_camera
+from hardware.camera import Camera
+from hardware.camera_kinds import open_camera
 
 Port = Annotated[int, msgspec.Meta(ge=0, le=65535)]
 

@@ -3,19 +3,42 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
-from companion.explain.verdict import ILLEGAL
-from engine import State
+from companion.explain.verdict import ILLEGAL, Question, Verdict
+from companion.table.journal import Journal, Line
+from companion.table.pause import Pause
+from engine import Game, State, Text
 from engine.text import pack
 
-if TYPE_CHECKING:
-    from companion.table.journal import Line
-    from companion.table.table import Table
+
+class Published(Protocol):
+    """What a snapshot is made of: a companion.table.table.Table."""
+
+    @property
+    def state(self) -> State: ...
+    @property
+    def lines(self) -> Sequence[Line]: ...
+    @property
+    def undone(self) -> Sequence[Line]: ...
+    @property
+    def question_id(self) -> str: ...
+
+    version: int
+    game: Game
+    journal: Journal
+    settings: dict[str, Any]
+    verdict: Verdict
+    question: Question | None
+    pause: Pause | None
+    trouble: Text | None
+    camera: dict[str, Any]
+    machine: tuple[Text, ...]
+    told: dict[int, tuple[Line, dict[str, Any]]]
 
 
-def snapshot(table: Table) -> dict[str, Any]:
+def snapshot(table: Published) -> dict[str, Any]:
     """The caller holds the table's lock."""
     state, verdict, outcome = table.state, table.verdict, table.state.outcome()
     seats = {s.id: s for s in table.game.seats}
@@ -68,7 +91,7 @@ def snapshot(table: Table) -> dict[str, Any]:
     }
 
 
-def _sites(table: Table) -> list[str]:
+def _sites(table: Published) -> list[str]:
     """The places that the verdict is about: what lies wrong, or what its actions changed"""
     verdict, count = table.verdict, len(table.verdict.actions)
     if verdict.wrong or verdict.verdict == ILLEGAL or not 0 < count < len(table.lines):
@@ -77,7 +100,7 @@ def _sites(table: Table) -> list[str]:
     return [s for s in dict.fromkeys([*before, *after]) if before.get(s, ()) != after.get(s, ())]
 
 
-def _move(table: Table, line: Line, pictured: bool) -> dict[str, Any]:
+def _move(table: Published, line: Line, pictured: bool) -> dict[str, Any]:
     """words: the people's own doing in sentences, the passes that nobody said first. Worked out
     once for each line: scores of hundreds of moves take their time."""
     kept = table.told.get(line.event)
@@ -102,7 +125,7 @@ def _told(line: Line) -> dict[str, Any]:
     }
 
 
-def _question(table: Table) -> dict[str, Any] | None:
+def _question(table: Published) -> dict[str, Any] | None:
     q = table.question
     if q is None:
         return None
@@ -115,14 +138,14 @@ def _question(table: Table) -> dict[str, Any] | None:
     }
 
 
-def _concerned(table: Table) -> str | None:
+def _concerned(table: Published) -> str | None:
     """Whom a question is for that is put to nobody by name: who did what is asked about, else whose
     turn it is."""
     did = [a.seat for a in table.verdict.actions if a.seat in table.state.seats]
     return did[0] if did else table.state.turn
 
 
-def _pause(table: Table) -> dict[str, Any] | None:
+def _pause(table: Published) -> dict[str, Any] | None:
     pause = table.pause
     if pause is None:
         return None

@@ -5,7 +5,8 @@ import cv2
 import numpy as np
 import pytest
 
-from hardware.camera import BadCamera, CameraLost, FolderCamera, VideoCamera, open_camera
+from hardware.camera import BadCamera, CameraLost, FolderCamera, VideoCamera
+from hardware.camera_kinds import open_camera
 from hardware.pi_camera import PiCamera
 from hardware.usb_camera import UsbCamera
 

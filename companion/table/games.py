@@ -24,7 +24,7 @@ class Shelf:
 
     def games(self) -> list[dict[str, Any]]:
         """The finished games, newest first: {"file", "began", "ended", "game", "title", "seats":
-        [{"id", "name"}], "names", "scores", "winners", "moves"}. What is no journal, or damaged, is
+        [{"id", "name"}], "names", "scores", "points": {seat: what decides}, "winners", "moves"}. What is no journal, or damaged, is
         left out."""
         if self.folder is None:
             return []
@@ -68,7 +68,7 @@ class Shelf:
                 )
                 one["played"] += 1
                 one["won"] += seat["id"] in g["winners"]
-                one["points"].append(engine.game(g["game"]).worth(g["scores"].get(seat["id"])))
+                one["points"].append(g["points"][seat["id"]])
         for one in players.values():
             points = one.pop("points")
             one["mean"], one["best"] = round(sum(points) / len(points), 1), max(points)
@@ -105,6 +105,7 @@ def _read(path: Path) -> dict[str, Any] | None:
             "ended": span[1],
             "title": pack(game.title),
             "seats": [{"id": s, "name": names[s]} for s in data["seats"]],
+            "points": {s: game.worth(data["scores"].get(s)) for s in data["seats"]},
         }
     except (BadJournal, engine.UnknownGame, ValueError, KeyError, TypeError, AttributeError):
         return None

@@ -3,23 +3,33 @@ correction of the board."""
 
 from __future__ import annotations
 
+import contextlib
 import csv
+import gzip
 import io
+import json
+import threading
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 from flask import Blueprint, Response, jsonify
 
-import engine
 from companion.table.chronicle import chronicle
+from companion.table.journal import BadJournal, Journal, Line, fold
+from companion_web import catalogue
 from companion_web.context import require_host, viewer, web
 from companion_web.errors import Problem
 from companion_web.http import answer_after, download, json_body, page_shell, result_of, text_in
+from companion_web.kept import kept_page
 from engine import BadText
 from engine.layout import same_contents
 from engine.script import BadScript, parse
 
 bp = Blueprint("record", __name__)
 MOST_PIECES = 60  # on one site; the fullest boat holds fewer
+_making = threading.Lock()
+_made: dict[tuple[Any, ...], str] = {}  # the page that was asked for last
 
 
 @bp.get("/api/record.play")
@@ -45,8 +55,56 @@ def record() -> Response:
     }
     return download(
         jsonify({"table": web().settings.name, **shown, "chronicle": chronicle(web().table)}),
-        "json",
+        "nilometer.json",
     )
+
+
+@bp.get("/api/record.html")
+def page() -> Response:
+    """The game as one page that opens without the table."""
+    _over_or_host()
+    table = web().table
+    return _page(table.lines, table.settings, table.journal, "nilometer")
+
+
+@bp.get("/games/<name>.html")
+def kept_game(name: str) -> Response:
+    """A finished game of this table as one page: `name` is its journal's."""
+    file, folder = f"{name}.journal", web().shelf.folder
+    found = next((g for g in web().shelf.games() if g["file"] == file), None)
+    if found is None or folder is None:
+        raise Problem(404, "there is no such game")
+    try:
+        with contextlib.closing(Journal(folder / file, readonly=True)) as journal:
+            lines = fold(journal.events(), check=False, name=file)
+            return _page(lines, {"names": found["names"]}, journal, name)
+    except BadJournal:
+        raise Problem(404, "there is no such game") from None
+
+
+def _page(
+    lines: Sequence[Line], settings: Mapping[str, Any], journal: Journal, name: str
+) -> Response:
+    """One at a time, and the last is remembered: with its pictures it takes a second or two."""
+    language = catalogue.request_language()
+    names = json.dumps(settings.get("names", {}))
+    key = (journal.path, len(lines), lines[-1].event, language, names)
+    with _making:
+        if key not in _made:
+            drawing = web().drawing.of({"game": lines[-1].state.game})[0]
+            text = kept_page(
+                lines,
+                settings,
+                json.loads(gzip.decompress(drawing)),
+                web().settings.name,
+                {e.id: e.at for e in journal.events()},
+                lambda event: journal.picture(event, "after"),
+                language,
+            )
+            _made.clear()
+            _made[key] = text
+        text = _made[key]
+    return download(Response(text, mimetype="text/html"), f"{name}.html")
 
 
 @bp.get("/api/record.journal")
@@ -99,7 +157,7 @@ def games_csv() -> Response:
                     f"'{name}"
                     if name[:1] in tuple("=+-@")
                     else name,  # no formula, whatever somebody is called
-                    engine.game(g["game"]).worth(g["scores"].get(seat["id"])),
+                    g["points"][seat["id"]],
                     int(seat["id"] in g["winners"]),
                 ]
             )

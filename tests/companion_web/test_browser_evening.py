@@ -1,7 +1,9 @@
 """What an evening needs beside the board, in Chromium: sound, the installed page, corrections,
 figures, names, a week's pause."""
 
+import json
 import time
+from urllib.parse import unquote
 
 import pytest
 
@@ -186,6 +188,8 @@ def test_all_games_of_the_table(visit, app, table):
                 "seats": [{"id": "black", "name": {"t": "Black"}}],
                 "winners": ["black"],
                 "scores": {"black": 31},
+                "points": {"black": 31},
+                "file": "ur-1.journal",
             }
         ],
         "players": [
@@ -211,6 +215,17 @@ def test_all_games_of_the_table(visit, app, table):
         open(download.value.path()).read().splitlines()[1] == "1970-01-01,ur,60,40,black,Anna,31,1"
     )
     page.wait_for_selector("#who table")
+    assert page.get_by_role("link", name="As one page").get_attribute("href") == "/games/ur-1.html"
+    sent = page.get_by_role("link", name="BG Stats").get_attribute("href")
+    play = json.loads(unquote(sent.partition("?data=")[2]))
+    assert play["playDate"] == "1970-01-01 00:00:00" and play["durationMin"] == 60
+    (anna,) = play["players"]
+    assert (anna["name"], anna["role"], anna["score"], anna["winner"]) == (
+        "Anna",
+        "Black",
+        "31",
+        True,
+    )
     assert page.locator("#who tbody tr").inner_text().split("\t") == ["Anna", "1", "1", "31", "31"]
     assert "Winner: Anna (Black) · 40 moves in 1 h 0 min" in page.locator("#list").inner_text()
     assert fits(page) and explained(axe.run(page)) == []

@@ -4,6 +4,7 @@ host, in all four games."""
 import json
 import random
 import re
+from pathlib import Path
 
 import pytest
 
@@ -94,6 +95,7 @@ def addresses(app, table):
                 .replace("<game>", table.state.game)
                 .replace("<number>", "T1")
                 .replace("<site>", min(table.plan.sites))
+                .replace("<name>", Path(table.journal.path).stem)
             )
     assert not [a for a in filled if "<" in a], (
         "one with a place that this test does not know: fill it"

@@ -19,12 +19,23 @@ function players(all) {
   });
 }
 
+// The play as the app BG Stats takes it up; nothing is sent before somebody taps.
+function statistics(game) {
+  const play = { sourceName: "Nilometer", sourcePlayId: game.file, playDate: new Date(1000 * game.began).toISOString().slice(0, 19).replace("T", " "),
+    durationMin: Math.round((game.ended - game.began) / 60), game: { name: words(game.title), sourceGameId: game.game, highestWins: true, noPoints: false },
+    players: game.seats.map((seat, i) => ({ name: game.names[seat.id] || words(seat.name), sourcePlayerId: game.names[seat.id] || seat.id, role: words(seat.name),
+      startPlayer: i === 0, score: String(game.points[seat.id]), winner: game.winners.includes(seat.id) })) };
+  return `https://app.bgstatsapp.com/createPlay.html?data=${encodeURIComponent(JSON.stringify(play))}`;
+}
+
 function one(game) {
   const day = new Date(1000 * game.ended).toLocaleDateString(region, { weekday: "short", day: "numeric", month: "long", year: "numeric" });
   const winners = game.seats.filter(s => game.winners.includes(s.id)).map(s => who(game.names[s.id], s.name)).join(", ");
   return h("li", null, h("h3", null, `${day} · ${words(game.title)}`),
     h("p", null, say("Winner: {names}", { names: winners || "–" }), " · ", say("{n} moves in {time}", { n: game.moves, time: duration(game.ended - game.began) })),
-    h("ul", null, game.seats.map(s => h("li", null, `${who(game.names[s.id], s.name)}: ${sum(game.scores[s.id])}`))));
+    h("ul", null, game.seats.map(s => h("li", null, `${who(game.names[s.id], s.name)}: ${sum(game.scores[s.id])}`))),
+    h("p", null, h("a", { class: "button", href: `/games/${encodeURIComponent(game.file.replace(/\.journal$/, ""))}.html`, download: "" }, say("As one page")), " ",
+      h("a", { class: "button", href: statistics(game), rel: "noreferrer", title: say("Into the app BG Stats on this phone") }, "BG Stats")));
 }
 
 footer();

@@ -1,0 +1,76 @@
+"""A finished game as one page: it opens from a disk, without the table."""
+
+import json
+import re
+
+import pytest
+
+import companion_web
+import engine
+from companion.simulate.players import Players
+from companion.table.journal import Journal
+from companion.table.table import Table
+from companion_web.kept import _modules
+from tests.companion_web.browsing import PHONE, chromium, explained, fits  # noqa: F401
+
+
+def said(table, action):
+    table.declare(str(action), "test")
+    return table.state
+
+
+def played(game, folder):
+    """A table with made-up players' game at its end, and its journal in the folder."""
+    seats = [s.id for s in engine.game(game).seats[: engine.game(game).players[0]]]
+    table = Table(engine.game(game).setup(seats), Journal(folder / f"{game}.journal"))
+    players = Players(3)
+    while table.state.outcome() is None and len(table.lines) < 60:
+        doing = players.next(table.state, lambda action: said(table, action))
+        if doing.action is None:
+            break
+        table.declare(str(doing.action), "test")
+    return table
+
+
+@pytest.mark.parametrize("game, locale", [("tigris", "de-DE"), ("ur", "fr-FR")])
+def test_a_game_is_stepped_through_from_one_file(chromium, tmp_path, game, locale):  # noqa: F811
+    table = played(game, tmp_path)
+    app = companion_web.create_app(table, companion_web.Settings(name="Anna <b>", state=tmp_path))
+    client = app.test_client()
+    client.set_cookie("nilometer_seat", companion_web.web_of(app).access.make_host())
+    answer = client.get("/api/record.html", headers={"Accept-Language": locale})
+    assert answer.status_code == 200 and "attachment" in answer.headers["Content-Disposition"]
+    file = tmp_path / "game.html"
+    file.write_bytes(answer.data)
+    context = chromium.new_context(viewport=PHONE, locale=locale, offline=True)
+    page, complaints = context.new_page(), []
+    page.on("console", lambda m: complaints.append(m.text) if m.type == "error" else None)
+    page.on("pageerror", lambda e: complaints.append(str(e)))
+    page.goto(file.as_uri())
+    page.wait_for_selector("body[data-ready]")
+    moves = len(table.lines) - 1
+    assert page.locator("#told").inner_text().startswith(f"{moves} / {moves}")
+    lying = page.locator(".pieces > [data-site]").count
+    assert lying() == sum(bool(c) for c in table.state.layout().values())
+    page.locator("#at").fill("0")
+    assert lying() == sum(bool(c) for c in table.lines[0].state.layout().values())
+    page.locator("#next").click()
+    assert page.locator("#told").inner_text().startswith(f"1 / {moves}")
+    assert fits(page) and complaints == [] and "Anna <b>" in page.locator("h1").inner_text()
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    assert explained(axe.run(page)) == []
+    context.close()
+
+
+def test_nothing_in_the_file_asks_for_another(tmp_path):
+    table = played("ur", tmp_path)
+    app = companion_web.create_app(table, companion_web.Settings(state=tmp_path))
+    client = app.test_client()
+    client.set_cookie("nilometer_seat", companion_web.web_of(app).access.make_host())
+    text = client.get("/api/record.html").text
+    assert not re.search(r"""(?:src|href)=["'](?!data:)""", text)
+    packed = json.loads(re.search(r'importmap">(.*?)</script>', text, re.S)[1])["imports"]
+    assert "n/kept.js" in packed and packed == _modules("kept.js")
+    assert companion_web.web_of(app).shelf.games() == []  # not over: no page of it on the shelf
+    assert client.get("/games/ur.html").status_code == 404
+    assert client.get("/games/..%2Fur.html").status_code == 404

@@ -17,7 +17,7 @@ from collections.abc import Collection
 from typing import Any
 
 from waitress.channel import HTTPChannel
-from waitress.parser import HTTPRequestParser
+from waitress.parser import HTTPRequestParser, ParsingError
 from waitress.server import TcpWSGIServer
 
 from companion_web.proxies import Networks, is_within
@@ -45,6 +45,13 @@ class Request(HTTPRequestParser):
     gone."""
 
     path = ""
+
+    def parse_header(self, header_plus: bytes) -> None:
+        """One that has both a length and chunks is refused: a proxy before this one may have read
+        it the other way. Raises ParsingError."""
+        super().parse_header(header_plus)
+        if self.chunked and "CONTENT_LENGTH" in self.headers:
+            raise ParsingError("both Content-Length and Transfer-Encoding")
 
 
 class Connection(HTTPChannel):

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from tests.attack import crowds, people
+from tests.attack import crowds, halls, machines, pages, people
 from tests.attack.table import RunningTable, running
 
 LIMIT_S = 600  # all of them together
@@ -46,6 +46,19 @@ ATTACKS: dict[str, Callable[[Path], Iterator[Finding]]] = {
     "wrong-pins": on_a_table(people.wrong_pins),
     "rubbish": on_a_table(people.rubbish),
     "crowd": on_a_table(people.crowd),
+    "cross-site": on_a_table(pages.cross_site),
+    "odd-requests": on_a_table(pages.odd_requests),
+    "hosts-things": on_a_table(pages.hosts_things),
+    "secrets": on_a_table(pages.secrets),
+    "taken-back": on_a_table(pages.taken_back),
+    "too-many": on_a_table(pages.too_many),
+    "over-tls": on_a_table(pages.over_tls, 'tls = "auto"\nredirect = true\n'),
+    "stopped-in-a-crowd": on_a_table(pages.stopped_in_a_crowd),
+    "full-disk": on_a_table(machines.full_disk),
+    "copied": on_a_table(machines.copied),
+    "bad-starts": on_a_table(machines.bad_starts),
+    "hung-camera": on_a_table(machines.hung_camera),
+    "hall": halls.attacked_hall,
     "damage": on_a_table(people.damage),
     "kills": on_a_table(lambda t: people.kills(t, KILLS)),
 }

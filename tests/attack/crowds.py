@@ -14,7 +14,7 @@ from tests.attack.table import RunningTable
 
 HALF = b"GET /api/snapshot HTTP/1.1\r\nHost: localhost\r\nX-"
 PLAN = b"GET /api/plan HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: gzip\r\n\r\n"
-SECONDS = 15.0
+SECONDS = 10.0
 PAGE_S, MEGABYTES, KEPT_MB = 1.0, 250.0, 10.0  # issue 26
 
 Finding = tuple[str, bool]

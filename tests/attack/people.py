@@ -169,18 +169,18 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
 def damage(table: RunningTable) -> Iterator[Finding]:
     """The game's file damaged between two starts: a page comes up, the host goes on."""
     for name, (spoil, wish) in DAMAGE.items():
-        _play(table, 6)
+        play(table, 6)
         table.kill(15)
         for ending in ("-wal", "-shm"):
             Path(f"{table.folder / 'game.journal'}{ending}").unlink(missing_ok=True)
         spoil(table.folder / "game.journal")
         table.start(wait=False)
-        status = _until(table, lambda code: code == 503)
+        status = until(table, lambda code: code == 503)
         _, body, headers = table.ask("/api/host", {"pin": PIN}, address="127.0.0.3")
         cookie = (headers["Set-Cookie"] or "").split(";")[0]
         said = json.loads(table.ask("/api/rescue", cookie=cookie, address="127.0.0.3")[1])
         done = table.ask("/api/rescue", {"do": wish}, cookie, "127.0.0.3")[0]
-        back = _until(table, lambda code: code == 200)
+        back = until(table, lambda code: code == 200)
         yield (
             f"the game's file {name}: page {status}, {said['words']!r} -> {wish} {done}, then {back}",
             (status, done, back) == (503, 200, 200)
@@ -188,14 +188,16 @@ def damage(table: RunningTable) -> Iterator[Finding]:
         )
 
 
-def _play(table: RunningTable, count: int) -> None:
+def play(table: RunningTable, count: int) -> None:
+    """So many swaps of whoever's turn it is."""
     host = table.host()
     for n in range(count):
         seat = json.loads(table.ask("/api/snapshot", cookie=host, address="127.0.0.3")[1])["turn"]
         table.ask("/api/declare", {"text": f"{seat}: swap 1"}, host, f"127.0.9.{n + 1}")
 
 
-def _until(table: RunningTable, holds: Callable[[int], bool], seconds: float = 90.0) -> int:
+def until(table: RunningTable, holds: Callable[[int], bool], seconds: float = 90.0) -> int:
+    """The status the table answers with, once it holds or the time is over"""
     end, code = time.monotonic() + seconds, 0
     while time.monotonic() < end:
         with contextlib.suppress(OSError, http.client.HTTPException):

@@ -57,16 +57,25 @@ class RunningTable:
     """`nilometer run` in `folder`. Can be killed and started again: the journal stays."""
 
     def __init__(self, folder: Path, more: str = "") -> None:
-        self.folder, self.port = folder, free_port()
-        (folder / "nilometer.toml").write_text(
-            f'copy = "{calibrated_copy()}"\nseats = ["bull", "lion"]\nlearn = false\n[camera]\nkind = "folder"\nloop = true\n'
-            f'path = "{PHOTOS / "game"}"\n[web]\nhost = "127.0.0.1"\nport = {self.port}\npin = "{PIN}"\n{more}'
-        )
+        self.folder, self.port, self.pictures = folder, free_port(), PHOTOS / "game"
+        self.environ: dict[str, str] = {}
+        self.configure(more)
         self.process: subprocess.Popen[bytes] | None = None
+
+    def configure(self, more: str = "", pin: str = PIN, copy: str = "") -> None:
+        """more: what else stands under [web]"""
+        (self.folder / "nilometer.toml").write_text(
+            f'copy = "{copy or calibrated_copy()}"\nseats = ["bull", "lion"]\nlearn = false\n'
+            f'[camera]\nkind = "folder"\nloop = true\npath = "{self.pictures}"\n'
+            f'[web]\nhost = "127.0.0.1"\nport = {self.port}\npin = "{pin}"\n{more}'
+        )
 
     def start(self, wait: bool = True) -> None:
         environ = {
-            k: v for k, v in os.environ.items() if k not in ("NILOMETER_STATE", "NOTIFY_SOCKET")
+            **{
+                k: v for k, v in os.environ.items() if k not in ("NILOMETER_STATE", "NOTIFY_SOCKET")
+            },
+            **self.environ,
         }
         with open(self.folder / "log", "ab") as log:
             command = [
@@ -130,8 +139,9 @@ class RunningTable:
         cookie: str = "",
         address: str = "127.0.0.2",
         timeout: float = 10.0,
-        headers: dict[str, str] | None = None,
+        headers: dict[str, str | None] | None = None,
     ) -> tuple[int, bytes, http.client.HTTPMessage]:
+        """headers: other ones than usual; None leaves one out"""
         line = http.client.HTTPConnection("127.0.0.1", self.port, timeout, (address, 0))
         try:
             said = {
@@ -143,8 +153,8 @@ class RunningTable:
             line.request(
                 "GET" if data is None else "POST",
                 path,
-                None if data is None else json.dumps(data),
-                said,
+                None if data is None else data if isinstance(data, bytes) else json.dumps(data),
+                {name: value for name, value in said.items() if value is not None},
             )
             answer = line.getresponse()
             return answer.status, answer.read(), answer.headers

@@ -177,6 +177,13 @@ def test_a_body_far_too_long_is_refused_before_it_reaches_the_page(started):
     assert b" 413 " in answer.split(b"\r\n")[0] and b"application/json" not in answer
 
 
+def test_a_request_with_a_length_and_chunks_is_refused(started):
+    """A proxy before the table may have read it the other way, and taken the rest for another one"""
+    server, _ = started()
+    both = b"POST /api/declare HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+    assert answer_to(server, both).split(b"\r\n")[0] == b"HTTP/1.1 400 Bad Request"
+
+
 def test_who_opens_connections_and_says_nothing_takes_no_more_than_a_share(started):
     server, _ = started()
     adjusted = server._server.adj

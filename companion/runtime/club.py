@@ -31,22 +31,30 @@ def topic_name(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "table"
 
 
-def summary(snapshot: dict[str, Any], name: str, page: str) -> dict[str, Any]:
+def summary(snapshot: dict[str, Any], name: str, page: str, began: str = "") -> dict[str, Any]:
     """What others may know of a table: no hands, and no scores while they are hidden. Texts are
-    English sentences."""
+    English sentences. began: what tells this game from the table's others."""
     hidden = snapshot["settings"].get("hidden_scores") and not snapshot["outcome"]
     outcome, verdict = snapshot["outcome"], snapshot["verdict"]
+    people = snapshot["settings"].get("names") or {}
     return {
         "name": name,
+        "began": began,
         "game": snapshot["game"],
         "title": plain(snapshot["title"]),
         "page": page,
         "seats": [
-            {"id": s["id"], "name": plain(s["name"]), "colour": s["colour"]}
+            {
+                "id": s["id"],
+                "name": plain(s["name"]),
+                "colour": s["colour"],
+                "person": people.get(s["id"], ""),
+            }
             for s in snapshot["seats"]
         ],
         "turn": snapshot["turn"],
         "scores": {} if hidden else snapshot["scores"],
+        "points": {} if hidden else snapshot["standing"],
         "moves": len(snapshot["moves"]),
         "verdict": verdict["verdict"],
         "text": plain(verdict["text"]),
@@ -123,7 +131,7 @@ class Publisher:
         """The moves the broker has not had, then the state they lead to, where it is another than
         `told`."""
         snapshot = self.table.snapshot()
-        state = summary(snapshot, self.name, self.club.page)
+        state = summary(snapshot, self.name, self.club.page, self.table.began)
         for move in snapshot["moves"]:
             if move["event"] > self.delivered:
                 self._send(

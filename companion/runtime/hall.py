@@ -18,6 +18,7 @@ from companion.runtime.config import Club
 
 log = logging.getLogger(__name__)
 MOST, LONGEST = 2000, 4096  # tables, and bytes of a state
+ENDED = 500  # finished games that are remembered
 NAME = re.compile(r"[a-z0-9-]{1,64}")
 Word = Annotated[str, msgspec.Meta(max_length=80)]
 Sentence = Annotated[str, msgspec.Meta(max_length=400)]
@@ -34,18 +35,21 @@ class ToldSeat(msgspec.Struct, frozen=True):
     id: Word
     name: Word
     colour: Word = ""
+    person: Word = ""
 
 
 class Told(msgspec.Struct, frozen=True):
     """What a table's state has to be, as companion.runtime.club.summary makes it."""
 
     name: Word
+    began: Word = ""
     game: Word = ""
     title: Word = ""
     page: Annotated[str, msgspec.Meta(max_length=200)] = ""
     seats: Annotated[list[ToldSeat], msgspec.Meta(max_length=12)] = []
     turn: Word | None = None
     scores: Annotated[dict[Word, Score], msgspec.Meta(max_length=12)] = {}
+    points: Annotated[dict[Word, Number], msgspec.Meta(max_length=12)] = {}
     moves: Annotated[int, msgspec.Meta(ge=0, le=10**6)] = 0
     verdict: Word = ""
     text: Sentence = ""
@@ -63,6 +67,9 @@ class Hall:
         self._states: dict[str, dict[str, Any]] = {}
         self._online: dict[str, bool] = {}
         self._touched: dict[str, int] = {}  # the version of each table's last change, gone ones too
+        # (table, when its game began) -> how that ended, as long as this hall runs: a night
+        self._results: dict[tuple[str, str], dict[str, Any]] = {}
+        self._results_changed = 0  # the version in which they did last
         self._lock = threading.Lock()
         # A name of the broker's choosing: any number of halls may look on.
         self.client = client(club, "")
@@ -83,8 +90,9 @@ class Hall:
         return sorted(found, key=lambda t: (t["name"].lower(), t["id"]))
 
     def changes(self, since: str = "") -> dict[str, Any]:
-        """{"broker", "version", "full", "tables", "gone"}: all tables, or where `since` is a
-        version told before, those that have changed since and the ids of those that are gone."""
+        """{"broker", "version", "full", "tables", "gone", "results"}: all tables, or where `since`
+        is a version told before, those that have changed since and the ids of those that are gone;
+        results: the finished games, oldest first, None where none came since."""
         epoch, _, number = since.partition(".")
         with self._lock:
             full = epoch != self.epoch or not number.isdecimal() or int(number) > self.version
@@ -99,6 +107,9 @@ class Hall:
                 "full": full,
                 "tables": [self._shown(i) for i in ids if i in self._states],
                 "gone": [] if full else [i for i in ids if i not in self._states],
+                "results": list(self._results.values())
+                if full or self._results_changed > int(number)
+                else None,
             }
 
     def _shown(self, name: str) -> dict[str, Any]:
@@ -164,3 +175,30 @@ class Hall:
                 if state != self._states.get(name):
                     self._states[name] = state
                     self._touch(name)
+                    self._note_end(name, state)
+
+    def _note_end(self, name: str, state: dict[str, Any]) -> None:
+        """Remembers how a game ended, and forgets it where that was taken back. The caller holds
+        the lock."""
+        key, winners = (name, state["began"]), state["winners"]
+        result = (
+            None
+            if not winners
+            else {
+                "table": state["name"],
+                "title": state["title"],
+                "seats": [
+                    {**s, "points": state["points"].get(s["id"]), "won": s["id"] in winners}
+                    for s in state["seats"]
+                ],
+            }
+        )
+        if result == self._results.get(key):
+            return
+        if result:
+            self._results[key] = result
+            while len(self._results) > ENDED:
+                del self._results[next(iter(self._results))]
+        else:
+            del self._results[key]
+        self._results_changed = self.version

@@ -197,7 +197,10 @@ def test_who_comes_late_finds_state_and_home_assistants_sensors(broker, started)
 class Simulated:
     """A table that only counts its moves."""
 
+    began = "1"
     base = Table(run(START).state).snapshot()
+
+    began = "1"
 
     def __init__(self):
         self.version, self._changed = 1, threading.Event()
@@ -467,3 +470,38 @@ def test_a_table_without_a_broker_starts_and_stops():
     assert (
         time.monotonic() - began < 2 and publisher.id == "k-che-2" and topic_name("///") == "table"
     )
+
+
+def ended(hall, table, began, winners, **people):
+    seats = [{"id": s, "name": s, "person": p} for s, p in people.items()]
+    points = {s: 5 - n for n, s in enumerate(people)}
+    said = {"name": table, "began": began, "title": "Ur", "seats": seats, "points": points}
+    heard(
+        hall, f"nilometer/{table}/state", json.dumps({**said, "winners": winners}).encode("utf-8")
+    )
+
+
+def test_a_nights_finished_games_are_remembered_and_taken_back():
+    hall = Hall(Club("localhost"))
+    page = create_hall(hall).test_client()
+    first = page.get("/api/tables").json
+    assert first["results"] == []
+    ended(hall, "kitchen", "1", ["black"], black="Anna", white="Ben")
+    ended(hall, "kitchen", "2", None, black="Anna", white="Ben")  # the next game: the first stays
+    ended(hall, "window", "1", ["white"], black="Carla", white="Anna")
+    then = page.get(f"/api/tables?since={first['version']}").json
+    assert [
+        (r["table"], [(s["person"], s["points"], s["won"]) for s in r["seats"]])
+        for r in then["results"]
+    ] == [
+        ("kitchen", [("Anna", 5, True), ("Ben", 4, False)]),
+        ("window", [("Carla", 5, False), ("Anna", 4, True)]),
+    ]
+    assert page.get(f"/api/tables?since={then['version']}").json["results"] is None
+    ended(hall, "window", "1", None, black="Carla", white="Anna")  # its last move was taken back
+    assert [
+        r["table"] for r in page.get(f"/api/tables?since={then['version']}").json["results"]
+    ] == ["kitchen"]
+    for n in range(600):
+        ended(hall, "kitchen", str(n), ["black"], black="Anna")
+    assert len(page.get("/api/tables").json["results"]) == 500

@@ -16,8 +16,8 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from vision.geometry.occlusion import in_sight
-from vision.plan import BadPlan, Piece, Plan, composed, parse_plan, unread
+from vision.geometry.occlusion import visible_counts
+from vision.plan import BadPlan, Piece, Plan, compose_letters, misspelt_key, parse_plan
 from vision.storage import text_file
 from vision.storage.photo_file import BadPhoto, is_dark, load_photo
 
@@ -114,10 +114,10 @@ def check_layout(data: Any, plan: Plan, name: str) -> Layout:
         raise BadCopy(f"{name}: not an object of sites")
     out: Layout = {}
     sites, pieces = (
-        {composed(name): name for name in names} for names in (plan.sites, plan.pieces)
+        {compose_letters(name): name for name in names} for names in (plan.sites, plan.pieces)
     )
     for written, kinds in data.items():
-        site = sites.get(composed(written))
+        site = sites.get(compose_letters(written))
         if site is None:
             raise BadCopy(
                 f"{name}: site {written!r} is not in the plan{meant(written, plan.sites)}"
@@ -125,14 +125,14 @@ def check_layout(data: Any, plan: Plan, name: str) -> Layout:
         if not isinstance(kinds, list) or not all(isinstance(k, str) for k in kinds):
             raise BadCopy(f"{name}: {site}: not a list of kinds")
         for k in kinds:
-            if k != "?" and composed(k) not in pieces:
+            if k != "?" and compose_letters(k) not in pieces:
                 raise BadCopy(
                     f"{name}: {site}: kind {k!r} is not in the plan{meant(k, plan.pieces)}"
                 )
         if site in out:
             raise BadCopy(f"{name}: site {site} stands twice")
         if kinds:
-            out[site] = tuple("?" if k == "?" else pieces[composed(k)] for k in kinds)
+            out[site] = tuple("?" if k == "?" else pieces[compose_letters(k)] for k in kinds)
     return out
 
 
@@ -207,7 +207,7 @@ def _photo(folder: Path, entry: Any, plan: Plan, n: int) -> Photo:
     where = f"{folder / 'copy.toml'}: photo {n}"
     if not isinstance(entry, dict):
         raise BadCopy(f"{where}: not a table")
-    if fault := unread(entry, PHOTO_KEYS):
+    if fault := misspelt_key(entry, PHOTO_KEYS):
         raise BadCopy(f"{where}: {fault}")
     for key in ("file", "layout"):
         if not isinstance(entry.get(key), str) or not entry[key]:
@@ -242,7 +242,7 @@ def load_copy(folder: str | Path) -> Copy:
         raise BadCopy(f"{folder}: no such folder")
     path = folder / "copy.toml"
     data = read_toml(path)
-    if fault := unread(data, KEYS):
+    if fault := misspelt_key(data, KEYS):
         raise BadCopy(f"{path}: {fault}")
     game, name, markers = (
         data.get("game"),
@@ -290,6 +290,6 @@ def load_copy(folder: str | Path) -> Copy:
 def missing_kinds(copy: Copy) -> list[Piece]:
     """Kinds of the plan that no photo shows, or only under others: nothing can be learnt of them,
     so they will not be read."""
-    shown = {k for p in copy.photos for k in in_sight(copy.plan, p.layout)}
+    shown = {k for p in copy.photos for k in visible_counts(copy.plan, p.layout)}
     shown |= {p.looks for p in copy.plan.piece if p.kind in shown and p.looks}
     return [p for p in copy.plan.piece if not {p.kind, p.looks} & shown]

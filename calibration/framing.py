@@ -8,18 +8,18 @@ import cv2
 import msgspec
 import numpy as np
 
-from calibration.survey.registrar_fit import first_sight, rough
+from calibration.survey.registrar_fit import first_sight, rough_bundle
 from engine.text import Text, say
 from vision.evidence.site_evidence import NoBoard
 from vision.geometry.posed_photo import Shot
-from vision.geometry.site_groups import filled
-from vision.motion.hand_detector import differences, find_foreign
+from vision.geometry.site_groups import outline_mask
+from vision.motion.hand_detector import find_differences, find_foreign
 from vision.photometry.room_light import CLIPPED
 from vision.photometry.small_picture import View
 from vision.plan import Plan, Site
 from vision.registration.aruco_cards import ENOUGH, IDS, find_cards
-from vision.registration.registrar import usable
-from vision.storage.opencv_compat import grey
+from vision.registration.registrar import checked_picture
+from vision.storage.opencv_compat import to_grey
 from vision.storage.photo_file import is_dark
 
 DIM, BURNT = 45.0, 0.03  # grey levels; share of the picture
@@ -52,7 +52,7 @@ class Framing(msgspec.Struct, frozen=True):
 def judge(image: np.ndarray, markers: bool, focuses: bool = False) -> Framing:
     """image: (h, w, 3) uint8 BGR; markers: whether four cards should be in view; focuses: whether
     the camera can focus by itself."""
-    one = grey(image)
+    one = to_grey(image)
     light, burnt = float(one.mean()), float((one > 252).mean())
     cards = find_cards(one) if markers else {}
     # An empty board may have little print, cards have plenty: where there are any, they are what is
@@ -109,13 +109,13 @@ class Bare(msgspec.Struct, frozen=True, eq=False):
         """image: (h, w, 3) uint8 BGR; corners: (4, 2) pixels as tapped, or None; None where that
         does not say where the board lies"""
         try:
-            sight = first_sight(usable(image), corners, markers)
+            sight = first_sight(checked_picture(image), corners, markers)
             return (
                 None
                 if sight is None
                 else cls(
                     plan,
-                    View.of(image, rough(plan, [sight]).pose(0)),
+                    View.of(image, rough_bundle(plan, [sight]).pose(0)),
                     (image.shape[1], image.shape[0]),
                 )
             )
@@ -145,10 +145,12 @@ class Bare(msgspec.Struct, frozen=True, eq=False):
             return [*out, say("A hand or something else seems to reach over the board.")]
         if layout is None:
             return out
-        changed = differences(self.view.small, now.small, np.ones(now.small.shape[:2], bool))[1]
+        changed = find_differences(self.view.small, now.small, np.ones(now.small.shape[:2], bool))[
+            1
+        ]
         empty = not any(layout.values())
         places = (
-            filled(self.plan.sites[s].outlines, now.pose.to_px, changed.shape)
+            outline_mask(self.plan.sites[s].outlines, now.pose.to_px, changed.shape)
             for s in self.plan.sites
             if empty or layout.get(s)
         )
@@ -201,7 +203,7 @@ def burnt_pieces(plan: Plan, shot: Shot) -> bool:
     outlines = (
         o for site, contents in shot.layout.items() if contents for o in plan.sites[site].outlines
     )
-    seen = filled(outlines, shot.pose.to_px, shot.image.shape[:2])
+    seen = outline_mask(outlines, shot.pose.to_px, shot.image.shape[:2])
     return bool(seen.any()) and float((shot.image[seen] >= CLIPPED).all(1).mean()) > BURNT_PIECES
 
 

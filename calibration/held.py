@@ -12,7 +12,7 @@ from calibration.copy import Copy
 from calibration.readers.reader_fit import fit_reader_without_network
 from engine.layout import same_contents
 from vision.evidence.site_evidence import Contents, SiteEvidence
-from vision.evidence.temperature_scaling import Temper, fitted
+from vision.evidence.temperature_scaling import TemperatureScaling, fit_temperature
 from vision.geometry.posed_photo import Shot
 from vision.reader import Reader
 from vision.registration.registrar import Registrar
@@ -73,15 +73,15 @@ class Trial(msgspec.Struct, frozen=True):
         """How many sites were read right."""
         return sum(r.right for r in self.rows)
 
-    def tempers(self) -> dict[str, Temper]:
+    def tempers(self) -> dict[str, TemperatureScaling]:
         """How the evidence of each way of reading is to be taken, so that it means what it says"""
         ways = {r.reads for r in self.rows}
         return {
-            w: fitted([(r.seen, r.want, r.reads) for r in self.rows if r.reads == w])
+            w: fit_temperature([(r.seen, r.want, r.reads) for r in self.rows if r.reads == w])
             for w in sorted(ways)
         }
 
-    def tempered(self, tempers: Mapping[str, Temper]) -> Trial:
+    def tempered(self, tempers: Mapping[str, TemperatureScaling]) -> Trial:
         """The same photos as they would be read with these"""
         rows = [
             msgspec.structs.replace(r, seen=tempers[r.reads].applied(r.seen))

@@ -12,18 +12,18 @@ from calibration.copy import Copy
 from calibration.framing import sharpness_of
 from calibration.held import Row
 from calibration.readers.pile.cut_out import log_windows
-from calibration.swapped_labels import exchanged
+from calibration.swapped_labels import find_swapped
 from engine.text import Text, say
 from vision.geometry.occlusion import covered_by_blocks
 from vision.geometry.posed_photo import Shot
-from vision.geometry.site_groups import groups
-from vision.geometry.site_windows import Pyramid, Windows, pixels_a_mm
-from vision.photometry.colour_sampling import opponent
-from vision.photometry.reference_light import lights
+from vision.geometry.site_groups import group_by_size
+from vision.geometry.site_windows import Pyramid, Windows, scale_at
+from vision.photometry.colour_sampling import to_opponent
+from vision.photometry.reference_light import fit_lights
 from vision.plan import Plan
 from vision.readers.pile.coarse_search import FLOOR
 from vision.readers.pile.exemplar import Exemplar
-from vision.storage.opencv_compat import grey
+from vision.storage.opencv_compat import to_grey
 
 BLURRED = 0.5  # of the sharpest photo's sharpness, both seen equally large
 SIDE = 12  # pixels along a site where photos are compared with the empty board
@@ -112,9 +112,9 @@ def least_sharp(plan: Plan, shots: list[Shot]) -> list[str]:
     if len(shots) < 2:
         return []
     middles = np.array([s.centre for s in plan.site])
-    scale = min(pixels_a_mm(s.pose, middles) for s in shots)
+    scale = min(scale_at(s.pose, middles) for s in shots)
     seen = [
-        grey(cv2.remap(s.image, *s.pose.rectify_map(0, 0, *plan.size, scale), cv2.INTER_AREA))
+        to_grey(cv2.remap(s.image, *s.pose.rectify_map(0, 0, *plan.size, scale), cv2.INTER_AREA))
         for s in shots
     ]
     sharp = [sharpness_of(one) for one in seen]
@@ -164,12 +164,12 @@ def unlike_empty(
     board; nothing where no photo shows that"""
     if all(s.layout for s in shots):
         return
-    _, room = lights(plan, shots)
-    for group in groups(plan):
+    _, room = fit_lights(plan, shots)
+    for group in group_by_size(plan):
         windows = Windows(group.centres, group.side / 2, SIDE / group.side)
         every = np.arange(len(group.ids))
         views = [
-            opponent(log_windows(windows, Pyramid(s.image), s.pose, light, every, 0.0))
+            to_opponent(log_windows(windows, Pyramid(s.image), s.pose, light, every, 0.0))
             for s, light in zip(shots, room)
         ]
         empty = np.mean([v for v, s in zip(views, shots) if not s.layout], 0)
@@ -279,7 +279,7 @@ def doubts(
     rows = [r for r in rows if r.photo not in wrong]
     pairs = [
         (shots[a.photo].name, a.where, b.where, a.contents[-1], b.contents[-1])
-        for a, b in exchanged(cut)
+        for a, b in find_swapped(cut)
     ]
     said = {frozenset(pair[:3]) for pair in pairs}
     pairs = [pair for pair in pairs if pair[0] not in wrong] + [

@@ -16,7 +16,7 @@ from vision.readers.pile.fine_match import ONE, Fine, Rings, cut_field
 PLAINLY = 0.4
 
 
-def misfits(pieces: list[Exemplar]) -> np.ndarray:
+def pairwise_misfits(pieces: list[Exemplar]) -> np.ndarray:
     """(E, E): how badly each cut-out fits on each other of the same footprint, as it fits best;
     infinite on itself"""
     rings, fine, n = Rings.fit(pieces), Fine.fit(pieces, 8, 1.0), len(pieces)
@@ -31,7 +31,7 @@ def misfits(pieces: list[Exemplar]) -> np.ndarray:
     return out
 
 
-def exchanged(cut: Sequence[Exemplar]) -> list[tuple[Exemplar, Exemplar]]:
+def find_swapped(cut: Sequence[Exemplar]) -> list[tuple[Exemplar, Exemplar]]:
     """Pairs of pieces in one photo of which each fits others of the other's kind far better than
     others of its own. Where a kind is shown too seldom to tell in which photo it was, each pair
     that it may have been."""
@@ -44,7 +44,7 @@ def exchanged(cut: Sequence[Exemplar]) -> list[tuple[Exemplar, Exemplar]]:
         kinds = [e.contents for e in pieces]
         if len(set(kinds)) < 2:
             continue
-        misfit, found = misfits(pieces), []
+        misfit, found = pairwise_misfits(pieces), []
 
         def fit(
             i: int,

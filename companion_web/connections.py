@@ -22,7 +22,7 @@ from waitress.server import TcpWSGIServer
 
 from companion_web.proxies import Networks, is_within
 from companion_web.quiet import strangers
-from vision.storage.heap_trim import given_back
+from vision.storage.heap_trim import trim_heap
 
 CONNECTIONS = 380  # in all
 STRANGERS = 340  # of addresses that hold no seat: the rest is kept for those who play
@@ -332,7 +332,7 @@ class Guarded(TcpWSGIServer):
         self._most = max(self._most, len(channels))
         if self._most >= CROWD and 4 * len(channels) <= self._most:
             self._most = len(channels)
-            given_back()
+            trim_heap()
 
     def maintenance(self, now: float) -> None:
         """`look` does it."""

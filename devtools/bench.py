@@ -30,7 +30,7 @@ from companion.table.journal import Journal
 from companion.table.table import Table
 from devtools import load
 from engine.layout import same_contents
-from vision.evidence.piece_counts import within_box
+from vision.evidence.piece_counts import apply_piece_counts
 from vision.evidence.site_evidence import FLOOR, Evidence, Registration, SiteEvidence
 from vision.geometry.pose import Pose
 from vision.motion.watcher import Watcher
@@ -190,7 +190,7 @@ def seeing(specimen: Specimen, scenes: Sequence[Scene], runs: int) -> Iterator[F
     ]
     yield timed(
         "stage: held to the box's counts",
-        lambda: within_box(reader.plan, found[next(turn) % len(found)]),
+        lambda: apply_piece_counts(reader.plan, found[next(turn) % len(found)]),
         runs,
     )
     whole = each(f"a settled picture read whole, {len(reader.plan.site)} sites", reader.read, 40.0)

@@ -189,15 +189,15 @@ class Plan(msgspec.Struct, frozen=True, dict=True):
 def parse_plan(data: dict[str, Any], name: str = "plan") -> Plan:
     """Raises BadPlan for anything that cannot be used. Keys of other programs are left alone,
     misspelt ones are not."""
-    misspelt(data, name)
+    check_keys(data, name)
     for what in ("site", "piece"):
         if isinstance(data.get(what), dict):
             raise BadPlan(f"{name}: each {what} begins with [[{what}]], in two pairs of brackets")
     try:
         plan = msgspec.convert(data, Plan, strict=False)
     except msgspec.ValidationError as e:
-        raise BadPlan(f"{name}: {plainly(str(e), data)}") from None
-    check(plan, name)
+        raise BadPlan(f"{name}: {plain_fault(str(e), data)}") from None
+    check_plan(plan, name)
     return plan
 
 
@@ -216,7 +216,7 @@ WORDS = {
 }
 
 
-def misspelt(data: dict[str, Any], name: str) -> None:
+def check_keys(data: dict[str, Any], name: str) -> None:
     """Raises BadPlan for a key that is nearly one that is read: what it says would be lost in
     silence"""
     entries = [("", None, data)] + [
@@ -226,11 +226,11 @@ def misspelt(data: dict[str, Any], name: str) -> None:
         for n, e in enumerate(data[what], 1)
     ]
     for what, n, entry in entries:
-        if isinstance(entry, dict) and (fault := unread(entry, KEYS[what])):
+        if isinstance(entry, dict) and (fault := misspelt_key(entry, KEYS[what])):
             raise BadPlan(f"{name}: {f'{what} {n}: ' if what else ''}{fault}")
 
 
-def unread(entry: dict[str, Any], keys: Sequence[str]) -> str | None:
+def misspelt_key(entry: dict[str, Any], keys: Sequence[str]) -> str | None:
     """What is wrong with a table that has a key which is nearly one that is read"""
     for key in entry:
         if key not in keys and (meant := difflib.get_close_matches(key, keys, 1, 0.75)):
@@ -238,7 +238,7 @@ def unread(entry: dict[str, Any], keys: Sequence[str]) -> str | None:
     return None
 
 
-def plainly(fault: str, data: dict[str, Any]) -> str:
+def plain_fault(fault: str, data: dict[str, Any]) -> str:
     """What a reader of the plan understands of a complaint that ends in a path such as
     $.site[0].outline"""
     said, _, path = fault.partition(" - at `")
@@ -261,7 +261,7 @@ def plainly(fault: str, data: dict[str, Any]) -> str:
     return f"{what} {title or n + 1}: {f'{rest} {said}' if rest else said}"
 
 
-def check(plan: Plan, name: str) -> None:
+def check_plan(plan: Plan, name: str) -> None:
     """Raises BadPlan where what a plan says makes no sense"""
     if not plan.site:
         raise BadPlan(f"{name}: no sites")
@@ -275,7 +275,7 @@ def check(plan: Plan, name: str) -> None:
     for what, ids in (("site", [s.id for s in plan.site]), ("piece", [p.kind for p in plan.piece])):
         if "" in ids or "?" in ids:
             raise BadPlan(f"{name}: a {what} has no name, or '?', which stands for what is hidden")
-        twice = [i for i, n in Counter(composed(i) for i in ids).items() if n > 1]
+        twice = [i for i, n in Counter(compose_letters(i) for i in ids).items() if n > 1]
         if twice:
             raise BadPlan(f"{name}: {what} {twice[0]} stands twice")
     for p in plan.piece:
@@ -301,10 +301,10 @@ def check(plan: Plan, name: str) -> None:
             raise BadPlan(f"{name}: site {s.id} is of {s.of}, which the plan lacks")
         for outline in s.outlines:
             check_outline(outline, plan, f"{name}: site {s.id}")
-    overlaps(plan, name)
+    check_overlaps(plan, name)
 
 
-def composed(name: str) -> str:
+def compose_letters(name: str) -> str:
     """A name whose letters carry their dots and strokes with them, as some keyboards write them and
     others do not"""
     return unicodedata.normalize("NFC", name)
@@ -326,7 +326,7 @@ def check_outline(outline: np.ndarray, plan: Plan, where: str) -> None:
         raise BadPlan(f"{where} lies far off the board of {plan.size[0]:g} x {plan.size[1]:g} mm")
 
 
-def overlaps(plan: Plan, name: str) -> None:
+def check_overlaps(plan: Plan, name: str) -> None:
     """Raises BadPlan for two places of piles of which one covers most of the other: nobody could
     tell on which a piece lies"""
     piles = [s for s in plan.site if s.reads == "pile" and s.of is None]
@@ -338,11 +338,11 @@ def overlaps(plan: Plan, name: str) -> None:
             np.minimum(high[i], high[i + 1 :]) - np.maximum(low[i], low[i + 1 :]), 0, None
         ).prod(1)
         for j in i + 1 + np.flatnonzero(both > SHARED * np.minimum(area[i], area[i + 1 :])):
-            if shared(s.outlines[0], piles[j].outlines[0]) > SHARED:
+            if shared_area(s.outlines[0], piles[j].outlines[0]) > SHARED:
                 raise BadPlan(f"{name}: sites {s.id} and {piles[j].id} overlap")
 
 
-def shared(a: np.ndarray, b: np.ndarray) -> float:
+def shared_area(a: np.ndarray, b: np.ndarray) -> float:
     """Share of the smaller of two outlines that lies in the other"""
     low = np.minimum(a.min(0), b.min(0))
     scale = 100 / (np.maximum(a.max(0), b.max(0)) - low).max()

@@ -12,26 +12,26 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from vision.evidence.piece_counts import within_box
+from vision.evidence.piece_counts import apply_piece_counts
 from vision.evidence.site_evidence import UNSEEN, Evidence, NoBoard, Registration, SiteEvidence
-from vision.evidence.temperature_scaling import Temper
+from vision.evidence.temperature_scaling import TemperatureScaling
 from vision.geometry.pose import Pose
 from vision.geometry.site_groups import beyond_picture
 from vision.geometry.site_windows import Pyramid
 from vision.learned.merge import merge_evidence
 from vision.learned.reader import LearnedReader
-from vision.photometry.camera_response import PLAIN, rendition_of
-from vision.photometry.cast_shadows import lifted, shadows
-from vision.photometry.clipped_channels import unburnt
-from vision.photometry.denoise import calmed, noise_of
+from vision.photometry.camera_response import PLAIN, estimate_response
+from vision.photometry.cast_shadows import find_shadows, remove_shadows
+from vision.photometry.clipped_channels import restore_clipped
+from vision.photometry.denoise import denoise_image, estimate_noise
 from vision.photometry.room_light import small_view
 from vision.plan import Plan, parse_plan
 from vision.readers.loose.frame_cache import Altered, Memory
 from vision.readers.loose.reader import ClusterReader
 from vision.readers.pile.reader import PileReader
 from vision.readers.standing.reader import StandingReader
-from vision.registration.placement_prior import Whereabouts
-from vision.registration.pose_ambiguity import by_place
+from vision.registration.placement_prior import PlacementPrior
+from vision.registration.pose_ambiguity import group_by_place
 from vision.registration.registrar import Registrar
 from vision.storage import model_file
 from vision.storage.photo_file import BadPhoto, is_dark, load_photo
@@ -55,8 +55,8 @@ class Reader:
         plan: Plan,
         registrar: Registrar,
         readers: Iterable[PileReader | ClusterReader | StandingReader],
-        tempers: Mapping[str, Temper] | None = None,
-        wont: Whereabouts | None = None,
+        tempers: Mapping[str, TemperatureScaling] | None = None,
+        wont: PlacementPrior | None = None,
         noise: float = 0.0,
         learned: LearnedReader | None = None,
     ) -> None:
@@ -69,7 +69,7 @@ class Reader:
             list(readers),
             dict(tempers or {}),
         )
-        self.wont, self.noise, self.learned = wont or Whereabouts({}), noise, learned
+        self.wont, self.noise, self.learned = wont or PlacementPrior({}), noise, learned
         kept = [r.reference for r in self.readers if isinstance(r, (PileReader, StandingReader))]
         self.reference = (
             kept[0] if kept else None
@@ -105,17 +105,19 @@ class Reader:
         off, the one at which what lies there is read plainly and where such things are wont to lie;
         the pose itself where none stands out"""
         ways = self.registrar.ways(image, pose)
-        found, place = [self.look(image, way) for way in ways], by_place(self.plan, ways)
-        men = [told(each, True) + self.wont.told(self.plan, each) for each in found]
+        found, place = [self.look(image, way) for way in ways], group_by_place(self.plan, ways)
+        men = [log_confidence(each, True) + self.wont.told(self.plan, each) for each in found]
         # squares off, pieces lie beside the board; turned, all sites are the same, and marks on
         # some may look strange
-        here, sure = plainest({k: men[k] + told(found[k], False) for k in best_of_each(place, men)})
+        here, sure = clearest_pose(
+            {k: men[k] + log_confidence(found[k], False) for k in best_of_each(place, men)}
+        )
         if not sure:
             return pose
         mine = {k: men[k] for k in range(len(ways)) if place[k] == place[here]}
         return (
             ways[here]
-            if plainest(mine)[1]
+            if clearest_pose(mine)[1]
             else msgspec.structs.replace(ways[min(mine)], maybe_turned=True)
         )
 
@@ -137,7 +139,7 @@ class Reader:
             pose.by, round(pose.error_px, 3), maybe_turned=pose.maybe_turned
         )
         return Evidence(
-            within_box(self.plan, found),
+            apply_piece_counts(self.plan, found),
             registration,
             changed=changed,
             ms=(time.perf_counter() - start) * 1000,
@@ -170,7 +172,10 @@ class Reader:
                 memory.forget(self, pose)
                 return self.look(image, pose, None, memory)
             memory.plain = all(p.levels[0] is image for p in (flat, loose))
-        usual, beyond = Temper(), beyond_picture([self.plan.sites[s] for s in found], pose)
+        usual, beyond = (
+            TemperatureScaling(),
+            beyond_picture([self.plan.sites[s] for s in found], pose),
+        )
         found = {
             s: UNSEEN
             if s in beyond
@@ -196,11 +201,13 @@ class Reader:
         if self.reference is None:
             return loose, loose
         image = picture.levels[0]
-        calm = calmed(image, noise_of(image, pose, self.plan.size), self.noise)
+        calm = denoise_image(image, estimate_noise(image, pose, self.plan.size), self.noise)
         flat = picture if calm is image else Pyramid(calm)
         piles = [r for r in self.readers if isinstance(r, PileReader)]
         flat = (
-            unburnt(flat, pose, piles[0].reference, self.plan.size, lambda: piles[0].colours)
+            restore_clipped(
+                flat, pose, piles[0].reference, self.plan.size, lambda: piles[0].colours
+            )
             if piles
             else flat
         )
@@ -211,59 +218,61 @@ class Reader:
         itself as a rule"""
         if self.reference is None:
             return picture
-        rendition = rendition_of(
+        rendition = estimate_response(
             small_view(picture, pose, self.plan.size), self.reference, self.plan.size
         )
         if rendition != PLAIN:
             picture = Pyramid(rendition.undone(picture.levels[0]))
         if self.ground is None or not (
-            found := shadows(
+            found := find_shadows(
                 small_view(picture, pose, self.plan.size), self.reference, self.plan.size
             )
         ):
             return picture
-        return Pyramid(lifted(picture.levels[0], pose, self.ground, found, self.plan.size))
+        return Pyramid(remove_shadows(picture.levels[0], pose, self.ground, found, self.plan.size))
 
     def pack(self) -> model_file.Arrays:
         arrays = {
-            "plan": model_file.text(json.dumps(msgspec.to_builtins(self.plan))),
-            "tempers": model_file.text(json.dumps(msgspec.to_builtins(self.tempers))),
+            "plan": model_file.text_as_array(json.dumps(msgspec.to_builtins(self.plan))),
+            "tempers": model_file.text_as_array(json.dumps(msgspec.to_builtins(self.tempers))),
         }
-        arrays |= model_file.drawer("registration", self.registrar.pack()) | model_file.drawer(
-            "wont", self.wont.likely
-        )
+        arrays |= model_file.add_prefix(
+            "registration", self.registrar.pack()
+        ) | model_file.add_prefix("wont", self.wont.likely)
         arrays["noise"] = np.array(self.noise)
         if self.learned is not None:
-            arrays |= model_file.drawer("learned", self.learned.pack())
+            arrays |= model_file.add_prefix("learned", self.learned.pack())
         for reader in self.readers:
-            arrays |= model_file.drawer(reader.name, reader.pack())
+            arrays |= model_file.add_prefix(reader.name, reader.pack())
         return arrays
 
     def save(self, path: str | Path) -> None:
-        model_file.save(path, self.pack())
+        model_file.save_arrays(path, self.pack())
 
     @classmethod
     def load(cls, path: str | Path, plan: Plan | None = None) -> Reader:
         """From a model file; plan: checked against the one it was made for. Raises model.BadModel."""
-        arrays = model_file.load(path)
+        arrays = model_file.load_arrays(path)
         try:
-            own = parse_plan(json.loads(model_file.as_text(arrays["plan"])), str(path))
-            part = model_file.opened(StandingReader.name, arrays)
+            own = parse_plan(json.loads(model_file.array_as_text(arrays["plan"])), str(path))
+            part = model_file.strip_prefix(StandingReader.name, arrays)
             standing = [StandingReader.unpack(own, part)] if part else []
-            flat = without(own, standing[0].made.ids) if standing else own
+            flat = without_sites(own, standing[0].made.ids) if standing else own
             readers = [
                 kind.unpack(flat, part)
                 for kind in (PileReader, ClusterReader)
-                if (part := model_file.opened(kind.name, arrays))
+                if (part := model_file.strip_prefix(kind.name, arrays))
             ] + standing
-            registrar = Registrar.unpack(own, model_file.opened("registration", arrays))
+            registrar = Registrar.unpack(own, model_file.strip_prefix("registration", arrays))
             learned = (
                 LearnedReader.unpack(own, part)
-                if (part := model_file.opened("learned", arrays))
+                if (part := model_file.strip_prefix("learned", arrays))
                 else None
             )
             tempers = (
-                msgspec.json.decode(model_file.as_text(arrays["tempers"]), type=dict[str, Temper])
+                msgspec.json.decode(
+                    model_file.array_as_text(arrays["tempers"]), type=dict[str, TemperatureScaling]
+                )
                 if "tempers" in arrays
                 else {}
             )
@@ -278,13 +287,13 @@ class Reader:
             registrar,
             readers,
             tempers,
-            Whereabouts(model_file.opened("wont", arrays)),
+            PlacementPrior(model_file.strip_prefix("wont", arrays)),
             float(arrays.get("noise", 0)),
             learned,
         )
 
 
-def told(found: Mapping[str, SiteEvidence], pieces: bool) -> float:
+def log_confidence(found: Mapping[str, SiteEvidence], pieces: bool) -> float:
     """Natural logarithm of how plainly sites are read on which a piece, or none, seems to lie"""
     return sum(
         SELDOM if e.foreign else e.options[0][1]
@@ -301,7 +310,7 @@ def best_of_each(place: Sequence[int], told: Sequence[float]) -> list[int]:
     ]
 
 
-def plainest(told: Mapping[int, float]) -> tuple[int, bool]:
+def clearest_pose(told: Mapping[int, float]) -> tuple[int, bool]:
     """Which stands out, and whether it does so plainly"""
     best, *others = sorted(told, key=told.__getitem__, reverse=True)
     return best, not others or told[best] - told[others[0]] > PLAINLY
@@ -314,7 +323,7 @@ def as_read(plan: Plan) -> Plan:
     )
 
 
-def without(plan: Plan, sites: Iterable[str]) -> Plan:
+def without_sites(plan: Plan, sites: Iterable[str]) -> Plan:
     """The plan without these sites"""
     gone = set(sites)
     return (

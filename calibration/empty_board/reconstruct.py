@@ -1,5 +1,5 @@
 """The empty board put together from photos of positions, as one of them would show it: what takes
-the place of a photo of it that nobody took. Its value: `bared`."""
+the place of a photo of it that nobody took. Its value: `reconstruct_empty_board`."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import cv2
 import numpy as np
 
 from calibration.empty_board.similar_print import Board, borrowed_print
-from vision.geometry.coarse_grid import filled_in, nodes
-from vision.geometry.occlusion import hidden, laid_on
+from vision.geometry.coarse_grid import grid_nodes, interpolate_nodes
+from vision.geometry.occlusion import hidden_mask, occupied_sites
 from vision.geometry.posed_photo import Shot
-from vision.geometry.site_windows import Pyramid, pixels_a_mm
-from vision.photometry.room_light import CLIPPED, LOG, compare, over, small_view
+from vision.geometry.site_windows import Pyramid, scale_at
+from vision.photometry.room_light import CLIPPED, LOG, estimate_light, sampled_basis, small_view
 from vision.plan import Plan
 
 FADE = 8.0  # mm from a piece at which its shadow is gone: photos count the more the nearer to that
@@ -25,7 +25,7 @@ STEP = 8  # pixels between those whose places are worked out exactly
 SOFT = 0.35  # of FADE from a photo's own pieces, within which it gives way to what others show
 
 
-def bared(plan: Plan, shots: Sequence[Shot]) -> Shot:
+def reconstruct_empty_board(plan: Plan, shots: Sequence[Shot]) -> Shot:
     """A photo of the empty board: the barest of these with what the others show bare in place of
     its pieces; where none does, what sites of like print show, as `Shot.guessed` says. One of these
     where one is of the empty board."""
@@ -35,7 +35,7 @@ def bared(plan: Plan, shots: Sequence[Shot]) -> Shot:
     first = min(range(len(shots)), key=lambda n: sum(map(len, shots[n].layout.values())))
     shots = [shots[first], *(s for n, s in enumerate(shots) if n != first)]
     scale = min(
-        pixels_a_mm(shots[0].pose, plan.corners.mean(0, keepdims=True)), LONGEST / max(plan.size)
+        scale_at(shots[0].pose, plan.corners.mean(0, keepdims=True)), LONGEST / max(plan.size)
     )
     maps = [s.pose.rectify_map(0, 0, *plan.size, scale) for s in shots]
     seen = [
@@ -47,7 +47,7 @@ def bared(plan: Plan, shots: Sequence[Shot]) -> Shot:
     clear = [
         cv2.distanceTransform(
             (
-                (hidden(plan, s.layout, s.pose, x.shape, scale) == 0)
+                (hidden_mask(plan, s.layout, s.pose, x.shape, scale) == 0)
                 & (np.minimum(x, y) >= 0)
                 & (x <= s.pose.size[0] - 1)
                 & (y <= s.pose.size[1] - 1)
@@ -78,7 +78,7 @@ def bared(plan: Plan, shots: Sequence[Shot]) -> Shot:
         Board(board, total > 0, scale),
         evened,
         [s.layout for s in shots],
-        {i for s in shots for i in laid_on(plan, s.layout)},
+        {i for s in shots for i in occupied_sites(plan, s.layout)},
     )
     return Shot(
         laid_in(shots[0], plan, whole, np.clip(clear[0] / (SOFT * FADE), 0, 1), scale),
@@ -97,8 +97,8 @@ def in_light(
     bare = cv2.resize(clear, views[0].shape[1::-1], interpolation=cv2.INTER_AREA) > 0
     if bare.mean() > LITTLE:
         views[0] = np.where(bare[..., None], views[0], LOG[CLIPPED])  # which tells no light
-    light = compare(*views, plan.size)
-    brighter = np.exp(over(LIT, LIT, plan.size) @ light.weights).reshape(LIT, LIT, 3)
+    light = estimate_light(*views, plan.size)
+    brighter = np.exp(sampled_basis(LIT, LIT, plan.size) @ light.weights).reshape(LIT, LIT, 3)
     return seen / cv2.resize(brighter, seen.shape[1::-1], interpolation=cv2.INTER_LINEAR)
 
 
@@ -121,8 +121,8 @@ def laid_in(shot: Shot, plan: Plan, board: np.ndarray, own: np.ndarray, scale: f
     """The photo (h, w, 3) uint8 with the board (h, w, 3), seen from above at `scale` pixels a mm,
     in it; own: (h, w) 0..1, how much of it stays as it is"""
     shape = shot.pose.size[::-1]
-    at = nodes(shape, STEP)
-    mm = filled_in(shot.pose.to_mm(at.reshape(-1, 2)).reshape(at.shape), shape, STEP)
+    at = grid_nodes(shape, STEP)
+    mm = interpolate_nodes(shot.pose.to_mm(at.reshape(-1, 2)).reshape(at.shape), shape, STEP)
     x, y = ((mm * scale - 0.5)[..., k].astype(np.float32) for k in (0, 1))
     keep = cv2.remap(
         own.astype(np.float32),

@@ -13,7 +13,7 @@ import numpy as np
 
 from vision.evidence.site_evidence import Contents
 from vision.geometry.occlusion import lie_loose
-from vision.geometry.site_groups import Group, filled, groups
+from vision.geometry.site_groups import SizeGroup, group_by_size, outline_mask
 from vision.plan import Plan, Site
 
 SIDE = 12  # pixels along a site where prints are compared
@@ -44,7 +44,7 @@ class Board(msgspec.Struct, eq=False):
 
     def of(self, site: Site) -> np.ndarray:
         """(h, w) bool: the pixels that are a site's"""
-        return filled(site.outlines, lambda mm: mm * self.scale, self.known.shape)
+        return outline_mask(site.outlines, lambda mm: mm * self.scale, self.known.shape)
 
 
 class Rule(msgspec.Struct, frozen=True, eq=False):
@@ -87,7 +87,7 @@ def borrowed_print(
         if len(loose) == 1:
             once.append((site, loose[0]))
             continue
-        picture[inside], strange = likeliest(
+        picture[inside], strange = likeliest_colours(
             picture[here & known], [seen[n][inside] for n in loose]
         )
         rare = np.zeros(known.shape, np.uint8)
@@ -96,7 +96,7 @@ def borrowed_print(
             cv2.dilate(rare, np.ones((2 * round(RIM * board.scale) + 1,) * 2, np.uint8)) == 0
         )
         guessed[site.id] = AGREED
-    by_size = groups(
+    by_size = group_by_size(
         msgspec.structs.replace(
             plan, site=tuple(msgspec.structs.replace(s, reads="pile") for s in plan.site)
         )
@@ -109,10 +109,10 @@ def borrowed_print(
                 like |= board.of(plan.sites[other]) & told
         if like.any():
             inside = board.of(site) & ~known
-            new = inside & ~below(
+            new = inside & ~piece_mask(
                 board.scale,
                 [max(plan.pieces[k].footprint) for k in layouts[n][site.id] if k != "?"],
-                strangeness(picture[like], seen[n], inside),
+                colour_rarity(picture[like], seen[n], inside),
             )
             picture[new] = seen[n][new]
             known |= new
@@ -124,7 +124,7 @@ def borrowed_print(
         if share.min() < 1:
             tags = [set(plan.sites[i].tags) for i in group.ids]
             doubt = (
-                borrow(board, group, tags, windows, sure)
+                borrow_sites(board, group, tags, windows, sure)
                 if (share >= TELLS).sum() >= FEWEST
                 else np.full(len(share), UNKNOWN)
             )
@@ -141,7 +141,7 @@ def may_be_alike(tags: Set[str], others: Set[str]) -> bool:
     return bool(tags & others) or not (tags and others)
 
 
-def strangeness(bare: np.ndarray, seen: np.ndarray, inside: np.ndarray) -> np.ndarray:
+def colour_rarity(bare: np.ndarray, seen: np.ndarray, inside: np.ndarray) -> np.ndarray:
     """(h, w) float32: how unlike the print of sites of its like, (m, 3), a place looks, log units
     of how rare its colours are there; 0 outside. seen: (h, w, 3), inside: (h, w)"""
     logs = np.log(np.maximum(np.vstack([bare, seen[inside]]), 0) + DARK)
@@ -151,7 +151,7 @@ def strangeness(bare: np.ndarray, seen: np.ndarray, inside: np.ndarray) -> np.nd
     return out
 
 
-def below(scale: float, sizes: Sequence[float], strange: np.ndarray) -> np.ndarray:
+def piece_mask(scale: float, sizes: Sequence[float], strange: np.ndarray) -> np.ndarray:
     """(h, w) bool: where pieces of such sizes, mm, lie in a place so strange, (h, w): where it is
     strangest, the largest first"""
     out, strange = np.zeros(strange.shape, np.uint8), strange.copy()
@@ -172,8 +172,8 @@ def below(scale: float, sizes: Sequence[float], strange: np.ndarray) -> np.ndarr
     return out > 0
 
 
-def borrow(
-    board: Board, group: Group, tags: Sequence[Set[str]], windows: np.ndarray, sure: np.ndarray
+def borrow_sites(
+    board: Board, group: SizeGroup, tags: Sequence[Set[str]], windows: np.ndarray, sure: np.ndarray
 ) -> np.ndarray:
     """Puts into the board, in place, what the rules that hold for a group's sites say of those not
     wholly seen, the surest first: they tell of others in turn. windows (N, S, S, 3) as far as sure
@@ -198,7 +198,7 @@ def borrow(
             break
         n = int(each.min(0).argmin())
         for r in np.argsort(each[:, n]):
-            if not np.isfinite(each[r, n]) or paste(board, group, here[n], rules[r]):
+            if not np.isfinite(each[r, n]) or paste_rule(board, group, here[n], rules[r]):
                 break
         todo.remove(int(here[n]))
         doubt[here[n]] = min(doubt[here[n]], each[:, n].min())
@@ -206,7 +206,7 @@ def borrow(
     return np.minimum(doubt, UNKNOWN)
 
 
-def windows_of(board: Board, group: Group, wide: float) -> tuple[np.ndarray, np.ndarray]:
+def windows_of(board: Board, group: SizeGroup, wide: float) -> tuple[np.ndarray, np.ndarray]:
     """((N, S, S, 3) log, (N, S, S) bool: known): the sites of a group, `wide` times as wide"""
     side = round(SIDE * wide)
     logs, sure = np.log(np.maximum(board.picture, 0) + DARK), board.known.astype(np.float32)
@@ -233,7 +233,7 @@ def windows_of(board: Board, group: Group, wide: float) -> tuple[np.ndarray, np.
 
 
 def rules_of(
-    board: Board, group: Group, tags: Sequence[Set[str]], windows: np.ndarray, sure: np.ndarray
+    board: Board, group: SizeGroup, tags: Sequence[Set[str]], windows: np.ndarray, sure: np.ndarray
 ) -> Iterator[Rule]:
     """Rules that may hold for a group's sites, with tags (N), each with how well it holds for those
     that are seen: windows (N, S, S, 3), sure (N, S, S). Sites of other outlines or of quite other
@@ -262,7 +262,7 @@ def rules_of(
             yield Rule(like, way, float(np.sqrt((off**2).mean() + loose**2)))
 
 
-def places_alike(group: Group) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def places_alike(group: SizeGroup) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """((N,) the site at the place of each of the group's, mirrored, turned or moved some sites, -1:
     none; (2, 2) how it is turned)"""
     centres, middle = group.centres, (group.centres.min(0) + group.centres.max(0)) / 2
@@ -316,7 +316,7 @@ def off_by(
     return np.sqrt(off / np.maximum(both.sum((1, 2)), 1))
 
 
-def paste(board: Board, group: Group, site: int, rule: Rule) -> bool:
+def paste_rule(board: Board, group: SizeGroup, site: int, rule: Rule) -> bool:
     """Puts what a rule says into what is not known of a site, in place; whether all is known then"""
     half = int(np.ceil(group.side / 2 * board.scale))
     here, there = group.centres[[site, rule.like[site]]] * board.scale - 0.5
@@ -344,7 +344,9 @@ def paste(board: Board, group: Group, site: int, rule: Rule) -> bool:
     return bool(board.known[cells].all())
 
 
-def likeliest(bare: np.ndarray, seen: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+def likeliest_colours(
+    bare: np.ndarray, seen: Sequence[np.ndarray]
+) -> tuple[np.ndarray, np.ndarray]:
     """Of pixels of a place on which pieces lie about in all photos, as each shows them, seen (n,
     3): ((n, 3) how they look bare, (n,) bool: where pieces hide them in all). The commonest colour
     is bare, of those that photos agree on and those known, (m, 3)"""

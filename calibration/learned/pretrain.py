@@ -18,7 +18,7 @@ import msgspec
 import numpy as np
 
 from calibration.copy import load_copy
-from calibration.empty_board.reconstruct import bared
+from calibration.empty_board.reconstruct import reconstruct_empty_board
 from calibration.fit import shots_of
 from calibration.learned.teach import BATCH, Lesson, initial_weights, prepare_lesson
 from calibration.readers.loose.train import taught
@@ -119,7 +119,7 @@ def lesson_of(folder: Path) -> Lesson:
     copy = load_copy(folder)
     _, shots = shots_of(copy)
     if all(s.layout for s in shots):
-        shots.append(bared(copy.plan, shots))
+        shots.append(reconstruct_empty_board(copy.plan, shots))
     loose = any(s.reads == "cluster" for s in copy.plan.site)
     return prepare_lesson(copy.plan, shots, taught(copy.plan, shots).lying if loose else [])
 

@@ -31,7 +31,7 @@ from vision.learned.groups import (
 )
 from vision.learned.network import Weights
 from vision.learned.reader import LearnedReader
-from vision.photometry.reference_light import lights
+from vision.photometry.reference_light import fit_lights
 from vision.plan import Plan
 
 BATCH = 4
@@ -77,7 +77,7 @@ def prepare_lesson(plan: Plan, shots: Sequence[Shot], lying: Sequence[Lying]) ->
     """shots: the calibration photos, one at least of the empty board (put together where nobody
     took one); lying: where loose pieces and cards of clusters were found in them"""
     shots = list(shots)
-    reference, _ = lights(plan, shots)
+    reference, _ = fit_lights(plan, shots)
     view = Canvas.suited_to(plan, [s.pose for s in shots])
     fine = view.finer(min(view.scale * FINE, 4.0))
     canvases = [view.rectify(s.image, s.pose, reference) for s in shots]

@@ -5,19 +5,19 @@ from __future__ import annotations
 
 import msgspec
 
-from calibration.empty_board.reconstruct import bared
+from calibration.empty_board.reconstruct import reconstruct_empty_board
 from calibration.readers.loose.train import taught
 from calibration.readers.pile.group_scenery import Each, fit_pile_reader, one_by_one
 from calibration.readers.standing.reader_fit import fit_standing_reader, standing_sites
 from vision.geometry.posed_photo import Shot
 from vision.geometry.site_windows import Pyramid
-from vision.photometry.camera_response import rendition_of
-from vision.photometry.denoise import calmed, noise_of
-from vision.photometry.reference_light import lights
+from vision.photometry.camera_response import estimate_response
+from vision.photometry.denoise import denoise_image, estimate_noise
+from vision.photometry.reference_light import fit_lights
 from vision.photometry.room_light import small_view
 from vision.plan import Plan
-from vision.reader import Reader, without
-from vision.registration.placement_prior import Whereabouts
+from vision.reader import Reader, without_sites
+from vision.registration.placement_prior import PlacementPrior
 from vision.registration.registrar import Registrar
 
 
@@ -32,19 +32,21 @@ def fit_reader_without_network(
     little worse; each: how what does not depend on each other is done."""
     kinds, taken = {s.reads for s in plan.site}, len(shots)
     shots = [
-        msgspec.structs.replace(s, image=calmed(s.image, noise_of(s.image, s.pose, plan.size), 0.0))
+        msgspec.structs.replace(
+            s, image=denoise_image(s.image, estimate_noise(s.image, s.pose, plan.size), 0.0)
+        )
         for s in shots
     ]
-    noise = min(noise_of(s.image, s.pose, plan.size) for s in shots)
+    noise = min(estimate_noise(s.image, s.pose, plan.size) for s in shots)
     upright = standing_sites(plan, shots)
-    flat = without(plan, upright)
+    flat = without_sites(plan, upright)
     if flat.site and all(s.layout for s in shots):
-        shots = [*shots, bared(plan, shots)]
+        shots = [*shots, reconstruct_empty_board(plan, shots)]
     if "pile" in kinds:
-        board, _ = lights(plan, shots)
+        board, _ = fit_lights(plan, shots)
         views = [small_view(Pyramid(s.image), s.pose, plan.size) for s in shots]
         shots = [
-            msgspec.structs.replace(s, image=rendition_of(v, board, plan.size).undone(s.image))
+            msgspec.structs.replace(s, image=estimate_response(v, board, plan.size).undone(s.image))
             for s, v in zip(shots, views)
         ]
     clusters = [taught(plan, shots)] if "cluster" in kinds else []
@@ -59,6 +61,6 @@ def fit_reader_without_network(
         plan,
         registrar,
         piles + clusters + standing,
-        wont=Whereabouts.of(plan, [s.layout for s in shots[:taken]]),
+        wont=PlacementPrior.of(plan, [s.layout for s in shots[:taken]]),
         noise=noise,
     )

@@ -34,7 +34,7 @@ ROUNDS = 15
 NU, LIMBER = 6, 8  # see Bundle.strain; what a pose and a lens can make good
 
 
-class Sight(msgspec.Struct, eq=False):
+class PhotoSight(msgspec.Struct, eq=False):
     """What one photo shows. cards: id -> (4, 2) px; edges: of the board; taps: (4, 2) px or None;
     tracks: number of a printed point -> (2,) px; tiles: (N, 2) mm, (N, 2) px of loose tiles'
     middles, and their height."""
@@ -56,7 +56,7 @@ class Bundle(msgspec.Struct, eq=False):
 
     ideal: dict[int, np.ndarray]
     corners: np.ndarray
-    sights: list[Sight]
+    sights: list[PhotoSight]
     lens: np.ndarray
     poses: np.ndarray
     cards: dict[int, np.ndarray]
@@ -201,7 +201,7 @@ class Bundle(msgspec.Struct, eq=False):
         rs.append(((self._vector() - middle) / sd)[held])
         return np.concatenate(rs), np.vstack([*Js, np.diag(1 / sd)[held]])
 
-    def _sight(self, n: int, sight: Sight, width: int) -> tuple[np.ndarray, np.ndarray]:
+    def _sight(self, n: int, sight: PhotoSight, width: int) -> tuple[np.ndarray, np.ndarray]:
         """One photo's residuals and their derivatives"""
         scale = max(sight.size) / 1640
         mm, px, direction, sd, spread = (
@@ -278,7 +278,7 @@ class Bundle(msgspec.Struct, eq=False):
             J[at] += less @ (ways.T @ J[at])
         return r, J
 
-    def _sides(self, sight: Sight) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    def _sides(self, sight: PhotoSight) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """Of each side and line a photo shows which of its edges they are, (n, 2) the two ways in
         which all of it may be off, shifted and askew, as unit vectors, and (2,) how much less these
         count than the stations would by themselves"""

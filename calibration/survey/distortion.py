@@ -11,11 +11,11 @@ import numpy as np
 from calibration.survey.tapped_corners import EDGE_REACH
 from vision.geometry.lens import USUAL_FOCAL, Lens
 from vision.plan import Plan
-from vision.registration.board_edges import EdgePoints, plainness, shown_sides, smoothed
+from vision.registration.board_edges import EdgePoints, line_contrast, shown_sides, smooth_image
 from vision.registration.printed_lines import bent_lines
 
 if TYPE_CHECKING:
-    from calibration.survey.registrar_fit import Photos
+    from calibration.survey.registrar_fit import SurveyPhotos
 
 BEND_STEP = 0.04
 BENDS = np.arange(-12, 4) * BEND_STEP  # k1 of lenses that are tried
@@ -26,7 +26,7 @@ STRONGEST = 1.0  # k1 of any lens
 ROUNDS, SMALL = 6, 0.01  # in which the bend is found; a step of k1 by which bows are seen to change
 
 
-def find_bend(plan: Plan, photos: Photos) -> None:
+def find_bend(plan: Plan, photos: SurveyPhotos) -> None:
     """Four fingers show nothing of how much a lens bends: the lines between sites do, or where
     those are not seen the board's sides"""
     bundle, focal = photos.bundle, float(np.exp(photos.bundle.lens[0]))
@@ -40,14 +40,14 @@ def find_bend(plan: Plan, photos: Photos) -> None:
         bundle.lens[1] = bundle.bend = k1
 
 
-def bend_of_sides(plan: Plan, photos: Photos) -> float:
+def bend_of_sides(plan: Plan, photos: SurveyPhotos) -> float:
     """k1 at which the board's sides run straight in the barest photos; 0 where that is not plain"""
     bundle, barest = (
         photos.bundle,
         sorted(range(len(photos.images)), key=lambda n: n != photos.barest)[:2],
     )
     reach = round(EDGE_REACH * max(bundle.sights[barest[0]].size) / 1640)
-    plain, smooth = {}, {n: smoothed(photos.images[n]) for n in barest}
+    plain, smooth = {}, {n: smooth_image(photos.images[n]) for n in barest}
     # where the picture ends there is no side, and a bent one would be found in the print
     lines = {n: shown_sides(smooth[n], bundle.pose(n), plan.corners, reach) for n in barest}
     for k1 in BENDS:
@@ -57,13 +57,13 @@ def bend_of_sides(plan: Plan, photos: Photos) -> float:
             for n in barest
         ]
         plain[float(k1)] = sum(
-            plainness(smooth[n], pose, lines[n], reach) for n, pose in zip(barest, poses)
+            line_contrast(smooth[n], pose, lines[n], reach) for n, pose in zip(barest, poses)
         )
     best = max(plain, key=lambda k1: plain[k1])
     return best if plain[best] > BENT * plain[0.0] else 0.0
 
 
-def bend_of_lines(plan: Plan, photos: Photos) -> tuple[float, float] | None:
+def bend_of_lines(plan: Plan, photos: SurveyPhotos) -> tuple[float, float] | None:
     """k1 at which the lines that the plan has run straight in all photos, and its standard
     deviation; None where those are not seen. The plumb lines of Brown (1971): where the board lies
     does not matter."""

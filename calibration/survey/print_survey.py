@@ -9,32 +9,32 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from calibration.empty_board.reconstruct import bared
-from calibration.survey.bundle_adjustment import Bundle, Sight
+from calibration.empty_board.reconstruct import reconstruct_empty_board
+from calibration.survey.bundle_adjustment import Bundle, PhotoSight
 from calibration.survey.tapped_corners import EDGE_REACH
 from vision.geometry.pose import Pose, board_scale
 from vision.geometry.posed_photo import Shot
-from vision.geometry.symmetry import spacing
+from vision.geometry.symmetry import site_spacing
 from vision.plan import Plan
-from vision.registration.pose_refinement import LEAST, Fit, follow
-from vision.registration.print_map import Picture, Print, choose_spots, compose
-from vision.registration.registrar import ENOUGH, SURE, moved
+from vision.registration.pose_refinement import LEAST, PrintFit, follow_print
+from vision.registration.print_map import Picture, PrintMap, choose_spots, compose_board
+from vision.registration.registrar import ENOUGH, SURE, corner_shift
 
 if TYPE_CHECKING:
-    from calibration.survey.registrar_fit import Photos
+    from calibration.survey.registrar_fit import SurveyPhotos
 
 ASTRAY_MM = 20.0  # by which corners may be tapped off, or half a site
 
 
-def make_print(plan: Plan, photos: Photos) -> tuple[Print, np.ndarray] | None:
+def make_print(plan: Plan, photos: SurveyPhotos) -> tuple[PrintMap, np.ndarray] | None:
     """The board as a map, and (h, w) bool where it is known bare; None where there is too little to
     hold on to"""
-    canvas, bare, scale, origin = compose(plan, photos.images, photos.poses, photos.layouts)
+    canvas, bare, scale, origin = compose_board(plan, photos.images, photos.poses, photos.layouts)
     spots = choose_spots(canvas, bare)
-    return (Print(canvas, scale, origin, spots), bare) if len(spots) >= 2 * LEAST else None
+    return (PrintMap(canvas, scale, origin, spots), bare) if len(spots) >= 2 * LEAST else None
 
 
-def add_tracks(plan: Plan, photos: Photos, printed: Print) -> bool:
+def add_tracks(plan: Plan, photos: SurveyPhotos, printed: PrintMap) -> bool:
     """Puts the print's patches, found in every photo, into the bundle; False where the photos do
     not share them, or only the
     empty ones do: a table's grain, which tiles will cover."""
@@ -44,7 +44,7 @@ def add_tracks(plan: Plan, photos: Photos, printed: Print) -> bool:
         fit = best_fit(plan, bundle, printed, picture, n, n in photos.lent or bool(bundle.cards))
         if fit is None or fit.share < ENOUGH:
             continue
-        if moved(plan, fit.pose, bundle.pose(n)) > EDGE_REACH * max(picture.size) / 1640:
+        if corner_shift(plan, fit.pose, bundle.pose(n)) > EDGE_REACH * max(picture.size) / 1640:
             bundle.sights[n].edges = None  # these were lines elsewhere
             bundle.poses[n, :6] = np.concatenate([fit.pose.rvec.ravel(), fit.pose.tvec.ravel()])
         bundle.sights[n].tracks = dict(zip(np.flatnonzero(fit.inliers).tolist(), fit.px))
@@ -60,12 +60,12 @@ def add_tracks(plan: Plan, photos: Photos, printed: Print) -> bool:
 
 
 def best_fit(
-    plan: Plan, bundle: Bundle, printed: Print, picture: Picture, n: int, anywhere: bool
-) -> Fit | None:
+    plan: Plan, bundle: Bundle, printed: PrintMap, picture: Picture, n: int, anywhere: bool
+) -> PrintFit | None:
     """Where the print is seen in photo n, from its own pose, or where that is wrong from those of
     the others; unless it may be anywhere, only where fingers tapped corners: a board that looks
     like itself a square further is found there as well"""
-    fit = follow(plan, bundle.as_lens(), printed, picture, bundle.pose(n))
+    fit = follow_print(plan, bundle.as_lens(), printed, picture, bundle.pose(n))
     if fit is not None and fit.share >= SURE:
         return fit
     others = (
@@ -78,7 +78,7 @@ def best_fit(
         *(
             f
             for pose in others
-            if (f := follow(plan, bundle.as_lens(), printed, picture, pose)) is not None
+            if (f := follow_print(plan, bundle.as_lens(), printed, picture, pose)) is not None
             and (anywhere or tapped_in_some_order(plan, bundle.sights[n].taps, f.pose))
         ),
     ]
@@ -89,21 +89,23 @@ def tapped_in_some_order(plan: Plan, taps: np.ndarray, pose: Pose) -> bool:
     """Whether a pose has the board's corners about where fingers tapped, whichever they began with"""
     there, reach = (
         pose.to_px(plan.corners),
-        max(spacing(plan).max() / 2, ASTRAY_MM) * board_scale(pose, plan),
+        max(site_spacing(plan).max() / 2, ASTRAY_MM) * board_scale(pose, plan),
     )
     return any(np.linalg.norm(np.roll(there, k, 0) - taps, axis=1).mean() < reach for k in range(4))
 
 
-def with_bared(plan: Plan, photos: Photos, last: Photos) -> Photos:
+def with_bared(plan: Plan, photos: SurveyPhotos, last: SurveyPhotos) -> SurveyPhotos:
     """The photos and one more, the last, of the board that none of them shows empty, put together
     from all: the map of the print has no holes then where pieces lie in each. Its sides and lines
     are those of the photo that it was laid into. last: the same photos, or what this made of them
     before, where they lie best known"""
     many, bundle = len(photos.pictures), deepcopy(last.bundle)
     first = bundle.sights[photos.barest]
-    empty = bared(plan, [Shot(*one) for one in zip(photos.images, photos.layouts, last.poses)])
+    empty = reconstruct_empty_board(
+        plan, [Shot(*one) for one in zip(photos.images, photos.layouts, last.poses)]
+    )
     bundle.sights = [msgspec.structs.replace(sight, tracks={}) for sight in bundle.sights[:many]]
-    bundle.sights.append(Sight(first.size, edges=first.edges))
+    bundle.sights.append(PhotoSight(first.size, edges=first.edges))
     bundle.poses = np.vstack([bundle.poses[:many], bundle.poses[photos.barest]])
     return type(photos)(
         [*photos.pictures, Picture(empty.image)],

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
-from calibration.survey.bundle_adjustment import K1_SD, TAP_PX, Bundle, Sight
+from calibration.survey.bundle_adjustment import K1_SD, TAP_PX, Bundle, PhotoSight
 from calibration.survey.distortion import BEND_STEP, bend_of_lines, find_bend
 from calibration.survey.print_survey import add_tracks, make_print, with_bared
 from calibration.survey.side_survey import (
@@ -17,7 +17,7 @@ from calibration.survey.side_survey import (
     held_by_lines,
     settle_by_lines,
 )
-from calibration.survey.tapped_corners import mended, tapped_well, turned_by
+from calibration.survey.tapped_corners import mend_corners, tapped_well, turns_by_pieces
 from calibration.survey.tapped_grid import most_plain
 from vision.evidence.site_evidence import Contents, NoBoard
 from vision.geometry.lens import USUAL_FOCAL, Lens, usual_lens
@@ -26,12 +26,12 @@ from vision.photometry.small_picture import View
 from vision.plan import Plan
 from vision.registration.aruco_cards import ENOUGH as CARDS_ENOUGH
 from vision.registration.aruco_cards import find_cards, in_order, turned_to_fit
-from vision.registration.pose_ambiguity import seen_again, with_look_alikes
-from vision.registration.pose_refinement import FLOOR_PX, LEAST, follow, spread_over
-from vision.registration.print_map import Picture, Print
-from vision.registration.registrar import Registrar, moved, usable
+from vision.registration.pose_ambiguity import patches_seen_again, with_look_alikes
+from vision.registration.pose_refinement import FLOOR_PX, LEAST, follow_print, spread_over
+from vision.registration.print_map import Picture, PrintMap
+from vision.registration.registrar import Registrar, checked_picture, corner_shift
 from vision.registration.tile_frame import FEWEST, Tiles, locate_tiles, tile_places
-from vision.registration.whole_board import RIM, TABLE, Whole
+from vision.registration.whole_board import RIM, TABLE, WholeBoard
 
 # blur and overexposure move all edges and lines alike by so much, pixels at 1640 wide or less
 EDGE_BIAS = 0.15
@@ -58,14 +58,14 @@ def fit_registrar(
     order. Raises NoBoard, naming the photo's number, where a photo cannot be used."""
     corners = list(corners) if corners is not None else [None] * len(images)
     layouts = list(layouts) if layouts is not None else [{}] * len(images)
-    pictures = [checked(n, image) for n, image in enumerate(images)]
+    pictures = [checked_photo(n, image) for n, image in enumerate(images)]
     if not pictures:
         raise NoBoard("no photos")
     for n, c in enumerate(corners):
         if c is not None and not runs_round(np.asarray(c, float)):
             raise NoBoard("its corners are crossed or out of order", n)
     registrar, poses = first_survey(plan, pictures, corners, markers, layouts)
-    turns = turned_by(plan, images, poses, layouts)
+    turns = turns_by_pieces(plan, images, poses, layouts)
     if turns:  # the pieces lie where the layouts say if another corner was tapped first
         if registrar.cards:
             raise NoBoard(
@@ -79,7 +79,7 @@ def fit_registrar(
     # Now that all photos are found, those in which nobody tapped the corners show the board's sides
     # and lines as well. On a patterned cloth nothing but fingers says how far off those are, until
     # tiles in some of them do.
-    poor = np.inf if len(tiled(plan, layouts)) else TAP_PX
+    poor = np.inf if len(tiled_photos(plan, layouts)) else TAP_PX
     found = [
         c
         if p.maybe_turned
@@ -90,7 +90,7 @@ def fit_registrar(
         for c, p in zip(corners, poses)
     ]
     try:
-        return surveyed(
+        return survey_photos(
             plan,
             pictures,
             found,
@@ -113,7 +113,7 @@ def first_survey(
 ) -> tuple[Registrar, list[Pose]]:
     """From cards or tapped corners alone"""
     try:
-        return surveyed(plan, pictures, corners, markers, layouts)
+        return survey_photos(plan, pictures, corners, markers, layouts)
     except NoBoard:
         still = stood_still(plan, pictures, corners, markers, layouts)
         if still is None:
@@ -138,11 +138,11 @@ def stood_still(
     shared = [
         tapped if c is None else c for c in corners
     ]  # as tapped: there is no board whose sides could mend them
-    registrar, poses = surveyed(plan, pictures, shared, markers, layouts, tapped=False)
+    registrar, poses = survey_photos(plan, pictures, shared, markers, layouts, tapped=False)
     return (registrar, poses) if registrar.tiles is not None and registrar.printed is None else None
 
 
-def surveyed(
+def survey_photos(
     plan: Plan,
     pictures: list[Picture],
     corners: Sequence[np.ndarray | None],
@@ -167,16 +167,16 @@ def surveyed(
     known = [n for n, s in enumerate(sights) if s is not None]
     if not known:
         raise NoBoard("its corners were not tapped", 0) if not markers else no_cards(pictures)
-    photos = Photos(
+    photos = SurveyPhotos(
         [pictures[n] for n in known],
         [layouts[n] for n in known],
-        rough(plan, [sights[n] for n in known]),
+        rough_bundle(plan, [sights[n] for n in known]),
         [k for k, n in enumerate(known) if n in lent],
     )
     if (
-        before is not None and strong(before[0]) and bend_of_lines(plan, photos) is not None
+        before is not None and is_strong(before[0]) and bend_of_lines(plan, photos) is not None
     ):  # on a cloth sides say anything
-        begin(photos.bundle, before[0], [before[1][n] for n in known])
+        begin_bundle(photos.bundle, before[0], [before[1][n] for n in known])
     else:
         if not photos.bundle.cards:
             find_bend(plan, photos)
@@ -188,7 +188,7 @@ def surveyed(
     taps = [np.asarray(corners[n], float) for n in known] if not photos.bundle.cards else []
     if tapped and taps or not all(tapped_well(plan, *each) for each in zip(taps, photos.poses)):
         ask_lines(plan, photos, taps)
-    printed, tiles = frames(plan, photos)
+    printed, tiles = find_frames(plan, photos)
     if (
         printed is not None
         and len(known) == len(pictures)
@@ -211,7 +211,7 @@ def surveyed(
             len(known)
         )  # a board put together tells nothing of which way it lies: below pieces it is copied from elsewhere
         rim = RIM if printed is not None else TABLE
-        whole = Whole.of(
+        whole = WholeBoard.of(
             plan, photos.images[own], poses[own], photos.layouts[own], rim, bool(bundle.rise)
         )
     registrar = Registrar(
@@ -227,10 +227,10 @@ def surveyed(
         bundle.rise,
     )
     poses = [msgspec.structs.replace(pose, error_px=px) for px, pose in zip(unsure, poses)]
-    return registrar, finish(registrar, pictures, known, poses)
+    return registrar, finish_poses(registrar, pictures, known, poses)
 
 
-class Photos:
+class SurveyPhotos:
     """The photos whose poses are known from cards or fingers, with what lies in them and the bundle
     that joins them; lent: those of which another's fingers tell"""
 
@@ -254,7 +254,7 @@ class Photos:
         return min(range(len(self.layouts)), key=lambda n: sum(map(len, self.layouts[n].values())))
 
 
-def frames(plan: Plan, photos: Photos) -> tuple[Print | None, Tiles | None]:
+def find_frames(plan: Plan, photos: SurveyPhotos) -> tuple[PrintMap | None, Tiles | None]:
     """What is there besides cards to hold on to: the board's print, else loose tiles. Both sharpen
     the bundle."""
     made = make_print(plan, photos)
@@ -267,25 +267,27 @@ def frames(plan: Plan, photos: Photos) -> tuple[Print | None, Tiles | None]:
     printed, bare = make_print(plan, photos) or made
     order = sorted(range(len(photos.pictures)), key=lambda n: n != photos.barest)
     pictures, poses = ([each[n] for n in order] for each in (photos.pictures, photos.poses))
-    lasting = seen_again(printed, pictures, poses)
+    lasting = patches_seen_again(printed, pictures, poses)
     if lasting.sum() >= 2 * LEAST:
         printed = msgspec.structs.replace(printed, spots=printed.spots[lasting])
     return with_look_alikes(plan, photos.bundle.as_lens(), printed, pictures, poses, bare), tiles
 
 
 def frames_bared(
-    plan: Plan, photos: Photos, printed: Print, tiles: Tiles | None
-) -> tuple[Photos, Print, Tiles | None]:
+    plan: Plan, photos: SurveyPhotos, printed: PrintMap, tiles: Tiles | None
+) -> tuple[SurveyPhotos, PrintMap, Tiles | None]:
     """The same with the empty board put together, where no photo shows it: and once more where that
     moved the photos enough to have blurred it. -> (the photos and it, the frames); as they came
     where it is no help"""
     last = photos
     for _ in range(PUT_TOGETHER):
         again = with_bared(plan, photos, last)
-        better, loose = frames(plan, again)
+        better, loose = find_frames(plan, again)
         if better is None:
             break
-        apart = max(moved(plan, *each) / max(each[0].size) for each in zip(last.poses, again.poses))
+        apart = max(
+            corner_shift(plan, *each) / max(each[0].size) for each in zip(last.poses, again.poses)
+        )
         last, printed, tiles = again, better, loose
         if apart * 1640 < BLURRED:
             break
@@ -301,10 +303,10 @@ def poorly_known(plan: Plan, bundle: Bundle) -> bool:
     )
 
 
-def checked(n: int, image: np.ndarray) -> Picture:
+def checked_photo(n: int, image: np.ndarray) -> Picture:
     """The photo, or NoBoard with its number"""
     try:
-        return usable(image)
+        return checked_picture(image)
     except NoBoard as e:
         raise NoBoard(str(e), n) from None
 
@@ -331,16 +333,16 @@ def no_cards(pictures: Sequence[Picture]) -> NoBoard:
     return NoBoard(f"{which} can be seen{others}; they must lie flat, whole and in view", n)
 
 
-def first_sight(picture: Picture, corners: np.ndarray | None, markers: bool) -> Sight | None:
+def first_sight(picture: Picture, corners: np.ndarray | None, markers: bool) -> PhotoSight | None:
     """What cards and fingers say, None for neither"""
     found = find_cards(picture.level(0)) if markers else {}
     taps = np.asarray(corners, float) if corners is not None else None
     if len(found) < CARDS_ENOUGH and taps is None:
         return None
-    return Sight(picture.size, found if len(found) >= CARDS_ENOUGH else {}, None, taps)
+    return PhotoSight(picture.size, found if len(found) >= CARDS_ENOUGH else {}, None, taps)
 
 
-def rough(plan: Plan, sights: list[Sight]) -> Bundle:
+def rough_bundle(plan: Plan, sights: list[PhotoSight]) -> Bundle:
     """A first guess of lens and poses, from cards where they should lie, or from tapped corners"""
     ideal: dict[int, np.ndarray] = {}
     for s in sorted(sights, key=lambda s: -len(s.cards)):
@@ -373,12 +375,12 @@ def rough(plan: Plan, sights: list[Sight]) -> Bundle:
     )
 
 
-def strong(lens: Lens) -> bool:
+def is_strong(lens: Lens) -> bool:
     """Whether a lens bends far more than is usual"""
     return abs(lens.k1) * (USUAL_FOCAL / lens.focal) ** 2 > 2 * K1_SD
 
 
-def begin(bundle: Bundle, lens: Lens, poses: Sequence[Pose]) -> None:
+def begin_bundle(bundle: Bundle, lens: Lens, poses: Sequence[Pose]) -> None:
     """Starts a bundle where an earlier one ended: from taps alone, a strong lens may be led to
     other lines"""
     bundle.lens, bundle.bend = np.array([np.log(lens.focal), lens.k1, lens.k2]), lens.k1
@@ -387,19 +389,19 @@ def begin(bundle: Bundle, lens: Lens, poses: Sequence[Pose]) -> None:
     ]
 
 
-def mend_taps(plan: Plan, photos: Photos) -> None:
+def mend_taps(plan: Plan, photos: SurveyPhotos) -> None:
     """Corners tapped far off, where the board is plainly seen elsewhere: taken from there"""
     bundle, astray = photos.bundle, False
     for sight, image in zip(bundle.sights, photos.images):
-        seen = mended(plan, bundle.as_lens(), image, sight.taps)
+        seen = mend_corners(plan, bundle.as_lens(), image, sight.taps)
         if seen is not None:
             sight.taps, astray = seen, True
     if astray:
-        photos.bundle = rough(plan, bundle.sights)
+        photos.bundle = rough_bundle(plan, bundle.sights)
         find_bend(plan, photos)
 
 
-def ask_lines(plan: Plan, photos: Photos, taps: list[np.ndarray]) -> None:
+def ask_lines(plan: Plan, photos: SurveyPhotos, taps: list[np.ndarray]) -> None:
     """Where the lines that the plan has are plainly seen about where fingers tapped, and not where
     the board's sides have them, fingers meant the rectangle that the plan means, though another is
     plainer: the bundle is then solved by the lines. taps: as they came"""
@@ -414,9 +416,12 @@ def ask_lines(plan: Plan, photos: Photos, taps: list[np.ndarray]) -> None:
         bends += [k1] if min(abs(k1 - other) for other in bends) > BEND_STEP else []
     best, held, mm = np.inf, sides, spread_over(plan)
     for bend in bends:
-        photos.bundle = rough(
+        photos.bundle = rough_bundle(
             plan,
-            [Sight(sight.size, taps=corners) for sight, (_, corners) in zip(sides.sights, seen)],
+            [
+                PhotoSight(sight.size, taps=corners)
+                for sight, (_, corners) in zip(sides.sights, seen)
+            ],
         )
         photos.bundle.bend = photos.bundle.lens[1] = bend
         off = held_by_lines(plan, photos, taps)
@@ -436,7 +441,7 @@ def ask_lines(plan: Plan, photos: Photos, taps: list[np.ndarray]) -> None:
         settle_by_lines(plan, photos)
 
 
-def tiled(plan: Plan, layouts: Sequence[dict[str, Contents]]) -> list[int]:
+def tiled_photos(plan: Plan, layouts: Sequence[dict[str, Contents]]) -> list[int]:
     """Numbers of the photos with enough tiles for a frame"""
     places = tile_places(plan)
     return [
@@ -444,10 +449,10 @@ def tiled(plan: Plan, layouts: Sequence[dict[str, Contents]]) -> list[int]:
     ]
 
 
-def loose_tiles(plan: Plan, photos: Photos) -> Tiles | None:
+def loose_tiles(plan: Plan, photos: SurveyPhotos) -> Tiles | None:
     """Tiles that are the frame, put into the bundle. They have no board round them: what was taken
     for its sides is a table's grain, and goes."""
-    if not tiled(plan, photos.layouts):
+    if not tiled_photos(plan, photos.layouts):
         return None
     bundle = photos.bundle
     edges = [sight.edges for sight in bundle.sights]
@@ -468,10 +473,10 @@ def loose_tiles(plan: Plan, photos: Photos) -> Tiles | None:
     return None
 
 
-def add_tiles(plan: Plan, photos: Photos, tiles: Tiles) -> None:
+def add_tiles(plan: Plan, photos: SurveyPhotos, tiles: Tiles) -> None:
     """Puts loose tiles, found in the photos that show them, into the bundle"""
     bundle = photos.bundle
-    for n in tiled(plan, photos.layouts):
+    for n in tiled_photos(plan, photos.layouts):
         image = photos.images[n]
         pose = locate_tiles(plan, tiles, image, [bundle.pose(n)])
         if pose is not None:
@@ -484,7 +489,7 @@ def add_tiles(plan: Plan, photos: Photos, tiles: Tiles) -> None:
     bundle.solve()
 
 
-def finish(
+def finish_poses(
     registrar: Registrar, pictures: Sequence[Picture], known: list[int], poses: list[Pose]
 ) -> list[Pose]:
     """Every photo's pose with its error: the bundle's, or for photos without cards and taps,
@@ -501,7 +506,7 @@ def finish(
         by = "markers" if registrar.cards else "print" if registrar.printed is not None else "tiles"
         fit = None
         if registrar.printed is not None:
-            fit = follow(
+            fit = follow_print(
                 registrar.plan, registrar.lens, registrar.printed, picture, pose, (0,), (3,)
             )
         error = fit.pose.error_px if fit is not None else FLOOR_PX * max(picture.size) / 1640

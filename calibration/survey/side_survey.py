@@ -14,14 +14,14 @@ import numpy as np
 from calibration.survey.bundle_adjustment import CARD_MM, LIMBER, TAP_PX, Bundle
 from calibration.survey.tapped_corners import EDGE_REACH, TAP_REACH
 from vision.geometry.pose import Pose, board_scale
-from vision.geometry.symmetry import spacing
+from vision.geometry.symmetry import site_spacing
 from vision.plan import Plan
 from vision.registration.board_edges import EdgePoints, board_edges, shown_sides
 from vision.registration.pose_refinement import FLOOR_PX
 from vision.registration.printed_lines import printed_lines
 
 if TYPE_CHECKING:
-    from calibration.survey.registrar_fit import Photos
+    from calibration.survey.registrar_fit import SurveyPhotos
 
 SIDE_PX = 0.1  # so much a shadow, or the table's grain, moves one side, pixels at 1640 wide
 # mm that boards are thick, more or less: where a camera sees a board's side it may be taken for its
@@ -86,7 +86,7 @@ def less_sure(plan: Plan, pose: Pose, side: EdgePoints) -> EdgePoints:
     return msgspec.structs.replace(side, unsure=np.sqrt(side.unsure**2 + shadow**2 + seen**2))
 
 
-def held_by_lines(plan: Plan, photos: Photos, taps: Sequence[np.ndarray]) -> float:
+def held_by_lines(plan: Plan, photos: SurveyPhotos, taps: Sequence[np.ndarray]) -> float:
     """How far off, in pixels, the lines that the plan has are where they are seen in all photos
     about where fingers have them, each in its place, by which the bundle is then solved; infinite
     where they are not. taps: as they came"""
@@ -104,7 +104,7 @@ def held_by_lines(plan: Plan, photos: Photos, taps: Sequence[np.ndarray]) -> flo
     return float(np.mean(off))
 
 
-def settle_by_lines(plan: Plan, photos: Photos) -> None:
+def settle_by_lines(plan: Plan, photos: SurveyPhotos) -> None:
     """Corners are where lines have them, which the board's sides sharpen as far as they agree"""
     bundle = photos.bundle
     for n, sight in enumerate(bundle.sights):
@@ -119,14 +119,14 @@ def in_place(plan: Plan, pose: Pose, lines: EdgePoints, taps: np.ndarray) -> flo
     """How far off lines lie from where a pose fitted to them has them, in pixels; infinite if that
     is much, or a corner was tapped nearer to where the lines' neighbours would have it"""
     apart, off = (
-        spacing(plan).min() * board_scale(pose, plan),
+        site_spacing(plan).min() * board_scale(pose, plan),
         float(as_sure_as_they_fit(pose, lines).unsure[0]),
     )
     far = np.linalg.norm(pose.to_px(plan.corners) - taps, axis=1).max()
     return off if off < LINED * apart and far < NEIGHBOUR * apart else np.inf
 
 
-def lines_in(plan: Plan, photos: Photos, bent: Sequence[bool]) -> list[EdgePoints | None]:
+def lines_in(plan: Plan, photos: SurveyPhotos, bent: Sequence[bool]) -> list[EdgePoints | None]:
     """Each photo's lines; where no photo shows the board empty, clear of the pieces, if that leaves
     any. bent: whether the lens may bend them"""
     poses = [photos.bundle.pose(n) for n in range(len(photos.images))]
@@ -141,7 +141,7 @@ def lines_in(plan: Plan, photos: Photos, bent: Sequence[bool]) -> list[EdgePoint
     return lines
 
 
-def add_lines(plan: Plan, photos: Photos, held: bool = False) -> None:
+def add_lines(plan: Plan, photos: SurveyPhotos, held: bool = False) -> None:
     """Lines between sites say where those are, the board's sides only where it ends: a side that
     lies elsewhere than the lines say was another line, the foot of a thick board or its shadow, and
     goes. The lines themselves count by how well they fit each other.
@@ -167,7 +167,7 @@ def add_lines(plan: Plan, photos: Photos, held: bool = False) -> None:
     bundle.rise = (
         0.0
         if held
-        else risen(
+        else side_rise(
             plan,
             bundle,
             [sides if line is not None else None for sides, line in zip(kept[2], lines)],
@@ -177,7 +177,7 @@ def add_lines(plan: Plan, photos: Photos, held: bool = False) -> None:
     for n, (sight, sides, line) in enumerate(zip(bundle.sights, kept[2], lines)):
         if line is None or sides is None:
             continue
-        agree, astray = agreeing(plan, bundle.pose(n), sides, bundle.rise)
+        agree, astray = agreeing_sides(plan, bundle.pose(n), sides, bundle.rise)
         if held or astray <= MOST_ASTRAY:  # else it is not the lines that the plan means
             found = True
             sight.edges = EdgePoints.join([line, agree])
@@ -200,7 +200,7 @@ def as_sure_as_they_fit(pose: Pose, lines: EdgePoints) -> EdgePoints:
     )
 
 
-def risen(plan: Plan, bundle: Bundle, seen: Sequence[EdgePoints | None]) -> float:
+def side_rise(plan: Plan, bundle: Bundle, seen: Sequence[EdgePoints | None]) -> float:
     """mm by which the board's sides stand above its lines, where more than two sides lie elsewhere
     than the lines say and one height explains nearly all, better than a line printed all round
     would: a rim stands above the squares. 0 as a rule.
@@ -212,14 +212,14 @@ def risen(plan: Plan, bundle: Bundle, seen: Sequence[EdgePoints | None]) -> floa
     ]
     if (
         not shown
-        or np.median([agreeing(plan, pose, sides)[1] for pose, sides in shown]) <= MOST_ASTRAY
+        or np.median([agreeing_sides(plan, pose, sides)[1] for pose, sides in shown]) <= MOST_ASTRAY
     ):
         return 0.0
     rise = 0.0
     for _ in range(RISES):
         off, by_mm = (
             np.concatenate(each)
-            for each in zip(*(offsets(pose, sides, rise) for pose, sides in shown))
+            for each in zip(*(side_offsets(pose, sides, rise) for pose, sides in shown))
         )
         weight = 1 / (1 + (off / np.median(np.abs(off))) ** 2)
         rise -= float((weight * off * by_mm).sum() / (weight * by_mm**2).sum())
@@ -227,12 +227,12 @@ def risen(plan: Plan, bundle: Bundle, seen: Sequence[EdgePoints | None]) -> floa
     for pose, sides in shown:
         clash, framed = (
             CLASH_MM * board_scale(pose, plan),
-            side_means(sides, offsets(pose, sides, 0.0)[0]),
+            side_means(sides, side_offsets(pose, sides, 0.0)[0]),
         )
         left.append(
             sum(
                 abs(off) > clash
-                for off in side_means(sides, offsets(pose, sides, rise)[0]).values()
+                for off in side_means(sides, side_offsets(pose, sides, rise)[0]).values()
             )
         )
         wider.append(
@@ -246,7 +246,7 @@ def side_means(sides: EdgePoints, off: np.ndarray) -> dict[int, float]:
     return {k: float(np.mean(off[sides.line == k])) for k in np.unique(sides.line)}
 
 
-def offsets(pose: Pose, sides: EdgePoints, rise: float) -> tuple[np.ndarray, np.ndarray]:
+def side_offsets(pose: Pose, sides: EdgePoints, rise: float) -> tuple[np.ndarray, np.ndarray]:
     """How far out, in pixels, the pose has each point of the sides, if they stand `rise` mm above
     the board, and by how much more with each mm"""
     off, more = (
@@ -256,7 +256,7 @@ def offsets(pose: Pose, sides: EdgePoints, rise: float) -> tuple[np.ndarray, np.
     return off, more - off
 
 
-def agreeing(
+def agreeing_sides(
     plan: Plan, pose: Pose, sides: EdgePoints, rise: float = 0.0
 ) -> tuple[EdgePoints, int]:
     """The sides that are seen about where the pose has them, `rise` mm above the lines, and how
@@ -265,7 +265,7 @@ def agreeing(
     if not len(sides.mm):
         return sides, 0
     clash = CLASH_MM * board_scale(pose, plan)
-    mean = side_means(sides, offsets(pose, sides, rise)[0])
+    mean = side_means(sides, side_offsets(pose, sides, rise)[0])
     far = {k: abs(each) > clash for k, each in mean.items()}
     agree = ~np.array([far[k] for k in sides.line], bool)
     framed = (

@@ -12,18 +12,18 @@ from calibration.survey.bundle_adjustment import FOCAL_SD
 from vision.evidence.site_evidence import Contents
 from vision.geometry.lens import USUAL_FOCAL, Lens
 from vision.geometry.pose import Pose, board_scale
-from vision.geometry.symmetry import square
+from vision.geometry.symmetry import is_square
 from vision.photometry.small_picture import View
 from vision.plan import Plan
 from vision.registration.board_edges import (
-    plainness,
-    profiles,
+    board_sides,
+    edge_profiles,
+    line_contrast,
     shown_sides,
-    sides,
-    smoothed,
-    stations,
+    side_stations,
+    smooth_image,
 )
-from vision.registration.board_outline import by_outline, sharpened
+from vision.registration.board_outline import poses_by_outline, refine_by_sides
 from vision.registration.printed_lines import Line, middle_lines, site_lines
 
 EDGE_REACH, ASTRAY_REACH = (
@@ -48,7 +48,7 @@ PLAIN, AHEAD = (
 )  # in terms of what chance does: how well one way must agree, and how much better than as tapped
 
 
-def mended(plan: Plan, lens: Lens, image: np.ndarray, taps: np.ndarray) -> np.ndarray | None:
+def mend_corners(plan: Plan, lens: Lens, image: np.ndarray, taps: np.ndarray) -> np.ndarray | None:
     """(4, 2) pixels of the board's corners where they are plainly seen elsewhere than tapped; None
     as a rule, and where the picture ends along most sides as tapped"""
     scale, found = max(image.shape[:2]) / 1640, []
@@ -65,18 +65,20 @@ def mended(plan: Plan, lens: Lens, image: np.ndarray, taps: np.ndarray) -> np.nd
     ):
         return None
     tapped_at, smooth, lines = (
-        rectangles(plan),
-        smoothed(image),
+        plan_rectangles(plan),
+        smooth_image(image),
         (site_lines(plan), middle_lines(plan)),
     )
-    for pose in places(plan, lens, image, taps, tapped_at):
+    for pose in possible_poses(plan, lens, image, taps, tapped_at):
         if any(
             np.abs(pose.to_px(plan.corners) - other.to_px(plan.corners)).max() < SAME * scale
             for _, _, other in found
         ):
             continue
         off = np.linalg.norm(pose.to_px(plan.corners) - taps, axis=1).max() / scale
-        plain = plainness(smooth, pose, sides(plan.corners), round(3 * max(scale, 1))) * usual(pose)
+        plain = line_contrast(
+            smooth, pose, board_sides(plan.corners), round(3 * max(scale, 1))
+        ) * lens_plausibility(pose)
         if any(
             lines
         ):  # which tell more: a line printed round the playing field may be plainer than the board's sides
@@ -98,7 +100,7 @@ def tapped_well(plan: Plan, taps: np.ndarray, pose: Pose) -> bool:
     )
 
 
-def rectangles(plan: Plan) -> list[np.ndarray]:
+def plan_rectangles(plan: Plan) -> list[np.ndarray]:
     """(4, 2) mm each: what people may take for the board: all of it, the playing field, the
     outermost crossings"""
     out = [plan.corners]
@@ -111,7 +113,7 @@ def rectangles(plan: Plan) -> list[np.ndarray]:
     return out
 
 
-def places(
+def possible_poses(
     plan: Plan, lens: Lens, image: np.ndarray, taps: np.ndarray, tapped_at: list[np.ndarray]
 ) -> list[Pose]:
     """Where the board may lie: as tapped, at sides seen near, at four-sided outlines anywhere"""
@@ -124,23 +126,23 @@ def places(
             out += [
                 start,
                 *(
-                    sharpened(plan, each, image, start, reach * scale)
+                    refine_by_sides(plan, each, image, start, reach * scale)
                     for reach in (EDGE_REACH, ASTRAY_REACH)
                 ),
             ]
     start = out[0]
-    for outline in by_outline(plan, other, View.of(image, start), image):
+    for outline in poses_by_outline(plan, other, View.of(image, start), image):
         px = outline.to_px(plan.corners)
         turn = min(range(4), key=lambda k: np.linalg.norm(np.roll(px, k, 0) - taps, axis=1).sum())
         try:
             pose, _ = other.pose(plan.corners, np.roll(px, turn, 0), size, "")
         except ValueError:
             continue
-        out += [pose, sharpened(plan, other, image, pose, OUTLINE_REACH * scale)]
+        out += [pose, refine_by_sides(plan, other, image, pose, OUTLINE_REACH * scale)]
     return [pose for pose in out if pose is not None]
 
 
-def usual(pose: Pose) -> float:
+def lens_plausibility(pose: Pose) -> float:
     """How usual a lens is: bad taps can be explained by a strange one"""
     return float(
         np.exp(-0.5 * (np.log(pose.K[0, 0] / max(pose.size) / USUAL_FOCAL) / FOCAL_SD) ** 2)
@@ -158,7 +160,7 @@ def likely_taps(pose: Pose, taps: np.ndarray, tapped_at: list[np.ndarray], reach
 
 def stand_out(plan: Plan, smooth: np.ndarray, pose: Pose, all_lines: Sequence[list[Line]]) -> float:
     """By how many times more changes where the plan has lines, between its sites or else through
-    their middles, than beside them; 1 where it has none. smooth: the image as smoothed() has it"""
+    their middles, than beside them; 1 where it has none. smooth: the image as smooth_image() has it"""
     near = max(round(NEAR_LINE * max(pose.size) / 1640), 1)
     best, t = 1.0, np.linspace(0.03, 0.97, 32)[:, None]
     for lines in all_lines:
@@ -176,8 +178,8 @@ def stand_out(plan: Plan, smooth: np.ndarray, pose: Pose, all_lines: Sequence[li
                 near + 2,
             )
             for a, b in mine:
-                px, normal = stations(pose, a + (b - a) * t)
-                change = np.linalg.norm(profiles(smooth, px, normal, reach), axis=2).mean(0)
+                px, normal = side_stations(pose, a + (b - a) * t)
+                change = np.linalg.norm(edge_profiles(smooth, px, normal, reach), axis=2).mean(0)
                 seen.append(
                     change[reach - near : reach + near + 1].max() / max(change.mean(), 1e-3)
                 )
@@ -186,7 +188,7 @@ def stand_out(plan: Plan, smooth: np.ndarray, pose: Pose, all_lines: Sequence[li
     return best
 
 
-def turned_by(
+def turns_by_pieces(
     plan: Plan,
     images: Sequence[np.ndarray],
     poses: Sequence[Pose],
@@ -200,18 +202,20 @@ def turned_by(
     for n, layout in enumerate(layouts):
         laid = {s: tuple(layout.get(s, ())) != tuple(layouts[bare].get(s, ())) for s in plan.sites}
         if n != bare and min(sum(laid.values()), len(laid) - sum(laid.values())) >= FEWEST:
-            seen.append(ranks(changes(plan, images[bare], poses[bare], images[n], poses[n])))
+            seen.append(
+                unit_ranks(site_changes(plan, images[bare], poses[bare], images[n], poses[n]))
+            )
             said.append(np.array([laid[s.id] for s in plan.site]))
     if not seen:
         return 0
-    step = 1 if square(plan) else 2
-    clear = [agreement(seen, said, where(plan, k)) for k in range(0, 4, step)]
+    step = 1 if is_square(plan) else 2
+    clear = [layout_agreement(seen, said, turned_numbers(plan, k)) for k in range(0, 4, step)]
     best = int(np.argmax(clear))
     plain = clear[best] > PLAIN and clear[best] - clear[0] > AHEAD and clear[0] < clear[best] / 2
     return best * step if plain else 0
 
 
-def where(plan: Plan, turns: int) -> np.ndarray:
+def turned_numbers(plan: Plan, turns: int) -> np.ndarray:
     """(N,) the number of the site on which each of the plan's sites comes to lie if the first
     corner is one so many on; -1: none"""
     middles = np.array([s.centre for s in plan.site])
@@ -224,7 +228,7 @@ def where(plan: Plan, turns: int) -> np.ndarray:
     return np.where(apart[near, np.arange(len(near))] < half[near], near, -1)
 
 
-def changes(
+def site_changes(
     plan: Plan, bare: np.ndarray, bare_pose: Pose, image: np.ndarray, pose: Pose
 ) -> np.ndarray:
     """(N,) how much each site looks otherwise than in a barer photo, whatever the light"""
@@ -243,12 +247,12 @@ def changes(
     return np.abs(off - np.median(off, axis=(0, 1))).mean((1, 2))
 
 
-def ranks(values: np.ndarray) -> np.ndarray:
+def unit_ranks(values: np.ndarray) -> np.ndarray:
     """(N,) from 0 to 1 in the order of the values"""
     return values.argsort().argsort() / max(len(values) - 1, 1)
 
 
-def agreement(seen: list[np.ndarray], said: list[np.ndarray], places: np.ndarray) -> float:
+def layout_agreement(seen: list[np.ndarray], said: list[np.ndarray], places: np.ndarray) -> float:
     """How well what changed agrees with what is said to lie there, by how many times what chance
     does"""
     mine = places >= 0

@@ -40,18 +40,18 @@ class Lattice(msgspec.Struct, frozen=True, eq=False):
         return np.array([np.median(np.diff(a)) for a in self.at])
 
 
-def lattices(plan: Plan) -> list[Lattice]:
+def plan_lattices(plan: Plan) -> list[Lattice]:
     """What lines the plan would have printed: between its sites, or through their middles; those
     that are evenly spaced"""
     outlines, middles = (
         np.vstack([o for s in plan.site for o in s.outlines]),
         np.array([s.centre for s in plan.site]),
     )
-    kinds = even(site_lines(plan), outlines), even(middle_lines(plan), middles)
+    kinds = even_lattice(site_lines(plan), outlines), even_lattice(middle_lines(plan), middles)
     return [lattice for lattice in kinds if lattice is not None]
 
 
-def even(lines: list[Line], ends: np.ndarray) -> Lattice | None:
+def even_lattice(lines: list[Line], ends: np.ndarray) -> Lattice | None:
     """The lattice of such lines, of which those at the board's very sides are not told, as these
     ends (N, 2) mm have them"""
     at = []
@@ -105,7 +105,7 @@ class FromAbove(msgspec.Struct, frozen=True, eq=False):
             borderMode=cv2.BORDER_REPLICATE,
         )
         flat = (lattice.field - lattice.field[0]) / lattice.gap * GAP + rim
-        changes = [strength(seen, axis) for axis in (0, 1)]
+        changes = [line_strength(seen, axis) for axis in (0, 1)]
         blurred = {
             blur: [cv2.GaussianBlur(change, (0, 0), blur * GAP) for change in changes]
             for blur in BLURS
@@ -191,7 +191,7 @@ def seen_near(view: FromAbove, taps: np.ndarray) -> tuple[np.ndarray, float]:
     return view.there(better(best[:1], BLURS[-1], 0.0)[0][0]), float(top[0])
 
 
-def strength(view: np.ndarray, axis: int) -> np.ndarray:
+def line_strength(view: np.ndarray, axis: int) -> np.ndarray:
     """(h, w) how much colours change across lines of one way, whatever the light: next to what is
     usual round about, capped"""
     change = np.abs(cv2.Sobel(view, cv2.CV_32F, 1 - axis, axis, ksize=3)).sum(2)
@@ -227,7 +227,7 @@ def most_plain(
         start, _ = lens.pose(plan.corners, taps, image.shape[1::-1], "")
     except ValueError:
         return None
-    for lattice in lattices(plan):
+    for lattice in plan_lattices(plan):
         view = FromAbove.of(lattice, image, start)
         H = cv2.getPerspectiveTransform(
             plan.corners.astype(np.float32), view.here(taps).astype(np.float32)

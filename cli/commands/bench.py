@@ -64,7 +64,7 @@ def command(copy: str | None, runs: int, count: int, as_json: bool) -> int:
         "processor": _processor(),
         "cores": os.cpu_count(),
         "load": round(os.getloadavg()[0], 1),
-        "kernels": kernels.how(),
+        "kernels": kernels.kernel_mode(),
         "python": platform.python_version(),
         "opencv": cv2.__version__,
         "picture": f"{width} x {height}",

@@ -43,11 +43,11 @@ def programs(config: Config | None) -> Iterator[Check]:
         cv2.__version__,
         "" if major >= 5 else "make install puts OpenCV 5 into .venv",
     )
-    library, _ = kernels.loaded()
+    library, _ = kernels.load_library()
     yield Check(
         "kernels",
         GOOD if library else WARN,
-        kernels.how(),
+        kernels.kernel_mode(),
         ""
         if library
         else "reading takes about twice as long: sudo apt-get install gcc, then make install",

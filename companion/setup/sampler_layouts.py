@@ -11,7 +11,7 @@ import numpy as np
 
 from companion.simulate.copies import art_for
 from companion.simulate.samples import Layout, another, samplers
-from vision.geometry.footprints import upright
+from vision.geometry.footprints import stands_upright
 from vision.plan import Plan
 
 EACH, ROUNDS = 3, 2  # so often each kind, in so many photos
@@ -26,7 +26,7 @@ def lean_samplers(plan: Plan, seed: int = 1) -> list[Layout]:
     game's `[[lie]]`."""
     rng = random.Random(seed)
     rules = art_for(plan).data.get("lie", ())
-    if not rules and upright(plan):
+    if not rules and stands_upright(plan):
         return spread_out(plan, rng)
     each = max(EACH, -(-FEWEST // len(plan.piece)))
     layouts = samplers(plan, rules, rng, photos=ROUNDS, each=each, sides=True)

@@ -23,7 +23,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from vision.geometry.occlusion import in_sight
+from vision.geometry.occlusion import visible_counts
 from vision.plan import Plan, Site
 
 Layout = dict[str, list[str]]
@@ -66,7 +66,7 @@ def samplers(
     for n in range(photos):
         made = _Maker(plan, rules, rng, out, sides).make(need, full, share_of_once=1 / (photos - n))
         out.append(made)
-        need -= in_sight(plan, made)
+        need -= visible_counts(plan, made)
     return out
 
 
@@ -89,9 +89,9 @@ def another(
         for c in spanned(plan, plan.sites[site], contents[-1])
         if c != site
     }
-    shown = in_sight(plan, made)
+    shown = visible_counts(plan, made)
     for site in rng.sample(sorted(made), len(made)):
-        shows = in_sight(plan, {site: made[site]})
+        shows = visible_counts(plan, {site: made[site]})
         if site not in covered and not any(
             k in need and shown[k] - n < need[k] for k, n in shows.items()
         ):
@@ -190,7 +190,7 @@ class _Maker:
             key=lambda c: (
                 sum(
                     self._worth(k) * min(n, self.need[k])
-                    for k, n in in_sight(self.plan, {site.id: c}).items()
+                    for k, n in visible_counts(self.plan, {site.id: c}).items()
                 )
                 / (0.5 + len(c))
             ),
@@ -251,7 +251,7 @@ class _Maker:
         self.layout |= part
         self.left -= Counter(self.one[k] for contents in part.values() for k in contents)
         if self.need is not None:
-            self.need -= in_sight(self.plan, part)
+            self.need -= visible_counts(self.plan, part)
 
 
 def spanned(plan: Plan, site: Site, kind: str) -> list[str]:

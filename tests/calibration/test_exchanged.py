@@ -5,7 +5,7 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
-from calibration.swapped_labels import exchanged
+from calibration.swapped_labels import find_swapped
 from vision.readers.pile.exemplar import Exemplar
 
 
@@ -26,19 +26,19 @@ def test_two_pieces_that_changed_places_are_named_and_alike_ones_are_not():
     honest = [
         piece(sign, site, photo) for photo in (0, 1) for sign, site in zip("EEFFKK", "abcdef")
     ]
-    assert exchanged(honest) == []
+    assert find_swapped(honest) == []
 
     def said_to_be(sign: str, e: Exemplar) -> Exemplar:
         return Exemplar((sign,), e.size, e.disc, e.picture, e.scale, e.where, e.photo)
 
     wrong = [said_to_be("K", honest[2]), said_to_be("F", honest[4])]
-    found = exchanged([*honest[:2], wrong[0], honest[3], wrong[1], *honest[5:]])
+    found = find_swapped([*honest[:2], wrong[0], honest[3], wrong[1], *honest[5:]])
     assert [(a.where, b.where, a.photo) for a, b in found] == [("c", "e", 0)]
     single = [e for e in honest if e.photo == 0 and e.where in "ac"]
-    assert exchanged(single) == [], "of two kinds shown once nothing can be told"
+    assert find_swapped(single) == [], "of two kinds shown once nothing can be told"
 
 
 def test_a_kind_shown_once_has_not_changed_places():
     pieces = [piece(sign, site, photo) for photo in (0, 1) for sign, site in zip("EEFF", "abcd")]
     for alone in (0, len(pieces)):
-        assert exchanged([*pieces[:alone], piece("X", "e", 0), *pieces[alone:]]) == []
+        assert find_swapped([*pieces[:alone], piece("X", "e", 0), *pieces[alone:]]) == []

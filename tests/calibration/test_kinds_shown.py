@@ -7,7 +7,7 @@ import numpy as np
 
 from calibration.copy import Copy, Photo, missing_kinds
 from companion.simulate import plan_of
-from vision.geometry.occlusion import in_sight
+from vision.geometry.occlusion import visible_counts
 
 COVERED = {
     "B9": ("flipped", "monument:black-blue"),
@@ -22,14 +22,14 @@ COVERED = {
 
 def test_what_lies_wholly_under_something_is_not_in_sight():
     plan, _ = plan_of("tigris", None)
-    assert in_sight(plan, COVERED) == {
+    assert visible_counts(plan, COVERED) == {
         "monument:black-blue": 1,
         "union": 1,
         "market": 1,
         "treasure": 1,
         "farm": 1,
     }
-    assert in_sight(plan, {"C9": ("flipped",)}) == {"flipped": 1}
+    assert visible_counts(plan, {"C9": ("flipped",)}) == {"flipped": 1}
 
 
 def test_a_kind_that_no_photo_shows_in_sight_is_missing():

@@ -128,7 +128,7 @@ def test_a_crowd_that_has_gone_leaves_its_memory(attacked, eventually, monkeypat
     """420 half handshakes left 24 MB behind"""
     handed_back = []
     monkeypatch.setattr(connections, "CROWD", 20)
-    monkeypatch.setattr(connections, "given_back", lambda: handed_back.append(1))
+    monkeypatch.setattr(connections, "trim_heap", lambda: handed_back.append(1))
     half = [attacked.opened(f"127.0.3.{n // 8}", HALF) for n in range(40)]
     eventually(lambda: len(attacked.server._server.active_channels) == 40)
     for s in half[:20]:

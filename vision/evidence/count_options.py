@@ -38,7 +38,9 @@ def best_options(below: Option, found: Sequence[Option]) -> list[tuple[tuple[str
     return sorted(out, key=lambda o: -o[1])
 
 
-def counts_of(found: Sequence[Option], kinds: Iterable[str] = ()) -> dict[str, tuple[float, ...]]:
+def count_distributions(
+    found: Sequence[Option], kinds: Iterable[str] = ()
+) -> dict[str, tuple[float, ...]]:
     """kind -> log-probabilities that 0, 1, 2 ... of it are there, some that nobody saw included"""
     unseen = np.array([1.0, UNSEEN, UNSEEN**2])
     unseen /= unseen.sum()
@@ -47,11 +49,11 @@ def counts_of(found: Sequence[Option], kinds: Iterable[str] = ()) -> dict[str, t
         for kind, p in choice.items():
             if kind:
                 tables[kind] = np.convolve(tables.get(kind, np.ones(1)), (1 - p, p))
-    return dict.fromkeys(kinds, logs_of(unseen)) | {
-        k: logs_of(np.convolve(t, unseen)) for k, t in tables.items()
+    return dict.fromkeys(kinds, bounded_logs(unseen)) | {
+        k: bounded_logs(np.convolve(t, unseen)) for k, t in tables.items()
     }
 
 
-def logs_of(table: np.ndarray) -> tuple[float, ...]:
+def bounded_logs(table: np.ndarray) -> tuple[float, ...]:
     """Natural logarithms of a table of probabilities, none below FLOOR."""
     return tuple(max(math.log(max(v, 1e-9)), FLOOR) for v in table)

@@ -22,7 +22,7 @@ TILTS = np.linspace(0.5, 14, 10)[:, None]  # how steeply to bound the chance tha
 Sites = Mapping[str, SiteEvidence]
 
 
-class Told(msgspec.Struct, frozen=True, eq=False):
+class KindOptions(msgspec.Struct, frozen=True, eq=False):
     """Options in which a kind lies. site, option: (m,) numbers; pieces: (m,) how many of the kind
     in each, 1 or more."""
 
@@ -31,7 +31,7 @@ class Told(msgspec.Struct, frozen=True, eq=False):
     pieces: np.ndarray
 
 
-def within_box(plan: Plan, sites: Sites) -> dict[str, SiteEvidence]:
+def apply_piece_counts(plan: Plan, sites: Sites) -> dict[str, SiteEvidence]:
     """The same evidence, given that of each kind no more can lie on these sites together than there
     are (count 0: any number). Sites that are surer of a piece take it from those that are less
     sure."""
@@ -41,7 +41,7 @@ def within_box(plan: Plan, sites: Sites) -> dict[str, SiteEvidence]:
         row[: len(e.options)] = [p for _, p in e.options]
     other = np.array([e.other for e in sites.values()])
     counts: dict[int, dict[str, np.ndarray]] = {}
-    for kind, told in told_of(plan, sites).items():
+    for kind, told in kind_options(plan, sites).items():
         rows, at = np.unique(told.site, return_inverse=True)
         numbers = np.zeros((len(rows), told.pieces.max() + 1))
         np.add.at(numbers, (at, told.pieces), np.exp(logs[told.site, told.option]))
@@ -57,12 +57,12 @@ def within_box(plan: Plan, sites: Sites) -> dict[str, SiteEvidence]:
         for row, g in zip(rows.tolist(), gain):
             counts.setdefault(row, {})[kind] = g
     return dict(sites) | {
-        names[row]: weighed(sites[names[row]], logs[row], other[row], gains)
+        names[row]: reweighted_evidence(sites[names[row]], logs[row], other[row], gains)
         for row, gains in counts.items()
     }
 
 
-def told_of(plan: Plan, sites: Sites) -> dict[str, Told]:
+def kind_options(plan: Plan, sites: Sites) -> dict[str, KindOptions]:
     """kind -> the options it lies in, for every kind that the plan counts and of which there may
     seem to be more"""
     least, found, counted = (
@@ -77,7 +77,7 @@ def told_of(plan: Plan, sites: Sites) -> dict[str, Told]:
                     if kind in counted:
                         found.setdefault(kind, []).append((row, option, contents.count(kind)))
     return {
-        kind: Told(*np.array(lines).T)
+        kind: KindOptions(*np.array(lines).T)
         for kind, lines in found.items()
         if sum(n for *_, n in lines) > plan.pieces[kind].count
     }
@@ -113,7 +113,7 @@ def factors_of(numbers: np.ndarray, count: int) -> np.ndarray:
     return out
 
 
-def weighed(
+def reweighted_evidence(
     e: SiteEvidence, logs: np.ndarray, other: float, gains: Mapping[str, np.ndarray]
 ) -> SiteEvidence:
     """Evidence with new log-probabilities of its options and of something else; gains: kind -> (m,)
@@ -125,12 +125,14 @@ def weighed(
     }
     if isinstance(e, CountedEvidence):
         changes["counts"] = e.counts | {
-            kind: recounted(e.counts[kind], g) for kind, g in gains.items() if kind in e.counts
+            kind: reweighted_counts(e.counts[kind], g)
+            for kind, g in gains.items()
+            if kind in e.counts
         }
     return msgspec.structs.replace(e, **changes)
 
 
-def recounted(table: tuple[float, ...], gain: np.ndarray) -> tuple[float, ...]:
+def reweighted_counts(table: tuple[float, ...], gain: np.ndarray) -> tuple[float, ...]:
     """(n,) log-probabilities of 0, 1, 2 ... with what each gained; what is beyond gains as much as
     the last"""
     weighed = np.array(table) + gain[np.minimum(np.arange(len(table)), len(gain) - 1)]

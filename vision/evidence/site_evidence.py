@@ -35,7 +35,7 @@ class SiteEvidence(msgspec.Struct, frozen=True):
     def logp(self, contents: Contents, reads: str = "pile") -> float:
         """Log-probability of these contents; FLOOR for what is not listed. Where something foreign
         lies nothing can be told, so any contents get the same share of it."""
-        p = max((lp for c, lp in self.options if matches(c, contents, reads)), default=FLOOR)
+        p = max((lp for c, lp in self.options if contents_match(c, contents, reads)), default=FLOOR)
         return max(float(np.logaddexp(p, self.other + math.log(0.5))), FLOOR)
 
 
@@ -77,7 +77,7 @@ class CountedEvidence(SiteEvidence, frozen=True):
         return max(float(np.logaddexp(p, self.other + math.log(0.5))), 3 * FLOOR)
 
 
-def matches(seen: Contents, contents: Contents, reads: str = "pile") -> bool:
+def contents_match(seen: Contents, contents: Contents, reads: str = "pile") -> bool:
     """Whether what was seen can be these contents; "?" stands for anything below the top of a pile."""
     if seen == contents:
         return True

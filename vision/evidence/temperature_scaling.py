@@ -10,7 +10,13 @@ from functools import lru_cache
 import msgspec
 import numpy as np
 
-from vision.evidence.site_evidence import FLOOR, Contents, CountedEvidence, SiteEvidence, matches
+from vision.evidence.site_evidence import (
+    FLOOR,
+    Contents,
+    CountedEvidence,
+    SiteEvidence,
+    contents_match,
+)
 
 HEATS = 1.1 ** np.arange(-2, 13)
 DOUBTS = (0.0003, 0.001, 0.002, 0.004, 0.016, 0.064, 0.25)
@@ -22,7 +28,7 @@ OTHERS = 10  # contents that share the doubt
 LEAST = 1e-4  # probability that anything may have at least
 
 
-class Temper(msgspec.Struct, frozen=True):
+class TemperatureScaling(msgspec.Struct, frozen=True):
     """heat: what log-probabilities are divided by; doubt: probability that a site shows what was
     not considered at all."""
 
@@ -31,7 +37,7 @@ class Temper(msgspec.Struct, frozen=True):
 
     def applied(self, e: SiteEvidence) -> SiteEvidence:
         """The same evidence, meant so"""
-        if self == Temper() or not e.options:
+        if self == TemperatureScaling() or not e.options:
             return e
         told = [p for _, p in e.options] + [
             e.other
@@ -49,19 +55,23 @@ class Temper(msgspec.Struct, frozen=True):
             return SiteEvidence(**changes)
         kinds = list(e.first)
         changes["first"] = (
-            dict(zip(kinds, cooled(tuple(e.first[k] for k in kinds), self.heat))) if kinds else {}
+            dict(zip(kinds, scale_logs(tuple(e.first[k] for k in kinds), self.heat)))
+            if kinds
+            else {}
         )
         share = self.doubt / max(len(e.counts), 1)
         anew = {
-            t: doubted(cooled(t, self.heat), share) for t in set(e.counts.values())
+            t: blur_counts(scale_logs(t, self.heat), share) for t in set(e.counts.values())
         }  # of most kinds nothing was seen
         changes["counts"] = {k: anew[t] for k, t in e.counts.items()}
-        changes["pieces"] = doubted(cooled(e.pieces, self.heat), self.doubt) if e.pieces else ()
+        changes["pieces"] = (
+            blur_counts(scale_logs(e.pieces, self.heat), self.doubt) if e.pieces else ()
+        )
         return msgspec.structs.replace(e, **changes)
 
 
 @lru_cache(maxsize=512)  # most sites of a board show the same: nothing
-def cooled(logs: tuple[float, ...], heat: float) -> tuple[float, ...]:
+def scale_logs(logs: tuple[float, ...], heat: float) -> tuple[float, ...]:
     """Log-probabilities divided by `heat`, adding up to 1 again"""
     out = np.array(logs) / heat
     out -= np.logaddexp.reduce(out)
@@ -69,7 +79,7 @@ def cooled(logs: tuple[float, ...], heat: float) -> tuple[float, ...]:
 
 
 @lru_cache(maxsize=512)
-def doubted(table: tuple[float, ...], doubt: float) -> tuple[float, ...]:
+def blur_counts(table: tuple[float, ...], doubt: float) -> tuple[float, ...]:
     """Log-probabilities of 0, 1, 2 ... pieces, if any of these numbers may be one off unseen"""
     p = np.exp(table)
     off = np.zeros_like(p)
@@ -79,19 +89,19 @@ def doubted(table: tuple[float, ...], doubt: float) -> tuple[float, ...]:
     return tuple(float(max(v, FLOOR)) for v in np.log(p / p.sum()))
 
 
-def fitted(seen: Sequence[tuple[SiteEvidence, Contents, str]]) -> Temper:
+def fit_temperature(seen: Sequence[tuple[SiteEvidence, Contents, str]]) -> TemperatureScaling:
     """The temper that makes what lay there likeliest. seen: (evidence, what lay there, "pile" or
     "cluster"). Much that was not considered at all, for want of photos, is doubt and not heat: else
     all that was read well would be told less surely for it"""
     if not seen:
-        return Temper()
+        return TemperatureScaling()
 
-    def cost(t: Temper) -> float:
+    def cost(t: TemperatureScaling) -> float:
         lost = 0.0
         for e, want, reads in seen:
-            p = sum(math.exp(p) for c, p in t.applied(e).options if matches(c, want, reads))
+            p = sum(math.exp(p) for c, p in t.applied(e).options if contents_match(c, want, reads))
             lost -= math.log(max(p, t.doubt / OTHERS, LEAST))
         return lost + USUAL * (math.log(t.heat) ** 2 + t.doubt)
 
-    best = min((Temper(float(h), d) for h in HEATS for d in DOUBTS), key=cost)
-    return Temper(best.heat, min(best.doubt, MOST_DOUBT))
+    best = min((TemperatureScaling(float(h), d) for h in HEATS for d in DOUBTS), key=cost)
+    return TemperatureScaling(best.heat, min(best.doubt, MOST_DOUBT))

@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 
 
-def nodes(shape: tuple[int, ...], step: int) -> np.ndarray:
+def grid_nodes(shape: tuple[int, ...], step: int) -> np.ndarray:
     """(h', w', 2) x and y of every `step`th pixel of a picture (h, w, ...), to beyond its ends"""
     h, w = shape[:2]
     return np.stack(
@@ -17,14 +17,14 @@ def nodes(shape: tuple[int, ...], step: int) -> np.ndarray:
     )
 
 
-def between(shape: tuple[int, ...], step: int) -> tuple[np.ndarray, np.ndarray]:
-    """cv2.remap's maps, (h, w) each: where every pixel lies among nodes()"""
+def node_maps(shape: tuple[int, ...], step: int) -> tuple[np.ndarray, np.ndarray]:
+    """cv2.remap's maps, (h, w) each: where every pixel lies among grid_nodes()"""
     h, w = shape[:2]
     return tuple(
         np.meshgrid(np.arange(w, dtype=np.float32) / step, np.arange(h, dtype=np.float32) / step)
     )
 
 
-def filled_in(values: np.ndarray, shape: tuple[int, ...], step: int) -> np.ndarray:
-    """(h, w, ...) float32 of what is known at nodes(), (h', w', ...)"""
-    return cv2.remap(values.astype(np.float32), *between(shape, step), cv2.INTER_LINEAR)
+def interpolate_nodes(values: np.ndarray, shape: tuple[int, ...], step: int) -> np.ndarray:
+    """(h, w, ...) float32 of what is known at grid_nodes(), (h', w', ...)"""
+    return cv2.remap(values.astype(np.float32), *node_maps(shape, step), cv2.INTER_LINEAR)

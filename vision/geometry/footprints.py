@@ -6,7 +6,7 @@ import numpy as np
 
 from vision.evidence.site_evidence import Contents
 from vision.geometry.pose import Pose
-from vision.geometry.site_groups import box
+from vision.geometry.site_groups import outline_size
 from vision.plan import Plan, Site
 
 STANDS = 1.2  # times its width that a thing is high which stands
@@ -28,7 +28,7 @@ def seen_size(contents: Contents, plan: Plan) -> tuple[tuple[float, float], bool
     return best[1].footprint, best[1].disc
 
 
-def height_of(contents: Contents, plan: Plan) -> float:
+def pile_height(contents: Contents, plan: Plan) -> float:
     """mm: a pile's top above the board; what is hidden counts as the thinnest kind"""
     thin = min(p.height for p in plan.piece)
     return sum(plan.pieces[k].height if k != "?" else thin for k in contents)
@@ -41,7 +41,7 @@ def lean_at(pose: Pose, mm: np.ndarray) -> np.ndarray:
     return (pose.to_mm(pose.to_px(mm, 10.0)) - mm) / 10.0
 
 
-def upright(plan: Plan) -> bool:
+def stands_upright(plan: Plan) -> bool:
     """Whether this is a game of things, one on each site, that often stand higher than wide"""
     if any(s.reads != "pile" for s in plan.site) or any(p.spans or p.over for p in plan.piece):
         return False
@@ -53,4 +53,4 @@ def lies_below(plan: Plan, site: Site, kind: str) -> bool:
     plan says of any kind, or else if it fills the site; False for an unknown kind"""
     if plan.base or kind not in plan.pieces:
         return kind in plan.base
-    return min(plan.pieces[kind].footprint) >= FILLS * box(site).min()
+    return min(plan.pieces[kind].footprint) >= FILLS * outline_size(site).min()

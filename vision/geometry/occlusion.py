@@ -1,4 +1,4 @@
-"""Where pieces hide the board from a camera. Its values: `hidden`, `laid_on`."""
+"""Where pieces hide the board from a camera. Its values: `hidden_mask`, `occupied_sites`."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import cv2
 import numpy as np
 
 from vision.evidence.site_evidence import Contents
-from vision.geometry.footprints import height_of
+from vision.geometry.footprints import pile_height
 from vision.geometry.pose import Pose
-from vision.geometry.site_groups import blocks, box
+from vision.geometry.site_groups import block_places, outline_size
 from vision.plan import Plan, Site
 
 LOOSELY = 0.5  # of a place that pieces may take and most of it be seen in one photo or another
@@ -20,14 +20,14 @@ LOOSELY = 0.5  # of a place that pieces may take and most of it be seen in one p
 BESIDE = 0.1  # of its site's side that a piece may lie beside where it should
 
 
-def laid_on(plan: Plan, layout: Mapping[str, Contents]) -> set[str]:
+def occupied_sites(plan: Plan, layout: Mapping[str, Contents]) -> set[str]:
     """The sites on which something lies"""
     return {
         s for s, contents in layout.items() if contents and s in plan.sites
     } | covered_by_blocks(plan, layout)
 
 
-def hidden(
+def hidden_mask(
     plan: Plan,
     layout: Mapping[str, Contents],
     pose: Pose,
@@ -38,17 +38,17 @@ def hidden(
     """(h, w) uint8, pixels of the board seen from above, `scale` to a mm from `origin` (2,) mm on:
     1 where pieces may hide it, their tops seen off their feet"""
     out = np.zeros(shape, np.uint8)
-    for site in laid_on(plan, layout):
+    for site in occupied_sites(plan, layout):
         contents = layout.get(site) or ("?",)
         place = plan.sites[site]
-        height = height_of(contents, plan)
+        height = pile_height(contents, plan)
         top = pose.to_mm(pose.to_px(place.centre[None], height))[0] - place.centre
         outlines, beside = list(place.outlines), 0.0
         if place.reads == "pile":
             half = max((max(plan.pieces[k].footprint) for k in contents if k != "?"), default=0) / 2
             outlines.append(place.centre + half * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]))
         if place.reads == "pile" or not lie_loose(plan, place, contents):
-            beside = BESIDE * float(box(place).max())
+            beside = BESIDE * float(outline_size(place).max())
         steps = int(np.ceil(np.abs(top).max() * scale / 2)) + 1
         for high in np.linspace(0, height, steps):
             for o in outlines:
@@ -65,12 +65,12 @@ def covered_by_blocks(plan: Plan, layout: Mapping[str, Sequence[str]]) -> set[st
     out: set[str] = set()
     for site, contents in layout.items():
         spans = plan.pieces[contents[-1]].spans if contents and contents[-1] != "?" else None
-        if spans and (group := blocks(plan, spans)) is not None and site in group.ids:
+        if spans and (group := block_places(plan, spans)) is not None and site in group.ids:
             out |= set(group.members[group.ids.index(site)])
     return out
 
 
-def buried(contents: Sequence[str], plan: Plan) -> list[bool]:
+def buried_pieces(contents: Sequence[str], plan: Plan) -> list[bool]:
     """Of each piece of a pile, whether one as large lies upon it, so that it cannot be seen; what
     is "?" cannot anyway"""
 
@@ -84,7 +84,7 @@ def buried(contents: Sequence[str], plan: Plan) -> list[bool]:
     ]
 
 
-def in_sight(plan: Plan, layout: Mapping[str, Sequence[str]]) -> Counter[str]:
+def visible_counts(plan: Plan, layout: Mapping[str, Sequence[str]]) -> Counter[str]:
     """How many pieces of each kind a layout shows, those left out that lie wholly under others"""
     hidden = covered_by_blocks(plan, layout)
     out: Counter[str] = Counter()
@@ -95,7 +95,9 @@ def in_sight(plan: Plan, layout: Mapping[str, Sequence[str]]) -> Counter[str]:
             pile = plan.sites[site].reads == "pile"
             out.update(
                 k
-                for k, under in zip(contents, buried(contents, plan) if pile else repeat(False))
+                for k, under in zip(
+                    contents, buried_pieces(contents, plan) if pile else repeat(False)
+                )
                 if not under
             )
     return out

@@ -16,7 +16,7 @@ HAND = 4.0  # mm off that hands lay a piece where nothing guides them
 BORDER = 2.0  # mm over its border at which a site has lost its claim, one standard deviation
 
 
-class Group(msgspec.Struct, frozen=True, eq=False):
+class SizeGroup(msgspec.Struct, frozen=True, eq=False):
     """Sites of one size. ids: N of them; centres: (N, 2) mm; side: mm, the larger side of the
     outline's box;
     members: the sites each covers, in reading order; one each, except in a group of blocks; boxes:
@@ -43,7 +43,7 @@ def beyond_picture(sites: Sequence[Site], pose: Pose) -> set[str]:
     }
 
 
-def filled(
+def outline_mask(
     outlines: Iterable[np.ndarray],
     to_px: Callable[[np.ndarray], np.ndarray],
     shape: tuple[int, int],
@@ -56,18 +56,18 @@ def filled(
     return out > 0
 
 
-def box(site: Site) -> np.ndarray:
+def outline_size(site: Site) -> np.ndarray:
     """(2,) mm: width and depth of the outline"""
     o = np.array(site.outline, float)
     return o.max(0) - o.min(0)
 
 
-def groups(plan: Plan) -> list[Group]:
+def group_by_size(plan: Plan) -> list[SizeGroup]:
     """The plan's pile sites by size; sides within a tenth count as equal."""
     piles = [s for s in plan.site if s.reads == "pile"]
     out: list[list[Site]] = []
-    for s in sorted(piles, key=lambda s: float(box(s).max())):
-        if out and box(s).max() < 1.1 * box(out[-1][0]).max():
+    for s in sorted(piles, key=lambda s: float(outline_size(s).max())):
+        if out and outline_size(s).max() < 1.1 * outline_size(out[-1][0]).max():
             out[-1].append(s)
         else:
             out.append([s])
@@ -75,9 +75,9 @@ def groups(plan: Plan) -> list[Group]:
     found = []
     for sites in out:
         sites.sort(key=lambda s: order[s.id])
-        boxes = np.array([box(s) for s in sites])
+        boxes = np.array([outline_size(s) for s in sites])
         found.append(
-            Group(
+            SizeGroup(
                 tuple(s.id for s in sites),
                 np.array([s.centre for s in sites]),
                 float(boxes.max()),
@@ -88,7 +88,7 @@ def groups(plan: Plan) -> list[Group]:
     return found
 
 
-def apart(plan: Plan, group: Group, largest: float) -> float:
+def spare_reach(plan: Plan, group: SizeGroup, largest: float) -> float:
     """How many mm more than its spot leaves it a piece may lie off and still be nobody else's: what
     the spots next to it are away, at most what hands are off, less the room inside. largest: mm
     along the largest piece. 0 for sites that are no spots
@@ -96,7 +96,10 @@ def apart(plan: Plan, group: Group, largest: float) -> float:
     if group.block or any(plan.sites[s].of is None for s in group.ids):
         return 0.0
     piles = [s for s in plan.site if s.reads == "pile"]
-    centres, halves = np.array([s.centre for s in piles]), np.array([box(s) for s in piles]) / 2
+    centres, halves = (
+        np.array([s.centre for s in piles]),
+        np.array([outline_size(s) for s in piles]) / 2,
+    )
     gaps = []
     for centre, size in zip(group.centres, group.boxes):
         gap = (np.abs(centres - centre) - halves - size / 2).max(1)
@@ -104,7 +107,7 @@ def apart(plan: Plan, group: Group, largest: float) -> float:
     return max(min(float(np.median(gaps)), HAND) - max(group.side - largest, 0) / 2, 0.0)
 
 
-def blocks(plan: Plan, spans: tuple[int, int]) -> Group | None:
+def block_places(plan: Plan, spans: tuple[int, int]) -> SizeGroup | None:
     """Every place where a piece of `spans` columns and rows fits; its id is that of the upper left
     site."""
     piles = [s for s in plan.site if s.reads == "pile"]
@@ -113,7 +116,7 @@ def blocks(plan: Plan, spans: tuple[int, int]) -> Group | None:
     centres = np.array([s.centre for s in piles])
     ids, middles, members, sizes = [], [], [], []
     for s in piles:
-        w, h = box(s)
+        w, h = outline_size(s)
         covered = []
         for row in range(spans[1]):
             for column in range(spans[0]):
@@ -127,8 +130,8 @@ def blocks(plan: Plan, spans: tuple[int, int]) -> Group | None:
             members.append(tuple(piles[i].id for i in covered))
     if not ids:
         return None
-    side = max(spans) * max(float(box(s).max()) for s in piles)
-    return Group(tuple(ids), np.array(middles), side, tuple(members), np.array(sizes), spans)
+    side = max(spans) * max(float(outline_size(s).max()) for s in piles)
+    return SizeGroup(tuple(ids), np.array(middles), side, tuple(members), np.array(sizes), spans)
 
 
 def nearest_others(centres: np.ndarray, at: np.ndarray, many: int) -> np.ndarray:
@@ -139,7 +142,7 @@ def nearest_others(centres: np.ndarray, at: np.ndarray, many: int) -> np.ndarray
     return order[away[order] >= 1e-6][:many]
 
 
-def inside(points: np.ndarray, outline: np.ndarray) -> np.ndarray:
+def depth_inside(points: np.ndarray, outline: np.ndarray) -> np.ndarray:
     """(P,) mm from each of (P, 2) points to an outline's (E, 2) nearest edge, negative outside"""
     a, b = outline, np.roll(outline, -1, 0)
     along, off = b - a, points[:, None] - a
@@ -161,19 +164,21 @@ class Grounds(msgspec.Struct, frozen=True, eq=False):
     half: float
 
     @classmethod
-    def of(cls, plan: Plan, group: Group, half: float) -> Grounds:
+    def of(cls, plan: Plan, group: SizeGroup, half: float) -> Grounds:
         t = (np.arange(GROUND) + 0.5) / GROUND * 2 - 1
         grid = np.stack(np.meshgrid(t, t), -1).reshape(-1, 2) * half
         piles = [s for s in plan.site if s.reads == "pile"]
         middles = np.array([s.centre for s in piles])
-        reach = np.array([np.linalg.norm(box(s)) / 2 for s in piles])
+        reach = np.array([np.linalg.norm(outline_size(s)) / 2 for s in piles])
         maps = []
         for centre, members in zip(group.centres, group.members):
             points = grid + centre
-            own = np.max([inside(points, o) for m in members for o in plan.sites[m].outlines], 0)
+            own = np.max(
+                [depth_inside(points, o) for m in members for o in plan.sites[m].outlines], 0
+            )
             near = np.flatnonzero(np.abs(middles - centre).max(1) < 1.5 * half + reach)
             others = [
-                np.max([inside(points, o) for o in piles[i].outlines], 0)
+                np.max([depth_inside(points, o) for o in piles[i].outlines], 0)
                 for i in near
                 if piles[i].id not in members
             ]

@@ -14,7 +14,7 @@ from vision.geometry.pose import Pose
 EDGE = 3
 
 
-def pixels_a_mm(pose: Pose, mm: np.ndarray, height: float = 0.0) -> float:
+def scale_at(pose: Pose, mm: np.ndarray, height: float = 0.0) -> float:
     """How many pixels of the picture a millimetre of board takes, the mean over the points mm (N,
     2)"""
     step = np.vstack(
@@ -24,7 +24,7 @@ def pixels_a_mm(pose: Pose, mm: np.ndarray, height: float = 0.0) -> float:
     return float(np.sqrt(np.abs(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0])).mean())
 
 
-def placed(
+def window_products(
     base: np.ndarray, matrix: np.ndarray, grid: np.ndarray, size: np.ndarray | float = 1.0
 ) -> tuple[np.ndarray, np.ndarray]:
     """(rows (n, 2, 3), places (3, R * C)), float32, whose products are base (n, 2) plus matrix (n,
@@ -37,11 +37,11 @@ def placed(
     return np.ascontiguousarray(rows, np.float32), np.ascontiguousarray(places, np.float32)
 
 
-def spread(
+def spread_grid(
     base: np.ndarray, matrix: np.ndarray, grid: np.ndarray, size: np.ndarray | float = 1.0
 ) -> np.ndarray:
     """(2, n, R * C) float32, x and y: where these put the grid"""
-    rows, places = placed(base, matrix, grid, size)
+    rows, places = window_products(base, matrix, grid, size)
     return (
         rows.transpose(1, 0, 2) @ places
     )  # one product for all: small ones by the hundred are slow
@@ -121,7 +121,7 @@ class Windows(msgspec.Struct, frozen=True, dict=True, eq=False):
         px = pose.to_px(points.reshape(-1, 2), height)
         level = max(
             int(
-                np.log2(max(pixels_a_mm(pose, self.centres[which[:8]], height) / self.scale, 1.0))
+                np.log2(max(scale_at(pose, self.centres[which[:8]], height) / self.scale, 1.0))
                 + 0.25
             ),
             0,

@@ -9,7 +9,7 @@ from vision.plan import Plan
 EQUAL = 0.02  # by which a square's sides may differ
 
 
-def spacing(plan: Plan) -> np.ndarray:
+def site_spacing(plan: Plan) -> np.ndarray:
     """(2,) mm from one site to the next, across and down; 0 where no two lie so"""
     middles = np.array([s.centre for s in plan.site if s.of is None])
     some = middles[:: max(len(middles) // 60, 1)]
@@ -23,21 +23,21 @@ def spacing(plan: Plan) -> np.ndarray:
     )
 
 
-def square(plan: Plan) -> bool:
+def is_square(plan: Plan) -> bool:
     """Whether the board's outline looks the same from all four sides"""
     return abs(plan.size[0] - plan.size[1]) < 0.04 * max(plan.size)
 
 
-def turns(plan: Plan) -> tuple[int, ...]:
+def symmetric_turns(plan: Plan) -> tuple[int, ...]:
     """By how many quarter turns the board's outline lies as it does unturned, a half turn first"""
-    return (2, 1, 3) if square(plan) else (2,)
+    return (2, 1, 3) if is_square(plan) else (2,)
 
 
-def quarters(plan: Plan) -> list[tuple[np.ndarray, int]]:
+def quarter_placements(plan: Plan) -> list[tuple[np.ndarray, int]]:
     """Of a longish board of squares, of which many lie on squares if it is turned by a quarter: (4,
     2) mm as candidates() has them, about where it lay, and the quarters; none of other boards"""
-    step, middle, out = spacing(plan), plan.corners.mean(0), []
-    if square(plan) or not step.all() or np.ptp(step) > EQUAL * step.max():
+    step, middle, out = site_spacing(plan), plan.corners.mean(0), []
+    if is_square(plan) or not step.all() or np.ptp(step) > EQUAL * step.max():
         return []
     lines = min(
         (np.array(s.centre) for s in plan.site), key=lambda at: np.linalg.norm(at - middle)

@@ -39,7 +39,7 @@ NUMBERS = {"n": ctypes.c_int, "x": ctypes.c_double}
 
 
 @cache
-def loaded(path: Path = LIBRARY) -> tuple[ctypes.CDLL | None, str]:
+def load_library(path: Path = LIBRARY) -> tuple[ctypes.CDLL | None, str]:
     """The library, or None and why there is none"""
     if os.environ.get(WAY) == "numpy":
         return None, f"{WAY} is set to numpy"
@@ -58,9 +58,9 @@ def loaded(path: Path = LIBRARY) -> tuple[ctypes.CDLL | None, str]:
     return library, ""
 
 
-def how() -> str:
+def kernel_mode() -> str:
     """Which of the two ways is used, in words"""
-    library, why = loaded()
+    library, why = load_library()
     return "compiled" if library is not None else f"numpy ({why})"
 
 
@@ -77,12 +77,12 @@ class Kernel:
         self._function = None
 
     def __bool__(self) -> bool:
-        return not Kernel.switched_off and loaded()[0] is not None
+        return not Kernel.switched_off and load_library()[0] is not None
 
     def __call__(self, *given: np.ndarray | float | None) -> None:
         """None: no array, a null pointer. Raises TypeError for an array of another type or layout."""
         if self._function is None:
-            function = getattr(loaded()[0], self.name)
+            function = getattr(load_library()[0], self.name)
             function.argtypes = [NUMBERS.get(a, ctypes.c_void_p) for a in self.arguments]
             function.restype = None
             self._function = function

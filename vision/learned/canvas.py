@@ -7,8 +7,8 @@ import msgspec
 import numpy as np
 
 from vision.geometry.pose import Pose
-from vision.geometry.site_windows import Pyramid, pixels_a_mm
-from vision.photometry.room_light import DARK, compare, small_view, surface
+from vision.geometry.site_windows import Pyramid, scale_at
+from vision.photometry.room_light import DARK, estimate_light, light_basis, small_view
 from vision.plan import Plan
 
 MARGIN = 12.0  # mm shown around the board: pieces on its rim lean over it
@@ -30,7 +30,7 @@ class Canvas(msgspec.Struct, frozen=True):
     def suited_to(cls, plan: Plan, poses: list[Pose]) -> Canvas:
         """As fine as the photos are, within what a network pass may cost"""
         middle = np.array([[plan.size[0] / 2, plan.size[1] / 2]])
-        native = float(np.median([pixels_a_mm(p, middle) for p in poses]))
+        native = float(np.median([scale_at(p, middle) for p in poses]))
         area = (plan.size[0] + 2 * MARGIN) * (plan.size[1] + 2 * MARGIN)
         return cls(
             tuple(map(float, plan.size)),
@@ -66,7 +66,7 @@ class Canvas(msgspec.Struct, frozen=True):
         small log view of the empty board.
         window: the part of the canvas that is wanted"""
         picture = Pyramid.of(picture)
-        light = compare(small_view(picture, pose, self.size), reference, self.size)
+        light = estimate_light(small_view(picture, pose, self.size), reference, self.size)
         x0, y0, x1, y1 = window or (0, 0, *self.shape[::-1])
         w, h = x1 - x0, y1 - y0
         rows, columns = h // EXACT + 2, w // EXACT + 2
@@ -75,11 +75,11 @@ class Canvas(msgspec.Struct, frozen=True):
             for low, n, m in ((x0, w, columns), (y0, h, rows))
         )
         grid = np.stack(np.meshgrid(xs, ys), -1).reshape(-1, 2)
-        level = max(int(np.log2(max(pixels_a_mm(pose, grid[::7]) / self.scale, 1.0)) + 0.4), 0)
+        level = max(int(np.log2(max(scale_at(pose, grid[::7]) / self.scale, 1.0)) + 0.4), 0)
         places = ((pose.to_px(grid) + 0.5) / 2**level - 0.5).reshape(rows, columns, 2)
-        dimmer = np.exp(-(surface(np.clip(grid, 0, self.size), self.size) @ light.weights)).reshape(
-            rows, columns, 3
-        )
+        dimmer = np.exp(
+            -(light_basis(np.clip(grid, 0, self.size), self.size) @ light.weights)
+        ).reshape(rows, columns, 3)
         where, gain = (stretch_grid(v, h, w) for v in (places, dimmer))
         seen = cv2.remap(
             picture.level(level), where, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE

@@ -10,8 +10,8 @@ import msgspec
 import numpy as np
 
 from vision.evidence.site_evidence import Contents
-from vision.geometry.site_groups import blocks
-from vision.geometry.site_groups import box as site_box
+from vision.geometry.site_groups import block_places
+from vision.geometry.site_groups import outline_size as site_box
 from vision.plan import Piece, Plan, Site
 
 EMPTY, FOREIGN = 0, 1  # the first two classes of every group
@@ -67,7 +67,7 @@ def covered_sites(plan: Plan, layout: Mapping[str, Sequence[str]]) -> dict[str, 
         spans = (
             plan.pieces[contents[-1]].spans if contents and contents[-1] in plan.pieces else None
         )
-        if spans and (group := blocks(plan, spans)) is not None and site in group.ids:
+        if spans and (group := block_places(plan, spans)) is not None and site in group.ids:
             out |= {m: site for m in group.members[group.ids.index(site)] if m != site}
     return out
 

@@ -11,7 +11,7 @@ import cv2
 import msgspec
 import numpy as np
 
-from vision.evidence.count_options import best_options, counts_of
+from vision.evidence.count_options import best_options, count_distributions
 from vision.evidence.site_evidence import FLOOR, CountedEvidence, SiteEvidence
 from vision.geometry.footprints import lean_at
 from vision.geometry.pose import Pose
@@ -263,8 +263,8 @@ class LearnedReader:
             tuple((c, max(math.log(max(p, 1e-9)) + rest, FLOOR)) for c, p in options[:KEEP]),
             card.other,
             first,
-            counts_of(found, g.loose),
-            counts_of([{"any": 1 - c[""]} for c in found], ("any",))["any"],
+            count_distributions(found, g.loose),
+            count_distributions([{"any": 1 - c[""]} for c in found], ("any",))["any"],
         )
 
     def pack(self) -> model_file.Arrays:
@@ -277,7 +277,7 @@ class LearnedReader:
             "cards_alone": sorted(self.cards_alone),
         }
         return arrays | {
-            "about": model_file.text(json.dumps(about)),
+            "about": model_file.text_as_array(json.dumps(about)),
             "reference": self.reference.astype(np.float32),
             "empty": self.empty.astype(np.float16),
             "trunk": np.frombuffer(self.graph, np.uint8),
@@ -286,7 +286,7 @@ class LearnedReader:
     @classmethod
     def unpack(cls, plan: Plan, arrays: model_file.Arrays) -> LearnedReader:
         """Raises KeyError or ValueError where something is missing or odd"""
-        about = json.loads(model_file.as_text(arrays["about"]))
+        about = json.loads(model_file.array_as_text(arrays["about"]))
         view = Canvas(tuple(map(float, plan.size)), float(about["scale"]))
         groups, forms = (
             msgspec.convert(about[k], tuple[t, ...])
@@ -299,7 +299,7 @@ class LearnedReader:
             forms,
             arrays["reference"],
             arrays["empty"],
-            model_file.opened("weights", arrays),
+            model_file.strip_prefix("weights", arrays),
             arrays["trunk"].tobytes(),
             about["trust"],
             frozenset(about["cards_alone"]),

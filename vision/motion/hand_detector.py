@@ -9,9 +9,9 @@ import cv2
 import msgspec
 import numpy as np
 
-from vision.geometry.coarse_grid import filled_in, nodes
+from vision.geometry.coarse_grid import grid_nodes, interpolate_nodes
 from vision.geometry.pose import Pose, board_scale
-from vision.geometry.site_groups import filled
+from vision.geometry.site_groups import outline_mask
 from vision.photometry.small_picture import WIDE, View
 from vision.plan import Plan
 
@@ -40,7 +40,7 @@ BESIDE, BENDS, ROUNDS = (
 THREE = np.ones((3, 3), np.uint8)
 
 
-class Foreign(msgspec.Struct, frozen=True, eq=False):
+class ForeignObject(msgspec.Struct, frozen=True, eq=False):
     """Something that came in from the picture's edge and lies over the board.
 
     mask: (h, w) bool on the small picture; sites: those it covers, wholly or in part; share: of the
@@ -51,7 +51,7 @@ class Foreign(msgspec.Struct, frozen=True, eq=False):
     share: float
 
 
-def seen_from(view: View, pose: Pose) -> tuple[np.ndarray, np.ndarray]:
+def reproject_view(view: View, pose: Pose) -> tuple[np.ndarray, np.ndarray]:
     """A view as it would look from another pose, and (h, w) bool where that is known (the table
     taken as flat)"""
     w, h = pose.size
@@ -59,8 +59,10 @@ def seen_from(view: View, pose: Pose) -> tuple[np.ndarray, np.ndarray]:
         pose.to_px(FRAME), view.pose.to_px(FRAME), atol=0.1
     ):
         return view.small, np.ones((h, w), bool)
-    few = nodes((h, w), 8)
-    at = filled_in(view.pose.to_px(pose.to_mm(few.reshape(-1, 2))).reshape(few.shape), (h, w), 8)
+    few = grid_nodes((h, w), 8)
+    at = interpolate_nodes(
+        view.pose.to_px(pose.to_mm(few.reshape(-1, 2))).reshape(few.shape), (h, w), 8
+    )
     vh, vw = view.small.shape[:2]
     known = (at > 0).all(2) & (at[..., 0] < vw - 1) & (at[..., 1] < vh - 1)
     return cv2.remap(view.small, at, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE), known
@@ -69,7 +71,7 @@ def seen_from(view: View, pose: Pose) -> tuple[np.ndarray, np.ndarray]:
 FRAME = np.array([[0, 0], [300, 0], [0, 300], [300, 300]], float)
 
 
-def relit(before: np.ndarray, now: np.ndarray, known: np.ndarray) -> np.ndarray:
+def match_lighting(before: np.ndarray, now: np.ndarray, known: np.ndarray) -> np.ndarray:
     """`before` under the light of `now`: per channel a factor that changes linearly over the
     picture, (h, w, 3) float.
 
@@ -98,13 +100,13 @@ def relit(before: np.ndarray, now: np.ndarray, known: np.ndarray) -> np.ndarray:
     return np.clip(out, 0, 255)
 
 
-def differences(
+def find_differences(
     before: np.ndarray, now: np.ndarray, known: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(h, w) bool twice: strongly other than light explains; noticeably other; and (h, w) by how
     many grey levels it is brighter in every colour"""
     b = cv2.split(
-        cv2.GaussianBlur(relit(before, now, known), (0, 0), 1.2)
+        cv2.GaussianBlur(match_lighting(before, now, known), (0, 0), 1.2)
     )  # sums along short axes take long
     n = cv2.split(cv2.GaussianBlur(now.astype(np.float32), (0, 0), 1.2))
     size = (WIDE // 24 | 1,) * 2
@@ -122,12 +124,12 @@ def differences(
     return strong & known, weak & known, reduce(cv2.min, map(cv2.subtract, n, b))
 
 
-def glow(part: np.ndarray, lit: np.ndarray, board: np.ndarray, width: int) -> bool:
+def is_glow(part: np.ndarray, lit: np.ndarray, board: np.ndarray, width: int) -> bool:
     """Whether what is other on the board, part (h, w) bool, is brighter by so many grey levels, lit
     (h, w), and fades away at most of its edge, as a lamp does that a varnished board mirrors, and
     nothing that lies or is held there. board: where it is; width: pixels, and what hangs on it
     narrower than that is a piece"""
-    wide = cv2.morphologyEx(part.astype(np.uint8), cv2.MORPH_OPEN, disc(width))
+    wide = cv2.morphologyEx(part.astype(np.uint8), cv2.MORPH_OPEN, round_element(width))
     near = np.ones((2 * EDGE + 1,) * 2, np.uint8)
     inside = cv2.erode(board.astype(np.uint8), near) > 0
     edge = (
@@ -137,7 +139,7 @@ def glow(part: np.ndarray, lit: np.ndarray, board: np.ndarray, width: int) -> bo
     return bool(edge.sum() >= FEW and np.median(step[edge]) < SHARP * np.median(lit[part & inside]))
 
 
-def mirrored(
+def glow_levels(
     part: np.ndarray, before: np.ndarray, now: np.ndarray, known: np.ndarray
 ) -> np.ndarray:
     """(h, w, 3) grey levels that a glow, part (h, w) bool, adds to what was there before, smooth
@@ -161,35 +163,37 @@ def mirrored(
     return out
 
 
-def find_foreign(plan: Plan, now: View, before: View) -> Foreign | None:
+def find_foreign(plan: Plan, now: View, before: View) -> ForeignObject | None:
     """A hand or an arm over the board in a picture, given a view without; None where there is none."""
-    ref, known = seen_from(before, now.pose)
+    ref, known = reproject_view(before, now.pose)
     edge = np.linspace(0, 1, 16)[:-1, None]
     corners = plan.corners
     outline = np.vstack([corners[i] + edge * (corners[(i + 1) % 4] - corners[i]) for i in range(4)])
-    board = filled([outline], now.pose.to_px, known.shape)
-    beside = ~filled((o for site in plan.site for o in site.outlines), now.pose.to_px, known.shape)
+    board = outline_mask([outline], now.pose.to_px, known.shape)
+    beside = ~outline_mask(
+        (o for site in plan.site for o in site.outlines), now.pose.to_px, known.shape
+    )
     wide = ARM_MM * board_scale(now.pose, plan)
-    strong, weak, lit = differences(ref, now.small, known)
-    parts = arms(strong, weak, known, board, beside, wide)
-    glows = [p for p in parts if glow(p, lit, board & known, 2 * len(disc(wide)))]
+    strong, weak, lit = find_differences(ref, now.small, known)
+    parts = find_arms(strong, weak, known, board, beside, wide)
+    glows = [p for p in parts if is_glow(p, lit, board & known, 2 * len(round_element(wide)))]
     if glows:  # an arm may be held into it
-        ref = relit(ref, now.small, known)
-        ref = (ref + mirrored(np.any(glows, 0), ref, now.small, known)).clip(0, 255)
-        strong, weak, _ = differences(ref, now.small, known)
-        parts = arms(strong, weak, known, board, beside, wide)
+        ref = match_lighting(ref, now.small, known)
+        ref = (ref + glow_levels(np.any(glows, 0), ref, now.small, known)).clip(0, 255)
+        strong, weak, _ = find_differences(ref, now.small, known)
+        parts = find_arms(strong, weak, known, board, beside, wide)
     if not parts:
         return None
     mask = np.any(parts, 0)
-    reach = cv2.dilate(mask.astype(np.uint8), disc(wide)).astype(bool)
-    return Foreign(
+    reach = cv2.dilate(mask.astype(np.uint8), round_element(wide)).astype(bool)
+    return ForeignObject(
         mask,
-        covered_sites(plan, now.pose, reach),
+        masked_sites(plan, now.pose, reach),
         float((mask & board).sum() / max(board.sum(), 1)),
     )
 
 
-def arms(
+def find_arms(
     strong: np.ndarray,
     weak: np.ndarray,
     known: np.ndarray,
@@ -199,7 +203,7 @@ def arms(
 ) -> list[np.ndarray]:
     """(h, w) bool each: what differs and comes in from the picture's edge over the board, `wide`
     pixels at least. beside: beside the sites"""
-    body = cv2.morphologyEx((strong | weak).astype(np.uint8), cv2.MORPH_OPEN, disc(wide))
+    body = cv2.morphologyEx((strong | weak).astype(np.uint8), cv2.MORPH_OPEN, round_element(wide))
     labels = cv2.connectedComponents(body)[1]
     rim = np.pad(
         known[2:-2, 2:-2].astype(np.uint8), 2
@@ -217,17 +221,17 @@ def arms(
     return out
 
 
-def disc(wide: float) -> np.ndarray:
+def round_element(wide: float) -> np.ndarray:
     """What is narrower than so many pixels is nowhere as large as that"""
     return cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (max(round(wide), 2),) * 2)
 
 
-def covered_sites(plan: Plan, pose: Pose, mask: np.ndarray) -> frozenset[str]:
+def masked_sites(plan: Plan, pose: Pose, mask: np.ndarray) -> frozenset[str]:
     """The sites of which the mask hides a noticeable part"""
     out = set()
     for site in plan.site:
         for outline in site.outlines:
-            area = filled([outline], pose.to_px, mask.shape)
+            area = outline_mask([outline], pose.to_px, mask.shape)
             if (mask & area).sum() > 0.05 * max(area.sum(), 1):
                 out.add(site.id)
                 break

@@ -10,10 +10,10 @@ import msgspec
 import numpy as np
 
 from vision.geometry.pose import Pose
-from vision.motion.hand_detector import Foreign, find_foreign
+from vision.motion.hand_detector import ForeignObject, find_foreign
 from vision.photometry.small_picture import View
 from vision.plan import Plan
-from vision.storage.opencv_compat import grey
+from vision.storage.opencv_compat import to_grey
 
 BLOCK = 8  # side of a block, pixels of the small picture
 LONGEST = 480  # longer side of the small picture at most
@@ -37,7 +37,7 @@ STEPS = np.rint(np.log((np.arange(256) + 3) / 3) * 64).astype(
 Planes = tuple[np.ndarray, ...]
 
 
-class Look(msgspec.Struct, frozen=True, eq=False):
+class TableState(msgspec.Struct, frozen=True, eq=False):
     """state: "still", "moving", "hand", "dark", "covered" or "blurred"; since: the time from which
     that holds.
 
@@ -52,7 +52,7 @@ class Look(msgspec.Struct, frozen=True, eq=False):
     since: float
     changed: frozenset[str] | None = None
     shaken: bool = False
-    foreign: Foreign | None = None
+    foreign: ForeignObject | None = None
     soon: frozenset[str] | None = None
 
 
@@ -73,7 +73,7 @@ class Watcher:
         self._moved_at = -1e9
         self._rests: Planes | None = None  # the first picture since then
         self._state, self._since = "moving", 0.0
-        self._checked: tuple[Foreign | None, bool] | None = None
+        self._checked: tuple[ForeignObject | None, bool] | None = None
         self._image: np.ndarray | None = None
         self._settled: Planes | None = None
         self._small: tuple[np.ndarray, Pose, View] | None = None  # the view made last, of what
@@ -82,33 +82,33 @@ class Watcher:
         self._blocks: dict[str, np.ndarray] = {}
         self._pose: Pose | None = None
 
-    def see(self, image: np.ndarray, now: float) -> Look:
+    def see(self, image: np.ndarray, now: float) -> TableState:
         """What this picture says, (h, w, 3) BGR or (h, w) grey uint8, always of the same size, at
         `now` seconds."""
-        small = shrink(image)
+        small = shrink_picture(image)
         planes = light_and_tint(image, small)
         self._image, self._small = image, None
-        if self._last is None or not alike(self._last, planes):
+        if self._last is None or not are_comparable(self._last, planes):
             self._last = self._beat = planes
             self._noise, self._beat_at = None, now
-            return self._moved(planes, now, "dark" if is_dark(small) else "moving")
-        change = differing(planes, self._last)
+            return self._moved(planes, now, "dark" if is_dark_view(small) else "moving")
+        change = block_differences(planes, self._last)
         if self._noise is None:
             self._noise = np.ones(change.shape) * np.median(change, axis=(1, 2), keepdims=True)
         moving, beats = self._exceeds(change).any(), now - self._beat_at >= BEAT
-        if beats and not is_dark(small):
+        if beats and not is_dark_view(small):
             if self._beat is not self._last:
-                change = differing(planes, self._beat)
+                change = block_differences(planes, self._beat)
             slowly = self._learn(change)  # what is too slow to be seen from one picture to the next
             moving |= slowly and self._beat_at >= self._moved_at
         if beats:
             self._beat, self._beat_at = planes, now
         self._last = planes
-        if is_dark(small):
+        if is_dark_view(small):
             return self._moved(planes, now, "dark")
         rested = now - self._moved_at >= REST - SLACK
         if rested and self._rests is not None:
-            moving |= self._exceeds(differing(planes, self._rests)).any()
+            moving |= self._exceeds(block_differences(planes, self._rests)).any()
             self._rests = None
         if moving:
             entering = self._settled is not None and self._enters(planes)
@@ -139,7 +139,7 @@ class Watcher:
             if at > now
         ]
 
-    def _moved(self, planes: Planes, now: float, state: str) -> Look:
+    def _moved(self, planes: Planes, now: float, state: str) -> TableState:
         self._moved_at, self._checked, self._rests = now, None, planes
         return self._say(state, now)
 
@@ -156,12 +156,12 @@ class Watcher:
         image = self._image if image is None else image
         if image is None:
             raise ValueError("no picture was seen yet")
-        small = shrink(image)
+        small = shrink_picture(image)
         planes, before = light_and_tint(image, small), self._settled
         if pose is not self._pose or not self._blocks:
             self._pose = pose
             self._blocks = site_blocks(self.plan, pose.resized(small.shape[::-1]), small.shape)
-        elif sites is not None and before is not None and alike(planes, before):
+        elif sites is not None and before is not None and are_comparable(planes, before):
             old = np.zeros([n // BLOCK for n in small.shape], np.uint8)
             for site in self._blocks.keys() - set(sites):
                 old.flat[self._blocks[site]] = 1
@@ -171,7 +171,7 @@ class Watcher:
                     float(np.median(now[::4, ::4] - then[::4, ::4]))
                 )  # light has drifted alike
         self._settled = planes
-        self._detail = detail(self._settled[0])
+        self._detail = visible_detail(self._settled[0])
         if free:
             self.known_free(image)
         self._checked = None
@@ -181,16 +181,16 @@ class Watcher:
         it"""
         self._views = (self._view(image), *self._views[:1])
 
-    def single(self, image: np.ndarray, pose: Pose, scene: View | None = None) -> Look:
+    def single(self, image: np.ndarray, pose: Pose, scene: View | None = None) -> TableState:
         """One still picture by itself, its pose known: "hand", "dark" or "still". Compared with the
         settled view, or before there is one with `scene`, a view of the empty board
         (Registrar.scene)."""
-        if is_dark(shrink(image)):
-            return Look("dark", 0.0)
+        if is_dark_view(shrink_picture(image)):
+            return TableState("dark", 0.0)
         foreign = self._hand(
             View.of(image, pose), self._views or ((scene,) if scene is not None else ())
         )
-        return Look("hand" if foreign is not None else "still", 0.0, foreign=foreign)
+        return TableState("hand" if foreign is not None else "still", 0.0, foreign=foreign)
 
     def _view(self, image: np.ndarray) -> View:
         """A picture of the board as it lies"""
@@ -198,7 +198,7 @@ class Watcher:
             self._small = image, self._pose, View.of(image, self._pose.resized(image.shape[1::-1]))
         return self._small[2]
 
-    def _hand(self, now: View, before: tuple[View, ...]) -> Foreign | None:
+    def _hand(self, now: View, before: tuple[View, ...]) -> ForeignObject | None:
         """A hand that none of the views before shows. One that rested in a settled view, taken for
         something else, has gone
         when it is missing: the view before that one knows the table without it."""
@@ -228,7 +228,7 @@ class Watcher:
 
     def _changed(self, planes: Planes) -> np.ndarray:
         """(rows, columns) bool: blocks that differ from the settled view"""
-        return self._exceeds(differing(planes, self._settled)).any(0)
+        return self._exceeds(block_differences(planes, self._settled)).any(0)
 
     def _enters(self, planes: Planes) -> bool:
         """Whether what differs from the settled view reaches from the picture's edge well into the
@@ -248,9 +248,9 @@ class Watcher:
     def _at_rest(self, planes: Planes) -> tuple[str, dict]:
         """What a table at rest shows, state and more of a Look: a hand that lies there, a covered
         lens, or which sites changed"""
-        if self._settled is None or not alike(self._settled, planes):
-            return "covered" if detail(planes[0]) < 0.5 else "still", {}
-        share = detail(planes[0]) / max(self._detail, 1e-6)
+        if self._settled is None or not are_comparable(self._settled, planes):
+            return "covered" if visible_detail(planes[0]) < 0.5 else "still", {}
+        share = visible_detail(planes[0]) / max(self._detail, 1e-6)
         if share < 2 * FEATURELESS:
             return "covered" if share < FEATURELESS else "blurred", {}
         changed = self._changed(planes)
@@ -270,13 +270,13 @@ class Watcher:
         flat = changed.ravel()
         return "still", {"changed": frozenset(s for s, b in self._blocks.items() if flat[b].any())}
 
-    def _say(self, state: str, now: float, **more) -> Look:
+    def _say(self, state: str, now: float, **more) -> TableState:
         if state != self._state:
             self._state, self._since = state, now
-        return Look(state, self._since, **more)
+        return TableState(state, self._since, **more)
 
 
-def shrink(image: np.ndarray) -> np.ndarray:
+def shrink_picture(image: np.ndarray) -> np.ndarray:
     """A small grey picture, (h, w) uint8; of colours only the green, which a strided view gives for
     nothing"""
     while max(image.shape[:2]) > 2 * LONGEST:
@@ -284,14 +284,14 @@ def shrink(image: np.ndarray) -> np.ndarray:
     small = (
         np.ascontiguousarray(image[..., 1])
         if image.ndim == 3 and image.shape[2] > 1
-        else grey(image)
+        else to_grey(image)
     )
     if max(small.shape) > LONGEST:
         small = cv2.resize(small, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA)
     return small[: small.shape[0] // BLOCK * BLOCK, : small.shape[1] // BLOCK * BLOCK]
 
 
-def is_dark(small: np.ndarray) -> bool:
+def is_dark_view(small: np.ndarray) -> bool:
     """Whether even the brightest part shows nothing"""
     return bool(np.percentile(small[::4, ::4], 95) < DARK)
 
@@ -313,17 +313,17 @@ def light_and_tint(image: np.ndarray, small: np.ndarray) -> Planes:
     return STEPS[small], cv2.subtract(STEPS[red], STEPS[blue])
 
 
-def alike(a: Planes, b: Planes) -> bool:
+def are_comparable(a: Planes, b: Planes) -> bool:
     """Whether two pictures can be compared"""
     return [p.shape for p in a] == [p.shape for p in b]
 
 
-def differing(a: Planes, b: Planes) -> np.ndarray:
+def block_differences(a: Planes, b: Planes) -> np.ndarray:
     """(planes, rows, columns) how much each block differs in each plane"""
-    return np.stack([restlessness(p, q, BLOCK >> k) for k, (p, q) in enumerate(zip(a, b))])
+    return np.stack([block_restlessness(p, q, BLOCK >> k) for k, (p, q) in enumerate(zip(a, b))])
 
 
-def restlessness(a: np.ndarray, b: np.ndarray, block: int) -> np.ndarray:
+def block_restlessness(a: np.ndarray, b: np.ndarray, block: int) -> np.ndarray:
     """(rows, columns) how much each block of two pictures differs, light aside: mean absolute
     difference from the block's own mean difference, or, where more, that of the mean from its
     neighbours'"""
@@ -338,7 +338,7 @@ def restlessness(a: np.ndarray, b: np.ndarray, block: int) -> np.ndarray:
     return np.maximum(apart, 0.5 * np.abs(mean - around))
 
 
-def detail(steps: np.ndarray) -> float:
+def visible_detail(steps: np.ndarray) -> float:
     """How much there is to see: mean absolute difference of pixels from their neighbourhood, small
     noise left out"""
     s = cv2.blur(steps.astype(np.float32), (3, 3))

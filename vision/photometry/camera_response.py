@@ -6,12 +6,12 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from vision.photometry.colour_response import chroma_of, even
+from vision.photometry.colour_response import undo_chroma, view_chroma
 from vision.photometry.room_light import from_logs, to_logs
-from vision.photometry.tone_response import power_of, toned, untoned
+from vision.photometry.tone_response import apply_power, estimate_power, undo_power
 
 
-class Rendition(msgspec.Struct, frozen=True):
+class CameraResponse(msgspec.Struct, frozen=True):
     """power: by which its grey levels are those known; chroma: how many times as far from grey its
     colours then are; each 1 where that cannot be told or is not worth undoing"""
 
@@ -20,15 +20,17 @@ class Rendition(msgspec.Struct, frozen=True):
 
     def undone(self, image: np.ndarray) -> np.ndarray:
         """An image (h, w, 3) uint8 without it; itself where there is nothing to undo"""
-        return even(toned(image, self.power), self.chroma)
+        return undo_chroma(apply_power(image, self.power), self.chroma)
 
 
-PLAIN = Rendition()
+PLAIN = CameraResponse()
 
 
-def rendition_of(view: np.ndarray, empty: np.ndarray, size: tuple[float, float]) -> Rendition:
+def estimate_response(
+    view: np.ndarray, empty: np.ndarray, size: tuple[float, float]
+) -> CameraResponse:
     """A small view's against the empty board's, both (h, w, 3) log; size: the board's, mm"""
-    power = power_of(view, empty, size)
+    power = estimate_power(view, empty, size)
     if power != 1:
-        view = to_logs(untoned(from_logs(view).clip(0), power))
-    return Rendition(power, chroma_of(view, empty, size))
+        view = to_logs(undo_power(from_logs(view).clip(0), power))
+    return CameraResponse(power, view_chroma(view, empty, size))

@@ -11,7 +11,7 @@ import numpy as np
 
 from vision.geometry.pose import Pose
 from vision.kernels import Kernel
-from vision.photometry.room_light import CLIPPED, told_by
+from vision.photometry.room_light import CLIPPED, telling_cells
 from vision.plan import Plan
 
 MARGIN = 14.0  # mm of table kept around board and sites: tall pieces lean over the edge
@@ -112,7 +112,7 @@ class Lean:
         return self.pose.to_mm(self.pose.to_px(seen), height)
 
 
-def padded(canvas: np.ndarray) -> np.ndarray:
+def pad_channels(canvas: np.ndarray) -> np.ndarray:
     """(h, w, 4) with a channel that means nothing: cv2.remap of four is several times as quick as
     of three"""
     return cv2.cvtColor(canvas, cv2.COLOR_BGR2BGRA)
@@ -121,7 +121,7 @@ def padded(canvas: np.ndarray) -> np.ndarray:
 _flatten = Kernel("flatten", "BnnsHnB")
 
 
-def flattened(image: np.ndarray, at: np.ndarray, share: np.ndarray) -> np.ndarray:
+def remap_canvas(image: np.ndarray, at: np.ndarray, share: np.ndarray) -> np.ndarray:
     """(h, w, 4) an image (.., .., 3) through fixed-point maps"""
     if _flatten and min(image.shape[:2]) > 2:
         out = np.empty((*at.shape[:2], 4), np.uint8)
@@ -135,14 +135,14 @@ def flattened(image: np.ndarray, at: np.ndarray, share: np.ndarray) -> np.ndarra
         )
         return out
     lo, hi = at.min((0, 1)).clip(0), at.max((0, 1)) + 2
-    part = padded(image[lo[1] : hi[1], lo[0] : hi[0]])  # no more of it than is seen
+    part = pad_channels(image[lo[1] : hi[1], lo[0] : hi[0]])  # no more of it than is seen
     return cv2.remap(part, at - lo, share, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
 
 
 _colours, _floats = Kernel("sample_colours", "Bnnfnf"), Kernel("sample_floats", "fnnnfnf")
 
 
-def sample(canvas: np.ndarray, px: np.ndarray) -> np.ndarray:
+def sample_canvas(canvas: np.ndarray, px: np.ndarray) -> np.ndarray:
     """Bilinear samples of a canvas at (..., 2) pixels -> (..., channels) float32, of a padded one 3
     channels"""
     shape = px.shape[:-1]
@@ -173,14 +173,14 @@ def sample(canvas: np.ndarray, px: np.ndarray) -> np.ndarray:
     return got.reshape(*shape, min(channels, 3)).astype(np.float32, copy=False)
 
 
-def powers(frame: Frame, mm: np.ndarray) -> np.ndarray:
+def quadratic_terms(frame: Frame, mm: np.ndarray) -> np.ndarray:
     """(N, 6) terms of a quadratic over the canvas, for (N, 2) mm"""
     x = ((mm[:, 0] - frame.x0) * frame.scale / frame.width * 2 - 1).astype(np.float32)
     y = ((mm[:, 1] - frame.y0) * frame.scale / frame.height * 2 - 1).astype(np.float32)
     return np.stack([np.ones_like(x), x, y, x * y, x * x, y * y], 1)
 
 
-class Light(msgspec.Struct, frozen=True, eq=False):
+class CanvasLight(msgspec.Struct, frozen=True, eq=False):
     """What to multiply a canvas with to see it in the empty board's light: exp of a quadratic per
     channel, (6, 3)."""
 
@@ -188,7 +188,7 @@ class Light(msgspec.Struct, frozen=True, eq=False):
 
     def at(self, frame: Frame, mm: np.ndarray) -> np.ndarray:
         """(N, 2) mm -> (N, 3) factors"""
-        return np.exp(powers(frame, mm) @ self.terms)
+        return np.exp(quadratic_terms(frame, mm) @ self.terms)
 
     def over(self, frame: Frame) -> np.ndarray:
         """(height, width, 3) float32 factors for the whole canvas"""
@@ -207,7 +207,7 @@ class Light(msgspec.Struct, frozen=True, eq=False):
 
 def match_light(
     frame: Frame, canvas: np.ndarray, empty: np.ndarray, sure: np.ndarray | None = None
-) -> Light:
+) -> CanvasLight:
     """The light that makes `canvas` look like `empty`, both (h, w, 3); pieces lying about are
     outliers to it.
 
@@ -219,21 +219,21 @@ def match_light(
         (np.arange(size[0]) + 0.5) * frame.width / size[0],
         (np.arange(size[1]) + 0.5) * frame.height / size[1],
     )
-    X = powers(frame, frame.to_mm(np.stack([gx, gy], -1).reshape(-1, 2) - 0.5))
+    X = quadratic_terms(frame, frame.to_mm(np.stack([gx, gy], -1).reshape(-1, 2) - 0.5))
     ratio = np.log((b + 4) / (a + 4))
     base = np.ones(len(X), np.float32)
     if sure is not None:
         base = (
             cv2.resize(sure.astype(np.float32), size, interpolation=cv2.INTER_AREA).ravel() + 1e-3
         )
-    return Light(
+    return CanvasLight(
         robust_terms(
-            *map(np.ascontiguousarray, (X.T, ratio.T)), base, np.ascontiguousarray(burnt(a).T)
+            *map(np.ascontiguousarray, (X.T, ratio.T)), base, np.ascontiguousarray(are_clipped(a).T)
         )
     )
 
 
-def burnt(colours: np.ndarray) -> np.ndarray:
+def are_clipped(colours: np.ndarray) -> np.ndarray:
     """(...) bool: which averages of some pixels are too bright for the camera to tell how bright"""
     return colours >= CLIPPED - BLENDED
 
@@ -253,7 +253,7 @@ def robust_terms(
     ridge = np.diag([0, 1, 1, 2, 2, 2]).astype(np.float32) * trusted.sum() * 0.002
     for scale in (0.3, 0.15, 0.08, 0.05, 0.05, 0.05):
         fit = terms.T @ X
-        off, told = told_by(ratio - fit, most)
+        off, told = telling_cells(ratio - fit, most)
         w = trusted / (1 + (np.abs(off).max(0) / scale) ** 2) ** 2 * told.clip(0.01)
         A = X * w
         start = np.zeros((6, 3), np.float32)
@@ -295,7 +295,7 @@ class Empty(msgspec.Struct, frozen=True, eq=False):
         match_light()"""
         beyond = [
             np.exp(match_light(self.frame, c, self.canvas, sure).terms[0])
-            * np.quantile(largest(c), BRIGHT)
+            * np.quantile(channel_maximum(c), BRIGHT)
             / CLIPPED
             for c in samplers
         ]
@@ -313,17 +313,17 @@ def spread_of(mean: np.ndarray, off: np.ndarray | None = None, shift: float = 0.
     soft = cv2.GaussianBlur(mean, (0, 0), 0.7)
     gx = cv2.Scharr(soft, cv2.CV_32F, 1, 0) / 32
     gy = cv2.Scharr(soft, cv2.CV_32F, 0, 1) / 32
-    edge = np.sqrt(largest(gx**2 + gy**2))
+    edge = np.sqrt(channel_maximum(gx**2 + gy**2))
     noise = 5.0 if off is None else np.maximum(cv2.blur(off, (9, 9)), 5.0)
     return np.sqrt(noise**2 + (shift * edge) ** 2).astype(np.float32)
 
 
-def largest(a: np.ndarray) -> np.ndarray:
+def channel_maximum(a: np.ndarray) -> np.ndarray:
     """(h, w) the largest of three channels"""
     return cv2.max(cv2.max(a[..., 0], a[..., 1]), a[..., 2])
 
 
-def trust(frame: Frame, plan: Plan, inside: float = 0.15) -> np.ndarray:
+def site_trust(frame: Frame, plan: Plan, inside: float = 0.15) -> np.ndarray:
     """(h, w) float32: 1 where no site is, so that hardly anything ever lies there; `inside` on the
     sites"""
     out = np.ones((frame.height, frame.width), np.float32)
@@ -333,10 +333,10 @@ def trust(frame: Frame, plan: Plan, inside: float = 0.15) -> np.ndarray:
     return cv2.erode(out, np.ones((5, 5)))
 
 
-def dimmed(empty: Empty, falloff: np.ndarray) -> Empty:
+def undo_falloff(empty: Empty, falloff: np.ndarray) -> Empty:
     """The empty board as if lit evenly: falloff, (6,) terms of the logarithm of how much brighter
     it was lit where"""
-    light = Light(np.repeat(-falloff[:, None], 3, 1).astype(np.float32)).over(empty.frame)
+    light = CanvasLight(np.repeat(-falloff[:, None], 3, 1).astype(np.float32)).over(empty.frame)
     return Empty(
         empty.frame,
         (empty.canvas * light).clip(0, 255).astype(np.uint8),

@@ -6,10 +6,10 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
-from vision.geometry.coarse_grid import filled_in, nodes
+from vision.geometry.coarse_grid import grid_nodes, interpolate_nodes
 from vision.geometry.pose import Pose
-from vision.photometry.canvas import Empty, Frame, largest, match_light
-from vision.photometry.room_light import CLIPPED, FLOOR, LOG, compare
+from vision.photometry.canvas import Empty, Frame, channel_maximum, match_light
+from vision.photometry.room_light import CLIPPED, FLOOR, LOG, estimate_light
 
 DEEP = 0.12  # log units by which a shadow is darker at least
 # of a shadow's depth by which one colour may be off the others: what fills it in is of another
@@ -30,12 +30,14 @@ EDGE = 0.6  # mm that its edge is wide, where that cannot be seen
 EDGE_MM = 2.5  # mm either way of it in which that may be seen
 
 
-def shadows(seen: np.ndarray, empty: np.ndarray, size: tuple[float, float]) -> list[np.ndarray]:
+def find_shadows(
+    seen: np.ndarray, empty: np.ndarray, size: tuple[float, float]
+) -> list[np.ndarray]:
     """Masks (h, w) bool, one a shadow, of a small view against the empty board's, both (h, w, 3)
     log; none as a rule"""
-    light = compare(seen[::STEP, ::STEP], empty[::STEP, ::STEP], size)
+    light = estimate_light(seen[::STEP, ::STEP], empty[::STEP, ::STEP], size)
     off = light.within(seen) - empty
-    dark = darker(off, largest(cv2.max(seen, empty)) < LOG[CLIPPED])
+    dark = shadow_candidates(off, channel_maximum(cv2.max(seen, empty)) < LOG[CLIPPED])
     mm = size[0] / empty.shape[1]
     across = max(round(WIDE / mm), 1)
     labels = cv2.connectedComponents(
@@ -53,7 +55,7 @@ def shadows(seen: np.ndarray, empty: np.ndarray, size: tuple[float, float]) -> l
     return out
 
 
-def darker(off: np.ndarray, known: np.ndarray) -> np.ndarray:
+def shadow_candidates(off: np.ndarray, known: np.ndarray) -> np.ndarray:
     """(h, w) bool: where (h, w, 3) log differences may be a shadow's"""
     b, g, r = cv2.split(off)  # one colour at a time: numpy is slow where three numbers lie together
     depth = (b + g + r) / 3
@@ -61,7 +63,7 @@ def darker(off: np.ndarray, known: np.ndarray) -> np.ndarray:
     return known & (depth < -DEEP) & (apart < -TINTED * depth)
 
 
-def lifted(
+def remove_shadows(
     image: np.ndarray, pose: Pose, empty: Empty, found: list[np.ndarray], size: tuple[float, float]
 ) -> np.ndarray:
     """An image uint8 without the shadows found in its small view. empty: the board as the picture's
@@ -72,7 +74,10 @@ def lifted(
     seen = half.flatten(cv2.GaussianBlur(image, (0, 0), 0.8), half.maps(pose))
     light = np.log(match_light(half, seen, ground).over(half))
     off = LOG[seen] + light - LOG[ground]
-    dark, lit = darker(off, largest(seen) < CLIPPED), np.abs(off).max(2) < DEEP / 2
+    dark, lit = (
+        shadow_candidates(off, channel_maximum(seen) < CLIPPED),
+        np.abs(off).max(2) < DEEP / 2,
+    )
     corner = half.to_px(np.array([[0.0, 0.0], size]))
     gain = np.zeros(seen.shape, np.float32)
     for mine in found:
@@ -93,13 +98,15 @@ def lifted(
             here.astype(np.float32) - (lit | (near == 0)), (0, 0), AROUND * half.scale
         )
         inside = np.where(here, 1, np.where(lit, 0, votes > 0)).astype(np.uint8) * near
-        gain += share(cv2.medianBlur(inside, 5), off, depth, half.scale)[..., None] * depth.astype(
-            np.float32
-        )
-    return relit(image, pose, half, gain)
+        gain += shadow_share(cv2.medianBlur(inside, 5), off, depth, half.scale)[
+            ..., None
+        ] * depth.astype(np.float32)
+    return subtract_canvas(image, pose, half, gain)
 
 
-def share(inside: np.ndarray, off: np.ndarray, depth: np.ndarray, scale: float) -> np.ndarray:
+def shadow_share(
+    inside: np.ndarray, off: np.ndarray, depth: np.ndarray, scale: float
+) -> np.ndarray:
     """(h, w) 0..1: how much of a shadow lies on each pixel, `scale` a mm: inside, a mask, but in
     its edge as much as the board shows"""
     soft = cv2.GaussianBlur(inside.astype(np.float32), (0, 0), EDGE * scale)
@@ -110,10 +117,10 @@ def share(inside: np.ndarray, off: np.ndarray, depth: np.ndarray, scale: float) 
     return np.where(board & edge, cv2.blur(seen, (3, 3)), soft)
 
 
-def relit(image: np.ndarray, pose: Pose, frame: Frame, gain: np.ndarray) -> np.ndarray:
+def subtract_canvas(image: np.ndarray, pose: Pose, frame: Frame, gain: np.ndarray) -> np.ndarray:
     """An image with what a canvas (h, w, 3) says in log units taken from it"""
-    at = nodes(image.shape, MESH)
-    fine = filled_in(
+    at = grid_nodes(image.shape, MESH)
+    fine = interpolate_nodes(
         frame.to_px(pose.to_mm(at.reshape(-1, 2))).reshape(at.shape), image.shape, MESH
     )
     factor = cv2.exp(-cv2.remap(gain, fine, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT))

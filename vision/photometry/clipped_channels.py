@@ -10,18 +10,18 @@ from itertools import product
 import msgspec
 import numpy as np
 
-from vision.geometry.coarse_grid import filled_in, nodes
+from vision.geometry.coarse_grid import grid_nodes, interpolate_nodes
 from vision.geometry.pose import Pose
 from vision.geometry.site_windows import Pyramid
-from vision.photometry.colour_sampling import unopponent
+from vision.photometry.colour_sampling import from_opponent
 from vision.photometry.room_light import (
     BURNT,
     CLIPPED,
     DARK,
     LOG,
-    compare,
+    estimate_light,
     grey_levels,
-    over,
+    sampled_basis,
     small_view,
 )
 
@@ -36,18 +36,18 @@ LEVELS = (
 )  # of paint, log, for which it is worked out once which colour shows them; white by far
 
 
-class Colours(msgspec.Struct, frozen=True, eq=False, dict=True):
+class CopyColours(msgspec.Struct, frozen=True, eq=False, dict=True):
     """Those of a copy's board and pieces. paint: (N, 3) log; often: (N,) share of pixels, log"""
 
     paint: np.ndarray
     often: np.ndarray
 
     @classmethod
-    def of(cls, parts: Iterable[np.ndarray]) -> Colours:
+    def of(cls, parts: Iterable[np.ndarray]) -> CopyColours:
         """parts: (..., 3) opponent colours in the reference light, each of which counts as much"""
         few = [p.reshape(-1, 3)[:: p.size // (3 * EACH) + 1] for p in parts if p.size]
         bins, at = np.unique(
-            np.round(unopponent(np.concatenate(few)) / FINE).astype(int),
+            np.round(from_opponent(np.concatenate(few)) / FINE).astype(int),
             axis=0,
             return_inverse=True,
         )
@@ -92,30 +92,30 @@ class Colours(msgspec.Struct, frozen=True, eq=False, dict=True):
         return told.reshape(*[len(LEVELS)] * known, -1)
 
 
-def unburnt(
+def restore_clipped(
     picture: Pyramid,
     pose: Pose,
     empty: np.ndarray,
     size: tuple[float, float],
-    colours: Callable[[], Colours],
+    colours: Callable[[], CopyColours],
 ) -> Pyramid:
     """The picture with colours that are burnt out alone as bright as the others tell, and these
     colours darker throughout to make room; itself as a rule. empty: (h, w, 3) log, the empty board
     of that size, mm; colours: asked for where they are needed"""
     image, view = picture.levels[0], small_view(picture, pose, size)
-    if some_lost(view >= LOG[CLIPPED]).mean() < BURNT:
+    if partly_clipped(view >= LOG[CLIPPED]).mean() < BURNT:
         return picture
-    light = compare(view, empty, size)
+    light = estimate_light(view, empty, size)
     room = (
-        np.quantile(np.exp(over(*empty.shape[:2], size) @ light.weights), BRIGHTEST, 0)
+        np.quantile(np.exp(sampled_basis(*empty.shape[:2], size) @ light.weights), BRIGHTEST, 0)
         .clip(1)
         .astype(np.float32)
     )
-    at = nodes(image.shape, STEP)
+    at = grid_nodes(image.shape, STEP)
     mm = pose.to_mm(at.reshape(-1, 2)).clip(0, size)
     lost = image >= CLIPPED
     some = lost.any(2)
-    gain = filled_in(light.at(mm).reshape(*at.shape[:2], 3), image.shape, STEP)[some]
+    gain = interpolate_nodes(light.at(mm).reshape(*at.shape[:2], 3), image.shape, STEP)[some]
     out = image.astype(np.float32)
     paint = out[some] / gain
     told = np.where(lost[some], colours().told(paint, lost[some]), 0)
@@ -123,6 +123,6 @@ def unburnt(
     return Pyramid(np.rint(out / np.where(lost.any((0, 1)), room, 1)).clip(0, 255).astype(np.uint8))
 
 
-def some_lost(lost: np.ndarray) -> np.ndarray:
+def partly_clipped(lost: np.ndarray) -> np.ndarray:
     """(...) bool: where some colours (..., 3) are burnt out, but not all"""
     return lost.any(-1) & ~lost.all(-1)

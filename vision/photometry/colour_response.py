@@ -9,21 +9,21 @@ import cv2
 import numpy as np
 
 from vision.photometry.room_light import BLACK, CLIPPED, LOG, from_logs, to_logs
-from vision.photometry.tone_response import FEWEST, MOST, few, slope, worth_undoing
+from vision.photometry.tone_response import FEWEST, MOST, log_slope, sample_views, worth_undoing
 
 LUMA = np.float32([0.114, 0.587, 0.299])  # of B, G, R: the grey that cameras keep
 TURNS = 4  # of undoing what was told and looking again: a logarithm grows faster than colour does
 OUTER = (0, 2)  # colours that tell it, against all three
 
 
-def chroma_of(seen: np.ndarray, empty: np.ndarray, size: tuple[float, float]) -> float:
+def view_chroma(seen: np.ndarray, empty: np.ndarray, size: tuple[float, float]) -> float:
     """How many times as far from grey a small view's colours are as the empty board's, both (h, w,
     3) log; 1 where that cannot be told or is not worth undoing. Pieces are outliers and do not
     count."""
-    return chroma(*few(seen, empty, size))
+    return estimate_chroma(*sample_views(seen, empty, size))
 
 
-def chroma(seen: np.ndarray, known: np.ndarray, light: np.ndarray) -> float:
+def estimate_chroma(seen: np.ndarray, known: np.ndarray, light: np.ndarray) -> float:
     """The same of pixels, (N, 3) log both, in a light made of functions (N, 6)"""
     usable = (
         (np.maximum(seen, known).max(1) < LOG[CLIPPED])
@@ -31,12 +31,15 @@ def chroma(seen: np.ndarray, known: np.ndarray, light: np.ndarray) -> float:
     ).astype(np.float32)
     if usable.sum() < FEWEST:
         return 1.0
-    before, grey, told = coloured(known), from_logs(seen), 0.0
+    before, grey, told = chroma_planes(known), from_logs(seen), 0.0
     spread = before[usable > 0].var(0) + 1e-9
     for turn in range(TURNS):
-        off = coloured(to_logs(paled(grey, np.exp(told)).clip(0, 255)) if turn else seen) - before
+        off = (
+            chroma_planes(to_logs(scale_chroma(grey, np.exp(told)).clip(0, 255)) if turn else seen)
+            - before
+        )
         more = np.average(
-            [slope(off[:, i], before[:, i], light, usable) for i in range(len(OUTER))],
+            [log_slope(off[:, i], before[:, i], light, usable) for i in range(len(OUTER))],
             weights=spread,
         )
         told = float(np.clip(told + np.log(max(1 + more, 0.1)), -MOST, MOST))
@@ -45,18 +48,18 @@ def chroma(seen: np.ndarray, known: np.ndarray, light: np.ndarray) -> float:
     return worth_undoing(told)
 
 
-def coloured(logs: np.ndarray) -> np.ndarray:
+def chroma_planes(logs: np.ndarray) -> np.ndarray:
     """(N, 2): how far from grey (N, 3) log grey levels are"""
     return logs[:, OUTER] - (logs @ np.full(3, 1 / 3, np.float32))[:, None]
 
 
-def paled(grey: np.ndarray, chroma: float) -> np.ndarray:
+def scale_chroma(grey: np.ndarray, chroma: float) -> np.ndarray:
     """(..., 3) grey levels with colours that many times as far from grey brought back"""
     middle = (grey @ LUMA)[..., None]
     return middle + (grey - middle) / np.float32(chroma)
 
 
-def even(image: np.ndarray, chroma: float) -> np.ndarray:
+def undo_chroma(image: np.ndarray, chroma: float) -> np.ndarray:
     """An image uint8 with that undone; itself where there is nothing to undo"""
     if chroma == 1:
         return image

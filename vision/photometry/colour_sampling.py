@@ -15,15 +15,15 @@ import msgspec
 import numpy as np
 
 from vision.geometry.pose import Pose
-from vision.geometry.site_windows import Pyramid, Windows, pixels_a_mm, placed, spread
+from vision.geometry.site_windows import Pyramid, Windows, scale_at, spread_grid, window_products
 from vision.kernels import Kernel
-from vision.photometry.room_light import Light, paint, tones
+from vision.photometry.room_light import RoomLight, to_reference_logs, tone_table
 
 OPPONENT = np.array([[1 / 3, 1 / 3, 1 / 3], [1, -1, 0], [0, -1, 1]], np.float32)
 ROWS = 32000  # remap's coordinates are 16 bit
 
 
-def opponent(logs: np.ndarray) -> np.ndarray:
+def to_opponent(logs: np.ndarray) -> np.ndarray:
     """(..., 3) B G R logarithms -> (brightness, blue, red)"""
     shape = logs.shape
     if not logs.size:
@@ -33,7 +33,7 @@ def opponent(logs: np.ndarray) -> np.ndarray:
     ).reshape(shape)
 
 
-def unopponent(colours: np.ndarray) -> np.ndarray:
+def from_opponent(colours: np.ndarray) -> np.ndarray:
     """The reverse of opponent"""
     return colours @ np.linalg.inv(OPPONENT).T.astype(np.float32)
 
@@ -54,7 +54,7 @@ class Field(Protocol):
         (n,)"""
 
 
-def turned_by(turn: np.ndarray) -> np.ndarray:
+def rotation_matrices(turn: np.ndarray) -> np.ndarray:
     """(n, 2, 2) matrices that turn (x, y) by (n,) radians"""
     c, s = np.cos(turn), np.sin(turn)
     return np.stack([np.stack([c, -s], -1), np.stack([s, c], -1)], -2)
@@ -76,8 +76,11 @@ class WindowField(msgspec.Struct, frozen=True, eq=False):
     ) -> np.ndarray:
         n, side, channels = len(site), self.windows.shape[1], self.windows.shape[3]
         x, y = np.clip(
-            spread(
-                middle * self.scale + (side / 2 - 0.5), turned_by(turn) * self.scale, grid, size
+            spread_grid(
+                middle * self.scale + (side / 2 - 0.5),
+                rotation_matrices(turn) * self.scale,
+                grid,
+                size,
             ),
             0,
             side - 1.001,
@@ -99,19 +102,24 @@ _sample = Kernel("sample_picture", "Bnnflnffnnf")
 
 
 def window_colours(
-    windows: Windows, pyramid: Pyramid, pose: Pose, light: Light, which: np.ndarray, height: float
+    windows: Windows,
+    pyramid: Pyramid,
+    pose: Pose,
+    light: RoomLight,
+    which: np.ndarray,
+    height: float,
 ) -> np.ndarray:
     """(n, side, side, 3): these windows in the plane `height` mm above the board, opponent colours
     in the reference light"""
     n, gain = len(which), light.at(windows.centres[which])
     if not _sample or not n:
-        return opponent(paint(windows.cut(pyramid, pose, which, height), gain))
+        return to_opponent(to_reference_logs(windows.cut(pyramid, pose, which, height), gain))
     picture, points = windows.exact(pyramid, pose, which, height)
     out = np.empty((n, windows.side, windows.side, 3), np.float32)
     _sample(
         picture,
         *picture.shape[:2],
-        tones(gain),
+        tone_table(gain),
         np.arange(n),
         n,
         points,
@@ -138,20 +146,20 @@ class PictureField(msgspec.Struct, frozen=True, eq=False, dict=True):
         cls,
         pyramid: Pyramid,
         pose: Pose,
-        light: Light,
+        light: RoomLight,
         centres: np.ndarray,
         plane: float,
         scale: float,
     ) -> PictureField:
         """scale: pixels a mm that are needed; the nearest level of the pyramid is taken"""
-        native = pixels_a_mm(pose, centres[:8], plane) if len(centres) else scale
+        native = scale_at(pose, centres[:8], plane) if len(centres) else scale
         level = max(round(np.log2(native / scale)), 0)
         return cls(pyramid.level(level), level, pose, centres, plane, light.at(centres))
 
     @cached_property
     def tones(self) -> np.ndarray:
         """(N, 256, 3) the logarithms of paint that grey levels show at each site"""
-        return tones(self.gain)
+        return tone_table(self.gain)
 
     def sample(
         self,
@@ -166,8 +174,11 @@ class PictureField(msgspec.Struct, frozen=True, eq=False, dict=True):
         mm = self.centres[site] + middle
         three = self.pose.to_px(np.vstack([mm, mm + (1, 0), mm + (0, 1)]), self.plane)
         base, right, down = ((three + 0.5) / 2**self.level - 0.5).reshape(3, -1, 2)
-        rows, places = placed(
-            base, np.matmul(np.stack([right - base, down - base], -1), turned_by(turn)), grid, size
+        rows, places = window_products(
+            base,
+            np.matmul(np.stack([right - base, down - base], -1), rotation_matrices(turn)),
+            grid,
+            size,
         )
         if _sample and self.picture.flags.c_contiguous:
             out = np.empty((len(site), *grid.shape[:2], 3), np.float32)
@@ -186,4 +197,6 @@ class PictureField(msgspec.Struct, frozen=True, eq=False, dict=True):
             return out
         x, y = rows.transpose(1, 0, 2) @ places
         cut = cv2.remap(self.picture, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-        return opponent(paint(cut.reshape(len(mm), *grid.shape[:2], 3), self.gain[site]))
+        return to_opponent(
+            to_reference_logs(cut.reshape(len(mm), *grid.shape[:2], 3), self.gain[site])
+        )

@@ -23,7 +23,7 @@ BLUR = 5.5
 # left with its inverse, so that the best goes with the cube root
 
 
-def noise_of(image: np.ndarray, pose: Pose, size: tuple[float, float]) -> float:
+def estimate_noise(image: np.ndarray, pose: Pose, size: tuple[float, float]) -> float:
     """The share of its brightness by which two by two pixels of an image (h, w, 3) uint8 are off at
     random on a board `size` mm, in the colour in which that is most"""
     share = (np.arange(ACROSS) + 0.5) / ACROSS
@@ -40,7 +40,7 @@ def noise_of(image: np.ndarray, pose: Pose, size: tuple[float, float]) -> float:
     shown = tall.reshape(len(px), -1, 3).max(1) < CLIPPED  # (n, 3)
     half = half_size(tall.astype(np.float32))
     fine, coarse = (
-        unevenness(v.reshape(len(px), -1, *v.shape[1:])) for v in (half, half_size(half))
+        noise_deviation(v.reshape(len(px), -1, *v.shape[1:])) for v in (half, half_size(half))
     )
     told = np.sqrt((fine**2 - coarse**2).clip(0) * (4 / 3)) / (
         half.reshape(len(px), -1, 3).mean(1) + DARK
@@ -55,7 +55,7 @@ def half_size(image: np.ndarray) -> np.ndarray:
     return cv2.resize(image, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA)
 
 
-def unevenness(places: np.ndarray) -> np.ndarray:
+def noise_deviation(places: np.ndarray) -> np.ndarray:
     """(n, 3) standard deviation of the noise that (n, s, s, 3) would have if nothing else made them
     uneven (Immerkær)"""
     rows = places[:, :-2] - 2 * places[:, 1:-1] + places[:, 2:]
@@ -64,7 +64,7 @@ def unevenness(places: np.ndarray) -> np.ndarray:
     )
 
 
-def calmed(image: np.ndarray, noise: float, usual: float) -> np.ndarray:
+def denoise_image(image: np.ndarray, noise: float, usual: float) -> np.ndarray:
     """An image uint8 with as much of its noise taken off as costs no detail worth more; itself
     where there is hardly more than usual"""
     more = np.sqrt(max(noise**2 - usual**2, 0.0))

@@ -64,13 +64,13 @@ def small_view(pyramid: Pyramid, pose: Pose, size: tuple[float, float]) -> np.nd
     return pyramid.views[pose, size]
 
 
-def surface(mm: np.ndarray, size: tuple[float, float]) -> np.ndarray:
+def light_basis(mm: np.ndarray, size: tuple[float, float]) -> np.ndarray:
     """(N, 6) float32: the smooth functions of the board's place that light is made of"""
     x, y = (np.asarray(mm, np.float32).reshape(-1, 2) / np.float32(size) * 2 - 1).T
     return np.stack([np.ones_like(x), x, y, x * y, x * x - 0.5, y * y - 0.5], 1)
 
 
-class Light(msgspec.Struct, frozen=True, eq=False):
+class RoomLight(msgspec.Struct, frozen=True, eq=False):
     """weights: (6, 3) of the smooth functions, log units, B G R; spread: what is left over on the
     board, log units."""
 
@@ -80,15 +80,15 @@ class Light(msgspec.Struct, frozen=True, eq=False):
 
     def at(self, mm: np.ndarray) -> np.ndarray:
         """(N, 3) float32: how many times as bright as the reference it is at these places"""
-        return np.exp(surface(mm, self.size) @ self.weights)
+        return np.exp(light_basis(mm, self.size) @ self.weights)
 
     def within(self, view: np.ndarray) -> np.ndarray:
         """A small view (h, w, 3) log as it would be in the reference's light"""
         h, w = view.shape[:2]
-        return view - (over(h, w, self.size) @ self.weights).reshape(view.shape)
+        return view - (sampled_basis(h, w, self.size) @ self.weights).reshape(view.shape)
 
 
-def paint(pictures: np.ndarray, gain: np.ndarray) -> np.ndarray:
+def to_reference_logs(pictures: np.ndarray, gain: np.ndarray) -> np.ndarray:
     """(n, S, S, 3) float32 logarithms of grey levels in the reference light, of pictures (n, S, S,
     3) uint8 or float in a light `gain` (n, 3) times as bright"""
     n, rows, columns = pictures.shape[:3]
@@ -100,10 +100,10 @@ def paint(pictures: np.ndarray, gain: np.ndarray) -> np.ndarray:
     return cv2.log(out, out).reshape(n, rows, columns, 3)
 
 
-def tones(gain: np.ndarray) -> np.ndarray:
+def tone_table(gain: np.ndarray) -> np.ndarray:
     """(n, 256, 3) paint of every grey level in lights `gain` (n, 3) times as bright"""
     levels = np.arange(256, dtype=np.uint8).reshape(1, 1, 256, 1)
-    return paint(np.broadcast_to(levels, (len(gain), 1, 256, 3)), gain)[:, 0]
+    return to_reference_logs(np.broadcast_to(levels, (len(gain), 1, 256, 3)), gain)[:, 0]
 
 
 def grey_levels(logs: np.ndarray) -> np.ndarray:
@@ -111,11 +111,11 @@ def grey_levels(logs: np.ndarray) -> np.ndarray:
     return cv2.exp(logs) - DARK
 
 
-def compare(seen: np.ndarray, empty: np.ndarray, size: tuple[float, float]) -> Light:
+def estimate_light(seen: np.ndarray, empty: np.ndarray, size: tuple[float, float]) -> RoomLight:
     """The light of a small view against the empty board's, both (h, w, 3) log. Pieces are outliers
     and do not count; colours that a camera shows no brighter are taken to be as far off as the
     others, in a light of one colour."""
-    basis = over(*empty.shape[:2], size).T
+    basis = sampled_basis(*empty.shape[:2], size).T
     ratio = np.ascontiguousarray((seen - empty).reshape(-1, 3).T)
     burnt = np.ascontiguousarray(seen.reshape(-1, 3).T) >= LOG[CLIPPED]
     known = empty.max(2).ravel() < LOG[CLIPPED]
@@ -128,7 +128,7 @@ def compare(seen: np.ndarray, empty: np.ndarray, size: tuple[float, float]) -> L
     for turn in range(ROUNDS + (BURNT_ROUNDS if (some - whole).mean() >= BURNT else 0)):
         if turn >= ROUNDS or usable is some:
             fit, usable = weights.T @ basis, some
-            shown = fit - told_by(fit - ratio, burnt)[0]
+            shown = fit - telling_cells(fit - ratio, burnt)[0]
         good = usable / np.square(1 + np.square(left_over(shown, basis, weights) / scale))
         held = basis * good
         a = held @ basis.T + good.sum() * small + 1e-6 * np.eye(6, dtype=np.float32)
@@ -136,10 +136,12 @@ def compare(seen: np.ndarray, empty: np.ndarray, size: tuple[float, float]) -> L
         scale = max(0.75 * scale, 0.06)
     left = left_over(shown, basis, weights)
     near = left[left < 3 * scale]
-    return Light(weights.astype(np.float32), size, float(np.median(near)) if len(near) else scale)
+    return RoomLight(
+        weights.astype(np.float32), size, float(np.median(near)) if len(near) else scale
+    )
 
 
-def told_by(off: np.ndarray, most: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def telling_cells(off: np.ndarray, most: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """((3, N) how far cells are off a light, (N,) whether they tell anything), of (3, N)
     differences and where they are what the
     cells are off at most: a colour that may be that bright is taken to be as far off as the others,
@@ -158,9 +160,9 @@ def left_over(ratio: np.ndarray, basis: np.ndarray, weights: np.ndarray) -> np.n
 
 
 @lru_cache(16)
-def over(h: int, w: int, size: tuple[float, float], step: int = 1) -> np.ndarray:
+def sampled_basis(h: int, w: int, size: tuple[float, float], step: int = 1) -> np.ndarray:
     """(N, 6) float32: the smooth functions at every so manieth pixel of a small view (h, w); not to
     be changed"""
     ys, xs = np.mgrid[0:h:step, 0:w:step]
     mm = np.stack([(xs + 0.5) / w * size[0], (ys + 0.5) / h * size[1]], -1)
-    return np.ascontiguousarray(surface(mm, size).T).T  # numpy is quick along rows
+    return np.ascontiguousarray(light_basis(mm, size).T).T  # numpy is quick along rows

@@ -8,7 +8,7 @@ from functools import lru_cache
 import cv2
 import numpy as np
 
-from vision.photometry.room_light import CLIPPED, LOG, over
+from vision.photometry.room_light import CLIPPED, LOG, sampled_basis
 
 FEWEST = 50  # pixels that tell anything
 STEP = 2  # every so manieth pixel of a small view tells it
@@ -19,28 +19,28 @@ ROUNDS = 6  # of leaving out what lies on the board
 MOST = 0.6  # ... beyond which it is no tone
 
 
-def power_of(seen: np.ndarray, empty: np.ndarray, size: tuple[float, float]) -> float:
+def estimate_power(seen: np.ndarray, empty: np.ndarray, size: tuple[float, float]) -> float:
     """The power by which a small view's grey levels are those of the empty board's, both (h, w, 3)
     log; 1 where that cannot be told or is not worth undoing. Pieces are outliers and do not count."""
-    seen, empty, light = few(seen, empty, size)
+    seen, empty, light = sample_views(seen, empty, size)
     usable = (np.maximum(seen, empty).max(1) < LOG[CLIPPED]).astype(np.float32)
     if usable.sum() < FEWEST:
         return 1.0
     ratio, bright = ((v @ np.full(3, 1 / 3, np.float32)) for v in (seen - empty, empty))
-    return worth_undoing(float(np.log(max(1 + slope(ratio, bright, light, usable), 0.1))))
+    return worth_undoing(float(np.log(max(1 + log_slope(ratio, bright, light, usable), 0.1))))
 
 
-def few(
+def sample_views(
     seen: np.ndarray, empty: np.ndarray, size: tuple[float, float]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Every STEPth pixel of two small views (h, w, 3), both (N, 3), and the functions (N, 6) of
     their places"""
-    return *(np.ascontiguousarray(v[::STEP, ::STEP].reshape(-1, 3)) for v in (seen, empty)), over(
-        *empty.shape[:2], size, STEP
-    )
+    return *(
+        np.ascontiguousarray(v[::STEP, ::STEP].reshape(-1, 3)) for v in (seen, empty)
+    ), sampled_basis(*empty.shape[:2], size, STEP)
 
 
-def slope(ratio: np.ndarray, known: np.ndarray, light: np.ndarray, usable: np.ndarray) -> float:
+def log_slope(ratio: np.ndarray, known: np.ndarray, light: np.ndarray, usable: np.ndarray) -> float:
     """By how much a (N,) ratio of what is seen to what is known, log, grows with what is known
     (N,), in light made of functions (N, 6); usable: (N,) weights. Outliers do not count, and where
     hardly anything is printed it is 0"""
@@ -62,17 +62,17 @@ def worth_undoing(tone: float) -> float:
     return float(np.exp(np.clip(tone, -MOST, MOST))) if abs(tone) > WORTH else 1.0
 
 
-def untoned(levels: np.ndarray, power: float) -> np.ndarray:
+def undo_power(levels: np.ndarray, power: float) -> np.ndarray:
     """Grey levels with a power undone, that of white left as it is"""
     return 255 * (levels / 255) ** (1 / power)
 
 
 @lru_cache(8)
-def curve(power: float) -> np.ndarray:
+def power_curve(power: float) -> np.ndarray:
     """(256,) uint8: the same of every grey level"""
-    return np.rint(untoned(np.arange(256), power)).astype(np.uint8)
+    return np.rint(undo_power(np.arange(256), power)).astype(np.uint8)
 
 
-def toned(image: np.ndarray, power: float) -> np.ndarray:
+def apply_power(image: np.ndarray, power: float) -> np.ndarray:
     """An image uint8 as it would be without a tone of that power; itself where there is none"""
-    return image if power == 1 else cv2.LUT(image, curve(power))
+    return image if power == 1 else cv2.LUT(image, power_curve(power))

@@ -47,9 +47,9 @@ def seen_in(grey: np.ndarray, wanted: Sequence[int] = IDS) -> dict[int, np.ndarr
     """The same at the size the picture has. Beside a dark board a camera makes white cards so
     bright that their black bars become too
     narrow to be known: those that are `wanted` and not found are looked for with wider ones too"""
-    found = {i: c for i, c in opencv_compat.aruco(grey).items() if i in IDS}
+    found = {i: c for i, c in opencv_compat.detect_aruco(grey).items() if i in IDS}
     if missing := [i for i in wanted if i not in found]:
-        wider = opencv_compat.aruco(cv2.erode(grey, np.ones((SPREAD, SPREAD))))
+        wider = opencv_compat.detect_aruco(cv2.erode(grey, np.ones((SPREAD, SPREAD))))
         found |= {i: wider[i] for i in missing if i in wider}
     return found
 

@@ -48,12 +48,12 @@ class EdgePoints(msgspec.Struct, frozen=True, eq=False):
         return EdgePoints(*(getattr(self, f)[which] for f in EdgePoints.__struct_fields__))
 
 
-def smoothed(image: np.ndarray) -> np.ndarray:
+def smooth_image(image: np.ndarray) -> np.ndarray:
     """The image as sides are looked for in it"""
     return cv2.GaussianBlur(image, (0, 0), SMOOTH)
 
 
-def profiles(image: np.ndarray, px: np.ndarray, normal: np.ndarray, reach: int) -> np.ndarray:
+def edge_profiles(image: np.ndarray, px: np.ndarray, normal: np.ndarray, reach: int) -> np.ndarray:
     """(N, 2 reach + 1, channels): how colours change along the normal through each of (N, 2)
     pixels, one pixel a step"""
     at = px[:, None] + normal[:, None] * np.arange(-reach - 1, reach + 2)[None, :, None]
@@ -107,14 +107,16 @@ def find_side(
     runs along just within it, pixels; sd: pixels by which its ends may be off; smooth: the image
     blurred; over_dark: whether to look beyond such a band."""
     mm = a + (b - a) * ALONG[:, None]
-    px, normal = stations(pose, mm)
+    px, normal = side_stations(pose, mm)
     inside = in_picture(image, px, reach)
     if inside.sum() < STATIONS // 2:
         return None, False
     t, mm, px, normal = ALONG[inside], mm[inside], px[inside], normal[inside]
-    offsets, dark = best_curve(profiles(smooth, px, normal, reach), t, reach, limit, sd, over_dark)
+    offsets, dark = best_curve(
+        edge_profiles(smooth, px, normal, reach), t, reach, limit, sd, over_dark
+    )
     return (
-        sharpen(light_profiles(image, px, normal, reach), offsets, mm, px, normal, reach)
+        refine_edge(light_profiles(image, px, normal, reach), offsets, mm, px, normal, reach)
         if offsets is not None
         else None
     ), dark
@@ -134,12 +136,14 @@ def best_curve(
     ends = np.arange(-limit, limit + 1, coarse)
     bows = np.arange(-(limit // 2), limit // 2 + 1, coarse)
     curve, total = score_curves(wide, t, reach, ends, ends, bows, limit)
-    best, dark = outermost(curve, likely(curve, total, sd), total.mean(1), over_dark)
+    best, dark = outermost_curve(
+        curve, curve_likelihood(curve, total, sd), total.mean(1), over_dark
+    )
     if coarse > 1:
         near = np.arange(-coarse, coarse + 1)
         a, b, bow = curve[best]
         curve, total = score_curves(change, t, reach, a + near, b + near, bow + near, 2 * limit)
-        best = likely(curve, total, sd).argmax()
+        best = curve_likelihood(curve, total, sd).argmax()
     a, b, bow = curve[best]
     typical = float(np.median(np.linalg.norm(change.mean(0), axis=1)))
     if np.linalg.norm(total[best]) < max(4 * typical, 2.0):
@@ -147,12 +151,12 @@ def best_curve(
     return a * (1 - t) + b * t + bow * 4 * t * (1 - t), dark
 
 
-def likely(curve: np.ndarray, total: np.ndarray, sd: float) -> np.ndarray:
+def curve_likelihood(curve: np.ndarray, total: np.ndarray, sd: float) -> np.ndarray:
     """(M,) how well each curve shows, weighed by how far off its ends are"""
     return np.linalg.norm(total, axis=1) * np.exp(-0.5 * (curve[:, :2] ** 2).sum(1) / sd**2)
 
 
-def outermost(
+def outermost_curve(
     curve: np.ndarray, score: np.ndarray, lighter: np.ndarray, over_dark: bool
 ) -> tuple[int, float]:
     """The best curve, or one clear of it further out that is nearly as good: beyond its edge a
@@ -197,7 +201,7 @@ def score_curves(
     )
 
 
-def sharpen(
+def refine_edge(
     change: np.ndarray,
     offsets: np.ndarray,
     mm: np.ndarray,
@@ -221,7 +225,7 @@ def sharpen(
     good = (mid > 0.35 * np.median(mid)) & (off < max(3 * np.median(off), 0.5))
     if good.sum() < STATIONS // 3:
         return None
-    unsure = abs(lopsided(change[row[:, None], window]))
+    unsure = abs(edge_offset(change[row[:, None], window]))
     return EdgePoints(
         mm[good],
         (px + normal * found[:, None])[good],
@@ -231,7 +235,7 @@ def sharpen(
     )
 
 
-def lopsided(change: np.ndarray) -> float:
+def edge_offset(change: np.ndarray) -> float:
     """How far the middle of an edge is from its peak, pixels; change: (N, steps, channels) across
     it, much the same all along"""
     profile = np.linalg.norm(np.median(change, 0), axis=1)
@@ -256,7 +260,7 @@ def in_picture(image: np.ndarray, px: np.ndarray, reach: int) -> np.ndarray:
     return ((px > reach / 2) & (px < (w - reach / 2, h - reach / 2))).all(1)
 
 
-def sides(corners: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+def board_sides(corners: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
     """(a, b) mm: the sides of the board whose corners (4, 2) mm are given"""
     return list(zip(corners, np.roll(corners, -1, 0)))
 
@@ -267,20 +271,20 @@ def shown_sides(
     """Those of the sides that are in the picture, more of each than not: it may end along them"""
     return [
         (a, b)
-        for a, b in sides(corners)
+        for a, b in board_sides(corners)
         if 2 * in_picture(image, pose.to_px(a + (b - a) * ALONG[:, None]), reach).sum() > STATIONS
     ]
 
 
-def plainness(
+def line_contrast(
     smooth: np.ndarray, pose: Pose, lines: list[tuple[np.ndarray, np.ndarray]], reach: int
 ) -> float:
     """How plainly what the pose's lens makes straight runs along these lines (mm), in grey levels a
-    line; smooth: the image as smoothed() has it"""
+    line; smooth: the image as smooth_image() has it"""
     ends, total = np.arange(-reach, reach + 1, 2), 0.0
     for a, b in lines:
-        px, normal = stations(pose, a + (b - a) * ALONG[:, None])
-        change = profiles(smooth, px, normal, reach)
+        px, normal = side_stations(pose, a + (b - a) * ALONG[:, None])
+        change = edge_profiles(smooth, px, normal, reach)
         total += float(
             np.linalg.norm(
                 score_curves(change, ALONG, reach, ends, ends, np.zeros(1), reach)[1], axis=1
@@ -289,7 +293,7 @@ def plainness(
     return total / max(len(lines), 1)
 
 
-def stations(pose: Pose, mm: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def side_stations(pose: Pose, mm: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(N, 2) pixels of (N, 2) mm along a side, and (N, 2) which way is across it, outwards"""
     px = pose.to_px(mm)
     along = np.gradient(px, axis=0)
@@ -312,13 +316,15 @@ def board_edges(
     """What is seen of the sides of the board whose corners (4, 2) mm are given, at most `limit`
     pixels from where the pose has them; sd: pixels by which the corners are off, as a standard
     deviation."""
-    smooth = smoothed(image)
-    found = [find_side(image, pose, a, b, reach, limit, sd, smooth) for a, b in sides(corners)]
+    smooth = smooth_image(image)
+    found = [
+        find_side(image, pose, a, b, reach, limit, sd, smooth) for a, b in board_sides(corners)
+    ]
     bands = sum(dark > 0 for _, dark in found)
     if (
         0 < bands < 4
     ):  # a dark line is printed along all four sides; a shadow, or the side of a thick board, is not
-        for k, (a, b) in enumerate(sides(corners)):
+        for k, (a, b) in enumerate(board_sides(corners)):
             side, dark = found[k]
             if dark:
                 side, _ = find_side(image, pose, a, b, reach, limit, sd, smooth, over_dark=False)

@@ -28,7 +28,7 @@ ROUND, APART = (
 )  # how far from the board what is seen round it may be, and from each other, longer sides
 
 
-def by_outline(
+def poses_by_outline(
     plan: Plan, lens: Lens, scene: View, image: np.ndarray, behind_men: bool = False
 ) -> list[Pose]:
     """Rough poses from four-sided outlines in the picture, up to a half turn (a square board: any);
@@ -44,8 +44,8 @@ def by_outline(
     if small.ndim == 2:
         small = cv2.cvtColor(small, cv2.COLOR_GRAY2BGR)
     found: list[np.ndarray] = []
-    for mask in masks(plan, scene, small):
-        for quad in quads(mask, behind_men):
+    for mask in board_masks(plan, scene, small):
+        for quad in find_quads(mask, behind_men):
             if all(np.abs(quad - q).max() > 6 for q in found):
                 found.append(quad)
     out = []
@@ -64,11 +64,11 @@ def by_outline(
     return [pose for _, pose in out[:MOST]]
 
 
-def framed(plan: Plan, lens: Lens, scene: View) -> list[np.ndarray]:
+def scene_frames(plan: Plan, lens: Lens, scene: View) -> list[np.ndarray]:
     """(4, 2) mm each, in the order of the board's corners: the outlines seen in the scene, whose
     pose is known. A rim may be seen rather than the board, and one that stands above it lies aside."""
     found: list[np.ndarray] = []
-    for outline in by_outline(plan, lens, scene, scene.small):
+    for outline in poses_by_outline(plan, lens, scene, scene.small):
         mm = scene.pose.to_mm(outline.to_px(plan.corners))
         turn = min(range(4), key=lambda k: np.linalg.norm(np.roll(mm, k, 0) - plan.corners))
         mm = np.roll(mm, turn, 0)
@@ -80,7 +80,7 @@ def framed(plan: Plan, lens: Lens, scene: View) -> list[np.ndarray]:
     return found
 
 
-def masks(plan: Plan, scene: View, small: np.ndarray) -> list[np.ndarray]:
+def board_masks(plan: Plan, scene: View, small: np.ndarray) -> list[np.ndarray]:
     """(h, w) uint8 each: what may be the board, by its colours in the scene, by brightness, by
     edges"""
     inside = np.zeros(scene.small.shape[:2], np.uint8)
@@ -107,15 +107,15 @@ def masks(plan: Plan, scene: View, small: np.ndarray) -> list[np.ndarray]:
     return out
 
 
-def quads(mask: np.ndarray, behind_men: bool) -> list[np.ndarray]:
+def find_quads(mask: np.ndarray, behind_men: bool) -> list[np.ndarray]:
     """(4, 2) corners, clockwise, of the larger four-sided shapes in a mask"""
     mask = cv2.morphologyEx(mask, cv2.MORPH_CLOSE, np.ones((5, 5), np.uint8))
     out = (
-        [q for c in larger(mask) if (q := straight(c, mask.shape)) is not None]
+        [q for c in largest_contours(mask) if (q := fit_quad(c, mask.shape)) is not None]
         if behind_men
         else []
     )
-    for c in larger(cv2.morphologyEx(mask, cv2.MORPH_OPEN, np.ones((5, 5), np.uint8))):
+    for c in largest_contours(cv2.morphologyEx(mask, cv2.MORPH_OPEN, np.ones((5, 5), np.uint8))):
         hull = cv2.convexHull(c)
         around = cv2.arcLength(hull, True)
         for loose in np.linspace(0.01, 0.06, 11):
@@ -129,7 +129,7 @@ def quads(mask: np.ndarray, behind_men: bool) -> list[np.ndarray]:
     return out
 
 
-def larger(mask: np.ndarray) -> list[np.ndarray]:
+def largest_contours(mask: np.ndarray) -> list[np.ndarray]:
     """The contours of the three largest shapes in a mask that may be a board"""
     contours = sorted(
         cv2.findContours(mask, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)[0],
@@ -139,7 +139,7 @@ def larger(mask: np.ndarray) -> list[np.ndarray]:
     return [c for c in contours[:3] if cv2.contourArea(c) >= LEAST_SHARE * mask.size]
 
 
-def straight(contour: np.ndarray, shape: tuple[int, int]) -> np.ndarray | None:
+def fit_quad(contour: np.ndarray, shape: tuple[int, int]) -> np.ndarray | None:
     """(4, 2) corners, clockwise, of the four straight lines that most of a contour runs along: tall
     men stand out beyond the board"""
     drawn = np.zeros(shape, np.uint8)
@@ -149,13 +149,15 @@ def straight(contour: np.ndarray, shape: tuple[int, int]) -> np.ndarray | None:
     lines: list[np.ndarray] = []
     for rho, theta in seen[:200, 0] if seen is not None else ():
         line = np.array([np.cos(theta), np.sin(theta), -rho])
-        if len(lines) < LINES and all(apart(line, other, shape) > BESIDE for other in lines):
+        if len(lines) < LINES and all(
+            line_distance(line, other, shape) > BESIDE for other in lines
+        ):
             lines.append(line)
     near = cv2.distanceTransform(255 - drawn, cv2.DIST_L2, 3) < 2
     best, most = None, COVERED
     for four in combinations(lines, 4):
         around = sorted(four, key=lambda line: np.arctan2(*(line[1::-1] * side_of(line, shape))))
-        quad = np.array([met(around[k - 1], around[k]) for k in range(4)])
+        quad = np.array([meeting_point(around[k - 1], around[k]) for k in range(4)])
         (ax, ay), (bx, by) = (
             (np.roll(quad, -1, 0) - quad).T,
             (np.roll(quad, -2, 0) - np.roll(quad, -1, 0)).T,
@@ -183,7 +185,7 @@ def side_of(line: np.ndarray, shape: tuple[int, int]) -> float:
     return 1.0 if line @ (shape[1] / 2, shape[0] / 2, 1) < 0 else -1.0
 
 
-def apart(a: np.ndarray, b: np.ndarray, shape: tuple[int, int]) -> float:
+def line_distance(a: np.ndarray, b: np.ndarray, shape: tuple[int, int]) -> float:
     """How far apart two lines run at most, pixels, over a picture: large where they cross at an
     angle"""
     middle, along = (
@@ -194,13 +196,13 @@ def apart(a: np.ndarray, b: np.ndarray, shape: tuple[int, int]) -> float:
     return float(np.abs(np.column_stack([ends, np.ones(2)]) @ b).max())
 
 
-def met(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def meeting_point(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """(2,) where two lines meet; not a number for parallels"""
     x, y, w = np.cross(a, b)
     return np.array([x, y]) / w if abs(w) > 1e-6 else np.full(2, np.nan)
 
 
-def sharpened(
+def refine_by_sides(
     plan: Plan, lens: Lens, image: np.ndarray, start: Pose, reach_px: float
 ) -> Pose | None:
     """The pose at which the board's four sides are seen, at most reach_px from where `start` has
@@ -220,7 +222,7 @@ def sharpened(
         lines = [
             cv2.fitLine(f.astype(np.float32), cv2.DIST_HUBER, 0, 0.001, 0.001).ravel() for f in flat
         ]
-        corners = [crossing(lines[i - 1], lines[i]) for i in range(4)]
+        corners = [crossing_point(lines[i - 1], lines[i]) for i in range(4)]
         if any(c is None for c in corners):
             return None
         rays = np.column_stack([np.array(corners), np.ones(4)])
@@ -234,7 +236,7 @@ def sharpened(
     return pose
 
 
-def crossing(a: np.ndarray, b: np.ndarray) -> np.ndarray | None:
+def crossing_point(a: np.ndarray, b: np.ndarray) -> np.ndarray | None:
     """Where two lines (direction and point, (4,)) cross; None for parallels"""
     A = np.column_stack([a[:2], -b[:2]])
     if abs(np.linalg.det(A)) < 1e-6:

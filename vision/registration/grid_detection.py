@@ -9,12 +9,12 @@ import numpy as np
 
 from vision.geometry.lens import Lens
 from vision.geometry.pose import Pose
-from vision.geometry.symmetry import spacing, square
+from vision.geometry.symmetry import is_square, site_spacing
 from vision.plan import Plan
 from vision.registration.print_map import Picture
 from vision.registration.printed_lines import Line, each_way, middle_lines, site_lines
 
-Edges = tuple[np.ndarray, np.ndarray, np.ndarray]  # as flat() has them
+Edges = tuple[np.ndarray, np.ndarray, np.ndarray]  # as project_edges() has them
 
 LONGER = 960  # longer side of the picture in which edges are looked for
 SHORTEST, MOST = 0.012, 500  # of an edge, in longer sides; edges looked at
@@ -42,34 +42,34 @@ EVENLY, LARGER = (
 )  # how evenly edges lie at least; of the best, from which on larger squares are taken
 
 
-def by_lattice(plan: Plan, lens: Lens, picture: Picture) -> list[Pose]:
+def poses_by_lattice(plan: Plan, lens: Lens, picture: Picture) -> list[Pose]:
     """Rough poses at which the lines between a plan's squares, or through its crossings, lie where
     edges run in the picture, up to a half turn (a square board: any) and to some squares; none
     where a plan has no such lines. After the Manhattan world of Coughlan and Yuille (1999): of
     three edges two give the one direction, the third the other, where the lens is known."""
-    step = spacing(plan)
+    step = site_spacing(plan)
     lattices = [
         at
         for lines in (site_lines(plan), middle_lines(plan))
-        if (at := crossings(lines)) is not None
+        if (at := line_crossings(lines)) is not None
     ]
     if not step.all() or not lattices:
         return []
     ends, focal = edges_in(lens, picture)
     found = []
-    for axes in directions(ends, focal) if len(ends) >= FEW else ():
-        for turned in (axes,) if square(plan) else (axes, axes @ TURN):
-            edges = flat(ends, turned)
-            evenly, scale, at = evenness(edges, step)
+    for axes in board_directions(ends, focal) if len(ends) >= FEW else ():
+        for turned in (axes,) if is_square(plan) else (axes, axes @ TURN):
+            edges = project_edges(ends, turned)
+            evenly, scale, at = grid_evenness(edges, step)
             found += [
-                placed(plan, lens, picture.size, turned, scale, at, edges, lattice)
+                place_grid(plan, lens, picture.size, turned, scale, at, edges, lattice)
                 for lattice in lattices
                 if evenly > EVENLY
             ]
     return [pose for _, pose in sorted(found, key=lambda f: -f[0])][:GIVEN]
 
 
-def crossings(lines: list[Line]) -> tuple[np.ndarray, np.ndarray] | None:
+def line_crossings(lines: list[Line]) -> tuple[np.ndarray, np.ndarray] | None:
     """(across,), (down,) mm: where lines down and across the board run; None where there are not
     several of both"""
     across, down = (
@@ -102,7 +102,7 @@ def edges_in(lens: Lens, picture: Picture) -> tuple[np.ndarray, float]:
     return np.dstack([rays, np.ones(rays.shape[:2])]), lens.focal * max(picture.size) * scale
 
 
-def directions(ends: np.ndarray, focal: float) -> list[np.ndarray]:
+def board_directions(ends: np.ndarray, focal: float) -> list[np.ndarray]:
     """(3, 3) each: columns a board's way across, its way down and into it, as seen by the camera,
     the best first"""
     rng = np.random.default_rng(0)
@@ -114,28 +114,31 @@ def directions(ends: np.ndarray, focal: float) -> list[np.ndarray]:
     size = np.linalg.norm(first, axis=1), np.linalg.norm(second, axis=1)
     good = (size[0] > 1e-6) & (size[1] > 1e-6)
     first, second = first[good] / size[0][good, None], second[good] / size[1][good, None]
-    scores = [np.where(beside(ends, d) * focal < BESIDE, long, 0).sum(1) for d in (first, second)]
+    scores = [
+        np.where(vanishing_misses(ends, d) * focal < BESIDE, long, 0).sum(1)
+        for d in (first, second)
+    ]
     total = np.sqrt(scores[0] * scores[1])  # edges must run both ways
     found: list[np.ndarray] = []
     for best in np.argsort(-total)[:LIKELY]:
         axes = np.column_stack([first[best], second[best], np.cross(first[best], second[best])])
-        if any(same(axes, other) for other in found):
+        if any(same_axes(axes, other) for other in found):
             continue
         for _ in range(3):
-            axes = settled(ends, long, axes, focal)
-        if not any(same(axes, other) for other in found):
-            found.append(upright(axes))
+            axes = refine_axes(ends, long, axes, focal)
+        if not any(same_axes(axes, other) for other in found):
+            found.append(face_camera(axes))
         if len(found) == TRIED:
             break
     return found
 
 
-def same(axes: np.ndarray, other: np.ndarray) -> bool:
+def same_axes(axes: np.ndarray, other: np.ndarray) -> bool:
     """Whether the one are the other but for quarter turns"""
     return bool(np.abs(axes.T @ other).max(0).min() > APART)
 
 
-def beside(ends: np.ndarray, way: np.ndarray) -> np.ndarray:
+def vanishing_misses(ends: np.ndarray, way: np.ndarray) -> np.ndarray:
     """(D, N) by how much edges (N, 2, 3) miss the points that directions (D, 3) run towards, at
     their ends, in rays' units"""
     line = np.cross(ends.mean(1)[None], way[:, None])
@@ -143,13 +146,13 @@ def beside(ends: np.ndarray, way: np.ndarray) -> np.ndarray:
     return off / np.maximum(np.linalg.norm(line[..., :2], axis=-1), 1e-12)
 
 
-def settled(ends: np.ndarray, long: np.ndarray, axes: np.ndarray, focal: float) -> np.ndarray:
+def refine_axes(ends: np.ndarray, long: np.ndarray, axes: np.ndarray, focal: float) -> np.ndarray:
     """The axes, fitted to all edges that run along the first or the second"""
     normal = np.cross(ends[:, 0], ends[:, 1])
     normal /= np.linalg.norm(normal, axis=1, keepdims=True)
     ways = []
     for n in (0, 1):
-        some = beside(ends, axes[:, n][None])[0] * focal < 2 * BESIDE
+        some = vanishing_misses(ends, axes[:, n][None])[0] * focal < 2 * BESIDE
         if some.sum() < 2:
             return axes
         weighed = normal[some] * long[some, None]
@@ -159,14 +162,14 @@ def settled(ends: np.ndarray, long: np.ndarray, axes: np.ndarray, focal: float) 
     return U @ V if np.linalg.det(U @ V) > 0 else axes
 
 
-def upright(axes: np.ndarray) -> np.ndarray:
+def face_camera(axes: np.ndarray) -> np.ndarray:
     """The same with the board facing the camera, its way across as much to the right as any"""
     if axes[2, 2] < 0:
         axes = axes * (1, -1, -1)
     return max((axes @ np.linalg.matrix_power(TURN, k) for k in range(4)), key=lambda a: a[0, 0])
 
 
-def evenness(edges: Edges, step: np.ndarray) -> tuple[float, float, np.ndarray]:
+def grid_evenness(edges: Edges, step: np.ndarray) -> tuple[float, float, np.ndarray]:
     """How evenly edges lie both ways, 0 to 1, the board's distance along the third axis in mm, and
     (2,) where its lines run, in steps from that axis"""
     at, along, long = edges
@@ -203,7 +206,7 @@ def on_lines(values: np.ndarray, weight: np.ndarray, rates: np.ndarray) -> np.nd
     return np.clip(1 - (off / NEAR) ** 2, 0, None) @ weight
 
 
-def flat(ends: np.ndarray, axes: np.ndarray) -> Edges:
+def project_edges(ends: np.ndarray, axes: np.ndarray) -> Edges:
     """(N, 2) middles of edges on a board one unit away, (N,) along which axis each is constant,
     (N,) how long they are in the picture; edges that run along neither are left out"""
     there, long = ends @ axes, np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
@@ -214,7 +217,7 @@ def flat(ends: np.ndarray, axes: np.ndarray) -> Edges:
     return xy[straight].mean(1), run[straight].argmin(1), long[ahead][straight]
 
 
-def placed(
+def place_grid(
     plan: Plan,
     lens: Lens,
     size: tuple[int, int],
@@ -227,7 +230,7 @@ def placed(
     """The pose of a board so far away whose lines run there, so many squares aside that most edges
     lie on it, and how much more edge, in radians or so, runs along its lines than between"""
     middles, along, long = edges
-    mm, step = middles * scale, spacing(plan)
+    mm, step = middles * scale, site_spacing(plan)
     aside = np.array([at[n] * step[n] - lattice[n][0] for n in (0, 1)])
     off = np.abs(
         (np.where(along, mm[:, 1] / step[1] - at[1], mm[:, 0] / step[0] - at[0]) + 0.5) % 1 - 0.5

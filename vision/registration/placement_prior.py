@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from vision.evidence.site_evidence import Contents, SiteEvidence
-from vision.geometry.symmetry import turns
+from vision.geometry.symmetry import symmetric_turns
 from vision.plan import Plan
 
 WIDE = (
@@ -22,7 +22,7 @@ ANYWHERE = 2.0 ** np.arange(
 )  # pieces near by that say as much as what kinds there are in all: tried
 
 
-class Whereabouts(msgspec.Struct, frozen=True, eq=False):
+class PlacementPrior(msgspec.Struct, frozen=True, eq=False):
     """likely: kind -> (S,) natural logarithm of how much likelier what lies on each of the plan's
     sites is of this kind than what lies on any; empty where the photos' own pieces, each by the
     others, do not tell so how the board lies"""
@@ -30,7 +30,7 @@ class Whereabouts(msgspec.Struct, frozen=True, eq=False):
     likely: dict[str, np.ndarray]
 
     @classmethod
-    def of(cls, plan: Plan, layouts: Iterable[Mapping[str, Contents]]) -> Whereabouts:
+    def of(cls, plan: Plan, layouts: Iterable[Mapping[str, Contents]]) -> PlacementPrior:
         """From what lies where in photos; what lies on a site in several of them counts once"""
         number = {s.id: n for n, s in enumerate(plan.site)}
         spots = sorted(
@@ -51,7 +51,8 @@ class Whereabouts(msgspec.Struct, frozen=True, eq=False):
         mm = centres[[n for _, n in spots]]
         quarter = np.array([[0.0, -1], [1, 0]])
         turned = [
-            (mm - middle) @ np.linalg.matrix_power(quarter, n).T + middle for n in turns(plan)
+            (mm - middle) @ np.linalg.matrix_power(quarter, n).T + middle
+            for n in symmetric_turns(plan)
         ]
         best, most = cls({}), 0.0
         for wide in WIDE:

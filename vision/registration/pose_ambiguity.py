@@ -9,11 +9,11 @@ import numpy as np
 
 from vision.geometry.lens import Lens
 from vision.geometry.pose import Pose
-from vision.geometry.symmetry import quarters, spacing, turns
+from vision.geometry.symmetry import quarter_placements, site_spacing, symmetric_turns
 from vision.plan import Plan
-from vision.registration.pose_refinement import Fit, follow
-from vision.registration.print_map import ALIKE, RADIUS, Picture, Print
-from vision.registration.whole_board import Whole, lead
+from vision.registration.pose_refinement import PrintFit, follow_print
+from vision.registration.print_map import ALIKE, RADIUS, Picture, PrintMap
+from vision.registration.whole_board import WholeBoard, explanation_lead
 
 # share of the patches that a wrong place may show before it counts as one to be told apart
 CONFUSABLE = 0.08
@@ -27,18 +27,18 @@ PLAIN = 0.85  # what others explain against the best from which a look at them i
 CLEAR = 3.0  # so many times what chance does one place must explain it better than another
 
 
-def candidates(plan: Plan) -> list[np.ndarray]:
+def ambiguous_placements(plan: Plan) -> list[np.ndarray]:
     """(4, 2) mm each: which places of the board would lie where its corners seem to lie, if it were
     turned half round (a square one also by quarters) or shifted by one site"""
-    turned = [np.roll(plan.corners, k, 0) for k in turns(plan)]
-    dx, dy = spacing(plan)
+    turned = [np.roll(plan.corners, k, 0) for k in symmetric_turns(plan)]
+    dx, dy = site_spacing(plan)
     shifts = [
         (x * dx, y * dy) for x in (-1, 0, 1) for y in (-1, 0, 1) if abs(x * dx) + abs(y * dy) > 0
     ]
     return turned + [plan.corners + s for s in shifts]
 
 
-def elsewhere(plan: Plan, lens: Lens, pose: Pose, mm: np.ndarray) -> Pose | None:
+def pose_elsewhere(plan: Plan, lens: Lens, pose: Pose, mm: np.ndarray) -> Pose | None:
     """The pose of a board whose places `mm` (4, 2) lie where `pose` has its corners"""
     try:
         return lens.pose(mm, pose.to_px(plan.corners), pose.size, pose.by)[0]
@@ -49,19 +49,21 @@ def elsewhere(plan: Plan, lens: Lens, pose: Pose, mm: np.ndarray) -> Pose | None
 def with_look_alikes(
     plan: Plan,
     lens: Lens,
-    known: Print,
+    known: PrintMap,
     pictures: list[Picture],
     poses: list[Pose],
     bare: np.ndarray,
-) -> Print:
+) -> PrintMap:
     """The print with its look-alikes as the photos show them, the barest first: which there are,
     which patches tell them apart, and some more patches where those are few. bare: (h, w) bool of
     the canvas."""
     likes, others, shares = [], [], []
-    for mm in candidates(plan):
-        start = elsewhere(plan, lens, poses[0], mm)
+    for mm in ambiguous_placements(plan):
+        start = pose_elsewhere(plan, lens, poses[0], mm)
         fit = (
-            follow(plan, lens, known, pictures[0], start, (0,), (4,)) if start is not None else None
+            follow_print(plan, lens, known, pictures[0], start, (0,), (4,))
+            if start is not None
+            else None
         )
         if fit is not None and fit.share > CONFUSABLE:
             likes.append(mm)
@@ -70,17 +72,17 @@ def with_look_alikes(
     if not likes:
         return known
     known = msgspec.structs.replace(known, likes=np.array(likes), alikeness=np.array(shares))
-    more = cv2.goodFeaturesToTrack(known.canvas, 400, 0.005, RADIUS, mask=inner(bare))
+    more = cv2.goodFeaturesToTrack(known.canvas, 400, 0.005, RADIUS, mask=whole_patch_mask(bare))
     if more is not None:
         wide = msgspec.structs.replace(known, spots=np.rint(more.reshape(-1, 2)).astype(float))
         new: list[int] = []
-        for told in telling(wide, pictures, poses, others):
+        for told in telling_patches(wide, pictures, poses, others):
             new += [i for i in np.flatnonzero(told) if i not in new][: MORE // len(likes) + 1]
         known = msgspec.structs.replace(known, spots=np.vstack([known.spots, wide.spots[new]]))
-    return msgspec.structs.replace(known, telling=telling(known, pictures, poses, others))
+    return msgspec.structs.replace(known, telling=telling_patches(known, pictures, poses, others))
 
 
-def inner(bare: np.ndarray) -> np.ndarray:
+def whole_patch_mask(bare: np.ndarray) -> np.ndarray:
     """(h, w) uint8: where a whole patch is bare and on the canvas"""
     mask = np.zeros(bare.shape, np.uint8)
     mask[RADIUS + 2 : -RADIUS - 2, RADIUS + 2 : -RADIUS - 2] = 255
@@ -89,16 +91,16 @@ def inner(bare: np.ndarray) -> np.ndarray:
     ).astype(np.uint8)
 
 
-def telling(
-    known: Print, pictures: list[Picture], poses: list[Pose], others: list[Pose]
+def telling_patches(
+    known: PrintMap, pictures: list[Picture], poses: list[Pose], others: list[Pose]
 ) -> np.ndarray:
     """(K, N) bool: patches that photos show at the right pose, the first photo not at each of the
     other places"""
-    own = seen_again(known, pictures, poses)
+    own = patches_seen_again(known, pictures, poses)
     return np.array([own & (known.measure(pictures[0], p, 0, 3)[2] < OTHER) for p in others])
 
 
-def seen_again(known: Print, pictures: list[Picture], poses: list[Pose]) -> np.ndarray:
+def patches_seen_again(known: PrintMap, pictures: list[Picture], poses: list[Pose]) -> np.ndarray:
     """(N,) bool: patches that some photo besides the first shows too; the first, of which they were
     cut, proves nothing"""
     seen = [known.measure(picture, pose, 0, 2)[2] > ALIKE for picture, pose in zip(pictures, poses)]
@@ -110,43 +112,43 @@ def is_turn(mm: np.ndarray) -> bool:
     return bool(np.abs(mm.min(0)).max() < 1e-6)
 
 
-def shifts(known: Print) -> bool:
+def repeats_by_squares(known: PrintMap) -> bool:
     """Whether the board looks like itself a square further"""
     return not all(is_turn(mm) for mm in known.likes)
 
 
-class Way(msgspec.Struct, frozen=True, eq=False):
+class ResolvedPose(msgspec.Struct, frozen=True, eq=False):
     """fit: where the board lies, score: how much of the picture that explains; sure: no place a
     square off comes near; turned: it may as well lie turned round; as_well: it and the other places
     that come as near, itself first, where there are any."""
 
-    fit: Fit
+    fit: PrintFit
     score: float
     sure: bool
     turned: bool = False
     as_well: tuple[Pose, ...] = ()
 
 
-def which_way(
+def resolve_ambiguity(
     plan: Plan,
     lens: Lens,
-    known: Print,
-    whole: Whole,
+    known: PrintMap,
+    whole: WholeBoard,
     picture: Picture,
-    fit: Fit,
+    fit: PrintFit,
     usual: list[Pose],
-) -> Way:
+) -> ResolvedPose:
     """Of a pose and the places where the board would look much the same, turned or some squares
     off, the one that explains the whole picture best; of turns that explain it as well (the board
     is the same both ways) the one that lies more as usual."""
     if not len(known.likes):
-        return Way(fit, float(whole.explained(picture, fit.pose).mean()), True)
-    ways = [(np.roll(plan.corners, k, 0), k) for k in (0, *turns(plan))]
+        return ResolvedPose(fit, float(whole.explained(picture, fit.pose).mean()), True)
+    ways = [(np.roll(plan.corners, k, 0), k) for k in (0, *symmetric_turns(plan))]
     places = [(0.0, c, k) for c, k in ways]
-    if shifts(known):
-        ways += quarters(plan)
-        step = spacing(plan)
-        turned = ((c, k, elsewhere(plan, lens, fit.pose, c)) for c, k in ways)
+    if repeats_by_squares(known):
+        ways += quarter_placements(plan)
+        step = site_spacing(plan)
+        turned = ((c, k, pose_elsewhere(plan, lens, fit.pose, c)) for c, k in ways)
         places = [
             (score, c - off, k)
             for c, k, pose in turned
@@ -155,14 +157,16 @@ def which_way(
         ]
         places.sort(key=lambda p: -p[0])
         if np.abs(places[0][1] - plan.corners).max() < 1e-6 and places[1][0] < PLAIN * places[0][0]:
-            return Way(fit, float(whole.explained(picture, fit.pose).mean()), True)
+            return ResolvedPose(fit, float(whole.explained(picture, fit.pose).mean()), True)
     found = [(whole.explained(picture, fit.pose), fit, plan.corners, 0)]
     for _, mm, turn in places[: 2 * LIKELIEST]:
         start = (
-            elsewhere(plan, lens, fit.pose, mm) if np.abs(mm - plan.corners).max() > 1e-6 else None
+            pose_elsewhere(plan, lens, fit.pose, mm)
+            if np.abs(mm - plan.corners).max() > 1e-6
+            else None
         )
         other = (
-            follow(plan, lens, known, picture, start, (1, 0), (5, 3), FEW)
+            follow_print(plan, lens, known, picture, start, (1, 0), (5, 3), FEW)
             if start is not None
             else None
         )
@@ -187,22 +191,26 @@ def which_way(
         if (
             says > CLEAR
             or says >= 0
-            and lead(first[0], each[0], whole.between(first[2], each[2])) > CLEAR
+            and explanation_lead(first[0], each[0], whole.between(first[2], each[2])) > CLEAR
         ):
             continue
         as_well.append(each)
         if each[3] == first[3]:
             continue
         turned = True
-        if usual and apart(plan, each[1].pose, usual) < apart(plan, best[1].pose, usual):
+        if usual and corner_distance(plan, each[1].pose, usual) < corner_distance(
+            plan, best[1].pose, usual
+        ):
             best = each
     as_well.sort(key=lambda each: each is not best)
     poses = [each[1].pose for each in as_well]
-    sure = not any(by_place(plan, poses))  # a place turned may lie some squares off too
+    sure = not any(group_by_place(plan, poses))  # a place turned may lie some squares off too
     settled = (
-        fit if best[1] is fit else follow(plan, lens, known, picture, best[1].pose, (0,), (3,))
+        fit
+        if best[1] is fit
+        else follow_print(plan, lens, known, picture, best[1].pose, (0,), (3,))
     )
-    return Way(
+    return ResolvedPose(
         settled or best[1],
         float(best[0].mean()),
         sure,
@@ -211,10 +219,10 @@ def which_way(
     )
 
 
-def by_place(plan: Plan, poses: list[Pose]) -> list[int]:
+def group_by_place(plan: Plan, poses: list[Pose]) -> list[int]:
     """Which of these poses each first shares its place on the table with, turned maybe: 0 for the
     first"""
-    middle, gap = plan.corners.mean(0), spacing(plan).max() or np.inf
+    middle, gap = plan.corners.mean(0), site_spacing(plan).max() or np.inf
     out: list[int] = []
     for n, pose in enumerate(poses):
         aside = [
@@ -224,24 +232,26 @@ def by_place(plan: Plan, poses: list[Pose]) -> list[int]:
     return out
 
 
-def by_table(plan: Plan, lens: Lens, whole: Whole, picture: Picture, pose: Pose) -> np.ndarray:
+def corners_by_table(
+    plan: Plan, lens: Lens, whole: WholeBoard, picture: Picture, pose: Pose
+) -> np.ndarray:
     """(4, 2) mm that belong where a pattern of loose tiles has its corners: the plan's own, unless
     the table round about plainly says that all was turned"""
     ways = [(plan.corners, pose)]
-    for k in turns(plan):
+    for k in symmetric_turns(plan):
         corners = np.roll(plan.corners, k, 0)
-        ways.append((corners, elsewhere(plan, lens, pose, corners)))
+        ways.append((corners, pose_elsewhere(plan, lens, pose, corners)))
     seen = [(whole.explained(picture, p), mm) for mm, p in ways if p is not None]
     best = max(seen, key=lambda s: s[0].mean())
     return (
         best[1]
-        if lead(best[0], seen[0][0], whole.between(best[1], plan.corners)) > CLEAR
+        if explanation_lead(best[0], seen[0][0], whole.between(best[1], plan.corners)) > CLEAR
         else plan.corners
     )
 
 
-def doubtful(
-    known: Print, picture: Picture, fit: Fit, enough: float, most: int = 1000
+def open_look_alikes(
+    known: PrintMap, picture: Picture, fit: PrintFit, enough: float, most: int = 1000
 ) -> list[int]:
     """Which look-alikes cannot be ruled out: no more of the print is seen than a wrong place would
     show, and less than this share of the patches that tell. Of those that tell one look-alike no
@@ -259,7 +269,7 @@ def doubtful(
     ]
 
 
-def apart(plan: Plan, pose: Pose, usual: list[Pose]) -> float:
+def corner_distance(plan: Plan, pose: Pose, usual: list[Pose]) -> float:
     """How far a pose puts the board's corners from where they usually are, pixels"""
     return min(
         float(np.linalg.norm(pose.to_px(plan.corners) - u.to_px(plan.corners), axis=1).mean())

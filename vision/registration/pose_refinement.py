@@ -10,7 +10,7 @@ import numpy as np
 from vision.geometry.lens import Lens
 from vision.geometry.pose import Pose, board_scale
 from vision.plan import Plan
-from vision.registration.print_map import ALIKE, Picture, Print
+from vision.registration.print_map import ALIKE, Picture, PrintMap
 
 LEAST = 8  # patches that must agree before a board counts as seen
 GIVE = np.array(
@@ -21,7 +21,7 @@ STRAINED_PX = 0.5
 FLOOR_PX = 0.12  # what interpolation and the lens's model leave, at 1640 wide
 
 
-class Fit(msgspec.Struct, frozen=True, eq=False):
+class PrintFit(msgspec.Struct, frozen=True, eq=False):
     """pose, its error_px filled in; inliers: (N,) bool of the patches looked for, share: of them;
     mm, px: (M, 2) where those were; typical: their median residual, pixels."""
 
@@ -123,7 +123,7 @@ def spread_over(plan: Plan) -> np.ndarray:
     return np.stack(np.meshgrid(u, u), -1).reshape(-1, 2) * plan.size
 
 
-def consensus(
+def consensus_pose(
     lens: Lens, mm: np.ndarray, px: np.ndarray, size: tuple[int, int], loose: float, by: str
 ) -> tuple[Pose, np.ndarray] | None:
     """A pose from points of which many may be wrong, and (N,) bool which agree; None without
@@ -145,17 +145,17 @@ def consensus(
     return pose, good
 
 
-def follow(
+def follow_print(
     plan: Plan,
     lens: Lens,
-    known: Print,
+    known: PrintMap,
     picture: Picture,
     start: Pose,
     levels: tuple[int, ...] = (2, 1, 0),
     margins: tuple[int, ...] = (8, 4, 3),
     most: int = 120,
     give: bool = False,
-) -> Fit | None:
+) -> PrintFit | None:
     """From a rough pose, the pose at which the print is seen; None where it is not. Margins are
     pixels of each level;
     give: the lens may differ from the calibrated one."""
@@ -167,7 +167,7 @@ def follow(
         if good.sum() < LEAST:
             return None
         if k == 0 and level > 1:
-            found = consensus(lens, mm[good], px[good], picture.size, 1.5 * step, start.by)
+            found = consensus_pose(lens, mm[good], px[good], picture.size, 1.5 * step, start.by)
             if found is None:
                 return None
             pose = found[0]
@@ -185,7 +185,7 @@ def follow(
         typical - STRAINED_PX * max(pose.size) / 1640, 0.0
     )  # what pulls patches off bends the rest more
     error = float(np.hypot(expected_error(plan, pose, mm[fit], off), strain))
-    return Fit(
+    return PrintFit(
         msgspec.structs.replace(pose, error_px=error),
         fit,
         mm[fit],
@@ -195,14 +195,16 @@ def follow(
     )
 
 
-def follow_other_lens(plan: Plan, lens: Lens, known: Print, picture: Picture, fit: Fit) -> Fit:
+def follow_other_lens(
+    plan: Plan, lens: Lens, known: PrintMap, picture: Picture, fit: PrintFit
+) -> PrintFit:
     """Where the calibrated lens does not explain what is seen (another camera, zoomed, refocused),
     one that does"""
     best = fit
     for levels, margins in (((1, 0), (6, 3)), ((0,), (4,)), ((0,), (3,))):
         if best.typical < STRAINED_PX / 2 * max(picture.size) / 1640:
             break
-        other = follow(plan, lens, known, picture, best.pose, levels, margins, give=True)
+        other = follow_print(plan, lens, known, picture, best.pose, levels, margins, give=True)
         if other is not None and other.typical * fit.share < best.typical * other.share:
             best = other
     return best

@@ -11,9 +11,9 @@ import msgspec
 import numpy as np
 
 from vision.evidence.site_evidence import Contents
-from vision.geometry.occlusion import hidden
+from vision.geometry.occlusion import hidden_mask
 from vision.geometry.pose import Pose
-from vision.geometry.site_windows import spread
+from vision.geometry.site_windows import spread_grid
 from vision.kernels import Kernel
 from vision.plan import Plan
 from vision.registration.board_edges import peaks_between
@@ -46,7 +46,7 @@ class Picture:
             self.levels.append(
                 cv2.resize(self.levels[-1], None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA)
                 if self.levels
-                else opencv_compat.grey(self.image)
+                else opencv_compat.to_grey(self.image)
             )
         return self.levels[k]
 
@@ -61,7 +61,7 @@ class Picture:
             cv2.INTER_LINEAR,
             borderMode=cv2.BORDER_CONSTANT,
         )
-        return opencv_compat.grey(seen)
+        return opencv_compat.to_grey(seen)
 
 
 def at_level(px: np.ndarray, k: int) -> np.ndarray:
@@ -69,7 +69,7 @@ def at_level(px: np.ndarray, k: int) -> np.ndarray:
     return (px + 0.5) / 2**k - 0.5
 
 
-class Print(msgspec.Struct, frozen=True, eq=False, dict=True):
+class PrintMap(msgspec.Struct, frozen=True, eq=False, dict=True):
     """canvas: (h, w) uint8 grey, the board from above; px_per_mm: its scale; origin: (2,) mm of its
     upper left;
     spots: (N, 2) canvas pixels around which patches are worth looking for, the best spread first;
@@ -96,7 +96,7 @@ class Print(msgspec.Struct, frozen=True, eq=False, dict=True):
         }
 
     @classmethod
-    def unpack(cls, arrays: dict[str, np.ndarray]) -> Print:
+    def unpack(cls, arrays: dict[str, np.ndarray]) -> PrintMap:
         """Back from pack(); raises KeyError where something is missing"""
         scale, x, y = map(float, arrays["print_frame"])
         spots, likes, alikeness = (
@@ -142,7 +142,7 @@ class Print(msgspec.Struct, frozen=True, eq=False, dict=True):
         """(N, 2) mm and (N, 32) ORB descriptors of the map, at the scales at which a picture may
         show it"""
         small = cv2.resize(self.canvas, None, fx=0.8, fy=0.8, interpolation=cv2.INTER_AREA)
-        points, descriptors = orb(scales=5).detectAndCompute(evened(small), None)
+        points, descriptors = make_orb(scales=5).detectAndCompute(flatten_light(small), None)
         at = (np.array([p.pt for p in points]).reshape(-1, 2) + 0.5) / 0.8 - 0.5
         return self.mm(at), descriptors
 
@@ -174,7 +174,7 @@ class Print(msgspec.Struct, frozen=True, eq=False, dict=True):
                 image, None
             )
         else:
-            points, seen = orb(scales=3).detectAndCompute(evened(image), None)
+            points, seen = make_orb(scales=3).detectAndCompute(flatten_light(image), None)
         if seen is None or descriptors is None or len(points) < 8 or len(mm) < 8:
             return None
         pairs = cv2.BFMatcher(cv2.NORM_L2 if slanted else cv2.NORM_HAMMING).knnMatch(
@@ -210,7 +210,7 @@ class Print(msgspec.Struct, frozen=True, eq=False, dict=True):
         k = min(max(int(np.floor(np.log2(max(zoom, 1e-6) / 1.3) + 1)), 0), 4)
         r = RADIUS + margin
         g = np.arange(-r, r + 1, dtype=float)
-        x, y = spread(
+        x, y = spread_grid(
             at_level(centre, k),
             np.stack([across, down], -1) / 2**k,
             np.stack(np.meshgrid(g, g), -1),
@@ -227,12 +227,12 @@ class Print(msgspec.Struct, frozen=True, eq=False, dict=True):
         return mm, px, alike
 
 
-def orb(scales: int) -> cv2.ORB:
+def make_orb(scales: int) -> cv2.ORB:
     """Features with wide patches: prints are soft and pieces small beside them"""
     return cv2.ORB_create(FEATURES, 1.2, scales, edgeThreshold=41, patchSize=41, fastThreshold=5)
 
 
-def evened(grey: np.ndarray) -> np.ndarray:
+def flatten_light(grey: np.ndarray) -> np.ndarray:
     """(h, w) uint8 with light and shadow taken out: each pixel against its surroundings"""
     f = grey.astype(np.float32)
     f -= cv2.blur(f, (41, 41))
@@ -243,7 +243,7 @@ def evened(grey: np.ndarray) -> np.ndarray:
 def best_matches(seen: np.ndarray, patches: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(N, 2) the shifts (x, y) of (N, p, p) patches within what is seen, (N, s, s), between the
     pixels, and (N,) their correlations there; -1 where that may go on rising outside"""
-    score = correlations(seen, patches)
+    score = patch_correlations(seen, patches)
     n, m = np.arange(len(score)), score.shape[1]
     y, x = np.divmod(score.reshape(len(score), m * m).argmax(1), m)
     best = score[n, y, x]
@@ -261,7 +261,7 @@ def best_matches(seen: np.ndarray, patches: np.ndarray) -> tuple[np.ndarray, np.
 _correlate = Kernel("correlate", "BBnnnf")
 
 
-def correlations(seen: np.ndarray, patches: np.ndarray) -> np.ndarray:
+def patch_correlations(seen: np.ndarray, patches: np.ndarray) -> np.ndarray:
     """(N, m, m) float32: how (N, p, p) patches correlate with what is seen, (N, s, s), shifted by
     up to s - p pixels"""
     m = seen.shape[1] - patches.shape[1] + 1
@@ -281,7 +281,7 @@ def correlations(seen: np.ndarray, patches: np.ndarray) -> np.ndarray:
     return out
 
 
-def compose(
+def compose_board(
     plan: Plan,
     images: Sequence[np.ndarray],
     poses: Sequence[Pose],
@@ -298,7 +298,7 @@ def compose(
     shape = round(h * scale), round(w * scale)
     beside = np.ones((2 * int(REACH * scale) + 1,) * 2, np.uint8)
     bare = [
-        cv2.dilate(hidden(plan, layout, pose, shape, scale, origin), beside) == 0
+        cv2.dilate(hidden_mask(plan, layout, pose, shape, scale, origin), beside) == 0
         for layout, pose in zip(layouts, poses)
     ]
     order = sorted(range(len(images)), key=lambda n: -int(bare[n].sum()))

@@ -15,10 +15,10 @@ from vision.plan import Plan
 from vision.registration.board_edges import (
     SIDES,
     EdgePoints,
+    board_sides,
+    edge_profiles,
     peaks_between,
-    profiles,
-    sides,
-    stations,
+    side_stations,
 )
 
 LONG = 0.4  # of the board's larger side that a line must run along
@@ -46,7 +46,7 @@ def site_lines(plan: Plan) -> list[Line]:
     found: dict[tuple[int, int], list[tuple[float, float]]] = defaultdict(list)
     for site in plan.site:
         for outline in site.outlines:
-            for p, q in sides(outline):
+            for p, q in board_sides(outline):
                 for axis in (0, 1):
                     if (
                         abs(p[axis] - q[axis]) < ALIKE / 2
@@ -107,15 +107,15 @@ def printed_lines(
     own, nearer to the camera; bent: whether the lens may bend them, which else the board's sides
     say better"""
     smooth = cv2.GaussianBlur(image, (0, 0), 1.0)
-    taken = occupied(plan, layout or {})
+    taken = occupied_boxes(plan, layout or {})
     seen = (
-        most_of(smooth, pose, plan, lines, taken, bent)
+        most_lines(smooth, pose, plan, lines, taken, bent)
         for lines in (site_lines(plan), middle_lines(plan))
     )
     return next((s for s in seen if s is not None), None)
 
 
-def occupied(plan: Plan, layout: dict[str, Contents]) -> np.ndarray:
+def occupied_boxes(plan: Plan, layout: dict[str, Contents]) -> np.ndarray:
     """(M, 2, 2) mm: boxes round the sites with pieces, which may reach into the next"""
     boxes = [
         (np.min(site.outline, axis=0), np.max(site.outline, axis=0))
@@ -126,7 +126,7 @@ def occupied(plan: Plan, layout: dict[str, Contents]) -> np.ndarray:
     return boxes + ASTRAY * (boxes - boxes.mean(1, keepdims=True))
 
 
-def most_of(
+def most_lines(
     image: np.ndarray, pose: Pose, plan: Plan, lines: list[Line], taken: np.ndarray, bent: bool
 ) -> EdgePoints | None:
     """Where these lines are seen; None where most are not"""
@@ -167,7 +167,7 @@ def bent_lines(
 ) -> list[EdgePoints]:
     """Each line that a lens may have bent, where it is seen near where the pose has it; none where
     most are not. Few will do: where the board lies is not asked. layout: what lies there"""
-    smooth, taken = cv2.GaussianBlur(image, (0, 0), 1.0), occupied(plan, layout)
+    smooth, taken = cv2.GaussianBlur(image, (0, 0), 1.0), occupied_boxes(plan, layout)
     for lines in (site_lines(plan), middle_lines(plan)):
         found = list(seen_ways(smooth, pose, plan, lines, taken, True))
         seen = [each for _, some in found for each in some]
@@ -194,16 +194,16 @@ def seen_line(
     clear = ~((mm[:, None] >= taken[:, 0]) & (mm[:, None] <= taken[:, 1])).all(2).any(1)
     if clear.sum() < CLEAR * STATIONS:
         return None
-    px, normal = stations(pose, mm)
+    px, normal = side_stations(pose, mm)
     t, mm, px, normal = t[clear], mm[clear], px[clear], normal[clear]
     wide = reach + 2 * WIDE
-    strength = np.linalg.norm(profiles(image, px, normal, wide), axis=2)
+    strength = np.linalg.norm(edge_profiles(image, px, normal, wide), axis=2)
     strength = np.minimum(strength, 3 * np.median(strength.max(1)))
     strength = cv2.GaussianBlur(strength, (4 * WIDE + 1, 1), WIDE, borderType=cv2.BORDER_REPLICATE)
     ends = np.arange(-reach, reach + 1)
     curve = np.stack(np.meshgrid(ends, ends, [0], indexing="ij"), -1).reshape(-1, 3)
     curve = curve[np.abs(curve[:, 0] - curve[:, 1]) <= max(reach // 2, 1)]
-    at, score = along(strength, curve, t, wide)
+    at, score = follow_curves(strength, curve, t, wide)
     best = int(score.argmax())
     if score[best] < max(PLAIN * np.percentile(score, 25), FAINT):
         return None
@@ -215,31 +215,31 @@ def seen_line(
         curve = curve[
             (np.abs(curve[:, :2]).max(1) <= reach) & (np.abs(curve @ (0.5, 0.5, 1)) <= reach)
         ]
-        at, score = along(strength, curve, t, wide)
+        at, score = follow_curves(strength, curve, t, wide)
         best = int(score.argmax())
     profile = strength[np.arange(len(t))[:, None], at[best][:, None] + np.arange(-1, 2)].mean(0)
-    found = bowed(curve[best], t) + peaks_between(*profile)
-    unsure = PRINTED_MM * pixels_a_mm_here(px, mm)
+    found = curve_offsets(curve[best], t) + peaks_between(*profile)
+    unsure = PRINTED_MM * scale_along(px, mm)
     return EdgePoints(
         mm, px + normal * found[:, None], normal, np.full(len(t), unsure), np.full(len(t), number)
     )
 
 
-def bowed(curve: np.ndarray, t: np.ndarray) -> np.ndarray:
+def curve_offsets(curve: np.ndarray, t: np.ndarray) -> np.ndarray:
     """(..., N) how far off each station is on a curve (..., 3): at its start, its end, and how much
     more in the middle"""
     return curve @ np.stack([1 - t, t, 4 * t * (1 - t)])
 
 
-def along(
+def follow_curves(
     strength: np.ndarray, curve: np.ndarray, t: np.ndarray, wide: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """(M, N) which step of each station's profile the curves go through, (M,) how plain the line is
     there on average"""
-    at = np.rint(bowed(curve, t)).astype(int) + wide
+    at = np.rint(curve_offsets(curve, t)).astype(int) + wide
     return at, strength[np.arange(len(t)), at].mean(1)
 
 
-def pixels_a_mm_here(px: np.ndarray, mm: np.ndarray) -> float:
+def scale_along(px: np.ndarray, mm: np.ndarray) -> float:
     """Along a line of (N, 2) pixels and mm"""
     return float(np.linalg.norm(px[-1] - px[0]) / np.linalg.norm(mm[-1] - mm[0]))

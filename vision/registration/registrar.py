@@ -12,35 +12,35 @@ import numpy as np
 from vision.evidence.site_evidence import NoBoard
 from vision.geometry.lens import Lens, pack_pose, unpack_pose
 from vision.geometry.pose import Pose, board_scale
-from vision.geometry.symmetry import spacing, turns
+from vision.geometry.symmetry import site_spacing, symmetric_turns
 from vision.photometry.small_picture import View
 from vision.plan import Plan
 from vision.registration.aruco_cards import CARD, IDS, find_cards, find_cards_near
 from vision.registration.aruco_cards import ENOUGH as ENOUGH_CARDS
-from vision.registration.board_outline import by_outline, framed, sharpened
-from vision.registration.grid_detection import by_lattice
+from vision.registration.board_outline import poses_by_outline, refine_by_sides, scene_frames
+from vision.registration.grid_detection import poses_by_lattice
 from vision.registration.pose_ambiguity import (
     STILL_SEEN,
-    Way,
-    by_table,
-    doubtful,
-    elsewhere,
-    shifts,
-    which_way,
+    ResolvedPose,
+    corners_by_table,
+    open_look_alikes,
+    pose_elsewhere,
+    repeats_by_squares,
+    resolve_ambiguity,
 )
 from vision.registration.pose_refinement import (
     LEAST,
     STRAINED_PX,
-    Fit,
-    consensus,
+    PrintFit,
+    consensus_pose,
     expected_error,
-    follow,
     follow_other_lens,
+    follow_print,
     robust_pose,
 )
-from vision.registration.print_map import ALIKE, Picture, Print
+from vision.registration.print_map import ALIKE, Picture, PrintMap
 from vision.registration.tile_frame import Tiles, locate_tiles, settle_tiles
-from vision.registration.whole_board import Whole
+from vision.registration.whole_board import WholeBoard
 
 SMALLEST, LARGEST = 160, 20000  # sides of a picture, pixels
 STILL_PX = 0.35  # less than this the camera did not move, at 1640 wide
@@ -71,12 +71,12 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
     plan: Plan
     lens: Lens
     cards: dict[int, np.ndarray]
-    printed: Print | None
+    printed: PrintMap | None
     tiles: Tiles | None
     first: Pose
     scene: View
     frame_mm: float = 0.0
-    whole: Whole | None = None
+    whole: WholeBoard | None = None
     rise: float = 0.0
 
     def locate(self, image: np.ndarray, last: Pose | None = None) -> Pose:
@@ -84,7 +84,7 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         the reason.
 
         last: the pose before, checked first; when it still holds, that very object comes back."""
-        picture = usable(image)
+        picture = checked_picture(image)
         if last is not None and last.size == picture.size:
             pose = self._still(picture, last)
             if pose is not None:
@@ -94,7 +94,7 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
     def ways(self, image: np.ndarray, pose: Pose) -> list[Pose]:
         """The poses at which the board may lie for what the picture shows of it, turned or some
         squares off, `pose` among them; each by itself as sure as if it were the only one"""
-        picture = usable(image)
+        picture = checked_picture(image)
         return [self.with_frame(self._refined(picture, each, {})) for each in pose.as_well]
 
     def with_frame(self, pose: Pose) -> Pose:
@@ -119,32 +119,32 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
             ):
                 return last
             return self._by_cards(found, picture.size) if len(found) > 2 else None
-        fit = follow(self.plan, self.lens, self.printed, picture, last, (0,), (3,), QUICK)
+        fit = follow_print(self.plan, self.lens, self.printed, picture, last, (0,), (3,), QUICK)
         if fit is None or fit.share < SURE:
             # among many pieces little of the print is left: then all of it is asked, and whether it
             # lies turned round
-            fit = follow(self.plan, self.lens, self.printed, picture, last, (0,), (3,))
+            fit = follow_print(self.plan, self.lens, self.printed, picture, last, (0,), (3,))
             if fit is None or fit.share < ENOUGH:
                 return None
-        if moved(self.plan, fit.pose, last) < max(
+        if corner_shift(self.plan, fit.pose, last) < max(
             STILL_PX * max(picture.size) / 1640, 2 * fit.pose.error_px
         ):
             return last  # nobody puts a board back, turned or a square off, to a third of a pixel
         if (
-            doubtful(self.printed, picture, fit, STILL_SEEN, 8)
-            and doubtful(self.printed, picture, fit, STILL_SEEN)
+            open_look_alikes(self.printed, picture, fit, STILL_SEEN, 8)
+            and open_look_alikes(self.printed, picture, fit, STILL_SEEN)
             and not self._cards_say(picture, last)
             and self._which_way(picture, fit, last).fit is not fit
         ):
             return None
-        fit = follow(self.plan, self.lens, self.printed, picture, last, (1, 0), (5, 3))
+        fit = follow_print(self.plan, self.lens, self.printed, picture, last, (1, 0), (5, 3))
         return fit.pose if fit is not None and fit.share >= SURE else None
 
     def _unmoved(self, picture: Picture, pose: Pose, last: Pose | None) -> bool:
         """Whether the board lies just as it did: nobody puts it back so, turned or a square off"""
         scale = max(picture.size) / 1640
         still = np.clip(2 * pose.error_px, STILL_PX * scale, 3 * STILL_PX * scale)
-        return any(moved(self.plan, pose, p) < still for p in self._near(picture, last))
+        return any(corner_shift(self.plan, pose, p) < still for p in self._near(picture, last))
 
     def _unmoved_and_full(self, picture: Picture, last: Pose | None) -> Pose | None:
         """Where a board of which pieces hide nearly all still lies as it did: too few patches are
@@ -194,7 +194,7 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
             # cards say about where the board lies, and which way round: print that looks alike
             # elsewhere is no argument
             fits = (
-                follow(self.plan, self.lens, self.printed, picture, by_cards, *way)
+                follow_print(self.plan, self.lens, self.printed, picture, by_cards, *way)
                 for way in NEAR_CARDS
             )
             fit = next((f for f in fits if f is not None and f.share >= ENOUGH), None)
@@ -208,11 +208,11 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
             return by_cards if fit is None else self._refined(picture, fit.pose, found)
         best, tried = None, []
         for start, levels, margins in self._starts(picture, last):
-            fit = follow(self.plan, self.lens, self.printed, picture, start, levels, margins)
+            fit = follow_print(self.plan, self.lens, self.printed, picture, start, levels, margins)
             if (
                 fit is None
                 or fit.share < ENOUGH
-                or any(moved(self.plan, fit.pose, p) < ELSEWHERE_PX for p in tried)
+                or any(corner_shift(self.plan, fit.pose, p) < ELSEWHERE_PX for p in tried)
             ):
                 continue
             if fit.share >= SURE and self._unmoved(picture, fit.pose, last):
@@ -249,15 +249,15 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
 
     def _a_square_off(self, pose: Pose) -> Pose:
         """A pose that might as well be the one a square further: its error says so"""
-        apart = min((d for d in spacing(self.plan) if d > 0), default=0.0) * board_scale(
+        apart = min((d for d in site_spacing(self.plan) if d > 0), default=0.0) * board_scale(
             pose, self.plan
         )
         return msgspec.structs.replace(pose, error_px=float(np.hypot(pose.error_px, apart)))
 
-    def _slid(self, picture: Picture, by_cards: Pose) -> Fit | None:
+    def _slid(self, picture: Picture, by_cards: Pose) -> PrintFit | None:
         """A board that does not lie between its cards any more, but plainly somewhere near"""
         fits = (
-            follow(self.plan, self.lens, self.printed, picture, rough, (1, 0), (8, 3))
+            follow_print(self.plan, self.lens, self.printed, picture, rough, (1, 0), (8, 3))
             for rough in self.whole.roughly(self.plan, picture, by_cards)
         )
         return max(
@@ -266,16 +266,21 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
             default=None,
         )
 
-    def _which_way(self, picture: Picture, fit: Fit, last: Pose | None) -> Way:
+    def _which_way(self, picture: Picture, fit: PrintFit, last: Pose | None) -> ResolvedPose:
         """The best place about a pose, and about that one again while there is a better: a few
         squares off are seen at a time"""
         near, way = self._near(picture, last), None
         for _ in range(STRIDES):
-            new = which_way(self.plan, self.lens, self.printed, self.whole, picture, fit, near)
+            new = resolve_ambiguity(
+                self.plan, self.lens, self.printed, self.whole, picture, fit, near
+            )
             if way is not None and new.score <= way.score:
                 break
             way, before, fit = new, fit, new.fit
-            if not shifts(self.printed) or moved(self.plan, fit.pose, before.pose) < ELSEWHERE_PX:
+            if (
+                not repeats_by_squares(self.printed)
+                or corner_shift(self.plan, fit.pose, before.pose) < ELSEWHERE_PX
+            ):
                 break
         return way
 
@@ -293,27 +298,27 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         for pose in near[:1]:
             for rough in self.whole.roughly(self.plan, picture, pose):
                 yield rough, (1, 0), (8, 3)
-        if shifts(self.printed):
+        if repeats_by_squares(self.printed):
             yield from self._outlined(picture, near[:1], NEAR_PX)
         by_features = self._by_features(picture)
         if by_features is not None:
             yield by_features, (1, 0), (8, 3)
         for pose in near[-1:]:
-            for quarters in turns(self.plan):
+            for quarters in symmetric_turns(self.plan):
                 turned = turn_board(self.plan, self.lens, pose, quarters)
                 yield turned, (2, 1, 0), (8, 4, 3)
                 for rough in self.whole.roughly(self.plan, picture, turned):
                     yield rough, (1, 0), (8, 3)
         yield from self._outlined(
             picture,
-            by_outline(self.plan, self.lens, self.scene, picture.image, True),
+            poses_by_outline(self.plan, self.lens, self.scene, picture.image, True),
             OUTLINE_PX,
-            framed(self.plan, self.lens, self.scene),
+            scene_frames(self.plan, self.lens, self.scene),
         )
-        for lattice in by_lattice(self.plan, self.lens, picture):
+        for lattice in poses_by_lattice(self.plan, self.lens, picture):
             yield lattice, (1, 0), (12, 3)
         for quarters in (2, 1, 3):
-            held = rolled(near[-1], quarters)
+            held = roll_camera(near[-1], quarters)
             yield held, (2, 1, 0), (8, 4, 3)
             for rough in self.whole.roughly(self.plan, picture, held):
                 yield rough, (1, 0), (8, 3)
@@ -326,21 +331,23 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
     ):
         """Poses at which the board's sides are seen, each way round; frames: (4, 2) mm each, what
         may be seen instead of them"""
-        ways = 0, *turns(self.plan)
+        ways = 0, *symmetric_turns(self.plan)
         for pose in rough:
-            sharp = sharpened(
+            sharp = refine_by_sides(
                 self.plan, self.lens, picture.image, pose, reach * max(picture.size) / 1640
             )
             for quarters in ways if sharp is not None else ():
                 yield (
-                    elsewhere(self.plan, self.lens, sharp, np.roll(self.plan.corners, quarters, 0)),
+                    pose_elsewhere(
+                        self.plan, self.lens, sharp, np.roll(self.plan.corners, quarters, 0)
+                    ),
                     (1, 0),
                     (4, 3),
                 )
             for mm in frames:
                 for quarters in ways:
                     yield (
-                        elsewhere(self.plan, self.lens, pose, np.roll(mm, quarters, 0)),
+                        pose_elsewhere(self.plan, self.lens, pose, np.roll(mm, quarters, 0)),
                         (1, 0),
                         (12, 3),
                     )
@@ -367,7 +374,7 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
             return None
         if last is not None and last.size == picture.size:
             pose = settle_tiles(self.plan, self.tiles, picture.image, last)
-            if pose is not None and moved(self.plan, pose, last) < 3 * pose.error_px:
+            if pose is not None and corner_shift(self.plan, pose, last) < 3 * pose.error_px:
                 return last
         near = self._near(picture, last)
         pose = locate_tiles(self.plan, self.tiles, picture.image, near)
@@ -383,13 +390,13 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
                 else []
             )
             pose = locate_tiles(
-                self.plan, self.tiles, picture.image, [*turned, rolled(near[-1], 2), *rough]
+                self.plan, self.tiles, picture.image, [*turned, roll_camera(near[-1], 2), *rough]
             )
         if pose is None or self.whole is None:
             return pose
-        corners = by_table(self.plan, self.lens, self.whole, picture, pose)
+        corners = corners_by_table(self.plan, self.lens, self.whole, picture, pose)
         start = (
-            elsewhere(self.plan, self.lens, pose, corners)
+            pose_elsewhere(self.plan, self.lens, pose, corners)
             if corners is not self.plan.corners
             else None
         )
@@ -404,7 +411,9 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         if matched is None:
             return None
         mm, px = matched
-        found = consensus(self.lens, mm, px, picture.size, 4.0 * max(picture.size) / 1640, "print")
+        found = consensus_pose(
+            self.lens, mm, px, picture.size, 4.0 * max(picture.size) / 1640, "print"
+        )
         return found[0] if found is not None else None
 
     def _by_cards(self, found: dict[int, np.ndarray], size: tuple[int, int]) -> Pose | None:
@@ -435,7 +444,7 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
     def _refined(self, picture: Picture, pose: Pose, found: dict[int, np.ndarray]) -> Pose:
         """The pose sharpened by all patches of the print, and by the cards where they say the same"""
         scale = max(picture.size) / 1640
-        fit = follow(self.plan, self.lens, self.printed, picture, pose, (0,), (3,))
+        fit = follow_print(self.plan, self.lens, self.printed, picture, pose, (0,), (3,))
         if fit is None:
             return pose
         if fit.typical > STRAINED_PX * scale:
@@ -482,14 +491,14 @@ class Registrar(msgspec.Struct, frozen=True, eq=False):
         )
         printed, whole, tiles = (
             part.unpack(arrays) if name in arrays else None
-            for name, part in (("print", Print), ("whole", Whole), ("tiles", Tiles))
+            for name, part in (("print", PrintMap), ("whole", WholeBoard), ("tiles", Tiles))
         )
         cards = {i: np.asarray(arrays[f"card{i}"]) for i in IDS if f"card{i}" in arrays}
         frame, rise = (*map(float, arrays["frame"]), 0.0)[:2]
         return cls(plan, lens, cards, printed, tiles, first, scene, frame, whole, rise)
 
 
-def usable(image: np.ndarray) -> Picture:
+def checked_picture(image: np.ndarray) -> Picture:
     """Raises NoBoard for what cannot show a board: too small, too large, black, all one colour"""
     if (
         not isinstance(image, np.ndarray)
@@ -509,7 +518,7 @@ def usable(image: np.ndarray) -> Picture:
     return Picture(image)
 
 
-def rolled(pose: Pose, quarters: int) -> Pose:
+def roll_camera(pose: Pose, quarters: int) -> Pose:
     """The pose of the same board if the camera were held so many quarter turns about its own axis"""
     roll, own = (
         cv2.Rodrigues(np.asarray(v, float))[0]
@@ -529,6 +538,6 @@ def turn_board(plan: Plan, lens: Lens, pose: Pose, quarters: int) -> Pose:
     return lens.pose(plan.corners, px, pose.size, "print")[0]
 
 
-def moved(plan: Plan, pose: Pose, other: Pose) -> float:
+def corner_shift(plan: Plan, pose: Pose, other: Pose) -> float:
     """How far apart two poses put the board's corners at most, pixels"""
     return float(np.linalg.norm(pose.to_px(plan.corners) - other.to_px(plan.corners), axis=1).max())

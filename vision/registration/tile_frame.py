@@ -12,7 +12,7 @@ import numpy as np
 from vision.evidence.site_evidence import Contents
 from vision.geometry.pose import Pose, board_scale
 from vision.plan import Plan
-from vision.registration.board_edges import peaks_between, profiles
+from vision.registration.board_edges import edge_profiles, peaks_between
 from vision.registration.pose_refinement import expected_error, robust_pose
 
 STATIONS = 10  # along each side of a tile
@@ -128,7 +128,7 @@ class Tiles(msgspec.Struct, frozen=True, eq=False):
         ).reshape(2, -1, 2)
         normal = px[1] - px[0]
         normal /= np.linalg.norm(normal, axis=1, keepdims=True)
-        found = profiles(image, px[0], normal, reach)
+        found = edge_profiles(image, px[0], normal, reach)
         if found.shape[2] == 1:
             found = np.repeat(found, 3, 2)
         return found.reshape(n, 4, STATIONS, 2 * reach + 1, 3)
@@ -175,7 +175,7 @@ class Tiles(msgspec.Struct, frozen=True, eq=False):
             side.reshape(-1, side.shape[2]), (0, 0), 1.0, borderType=cv2.BORDER_REPLICATE
         )
         right, left, lower, upper = side.reshape(-1, 4, 2 * reach + 1).transpose(1, 0, 2)
-        (dx, sx), (dy, sy) = peaks(right + left[:, ::-1]), peaks(lower + upper[:, ::-1])
+        (dx, sx), (dy, sy) = row_peaks(right + left[:, ::-1]), row_peaks(lower + upper[:, ::-1])
         return dx, dy, sx, sy
 
     def common_shift(self, image: np.ndarray, pose: Pose, reach: int) -> tuple[np.ndarray, float]:
@@ -207,7 +207,7 @@ def clear_enough(clear: np.ndarray, px: np.ndarray, size: tuple[int, int]) -> np
     return good & ((px > 0) & (px < np.array(size) - 1)).all(1)
 
 
-def peaks(score: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def row_peaks(score: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(N,) where each row peaks, between the steps, and (N,) how high"""
     at = np.clip(score.argmax(1), 1, score.shape[1] - 2)
     row = np.arange(len(score))
@@ -250,10 +250,10 @@ def locate_tiles(
         start = start.resized(small.shape[1::-1])
         reach = round(FAR_MM * board_scale(start, plan))
         for turn in TURNS:
-            pose = nudged(plan, start, np.zeros(2), turn)
+            pose = nudge_pose(plan, start, np.zeros(2), turn)
             shift, score = tiles.common_shift(small, pose, reach)
             if best is None or score > 1.1 * best[0]:
-                best = score, nudged(plan, pose, shift, 0.0)
+                best = score, nudge_pose(plan, pose, shift, 0.0)
         found.append(best)
     found.sort(key=lambda f: -f[0])
     settled = (
@@ -286,7 +286,7 @@ def settle_tiles(plan: Plan, tiles: Tiles, image: np.ndarray, pose: Pose) -> Pos
     return msgspec.structs.replace(pose, by="tiles", error_px=error)
 
 
-def nudged(plan: Plan, pose: Pose, shift_px: np.ndarray, turn: float) -> Pose:
+def nudge_pose(plan: Plan, pose: Pose, shift_px: np.ndarray, turn: float) -> Pose:
     """The pose as if the table were turned by `turn` radians about the board's middle, the picture
     then shifted"""
     middle = np.append(np.array(plan.size) / 2, 0.0)

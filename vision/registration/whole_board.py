@@ -12,7 +12,7 @@ import numpy as np
 
 from vision.geometry.pose import Pose
 from vision.plan import Plan
-from vision.registration.print_map import Picture, compose
+from vision.registration.print_map import Picture, compose_board
 
 LONG = 450  # longer side of the view, pixels
 RIM, TABLE = (
@@ -37,7 +37,7 @@ LOG = np.log(np.arange(256, dtype=np.float32) + 20)
 STEPS = (0.0, -2.5, 2.5, -5.0, 5.0)  # degrees tried for that
 
 
-class Whole(msgspec.Struct, frozen=True, eq=False, dict=True):
+class WholeBoard(msgspec.Struct, frozen=True, eq=False, dict=True):
     """canvas: (h, w) uint8 grey, the empty board from above with some of the table; known: (h, w)
     bool where photos show it bare; px_per_mm: its scale; origin: (2,) mm of its upper left."""
 
@@ -55,11 +55,13 @@ class Whole(msgspec.Struct, frozen=True, eq=False, dict=True):
         layouts: Sequence[dict],
         rim: float = RIM,
         raised: bool = False,
-    ) -> Whole:
+    ) -> WholeBoard:
         """From the calibration photos and their poses; rim: how much of the table belongs to it, a
         share of the longer side; raised: whether the board's own rim stands above its sites, and so
         does not lie as poses have it"""
-        canvas, bare, scale, origin = compose(plan, images, poses, layouts, rim * max(plan.size))
+        canvas, bare, scale, origin = compose_board(
+            plan, images, poses, layouts, rim * max(plan.size)
+        )
         small = LONG / max(canvas.shape)
         size = round(canvas.shape[1] * small), round(canvas.shape[0] * small)
         barest = poses[min(range(len(layouts)), key=lambda n: sum(map(len, layouts[n].values())))]
@@ -71,7 +73,7 @@ class Whole(msgspec.Struct, frozen=True, eq=False, dict=True):
         ).astype(bool)
         if raised:
             known &= (
-                within(
+                rectangle_mask(
                     np.vstack([o for s in plan.site for o in s.outlines]),
                     known.shape,
                     scale * small,
@@ -92,7 +94,7 @@ class Whole(msgspec.Struct, frozen=True, eq=False, dict=True):
         }
 
     @classmethod
-    def unpack(cls, arrays: dict[str, np.ndarray]) -> Whole:
+    def unpack(cls, arrays: dict[str, np.ndarray]) -> WholeBoard:
         """Back from pack(); raises KeyError where something is missing"""
         both = cv2.imdecode(np.asarray(arrays["whole"], np.uint8), cv2.IMREAD_COLOR)
         scale, x, y = map(float, arrays["whole_frame"])
@@ -100,7 +102,7 @@ class Whole(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def traits(self) -> list[np.ndarray]:
-        return traits(self.canvas)
+        return contrast_scales(self.canvas)
 
     @cached_property
     def reach(self) -> list[float]:
@@ -155,7 +157,7 @@ class Whole(msgspec.Struct, frozen=True, eq=False, dict=True):
         hide it, or out of the picture"""
         seen, inside = self.rectified(picture, pose)
         out = np.zeros(self.canvas.shape, np.float32)
-        for mine, theirs, reach in zip(self.traits, traits(seen), self.reach):
+        for mine, theirs, reach in zip(self.traits, contrast_scales(seen), self.reach):
             out += 1 - np.minimum(((theirs - mine) / reach) ** 2, 1)
         return np.where(inside & self.known, out / len(SCALES), 0)
 
@@ -167,7 +169,7 @@ class Whole(msgspec.Struct, frozen=True, eq=False, dict=True):
         nothing of that is seen to differ so, as where the canvas has but noise there; back: (2, 3)
         from pixels of the canvas here to those there"""
         h, w = self.canvas.shape
-        field = within(
+        field = rectangle_mask(
             plan.corners, self.canvas.shape, self.px_per_mm, self.origin
         )  # a table has another grain there
         mine, off = self.traits[0], []
@@ -176,7 +178,7 @@ class Whole(msgspec.Struct, frozen=True, eq=False, dict=True):
             off.append(
                 np.where(
                     inside & self.known,
-                    np.minimum(np.abs(trait(seen, SCALES[0]) - mine), MOST),
+                    np.minimum(np.abs(local_contrast(seen, SCALES[0]) - mine), MOST),
                     np.float32(-1),
                 )
             )
@@ -192,7 +194,7 @@ class Whole(msgspec.Struct, frozen=True, eq=False, dict=True):
         )
         if abs(float(((other - off[0]) * counts).sum())) < SEEN * float((counts**2).sum()):
             return 0.0
-        return plainly((other - off[0]) * counts / max(float(counts.mean()), 1e-6))
+        return chance_units((other - off[0]) * counts / max(float(counts.mean()), 1e-6))
 
     def between(self, here: np.ndarray, there: np.ndarray) -> np.ndarray:
         """(2, 3): from pixels of the canvas at one place to those at another, which have (4, 2) mm
@@ -208,9 +210,9 @@ class Whole(msgspec.Struct, frozen=True, eq=False, dict=True):
         """For a board of squares `step` (2,) mm apart: by how many mm the pose may be off, (2,)
         each, with how well that explains the picture, the best first"""
         canvas, known = self.halved
-        mine, reach = trait(canvas, SCALES[1] / 2), self.reach[1]
+        mine, reach = local_contrast(canvas, SCALES[1] / 2), self.reach[1]
         seen, inside = self.rectified(picture, pose, SHIFTS * float(step.max()), 2)
-        wide = np.where(inside, trait(seen, SCALES[1] / 2), np.float32(9))
+        wide = np.where(inside, local_contrast(seen, SCALES[1] / 2), np.float32(9))
         h, w = mine.shape
         first = (np.array(wide.shape[::-1]) - (w, h)) / 2
         out = []
@@ -236,7 +238,7 @@ class Whole(msgspec.Struct, frozen=True, eq=False, dict=True):
         best first"""
         canvas, known = self.halved
         scale, reach = SCALES[2] / 2, self.reach[2]
-        half = plain(trait(canvas, scale), reach) * known
+        half = limit_contrast(local_contrast(canvas, scale), reach) * known
         found = []
         for turn in STEPS:
             R = cv2.Rodrigues(np.array([0, 0, np.radians(turn)]))[0]
@@ -247,7 +249,7 @@ class Whole(msgspec.Struct, frozen=True, eq=False, dict=True):
                 tvec=pose.tvec + R0 @ (middle - R @ middle),
             )
             seen, inside = self.rectified(picture, turned, 0.25 * max(plan.size), 2)
-            wide = plain(trait(seen, scale), reach) * inside
+            wide = limit_contrast(local_contrast(seen, scale), reach) * inside
             fits = cv2.matchTemplate(wide, half, cv2.TM_CCORR)
             middle_px = (np.array(fits.shape[::-1]) - 1) / 2
             for _ in range(PEAKS // 2):
@@ -262,7 +264,9 @@ class Whole(msgspec.Struct, frozen=True, eq=False, dict=True):
         return [p for _, p in found[:PEAKS]]
 
 
-def within(mm: np.ndarray, shape: tuple[int, int], scale: float, origin: np.ndarray) -> np.ndarray:
+def rectangle_mask(
+    mm: np.ndarray, shape: tuple[int, int], scale: float, origin: np.ndarray
+) -> np.ndarray:
     """(h, w) float32: 1 well within the rectangle round (N, 2) mm, else 0"""
     out, at = np.zeros(shape, np.float32), (mm - origin) * scale
     cv2.rectangle(
@@ -286,24 +290,24 @@ def coarse_map(
     ]
 
 
-def traits(grey: np.ndarray) -> list[np.ndarray]:
+def contrast_scales(grey: np.ndarray) -> list[np.ndarray]:
     """Per scale (h, w) float32: how much lighter or darker each place is than its surroundings"""
-    return [trait(grey, s) for s in SCALES]
+    return [local_contrast(grey, s) for s in SCALES]
 
 
-def trait(grey: np.ndarray, scale: float) -> np.ndarray:
+def local_contrast(grey: np.ndarray, scale: float) -> np.ndarray:
     """The same at a scale of so many pixels"""
     logs = LOG[grey]
     wide = (2 * int(2.5 * scale) + 1,) * 2
     return cv2.GaussianBlur(logs, (0, 0), scale) - cv2.blur(cv2.blur(logs, wide), wide)
 
 
-def plain(trait: np.ndarray, reach: float) -> np.ndarray:
+def limit_contrast(trait: np.ndarray, reach: float) -> np.ndarray:
     """Limited to where differences count"""
     return np.clip(trait / reach, -2, 2)
 
 
-def lead(here: np.ndarray, there: np.ndarray, back: np.ndarray) -> float:
+def explanation_lead(here: np.ndarray, there: np.ndarray, back: np.ndarray) -> float:
     """By how much one place explains a picture better than another, in terms of what chance does.
 
     here, there: (h, w) as Whole.explained gives them; back: (2, 3) from here's pixels to there's:
@@ -313,10 +317,10 @@ def lead(here: np.ndarray, there: np.ndarray, back: np.ndarray) -> float:
         there, back, (w, h), flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP, borderValue=-1
     )
     off = np.where(other >= 0, here - other, 0).astype(np.float32)
-    return plainly(off)
+    return chance_units(off)
 
 
-def plainly(off: np.ndarray) -> float:
+def chance_units(off: np.ndarray) -> float:
     """The mean of (h, w) values, in terms of what chance does"""
     cells = cv2.resize(off, (CELLS, CELLS), interpolation=cv2.INTER_AREA).ravel()
     return float(cells.mean() / (cells.std() / CELLS + 1e-4))

@@ -6,7 +6,7 @@ import ctypes
 from contextlib import suppress
 
 
-def given_back() -> None:
+def trim_heap() -> None:
     """Hands what was freed back to the machine: glibc keeps arrays of up to 32 MB for itself, in
     pieces that nothing else fits into"""
     with suppress(AttributeError, OSError):  # other libraries have nothing of the kind

@@ -21,19 +21,19 @@ class BadModel(ValueError):
     """A model file that cannot be used; the message names the file and the fault."""
 
 
-def drawer(name: str, arrays: Arrays) -> Arrays:
+def add_prefix(name: str, arrays: Arrays) -> Arrays:
     """The arrays under a common name, for one file together with others'"""
     return {f"{name}/{key}": value for key, value in arrays.items()}
 
 
-def opened(name: str, arrays: Arrays) -> Arrays:
+def strip_prefix(name: str, arrays: Arrays) -> Arrays:
     """One drawer's arrays again, under their own names"""
     return {
         key[len(name) + 1 :]: value for key, value in arrays.items() if key.startswith(name + "/")
     }
 
 
-def save(path: str | Path, arrays: Arrays) -> None:
+def save_arrays(path: str | Path, arrays: Arrays) -> None:
     """Writes the file beside its place and moves it there, so that a reader sees the old model or
     the new one."""
     path = Path(path)
@@ -50,7 +50,7 @@ def save(path: str | Path, arrays: Arrays) -> None:
         raise
 
 
-def load(path: str | Path) -> Arrays:
+def load_arrays(path: str | Path) -> Arrays:
     """Raises BadModel."""
     try:
         with np.load(path, allow_pickle=False) as f:
@@ -66,18 +66,18 @@ def load(path: str | Path) -> Arrays:
     return arrays
 
 
-def text(value: str) -> np.ndarray:
+def text_as_array(value: str) -> np.ndarray:
     """A string as an array of bytes, for a model file."""
     return np.frombuffer(value.encode(), np.uint8).copy()
 
 
-def as_text(array: np.ndarray) -> str:
-    """The string that `text` made an array of."""
+def array_as_text(array: np.ndarray) -> str:
+    """The string that `text_as_array` made an array of."""
     return array.tobytes().decode()
 
 
-def pack(value: msgspec.Struct) -> Arrays:
-    """A struct of arrays, plain data and further structs (or lists of them) as arrays; `unpack` is
+def pack_struct(value: msgspec.Struct) -> Arrays:
+    """A struct of arrays, plain data and further structs (or lists of them) as arrays; `unpack_struct` is
     its reverse."""
     out: Arrays = {}
     plain: dict[str, Any] = {}
@@ -86,19 +86,19 @@ def pack(value: msgspec.Struct) -> Arrays:
         if isinstance(part, np.ndarray):
             out[field.name] = part
         elif isinstance(part, msgspec.Struct):
-            out |= drawer(field.name, pack(part))
+            out |= add_prefix(field.name, pack_struct(part))
         elif isinstance(part, list) and part and isinstance(part[0], msgspec.Struct):
             for n, item in enumerate(part):
-                out |= drawer(f"{field.name}.{n}", pack(item))
+                out |= add_prefix(f"{field.name}.{n}", pack_struct(item))
         elif part is not None:
             plain[field.name] = part
-    out["about"] = text(json.dumps(msgspec.to_builtins(plain)))
+    out["about"] = text_as_array(json.dumps(msgspec.to_builtins(plain)))
     return out
 
 
-def unpack(kind: type[msgspec.Struct], arrays: Arrays) -> Any:
+def unpack_struct(kind: type[msgspec.Struct], arrays: Arrays) -> Any:
     """Raises KeyError or msgspec.ValidationError where something is missing or odd."""
-    plain = json.loads(as_text(arrays["about"]))
+    plain = json.loads(array_as_text(arrays["about"]))
     hints = typing.get_type_hints(kind)
     values: dict[str, Any] = {}
     for field in msgspec.structs.fields(kind):
@@ -119,9 +119,11 @@ def unpack(kind: type[msgspec.Struct], arrays: Arrays) -> Any:
             numbers = sorted(
                 {int(k[len(name) + 1 :].split("/")[0]) for k in arrays if k.startswith(name + ".")}
             )
-            values[name] = [unpack(inner, opened(f"{name}.{n}", arrays)) for n in numbers]
-        elif inner is not None and opened(name, arrays):
-            values[name] = unpack(inner, opened(name, arrays))
+            values[name] = [
+                unpack_struct(inner, strip_prefix(f"{name}.{n}", arrays)) for n in numbers
+            ]
+        elif inner is not None and strip_prefix(name, arrays):
+            values[name] = unpack_struct(inner, strip_prefix(name, arrays))
     try:
         return kind(**values)
     except TypeError as e:

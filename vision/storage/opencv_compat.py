@@ -19,7 +19,7 @@ def as_ids(found: np.ndarray | None) -> list[int]:
     return [] if found is None else np.asarray(found).ravel().astype(int).tolist()
 
 
-def grey(image: np.ndarray) -> np.ndarray:
+def to_grey(image: np.ndarray) -> np.ndarray:
     """(h, w) uint8 of a colour, grey or four-channel picture"""
     if image.ndim == 2:
         return image
@@ -38,7 +38,7 @@ def _detector(refine: bool) -> cv2.aruco.ArucoDetector:
     return cv2.aruco.ArucoDetector(cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_4X4_50), p)
 
 
-def aruco(grey_image: np.ndarray, refine: bool = True) -> dict[int, np.ndarray]:
+def detect_aruco(grey_image: np.ndarray, refine: bool = True) -> dict[int, np.ndarray]:
     """id -> (4, 2) pixels of a card's black corners, clockwise from its own upper left; an id seen
     twice is left out"""
     corners, ids, _ = _detector(refine).detectMarkers(grey_image)

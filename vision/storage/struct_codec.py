@@ -18,12 +18,12 @@ class Unpackable(TypeError):
     """A value of a kind that no model file can hold."""
 
 
-def freeze(value: Any) -> model_file.Arrays:
+def freeze_value(value: Any) -> model_file.Arrays:
     """Raises Unpackable. A struct's field that holds such a value but has a default (a cache) is
     left out."""
     arrays: model_file.Arrays = {}
     outline = _freeze(value, arrays)
-    arrays["outline"] = model_file.text(json.dumps(outline, separators=(",", ":")))
+    arrays["outline"] = model_file.text_as_array(json.dumps(outline, separators=(",", ":")))
     return arrays
 
 
@@ -57,12 +57,12 @@ def _freeze(value: Any, arrays: model_file.Arrays) -> Any:
     raise Unpackable(type(value).__name__)
 
 
-def thaw(arrays: model_file.Arrays, kinds: Iterable[type[msgspec.Struct]]) -> Any:
+def thaw_value(arrays: model_file.Arrays, kinds: Iterable[type[msgspec.Struct]]) -> Any:
     """kinds: the structs that may stand in it. Raises KeyError or ValueError where something is
     missing or odd."""
     names = {k.__name__: k for k in kinds}
     try:
-        return _thaw(json.loads(model_file.as_text(arrays["outline"])), arrays, names)
+        return _thaw(json.loads(model_file.array_as_text(arrays["outline"])), arrays, names)
     except (TypeError, AttributeError) as e:
         raise ValueError(str(e)) from None
 

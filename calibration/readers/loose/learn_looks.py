@@ -20,7 +20,7 @@ from calibration.readers.loose.locate_samples import (
 )
 from vision.geometry.footprints import lies_below
 from vision.geometry.posed_photo import Shot
-from vision.photometry.canvas import Frame, powers
+from vision.photometry.canvas import Frame, quadratic_terms
 from vision.plan import Plan, Site
 from vision.readers.loose.cards.card_reader import Firsts, Place, group_of
 from vision.readers.loose.cards.card_sheet import related
@@ -295,7 +295,7 @@ def brightness(
         )
     if len(told) < 12:
         return np.zeros(6)
-    X = powers(frame, np.array([t[1] for t in told])).astype(float)[:, 1:]
+    X = quadratic_terms(frame, np.array([t[1] for t in told])).astype(float)[:, 1:]
     y = np.array([t[2] for t in told])
     for kind in {t[0] for t in told}:
         which = np.array([t[0] == kind for t in told])

@@ -10,7 +10,7 @@ import cv2
 import msgspec
 import numpy as np
 
-from vision.photometry.canvas import Frame, sample
+from vision.photometry.canvas import Frame, sample_canvas
 from vision.readers.loose.cards.card_sheet import parts_of, related
 from vision.readers.loose.scene.polar_patches import Form
 
@@ -52,7 +52,7 @@ def by_shape(
     lo, hi = area.min(0) - most, area.max(0) + most
     w, h = np.ceil((hi - lo) * k).astype(int)
     xy = np.stack(np.meshgrid(np.arange(w), np.arange(h)), -1)
-    patch = sample(cv2.blur(strange, (2, 2)), frame.to_px(lo + (xy + 0.5) / k))[..., 0]
+    patch = sample_canvas(cv2.blur(strange, (2, 2)), frame.to_px(lo + (xy + 0.5) / k))[..., 0]
     allowed = np.zeros((h, w), np.uint8)
     cv2.fillPoly(allowed, [np.round((area - lo) * k).astype(np.int32)], 1)
     kernels = {f: kernels_of(f, k, grown, straight, lean[f]) for f in wanted}

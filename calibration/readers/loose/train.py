@@ -20,10 +20,10 @@ from calibration.readers.loose.learn_looks import (
     looks_of,
     named,
 )
-from vision.evidence.site_evidence import matches
+from vision.evidence.site_evidence import contents_match
 from vision.geometry.posed_photo import Lying, Shot
 from vision.photometry.camera_response import PLAIN
-from vision.photometry.canvas import Empty, Frame, dimmed, trust
+from vision.photometry.canvas import Empty, Frame, site_trust, undo_falloff
 from vision.plan import Plan
 from vision.readers.loose.cards.card_reader import (
     Firsts,
@@ -57,7 +57,9 @@ def taught(plan: Plan, shots: Sequence[Shot]) -> ClusterReader:
     if not bare:
         bare = [np.median(canvases, 0).astype(np.uint8)]
     empty = Empty.of(frame, bare)
-    empty = empty.below_white([c for s, c in zip(shots, canvases) if s.layout], trust(frame, plan))
+    empty = empty.below_white(
+        [c for s, c in zip(shots, canvases) if s.layout], site_trust(frame, plan)
+    )
     reader = learn(plan, empty, [s for s in shots if s.layout])
     if not reader.firsts.sheets:  # else pieces lie on cards, not on the board
         reader.lump = max(
@@ -98,7 +100,7 @@ def learn(plan: Plan, empty: Empty, full: Sequence[Shot], rounds: int = 2) -> Cl
     falloff = brightness(
         found, placed, looks_of(found, groups, scenes, frame, THERE), firsts, groups, scenes, frame
     )
-    empty = dimmed(empty, falloff)
+    empty = undo_falloff(empty, falloff)
     reader = ClusterReader(plan, empty, Firsts((), {}), {})
     scenes = [reader.stage.scene(s.image, s.pose, learning=True) for s in full]
     unveil(scenes, veils)
@@ -187,7 +189,7 @@ def usual_fits(reader: ClusterReader, full: Sequence[Shot]) -> tuple[Habits, tup
         left += [
             v
             for s, v in reader.lumps.items()
-            if matches(told[s].best, tuple(shot.layout.get(s, ())), "cluster")
+            if contents_match(told[s].best, tuple(shot.layout.get(s, ())), "cluster")
         ]
         right += [
             p for p in reader.last if p.kind in shot.layout.get(reader.homes.home(p.foot), ())

@@ -9,11 +9,11 @@ import cv2
 import msgspec
 import numpy as np
 
-from vision.geometry.footprints import height_of, lean_at
+from vision.geometry.footprints import lean_at, pile_height
 from vision.geometry.posed_photo import Shot
-from vision.geometry.site_groups import Group, apart
-from vision.geometry.site_windows import Pyramid, Windows, pixels_a_mm
-from vision.photometry.room_light import Light, paint
+from vision.geometry.site_groups import SizeGroup, spare_reach
+from vision.geometry.site_windows import Pyramid, Windows, scale_at
+from vision.photometry.room_light import RoomLight, to_reference_logs
 from vision.plan import Plan
 from vision.readers.pile.exemplar import ASKEW, footprint_mask
 
@@ -27,11 +27,16 @@ LARGEST = 110  # window pixels along a window at most
 
 
 def log_windows(
-    windows: Windows, shot_pyramid: Pyramid, pose, light: Light, which: np.ndarray, height: float
+    windows: Windows,
+    shot_pyramid: Pyramid,
+    pose,
+    light: RoomLight,
+    which: np.ndarray,
+    height: float,
 ) -> np.ndarray:
     """(n, side, side, 3) float32 log colours in the reference light"""
     cut = windows.cut(shot_pyramid, pose, which, height)
-    return paint(cut, light.at(windows.centres[which]))
+    return to_reference_logs(cut, light.at(windows.centres[which]))
 
 
 def difference(seen: np.ndarray, empty: np.ndarray) -> np.ndarray:
@@ -179,7 +184,7 @@ def edge_strength(logs: np.ndarray) -> np.ndarray:
     return np.sqrt(gx * gx + gy * gy).max(-1)
 
 
-def looked_at(group: Group, plan: Plan, shots: list[Shot]) -> tuple[Group, Windows]:
+def looked_at(group: SizeGroup, plan: Plan, shots: list[Shot]) -> tuple[SizeGroup, Windows]:
     """The group with the plane its windows are cut in, and the windows in which its pieces are
     looked at closely: as fine as the pictures are, or as is needed.
 
@@ -188,7 +193,9 @@ def looked_at(group: Group, plan: Plan, shots: list[Shot]) -> tuple[Group, Windo
     would be seen far off their sites."""
     seen = {c for s in shots for i in group.ids if (c := s.layout.get(i))}
     tops = [
-        height_of(c, plan) for c in seen if plan.pieces.get(c[-1]) and not plan.pieces[c[-1]].spans
+        pile_height(c, plan)
+        for c in seen
+        if plan.pieces.get(c[-1]) and not plan.pieces[c[-1]].spans
     ] or [0.0]
     lean = max(float(np.abs(lean_at(s.pose, group.centres)).max()) for s in shots)
     plane, extra = 0.0, 0.0
@@ -203,9 +210,9 @@ def looked_at(group: Group, plan: Plan, shots: list[Shot]) -> tuple[Group, Windo
     half = (
         group.side * (0.5 + (SLOP / 2 if group.block else SLOP))
         + extra
-        + apart(plan, group, largest)
+        + spare_reach(plan, group, largest)
     )
-    native = min(pixels_a_mm(s.pose, group.centres) for s in shots)
+    native = min(scale_at(s.pose, group.centres) for s in shots)
     small = min(
         (min(plan.pieces[c[-1]].footprint) for c in seen if len(c) == 1 and c[-1] != "?"),
         default=group.side,

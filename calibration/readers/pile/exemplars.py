@@ -25,14 +25,14 @@ from calibration.readers.pile.cut_out import (
     towards,
 )
 from vision.evidence.site_evidence import Contents
-from vision.geometry.footprints import height_of, lean_at, seen_size
+from vision.geometry.footprints import lean_at, pile_height, seen_size
 from vision.geometry.occlusion import covered_by_blocks
 from vision.geometry.posed_photo import Lying, Shot
-from vision.geometry.site_groups import Group, blocks, groups
+from vision.geometry.site_groups import SizeGroup, block_places, group_by_size
 from vision.geometry.site_windows import Pyramid, Windows
-from vision.photometry.colour_sampling import WindowField, opponent
-from vision.photometry.reference_light import lights
-from vision.photometry.room_light import Light
+from vision.photometry.colour_sampling import WindowField, to_opponent
+from vision.photometry.reference_light import fit_lights
+from vision.photometry.room_light import RoomLight
 from vision.plan import Plan
 from vision.readers.pile.exemplar import ASKEW, Exemplar
 from vision.readers.pile.fine_match import ANGLES, ONE, Rings, cut_field
@@ -71,11 +71,11 @@ class Found(msgspec.Struct, eq=False):
 
 def find(
     plan: Plan,
-    group: Group,
+    group: SizeGroup,
     windows: Windows,
     shots: list[Shot],
     pyramids: list[Pyramid],
-    room: list[Light],
+    room: list[RoomLight],
 ) -> list[Found]:
     """The pieces on a group's sites, each roughly where it lies"""
     everything = np.arange(len(group.ids))
@@ -107,7 +107,7 @@ def find(
         ):
             contents = s.layout[group.ids[i]]
             size, disc = seen_size(contents[-1:] if group.block else contents, plan)
-            top = lean * (height_of(contents, plan) - plane)
+            top = lean * (pile_height(contents, plan) - plane)
             free = np.maximum(group.boxes[i] / 2 - np.array(size) / 2, 0.03 * group.side)
             doubt = doubt_map(side, scale, free, top, GIVE[disc] * group.side)
             theirs = towards(
@@ -121,7 +121,7 @@ def find(
                 1,
             )
             unlike, edges = compared(window, [b[i] for b in bare], own)
-            foot = -lean * height_of(contents, plan)
+            foot = -lean * pile_height(contents, plan)
             offset, tilt = localise(unlike, edges, size, disc, scale, 0.4 * doubt, foot)
             out.append(
                 Found(
@@ -220,7 +220,7 @@ def match(found: list[Found], scale: float) -> None:
         shifts = np.stack(np.meshgrid(reach, reach), -1).reshape(-1, 2) * max(clear.size)
         for f in mine[1:]:
             fit = rings.compare(
-                WindowField(opponent(f.window)[None], scale),
+                WindowField(to_opponent(f.window)[None], scale),
                 np.zeros(len(shifts), int),
                 f.offset + shifts,
             )
@@ -256,7 +256,7 @@ def found_again(everything: Sequence[tuple[Windows, list[Found]]]) -> None:
             ]
         )
         for f, windows in mine[1:]:
-            field = WindowField(opponent(f.window)[None], windows.scale)
+            field = WindowField(to_opponent(f.window)[None], windows.scale)
             steps = np.arange(-1, 1.01, SEARCHED / windows.half) * windows.half
             places = np.stack(np.meshgrid(steps, steps), -1).reshape(-1, 2)
             x, y = (
@@ -331,13 +331,13 @@ def turn(picture: np.ndarray, angle: float) -> np.ndarray:
 
 def borrowed(
     plan: Plan,
-    group: Group,
+    group: SizeGroup,
     found: Sequence[Found],
     windows: Windows,
     lying: Sequence[Lying],
     shots: list[Shot],
     pyramids: list[Pyramid],
-    room: list[Light],
+    room: list[RoomLight],
 ) -> list[Found]:
     """Pieces on other sites, of a size that lies on this group's sites or from sites with a tag in
     common, of which the group
@@ -389,14 +389,16 @@ def borrowed(
 
 def exemplars(
     plan: Plan, shots: list[Shot], lying: Sequence[Lying] = ()
-) -> list[tuple[Group, list[Exemplar]]]:
+) -> list[tuple[SizeGroup, list[Exemplar]]]:
     """Every group of pile sites, and of blocks, with the samplers' pieces that it learns from, cut
     out; lying: pieces found on sites that are read otherwise"""
-    _, room = lights(plan, shots)
+    _, room = fit_lights(plan, shots)
     pyramids = [Pyramid(s.image) for s in shots]
     spans = sorted({p.spans for p in plan.piece if p.spans})
     seen = []
-    for group in groups(plan) + [b for s in spans if (b := blocks(plan, s)) is not None]:
+    for group in group_by_size(plan) + [
+        b for s in spans if (b := block_places(plan, s)) is not None
+    ]:
         group, windows = looked_at(group, plan, shots)
         found = find(plan, group, windows, shots, pyramids, room)
         put_where_known(plan, group, found, windows, lying, shots)
@@ -455,7 +457,7 @@ def exemplars(
 
 def put_where_known(
     plan: Plan,
-    group: Group,
+    group: SizeGroup,
     found: Sequence[Found],
     windows: Windows,
     lying: Sequence[Lying],
@@ -473,17 +475,17 @@ def put_where_known(
 
 
 def place_of(
-    f: Found, plan: Plan, group: Group, shots: list[Shot]
+    f: Found, plan: Plan, group: SizeGroup, shots: list[Shot]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Two of (2,) mm: the middle of the site a piece lies on, and where its top would appear from
     there"""
     centre = group.centres[group.ids.index(f.where)]
     return centre, lean_at(shots[f.photo].pose, centre[None])[0] * (
-        height_of(f.contents, plan) - group.plane
+        pile_height(f.contents, plan) - group.plane
     )
 
 
-def alone(plan: Plan, group: Group, found: Sequence[Found], shots: list[Shot]) -> list[Lying]:
+def alone(plan: Plan, group: SizeGroup, found: Sequence[Found], shots: list[Shot]) -> list[Lying]:
     """Where pieces lie that have a group's site to themselves"""
     out = []
     for f in (f for f in found if len(f.contents) == 1 and f.contents[0] != "?"):

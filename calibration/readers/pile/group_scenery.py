@@ -15,14 +15,14 @@ from calibration.readers.pile.piece_variation import grains
 from calibration.readers.pile.synthesis import agreeing, as_patch, overlay
 from calibration.readers.pile.train import BARE, STRANGE, Real, Scenery, Stack, teach
 from vision.evidence.site_evidence import Contents
-from vision.geometry.footprints import height_of, lean_at
-from vision.geometry.occlusion import buried, covered_by_blocks
+from vision.geometry.footprints import lean_at, pile_height
+from vision.geometry.occlusion import buried_pieces, covered_by_blocks
 from vision.geometry.posed_photo import Lying, Shot
-from vision.geometry.site_groups import Grounds, Group, apart
+from vision.geometry.site_groups import Grounds, SizeGroup, spare_reach
 from vision.geometry.site_windows import Pyramid, Windows
-from vision.photometry.colour_sampling import opponent
-from vision.photometry.reference_light import lights
-from vision.photometry.room_light import Light
+from vision.photometry.colour_sampling import to_opponent
+from vision.photometry.reference_light import fit_lights
+from vision.photometry.room_light import RoomLight
 from vision.plan import Plan
 from vision.readers.pile.classifier import SMALL, Stage
 from vision.readers.pile.exemplar import Exemplar, Patch
@@ -54,7 +54,8 @@ def look_of(contents: Contents, plan: Plan) -> Contents:
     if plan.pieces[contents[-1]].spans:
         return plain(contents, plan)
     return tuple(
-        "?" if under else kind for kind, under in zip(plain(contents, plan), buried(contents, plan))
+        "?" if under else kind
+        for kind, under in zip(plain(contents, plan), buried_pieces(contents, plan))
     )
 
 
@@ -63,7 +64,7 @@ class Photos(msgspec.Struct, frozen=True, eq=False):
 
     plan: Plan
     shots: list[Shot]
-    room: list[Light]
+    room: list[RoomLight]
     pyramids: list[Pyramid]
     pieces: list[Exemplar]
 
@@ -80,7 +81,7 @@ class Photos(msgspec.Struct, frozen=True, eq=False):
 
 
 def photographed(
-    photos: Photos, group: Group, windows: Windows, pieces: list[Exemplar], owner: list[int]
+    photos: Photos, group: SizeGroup, windows: Windows, pieces: list[Exemplar], owner: list[int]
 ) -> list[Real]:
     """Every site of the group in every photo, with what lies there as far as the group has it as a
     look"""
@@ -102,7 +103,7 @@ def photographed(
 
 def scenery_of(
     photos: Photos,
-    group: Group,
+    group: SizeGroup,
     windows: Windows,
     grounds: Grounds,
     looks: list[Contents],
@@ -116,7 +117,7 @@ def scenery_of(
     piled: dict[int, list[tuple[Patch, int]]] = {}
     base: dict[int, int] = {}
     for n, e in enumerate(pieces):
-        plain.setdefault(owner[n], []).append((as_patch(e, height_of(e.contents, plan)), n))
+        plain.setdefault(owner[n], []).append((as_patch(e, pile_height(e.contents, plan)), n))
     for k, look in enumerate(looks):
         if len(look) > 1 and look[-2] != "?" and look[:-1] in looks:
             base[k] = looks.index(look[:-1])
@@ -134,7 +135,7 @@ def scenery_of(
         off = cells - centre
         far = np.abs(off).max(1)
         near.append(off[(far < windows.half + 0.6 * group.side) & ((far > 1e-6) | group.block)])
-    others = [as_patch(e, height_of(e.contents, plan)) for e in photos.pieces]
+    others = [as_patch(e, pile_height(e.contents, plan)) for e in photos.pieces]
     large = [p for p, e in zip(others, photos.pieces) if plan.pieces[e.contents[-1]].spans]
     around = [p for p, e in zip(others, photos.pieces) if not plan.pieces[e.contents[-1]].spans]
     misplaced = [
@@ -184,13 +185,13 @@ def pictures_for(looks: int, block: bool) -> int:
 
 
 def empty_sites(
-    photos: Photos, group: Group, windows: Windows
+    photos: Photos, group: SizeGroup, windows: Windows
 ) -> tuple[np.ndarray, np.ndarray, list[int]]:
     """((N, S, S, 3) opponent windows of the empty sites, (3,) variance of their noise, sites bare
     in no photo): from photos of the empty board, or each site from the photos in which it is bare;
     one that is in none from the board put together, else like most others"""
     views = np.array(
-        [opponent(photos.logs(windows, n, group.plane)) for n in range(len(photos.shots))]
+        [to_opponent(photos.logs(windows, n, group.plane)) for n in range(len(photos.shots))]
     )
     bare = np.array(
         [
@@ -221,7 +222,7 @@ def empty_sites(
 
 
 def fit_group(
-    photos: Photos, group: Group, pieces: list[Exemplar], effort: float = 1.0
+    photos: Photos, group: SizeGroup, pieces: list[Exemplar], effort: float = 1.0
 ) -> GroupReader:
     """The reader of sites of one shape, from exemplars and the empty board. effort: share of the
     usual number of pictures."""
@@ -241,7 +242,7 @@ def fit_group(
     kinds = [owners.get(look := look_of(e.contents, plan), look) for e in pieces]
     looks = sorted(set(kinds))
     rise = (
-        np.array([np.mean([height_of(c, plan) for c in high.get(k, [k])]) for k in looks])
+        np.array([np.mean([pile_height(c, plan) for c in high.get(k, [k])]) for k in looks])
         - group.plane
     )
     stacked = {
@@ -249,7 +250,7 @@ def fit_group(
         for k, mine in high.items()
     }
     pieces = [centred(e) if e.disc and k in high else e for e, k in zip(pieces, kinds)]
-    gap = apart(plan, group, max(max(e.size) for e in pieces))
+    gap = spare_reach(plan, group, max(max(e.size) for e in pieces))
     stage = Stage.fit(
         looks,
         pieces,
@@ -288,7 +289,7 @@ def fit_group(
         Heights(
             looks.index(k),
             mine,
-            np.array([height_of(c, plan) for c in mine]),
+            np.array([pile_height(c, plan) for c in mine]),
             max(plan.pieces[k[-1]].footprint) / 2,
         )
         for k, mine in high.items()
@@ -327,7 +328,7 @@ def fit_pile_reader(
     effort: share of the usual number of pictures made to learn from; lying: pieces found on
     sites that are read otherwise;
     each: may fit groups side by side"""
-    reference, room = lights(plan, shots)
+    reference, room = fit_lights(plan, shots)
     found = exemplars(plan, shots, lying)
     photos = Photos(
         plan,

@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 
 from calibration.readers.pile.cut_out import difference, doubt_map, localise
-from vision.photometry.room_light import DARK, grey_levels, paint
+from vision.photometry.room_light import DARK, grey_levels, to_reference_logs
 from vision.readers.pile.exemplar import Exemplar, Patch, footprint_mask, turned
 
 MIDDLE = 110.0  # the grey level at which the board tells what the light is
@@ -232,7 +232,9 @@ def relight(rng: np.random.Generator, window: np.ndarray) -> np.ndarray:
         )
     grey += grain(rng, side).reshape(side, -1) * np.float32(rng.uniform(0.5, 4))
     found = (MIDDLE * gain + black) / MIDDLE * np.exp(rng.normal(0, 0.03, 3)).astype(np.float32)
-    return paint(np.clip(grey, 0, 255, out=grey).reshape(1, *window.shape), found[None])[0]
+    return to_reference_logs(
+        np.clip(grey, 0, 255, out=grey).reshape(1, *window.shape), found[None]
+    )[0]
 
 
 def unknown(rng: np.random.Generator, form: Patch, ground: np.ndarray) -> Patch:

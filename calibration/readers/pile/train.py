@@ -10,8 +10,8 @@ import numpy as np
 from calibration.readers.pile.piece_variation import grained
 from calibration.readers.pile.synthesis import crossed, foreign, glossed, lay, relight, unknown
 from calibration.readers.pile.synthetic_objects import littered
-from vision.geometry.site_groups import Grounds, Group
-from vision.photometry.colour_sampling import WindowField, opponent
+from vision.geometry.site_groups import Grounds, SizeGroup
+from vision.photometry.colour_sampling import WindowField, to_opponent
 from vision.readers import mlp
 from vision.readers.mlp import Net
 from vision.readers.pile.classifier import TRIED, Stage, edges, small
@@ -77,7 +77,7 @@ class Scenery(msgspec.Struct, frozen=True, eq=False):
     a kind differ, where these are used; stacked: look -> how it may be stacked;
     unshown: whether the plan has kinds of these forms that no photo shows."""
 
-    group: Group
+    group: SizeGroup
     real: list[Real]
     plain: dict[int, list[tuple[Patch, int]]]
     piled: dict[int, list[tuple[Patch, int]]]
@@ -332,7 +332,7 @@ def choose_faces(
     seen = small(windows, empty.shape[1])
     unlike = stage.unlike(seen, empty, edges(empty), sites)
     gain, place = stage.places(seen, stage.shrunk(empty)[sites], stage.shrunk(spread)[sites], leans)
-    field = WindowField(opponent(windows), scenery.scale)
+    field = WindowField(to_opponent(windows), scenery.scale)
 
     def found() -> float:
         _, lying = stage.hypotheses(
@@ -443,7 +443,7 @@ def teach(
             bare_y.append(labels)
         leans = np.array(leans)
         gain, place = stage.places(seen, coarse_empty[sites], coarse_spread[sites], leans)
-        field = WindowField(opponent(logs), scenery.scale)
+        field = WindowField(to_opponent(logs), scenery.scale)
         inputs, lying = stage.hypotheses(
             field, np.arange(len(logs)), gain, place, unlike, sites, leans, banned
         )

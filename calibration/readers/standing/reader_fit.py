@@ -9,10 +9,10 @@ from calibration.readers.standing.sample_photos import Studio
 from calibration.readers.standing.train import Maker, examples, taught
 from vision.geometry.footprints import MANY, STANDS, lean_at
 from vision.geometry.posed_photo import Shot
-from vision.geometry.site_groups import groups
+from vision.geometry.site_groups import group_by_size
 from vision.plan import Plan
 from vision.readers.standing.reader import Standing, StandingReader
-from vision.storage.heap_trim import given_back
+from vision.storage.heap_trim import trim_heap
 
 # of a site's side that heads are seen off their feet, from which on they are followed there
 AWAY = 0.35
@@ -22,7 +22,7 @@ def standing_sites(plan: Plan, shots: list[Shot]) -> list[str]:
     """The pile sites on which the photos show things, one on each, that often stand so high that
     their heads are seen off their feet"""
     out = []
-    for group in groups(plan):
+    for group in group_by_size(plan):
         contents = [c for s in shots for i in group.ids if (c := s.layout.get(i))]
         full = len(contents) == len(group.ids) * len(shots)  # then nothing shows what is behind
         if (
@@ -56,7 +56,7 @@ def fit_standing_reader(
     near, forms, wide = studio.closely(men, forms)
     searcher = studio.searcher(men, forms)
     places = studio.places(men, searcher.looks)
-    given_back()  # as is all that is deleted here, a good part of the memory
+    trim_heap()  # as is all that is deleted here, a good part of the memory
     maker = Maker(
         studio.looks(near, wide, studio.frame.close),
         studio.frame.close,
@@ -65,10 +65,10 @@ def fit_standing_reader(
         studio.lent(near),
     )
     del men, near, places
-    given_back()
+    trim_heap()
     shown = [examples(searcher, maker, effort)]
     del maker
-    given_back()
+    trim_heap()
     net = taught(*shown.pop(), len(studio.kinds) + 2)
     return StandingReader(
         plan,

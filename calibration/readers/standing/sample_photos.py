@@ -13,7 +13,7 @@ from calibration.readers.standing.train import Lent, Place
 from calibration.readers.standing.uncovered_board import behind_things, uncovered
 from vision.geometry.posed_photo import Shot
 from vision.geometry.site_windows import Pyramid
-from vision.photometry.reference_light import lights
+from vision.photometry.reference_light import fit_lights
 from vision.plan import Plan
 from vision.readers.standing.closeup_features import Closeup
 from vision.readers.standing.lean_geometry import (
@@ -87,7 +87,7 @@ class Studio(msgspec.Struct, dict=True, eq=False):
         )
         self.sheet = Sheet.of(self.low, self.high, self.frame.scale)
         self.fine = self.sheet.close
-        self.reference, room = lights(plan, self.shots)
+        self.reference, room = fit_lights(plan, self.shots)
         self.views = [
             self.fine.see(Pyramid(s.image), s.pose, light) for s, light in zip(self.shots, room)
         ]

@@ -5,7 +5,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from calibration.empty_board.reconstruct import bared
+from calibration.empty_board.reconstruct import reconstruct_empty_board
 from calibration.readers.reader_fit import fit_reader_without_network
 from calibration.survey.registrar_fit import fit_registrar
 from tests.calibration.test_workers import PLAN
@@ -94,7 +94,7 @@ def test_sites_show_what_any_photo_has_of_them_bare_and_else_what_is_printed_ali
         photo(table, pose, always | once, 0.8),
         photo(table, other, always | {"A5", "F1", "C3", "E2", "G2"}, 1.1),
     ]
-    made = bared(table.plan, shots)
+    made = reconstruct_empty_board(table.plan, shots)
     true = table.film(made.pose, {}, 0.8 if made.pose is pose else 1.1)
     truth = msgspec.structs.replace(made, image=true)
     assert set(made.guessed) == always and not made.layout
@@ -111,7 +111,7 @@ def test_sites_show_what_any_photo_has_of_them_bare_and_else_what_is_printed_ali
 def test_a_photo_of_the_empty_board_is_taken_as_it_is(table):
     pose = table.pose()
     empty = photo(table, pose, set())
-    assert bared(table.plan, [photo(table, pose, {"A1"}), empty]) is empty
+    assert reconstruct_empty_board(table.plan, [photo(table, pose, {"A1"}), empty]) is empty
 
 
 def test_one_photo_of_rows_of_pieces_tells_the_whole_of_a_chequered_board():
@@ -123,7 +123,7 @@ def test_one_photo_of_rows_of_pieces_tells_the_whole_of_a_chequered_board():
         )
     table = Studio(parse_plan(plan), canvas)
     pose, rows = table.pose(), {s for s in table.plan.sites if s[1] in "1278"}
-    made = bared(table.plan, [photo(table, pose, rows)])
+    made = reconstruct_empty_board(table.plan, [photo(table, pose, rows)])
     truth = msgspec.structs.replace(made, image=table.film(pose, {}))
     assert set(made.guessed) == rows
     for site in rows:
@@ -142,7 +142,7 @@ def test_where_no_print_is_like_another_it_is_told_that_nothing_is_known():
         x, y = ((EDGE + SQUARE * v) * DOTS for v in (column, row))
         canvas[y : y + SQUARE * DOTS, x : x + SQUARE * DOTS] = rng.integers(20, 230, 3)
     table = Studio(parse_plan(plan), canvas)
-    made = bared(table.plan, [photo(table, table.pose(), {"C3", "F6"})])
+    made = reconstruct_empty_board(table.plan, [photo(table, table.pose(), {"C3", "F6"})])
     assert set(made.guessed) == {"C3", "F6"} and min(made.guessed.values()) > 0.3
 
 
@@ -152,7 +152,7 @@ def test_beyond_a_pictures_edge_nothing_is_shown_bare(table):
     cut = msgspec.structs.replace(
         pose, K=pose.K - [[0, 0, edge], [0, 0, 0], [0, 0, 0]]
     )  # ends among the third column
-    made = bared(
+    made = reconstruct_empty_board(
         table.plan, [photo(table, pose, {"B4", "F4"}), photo(table, cut, {"F2", "G6", "H4"})]
     )
     assert set(made.guessed) == {"B4"}, "of F4 the second photo tells"
@@ -166,7 +166,7 @@ def test_cards_in_every_photo_lie_on_what_is_round_about():
     ]
     table = Studio(parse_plan(plan), canvas)
     pose = table.pose()
-    made = bared(
+    made = reconstruct_empty_board(
         table.plan,
         [
             photo(table, pose, {"C3", "D3", "C4", "D4"}),
@@ -192,7 +192,7 @@ def test_sites_of_other_tags_are_not_printed_alike():
             )
     table = Studio(parse_plan(plan), canvas)
     pose = table.pose()
-    made = bared(table.plan, [photo(table, pose, {"C3", "F6"})])
+    made = reconstruct_empty_board(table.plan, [photo(table, pose, {"C3", "F6"})])
     for site, colour in {"C3": (200, 120, 40), "F6": (60, 70, 80)}.items():
         assert (
             np.abs(np.log((shown_at(table, made, site) + 8) / (np.array(colour) + 8))).max() < 0.15
@@ -288,7 +288,7 @@ def test_a_field_shows_its_print_beside_what_lies_loose_on_it_in_one_photo():
         shots.append(
             Shot(table.film(table.pose(), {}), {f: (kind,) for f, kind, *_ in pieces}, table.pose())
         )
-    made = bared(table.plan, shots)
+    made = reconstruct_empty_board(table.plan, shots)
     for site in ("F1", "F2"):
         for place, colour in {
             (15, 20): (30, 60, 30),

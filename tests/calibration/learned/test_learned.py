@@ -25,7 +25,7 @@ from calibration.learned.teach import (
 )
 from engine.layout import same_contents
 from vision.learned.groups import base_contents, covered_sites, group_sites
-from vision.photometry.reference_light import lights
+from vision.photometry.reference_light import fit_lights
 from vision.reader import Reader
 from vision.storage.photo_file import load_photo
 
@@ -50,7 +50,7 @@ def test_pieces_are_cut_out_where_they_lie(calibrated):
     from vision.learned.canvas import Canvas
 
     view = Canvas(tuple(map(float, copy.plan.size)), 2.0)
-    reference, _ = lights(copy.plan, shots)
+    reference, _ = fit_lights(copy.plan, shots)
     canvases = [view.rectify(s.image, s.pose, reference) for s in shots]
     empty = np.mean([c for c, s in zip(canvases, shots) if not s.layout], 0).astype(np.float32)
     found = cut_specimens(copy.plan, view, shots, canvases, empty, [])

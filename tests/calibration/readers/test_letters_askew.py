@@ -9,9 +9,9 @@ from calibration.readers.pile.cut_out import looked_at
 from calibration.readers.pile.exemplars import agree, find
 from calibration.readers.pile.synthesis import as_patch, glossed
 from vision.geometry.posed_photo import Shot
-from vision.geometry.site_groups import groups
+from vision.geometry.site_groups import group_by_size
 from vision.geometry.site_windows import Pyramid
-from vision.photometry.reference_light import lights
+from vision.photometry.reference_light import fit_lights
 from vision.readers.pile.exemplar import Exemplar
 
 PITCH, TILE = 20.0, 18.6
@@ -67,9 +67,9 @@ def test_letters_a_quarter_off_their_squares_are_cut_out_where_they_lie(tools):
         Shot(studio.noisy(empty, 1.5), {}, pose),
         Shot(studio.noisy(photo, 1.5), {s: ("A",) for s in sites}, pose),
     ]
-    group, windows = looked_at(groups(plan)[0], plan, shots)
+    group, windows = looked_at(group_by_size(plan)[0], plan, shots)
     found = find(
-        plan, group, windows, shots, [Pyramid(s.image) for s in shots], lights(plan, shots)[1]
+        plan, group, windows, shots, [Pyramid(s.image) for s in shots], fit_lights(plan, shots)[1]
     )
     agree(found, windows.scale)
     off = np.array([np.linalg.norm(f.offset - laid[f.where][1]) for f in found])

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from calibration.survey.distortion import bend_of_lines, find_bend
-from calibration.survey.registrar_fit import Photos, first_sight, rough
+from calibration.survey.registrar_fit import SurveyPhotos, first_sight, rough_bundle
 from vision.geometry.lens import Lens
 from vision.geometry.pose import Pose
-from vision.geometry.symmetry import quarters
+from vision.geometry.symmetry import quarter_placements
 from vision.plan import Plan, parse_plan
 from vision.registration.print_map import Picture
-from vision.registration.whole_board import Whole
+from vision.registration.whole_board import WholeBoard
 
 SIDE, ACROSS, DOWN, EDGE = 30.0, 9, 5, 12.0
 SIZE = (ACROSS * SIDE + 2 * EDGE, DOWN * SIDE + 2 * EDGE)
@@ -63,8 +63,10 @@ def test_lines_between_sites_tell_how_much_a_lens_bends(k1: float) -> None:
     poses = [seen_by(Lens(0.85, k1), lean) for lean in (-0.25, 0.2)]
     pictures = [Picture(photo(plan, pose)) for pose in poses]
     taps = [pose.to_px(plan.corners) + rng.normal(0, 2, (4, 2)) for pose in poses]
-    photos = Photos(
-        pictures, [{}, {}], rough(plan, [first_sight(*each, False) for each in zip(pictures, taps)])
+    photos = SurveyPhotos(
+        pictures,
+        [{}, {}],
+        rough_bundle(plan, [first_sight(*each, False) for each in zip(pictures, taps)]),
     )
     find_bend(plan, photos)
     found = (
@@ -77,13 +79,13 @@ def test_lines_between_sites_tell_how_much_a_lens_bends(k1: float) -> None:
 def test_a_board_without_lines_tells_no_bend() -> None:
     plan, pose = chequers(), seen_by(Lens(0.85), 0.2)
     picture = Picture(cv2.GaussianBlur(photo(plan, pose), (0, 0), 40))
-    bundle = rough(plan, [first_sight(picture, pose.to_px(plan.corners), False)])
-    assert bend_of_lines(plan, Photos([picture], [{}], bundle)) is None
+    bundle = rough_bundle(plan, [first_sight(picture, pose.to_px(plan.corners), False)])
+    assert bend_of_lines(plan, SurveyPhotos([picture], [{}], bundle)) is None
 
 
 def test_a_quarter_turn_of_a_longish_board_puts_squares_on_squares() -> None:
     plan = chequers()
-    found = quarters(plan)
+    found = quarter_placements(plan)
     assert [k for _, k in found] == [1, 3]
     for corners, _ in found:
         to_turned = cv2.getAffineTransform(
@@ -113,12 +115,12 @@ def test_a_quarter_turn_of_a_longish_board_puts_squares_on_squares() -> None:
             ],
         }
     )
-    assert quarters(square) == []
+    assert quarter_placements(square) == []
 
 
 def test_that_one_place_is_met_more_nearly_does_not_tell_it_from_one_that_looks_the_same() -> None:
     plan, first, pose = chequers(), seen_by(Lens(0.85), -0.2), seen_by(Lens(0.85), 0.2)
-    whole = Whole.of(plan, [photo(plan, first)], [first], [{}])
+    whole = WholeBoard.of(plan, [photo(plan, first)], [first], [{}])
     picture, turned = Picture(photo(plan, pose, seed=2)), np.roll(plan.corners, 2, 0)
     around, _ = Lens(0.85).pose(turned, pose.to_px(plan.corners) + (0.4, 0.1), pose.size, "")
     assert whole.rather(plan, picture, pose, around, whole.between(plan.corners, turned)) == 0.0

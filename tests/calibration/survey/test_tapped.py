@@ -7,9 +7,9 @@ import cv2
 import numpy as np
 import pytest
 
-from calibration.survey.bundle_adjustment import SIDES, Bundle, Sight
+from calibration.survey.bundle_adjustment import SIDES, Bundle, PhotoSight
 from calibration.survey.registrar_fit import fit_registrar
-from calibration.survey.tapped_corners import mended, turned_by
+from calibration.survey.tapped_corners import mend_corners, turns_by_pieces
 from vision.evidence.site_evidence import NoBoard
 from vision.registration.board_edges import EdgePoints
 
@@ -58,7 +58,7 @@ def test_corners_tapped_beside_the_boards_are_taken_from_its_sides(framed, tools
         "field": field(studio.plan, true),
         "well": corners + [[2, -3], [-2, 1], [3, 2], [-1, -2]],
     }[how]
-    seen = mended(studio.plan, tools.LENS, image, taps)
+    seen = mend_corners(studio.plan, tools.LENS, image, taps)
     if how == "well":
         assert seen is None
     else:
@@ -93,7 +93,9 @@ def test_pieces_that_lie_alike_both_ways_tell_nothing(board):
     sites = [s for s in board.plan.sites if s[0] in "ABIJ"]
     layouts = [{}, {s: ("disc",) for s in sites}]
     assert (
-        turned_by(board.plan, [board.film(true), board.film(true, sites)], [true, true], layouts)
+        turns_by_pieces(
+            board.plan, [board.film(true), board.film(true, sites)], [true, true], layouts
+        )
         == 0
     )
 
@@ -137,7 +139,7 @@ def sides_and_lines(plan, pose, out):
 
 def test_sides_all_seen_too_far_out_do_not_widen_a_board_with_lines(board, tools):
     true = board.pose(size=(1640, 1232))
-    sight = Sight(
+    sight = PhotoSight(
         true.size, taps=true.to_px(board.plan.corners), edges=sides_and_lines(board.plan, true, 1.0)
     )
     start = np.concatenate([true.rvec, true.tvec, [0.0]])

@@ -7,10 +7,10 @@ from calibration.copy import load_copy
 from calibration.fit import shots_of
 from calibration.readers.reader_fit import fit_reader_without_network
 from companion.simulate import Conditions, make_copy, plan_of
-from vision.kernels import how, numpy_only
+from vision.kernels import kernel_mode, numpy_only
 from vision.reader import load_photo
 
-pytestmark = pytest.mark.skipif(how() != "compiled", reason="no kernels to compare with")
+pytestmark = pytest.mark.skipif(kernel_mode() != "compiled", reason="no kernels to compare with")
 
 
 @pytest.mark.parametrize("game", ["ur", "nile"])

@@ -26,7 +26,7 @@ from companion.simulate import (
 )
 from companion.simulate.samples import spanned
 from companion.simulate.tabletop import _inside
-from vision.geometry.occlusion import in_sight
+from vision.geometry.occlusion import visible_counts
 from vision.plan import parse_plan
 
 GAMES = ("tigris", "ur", "nile", "deluge")
@@ -86,7 +86,7 @@ def test_two_samplers_show_every_kind_in_sight(game):
     plan, art = setting(game)
     for seed in range(3):
         made = samplers(plan, art.data["lie"], random.Random(seed))
-        shown = sum((in_sight(plan, layout) for layout in made), Counter())
+        shown = sum((visible_counts(plan, layout) for layout in made), Counter())
         assert all(shown[p.kind] for p in plan.piece)
         # Twice, where boards and box have room: the nile's 76 kinds on 60 places of a board have
         # not.

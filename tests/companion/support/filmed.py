@@ -35,7 +35,7 @@ from companion.table.journal import Journal
 from companion.table.table import Table
 from engine import script
 from tests.companion.support.season import Season
-from vision.evidence.site_evidence import matches
+from vision.evidence.site_evidence import contents_match
 
 
 class Camera:
@@ -83,7 +83,7 @@ class Camera:
         )
 
     def _right(self, site, e):
-        return not e.foreign and matches(
+        return not e.foreign and contents_match(
             e.best, self.lies.get(site, ()), self.eye.reader.plan.sites[site].reads
         )
 
@@ -165,7 +165,7 @@ def again(specimen, folder):
     evidence = Eye(specimen.reader).single(cv2.imread(str(folder / "picture.png")))
     reads = {s.id: s.reads for s in specimen.rules_plan.sites.values()}
     for site, e in evidence.sites.items():
-        if e.foreign or not matches(e.best, lies.get(site, ()), reads[site]):
+        if e.foreign or not contents_match(e.best, lies.get(site, ()), reads[site]):
             print(
                 f"read wrongly: {site} {lies.get(site, ())} as {[(c, round(p, 1)) for c, p in e.options[:3]]} other {e.other:.1f}"
             )

@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from vision.evidence.piece_counts import within_box
+from vision.evidence.piece_counts import apply_piece_counts
 from vision.evidence.site_evidence import FLOOR, CountedEvidence, SiteEvidence
 from vision.plan import parse_plan
 
@@ -39,7 +39,7 @@ def chance(e, contents):
 
 
 def test_a_single_piece_lies_where_it_is_surest(plan):
-    read = within_box(
+    read = apply_piece_counts(
         plan,
         {
             "a": seen((("moon",), 0.92), ((), 0.08)),
@@ -52,7 +52,7 @@ def test_a_single_piece_lies_where_it_is_surest(plan):
 
 
 def test_a_likely_piece_elsewhere_makes_a_doubtful_one_less_likely_by_bayes(plan):
-    read = within_box(
+    read = apply_piece_counts(
         plan, {"a": seen((("moon",), 0.5), ((), 0.5)), "b": seen((("moon",), 0.5), ((), 0.5))}
     )
     assert chance(read["a"], ("moon",)) == pytest.approx(
@@ -67,7 +67,7 @@ def test_nothing_changes_while_the_box_suffices_or_counts_nothing(plan):
         "b": seen((("coin", "coin"), 0.9), (("coin",), 0.1)),
         "c": seen((("cube", "cube", "cube"), 0.9), (("cube", "cube"), 0.1)),
     }
-    assert within_box(plan, sites) == sites
+    assert apply_piece_counts(plan, sites) == sites
 
 
 def test_counted_pieces_share_the_box_too(plan):
@@ -75,7 +75,9 @@ def test_counted_pieces_share_the_box_too(plan):
     two = CountedEvidence(
         ((("cube", "cube"), math.log(0.9)), (("cube",), math.log(0.09))), counts=counts
     )
-    read = within_box(plan, {"a": two, "b": seen((("cube", "cube"), 0.999), (("cube",), 0.001))})
+    read = apply_piece_counts(
+        plan, {"a": two, "b": seen((("cube", "cube"), 0.999), (("cube",), 0.001))}
+    )
     assert read["a"].best == ("cube",) and read["b"].best == ("cube", "cube")
     assert math.exp(read["a"].counts["cube"][1]) > 0.8
     assert sum(math.exp(p) for p in read["a"].counts["cube"]) == pytest.approx(1, abs=1e-5)
@@ -83,13 +85,13 @@ def test_counted_pieces_share_the_box_too(plan):
 
 def test_two_that_are_beyond_doubt_both_stay(plan):
     sure = seen((("moon",), 0.9999999), ((), 1e-7))
-    read = within_box(plan, {"a": sure, "b": sure})
+    read = apply_piece_counts(plan, {"a": sure, "b": sure})
     assert read["a"].best == read["b"].best == ("moon",)
 
 
 def test_probabilities_add_up_and_something_foreign_stays_possible(plan):
     hand = SiteEvidence(((("moon",), math.log(0.3)),), math.log(0.6))
-    read = within_box(plan, {"a": hand, "b": seen((("moon",), 0.99), ((), 0.01))})
+    read = apply_piece_counts(plan, {"a": hand, "b": seen((("moon",), 0.99), ((), 0.01))})
     assert read["a"].foreign and chance(read["a"], ("moon",)) < 0.02
     assert math.exp(read["a"].other) + sum(math.exp(p) for _, p in read["a"].options) <= 1 + 1e-9
     assert all(p >= FLOOR for e in read.values() for _, p in e.options)
@@ -99,7 +101,7 @@ def test_a_phone_over_pieces_that_the_box_cannot_hold_is_no_fault(plan):
     """What is left of such a site's options tells of no kind at all"""
     sure = {s: seen((("cube",) * 3, 0.99999), ((), 0.00001)) for s in ("a", "b")}
     phone = SiteEvidence(((("cube", "cube", "cube", "moon"), math.log(2e-5)),), math.log(0.9999))
-    read = within_box(plan, sure | {"c": phone, "d": seen((("moon",), 0.9999))})
+    read = apply_piece_counts(plan, sure | {"c": phone, "d": seen((("moon",), 0.9999))})
     assert read["c"].foreign and read["d"].best == ("moon",)
 
 
@@ -117,6 +119,6 @@ def test_one_more_of_many_is_believed_sooner_than_a_second_of_one():
         }
     )
     clear = {s: seen((("cube",), 0.9995), ((), 0.0005)) for s in sites}
-    assert min(chance(e, ("cube",)) for e in within_box(many, clear).values()) > 0.97
+    assert min(chance(e, ("cube",)) for e in apply_piece_counts(many, clear).values()) > 0.97
     two = {s: seen((("moon",), 0.9995), ((), 0.0005)) for s in sites[:2]}
-    assert 0.75 < min(chance(e, ("moon",)) for e in within_box(many, two).values()) < 0.95
+    assert 0.75 < min(chance(e, ("moon",)) for e in apply_piece_counts(many, two).values()) < 0.95

@@ -58,18 +58,18 @@ def test_results_of_both_opencv_shapes_read_the_same():
 
 def test_grey_of_any_picture():
     colour = np.random.default_rng(0).integers(0, 255, (8, 9, 3)).astype(np.uint8)
-    one = opencv_compat.grey(colour)
+    one = opencv_compat.to_grey(colour)
     assert one.shape == (8, 9)
-    assert np.array_equal(opencv_compat.grey(one), one)
-    assert np.array_equal(opencv_compat.grey(one[..., None]), one)
-    assert np.array_equal(opencv_compat.grey(np.dstack([colour, one])), one)
+    assert np.array_equal(opencv_compat.to_grey(one), one)
+    assert np.array_equal(opencv_compat.to_grey(one[..., None]), one)
+    assert np.array_equal(opencv_compat.to_grey(np.dstack([colour, one])), one)
 
 
 def test_a_card_seen_twice_is_no_card(carded):
-    image = opencv_compat.grey(carded.film(carded.pose(fill=0.6)))
-    assert set(opencv_compat.aruco(image)) == {0, 1, 2, 3}
+    image = opencv_compat.to_grey(carded.film(carded.pose(fill=0.6)))
+    assert set(opencv_compat.detect_aruco(image)) == {0, 1, 2, 3}
     double = np.hstack([image, image])
-    assert not opencv_compat.aruco(double)
+    assert not opencv_compat.detect_aruco(double)
 
 
 @pytest.mark.parametrize("height", [0.0, 12.5])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from vision.geometry.site_groups import apart, groups
+from vision.geometry.site_groups import group_by_size, spare_reach
 from vision.plan import parse_plan
 
 
@@ -47,9 +47,9 @@ def row_of_squares(pitch, side=12, of="cell"):
 )
 def test_how_far_beside_its_site_a_piece_is_nobody_else_s(pitch, largest, wanted):
     plan = row_of_squares(pitch)
-    assert apart(plan, groups(plan)[0], largest) == pytest.approx(wanted)
+    assert spare_reach(plan, group_by_size(plan)[0], largest) == pytest.approx(wanted)
 
 
 def test_on_a_site_with_a_border_of_its_own_people_keep_to_that():
     plan = row_of_squares(15, of=None)
-    assert apart(plan, groups(plan)[0], 12) == 0
+    assert spare_reach(plan, group_by_size(plan)[0], 12) == 0

@@ -9,9 +9,9 @@ import pytest
 
 from vision.geometry.pose import Pose
 from vision.geometry.site_windows import Pyramid
-from vision.photometry.clipped_channels import Colours, unburnt
-from vision.photometry.colour_sampling import opponent, unopponent
-from vision.photometry.room_light import DARK, compare, small_view
+from vision.photometry.clipped_channels import CopyColours, restore_clipped
+from vision.photometry.colour_sampling import from_opponent, to_opponent
+from vision.photometry.room_light import DARK, estimate_light, small_view
 
 SIZE = (480.0, 320.0)
 AWAY, PX = 2000.0, 2.0  # mm, and pixels of the picture a mm
@@ -35,10 +35,12 @@ def board() -> np.ndarray:
     return (squares[..., None] * (0.8, 0.9, 1.0)).astype(np.uint8)
 
 
-def colours(*pieces: tuple[int, int, int]) -> Colours:
+def colours(*pieces: tuple[int, int, int]) -> CopyColours:
     """Of the board and of pieces of one colour each"""
     parts = board(), *(np.full((9, 3), p, np.uint8) for p in pieces)
-    return Colours.of(opponent(np.log(p.reshape(-1, 3).astype(np.float32) + DARK)) for p in parts)
+    return CopyColours.of(
+        to_opponent(np.log(p.reshape(-1, 3).astype(np.float32) + DARK)) for p in parts
+    )
 
 
 def empty() -> np.ndarray:
@@ -55,7 +57,7 @@ def lit(picture: np.ndarray, lamp: tuple[float, float, float], near: float = 1.1
 
 @pytest.mark.parametrize("lamp", LAMPS.values(), ids=LAMPS)
 def test_light_is_told_beside_a_colour_that_is_burnt_out(lamp):
-    light = compare(small_view(Pyramid(lit(board(), lamp, 2.0)), POSE, SIZE), empty(), SIZE)
+    light = estimate_light(small_view(Pyramid(lit(board(), lamp, 2.0)), POSE, SIZE), empty(), SIZE)
     burnt = int(np.argmax(lamp))
     assert abs(np.log(light.at(np.array([[20.0, 160]]))[0, burnt] / (1.95 * lamp[burnt]))) < 0.1
 
@@ -65,12 +67,12 @@ def test_a_burnt_colour_is_put_right_on_the_board_and_on_pale_pieces(lamp):
     whole = board().copy()
     whole[300:360, 40:100], whole[100:160, 200:260] = 240, (60, 60, 170)
     seen = lit(whole, lamp)
-    better = unburnt(
+    better = restore_clipped(
         Pyramid(seen), POSE, empty(), SIZE, lambda: colours((240, 240, 240), (60, 60, 170))
     )
-    light = compare(small_view(better, POSE, SIZE), empty(), SIZE)
+    light = estimate_light(small_view(better, POSE, SIZE), empty(), SIZE)
     back = light.within(small_view(better, POSE, SIZE))
-    before = compare(small_view(Pyramid(seen), POSE, SIZE), empty(), SIZE).within(
+    before = estimate_light(small_view(Pyramid(seen), POSE, SIZE), empty(), SIZE).within(
         small_view(Pyramid(seen), POSE, SIZE)
     )
     true = small_view(Pyramid(whole), POSE, SIZE)
@@ -83,14 +85,14 @@ def test_a_burnt_colour_is_put_right_on_the_board_and_on_pale_pieces(lamp):
 @pytest.mark.parametrize("lamp", [(1.0, 1.0, 1.0), (0.5, 0.8, 1.1)])
 def test_a_picture_in_which_little_is_burnt_out_stays_itself(lamp):
     picture = Pyramid(lit(board(), lamp))
-    assert unburnt(picture, POSE, empty(), SIZE, colours) is picture
+    assert restore_clipped(picture, POSE, empty(), SIZE, colours) is picture
 
 
 def test_what_is_burnt_out_in_all_colours_is_white():
     picture = Pyramid(lit(board(), (1.8, 1.9, 2.6)))
     white = (picture.levels[0] == 255).all(2)
-    better = unburnt(picture, POSE, empty(), SIZE, colours)
-    light = compare(small_view(better, POSE, SIZE), empty(), SIZE)
+    better = restore_clipped(picture, POSE, empty(), SIZE, colours)
+    light = estimate_light(small_view(better, POSE, SIZE), empty(), SIZE)
     paint = better.levels[0][white] / light.at(np.argwhere(white)[:, ::-1] / PX)
     assert (
         better is not picture
@@ -101,8 +103,8 @@ def test_what_is_burnt_out_in_all_colours_is_white():
 
 def test_a_colour_that_is_lost_is_that_of_what_shows_the_others():
     """Also in shadow, and of what is there most often where two things show the same"""
-    known = Colours.of(
-        opponent(np.log(np.float32(p) + DARK))
+    known = CopyColours.of(
+        to_opponent(np.log(np.float32(p) + DARK))
         for p in ([(40, 60, 180)] * 9, [(200, 200, 200)] * 9, [(40, 60, 120)])
     )
     paint = np.float32([(40, 60, 100), (200, 200, 90), (150, 150, 90), (200, 90, 90)])
@@ -114,4 +116,4 @@ def test_a_colour_that_is_lost_is_that_of_what_shows_the_others():
 
 def test_opponent_colours_are_turned_back():
     logs = np.random.default_rng(0).normal(4, 1, (5, 4, 3)).astype(np.float32)
-    assert np.allclose(unopponent(opponent(logs)), logs, atol=1e-4)
+    assert np.allclose(from_opponent(to_opponent(logs)), logs, atol=1e-4)

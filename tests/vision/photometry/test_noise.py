@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.vision.photometry.test_burnt import POSE, SIZE, board
-from vision.photometry.denoise import WORTH, calmed, noise_of
+from vision.photometry.denoise import WORTH, denoise_image, estimate_noise
 
 
 def filmed(noise: float, seed: int = 0) -> np.ndarray:
@@ -23,9 +23,9 @@ def filmed(noise: float, seed: int = 0) -> np.ndarray:
 @pytest.mark.parametrize("noise", [12, 25])
 def test_noise_is_told_and_mostly_taken_off(noise):
     seen = filmed(noise)
-    told = noise_of(seen, POSE, SIZE)
+    told = estimate_noise(seen, POSE, SIZE)
     assert told > WORTH
-    calm = calmed(seen, told, 0.0)
+    calm = denoise_image(seen, told, 0.0)
     assert (
         np.abs(calm - board().astype(float)).mean()
         < 0.65 * np.abs(seen - board().astype(float)).mean()
@@ -40,15 +40,15 @@ def test_what_is_fine_in_a_print_is_no_noise(step):
     fine = board() * cv2.resize(specks, (960, 640), interpolation=cv2.INTER_LINEAR)[..., None]
     lines = np.where(np.arange(960) // step % 6 == 0, 0.7, 1.0)[None, :, None]
     for seen in (board(), fine, fine * lines, cv2.GaussianBlur(fine, (0, 0), 2)):
-        assert noise_of(seen.astype(np.uint8), POSE, SIZE) < WORTH
+        assert estimate_noise(seen.astype(np.uint8), POSE, SIZE) < WORTH
 
 
 def test_a_picture_as_calm_as_usual_stays_itself():
     seen = filmed(12)
-    told = noise_of(seen, POSE, SIZE)
-    assert calmed(seen, told, 0.8 * told) is seen
-    assert calmed(board(), noise_of(board(), POSE, SIZE), 0.0).shape == board().shape
+    told = estimate_noise(seen, POSE, SIZE)
+    assert denoise_image(seen, told, 0.8 * told) is seen
+    assert denoise_image(board(), estimate_noise(board(), POSE, SIZE), 0.0).shape == board().shape
 
 
 def test_a_board_mostly_beyond_the_picture_tells_no_noise():
-    assert noise_of(filmed(25)[:100, :100], POSE, SIZE) == 0
+    assert estimate_noise(filmed(25)[:100, :100], POSE, SIZE) == 0

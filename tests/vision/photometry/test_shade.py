@@ -7,7 +7,7 @@ import pytest
 
 from vision.geometry.pose import Pose
 from vision.photometry.canvas import Empty, Frame, spread_of
-from vision.photometry.cast_shadows import lifted, shadows
+from vision.photometry.cast_shadows import find_shadows, remove_shadows
 from vision.photometry.room_light import LOG
 
 SIZE = (480.0, 320.0)
@@ -56,11 +56,11 @@ def test_a_shadow_is_lifted_and_a_piece_in_it_keeps_its_colour(board, pose):
     whole = board.copy()
     whole[300:340, 480:520] = (60, 60, 200)
     seen = shaded(whole, hand())
-    found = shadows(view(seen), view(board), SIZE)
+    found = find_shadows(view(seen), view(board), SIZE)
     assert len(found) == 1
     frame = Frame(-14.0, -14.0, 2.0, 1016, 696)
     canvas = frame.flatten(board, frame.maps(pose))
-    out = lifted(
+    out = remove_shadows(
         seen, pose, Empty(frame, canvas, spread_of(canvas.astype(np.float32))), found, SIZE
     )
     off = np.abs(out.astype(float) - whole).max(2)
@@ -89,4 +89,4 @@ def test_what_is_no_such_shadow_is_left(board, picture):
         seen[200:360, 200:340] = (70, 63, 56)
     elif picture == "a coloured cloth":
         seen[100:500, 200:700] = board[100:500, 200:700] * (0.3, 0.6, 0.9)
-    assert shadows(view(seen), view(board), SIZE) == []
+    assert find_shadows(view(seen), view(board), SIZE) == []

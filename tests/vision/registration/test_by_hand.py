@@ -7,10 +7,10 @@ import numpy as np
 from tests.vision.registration.test_lines import BOARD, camera, chess
 from vision.geometry.lens import Lens
 from vision.geometry.pose import Pose
-from vision.registration.board_outline import quads
-from vision.registration.pose_ambiguity import CLEAR, elsewhere
+from vision.registration.board_outline import find_quads
+from vision.registration.pose_ambiguity import CLEAR, pose_elsewhere
 from vision.registration.print_map import Picture
-from vision.registration.whole_board import Whole
+from vision.registration.whole_board import WholeBoard
 
 STEEP = np.array([[150, 120], [340, 110], [420, 300], [60, 290]])
 
@@ -20,7 +20,10 @@ def test_an_outline_is_found_behind_men_that_stand_out_beyond_it() -> None:
     cv2.fillConvexPoly(mask, STEEP, 255)
     for x in (165, 200, 228, 262, 300, 325):
         cv2.rectangle(mask, (x - 6, 85), (x + 6, 130), 255, -1)
-    off = [min(np.abs(np.roll(q, k, 0) - STEEP).max() for k in range(4)) for q in quads(mask, True)]
+    off = [
+        min(np.abs(np.roll(q, k, 0) - STEEP).max() for k in range(4))
+        for q in find_quads(mask, True)
+    ]
     assert min(off) < 5
 
 
@@ -56,9 +59,9 @@ def filmed(pose: Pose, words: bool, seed: int) -> np.ndarray:
 def test_small_print_tells_how_a_board_lies_that_looks_the_same_turned_round() -> None:
     plan, first = chess(), camera()
     pose = msgspec.structs.replace(first, tvec=first.tvec + (3.3, -2.4, 5.0))
-    around = elsewhere(plan, Lens(0.85), pose, BOARD - plan.corners)
+    around = pose_elsewhere(plan, Lens(0.85), pose, BOARD - plan.corners)
     for words in (True, False):
-        whole = Whole.of(plan, [filmed(first, words, 1)], [first], [{}])
+        whole = WholeBoard.of(plan, [filmed(first, words, 1)], [first], [{}])
         picture, back = (
             Picture(filmed(pose, words, 2)),
             whole.between(plan.corners, BOARD - plan.corners),

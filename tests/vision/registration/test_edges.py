@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from vision.geometry.pose import Pose
-from vision.registration.board_edges import board_edges, lopsided
+from vision.registration.board_edges import board_edges, edge_offset
 
 
 def across(*flanks):
@@ -18,13 +18,13 @@ def across(*flanks):
 
 
 def test_a_plain_edge_ends_where_it_is_plainest():
-    assert lopsided(across((0.0, 10.0))) == pytest.approx(0.0, abs=0.02)
-    assert abs(lopsided(across((0.3, 10.0)))) < 0.35
+    assert edge_offset(across((0.0, 10.0))) == pytest.approx(0.0, abs=0.02)
+    assert abs(edge_offset(across((0.3, 10.0)))) < 0.35
 
 
 def test_a_bevel_or_dark_rim_leaves_open_where_the_board_ends():
-    assert lopsided(across((0.0, 10.0), (2.5, 7.0))) > 0.5
-    assert lopsided(across((0.0, 10.0), (-2.5, 7.0))) < -0.5
+    assert edge_offset(across((0.0, 10.0), (2.5, 7.0))) > 0.5
+    assert edge_offset(across((0.0, 10.0), (-2.5, 7.0))) < -0.5
 
 
 @pytest.mark.parametrize("sides, ends", [((1,), 0.0), ((1, 2), 0.0), ((0, 1, 2, 3), 6.0)])

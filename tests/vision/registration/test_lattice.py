@@ -8,7 +8,7 @@ import pytest
 from vision.geometry.lens import Lens
 from vision.geometry.pose import Pose
 from vision.plan import Plan, parse_plan
-from vision.registration.grid_detection import GIVEN, by_lattice
+from vision.registration.grid_detection import GIVEN, poses_by_lattice
 from vision.registration.print_map import Picture
 
 SIDE, ACROSS, DOWN, EDGE = 30.0, 9, 6, 12.0
@@ -107,7 +107,7 @@ def drawn(plan: Plan, pose: Pose, crossings: bool) -> np.ndarray:
 @pytest.mark.parametrize("view", [(5, 0, 0), (40, 25, 15), (50, 110, -20), (35, 200, 35)])
 def test_lines_tell_how_a_board_lies_up_to_whole_squares_and_a_half_turn(view, crossings) -> None:
     plan, pose = plan_of(crossings), seen_from(*view)
-    found = by_lattice(plan, LENS, Picture(drawn(plan, pose, crossings)))
+    found = poses_by_lattice(plan, LENS, Picture(drawn(plan, pose, crossings)))
     middle = plan.corners.mean(0)
     square = middle + np.array([(-1.5, -1.5), (1.5, -1.5), (1.5, 1.5), (-1.5, 1.5)]) * SIDE
     off = []
@@ -135,5 +135,8 @@ def test_where_a_plan_has_no_lines_or_a_picture_no_edges_nothing_is_said() -> No
         }
     )
     pose = seen_from(40, 25, 15)
-    assert by_lattice(away, LENS, Picture(drawn(plan_of(False), pose, False))) == []
-    assert by_lattice(plan_of(False), LENS, Picture(np.full((900, 1200, 3), 120, np.uint8))) == []
+    assert poses_by_lattice(away, LENS, Picture(drawn(plan_of(False), pose, False))) == []
+    assert (
+        poses_by_lattice(plan_of(False), LENS, Picture(np.full((900, 1200, 3), 120, np.uint8)))
+        == []
+    )

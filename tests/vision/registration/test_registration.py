@@ -9,9 +9,9 @@ import pytest
 from calibration.survey.registrar_fit import fit_registrar
 from vision.evidence.site_evidence import NoBoard
 from vision.geometry.lens import Lens
-from vision.geometry.symmetry import square
+from vision.geometry.symmetry import is_square
 from vision.registration.aruco_cards import find_cards, ideal_cards
-from vision.registration.registrar import Registrar, rolled
+from vision.registration.registrar import Registrar, roll_camera
 
 PIECES = ("B2", "C3", "F4", "G6", "H2", "J7")
 
@@ -323,7 +323,7 @@ def test_a_board_is_found_whichever_way_the_camera_is_held(tools):
         [{}, {}],
     )
     for quarters, shift in ((1, (0, 0)), (2, (0, 0)), (2, (75, -55))):  # the last three squares off
-        true = rolled(go.pose(fill=0.6, tilt=25, shift=shift), quarters)
+        true = roll_camera(go.pose(fill=0.6, tilt=25, shift=shift), quarters)
         assert (
             tools.off_by(
                 go.plan, registrar.locate(go.film(true, [s.id for s in go.plan.site][::4])), true
@@ -353,7 +353,8 @@ def test_a_board_that_is_the_same_turned_round_is_said_to_lie_so_perhaps(tools):
         if np.abs(p.to_px(go.plan.corners) - pose.to_px(go.plan.corners)).max() > 50
     ]
     corners = [
-        pose.to_px(np.roll(go.plan.corners, k, 0)) for k in ((1, 2, 3) if square(go.plan) else (2,))
+        pose.to_px(np.roll(go.plan.corners, k, 0))
+        for k in ((1, 2, 3) if is_square(go.plan) else (2,))
     ]
     assert len(around) == len(corners), "and those are the other ways in which it may lie"
     assert all(

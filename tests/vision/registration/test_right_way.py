@@ -9,7 +9,7 @@ import pytest
 from tests.vision.registration.test_lines import camera, chess
 from vision.evidence.site_evidence import SiteEvidence
 from vision.reader import Reader
-from vision.registration.placement_prior import Whereabouts
+from vision.registration.placement_prior import PlacementPrior
 
 IMAGE = np.full((120, 160, 3), 128, np.uint8)
 
@@ -92,7 +92,7 @@ def test_where_kinds_lay_in_the_samplers_tells_which_way_round():
         plan, piece=tuple(msgspec.structs.replace(plan.piece[0], kind=k) for k in men)
     )
     start = {f"{column}{row}": (men[row > 3],) for row in (0, 1, 6, 7) for column in range(8)}
-    wont = Whereabouts.of(plan, [start, start])
+    wont = PlacementPrior.of(plan, [start, start])
     one = camera()
     there = msgspec.structs.replace(one, rvec=one.rvec + 1)
     here = msgspec.structs.replace(one, maybe_turned=True, as_well=(one, there))
@@ -124,9 +124,9 @@ def test_pieces_that_lie_anywhere_say_nothing_of_the_way_round():
         {plan.site[i].id: ("ABCD"[n % 4],) for n, i in enumerate(rng.permutation(64)[:30])}
         for _ in range(2)
     ]
-    wont = Whereabouts.of(plan, photos)
+    wont = PlacementPrior.of(plan, photos)
     found = {s.id: SiteEvidence((((("A",), -0.1)),)) for s in plan.site[:16]}
-    assert abs(wont.told(plan, found)) < 2 and not Whereabouts.of(plan, [{}]).likely
+    assert abs(wont.told(plan, found)) < 2 and not PlacementPrior.of(plan, [{}]).likely
 
 
 def test_where_the_board_still_lies_as_before_nothing_is_read_for_it():

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from vision.evidence.count_options import Option, best_options, counts_of
+from vision.evidence.count_options import Option, best_options, count_distributions
 from vision.evidence.site_evidence import FLOOR, CountedEvidence
 from vision.readers.loose.pieces.fit import Piece
 from vision.readers.loose.pieces.fit_statistics import UNTOLD, Habits
@@ -87,6 +87,6 @@ def evidence_of(
         tuple((c, max(math.log(p) + rest, FLOOR)) for c, p in options[:KEEP]),
         max(math.log(max(other, 1e-9)), FLOOR),
         {k: max(v, FLOOR) for k, v in below.items()},
-        counts_of(found, kinds),
-        counts_of([{ANY: 1 - c[""]} for c in found], (ANY,))[ANY],
+        count_distributions(found, kinds),
+        count_distributions([{ANY: 1 - c[""]} for c in found], (ANY,))[ANY],
     )

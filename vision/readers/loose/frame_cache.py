@@ -11,7 +11,7 @@ import numpy as np
 
 from vision.evidence.site_evidence import CountedEvidence, SiteEvidence
 from vision.geometry.pose import Pose
-from vision.photometry.camera_response import PLAIN, Rendition
+from vision.photometry.camera_response import PLAIN, CameraResponse
 from vision.photometry.canvas import Frame
 from vision.plan import Site
 from vision.readers.loose.cards.card_reader import Tried
@@ -159,7 +159,7 @@ class Memory:
             self.forget(owner, pose)
         return self
 
-    def retoned(self, tone: Rendition) -> None:
+    def retoned(self, tone: CameraResponse) -> None:
         """A first picture is not as the camera made it, but without this"""
         self.tone, self.low = tone, None
 

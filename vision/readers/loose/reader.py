@@ -15,7 +15,7 @@ from vision.geometry.pose import Pose
 from vision.geometry.posed_photo import Lying
 from vision.geometry.site_windows import Pyramid
 from vision.photometry.camera_response import PLAIN
-from vision.photometry.canvas import MARGIN, Empty, Frame, trust
+from vision.photometry.canvas import MARGIN, Empty, Frame, site_trust
 from vision.plan import Plan, Site
 from vision.readers.loose.cards.card_level import Sheet
 from vision.readers.loose.cards.card_reader import Firsts, Tried, group_of
@@ -122,7 +122,7 @@ class ClusterReader:
             {},
         )  # site -> mm of both, of the picture read last
         self.frame, self.kept = empty.frame, {}
-        self.stage = Stage(empty, trust(self.frame, plan))
+        self.stage = Stage(empty, site_trust(self.frame, plan))
         self.clusters = {s.id: s for s in plan.site if s.reads == "cluster"}
         self.kits = kits_of(
             [Fine(f, self.frame.scale, k.kinds, k.looks, k.shades) for f, k in looks.items()]
@@ -148,12 +148,12 @@ class ClusterReader:
         self.homes = Homes.of(plan)
 
     def pack(self) -> model_file.Arrays:
-        return struct_codec.freeze({part: getattr(self, part) for part in PARTS})
+        return struct_codec.freeze_value({part: getattr(self, part) for part in PARTS})
 
     @classmethod
     def unpack(cls, plan: Plan, arrays: model_file.Arrays) -> ClusterReader:
         """Back from pack(). Raises KeyError or ValueError where something is missing."""
-        return cls(plan, **struct_codec.thaw(arrays, STRUCTS))
+        return cls(plan, **struct_codec.thaw_value(arrays, STRUCTS))
 
     def read(
         self,

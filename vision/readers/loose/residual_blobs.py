@@ -11,7 +11,7 @@ import numpy as np
 
 from vision.geometry.posed_photo import Shot
 from vision.kernels import Kernel
-from vision.photometry.canvas import Empty, Frame, largest, trust
+from vision.photometry.canvas import Empty, Frame, channel_maximum, site_trust
 from vision.plan import Plan
 from vision.readers.loose.scene.polar_patches import SCORE_NOISE
 from vision.readers.loose.scene.resampling import is_canvas, is_whole
@@ -142,7 +142,9 @@ def left_bare(
     most = 0.0
     for n, shot in enumerate(bare):
         if others := [*canvases[:n], *canvases[n + 1 :]]:
-            scene = Stage(Empty.of(frame, others), trust(frame, plan)).scene(shot.image, shot.pose)
+            scene = Stage(Empty.of(frame, others), site_trust(frame, plan)).scene(
+                shot.image, shot.pose
+            )
             most = max([most, *(left_on(scene, at).lump for at in places)])
     return most
 
@@ -169,4 +171,4 @@ def shadow(scene: Scene, lo: np.ndarray, hi: np.ndarray) -> np.ndarray:
     share = ((seen * ground).sum(-1) / np.maximum((ground * ground).sum(-1), 1)).clip(SHADED, 1)
     weight = scene.weight[wide][::FOLD, ::FOLD][: size[1], : size[0]]
     noise = np.sqrt(np.maximum(1 / np.maximum(np.abs(weight), 1e-6) - SCORE_NOISE**2, LEVELS**2))
-    return largest(np.abs(seen - share[..., None] * ground)) < NOISY * noise
+    return channel_maximum(np.abs(seen - share[..., None] * ground)) < NOISY * noise

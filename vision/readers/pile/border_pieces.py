@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from vision.evidence.site_evidence import FLOOR, Contents, SiteEvidence
-from vision.geometry.site_groups import box, inside
+from vision.geometry.site_groups import depth_inside, outline_size
 from vision.plan import Plan
 
 ASTRAY = 1.5  # mm by which a foot may be misplaced, one standard deviation
@@ -38,12 +38,12 @@ class Borders:
         self.ids = [s.id for s in plan.site if s.reads == "pile"]
         self.outlines = [plan.sites[i].outlines for i in self.ids]
         self.middles = np.array([plan.sites[i].centre for i in self.ids]).reshape(-1, 2)
-        self.reach = np.array([np.linalg.norm(box(plan.sites[i])) / 2 for i in self.ids])
+        self.reach = np.array([np.linalg.norm(outline_size(plan.sites[i])) / 2 for i in self.ids])
 
     def depths(self, foot: np.ndarray) -> dict[str, float]:
         """site -> mm inside its outline (negative: outside), of the sites near by"""
         return {
-            self.ids[i]: max(float(inside(foot[None], o)[0]) for o in self.outlines[i])
+            self.ids[i]: max(float(depth_inside(foot[None], o)[0]) for o in self.outlines[i])
             for i in self.near(foot)
         }
 

@@ -8,10 +8,10 @@ import msgspec
 import numpy as np
 
 from vision.evidence.site_evidence import Contents
-from vision.geometry.site_groups import Grounds, Group
+from vision.geometry.site_groups import Grounds, SizeGroup
 from vision.geometry.site_windows import Windows
 from vision.kernels import Kernel
-from vision.photometry.colour_sampling import Field, opponent
+from vision.photometry.colour_sampling import Field, to_opponent
 from vision.readers.mlp import Net, log_softmax
 from vision.readers.pile.coarse_search import Coarse
 from vision.readers.pile.exemplar import Exemplar
@@ -111,7 +111,7 @@ class Stage(msgspec.Struct, eq=False):
         looks_of: list[int],
         zero: np.ndarray,
         rise: np.ndarray,
-        group: Group,
+        group: SizeGroup,
         fine: Windows,
         grounds: Grounds,
         gap: float = 0.0,
@@ -532,4 +532,4 @@ def resized(views: np.ndarray, side: int) -> np.ndarray:
 
 def small(logs: np.ndarray, side: int) -> np.ndarray:
     """(n, side, side, 3) opponent colours from (n, S, S, 3) log windows"""
-    return opponent(resized(logs, side))
+    return to_opponent(resized(logs, side))

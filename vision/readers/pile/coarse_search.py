@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 
 from vision.kernels import Kernel
-from vision.photometry.colour_sampling import opponent
+from vision.photometry.colour_sampling import to_opponent
 from vision.readers.pile.exemplar import Exemplar, footprint_mask, turned
 
 FLOOR = np.array([0.15, 0.08, 0.08], np.float32)  # log units: what light and noise alone change
@@ -52,7 +52,7 @@ class Slide(msgspec.Struct, frozen=True, eq=False):
             ]
             views = np.stack(
                 [
-                    opponent(turned(e.picture, t, scale / e.scale, side))
+                    to_opponent(turned(e.picture, t, scale / e.scale, side))
                     for e in pieces
                     for t in turns
                 ]

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from vision.geometry.site_groups import nearest_others
-from vision.photometry.colour_sampling import unopponent
+from vision.photometry.colour_sampling import from_opponent
 from vision.readers.pile.classifier import TILES, resized
 from vision.readers.pile.fit_statistics import MORE_HERE, STEEP
 
@@ -105,7 +105,7 @@ class Ground(msgspec.Struct, frozen=True, eq=False):
             each = patch(left.transpose(2, 0, 1), large)
             best = int(each.argmax())
             if each[best] > MOST:
-                colours = unopponent(other[i][left[..., best] >= EDGE * each[best]]).mean(0)
+                colours = from_opponent(other[i][left[..., best] >= EDGE * each[best]]).mean(0)
                 if colours.min() < -MOST * usual[0]:
                     out[seem[i]] = 1 - np.exp(-min(STEEP * (each[best] - MOST), MORE_HERE))
         return out

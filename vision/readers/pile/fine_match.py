@@ -9,9 +9,9 @@ import cv2
 import msgspec
 import numpy as np
 
-from vision.geometry.site_windows import placed
+from vision.geometry.site_windows import window_products
 from vision.kernels import Kernel
-from vision.photometry.colour_sampling import Field, PictureField, WindowField, opponent
+from vision.photometry.colour_sampling import Field, PictureField, WindowField, to_opponent
 from vision.readers.pile.coarse_search import FLOOR
 from vision.readers.pile.exemplar import ASKEW, Exemplar, Lies, footprint_mask, turned
 from vision.readers.pile.features import PIXELS, straight, straight_grid
@@ -27,7 +27,7 @@ ONE = np.zeros(1, int)
 
 def cut_field(e: Exemplar, soft: float = 0.0) -> WindowField:
     """A cut-out as a field of one site; soft: pixels it is blurred by"""
-    picture = opponent(e.picture)
+    picture = to_opponent(e.picture)
     return WindowField(
         (cv2.GaussianBlur(picture, (0, 0), soft) if soft > 0 else picture)[None], e.scale
     )
@@ -219,7 +219,7 @@ class Fine(msgspec.Struct, frozen=True, eq=False):
             values.append(level(field.sample(ONE, np.zeros((1, 2)), np.zeros(1), at))[0])
             halves.append(half)
             pictures.append(
-                turned(opponent(e.picture), 0, pixels / (2 * half * wider * e.scale), pixels)
+                turned(to_opponent(e.picture), 0, pixels / (2 * half * wider * e.scale), pixels)
             )
         return cls(*(np.array(v, np.float32) for v in (values, steps, halves, pictures)))
 
@@ -352,7 +352,7 @@ def places_of(side: int) -> np.ndarray:
     """(3, side * side) float32, as `windows.placed` has them: of grid_points(1.0) or of
     straight_grid()"""
     grid = grid_points(1.0) if side == GRID else straight_grid()
-    return placed(np.zeros((1, 2)), np.eye(2)[None], grid)[1]
+    return window_products(np.zeros((1, 2)), np.eye(2)[None], grid)[1]
 
 
 def grid_points(half: float) -> np.ndarray:

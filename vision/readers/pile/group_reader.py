@@ -11,10 +11,10 @@ import numpy as np
 from vision.evidence.site_evidence import FLOOR, Contents
 from vision.geometry.footprints import lean_at
 from vision.geometry.pose import Pose
-from vision.geometry.site_groups import Group
+from vision.geometry.site_groups import SizeGroup
 from vision.geometry.site_windows import Pyramid, Windows
 from vision.photometry.colour_sampling import PictureField, WindowField, window_colours
-from vision.photometry.room_light import CLIPPED, Light
+from vision.photometry.room_light import CLIPPED, RoomLight
 from vision.readers.mlp import log_softmax
 from vision.readers.pile.brightness import Bright, Evenly
 from vision.readers.pile.classifier import SURE, Laid, Stage, edges
@@ -37,7 +37,7 @@ class Sight(msgspec.Struct, frozen=True, eq=False):
 
     pyramid: Pyramid
     pose: Pose
-    light: Light
+    light: RoomLight
 
     def see(self, windows: Windows, which: np.ndarray, plane: float) -> np.ndarray:
         """(n, S, S, 3) opponent colours in the reference light"""
@@ -68,7 +68,7 @@ class GroupReader(msgspec.Struct, eq=False, dict=True):
     windows; stage: what tells looks; turned, degrees: per look what else it may be when it lies
     turned so; guessed: sites that no photo shows empty."""
 
-    group: Group
+    group: SizeGroup
     small: Windows
     fine: Windows
     empty: np.ndarray

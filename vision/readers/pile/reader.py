@@ -10,11 +10,11 @@ import cv2
 import numpy as np
 
 from vision.evidence.site_evidence import FLOOR, Contents, SiteEvidence
-from vision.geometry.footprints import height_of, lean_at, seen_size
+from vision.geometry.footprints import lean_at, pile_height, seen_size
 from vision.geometry.pose import Pose
 from vision.geometry.site_windows import Pyramid
-from vision.photometry.clipped_channels import Colours
-from vision.photometry.room_light import compare, small_view
+from vision.photometry.clipped_channels import CopyColours
+from vision.photometry.room_light import estimate_light, small_view
 from vision.plan import Plan
 from vision.readers.pile.border_pieces import Borders, Seen, less_foreign, more_foreign, settled
 from vision.readers.pile.colour_patch import hides
@@ -46,9 +46,9 @@ class PileReader:
         self.cut: list[Exemplar] = []  # only of a reader just fitted: what it learnt from
 
     @cached_property
-    def colours(self) -> Colours:
+    def colours(self) -> CopyColours:
         """Of the board and of the pieces"""
-        return Colours.of(
+        return CopyColours.of(
             p for g in self.cells + self.blocks for p in (g.empty, g.stage.fine.pictures)
         )
 
@@ -60,7 +60,9 @@ class PileReader:
         sight = Sight(
             pyramid,
             pose,
-            compare(small_view(pyramid, pose, self.plan.size), self.reference, self.plan.size),
+            estimate_light(
+                small_view(pyramid, pose, self.plan.size), self.reference, self.plan.size
+            ),
         )
         out: dict[str, SiteEvidence] = {}
         seen: list[Seen] = []
@@ -179,7 +181,7 @@ class PileReader:
         )
         lean = lean_at(pose, s.foot[None])[0]
         both = np.vstack(
-            [around + lean * (h - plane) for h in (0.0, height_of(contents, self.plan))]
+            [around + lean * (h - plane) for h in (0.0, pile_height(contents, self.plan))]
         )
         return cv2.convexHull(both.astype(np.float32)).reshape(-1, 2)
 
@@ -189,15 +191,15 @@ class PileReader:
             "groups": np.array([len(self.cells), len(self.blocks)]),
         }
         for n, g in enumerate(self.cells + self.blocks):
-            arrays |= model_file.drawer(str(n), model_file.pack(g))
+            arrays |= model_file.add_prefix(str(n), model_file.pack_struct(g))
         return arrays
 
     @classmethod
     def unpack(cls, plan: Plan, arrays: model_file.Arrays) -> PileReader:
-        """Back from pack(). Raises KeyError or ValueError where something is missing."""
+        """Back from pack_struct(). Raises KeyError or ValueError where something is missing."""
         cells, large = arrays["groups"].tolist()
         readers = [
-            model_file.unpack(GroupReader, model_file.opened(str(n), arrays))
+            model_file.unpack_struct(GroupReader, model_file.strip_prefix(str(n), arrays))
             for n in range(cells + large)
         ]
         return cls(plan, arrays["reference"], readers[:cells], readers[cells:])

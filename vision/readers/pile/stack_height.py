@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from vision.evidence.site_evidence import Contents
-from vision.photometry.colour_sampling import Field, WindowField, opponent
+from vision.photometry.colour_sampling import Field, WindowField, to_opponent
 from vision.readers import mlp
 from vision.readers.mlp import Net
 from vision.readers.pile.coarse_search import FLOOR
@@ -125,7 +125,7 @@ def centred(e: Exemplar) -> Exemplar:
     x, y = (v.ravel() for v in np.meshgrid(t, t))
     a = np.arange(AROUND) * 2 * np.pi / AROUND
     r = np.linspace(0.15, 0.9, RINGS) * radius
-    field = WindowField(opponent(e.picture)[None], e.scale)
+    field = WindowField(to_opponent(e.picture)[None], e.scale)
     rings = r[:, None, None] * np.stack([np.cos(a), np.sin(a)], -1)
     seen = field.sample(
         np.zeros(len(x), int), np.stack([x, y], 1), np.zeros(len(x)), rings

@@ -7,7 +7,7 @@ import cv2
 import msgspec
 import numpy as np
 
-from vision.photometry.colour_sampling import opponent
+from vision.photometry.colour_sampling import to_opponent
 from vision.readers import mlp
 from vision.readers.mlp import Net
 from vision.readers.pile.coarse_search import FLOOR
@@ -37,7 +37,7 @@ class Top(msgspec.Struct, frozen=True, eq=False):
         seen = []
         for p in patches:
             inside = cv2.erode((p.alpha > 0.9).astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
-            pixels = opponent(p.picture)[inside if inside.any() else p.alpha > 0.9]
+            pixels = to_opponent(p.picture)[inside if inside.any() else p.alpha > 0.9]
             seen.append((np.median(pixels, 0), pixels.std(0)))
         return cls(
             base,

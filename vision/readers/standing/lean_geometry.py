@@ -9,11 +9,11 @@ import cv2
 import msgspec
 import numpy as np
 
-from vision.geometry.coarse_grid import between, nodes
+from vision.geometry.coarse_grid import grid_nodes, node_maps
 from vision.geometry.pose import Pose
-from vision.geometry.site_windows import Pyramid, pixels_a_mm
-from vision.photometry.colour_sampling import opponent
-from vision.photometry.room_light import DARK, Light, surface
+from vision.geometry.site_windows import Pyramid, scale_at
+from vision.photometry.colour_sampling import to_opponent
+from vision.photometry.room_light import DARK, RoomLight, light_basis
 
 FINE = 48  # pixels along a site of a window
 SLICES = 24  # heights at which the form of a thing is known
@@ -77,16 +77,18 @@ class Sheet(msgspec.Struct, frozen=True, dict=True, eq=False):
     @cached_property
     def _mesh(self) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
         """Board mm (h', w', 2) of the places worked out, and remap's coordinates among them"""
-        return (nodes(self.shape, MESH) + 0.5) / self.scale + self.origin, between(self.shape, MESH)
+        return (grid_nodes(self.shape, MESH) + 0.5) / self.scale + self.origin, node_maps(
+            self.shape, MESH
+        )
 
-    def see(self, pyramid: Pyramid, pose: Pose, light: Light) -> np.ndarray:
+    def see(self, pyramid: Pyramid, pose: Pose, light: RoomLight) -> np.ndarray:
         """(h, w, 3) float32: opponent colours in the reference light"""
         mm, fine = self._mesh
         flat = mm.reshape(-1, 2)
-        level = max(int(np.log2(max(pixels_a_mm(pose, flat[::17]) / self.scale, 1.0)) + 0.25), 0)
+        level = max(int(np.log2(max(scale_at(pose, flat[::17]) / self.scale, 1.0)) + 0.25), 0)
         places = ((pose.to_px(flat) + 0.5) / 2**level - 0.5).reshape(mm.shape).astype(np.float32)
         lit = (
-            (surface(np.clip(flat, 0, light.size), light.size) @ light.weights)
+            (light_basis(np.clip(flat, 0, light.size), light.size) @ light.weights)
             .reshape(*mm.shape[:2], 3)
             .astype(np.float32)
         )
@@ -94,7 +96,7 @@ class Sheet(msgspec.Struct, frozen=True, dict=True, eq=False):
         seen = cv2.remap(
             pyramid.level(level), at, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
         ).astype(np.float32)
-        return opponent(
+        return to_opponent(
             np.log(seen * np.exp(-cv2.remap(lit, *fine, cv2.INTER_LINEAR)) + np.float32(DARK))
         )
 

@@ -9,7 +9,7 @@ import numpy as np
 from vision.evidence.site_evidence import FLOOR, SiteEvidence
 from vision.geometry.pose import Pose
 from vision.geometry.site_windows import Pyramid
-from vision.photometry.room_light import compare, small_view
+from vision.photometry.room_light import estimate_light, small_view
 from vision.plan import Plan
 from vision.readers.mlp import Net, log_softmax
 from vision.readers.standing.lean_geometry import Frame, Seat, Sheet, across_of, coarse
@@ -66,7 +66,7 @@ class StandingReader:
         view = fine.see(
             pyramid,
             pose,
-            compare(small_view(pyramid, pose, self.plan.size), m.reference, self.plan.size),
+            estimate_light(small_view(pyramid, pose, self.plan.size), m.reference, self.plan.size),
         )
         along, lean = Seat.of(pose).leaning(centres)
         close = m.frame.close.cut(fine, view, centres, along)
@@ -129,9 +129,9 @@ class StandingReader:
         return SiteEvidence(tuple(sorted(options, key=lambda o: -o[1])[:KEPT]), float(row[-2]))
 
     def pack(self) -> model_file.Arrays:
-        return model_file.pack(self.made)
+        return model_file.pack_struct(self.made)
 
     @classmethod
     def unpack(cls, plan: Plan, arrays: model_file.Arrays) -> StandingReader:
-        """Back from pack(). Raises KeyError or ValueError where something is missing."""
-        return cls(plan, model_file.unpack(Standing, arrays))
+        """Back from pack_struct(). Raises KeyError or ValueError where something is missing."""
+        return cls(plan, model_file.unpack_struct(Standing, arrays))

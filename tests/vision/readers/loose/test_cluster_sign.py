@@ -4,7 +4,7 @@ seen."""
 import numpy as np
 import pytest
 
-from vision.photometry.canvas import Frame, padded
+from vision.photometry.canvas import Frame, pad_channels
 from vision.readers.loose.cards.small_symbols import Cover, Signs
 from vision.readers.loose.pieces.fit import Piece
 from vision.readers.loose.pieces.search import clash
@@ -48,7 +48,7 @@ def test_a_strip_is_enough(kind, sand):
     canvas[36:96, 36:96] = sand  # 3 mm of the sign are left, on two sides
     cover = Cover(STEPPED, np.array([33.0, 33.0]), np.array([36.0, 36.0]), 0.0, sand)
     off = Signs(prints(), SIZE, SCALE).misfits(
-        padded(canvas.astype(np.uint8)),
+        pad_channels(canvas.astype(np.uint8)),
         FRAME,
         np.arange(3),
         np.array([30.0, 30.0, 0.0]),
@@ -59,7 +59,7 @@ def test_a_strip_is_enough(kind, sand):
 
 
 def test_what_is_hidden_whole_tells_nothing():
-    canvas = padded(np.full((120, 120, 3), 200, np.uint8))
+    canvas = pad_channels(np.full((120, 120, 3), 200, np.uint8))
     cover = Cover(
         Form((60.0, 60.0), 14.0, False), np.array([30.0, 30.0]), np.array([30.0, 30.0]), 0.3, SAND
     )

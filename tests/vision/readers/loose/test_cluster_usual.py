@@ -85,9 +85,9 @@ def test_how_a_block_fits_only_adds_to_what_else_is_strange(lost, else_, strange
 
 
 def test_it_goes_into_a_model_and_back():
-    back = struct_codec.thaw(struct_codec.freeze({"usual": HABITS}), {Habit, Habits, Usual, Form})[
-        "usual"
-    ]
+    back = struct_codec.thaw_value(
+        struct_codec.freeze_value({"usual": HABITS}), {Habit, Habits, Usual, Form}
+    )["usual"]
     assert back.blocks is None and np.array_equal(
         back.lying.strange(tokens(3.0, 5)), HABIT.strange(tokens(3.0, 5))
     )

@@ -15,7 +15,7 @@ import pytest
 import hatch_build
 from vision import kernels
 from vision.kernels import Kernel, numpy_only
-from vision.photometry.canvas import Empty, Frame, flattened, padded, sample
+from vision.photometry.canvas import Empty, Frame, pad_channels, remap_canvas, sample_canvas
 from vision.readers.loose.cards.card_level import Level, Sheet
 from vision.readers.loose.cards.card_reader import Tried, shown_misfit
 from vision.readers.loose.cards.coarse_search import Rough
@@ -32,7 +32,9 @@ from vision.readers.loose.scene.polar_patches import Form, Rings
 from vision.readers.loose.scene.scene import FOLD, LIGHT_STEP, Scene, Stage
 from vision.readers.loose.scene.softening import Softened
 
-compiled = pytest.mark.skipif(not Kernel("built_from", ""), reason=f"kernels: {kernels.how()}")
+compiled = pytest.mark.skipif(
+    not Kernel("built_from", ""), reason=f"kernels: {kernels.kernel_mode()}"
+)
 
 
 @compiled
@@ -44,8 +46,8 @@ def test_sampled_as_opencv_does(shape, dtype):
     canvas = (rng.random(shape) * 255).astype(dtype)
     px = rng.uniform((-9, -9), (89, 69), (7, 31, 2)).astype(np.float32)
     with numpy_only():
-        wanted = sample(canvas, px)
-    got = sample(canvas, px)
+        wanted = sample_canvas(canvas, px)
+    got = sample_canvas(canvas, px)
     assert got.shape == wanted.shape == (7, 31, min(canvas[0, 0].size, 3))
     off = np.abs(got - wanted)
     assert (off.max() <= 1 and (off > 0).mean() < 0.001) if dtype == np.uint8 else off.max() < 1e-3
@@ -56,7 +58,7 @@ def test_sampled_as_opencv_does(shape, dtype):
 )
 def test_nowhere_nothing_is_sampled(canvas):
     with numpy_only():
-        assert sample(canvas, np.zeros((0, 31, 2), np.float32)).shape == (
+        assert sample_canvas(canvas, np.zeros((0, 31, 2), np.float32)).shape == (
             0,
             31,
             3 if canvas.ndim == 3 else 1,
@@ -110,24 +112,29 @@ def test_numpy_does_it_where_that_is_asked_for():
 def test_without_a_compiler_nothing_is_built_and_what_was_is_gone(tmp_path, monkeypatch):
     old = tmp_path / "built.so"
     old.write_bytes(b"of another version")
-    assert kernels.loaded(old)[0] is None and "cannot be loaded" in kernels.loaded(old)[1]
+    assert (
+        kernels.load_library(old)[0] is None and "cannot be loaded" in kernels.load_library(old)[1]
+    )
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("CC", "cc")
     assert hatch_build.build(old) == "no C compiler"
-    assert list(tmp_path.iterdir()) == [] and kernels.loaded(tmp_path / "none.so")[1].startswith(
-        "not compiled"
-    )
+    assert list(tmp_path.iterdir()) == [] and kernels.load_library(tmp_path / "none.so")[
+        1
+    ].startswith("not compiled")
 
 
 @compiled
 def test_one_built_from_other_sources_is_not_used(tmp_path, monkeypatch):
     library = tmp_path / "built.so"
-    assert hatch_build.build(library) == "" and kernels.loaded(library)[0] is not None
+    assert hatch_build.build(library) == "" and kernels.load_library(library)[0] is not None
     (tmp_path / "one.c").write_text("int changed;\n")
     monkeypatch.setattr(kernels, "FOLDER", tmp_path)
     again = tmp_path / "again.so"
     again.write_bytes(library.read_bytes())
-    assert kernels.loaded(again)[0] is None and "another version" in kernels.loaded(again)[1]
+    assert (
+        kernels.load_library(again)[0] is None
+        and "another version" in kernels.load_library(again)[1]
+    )
 
 
 def made_up_scene(rng, height=200, width=240):
@@ -611,8 +618,8 @@ def test_a_picture_flattened_as_opencv_does():
         1.1 * x + 0.2 * y - 6, 0.9 * y - 0.1 * x + 5, cv2.CV_16SC2
     )  # beyond all four edges
     with numpy_only():
-        wanted = flattened(image, *maps)
-    assert (flattened(image, *maps) == wanted).all()
+        wanted = remap_canvas(image, *maps)
+    assert (remap_canvas(image, *maps) == wanted).all()
 
 
 @compiled
@@ -626,7 +633,7 @@ def test_a_picture_made_ready(rect):
         np.ones(board.shape[:2], np.float32),
     )
     light = cv2.resize(rng.uniform(0.4, 1.2, (3, 4, 3)).astype(np.float32), stage.cells)
-    seen = padded(
+    seen = pad_channels(
         (board / cv2.resize(light, (241, 203)) + rng.normal(0, 40, board.shape))
         .clip(0, 255)
         .astype(np.uint8)

@@ -7,7 +7,7 @@ import cv2
 import numpy as np
 import pytest
 
-from vision.photometry.colour_sampling import WindowField, opponent
+from vision.photometry.colour_sampling import WindowField, to_opponent
 from vision.readers.pile.classifier import WORST, next_best
 from vision.readers.pile.exemplar import Exemplar
 from vision.readers.pile.face_match import FAINT, Faces
@@ -58,7 +58,7 @@ def test_a_letter_laid_askew_is_known_in_a_paler_print(faces, ink):
     seen = np.stack([drawn(k, 64, a, t, ink, 4.9) for k, a, t in zip(LETTERS, at, turns)])
     seen += rng.normal(0, 0.03, seen.shape).astype(np.float32)
     misfit, place, turn = faces.compare(
-        WindowField(opponent(seen), SCALE), np.arange(len(LETTERS)), np.zeros((len(LETTERS), 2))
+        WindowField(to_opponent(seen), SCALE), np.arange(len(LETTERS)), np.zeros((len(LETTERS), 2))
     )
     assert "".join(LETTERS[k] for k in misfit.argmin(1)) == LETTERS
     own = np.arange(len(LETTERS))
@@ -73,7 +73,7 @@ def test_a_blank_tile_is_not_taken_for_a_letter():
             for k in LETTERS + " "
         ]
     )
-    blank = opponent(
+    blank = to_opponent(
         drawn(" ", 64, ink=0.0, pale=5.0)
         + np.random.default_rng(2).normal(0, 0.03, (64, 64, 1)).astype(np.float32)
     )
@@ -85,8 +85,8 @@ def test_a_blank_tile_is_not_taken_for_a_letter():
 
 def test_a_pale_letter_is_not_taken_for_one_with_less_ink():
     """Uncorrected, the cut-out with the fewest strokes is nearest to any pale print."""
-    seen = np.repeat(opponent(drawn("B", 40, ink=0.4)[None]), 2, 0)
-    models = np.stack([opponent(drawn(k, 40, ink=1.6)) for k in "BI"])
+    seen = np.repeat(to_opponent(drawn("B", 40, ink=0.4)[None]), 2, 0)
+    models = np.stack([to_opponent(drawn(k, 40, ink=1.6)) for k in "BI"])
     plain, strong = (
         print_misfits(seen, models)[:, 0],
         print_misfits(seen, as_strong(seen, models, FAINT))[:, 0],
@@ -108,7 +108,7 @@ def test_a_kind_that_gloss_made_pale_in_a_sampler_is_not_what_every_pale_letter_
     seen = np.stack([drawn(k, 64, ink=0.45, pale=5.4) for k in LETTERS]) + rng.normal(
         0, 0.03, (len(LETTERS), 64, 64, 1)
     )
-    field = WindowField(opponent(seen.astype(np.float32)), SCALE)
+    field = WindowField(to_opponent(seen.astype(np.float32)), SCALE)
     misfit = faces.compare(field, np.arange(len(LETTERS)), np.zeros((len(LETTERS), 2)))[0]
     assert "".join((LETTERS + "BB")[k] for k in misfit.argmin(1)) == LETTERS
 
@@ -139,7 +139,7 @@ def test_what_lies_beside_a_letter_does_not_lay_it_astray():
     )
     at = np.array([[0.7, -0.5]])
     seen = WindowField(
-        opponent(tile("E", 64, (0.5, -0.8, 0.4, -0.6), at[0])[None].astype(np.float32)), SCALE
+        to_opponent(tile("E", 64, (0.5, -0.8, 0.4, -0.6), at[0])[None].astype(np.float32)), SCALE
     )
     fits = (Fine.fit([cut], PIXELS, WIDER, part) for part in (1.0, PRINT))
     off = [

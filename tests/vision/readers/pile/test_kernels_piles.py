@@ -11,16 +11,18 @@ from vision.geometry.pose import Pose
 from vision.geometry.site_windows import Pyramid, Windows
 from vision.kernels import Kernel, numpy_only
 from vision.photometry.colour_sampling import PictureField, WindowField, window_colours
-from vision.photometry.room_light import Light
+from vision.photometry.room_light import RoomLight
 from vision.readers.pile.classifier import tiles_unlike
 from vision.readers.pile.coarse_search import Slide
 from vision.readers.pile.exemplar import Exemplar
 from vision.readers.pile.face_match import Faces
 from vision.readers.pile.features import describe, held_against
 from vision.readers.pile.fine_match import ANGLES, RINGS, Fine, Rings, largest, series_of
-from vision.registration.print_map import best_matches, correlations
+from vision.registration.print_map import best_matches, patch_correlations
 
-pytestmark = pytest.mark.skipif(not Kernel("built_from", ""), reason=f"kernels: {kernels.how()}")
+pytestmark = pytest.mark.skipif(
+    not Kernel("built_from", ""), reason=f"kernels: {kernels.kernel_mode()}"
+)
 RNG = np.random.default_rng(1)
 LIES = ("any", "quarters", "upright")
 
@@ -191,7 +193,7 @@ def test_small_windows_of_a_picture():
         (200, 200),
     )
     windows = Windows(RNG.uniform(-50, 50, (8, 2)), 9.0, 2.0)
-    light = Light(RNG.uniform(-0.1, 0.1, (6, 3)).astype(np.float32), (100, 100))
+    light = RoomLight(RNG.uniform(-0.1, 0.1, (6, 3)).astype(np.float32), (100, 100))
     look = partial(window_colours, windows, Pyramid(picture), pose, light, np.array([3, 0, 7]), 0.0)
     with numpy_only():
         wanted = look()
@@ -218,9 +220,9 @@ def test_patches_correlated_as_opencv_does(margin):
     ).reshape(5, 40, 40)
     patches = np.ascontiguousarray(seen[:, margin : 40 - margin, margin : 40 - margin] // 2 + 90)
     patches[3], seen[4] = 77, 50  # all of one grey
-    got = correlations(seen, patches)
+    got = patch_correlations(seen, patches)
     with numpy_only():
-        wanted = correlations(seen, patches)
+        wanted = patch_correlations(seen, patches)
     assert (
         got.shape == (5, 2 * margin + 1, 2 * margin + 1) and (got[:3, margin, margin] > 0.99).all()
     )

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from vision.evidence.site_evidence import SiteEvidence
-from vision.photometry.colour_sampling import opponent, unopponent
+from vision.photometry.colour_sampling import from_opponent, to_opponent
 from vision.readers.pile.border_pieces import more_foreign
 from vision.readers.pile.classifier import TILES, resized
 from vision.readers.pile.colour_patch import Ground, hides
@@ -26,7 +26,7 @@ def board():
     for at in (5, 27):
         empty[:, at] -= 0.5
         empty[:, :, at] -= 0.5
-    return opponent(empty.astype(np.float32)), 20.0 * np.stack(
+    return to_opponent(empty.astype(np.float32)), 20.0 * np.stack(
         np.meshgrid(np.arange(6), np.arange(6)), -1
     ).reshape(-1, 2)
 
@@ -40,7 +40,7 @@ def strange(board, seen, bare=None, hidden=nothing):
     empty"""
     empty, centres = board
     other = resized(
-        opponent(seen + np.random.default_rng(2).normal(0, 0.02, seen.shape).astype(np.float32)),
+        to_opponent(seen + np.random.default_rng(2).normal(0, 0.02, seen.shape).astype(np.float32)),
         TILES,
     )
     bare = np.ones(len(empty), bool) if bare is None else bare
@@ -54,7 +54,7 @@ def disc(board, site, colour):
     """(36, S, S, 3) logs that a disc of a colour adds, B G R grey levels"""
     more, (y, x) = np.zeros((36, SIDE, SIDE, 3), np.float32), np.mgrid[:SIDE, :SIDE] - SIDE // 2
     more[site] = np.where(
-        (np.hypot(x, y) < 8)[..., None], np.log(colour) - unopponent(board[0][site]), 0
+        (np.hypot(x, y) < 8)[..., None], np.log(colour) - from_opponent(board[0][site]), 0
     )
     return more
 
@@ -79,7 +79,7 @@ def test_what_a_piece_hides_tells_nothing(board):
 
 @pytest.mark.parametrize("how", ["gloss", "lamp", "shadow", "blue shadow", "beside", "dim corner"])
 def test_light_is_nothing_that_lies_there(board, how):
-    ground, seen = unopponent(board[0]), np.zeros((36, SIDE, SIDE, 3), np.float32)
+    ground, seen = from_opponent(board[0]), np.zeros((36, SIDE, SIDE, 3), np.float32)
     if how == "gloss":  # light of a lamp's colour on top, with an edge
         seen[14, :, 6:26] = (np.log(np.exp(ground) + (60, 90, 100)) - ground)[14, :, 6:26]
     elif how == "lamp":
@@ -99,7 +99,7 @@ def test_paint_that_looks_otherwise_in_this_light_does_on_all_sites_so_painted(b
     empty, centres = board
     pink = [0, 9, 14, 21, 30]
     empty = empty.copy()
-    empty[pink] = opponent(np.broadcast_to(np.log(np.float32([140, 90, 220])), (SIDE, SIDE, 3)))
+    empty[pink] = to_opponent(np.broadcast_to(np.log(np.float32([140, 90, 220])), (SIDE, SIDE, 3)))
     seen = np.zeros((36, SIDE, SIDE, 3), np.float32)
     seen[pink] = (0.15, -0.1, 0.05)
     assert strange((empty, centres), seen) == []

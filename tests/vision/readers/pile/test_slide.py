@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 import pytest
 
-from vision.photometry.colour_sampling import opponent
+from vision.photometry.colour_sampling import to_opponent
 from vision.readers.pile.coarse_search import Coarse
 from vision.readers.pile.exemplar import Exemplar, footprint_mask
 
@@ -42,7 +42,7 @@ def window(sign, at, shadow):
     )
     look, alpha = leader(sign, side, scale, at), disc(side, scale, at)
     picture = (SAND - 0.8 * dark) * (1 - alpha) + look * alpha
-    return opponent(cv2.resize(picture, (SIDE, SIDE), interpolation=cv2.INTER_AREA))[None]
+    return to_opponent(cv2.resize(picture, (SIDE, SIDE), interpolation=cv2.INTER_AREA))[None]
 
 
 SIGNS = [((-4, 0), (0, 0)), ((3, 3), (-3, -3), (3, -3)), ((0, 4), (0, 0), (0, -4)), ((2, 0),)]
@@ -70,7 +70,7 @@ def coarse():
 
 @pytest.mark.parametrize("shadow", [(0, 0), (9, 0), (7, 7), (0, -9), (-8, 6)])
 def test_a_disc_is_found_beside_its_own_shadow(coarse, shadow):
-    empty = opponent(np.ones((1, SIDE, SIDE, 3), np.float32) * SAND)
+    empty = to_opponent(np.ones((1, SIDE, SIDE, 3), np.float32) * SAND)
     at = -0.4 * np.array(shadow)
     for sign in SIGNS:
         gain, place = coarse.search(

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from vision.photometry.colour_sampling import opponent
+from vision.photometry.colour_sampling import to_opponent
 from vision.readers.pile.exemplar import Patch
 from vision.readers.pile.top_piece import Top
 
@@ -26,7 +26,7 @@ def seen(rng, with_cube):
     if with_cube:
         y, x = rng.integers(5, 24, 2)
         picture[y : y + 11, x : x + 11] = CUBE + rng.normal(0, 0.08)
-    return opponent(picture)
+    return to_opponent(picture)
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,7 @@ def top():
     there = rng.random(400) < 0.5
     pictures = np.stack([seen(rng, t) for t in there])
     return blank.taught(
-        blank.features(pictures, np.repeat(opponent(tile())[None], 400, 0)), there, 1
+        blank.features(pictures, np.repeat(to_opponent(tile())[None], 400, 0)), there, 1
     )
 
 
@@ -53,7 +53,7 @@ def top():
 def test_told_wherever_it_lies(top, with_cube):
     rng = np.random.default_rng(2)
     pictures = np.stack([seen(rng, with_cube) for _ in range(60)])
-    told = top.tells.answer(top.features(pictures, np.repeat(opponent(tile())[None], 60, 0)))
+    told = top.tells.answer(top.features(pictures, np.repeat(to_opponent(tile())[None], 60, 0)))
     assert (told.argmax(1) == int(with_cube)).mean() > 0.98
 
 

@@ -18,7 +18,9 @@ from vision.readers.standing.shape_model import (
 )
 from vision.readers.standing.shape_search import Searcher, Seen
 
-pytestmark = pytest.mark.skipif(not Kernel("built_from", ""), reason=f"kernels: {kernels.how()}")
+pytestmark = pytest.mark.skipif(
+    not Kernel("built_from", ""), reason=f"kernels: {kernels.kernel_mode()}"
+)
 FRAME, ABOVE, HEIGHTS = Frame(20.0, 20.0, 40.0, 1.0), 500.0, np.array([24.0, 40.0, 40.0])
 
 

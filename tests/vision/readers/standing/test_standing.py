@@ -13,7 +13,7 @@ from vision.geometry.posed_photo import Shot
 from vision.plan import Plan, parse_plan
 from vision.readers.standing.lean_geometry import Frame, Seat, Sheet, needed, rises, uppermost
 from vision.readers.standing.reader import StandingReader
-from vision.registration.print_map import compose
+from vision.registration.print_map import compose_board
 
 SIDE, N = 40.0, 4
 FORMS = {
@@ -172,7 +172,9 @@ def test_sites_that_two_photos_of_a_beginning_never_show_empty_are_learnt_from_a
 def test_heads_seen_off_their_feet_are_no_print(plan: Plan) -> None:
     rng, pose = np.random.default_rng(6), camera(tilt=0.9)
     layout = {"11": ("night",), "22": ("night",)}
-    made = [compose(plan, [photo(plan, lies, pose, rng)], [pose], [lies]) for lies in (layout, {})]
+    made = [
+        compose_board(plan, [photo(plan, lies, pose, rng)], [pose], [lies]) for lies in (layout, {})
+    ]
     (seen, bare, _, _), (empty, _, _, _) = made
     off = np.abs(
         cv2.GaussianBlur(seen, (0, 0), 4).astype(float) - cv2.GaussianBlur(empty, (0, 0), 4)

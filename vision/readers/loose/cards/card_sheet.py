@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import cv2
 import numpy as np
 
-from vision.photometry.canvas import Frame, sample
+from vision.photometry.canvas import Frame, sample_canvas
 from vision.readers.loose.cards.card_level import LOOSE_MM, NOISE, SHAKE, Level, Sheet, grid_of
 from vision.readers.loose.cards.coarse_search import Rough
 from vision.readers.loose.cards.orientation import turns_of
@@ -47,7 +47,7 @@ def by_outline(
     near = np.arange(-reach, reach + 1) / k
     far = ((near[:, None] ** 2 + near**2) * 0.01).astype(np.float32)
     for i, c in enumerate(centre):
-        patch = sample(soft, frame.to_px(c + grid))[..., 0]
+        patch = sample_canvas(soft, frame.to_px(c + grid))[..., 0]
         best = -np.inf
         for a, kernel in zip(angles, kernels):
             got = cv2.filter2D(patch, cv2.CV_32F, kernel, borderType=cv2.BORDER_REPLICATE)
@@ -84,9 +84,9 @@ def centred_on(
     mean = np.zeros(grid.shape[:2], np.float32)
     for shot, (x, y, a) in zip(shots, pose):
         c, s = np.cos(a), np.sin(a)
-        mean += sample(strange[shot], frame.to_px(grid @ np.array([[c, s], [-s, c]]) + (x, y)))[
-            ..., 0
-        ] / len(pose)
+        mean += sample_canvas(
+            strange[shot], frame.to_px(grid @ np.array([[c, s], [-s, c]]) + (x, y))
+        )[..., 0] / len(pose)
     away, edge = grid / (np.array(size) / 2), (np.abs(grid) - np.array(size) / 2).max(-1)
     inner, outer = (edge <= 0) & (edge > -BAND), (edge > 0) & (edge <= BAND)
     sides = []

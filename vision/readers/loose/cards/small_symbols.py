@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from vision.kernels import Kernel
-from vision.photometry.canvas import Frame, sample
+from vision.photometry.canvas import Frame, sample_canvas
 from vision.photometry.room_light import CLIPPED
 from vision.readers.loose.cards.card_level import CAP, NOISE, grid_of, planar
 from vision.readers.loose.scene.polar_patches import Form, dot
@@ -115,7 +115,7 @@ class Signs:
         square = dot(looks, looks)
         out = np.full(len(kinds), np.inf)
         for shift in SHIFTS * OFF:
-            seen = sample(canvas, frame.to_px(mm + shift)) * light.astype(np.float32)
+            seen = sample_canvas(canvas, frame.to_px(mm + shift)) * light.astype(np.float32)
             most = np.full(len(seen), CAP, np.float32)
             for which, tones in beside:
                 most[which] = np.minimum(most[which], unlike(seen[which, None], tones).min(1))

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Sequence
 import msgspec
 import numpy as np
 
-from vision.photometry.camera_response import PLAIN, Rendition
+from vision.photometry.camera_response import PLAIN, CameraResponse
 from vision.photometry.canvas import BLENDED
-from vision.photometry.colour_response import chroma
-from vision.photometry.room_light import BLACK, CLIPPED, surface, to_logs
-from vision.photometry.tone_response import untoned, worth_undoing
+from vision.photometry.colour_response import estimate_chroma
+from vision.photometry.room_light import BLACK, CLIPPED, light_basis, to_logs
+from vision.photometry.tone_response import undo_power, worth_undoing
 from vision.readers.loose.cards.card_reader import Firsts, Place, Tried
 from vision.readers.loose.scene.resampling import cut
 from vision.readers.loose.scene.scene import Scene
@@ -28,7 +28,9 @@ ROUNDS, NARROW = (
 )  # of leaving out what lies on a tile; by how much the logarithm may be off in the end
 
 
-def rendition_by_tiles(scenes: Iterable[tuple[Scene, list[Tried]]], firsts: Firsts) -> Rendition:
+def rendition_by_tiles(
+    scenes: Iterable[tuple[Scene, list[Tried]]], firsts: Firsts
+) -> CameraResponse:
     """A picture's against the tiles' prints. scenes: with the tiles found in each, the kind of each
     that fits alone"""
     views = []
@@ -52,24 +54,26 @@ def rendition_by_tiles(scenes: Iterable[tuple[Scene, list[Tried]]], firsts: Firs
     )
     power = worth_undoing(float(np.median(logs))) if len(logs) >= FEWEST else 1.0
     if sum(len(poses) for _, poses, _, _ in views) < FEWEST:
-        return Rendition(power)
+        return CameraResponse(power)
     places = np.concatenate([poses[:, :2] for _, poses, _, _ in views])
     size = tuple(np.ptp(places, 0) + 1)
     seen, known, light = [], [], []
     for _, poses, one, look in views:
         few = np.s_[:, COARSE // 2 :: COARSE, COARSE // 2 :: COARSE]
-        seen.append(untoned(one[few].reshape(-1, 3).clip(0, 255), power))
+        seen.append(undo_power(one[few].reshape(-1, 3).clip(0, 255), power))
         known.append(look[few].reshape(-1, 3))
         light.append(
-            np.repeat(surface(poses[:, :2] - places.min(0), size), len(known[-1]) // len(poses), 0)
+            np.repeat(
+                light_basis(poses[:, :2] - places.min(0), size), len(known[-1]) // len(poses), 0
+            )
         )
     seen, known = (to_logs(np.concatenate(v).clip(0, 255)) for v in (seen, known))
-    return Rendition(power, chroma(seen, known, np.concatenate(light)))
+    return CameraResponse(power, estimate_chroma(seen, known, np.concatenate(light)))
 
 
 def renditions_among(
     placed: Sequence[Place], scenes: Sequence[Scene], firsts: Firsts
-) -> list[Rendition]:
+) -> list[CameraResponse]:
     """Each sampler's against the middle of all, by the tiles whose kinds the first one shows too;
     nobody knows which is right"""
     found = [PLAIN]
@@ -113,7 +117,7 @@ def renditions_among(
         float(np.exp(np.mean(np.log(v))))
         for v in ([r.power for r in found], [r.chroma for r in found])
     )
-    return [Rendition(r.power / power, r.chroma / chroma) for r in found]
+    return [CameraResponse(r.power / power, r.chroma / chroma) for r in found]
 
 
 def powers(grid: np.ndarray, seen: np.ndarray, known: np.ndarray) -> np.ndarray:

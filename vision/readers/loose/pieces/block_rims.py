@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from vision.photometry.canvas import sample
+from vision.photometry.canvas import sample_canvas
 from vision.readers.loose.scene.polar_patches import Form
 from vision.readers.loose.scene.scene import Scene
 
@@ -26,9 +26,9 @@ def framed(
 
     at: (N, 2) canvas mm; turn: (N,) radians; tone: (N, 3) colours of their tops"""
     px = scene.frame.to_px(across_sides(form, at, turn))  # (N, 4, P, O, 2)
-    ground = sample(scene.ground, px)
-    off = sample(scene.seen, px) * scene.light_at(at)[:, None, None, None] - ground
-    clear = sample(scene.weight, px)[..., 0] > 0
+    ground = sample_canvas(scene.ground, px)
+    off = sample_canvas(scene.seen, px) * scene.light_at(at)[:, None, None, None] - ground
+    clear = sample_canvas(scene.weight, px)[..., 0] > 0
     both = clear[..., EDGE:] & clear[..., :-EDGE]
     step = ((off[..., EDGE:, :] - off[..., :-EDGE, :]) * both[..., None]).sum(2)
     points = both.sum(2)

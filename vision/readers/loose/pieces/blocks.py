@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 
 from vision.kernels import Kernel
-from vision.photometry.canvas import sample
+from vision.photometry.canvas import sample_canvas
 from vision.readers.loose.pieces.fit_compare import SCENE, by_kernel, parts
 from vision.readers.loose.scene.polar_patches import Form, dot, lit
 from vision.readers.loose.scene.scene import Scene
@@ -115,8 +115,11 @@ def side_gain(
         )
         return more, most
     px, area = sides(form, scene, foot, turn)
-    seen, ground = lit(sample(scene.seen, px), scene.light_at(foot)), sample(scene.ground, px)
-    weight = np.maximum(sample(scene.weight, px)[..., 0], 0) / 3
+    seen, ground = (
+        lit(sample_canvas(scene.seen, px), scene.light_at(foot)),
+        sample_canvas(scene.ground, px),
+    )
+    weight = np.maximum(sample_canvas(scene.weight, px)[..., 0], 0) / 3
     top = np.minimum(top, scene.limit_at(foot)).astype(np.float32)
     tt = (top**2).sum(-1, keepdims=True)
     st, gt = ((colours @ top[..., None])[..., 0] for colours in (seen, ground))
@@ -142,9 +145,9 @@ def learn_shades(
     """Of one block in a sampler: (n,) shades of its sides, and how much better than bare ground
     they explain it, 0..1"""
     px, area = sides(form, scene, foot[None], np.array([turn]))
-    seen = lit(sample(scene.seen, px), scene.light_at(foot[None]))
-    ground = sample(scene.ground, px)
-    weight = np.maximum(sample(scene.weight, px)[..., 0], 0)
+    seen = lit(sample_canvas(scene.seen, px), scene.light_at(foot[None]))
+    ground = sample_canvas(scene.ground, px)
+    weight = np.maximum(sample_canvas(scene.weight, px)[..., 0], 0)
     use = area[0] > 0
     tone = (seen @ top) / (top**2).sum()
     off = weight * ((seen - tone[..., None] * top) ** 2).sum(-1) / 3

@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from vision.kernels import Kernel
-from vision.photometry.canvas import sample
+from vision.photometry.canvas import sample_canvas
 from vision.photometry.room_light import too_bright
 from vision.readers.loose.pieces.fit import CAP, THIRD, Piece, bareness
 from vision.readers.loose.pieces.fit_compare import SCENE, by_kernel, parts
@@ -99,8 +99,12 @@ def views(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """seen, ground (N, h, w, 3) and weight (N, h, w) where figures would stand at (N, 2) mm"""
     px = places_of(form, reach, scene, foot, every)
-    seen = lit(sample(scene.seen, px), scene.light_at(foot))
-    return seen, sample(scene.ground, px), np.maximum(sample(scene.weight, px)[..., 0], 0)
+    seen = lit(sample_canvas(scene.seen, px), scene.light_at(foot))
+    return (
+        seen,
+        sample_canvas(scene.ground, px),
+        np.maximum(sample_canvas(scene.weight, px)[..., 0], 0),
+    )
 
 
 def gains_of(
@@ -358,7 +362,7 @@ def leans(scene: Scene, height: float, px: np.ndarray) -> np.ndarray:
     net = scene.lean.shift(
         f.to_mm((np.stack([x, y], -1).reshape(-1, 2) + 0.5) * FOLD - 0.5), height
     )
-    return sample(net.reshape(*x.shape, 2).astype(np.float32), px / np.float32(NET))
+    return sample_canvas(net.reshape(*x.shape, 2).astype(np.float32), px / np.float32(NET))
 
 
 def hide(scene: Scene, look: TallLook, foot: np.ndarray) -> None:
@@ -435,7 +439,7 @@ def on_edges(scene: Scene, form: Form, foot: np.ndarray, strange: np.ndarray) ->
     x = np.arange(-n, n + 1) * FINE
     px = scene.frame.to_px(foot + np.stack(np.meshgrid(x, x), -1))
     slopes = [
-        slopes_of(sample(canvas, px) * light)
+        slopes_of(sample_canvas(canvas, px) * light)
         for canvas, light in ((scene.seen, scene.light_at(foot[None])[0]), (scene.ground, 1.0))
     ]
     best, out = -np.inf, foot
@@ -447,7 +451,9 @@ def on_edges(scene: Scene, form: Form, foot: np.ndarray, strange: np.ndarray) ->
         places = ((net - foot)[:, None] + points[near]) / FINE + n
         seen, bare = (across(two, places, normal[near]) for two in slopes)
         edge = np.exp(np.log((seen - bare).clip(0) + 1).mean(1))
-        full = sample(strange, scene.frame.to_px(net[:, None] + 0.7 * points))[..., 0].mean(1)
+        full = sample_canvas(strange, scene.frame.to_px(net[:, None] + 0.7 * points))[..., 0].mean(
+            1
+        )
         score = edge * full
         if score.max() > best:
             best, out = score.max(), net[score.argmax()]
@@ -479,7 +485,7 @@ def learn_tall(
         pictures, masks = [], []
         for (scene, strange, _, _), f in zip(alone, at):
             pictures.append(views(form, reach, scene, f[None])[0][0])
-            masks.append(sample(strange, places_of(form, reach, scene, f[None]))[0, ..., 0])
+            masks.append(sample_canvas(strange, places_of(form, reach, scene, f[None]))[0, ..., 0])
         whole = cv2.morphologyEx(np.mean(masks, 0), cv2.MORPH_CLOSE, np.ones((7, 7)))
         alpha = (cv2.blur((whole + whole[::-1]) / 2, (2, 2)) * 1.6 - 0.3).clip(0, 1).astype(
             np.float32
@@ -492,7 +498,7 @@ def learn_tall(
             return look
         net = np.stack(np.meshgrid(*[np.linspace(-again, again, 5)] * 2), -1).reshape(-1, 2)
         for i, (scene, strange, kind, _) in enumerate(alone):
-            own = sample(strange, places_of(form, reach, scene, at[i] + net))[..., 0]
+            own = sample_canvas(strange, places_of(form, reach, scene, at[i] + net))[..., 0]
             fit = ((own - 0.5) * (alpha - 0.5)).sum((1, 2))
             gain = gains_of(look, scene, at[i] + net)[0][:, kinds.index(kind)]
             score = fit / np.abs(fit).max() + gain / (np.abs(gain).max() + 1e-6)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import cv2
 import numpy as np
 
-from vision.photometry.canvas import sample
+from vision.photometry.canvas import sample_canvas
 from vision.readers.loose.scene.polar_patches import Form
 
 POINTS = np.linspace(-0.85, 0.85, 9)  # of half a side: where edges are looked at
@@ -44,6 +44,7 @@ def across(slopes: Sequence[np.ndarray], places: np.ndarray, out: np.ndarray) ->
     """(...) how steep edges are, at most STEEP, at (..., 2) pixels of a picture with these slopes,
     across the way (..., 2) `out`"""
     along = sum(
-        sample(g, places) * out[..., i, None].astype(np.float32) for i, g in enumerate(slopes)
+        sample_canvas(g, places) * out[..., i, None].astype(np.float32)
+        for i, g in enumerate(slopes)
     )
     return np.minimum(np.abs(along).max(-1), STEEP)

@@ -9,7 +9,7 @@ import cv2
 import numpy as np
 
 from vision.kernels import Kernel
-from vision.photometry.canvas import Frame, sample
+from vision.photometry.canvas import Frame, sample_canvas
 from vision.readers.loose.pieces.blocks import is_block
 from vision.readers.loose.pieces.fit import (
     FITS,
@@ -96,7 +96,9 @@ class Kit:
                 out,
             )
             return out > 0
-        seen = (sample(soft.seen, px[:, None] + around).mean(1) * soft.light_at(at)).T[..., None]
+        seen = (sample_canvas(soft.seen, px[:, None] + around).mean(1) * soft.light_at(at)).T[
+            ..., None
+        ]
         return (np.abs(seen - tones.T[:, None]).max(0) < OWN).any(
             1
         )  # one colour after the other: numpy is slow along short axes

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from vision.kernels import Kernel
-from vision.photometry.canvas import largest, padded
+from vision.photometry.canvas import channel_maximum, pad_channels
 from vision.photometry.room_light import CLIPPED
 from vision.readers.loose.cards.card_level import Sheet
 from vision.readers.loose.scene.polar_patches import SCORE_NOISE
@@ -117,10 +117,10 @@ def lay(
         )
         for part in (print_.planes[..., :3], print_.planes[..., 4:7])
     )
-    spread = np.sqrt(largest(off * off) + (CLEAR**2 + unsure**2))
+    spread = np.sqrt(channel_maximum(off * off) + (CLEAR**2 + unsure**2))
     spread[rim > 0] += RIM
     paper = cv2.min(got, (*map(float, limit), 0.0)).astype(np.uint8)
-    cv2.copyTo(padded(paper), mask, scene.ground[there])
+    cv2.copyTo(pad_channels(paper), mask, scene.ground[there])
     cv2.copyTo(
         (1 / (spread**2 + SCORE_NOISE**2)).astype(np.float32), mask | rim, scene.weight[there]
     )
@@ -129,7 +129,7 @@ def lay(
         (*map(float, light), 0.0),
         dtype=cv2.CV_8U,
     )
-    off = largest(cv2.absdiff(even, paper)) / spread
+    off = channel_maximum(cv2.absdiff(even, paper)) / spread
     if scene.off is not None:
         scene.off[there][mask > 0] = off[mask > 0]
     small = (x1 - x0) // FOLD, (y1 - y0) // FOLD

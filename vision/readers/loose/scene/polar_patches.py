@@ -11,7 +11,7 @@ import cv2
 import msgspec
 import numpy as np
 
-from vision.photometry.canvas import Frame, sample
+from vision.photometry.canvas import Frame, sample_canvas
 from vision.photometry.room_light import CLIPPED, HARDLY, too_bright
 
 ANGLES = 64
@@ -108,10 +108,10 @@ class Rings:
     ) -> Patch:
         """Patches at (N, 2) canvas mm; light: (N, 3) factors"""
         px = self.places(frame, centres)
-        signed = sample(weight, px)[..., 0]
+        signed = sample_canvas(weight, px)[..., 0]
         return Patch(
-            lit(sample(canvas, px), light),
-            sample(ground, px),
+            lit(sample_canvas(canvas, px), light),
+            sample_canvas(ground, px),
             np.maximum(signed, 0),
             np.abs(signed),
             CLIPPED * light.astype(np.float32),
@@ -121,7 +121,7 @@ class Rings:
         self, frame: Frame, canvas: np.ndarray, centres: np.ndarray, light: np.ndarray
     ) -> np.ndarray:
         """(N, R, A, 3) colours at (N, 2) canvas mm in even light; light: (N, 3) factors"""
-        return lit(sample(canvas, self.places(frame, centres)), light)
+        return lit(sample_canvas(canvas, self.places(frame, centres)), light)
 
     def places(self, frame: Frame, centres: np.ndarray) -> np.ndarray:
         """(N, R, A, 2) pixels of the canvas"""

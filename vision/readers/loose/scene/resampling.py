@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from vision.photometry.canvas import Frame, sample
+from vision.photometry.canvas import Frame, sample_canvas
 
 
 def placed(grid: np.ndarray, pose: np.ndarray) -> np.ndarray:
@@ -31,7 +31,7 @@ def cut(
     px = placed(
         grid * np.float32(frame.scale), np.column_stack([frame.to_px(pose[:, :2]), pose[:, 2]])
     )
-    got = sample(canvas, px)
+    got = sample_canvas(canvas, px)
     return got if light is None else got * light[:, None, None, :].astype(np.float32)
 
 

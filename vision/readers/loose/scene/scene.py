@@ -15,14 +15,14 @@ from vision.photometry.canvas import (
     Empty,
     Frame,
     Lean,
-    burnt,
-    flattened,
-    largest,
-    padded,
-    powers,
+    are_clipped,
+    channel_maximum,
+    pad_channels,
+    quadratic_terms,
+    remap_canvas,
     robust_terms,
 )
-from vision.photometry.room_light import CLIPPED, told_by
+from vision.photometry.room_light import CLIPPED, telling_cells
 from vision.readers.loose.scene.polar_patches import SCORE_NOISE, Form
 from vision.readers.loose.scene.resampling import is_whole
 from vision.readers.loose.scene.softening import Softened
@@ -48,7 +48,7 @@ _softly_at = Kernel("softly_at", "BnnfnB")
 
 
 class Scene(msgspec.Struct, eq=False):
-    """seen: (h, w, 4) uint8, padded(); ground: the same for the empty board and the cards found;
+    """seen: (h, w, 4) uint8, pad_channels(); ground: the same for the empty board and the cards found;
     weight: (h, w) float32, 1 / grey levels², negative where something known covers; strange: (h /
     FOLD, w / FOLD) 0..1; light: (h / LIGHT_STEP ..., 3) factors to the empty board's light; off:
     (h, w) how strange in units of noise, only kept for learning; board: (h, w, 4) uint8, the ground
@@ -146,7 +146,7 @@ class Stage:
     def __init__(self, empty: Empty, trusted: np.ndarray) -> None:
         self.empty, self.frame = empty, empty.frame
         f = self.frame
-        self.board = padded(empty.canvas)
+        self.board = pad_channels(empty.canvas)
         self.weight = (1 / (empty.spread**2 + SCORE_NOISE**2)).astype(np.float32)
         self.half_spread = cv2.resize(
             empty.spread, (f.width // FOLD, f.height // FOLD), interpolation=cv2.INTER_AREA
@@ -155,7 +155,7 @@ class Stage:
         self.cells = cells
         xs, ys = np.meshgrid(np.arange(cells[0]) * LIGHT_STEP, np.arange(cells[1]) * LIGHT_STEP)
         self.cell_mm = f.to_mm(np.stack([xs, ys], -1).reshape(-1, 2))
-        self.cell_terms = np.ascontiguousarray(powers(f, self.cell_mm).T)
+        self.cell_terms = np.ascontiguousarray(quadratic_terms(f, self.cell_mm).T)
         self.dim_logs = np.log(thinned(empty.canvas, cells).reshape(-1, 3).T.astype(np.float32) + 4)
         self.brightest = thinned(cv2.dilate(empty.canvas, np.ones((LIGHT_STEP, LIGHT_STEP))), cells)
         self.cell_trust = thinned(trusted, cells).ravel() + 1e-3
@@ -166,7 +166,7 @@ class Stage:
     ) -> Scene:
         """All of the canvas; light: where it is known"""
         f = self.frame
-        seen = flattened(image, *self.maps(pose))
+        seen = remap_canvas(image, *self.maps(pose))
         light = self.light(thinned(seen, self.cells)[..., :3]) if light is None else light
         scene = self.made(seen, pose, light, (0, 0, f.width, f.height))
         if learning:
@@ -186,7 +186,7 @@ class Stage:
                 a, b = (m[y0:y1, x0:x1] for m in self._maps[1])
             else:
                 a, b = self.frame.part(x0, y0, x1, y1).maps(pose)
-            seen = flattened(image, a, b)
+            seen = remap_canvas(image, a, b)
             cells = (
                 slice(y0 // LIGHT_STEP, y1 // LIGHT_STEP + 1),
                 slice(x0 // LIGHT_STEP, x1 // LIGHT_STEP + 1),
@@ -250,7 +250,7 @@ class Stage:
                 )
                 return ground
             part = ground[top:bottom, left:right]
-            cv2.min(part, padded(self.stretched(limit, left, top, right, bottom, 1)), part)
+            cv2.min(part, pad_channels(self.stretched(limit, left, top, right, bottom, 1)), part)
         return ground
 
     def estrange(self, scene: Scene, rect: Rect) -> None:
@@ -348,13 +348,13 @@ class Stage:
             low.reshape(-1, 3).T
         )  # a colour after the other: numpy is slow along short axes
         ratio = self.dim_logs - np.log(low.astype(np.float32) + 4)
-        white = burnt(low)
+        white = are_clipped(low)
         terms = robust_terms(self.cell_terms, ratio, self.cell_trust, white)
         smooth = terms.T @ self.cell_terms
         rest, shape = ratio - smooth, self.cells[::-1]
         local = np.zeros_like(rest)
         for reach, scale in NEARER:
-            left, told = told_by(rest - local, white)
+            left, told = telling_cells(rest - local, white)
             w = self.cell_trust / (1 + (np.abs(left).max(0) / scale) ** 2) ** 3 * told
             planes = np.concatenate([left * w, w[None]]).T.reshape(*shape, 4).astype(np.float32)
             planes = cv2.GaussianBlur(planes, (0, 0), reach).reshape(-1, 4).T
@@ -388,7 +388,7 @@ def strangeness(
 ) -> np.ndarray:
     """(h, w) 0..1: how surely a pixel is not the ground; spread: grey levels of noise"""
     even = cv2.multiply(seen, light, dtype=cv2.CV_8U)
-    off = largest(cv2.absdiff(even, ground)) / spread
+    off = channel_maximum(cv2.absdiff(even, ground)) / spread
     return cv2.blur(((off - 2) * (1 / 3)).clip(0, 1), (2, 2))
 
 

@@ -1,5 +1,5 @@
 """Evidence that means what it says: log-probabilities cooled or heated by what photos read unseen
-have shown. Its value: Temper."""
+have shown. Its value: TemperatureScaling."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """A board of squares or crossings seen from anywhere: straight edges in the picture that run two
 ways at right angles, evenly apart.
-Its value: by_lattice."""
+Its value: poses_by_lattice."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """Which kinds are wont to lie where pieces lie, as photos of positions show it: men of a side keep
-to their side. Its value: Whereabouts."""
+to their side. Its value: PlacementPrior."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Memory that is no longer needed. Its value: given_back."""
+"""Memory that is no longer needed. Its value: trim_heap."""
 
 from __future__ import annotations
 

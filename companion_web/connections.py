@@ -13,7 +13,7 @@ import ssl
 import threading
 import time
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Container
 from typing import Any
 
 from waitress.channel import HTTPChannel
@@ -58,10 +58,10 @@ class Connection(HTTPChannel):
     """One connection, plain or TLS."""
 
     parser_class = Request
+    request: Any  # the one that is being read, None between two
+    socket: Any  # plain or wrapped, None when it is closed
 
-    def __init__(
-        self, server: Guarded, sock: socket.socket, addr: Any, adj: Any, map: Any = None
-    ) -> None:
+    def __init__(self, server: Guarded, sock: Any, addr: Any, adj: Any, map: Any = None) -> None:
         self.since = time.monotonic()  # when what it is about began: the connection, a request
         self.tls: bool | None = None if server.tls is not None else False  # None: not known yet
         self.shaken = True
@@ -245,7 +245,7 @@ class Guarded(TcpWSGIServer):
         self,
         *args: Any,
         tls: ssl.SSLContext | None = None,
-        known: Collection[str] = (),
+        known: Container[str] = (),
         trusted: Networks | tuple[()] = (),
         **kw: Any,
     ) -> None:

@@ -8,7 +8,7 @@ import math
 from typing import Any
 
 from flask import Flask, Response, jsonify
-from werkzeug.exceptions import HTTPException
+from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 from engine.text import Text, pack
 
@@ -56,7 +56,7 @@ def install(app: Flask) -> None:
     @app.errorhandler(HTTPException)
     def http(e: HTTPException) -> Response:
         response = answer(e.code or 500, Text(e.name or "Unknown"))
-        if e.code == 405 and getattr(e, "valid_methods", None):
+        if isinstance(e, MethodNotAllowed) and e.valid_methods:
             response.headers["Allow"] = ", ".join(e.valid_methods)
         return response
 

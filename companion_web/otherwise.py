@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from companion.table.journal import Line
 from companion.table.snapshot import doing
 from engine import Action, State
 
@@ -19,10 +20,10 @@ class Otherwise:
     def __init__(self) -> None:
         self._known: dict[tuple[int, str], list[dict[str, Any]]] = {}
 
-    def of(self, lines: Sequence[Any], seat: str) -> list[dict[str, Any]]:
+    def of(self, lines: Sequence[Line], seat: str) -> list[dict[str, Any]]:
         """[{"event", "text", "words": [T], "others": [{"text", "words": [T]}]}], the newest first,
         of a seat's last moves"""
-        out = []
+        out: list[dict[str, Any]] = []
         for before, line in list(zip(lines, lines[1:]))[-RECENT:]:
             if line.action is None:
                 out = []  # what was corrected by hand since is not played again
@@ -37,7 +38,7 @@ class Otherwise:
         return out[::-1]
 
 
-def _told(line: Any, found: list[dict[str, Any]]) -> dict[str, Any]:
+def _told(line: Line, found: list[dict[str, Any]]) -> dict[str, Any]:
     """Sentences that do not tell the tellings apart (an event's picture is in none) give way to the
     notation."""
     every = [{"text": line.action, "words": doing(line.state)}, *found]
@@ -49,7 +50,8 @@ def _told(line: Any, found: list[dict[str, Any]]) -> dict[str, Any]:
 def others(before: State, text: str, after: State) -> list[dict[str, Any]]:
     """Legal actions of the same kind, at the same place, after which the board looks the same and
     the game stands otherwise."""
-    action, layout, out = before.parse(text), after.layout(), {after.key(): None}
+    action, layout = before.parse(text), after.layout()
+    out: dict[bytes, dict[str, Any] | None] = {after.key(): None}
     for a in before.legal_actions():
         if (
             type(a) is type(action)

@@ -4,16 +4,19 @@ done."""
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Protocol
 
 from flask import Flask, Response, jsonify, make_response, render_template, request
 
+from companion.table.journal import Event
 from companion_web import catalogue, errors, guard
 from companion_web.access import Access, Viewer
 from companion_web.blueprints import assets
 from companion_web.context import COOKIE
 from companion_web.errors import Problem
+from companion_web.http import download, json_body
 from companion_web.limits import Tries
 from companion_web.proxies import Proxies
 from companion_web.served import EXTENSION, Served
@@ -22,8 +25,32 @@ from companion_web.settings import Settings
 log = logging.getLogger(__name__)
 
 
-def create_rescue_app(rescue: Any, settings: Settings) -> Flask:
-    """rescue: what cli.rescue.Rescue has. Without a PIN nobody is the host, and everybody is
+class RescueLike(Protocol):
+    """What can be done about a table that cannot start: cli.rescue.Rescue.
+
+    words: the fault in one line; offers: what `do` can do; events: the game's good ones, of which
+    there once were `said`; journal: the damaged file, if that is the fault."""
+
+    words: str
+    offers: Sequence[str]
+    events: list[Event]
+    said: int
+    journal: Path | None
+
+    def do(self, what: str) -> None:
+        """Raises KeyError for what is not offered, OSError, BadJournal."""
+
+    @property
+    def lines(self) -> str:
+        """What can be read of the game, as JSON Lines"""
+
+    @property
+    def damaged(self) -> bytes:
+        """The journal's file as it lies there. Raises OSError."""
+
+
+def create_rescue_app(rescue: RescueLike, settings: Settings) -> Flask:
+    """The page of a table that cannot start. Without a PIN nobody is the host, and everybody is
     told the fault."""
     app = Flask("companion_web", static_folder=None)
     app.extensions[EXTENSION] = Served(settings.proxies)
@@ -33,7 +60,7 @@ def create_rescue_app(rescue: Any, settings: Settings) -> Flask:
     tries = Tries(*settings.pin_tries)
     errors.install(app)
     guard.install(app, settings)
-    app.wsgi_app = Proxies(app.wsgi_app, settings.proxies)
+    app.wsgi_app = Proxies(app.wsgi_app, settings.proxies)  # type: ignore[method-assign]
     app.register_blueprint(assets.bp)
 
     def viewer() -> Viewer:
@@ -81,9 +108,8 @@ def create_rescue_app(rescue: Any, settings: Settings) -> Flask:
     @app.post("/api/rescue")
     def do() -> Response:
         only_host()
-        data = request.get_json(silent=True)
         try:
-            rescue.do(data["do"])
+            rescue.do(json_body()["do"])
         except (KeyError, TypeError):
             raise Problem(400, "send a JSON object") from None
         except OSError as e:
@@ -122,7 +148,9 @@ def create_rescue_app(rescue: Any, settings: Settings) -> Flask:
     @app.get("/api/rescue/game.jsonl")
     def lines() -> Response:
         only_host()
-        return _kept(rescue.lines.encode(), "game.jsonl")
+        return download(
+            Response(rescue.lines.encode(), mimetype="application/octet-stream"), "game.jsonl"
+        )
 
     @app.get("/api/rescue/game.journal")
     def damaged() -> Response:
@@ -131,18 +159,10 @@ def create_rescue_app(rescue: Any, settings: Settings) -> Flask:
             data = rescue.damaged
         except OSError as e:
             raise Problem(404, "{reason}", reason=e.strerror or "") from None
-        return _kept(data, "game.journal")
+        return download(Response(data, mimetype="application/octet-stream"), "game.journal")
 
     @app.route("/api/<path:_>", methods=["GET", "POST"])
     def not_yet(_: str) -> Response:
         raise Problem(503, "the table cannot start; the host can help", retry_after=10)
 
     return app
-
-
-def _kept(data: bytes, name: str) -> Response:
-    return Response(
-        data,
-        mimetype="application/octet-stream",
-        headers={"Content-Disposition": f'attachment; filename="{name}"'},
-    )

@@ -18,6 +18,8 @@ import statistics
 import sys
 import threading
 import time
+from collections.abc import Mapping
+from typing import cast
 from urllib.parse import urlsplit
 
 import msgspec
@@ -61,7 +63,7 @@ class Crowd:
             missing := [s for s, seen in self.seen.items() if seen < serial]
         ) and time.monotonic() < end:
             for key, _ in self.selector.select(0.1):
-                self._read(key.fileobj)
+                self._read(cast(socket.socket, key.fileobj))
         return len(self.seen) - len(missing)
 
     def _read(self, s: socket.socket) -> None:
@@ -125,7 +127,7 @@ def _login(host: str, port: int, pin: str) -> str:
     return (headers["Set-Cookie"] or "").split(";")[0]
 
 
-def _tell(host: str, port: int, cookie: str, wish: dict[str, int]) -> tuple[int, float]:
+def _tell(host: str, port: int, cookie: str, wish: Mapping[str, object]) -> tuple[int, float]:
     """Changes a setting: the serial of the change, and when it was asked for (not counting refusals
     of hasty writes)."""
     for _ in range(50):
@@ -138,7 +140,7 @@ def _tell(host: str, port: int, cookie: str, wish: dict[str, int]) -> tuple[int,
 
 
 def _post(
-    host: str, port: int, path: str, data: dict[str, object], cookie: str
+    host: str, port: int, path: str, data: Mapping[str, object], cookie: str
 ) -> tuple[int, http.client.HTTPMessage, bytes]:
     line = http.client.HTTPConnection(host, port, timeout=10)
     headers = {

@@ -158,9 +158,10 @@ def _folder() -> Path:
     require_host()
     if not web().is_set_up and (session := web().setup.session) is not None:
         return session.folder
-    if web().settings.copy is None:
+    folder = web().settings.copy
+    if folder is None:
         raise Problem(404, "this table knows no copy")
-    return Path(web().settings.copy)
+    return Path(folder)
 
 
 def _saved() -> None:

@@ -6,11 +6,9 @@ from flask import Flask
 
 from companion.setup.setup import Setup
 from companion.table.table import Table
-from companion_web import errors, guard
+from companion_web.base import base_app
 from companion_web.blueprints import BLUEPRINTS
 from companion_web.context import Web, web_of
-from companion_web.proxies import Proxies
-from companion_web.served import EXTENSION
 from companion_web.settings import Settings, Switches
 
 
@@ -33,12 +31,8 @@ def replace_table(app: Flask, table: Table) -> None:
 
 
 def _app_of(shared: Web) -> Flask:
-    app = Flask("companion_web", static_folder=None)
+    app = base_app(shared, shared.settings)
     app.url_map.merge_slashes = False
-    app.extensions[EXTENSION] = shared
-    errors.install(app)
-    guard.install(app, shared.settings)
-    app.wsgi_app = Proxies(app.wsgi_app, shared.settings.proxies)  # type: ignore[method-assign]
     for blueprint in BLUEPRINTS:
         app.register_blueprint(blueprint)
     return app

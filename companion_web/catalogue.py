@@ -66,7 +66,7 @@ def told(language: str, packed: Mapping[str, Any]) -> str:
 
 
 def choose(wished: str | None, accepted: Iterable[str]) -> str:
-    """The language asked for, else the first that the browser accepts and there is, else English."""
+    """The language asked for, else the first there is that the browser accepts, else English."""
     there = languages()
     for code in [wished or "", *accepted]:
         short = code.split("-")[0].lower()

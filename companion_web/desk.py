@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 class Desk:
     """base: the plan's data to begin with. image: BGR. out: the plan.toml to write; a drawing not
-    yet saved is kept beside it, and found there again. Raises OSError where that cannot be written."""
+    yet saved is kept beside it, and found there again. Raises OSError where it cannot be kept."""
 
     def __init__(self, base: Mapping[str, Any], image: np.ndarray, out: Path) -> None:
         scale = min(1.0, LARGEST / max(image.shape[:2]))

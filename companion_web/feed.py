@@ -106,7 +106,7 @@ class Feed:
         )
 
     def wait(self, serial: int, timeout: float) -> int:
-        """Blocks until something newer than `serial` is there, the feed closes or the time is over."""
+        """Blocks until something newer than `serial` is there, the feed closes or time is up."""
         with self._changed:
             self._changed.wait_for(lambda: self.closed or self._serial != serial, timeout)
             return self._serial
@@ -165,7 +165,7 @@ class Streams:
 
     def enter(self, address: str, seated: bool) -> Place | None:
         """None: no room. Where there is none, an address that has several streams gives one to an
-        address that has none. The table's own machine may open any number (a kiosk, a load test)."""
+        address that has none. The table's own machine may open any number (a kiosk)."""
         with self._lock:
             own = sum(p.address == address for p in self._open)
             if address not in ("127.0.0.1", "::1") and own >= self.per_address:

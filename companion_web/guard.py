@@ -1,4 +1,4 @@
-"""What every request goes through before anything answers it, and the headers every answer carries."""
+"""What every request goes through before anything answers it, and the headers of all answers."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ _PRIVATE = (
 )
 
 POLICY = (
-    "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; object-src 'none'; "
-    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'; worker-src 'self'; manifest-src 'self'"
+    "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; "
+    "worker-src 'self'; manifest-src 'self'"
 )
 HEADERS = {
     "Content-Security-Policy": POLICY,
@@ -41,7 +42,7 @@ HEADERS = {
 
 
 class Shallow(DefaultJSONProvider):
-    """JSON that is nested without end is no JSON: it must not use the stack up, nor fill the log."""
+    """JSON that is nested without end is no JSON: it must not use up the stack or fill the log."""
 
     sort_keys = False
 

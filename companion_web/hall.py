@@ -8,20 +8,16 @@ from flask import Flask, Response, make_response, render_template, request
 from flask.typing import ResponseReturnValue
 
 from companion.runtime.hall import Hall
-from companion_web import catalogue, errors, guard
-from companion_web.blueprints import assets
-from companion_web.served import EXTENSION, Served
+from companion_web import catalogue
+from companion_web.base import base_app
+from companion_web.served import Served
 from companion_web.settings import Settings
 
 
 def create_hall(hall: Hall, settings: Settings | None = None) -> Flask:
     """The hall's application, to be served like a table's."""
     settings = settings or Settings(name="Nilometer")
-    app = Flask("companion_web", static_folder=None)
-    app.extensions[EXTENSION] = Served(settings.proxies)
-    errors.install(app)
-    guard.install(app, settings)
-    app.register_blueprint(assets.bp)
+    app = base_app(Served(settings.proxies), settings)
 
     @app.get("/")
     def index() -> Response:
@@ -34,7 +30,7 @@ def create_hall(hall: Hall, settings: Settings | None = None) -> Flask:
 
     @app.get("/api/tables")
     def tables() -> ResponseReturnValue:
-        """All of them, or `?since=` a version told before what has changed since; see Hall.changes"""
+        """All of them; with `?since=` a version told before, what has changed (Hall.changes)"""
         changes = hall.changes(request.args.get("since", ""))
         changes["tables"].sort(key=lambda t: (t["name"].lower(), t["id"]))
         response = Response(

@@ -50,7 +50,7 @@ class Tries:
         self._lock = threading.Lock()
 
     def wait(self, who: str, trusted: bool = False) -> float:
-        """0.0 when `who` may try; else seconds until then. trusted: others' failures do not count."""
+        """0.0 when `who` may try; else seconds until then. trusted: others' tries do not count."""
         with self._lock:
             now = self.clock()
             own = [t for t in self._failed.get(who, ()) if now - t < self.seconds]

@@ -3,26 +3,33 @@ done."""
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
-from flask import Flask, Response, jsonify, make_response, render_template, request
+from flask import (
+    Blueprint,
+    Flask,
+    Response,
+    current_app,
+    jsonify,
+    make_response,
+    render_template,
+    request,
+)
 
 from companion.table.journal import Event
-from companion_web import catalogue, errors, guard
-from companion_web.access import Access, Viewer
-from companion_web.blueprints import assets
+from companion_web import catalogue
+from companion_web.access import Access
+from companion_web.base import base_app
 from companion_web.context import COOKIE
 from companion_web.errors import Problem
 from companion_web.http import download, json_body
 from companion_web.limits import Tries
-from companion_web.proxies import Proxies
 from companion_web.served import EXTENSION, Served
 from companion_web.settings import Settings
 
-log = logging.getLogger(__name__)
+bp = Blueprint("rescue", __name__)
 
 
 class RescueLike(Protocol):
@@ -49,120 +56,134 @@ class RescueLike(Protocol):
         """The journal's file as it lies there. Raises OSError."""
 
 
-def create_rescue_app(rescue: RescueLike, settings: Settings) -> Flask:
-    """The page of a table that cannot start. Without a PIN nobody is the host, and everybody is
+class Rescued(Served):
+    """What the page of such a table is about. Without a PIN nobody is the host, and everybody is
     told the fault."""
-    app = Flask("companion_web", static_folder=None)
-    app.extensions[EXTENSION] = Served(settings.proxies)
-    access = Access(
-        settings.pin, Path(settings.state) / "seats.json" if settings.state is not None else None
-    )
-    tries = Tries(*settings.pin_tries)
-    errors.install(app)
-    guard.install(app, settings)
-    app.wsgi_app = Proxies(app.wsgi_app, settings.proxies)  # type: ignore[method-assign]
-    app.register_blueprint(assets.bp)
 
-    def viewer() -> Viewer:
-        return access.viewer(request.cookies.get(COOKIE))
+    def __init__(self, rescue: RescueLike, settings: Settings) -> None:
+        super().__init__(settings.proxies)
+        self.rescue, self.has_pin = rescue, settings.pin is not None
+        folder = Path(settings.state) if settings.state is not None else None
+        self.access = Access(settings.pin, folder / "seats.json" if folder is not None else None)
+        self.tries = Tries(*settings.pin_tries)
 
-    def only_host() -> None:
-        if not viewer().host:
-            raise Problem(403, "only the host may do this")
+    @property
+    def host_asks(self) -> bool:
+        return self.access.viewer(request.cookies.get(COOKIE)).host
 
-    def shell(**_: str) -> Response:
-        language = catalogue.request_language()
-        response = make_response(
-            render_template(
-                "rescue.html",
-                say=catalogue.translator(language),
-                lang=language,
-                languages=catalogue.languages(),
-                table="",
-                title="Nilometer",
-            ),
-            503,
-        )
-        response.headers["Cache-Control"] = "no-store"
-        response.headers["Vary"] = "Accept-Language, Cookie"
-        return response
 
-    for n, path in enumerate(("/", "/join", "/setup", "/games", "/report", "/trace")):
-        app.add_url_rule(path, f"page{n}", shell)
-
-    @app.get("/api/rescue")
-    def said() -> Response:
-        told = viewer().host or settings.pin is None
-        return jsonify(
-            {
-                "host": viewer().host,
-                "pin": settings.pin is not None,
-                "words": rescue.words if told else None,
-                "offers": rescue.offers if viewer().host else [],
-                "good": len(rescue.events),
-                "said": rescue.said,
-                "damaged": rescue.journal is not None,
-            }
-        )
-
-    @app.post("/api/rescue")
-    def do() -> Response:
-        only_host()
-        try:
-            rescue.do(json_body()["do"])
-        except (KeyError, TypeError):
-            raise Problem(400, "send a JSON object") from None
-        except OSError as e:
-            name = Path(e.filename or "").name
-            raise Problem(
-                507, "{file} cannot be written: {reason}", file=name, reason=e.strerror or ""
-            ) from None
-        except ValueError as e:
-            raise Problem(507, "{reason}", reason=str(e)) from None
-        return jsonify({})
-
-    @app.post("/api/host")
-    def host() -> Response:
-        address, data = request.remote_addr or "", request.get_json(silent=True)
-        if (wait := tries.wait(address, access.is_trusted(address))) > 0:
-            raise Problem(
-                429,
-                "too many tries; wait {minutes} min",
-                retry_after=wait,
-                minutes=int(wait // 60) + 1,
-            )
-        if (
-            settings.pin is None
-            or not isinstance(data, dict)
-            or not access.is_pin(str(data.get("pin")))
-        ):
-            tries.failed(address)
-            raise Problem(403, "this is not the PIN")
-        response = jsonify({"host": True})
-        fresh = access.make_host(request.cookies.get(COOKIE), address)
-        response.set_cookie(
-            COOKIE, fresh, httponly=True, samesite="Strict", secure=request.is_secure
-        )
-        return response
-
-    @app.get("/api/rescue/game.jsonl")
-    def lines() -> Response:
-        only_host()
-        return download(
-            Response(rescue.lines.encode(), mimetype="application/octet-stream"), "game.jsonl"
-        )
-
-    @app.get("/api/rescue/game.journal")
-    def damaged() -> Response:
-        only_host()
-        try:
-            data = rescue.damaged
-        except OSError as e:
-            raise Problem(404, "{reason}", reason=e.strerror or "") from None
-        return download(Response(data, mimetype="application/octet-stream"), "game.journal")
-
-    @app.route("/api/<path:_>", methods=["GET", "POST"])
-    def not_yet(_: str) -> Response:
-        raise Problem(503, "the table cannot start; the host can help", retry_after=10)
-
+def create_rescue_app(rescue: RescueLike, settings: Settings) -> Flask:
+    """The page of a table that cannot start."""
+    app = base_app(Rescued(rescue, settings), settings)
+    app.register_blueprint(bp)
     return app
+
+
+def rescued() -> Rescued:
+    """What the application that answers is about."""
+    return current_app.extensions[EXTENSION]
+
+
+def hosts_rescue() -> RescueLike:
+    """Raises Problem (403) unless the host asks."""
+    if not rescued().host_asks:
+        raise Problem(403, "only the host may do this")
+    return rescued().rescue
+
+
+@bp.get("/")
+@bp.get("/join")
+@bp.get("/setup")
+@bp.get("/games")
+@bp.get("/report")
+@bp.get("/trace")
+def page() -> Response:
+    language = catalogue.request_language()
+    response = make_response(
+        render_template(
+            "rescue.html",
+            say=catalogue.translator(language),
+            lang=language,
+            languages=catalogue.languages(),
+            table="",
+            title="Nilometer",
+        ),
+        503,
+    )
+    response.headers["Cache-Control"] = "no-store"
+    response.headers["Vary"] = "Accept-Language, Cookie"
+    return response
+
+
+@bp.get("/api/rescue")
+def said() -> Response:
+    rescue, host, has_pin = rescued().rescue, rescued().host_asks, rescued().has_pin
+    return jsonify(
+        {
+            "host": host,
+            "pin": has_pin,
+            "words": rescue.words if host or not has_pin else None,
+            "offers": rescue.offers if host else [],
+            "good": len(rescue.events),
+            "said": rescue.said,
+            "damaged": rescue.journal is not None,
+        }
+    )
+
+
+@bp.post("/api/rescue")
+def do() -> Response:
+    rescue = hosts_rescue()
+    try:
+        rescue.do(json_body()["do"])
+    except (KeyError, TypeError):
+        raise Problem(400, "send a JSON object") from None
+    except OSError as e:
+        name = Path(e.filename or "").name
+        raise Problem(
+            507, "{file} cannot be written: {reason}", file=name, reason=e.strerror or ""
+        ) from None
+    except ValueError as e:
+        raise Problem(507, "{reason}", reason=str(e)) from None
+    return jsonify({})
+
+
+@bp.post("/api/host")
+def host() -> Response:
+    shared, address, data = rescued(), request.remote_addr or "", request.get_json(silent=True)
+    wait = shared.tries.wait(address, shared.access.is_trusted(address))
+    if wait > 0:
+        raise Problem(
+            429, "too many tries; wait {minutes} min", retry_after=wait, minutes=int(wait // 60) + 1
+        )
+    pin = str(data.get("pin")) if isinstance(data, dict) else ""
+    if not shared.has_pin or not shared.access.is_pin(pin):
+        shared.tries.failed(address)
+        raise Problem(403, "this is not the PIN")
+    response = jsonify({"host": True})
+    fresh = shared.access.make_host(request.cookies.get(COOKIE), address)
+    response.set_cookie(COOKIE, fresh, httponly=True, samesite="Strict", secure=request.is_secure)
+    return response
+
+
+@bp.get("/api/rescue/game.jsonl")
+def lines() -> Response:
+    return _file(hosts_rescue().lines.encode(), "game.jsonl")
+
+
+@bp.get("/api/rescue/game.journal")
+def damaged() -> Response:
+    rescue = hosts_rescue()
+    try:
+        return _file(rescue.damaged, "game.journal")
+    except OSError as e:
+        raise Problem(404, "{reason}", reason=e.strerror or "") from None
+
+
+@bp.route("/api/<path:_>", methods=["GET", "POST"])
+def not_yet(_: str) -> Response:
+    raise Problem(503, "the table cannot start; the host can help", retry_after=10)
+
+
+def _file(data: bytes, name: str) -> Response:
+    return download(Response(data, mimetype="application/octet-stream"), name)

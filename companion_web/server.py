@@ -96,7 +96,8 @@ class Server:
     @property
     def url(self) -> str:
         """As this machine itself reaches it."""
-        return f"{self.scheme}://{'localhost' if self.host in ('0.0.0.0', '::', '') else _bracketed(self.host)}:{self.port}/"
+        own = "localhost" if self.host in ("0.0.0.0", "::", "") else _bracketed(self.host)
+        return f"{self.scheme}://{own}:{self.port}/"
 
     @property
     def address(self) -> str:

@@ -2,7 +2,8 @@
 no table is needed.
 
 desk = Desk(base, image, Path("plan.toml"))
-server = serve(create_trace_app(desk), "127.0.0.1", 8001)      # the link is server.url + "?key=" + desk.key
+server = serve(create_trace_app(desk), "127.0.0.1", 8001)
+link = server.url + "?key=" + desk.key
 """
 
 from __future__ import annotations
@@ -12,12 +13,11 @@ import hmac
 from flask import Flask, redirect, request
 from flask.typing import ResponseReturnValue
 
-from companion_web import errors, guard
-from companion_web.blueprints import assets
+from companion_web.base import base_app
 from companion_web.blueprints.trace import trace_blueprint, trace_page
 from companion_web.desk import Desk
 from companion_web.errors import Problem
-from companion_web.served import EXTENSION, Served
+from companion_web.served import Served
 from companion_web.settings import Settings
 
 COOKIE = "nilometer_trace"
@@ -25,13 +25,9 @@ COOKIE = "nilometer_trace"
 
 def create_trace_app(desk: Desk) -> Flask:
     """The page on which a plan is drawn, alone, without a table."""
-    app = Flask("companion_web", static_folder=None)
-    app.extensions[EXTENSION] = Served()
-    errors.install(app)
-    guard.install(app, Settings())
+    app = base_app(Served(), Settings())
     app.before_request(lambda: _let_in(desk))
     app.register_blueprint(trace_blueprint(lambda: desk))
-    app.register_blueprint(assets.bp)
 
     @app.get("/")
     def index() -> ResponseReturnValue:

@@ -2,7 +2,6 @@
 
 from companion_web.blueprints import (
     actions,
-    assets,
     choices,
     copy,
     host,
@@ -17,7 +16,6 @@ from companion_web.blueprints import (
 
 BLUEPRINTS = (
     pages.bp,
-    assets.bp,
     table.bp,
     stream.bp,
     actions.bp,

@@ -82,7 +82,7 @@ def declare() -> Response:
 
 @bp.post("/offer")
 def offer() -> Response:
-    """`{"id": 3, "yes": 1}`: one that is asked agrees; 0: declines, or whoever asked takes it back."""
+    """`{"id": 3, "yes": 1}`: one that is asked agrees; 0: declines, or the asker takes it back."""
     who, number, yes = seated_viewer(), number_in("id"), bool(number_in("yes"))
     found = web().offers.get(number)
     if found is None or not found.stands():

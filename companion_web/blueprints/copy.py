@@ -33,7 +33,7 @@ _opening = threading.Lock()
 @bp.get("/api/host/copy")
 def state() -> Response:
     """{"folder", "report": whether there is one, "learnt": whether something learnt at the table
-    can be undone, "photo": the photo on which its plan can be corrected}; {} where no copy is known"""
+    can be undone, "photo": the photo on which its plan can be corrected}; {} without a copy"""
     require_host()
     folder = web().settings.copy
     if folder is None:
@@ -67,8 +67,8 @@ def report() -> Response:
         text,
         mimetype="text/html",
         headers={
-            "Content-Security-Policy": f"default-src 'none'; img-src data:; style-src {allowed}; base-uri 'none'; form-action 'none'; "
-            "frame-ancestors 'none'"
+            "Content-Security-Policy": f"default-src 'none'; img-src data:; style-src {allowed}; "
+            "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
         },
     )
 

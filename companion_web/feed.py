@@ -20,7 +20,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 class TableLike(Protocol):
-    """What is followed: companion.table.table.Table, or the set-up of one (companion.setup.setup.Setup)."""
+    """What is followed: a game's Table, or the Setup of one."""
 
     def snapshot(self) -> Snapshot:
         """What it shows now; `version` tells it from what it showed before."""

@@ -22,7 +22,7 @@ import companion_web
 import engine
 from calibration.accuracy import PHOTOS
 from calibration.copy import read_layout
-from companion.explain.reconcile import reconcile
+from companion.explain.reconcile import Context, Reconciliation
 from companion.runtime.copies import Specimen, open_copy
 from companion.runtime.eye import Eye
 from companion.simulate import Conditions, Director, plan_of
@@ -301,7 +301,8 @@ def concluding(specimen: Specimen, scenes: Sequence[Scene]) -> Iterator[Figure]:
     for s in played or [s for s in filmed(specimen, 5) if s.before is not None]:
         seen = specimen.reader.read(s.picture) if played else as_read(s.layout, specimen)
         start = time.perf_counter()
-        verdict = reconcile(game, [(s.before, None)], seen, {}, reads)
+        context = Context(game=game, past=[(s.before, None)], reads=reads)
+        verdict = Reconciliation(context, seen).verdict()
         times.append(1000 * (time.perf_counter() - start))
         agreed += verdict.state.layout() == s.layout
     if times:

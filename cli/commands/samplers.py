@@ -11,8 +11,8 @@ import click
 from calibration.copy import game_plan
 from calibration.files import write_whole
 from companion.fault import Fault
-from companion.setup.layout_sheet import sheet
-from companion.setup.sampler_layouts import lean_samplers
+from companion.setup.layout_sheet import layout_sheet
+from companion.setup.sampler_layouts import sampler_layouts
 from vision.plan import BadPlan, load_plan
 
 
@@ -33,7 +33,7 @@ def command(folder: str, game: str | None, seed: int) -> int:
         plan = load_plan(own) if own.is_file() else game_plan(game)
     except BadPlan as e:
         raise Fault(str(e)) from None
-    layouts = lean_samplers(plan, seed)
+    layouts = sampler_layouts(plan, seed)
     taken = [
         p for p in (out / f"sampler-{n}.json" for n in range(1, len(layouts) + 1)) if p.exists()
     ]
@@ -47,7 +47,7 @@ def command(folder: str, game: str | None, seed: int) -> int:
                 (json.dumps(layout, ensure_ascii=False, indent=0) + "\n").encode(),
             )
         page = out / "samplers.html"
-        write_whole(page, sheet(plan, layouts, f"Samplers for {plan.game}").encode())
+        write_whole(page, layout_sheet(plan, layouts, f"Samplers for {plan.game}").encode())
     except OSError as e:
         raise Fault(f"{out}: {e.strerror}") from None
     pieces = sum(len(c) for layout in layouts for c in layout.values())

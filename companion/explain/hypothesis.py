@@ -1,5 +1,5 @@
-"""What the search compares: a *world*, a state after a run of actions and what the board may show
-while people are still busy bringing it there, and a *look*, what the evidence says. A world's score
+"""What the search compares: a *hypothesis*, a state after a run of actions and what the board may
+show while people are still busy bringing it there, and a *look*, what the evidence says. Its score
 is the evidence for it less what its run costs, both in nats.
 """
 
@@ -51,120 +51,119 @@ def done_by(state: State, hands: bool) -> Layout:
     return {s: c for step in state.steps if step.by_hand == hands for s, c in step.changes.items()}
 
 
-class World:
-    """A state after a run of actions, and per site what the board may meanwhile show at what cost."""
+Allowed = dict[str, dict[Contents, float]]  # site -> contents besides the layout's -> cost
 
-    __slots__ = (
-        "actions",
-        "base",
-        "certain",
-        "cost",
-        "hands",
-        "lag",
-        "lay",
-        "layout",
-        "parent",
-        "redone",
-        "refused",
-        "scores",
-        "state",
-        "steps",
-        "touched",
-        "total",
-        "undo",
-        "undone",
-        "violations",
-    )
 
-    def __init__(
-        self,
-        state: State,
-        layout: Layout,
-        undo: int,
-        cost: float,
-        lag: dict[str, dict[Contents, float]],
-    ) -> None:
-        self.state, self.layout, self.undo, self.cost = state, layout, undo, cost
-        self.base = layout
-        self.lag = lag  # site -> contents allowed besides the layout's -> cost
-        self.parent: World | None = None  # the world before the last action
-        self.actions: tuple[Action, ...] = ()
-        self.steps: tuple[Step, ...] = ()
-        self.violations: tuple[Violation, ...] = ()
-        self.refused: Action | None = None  # the action that breaks rules; the others were legal
-        self.hands: Layout = {}  # an illegal doing's changes
-        self.certain = True
-        self.redone: frozenset[int] = (
-            frozenset()
-        )  # which of the actions stood before and are only done again
-        self.undone: tuple[str, ...] = ()  # what was taken back and not done again so far
-        self.lay: Layout | None = (
-            None  # where something was taken back: the board as it lay before this look
-        )
-        self.touched: set[str] = set(lag)
-        self.total = 0.0
-        self.scores: dict[str, tuple[float, Contents]] = {}
+class Hypothesis(msgspec.Struct, frozen=True, eq=False, kw_only=True):
+    """A state after a run of actions, and per site what the board may meanwhile show at what cost.
 
-    def after(self, state: State, action: Action, cost: float) -> World:
-        """This world one legal action on."""
-        w = World(
-            state,
-            state.layout(),
-            self.undo,
-            self.cost + cost,
-            {s: dict(c) for s, c in self.lag.items()},
-        )
-        w.base, w.actions, w.steps = (
-            self.base,
-            (*self.actions, action),
-            self.steps + tuple(state.steps),
-        )
-        w.parent, w.certain, w.redone, w.undone, w.lay = (
-            self,
-            self.certain,
-            self.redone,
-            self.undone,
-            self.lay,
-        )
-        if str(action) in w.undone:
-            w.redone, w.undone = (
-                w.redone | {len(self.actions)},
-                tuple(t for t in w.undone if t != str(action)),
-            )
-        w.touched = set(self.touched)
-        at: Layout = dict(self.layout)
+    base: the layout that the run begins with. parent: the hypothesis before the last action.
+    refused: the action that breaks rules; the others were legal. hands: an illegal doing's changes.
+    redone: which of the actions stood before and are only done again. undone: what was taken back
+    and not done again so far. lay: where something was taken back, the board as it lay before this
+    look. scores: site -> (nats, the contents the board is taken to show); total, in nats, and
+    scores are filled in by `judge_hypothesis`.
+    """
+
+    state: State
+    layout: Layout
+    base: Layout
+    undo: int = 0
+    cost: float = 0.0
+    allowed: Allowed = {}
+    parent: Hypothesis | None = None
+    actions: tuple[Action, ...] = ()
+    steps: tuple[Step, ...] = ()
+    violations: tuple[Violation, ...] = ()
+    refused: Action | None = None
+    hands: Layout = {}
+    certain: bool = True
+    redone: frozenset[int] = frozenset()
+    undone: tuple[str, ...] = ()
+    lay: Layout | None = None
+    touched: frozenset[str] = frozenset()
+    total: float = 0.0
+    scores: dict[str, tuple[float, Contents]] = {}
+
+    def after(self, state: State, action: Action, cost: float) -> Hypothesis:
+        """This hypothesis one legal action on."""
+        layout, at = state.layout(), dict(self.layout)
+        allowed = {s: dict(c) for s, c in self.allowed.items()}
+        again = str(action) in self.undone
         for step in state.steps:
             for site, contents in step.changes.items():
                 before, at[site] = at.get(site, ()), contents
-                if w.lay is None or w.layout.get(site, ()) != w.lay.get(
-                    site, ()
-                ):  # else it lay there done already
-                    price = BY_HAND if step.by_hand else BY_ITSELF
-                    options = w.lag.setdefault(site, {})
-                    options[before] = min(price, options.get(before, price))
-                w.touched.add(site)
-        w.touched.update(
-            s for s in set(self.layout) | set(w.layout) if self.layout.get(s) != w.layout.get(s)
+                if self.lay is not None and layout.get(site, ()) == self.lay.get(site, ()):
+                    continue  # it lay there done already
+                price = BY_HAND if step.by_hand else BY_ITSELF
+                options = allowed.setdefault(site, {})
+                options[before] = min(price, options.get(before, price))
+        return Hypothesis(
+            state=state,
+            layout=layout,
+            base=self.base,
+            undo=self.undo,
+            cost=self.cost + cost,
+            allowed=allowed,
+            parent=self,
+            actions=(*self.actions, action),
+            steps=self.steps + tuple(state.steps),
+            certain=self.certain,
+            redone=self.redone | ({len(self.actions)} if again else set()),
+            undone=tuple(t for t in self.undone if t != str(action)),
+            lay=self.lay,
+            touched=self.touched.union(
+                (s for step in state.steps for s in step.changes),
+                changed_sites(self.layout, layout),
+            ),
         )
-        return w
 
     def broken(
         self, proposal: Proposal, violations: Sequence[Violation], action: Action | None
-    ) -> World:
-        """This world with an illegal doing done on top."""
-        w = World(
-            self.state,
-            dict(self.layout),
-            self.undo,
-            self.cost + BREAKS_RULES + proposal.cost,
-            self.lag,
+    ) -> Hypothesis:
+        """This hypothesis with an illegal doing done on top."""
+        return Hypothesis(
+            state=self.state,
+            layout={**self.layout, **proposal.changes},
+            base=self.base,
+            undo=self.undo,
+            cost=self.cost + BREAKS_RULES + proposal.cost,
+            allowed=self.allowed,
+            actions=self.actions if action is None else (*self.actions, action),
+            steps=self.steps,
+            violations=tuple(violations),
+            refused=action,
+            hands=dict(proposal.changes),
+            touched=self.touched | set(proposal.changes),
         )
-        w.base, w.steps = self.base, self.steps
-        w.actions = self.actions if action is None else (*self.actions, action)
-        w.violations, w.hands, w.refused = tuple(violations), dict(proposal.changes), action
-        w.layout.update(proposal.changes)
-        w.touched = set(self.touched) | set(proposal.changes)
-        return w
+
+
+def start_from(
+    state: State,
+    undo: int = 0,
+    cost: float = 0.0,
+    allowed: Allowed | None = None,
+    undone: tuple[str, ...] = (),
+    lay: Layout | None = None,
+) -> Hypothesis:
+    """The hypothesis that nothing was done from a state on, which lies `undo` events back."""
+    layout, allowed = state.layout(), allowed or {}
+    return Hypothesis(
+        state=state,
+        layout=layout,
+        base=layout,
+        undo=undo,
+        cost=cost,
+        allowed=allowed,
+        undone=undone,
+        lay=lay,
+        touched=frozenset(allowed),
+    )
+
+
+def changed_sites(before: Layout, after: Layout) -> set[str]:
+    """The sites where two layouts differ"""
+    return {s for s in {*before, *after} if before.get(s, ()) != after.get(s, ())}
 
 
 class Look:
@@ -245,65 +244,63 @@ class Look:
         return None if e is None or e.foreign or not e.options else e.options[0][0]
 
 
-def judge(world: World, look: Look) -> World:
-    """Fills in `total` and, per touched site, the score and the contents the board is taken to
-    show."""
-    total, late, half = -world.cost, 0, 0
-    for site in look.evidence.sites.keys():
-        score, shown = site_score(world, look, site)
+def judge_hypothesis(hypothesis: Hypothesis, look: Look) -> Hypothesis:
+    """It with `total` and the `scores` of all sites that the evidence shows."""
+    scores = {site: _scored(hypothesis, look, site) for site in look.evidence.sites}
+    total, late, half = -hypothesis.cost, 0, 0
+    for site, (score, shown) in scores.items():
         total += score
-        if shown != world.layout.get(site, ()):
-            price = world.lag.get(site, {}).get(shown)
+        if shown != hypothesis.layout.get(site, ()):
+            price = hypothesis.allowed.get(site, {}).get(shown)
             late += price == BY_ITSELF
             half += price == BY_HAND
-    world.total = (
-        total + max(0, late - 2) * (BY_ITSELF - LATE_TOO) + max(0, half - 1) * (BY_HAND - HALF_TOO)
-    )
-    return world
+    total += max(0, late - 2) * (BY_ITSELF - LATE_TOO) + max(0, half - 1) * (BY_HAND - HALF_TOO)
+    return msgspec.structs.replace(hypothesis, total=total, scores=scores)
 
 
-def site_score(world: World, look: Look, site: str) -> tuple[float, Contents]:
-    """(nats, contents): the best of what this world allows on the site; evidence against it
+def site_score(hypothesis: Hypothesis, look: Look, site: str) -> tuple[float, Contents]:
+    """(nats, contents): the best of what this hypothesis allows on the site; evidence against it
     included."""
-    found = world.scores.get(site)
-    if found is not None:
-        return found
-    want = world.layout.get(site, ())
+    return hypothesis.scores.get(site) or _scored(hypothesis, look, site)
+
+
+def _scored(hypothesis: Hypothesis, look: Look, site: str) -> tuple[float, Contents]:
+    want = hypothesis.layout.get(site, ())
     best = (look.logp(site, want), want)
     seen = look.best(site)
-    if (
-        best[0] < 0
-        and seen is not None
-        and world.state.shows_same(site, want, seen, look.reads.get(site, "pile"))
-    ):
+    if best[0] < 0 and seen is not None and shows_same(hypothesis, look, site, seen):
         best = (0.0, want)
-    options = world.lag.get(site)
-    if options and best[0] < -BY_ITSELF / 2:
-        for contents, price in options.items():
-            score = look.logp(site, contents) - price
-            if score > best[0]:
-                best = (score, contents)
-        if seen is not None and seen != want and -BY_ITSELF_PART > best[0]:
-            prices = [p for o, p in options.items() if between(o, seen, want)]
-            price = max(BY_ITSELF_PART, min(prices)) if prices else WRONG
-            if -price > best[0]:
-                best = (-price, seen)
-    world.scores[site] = best
+    options = hypothesis.allowed.get(site)
+    if not options or best[0] >= -BY_ITSELF / 2:
+        return best
+    for contents, price in options.items():
+        score = look.logp(site, contents) - price
+        if score > best[0]:
+            best = (score, contents)
+    if seen is not None and seen != want and -BY_ITSELF_PART > best[0]:
+        prices = [p for o, p in options.items() if between(o, seen, want)]
+        price = max(BY_ITSELF_PART, min(prices)) if prices else WRONG
+        if -price > best[0]:
+            best = (-price, seen)
     return best
 
 
-def difference(world: World, look: Look) -> Difference:
-    """Where the evidence prefers something this world does not allow: site -> (the state's
+def shows_same(hypothesis: Hypothesis, look: Look, site: str, seen: Contents) -> bool:
+    """Whether a site that shows these contents shows what the hypothesis has there"""
+    want = hypothesis.layout.get(site, ())
+    return hypothesis.state.shows_same(site, want, seen, look.reads.get(site, "pile"))
+
+
+def differing_sites(hypothesis: Hypothesis, look: Look) -> Difference:
+    """Where the evidence prefers something this hypothesis does not allow: site -> (the state's
     contents, seen)."""
     out: Difference = {}
     for site in look.evidence.sites:
-        score, _ = site_score(world, look, site)
+        score, _ = site_score(hypothesis, look, site)
         if score < -NOTICED:
             seen = look.best(site)
-            want = world.layout.get(site, ())
-            if seen is not None and not world.state.shows_same(
-                site, want, seen, look.reads.get(site, "pile")
-            ):
+            want = hypothesis.layout.get(site, ())
+            if seen is not None and not shows_same(hypothesis, look, site, seen):
                 out[site] = (want, known_below(seen, want))
     return out
 
@@ -312,8 +309,8 @@ def known_below(seen: Contents, want: Contents) -> Contents:
     """What is hidden under a piece is what the state knows to lie there."""
     return (
         tuple(
-            w if s == "?" and i < len(want) else s
-            for i, (s, w) in enumerate(zip(seen, want + ("?",) * len(seen)))
+            h if s == "?" and i < len(want) else s
+            for i, (s, h) in enumerate(zip(seen, want + ("?",) * len(seen)))
         )
         if "?" in seen
         else seen

@@ -8,40 +8,41 @@ from collections.abc import Sequence
 from companion.explain.hypothesis import (
     BY_ITSELF,
     FORGOTTEN,
+    Hypothesis,
     Look,
     Past,
-    World,
+    changed_sites,
     done_by,
-    judge,
+    judge_hypothesis,
     site_score,
 )
 from engine import BadText, IllegalAction, Proposal, State
 from engine.layout import Contents, Layout
 
 
-def forgotten(
-    world: World, look: Look, past: Past, said: frozenset[int], seen: Layout
-) -> list[World]:
-    """Where the board does not follow the state, nor did in the last look (`seen`): the worlds in
+def forgotten_actions(
+    hypothesis: Hypothesis, look: Look, past: Past, said: frozenset[int], seen: Layout
+) -> list[Hypothesis]:
+    """Where the board does not follow the state, nor did in the last look (`seen`): the hypotheses in
     which somebody did something earlier that nobody saw."""
-    behind = {s: (world.layout.get(s, ()), site_score(world, look, s)[1]) for s in seen}
+    behind = {s: (hypothesis.layout.get(s, ()), site_score(hypothesis, look, s)[1]) for s in seen}
     behind = {s: both for s, both in behind.items() if both[0] != both[1]}
     if not behind:
         return []
     return [
-        w
-        for p in world.state.explain(behind)
+        h
+        for p in hypothesis.state.explain(behind)
         if p.belated
-        for w in put_in(world, p, look, past, said)
+        for h in put_in(hypothesis, p, look, past, said)
     ]
 
 
 def put_in(
-    world: World, proposal: Proposal, look: Look, past: Past, said: frozenset[int]
-) -> list[World]:
-    """The world in which these actions were done earlier, each at the latest moment that allowed
+    hypothesis: Hypothesis, proposal: Proposal, look: Look, past: Past, said: frozenset[int]
+) -> list[Hypothesis]:
+    """The hypothesis in which these actions were done earlier, each at the latest moment that allowed
     it, what was but guessed was not done, and all since again."""
-    if world.actions or world.undo:
+    if hypothesis.actions or hypothesis.undo:
         return []
     states, texts = [past[0][0]], []  # oldest first; texts[i] led from states[i] to states[i + 1]
     for (_, text), (before, _) in zip(past, past[1:]):
@@ -79,21 +80,23 @@ def put_in(
         deepest = min(deepest, at)
         states = [*states[:at], *since]
     state, changed = states[-1], len(added) + len(proposal.withdrawn)
-    w = World(
-        state,
-        state.layout(),
-        stood - deepest,
-        FORGOTTEN * changed + proposal.cost,
-        _on_the_way(world, states[deepest:]),
-    )
     new = {*map(str, proposal.actions), *left}
     run = texts[deepest:]
-    w.base = world.layout
-    w.actions = tuple(states[deepest + n].parse(text) for n, text in enumerate(run))
-    w.redone = frozenset(n for n, text in enumerate(run) if text not in new)
-    w.touched |= {s for s in set(w.layout) | set(w.base) if w.layout.get(s) != w.base.get(s)}
-    w.certain = False
-    return [judge(w, look)]
+    layout, base = state.layout(), hypothesis.layout
+    allowed = _on_the_way(hypothesis, states[deepest:])
+    put = Hypothesis(
+        state=state,
+        layout=layout,
+        base=base,
+        undo=stood - deepest,
+        cost=FORGOTTEN * changed + proposal.cost,
+        allowed=allowed,
+        actions=tuple(states[deepest + n].parse(text) for n, text in enumerate(run)),
+        redone=frozenset(n for n, text in enumerate(run) if text not in new),
+        touched=frozenset(allowed) | changed_sites(layout, base),
+        certain=False,
+    )
+    return [judge_hypothesis(put, look)]
 
 
 def _covered(state: State) -> bool:
@@ -105,14 +108,16 @@ def _covered(state: State) -> bool:
     )
 
 
-def _on_the_way(world: World, states: Sequence[State]) -> dict[str, dict[Contents, float]]:
+def _on_the_way(
+    hypothesis: Hypothesis, states: Sequence[State]
+) -> dict[str, dict[Contents, float]]:
     """What sites that change may show before the consequences of these states are done, and what
     they may show as it is"""
-    lag = {s: dict(c) for s, c in world.lag.items()}
+    lag = {s: dict(c) for s, c in hypothesis.allowed.items()}
     at, after = dict(states[0].layout()), states[-1].layout()
     for step in (step for state in states[1:] for step in state.steps):
         for site, contents in step.changes.items():
-            if not step.by_hand and after.get(site, ()) != world.layout.get(site, ()):
+            if not step.by_hand and after.get(site, ()) != hypothesis.layout.get(site, ()):
                 lag.setdefault(site, {}).setdefault(at.get(site, ()), BY_ITSELF)
             at[site] = contents
     return lag

@@ -16,7 +16,7 @@ STYLE = """body{font:16px system-ui,sans-serif;margin:1rem;max-width:60rem}svg{w
 HIGHER = 0.16  # of its width by which each piece of a pile is drawn further up than the one below
 
 
-def sheet(plan: Plan, layouts: Sequence[Layout], title: str) -> str:
+def layout_sheet(plan: Plan, layouts: Sequence[Layout], title: str) -> str:
     """An HTML page that needs nothing beside it"""
     made = drawn(plan.game, plan)
     parts = [

@@ -21,7 +21,7 @@ FEWEST = 16
 APART = 2.0  # sites between things that stand and hide each other no more
 
 
-def lean_samplers(plan: Plan, seed: int = 1) -> list[Layout]:
+def sampler_layouts(plan: Plan, seed: int = 1) -> list[Layout]:
     """Layouts for a person to lay; the same seed gives the same ones. What may lie where is the
     game's `[[lie]]`."""
     rng = random.Random(seed)

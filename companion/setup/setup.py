@@ -27,7 +27,7 @@ from companion.fault import Fault
 from companion.runtime.config import parsed
 from companion.runtime.copies import read_name
 from companion.runtime.lens import Fixed, Lens, keep_focus
-from companion.setup.sampler_layouts import lean_samplers, one_more
+from companion.setup.sampler_layouts import one_more, sampler_layouts
 from engine import BadText, Statement, Text, say
 from engine.text import pack
 from vision.plan import BadPlan, load_plan
@@ -173,7 +173,7 @@ class Setup:
                 raise NotSo(say("there is no copy begun called {name}", name=folder[:80]))
             self._stop_if_learning()
             try:
-                self.session = Session.broken_off(self.folder / folder, lean_samplers)
+                self.session = Session.broken_off(self.folder / folder, sampler_layouts)
             except BadCopy as e:
                 raise NotSo(say("{reason}", reason=str(e))) from None
             self.copy = self.report = self.fault = self.progress = None
@@ -201,7 +201,7 @@ class Setup:
                     if self.board is None
                     else load_plan(self.board / "plan.toml")
                 )
-                samplers = lean_samplers(plan)
+                samplers = sampler_layouts(plan)
                 folder = self._new_folder(name) if self.board is None else self._boards_folder(name)
             except (BadPlan, OSError) as e:
                 raise NotSo(say("{reason}", reason=str(e))) from None
@@ -223,7 +223,7 @@ class Setup:
             self._stop_if_learning()
             try:
                 plan = load_plan(path or "plan.toml")
-                session.use_plan(plan, lean_samplers(plan))
+                session.use_plan(plan, sampler_layouts(plan))
             except (BadPlan, OSError) as e:
                 raise NotSo(say("{reason}", reason=str(e))) from None
             self.copy = self.report = self.fault = None

@@ -12,22 +12,22 @@ from vision.evidence.site_evidence import Evidence
 MOST = 4  # more sites than so many are no reader's fault
 
 
-class Oddities:
+class PersistentMisreads:
     """Keeps, settled view by settled view, the sites that have not once been read as the state says
     since their contents last changed there. Such a site must not hide what people do elsewhere."""
 
     def __init__(self) -> None:
         self._wanted: dict[str, Contents] = {}
-        self._odd: Layout = {}
+        self._misreads: Layout = {}
         self._read: dict[
             str, Contents
         ] = {}  # the view before: what people did in it may be what the state now says
         self.known: frozenset[str] = frozenset()  # those that people have gone on playing with
 
-    def note(
+    def note_view(
         self, state: State, evidence: Evidence, reads: Mapping[str, str], behind: Layout
     ) -> None:
-        """behind: where the board is known to be behind the state, which is no oddity"""
+        """behind: where the board is known to be behind the state, which is no misreading"""
         layout = state.layout()
         for site, e in evidence.sites.items():
             if e.foreign or not e.options:
@@ -36,15 +36,15 @@ class Oddities:
             fresh = self._wanted.get(site) != want
             self._wanted[site] = want
             if site in behind or state.shows_same(site, want, e.best, reads.get(site, "pile")):
-                self._odd.pop(site, None)
+                self._misreads.pop(site, None)
             elif (
-                site in self._odd
+                site in self._misreads
                 or fresh
                 and not self._was_read(state, site, want, reads.get(site, "pile"))
             ):
-                self._odd[site] = e.best
+                self._misreads[site] = e.best
             self._read[site] = e.best
-        self.known &= self._odd.keys()
+        self.known &= self._misreads.keys()
 
     def _was_read(self, state: State, site: str, want: Contents, reads: str) -> bool:
         return site in self._read and state.shows_same(site, want, self._read[site], reads)
@@ -52,8 +52,8 @@ class Oddities:
     @property
     def sites(self) -> Layout:
         """site -> what is read there; none where they are too many for a reader's fault"""
-        return dict(self._odd) if len(self._odd) <= MOST else {}
+        return dict(self._misreads) if len(self._misreads) <= MOST else {}
 
-    def went_on(self) -> None:
+    def accept_known(self) -> None:
         """People have done something else meanwhile, though they were told."""
-        self.known = frozenset(self._odd)
+        self.known = frozenset(self._misreads)

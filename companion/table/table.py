@@ -14,8 +14,8 @@ import msgspec
 import numpy as np
 
 import engine
-from companion.explain.hypothesis import UNKNOWN, World, legal_run
-from companion.explain.reconcile import asked, reconcile, todos_of
+from companion.explain.hypothesis import UNKNOWN, Hypothesis, legal_run
+from companion.explain.reconcile import Context, Reconciliation
 from companion.explain.sentences import sentence_of
 from companion.explain.verdict import (
     BUSY,
@@ -29,9 +29,10 @@ from companion.explain.verdict import (
     Verdict,
     mend_text,
 )
+from companion.explain.wording import decision_question, todos_of
 from companion.table.journal import BadJournal, Journal, Line, fold, state_hash
 from companion.table.pause import Pause, resumed
-from companion.table.persistent_misreads import Oddities
+from companion.table.persistent_misreads import PersistentMisreads
 from companion.table.snapshot import result, snapshot
 from engine import Action, BadText, State, Text, Violation, say
 from engine.layout import Contents, Layout
@@ -97,7 +98,7 @@ class Table:
         self._seen: Layout = {}
         self._excused: Layout = {}  # what people said to be misread, site -> contents
         self._last: Evidence | None = None  # the last settled view
-        self._odd = Oddities()
+        self._misreads = PersistentMisreads()
         self.sight: Sight | None = None  # what the camera sees, where there is one
         self._asked = 0
         self.question: Question | None = None
@@ -267,30 +268,30 @@ class Table:
         guessed = frozenset(n for n, by in enumerate(who) if by == GUESS)
 
         def verdict_on(excused: Layout) -> Verdict:
-            return reconcile(
-                self.game,
-                past,
-                evidence,
-                self._seen,
-                self.reads,
-                self.optional,
+            context = Context(
+                game=self.game,
+                past=past,
+                seen=self._seen,
+                reads=self.reads,
+                optional=self.optional,
                 excused=excused,
                 said=said,
                 guessed=guessed,
             )
+            return Reconciliation(context, evidence).verdict()
 
         verdict = verdict_on(self._excused)
         if (
             evidence.busy is None and self.pause is None
         ):  # what is not laid out yet is no misreading
-            self._odd.note(self.state, evidence, self.reads, self._seen)
-            odd = self._odd.sites
+            self._misreads.note_view(self.state, evidence, self.reads, self._seen)
+            odd = self._misreads.sites
             if verdict.verdict in (ILLEGAL, UNCLEAR) and odd:
                 apart = verdict_on({**self._excused, **odd})
                 if apart.verdict in (MOVED, UNFINISHED):
-                    self._odd.went_on()
+                    self._misreads.accept_known()
                     return apart
-                if apart.verdict == SAME and odd.keys() <= self._odd.known:
+                if apart.verdict == SAME and odd.keys() <= self._misreads.known:
                     return apart
         return verdict
 
@@ -351,7 +352,7 @@ class Table:
 
     def _ask(self, question: Question | None) -> None:
         if question is None:
-            question = asked(self.state)
+            question = decision_question(self.state)
         if question != self.question:
             self._asked += question is not None
             self.question = question
@@ -414,9 +415,13 @@ class Table:
         }
 
     def _todo_after_declaring(self, before: Layout) -> tuple:
-        world = World(self.state, self.state.layout(), 0, 0.0, {})
-        world.base, world.steps = before, tuple(self.state.steps)
-        return todos_of(self.game, world, self._seen, self._past())
+        done = Hypothesis(
+            state=self.state,
+            layout=self.state.layout(),
+            base=before,
+            steps=tuple(self.state.steps),
+        )
+        return todos_of(self.game, done, self._seen, self._past())
 
     def guesses(self, site: str) -> list[Contents]:
         """What the reader thinks may lie on a site, likeliest first, from the last settled view"""

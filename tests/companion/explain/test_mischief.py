@@ -6,7 +6,7 @@ import random
 import pytest
 
 import engine
-from companion.explain.reconcile import reconcile
+from companion.explain.reconcile import Context, Reconciliation
 from companion.simulate.players import Players
 from companion.table.table import Table
 from tests.companion.support.made_evidence import sees
@@ -27,18 +27,19 @@ def tried(name, seed):
             table.declare(str(action))
             continue
         table.look(sees(state.apply(action).layout(), table.plan))
-        past = [(line.state, line.action) for line in reversed(table.lines)]
+        context = Context(
+            game=game,
+            past=[(line.state, line.action) for line in reversed(table.lines)],
+            reads=table.reads,
+            optional=table.optional,
+            budget_s=2.0,
+        )
         lately = {
             s for a, b in zip(table.lines[-5:], table.lines[-4:]) for s in changed(a.state, b.state)
         }
         for w in wrongs(table.state, rng, EACH, lately):
-            yield (
-                table.state,
-                w,
-                reconcile(
-                    game, past, sees(w.board, table.plan), {}, table.reads, table.optional, 2.0
-                ),
-            )
+            seen = sees(w.board, table.plan)
+            yield table.state, w, Reconciliation(context, seen).verdict()
 
 
 @pytest.mark.parametrize("name", ["tigris", "ur", "nile", "deluge"])

@@ -15,7 +15,7 @@ from calibration.framing import judge, sharpness_of
 from cli.first_start import Sight, set_up
 from companion.runtime.config import load_config
 from companion.runtime.lens import kept_focus, take_over_focus
-from companion.setup.sampler_layouts import EACH, FEWEST, lean_samplers
+from companion.setup.sampler_layouts import EACH, FEWEST, sampler_layouts
 from companion.setup.setup import NotSo, Setup
 from companion.simulate import Conditions, Director, plan_of
 from hardware.camera import BadCamera
@@ -258,7 +258,7 @@ def test_hands_pieces_not_laid_and_a_board_out_of_view_are_told_before_the_photo
 @pytest.mark.parametrize("game", ["tigris", "ur", "deluge"])
 def test_samplers_to_lay_show_every_kind_often_enough_within_the_box(game):
     plan, _ = plan_of(game, None)
-    layouts = lean_samplers(plan)
+    layouts = sampler_layouts(plan)
     shown = {
         p.kind: [sum(k == p.kind for c in layout.values() for k in c) for layout in layouts]
         for p in plan.piece
@@ -270,14 +270,14 @@ def test_samplers_to_lay_show_every_kind_often_enough_within_the_box(game):
         assert sum(shown[piece.kind]) >= 1 and max(shown[piece.kind]) <= (piece.count or 60), (
             piece.kind
         )
-    assert layouts == lean_samplers(plan), "the picture on the phone stays the same"
+    assert layouts == sampler_layouts(plan), "the picture on the phone stays the same"
 
 
 @pytest.mark.parametrize("game", ["nile", "ur"])
 def test_samplers_to_lay_ask_for_no_piece_twice_because_it_has_two_sides(game):
     plan, _ = plan_of(game, None)
     for seed in (1, 2):
-        layouts = lean_samplers(plan, seed)
+        layouts = sampler_layouts(plan, seed)
         for layout in layouts:
             pieces = Counter(plan.one[k] for c in layout.values() for k in c)
             assert all(n <= (plan.number(k) or 60) for k, n in pieces.items())
@@ -347,7 +347,7 @@ def test_samplers_of_a_board_of_another_game_show_every_kind_in_both_photos():
             ],
         }
     )
-    shown = [[k for c in layout.values() for k in c] for layout in lean_samplers(plan)]
+    shown = [[k for c in layout.values() for k in c] for layout in sampler_layouts(plan)]
     assert all(set(kinds) == {"E", "Q", "Ü"} for kinds in shown), (
         "one light teaches less than two, and leaves nothing to try it on"
     )
@@ -362,7 +362,7 @@ def test_samplers_of_a_board_of_another_game_show_every_kind_in_both_photos():
             "piece": [{"kind": k, "size": 19} for k in ("black", "white")],
         }
     )
-    stones = [len(layout) for layout in lean_samplers(go)]
+    stones = [len(layout) for layout in sampler_layouts(go)]
     assert sum(stones) == FEWEST and abs(stones[0] - stones[1]) <= 2, (
         "from a photo with four of sixteen little is learnt"
     )
@@ -385,7 +385,7 @@ def test_nobody_is_asked_to_lay_a_piece_where_it_has_no_room_or_does_not_belong(
         {"kind": "sheep", "size": 12},
     ]
     plan = {"game": "island", "size": [740, 120], "site": sites, "piece": kinds}
-    layouts = lean_samplers(parse_plan(plan))
+    layouts = sampler_layouts(parse_plan(plan))
     lies = {
         k: {s.split()[0] for layout in layouts for s, c in layout.items() if k in c}
         for k in ("number", "house", "sheep")
@@ -423,7 +423,7 @@ def test_of_things_that_stand_all_are_shown_in_two_photos_each_kind_far_from_whe
         }
     )
     for seed in (1, 2):
-        layouts = lean_samplers(plan, seed)
+        layouts = sampler_layouts(plan, seed)
         shown = [Counter(k for c in layout.values() for k in c) for layout in layouts]
         assert len(layouts) == 2 and all(
             n == (plan.pieces[k].count or 3) for one in shown for k, n in one.items()
@@ -438,7 +438,7 @@ def test_of_things_that_stand_all_are_shown_in_two_photos_each_kind_far_from_whe
     many = parse_plan(msgspec.to_builtins(plan) | {"piece": men})
     assert all(
         {k for c in layout.values() for k in c} == set(many.pieces) and len(layout) == 32
-        for layout in lean_samplers(many)
+        for layout in sampler_layouts(many)
     )
     flat = parse_plan(
         {
@@ -448,7 +448,7 @@ def test_of_things_that_stand_all_are_shown_in_two_photos_each_kind_far_from_whe
             "piece": [{"kind": k, "size": 32} for k in "ab"],
         }
     )
-    assert len(lean_samplers(flat)) == 2
+    assert len(sampler_layouts(flat)) == 2
 
 
 def test_ending_the_set_up_leaves_no_configuration(tmp_path, monkeypatch):

@@ -25,8 +25,9 @@ from pathlib import Path
 
 import cv2
 
-import companion.explain.reconcile
 import engine
+from companion.explain import reconcile
+from companion.explain.ranking import unexplained_sites
 from companion.runtime.beginning import scripted
 from companion.runtime.copies import open_copy
 from companion.runtime.eye import Eye
@@ -169,18 +170,18 @@ def again(specimen, folder):
             print(
                 f"read wrongly: {site} {lies.get(site, ())} as {[(c, round(p, 1)) for c, p in e.options[:3]]} other {e.other:.1f}"
             )
-    search = companion.explain.reconcile.search
+    search = reconcile.search_explanations
 
     def told(*a, **kw):
         worlds = search(*a, **kw)
         for w in worlds[:8]:
             print(
                 f"{w.total:7.2f} back {w.undo} {[str(a) for a in w.actions]} {[v.rule for v in w.violations]} "
-                f"{sorted(w.hands)} left {companion.explain.reconcile._unexplained(w, a[2])}"
+                f"{sorted(w.hands)} left {unexplained_sites(w, a[2])}"
             )
         return worlds
 
-    companion.explain.reconcile.search = told
+    reconcile.search_explanations = told
     with tempfile.TemporaryDirectory() as name:
         for path in folder.glob("game.journal*"):
             shutil.copy(path, name)

@@ -2,7 +2,7 @@
 do elsewhere."""
 
 import engine
-from companion.table.persistent_misreads import Oddities
+from companion.table.persistent_misreads import PersistentMisreads
 from tests.companion.support.made_evidence import sees
 
 START = "game tigris\nseats bull lion\n"
@@ -55,11 +55,13 @@ def test_a_site_that_was_right_once_people_were_done_is_none_when_they_do_more_t
     game = engine.game("tigris")
     before = game.setup(["bull", "lion"])
     after = before.apply(before.parse("bull: tile green C2"))
-    odd = Oddities()
-    odd.note(before, sees(before.layout(), before.plan), {}, {})
-    odd.note(before, sees(after.layout(), before.plan), {}, {})  # the look that finds the doing
-    odd.note(after, sees({**after.layout(), "C2": ("farm",)}, before.plan), {}, {})
+    odd = PersistentMisreads()
+    odd.note_view(before, sees(before.layout(), before.plan), {}, {})
+    odd.note_view(
+        before, sees(after.layout(), before.plan), {}, {}
+    )  # the look that finds the doing
+    odd.note_view(after, sees({**after.layout(), "C2": ("farm",)}, before.plan), {}, {})
     assert odd.sites == {}
-    other = Oddities()
-    other.note(after, sees({**after.layout(), "C2": ("farm",)}, before.plan), {}, {})
+    other = PersistentMisreads()
+    other.note_view(after, sees({**after.layout(), "C2": ("farm",)}, before.plan), {}, {})
     assert other.sites == {"C2": ("farm",)}

@@ -1,0 +1,143 @@
+"""Which hypothesis stands out, and what it leaves open."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from companion.explain.hypothesis import (
+    BREAKS_RULES,
+    MISREAD,
+    STANDS_OUT,
+    Difference,
+    Hypothesis,
+    Look,
+    changed_sites,
+    differing_sites,
+    shows_same,
+    site_score,
+)
+from engine import State
+from engine.layout import Contents, lies_first
+
+TOO_CLOSE = 1.5  # two explanations nearer than this are a question
+SURE = 4.0  # what nothing explains counts only when the evidence prefers it by so much
+
+
+def unexplained_sites(hypothesis: Hypothesis, look: Look) -> Difference:
+    """What differs beyond a poor reading: a piece that nobody touched must not stop the game."""
+    return {
+        s: c
+        for s, c in differing_sites(hypothesis, look).items()
+        if site_score(hypothesis, look, s)[0] < -SURE
+    }
+
+
+def contradicted_sites(hypothesis: Hypothesis, look: Look) -> Difference:
+    """Where nothing changed, people say, but what lies there is surely not that: a piece that could
+    also be something foreign"""
+    return {
+        s: (hypothesis.layout.get(s, ()), e.best)
+        for s, e in look.evidence.sites.items()
+        if look.contradicts(s, hypothesis.layout.get(s, ()), SURE)
+        and not shows_same(hypothesis, look, s, e.best)
+    }
+
+
+def plainly_wrong(
+    best: Hypothesis, hypotheses: list[Hypothesis], left: Difference, look: Look
+) -> Hypothesis:
+    """The broken rule that explains what nothing allowed does, where that lies there beyond any
+    doubt, or where nothing was done but for it and it is hardly less likely than a poor reading, of
+    which people would be asked anyway; else best."""
+    if all(site_score(best, look, s)[0] <= -MISREAD for s in left):
+        behind = BREAKS_RULES
+    elif not (best.actions or best.undo):
+        behind = TOO_CLOSE
+    else:
+        return best
+    return next(
+        (
+            h
+            for h in hypotheses
+            if h.violations and h.total > best.total - behind and not unexplained_sites(h, look)
+        ),
+        best,
+    )
+
+
+def is_rival(best: Hypothesis, other: Hypothesis, state: State, look: Look) -> bool:
+    """Whether the other explanation is too close to the best one."""
+    behind, now = best.total - other.total, state.layout()
+    if other is best or behind >= STANDS_OUT or not _differs(other, best, look):
+        return False
+    if behind < TOO_CLOSE:
+        return True
+    return (
+        not other.violations
+        and changed_sites(now, other.layout) < changed_sites(now, best.layout)
+        and not unexplained_sites(other, look)
+    )
+
+
+def _differs(a: Hypothesis, b: Hypothesis, look: Look) -> bool:
+    """Whether it matters which of the two it was: another state, not only another way or order to
+    the same board."""
+    if bool(a.violations) != bool(b.violations):
+        return True
+    if a.state.key() == b.state.key() or not (a.certain and b.certain):
+        return False
+    fewer, more = sorted((a, b), key=lambda h: len(h.actions))
+    for_nothing = (
+        more.total + more.cost <= fewer.total + fewer.cost
+    )  # what more was done shows nowhere
+    missing = Counter(_doings(fewer)) - Counter(_doings(more))
+    return bool(missing) or not for_nothing and len(more.actions) > len(fewer.actions)
+
+
+def _doings(hypothesis: Hypothesis) -> list[str]:
+    return sorted(map(str, hypothesis.actions))
+
+
+def best_order(hypotheses: list[Hypothesis]) -> Hypothesis:
+    """The likeliest hypothesis; where only the order of its actions is open, the order that gave their
+    players most."""
+    best = hypotheses[0]
+    if len(best.actions) < 2 or best.violations:
+        return best
+    same = [
+        h
+        for h in hypotheses
+        if h.total > best.total - TOO_CLOSE and not h.violations and _doings(h) == _doings(best)
+    ]
+    seats = {a.seat for a in best.actions}
+    return max(same, key=lambda h: (_points(h.state, seats), h.total))
+
+
+def _points(state: State, seats: set[str]) -> int:
+    scores = state.scores()
+    own = [scores.get(s, 0) for s in seats]
+    return sum(sum(x.values()) if isinstance(x, dict) else x for x in own)
+
+
+def rests_on_covered(hypothesis: Hypothesis, look: Look) -> bool:
+    """Whether all that its run changed lies under something foreign"""
+    changed = hypothesis.touched & changed_sites(hypothesis.base, hypothesis.layout)
+    return bool(changed) and changed <= look.foreign
+
+
+def emptied_sites(hypothesis: Hypothesis, look: Look) -> list[str]:
+    """Sites where what lies lowest is gone, nothing like it lies there, nor has it come to lie
+    elsewhere; those with something foreign among them"""
+    have = {s: c for s, c in hypothesis.state.layout().items() if c and s in look.evidence.sites}
+    seen = {s: look.best(s) or () for s in look.evidence.sites}
+    more = Counter(k for c in seen.values() for k in c) - Counter(
+        k for c in have.values() for k in c
+    )
+
+    def bare(lowest: str, seen: Contents) -> bool:
+        return not any(map(lies_first, seen)) if lies_first(lowest) else not seen
+
+    differs = {*hypothesis.hands, *(s for s in have if site_score(hypothesis, look, s)[0] < -SURE)}
+    return sorted(look.foreign) + [
+        s for s, c in have.items() if s in differs and bare(c[0], seen[s]) and c[0] not in more
+    ]

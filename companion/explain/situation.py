@@ -1,0 +1,65 @@
+"""One settled view with the hypotheses that may explain it: what the verdict rules look at."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from companion.explain.hypothesis import Difference, Hypothesis, Look, Past, site_score
+from companion.explain.ranking import (
+    best_order,
+    contradicted_sites,
+    plainly_wrong,
+    unexplained_sites,
+)
+from companion.explain.verdict import ToDo
+from companion.explain.wording import todos_of
+from engine import Game, State
+from engine.layout import Layout
+
+
+class Situation:
+    """hypotheses: the likeliest first. seen: where the board was behind the state in the last
+    settled view.
+
+    best: the hypothesis to go by; left: where it leaves what is seen unexplained, site -> (what it
+    has there, what is seen).
+    """
+
+    def __init__(
+        self, game: Game, past: Past, look: Look, hypotheses: list[Hypothesis], seen: Layout
+    ) -> None:
+        self.game, self.past, self.look, self.seen = game, past, look, seen
+        self.hypotheses = hypotheses
+        self.best = best_order(hypotheses)
+        self.left: Difference = unexplained_sites(self.best, look)
+        if self.left and not self.best.violations:
+            self.best = plainly_wrong(self.best, hypotheses, self.left, look)
+            self.left = unexplained_sites(self.best, look)
+
+    @property
+    def state(self) -> State:
+        """The state as it stood before this view"""
+        return self.past[0][0]
+
+    @cached_property
+    def behind(self) -> Layout:
+        """Where the board is behind the state that the best hypothesis comes to, site -> contents"""
+        shown = {s: site_score(self.best, self.look, s)[1] for s in self.best.touched}
+        return {
+            s: c
+            for s, c in shown.items()
+            if s in self.look.evidence.sites
+            and not self.best.state.shows_same(
+                s, self.best.layout.get(s, ()), c, self.look.reads.get(s, "pile")
+            )
+        }
+
+    @cached_property
+    def todo(self) -> tuple[ToDo, ...]:
+        """What people still have to do with the pieces"""
+        return todos_of(self.game, self.best, self.behind, self.past)
+
+    @cached_property
+    def contradicted(self) -> Difference:
+        """Where nothing was done, but what lies there is surely not what the state has"""
+        return contradicted_sites(self.best, self.look)

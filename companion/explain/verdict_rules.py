@@ -1,0 +1,270 @@
+"""From a situation to a verdict: rules in the order in which they are asked. The first that has
+anything to say decides; the last one always has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from companion.explain.halfway import half_done
+from companion.explain.hypothesis import (
+    STANDS_OUT,
+    UNKNOWN,
+    Difference,
+    differing_sites,
+    known_below,
+    legal_run,
+    site_score,
+)
+from companion.explain.ranking import (
+    emptied_sites,
+    is_rival,
+    rests_on_covered,
+    unexplained_sites,
+)
+from companion.explain.situation import Situation
+from companion.explain.verdict import (
+    ILLEGAL,
+    MOVED,
+    SAME,
+    UNCLEAR,
+    UNFINISHED,
+    Answer,
+    Question,
+    ToDo,
+    Verdict,
+    mend_text,
+    pieces_text,
+)
+from companion.explain.wording import decision_question, verdict_text, what_happened
+from engine import say
+from engine.layout import Contents, Layout
+
+MOST_GUESSES = 2  # answers offered for a place that cannot be told, besides what belongs there
+MANY_GONE = 3  # sites emptied at once: hands hardly do that, they cover them
+
+
+def alarm_beside_covers(s: Situation) -> Verdict | None:
+    """Against the rules, but several sites cannot be told: a cup's edge may be read as a piece,
+    which is no reason for an alarm."""
+    if s.best.violations and len(s.look.foreign) > 1:
+        return _cannot_tell(s, UNCLEAR, s.seen)
+    return None
+
+
+def alarm_of_a_covering_arm(s: Situation) -> Verdict | None:
+    """Against the rules, but many pieces are gone at once: an arm as brown as the table covers
+    them, which is no reason for an alarm either."""
+    if not s.best.violations:
+        return None
+    gone = emptied_sites(s.best, s.look)
+    if len(gone) < MANY_GONE:
+        return None
+    text = say("something covers {sites}, or what lay there is gone", sites=", ".join(gone[:6]))
+    return Verdict(UNCLEAR, s.state, seen=s.seen, text=text)
+
+
+def pieces_in_hand(s: Situation) -> Verdict | None:
+    """Something is unexplained or against the rules, but all of it is what hands have taken up and
+    a legal action puts down again."""
+    return _half_done(s) if s.left or s.best.violations else None
+
+
+def rules_broken_and_more(s: Situation) -> Verdict | None:
+    """Against the rules from where the board lay, and something else lies wrong besides."""
+    if s.left and s.best.violations and s.state.layout() == s.best.base:
+        return _against_rules(s, s.left)
+    return None
+
+
+def nothing_explains(s: Situation) -> Verdict | None:
+    """No hypothesis explains all that is seen, or what the best one explains lies under something
+    foreign."""
+    covered = s.look.foreign and s.best.actions and rests_on_covered(s.best, s.look)
+    return _what_was_done(s, s.left) if s.left or covered else None
+
+
+def several_explain(s: Situation) -> Verdict | None:
+    """Something legal was done, but another explanation is too close."""
+    if not (s.best.actions or s.best.undo) or s.best.violations:
+        return None
+    if not any(is_rival(s.best, other, s.state, s.look) for other in s.hypotheses):
+        return None
+    return _half_done(s) or _what_was_done(s, s.left)
+
+
+def rules_broken(s: Situation) -> Verdict | None:
+    """What was done is against the rules, and explains all that is seen."""
+    return _against_rules(s, {}) if s.best.violations else None
+
+
+def surely_something_else(s: Situation) -> Verdict | None:
+    """Nothing was done or is still to be done, but what lies there is surely not what the state
+    has."""
+    quiet = not (s.best.actions or s.best.undo or s.todo or s.look.foreign)
+    return _what_was_done(s, s.contradicted) if quiet and s.contradicted else None
+
+
+def something_foreign(s: Situation) -> Verdict | None:
+    """Nothing was done, and something lies on the board that cannot be told."""
+    if not s.look.foreign or s.best.actions:
+        return None
+    if s.todo or len(s.look.foreign) > 1:
+        return _cannot_tell(s, UNFINISHED if s.todo else UNCLEAR, s.behind, s.todo)
+    return _what_is_it(s)
+
+
+def explained(s: Situation) -> Verdict:
+    """The best hypothesis explains everything: what was done, and what is still to be done."""
+    name = MOVED if s.best.actions or s.best.undo else SAME
+    if s.todo:
+        name = UNFINISHED
+    elif name == SAME and s.seen:
+        name = MOVED  # the last to-do has been done
+    return Verdict(
+        name,
+        s.best.state,
+        s.best.actions,
+        s.best.undo,
+        todo=s.todo,
+        seen=s.behind,
+        text=verdict_text(name, s.best, s.past),
+        question=decision_question(s.best.state),
+        certain=s.best.certain,
+        redone=s.best.redone,
+    )
+
+
+RULES: tuple[Callable[[Situation], Verdict | None], ...] = (
+    alarm_beside_covers,
+    alarm_of_a_covering_arm,
+    pieces_in_hand,
+    rules_broken_and_more,
+    nothing_explains,
+    several_explain,
+    rules_broken,
+    surely_something_else,
+    something_foreign,
+    explained,
+)
+
+
+def _cannot_tell(s: Situation, verdict: str, seen: Layout, todo: tuple[ToDo, ...] = ()) -> Verdict:
+    text = say("I cannot tell what lies on {sites}", sites=", ".join(sorted(s.look.foreign)[:6]))
+    return Verdict(verdict, s.state, seen=seen, todo=todo, text=text)
+
+
+def _half_done(s: Situation) -> Verdict | None:
+    """Where all that is odd is that hands have taken up what a legal doing puts down again: the
+    verdict that waits for it."""
+    onward = [h for h in s.hypotheses if not (h.undo or h.violations or h.parent and h.redone)]
+    for h in onward:
+        if h.actions and h is not s.hypotheses[0]:
+            continue
+        sites = half_done(h.state, h.state.plan, differing_sites(h, s.look))
+        if not sites:
+            continue
+        shown = {site: site_score(h, s.look, site)[1] for site in h.touched}
+        text = say(
+            "put down what was taken up from {sites}, or put it back", sites=", ".join(sites)
+        )
+        return Verdict(
+            UNFINISHED,
+            h.state,
+            h.actions,
+            seen={t: c for t, c in shown.items() if c != h.layout.get(t, ())}
+            if h.actions
+            else s.seen,
+            todo=(ToDo(text, sites),),
+            text=text,
+            question=decision_question(h.state),
+            certain=h.certain,
+        )
+    return None
+
+
+def _against_rules(s: Situation, left: Difference) -> Verdict:
+    """left: what else differs, without an explanation; it goes back too. What hands did may be
+    meant as one of several doings that nobody may do: each one's rules are named, the likeliest
+    one's first."""
+    best, kind_name = s.best, s.game.kind_name
+    wrong = {**best.hands, **{site: c for site, (_, c) in left.items()}}
+    back = tuple(
+        mend_text(site, c, s.state.layout().get(site, ()), kind_name) for site, c in wrong.items()
+    )
+    alike = [
+        h
+        for h in s.hypotheses
+        if h.violations and h.layout == best.layout and h.total > best.total - STANDS_OUT
+    ]
+    rules = {v.rule: v for h in alike for v in reversed(h.violations)}
+    named = {v.rule for v in best.violations}
+    violations = (*best.violations, *(v for rule, v in rules.items() if rule not in named))
+    return Verdict(
+        ILLEGAL,
+        s.state,
+        () if best.refused is None else (best.refused,),  # what was legal before it is no part
+        violations=violations,
+        back=back,
+        seen=s.seen,
+        wrong=wrong,
+        question=what_happened(tuple(wrong), [Answer(say("I'll put it back"))], wrong, s.look),
+        text=violations[0].text if violations else say("this breaks a rule"),
+    )
+
+
+def _what_was_done(s: Situation, left: Difference) -> Verdict:
+    """Asks which of the likeliest hypotheses it was. left: what none of them explains"""
+    answers: list[Answer] = []
+    texts: set[str] = set()
+    for h in s.hypotheses:
+        does = h.actions or h.undo
+        if h.violations or not does or unexplained_sites(h, s.look).keys() - left.keys():
+            continue
+        text = verdict_text(MOVED, h, s.past)
+        if str(text) not in texts:
+            texts.add(str(text))
+            answers.append(Answer(text, tuple(map(str, h.actions)), h.undo, misread=bool(left)))
+        if len(answers) == (2 if left else 3):
+            break
+    answers.append(Answer(say("I'll put it back")))
+    sites = tuple(left) or tuple(dict.fromkeys(t for h in s.hypotheses[:2] for t in h.touched))
+    question = what_happened(sites, answers, left, s.look, s.state.turn)
+    return Verdict(
+        UNCLEAR,
+        s.state,
+        seen=s.seen,
+        question=question if len(question.answers) > 1 else None,
+        text=question.text,
+    )
+
+
+def _what_is_it(s: Situation) -> Verdict:
+    """One place cannot be told: a piece read poorly, a coin, a crumb. What may lie there by the
+    rules is asked."""
+    [site] = s.look.foreign
+    have = s.state.layout().get(site, ())
+    options = [c for c, _ in s.look.evidence.sites[site].options if c != have][:MOST_GUESSES]
+    guesses = [a for contents in options if (a := _guess(s, site, have, contents)) is not None]
+    belongs = say("{pieces}, as before", pieces=pieces_text(have, s.game.kind_name))
+    question = Question(
+        say("I cannot tell what lies on {site}. What is it?", site=site),
+        (
+            *guesses,
+            Answer(belongs, misread=True),
+            Answer(say("something that does not belong there: I take it away")),
+        ),
+        s.state.turn,
+        (site,),
+        {site: UNKNOWN},
+    )
+    text = say("I cannot tell what lies on {sites}", sites=site)
+    return Verdict(UNCLEAR, s.state, seen=s.behind, question=question, text=text)
+
+
+def _guess(s: Situation, site: str, have: Contents, contents: Contents) -> Answer | None:
+    """The answer that these contents lie on a site, if something legal leads to them"""
+    for proposal in s.state.explain({site: (have, known_below(contents, have))}):
+        if legal_run(s.state, proposal.actions) and not proposal.belated:
+            words = pieces_text(contents, s.game.kind_name)
+            return Answer(words, tuple(map(str, proposal.actions)), misread=True)
+    return None

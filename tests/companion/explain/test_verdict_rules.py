@@ -1,0 +1,173 @@
+"""Each verdict rule by itself, on situations made by hand: when it speaks, and when it leaves the
+word to the next."""
+
+import math
+
+import msgspec
+import pytest
+
+import engine
+from companion.explain import verdict_rules as rules
+from companion.explain.hypothesis import (
+    STANDS_OUT,
+    Look,
+    judge_hypothesis,
+    start_from,
+)
+from companion.explain.ranking import TOO_CLOSE
+from companion.explain.situation import Situation
+from engine import Proposal, script
+from tests.companion.support.made_evidence import sees
+from vision.evidence.site_evidence import SiteEvidence
+
+START = "game tigris\nseats bull lion\n"
+
+
+class Scene:
+    """A state, what is seen, and hypotheses of which the test says how likely they are"""
+
+    def __init__(self, text=START, seen=None, sites=None, **kw):
+        result = script.run(text)
+        assert not result.faults, result.faults
+        self.state, self.plan = result.state, result.state.plan
+        self.board = {**self.state.layout(), **(seen or {})}
+        reads = {s.id: s.reads for s in self.plan.sites.values()}
+        evidence = sees(self.board, self.plan, **kw)
+        evidence = msgspec.structs.replace(evidence, sites={**evidence.sites, **(sites or {})})
+        self.look = Look(evidence, reads, frozenset())
+        self.nothing = judge_hypothesis(start_from(self.state), self.look)
+
+    def done(self, *texts, behind=0.0):
+        """That these actions were done; behind: nats less likely than `nothing` would be unread"""
+        h = start_from(self.state)
+        for text in texts:
+            action = h.state.parse(text)
+            h = h.after(h.state.apply(action), action, 0.0)
+        return msgspec.structs.replace(judge_hypothesis(h, self.look), total=-behind)
+
+    def broken(self, text, changes, behind=0.0):
+        """That an action was done that the rules forbid"""
+        action = self.state.parse(text)
+        violations = self.state.check(action)
+        assert violations
+        h = start_from(self.state).broken(Proposal((action,), changes), violations, action)
+        return msgspec.structs.replace(judge_hypothesis(h, self.look), total=-behind)
+
+    def situation(self, *hypotheses, seen=None):
+        found = hypotheses or (self.nothing,)
+        return Situation(
+            engine.game(self.state.game), [(self.state, None)], self.look, [*found], seen or {}
+        )
+
+
+LEADER_ON_WATER = ("bull: leader black A1", {"A1": ("leader:bull:black",)})
+
+
+def test_a_rule_broken_beside_covered_sites_is_no_alarm():
+    for foreign, verdict in {("C4", "C5"): "unclear", ("C4",): None}.items():
+        scene = Scene(seen=LEADER_ON_WATER[1], foreign=foreign)
+        found = rules.alarm_beside_covers(scene.situation(scene.broken(*LEADER_ON_WATER)))
+        assert (found and found.verdict) == verdict
+    assert rules.alarm_beside_covers(scene.situation()) is None
+
+
+def test_a_rule_broken_while_many_pieces_are_gone_is_no_alarm():
+    lie = sorted(Scene().board)
+    for count, verdict in {3: "unclear", 2: None}.items():
+        gone = dict.fromkeys(lie[:count], ())
+        scene = Scene(seen={**gone, **LEADER_ON_WATER[1]})
+        situation = scene.situation(scene.broken(*LEADER_ON_WATER))
+        found = rules.alarm_of_a_covering_arm(situation)
+        assert (found and found.verdict) == verdict
+    assert found is None or all(site in str(found.text) for site in gone)
+
+
+def test_a_leader_in_somebodys_hand_is_waited_for():
+    text = START + "layout clear\nlayout B2 temple treasure C2 leader:bull:black\n"
+    scene = Scene(text, seen={"C2": ()})
+    found = rules.pieces_in_hand(scene.situation())
+    assert found.verdict == "unfinished" and found.todo[0].sites == ("C2",)
+    assert rules.pieces_in_hand(Scene(text).situation()) is None
+    assert rules.pieces_in_hand(Scene(seen={"D5": ("farm", "market")}).situation()) is None
+
+
+def test_a_rule_broken_with_something_else_wrong_puts_both_back():
+    odd = {"D5": ("farm", "market")}
+    scene = Scene(seen={**odd, **LEADER_ON_WATER[1]})
+    found = rules.rules_broken_and_more(scene.situation(scene.broken(*LEADER_ON_WATER)))
+    assert found.verdict == "illegal" and found.wrong.keys() == {"A1", "D5"}
+    plain = Scene(seen=LEADER_ON_WATER[1])
+    assert rules.rules_broken_and_more(plain.situation(plain.broken(*LEADER_ON_WATER))) is None
+
+
+def test_what_nothing_explains_is_asked_about():
+    scene = Scene(seen={"D5": ("farm", "market")})
+    found = rules.nothing_explains(scene.situation())
+    assert found.verdict == "unclear" and found.question.sites == ("D5",)
+    assert rules.nothing_explains(Scene().situation()) is None
+
+
+def test_a_move_under_something_foreign_is_asked_about():
+    scene = Scene(foreign=("C2",))
+    assert rules.nothing_explains(scene.situation(scene.done("bull: tile green C2"))) is not None
+    clear = Scene(seen={"C2": ("market",)})
+    assert rules.nothing_explains(clear.situation(clear.done("bull: tile green C2"))) is None
+
+
+@pytest.mark.parametrize("behind, asks", [(TOO_CLOSE / 2, True), (STANDS_OUT, False)])
+def test_explanations_too_close_to_each_other_are_asked_about(behind, asks):
+    scene = Scene(seen={"C2": ("market",)})
+    market = scene.done("bull: tile green C2")
+    temple = scene.done("bull: tile red C2", behind=behind)
+    found = rules.several_explain(scene.situation(market, temple))
+    assert (found is not None) == asks
+    if asks:
+        assert found.verdict == "unclear" and found.question is not None
+    assert rules.several_explain(scene.situation(scene.nothing, market)) is None
+
+
+def test_a_broken_rule_is_named_with_what_to_put_back():
+    scene = Scene(seen=LEADER_ON_WATER[1])
+    found = rules.rules_broken(scene.situation(scene.broken(*LEADER_ON_WATER)))
+    assert found.verdict == "illegal" and "T13" in {v.rule for v in found.violations}
+    assert any("A1" in str(text) for text in found.back)
+    assert rules.rules_broken(scene.situation(scene.nothing)) is None
+
+
+def test_what_surely_is_something_else_is_asked_about():
+    doubtful = SiteEvidence(((("market",), math.log(0.55)),), math.log(0.4))
+    scene = Scene(sites={"C2": doubtful})
+    assert not scene.situation().left, "it may be something foreign: no reason to suppose a move"
+    found = rules.surely_something_else(scene.situation())
+    assert found.verdict == "unclear" and found.question.sites == ("C2",)
+    assert rules.surely_something_else(Scene().situation()) is None
+
+
+def test_one_foreign_thing_is_asked_about_and_several_are_told_of():
+    one = rules.something_foreign(Scene(foreign=("C2",)).situation())
+    assert one.verdict == "unclear" and "What is it" in str(one.question.text)
+    two = rules.something_foreign(Scene(foreign=("C2", "C3")).situation())
+    assert two.verdict == "unclear" and two.question is None
+    scene = Scene(seen={"C2": ("market",)}, foreign=("D5",))
+    assert rules.something_foreign(scene.situation(scene.done("bull: tile green C2"))) is None
+
+
+def test_what_is_explained_is_same_moved_or_unfinished():
+    assert rules.explained(Scene().situation()).verdict == "same"
+    assert rules.explained(Scene().situation(seen={"C2": ()})).verdict == "moved"
+    scene = Scene(seen={"C2": ("market",)})
+    found = rules.explained(scene.situation(scene.done("bull: tile green C2")))
+    assert found.verdict == "moved" and found.state.layout()["C2"] == ("market",)
+    late = Scene(seen={})
+    found = rules.explained(late.situation(late.done("bull: tile green C2")))
+    assert found.verdict == "unfinished" and found.todo[0].sites == ("C2",)
+
+
+def test_the_last_rule_always_speaks():
+    assert rules.RULES[-1] is rules.explained
+
+
+def test_a_hypothesis_does_not_change():
+    scene = Scene()
+    with pytest.raises(AttributeError):
+        scene.nothing.total = 1.0

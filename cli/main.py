@@ -57,7 +57,8 @@ class _Commands(click.Group):
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="nilometer")
 def cli() -> None:
-    """A camera above a real board game that reads the pieces, knows the rules and keeps the score."""
+    """A camera above a real board game that reads the pieces, knows the rules and keeps the
+    score."""
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -87,7 +88,8 @@ def main(argv: list[str] | None = None) -> None:
             if os.environ.get("NILOMETER_DEBUG"):
                 raise
             _stop(
-                f"this should not have happened ({type(e).__name__}: {e}); NILOMETER_DEBUG=1 shows where"
+                f"this should not have happened ({type(e).__name__}: {e}); "
+                f"NILOMETER_DEBUG=1 shows where"
             )
         _stop(str(e))
 

@@ -43,7 +43,8 @@ class Summary(msgspec.Struct):
 
     def words(self) -> str:
         return (
-            f"{self.found} doings found, {self.missed} missed; {self.caught} against the rules noticed, "
+            f"{self.found} doings found, {self.missed} missed; {self.caught} against the "
+            f"rules noticed, "
             f"{self.overlooked} overlooked; {self.alarms} false alarms; {self.seconds:.0f} s"
         )
 
@@ -99,7 +100,10 @@ class Show:
                 out.missed += 1
                 self._note(
                     out,
-                    f"not found: {doing.action} ({self.table.verdict.verdict}: {self.table.verdict.text})",
+                    (
+                        f"not found: {doing.action} ({self.table.verdict.verdict}: "
+                        f"{self.table.verdict.text})"
+                    ),
                 )
                 self.table.edit(want, "show")
             self._pause(self.pace)
@@ -192,7 +196,10 @@ class Show:
                 out.alarms += 1
                 self._note(
                     out,
-                    f"false alarm: {'; '.join(f'{v.rule} {v.text}' for v in self.table.verdict.violations)}",
+                    (
+                        f"false alarm: "
+                        f"{'; '.join(f'{v.rule} {v.text}' for v in self.table.verdict.violations)}"
+                    ),
                 )
             self.table.wait(self.table.version, 0.1)
             if self.director.disturbed:

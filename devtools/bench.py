@@ -1,5 +1,5 @@
-"""The figures of DESIGN 9, measured here: what each stage of seeing, concluding, playing and
-serving takes."""
+"""The targets of docs/contracts.md, measured here: what each stage of seeing, concluding,
+playing and serving takes."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ from vision.storage.photo_file import load_photo
 
 MOST = 6  # test photos of a copy that are read
 # How many times longer a core of theirs takes than the development machine's (AMD EPYC, 2025):
-# reckoned, see docs/bench.md
+# reckoned, see docs/lab/2026-11-23-bench-runs.md
 PIS = {"Pi 4": (5, 8), "Pi 5": (2, 3)}
 
 Layout = dict[str, tuple[str, ...]]
 
 
 class Figure(msgspec.Struct, frozen=True):
-    """One measured figure, beside what DESIGN 9 wants of it (None: nothing). cpu: of a time, what
-    the processor had to do with it, ms: on a machine that does other things as well the two differ.
-    waits: for a disk or a clock, not for the processor."""
+    """One measured figure, beside what docs/contracts.md wants of it (None: nothing).
+    cpu: of a time, what the processor had to do with it, ms: on a machine that does other things as
+    well the two differ. waits: for a disk or a clock, not for the processor."""
 
     what: str
     value: float
@@ -420,7 +420,8 @@ def served(folder: Path) -> float:
 
 
 def phones(count: int) -> Iterator[Figure]:
-    """A change on all phones, in the same process as the clients (so it shares its core with them)"""
+    """A change on all phones, in the same process as the clients (so it shares its core with
+    them)"""
     game = next(iter(engine.games().values()))
     table = Table(game.setup([s.id for s in game.seats[: game.players[0]]]))
     page = companion_web.Settings(

@@ -33,7 +33,8 @@ class Item(msgspec.Struct, frozen=True):
 
 
 def items(config: Config, eye: Supervisor, panel: Panel) -> Iterator[Item]:
-    """All there is to try on this table; lamp, buzzer and buttons only where they are configured."""
+    """All there is to try on this table; lamp, buzzer and buttons only where they are
+    configured."""
 
     def camera(*states: str) -> Callable[[], bool]:
         return lambda: eye.state in states
@@ -56,10 +57,11 @@ def items(config: Config, eye: Supervisor, panel: Panel) -> Iterator[Item]:
     )
     if "lamp" in config.pins:
         for verdict, (colour, _) in SIGNALS.items():
+            rhythm = f", in the rhythm docs/manual/wiring.md gives for {verdict}"
             yield Item(
                 f"lamp {verdict}",
                 "Look at the lamp.",
-                f"Is it {'off' if colour == 'off' else colour + ', in the rhythm docs/wiring.md gives for ' + verdict}?",
+                f"Is it {'off' if colour == 'off' else colour + rhythm}?",
                 before=lambda v=verdict: panel.show(v),
             )
     if "buzzer" in config.pins:
@@ -73,7 +75,10 @@ def items(config: Config, eye: Supervisor, panel: Panel) -> Iterator[Item]:
             )
     yield Item(
         "power cut",
-        "With `nilometer run` going and a few moves played: pull the Pi's plug, put it back, open the page.",
+        (
+            "With `nilometer run` going and a few moves played: pull the Pi's plug, put it "
+            "back, open the page."
+        ),
         "Is the game as it was?",
     )
     yield Item(

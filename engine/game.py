@@ -339,9 +339,8 @@ class Game(abc.ABC, Generic[S]):
     faces: ClassVar[
         tuple[str, ...]
     ] = ()  # kinds no plan has that questions show: the other sides of cards
-    form: ClassVar[Form | None] = (
-        None  # what an owner may draw on a photo of the board; None: any of the plan's tags
-    )
+    # what an owner may draw on a photo of the board; None: any of the plan's tags
+    form: ClassVar[Form | None] = None
 
     @abc.abstractmethod
     def plan(self) -> Plan:

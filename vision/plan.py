@@ -1,5 +1,5 @@
-"""What the eye needs of a plan (DESIGN 3): where sites lie and how big the kinds of piece are.
-Knows no game."""
+"""What the eye needs of a plan (docs/contracts.md, Plans and layouts): where sites lie and how big
+the kinds of piece are. Knows no game."""
 
 from __future__ import annotations
 
@@ -140,7 +140,8 @@ class Plan(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def groups(self) -> dict[str, tuple[str, ...]]:
-        """group -> its sites, in the file's order; sites of which the plan says nothing are in none"""
+        """group -> its sites, in the file's order; sites of which the plan says nothing are in
+        none"""
         out: dict[str, tuple[str, ...]] = {}
         for s in self.site:
             if s.group is not None:

@@ -82,7 +82,8 @@ def in_all(measured: Sequence[Accuracy]) -> None:
         sum(getattr(a, what) for a in measured) for what in ("right", "sites", "boards", "photos")
     )
     click.echo(
-        f"all: sites {right}/{sites} {100 * right / max(sites, 1):.3f} %, boards exact {boards}/{photos}"
+        f"all: sites {right}/{sites} {100 * right / max(sites, 1):.3f} %, boards exact "
+        f"{boards}/{photos}"
     )
     if len(measured) > 1:
         click.echo("\n".join(honesty(together(measured))))

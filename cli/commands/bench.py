@@ -1,4 +1,5 @@
-"""nilometer bench: the figures of DESIGN 9 on this machine, as a table and as JSON."""
+"""nilometer bench: the targets of docs/contracts.md, on this machine, as a table and as
+JSON."""
 
 from __future__ import annotations
 
@@ -38,7 +39,7 @@ from vision import kernels
 @click.option("--json", "as_json", is_flag=True)
 def command(copy: str | None, runs: int, count: int, as_json: bool) -> int:
     """How fast everything is on this machine, one thread; and, reckoned, what a Raspberry Pi takes
-    (docs/bench.md)."""
+    (docs/lab/2026-11-23-bench-runs.md)."""
     cv2.setNumThreads(1)
     name = default_game()
     specimen = open_copy(copy) if copy else demo_copy(name, state_dir() / "demo" / name)
@@ -88,7 +89,8 @@ def command(copy: str | None, runs: int, count: int, as_json: bool) -> int:
                 )
                 spent = f"; {f.cpu:.2f} ms of a processor" if f.cpu is not None else ""
                 click.echo(
-                    f"{f.value:10.2f} {f.unit:10s} {f.what}{wanted}{spent}{pis}{'; ' + f.note if f.note else ''}"
+                    f"{f.value:10.2f} {f.unit:10s} "
+                    f"{f.what}{wanted}{spent}{pis}{'; ' + f.note if f.note else ''}"
                 )
     if as_json:
         click.echo(

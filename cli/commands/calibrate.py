@@ -35,7 +35,8 @@ def command(copy: str, quiet: bool, no_report: bool, processes: int | None, step
     report = calibrate(copy, progress, not no_report, processes, steps)
     error = max(report.error_px, default=0.0)
     click.echo(
-        f"{report.copy}: learnt from {report.photos} photos in {report.seconds:.0f} s; board found to {error:.1f} px; "
+        f"{report.copy}: learnt from {report.photos} photos in {report.seconds:.0f} s; "
+        f"board found to {error:.1f} px; "
         f"{len(report.missing)} kinds in no photo"
     )
     if report.page is not None:

@@ -88,7 +88,8 @@ def _serve(app: Flask, host: str, port: int | None) -> companion_web.Server:
 
 
 def faults_of(director: Director) -> companion_web.Switches:
-    """What the demo's host may break from the page: the simulated camera, and rubbish on the board."""
+    """What the demo's host may break from the page: the simulated camera, and rubbish on the
+    board."""
     cup = "cup"
 
     def on() -> set[str]:

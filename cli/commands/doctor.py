@@ -176,7 +176,10 @@ def camera(config: Config | None) -> Iterator[Check]:
             "picamera2",
             BAD,
             str(e),
-            "make install; if that does not help: sudo apt-get install --reinstall python3-picamera2",
+            (
+                "make install; if that does not help: sudo apt-get install --reinstall "
+                "python3-picamera2"
+            ),
         )
     try:
         with config.open_camera() as cam:
@@ -216,7 +219,10 @@ def camera(config: Config | None) -> Iterator[Check]:
         if cam.focus is None
         else f", lens at {cam.focus:g}"
     )
-    again = f"start the table without {config.path(config.copy) / FOCUS}: the lens finds its focus anew; then photograph the copy anew"
+    again = (
+        f"start the table without {config.path(config.copy) / FOCUS}: the lens finds its "
+        f"focus anew; then photograph the copy anew"
+    )
     yield Check(
         "focus",
         GOOD if good else WARN,
@@ -227,7 +233,9 @@ def camera(config: Config | None) -> Iterator[Check]:
         if "focus" in config.camera and cam.focus
         else again
         if cam.focuses
-        else "turn the lens until print is crisp, or, where it does not turn, hang the camera higher",
+        else (
+            "turn the lens until print is crisp, or, where it does not turn, hang the camera higher"
+        ),
     )
     try:
         found = open_copy(config.path(config.copy)).reader.read(image)

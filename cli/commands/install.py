@@ -24,7 +24,8 @@ PATIENCE = 60.0  # seconds the page gets to come
 )
 @click.option("--dry-run", is_flag=True, help="only say what would be done")
 def command(root: str, dry_run: bool) -> int:
-    """User, directories, service, log, name: the table starts with the machine. May be run again."""
+    """User, directories, service, log, name: the table starts with the machine. May be run
+    again."""
     machine = Machine(root, dry_run, click.echo)
     install(machine)
     if dry_run:
@@ -37,12 +38,16 @@ def command(root: str, dry_run: bool) -> int:
         + (f"   or  http://{lan_address()}:{web.port}/" if machine.live and web.address else "")
     )
     click.echo(
-        f"The host's PIN:  sudo cat /{STATE}/pin     What the table says:  journalctl --namespace=nilometer -f"
+        f"The host's PIN:  sudo cat /{STATE}/pin     What the table says:  journalctl "
+        f"--namespace=nilometer -f"
     )
     segno.make(f"{page}/").terminal(compact=True)
     if not serves:
         click.echo(
-            f"The page does not answer after {PATIENCE:.0f} s; why:  journalctl --namespace=nilometer -e",
+            (
+                f"The page does not answer after {PATIENCE:.0f} s; why:  journalctl "
+                f"--namespace=nilometer -e"
+            ),
             err=True,
         )
     return int(not serves)

@@ -1,4 +1,4 @@
-"""nilometer read COPY PHOTO... --json: one JSON line a photo (DESIGN 7)."""
+"""nilometer read COPY PHOTO... --json: one JSON line a photo (docs/contracts.md, Commands)."""
 
 from __future__ import annotations
 
@@ -61,7 +61,8 @@ def _table(out: dict) -> str:
         return f"{out['photo']}: {out['error']}"
     r = out["registration"]
     lines = [
-        f"{out['photo']}: {len(out['layout'])} sites occupied, board found by {r['by']} to {r['error_px']} px, "
+        f"{out['photo']}: {len(out['layout'])} sites occupied, board found by {r['by']} "
+        f"to {r['error_px']} px, "
         f"{out['ms']} ms"
     ]
     if r.get("maybe_turned"):

@@ -55,7 +55,7 @@ def first_state(config: Config, specimen: Specimen, name: str) -> State:
 
 
 @click.command()
-@click.option("--config", type=click.Path(), help=f"see docs/play.md  [default: {USUAL}]")
+@click.option("--config", type=click.Path(), help=f"see docs/manual/play.md  [default: {USUAL}]")
 @click.option(
     "--stay",
     is_flag=True,
@@ -212,7 +212,8 @@ def _set_up(config: str, said: Config, pin: str, as_service: bool) -> bool:
     path = written(config)
     if as_service:
         click.echo(
-            f"{config} names no copy yet: set the table up on the page; the host's PIN is in {path.parent / 'pin'}"
+            f"{config} names no copy yet: set the table up on the page; the host's PIN "
+            f"is in {path.parent / 'pin'}"
         )
     return set_up(
         path, msgspec.structs.replace(said.web, pin=pin), said.camera or None, secret=as_service

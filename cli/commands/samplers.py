@@ -27,7 +27,8 @@ def command(folder: str, game: str | None, seed: int) -> int:
     own = out / "plan.toml"
     if not own.is_file() and game is None:
         raise Fault(
-            f"{own}: not there; name the game with --game, or write the board's plan (docs/own-board.md)"
+            f"{own}: not there; name the game with --game, or write the board's plan "
+            f"(docs/manual/own-board.md)"
         )
     try:
         plan = load_plan(own) if own.is_file() else game_plan(game)
@@ -52,6 +53,7 @@ def command(folder: str, game: str | None, seed: int) -> int:
         raise Fault(f"{out}: {e.strerror}") from None
     pieces = sum(len(c) for layout in layouts for c in layout.values())
     click.echo(
-        f"{page}: {len(layouts)} layouts, {pieces} pieces to lay; their photos belong beside it, as sampler-1.jpg and so on"
+        f"{page}: {len(layouts)} layouts, {pieces} pieces to lay; their photos belong "
+        f"beside it, as sampler-1.jpg and so on"
     )
     return 0

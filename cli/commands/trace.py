@@ -62,7 +62,8 @@ def command(name: str, photo: str, out: str, port: int, host: str) -> int:
     server = serve(create_trace_app(desk), host, port)
     server.stop_on_signals()
     click.echo(
-        f"Draw at {server.url if host == '127.0.0.1' else server.address}?key={desk.key}   (Ctrl-C ends it; writes {path})"
+        f"Draw at {server.url if host == '127.0.0.1' else server.address}?key={desk.key} "
+        f"  (Ctrl-C ends it; writes {path})"
     )
     server.wait()
     return 0

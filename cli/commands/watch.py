@@ -1,5 +1,5 @@
 """nilometer watch COPY --frames DIR [--start FILE.play] [--declare FILE] --json: verdicts frame by
-frame (DESIGN 7)."""
+frame (docs/contracts.md, Commands)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ PICTURES = {".jpg", ".jpeg", ".png"}
 
 
 def declared(path: str | None) -> dict[str, list[str]]:
-    """frame (the name's stem) -> the acts said right after it. Raises Fault, naming file and line."""
+    """frame (the name's stem) -> the acts said right after it. Raises Fault, naming file and
+    line."""
     out: dict[str, list[str]] = {}
     if path is None:
         return out
@@ -114,7 +115,7 @@ def command(
 
 
 def line_of(verdict: Verdict, frame: str) -> dict[str, Any]:
-    """A verdict as `nilometer watch` prints it (DESIGN 7)."""
+    """A verdict as `nilometer watch` prints it (docs/contracts.md, Commands)."""
     state = verdict.state
     illegal = verdict.verdict == ILLEGAL
     q = None if illegal else verdict.question

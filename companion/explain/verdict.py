@@ -1,4 +1,4 @@
-"""What the table concluded from a settled view (DESIGN 6)."""
+"""What the table concluded from a settled view (docs/contracts.md, Verdicts)."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 
     pdf = Pdf("Title")
     page = pdf.page(210, 297)
-    page.draw(art.piece("temple"), 30, 40)          # around (30, 40) mm from the page's upper left corner
+    page.draw(art.piece("temple"), 30, 40)    # around (30, 40) mm from the upper left corner
     page.text(20, 20, "Cut along the lines", 4)
     pdf.save(path)
 
@@ -28,10 +28,10 @@ _WIDTHS = dict(
         map(
             int,
             """
-278 333 474 556 556 889 722 238 333 333 389 584 278 333 278 278 556 556 556 556 556 556 556 556 556 556 333 333 584 584 584
-611 975 722 722 722 722 667 611 778 722 278 556 722 611 833 722 778 667 778 722 667 611 722 667 944 667 667 611 333 278 333
-584 556 333 556 611 556 611 556 333 611 611 278 278 556 278 889 611 611 611 611 389 556 333 611 556 778 556 556 500 389 280
-389 584""".split(),
+278 333 474 556 556 889 722 238 333 333 389 584 278 333 278 278 556 556 556 556 556 556 556 556 556
+556 333 333 584 584 584 611 975 722 722 722 722 667 611 778 722 278 556 722 611 833 722 778 667 778
+722 667 611 722 667 944 667 667 611 333 278 333 584 556 333 556 611 556 611 556 333 611 611 278 278
+556 278 889 611 611 611 611 389 556 333 611 556 778 556 556 500 389 280 389 584""".split(),
         ),
     )
 )
@@ -72,7 +72,10 @@ class Pdf:
         fonts = []
         for name in ("Helvetica-Bold", "Helvetica"):
             objects.append(
-                f"<< /Type /Font /Subtype /Type1 /BaseFont /{name} /Encoding /WinAnsiEncoding >>".encode()
+                (
+                    f"<< /Type /Font /Subtype /Type1 /BaseFont /{name} /Encoding "
+                    f"/WinAnsiEncoding >>"
+                ).encode()
             )
             fonts.append(f"/T{len(fonts)} {len(objects)} 0 R")
         stamps = []
@@ -81,7 +84,10 @@ class Pdf:
             head = f"/Type /XObject /Subtype /Form /BBox [{_nums(*box)}] /Resources {resources}"
             objects.append(_stream(content, head))
             stamps.append(f"/X{n} {len(objects)} 0 R")
-        resources = f"<< /Font << {' '.join(fonts)} >> /XObject << {' '.join(stamps)} >> /ProcSet [/PDF /Text] >>"
+        resources = (
+            f"<< /Font << {' '.join(fonts)} >> /XObject << {' '.join(stamps)} >> /ProcSet "
+            f"[/PDF /Text] >>"
+        )
         kids = []
         for page in self.pages:
             objects.append(_stream(page.content(), ""))
@@ -190,7 +196,10 @@ def _text(p: Prim) -> str:
     # (-half, rise) is where the base line begins, seen from the middle, before turning.
     x, y = p["at"][0] - c * half - s * rise, p["at"][1] - s * half + c * rise
     shown = _string(p["text"]).decode("latin-1")
-    return f"BT {_colour(p['fill'])} rg /T0 {_nums(size / CAPS)} Tf {_nums(c, s, s, -c, x, y)} Tm {shown} Tj ET"
+    return (
+        f"BT {_colour(p['fill'])} rg /T0 {_nums(size / CAPS)} Tf {_nums(c, s, s, -c, x, y)} "
+        f"Tm {shown} Tj ET"
+    )
 
 
 def _path(points: Sequence[Sequence[float]]) -> str:
@@ -201,7 +210,8 @@ def _circle(x: float, y: float, r: float) -> str:
     k = r * 0.5522847
     return (
         f"{_nums(x + r, y)} m {_nums(x + r, y + k, x + k, y + r, x, y + r)} c "
-        f"{_nums(x - k, y + r, x - r, y + k, x - r, y)} c {_nums(x - r, y - k, x - k, y - r, x, y - r)} c "
+        f"{_nums(x - k, y + r, x - r, y + k, x - r, y)} c "
+        f"{_nums(x - r, y - k, x - k, y - r, x, y - r)} c "
         f"{_nums(x + k, y - r, x + r, y - k, x + r, y)} c h"
     )
 

@@ -7,7 +7,7 @@ the plan does not count:
 
     [[sheet]]
     front = { "water:01" = 8, "water:11" = 12 }          # kind = how many
-    back = { "event:hippo" = 6, "event:none" = 14 }      # dealt out over the fronts; leave out for blank backs
+    back = { "event:hippo" = 6, "event:none" = 14 }      # dealt out over the fronts; none: blank
 """
 
 from __future__ import annotations
@@ -62,10 +62,22 @@ def _card_sheet(pdf: Pdf, plan: Plan, title: str, address: str, paper: tuple[flo
     page.text(MARGIN + 6, 22, f"{title}: marker cards", 5, bold=True)
     lines = [
         'Print at 100 % (true size, not "fit to page"). The ruler below must measure 100 mm.',
-        "Cut the four cards out along the thin lines, white rim and all. Tape them flat on the table, upright as the board is:",
-        "a card's corner with the small triangle touches the board's corner of its name, its sides in line with the board's.",
-        f"The black squares are then {CARD_GAP:g} mm outside the board's corners; their nearest corners are",
-        f"{w + 2 * CARD_GAP:g} mm apart from left to right and {h + 2 * CARD_GAP:g} mm from top to bottom.",
+        (
+            "Cut the four cards out along the thin lines, white rim and all. Tape them flat "
+            "on the table, upright as the board is:"
+        ),
+        (
+            "a card's corner with the small triangle touches the board's corner of its name, "
+            "its sides in line with the board's."
+        ),
+        (
+            f"The black squares are then {CARD_GAP:g} mm outside the board's corners; their "
+            f"nearest corners are"
+        ),
+        (
+            f"{w + 2 * CARD_GAP:g} mm apart from left to right and {h + 2 * CARD_GAP:g} mm "
+            f"from top to bottom."
+        ),
         "A millimetre or two off does not matter: it is measured.",
     ]
     for n, line in enumerate(lines):

@@ -1,5 +1,5 @@
-"""A table among many: it tells an MQTT broker how it stands (topics: docs/club.md), and goes on
-when there is none.
+"""A table among many: it tells an MQTT broker how it stands (topics: docs/manual/club.md), and goes
+on when there is none.
 
 Whatever was missed while the broker was gone follows when it is back: the state is retained, moves
 are numbered.
@@ -78,9 +78,8 @@ class Publisher:
         self.base = f"{club.prefix}/{self.id}"
         self.delivered = 0
         self._stop = threading.Event()
-        self._fresh = (
-            threading.Event()
-        )  # set when a connection came about: everything has to be told anew
+        # set when a connection came about: everything has to be told anew
+        self._fresh = threading.Event()
         self._thread = threading.Thread(target=self._follow, name="club", daemon=True)
         self.client = client(club, f"nilometer-{self.id}")
         self.client.will_set(f"{self.base}/online", OFFLINE, qos=1, retain=True)

@@ -1,4 +1,5 @@
-"""The real table's configuration: one TOML file (DESIGN 7, `nilometer run --config FILE`)."""
+"""The real table's configuration: one TOML file (docs/manual/play.md, `nilometer run --config
+FILE`)."""
 
 from __future__ import annotations
 
@@ -28,15 +29,13 @@ class Web(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     host: str = "0.0.0.0"
     port: Port = 8080
-    pin: Annotated[str, msgspec.Meta(pattern=r"^\s*$|^[\s-]*([0-9][\s-]*){6,}$")] = (
-        ""  # six digits at least
-    )
+    # six digits at least
+    pin: Annotated[str, msgspec.Meta(pattern=r"^\s*$|^[\s-]*([0-9][\s-]*){6,}$")] = ""
     # what the QR code says, when it is another than this machine's own
     # (http://nilometer.local:8080)
     address: str = ""
-    tls: Literal["", "auto", "files"] = (
-        ""  # "auto": https at the same port, with a certificate of the table's own
-    )
+    # "auto": https at the same port, with a certificate of the table's own
+    tls: Literal["", "auto", "files"] = ""
     certificate: str = ""  # "files": PEM files
     key: str = ""
     redirect: bool = False  # plain requests are sent to https
@@ -55,7 +54,7 @@ class Web(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Club(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The MQTT broker this table publishes to (docs/club.md); none: it keeps to itself.
+    """The MQTT broker this table publishes to (docs/manual/club.md); none: it keeps to itself.
 
     table: what it is called in topics, letters, digits and "-" (the copy's name when empty). page:
     the link others open.
@@ -91,9 +90,8 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     journal: str = "game.journal"
     picture_budget_mb: Annotated[int, msgspec.Meta(ge=0)] = 200
     hidden_scores: bool = False
-    learn: bool = (
-        True  # from views that reading and rules agreed on, after the game (docs/calibrate.md)
-    )
+    # from views that reading and rules agreed on, after the game (docs/manual/calibrate.md)
+    learn: bool = True
     looks_per_second: Annotated[float, msgspec.Meta(gt=0, le=10)] = 5.0
     camera: dict[str, Any] = {}
     pins: dict[str, Any] = {}

@@ -13,7 +13,8 @@ from vision.storage.text_file import read_toml
 
 
 class Specimen(msgspec.Struct, frozen=True, eq=False):
-    """reader: the copy's fitted model; rules_plan: the plan it was made for, as the rules see it."""
+    """reader: the copy's fitted model; rules_plan: the plan it was made for, as the rules see
+    it."""
 
     folder: Path
     name: str
@@ -43,7 +44,8 @@ def open_copy(folder: str | Path) -> Specimen:
 
 
 def read_name(folder: Path) -> tuple[str, str]:
-    """(game, name) of a copy's folder; "" and the folder's name where its copy.toml cannot be read."""
+    """(game, name) of a copy's folder; "" and the folder's name where its copy.toml cannot be
+    read."""
     try:
         data = read_toml(folder / "copy.toml")
     except (OSError, ValueError):

@@ -27,7 +27,8 @@ LIVE, PLACE = 960, 360  # pixels of the longer side of pictures that people look
 
 class Loop:
     """Runs until `stop`. beat: called with every turn of the loop (a watchdog). pictures: those
-    taken so far; looks: settled views among them; faults: pictures that could not be made sense of."""
+    taken so far; looks: settled views among them; faults: pictures that could not be made sense
+    of."""
 
     def __init__(
         self,
@@ -96,9 +97,8 @@ class Loop:
             self.panel.show("busy")
             return
         if evidence is None and self.trouble:
-            evidence = (
-                self.eye.evidence
-            )  # what could not be written down is tried again, though nothing moves
+            # what could not be written down is tried again, though nothing moves
+            evidence = self.eye.evidence
         if evidence is None:
             return
         settled = evidence.busy is None

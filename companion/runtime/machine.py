@@ -36,7 +36,8 @@ def power_faults(bits: int | None) -> list[Text]:
     if bits & VOLTAGE:
         out.append(
             say(
-                "The power supply is too weak for this computer: it reads slowly, and the camera may fail. Take the one made for it."
+                "The power supply is too weak for this computer: it reads slowly, and "
+                "the camera may fail. Take the one made for it."
             )
         )
     if bits & WARM or bits & (CAPPED | THROTTLED) and not bits & VOLTAGE:

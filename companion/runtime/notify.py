@@ -24,7 +24,8 @@ def _send(message: str) -> bool:
 
 
 def ready(status: str = "watching the table") -> bool:
-    """Tells systemd that the service serves; False where there is none to tell. See sd_notify(3)."""
+    """Tells systemd that the service serves; False where there is none to tell. See
+    sd_notify(3)."""
     return _send(f"READY=1\nSTATUS={status}")
 
 

@@ -119,7 +119,8 @@ def install(machine: Machine, prefix: str | Path = sys.prefix) -> None:
     avahi = machine.read(AVAHI)
     if avahi is None:
         machine.tell(
-            "no avahi-daemon here, so no nilometer.local: sudo apt-get install avahi-daemon, then install again"
+            "no avahi-daemon here, so no nilometer.local: sudo apt-get install "
+            "avahi-daemon, then install again"
         )
     else:
         machine.write(AVAHI, _named(avahi, NAME), f"  (host-name={NAME})")
@@ -206,7 +207,8 @@ def _host_name(text: str | None) -> str | None:
 
 
 def _named(text: str, name: str | None) -> str:
-    """avahi's configuration with another host name; None: without one, so that it is the machine's."""
+    """avahi's configuration with another host name; None: without one, so that it is the
+    machine's."""
     lines = [line for line in text.splitlines() if not line.startswith("host-name=")]
     if name is not None:
         at = lines.index("[server]") + 1 if "[server]" in lines else 0

@@ -11,8 +11,10 @@ from companion.printing.board_drawing import drawn
 from companion.simulate.samples import Layout
 from vision.plan import Plan
 
-STYLE = """body{font:16px system-ui,sans-serif;margin:1rem;max-width:60rem}svg{width:100%;height:auto;background:#efe9dc}
-.site{fill:none;stroke:#8a8172;stroke-width:.6}dt{font-weight:600;float:left;min-width:4rem}dd{margin:0 0 .2rem 4rem}"""
+STYLE = """body{font:16px system-ui,sans-serif;margin:1rem;max-width:60rem}
+svg{width:100%;height:auto;background:#efe9dc}
+.site{fill:none;stroke:#8a8172;stroke-width:.6}
+dt{font-weight:600;float:left;min-width:4rem}dd{margin:0 0 .2rem 4rem}"""
 HIGHER = 0.16  # of its width by which each piece of a pile is drawn further up than the one below
 
 
@@ -25,9 +27,12 @@ def layout_sheet(plan: Plan, layouts: Sequence[Layout], title: str) -> str:
     ]
     name = html.escape(title)
     return (
-        f"<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'><title>{name}</title>"
-        f"<style>{STYLE}</style><h1>{name}</h1><p>Photograph the empty board first, twice in different light. Then lay these, as "
-        f"carelessly as in play, take your hands away, and photograph each.</p>{''.join(parts)}</html>\n"
+        f"<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport "
+        f"content='width=device-width'><title>{name}</title>"
+        f"<style>{STYLE}</style><h1>{name}</h1><p>Photograph the empty board first, "
+        f"twice in different light. Then lay these, as "
+        f"carelessly as in play, take your hands away, and photograph "
+        f"each.</p>{''.join(parts)}</html>\n"
     )
 
 
@@ -82,6 +87,7 @@ def shape(s: Mapping[str, Any]) -> str:
         return f"<path d='{s['d']}' {paint}/>"
     x, y = s["at"]
     return (
-        f"<text x='{x:g}' y='{y:g}' font-size='{s['size']:g}' text-anchor='middle' dominant-baseline='central' {paint} "
+        f"<text x='{x:g}' y='{y:g}' font-size='{s['size']:g}' text-anchor='middle' "
+        f"dominant-baseline='central' {paint} "
         f"transform='rotate({s['turn']:g} {x:g} {y:g})'>{html.escape(str(s['t']))}</text>"
     )

@@ -64,7 +64,8 @@ def sampler_layouts(plan: Plan, seed: int = 1) -> list[Layout]:
 
 def spread_out(plan: Plan, rng: random.Random) -> list[Layout]:
     """Of things that lean and hide each other, which look different in every place: all that the
-    box holds, each kind far from where it stands in any of the photos, and from all else in its own"""
+    box holds, each kind far from where it stands in any of the photos, and from all else in its
+    own"""
     sites = [s for s in plan.site if s.reads == "pile"]
     side = float(np.median([np.ptp(np.array(s.outline), axis=0).max() for s in sites]))
     centres = np.array([s.centre for s in sites]) / side
@@ -108,7 +109,8 @@ def nearest(centres: np.ndarray, at: list[int]) -> np.ndarray:
 
 
 def one_more(plan: Plan, kinds: Sequence[str], before: Sequence[Layout]) -> Layout:
-    """A layout that shows these kinds again, and little else; before: what the photos so far show"""
+    """A layout that shows these kinds again, and little else; before: what the photos so far
+    show"""
     return another(
         plan, art_for(plan).data.get("lie", ()), random.Random(len(before)), kinds, before, EACH
     )

@@ -282,7 +282,8 @@ class Setup:
             except BadCorners:
                 raise NotSo(
                     say(
-                        "These cannot be the board's corners, or they are crossed. Tap again: upper left, upper right, "
+                        "These cannot be the board's corners, or they are crossed. Tap "
+                        "again: upper left, upper right, "
                         "lower right, lower left, as the board is printed."
                     )
                 ) from None
@@ -501,7 +502,8 @@ class Setup:
 
 
 def _middle(image: np.ndarray) -> np.ndarray:
-    """A quarter of the picture, where the board is: what is sharp shows in the picture's own pixels"""
+    """A quarter of the picture, where the board is: what is sharp shows in the picture's own
+    pixels"""
     height, width = image.shape[:2]
     return image[3 * height // 8 : 5 * height // 8, 3 * width // 8 : 5 * width // 8]
 

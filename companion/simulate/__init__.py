@@ -2,13 +2,13 @@
 seen.
 
     python -m companion.simulate GAME OUTDIR [--seed N] [--edition K] [--no-markers] [--turned]
-    [--photos 14]
-    python -m companion.simulate - OUTDIR --plan FILE        # any plan, also of a game without an engine
+                              [--photos 14]
+    python -m companion.simulate - OUTDIR --plan FILE    # any plan, also without an engine
 
-writes a complete copy (DESIGN 4): copy.toml, empty-1/2, sampler-1/2, test/NN.jpg with test/NN.json.
-Edition 0 is the project's own art, odd editions have other colours and swap signs, even ones have
-signs of their own; editions also differ in table, camera and resolution, seeds in camera, light and
-layouts. The same arguments give the same pictures. Then:
+writes a complete copy (docs/contracts.md, Copies): copy.toml, empty-1/2, sampler-1/2, test/NN.jpg
+with test/NN.json. Edition 0 is the project's own art, odd editions have other colours and swap
+signs, even ones have signs of their own; editions also differ in table, camera and resolution,
+seeds in camera, light and layouts. The same arguments give the same pictures. Then:
 
     nilometer calibrate OUTDIR && nilometer read OUTDIR OUTDIR/test/*.jpg --json
 

@@ -1,4 +1,5 @@
-"""Complete copies as people would photograph theirs (DESIGN 4), filmed by the simulated camera."""
+"""Complete copies as people would photograph theirs (docs/contracts.md, Copies), filmed by the
+simulated camera."""
 
 from __future__ import annotations
 

@@ -36,7 +36,8 @@ def demo_copy(name: str, folder: Path) -> Specimen:
     from calibration.fit import calibrate
 
     click.echo(
-        f"The first time: photographing a simulated copy of {name} and learning its pieces (a minute or two) ..."
+        f"The first time: photographing a simulated copy of {name} and learning its "
+        f"pieces (a minute or two) ..."
     )
     plan, _ = plan_of(name, None)
     make_copy(plan, folder, Conditions(), photos=0)

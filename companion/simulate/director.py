@@ -61,7 +61,8 @@ class Director:
         self._show(self.top.scene())
 
     def show(self, layout: Layout, still: float = 0.0) -> None:
-        """Hands change the table until it shows the layout, then nothing moves for `still` seconds."""
+        """Hands change the table until it shows the layout, then nothing moves for `still`
+        seconds."""
         for scene in self.top.towards(layout, still=1):
             self._show(scene)
             self._sleep(self._gap)

@@ -4,9 +4,11 @@ photos.
 What may lie where comes from `[[lie]]` in a game's art.toml:
 
     [[lie]]
-    tag = "field"              # sites with this tag (patterns as in art.toml); `site`: with this id; `without`: lacking a tag
+    tag = "field"              # sites with this tag (patterns as in art.toml); `site`: with this
+                               # id; `without`: lacking a tag
     share = 3                  # how often this, among all that fits the site
-    contents = ["tile:*", "black|white x1-5"]     # bottom first; "x1-5": one to five of the same, "+0-8": up to eight of any
+    contents = ["tile:*", "black|white x1-5"]    # bottom first; "x1-5": one to five of the same,
+                                                # "+0-8": up to eight of any
 
 `once = 0.35` instead of `share`: each kind that the last entry names lies on one site of the board
 with that probability. A {name} stands for the same word wherever it occurs in one contents, and for

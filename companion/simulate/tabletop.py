@@ -19,10 +19,8 @@ from hardware.scene import Scene, Thing, card_places
 from vision.plan import Piece, Plan, Site
 
 Contents = tuple[str, ...]
-ON_SITE, TRIES = (
-    0.6,
-    30,
-)  # of a piece, how far its middle lies inside its site at least; times people try for that
+# of a piece, how far its middle lies inside its site at least; times people try for that
+ON_SITE, TRIES = 0.6, 30
 
 
 class Tabletop:

@@ -24,8 +24,8 @@ class Shelf:
 
     def games(self) -> list[dict[str, Any]]:
         """The finished games, newest first: {"file", "began", "ended", "game", "title", "seats":
-        [{"id", "name"}], "names", "scores", "points": {seat: what decides}, "winners", "moves"}. What is no journal, or damaged, is
-        left out."""
+        [{"id", "name"}], "names", "scores", "points": {seat: what decides}, "winners", "moves"}.
+        What is no journal, or damaged, is left out."""
         if self.folder is None:
             return []
         found = []

@@ -35,7 +35,8 @@ REST_S = 10.0  # ... or seconds after the last one
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS event (
-    id INTEGER PRIMARY KEY, at REAL NOT NULL, kind TEXT NOT NULL, data TEXT NOT NULL, by TEXT NOT NULL, hash TEXT NOT NULL
+    id INTEGER PRIMARY KEY, at REAL NOT NULL, kind TEXT NOT NULL, data TEXT NOT NULL,
+    by TEXT NOT NULL, hash TEXT NOT NULL
 );
 """
 
@@ -137,7 +138,8 @@ class Journal:
         if have < said:
             self._db.close()
             raise BadJournal(
-                f"{self.path}: {have} of {said} events are there: the file was cut off, or is another one"
+                f"{self.path}: {have} of {said} events are there: the file was cut off, "
+                f"or is another one"
             )
         if have:
             self._count.write(have)
@@ -145,9 +147,8 @@ class Journal:
     def keep_to_oneself(self) -> None:
         """Two tables must not write one game: the second is told so. Ends with the process, however
         that ends. Raises BadJournal."""
-        path = (
-            self.path + ".lock"
-        )  # never the journal itself: closing it a second time would drop SQLite's own locks
+        # never the journal itself: closing it a second time would drop SQLite's own locks
+        path = self.path + ".lock"
         try:
             self._lockfile = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             fcntl.flock(self._lockfile, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -173,7 +174,8 @@ class Journal:
             raise BadJournal(f"{self.path}: damaged: its version is no number") from None
         if version > VERSION:
             raise BadJournal(
-                f"{self.path}: written by a newer Nilometer (journal version {version}, this one knows {VERSION})"
+                f"{self.path}: written by a newer Nilometer (journal version {version}, "
+                f"this one knows {VERSION})"
             )
 
     def meta(self, key: str, default: str = "") -> str:
@@ -247,7 +249,8 @@ class Journal:
         return ids
 
     def checkpoint(self) -> None:
-        """Brings what stands in the log only into the file itself; where that cannot be now, later."""
+        """Brings what stands in the log only into the file itself; where that cannot be now,
+        later."""
         with self._lock, contextlib.suppress(sqlite3.Error):
             self._db.execute("PRAGMA wal_checkpoint(PASSIVE)")
             self._pending = 0

@@ -1,4 +1,4 @@
-"""What a table publishes, as plain JSON data (the form is in docs/architecture.md)."""
+"""What a table publishes, as plain JSON data (the form is in docs/reference/companion.md)."""
 
 from __future__ import annotations
 

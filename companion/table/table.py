@@ -170,7 +170,8 @@ class Table:
         whole: Callable[[], Evidence] | None = None,
     ) -> Verdict:
         """Concludes from a settled view, writes what happened into the journal and tells everybody.
-        whole: where only some sites were read anew, reads all: nobody is alarmed or asked before."""
+        whole: where only some sites were read anew, reads all: nobody is alarmed or asked
+        before."""
         verdict, event = self._looked(evidence, whole)
         if image is not None and verdict.verdict in (SAME, MOVED, UNFINISHED):
             self._before = jpeg_of(
@@ -251,7 +252,8 @@ class Table:
         )
 
     def go_on(self, by: str = "host") -> Verdict:
-        """The pause is over, however the board lies: what is seen counts again. Raises BadJournal."""
+        """The pause is over, however the board lies: what is seen counts again. Raises
+        BadJournal."""
         with self._lock:
             self.pause = None
             if self._last is not None:
@@ -553,7 +555,8 @@ class Table:
             return self.verdict
 
     def redo(self, by: str = "script") -> Verdict:
-        """Does again what the last undo took back. Raises Gone when there is nothing, BadJournal."""
+        """Does again what the last undo took back. Raises Gone when there is nothing,
+        BadJournal."""
         with self._lock:
             if not self._undone:
                 raise Gone("nothing was taken back")
@@ -676,7 +679,7 @@ class Table:
             return self.version
 
     def snapshot(self) -> dict[str, Any]:
-        """All a page shows, as plain JSON data; the form is in docs/architecture.md."""
+        """All a page shows, as plain JSON data; the form is in docs/reference/companion.md."""
         with self._lock:
             return snapshot(self)
 

@@ -171,8 +171,8 @@ def serve(pipe: Connection, folder: str, journal: str, state: dict[str, Any]) ->
 
 
 class Day:
-    """The world's side: people who do something every so many simulated seconds, phones that follow,
-    one page a minute. tell: hears a line an hour."""
+    """The world's side: people who do something every so many simulated seconds, phones that
+    follow, one page a minute. tell: hears a line an hour."""
 
     def __init__(
         self, folder: Path, hours: float, tell: Callable[[str], object], every: float = 2 * MINUTE

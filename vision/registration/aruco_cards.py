@@ -1,5 +1,5 @@
-"""The four ArUco cards at the board's corners (DESIGN 4): where they should lie, and where they are
-in a picture."""
+"""The four ArUco cards at the board's corners (docs/contracts.md, Copies): where they should lie,
+and where they are in a picture."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ SPREAD = (
 
 
 def ideal_cards(plan: Plan) -> dict[int, np.ndarray]:
-    """id -> (4, 2) mm of the card's black corners, clockwise from its upper left, if taped exactly"""
+    """id -> (4, 2) mm of the card's black corners, clockwise from its upper left, if taped
+    exactly"""
     w, h = plan.size
     left, top = -GAP - CARD, -GAP - CARD
     square = np.array([[0, 0], [CARD, 0], [CARD, CARD], [0, CARD]])

@@ -366,8 +366,8 @@ def test_a_fault_of_ours_does_not_end_the_thread_that_hears(monkeypatch):
 
 @needs_broker
 def test_tables_with_passwords_of_their_own_over_tls(tmp_path, started):
-    """As docs/club.md says: each table writes its own topics only, nobody without a password gets
-    in, nothing in clear."""
+    """As docs/manual/club.md says: each table writes its own topics only, nobody without a password
+    gets in, nothing in clear."""
     from companion_web import tls
 
     (tmp_path / "broker.pem").write_bytes(tls.made(["127.0.0.1", "localhost"]))

@@ -7,6 +7,7 @@ import random
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import cv2
@@ -90,8 +91,7 @@ class Show:
                 break
             before = len(self.table.lines)
             self.director.show(doing.layout)
-            want = doing.after
-            done = self._wait(lambda w=want: self._found(w), out)
+            done = self._wait(partial(self._found, doing.after), out)
             if done or self._stop:
                 out.found += done
                 for line in self.table.lines[before:]:
@@ -105,7 +105,7 @@ class Show:
                         f"{self.table.verdict.text})"
                     ),
                 )
-                self.table.edit(want, "show")
+                self.table.edit(doing.after, "show")
             self._pause(self.pace)
         outcome = self.table.state.outcome()
         if outcome is not None:

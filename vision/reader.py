@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from pathlib import Path
 
 import msgspec
@@ -80,7 +80,7 @@ class Reader:
         self,
         image: np.ndarray,
         last: Pose | None = None,
-        sites: set[str] | None = None,
+        sites: Set[str] | None = None,
         memory: Memory | None = None,
     ) -> Evidence:
         """What lies where in this picture. Raises NoBoard.
@@ -125,7 +125,7 @@ class Reader:
         self,
         image: np.ndarray,
         pose: Pose,
-        sites: set[str] | None = None,
+        sites: Set[str] | None = None,
         memory: Memory | None = None,
     ) -> Evidence:
         """The same as read() for a pose that is known to hold"""
@@ -149,7 +149,7 @@ class Reader:
         self,
         image: np.ndarray,
         pose: Pose,
-        sites: set[str] | None = None,
+        sites: Set[str] | None = None,
         memory: Memory | None = None,
     ) -> dict[str, SiteEvidence]:
         """site -> evidence, each site by itself. memory: sites are read alone only where it knows

@@ -62,8 +62,13 @@ def command(name: str, port: int | None, host: str, moves: int, seed: int, pace:
         old.unlink()
     show = Show(table, director, lambda: loop.pictures, seed, pace, keep=faults)
     stopped = threading.Event()
+
+    def stop(*_: object) -> None:
+        stopped.set()
+        show.stop()
+
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: (stopped.set(), show.stop()))
+        signal.signal(number, stop)
     try:
         summary = show.play(moves, click.echo)
         click.echo(summary.words())
@@ -99,7 +104,8 @@ def faults_of(director: Director) -> companion_web.Switches:
         if name != cup:
             director.fault(name, wanted)
         elif wanted:
-            director.put(cup, tuple(v / 2 for v in director.top.plan.size))
+            width, height = director.top.plan.size
+            director.put(cup, (width / 2, height / 2))
         else:
             director.clear()
 

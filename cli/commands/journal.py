@@ -31,8 +31,8 @@ def command(file: str, as_lines: bool, replay: bool, backup: str | None) -> int:
         return 0
     events = journal.events()
     if as_lines:
-        for line in export(events):
-            click.echo(line)
+        for row in export(events):
+            click.echo(row)
         return 0
     if replay:
         lines = fold(events, name=file)

@@ -31,7 +31,7 @@ def command(folder: str, game: str | None, seed: int) -> int:
             f"(docs/manual/own-board.md)"
         )
     try:
-        plan = load_plan(own) if own.is_file() else game_plan(game)
+        plan = game_plan(game) if game is not None and not own.is_file() else load_plan(own)
     except BadPlan as e:
         raise Fault(str(e)) from None
     layouts = sampler_layouts(plan, seed)

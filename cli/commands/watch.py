@@ -119,7 +119,7 @@ def line_of(verdict: Verdict, frame: str) -> dict[str, Any]:
     state = verdict.state
     illegal = verdict.verdict == ILLEGAL
     q = None if illegal else verdict.question
-    out = {
+    out: dict[str, Any] = {
         "frame": frame,
         "verdict": verdict.verdict,
         "actions": [str(a) for a in verdict.news] if verdict.certain and not illegal else [],

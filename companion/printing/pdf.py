@@ -65,11 +65,9 @@ class Pdf:
         Path(path).write_bytes(self.to_bytes())
 
     def to_bytes(self) -> bytes:
-        objects: list[bytes] = [
-            b"",
-            b"",
-        ]  # catalogue and page tree come first and are filled in last
-        fonts = []
+        # catalogue and page tree come first and are filled in last
+        objects: list[bytes] = [b"", b""]
+        fonts: list[str] = []
         for name in ("Helvetica-Bold", "Helvetica"):
             objects.append(
                 (
@@ -183,7 +181,11 @@ def _prim(p: Prim) -> str:
         out.append(f"{_colour(stroke)} RG {_nums(p['width'])} w")
     if p["p"] == "line":
         return " ".join([*out, _path(p["points"]), "S"])
-    path = _circle(*p["at"], p["r"]) if p["p"] == "circle" else _path(p["points"]) + " h"
+    if p["p"] == "circle":
+        x, y = p["at"]
+        path = _circle(x, y, p["r"])
+    else:
+        path = _path(p["points"]) + " h"
     return " ".join(
         [*out, path, "B" if fill and stroke else "f" if fill else "S" if stroke else "n"]
     )

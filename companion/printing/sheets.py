@@ -214,6 +214,7 @@ def board_sheets(
                     for col in range(across)
                 ],
             )
+    assert best is not None
     return best
 
 
@@ -264,7 +265,8 @@ def cut_outs(plan: Plan, art: Art) -> Iterator[tuple[str, str | None, int]]:
             )
             backs = [backs[i * step % len(backs)] for i in range(len(fronts))]
         pairs: dict[tuple[str, str | None], int] = {}
-        for front, back in zip(fronts, backs or [None] * len(fronts)):
+        behind: Sequence[str | None] = backs or [None] * len(fronts)
+        for front, back in zip(fronts, behind):
             pairs[front, back] = pairs.get((front, back), 0) + 1
         yield from ((front, back, n) for (front, back), n in pairs.items())
     backs_of_others = {art.back(p.kind) for p in plan.piece if p.kind not in told and p.count}
@@ -334,12 +336,19 @@ class _Shelves:
     """Puts pieces on pages, row after row, each group under its name."""
 
     def __init__(self, pdf: Pdf, title: str, paper: tuple[float, float]) -> None:
-        self.pdf, self.title, self.paper, self.page = pdf, title, paper, None
+        self.pdf, self.title, self.paper = pdf, title, paper
+        self._page: Page | None = None
         self.x = self.y = self.row = 0.0
+
+    @property
+    def page(self) -> Page:
+        """The page that is being filled."""
+        assert self._page is not None
+        return self._page
 
     def caption(self, text: str, w: float, h: float) -> None:
         """A group's name, above the row that its pieces begin."""
-        if self.page is None or self.y + self.row + 6 + h > self.paper[1] - MARGIN:
+        if self._page is None or self.y + self.row + 6 + h > self.paper[1] - MARGIN:
             self._new_page()
         else:
             self._new_row()
@@ -360,8 +369,8 @@ class _Shelves:
         self.x, self.y, self.row = MARGIN, self.y + self.row, 0.0
 
     def _new_page(self) -> None:
-        self.page = self.pdf.page(*self.paper)
-        self.page.text(MARGIN, MARGIN, f"{self.title}: pieces", 1.9, GREY)
+        self._page = self.pdf.page(*self.paper)
+        self._page.text(MARGIN, MARGIN, f"{self.title}: pieces", 1.9, GREY)
         self.x, self.y, self.row = MARGIN, MARGIN + 3, 0.0
 
 

@@ -138,7 +138,7 @@ def owners_part(path: str | Path) -> Config:
         raise Fault(f"{path}: {e}{_hint(e)}") from None
 
 
-def _hint(fault: msgspec.ValidationError) -> str:
+def _hint(fault: Exception) -> str:
     """Which setting a wrong word may stand for"""
     word = re.search(r"unknown field `(\w+)`", str(fault))
     return (

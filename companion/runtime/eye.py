@@ -81,10 +81,10 @@ class Eye:
             busy = self._busy(look.state, self.pose, start)
             if look.soon and before is not None and not self._most(look.soon):
                 self._read_ahead(image, now, look.soon, full)
-                self.evidence = msgspec.structs.replace(self.evidence, busy=look.state)
+                self._interrupt(look.state)
             return busy
         changed = None if look.shaken or before is None else look.changed
-        if changed is not None and not changed:
+        if before is not None and changed is not None and not changed:
             if before.busy is not None and not self._odd:
                 return self._again(image)
             if before.busy is None and (
@@ -115,6 +115,7 @@ class Eye:
 
     def whole(self) -> Evidence:
         """Reads all sites of the picture of which only some were read: what came of it is odd."""
+        assert self.picture is not None and self._watched is not None and self.pose is not None
         return self._read(self.picture, self._watched, self.pose, None, time.perf_counter())
 
     def _again(self, image: np.ndarray) -> Evidence:
@@ -151,7 +152,8 @@ class Eye:
 
     @property
     def _littered(self) -> bool:
-        return sum(e.foreign for e in self.evidence.sites.values()) > 1
+        sites = self.evidence.sites if self.evidence is not None else {}
+        return sum(e.foreign for e in sites.values()) > 1
 
     def _most(self, sites: Set[str]) -> bool:
         return 2 * len(sites) > len(self.reader.plan.site)
@@ -198,9 +200,13 @@ class Eye:
             Registration(pose.by, pose.error_px) if pose is not None else Registration("none", 0.0)
         )
         out = Evidence(sites, registration, why, frozenset(), (time.perf_counter() - start) * 1000)
+        self._interrupt(why)
+        return out
+
+    def _interrupt(self, why: str) -> None:
+        """Marks what was read last as interrupted; it holds if nothing has changed since."""
         if self.evidence is not None:
             self.evidence = msgspec.structs.replace(self.evidence, busy=why)
-        return out
 
 
 def same_reading(a: Evidence, b: Evidence) -> bool:

@@ -19,9 +19,14 @@ class Lens(Protocol):
     where it stands, None: not known;
     name: the camera's."""
 
-    focuses: bool
-    focus: float | None
-    name: str
+    @property
+    def focuses(self) -> bool: ...
+
+    @property
+    def focus(self) -> float | None: ...
+
+    @property
+    def name(self) -> str: ...
 
     def focus_anew(self) -> object: ...
 

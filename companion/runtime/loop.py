@@ -113,6 +113,7 @@ class Loop:
             self.panel.show("lost")
             return
         if settled and self.lessons is not None:
+            assert self.eye.evidence is not None and self.eye.picture is not None
             self.lessons.look(self.table, verdict, self.eye.evidence, self.eye.picture)
         self.panel.show("moved" if verdict.verdict == SAME else verdict.verdict)
         self._sound(verdict)
@@ -150,7 +151,7 @@ class Loop:
         outline = np.array(found.outline, float)
         low, high = outline.min(0), outline.max(0)
         more = max(high - low) * 0.6
-        x0, y0, x1, y1 = (*(low - more), *(high + more))
+        (x0, y0), (x1, y1) = low - more, high + more
         maps = pose.rectify_map(x0, y0, x1, y1, PLACE / max(x1 - x0, y1 - y0))
         return jpeg_of(cv2.remap(image, *maps, cv2.INTER_LINEAR), PLACE)
 

@@ -82,7 +82,8 @@ def shape(s: Mapping[str, Any]) -> str:
     if "s" in s:
         paint += f" stroke='{html.escape(s['s'])}' stroke-width='{s['w']:g}'"
     if "c" in s:
-        return "<circle cx='{:g}' cy='{:g}' r='{:g}' {}/>".format(*s["c"], paint)
+        x, y, r = s["c"]
+        return f"<circle cx='{x:g}' cy='{y:g}' r='{r:g}' {paint}/>"
     if "d" in s:
         return f"<path d='{s['d']}' {paint}/>"
     x, y = s["at"]

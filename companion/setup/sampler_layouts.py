@@ -6,6 +6,7 @@ import random
 from collections import Counter
 from collections.abc import Sequence
 from itertools import zip_longest
+from operator import itemgetter
 
 import numpy as np
 
@@ -42,8 +43,9 @@ def sampler_layouts(plan: Plan, seed: int = 1) -> list[Layout]:
     orders = [
         [
             (n, site)
-            for site in sorted(
-                rng.sample(sorted(layout), len(layout)), key=lambda s, of=layout: -len(of[s])
+            for _, site in sorted(
+                ((-len(layout[s]), s) for s in rng.sample(sorted(layout), len(layout))),
+                key=itemgetter(0),
             )
         ]
         for n, layout in enumerate(layouts)
@@ -90,7 +92,9 @@ def spread_out(plan: Plan, rng: random.Random) -> list[Layout]:
             at = max(
                 room,
                 key=lambda i: (
-                    1.5 * min(near[i], APART) + min(like[i], 2 * APART) + rng.random() / 2
+                    1.5 * min(float(near[i]), APART)
+                    + min(float(like[i]), 2 * APART)
+                    + rng.random() / 2
                 ),
             )
             placed[at] = kind

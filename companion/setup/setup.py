@@ -192,14 +192,13 @@ class Setup:
             if self._plays is None:
                 raise NotSo(say("choose a game first"))
             self._stop_if_learning()
-            name = name.strip()[:60] or (
-                self.board.name if self.game is None else str(self.game.title)
-            )
+            own = str(self.game.title) if self.game is not None else self._board().name
+            name = name.strip()[:60] or own
             try:
                 plan = (
-                    game_plan(self.game.name)
-                    if self.board is None
-                    else load_plan(self.board / "plan.toml")
+                    load_plan(self._board() / "plan.toml")
+                    if self.board is not None or self.game is None
+                    else game_plan(self.game.name)
                 )
                 samplers = sampler_layouts(plan)
                 folder = self._new_folder(name) if self.board is None else self._boards_folder(name)
@@ -244,9 +243,9 @@ class Setup:
         """The lens looks for its focus anew; `sharper` shows what came of it. Seconds."""
         if not self._lens.focuses:
             raise NotSo(say("this camera's lens cannot be moved from here"))
-        before = _middle(self.look()), self.framing.sharpness
+        before = _middle(self.look()), self._sharpness()
         self._lens.focus_anew()
-        self.sharper = before, (_middle(self.look()), self.framing.sharpness)
+        self.sharper = before, (_middle(self.look()), self._sharpness())
         if self.session is not None and any(step.taken for step in self.session.steps):
             keep_focus(self.session.folder, self._lens.name, self._lens.focus)
         self.version += 1
@@ -439,12 +438,21 @@ class Setup:
     def _boards_folder(self, name: str) -> Path:
         """Where the photos of a board without rules go: beside its plan, or where there is a copy
         already into a new folder"""
-        if not (self.board / "copy.toml").exists():
-            return self.board
+        board = self._board()
+        if not (board / "copy.toml").exists():
+            return board
         folder = self._new_folder(name)
         folder.mkdir(parents=True)
-        write_whole(folder / "plan.toml", (self.board / "plan.toml").read_bytes())
+        write_whole(folder / "plan.toml", (board / "plan.toml").read_bytes())
         return folder
+
+    def _board(self) -> Path:
+        assert self.board is not None, "a game or a board was chosen"
+        return self.board
+
+    def _sharpness(self) -> float:
+        assert self.framing is not None, "something was looked at"
+        return self.framing.sharpness
 
     def _learn(self, session: Session) -> None:
         try:

@@ -64,7 +64,8 @@ def samplers(
             if not p.looks or not 0 < plan.number(p.kind) * photos < ways[plan.one[p.kind]]
         }
     )
-    full, out = need.copy(), []
+    full = need.copy()
+    out: list[Layout] = []
     for n in range(photos):
         made = _Maker(plan, rules, rng, out, sides).make(need, full, share_of_once=1 / (photos - n))
         out.append(made)
@@ -292,6 +293,7 @@ def _fits(rule: Rule, site: Site) -> bool:
 def _item(text: str) -> tuple[str, int, int, bool]:
     """ "ripe:* +0-8" -> ("ripe:*", 0, 8, True)"""
     m = re.fullmatch(r"(.*?)(?: ([x+])(\d+)(?:-(\d+))?)?", text)
+    assert m is not None, "the pattern matches any line"
     low = int(m[3]) if m[3] else 1
     return m[1], low, int(m[4] or low), m[2] == "+"
 

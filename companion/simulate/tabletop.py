@@ -331,7 +331,8 @@ def _box(site: Site) -> np.ndarray:
 
 
 def _radius(piece: Piece) -> float:
-    return piece.size / 2 if piece.disc else math.hypot(*piece.footprint) / 2 * 0.9
+    width, depth = piece.footprint
+    return width / 2 if piece.disc else math.hypot(width, depth) / 2 * 0.9
 
 
 def _area(outline: np.ndarray) -> float:

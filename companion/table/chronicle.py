@@ -19,11 +19,12 @@ def chronicle(table: Table) -> dict[str, Any]:
     [{"seat", "points", "move", "words"}], "tables"}"""
     events, lines = table.journal.events(), table.lines
     times = {e.id: e.at for e in events}
-    seats = {
+    seats: dict[str, dict[str, Any]] = {
         s: {"id": s, "moves": 0, "seconds": 0.0, "longest": 0.0, "at": None}
         for s in table.state.seats
     }
-    gains, played, number = [], 0.0, 0
+    gains: list[dict[str, Any]] = []
+    played, number = 0.0, 0
     for before, line in zip(lines, lines[1:]):
         took = times[line.event] - times[before.event]
         took = took if 0 <= took < LONG else 0.0

@@ -50,7 +50,8 @@ class Shelf:
     def statistics(self) -> dict[str, Any]:
         """{"games", "players": [{"game", "name" or null, "seat", "played", "won", "mean",
         "best"}]}: by the name somebody sat down with, else by the seat."""
-        games, players = self.games(), {}
+        games = self.games()
+        players: dict[Any, Any] = {}
         for g in games:
             for seat in g["seats"]:
                 name = g["names"].get(seat["id"])

@@ -122,9 +122,9 @@ class Journal:
         )
         self._pending, self._last = 0, time.monotonic()  # events in the log only
         if self._count is not None:
-            self._nothing_lost()
+            self._nothing_lost(self._count)
 
-    def _nothing_lost(self) -> None:
+    def _nothing_lost(self, count: Count) -> None:
         """Raises BadJournal where events are missing that were written once: at the end, or in the
         middle."""
         try:
@@ -134,7 +134,7 @@ class Journal:
         except sqlite3.Error as e:
             self._db.close()
             raise BadJournal(f"{self.path}: {_plain(e)}") from None
-        said = max(self._count.read(), last)
+        said = max(count.read(), last)
         if have < said:
             self._db.close()
             raise BadJournal(
@@ -142,7 +142,7 @@ class Journal:
                 f"or is another one"
             )
         if have:
-            self._count.write(have)
+            count.write(have)
 
     def keep_to_oneself(self) -> None:
         """Two tables must not write one game: the second is told so. Ends with the process, however
@@ -451,7 +451,8 @@ def salvage(path: Path, plan: Plan | None = None) -> tuple[list[Event], int]:
                     ).fetchone()
                     if row is None:
                         break
-                    events.append(Event(*row[:3], json.loads(row[3]), *row[4:]))
+                    number, at, kind, data, by, state = row
+                    events.append(Event(number, at, kind, json.loads(data), by, state))
         except (sqlite3.Error, OSError, ValueError, TypeError) as e:
             if isinstance(e, BadJournal):
                 raise

@@ -124,8 +124,8 @@ class Table:
             data = {"game": state.game, "state": state.to_json()}
             [first] = self.journal.append([("start", data, "table", state_hash(state))])
             self._lines = [Line(first, None, state)]
-        first = self.journal.events()[0]
-        self.began = f"{first.at:.3f} {first.hash}"  # what tells this game from all others
+        start = self.journal.events()[0]
+        self.began = f"{start.at:.3f} {start.hash}"  # what tells this game from all others
         self.game = engine.game(self.state.game)
         self.plan: Plan = plan or getattr(self.state, "plan", None) or self.game.plan()
         self.reads = {s.id: s.reads for s in self.plan.sites.values()}
@@ -238,6 +238,7 @@ class Table:
     def _after_a_pause(self, verdict: Verdict, evidence: Evidence) -> Verdict:
         """While the board is laid out as it was, nothing that lies there is a move or breaks a
         rule."""
+        assert self.pause is not None
         pause = self.pause.compared(self.state, evidence, self.reads, self.optional, self._excused)
         self.pause = pause if pause.holds(verdict) else None
         if self.pause is None or not pause.differs:
@@ -511,6 +512,7 @@ class Table:
             actions = tuple(
                 line.state.parse(line.action)
                 for line in self._lines[len(self._lines) - len(run.run) :]
+                if line.action
             )
             self._conclude(
                 Verdict(MOVED, self.state, actions, run.undo, seen=self._seen, text=run.text)
@@ -562,7 +564,7 @@ class Table:
                 raise Gone("nothing was taken back")
             again = self._undone[-1]
             state = again[-1].state
-            entries = [
+            entries: list[tuple[str, dict[str, Any], str, str]] = [
                 ("action", {"action": line.action, "again": by}, line.by, state_hash(line.state))
                 if line.action
                 else (

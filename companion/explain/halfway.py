@@ -52,7 +52,8 @@ def _on_the_way(state: State, action: Action, plan: Plan, diff: Difference) -> b
 def _in_hand(
     before: dict[str, Contents], now: dict[str, Contents], end: dict[str, Contents], plan: Plan
 ) -> bool:
-    """Whether something is in somebody's hand, and all of that comes to lie on the board at the end"""
+    """Whether something is in somebody's hand, and all of that comes to lie on the board at the
+    end"""
     was, lies, will = (_pieces(c.values(), plan) for c in (before, now, end))
     taken = was - lies
     return bool(taken) and not lies - was and not taken - (will - lies)

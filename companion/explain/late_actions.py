@@ -23,8 +23,8 @@ from engine.layout import Contents, Layout
 def forgotten_actions(
     hypothesis: Hypothesis, look: Look, past: Past, said: frozenset[int], seen: Layout
 ) -> list[Hypothesis]:
-    """Where the board does not follow the state, nor did in the last look (`seen`): the hypotheses in
-    which somebody did something earlier that nobody saw."""
+    """Where the board does not follow the state, nor did in the last look (`seen`): the hypotheses
+    in which somebody did something earlier that nobody saw."""
     behind = {s: (hypothesis.layout.get(s, ()), site_score(hypothesis, look, s)[1]) for s in seen}
     behind = {s: both for s, both in behind.items() if both[0] != both[1]}
     if not behind:
@@ -40,8 +40,8 @@ def forgotten_actions(
 def put_in(
     hypothesis: Hypothesis, proposal: Proposal, look: Look, past: Past, said: frozenset[int]
 ) -> list[Hypothesis]:
-    """The hypothesis in which these actions were done earlier, each at the latest moment that allowed
-    it, what was but guessed was not done, and all since again."""
+    """The hypothesis in which these actions were done earlier, each at the latest moment that
+    allowed it, what was but guessed was not done, and all since again."""
     if hypothesis.actions or hypothesis.undo:
         return []
     states, texts = [past[0][0]], []  # oldest first; texts[i] led from states[i] to states[i + 1]

@@ -87,9 +87,8 @@ def _differs(a: Hypothesis, b: Hypothesis, look: Look) -> bool:
     if a.state.key() == b.state.key() or not (a.certain and b.certain):
         return False
     fewer, more = sorted((a, b), key=lambda h: len(h.actions))
-    for_nothing = (
-        more.total + more.cost <= fewer.total + fewer.cost
-    )  # what more was done shows nowhere
+    # what more was done shows nowhere
+    for_nothing = more.total + more.cost <= fewer.total + fewer.cost
     missing = Counter(_doings(fewer)) - Counter(_doings(more))
     return bool(missing) or not for_nothing and len(more.actions) > len(fewer.actions)
 
@@ -99,8 +98,8 @@ def _doings(hypothesis: Hypothesis) -> list[str]:
 
 
 def best_order(hypotheses: list[Hypothesis]) -> Hypothesis:
-    """The likeliest hypothesis; where only the order of its actions is open, the order that gave their
-    players most."""
+    """The likeliest hypothesis; where only the order of its actions is open, the order that gave
+    their players most."""
     best = hypotheses[0]
     if len(best.actions) < 2 or best.violations:
         return best

@@ -156,8 +156,8 @@ def _worth_going_on(
 
 
 def _overdue(hypothesis: Hypothesis, other: Hypothesis, seen: Layout) -> bool:
-    """Whether something the hypotheses differ in was still to be done in the last look: what has lain
-    as it should was not forgotten, but is gone or misread now"""
+    """Whether something the hypotheses differ in was still to be done in the last look: what has
+    lain as it should was not forgotten, but is gone or misread now"""
     return any(hypothesis.layout.get(s, ()) != other.layout.get(s, ()) for s in seen)
 
 
@@ -207,8 +207,8 @@ def _plain(hypothesis: Hypothesis) -> bool:
 
 
 def _inserted(hypothesis: Hypothesis, left: Difference, look: Look) -> Iterator[Hypothesis]:
-    """The hypothesis's run with one more doing before one of its actions that explains some of `left`,
-    the latest first."""
+    """The hypothesis's run with one more doing before one of its actions that explains some of
+    `left`, the latest first."""
     before, after = hypothesis.parent if left else None, hypothesis
     later: list[tuple[Action, float]] = []
     while before is not None:
@@ -296,9 +296,8 @@ def _do(hypothesis: Hypothesis, proposal: Proposal, look: Look) -> list[Hypothes
             state = h.state.apply(action)
         except IllegalAction as e:
             return [judge_hypothesis(h.broken(proposal, e.violations, action), look)]
-        again = (
-            str(action) in h.undone
-        )  # who takes an earlier piece back does the later ones no second time
+        # who takes an earlier piece back does the later ones no second time
+        again = str(action) in h.undone
         h = h.after(state, action, (0.0 if again else ACTION) + (cost if i == 0 else 0.0))
     h = msgspec.structs.replace(h, certain=hypothesis.certain and proposal.certain)
     return [judge_hypothesis(h, look)]

@@ -43,7 +43,8 @@ class Situation:
 
     @cached_property
     def behind(self) -> Layout:
-        """Where the board is behind the state that the best hypothesis comes to, site -> contents"""
+        """Where the board is behind the state that the best hypothesis comes to, site ->
+        contents"""
         shown = {s: site_score(self.best, self.look, s)[1] for s in self.best.touched}
         return {
             s: c

@@ -89,7 +89,8 @@ def streams(table: RunningTable, addresses: int = 5) -> Iterator[Finding]:
 def _while(
     table: RunningTable, name: str, attack: Callable[[threading.Event], None]
 ) -> Iterator[Finding]:
-    """Pages are asked for from other addresses while it goes on; memory is looked at all the time."""
+    """Pages are asked for from other addresses while it goes on; memory is looked at all the
+    time."""
     warm_up(table)
     before, held = table.megabytes(), table.held()
     stop, pages, failed, most = threading.Event(), [], 0, before
@@ -115,7 +116,10 @@ def _while(
         after = table.megabytes()
     worst, middle = max(pages, default=99.0), statistics.median(pages) if pages else 99.0
     yield (
-        f"{name}: {len(pages)} of {len(pages) + failed} pages, median {1000 * middle:.0f} ms, worst {1000 * worst:.0f} ms",
+        (
+            f"{name}: {len(pages)} of {len(pages) + failed} pages, median "
+            f"{1000 * middle:.0f} ms, worst {1000 * worst:.0f} ms"
+        ),
         not failed and worst <= PAGE_S,
     )
     yield (

@@ -32,7 +32,10 @@ def full_disk(table: RunningTable) -> Iterator[Finding]:
     snapshot = json.loads(table.ask("/api/snapshot")[1])
     yield f"an act on a full disk: {status}", status == 507 and not acts(table)
     yield (
-        f"the page says {(snapshot['trouble'] or {}).get('t')!r}, and remembers {len(snapshot['moves'])} moves",
+        (
+            f"the page says {(snapshot['trouble'] or {}).get('t')!r}, and remembers "
+            f"{len(snapshot['moves'])} moves"
+        ),
         bool(snapshot["trouble"]) and not snapshot["moves"],
     )
     status = table.ask("/api/leave", {}, bull)[0]

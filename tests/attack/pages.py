@@ -84,7 +84,10 @@ def odd_requests(table: RunningTable) -> Iterator[Finding]:
     for n, path in enumerate(PATHS):
         status, body, _ = table.ask(path, address=f"127.0.6.{n + 1}")
         yield f"{path}: {status}", 400 <= status < 500 and b"root:" not in body
-    post = f"POST /api/declare HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost\r\nContent-Type: application/json\r\nCookie: {bull}\r\n".encode()
+    post = (
+        f"POST /api/declare HTTP/1.1\r\nHost: localhost\r\nOrigin: "
+        f"http://localhost\r\nContent-Type: application/json\r\nCookie: {bull}\r\n"
+    ).encode()
     deep, text = b"[" * 9000, b'{"text": "bull: pass"}'
     requests = {
         "JSON 9,000 levels deep": post + b"Content-Length: %d\r\n\r\n" % len(deep) + deep,

@@ -39,7 +39,10 @@ def for_other_seats(table: RunningTable) -> Iterator[Finding]:
             answers.append(table.ask("/api/declare", {"text": text}, bull, f"127.0.5.{n + 1}")[0])
     done = [a for a in acts(table) if a[1].startswith("lion")]
     yield (
-        f"{len(answers)} ways of acting for another seat: {len(done)} done, answers {sorted(set(answers))}",
+        (
+            f"{len(answers)} ways of acting for another seat: {len(done)} done, answers "
+            f"{sorted(set(answers))}"
+        ),
         not done and 200 not in answers,
     )
 
@@ -53,7 +56,10 @@ def wrong_pins(table: RunningTable) -> Iterator[Finding]:
     ]
     again = table.ask("/api/host", {"pin": PIN}, address="127.0.0.3")[0]
     yield (
-        f"60 wrong PINs from ten addresses: {answers.count(429)} held off; the host meanwhile: {again}",
+        (
+            f"60 wrong PINs from ten addresses: {answers.count(429)} held off; the host "
+            f"meanwhile: {again}"
+        ),
         again == 200 and 200 not in answers,
     )
 
@@ -70,8 +76,15 @@ def rubbish(table: RunningTable) -> Iterator[Finding]:
                         b"\x16\x03\x01\x02\x00\x01",
                         b"GET / HTTP/9.9\r\n\r\n",
                         b"GET /%00/../.. HTTP/1.1\r\nHost: localhost\r\n\r\n",
-                        b"POST /api/declare HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nxx",
-                        b"POST /api/declare HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999\r\n\r\n",
+                        (
+                            b"POST /api/declare HTTP/1.1\r\nHost: "
+                            b"localhost\r\nContent-Length: 9\r\nTransfer-Encoding: "
+                            b"chunked\r\n\r\n5\r\nxx"
+                        ),
+                        (
+                            b"POST /api/declare HTTP/1.1\r\nHost: "
+                            b"localhost\r\nContent-Length: 99999999999\r\n\r\n"
+                        ),
                         rng.randbytes(200) + b"\r\n\r\n",
                         b"GET /api/plan HTTP/1.1\r\nHost: evil.example\r\n\r\n",
                         b"GET / HTTP/1.1\r\n" + b"X: y\r\n" * 9000,
@@ -96,7 +109,8 @@ def crowd(table: RunningTable) -> Iterator[Finding]:
     figures = measure(f"http://127.0.0.1:{table.port}/", PIN, 100, 20)
     yield (
         (
-            f"{figures.followed} of 100 phones follow; a change is on all in {figures.change_median_ms:.0f} ms (median), "
+            f"{figures.followed} of 100 phones follow; a change is on all in "
+            f"{figures.change_median_ms:.0f} ms (median), "
             f"{figures.change_worst_ms:.0f} (worst of 20)"
         ),
         figures.followed == 100 and figures.change_worst_ms <= CHANGE_MS,
@@ -182,7 +196,10 @@ def damage(table: RunningTable) -> Iterator[Finding]:
         done = table.ask("/api/rescue", {"do": wish}, cookie, "127.0.0.3")[0]
         back = until(table, lambda code: code == 200)
         yield (
-            f"the game's file {name}: page {status}, {said['words']!r} -> {wish} {done}, then {back}",
+            (
+                f"the game's file {name}: page {status}, {said['words']!r} -> {wish} {done}, "
+                f"then {back}"
+            ),
             (status, done, back) == (503, 200, 200)
             and bool(list(table.folder.glob("game.journal.damaged-*"))),
         )

@@ -1,4 +1,5 @@
-"""A copy's folder as somebody writes it by hand for the first time: what is wrong is told in words."""
+"""A copy's folder as somebody writes it by hand for the first time: what is wrong is told in
+words."""
 
 from __future__ import annotations
 
@@ -66,7 +67,10 @@ def folder(tmp_path):
             "sampler.json",
             '"disc"',
             '"?"',
-            "sampler.json: left: '?' is what lies hidden under another piece, and none lies upon it",
+            (
+                "sampler.json: left: '?' is what lies hidden under another piece, and none "
+                "lies upon it"
+            ),
         ),
     ],
 )

@@ -30,7 +30,8 @@ NAMES = [f"{column}{row}" for row in (1, 2, 3) for column in "abc"]
 
 
 def made() -> tuple:
-    """(plan of a board of nine squares, Shot of a layout seen straight from above, 4 pixels a mm)"""
+    """(plan of a board of nine squares, Shot of a layout seen straight from above, 4 pixels a
+    mm)"""
     outline = np.array([[0, 0], [SIDE, 0], [SIDE, SIDE], [0, SIDE]])
     sites = [
         {"id": n, "outline": (outline + (SIDE * (i % 3), SIDE * (i // 3))).tolist()}

@@ -99,7 +99,8 @@ def flat(level):
 COPIES = {
     "no sampler": (
         lambda f: (f / "copy.toml").write_text(
-            'game = "tigris"\nmarkers = true\n[[photo]]\nfile = "empty-1.jpg"\nlayout = "empty-1.json"\n'
+            'game = "tigris"\nmarkers = true\n[[photo]]\nfile = "empty-1.jpg"\nlayout = '
+            '"empty-1.json"\n'
         ),
         ("copy.toml", "no sampler"),
     ),
@@ -208,7 +209,9 @@ for doing in (lambda: save(folder / "model.npz", {"a": np.random.default_rng(0).
         doing()
     except (OSError, SystemExit) as e:
         print(type(e).__name__, getattr(e, "code", ""))
-setup = Setup(folder / "nilometer.toml", lambda: (np.full((600, 800, 3), 120, np.uint8), ""), {"kind": "usb", "device": "x" * 4000})
+picture = np.full((600, 800, 3), 120, np.uint8)
+camera = {"kind": "usb", "device": "x" * 4000}
+setup = Setup(folder / "nilometer.toml", lambda: (picture, ""), camera)
 setup.choose("ur", ["black", "white", "green"], {})
 setup.copy = "ur"
 try:
@@ -376,13 +379,16 @@ def test_a_journal_on_a_full_disk_loses_nothing(tmp_path):
     """With the kernel's own refusal to write more, the events that were taken are all there, and no
     other."""
     child = (
-        "import resource, signal, sys, engine, random\nfrom companion.table.journal import BadJournal, Journal\n"
+        "import resource, signal, sys, engine, random\nfrom companion.table.journal "
+        "import BadJournal, Journal\n"
         "from companion.table.table import Table\nsignal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "table = Table(engine.game('tigris').setup(['bull', 'lion']), Journal(sys.argv[1]))\n"
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (60000, resource.RLIM_INFINITY))\nrng = random.Random(1)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (60000, resource.RLIM_INFINITY))\nrng "
+        "= random.Random(1)\n"
         "for n in range(1000):\n"
         "    try:\n        table.declare(str(rng.choice(table.state.legal_actions())))\n"
-        "    except BadJournal as e:\n        print(len(table.lines), table.state.key().hex(), e)\n        break\n"
+        "    except BadJournal as e:\n        print(len(table.lines), "
+        "table.state.key().hex(), e)\n        break\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", child, str(tmp_path / "g.journal")],

@@ -1,4 +1,5 @@
-"""A photographed game from calibration to verdicts, through the commands, as people would run them."""
+"""A photographed game from calibration to verdicts, through the commands, as people would run
+them."""
 
 import json
 import subprocess

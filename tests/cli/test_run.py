@@ -101,14 +101,15 @@ def test_what_setting_up_wrote_lies_below_what_the_owner_says(tmp_path, monkeypa
 
 
 @pytest.mark.xdist_group("filmed")
-def test_a_playing_table_is_ready_feeds_the_watchdog_from_its_loop_and_says_goodbye_to_twenty_phones(
+def test_a_playing_table_is_ready_feeds_the_watchdog_and_says_goodbye_to_twenty_phones(
     copy, service, tmp_path
 ):
     """The whole process as systemd has it: a camera, a reader, phones that follow; then SIGTERM."""
     port = free_port()
     config = tmp_path / "table.toml"
     config.write_text(
-        f'copy = "{copy}"\nseats = ["archer", "lion"]\nlearn = false\n[camera]\nkind = "folder"\nloop = true\n'
+        f'copy = "{copy}"\nseats = ["archer", "lion"]\nlearn = false\n[camera]\nkind = '
+        f'"folder"\nloop = true\n'
         f'path = "{PHOTOS / "game"}"\n[web]\nhost = "127.0.0.1"\nport = {port}\n'
     )
     process, said = service(config)

@@ -1,4 +1,5 @@
-"""The bench prints every figure, from a copy's own photos, without anything outside the checkout."""
+"""The bench prints every figure, from a copy's own photos, without anything outside the
+checkout."""
 
 import json
 import platform

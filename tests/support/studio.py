@@ -162,7 +162,8 @@ def grid_plan(columns, rows, pitch, edge, piece, size=None):
 
 
 def drawn_board(plan, seed=1):
-    """A board with fields of colour, signs and a grid: something on it everywhere, nowhere the same"""
+    """A board with fields of colour, signs and a grid: something on it everywhere, nowhere the
+    same"""
     rng = np.random.default_rng(seed)
     w, h = (round(s * DOTS) for s in plan.size)
     canvas = np.clip(

@@ -86,10 +86,8 @@ def shown_at(table, shot, site) -> np.ndarray:
 
 def test_sites_show_what_any_photo_has_of_them_bare_and_else_what_is_printed_alike(table):
     pose, other = table.pose(), table.pose(turn=4, tilt=12)
-    always, once = (
-        {"A1", "D4", "H6", "C6"},
-        {"B2", "G7", "E8", "F4"},
-    )  # of all prints; covered in both photos, in one
+    # of all prints; covered in both photos, in one
+    always, once = {"A1", "D4", "H6", "C6"}, {"B2", "G7", "E8", "F4"}
     shots = [
         photo(table, pose, always | once, 0.8),
         photo(table, other, always | {"A5", "F1", "C3", "E2", "G2"}, 1.1),

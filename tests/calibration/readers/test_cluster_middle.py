@@ -1,4 +1,5 @@
-"""Blocks are learnt in their own middle, whatever their shape with sides and shadow made one think."""
+"""Blocks are learnt in their own middle, whatever their shape with sides and shadow made one
+think."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Men of both sides are the same, and lie turned round: which way they point tells whose they are."""
+"""Men of both sides are the same, and lie turned round: which way they point tells whose they
+are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""A stone of which few are shown is looked for all over its site by the one whose rim is clearest."""
+"""A stone of which few are shown is looked for all over its site by the one whose rim is
+clearest."""
 
 from __future__ import annotations
 

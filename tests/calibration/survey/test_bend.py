@@ -69,9 +69,8 @@ def test_lines_between_sites_tell_how_much_a_lens_bends(k1: float) -> None:
         rough_bundle(plan, [first_sight(*each, False) for each in zip(pictures, taps)]),
     )
     find_bend(plan, photos)
-    found = (
-        photos.bundle.lens[1] / np.exp(photos.bundle.lens[0]) ** 2
-    )  # focal length and bending trade against each other
+    # focal length and bending trade against each other
+    found = photos.bundle.lens[1] / np.exp(photos.bundle.lens[0]) ** 2
     assert abs(found - k1 / 0.85**2) < 0.05
     assert k1 or photos.bundle.bend == 0.0
 

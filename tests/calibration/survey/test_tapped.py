@@ -113,7 +113,8 @@ def test_cards_that_lie_another_way_round_than_the_layouts_count_are_told(carded
 
 
 def sides_and_lines(plan, pose, out):
-    """What a photo shows of a board whose sides are seen `out` pixels too far out, and of 12 lines"""
+    """What a photo shows of a board whose sides are seen `out` pixels too far out, and of 12
+    lines"""
     parts, t = [], np.linspace(0.03, 0.97, 40)[:, None]
     w, h = plan.size
     lines = [(np.array([x, 0.0]), np.array([x, h])) for x in np.linspace(0, w, 8)[1:-1]]

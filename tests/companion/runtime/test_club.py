@@ -391,7 +391,10 @@ def test_tables_with_passwords_of_their_own_over_tls(tmp_path, started):
         )
     (tmp_path / "acl").write_text(
         "".join(
-            f"user {t}\ntopic write nilometer/{t}/#\ntopic write homeassistant/sensor/nilometer_{t}/#\n\n"
+            (
+                f"user {t}\ntopic write nilometer/{t}/#\ntopic write "
+                f"homeassistant/sensor/nilometer_{t}/#\n\n"
+            )
             for t in ("window", "door")
         )
         + "user hall\ntopic read nilometer/#\n"
@@ -407,7 +410,8 @@ def test_tables_with_passwords_of_their_own_over_tls(tmp_path, started):
         )
     )
     broker.conf.write_text(
-        f"user root\nlistener {broker.port} 127.0.0.1\nallow_anonymous false\npersistence false\n{files}"
+        f"user root\nlistener {broker.port} 127.0.0.1\nallow_anonymous "
+        f"false\npersistence false\n{files}"
     )
     broker.start()
     try:

@@ -1,4 +1,5 @@
-"""The table's eye asks only for what changed; when it cannot be sure of the rest it asks for all."""
+"""The table's eye asks only for what changed; when it cannot be sure of the rest it asks for
+all."""
 
 from __future__ import annotations
 

@@ -492,7 +492,10 @@ def test_another_camera_is_chosen_and_written(setup, director, tmp_path, monkeyp
 
 
 def test_what_the_owner_has_written_stays_and_is_completed(setup, tmp_path):
-    own = '# mine\nlearn = false\n\n[web]\nport = 9000   # ours is taken\n\n[camera]\nkind = "folder"\npath = "p"\n'
+    own = (
+        "# mine\nlearn = false\n\n[web]\nport = 9000   # ours is taken\n\n[camera]\nkind = "
+        '"folder"\npath = "p"\n'
+    )
     (tmp_path / "nilometer.toml").write_text(own)
     setup.copy = "kitchen"
     setup.go()
@@ -544,7 +547,8 @@ def test_the_picture_of_the_camera_chosen_is_seen(tmp_path):
 
 
 class Motor:
-    """A lens that a test moves; the director's pictures are as sharp as it stands near 2 dioptres"""
+    """A lens that a test moves; the director's pictures are as sharp as it stands near 2
+    dioptres"""
 
     focuses, focus, name = True, None, "Pi camera 0"
 

@@ -42,7 +42,8 @@ def setting(game):
 def letters(tmp_path_factory):
     """A plan of a game without an engine"""
     sites = "".join(
-        f'[[site]]\nid = "{c}{r}"\nreads = "pile"\noutline = [[{x}, {y}], [{x + 22}, {y}], [{x + 22}, {y + 22}], '
+        f'[[site]]\nid = "{c}{r}"\nreads = "pile"\noutline = [[{x}, {y}], [{x + 22}, '
+        f"{y}], [{x + 22}, {y + 22}], "
         f"[{x}, {y + 22}]]\n"
         for c, x in zip("abcdef", range(10, 150, 22))
         for r, y in zip("123456", range(10, 150, 22))

@@ -139,8 +139,10 @@ class Evening:
     def do_look(self, words):
         v = self.verdict = self.table.look(self.camera.read(self.board))
         told = (
-            f"{v.verdict} {acts(v)} undo {v.undo} {[x.rule for x in v.violations]} {[str(t) for t in v.back]} "
-            f"{[str(t.text) for t in v.todo]} {v.question and [str(a.text) for a in v.question.answers]}"
+            f"{v.verdict} {acts(v)} undo {v.undo} {[x.rule for x in v.violations]} "
+            f"{[str(t) for t in v.back]} "
+            f"{[str(t.text) for t in v.todo]} "
+            f"{v.question and [str(a.text) for a in v.question.answers]}"
         )
         verdicts, wanted = {words[0]}, words[1:]
         while wanted[:1] == ["or"]:

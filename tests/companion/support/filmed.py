@@ -1,14 +1,18 @@
 """Whole games in front of the simulated camera, read by the real reader: a season whose evidence
 comes from pictures.
 
-    python -m tests.companion.support.filmed FILE.play [--copy FOLDER] [--seed N] [--doings N]     # make whole GAME=...
+    python -m tests.companion.support.filmed FILE.play [--copy FOLDER] [--seed N] [--doings N]
+
+(`make whole GAME=...`)
 
 plays from the set-up to the final score, as people do: several doings between two looks,
 consequences done late, corrections, things against the rules, hands, pieces pushed by sleeves, and
 kill -9 in the middle. Exit 1 when anything was concluded wrongly.
 
-    ... --keep FOLDER              of every look something was wrong with: the picture, what lay there, the journal before it
-    ... --again FOLDER/look-0012   that look once more: what is read wrongly, which explanations are found, the verdict
+    ... --keep FOLDER              of every look something was wrong with: the picture, what lay
+                                   there, the journal before it
+    ... --again FOLDER/look-0012   that look once more: what is read wrongly, which explanations
+                                   are found, the verdict
     ... --from FOLDER/look-0012    goes on from there to the end
 """
 
@@ -92,11 +96,8 @@ class Camera:
 class Filmed(Season):
     """A season with a journal on disk; now and then the table is killed while it concludes."""
 
-    with_hands = (
-        "busy",
-        "unclear",
-        "same",
-    )  # an arm of the table's colour is something foreign that lies there, if seen
+    # an arm of the table's colour is something foreign that lies there, if seen
+    with_hands = "busy", "unclear", "same"
 
     def __init__(self, specimen, folder, seed=0, kills=0.05, keep=None, **kw):
         self.path, self.kills, self.killed = Path(folder) / "game.journal", kills, 0
@@ -168,7 +169,8 @@ def again(specimen, folder):
     for site, e in evidence.sites.items():
         if e.foreign or not contents_match(e.best, lies.get(site, ()), reads[site]):
             print(
-                f"read wrongly: {site} {lies.get(site, ())} as {[(c, round(p, 1)) for c, p in e.options[:3]]} other {e.other:.1f}"
+                f"read wrongly: {site} {lies.get(site, ())} as "
+                f"{[(c, round(p, 1)) for c, p in e.options[:3]]} other {e.other:.1f}"
             )
     search = reconcile.search_explanations
 
@@ -176,7 +178,8 @@ def again(specimen, folder):
         worlds = search(*a, **kw)
         for w in worlds[:8]:
             print(
-                f"{w.total:7.2f} back {w.undo} {[str(a) for a in w.actions]} {[v.rule for v in w.violations]} "
+                f"{w.total:7.2f} back {w.undo} {[str(a) for a in w.actions]} "
+                f"{[v.rule for v in w.violations]} "
                 f"{sorted(w.hands)} left {unexplained_sites(w, a[2])}"
             )
         return worlds
@@ -244,7 +247,10 @@ def main(arguments=None):
         for line in getattr(season, name):
             print(f"{name}: {line}")
     print(
-        f"{args.start.stem}: {season.report()}; {season.killed} times killed; {len(season.reader.faults)} sites misread; "
+        (
+            f"{args.start.stem}: {season.report()}; {season.killed} times killed; "
+            f"{len(season.reader.faults)} sites misread; "
+        )
         + (f"won by {', '.join(outcome.winners)}" if outcome else "not played to the end")
     )
     return (

@@ -77,9 +77,12 @@ class Season:
         self.looks += 1
         if self.verbose:
             print(
-                f"  look {self.looks} [{what}] -> {verdict.verdict} {[str(a) for a in verdict.actions]} undo {verdict.undo} "
-                f"{[v.rule for v in verdict.violations]} todo {[str(t.text) for t in verdict.todo]} "
-                f"{verdict.question and [str(a.text) for a in verdict.question.answers]} {self.ms[-1]:.0f} ms"
+                f"  look {self.looks} [{what}] -> {verdict.verdict} "
+                f"{[str(a) for a in verdict.actions]} undo {verdict.undo} "
+                f"{[v.rule for v in verdict.violations]} todo "
+                f"{[str(t.text) for t in verdict.todo]} "
+                f"{verdict.question and [str(a.text) for a in verdict.question.answers]} "
+                f"{self.ms[-1]:.0f} ms"
             )
         return verdict
 
@@ -101,7 +104,8 @@ class Season:
         if verdict.verdict == "illegal":
             self.note(
                 self.alarms,
-                f"{what}: {[str(v.rule) for v in verdict.violations]} {[str(t) for t in verdict.back]} "
+                f"{what}: {[str(v.rule) for v in verdict.violations]} "
+                f"{[str(t) for t in verdict.back]} "
                 f"misread {sorted(self.reader.misreads)}",
             )
             self._answer(verdict)  # nobody did that: it was misread
@@ -410,7 +414,10 @@ class Season:
         else:
             self.note(
                 self.overlooked,
-                f"{what}: {v.verdict} {[str(a) for a in v.actions]} misread {sorted(self.reader.misreads)}",
+                (
+                    f"{what}: {v.verdict} {[str(a) for a in v.actions]} misread "
+                    f"{sorted(self.reader.misreads)}"
+                ),
             )
         if not self.reader.misreads and v.verdict != "illegal":
             self.sync()
@@ -431,9 +438,15 @@ class Season:
             for n in ("wrong", "overlooked", "misnamed", "alarms", "unclear", "asked", "todos")
         }
         return (
-            f"{self.doings} doings, {self.looks} looks, {self.corrected} corrected, {self.caught} caught; "
+            (
+                f"{self.doings} doings, {self.looks} looks, {self.corrected} corrected, "
+                f"{self.caught} caught; "
+            )
             + ", ".join(f"{k} {v}" for k, v in counts.items())
-            + f"; ms median {ms[len(ms) // 2]:.0f} p95 {ms[len(ms) * 95 // 100]:.0f} worst {ms[-1]:.0f}"
+            + (
+                f"; ms median {ms[len(ms) // 2]:.0f} p95 {ms[len(ms) * 95 // 100]:.0f} worst "
+                f"{ms[-1]:.0f}"
+            )
         )
 
 

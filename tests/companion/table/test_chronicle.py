@@ -99,7 +99,8 @@ def test_time_without_anybody_is_nobodys(tmp_path):
 
 
 END = (
-    "game tigris\nseats bull lion\nbag 0\nscore bull red 3\nscore bull black 2\nscore bull blue 2\nscore bull green 4\n"
+    "game tigris\nseats bull lion\nbag 0\nscore bull red 3\nscore bull black 2\nscore "
+    "bull blue 2\nscore bull green 4\n"
     "hand bull red red red red red red\nhand lion red red red red red red"
 )
 
@@ -160,7 +161,8 @@ def test_games_of_an_older_journal_are_replayed(ended, tmp_path):
 
 def test_losses_in_zondvloed_name_who_lost_and_whose_move_it_was():
     table = table_at(
-        "game deluge\nseats yellow blue\nlayout clear\nlayout eurasia-5 soldier:yellow soldier:yellow soldier:yellow "
+        "game deluge\nseats yellow blue\nlayout clear\nlayout eurasia-5 soldier:yellow "
+        "soldier:yellow soldier:yellow "
         "eurasia-2 soldier:blue soldier:blue people:blue",
         "yellow: move eurasia-5>eurasia-2 soldier 3",
     )

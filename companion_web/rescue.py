@@ -3,7 +3,6 @@ done."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -39,7 +38,7 @@ class RescueLike(Protocol):
     there once were `said`; journal: the damaged file, if that is the fault."""
 
     words: str
-    offers: Sequence[str]
+    offers: tuple[str, ...]
     events: list[Event]
     said: int
     journal: Path | None

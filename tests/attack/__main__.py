@@ -38,6 +38,7 @@ def on_a_table(
 ATTACKS: dict[str, Callable[[Path], Iterator[Finding]]] = {
     "half-sent-from-one": on_a_table(lambda t: crowds.half_sent(t, 1)),
     "half-sent-from-forty": on_a_table(lambda t: crowds.half_sent(t, 40)),
+    "half-sent-bodies": on_a_table(lambda t: crowds.half_bodies(t, 40)),
     "half-sent-tls": on_a_table(lambda t: crowds.half_shaken(t, 40), 'tls = "auto"\n'),
     "unread-by-one": on_a_table(lambda t: crowds.unread(t, 1)),
     "unread-by-forty": on_a_table(lambda t: crowds.unread(t, 40)),

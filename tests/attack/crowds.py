@@ -13,6 +13,10 @@ from collections.abc import Callable, Iterator
 from tests.attack.table import RunningTable
 
 HALF = b"GET /api/snapshot HTTP/1.1\r\nHost: localhost\r\nX-"
+BODY = (
+    b"POST /api/declare HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost\r\n"
+    b"Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"
+)
 PLAN = b"GET /api/plan HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: gzip\r\n\r\n"
 SECONDS = 10.0
 PAGE_S, MEGABYTES, KEPT_MB = 1.0, 250.0, 10.0  # issue 26
@@ -27,6 +31,17 @@ def half_sent(table: RunningTable, addresses: int, count: int = 420) -> Iterator
         f"{count} half-sent heads from {addresses} address(es)",
         lambda stop: _keep(
             table, stop, [f"127.0.1.{n % addresses + 1}" for n in range(count)], HALF, b"x"
+        ),
+    )
+
+
+def half_bodies(table: RunningTable, addresses: int, count: int = 420) -> Iterator[Finding]:
+    """Requests whose heads are whole and whose bodies never end."""
+    yield from _while(
+        table,
+        f"{count} half-sent bodies from {addresses} address(es)",
+        lambda stop: _keep(
+            table, stop, [f"127.0.1.{n % addresses + 1}" for n in range(count)], BODY, b"x"
         ),
     )
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -26,6 +27,7 @@ from tests.attack import crowds
 from tests.attack.table import ROOT, RunningTable, free_port
 
 THREADS = 128
+FILES = 1024  # that may be open: as many as systemd lets a service have
 
 
 def page() -> Any:
@@ -97,7 +99,11 @@ class Other(RunningTable):
         command = [sys.executable, "-m", "tests.attack.servers", "--serve", self.name]
         with open(self.folder / "log", "ab") as log:
             self.process = subprocess.Popen(
-                [*command, str(self.port)], stdout=log, stderr=log, cwd=ROOT
+                [*command, str(self.port)],
+                stdout=log,
+                stderr=log,
+                cwd=ROOT,
+                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (FILES, FILES)),
             )
         self.until_served()
 
@@ -154,6 +160,8 @@ def main(names: list[str]) -> int:
         for attack in (
             followed,
             lambda t: crowds.half_sent(t, 1),
+            lambda t: crowds.half_sent(t, 40, 1200),
+            lambda t: crowds.half_bodies(t, 40),
             lambda t: crowds.unread(t, 40),
         ):
             with tempfile.TemporaryDirectory() as folder:

@@ -14,7 +14,7 @@ from tests.attack.table import RunningTable
 
 HALF = b"GET /api/snapshot HTTP/1.1\r\nHost: localhost\r\nX-"
 BODY = (
-    b"POST /api/declare HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost\r\n"
+    b"POST /api/host HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost\r\n"
     b"Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"
 )
 PLAN = b"GET /api/plan HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: gzip\r\n\r\n"

@@ -14,6 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import cv2
 import msgspec
 import numpy as np
 
@@ -33,6 +34,7 @@ from engine.text import pack
 from vision.plan import BadPlan, load_plan
 from vision.storage.photo_file import BadPhoto
 
+STIRRED = 12.0  # grey levels that a part of the picture differs by from the one before: a hand
 WIDEST = 1000  # pixels of the empty board as the picture of what to lay shows it
 
 log = logging.getLogger(__name__)
@@ -77,6 +79,7 @@ class Setup:
             tuple[np.ndarray, float], ...
         ] = ()  # before and after the lens found its focus again
         self._lock = threading.RLock()
+        self._small: np.ndarray | None = None  # the picture before, (18, 24) grey levels
         self.version = 1
         self.game: engine.Game | None = None
         self.board: Path | None = (
@@ -261,8 +264,25 @@ class Setup:
             framing = msgspec.structs.replace(
                 framing, advice=(*framing.advice, *session.remarks(image, session.next))
             )
+        if self._stirs(image) and not framing.faults:
+            framing = msgspec.structs.replace(
+                framing,
+                advice=(
+                    *framing.advice,
+                    say("Something moves in the picture: take your hands away and wait a moment."),
+                ),
+            )
         self.framing = framing
         return image
+
+    def _stirs(self, image: np.ndarray) -> bool:
+        """Whether some part of the picture is another than in the picture before"""
+        small = cv2.resize(image, (24, 18), interpolation=cv2.INTER_AREA).mean(axis=2)
+        before, self._small = self._small, small
+        if before is None:
+            return False
+        change = small - before
+        return bool(np.abs(change - np.median(change)).max() > STIRRED)  # not a lamp or a cloud
 
     def take(self, number: int, corners: Corners | None) -> None:
         with self._lock:
@@ -399,12 +419,29 @@ class Setup:
                     "photos": report.photos,
                     "seconds": round(report.seconds),
                     "error_px": round(max(report.error_px, default=0), 1),
-                    "advice": pack(report.advice),
+                    "advice": pack([self._in_words(text) for text in report.advice]),
                     "summary": pack(report.summary),
                     "pictures": report.page is not None,
                     "more": report.more,
                 },
             }
+
+    def _in_words(self, advice: Text) -> Text:
+        """With the kinds of piece named as people call them, where the game says how"""
+        if self.game is None:
+            return advice
+        named, pieces = self.game.kind_name, game_plan(self.game.name).pieces
+
+        def people(value: object) -> object:
+            kinds = value.split(", ") if isinstance(value, str) else []
+            if not kinds or not all(k in pieces for k in kinds):
+                return value
+            *some, last = [named(k) for k in kinds]
+            for more in reversed(some):
+                last = say("{some} and {more}", some=more, more=last)
+            return last
+
+        return Text(advice.template, {k: people(v) for k, v in advice.args.items()})
 
     # What the page's own thread asks of a table: a table on which no game stands yet.
 

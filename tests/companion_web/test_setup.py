@@ -14,6 +14,7 @@ from calibration.report import Findings, unshown
 from companion.setup.setup import Setup
 from companion.simulate import Conditions, Director, plan_of
 from companion_web.access import Access, Viewer
+from engine import say
 
 FINDINGS = Findings(Trial(["a.jpg"], [], []), Trial(["a.jpg"], [], []), [("a.jpg", 0.4)], ["war"])
 WRITES = [
@@ -235,3 +236,26 @@ def test_a_board_without_rules_is_photographed_and_learnt_too(
     assert table.session.folder.name == "again" and (tmp_path / "again" / "plan.toml").is_file(), (
         "nothing is written over"
     )
+
+
+def test_people_read_no_names_of_kinds(table):
+    table.choose("ur", ["black", "white", "green"], {"bonus": "as-written"})
+    told = table._in_words(say("only one photo shows {kinds}", kinds="tile:trade/war, black"))
+    assert str(told) == "only one photo shows the tile trade (war on the back) and a black stone"
+    assert str(table._in_words(say("{n} photos", n="two"))) == "two photos"
+
+
+def test_a_hand_that_moves_is_told_before_the_first_photo(table, director):
+    table.choose("ur", ["black", "white", "green"], {"bonus": "as-written"})
+    table.begin("My Ur", True)
+    director.set({})
+    table.look()
+    was = False
+    for hand in (None, (120, 120), None, None):
+        director.put("hand", hand) if hand else director.clear()
+        table.look()
+        told = [str(t) for t in table.framing.advice]
+        moved = any("take your hands away" in t for t in told)
+        expected = hand is not None or was
+        assert moved == expected, told
+        was = hand is not None

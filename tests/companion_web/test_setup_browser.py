@@ -13,6 +13,7 @@ from .test_setup import director, learnt, letters, table  # noqa: F401
 def test_the_whole_conversation_on_a_phone(visit, table, director, learnt):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     page = visit("setup", seat="host")
+    page.get_by_role("button", name="Continue").click()  # the camera comes first
     page.get_by_label("Game", exact=True).select_option("ur")
     page.wait_for_selector("fieldset:has-text('whoever uses both actions')")
     assert explained(axe.run(page)) == []
@@ -167,7 +168,7 @@ def test_a_stranger_is_told_who_may_and_the_host_says_the_pin(visit, app):
     assert page.locator("#game-part").is_hidden()
     page.get_by_label("PIN").fill(web(app).access.pin)
     page.keyboard.press("Enter")
-    page.wait_for_selector("#game-part:not([hidden])")
+    page.wait_for_selector("#sight:not([hidden])")
     assert page.locator("#stranger").is_hidden()
 
 
@@ -226,6 +227,7 @@ def test_a_board_without_rules_is_taken_through_on_the_phone(
 ):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     page = visit("setup", seat="host")
+    page.get_by_role("button", name="Continue").click()  # the camera comes first
     page.get_by_label("Game", exact=True).select_option("letters")
     page.get_by_role("button", name="This board").click()
     page.get_by_role("button", name="With the four marker cards").click()

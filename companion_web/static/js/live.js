@@ -8,6 +8,9 @@ const STEP = 0.005;      // of the picture: how far an arrow key moves a corner
 
 const SPAN = 0.12;       // of the picture's width: what is shown of a corner's surroundings, magnified
 
+// Before there is a set: only what the camera sees, nothing to tap.
+const LOOKING = { markers: true, name: null, corners: null, steps: [{ taken: true }] };
+
 let corners = [], markers = null, name = null, picture = null, marks = null;
 let shape = 4 / 3;       // of the last picture that came: its width by its height
 
@@ -16,7 +19,7 @@ export const tapped = () => corners.length === 4 ? corners : null;
 
 // choose: called with the number of the camera to see with; focus: called when its lens shall find its focus again.
 export function showLive(said, choose, focus) {
-  const box = byId("live"), { session } = said;
+  const box = byId("live"), session = said.session ?? LOOKING;
   if (markers !== session.markers || name !== session.name || !picture) {
     [markers, name] = [session.markers, session.name];
     corners = session.corners ?? [];
@@ -32,7 +35,7 @@ export function showLive(said, choose, focus) {
   const { framing, lens } = said;
   fill(byId("lens"), lens, () => lens.focuses ? focusing(lens, focus) : []);
   fill(byId("advice"), framing, () => framing ? [
-    h("p", { class: "figures" }, say("Light {light} of 255, sharpness {sharpness} %", { light: Math.round(framing.light), sharpness: Math.round(100 * framing.sharpness) }), markers ? [", ", say("{n} of 4 cards", { n: framing.cards.length })] : null),
+    h("p", { class: "figures" }, say("Light {light} of 255, sharpness {sharpness} %", { light: Math.round(framing.light), sharpness: Math.round(100 * framing.sharpness) }), markers && said.session ? [", ", say("{n} of 4 cards", { n: framing.cards.length })] : null),
     framing.faults.map(text => h("p", { class: "fault" }, words(text))),
     framing.advice.map(text => h("p", null, words(text))),
     framing.faults.length + framing.advice.length ? null : h("p", null, say("That is a good picture.")),

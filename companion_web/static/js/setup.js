@@ -11,7 +11,7 @@ import { learn, say, words } from "./words.js";
 const EVERY = 1000;      // ms between looks at how far it is
 const OWN = "board ";    // before the name of a board without rules, among the games
 
-let at = null, insisted = null;      // the step somebody went back to; the photo that is to be taken all the same
+let at = null, seen = false, insisted = null;      // the step somebody went back to; whether the camera has been looked through; the photo to take all the same
 let said = null, plan = null, planFor = null, chosen = null;
 let doings = 0;          // begun and ended: what was asked before one of them is out of date when its answer comes
 
@@ -38,6 +38,7 @@ async function show() {
   const plays = said.game ?? (said.board && OWN + said.board);
   chosen ??= plays;
   part("game", [said.games, said.boards, chosen, plays, said.seats], gamePart);
+  if (!said.session) lookThrough();
   if (!plays) return showSteps(plays);
   if (planFor !== plays) [plan, planFor] = [await ask("/api/plan"), plays];
   part("copy", [said.copies, said.begun, said.copy, said.session?.name, plays], copyPart);
@@ -56,14 +57,30 @@ async function show() {
 
 // One decision a screen: only the step at hand is shown, the others are a tap away.
 function showSteps(plays) {
-  const steps = [["game", say("Game")], ["copy", say("Set")], ["camera", say("Photos")], ["go", say("Start")]];
-  const open = ["game", ...(plays ? ["copy"] : []), ...(said.session ? ["camera"] : []), ...(said.copy ? ["go"] : [])];
+  const steps = [["sight", say("Camera")], ["game", say("Game")], ["copy", say("Set")], ["camera", say("Photos")], ["go", say("Start")]];
+  const open = ["sight", ...(seen || plays ? ["game"] : []), ...(plays ? ["copy"] : []), ...(said.session ? ["camera"] : []), ...(said.copy ? ["go"] : [])];
   const now = at && open.includes(at) ? at : said.session && !said.copy ? "camera" : open.at(-1);
   const more = now === "go" && said.session && said.report;      // one more photo of what was misread may still be taken
-  for (const [id] of steps) byId(`${id}-part`).hidden = id !== now && !(more && id === "camera");
+  for (const [id] of steps) if (id !== "sight") byId(`${id}-part`).hidden = id !== now && !(more && id === "camera");
+  if (now === "sight") byId("camera-part").hidden = false;
+  byId("sight").hidden = now !== "sight";
+  byId("taking").hidden = now === "sight";
   byId("steps").hidden = false;
   fill(byId("steps"), [open, now], () => steps.map(([id, name], i) => h("li", { "aria-current": id === now ? "step" : null },
-    h("button", { type: "button", "data-focus": `step-${id}`, disabled: !open.includes(id), onclick: () => { at = id; showSteps(plays); } }, say("{n} of {all}: {name}", { n: i + 1, all: steps.length, name })))));
+    h("button", { type: "button", "data-focus": `step-${id}`, "aria-label": say("{n} of {all}: {name}", { n: i + 1, all: steps.length, name }), disabled: !open.includes(id), onclick: () => { at = id; showSteps(plays); } }, id === now ? say("{n} of {all}: {name}", { n: i + 1, all: steps.length, name }) : String(i + 1)))));
+}
+
+// Before anything else: what the camera sees, and what it is worth.
+function lookThrough() {
+  byId("taking").replaceChildren();
+  delete byId("taking").filledFor;
+  showLive(said, camera => act("/api/setup/camera", { camera }), () => act("/api/setup/focus", {}));
+}
+
+function sightPart() {
+  return [h("p", null, say("You need: the game, the camera above the table, and about ten minutes for four photos.")),
+    h("p", { class: "hint" }, say("Is the whole board in the picture, with a hand's breadth around it? If not, move the camera now; later it must stay.")),
+    h("div", { class: "row" }, h("button", { type: "button", class: "strong", "data-focus": "seen", onclick: () => { seen = true; at = "game"; showSteps(said.game ?? said.board); } }, say("Continue")))];
 }
 
 function part(name, key, make) {
@@ -80,9 +97,7 @@ function gamePart() {
   const board = said.boards.find(b => OWN + b.folder === chosen);
   if (board) return [h("div", { class: "row" }, label, choose), h("p", { class: "hint" }, say("A board without rules: its pictures are read, nobody keeps its score.")),
     h("div", { class: "row" }, h("button", { type: "button", class: "strong", "data-focus": "board", onclick: () => act("/api/setup/board", { board: board.folder }) }, say("This board")))];
-  if (!game) return [h("p", null, say("You need: the game, the camera above the table, and about ten minutes for four photos.")),
-    h("p", { class: "hint" }, said.cameras?.length ? say("Camera found: {names}", { names: said.cameras.map(c => c.name).join(", ") }) : say("No camera has been found yet.")),
-    h("div", { class: "row" }, label, choose)];
+  if (!game) return [h("div", { class: "row" }, label, choose)];
   const [fewest, most] = game.players;
   const places = Array.from({ length: most }, (_, i) => {
     const own = said.game === game.name ? said.seats[i] ?? "" : i < fewest ? game.seats[i].id : "";
@@ -163,7 +178,7 @@ function task(session, i) {
 
 async function take(i) {
   // What does not look as it should is not taken as good without a word.
-  const advice = i ? said.framing?.advice ?? [] : [];
+  const advice = said.framing?.advice ?? [];
   if (advice.length && insisted !== i) {
     insisted = i;
     const button = document.querySelector('[data-focus="take"]');
@@ -213,6 +228,7 @@ byId("pin").addEventListener("submit", async e => {
 
 footer();
 await learn();
+fill(byId("sight"), ["sight"], sightPart);
 await follow();
 document.body.dataset.ready = "1";
 keepPages();

@@ -135,7 +135,7 @@ class Composer:
         n = rng.choice(len(self.plan.site), p=self.sample_weights)
         middle = self.centres_px[n] + rng.uniform(-0.3, 0.3, 2) * SIDE
         x0, y0 = (int(np.clip(c - SIDE / 2, 0, max(m - SIDE, 0))) for c, m in zip(middle, (w, h)))
-        if rng.random() < REAL:
+        if self.reals and rng.random() < REAL:
             canvas, whole = self.reals[rng.integers(len(self.reals))]
             picture = crop_padded(canvas, x0, y0)
             truth = whole

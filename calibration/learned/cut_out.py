@@ -104,9 +104,10 @@ def cut_specimens(
     their Canvas; lying: where loose pieces and cards of clusters were found"""
     grounds = [empty.copy() for _ in shots]
     out = [specimen_of(plan, view, shots[one.photo], canvases, one) for one in lying]
+    found = {(s.photo, s.site) for s in out}
     for s in sorted(out, key=lambda s: -np.prod(plan.pieces[s.kind].footprint)):
         hide_specimen(plan, view, s, shots[s.photo], grounds[s.photo], canvases[s.photo])
-    piles = pile_specimens(plan, shots)
+    piles = [s for s in pile_specimens(plan, shots) if (s.photo, s.site) not in found]
     levels: list[list[Specimen]] = []
     for s in sorted(piles, key=lambda s: -np.prod(plan.pieces[s.kind].footprint)):
         area = np.prod(plan.pieces[s.kind].footprint)
@@ -136,13 +137,16 @@ def cut_specimens(
 def specimen_of(
     plan: Plan, view: Canvas, shot: Shot, canvases: Sequence[np.ndarray], one: Lying
 ) -> Specimen:
-    piece = plan.pieces[one.kind]
+    contents, kind = shot.layout.get(one.site, ()), one.kind
+    if plan.sites[one.site].reads == "pile" and len(contents) == 1:
+        kind = contents[0]  # its turn tells it from the kind it looks like
+    piece = plan.pieces[kind]
     foot = np.asarray(one.foot, float)
     top = foot + lean_at(shot.pose, foot[None])[0] * piece.height
     turn = 0.0 if piece.disc else float(np.degrees(one.turn))
     look = crop_straight(canvases[one.photo], view, top, turn, piece.footprint)
     return Specimen(
-        one.photo, one.site, one.kind, top, 0.0, turn, look, np.ones(look.shape[:2], np.float32)
+        one.photo, one.site, kind, top, 0.0, turn, look, np.ones(look.shape[:2], np.float32)
     )
 
 

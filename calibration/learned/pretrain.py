@@ -2,8 +2,7 @@
 own.
 
 `python -m calibration.learned.pretrain OUT.npz COPY... --minutes M`.
-Each copy is shown in several printings: as it is, and with its colours exchanged, which makes other
-copies of it."""
+Each copy is shown in several printings, which makes other copies of it."""
 
 from __future__ import annotations
 
@@ -20,34 +19,47 @@ import numpy as np
 from calibration.copy import load_copy
 from calibration.empty_board.reconstruct import reconstruct_empty_board
 from calibration.fit import shots_of
+from calibration.learned.compose import Look
 from calibration.learned.teach import BATCH, Lesson, initial_weights, prepare_lesson
 from calibration.readers.loose.train import taught
 from vision.learned.network import Weights
 
-# how a printing's channels are made of the copy's: order of B G R
-PRINTINGS = ((0, 1, 2), (2, 0, 1))
+PRINTINGS = 4  # of each copy: as it is, its colours exchanged, and twice its kinds' own besides
 
 
-def reprint_lesson(lesson: Lesson, order: Sequence[int]) -> Lesson:
-    """The same copy printed in other colours"""
-    if tuple(order) == (0, 1, 2):
+def reprint_lesson(lesson: Lesson, number: int) -> Lesson:
+    """The same copy in another printing, 0 as it is: its colours exchanged; from the third on each
+    kind's besides, tinted, and its print mirrored, which makes other kinds of it"""
+    if not number:
         return lesson
+    rng = np.random.default_rng(number)
+    order, mirrored = list(np.roll(range(3), number)), rng.random() < 0.5
+    apart = number > 1
 
     def mixed(picture: np.ndarray) -> np.ndarray:
-        return np.ascontiguousarray(picture[..., list(order)])
+        return np.ascontiguousarray(picture[..., order])
 
-    looks = {
-        k: [
-            msgspec.structs.replace(v, patch=mixed(v.patch), side=v.side[list(order)]) for v in some
-        ]
-        for k, some in lesson.looks.items()
-    }
+    def reprint_look(look: Look, inks: list[int], tint: np.ndarray) -> Look:
+        patch = look.patch[..., inks] + tint
+        if apart and mirrored and look.turned is None:
+            patch = patch[:, ::-1]
+        return msgspec.structs.replace(
+            look,
+            patch=np.ascontiguousarray(patch, np.float32),
+            side=np.float32(look.side[inks] + tint),
+        )
+
+    looks = {}
+    for kind, some in lesson.looks.items():
+        inks = list(rng.permutation(3)) if apart else order
+        tint = rng.normal(0, 0.35 * apart, 3)
+        looks[kind] = [reprint_look(v, inks, tint) for v in some]
     return msgspec.structs.replace(
         lesson,
         looks=looks,
         empty=mixed(lesson.empty),
         empties=[mixed(e) for e in lesson.empties],
-        reals=[(mixed(c), t) for c, t in lesson.reals],
+        reals=[] if apart else [(mixed(c), t) for c, t in lesson.reals],
     )
 
 
@@ -138,8 +150,8 @@ def main(out: Path, copies: Sequence[Path], minutes: float, begin: Path | None, 
     lessons = {}
     for folder in copies:
         lesson = lesson_of(folder)
-        for n, order in enumerate(PRINTINGS):
-            lessons[f"{folder.parent.name}/{folder.name} {n}"] = reprint_lesson(lesson, order)
+        for n in range(PRINTINGS):
+            lessons[f"{folder.parent.name}/{folder.name} {n}"] = reprint_lesson(lesson, n)
         click.echo(f"{folder}: cut out")
 
     def keep(weights: Weights) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import multiprocessing
 import queue as queues
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import islice
 
 import cv2
@@ -14,7 +14,14 @@ import numpy as np
 
 from calibration.learned.batch import Shapes
 from calibration.learned.compose import Composer, Look, Truth
-from calibration.learned.cut_out import FINE, Specimen, align_quarters, cut_specimens, looks_by_kind
+from calibration.learned.cut_out import (
+    FINE,
+    Specimen,
+    align_quarters,
+    cut_specimens,
+    looks_by_kind,
+    place_patch,
+)
 from calibration.workers import begin_apart
 from vision.geometry.posed_photo import Lying, Shot
 from vision.learned.canvas import Canvas
@@ -88,10 +95,9 @@ def prepare_lesson(plan: Plan, shots: Sequence[Shot], lying: Sequence[Lying]) ->
     )
     specimens = cut_specimens(plan, fine, shots, cuts, empty_cut, lying)
     upright = align_quarters(plan, specimens)
-    groups = group_sites(plan, [s.layout for s in shots])
-    forms = group_forms(plan, groups)
     looks = make_looks(plan, fine.scale, specimens, upright)
-    groups = complete_groups(plan, groups, forms, looks)
+    groups = complete_groups(plan, group_sites(plan, [s.layout for s in shots]), looks)
+    forms = group_forms(plan, groups)
     shapes = Shapes.of(groups, forms, view.scale)
     reals = [
         (canvases[n], real_truth(plan, view, s, n, groups, forms, specimens))
@@ -103,29 +109,35 @@ def prepare_lesson(plan: Plan, shots: Sequence[Shot], lying: Sequence[Lying]) ->
 
 
 def complete_groups(
-    plan: Plan,
-    groups: Sequence[SiteGroup],
-    forms: Sequence[Form],
-    looks: Mapping[str, Sequence[Look]],
+    plan: Plan, groups: Sequence[SiteGroup], looks: Mapping[str, Sequence[Look]]
 ) -> tuple[SiteGroup, ...]:
-    """The groups with what may lie on them besides what the samplers happen to show there: loose
-    kinds of a form that does, and of a pile's kinds those that only their turn tells from these"""
+    """The groups with what may lie on them besides what the samplers happen to show there: other
+    kinds of the same form whose looks are known. Of a pile that tells kinds by their turn only those
+    of which it is known how they lie"""
+
+    def form_of(kind: str) -> tuple:
+        p = plan.pieces[kind]
+        return p.footprint, p.disc, p.height
+
+    by_turn = {p.kind for p in plan.piece if p.looks} | {p.looks for p in plan.piece if p.looks}
     out = []
-    turned = {p.kind: p.looks for p in plan.piece if p.looks}
     for g in groups:
         loose, classes = set(g.loose), list(g.classes)
-        for f in forms:
-            if set(f.kinds) & loose:
-                loose |= {k for k in f.kinds if set(g.ids) & plan.fitting[k]}
+        shown = {form_of(k) for k in loose}
+        loose |= {
+            k
+            for k in looks
+            if form_of(k) in shown and not plan.pieces[k].looks and set(g.ids) & plan.fitting[k]
+        }
         if g.reads == "pile":
-            single = {c[0] for c in classes[2:] if len(c) == 1}
-            more = {k for k, v in turned.items() if v in single} | {
-                v for k, v in turned.items() if k in single
-            }
+            single = {c[0] for c in classes[2:] if len(c) == 1 and c[0] in plan.pieces}
+            shown = {form_of(k) for k in single}
             classes += [
                 (k,)
-                for k in sorted(more - single)
-                if any(v.turned is not None for v in looks.get(k, ()))
+                for k in sorted(set(looks) - single)
+                if form_of(k) in shown
+                and set(g.ids) & plan.fitting[k]
+                and (k not in by_turn or any(v.turned is not None for v in looks[k]))
             ]
         out.append(msgspec.structs.replace(g, loose=tuple(sorted(loose)), classes=tuple(classes)))
     return tuple(out)
@@ -169,6 +181,7 @@ def make_looks(
                 )
                 for p in patches
             )
+    straighten_looks(plan, out, partners)
     for piece in plan.piece:
         for kind, other, by in (
             ((piece.kind, piece.looks, piece.turned), (piece.looks, piece.kind, -piece.turned))
@@ -184,6 +197,45 @@ def make_looks(
                 if known:
                     out.setdefault(kind, []).extend(known)
     return out
+
+
+ALIKE = 0.8  # correlation of two prints from which they are taken for the same in other colours
+
+
+def straighten_looks(plan: Plan, looks: dict[str, list[Look]], kinds: Collection[str]) -> None:
+    """Finds how looks of unknown turn have to be turned to lie straight, by the looks of other kinds
+    that show the same print in other colours"""
+    known = [v for k in sorted(kinds) for v in looks.get(k, ()) if v.turned is not None]
+    for kind in sorted(kinds):
+        mine = looks.get(kind, [])
+        if plan.pieces[kind].looks or any(v.turned is not None for v in mine):
+            continue
+        found = [
+            (turn_between(v, o), v) for v in mine for o in known if o.piece.disc == v.piece.disc
+        ]
+        (likeness, turn), look = max(found, key=lambda f: f[0][0], default=((0.0, 0.0), None))
+        if look is not None and likeness > ALIKE:
+            looks[kind] = [*mine, msgspec.structs.replace(look, turned=turn)]
+
+
+def turn_between(look: Look, other: Look) -> tuple[float, float]:
+    """(correlation of two prints, light for dark too; degrees by which `look` has then to be turned
+    to lie straight). other: a look of which it is known how it lies"""
+    n = 32
+    y, x = np.mgrid[:n, :n] + 0.5 - n / 2
+    inside = np.hypot(x, y) < 0.4 * n
+
+    def print_at(v: Look, turn: float) -> np.ndarray:
+        m = place_patch(np.full(2, n / 2 - 0.5), turn, v.patch.shape, n / max(v.patch.shape[:2]))
+        grey = cv2.warpAffine(v.patch.mean(2), m, (n, n), flags=cv2.INTER_LINEAR)[inside]
+        grey = grey - grey.mean()
+        return grey / (np.linalg.norm(grey) + 1e-6)
+
+    turns = np.arange(0, 360, 5.0)
+    aim = print_at(other, (other.turned or 0.0) - (other.piece.turned or 0.0))
+    alike = np.abs(np.stack([print_at(look, t) for t in turns]) @ aim)
+    best = int(alike.argmax())
+    return float(alike[best]), float(turns[best])
 
 
 def soft_mask(size: Sequence[float], disc: bool, shape: Sequence[int], scale: float) -> np.ndarray:
